@@ -1,0 +1,61 @@
+//! What can be wrong with an input, each as one line: what, where, what was expected.
+
+use std::path::{Path, PathBuf};
+
+/// Result of reading.
+pub type ReadResult<T> = Result<T, ReadError>;
+
+/// Why an input could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The operating system refused.
+    #[error("{}: {action}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file is there but its content is not what the format asks for.
+    #[error("{}: {place}: {problem}; expected {expected}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Record, line or field.
+        place: String,
+        /// What was found.
+        problem: String,
+        /// What should have been there.
+        expected: String,
+    },
+    /// The snapshot is sound but does not hold what was asked for.
+    #[error("{}: {what}", path.display())]
+    Absent {
+        /// The snapshot.
+        path: PathBuf,
+        /// What is not there, and what is.
+        what: String,
+    },
+}
+
+impl ReadError {
+    /// `path` does not exist.
+    pub fn missing(path: &Path) -> Self {
+        Self::Io {
+            path: path.into(),
+            action: "opening",
+            source: std::io::Error::from(std::io::ErrorKind::NotFound),
+        }
+    }
+
+    /// No reader recognises `path`.
+    pub fn unknown_format(path: &Path) -> Self {
+        let known: Vec<_> = super::READERS.iter().map(|r| r.name).collect();
+        Self::Absent {
+            path: path.into(),
+            what: format!("not an output of a known format; expected {}", known.join(" or ")),
+        }
+    }
+}
