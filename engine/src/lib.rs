@@ -9,7 +9,11 @@
 //! are values; `io` and `catalogue` know nothing of `stages`; physics is in the `kernels` crate
 //! and ranks are in the `comm` crate, which never see each other.
 
+pub mod amr;
 pub mod catalogue;
 pub mod io;
 pub mod observe;
+pub mod peaks;
 pub mod phew;
+pub mod stages;
+pub mod structures;

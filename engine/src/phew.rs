@@ -1,4 +1,32 @@
-//! PHEW from a snapshot to a catalogue.
+//! PHEW from a snapshot, or from cells someone else owns, to a catalogue: the recipe.
+
+use crate::amr::AmrField;
+use crate::io::ReadError;
+use crate::observe::Observer;
+use crate::peaks::Peaks;
+use crate::stages::properties::{Patches, TestFields};
+use crate::stages::{self, ascent, label, properties, saddle};
+use inselberg_comm::Comm;
+use inselberg_kernels::geom::cell_centre;
+use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::mesh::MeshError;
+use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::phew::tree::MergeTree;
+use inselberg_kernels::props::PatchValues;
+use inselberg_kernels::props::combine::SizedBox;
+
+pub use inselberg_kernels::phew::Rules;
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The input could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Its cells are no octree.
+    #[error("the mesh of the input is broken: {0}")]
+    Mesh(#[from] MeshError),
+}
 
 /// Which cell quantity is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,16 +40,6 @@ pub enum FieldChoice {
     Cic,
     /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them.
     CicRamses,
-}
-
-/// Whose rules hold where the paper and RAMSES differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rules {
-    /// The paper's.
-    #[default]
-    Paper,
-    /// RAMSES's own.
-    Ramses,
 }
 
 /// The thresholds of PHEW, densities in code units.
@@ -50,4 +68,84 @@ pub struct PhewConfig {
     pub with_cells: bool,
     /// Also list every particle with its clump and halo.
     pub with_particles: bool,
+}
+
+/// A segmented field: the patch of every test cell, and the peaks.
+#[derive(Debug)]
+pub struct Segmentation {
+    /// The test cells.
+    pub tests: TestCells,
+    /// The patch of each.
+    pub labels: Vec<PeakIdx>,
+    /// The peaks with their tree.
+    pub peaks: Peaks,
+}
+
+/// What [`segment`] works on.
+#[derive(Debug)]
+pub struct Task<'a> {
+    /// The field.
+    pub field: &'a AmrField,
+    /// Further values of the test cells.
+    pub extra: &'a TestFields,
+    /// Threshold of the test cells.
+    pub density_threshold: f64,
+    /// Length of a level-0 cell in code units.
+    pub side: f64,
+    /// Paper or RAMSES.
+    pub rules: Rules,
+}
+
+/// Segments the given test cells of a field into patches and grows their merge tree.
+///
+/// Collective. Uses the current rayon pool; the result does not depend on its size. At most 80 bytes
+/// a test cell beside the field.
+pub fn segment(task: &Task, tests: TestCells, comm: &Comm, observer: &dyn Observer) -> Segmentation {
+    let (mesh, rules, n) = (&task.field.mesh, task.rules, tests.len() as u64);
+    let tasks = stages::cut_tasks(mesh, &tests);
+    let up = timed(observer, "ascent", n, || ascent::run(mesh, &tests, rules, &tasks));
+    let (peak_set, labels) = timed(observer, "labels", n, || label::run(&up));
+    drop(up);
+    let edges = timed(observer, "saddles", n, || saddle::run(mesh, &tests, &labels, &tasks));
+    let patches = Patches { mesh, tests: &tests, peaks: &peak_set, labels: &labels, tasks: &tasks };
+    let grow = || MergeTree::grow(patches.peak_densities(), &edges);
+    let (tree, cells) = timed(observer, "forest", n, grow);
+    drop(edges);
+    let peaks = timed(observer, "patches", n, || gather_peaks(task, &patches, tree, &cells, comm));
+    Segmentation { tests, labels, peaks }
+}
+
+/// Collective: sums over patches, and the places of peaks and saddles.
+fn gather_peaks(
+    task: &Task,
+    patches: &Patches,
+    tree: MergeTree,
+    cells: &[[TestIdx; 2]],
+    comm: &Comm,
+) -> Peaks {
+    let places = patches.places();
+    let (sums, quanta) = patches.sums(&places, task.extra, comm);
+    let value = |(sums, &(level, ijk)): (_, &(u8, [u32; 3]))| {
+        PatchValues::new(sums, &quanta, task.side, cell_centre(level, ijk))
+    };
+    let scaled = |v: Vec<[f64; 3]>| v.into_iter().map(|x| x.map(|c| c * task.side)).collect();
+    Peaks {
+        space: SizedBox { domain: *patches.mesh.domain(), side: task.side },
+        density_threshold: task.density_threshold,
+        level: places.iter().map(|p| p.0).collect(),
+        ijk: places.iter().map(|p| p.1).collect(),
+        tree,
+        refined: scaled(properties::refine(task.field, task.rules, &places)),
+        saddle_position: scaled(properties::saddle_positions(patches.mesh, patches.tests, cells)),
+        patches: sums.iter().zip(&places).map(value).collect(),
+        has_velocity: task.extra.velocity.is_some(),
+    }
+}
+
+/// Runs `work` as a stage over `cells` cells.
+fn timed<T>(observer: &dyn Observer, stage: &'static str, cells: u64, work: impl FnOnce() -> T) -> T {
+    observer.begin(stage, cells);
+    let result = work();
+    observer.end(stage, cells);
+    result
 }

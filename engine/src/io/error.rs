@@ -30,6 +30,20 @@ pub enum ReadError {
         /// What should have been there.
         expected: String,
     },
+    /// A cell's value that nothing can be made of.
+    #[error(
+        "{field} of the cell {ijk:?} of level {level} is {value}; expected a finite value, not negative in a leaf"
+    )]
+    Value {
+        /// The field.
+        field: String,
+        /// The value.
+        value: f64,
+        /// Level of the cell.
+        level: u8,
+        /// Its position on the grid of that level.
+        ijk: [u32; 3],
+    },
     /// The snapshot is sound but does not hold what was asked for.
     #[error("{}: {what}", path.display())]
     Absent {
@@ -41,6 +55,11 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// A bad value of `field` in a cell.
+    pub fn bad_value(field: &str, value: f64, level: u8, ijk: [u32; 3]) -> Self {
+        Self::Value { field: field.into(), value, level, ijk }
+    }
+
     /// `path` does not exist.
     pub fn missing(path: &Path) -> Self {
         Self::Io {

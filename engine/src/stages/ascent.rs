@@ -1,0 +1,34 @@
+//! The densest neighbour of every test cell.
+
+use super::cells_of;
+use inselberg_kernels::ids::TestIdx;
+use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::phew::{Rules, ascent, jumps};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+
+/// Pointers to the densest neighbours; peaks point to themselves.
+pub fn run(mesh: &Mesh, tests: &TestCells, rules: Rules, tasks: &[Range<usize>]) -> Vec<AtomicU32> {
+    let up: Vec<AtomicU32> = (0..tests.len() as u32).into_par_iter().map(AtomicU32::new).collect();
+    tasks.par_iter().for_each(|task| ascent::ascend(mesh, tests, rules, task.clone(), &up));
+    tasks.par_iter().for_each(|task| settle_levels(mesh, tests, rules, task.clone(), &up));
+    tasks.par_iter().for_each(|task| {
+        ascent::demand_contrast(tests, rules, cells_of(mesh, tests, task), &up);
+    });
+    up
+}
+
+/// Lets cells of different levels that touch know of each other.
+fn settle_levels(mesh: &Mesh, tests: &TestCells, rules: Rules, task: Range<usize>, up: &[AtomicU32]) {
+    jumps::for_each_contact(mesh, tests, task, |contact| {
+        let first = tests.first[contact.brick];
+        let mask = tests.mask[contact.brick];
+        for bit in local::bits(contact.fine) {
+            let fine = TestIdx(first + local::rank(mask, bit));
+            ascent::raise(mesh, tests, rules, up, fine, contact.coarse);
+            ascent::raise(mesh, tests, rules, up, contact.coarse, fine);
+        }
+    });
+}

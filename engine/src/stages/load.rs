@@ -1,0 +1,127 @@
+//! From a snapshot to a mesh with a density, and to further values of its test cells.
+
+use crate::amr::{AmrField, LevelOcts};
+use crate::io::{OctBlock, ReadError, ReadResult, Snapshot};
+use crate::observe::Observer;
+use crate::phew::RunError;
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::phew::tests::TestCells;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The box of a snapshot.
+pub fn domain(snapshot: &dyn Snapshot) -> Domain {
+    Domain { coarse: snapshot.header().coarse, periodic: snapshot.header().periodic }
+}
+
+/// Reads every oct of a snapshot with the values of `field` (none: zeros), pieces in parallel.
+///
+/// # Errors
+/// When a piece cannot be read, a leaf's value is not finite or negative, or the octs are no octree.
+pub fn read_mesh(
+    snapshot: &dyn Snapshot,
+    field: Option<&str>,
+    observer: &dyn Observer,
+) -> Result<AmrField, RunError> {
+    let n_pieces = snapshot.header().n_pieces;
+    let read = |piece| {
+        let levels = read_piece(snapshot, piece, field);
+        observer.advance(1);
+        levels
+    };
+    let pieces: Vec<_> = (0..n_pieces).into_par_iter().map(read).collect::<ReadResult<_>>()?;
+    Ok(AmrField::from_octs(domain(snapshot), merge(pieces))?)
+}
+
+fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> ReadResult<Vec<LevelOcts>> {
+    let mut levels: Vec<LevelOcts> = Vec::new();
+    let fields: Vec<&str> = field.into_iter().collect();
+    snapshot.octs(piece, &fields, &mut |block| {
+        let level = usize::from(block.level);
+        if levels.len() <= level {
+            levels.resize_with(level + 1, LevelOcts::default);
+        }
+        let octs = &mut levels[level];
+        octs.position.extend_from_slice(&block.position);
+        octs.split.extend_from_slice(&block.split);
+        match (block.values.first(), field) {
+            (Some(values), Some(name)) => {
+                check_values(block, values, name)?;
+                octs.values.extend_from_slice(values);
+            }
+            _ => octs.values.resize(octs.position.len(), [0.0; 8]),
+        }
+        Ok(())
+    })?;
+    Ok(levels)
+}
+
+/// Densities must be finite and not negative in leaves; split cells may hold anything finite.
+fn check_values(block: &OctBlock, values: &[[f64; 8]], name: &str) -> ReadResult<()> {
+    for (oct, cells) in values.iter().enumerate() {
+        for (i, &value) in cells.iter().enumerate() {
+            let is_leaf = block.split[oct] >> i & 1 == 0;
+            if value.is_finite() && (value >= 0.0 || !is_leaf) {
+                continue;
+            }
+            let at: [u32; 3] = std::array::from_fn(|a| 2 * block.position[oct][a] + (i as u32 >> a & 1));
+            return Err(ReadError::bad_value(name, value, block.level, at));
+        }
+    }
+    Ok(())
+}
+
+fn merge(pieces: Vec<Vec<LevelOcts>>) -> Vec<LevelOcts> {
+    let mut pieces = pieces.into_iter();
+    let mut all = pieces.next().unwrap_or_default();
+    for piece in pieces {
+        if all.len() < piece.len() {
+            all.resize_with(piece.len(), LevelOcts::default);
+        }
+        for (into, mut octs) in all.iter_mut().zip(piece) {
+            into.position.append(&mut octs.position);
+            into.split.append(&mut octs.split);
+            into.values.append(&mut octs.values);
+        }
+    }
+    all
+}
+
+/// Reads `fields` for the test cells alone, one vector a field.
+///
+/// # Errors
+/// When a piece cannot be read or a test cell's value is not finite.
+pub fn read_tests(
+    snapshot: &dyn Snapshot,
+    mesh: &Mesh,
+    tests: &TestCells,
+    fields: &[&str],
+) -> ReadResult<Vec<Vec<f64>>> {
+    let columns: Vec<Vec<AtomicU64>> =
+        fields.iter().map(|_| (0..tests.len()).map(|_| AtomicU64::new(0)).collect()).collect();
+    (0..snapshot.header().n_pieces).into_par_iter().try_for_each(|piece| {
+        snapshot.octs(piece, fields, &mut |block| {
+            for (oct, position) in block.position.iter().enumerate() {
+                let cell = position.map(|x| 2 * x);
+                let Some((brick, first_bit)) = mesh.find_brick(block.level, cell) else { continue };
+                let mask = tests.mask[brick.at()];
+                for bit in local::bits(mask & 0xff << first_bit) {
+                    let test = tests.first[brick.at()] + local::rank(mask, bit);
+                    let i = (bit - first_bit) as usize;
+                    for (f, column) in columns.iter().enumerate() {
+                        let value = block.values[f][oct][i];
+                        if !value.is_finite() {
+                            let at = local::position_of(mesh.bricks()[brick.at()].position, bit);
+                            return Err(ReadError::bad_value(fields[f], value, block.level, at));
+                        }
+                        column[test as usize].store(value.to_bits(), Relaxed);
+                    }
+                }
+            }
+            Ok(())
+        })
+    })?;
+    let real = |bits: AtomicU64| f64::from_bits(bits.into_inner());
+    Ok(columns.into_iter().map(|c| c.into_iter().map(real).collect()).collect())
+}

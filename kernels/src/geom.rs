@@ -1,0 +1,111 @@
+//! The box: how many cells a level has, what wraps, and distances in it.
+
+/// Deepest level of cells that a mesh takes; integer coordinates stay below 2³¹.
+pub const MAX_LEVEL: u8 = 29;
+
+/// Extent and topology of the box, in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Domain {
+    /// Cells of level 0 along each axis.
+    pub coarse: [u32; 3],
+    /// Which axes wrap around.
+    pub periodic: [bool; 3],
+}
+
+impl Domain {
+    /// The periodic cube of RAMSES's cosmological runs.
+    pub const CUBE: Self = Self { coarse: [1; 3], periodic: [true; 3] };
+
+    /// Number of cells of `level` along each axis.
+    #[inline]
+    pub fn extent(&self, level: u8) -> [i64; 3] {
+        self.coarse.map(|n| i64::from(n) << level)
+    }
+
+    /// Whether every coordinate of `level` fits the index types.
+    pub fn holds_level(&self, level: u8) -> bool {
+        level <= MAX_LEVEL && self.coarse.iter().all(|&n| n > 0 && u64::from(n) << level <= 1 << 31)
+    }
+
+    /// `position` folded into the box; `None` where it lies outside on an axis that does not wrap.
+    #[inline]
+    pub fn wrap(&self, level: u8, position: [i64; 3]) -> Option<[u32; 3]> {
+        let extent = self.extent(level);
+        let mut out = [0; 3];
+        for a in 0..3 {
+            let inside = (0..extent[a]).contains(&position[a]);
+            if !inside && !self.periodic[a] {
+                return None;
+            }
+            out[a] = if inside { position[a] } else { position[a].rem_euclid(extent[a]) } as u32;
+        }
+        Some(out)
+    }
+
+    /// The shortest vector to `to` from `from` over the periodic images, in units of the level-0
+    /// cell.
+    #[inline]
+    pub fn displacement(&self, from: [f64; 3], to: [f64; 3]) -> [f64; 3] {
+        std::array::from_fn(|a| {
+            let (d, side) = (to[a] - from[a], f64::from(self.coarse[a]));
+            match self.periodic[a] {
+                true if d > 0.5 * side => d - side,
+                true if d <= -0.5 * side => d + side,
+                _ => d,
+            }
+        })
+    }
+
+    /// `position` (level-0 cells) brought back into the box on the axes that wrap.
+    pub fn fold(&self, position: [f64; 3]) -> [f64; 3] {
+        std::array::from_fn(|a| {
+            let side = f64::from(self.coarse[a]);
+            let inside = position[a].rem_euclid(side);
+            match self.periodic[a] {
+                true if inside < side => inside,
+                true => 0.0,
+                false => position[a],
+            }
+        })
+    }
+}
+
+/// Side of a cell of `level` in units of the level-0 cell; a power of two.
+#[inline]
+pub fn cell_side(level: u8) -> f64 {
+    f64::from_bits((1023 - u64::from(level)) << 52)
+}
+
+/// Volume of a cell of `level` in units of the level-0 cell; a power of two.
+#[inline]
+pub fn cell_volume(level: u8) -> f64 {
+    f64::from_bits((1023 - 3 * u64::from(level)) << 52)
+}
+
+/// Centre of a cell in units of the level-0 cell; exact.
+#[inline]
+pub fn cell_centre(level: u8, position: [u32; 3]) -> [f64; 3] {
+    let side = cell_side(level);
+    position.map(|x| (f64::from(x) + 0.5) * side)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrap_folds_only_periodic_axes() {
+        let d = Domain { coarse: [1, 2, 1], periodic: [true, true, false] };
+        assert_eq!(d.wrap(2, [-1, 8, 3]), Some([3, 0, 3]));
+        assert_eq!(d.wrap(2, [0, 0, 4]), None);
+    }
+
+    #[test]
+    fn displacement_takes_the_nearest_image() {
+        let d = Domain::CUBE;
+        let v = d.displacement([0.95, 0.5, 0.1], [0.05, 0.5, 0.2]);
+        assert!((v[0] - 0.1).abs() < 1e-15 && v[1] == 0.0 && (v[2] - 0.1).abs() < 1e-15);
+        assert_eq!(cell_side(3), 0.125);
+        assert_eq!(cell_volume(2), 1.0 / 64.0);
+    }
+}

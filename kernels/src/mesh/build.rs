@@ -1,0 +1,149 @@
+//! From sorted cells to a mesh.
+
+use super::{Brick, Level, Mesh, SuperBrick, local};
+use crate::geom::{Domain, MAX_LEVEL};
+use crate::sfc::morton;
+
+/// Why a set of cells is no mesh.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MeshError {
+    /// More cells than 32-bit indices can name.
+    TooManyCells(u64),
+    /// A level that the box's coordinates cannot hold.
+    TooDeep(u8),
+    /// A position outside the box.
+    Outside(u8, [u32; 3]),
+    /// A cell given twice.
+    Twice(u8, [u32; 3]),
+    /// A cell inside another leaf.
+    InsideLeaf(u8, [u32; 3]),
+    /// A split cell without its oct.
+    Childless(u8, [u32; 3]),
+    /// An oct whose parent cell is not there.
+    Orphan(u8, [u32; 3]),
+}
+
+impl std::fmt::Display for MeshError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooManyCells(n) => {
+                write!(f, "{n} cells on one rank; at most {} fit its indices", u32::MAX - 1)
+            }
+            Self::TooDeep(level) => {
+                write!(f, "cells of level {level}; at most {MAX_LEVEL} fits the coordinates")
+            }
+            Self::Outside(level, p) => write!(f, "the cell {p:?} of level {level} is outside the box"),
+            Self::Twice(level, p) => write!(f, "the cell {p:?} of level {level} is given twice"),
+            Self::InsideLeaf(level, p) => write!(f, "the cell {p:?} of level {level} lies inside a leaf"),
+            Self::Childless(level, p) => {
+                write!(f, "the cell {p:?} of level {level} is split, but its oct is not given")
+            }
+            Self::Orphan(level, p) => write!(f, "the oct over {p:?} of level {level} has no parent cell"),
+        }
+    }
+}
+
+impl std::error::Error for MeshError {}
+
+/// Blocks of cells of one level, sorted by the Morton key of `position`.
+///
+/// `shift` says how large a block is: cells of side 2^shift per block position: 0 for single
+/// cells, 1 for octs. `exists` and `leaf` hold one bit a cell of the block in Morton order.
+#[derive(Debug, Default, Clone)]
+pub struct LevelCells {
+    /// log2 of the side of a block in cells.
+    pub shift: u32,
+    /// Block positions, ascending in Morton order, none twice.
+    pub position: Vec<[u32; 3]>,
+    /// Cells of the block that are leaves.
+    pub leaf: Vec<u8>,
+}
+
+impl Mesh {
+    /// A mesh of sorted blocks, one entry of `levels` a level. Every cell of a block exists.
+    ///
+    /// Linear; 8 octs or up to 64 cells make a brick.
+    ///
+    /// # Errors
+    /// When coordinates or counts do not fit, or positions are repeated.
+    ///
+    /// # Panics
+    /// In debug builds when blocks are not sorted.
+    pub fn from_sorted(domain: Domain, levels: &[LevelCells]) -> Result<Self, MeshError> {
+        let mut mesh =
+            Self { domain, levels: Vec::new(), supers: Vec::new(), bricks: Vec::new(), n_cells: 0 };
+        for (level, cells) in levels.iter().enumerate() {
+            mesh.push_level(level as u8, cells)?;
+        }
+        while mesh.levels.last().is_some_and(|l| l.supers.is_empty()) {
+            mesh.levels.pop();
+        }
+        Ok(mesh)
+    }
+
+    fn push_level(&mut self, level: u8, cells: &LevelCells) -> Result<(), MeshError> {
+        let first_super = self.supers.len() as u32;
+        if !cells.position.is_empty() && !self.domain.holds_level(level) {
+            return Err(MeshError::TooDeep(level));
+        }
+        let n_level = (cells.position.len() as u64) << (3 * cells.shift);
+        if self.n_cells as u64 + n_level >= u64::from(u32::MAX) {
+            return Err(MeshError::TooManyCells(self.n_cells as u64 + n_level));
+        }
+        let extent = self.domain.extent(level).map(|n| (n >> cells.shift) as u64);
+        for (i, &position) in cells.position.iter().enumerate() {
+            let cell = position.map(|x| x << cells.shift);
+            if (0..3).any(|a| u64::from(position[a]) >= extent[a]) {
+                return Err(MeshError::Outside(level, cell));
+            }
+            debug_assert!(i == 0 || morton(cells.position[i - 1]) <= morton(position), "blocks are sorted");
+            self.push_block(level, first_super, cell, cells.shift, cells.leaf[i])?;
+        }
+        let supers = first_super..self.supers.len() as u32;
+        let by_position = supers.clone().map(|s| (self.supers[s as usize].position, s)).collect();
+        self.levels.push(Level { supers, by_position });
+        Ok(())
+    }
+
+    fn push_block(
+        &mut self,
+        level: u8,
+        first_super: u32,
+        cell: [u32; 3],
+        shift: u32,
+        leaf: u8,
+    ) -> Result<(), MeshError> {
+        let brick = self.brick_for(first_super, cell.map(|x| x >> 2));
+        let bit = local::bit_of(cell);
+        let all = if shift == 0 { 1 } else { 0xff };
+        if brick.exists >> bit & all != 0 {
+            return Err(MeshError::Twice(level, cell));
+        }
+        brick.exists |= all << bit;
+        brick.leaf |= (u64::from(leaf) & all) << bit;
+        self.n_cells += 1 << (3 * shift);
+        Ok(())
+    }
+
+    /// The last brick if it is the one at `position`, else a new one, in a new super-brick if need be.
+    fn brick_for(&mut self, first_super: u32, position: [u32; 3]) -> &mut Brick {
+        let super_position = position.map(|x| x >> 2);
+        let has_super = self.supers.len() as u32 > first_super
+            && self.supers.last().is_some_and(|s| s.position == super_position);
+        if !has_super {
+            self.supers.push(SuperBrick {
+                position: super_position,
+                first: self.bricks.len() as u32,
+                bricks: 0,
+            });
+        }
+        let last = self.supers.len() - 1;
+        let mask = 1 << local::bit_of(position);
+        if self.supers[last].bricks & mask == 0 {
+            self.supers[last].bricks |= mask;
+            self.bricks.push(Brick { position, first: self.n_cells as u32, exists: 0, leaf: 0 });
+        }
+        let last = self.bricks.len() - 1;
+        &mut self.bricks[last]
+    }
+}

@@ -1,0 +1,102 @@
+//! The 64 places of a 4x4x4 block as bits of a word, in Morton order: bit = x0 y0 z0 x1 y1 z1.
+
+/// The bit of a position within its block (only the two lowest bits of each coordinate count).
+#[inline(always)]
+pub fn bit_of(position: [u32; 3]) -> u32 {
+    let [x, y, z] = position;
+    BIT[((x & 3) | (y & 3) << 2 | (z & 3) << 4) as usize] as u32
+}
+
+/// The position within the block of a bit.
+#[inline(always)]
+pub fn offset_of(bit: u32) -> [u32; 3] {
+    [bit & 1 | bit >> 2 & 2, bit >> 1 & 1 | bit >> 3 & 2, bit >> 2 & 1 | bit >> 4 & 2]
+}
+
+/// The position on the fine grid of the place `bit` of the block at `block`.
+#[inline(always)]
+pub fn position_of(block: [u32; 3], bit: u32) -> [u32; 3] {
+    let offset = offset_of(bit);
+    std::array::from_fn(|a| block[a] << 2 | offset[a])
+}
+
+/// Number of set bits below `bit`.
+#[inline(always)]
+pub fn rank(mask: u64, bit: u32) -> u32 {
+    (mask & ((1 << bit) - 1)).count_ones()
+}
+
+/// The set bits, lowest first.
+#[inline(always)]
+pub fn bits(mask: u64) -> impl Iterator<Item = u32> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let bit = left.trailing_zeros();
+        left &= left - 1;
+        Some(bit)
+    })
+}
+
+/// The place of the `n`-th set bit, from 0.
+pub fn nth_set_bit(mask: u64, n: u32) -> u32 {
+    bits(mask).nth(n as usize).unwrap_or(64)
+}
+
+/// The mask of the places whose offsets lie in `[low, high)` on every axis.
+pub const fn box_mask(low: [u32; 3], high: [u32; 3]) -> u64 {
+    let mut mask = 0;
+    let mut z = low[2];
+    while z < high[2] {
+        let mut y = low[1];
+        while y < high[1] {
+            let mut x = low[0];
+            while x < high[0] {
+                mask |= 1 << BIT[(x | y << 2 | z << 4) as usize];
+                x += 1;
+            }
+            y += 1;
+        }
+        z += 1;
+    }
+    mask
+}
+
+/// Bit by x + 4 y + 16 z.
+const BIT: [u8; 64] = {
+    let mut table = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        let (x, y, z) = (i & 3, i >> 2 & 3, i >> 4);
+        table[i] = (x & 1 | (y & 1) << 1 | (z & 1) << 2 | (x & 2) << 2 | (y & 2) << 3 | (z & 2) << 4) as u8;
+        i += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_and_offsets_agree() {
+        for bit in 0..64 {
+            assert_eq!(bit_of(offset_of(bit)), bit);
+            assert_eq!(position_of([1, 0, 2], bit).map(|x| x & 3), offset_of(bit));
+            let o = offset_of(bit);
+            assert_eq!(box_mask(o, o.map(|x| x + 1)), 1 << bit);
+        }
+        assert_eq!(box_mask([0; 3], [4; 3]), u64::MAX);
+        assert_eq!(box_mask([0; 3], [2; 3]), 0xff);
+    }
+
+    #[test]
+    fn walks_set_bits() {
+        let mask = 1 << 3 | 1 << 17 | 1 << 63;
+        assert_eq!(bits(mask).collect::<Vec<_>>(), [3, 17, 63]);
+        assert_eq!(rank(mask, 63), 2);
+        assert_eq!(nth_set_bit(mask, 1), 17);
+    }
+}

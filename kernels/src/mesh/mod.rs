@@ -1,0 +1,191 @@
+//! Which cells exist, in an order that is a place: how do I find a cell and its neighbours?
+//!
+//! Cells of one level stand in bricks of 4x4x4, each with a 64-bit mask of the cells that exist and
+//! of those that are leaves; bricks stand in super-bricks of 4x4x4 in the same way. Within both the
+//! order is Morton's, so over the whole mesh the cell index orders cells by (level, Morton key).
+//! A look-up is one hash of a super-brick and two popcounts, and the 27 bricks around a brick come
+//! from the 27 super-bricks around its super-brick without any hash (design of the tree: VDB).
+//!
+//! A mesh may hold a whole octree (split cells and leaves) or leaves alone.
+
+mod build;
+mod check;
+pub mod local;
+mod neighbours;
+
+pub use build::{LevelCells, MeshError};
+pub use neighbours::Neighbourhood;
+
+use crate::geom::Domain;
+use crate::ids::{BrickIdx, CellIdx};
+use local::bit_of;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// A 4x4x4 block of cells of one level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Brick {
+    /// Position on the grid of bricks: cell position / 4.
+    pub position: [u32; 3],
+    /// Its first cell; the others follow in the order of the bits of `exists`.
+    pub first: u32,
+    /// The cells that exist, one bit each ([`local`]).
+    pub exists: u64,
+    /// The cells that are leaves, a subset of `exists`.
+    pub leaf: u64,
+}
+
+/// A 4x4x4 block of bricks of one level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuperBrick {
+    /// Position on the grid of super-bricks: cell position / 16.
+    pub position: [u32; 3],
+    /// Its first brick; the others follow in the order of the bits of `bricks`.
+    pub first: u32,
+    /// The bricks that exist.
+    pub bricks: u64,
+}
+
+/// The part of a mesh that belongs to one level.
+#[derive(Debug, Clone, Default)]
+struct Level {
+    supers: Range<u32>,
+    by_position: FxHashMap<[u32; 3], u32>,
+}
+
+/// A set of cells over any number of levels. Costs about 1.5 bytes a cell.
+#[derive(Debug, Clone)]
+pub struct Mesh {
+    domain: Domain,
+    levels: Vec<Level>,
+    supers: Vec<SuperBrick>,
+    bricks: Vec<Brick>,
+    n_cells: usize,
+}
+
+impl Mesh {
+    /// The box.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// Number of cells, split ones among them.
+    pub fn n_cells(&self) -> usize {
+        self.n_cells
+    }
+
+    /// Number of leaf cells. Linear in the bricks.
+    pub fn n_leaves(&self) -> usize {
+        self.bricks.iter().map(|b| b.leaf.count_ones() as usize).sum()
+    }
+
+    /// One more than the deepest level.
+    pub fn n_levels(&self) -> u8 {
+        self.levels.len() as u8
+    }
+
+    /// Every brick, by (level, Morton key).
+    pub fn bricks(&self) -> &[Brick] {
+        &self.bricks
+    }
+
+    /// Every super-brick, by (level, Morton key).
+    pub fn supers(&self) -> &[SuperBrick] {
+        &self.supers
+    }
+
+    /// The super-bricks of `level` (empty past the deepest).
+    pub fn supers_of(&self, level: u8) -> Range<usize> {
+        self.levels.get(usize::from(level)).map_or(0..0, |l| l.supers.start as usize..l.supers.end as usize)
+    }
+
+    /// The bricks of a super-brick.
+    pub fn bricks_of(&self, super_brick: &SuperBrick) -> Range<usize> {
+        let first = super_brick.first as usize;
+        first..first + super_brick.bricks.count_ones() as usize
+    }
+
+    /// The level that a super-brick is of. Linear in the levels.
+    pub fn level_of_super(&self, super_idx: usize) -> u8 {
+        self.levels.partition_point(|l| l.supers.end as usize <= super_idx) as u8
+    }
+
+    /// Level and position of a cell. Logarithmic in the bricks.
+    pub fn locate(&self, cell: CellIdx) -> (u8, [u32; 3]) {
+        let b = self.bricks.partition_point(|b| b.first <= cell.0) - 1;
+        let s = self.supers.partition_point(|s| s.first as usize <= b) - 1;
+        let brick = &self.bricks[b];
+        let bit = local::nth_set_bit(brick.exists, cell.0 - brick.first);
+        (self.level_of_super(s), local::position_of(brick.position, bit))
+    }
+
+    /// The cell of `level` at `position`, if it exists, split or not.
+    #[inline]
+    pub fn find(&self, level: u8, position: [u32; 3]) -> Option<CellIdx> {
+        let (brick, bit) = self.find_brick(level, position)?;
+        self.bricks[brick.at()].cell(bit)
+    }
+
+    /// The leaf at `position` of `level` or the coarser leaf around it.
+    pub fn find_covering_leaf(&self, level: u8, position: [u32; 3]) -> Option<(u8, CellIdx)> {
+        for up in 0..=level {
+            let (brick, bit) = match self.find_brick(level - up, position.map(|x| x >> up)) {
+                Some(found) => found,
+                None => continue,
+            };
+            let brick = &self.bricks[brick.at()];
+            if let Some(cell) = brick.cell(bit) {
+                return (brick.leaf >> bit & 1 == 1).then_some((level - up, cell));
+            }
+        }
+        None
+    }
+
+    /// The brick that would hold the cell of `level` at `position`, and the cell's bit in it.
+    #[inline]
+    pub fn find_brick(&self, level: u8, position: [u32; 3]) -> Option<(BrickIdx, u32)> {
+        let brick = self.brick_at(level, position.map(|x| x >> 2))?;
+        Some((brick, bit_of(position)))
+    }
+
+    /// The brick of `level` at a position on the grid of bricks.
+    #[inline]
+    pub fn brick_at(&self, level: u8, position: [u32; 3]) -> Option<BrickIdx> {
+        let s = self.super_at(level, position.map(|x| x >> 2))?;
+        self.supers[s as usize].brick(bit_of(position))
+    }
+
+    #[inline]
+    fn super_at(&self, level: u8, position: [u32; 3]) -> Option<u32> {
+        self.levels.get(usize::from(level))?.by_position.get(&position).copied()
+    }
+
+    /// Calls `visit(level, position, cell, is_leaf)` for every cell of the given super-bricks, in order.
+    pub fn for_each_cell(&self, supers: Range<usize>, mut visit: impl FnMut(u8, [u32; 3], CellIdx, bool)) {
+        for s in supers {
+            let level = self.level_of_super(s);
+            for brick in &self.bricks[self.bricks_of(&self.supers[s])] {
+                for (n, bit) in local::bits(brick.exists).enumerate() {
+                    let position = local::position_of(brick.position, bit);
+                    visit(level, position, CellIdx(brick.first + n as u32), brick.leaf >> bit & 1 == 1);
+                }
+            }
+        }
+    }
+}
+
+impl Brick {
+    /// The cell at `bit`, if it exists.
+    #[inline(always)]
+    pub fn cell(&self, bit: u32) -> Option<CellIdx> {
+        (self.exists >> bit & 1 == 1).then(|| CellIdx(self.first + local::rank(self.exists, bit)))
+    }
+}
+
+impl SuperBrick {
+    /// The brick at `bit`, if it exists.
+    #[inline(always)]
+    fn brick(&self, bit: u32) -> Option<BrickIdx> {
+        (self.bricks >> bit & 1 == 1).then(|| BrickIdx(self.first + local::rank(self.bricks, bit)))
+    }
+}

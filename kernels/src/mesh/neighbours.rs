@@ -1,0 +1,68 @@
+//! The 27 bricks around a brick, derived from the 27 super-bricks around its super-brick.
+
+use super::{Mesh, local};
+use crate::ids::BrickIdx;
+
+/// The 27 super-bricks around one, found once and used for each of its bricks.
+#[derive(Debug, Clone)]
+pub struct Neighbourhood {
+    level: u8,
+    position: [u32; 3],
+    supers: [u32; 27],
+    /// Whether wrapping super-bricks wraps cells; not so in boxes narrower than a super-brick.
+    regular: bool,
+}
+
+impl Neighbourhood {
+    /// The surroundings of the super-brick at `position` of `level`: 27 hash look-ups.
+    pub fn around(mesh: &Mesh, level: u8, position: [u32; 3]) -> Self {
+        let extent = mesh.domain.extent(level);
+        let regular = extent.iter().all(|n| n % 16 == 0);
+        let supers = std::array::from_fn(|slot| {
+            let at: [i64; 3] = std::array::from_fn(|a| i64::from(position[a]) + step(slot, a));
+            let wrapped = match regular {
+                true => mesh.domain.wrap(level, at.map(|x| x << 4)),
+                false => None,
+            };
+            wrapped.and_then(|p| mesh.super_at(level, p.map(|x| x >> 4))).unwrap_or(u32::MAX)
+        });
+        Self { level, position, supers, regular }
+    }
+
+    /// The bricks around the one at `position`, itself at slot 13, x fastest; `NONE` where there is
+    /// none. Only for levels whose extent is a multiple of four cells.
+    #[inline]
+    pub fn bricks(&self, mesh: &Mesh, position: [u32; 3]) -> [BrickIdx; 27] {
+        if !self.regular {
+            return self.bricks_in_small_box(mesh, position);
+        }
+        std::array::from_fn(|slot| {
+            let local: [i32; 3] = std::array::from_fn(|a| {
+                (position[a] - (self.position[a] << 2)) as i32 + step(slot, a) as i32
+            });
+            let s = ((local[0] >> 2) + 1) + 3 * ((local[1] >> 2) + 1) + 9 * ((local[2] >> 2) + 1);
+            let found = self.supers[s as usize];
+            if found == u32::MAX {
+                return BrickIdx::NONE;
+            }
+            mesh.supers[found as usize]
+                .brick(local::bit_of(local.map(|x| x as u32)))
+                .unwrap_or(BrickIdx::NONE)
+        })
+    }
+
+    #[cold]
+    fn bricks_in_small_box(&self, mesh: &Mesh, position: [u32; 3]) -> [BrickIdx; 27] {
+        std::array::from_fn(|slot| {
+            let at = std::array::from_fn(|a| (i64::from(position[a]) + step(slot, a)) << 2);
+            let wrapped = mesh.domain.wrap(self.level, at);
+            wrapped.and_then(|p| mesh.brick_at(self.level, p.map(|x| x >> 2))).unwrap_or(BrickIdx::NONE)
+        })
+    }
+}
+
+/// The step along axis `a` of slot `slot` of a 3x3x3 neighbourhood.
+#[inline(always)]
+fn step(slot: usize, a: usize) -> i64 {
+    [slot % 3, slot / 3 % 3, slot / 9][a] as i64 - 1
+}

@@ -1,0 +1,158 @@
+//! The forest: which of all contacts can ever merge anything?
+//!
+//! Edges are taken in falling order of (saddle, lower peak key, higher peak key) and kept where they
+//! join two trees; what is left is the maximum spanning forest, which is unique. An edge that is
+//! the lowest on a cycle of any part of the graph is so in the whole, hence
+//! `forest(A + B) = forest(forest(A) + forest(B))`: the same operator serves a task, the tasks of a
+//! rank, and the ranks.
+
+use crate::ids::{PeakIdx, TestIdx};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+
+/// A contact between two patches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Edge {
+    /// Mean density of the two cells.
+    pub saddle: f64,
+    /// The two peaks, smaller index first.
+    pub peaks: [PeakIdx; 2],
+    /// The two cells, each in the patch of the peak at the same place.
+    pub cells: [TestIdx; 2],
+}
+
+impl Edge {
+    /// An edge between two different patches; `cells` belong to `peaks` in the given order.
+    #[inline(always)]
+    pub fn new(saddle: f64, peaks: [PeakIdx; 2], cells: [TestIdx; 2]) -> Self {
+        match peaks[0] < peaks[1] {
+            true => Self { saddle, peaks, cells },
+            false => Self { saddle, peaks: [peaks[1], peaks[0]], cells: [cells[1], cells[0]] },
+        }
+    }
+
+    /// The total order of edges: `Less` stands first, and the first is the greatest saddle.
+    #[inline]
+    pub fn order(&self, other: &Self) -> Ordering {
+        let by_place = || (self.peaks, self.cells).cmp(&(other.peaks, other.cells));
+        other.saddle.total_cmp(&self.saddle).then_with(by_place)
+    }
+}
+
+/// Disjoint sets over 0..n, each known by its smallest member.
+#[derive(Debug, Clone, Default)]
+pub struct Sets(Vec<u32>);
+
+impl Sets {
+    /// `n` sets of one.
+    pub fn new(n: usize) -> Self {
+        Self((0..n as u32).collect())
+    }
+
+    /// One more set of one; its member.
+    pub fn push(&mut self) -> u32 {
+        self.0.push(self.0.len() as u32);
+        self.0.len() as u32 - 1
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The smallest member of the set of `x`.
+    #[inline]
+    pub fn root(&mut self, mut x: u32) -> u32 {
+        while self.0[x as usize] != x {
+            let over = self.0[self.0[x as usize] as usize];
+            self.0[x as usize] = over;
+            x = over;
+        }
+        x
+    }
+
+    /// Joins the sets of two roots.
+    #[inline]
+    pub fn join(&mut self, a: u32, b: u32) {
+        let (low, high) = (a.min(b), a.max(b));
+        self.0[high as usize] = low;
+    }
+}
+
+/// Room for [`reduce`], to be used again.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    ids: FxHashMap<PeakIdx, u32>,
+    sets: Sets,
+}
+
+/// Leaves of `edges` the maximum spanning forest, in falling order.
+///
+/// Costs a sort; `scratch` grows to the number of distinct peaks.
+pub fn reduce(edges: &mut Vec<Edge>, scratch: &mut Scratch) {
+    edges.sort_unstable_by(Edge::order);
+    keep_forest(edges, scratch);
+}
+
+/// Leaves of edges that stand in falling order the maximum spanning forest.
+pub fn keep_forest(edges: &mut Vec<Edge>, scratch: &mut Scratch) {
+    scratch.ids.clear();
+    scratch.sets.clear();
+    edges.retain(|edge| {
+        let [a, b] = edge.peaks.map(|p| {
+            let id = *scratch.ids.entry(p).or_insert_with(|| scratch.sets.push());
+            scratch.sets.root(id)
+        });
+        if a != b {
+            scratch.sets.join(a, b);
+        }
+        a != b
+    });
+}
+
+/// Log2 of the number of pairs that a [`PairCache`] remembers.
+const CACHE_BITS: u32 = 10;
+
+/// A list of edges that keeps one edge a pair of patches where the same pair comes again soon.
+#[derive(Debug)]
+pub struct PairCache {
+    recent: Vec<Edge>,
+    edges: Vec<Edge>,
+}
+
+impl Default for PairCache {
+    fn default() -> Self {
+        Self { recent: vec![NO_EDGE; 1 << CACHE_BITS], edges: Vec::new() }
+    }
+}
+
+const NO_EDGE: Edge = Edge { saddle: 0.0, peaks: [PeakIdx::NONE; 2], cells: [TestIdx::NONE; 2] };
+
+impl PairCache {
+    /// Adds an edge, or lets it replace or give way to the last one between the same patches.
+    #[inline(always)]
+    pub fn push(&mut self, edge: Edge) {
+        let pair = u64::from(edge.peaks[0].0) << 32 | u64::from(edge.peaks[1].0);
+        let slot = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CACHE_BITS);
+        let recent = &mut self.recent[slot as usize];
+        if recent.peaks != edge.peaks {
+            if !recent.peaks[0].is_none() {
+                self.edges.push(*recent);
+            }
+            *recent = edge;
+        } else if edge.order(recent) == Ordering::Less {
+            *recent = edge;
+        }
+    }
+
+    /// Everything that was added, and an empty cache.
+    pub fn take(&mut self) -> Vec<Edge> {
+        let mut edges = std::mem::take(&mut self.edges);
+        for recent in &mut self.recent {
+            if !recent.peaks[0].is_none() {
+                edges.push(std::mem::replace(recent, NO_EDGE));
+            }
+        }
+        edges
+    }
+}

@@ -1,0 +1,119 @@
+//! Labels: which peak does the ascent of a test cell end in?
+//!
+//! `up` is a forest of pointers along which the total order strictly rises, so every chain ends at a
+//! peak, which points to itself. [`compress`] only ever replaces a pointer by one further along the
+//! same chain, so whatever another thread reads, it reads an ancestor, and relaxed loads and stores
+//! suffice: no pass waits for another's write, and the end of every chain stays what it was.
+
+use crate::ids::{PeakIdx, TestIdx};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// The end of the chain from `cell`, halving the path on the way.
+#[inline]
+pub fn find_root(up: &[AtomicU32], cell: usize) -> u32 {
+    let mut at = cell as u32;
+    loop {
+        let next = up[at as usize].load(Relaxed);
+        if next == at {
+            return at;
+        }
+        let over = up[next as usize].load(Relaxed);
+        if over == next {
+            return next;
+        }
+        up[at as usize].store(over, Relaxed);
+        at = over;
+    }
+}
+
+/// Makes the test cells of `range` point to their peaks, or to what was an ancestor a moment ago.
+/// Any number of callers may work on `up` at the same time. About 10 ns a cell.
+pub fn compress(up: &[AtomicU32], range: Range<usize>) {
+    for cell in range {
+        let root = find_root(up, cell);
+        up[cell].store(root, Relaxed);
+    }
+}
+
+/// The peaks among the test cells: one bit a cell, counted so that the rank of one is cheap.
+#[derive(Debug, Clone, Default)]
+pub struct PeakSet {
+    words: Vec<u64>,
+    before: Vec<u32>,
+    n_peaks: usize,
+}
+
+/// The bits of the peaks among 64 test cells from `first`.
+pub fn peak_word(up: &[AtomicU32], first: usize) -> u64 {
+    let cells = &up[first..(first + 64).min(up.len())];
+    cells
+        .iter()
+        .enumerate()
+        .fold(0, |word, (i, u)| word | u64::from(u.load(Relaxed) as usize == first + i) << i)
+}
+
+impl PeakSet {
+    /// From one word for every 64 test cells.
+    pub fn new(words: Vec<u64>) -> Self {
+        let mut n_peaks = 0;
+        let mut before = Vec::with_capacity(words.len());
+        for word in &words {
+            before.push(n_peaks);
+            n_peaks += word.count_ones();
+        }
+        Self { words, before, n_peaks: n_peaks as usize }
+    }
+
+    /// Number of peaks.
+    pub fn len(&self) -> usize {
+        self.n_peaks
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.n_peaks == 0
+    }
+
+    /// Whether a peak stands at `cell`.
+    #[inline]
+    pub fn is_peak(&self, cell: TestIdx) -> bool {
+        self.words[cell.at() >> 6] >> (cell.0 & 63) & 1 == 1
+    }
+
+    /// The index of the peak that stands at `cell`.
+    #[inline]
+    pub fn index(&self, cell: u32) -> PeakIdx {
+        let (word, bit) = ((cell >> 6) as usize, cell & 63);
+        PeakIdx(self.before[word] + (self.words[word] & ((1 << bit) - 1)).count_ones())
+    }
+
+    /// Number of peaks before test cell `cell`.
+    pub fn before(&self, cell: usize) -> usize {
+        if cell >> 6 == self.words.len() { self.n_peaks } else { self.index(cell as u32).at() }
+    }
+}
+
+/// Writes the peak of every test cell of `range` to `labels`, which covers just them.
+pub fn label(up: &[AtomicU32], peaks: &PeakSet, range: Range<usize>, labels: &mut [PeakIdx]) {
+    for (cell, label) in range.zip(labels) {
+        *label = peaks.index(find_root(up, cell));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_collapse_to_their_ends() {
+        let chain = |next: &[u32]| next.iter().map(|&x| AtomicU32::new(x)).collect::<Vec<_>>();
+        let up = chain(&[1, 2, 3, 3, 4, 4, 5, 0]);
+        compress(&up, 0..8);
+        let ends: Vec<u32> = up.iter().map(|u| u.load(Relaxed)).collect();
+        assert_eq!(ends, [3, 3, 3, 3, 4, 4, 4, 3]);
+        let peaks = PeakSet::new(vec![peak_word(&up, 0)]);
+        assert_eq!((peaks.len(), peaks.index(3), peaks.index(4)), (2, PeakIdx(0), PeakIdx(1)));
+        assert!(peaks.is_peak(TestIdx(4)) && !peaks.is_peak(TestIdx(5)));
+    }
+}

@@ -1,0 +1,30 @@
+//! PHEW: from densities to clumps and haloes (Bleuler et al. 2015), in the order of the files:
+//! [`tests`] which cells take part, [`ascent`] their densest neighbours, [`label`] patches,
+//! [`saddle`] contacts between patches, [`forest`] the few of them that can ever merge anything,
+//! [`tree`] which peak dies where, [`hierarchy`] clumps and haloes under given thresholds.
+//!
+//! Architecture invariants: up to `tree` nothing knows a relevance or saddle threshold; from `tree`
+//! on nothing knows a cell.
+
+pub mod ascent;
+pub mod forest;
+pub mod hierarchy;
+pub mod jumps;
+pub mod label;
+mod patch;
+pub mod saddle;
+pub mod tests;
+pub mod tree;
+mod wide;
+
+/// Whose rules hold where the paper and RAMSES differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rules {
+    /// The paper's: any denser neighbour counts, ties are broken by the order of the cells, and
+    /// isolated irrelevant peaks are discarded.
+    #[default]
+    Paper,
+    /// RAMSES's: a neighbour counts if it is denser by 1.0001, the first probed wins a tie, and
+    /// isolated irrelevant peaks keep their label.
+    Ramses,
+}

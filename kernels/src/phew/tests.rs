@@ -1,0 +1,77 @@
+//! Test cells: the leaves above the density threshold, numbered in the order of the cells.
+
+use crate::ids::TestIdx;
+use crate::mesh::{Brick, Mesh, local};
+use std::ops::Range;
+
+/// The test cells of a mesh: a mask a brick and their densities without gaps.
+#[derive(Debug, Clone, Default)]
+pub struct TestCells {
+    /// One bit a cell of each brick.
+    pub mask: Vec<u64>,
+    /// The first test cell of each brick, and their total at the end.
+    pub first: Vec<u32>,
+    /// Density of each test cell.
+    pub rho: Vec<f64>,
+}
+
+/// The test cells of one brick: leaves with `rho > threshold`. `rho` holds every cell of the mesh.
+#[inline]
+pub fn test_mask(brick: &Brick, rho: &[f64], threshold: f64) -> u64 {
+    let cells = &rho[brick.first as usize..][..brick.exists.count_ones() as usize];
+    let mut mask = 0;
+    for (bit, &density) in local::bits(brick.exists).zip(cells) {
+        mask |= u64::from(density > threshold) << bit;
+    }
+    mask & brick.leaf
+}
+
+/// Writes the densities of the test cells of `bricks` to `out`, which has room for exactly them.
+pub fn compact(mesh: &Mesh, mask: &[u64], bricks: Range<usize>, rho: &[f64], out: &mut [f64]) {
+    let mut n = 0;
+    for (brick, mask) in mesh.bricks()[bricks.clone()].iter().zip(&mask[bricks]) {
+        for bit in local::bits(*mask) {
+            out[n] = rho[(brick.first + local::rank(brick.exists, bit)) as usize];
+            n += 1;
+        }
+    }
+}
+
+impl TestCells {
+    /// Number of test cells.
+    pub fn len(&self) -> usize {
+        self.rho.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rho.is_empty()
+    }
+
+    /// The test cell at `bit` of `brick`, if it is one.
+    #[inline(always)]
+    pub fn at(&self, brick: usize, bit: u32) -> Option<TestIdx> {
+        (self.mask[brick] >> bit & 1 == 1)
+            .then(|| TestIdx(self.first[brick] + local::rank(self.mask[brick], bit)))
+    }
+
+    /// The test cells of a run of bricks.
+    pub fn of_bricks(&self, bricks: Range<usize>) -> Range<usize> {
+        self.first[bricks.start] as usize..self.first[bricks.end] as usize
+    }
+
+    /// Level and position of a test cell. Logarithmic in the bricks.
+    pub fn locate(&self, mesh: &Mesh, test: TestIdx) -> (u8, [u32; 3]) {
+        let brick = self.first.partition_point(|&f| f <= test.0) - 1;
+        let bit = local::nth_set_bit(self.mask[brick], test.0 - self.first[brick]);
+        let s = mesh.supers().partition_point(|s| s.first as usize <= brick) - 1;
+        (mesh.level_of_super(s), local::position_of(mesh.bricks()[brick].position, bit))
+    }
+
+    /// Whether `a` is greater than `b` in the total order: denser, or as dense with a smaller key.
+    #[inline(always)]
+    pub fn exceeds(&self, a: TestIdx, b: TestIdx) -> bool {
+        let (rho_a, rho_b) = (self.rho[a.at()], self.rho[b.at()]);
+        rho_a > rho_b || rho_a == rho_b && a < b
+    }
+}

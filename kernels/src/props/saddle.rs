@@ -1,0 +1,20 @@
+//! How it stands out from its neighbours.
+
+use super::{Property, Value, number, with_dimension};
+
+pub(super) const PROPERTIES: &[Property] = &[
+    number(
+        "relevance",
+        "peak density over its largest saddle to another clump, or over the density threshold",
+        |s| Value::F64(s.relevance),
+    ),
+    with_dimension("saddle_density", [-3, 1, 0], "density of that saddle; 0 without one", |s| {
+        Value::F64(s.saddle)
+    }),
+    with_dimension("saddle_position", [1, 0, 0], "where that saddle is; NaN without one", |s| {
+        Value::F64x3(s.saddle_position)
+    }),
+    number("saddle_neighbour", "identifier of the clump on the other side of it; 0 without one", |s| {
+        Value::U64(s.saddle_neighbour)
+    }),
+];

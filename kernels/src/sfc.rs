@@ -1,0 +1,43 @@
+//! Morton keys: the order in which octs, bricks and cells of one level stand.
+
+/// Interleaves the bits of a position, x lowest: 96 bits are used.
+#[inline]
+pub fn morton(position: [u32; 3]) -> u128 {
+    let spread = |x: u32| {
+        u128::from(spread21(u64::from(x & 0x1f_ffff))) | u128::from(spread21(u64::from(x >> 21))) << 63
+    };
+    spread(position[0]) | spread(position[1]) << 1 | spread(position[2]) << 2
+}
+
+/// Interleaves positions below 2²¹ into 63 bits: the fast case.
+#[inline]
+pub fn morton63(position: [u32; 3]) -> u64 {
+    spread21(u64::from(position[0]))
+        | spread21(u64::from(position[1])) << 1
+        | spread21(u64::from(position[2])) << 2
+}
+
+/// Moves bit i of the 21 lowest bits to bit 3 i.
+#[inline]
+fn spread21(x: u64) -> u64 {
+    let x = (x | x << 32) & 0x001f_0000_0000_ffff;
+    let x = (x | x << 16) & 0x001f_0000_ff00_00ff;
+    let x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
+    let x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
+    (x | x << 2) & 0x1249_2492_4924_9249
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interleaves_every_bit() {
+        for bit in 0..32 {
+            assert_eq!(morton([1 << bit, 0, 0]), 1 << (3 * bit));
+            assert_eq!(morton([0, 1 << bit, 0]), 2 << (3 * bit));
+            assert_eq!(morton([0, 0, 1 << bit]), 4 << (3 * bit));
+        }
+        assert_eq!(u128::from(morton63([123_456, 2_097_151, 77])), morton([123_456, 2_097_151, 77]));
+    }
+}

@@ -1,0 +1,109 @@
+//! Sums that do not depend on the order of their terms.
+//!
+//! Each term is rounded once to a multiple of a fixed quantum and added as an integer, so any
+//! grouping over tasks, threads and ranks gives the same bits.
+
+/// The quantum of a family of sums: terms up to `bound` in magnitude, up to 2³² of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantum {
+    /// The quantum is 2^exponent.
+    exponent: i32,
+}
+
+/// A running sum in units of a [`Quantum`]. Adding is associative and commutative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FixedSum(pub i128);
+
+impl Quantum {
+    /// For terms of magnitude at most `bound` (finite, non-negative): keeps 93 bits below it.
+    pub fn for_terms_up_to(bound: f64) -> Self {
+        let exponent = if bound > 0.0 { exponent_above(bound) } else { 0 };
+        Self { exponent: exponent - 93 }
+    }
+
+    /// `term` as a multiple of the quantum, rounded to the nearest, halves away from zero.
+    #[inline]
+    pub fn of(self, term: f64) -> FixedSum {
+        let bits = term.to_bits();
+        let biased = (bits >> 52 & 0x7ff) as i32;
+        let mantissa = bits & ((1 << 52) - 1) | if biased == 0 { 0 } else { 1 << 52 };
+        let shift = biased.max(1) - 1075 - self.exponent;
+        let magnitude = if shift >= 0 {
+            i128::from(mantissa) << shift.min(74)
+        } else if shift > -55 {
+            i128::from(mantissa + (1 << (-shift - 1)) >> -shift)
+        } else {
+            0
+        };
+        FixedSum(if bits >> 63 == 1 { -magnitude } else { magnitude })
+    }
+
+    /// The sum as a real, rounded to nearest.
+    pub fn value(self, sum: FixedSum) -> f64 {
+        ldexp(sum.0 as f64, self.exponent)
+    }
+}
+
+impl std::ops::AddAssign for FixedSum {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+/// The least e with 2^e > |x|.
+fn exponent_above(x: f64) -> i32 {
+    ((x.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1022
+}
+
+/// x 2^e in steps that lose nothing before the last.
+fn ldexp(x: f64, e: i32) -> f64 {
+    let power = |e: i32| f64::from_bits(((1023 + e) as u64) << 52);
+    let (mut x, mut e) = (x, e);
+    while e < -1000 {
+        x *= power(-1000);
+        e += 1000;
+    }
+    while e > 1000 {
+        x *= power(1000);
+        e -= 1000;
+    }
+    x * power(e)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_for_doubles_near_the_bound() {
+        let q = Quantum::for_terms_up_to(8.0);
+        let mut sum = FixedSum::default();
+        for x in [7.3, -2.25, 1e-9, 1e-16] {
+            sum += q.of(x);
+        }
+        assert_eq!(q.value(sum), 7.3 - 2.25 + 1e-9 + 1e-16);
+        assert_eq!(q.value(q.of(-0.1)), -0.1);
+    }
+
+    #[test]
+    fn order_does_not_matter() {
+        let q = Quantum::for_terms_up_to(1.0);
+        let terms: Vec<f64> = (1..2000).map(|i| (f64::from(i) * 0.7).sin() / f64::from(i)).collect();
+        let sum = |it: &mut dyn Iterator<Item = &f64>| {
+            it.fold(FixedSum::default(), |mut s, &t| {
+                s += q.of(t);
+                s
+            })
+        };
+        assert_eq!(sum(&mut terms.iter()), sum(&mut terms.iter().rev()));
+    }
+
+    #[test]
+    fn tiny_and_huge_bounds() {
+        for bound in [1e-300, 1e300, f64::MIN_POSITIVE, 0.0] {
+            let q = Quantum::for_terms_up_to(bound);
+            assert_eq!(q.value(q.of(bound)), bound);
+        }
+    }
+}
