@@ -44,6 +44,16 @@ pub enum ReadError {
         /// Its position on the grid of that level.
         ijk: [u32; 3],
     },
+    /// A particle that nothing can be made of.
+    #[error("particle {id} at {position:?} has mass {mass}; expected finite numbers and no negative mass")]
+    Particle {
+        /// Its identity.
+        id: i64,
+        /// Its position.
+        position: [f64; 3],
+        /// Its mass.
+        mass: f64,
+    },
     /// The snapshot is sound but does not hold what was asked for.
     #[error("{}: {what}", path.display())]
     Absent {
@@ -58,6 +68,11 @@ impl ReadError {
     /// A bad value of `field` in a cell.
     pub fn bad_value(field: &str, value: f64, level: u8, ijk: [u32; 3]) -> Self {
         Self::Value { field: field.into(), value, level, ijk }
+    }
+
+    /// A particle with a bad mass or position.
+    pub fn bad_particle(id: i64, position: [f64; 3], mass: f64) -> Self {
+        Self::Particle { id, position, mass }
     }
 
     /// `path` does not exist.

@@ -4,6 +4,7 @@
 //! the tasks are cut: they are maxima in total orders, unique forests or order-free sums.
 
 pub mod ascent;
+pub mod density;
 pub mod label;
 pub mod load;
 pub mod properties;

@@ -105,6 +105,15 @@ impl Mesh {
         first..first + super_brick.bricks.count_ones() as usize
     }
 
+    /// The cells of a run of super-bricks.
+    pub fn cells_of_supers(&self, supers: Range<usize>) -> Range<usize> {
+        let first_of = |s: usize| match self.supers.get(s) {
+            Some(s) => self.bricks[s.first as usize].first as usize,
+            None => self.n_cells,
+        };
+        first_of(supers.start)..first_of(supers.end)
+    }
+
     /// The level that a super-brick is of. Linear in the levels.
     pub fn level_of_super(&self, super_idx: usize) -> u8 {
         self.levels.partition_point(|l| l.supers.end as usize <= super_idx) as u8

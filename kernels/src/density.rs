@@ -1,1 +1,0 @@
-//! Densities on a mesh.

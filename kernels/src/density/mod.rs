@@ -1,0 +1,73 @@
+//! From particles to a density on a mesh, by cloud-in-cell.
+//!
+//! Masses are added as whole numbers of a quantum, atomically, so any number of callers may deposit
+//! at the same time and the result does not depend on their order. Whether a sum outgrows its
+//! counter does not depend on it either: then the deposit is done again in a coarser quantum.
+
+mod cic;
+
+pub use cic::{deposit_conserving, deposit_ramses, leaf_at};
+
+use crate::geom::cell_volume;
+use crate::ids::CellIdx;
+use crate::mesh::{Mesh, local};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Masses of all cells in the making.
+#[derive(Debug)]
+pub struct Deposit {
+    quantum: f64,
+    quanta: Vec<AtomicU64>,
+    overflow: AtomicBool,
+}
+
+impl Deposit {
+    /// Empty cells; `quantum` is the unit of mass, a power of two.
+    pub fn new(n_cells: usize, quantum: f64) -> Self {
+        Self { quantum, quanta: (0..n_cells).map(|_| AtomicU64::new(0)).collect(), overflow: false.into() }
+    }
+
+    #[inline]
+    fn add(&self, cell: CellIdx, mass: f64) {
+        let n = (mass / self.quantum + 0.5) as u64;
+        let before = self.quanta[cell.at()].fetch_add(n, Relaxed);
+        if before.checked_add(n).is_none() {
+            self.overflow.store(true, Relaxed);
+        }
+    }
+
+    /// The mass of every cell; `None` if some cell holds more than the quantum allows.
+    pub fn masses(self) -> Option<Vec<f64>> {
+        let mass = |n: AtomicU64| n.into_inner() as f64 * self.quantum;
+        (!self.overflow.into_inner()).then(|| self.quanta.into_iter().map(mass).collect())
+    }
+}
+
+/// Turns masses of the cells of the given super-bricks into densities in place: divides by volume.
+/// `out` starts at the first cell of the first super-brick.
+pub fn masses_to_densities(mesh: &Mesh, supers: Range<usize>, out: &mut [f64]) {
+    let mut n = 0;
+    mesh.for_each_cell(supers, |level, _, _, _| {
+        out[n] /= cell_volume(level);
+        n += 1;
+    });
+}
+
+/// Gives every split cell the mean of its children, deepest level first.
+pub fn fill_split_cells(mesh: &Mesh, rho: &mut [f64]) {
+    for level in (1..mesh.n_levels()).rev() {
+        for s in mesh.supers_of(level) {
+            for brick in &mesh.bricks()[mesh.bricks_of(&mesh.supers()[s])] {
+                for oct in (0..64).step_by(8).filter(|o| brick.exists >> o & 0xff == 0xff) {
+                    let first = (brick.first + local::rank(brick.exists, oct)) as usize;
+                    let mean = rho[first..first + 8].iter().sum::<f64>() / 8.0;
+                    let parent = local::position_of(brick.position, oct).map(|x| x >> 1);
+                    if let Some(parent) = mesh.find(level - 1, parent) {
+                        rho[parent.at()] = mean;
+                    }
+                }
+            }
+        }
+    }
+}
