@@ -13,6 +13,7 @@ mod locate;
 mod map;
 mod part;
 mod record;
+pub mod write;
 
 use super::{FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot};
 use amr::{Amr, Octs};
