@@ -75,6 +75,31 @@ impl ReadError {
         Self::Particle { id, position, mass }
     }
 
+    /// The content of `path` at `place` is not what the format asks for.
+    pub fn content(
+        path: &Path,
+        place: impl Into<String>,
+        problem: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self::Content {
+            path: path.into(),
+            place: place.into(),
+            problem: problem.into(),
+            expected: expected.into(),
+        }
+    }
+
+    /// The operating system refused `action` on `path`.
+    pub fn io(path: &Path, action: &'static str, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), action, source }
+    }
+
+    /// The snapshot at `path` is sound but lacks `what`.
+    pub fn absent(path: &Path, what: impl Into<String>) -> Self {
+        Self::Absent { path: path.into(), what: what.into() }
+    }
+
     /// `path` does not exist.
     pub fn missing(path: &Path) -> Self {
         Self::Io {

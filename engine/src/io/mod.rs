@@ -52,7 +52,7 @@ pub struct Header {
     pub number: Option<u32>,
     /// Time in code units.
     pub time: f64,
-    /// Side of the (first axis of the) box in code length units.
+    /// Side of a coarse cell in code length units: of the whole box, where it has only one.
     pub boxlen: f64,
     /// Coarse cells along each axis: a level-l cell has side `boxlen / 2^l` and the box holds
     /// `coarse[a] << l` of them along axis `a`.

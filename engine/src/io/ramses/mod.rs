@@ -1,11 +1,329 @@
-//! RAMSES outputs.
+//! RAMSES outputs: a folder `output_NNNNN` of text headers and per-CPU files of Fortran records.
+//!
+//! A piece is one CPU's files. Its amr file and the hydro and grav files of the requested fields
+//! are walked side by side, block by block, and must agree; ghosts and boundary octs are passed
+//! over, so every oct comes exactly once over all pieces. Files are mapped, never copied whole.
 
-use super::{ReadError, ReadResult, Reader, Snapshot};
+mod amr;
+mod cells;
+mod descriptor;
+mod grid;
+mod info;
+mod locate;
+mod map;
+mod part;
+mod record;
+pub mod write;
+
+use super::{FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot};
+use amr::{Amr, Octs};
+use cells::{CellFile, Values};
+use grid::Grid;
+use info::Info;
+use locate::{Files, Kind};
+use map::Mapped;
 use std::path::Path;
 
 /// The RAMSES reader.
-pub const READER: Reader = Reader { name: "RAMSES", recognises: |p| p.is_dir(), open };
+pub const READER: Reader = Reader { name: "RAMSES", recognises: locate::looks_like_output, open };
+
+/// Octs a block.
+const BLOCK: usize = 4096;
+
+/// An opened RAMSES output.
+struct Ramses {
+    files: Files,
+    info: Info,
+    grid: Grid,
+    header: Header,
+    fields: Vec<FieldInfo>,
+    sources: Vec<Source>,
+    /// Values a cell of the hydro and of the grav files, 0 where there are none.
+    n_vars: [usize; 2],
+    part_columns: Option<Vec<descriptor::Column>>,
+}
+
+/// Where a field is: its family of files and its place among the values of a cell.
+#[derive(Clone, Copy)]
+struct Source {
+    kind: Kind,
+    var: usize,
+}
 
 fn open(path: &Path) -> ReadResult<Box<dyn Snapshot>> {
-    Err(ReadError::missing(path))
+    let files = Files::find(path)?;
+    let info = Info::read(&files.info())?;
+    for kind in [Kind::Amr, Kind::Hydro, Kind::Grav, Kind::Part] {
+        if kind == Kind::Amr || files.has(kind) {
+            files.check_complete(kind, info.n_cpus)?;
+        }
+    }
+    let amr_files: Vec<_> = (0..info.n_cpus).map(|i| files.piece(Kind::Amr, i)).collect();
+    let grid = Grid::find(&amr_files, info.n_cpus)?;
+    let header = header(&files, &info, &grid);
+    let part_columns = match files.descriptor(Kind::Part) {
+        Some(path) if files.has(Kind::Part) => Some(descriptor::read(path)?),
+        _ => None,
+    };
+    let (fields, sources, n_vars) = (Vec::new(), Vec::new(), [0; 2]);
+    let mut ramses = Ramses { files, info, grid, header, fields, sources, n_vars, part_columns };
+    ramses.add_fields(Kind::Hydro)?;
+    ramses.add_fields(Kind::Grav)?;
+    Ok(Box::new(ramses))
+}
+
+fn header(files: &Files, info: &Info, grid: &Grid) -> Header {
+    Header {
+        format: READER.name,
+        number: Some(files.number()),
+        time: info.time,
+        boxlen: info.boxlen,
+        coarse: grid.coarse,
+        periodic: grid.periodic,
+        levelmin: info.levelmin,
+        levelmax: info.levelmax,
+        units: info.units.clone(),
+        cosmology: info.cosmology.clone(),
+        n_pieces: info.n_cpus,
+    }
+}
+
+impl Ramses {
+    fn add_fields(&mut self, kind: Kind) -> ReadResult<()> {
+        if !self.files.has(kind) {
+            return Ok(());
+        }
+        let path = self.files.piece(kind, 0);
+        let n = CellFile::open(&Mapped::open(&path)?, kind)?.n_vars;
+        let names = match kind {
+            Kind::Hydro => self.hydro_names(n, &path)?,
+            _ => grav_names(n, &path)?,
+        };
+        for (var, name) in names.into_iter().enumerate() {
+            let name = self.unique(kind, name);
+            self.fields.push(FieldInfo { family: kind.name(), name });
+            self.sources.push(Source { kind, var });
+        }
+        self.n_vars[(kind == Kind::Grav) as usize] = n;
+        Ok(())
+    }
+
+    /// Names by the descriptor, completed where the file has more variables than it names.
+    fn hydro_names(&self, n: usize, file: &Path) -> ReadResult<Vec<String>> {
+        let Some(path) = self.files.descriptor(Kind::Hydro) else {
+            return Ok(descriptor::standard_hydro(n));
+        };
+        let mut names: Vec<_> = descriptor::read(path)?.into_iter().map(|c| c.name).collect();
+        if names.len() > n {
+            let problem = format!("{} variables", names.len());
+            let expected = format!("at most {n}, the nvar of {}", file.display());
+            return Err(ReadError::content(path, "variables", problem, expected));
+        }
+        names.extend((names.len()..n).map(|var| format!("var_{}", var + 1)));
+        Ok(names)
+    }
+
+    /// `name`, or something like it where another field has it already.
+    fn unique(&self, kind: Kind, name: String) -> String {
+        let taken = |name: &str| self.fields.iter().any(|f| f.name == name);
+        if !taken(&name) {
+            return name;
+        }
+        let mut other = format!("{}_{name}", kind.name());
+        while taken(&other) {
+            other.push('_');
+        }
+        other
+    }
+
+    fn source(&self, name: &str) -> ReadResult<Source> {
+        match self.fields.iter().position(|f| f.name == name) {
+            Some(i) => Ok(self.sources[i]),
+            None => {
+                let names: Vec<_> = self.fields.iter().map(|f| f.name.as_str()).collect();
+                let known = if names.is_empty() { "no fields".into() } else { names.join(", ") };
+                let what = format!("no field \"{name}\"; expected one of what it has: {known}");
+                Err(ReadError::absent(self.files.root(), what))
+            }
+        }
+    }
+
+    /// The value files that the `sources` need, mapped.
+    fn map_values(&self, piece: usize, sources: &[Source]) -> ReadResult<Vec<(Kind, Mapped)>> {
+        let kinds = [Kind::Hydro, Kind::Grav];
+        let needed = kinds.into_iter().filter(|k| sources.iter().any(|s| s.kind == *k));
+        needed.map(|k| Ok((k, Mapped::open(&self.files.piece(k, piece))?))).collect()
+    }
+
+    fn n_vars(&self, kind: Kind) -> usize {
+        self.n_vars[(kind == Kind::Grav) as usize]
+    }
+
+    fn part_wrap(&self) -> part::Wrap {
+        let side = |a: usize| self.info.boxlen * f64::from(self.grid.coarse[a]);
+        std::array::from_fn(|a| self.grid.periodic[a].then(|| side(a)))
+    }
+
+    fn check_piece(&self, piece: usize) -> ReadResult<()> {
+        if piece < self.info.n_cpus {
+            return Ok(());
+        }
+        let what = format!("no piece {piece}; expected one below {}", self.info.n_cpus);
+        Err(ReadError::absent(self.files.root(), what))
+    }
+}
+
+fn grav_names(n: usize, path: &Path) -> ReadResult<Vec<String>> {
+    match cells::grav_names(n) {
+        Some(names) => Ok(names.iter().map(|name| name.to_string()).collect()),
+        None => {
+            let expected = "3 (forces), 4 (potential too) or 5 (rho too)";
+            Err(ReadError::content(path, "record 2 (nvar)", format!("{n} values a cell"), expected))
+        }
+    }
+}
+
+impl Snapshot for Ramses {
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn fields(&self) -> &[FieldInfo] {
+        &self.fields
+    }
+
+    fn has_particles(&self) -> bool {
+        self.files.has(Kind::Part)
+    }
+
+    fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
+        self.check_piece(piece)?;
+        let map = Mapped::open(&self.files.piece(Kind::Amr, piece))?;
+        let header = Amr::open(&map, self.info.n_cpus)?.header;
+        let counts = (1..=header.n_levels).map(|level| header.count(level, piece + 1) as u64);
+        Ok(std::iter::once(0).chain(counts).collect())
+    }
+
+    fn count_particles(&self, piece: usize) -> ReadResult<u64> {
+        self.check_piece(piece)?;
+        if !self.has_particles() {
+            return Ok(0);
+        }
+        let map = Mapped::open(&self.files.piece(Kind::Part, piece))?;
+        Ok(part::Particles::open(&map, self.info.n_cpus)?.n as u64)
+    }
+
+    fn octs(
+        &self,
+        piece: usize,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        self.check_piece(piece)?;
+        let sources = fields.iter().map(|f| self.source(f)).collect::<ReadResult<Vec<_>>>()?;
+        let amr_map = Mapped::open(&self.files.piece(Kind::Amr, piece))?;
+        let value_maps = self.map_values(piece, &sources)?;
+        let amr = Amr::open(&amr_map, self.info.n_cpus)?;
+        self.grid.check(&amr, amr_map.path())?;
+        let mut files = Vec::new();
+        for (kind, map) in &value_maps {
+            let mut file = CellFile::open(map, *kind)?;
+            file.check(&amr.header, amr_map.path(), self.n_vars(*kind))?;
+            let of_kind = sources.iter().enumerate().filter(|(_, s)| s.kind == *kind);
+            of_kind.for_each(|(column, s)| file.want(s.var, column));
+            files.push(file);
+        }
+        let walk = Walk { grid: &self.grid, path: amr_map.path(), own: piece + 1, n_columns: fields.len() };
+        walk.run(amr, files, sink)
+    }
+
+    fn particles(
+        &self,
+        piece: usize,
+        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        self.check_piece(piece)?;
+        if !self.has_particles() {
+            return Ok(());
+        }
+        let map = Mapped::open(&self.files.piece(Kind::Part, piece))?;
+        let particles = part::Particles::open(&map, self.info.n_cpus)?;
+        particles.stream(self.part_columns.as_deref(), self.part_wrap(), sink)
+    }
+}
+
+/// One pass over the files of a piece, side by side.
+struct Walk<'a> {
+    grid: &'a Grid,
+    /// The amr file, for messages.
+    path: &'a Path,
+    /// The domain whose octs are delivered.
+    own: usize,
+    n_columns: usize,
+}
+
+impl Walk<'_> {
+    fn run(
+        &self,
+        mut amr: Amr,
+        mut files: Vec<CellFile>,
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let mut block = OctBlock::default();
+        for level in 1..=amr.header.n_levels {
+            for domain in 1..=amr.header.n_domains() {
+                let n = amr.header.count(level, domain);
+                let octs = amr.block(level, domain, domain == self.own)?;
+                let mut values = Vec::new();
+                for file in &mut files {
+                    values.extend(file.block((level, domain), n, self.path, domain == self.own)?);
+                }
+                if let Some(octs) = octs {
+                    self.deliver(level, &octs, &values, &mut block, sink)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn deliver(
+        &self,
+        level: usize,
+        octs: &Octs,
+        values: &[Values],
+        block: &mut OctBlock,
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        for first in (0..octs.n).step_by(BLOCK) {
+            let range = first..octs.n.min(first + BLOCK);
+            self.fill(level, octs, values, range, block)?;
+            sink(block)?;
+        }
+        Ok(())
+    }
+
+    fn fill(
+        &self,
+        level: usize,
+        octs: &Octs,
+        values: &[Values],
+        range: std::ops::Range<usize>,
+        block: &mut OctBlock,
+    ) -> ReadResult<()> {
+        block.level = level as u8;
+        block.position.clear();
+        block.split.clear();
+        block.values.resize_with(self.n_columns, Vec::new);
+        for i in range.clone() {
+            let position = self.grid.position(octs, i, level);
+            block.position.push(position.ok_or_else(|| grid::outside(self.path, level))?);
+            block.split.push((0..8).fold(0, |bits, c| bits | u8::from(octs.son[c].get(i) != 0) << c));
+        }
+        for column in values {
+            let into = &mut block.values[column.column];
+            into.clear();
+            into.extend(range.clone().map(|i| std::array::from_fn(|c| column.cells[c].get(i))));
+        }
+        Ok(())
+    }
 }

@@ -1,0 +1,237 @@
+//! What several test files need: the fixture, unpacked, and an output as plain numbers.
+#![allow(dead_code)]
+
+use inselberg::io::ramses::write::{Dialect, Output, Split, write};
+use inselberg::io::{self, Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot, Units};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The bundled RAMSES outputs, unpacked once a test process: `ramses_16/dm_1rank`, ...
+pub fn fixture() -> &'static Path {
+    static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
+    UNPACKED
+        .get_or_init(|| {
+            let packed: &[u8] = include_bytes!("../fixtures/ramses_16.tar.xz");
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let plain = liblzma::read::XzDecoder::new(packed);
+            tar::Archive::new(plain).unpack(folder.path()).expect("unpacking the fixture");
+            folder
+        })
+        .path()
+}
+
+/// Folder `output_00002` of one of the fixture's runs.
+pub fn output(run: &str) -> PathBuf {
+    fixture().join("ramses_16").join(run).join("output_00002")
+}
+
+/// Opens a snapshot that must be sound.
+pub fn open(path: &Path) -> Box<dyn Snapshot> {
+    io::open(path).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A cell by level and integer position.
+pub type Place = (u8, [u32; 3]);
+
+/// Split mask and requested values of every oct, by place of its cells' level and its position.
+pub type Octs = BTreeMap<Place, (u8, Vec<[f64; 8]>)>;
+
+/// Every oct of a snapshot; panics where one comes twice.
+pub fn octs(snapshot: &dyn Snapshot, fields: &[&str]) -> Octs {
+    let mut all = Octs::new();
+    for piece in 0..snapshot.header().n_pieces {
+        let mut counts = vec![0; snapshot.count_octs(piece).expect("counts").len()];
+        let mut sink = |block: &OctBlock| {
+            counts[usize::from(block.level)] += block.position.len() as u64;
+            insert(&mut all, block);
+            Ok(())
+        };
+        snapshot.octs(piece, fields, &mut sink).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(counts, snapshot.count_octs(piece).expect("counts"));
+    }
+    all
+}
+
+fn insert(all: &mut Octs, block: &OctBlock) {
+    assert!(block.position.len() <= 4096 && block.split.len() == block.position.len());
+    for (i, position) in block.position.iter().enumerate() {
+        let values = block.values.iter().map(|column| column[i]).collect();
+        let before = all.insert((block.level, *position), (block.split[i], values));
+        assert!(before.is_none(), "oct {position:?} of level {} came twice", block.level);
+    }
+}
+
+/// The leaves among the cells of `octs`, with the first field's value.
+pub fn leaves(octs: &Octs) -> BTreeMap<Place, f64> {
+    let mut leaves = BTreeMap::new();
+    for (&(level, position), (split, values)) in octs {
+        for cell in (0..8_u32).filter(|c| split >> c & 1 == 0) {
+            let offset = [cell & 1, cell >> 1 & 1, cell >> 2 & 1];
+            let place = std::array::from_fn(|a| 2 * position[a] + offset[a]);
+            leaves.insert((level, place), values.first().map_or(0.0, |v| v[cell as usize]));
+        }
+    }
+    leaves
+}
+
+/// Volume of `leaves` in coarse cells.
+pub fn volume(leaves: &BTreeMap<Place, f64>) -> f64 {
+    leaves.keys().map(|(level, _)| 0.125_f64.powi(i32::from(*level))).sum()
+}
+
+/// One particle as the reader gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Particle {
+    pub position: [f64; 3],
+    pub velocity: [f64; 3],
+    pub mass: f64,
+    pub family: Family,
+}
+
+/// Every particle by identity; panics where one comes twice.
+pub fn particles(snapshot: &dyn Snapshot) -> BTreeMap<i64, Particle> {
+    let mut all = BTreeMap::new();
+    for piece in 0..snapshot.header().n_pieces {
+        let mut n = 0;
+        let mut sink = |block: &ParticleBlock| {
+            assert_eq!(block.first, n);
+            n += block.id.len() as u64;
+            for (i, id) in block.id.iter().enumerate() {
+                let (position, velocity) = (block.position[i], block.velocity[i]);
+                let (mass, family) = (block.mass[i], block.family[i]);
+                let particle = Particle { position, velocity, mass, family };
+                assert_eq!(all.insert(*id, particle), None, "particle {id} came twice");
+            }
+            Ok(())
+        };
+        snapshot.particles(piece, &mut sink).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(n, snapshot.count_particles(piece).expect("a count"));
+    }
+    all
+}
+
+/// An output in memory, as the writer takes it.
+#[derive(Debug, Clone)]
+pub struct Whole {
+    pub header: Header,
+    pub fields: Vec<FieldInfo>,
+    pub octs: Vec<OctBlock>,
+    pub particles: Option<ParticleBlock>,
+}
+
+impl Whole {
+    /// Everything that a snapshot holds.
+    pub fn read(snapshot: &dyn Snapshot) -> Self {
+        let (header, fields) = (snapshot.header().clone(), snapshot.fields().to_vec());
+        let names: Vec<_> = fields.iter().map(|f| f.name.as_str()).collect();
+        let (mut octs, mut particles) = (Vec::new(), ParticleBlock::default());
+        for piece in 0..header.n_pieces {
+            let mut keep = |block: &OctBlock| {
+                octs.push(block.clone());
+                Ok(())
+            };
+            snapshot.octs(piece, &names, &mut keep).unwrap_or_else(|e| panic!("{e}"));
+            let mut append = |block: &ParticleBlock| {
+                particles.position.extend(&block.position);
+                particles.velocity.extend(&block.velocity);
+                particles.mass.extend(&block.mass);
+                particles.id.extend(&block.id);
+                particles.family.extend(&block.family);
+                Ok(())
+            };
+            snapshot.particles(piece, &mut append).unwrap_or_else(|e| panic!("{e}"));
+        }
+        let particles = snapshot.has_particles().then_some(particles);
+        Self { header, fields, octs, particles }
+    }
+
+    /// A small box: levels 1 and 2 everywhere on `coarse` cells, one cell of level 2 split.
+    pub fn tiny(coarse: [u32; 3]) -> Self {
+        let header = Header {
+            format: "RAMSES",
+            number: Some(7),
+            time: 0.25,
+            boxlen: 2.0,
+            coarse,
+            periodic: [true; 3],
+            levelmin: 2,
+            levelmax: 4,
+            units: Units { length: 3.0e24, density: 1.0e-30, time: 1.0e17 },
+            cosmology: Some(Cosmology {
+                aexp: 0.5,
+                h0: 70.0,
+                omega_m: 0.3,
+                omega_l: 0.7,
+                omega_k: 0.0,
+                omega_b: 0.05,
+            }),
+            n_pieces: 1,
+        };
+        let names = ["density", "velocity_x", "velocity_y", "velocity_z", "pressure"];
+        let hydro = names.map(|name| FieldInfo { family: "hydro", name: name.into() });
+        let grav = ["rho", "potential", "force_x", "force_y", "force_z"];
+        let grav = grav.map(|name| FieldInfo { family: "grav", name: name.into() });
+        let fields: Vec<_> = hydro.into_iter().chain(grav).collect();
+        let octs = tiny_octs(coarse, fields.len());
+        Self { header, fields, octs, particles: Some(tiny_particles(coarse)) }
+    }
+
+    /// Writes it into `folder` over `n_cpus` files, octs and particles scattered over them.
+    pub fn write(&self, folder: &Path, n_cpus: usize, ghosts: bool, dialect: &Dialect) -> PathBuf {
+        let output = Output {
+            header: &self.header,
+            fields: &self.fields,
+            octs: &self.octs,
+            particles: self.particles.as_ref(),
+        };
+        let oct_owner = |level: u8, [x, y, z]: [u32; 3]| {
+            (u32::from(level) * 5 + x / 2 * 7 + y * 3 + z / 4 * 11) as usize % n_cpus
+        };
+        let particle_owner = |i: usize| i / 3 % n_cpus;
+        let split = Split { n_cpus, oct_owner: &oct_owner, particle_owner: &particle_owner, ghosts };
+        write(folder, output, split, dialect).unwrap_or_else(|e| panic!("{e}"))
+    }
+}
+
+/// Writes the output at `source` again, over `n_cpus` files with ghosts, into `folder`.
+pub fn resplit(source: &Path, folder: &Path, n_cpus: usize) -> PathBuf {
+    Whole::read(&*open(source)).write(folder, n_cpus, true, &Dialect::default())
+}
+
+fn tiny_octs(coarse: [u32; 3], n_fields: usize) -> Vec<OctBlock> {
+    let mut blocks = Vec::new();
+    for level in 1..=3_u8 {
+        let n = coarse.map(|n| n << (level - 1));
+        let places = (0..n[2]).flat_map(|z| (0..n[1]).flat_map(move |y| (0..n[0]).map(move |x| [x, y, z])));
+        let place_of_deep = n.map(|n| n - 1);
+        let position: Vec<_> = places.filter(|p| level < 3 || *p == place_of_deep).collect();
+        let split = match level {
+            1 => vec![0xff; position.len()],
+            2 => position.iter().map(|p| if *p == place_of_deep { 0x80 } else { 0 }).collect(),
+            _ => vec![0; position.len()],
+        };
+        let value = |field: usize, [x, y, z]: [u32; 3], cell: usize| {
+            f64::from(level) + f64::from(x + 10 * y + 100 * z) + field as f64 / 4.0 + cell as f64 / 64.0
+        };
+        let column = |f| position.iter().map(|&p| std::array::from_fn(|c| value(f, p, c))).collect();
+        let values = (0..n_fields).map(column).collect();
+        blocks.push(OctBlock { level, position, split, values });
+    }
+    blocks
+}
+
+fn tiny_particles(coarse: [u32; 3]) -> ParticleBlock {
+    use Family::{Cloud, DarkMatter, Debris, Other, Star, Tracer};
+    let family = vec![DarkMatter, DarkMatter, Star, Cloud, Debris, Other, Tracer, DarkMatter];
+    let side = coarse.map(|n| 2.0 * f64::from(n));
+    let at = |i: usize| std::array::from_fn(|a| side[a] * (i as f64 / 8.0 + a as f64 / 32.0));
+    ParticleBlock {
+        first: 0,
+        position: (0..8).map(at).collect(),
+        velocity: (0..8).map(|i| [f64::from(i), 0.5, -f64::from(i)]).collect(),
+        mass: family.iter().map(|f| if *f == Tracer { 0.0 } else { 0.125 }).collect(),
+        id: family.iter().zip(1..).map(|(f, id)| if *f == Cloud { -id } else { id }).collect(),
+        family,
+    }
+}
