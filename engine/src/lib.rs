@@ -13,3 +13,4 @@ pub mod catalogue;
 pub mod io;
 pub mod observe;
 pub mod phew;
+pub mod report;
