@@ -3,6 +3,8 @@
 //! Architecture invariant: nothing here prints. [`summary`] returns texts; only the bars of a
 //! [`Recorder`] that was asked for them draw on the terminal's stderr.
 
+#[cfg(feature = "plot")]
+pub mod plot;
 mod recorder;
 mod summary;
 
