@@ -15,5 +15,6 @@ pub mod io;
 pub mod observe;
 pub mod peaks;
 pub mod phew;
+pub mod report;
 pub mod stages;
 pub mod structures;

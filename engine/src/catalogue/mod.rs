@@ -2,6 +2,29 @@
 //!
 //! A catalogue is plain data. Writers loop over its columns and never name one, so a new property
 //! appears in every format by itself.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | [`writers`] | the table of formats; [`write`] and [`read`] choose by the file's name |
+//! | [`hdf5`], [`csv`] | the formats |
+//! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
+//! | [`atomic`] | whole files or none |
+//! | [`info`] | a catalogue described for a person |
+
+pub mod atomic;
+pub mod csv;
+mod error;
+#[cfg(feature = "hdf5")]
+pub mod hdf5;
+pub mod info;
+pub mod ramses_text;
+mod shape;
+pub mod units;
+mod writers;
+
+pub use error::{CatalogueReadError, CatalogueReadResult, WriteError, WriteResult};
+pub use shape::check_shape;
+pub use writers::{WRITERS, Writer, check_output, read, write, writer_for};
 
 /// Values of one column, one entry a row.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,66 @@
+//! Catalogues as CSV, for builds and readers without HDF5.
+//!
+//! `name.csv` holds the attributes and the clumps (the first table if there are none), every other
+//! table has a file beside it: `name.haloes.csv`, `name.tree.csv`, ... Each opens with comments:
+//!
+//! ```text
+//! # inselberg catalogue 1
+//! # run: 8c1f0c2d95b7a1e4                      the same in all files of one catalogue
+//! # tables: clumps haloes tree                 main file only
+//! # attribute: n_clumps int 23                 main file only; int, real, reals or text
+//! # table: clumps
+//! # rows: 23
+//! # column: id u64 [dimensionless] "Identifier"
+//! # column: peak_position f64x3 [code_length] "Centre of the densest cell"
+//! id,peak_position_x,peak_position_y,peak_position_z
+//! 1,0.5,0.25,0.125
+//! ```
+//!
+//! Units are in brackets; texts are JSON strings. Reals are printed with as many digits as bring
+//! the same bits back, save that every NaN reads back as the plain one.
+
+mod read;
+mod write;
+
+pub use read::read;
+pub use write::write;
+
+use super::{Catalogue, Values};
+use std::path::{Path, PathBuf};
+
+/// First line of every file.
+const MARK: &str = "# inselberg catalogue 1";
+
+/// The file beside `path` that holds `table`.
+fn side_path(path: &Path, table: &str) -> PathBuf {
+    path.with_extension(format!("{table}.csv"))
+}
+
+/// The table that goes into the main file.
+fn main_table(catalogue: &Catalogue) -> Option<&str> {
+    let first = || catalogue.tables.first();
+    catalogue.table("clumps").or_else(first).map(|t| t.name.as_str())
+}
+
+fn type_name(values: &Values) -> &'static str {
+    match values {
+        Values::U8(_) => "u8",
+        Values::U64(_) => "u64",
+        Values::I64(_) => "i64",
+        Values::F64(_) => "f64",
+        Values::F64x3(_) => "f64x3",
+        Values::U32x3(_) => "u32x3",
+    }
+}
+
+fn empty_values(type_name: &str) -> Option<Values> {
+    Some(match type_name {
+        "u8" => Values::U8(vec![]),
+        "u64" => Values::U64(vec![]),
+        "i64" => Values::I64(vec![]),
+        "f64" => Values::F64(vec![]),
+        "f64x3" => Values::F64x3(vec![]),
+        "u32x3" => Values::U32x3(vec![]),
+        _ => return None,
+    })
+}

@@ -1,0 +1,25 @@
+//! Catalogues as HDF5: a group a table, a dataset a column, in the order of the catalogue.
+//!
+//! Root attributes: `inselberg_catalogue` (the version of this layout), then those of the
+//! catalogue. Each dataset has `units` (code units by name), `cgs_factor` (where the catalogue
+//! knows its units) and `description`. Vectors are `[N, 3]`. Large tables are chunked and
+//! compressed; no times are stored, so equal catalogues give equal files. After the HDF5 data
+//! stands a checksum, which HDF5 itself ignores (`seal`).
+
+mod read;
+mod seal;
+mod write;
+
+pub use read::read;
+pub use write::write;
+
+/// Name of the attribute that marks a file as ours.
+const MARK: &str = "inselberg_catalogue";
+/// Version of the layout.
+const VERSION: i64 = 1;
+
+/// The library's reason, on one line.
+fn reason(error: &::hdf5::Error) -> String {
+    let text = error.to_string();
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}

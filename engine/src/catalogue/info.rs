@@ -1,0 +1,87 @@
+//! A catalogue described for a person.
+
+use super::units::unit_name;
+use super::{Attribute, Catalogue, Table, Values};
+use std::fmt::Write;
+
+/// How many haloes are listed.
+const N_LISTED: usize = 10;
+
+/// Attributes, tables with their columns and units, and the most massive haloes, as plain text.
+pub fn describe(catalogue: &Catalogue) -> String {
+    let mut text = String::new();
+    describe_attributes(&mut text, catalogue);
+    for table in &catalogue.tables {
+        describe_table(&mut text, table);
+    }
+    describe_haloes(&mut text, catalogue);
+    text
+}
+
+/// An attribute as one would write it.
+pub fn attribute_text(value: &Attribute) -> String {
+    match value {
+        Attribute::Int(v) => v.to_string(),
+        Attribute::Real(v) => format!("{v:?}"),
+        Attribute::Reals(v) => v.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(" "),
+        Attribute::Text(v) => v.clone(),
+    }
+}
+
+fn describe_attributes(text: &mut String, catalogue: &Catalogue) {
+    let width = catalogue.attributes.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let _ = writeln!(text, "attributes");
+    for (name, value) in &catalogue.attributes {
+        let indented = attribute_text(value).replace('\n', &format!("\n  {:width$}  ", ""));
+        let _ = writeln!(text, "  {name:width$}  {indented}");
+    }
+}
+
+fn describe_table(text: &mut String, table: &Table) {
+    let width = table.columns.iter().map(|c| c.name.len()).max().unwrap_or(0);
+    let units: Vec<_> = table.columns.iter().map(|c| unit_name(c.dimension)).collect();
+    let unit_width = units.iter().map(String::len).max().unwrap_or(0);
+    let _ = writeln!(text, "\n{}: {} rows", table.name, table.n_rows());
+    for (column, unit) in table.columns.iter().zip(units) {
+        let line = format!("  {:width$}  {unit:unit_width$}  {}", column.name, column.description);
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+fn describe_haloes(text: &mut String, catalogue: &Catalogue) {
+    let Some(haloes) = catalogue.table("haloes") else { return };
+    let Some(masses) = reals(haloes, "mass") else { return };
+    let mut rows: Vec<usize> = (0..masses.len()).collect();
+    rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]));
+    rows.truncate(N_LISTED);
+    let _ = writeln!(text, "\nthe most massive haloes (code units)");
+    let _ = writeln!(text, "  {:>10}  {:>12}  {:>10}  peak position", "id", "mass", "cells");
+    for row in rows {
+        let position = position(haloes, row)
+            .map_or(String::new(), |p| format!("{:9.6} {:9.6} {:9.6}", p[0], p[1], p[2]));
+        let (id, cells) = (count(haloes, "id", row), count(haloes, "n_cells", row));
+        let line = format!("  {id:>10}  {:>12.5e}  {cells:>10}  {position}", masses[row]);
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+fn reals<'a>(table: &'a Table, name: &str) -> Option<&'a [f64]> {
+    match &table.column(name)?.values {
+        Values::F64(v) => Some(v),
+        _ => None,
+    }
+}
+
+fn count(table: &Table, name: &str, row: usize) -> String {
+    match table.column(name).map(|c| &c.values) {
+        Some(Values::U64(v)) => v[row].to_string(),
+        _ => "-".into(),
+    }
+}
+
+fn position(table: &Table, row: usize) -> Option<[f64; 3]> {
+    match &table.column("peak_position")?.values {
+        Values::F64x3(v) => Some(v[row]),
+        _ => None,
+    }
+}

@@ -1,0 +1,108 @@
+//! Names of units in the files, and their values in cgs.
+
+use super::{Attribute, Catalogue, Dimension};
+
+const NAMES: [&str; 3] = ["code_length", "code_mass", "code_time"];
+
+/// Name of the unit of `dimension`: `code_mass / code_length**3`, `code_length`, `dimensionless`.
+///
+/// Programs that know symbolic units (yt, unyt) read these as they stand.
+pub fn unit_name(dimension: Dimension) -> String {
+    let powers = [dimension.mass, dimension.length, dimension.time];
+    let names = [NAMES[1], NAMES[0], NAMES[2]];
+    let above: Vec<_> =
+        names.iter().zip(powers).filter(|(_, p)| *p > 0).map(|(n, p)| power(n, p.unsigned_abs())).collect();
+    let below: Vec<_> =
+        names.iter().zip(powers).filter(|(_, p)| *p < 0).map(|(n, p)| power(n, p.unsigned_abs())).collect();
+    match (above.is_empty(), below.is_empty()) {
+        (true, true) => "dimensionless".into(),
+        (true, false) => format!("1 / {}", below.join(" / ")),
+        (false, true) => above.join(" * "),
+        (false, false) => format!("{} / {}", above.join(" * "), below.join(" / ")),
+    }
+}
+
+/// The dimension that [`unit_name`] calls `name`; `None` if it makes no such name.
+pub fn parse_unit(name: &str) -> Option<Dimension> {
+    if name == "dimensionless" {
+        return Some(Dimension::NONE);
+    }
+    let mut powers = [0i8; 3];
+    let mut sign = 1i8;
+    for token in name.split_whitespace() {
+        match token {
+            "*" | "1" => {}
+            "/" => sign = -1,
+            _ => add_power(&mut powers, token, sign)?,
+        }
+    }
+    Some(Dimension::new(powers[0], powers[1], powers[2]))
+}
+
+/// How many cgs units one code unit of `dimension` is, from the attributes `unit_length`,
+/// `unit_density` and `unit_time` of the catalogue; `None` if one that is needed is absent.
+pub fn cgs_factor(catalogue: &Catalogue, dimension: Dimension) -> Option<f64> {
+    let unit = |name, used: bool| if used { real(catalogue, name) } else { Some(1.0) };
+    let length = unit("unit_length", dimension.length != 0 || dimension.mass != 0)?;
+    let density = unit("unit_density", dimension.mass != 0)?;
+    let time = unit("unit_time", dimension.time != 0)?;
+    let (l, m, t) = (i32::from(dimension.length), i32::from(dimension.mass), i32::from(dimension.time));
+    Some(density.powi(m) * length.powi(l + 3 * m) * time.powi(t))
+}
+
+fn real(catalogue: &Catalogue, name: &str) -> Option<f64> {
+    match catalogue.attribute(name)? {
+        Attribute::Real(value) => Some(*value),
+        _ => None,
+    }
+}
+
+fn power(name: &str, power: u8) -> String {
+    if power == 1 { name.to_string() } else { format!("{name}**{power}") }
+}
+
+fn add_power(powers: &mut [i8; 3], token: &str, sign: i8) -> Option<()> {
+    let (name, exponent) = token.split_once("**").unwrap_or((token, "1"));
+    let which = NAMES.iter().position(|n| *n == name)?;
+    let value = i16::from(sign) * exponent.parse::<i16>().ok()?;
+    powers[which] = i8::try_from(i16::from(powers[which]) + value).ok()?;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_as_a_person_writes_them() {
+        assert_eq!(unit_name(Dimension::NONE), "dimensionless");
+        assert_eq!(unit_name(Dimension::VOLUME), "code_length**3");
+        assert_eq!(unit_name(Dimension::DENSITY), "code_mass / code_length**3");
+        assert_eq!(unit_name(Dimension::VELOCITY), "code_length / code_time");
+        assert_eq!(unit_name(Dimension::new(0, 0, -1)), "1 / code_time");
+    }
+
+    #[test]
+    fn every_name_reads_back() {
+        for length in [-128, -3, -1, 0, 1, 2, 127] {
+            for mass in [-2, 0, 1, 127] {
+                for time in [-128, -1, 0, 2] {
+                    let dimension = Dimension::new(length, mass, time);
+                    assert_eq!(parse_unit(&unit_name(dimension)), Some(dimension));
+                }
+            }
+        }
+        assert_eq!(parse_unit("parsec"), None);
+    }
+
+    #[test]
+    fn cgs_factors_need_only_the_units_they_use() {
+        let attributes =
+            vec![("unit_length".into(), Attribute::Real(2.0)), ("unit_density".into(), Attribute::Real(3.0))];
+        let catalogue = Catalogue { attributes, tables: vec![] };
+        assert_eq!(cgs_factor(&catalogue, Dimension::MASS), Some(24.0));
+        assert_eq!(cgs_factor(&catalogue, Dimension::DENSITY), Some(3.0));
+        assert_eq!(cgs_factor(&catalogue, Dimension::NONE), Some(1.0));
+        assert_eq!(cgs_factor(&catalogue, Dimension::VELOCITY), None);
+    }
+}

@@ -1,0 +1,12 @@
+//! What a run tells a person: progress, the summary at its end, the picture.
+//!
+//! Architecture invariant: nothing here prints. [`summary`] returns texts; only the bars of a
+//! [`Recorder`] that was asked for them draw on the terminal's stderr.
+
+#[cfg(feature = "plot")]
+pub mod plot;
+mod recorder;
+mod summary;
+
+pub use recorder::{Recorder, Stage, peak_memory};
+pub use summary::{Totals, summary_json, summary_text};

@@ -1,0 +1,278 @@
+//! The whole picture, panel by panel.
+
+use super::PictureData;
+use super::axis::{Axis, Tick};
+use super::canvas::{Anchor, Canvas, Drawn, Frame};
+use super::colour::{Raster, colour_at, colour_axis};
+use crate::catalogue::units::unit_name;
+use crate::catalogue::{Catalogue, Dimension, Values};
+use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
+
+const MAP_SIDE: f64 = 600.0;
+const MAP_LEFT: f64 = 110.0;
+const TOP: f64 = 70.0;
+const BOTTOM: f64 = TOP + MAP_SIDE;
+const MASSES: Frame = Frame { left: 1010.0, top: TOP, right: 1560.0, bottom: BOTTOM };
+
+const WHITE: RGBColor = RGBColor(255, 255, 255);
+const BLUE: RGBColor = RGBColor(32, 84, 147);
+const RED: RGBColor = RGBColor(255, 92, 56);
+const GREY: RGBColor = RGBColor(225, 225, 225);
+
+const LABEL: f64 = 20.0;
+const TITLE: f64 = 24.0;
+const TICK: f64 = 5.0;
+/// Radius of the circle of the largest mass, and the least of any.
+const RADII: (f64, f64) = (30.0, 1.5);
+/// More circles than this only hide each other.
+const MOST_CIRCLES: usize = 20_000;
+
+/// A picture ready to be drawn.
+pub struct Layout<'a> {
+    data: &'a PictureData<'a>,
+    map: Frame,
+    colours: Axis,
+    raster: Raster,
+    clumps: Objects,
+    haloes: Objects,
+}
+
+/// Peaks and masses of a table, the largest mass first.
+struct Objects {
+    n_rows: usize,
+    positions: Vec<[f64; 3]>,
+    masses: Vec<f64>,
+}
+
+impl<'a> Layout<'a> {
+    /// Lays out `data`, whose projection is complete.
+    pub fn of(data: &'a PictureData<'a>) -> Self {
+        let map = map_frame(data.extent);
+        let colours = colour_axis(&data.projection);
+        let (width, height) = ((map.right - map.left) as u32, (map.bottom - map.top) as u32);
+        let raster = Raster::of(data, colours, width, height);
+        let (clumps, haloes) = (Objects::of(data.catalogue, "clumps"), Objects::of(data.catalogue, "haloes"));
+        Self { data, map, colours, raster, clumps, haloes }
+    }
+
+    /// The map in colours.
+    pub fn raster(&self) -> &Raster {
+        &self.raster
+    }
+
+    /// Its upper left pixel.
+    pub fn map_corner(&self) -> (u32, u32) {
+        (self.map.left as u32, self.map.top as u32)
+    }
+
+    /// Draws everything but the map itself, which lies below.
+    pub fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        self.draw_circles(canvas)?;
+        self.draw_map_axes(canvas)?;
+        self.draw_colour_bar(canvas)?;
+        self.draw_mass_functions(canvas)
+    }
+
+    fn draw_circles<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        let largest = self.clumps.largest().max(self.haloes.largest());
+        for (objects, style) in [(&self.haloes, (RED, 2)), (&self.clumps, (WHITE, 1))] {
+            for (position, mass) in objects.positions.iter().zip(&objects.masses).take(MOST_CIRCLES) {
+                let centre = self.on_map(position);
+                let radius = (RADII.0 * (mass / largest).max(0.0).sqrt()).max(RADII.1);
+                if self.map.contains(centre.0, centre.1) && radius.is_finite() {
+                    canvas.circle(centre, radius, style, self.map)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn on_map(&self, position: &[f64; 3]) -> (f64, f64) {
+        let [[x0, x1], [y0, y1]] = self.data.extent;
+        let [across, up] = self.data.axes.map(|a| position.get(a).copied().unwrap_or(f64::NAN));
+        let (x, y) = ((across - x0) / (x1 - x0), (up - y0) / (y1 - y0));
+        let (width, height) = (self.map.right - self.map.left, self.map.bottom - self.map.top);
+        (self.map.left + x * width, self.map.bottom - y * height)
+    }
+
+    fn draw_map_axes<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        let [x, y] = self.data.extent.map(|[low, high]| Axis::linear(low, high));
+        draw_axes(canvas, self.map, x, y)?;
+        let unit = unit_name(Dimension::LENGTH);
+        let [across, up] = self.data.axes.map(|a| ["x", "y", "z"].get(a).copied().unwrap_or("?"));
+        draw_names(canvas, self.map, &format!("{across} [{unit}]"), &format!("{up} [{unit}]"), 70.0)?;
+        self.draw_map_legend(canvas)
+    }
+
+    fn draw_map_legend<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        let y = TOP - 28.0;
+        let everywhere = Frame { left: 0.0, top: 0.0, right: 1600.0, bottom: 760.0 };
+        let at = self.map.left;
+        // On white paper the white circle of a clump needs its dark ground.
+        canvas.fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
+        canvas.circle((at + 13.0, y), 8.0, (WHITE, 1), everywhere)?;
+        canvas.text("clumps", (at + 36.0, y), LABEL, Anchor::Left)?;
+        let at = at + 130.0;
+        canvas.fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
+        canvas.circle((at + 13.0, y), 9.0, (RED, 2), everywhere)?;
+        canvas.text("haloes   (areas as masses)", (at + 36.0, y), LABEL, Anchor::Left)
+    }
+
+    fn draw_colour_bar<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        let left = self.map.right + 18.0;
+        let bar = Frame { left, top: self.map.top, right: left + 22.0, bottom: self.map.bottom };
+        let height = (bar.bottom - bar.top) as u32;
+        for row in 0..height {
+            let top = bar.top + f64::from(row);
+            let colour = viridis(1.0 - (f64::from(row) + 0.5) / f64::from(height));
+            canvas.fill(Frame { top, bottom: top + 1.0, ..bar }, colour)?;
+        }
+        canvas.frame(bar, BLACK)?;
+        for tick in self.colours.ticks() {
+            let y = bar.bottom - tick.place * (bar.bottom - bar.top);
+            let end = bar.right + if tick.label.is_some() { TICK } else { TICK * 0.6 };
+            canvas.line(&[(bar.right, y), (end, y)], BLACK, 1)?;
+            if let Some(label) = tick.label {
+                canvas.text(&label, (bar.right + 10.0, y), LABEL, Anchor::Left)?;
+            }
+        }
+        let name = format!("{} [{}]", self.data.quantity, self.data.units);
+        canvas.text(&name, (bar.right + 88.0, (bar.top + bar.bottom) / 2.0), LABEL, Anchor::Upward)
+    }
+
+    fn draw_mass_functions<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        let (x, y) = self.mass_axes();
+        draw_grid(canvas, MASSES, x, y)?;
+        for (objects, colour) in [(&self.haloes, RED), (&self.clumps, BLUE)] {
+            let steps = objects.steps(x, y);
+            if steps.len() > 1 {
+                canvas.line(&steps, colour, 2)?;
+            }
+        }
+        draw_axes(canvas, MASSES, x, y)?;
+        let name = format!("mass m [{}]", unit_name(Dimension::MASS));
+        draw_names(canvas, MASSES, &name, "number with mass ≥ m", 76.0)?;
+        let left = MASSES.left;
+        draw_key(canvas, left, BLUE, &format!("clumps ({})", self.clumps.n_rows))?;
+        draw_key(canvas, left + 200.0, RED, &format!("haloes ({})", self.haloes.n_rows))?;
+        if self.clumps.masses.is_empty() && self.haloes.masses.is_empty() {
+            let middle = ((MASSES.left + MASSES.right) / 2.0, (MASSES.top + MASSES.bottom) / 2.0);
+            canvas.text("nothing found", middle, TITLE, Anchor::Top)?;
+        }
+        Ok(())
+    }
+
+    fn mass_axes(&self) -> (Axis, Axis) {
+        let lists = [&self.clumps.masses, &self.haloes.masses];
+        let least = lists.iter().filter_map(|m| m.last()).copied().fold(f64::NAN, f64::min);
+        let largest = self.clumps.largest().max(self.haloes.largest());
+        let most = lists.iter().map(|m| m.len()).max().unwrap_or(0).max(1) as f64;
+        (Axis::log(least / 1.3, largest * 1.3), Axis::log(0.8, most.max(2.0) * 1.4))
+    }
+}
+
+impl Objects {
+    /// The rows of table `name` with a positive mass.
+    fn of(catalogue: &Catalogue, name: &str) -> Self {
+        let table = catalogue.table(name);
+        let column = |name: &str| table.and_then(|t| t.column(name)).map(|c| &c.values);
+        let (Some(Values::F64(masses)), Some(Values::F64x3(positions))) =
+            (column("mass"), column("peak_position"))
+        else {
+            return Self { n_rows: table.map_or(0, |t| t.n_rows()), positions: vec![], masses: vec![] };
+        };
+        let sound = |row: &usize| masses[*row].is_finite() && masses[*row] > 0.0;
+        let mut rows: Vec<usize> = (0..masses.len()).filter(sound).collect();
+        rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]));
+        Self {
+            n_rows: masses.len(),
+            positions: rows.iter().map(|row| positions[*row]).collect(),
+            masses: rows.iter().map(|row| masses[*row]).collect(),
+        }
+    }
+
+    fn largest(&self) -> f64 {
+        self.masses.first().copied().unwrap_or(f64::MIN_POSITIVE)
+    }
+
+    /// The cumulative mass function in pixels, as a staircase; steps too small to see are skipped.
+    fn steps(&self, x: Axis, y: Axis) -> Vec<(f64, f64)> {
+        let mut steps: Vec<(f64, f64)> = Vec::new();
+        for (i, mass) in self.masses.iter().enumerate() {
+            let across = MASSES.left + x.place(*mass) * (MASSES.right - MASSES.left);
+            let up = MASSES.bottom - y.place(i as f64 + 1.0) * (MASSES.bottom - MASSES.top);
+            let before = steps.last().copied().unwrap_or((across, MASSES.bottom));
+            let seen = (before.0 - across).abs() > 0.5 || (before.1 - up).abs() > 0.5;
+            if steps.is_empty() || seen || i + 1 == self.masses.len() {
+                steps.extend([(across, before.1), (across, up)]);
+            }
+        }
+        steps
+    }
+}
+
+fn map_frame([[x0, x1], [y0, y1]]: [[f64; 2]; 2]) -> Frame {
+    let (width, height) = (x1 - x0, y1 - y0);
+    let ratio = if width > 0.0 && height > 0.0 { (width / height).clamp(0.1, 10.0) } else { 1.0 };
+    let (across, up) = (MAP_SIDE * ratio.min(1.0), MAP_SIDE / ratio.max(1.0));
+    Frame { left: MAP_LEFT, top: TOP, right: MAP_LEFT + across.round(), bottom: TOP + up.round() }
+}
+
+fn draw_axes<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: Axis, y: Axis) -> Drawn {
+    canvas.frame(frame, BLACK)?;
+    for tick in x.ticks() {
+        let (at, end) = (frame.left + tick.place * (frame.right - frame.left), tick_length(&tick));
+        canvas.line(&[(at, frame.bottom), (at, frame.bottom + end)], BLACK, 1)?;
+        if let Some(label) = tick.label {
+            canvas.text(&label, (at, frame.bottom + 12.0), LABEL, Anchor::Top)?;
+        }
+    }
+    for tick in y.ticks() {
+        let (at, end) = (frame.bottom - tick.place * (frame.bottom - frame.top), tick_length(&tick));
+        canvas.line(&[(frame.left, at), (frame.left - end, at)], BLACK, 1)?;
+        if let Some(label) = tick.label {
+            canvas.text(&label, (frame.left - 10.0, at), LABEL, Anchor::Right)?;
+        }
+    }
+    Ok(())
+}
+
+fn tick_length(tick: &Tick) -> f64 {
+    if tick.label.is_some() { TICK } else { TICK * 0.6 }
+}
+
+fn draw_grid<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: Axis, y: Axis) -> Drawn {
+    for tick in x.ticks().iter().filter(|t| t.label.is_some()) {
+        let at = frame.left + tick.place * (frame.right - frame.left);
+        canvas.line(&[(at, frame.top), (at, frame.bottom)], GREY, 1)?;
+    }
+    for tick in y.ticks().iter().filter(|t| t.label.is_some()) {
+        let at = frame.bottom - tick.place * (frame.bottom - frame.top);
+        canvas.line(&[(frame.left, at), (frame.right, at)], GREY, 1)?;
+    }
+    Ok(())
+}
+
+/// The names of both axes, the upright one `far` to the left of the frame.
+fn draw_names<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    frame: Frame,
+    across: &str,
+    up: &str,
+    far: f64,
+) -> Drawn {
+    let middle = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
+    canvas.text(across, (middle.0, frame.bottom + 44.0), TITLE, Anchor::Top)?;
+    canvas.text(up, (frame.left - far, middle.1), TITLE, Anchor::Upward)
+}
+
+fn draw_key<B: DrawingBackend>(canvas: &Canvas<'_, B>, left: f64, colour: RGBColor, name: &str) -> Drawn {
+    let y = TOP - 28.0;
+    canvas.line(&[(left, y), (left + 30.0, y)], colour, 3)?;
+    canvas.text(name, (left + 40.0, y), LABEL, Anchor::Left)
+}
+
+fn viridis(place: f64) -> RGBColor {
+    let [red, green, blue] = colour_at(place);
+    RGBColor(red, green, blue)
+}

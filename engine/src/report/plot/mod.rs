@@ -1,0 +1,163 @@
+//! The picture of a catalogue: the projected density with its clumps, and the mass functions.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `layout` | the whole picture, panel by panel |
+//! | `axis` | scales, ticks and their labels |
+//! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
+//! | `colour` | from density to colour, and the raster of the map |
+//!
+//! Fonts are built in: nothing is asked of the system.
+
+mod axis;
+mod canvas;
+mod colour;
+mod layout;
+
+use crate::catalogue::atomic::{check_writable, write_file};
+use crate::catalogue::{Catalogue, WriteError, WriteResult};
+use canvas::Canvas;
+use colour::Raster;
+use layout::Layout;
+use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
+use std::path::Path;
+
+/// Width of the picture in pixels.
+pub const WIDTH: u32 = 1600;
+/// Height of the picture in pixels.
+pub const HEIGHT: u32 = 760;
+
+/// What is to be seen.
+#[derive(Debug, Clone)]
+pub struct PictureData<'a> {
+    /// `n` x `n` values, rows along the first axis of the picture, the lowest row first: pixel
+    /// (i, j) is `projection[j * n + i]`. Values that are not positive and finite are left dark.
+    pub projection: Vec<f32>,
+    /// Pixels a side.
+    pub n: usize,
+    /// From where to where the projection reaches, along both axes, in code lengths.
+    pub extent: [[f64; 2]; 2],
+    /// Which coordinates are across and up: `[0, 1]` for x and y.
+    pub axes: [usize; 2],
+    /// What is projected: `column density`.
+    pub quantity: String,
+    /// Its units.
+    pub units: String,
+    /// Gives the peaks (`peak_position`, `mass`) of the tables `clumps` and `haloes`, either of
+    /// which may be absent or empty.
+    pub catalogue: &'a Catalogue,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Format {
+    Png,
+    Svg,
+}
+
+/// Whether [`plot`] could write to `path` now: asked before a long run.
+///
+/// # Errors
+/// The name ends in neither `.png` nor `.svg`, or the place cannot be written.
+pub fn check_picture(path: &Path) -> WriteResult<()> {
+    format_of(path)?;
+    check_writable(path)
+}
+
+/// Draws the picture into `path`, a `.png` or `.svg`, whole or not at all.
+///
+/// # Errors
+/// Those of [`check_picture`]; `projection` does not hold `n * n` values; a full disk.
+pub fn plot(path: &Path, data: &PictureData<'_>) -> WriteResult<()> {
+    let format = format_of(path)?;
+    if data.projection.len() != data.n * data.n {
+        let problem = format!("{} values", data.projection.len());
+        return Err(WriteError::content(path, "projection", problem, format!("{} squared", data.n)));
+    }
+    let drawn = match format {
+        Format::Png => draw_png(data),
+        Format::Svg => draw_svg(data),
+    };
+    let bytes = drawn.map_err(|problem| {
+        let place = "drawing".to_string();
+        WriteError::Library { path: path.into(), place, problem }
+    })?;
+    write_file(path, |out| out.write_all(&bytes))
+}
+
+fn format_of(path: &Path) -> WriteResult<Format> {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("png") => Ok(Format::Png),
+        Some("svg") => Ok(Format::Svg),
+        _ => Err(WriteError::target(path, "not the name of a picture", "a name in .png or .svg")),
+    }
+}
+
+fn draw_png(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
+    let layout = Layout::of(data);
+    let mut pixels = vec![255; (WIDTH * HEIGHT * 3) as usize];
+    layout.raster().copy_into(&mut pixels, WIDTH, layout.map_corner());
+    let area = BitMapBackend::with_buffer(&mut pixels, (WIDTH, HEIGHT)).into_drawing_area();
+    layout.draw(&Canvas::new(&area)?)?;
+    area.present().map_err(|e| e.to_string())?;
+    drop(area);
+    encode_png(WIDTH, HEIGHT, &pixels)
+}
+
+fn draw_svg(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
+    let layout = Layout::of(data);
+    let mut text = String::new();
+    let area = SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area();
+    layout.draw(&Canvas::new(&area)?)?;
+    area.present().map_err(|e| e.to_string())?;
+    drop(area);
+    // The map lies under everything that is drawn: it follows the opening tag.
+    let opening = text.find("<svg").and_then(|at| text[at..].find('>').map(|end| at + end + 1));
+    let image = svg_image(layout.raster(), layout.map_corner())?;
+    text.insert_str(opening.ok_or("no svg tag")?, &image);
+    Ok(text.into_bytes())
+}
+
+fn svg_image(raster: &Raster, (x, y): (u32, u32)) -> Result<String, String> {
+    let (width, height) = (raster.width, raster.height);
+    let data = base64(&encode_png(width, height, &raster.pixels)?);
+    Ok(format!(
+        "\n<rect x=\"0\" y=\"0\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#FFFFFF\"/>\n\
+         <image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+         href=\"data:image/png;base64,{data}\"/>"
+    ))
+}
+
+fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(rgb));
+    written.map_err(|e| e.to_string()).map(|()| bytes)
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let word = three.iter().enumerate().fold(0u32, |w, (i, b)| w | u32::from(*b) << (16 - 8 * i));
+        let digits = (0..4).map(|i| char::from(DIGITS[(word >> (18 - 6 * i) & 63) as usize]));
+        text.extend(digits.take(three.len() + 1));
+        text.extend(std::iter::repeat_n('=', 3 - three.len()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Times the stages of a run, and shows a bar for each where a person watches.
+
+use crate::observe::Observer;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// One stage of a run, as measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stage {
+    /// Its name; a stage that came several times is one entry.
+    pub name: &'static str,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Cells that it went through.
+    pub cells: u64,
+}
+
+impl Stage {
+    /// Cells a second; `None` for a stage without cells or without a measurable time.
+    pub fn cells_per_second(&self) -> Option<f64> {
+        (self.cells > 0 && self.seconds > 0.0).then(|| self.cells as f64 / self.seconds)
+    }
+}
+
+/// An [`Observer`] that measures, and draws bars on stderr if asked to and if that is a terminal.
+#[derive(Debug)]
+pub struct Recorder {
+    bars: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    stages: Vec<Stage>,
+    open: Vec<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    name: &'static str,
+    since: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Recorder {
+    /// A recorder; `progress` asks for bars.
+    pub fn new(progress: bool) -> Self {
+        let bars = progress && std::io::stderr().is_terminal();
+        Self { bars, state: Mutex::default() }
+    }
+
+    /// The stages that have ended, in the order in which they first did.
+    pub fn stages(&self) -> Vec<Stage> {
+        self.lock().stages.clone()
+    }
+
+    /// Measurements stay of use when a worker has panicked.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Recorder {
+    fn begin(&self, stage: &'static str, work: u64) {
+        let bar = self.bars.then(|| new_bar(stage, work));
+        self.lock().open.push(Open { name: stage, since: Instant::now(), bar });
+    }
+
+    fn advance(&self, done: u64) {
+        if let Some(bar) = self.lock().open.last().and_then(|open| open.bar.as_ref()) {
+            bar.inc(done);
+        }
+    }
+
+    fn end(&self, stage: &'static str, cells: u64) {
+        let mut state = self.lock();
+        let Some(place) = state.open.iter().rposition(|open| open.name == stage) else { return };
+        let open = state.open.remove(place);
+        if let Some(bar) = open.bar {
+            bar.finish_and_clear();
+        }
+        state.add(Stage { name: stage, seconds: open.since.elapsed().as_secs_f64(), cells });
+    }
+}
+
+impl State {
+    fn add(&mut self, stage: Stage) {
+        match self.stages.iter_mut().find(|s| s.name == stage.name) {
+            Some(known) => {
+                known.seconds += stage.seconds;
+                known.cells += stage.cells;
+            }
+            None => self.stages.push(stage),
+        }
+    }
+}
+
+/// The most memory that this process ever held, in bytes; `None` where the system does not say.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn new_bar(stage: &'static str, work: u64) -> ProgressBar {
+    let bar = if work > 0 { ProgressBar::new(work) } else { ProgressBar::new_spinner() };
+    let template = if work > 0 {
+        "{msg:18} [{bar:36}] {percent:>3} % {elapsed}"
+    } else {
+        "{msg:18} {spinner} {elapsed}"
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.with_message(stage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_timed_and_repeated_ones_added_up() {
+        let recorder = Recorder::new(false);
+        for cells in [3, 4] {
+            recorder.begin("read", 10);
+            recorder.begin("inner", 0);
+            recorder.advance(10);
+            recorder.end("inner", 1);
+            recorder.end("read", cells);
+        }
+        recorder.end("never begun", 1);
+        let stages = recorder.stages();
+        assert_eq!(stages.iter().map(|s| (s.name, s.cells)).collect::<Vec<_>>(), [("inner", 2), ("read", 7)]);
+        assert!(stages[1].seconds >= stages[0].seconds);
+    }
+
+    #[test]
+    fn peak_memory_is_plausible() {
+        assert!(peak_memory().is_none_or(|bytes| bytes > 100_000));
+    }
+}

@@ -1,0 +1,168 @@
+//! The end of a run in one table for people or one value for machines.
+
+use super::Stage;
+use crate::catalogue::{Attribute, Catalogue};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The counts of a run; `None` where the catalogue does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Leaf cells of the mesh.
+    pub leaf_cells: Option<i64>,
+    /// Cells above the density threshold.
+    pub test_cells: Option<i64>,
+    /// Local maxima among them.
+    pub peaks: Option<i64>,
+    /// Clumps listed.
+    pub clumps: Option<i64>,
+    /// Haloes listed.
+    pub haloes: Option<i64>,
+    /// Levels of the hierarchy of substructure.
+    pub levels: Option<i64>,
+}
+
+impl Totals {
+    /// From the attributes `n_leaf_cells`, `n_test_cells`, `n_peaks`, `n_clumps`, `n_haloes` and
+    /// `n_levels`.
+    pub fn of(catalogue: &Catalogue) -> Self {
+        let int = |name| match catalogue.attribute(name) {
+            Some(Attribute::Int(value)) => Some(*value),
+            _ => None,
+        };
+        Self {
+            leaf_cells: int("n_leaf_cells"),
+            test_cells: int("n_test_cells"),
+            peaks: int("n_peaks"),
+            clumps: int("n_clumps"),
+            haloes: int("n_haloes"),
+            levels: int("n_levels"),
+        }
+    }
+
+    /// Names and counts in the order of the summary.
+    fn rows(&self) -> [(&'static str, Option<i64>); 6] {
+        [
+            ("leaf cells", self.leaf_cells),
+            ("test cells", self.test_cells),
+            ("peaks", self.peaks),
+            ("clumps", self.clumps),
+            ("haloes", self.haloes),
+            ("levels", self.levels),
+        ]
+    }
+}
+
+/// The summary for people: counts, stages with seconds and cells a second, peak memory in bytes.
+pub fn summary_text(totals: &Totals, stages: &[Stage], peak_memory: Option<u64>) -> String {
+    let mut text = String::new();
+    for (name, count) in totals.rows() {
+        if let Some(count) = count {
+            let _ = writeln!(text, "{name:<18}{:>15}", grouped(count));
+        }
+    }
+    if !stages.is_empty() {
+        let _ = writeln!(text, "\n{:<18}{:>10}{:>15}{:>12}", "stage", "seconds", "cells", "cells/s");
+        stages.iter().for_each(|stage| stage_line(&mut text, stage));
+        let _ = writeln!(text, "{:<18}{:>10.3}", "all stages", total_seconds(stages));
+    }
+    if let Some(bytes) = peak_memory {
+        let mebibytes = bytes as f64 / f64::from(1 << 20);
+        let _ = writeln!(text, "\n{:<18}{:>15}", "peak memory", format!("{mebibytes:.1} MiB"));
+    }
+    text
+}
+
+/// The same for machines: `totals`, `stages` (`name`, `seconds`, `cells`, `cells_per_second`),
+/// `seconds` and `peak_memory_bytes`; unknown values are null.
+pub fn summary_json(totals: &Totals, stages: &[Stage], peak_memory: Option<u64>) -> Value {
+    let counts = totals.rows().map(|(name, count)| (name.replace(' ', "_"), json!(count)));
+    json!({
+        "totals": counts.into_iter().collect::<serde_json::Map<_, _>>(),
+        "stages": stages.iter().map(stage_json).collect::<Vec<_>>(),
+        "seconds": total_seconds(stages),
+        "peak_memory_bytes": peak_memory,
+    })
+}
+
+fn stage_line(text: &mut String, stage: &Stage) {
+    let cells = if stage.cells > 0 { grouped(stage.cells.cast_signed()) } else { String::new() };
+    let rate = stage.cells_per_second().map_or(String::new(), rate_text);
+    let line = format!("{:<18}{:>10.3}{cells:>15}{rate:>12}", stage.name, stage.seconds);
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
+fn stage_json(stage: &Stage) -> Value {
+    json!({
+        "name": stage.name,
+        "seconds": stage.seconds,
+        "cells": stage.cells,
+        "cells_per_second": stage.cells_per_second(),
+    })
+}
+
+fn total_seconds(stages: &[Stage]) -> f64 {
+    stages.iter().map(|s| s.seconds).sum()
+}
+
+/// `12.3 M`, `4.56 k`, ...
+fn rate_text(rate: f64) -> String {
+    let (scaled, unit) = match rate {
+        r if r >= 1e9 => (r / 1e9, " G"),
+        r if r >= 1e6 => (r / 1e6, " M"),
+        r if r >= 1e3 => (r / 1e3, " k"),
+        r => (r, "  "),
+    };
+    format!("{scaled:.2}{unit}")
+}
+
+/// `1 234 567`
+fn grouped(count: i64) -> String {
+    let digits = count.unsigned_abs().to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    format!("{}{}", if count < 0 { "-" } else { "" }, groups.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> (Totals, Vec<Stage>) {
+        let attributes = [("n_leaf_cells", 1_234_567), ("n_peaks", 1004)];
+        let attributes = attributes.map(|(n, v)| (n.to_string(), Attribute::Int(v)));
+        let catalogue = Catalogue { attributes: attributes.into(), tables: vec![] };
+        let stages = vec![
+            Stage { name: "read", seconds: 0.5, cells: 1_000_000 },
+            Stage { name: "forest", seconds: 0.25, cells: 0 },
+        ];
+        (Totals::of(&catalogue), stages)
+    }
+
+    #[test]
+    fn people_get_a_table() {
+        let (totals, stages) = sample();
+        let expected = "\
+leaf cells              1 234 567
+peaks                       1 004
+
+stage                seconds          cells     cells/s
+read                   0.500      1 000 000      2.00 M
+forest                 0.250
+all stages             0.750
+
+peak memory               2.0 MiB
+";
+        assert_eq!(summary_text(&totals, &stages, Some(2 << 20)), expected);
+        assert_eq!(summary_text(&Totals::default(), &[], None), "");
+    }
+
+    #[test]
+    fn machines_get_every_key() {
+        let (totals, stages) = sample();
+        let value = summary_json(&totals, &stages, None);
+        assert_eq!(value["totals"]["leaf_cells"], 1_234_567);
+        assert!(value["totals"]["haloes"].is_null());
+        assert_eq!(value["stages"][0]["cells_per_second"], 2e6);
+        assert!(value["peak_memory_bytes"].is_null());
+    }
+}
