@@ -10,6 +10,8 @@
 //! and ranks are in the `comm` crate, which never see each other.
 
 pub mod catalogue;
+pub mod config;
 pub mod io;
 pub mod observe;
 pub mod phew;
+pub mod synth;
