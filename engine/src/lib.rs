@@ -11,6 +11,7 @@
 
 pub mod amr;
 pub mod catalogue;
+pub mod config;
 pub mod io;
 pub mod observe;
 pub mod peaks;
@@ -18,3 +19,4 @@ pub mod phew;
 pub mod report;
 pub mod stages;
 pub mod structures;
+pub mod synth;

@@ -1,0 +1,303 @@
+//! What will be done: values held against each other, of the types that the engine takes.
+
+use super::{Command, ConfigError, Origin, RawConfig, RawValue};
+use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
+use crate::synth::{FieldKind, FieldParams, ParticleParams};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// More threads than this are a slip of the pen.
+const MAX_THREADS: u64 = 4096;
+
+/// A checked command with what every command takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// How it is done and reported.
+    pub common: Common,
+    /// What is done.
+    pub work: Work,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Common {
+    /// Number of threads; `None`: one a core.
+    pub threads: Option<NonZeroUsize>,
+    /// Errors only.
+    pub quiet: bool,
+    /// The summary as JSON.
+    pub json: bool,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Work {
+    /// Segment a snapshot.
+    Phew(PhewJob),
+    /// New thresholds on a catalogue.
+    Recut(RecutJob),
+    /// Describe a file.
+    Info(InfoJob),
+    /// Make a density field.
+    SynthField(FieldJob),
+    /// Make particles.
+    SynthParticles(ParticleJob),
+}
+
+/// `inselberg phew`, checked. At least one of the three outputs is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhewJob {
+    /// The snapshot.
+    pub input: PathBuf,
+    /// What is computed.
+    pub phew: PhewConfig,
+    /// The catalogue.
+    pub output: Option<PathBuf>,
+    /// The folder of RAMSES-style text files.
+    pub ramses_text: Option<PathBuf>,
+    /// The picture.
+    pub plot: Option<PathBuf>,
+}
+
+/// `inselberg recut`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecutJob {
+    /// The catalogue with the tree.
+    pub input: PathBuf,
+    /// The new catalogue.
+    pub output: PathBuf,
+    /// The new thresholds.
+    pub thresholds: RecutThresholds,
+}
+
+/// New thresholds; `None` leaves the catalogue's own.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RecutThresholds {
+    /// Peaks with a smaller peak-to-saddle ratio are noise.
+    pub relevance: Option<f64>,
+    /// Clumps that meet above it are merged into one halo.
+    pub saddle: Option<f64>,
+    /// Clumps of haloes up to this mass are not listed.
+    pub mass: Option<f64>,
+}
+
+/// `inselberg info`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InfoJob {
+    /// A snapshot or a catalogue.
+    pub input: PathBuf,
+}
+
+/// `inselberg synth field`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldJob {
+    /// The folder of the output.
+    pub output: PathBuf,
+    /// What is in it.
+    pub params: FieldParams,
+}
+
+/// `inselberg synth particles`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParticleJob {
+    /// The .npy file.
+    pub output: PathBuf,
+    /// What is in it.
+    pub params: ParticleParams,
+}
+
+/// Holds what was written against what the engine takes.
+///
+/// # Errors
+/// The first value, in the order of the options, that is missing or out of its range; the message
+/// names the option, where it was written, its value and what was expected.
+pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
+    let raw = Source { raw };
+    let work = match raw.raw.command() {
+        Command::Phew => Work::Phew(phew(&raw)?),
+        Command::Recut => Work::Recut(recut(&raw)?),
+        Command::Info => Work::Info(InfoJob { input: raw.needed_path("path")? }),
+        Command::SynthField => Work::SynthField(field(&raw)?),
+        Command::SynthParticles => Work::SynthParticles(particles(&raw)?),
+    };
+    Ok(Job { common: common(&raw)?, work })
+}
+
+fn common(raw: &Source<'_>) -> Result<Common, ConfigError> {
+    let expected = format!("1 to {MAX_THREADS}");
+    let threads = raw.count("threads", |n| (1..=MAX_THREADS).contains(&n), &expected)?;
+    let threads = threads.and_then(|n| NonZeroUsize::new(n as usize));
+    Ok(Common { threads, quiet: raw.switch("quiet"), json: raw.switch("json") })
+}
+
+fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
+    let input = raw.needed_path("input")?;
+    let (output, ramses_text, plot) = (raw.path("output"), raw.path("ramses-text"), plot(raw)?);
+    if output.is_none() && ramses_text.is_none() && plot.is_none() {
+        return Err(raw.missing("output"));
+    }
+    let density = raw
+        .real("density-threshold", |x| x > 0.0, "a finite number above 0")?
+        .ok_or_else(|| raw.missing("density-threshold"))?;
+    let relevance = raw.real("relevance-threshold", |x| x >= 0.0, RATIO)?;
+    let saddle = raw.real("saddle-threshold", |x| x > 0.0, SADDLE)?;
+    if let Some(saddle) = saddle.filter(|&s| s < density) {
+        let expected = format!("at least the density threshold {density}");
+        return Err(raw.unfit("saddle-threshold", &saddle.to_string(), &expected));
+    }
+    let mass = raw.real("mass-threshold", |x| x >= 0.0, MASS)?;
+    Ok(PhewJob {
+        input,
+        phew: PhewConfig {
+            field: field_choice(&raw.text("field").unwrap_or_default()),
+            thresholds: Thresholds {
+                density,
+                relevance: relevance.unwrap_or(0.0),
+                saddle,
+                mass: mass.unwrap_or(0.0),
+            },
+            rules: if raw.text("compat").as_deref() == Some("ramses") { Rules::Ramses } else { Rules::Paper },
+            with_cells: raw.switch("with-cells"),
+            with_particles: raw.switch("with-particles"),
+        },
+        output,
+        ramses_text,
+        plot,
+    })
+}
+
+const RATIO: &str = "a finite ratio, 0 or more";
+const MASS: &str = "a finite mass, 0 or more";
+const SADDLE: &str = "a finite number above 0, or to leave it out for no halo pass";
+
+fn recut(raw: &Source<'_>) -> Result<RecutJob, ConfigError> {
+    let saddle = "a finite number above 0, or to leave it out for the catalogue's own";
+    Ok(RecutJob {
+        input: raw.needed_path("catalogue")?,
+        output: raw.needed_path("output")?,
+        thresholds: RecutThresholds {
+            relevance: raw.real("relevance-threshold", |x| x >= 0.0, RATIO)?,
+            saddle: raw.real("saddle-threshold", |x| x > 0.0, saddle)?,
+            mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
+        },
+    })
+}
+
+fn plot(raw: &Source<'_>) -> Result<Option<PathBuf>, ConfigError> {
+    let Some(path) = raw.path("plot") else { return Ok(None) };
+    let ending = path.extension().and_then(|e| e.to_str()).map(str::to_lowercase);
+    match ending.as_deref() {
+        Some("png" | "svg") => Ok(Some(path)),
+        _ => Err(raw.unfit("plot", &path.display().to_string(), "a name that ends in .png or .svg")),
+    }
+}
+
+fn field_choice(text: &str) -> FieldChoice {
+    match text {
+        "auto" | "" => FieldChoice::Auto,
+        "cic" => FieldChoice::Cic,
+        "cic-ramses" => FieldChoice::CicRamses,
+        name => FieldChoice::Named(name.into()),
+    }
+}
+
+fn field(raw: &Source<'_>) -> Result<FieldJob, ConfigError> {
+    let output = raw.needed_path("output")?;
+    let test_cells = raw.count("test-cells", |n| (1000..=1 << 40).contains(&n), "1000 to 1e12")?;
+    let kind = match raw.text("kind").as_deref() {
+        Some("lattice") => FieldKind::Lattice,
+        Some("giant") => FieldKind::Giant,
+        Some("chain") => FieldKind::Chain,
+        _ => FieldKind::Clumps,
+    };
+    let levels = raw.text("levels").map(|text| levels(raw, &text)).transpose()?;
+    let peaks = raw.count("peaks", |n| (1..=10_000_000).contains(&n), "1 to 1e7")?;
+    let noise = |x| x == 0.0 || (10.0..=1e6).contains(&x);
+    let cells_per_peak = raw.real("cells-per-peak", noise, "10 or more, or 0 for no noise")?;
+    let params = FieldParams {
+        kind,
+        test_cells: test_cells.unwrap_or(100_000),
+        levels,
+        peaks,
+        cells_per_peak: cells_per_peak.unwrap_or(15.0),
+        seed: raw.count("seed", |_| true, "")?.unwrap_or(1),
+    };
+    Ok(FieldJob { output, params })
+}
+
+fn levels(raw: &Source<'_>, text: &str) -> Result<(u8, u8), ConfigError> {
+    text.split_once(':')
+        .and_then(|(min, max)| Some((min.trim().parse().ok()?, max.trim().parse().ok()?)))
+        .filter(|&(min, max)| (1..=28).contains(&min) && (min..=28).contains(&max))
+        .ok_or_else(|| raw.unfit("levels", text, "MIN:MAX with 1 <= MIN <= MAX <= 28"))
+}
+
+fn particles(raw: &Source<'_>) -> Result<ParticleJob, ConfigError> {
+    let output = raw.needed_path("output")?;
+    if output.extension().is_none_or(|e| e != "npy") {
+        return Err(raw.unfit("output", &output.display().to_string(), "a name that ends in .npy"));
+    }
+    let number = raw.count("number", |n| (1..=1 << 36).contains(&n), "1 to 6e10")?;
+    let seed = raw.count("seed", |_| true, "")?;
+    Ok(ParticleJob {
+        output,
+        params: ParticleParams { number: number.unwrap_or(262_144), seed: seed.unwrap_or(1) },
+    })
+}
+
+/// Typed access to a raw configuration, with errors that name the option.
+struct Source<'a> {
+    raw: &'a RawConfig,
+}
+
+impl Source<'_> {
+    fn switch(&self, name: &str) -> bool {
+        matches!(self.raw.get(name), Some((RawValue::Flag(true), _)))
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        match self.raw.get(name)? {
+            (RawValue::Text(text), _) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        self.text(name).map(PathBuf::from)
+    }
+
+    fn needed_path(&self, name: &str) -> Result<PathBuf, ConfigError> {
+        self.path(name).ok_or_else(|| self.missing(name))
+    }
+
+    fn real(&self, name: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<Option<f64>, ConfigError> {
+        match self.raw.get(name) {
+            Some((RawValue::Real(x), _)) if x.is_finite() && fits(x) => Ok(Some(x)),
+            Some((RawValue::Real(x), _)) => Err(self.unfit(name, &x.to_string(), expected)),
+            _ => Ok(None),
+        }
+    }
+
+    fn count(&self, name: &str, fits: impl Fn(u64) -> bool, expected: &str) -> Result<Option<u64>, ConfigError> {
+        match self.raw.get(name) {
+            Some((RawValue::Count(n), _)) if fits(n) => Ok(Some(n)),
+            Some((RawValue::Count(n), _)) => Err(self.unfit(name, &n.to_string(), expected)),
+            _ => Ok(None),
+        }
+    }
+
+    fn unfit(&self, name: &str, value: &str, expected: &str) -> ConfigError {
+        let opt = self.raw.option(name);
+        let origin = self.raw.get(name).map_or(Origin::Default(opt.name), |(_, origin)| origin);
+        ConfigError::Value { origin, option: opt.name, value: value.into(), expected: expected.into() }
+    }
+
+    fn missing(&self, name: &str) -> ConfigError {
+        let opt = self.raw.option(name);
+        let info = super::COMMANDS.iter().find(|c| c.command == self.raw.command());
+        let (command, table) = info.map_or(("", ""), |c| (c.table, c.table));
+        let what = if opt.positional { opt.label() } else { opt.name.replace('-', " ") };
+        let how = format!("{} or `{}` under [{table}] of a --config file", opt.label(), opt.key);
+        ConfigError::Missing { command, what, how }
+    }
+}

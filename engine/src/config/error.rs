@@ -1,0 +1,63 @@
+//! What can be wrong with a configuration, each as one line.
+
+use super::Origin;
+use std::path::PathBuf;
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The configuration file cannot be read.
+    #[error("{}: reading the configuration: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The configuration file is not TOML.
+    #[error("{}:{line}: not valid TOML: {problem}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What the parser says.
+        problem: String,
+    },
+    /// A key that is no option.
+    #[error("{}:{line}: unknown key `{key}`{place}{hint}", path.display())]
+    UnknownKey {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The key.
+        key: String,
+        /// ` in [table]`, or nothing at the top.
+        place: String,
+        /// `; did you mean ...?`, or nothing.
+        hint: String,
+    },
+    /// A value that its option does not take.
+    #[error("{origin}: `{value}` is no value for {option}; expected {expected}")]
+    Value {
+        /// Flag or file and line.
+        origin: Origin,
+        /// The option's long name.
+        option: &'static str,
+        /// What was written.
+        value: String,
+        /// What would do.
+        expected: String,
+    },
+    /// An option that must be there and is not.
+    #[error("{command} needs {what}; give {how}")]
+    Missing {
+        /// The command.
+        command: &'static str,
+        /// The option.
+        what: String,
+        /// The flag and the key.
+        how: String,
+    },
+}

@@ -1,0 +1,27 @@
+//! What a user asked for: how do I add an option, and where does a bad value become an error?
+//!
+//! [`OPTIONS`] is one ordered table. The command line, the keys of the configuration file, `--help`
+//! and `configs/reference.toml` all come from it. What was written is a [`RawConfig`]; what was
+//! checked is a [`Job`], and only [`check`] makes one.
+//!
+//! To add an option: a row in [`OPTIONS`], a field of the checked type and the line in `checked.rs`
+//! that fills it; then `inselberg options --reference > configs/reference.toml`.
+//!
+//! Architecture invariant: nothing here touches a file except [`RawConfig::read_file`], and nothing
+//! here knows of the command-line parser.
+
+mod checked;
+mod error;
+mod nearest;
+mod options;
+mod raw;
+mod reference;
+
+pub use checked::{
+    Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, RecutThresholds, Work, check,
+};
+pub use error::ConfigError;
+pub use nearest::nearest;
+pub use options::{COMMANDS, Command, CommandInfo, Kind, OPTIONS, Opt, options_of};
+pub use raw::{Origin, RawConfig, RawValue};
+pub use reference::reference_toml;

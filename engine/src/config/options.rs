@@ -1,0 +1,393 @@
+//! The one ordered table of options.
+
+use Command::{Info, Phew, Recut, SynthField, SynthParticles};
+
+/// What the program can be asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Command {
+    /// Find clumps and haloes in a snapshot.
+    Phew,
+    /// New thresholds on a stored tree.
+    Recut,
+    /// What is in a file.
+    Info,
+    /// A synthetic density field.
+    SynthField,
+    /// A synthetic particle box.
+    SynthParticles,
+}
+
+/// How a command is called and what it is for.
+pub struct CommandInfo {
+    /// The command.
+    pub command: Command,
+    /// As typed: one word, or two for a command of a group.
+    pub words: &'static [&'static str],
+    /// The table of its keys in a configuration file.
+    pub table: &'static str,
+    /// One line.
+    pub help: &'static str,
+}
+
+/// Every command, in the order of the help.
+pub const COMMANDS: &[CommandInfo] = &[
+    CommandInfo {
+        command: Phew,
+        words: &["phew"],
+        table: "phew",
+        help: "Find clumps, haloes and their hierarchy in a snapshot",
+    },
+    CommandInfo {
+        command: Recut,
+        words: &["recut"],
+        table: "recut",
+        help: "Apply new thresholds to a catalogue's stored tree, without the snapshot",
+    },
+    CommandInfo {
+        command: Info,
+        words: &["info"],
+        table: "info",
+        help: "Say what is in a snapshot or a catalogue",
+    },
+    CommandInfo {
+        command: SynthField,
+        words: &["synth", "field"],
+        table: "synth.field",
+        help: "Make an AMR density field with known peaks, as a RAMSES output",
+    },
+    CommandInfo {
+        command: SynthParticles,
+        words: &["synth", "particles"],
+        table: "synth.particles",
+        help: "Make a clustered particle box, as a NumPy file",
+    },
+];
+
+/// What an option takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing: there or not.
+    Flag,
+    /// A real number.
+    Real,
+    /// A count, also written as 2e7.
+    Count,
+    /// The name of a file or folder.
+    Path,
+    /// One word of a list.
+    Choice(&'static [&'static str]),
+    /// A text, shown as this in the help.
+    Text(&'static str),
+}
+
+/// One option: a row of [`OPTIONS`].
+#[derive(Debug)]
+pub struct Opt {
+    /// Its long name in kebab-case; for a positional, its name in lower case.
+    pub name: &'static str,
+    /// Its key in a configuration file; empty if it cannot be there.
+    pub key: &'static str,
+    /// Its one-letter name.
+    pub short: Option<char>,
+    /// Whether it is given by place rather than by name.
+    pub positional: bool,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its value if it is not given, as text for a person and as a value for the parser; empty for
+    /// none.
+    pub default: &'static str,
+    /// Where it belongs; all of [`COMMANDS`] if empty, and then its key is at the top of the file.
+    pub commands: &'static [Command],
+    /// One line.
+    pub help: &'static str,
+    /// The rest of what there is to say; may be empty.
+    pub doc: &'static str,
+}
+
+impl Opt {
+    /// Whether `command` takes it.
+    pub fn belongs_to(&self, command: Command) -> bool {
+        self.commands.is_empty() || self.commands.contains(&command)
+    }
+
+    /// What stands for its value in the help.
+    pub fn value_name(&self) -> String {
+        match self.kind {
+            Kind::Flag => String::new(),
+            Kind::Real => "NUMBER".into(),
+            Kind::Count => "N".into(),
+            Kind::Path if self.positional => self.name.to_uppercase(),
+            Kind::Path => "PATH".into(),
+            Kind::Choice(words) => words.join("|"),
+            Kind::Text(shown) => shown.into(),
+        }
+    }
+
+    /// How a person refers to it: `--name` or `NAME`.
+    pub fn label(&self) -> String {
+        if self.positional { self.name.to_uppercase() } else { format!("--{}", self.name) }
+    }
+}
+
+/// The rows that `command` takes, in order.
+pub fn options_of(command: Command) -> impl Iterator<Item = &'static Opt> {
+    OPTIONS.iter().filter(move |o| o.belongs_to(command))
+}
+
+const ROW: Opt = Opt {
+    name: "",
+    key: "",
+    short: None,
+    positional: false,
+    kind: Kind::Flag,
+    default: "",
+    commands: &[],
+    help: "",
+    doc: "",
+};
+
+/// Every option, in the order of the help and of the reference file.
+pub const OPTIONS: &[Opt] = &[
+    Opt {
+        name: "input",
+        key: "input",
+        positional: true,
+        kind: Kind::Path,
+        commands: &[Phew],
+        help: "The snapshot: a RAMSES output folder such as output_00002",
+        ..ROW
+    },
+    Opt {
+        name: "catalogue",
+        key: "input",
+        positional: true,
+        kind: Kind::Path,
+        commands: &[Recut],
+        help: "A catalogue that `inselberg phew` wrote",
+        ..ROW
+    },
+    Opt {
+        name: "path",
+        key: "input",
+        positional: true,
+        kind: Kind::Path,
+        commands: &[Info],
+        help: "A snapshot or a catalogue",
+        ..ROW
+    },
+    Opt {
+        name: "output",
+        key: "output",
+        short: Some('o'),
+        kind: Kind::Path,
+        commands: &[Phew, Recut, SynthField, SynthParticles],
+        help: "Where the result goes",
+        doc: "A catalogue for phew and recut (its ending chooses the format), an output folder for \
+              synth field, a .npy file for synth particles. Written beside its name and then renamed, \
+              so that it is whole or not there.",
+        ..ROW
+    },
+    Opt {
+        name: "density-threshold",
+        key: "density_threshold",
+        kind: Kind::Real,
+        commands: &[Phew],
+        help: "Cells denser than this are segmented (code units)",
+        doc: "Required, here or in the file. A positive number; RAMSES's density_threshold with the \
+              same value and code units selects the same cells.",
+        ..ROW
+    },
+    Opt {
+        name: "relevance-threshold",
+        key: "relevance_threshold",
+        kind: Kind::Real,
+        default: "3",
+        commands: &[Phew],
+        help: "Peaks with a smaller peak-to-saddle density ratio are noise",
+        doc: "3 suits densities made from particles. RAMSES's own default is 2, and the PHEW paper \
+              takes 1.5 for gas. 1 or less keeps every peak.",
+        ..ROW
+    },
+    Opt {
+        name: "relevance-threshold",
+        key: "relevance_threshold",
+        kind: Kind::Real,
+        commands: &[Recut],
+        help: "The new relevance threshold; the catalogue's own if not given",
+        ..ROW
+    },
+    Opt {
+        name: "saddle-threshold",
+        key: "saddle_threshold",
+        kind: Kind::Real,
+        commands: &[Phew],
+        help: "Clumps that meet at a higher density are merged into one halo (code units)",
+        doc: "At least the density threshold. Leave it out for no such pass: then there are clumps \
+              and no haloes.",
+        ..ROW
+    },
+    Opt {
+        name: "saddle-threshold",
+        key: "saddle_threshold",
+        kind: Kind::Real,
+        commands: &[Recut],
+        help: "The new saddle threshold (code units); the catalogue's own if not given",
+        ..ROW
+    },
+    Opt {
+        name: "mass-threshold",
+        key: "mass_threshold",
+        kind: Kind::Real,
+        default: "0",
+        commands: &[Phew],
+        help: "Clumps of haloes up to this mass are not listed (code units)",
+        ..ROW
+    },
+    Opt {
+        name: "mass-threshold",
+        key: "mass_threshold",
+        kind: Kind::Real,
+        commands: &[Recut],
+        help: "The new mass threshold (code units); the catalogue's own if not given",
+        ..ROW
+    },
+    Opt {
+        name: "field",
+        key: "field",
+        kind: Kind::Text("auto|cic|cic-ramses|NAME"),
+        default: "auto",
+        commands: &[Phew],
+        help: "Which density is segmented",
+        doc: "auto: the gas density if there is one, else rho of the grav files, else the dark-matter \
+              particles. cic: dark-matter particles by cloud-in-cell, every gram kept. cic-ramses: the \
+              same, level by level as RAMSES deposits them. NAME: any field that `inselberg info` \
+              lists.",
+        ..ROW
+    },
+    Opt {
+        name: "compat",
+        key: "compat",
+        kind: Kind::Choice(&["paper", "ramses"]),
+        default: "paper",
+        commands: &[Phew],
+        help: "Whose rules hold where the PHEW paper and RAMSES differ",
+        ..ROW
+    },
+    Opt {
+        name: "ramses-text",
+        key: "ramses_text",
+        kind: Kind::Path,
+        commands: &[Phew],
+        help: "Also write clump_ and halo_ text files as RAMSES does, into this folder",
+        ..ROW
+    },
+    Opt {
+        name: "with-cells",
+        key: "with_cells",
+        commands: &[Phew],
+        help: "Also list every leaf cell with its clump and halo",
+        ..ROW
+    },
+    Opt {
+        name: "with-particles",
+        key: "with_particles",
+        commands: &[Phew],
+        help: "Also list every particle with its clump and halo",
+        ..ROW
+    },
+    Opt {
+        name: "plot",
+        key: "plot",
+        kind: Kind::Path,
+        commands: &[Phew],
+        help: "Also draw the projected density, the clumps and their mass function (.png or .svg)",
+        ..ROW
+    },
+    Opt {
+        name: "test-cells",
+        key: "test_cells",
+        kind: Kind::Count,
+        default: "1e5",
+        commands: &[SynthField],
+        help: "About how many cells lie above the density threshold",
+        doc: "The threshold is 80; the numbers reached are printed.",
+        ..ROW
+    },
+    Opt {
+        name: "kind",
+        key: "kind",
+        kind: Kind::Choice(&["clumps", "lattice", "giant", "chain"]),
+        default: "clumps",
+        commands: &[SynthField],
+        help: "What is in the box",
+        doc: "clumps: seeded cuspy clumps and their satellites, with noise from cell to cell. lattice: \
+              a lattice of equal peaks on a plain of equal cells. giant: one clump with noise. chain: a \
+              chain of ever higher peaks that winds through the box.",
+        ..ROW
+    },
+    Opt {
+        name: "levels",
+        key: "levels",
+        kind: Kind::Text("MIN:MAX"),
+        commands: &[SynthField],
+        help: "Coarsest and deepest level of the mesh; chosen from --test-cells if not given",
+        ..ROW
+    },
+    Opt {
+        name: "peaks",
+        key: "peaks",
+        kind: Kind::Count,
+        commands: &[SynthField],
+        help: "How many clumps are seeded; one in 10000 test cells if not given",
+        ..ROW
+    },
+    Opt {
+        name: "cells-per-peak",
+        key: "cells_per_peak",
+        kind: Kind::Real,
+        default: "15",
+        commands: &[SynthField],
+        help: "Test cells in the patch of a noise peak: 10 or more, or 0 for no noise",
+        ..ROW
+    },
+    Opt {
+        name: "number",
+        key: "number",
+        short: Some('n'),
+        kind: Kind::Count,
+        default: "262144",
+        commands: &[SynthParticles],
+        help: "How many particles",
+        ..ROW
+    },
+    Opt {
+        name: "seed",
+        key: "seed",
+        kind: Kind::Count,
+        default: "1",
+        commands: &[SynthField, SynthParticles],
+        help: "The same seed gives the same values on any number of threads",
+        ..ROW
+    },
+    Opt {
+        name: "config",
+        kind: Kind::Path,
+        help: "Read options from this TOML file; flags win over it",
+        ..ROW
+    },
+    Opt {
+        name: "threads",
+        key: "threads",
+        kind: Kind::Count,
+        help: "How many threads work; all cores if not given. Never changes the result",
+        ..ROW
+    },
+    Opt { name: "quiet", key: "quiet", short: Some('q'), help: "Print errors only", ..ROW },
+    Opt {
+        name: "json",
+        key: "json",
+        help: "Print the summary as JSON",
+        doc: "One object on standard output, and no progress.",
+        ..ROW
+    },
+];

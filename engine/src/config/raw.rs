@@ -1,0 +1,251 @@
+//! What was written, by whom: values by option, not yet held against each other.
+
+use super::{COMMANDS, Command, ConfigError, Kind, OPTIONS, Opt, nearest, options_of};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Where a value was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// On the command line, under this name.
+    Flag(String),
+    /// In a file, on this line.
+    File(PathBuf, usize),
+    /// Nowhere: the default of this option.
+    Default(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(label) => f.write_str(label),
+            Self::File(path, line) => write!(f, "{}:{line}", path.display()),
+            Self::Default(name) => write!(f, "default of --{name}"),
+        }
+    }
+}
+
+/// A value as its option's kind has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RawValue {
+    /// A switch.
+    Flag(bool),
+    /// Any real, also NaN or infinite.
+    Real(f64),
+    /// A count.
+    Count(u64),
+    /// A word, text or path.
+    Text(String),
+}
+
+/// What was written for one command: the file's values, then the flags over them.
+#[derive(Debug, Clone)]
+pub struct RawConfig {
+    command: Command,
+    values: BTreeMap<&'static str, (RawValue, Origin)>,
+}
+
+impl RawConfig {
+    /// Nothing written yet.
+    pub fn new(command: Command) -> Self {
+        Self { command, values: BTreeMap::new() }
+    }
+
+    /// The command that it is for.
+    pub fn command(&self) -> Command {
+        self.command
+    }
+
+    /// Takes `--opt` as typed; `text` is `"true"` for a flag.
+    ///
+    /// # Errors
+    /// `text` is no value of the option's kind.
+    pub fn set_flag(&mut self, opt: &'static Opt, text: &str) -> Result<(), ConfigError> {
+        self.set(opt, text, Origin::Flag(opt.label()))
+    }
+
+    /// Takes everything in the TOML file at `path` that is for this command. Keys for other
+    /// commands must be known ones and are otherwise left alone.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no TOML, or has an unknown key or a value of the wrong type.
+    pub fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Unreadable { path: path.into(), source })?;
+        self.read_text(path, &text)
+    }
+
+    /// As [`RawConfig::read_file`] for a text that came from `path`.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_text(&mut self, path: &Path, text: &str) -> Result<(), ConfigError> {
+        let file = TomlFile { path, text };
+        let top = DeTable::parse(text).map_err(|e| ConfigError::Syntax {
+            path: path.into(),
+            line: file.line(e.span().map_or(0, |s| s.start)),
+            problem: e.message().lines().collect::<Vec<_>>().join(" "),
+        })?;
+        self.read_table(&file, "", top.get_ref())
+    }
+
+    /// The value of the option called `name`: as written, else its default, else nothing.
+    ///
+    /// # Panics
+    /// If the command has no such option.
+    pub fn get(&self, name: &str) -> Option<(RawValue, Origin)> {
+        let opt = self.option(name);
+        self.values.get(opt.name).cloned().or_else(|| default_of(opt))
+    }
+
+    /// The row of this command's option called `name`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn option(&self, name: &str) -> &'static Opt {
+        options_of(self.command)
+            .find(|o| o.name == name)
+            .unwrap_or_else(|| panic!("no option {name} of {:?}", self.command))
+    }
+
+    fn read_table(&mut self, file: &TomlFile<'_>, table: &str, content: &DeTable<'_>) -> Result<(), ConfigError> {
+        for (key, value) in content {
+            let name: &str = key.get_ref();
+            let inner = if table.is_empty() { name.to_string() } else { format!("{table}.{name}") };
+            if let (true, DeValue::Table(content)) = (is_table(&inner), value.get_ref()) {
+                self.read_table(file, &inner, content)?;
+                continue;
+            }
+            let Some(opt) = keys_in(table).find(|o| o.key == name) else {
+                return Err(file.unknown_key(table, key));
+            };
+            let origin = Origin::File(file.path.into(), file.line(value.span().start));
+            let text = scalar_text(opt, value.get_ref(), &origin)?;
+            if opt.belongs_to(self.command) {
+                self.set(opt, &text, origin)?;
+            } else {
+                parse(opt, &text, &origin)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, opt: &'static Opt, text: &str, origin: Origin) -> Result<(), ConfigError> {
+        let value = parse(opt, text, &origin)?;
+        self.values.insert(opt.name, (value, origin));
+        Ok(())
+    }
+}
+
+struct TomlFile<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl TomlFile<'_> {
+    fn line(&self, offset: usize) -> usize {
+        let upto = &self.text.as_bytes()[..offset.min(self.text.len())];
+        1 + upto.iter().filter(|&&b| b == b'\n').count()
+    }
+
+    fn unknown_key(&self, table: &str, key: &Spanned<std::borrow::Cow<'_, str>>) -> ConfigError {
+        let name: &str = key.get_ref();
+        let near = nearest(name, keys_in(table).map(|o| o.key).chain(tables_in(table)));
+        let mut places = std::iter::once("").chain(COMMANDS.iter().map(|c| c.table));
+        let elsewhere = places.find(|t| keys_in(t).any(|o| o.key == name));
+        let hint = match (elsewhere, near) {
+            (Some(""), _) => "; it belongs at the top of the file, before any [table]".into(),
+            (Some(place), _) => format!("; it belongs in [{place}]"),
+            (None, Some(near)) => format!("; did you mean `{near}`?"),
+            (None, None) => "; configs/reference.toml lists every key".into(),
+        };
+        let place = if table.is_empty() { String::new() } else { format!(" in [{table}]") };
+        let line = self.line(key.span().start);
+        ConfigError::UnknownKey { path: self.path.into(), line, key: name.into(), place, hint }
+    }
+}
+
+/// The options whose keys stand in `table`; the shared ones for the top, named by "".
+fn keys_in(table: &str) -> impl Iterator<Item = &'static Opt> {
+    let command = COMMANDS.iter().find(|c| c.table == table).map(|c| c.command);
+    let top = table.is_empty();
+    OPTIONS.iter().filter(move |o| match command {
+        Some(command) => o.commands.contains(&command),
+        None => top && o.commands.is_empty() && !o.key.is_empty(),
+    })
+}
+
+fn tables_in(table: &str) -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter_map(move |c| match c.table.split_once('.') {
+        Some((group, inner)) if group == table => Some(inner),
+        Some((group, _)) if table.is_empty() => Some(group),
+        None if table.is_empty() => Some(c.table),
+        _ => None,
+    })
+}
+
+fn is_table(name: &str) -> bool {
+    COMMANDS.iter().any(|c| c.table == name || c.table.split_once('.').is_some_and(|(g, _)| g == name))
+}
+
+fn default_of(opt: &'static Opt) -> Option<(RawValue, Origin)> {
+    let origin = Origin::Default(opt.name);
+    let text = if opt.kind == Kind::Flag { "false" } else { opt.default };
+    if text.is_empty() {
+        return None;
+    }
+    parse(opt, text, &origin).ok().map(|value| (value, origin))
+}
+
+/// A TOML value as the text that a flag would have had, if its type suits the option.
+fn scalar_text(opt: &'static Opt, value: &DeValue<'_>, origin: &Origin) -> Result<String, ConfigError> {
+    let text = match (value, opt.kind) {
+        (DeValue::String(s), Kind::Path | Kind::Choice(_) | Kind::Text(_)) => return Ok(s.to_string()),
+        (DeValue::Boolean(b), Kind::Flag) => return Ok(b.to_string()),
+        (DeValue::Integer(i), Kind::Real | Kind::Count) if i.radix() == 10 => return Ok(i.as_str().into()),
+        (DeValue::Float(x), Kind::Real | Kind::Count) => return Ok(x.as_str().into()),
+        (DeValue::String(s), _) => format!("\"{s}\""),
+        (DeValue::Integer(i), _) => i.as_str().to_string(),
+        (DeValue::Float(x), _) => x.as_str().to_string(),
+        (DeValue::Boolean(b), _) => b.to_string(),
+        (DeValue::Datetime(d), _) => d.to_string(),
+        (DeValue::Array(_), _) => "[...]".into(),
+        (DeValue::Table(_), _) => "a table".into(),
+    };
+    Err(no_value(opt, &text, origin))
+}
+
+fn parse(opt: &'static Opt, text: &str, origin: &Origin) -> Result<RawValue, ConfigError> {
+    let value = match opt.kind {
+        Kind::Flag => text.parse().ok().map(RawValue::Flag),
+        Kind::Real => text.parse().ok().map(RawValue::Real),
+        Kind::Count => parse_count(text).map(RawValue::Count),
+        Kind::Choice(words) => words.contains(&text).then(|| RawValue::Text(text.into())),
+        Kind::Path | Kind::Text(_) => (!text.is_empty()).then(|| RawValue::Text(text.into())),
+    };
+    value.ok_or_else(|| no_value(opt, text, origin))
+}
+
+/// A whole number, plain or as 2e7; exact, so at most 2^53 in the second form.
+fn parse_count(text: &str) -> Option<u64> {
+    text.parse().ok().or_else(|| {
+        let x: f64 = text.parse().ok()?;
+        let whole = x >= 0.0 && x.fract() == 0.0 && x <= (1u64 << 53) as f64;
+        whole.then_some(x as u64)
+    })
+}
+
+fn no_value(opt: &'static Opt, text: &str, origin: &Origin) -> ConfigError {
+    let expected = match opt.kind {
+        Kind::Flag => "true or false".into(),
+        Kind::Real => "a number".into(),
+        Kind::Count => "a whole number, 0 or more".into(),
+        Kind::Path => "a path".into(),
+        Kind::Choice(words) => words.join(" or "),
+        Kind::Text(shown) => shown.into(),
+    };
+    ConfigError::Value { origin: origin.clone(), option: opt.name, value: text.into(), expected }
+}

@@ -1,0 +1,59 @@
+//! The reference file: every option with its help and default, as a commented TOML file.
+
+use super::{COMMANDS, Kind, OPTIONS, Opt};
+use std::fmt::Write;
+
+/// The text of `configs/reference.toml`.
+pub fn reference_toml() -> String {
+    let mut text = String::from(
+        "# Every option of inselberg, made from the table behind --help.\n\
+         # A line that starts with `#key =` shows the default, or an example where there is none.\n\
+         # Use: inselberg phew --config FILE. Flags win over the file.\n",
+    );
+    let shared = OPTIONS.iter().filter(|o| o.commands.is_empty() && !o.key.is_empty());
+    shared.for_each(|o| entry(&mut text, o));
+    for info in COMMANDS {
+        let _ = write!(text, "\n# inselberg {}: {}\n[{}]\n", info.words.join(" "), info.help, info.table);
+        let own = OPTIONS.iter().filter(|o| !o.commands.is_empty() && o.belongs_to(info.command));
+        own.for_each(|o| entry(&mut text, o));
+    }
+    text
+}
+
+fn entry(text: &mut String, opt: &Opt) {
+    let _ = writeln!(text, "\n# {}: {}.", opt.label(), opt.help);
+    for line in wrapped(opt.doc, 96) {
+        let _ = writeln!(text, "# {line}");
+    }
+    if let Kind::Choice(words) = opt.kind {
+        let _ = writeln!(text, "# One of: {}.", words.join(", "));
+    }
+    let note = if opt.default.is_empty() && opt.kind != Kind::Flag { "  # an example" } else { "" };
+    let _ = writeln!(text, "#{} = {}{note}", opt.key, shown_value(opt));
+}
+
+fn shown_value(opt: &Opt) -> String {
+    let given = (!opt.default.is_empty()).then_some(opt.default);
+    match opt.kind {
+        Kind::Flag => "false".into(),
+        Kind::Count => given.unwrap_or("4").into(),
+        Kind::Real => given.unwrap_or(if opt.name.starts_with("density") { "80" } else { "200" }).into(),
+        Kind::Path => format!("\"{}\"", given.unwrap_or("path/to/it")),
+        Kind::Choice(words) => format!("\"{}\"", given.unwrap_or(words[0])),
+        Kind::Text(_) => format!("\"{}\"", given.unwrap_or("5:9")),
+    }
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
+}
