@@ -23,6 +23,17 @@ pub enum RunError {
     /// The input could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A field that the input does not have.
+    #[error("the input has no field `{name}`; expected one of {known}, cic, cic-ramses")]
+    NoField {
+        /// The field.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// Particles are asked for and there are none.
+    #[error("the input has no particles; expected some, or a --field of its cells")]
+    NoParticles,
     /// Its cells are no octree.
     #[error("the mesh of the input is broken: {0}")]
     Mesh(#[from] MeshError),
@@ -143,7 +154,12 @@ fn gather_peaks(
 }
 
 /// Runs `work` as a stage over `cells` cells.
-fn timed<T>(observer: &dyn Observer, stage: &'static str, cells: u64, work: impl FnOnce() -> T) -> T {
+pub(crate) fn timed<T>(
+    observer: &dyn Observer,
+    stage: &'static str,
+    cells: u64,
+    work: impl FnOnce() -> T,
+) -> T {
     observer.begin(stage, cells);
     let result = work();
     observer.end(stage, cells);

@@ -1,6 +1,8 @@
 //! What several test files need: the fixture, unpacked, and an output as plain numbers.
 #![allow(dead_code)]
 
+pub mod ramses_catalogue;
+
 use inselberg::io::ramses::write::{Dialect, Output, Split, write};
 use inselberg::io::{self, Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot, Units};
 use std::collections::BTreeMap;

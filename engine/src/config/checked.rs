@@ -2,6 +2,7 @@
 
 use super::{Command, ConfigError, Origin, RawConfig, RawValue};
 use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
+use crate::recut::NewThresholds;
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -67,18 +68,7 @@ pub struct RecutJob {
     /// The new catalogue.
     pub output: PathBuf,
     /// The new thresholds.
-    pub thresholds: RecutThresholds,
-}
-
-/// New thresholds; `None` leaves the catalogue's own.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct RecutThresholds {
-    /// Peaks with a smaller peak-to-saddle ratio are noise.
-    pub relevance: Option<f64>,
-    /// Clumps that meet above it are merged into one halo.
-    pub saddle: Option<f64>,
-    /// Clumps of haloes up to this mass are not listed.
-    pub mass: Option<f64>,
+    pub thresholds: NewThresholds,
 }
 
 /// `inselberg info`, checked.
@@ -175,7 +165,7 @@ fn recut(raw: &Source<'_>) -> Result<RecutJob, ConfigError> {
     Ok(RecutJob {
         input: raw.needed_path("catalogue")?,
         output: raw.needed_path("output")?,
-        thresholds: RecutThresholds {
+        thresholds: NewThresholds {
             relevance: raw.real("relevance-threshold", |x| x >= 0.0, RATIO)?,
             saddle: raw.real("saddle-threshold", |x| x > 0.0, saddle)?,
             mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
@@ -270,7 +260,12 @@ impl Source<'_> {
         self.path(name).ok_or_else(|| self.missing(name))
     }
 
-    fn real(&self, name: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<Option<f64>, ConfigError> {
+    fn real(
+        &self,
+        name: &str,
+        fits: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<Option<f64>, ConfigError> {
         match self.raw.get(name) {
             Some((RawValue::Real(x), _)) if x.is_finite() && fits(x) => Ok(Some(x)),
             Some((RawValue::Real(x), _)) => Err(self.unfit(name, &x.to_string(), expected)),
@@ -278,7 +273,12 @@ impl Source<'_> {
         }
     }
 
-    fn count(&self, name: &str, fits: impl Fn(u64) -> bool, expected: &str) -> Result<Option<u64>, ConfigError> {
+    fn count(
+        &self,
+        name: &str,
+        fits: impl Fn(u64) -> bool,
+        expected: &str,
+    ) -> Result<Option<u64>, ConfigError> {
         match self.raw.get(name) {
             Some((RawValue::Count(n), _)) if fits(n) => Ok(Some(n)),
             Some((RawValue::Count(n), _)) => Err(self.unfit(name, &n.to_string(), expected)),

@@ -17,9 +17,7 @@ mod options;
 mod raw;
 mod reference;
 
-pub use checked::{
-    Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, RecutThresholds, Work, check,
-};
+pub use checked::{Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, Work, check};
 pub use error::ConfigError;
 pub use nearest::nearest;
 pub use options::{COMMANDS, Command, CommandInfo, Kind, OPTIONS, Opt, options_of};

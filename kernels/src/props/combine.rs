@@ -74,7 +74,7 @@ pub fn combine(space: &SizedBox, patches: &[PatchValues], group: &[u32], head: &
 }
 
 /// A clump or a halo with everything a property may ask for, in code units.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Structure {
     /// Identifier.
     pub id: u64,

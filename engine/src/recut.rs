@@ -1,0 +1,89 @@
+//! New thresholds for a stored catalogue, from its tree alone.
+
+use crate::catalogue::{Attribute, Catalogue};
+use crate::structures::structures;
+use crate::tables::{RecutHeader, clumps_table, haloes_table, read_tree, tree_table};
+use inselberg_kernels::phew::hierarchy::Cut;
+
+/// Why a catalogue could not be cut again.
+#[derive(Debug, thiserror::Error)]
+pub enum RecutError {
+    /// It lacks a table.
+    #[error("the catalogue has no table `{0}`; expected one written by `inselberg phew`")]
+    NoTable(&'static str),
+    /// Its tree lacks a column.
+    #[error("the table `tree` has no sound column `{0}`; expected one written by `inselberg phew`")]
+    NoColumn(&'static str),
+    /// It lacks an attribute.
+    #[error("the catalogue has no sound attribute `{0}`; expected one written by `inselberg phew`")]
+    NoAttribute(&'static str),
+    /// A row that is not there is referred to.
+    #[error("column `{column}` of `tree` names row {row}; expected at most {n_rows}")]
+    BadRow {
+        /// The column.
+        column: &'static str,
+        /// The row.
+        row: u64,
+        /// Rows that there are.
+        n_rows: usize,
+    },
+    /// A saddle threshold below the density threshold.
+    #[error(
+        "saddle threshold {saddle} is below the catalogue's density threshold {density}; expected at least that"
+    )]
+    SaddleBelowDensity {
+        /// The saddle threshold.
+        saddle: f64,
+        /// The density threshold.
+        density: f64,
+    },
+}
+
+/// Thresholds that may change after the fact; `None` leaves the catalogue's own.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NewThresholds {
+    /// Peaks with a smaller peak-to-saddle ratio are noise.
+    pub relevance: Option<f64>,
+    /// Clumps that meet above it are merged into one halo.
+    pub saddle: Option<f64>,
+    /// Clumps of haloes up to this mass (code units) are not listed.
+    pub mass: Option<f64>,
+}
+
+/// The catalogue that a run with these thresholds would have written, bit for bit, without labels of
+/// cells and particles. Costs a sort of the peaks.
+///
+/// # Errors
+/// When the catalogue's tree is not there or broken, or a threshold does not go with it.
+pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
+    let header = RecutHeader::of(stored)?;
+    let relevance = thresholds.relevance.unwrap_or(header.relevance_threshold);
+    let saddle = thresholds.saddle.or(header.saddle_threshold);
+    let mass = thresholds.mass.unwrap_or(header.mass_threshold);
+    if let Some(saddle) = saddle.filter(|s| *s < header.density_threshold) {
+        return Err(RecutError::SaddleBelowDensity { saddle, density: header.density_threshold });
+    }
+    let peaks = read_tree(stored, &header)?;
+    let cut = Cut { density: header.density_threshold, relevance, saddle };
+    let found = structures(&peaks, &cut, mass, header.rules);
+    let mut attributes = stored.attributes.clone();
+    let changed = [
+        ("relevance_threshold", Attribute::Real(relevance)),
+        ("saddle_threshold", Attribute::Real(saddle.unwrap_or(0.0))),
+        ("mass_threshold", Attribute::Real(mass)),
+        ("n_clumps", Attribute::Int(found.clumps.len() as i64)),
+        ("n_haloes", Attribute::Int(found.haloes.len() as i64)),
+        ("n_levels", Attribute::Int(found.max_level as i64)),
+    ];
+    for (name, value) in changed {
+        if let Some(slot) = attributes.iter_mut().find(|(n, _)| n == name) {
+            slot.1 = value;
+        }
+    }
+    let tables = vec![
+        clumps_table(&found.clumps, peaks.has_velocity),
+        haloes_table(&found.haloes, peaks.has_velocity),
+        tree_table(&peaks, &found.peak_rank),
+    ];
+    Ok(Catalogue { attributes, tables })
+}

@@ -1,0 +1,145 @@
+//! The attributes of a catalogue: where it came from and in what units it is.
+
+use crate::catalogue::{Attribute, Catalogue};
+use crate::io::Header;
+use crate::phew::{Rules, Thresholds};
+use crate::recut::RecutError;
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::props::combine::SizedBox;
+
+/// Version of the layout of the tables.
+const LAYOUT: i64 = 1;
+
+/// What a catalogue says of how it came about.
+pub struct Provenance<'a> {
+    /// The input.
+    pub header: &'a Header,
+    /// The field that was segmented.
+    pub field: &'a str,
+    /// The thresholds.
+    pub thresholds: &'a Thresholds,
+    /// Paper or RAMSES.
+    pub rules: Rules,
+    /// Totals by name: `n_test_cells`, ...
+    pub totals: &'a [(&'static str, u64)],
+    /// Threads and ranks that made it.
+    pub run: [(&'static str, u64); 2],
+}
+
+/// All attributes, in the order to be written.
+pub fn attributes(of: &Provenance) -> Vec<(String, Attribute)> {
+    let mut list = List(Vec::new());
+    list.text("program", "inselberg");
+    list.text("version", env!("CARGO_PKG_VERSION"));
+    list.int("layout", LAYOUT);
+    list.input(of.header);
+    list.text("field", of.field);
+    list.text("compat", if of.rules == Rules::Ramses { "ramses" } else { "paper" });
+    list.thresholds(of.thresholds);
+    for (name, total) in of.totals {
+        list.int(name, *total as i64);
+    }
+    for (name, value) in of.run {
+        list.int(name, value as i64);
+    }
+    list.0
+}
+
+struct List(Vec<(String, Attribute)>);
+
+impl List {
+    fn text(&mut self, name: &str, value: &str) {
+        self.0.push((name.into(), Attribute::Text(value.into())));
+    }
+
+    fn int(&mut self, name: &str, value: i64) {
+        self.0.push((name.into(), Attribute::Int(value)));
+    }
+
+    fn real(&mut self, name: &str, value: f64) {
+        self.0.push((name.into(), Attribute::Real(value)));
+    }
+
+    fn input(&mut self, header: &Header) {
+        self.text("input_format", header.format);
+        if let Some(number) = header.number {
+            self.int("input_number", i64::from(number));
+        }
+        self.real("time", header.time);
+        self.real("boxlen", header.boxlen);
+        self.0.push(("coarse_cells".into(), Attribute::Reals(header.coarse.map(f64::from).to_vec())));
+        let periodic = header.periodic.map(|p| f64::from(u8::from(p))).to_vec();
+        self.0.push(("periodic".into(), Attribute::Reals(periodic)));
+        self.real("unit_length", header.units.length);
+        self.real("unit_density", header.units.density);
+        self.real("unit_time", header.units.time);
+        if let Some(c) = &header.cosmology {
+            let values = [c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b];
+            for (name, value) in ["aexp", "h0", "omega_m", "omega_l", "omega_k", "omega_b"].iter().zip(values)
+            {
+                self.real(name, value);
+            }
+        }
+    }
+
+    fn thresholds(&mut self, t: &Thresholds) {
+        self.real("density_threshold", t.density);
+        self.real("relevance_threshold", t.relevance);
+        self.real("saddle_threshold", t.saddle.unwrap_or(0.0));
+        self.real("mass_threshold", t.mass);
+    }
+}
+
+/// What cutting a stored catalogue again needs of its attributes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecutHeader {
+    /// The box.
+    pub space: SizedBox,
+    /// Threshold of its test cells.
+    pub density_threshold: f64,
+    /// Its relevance threshold.
+    pub relevance_threshold: f64,
+    /// Its saddle threshold, where haloes were made.
+    pub saddle_threshold: Option<f64>,
+    /// Its mass threshold.
+    pub mass_threshold: f64,
+    /// Whose rules it follows.
+    pub rules: Rules,
+}
+
+impl RecutHeader {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When one is missing or makes no sense.
+    pub fn of(catalogue: &Catalogue) -> Result<Self, RecutError> {
+        let real = |name: &'static str| match catalogue.attribute(name) {
+            Some(Attribute::Real(v)) if v.is_finite() => Ok(*v),
+            _ => Err(RecutError::NoAttribute(name)),
+        };
+        let three = |name: &'static str| match catalogue.attribute(name) {
+            Some(Attribute::Reals(v)) => {
+                <[f64; 3]>::try_from(v.as_slice()).map_err(|_| RecutError::NoAttribute(name))
+            }
+            _ => Err(RecutError::NoAttribute(name)),
+        };
+        let rules = match catalogue.attribute("compat") {
+            Some(Attribute::Text(t)) if t == "paper" => Rules::Paper,
+            Some(Attribute::Text(t)) if t == "ramses" => Rules::Ramses,
+            _ => return Err(RecutError::NoAttribute("compat")),
+        };
+        let domain = Domain {
+            coarse: three("coarse_cells")?.map(|n| n as u32),
+            periodic: three("periodic")?.map(|p| p != 0.0),
+        };
+        let space = SizedBox { domain, side: real("boxlen")? };
+        Ok(Self {
+            space,
+            density_threshold: real("density_threshold")?,
+            relevance_threshold: real("relevance_threshold")?,
+            saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
+            mass_threshold: real("mass_threshold")?,
+            rules,
+        })
+    }
+}

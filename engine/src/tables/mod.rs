@@ -1,0 +1,20 @@
+//! From results to the tables of a catalogue, and back for the tree.
+
+mod cells;
+mod header;
+mod particles;
+mod structures;
+mod tree;
+
+pub use cells::cells_table;
+pub use header::{Provenance, RecutHeader, attributes};
+pub use particles::particles_table;
+pub use structures::{clumps_table, haloes_table};
+pub use tree::{read_tree, tree_table};
+
+use crate::catalogue::{Column, Dimension, Values};
+
+/// A column, in one line.
+fn column(name: &str, dimension: Dimension, description: &str, values: Values) -> Column {
+    Column { name: name.into(), dimension, description: description.into(), values }
+}

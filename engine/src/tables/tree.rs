@@ -1,0 +1,173 @@
+//! `tree`: everything that other thresholds need, one row a peak in the order of the cells.
+
+use super::column;
+use crate::catalogue::{Catalogue, Dimension, Table, Values};
+use crate::peaks::Peaks;
+use crate::recut::RecutError;
+use crate::tables::RecutHeader;
+use inselberg_kernels::geom::cell_centre;
+use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::phew::tree::{Death, MergeTree};
+use inselberg_kernels::props::PatchValues;
+use inselberg_kernels::props::sums::{MASS, MOMENT, MOMENTUM, N_SUMS, VOLUME};
+
+/// The table of the peaks.
+pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
+    let side = peaks.space.side;
+    let death = |f: &dyn Fn(&Death) -> u64| Values::U64(peaks.tree.death.iter().map(f).collect());
+    let row = |p: PeakIdx| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
+    let sum = |i: usize| Values::F64(peaks.patches.iter().map(|p| p.sums[i]).collect());
+    let vector =
+        |i: usize| Values::F64x3(peaks.patches.iter().map(|p| [0, 1, 2].map(|a| p.sums[i + a])).collect());
+    let positions = peaks.patches.iter().map(|p| p.peak.map(|x| x * side)).collect();
+    let none = Dimension::NONE;
+    let mut columns = vec![
+        column(
+            "peak_rank",
+            none,
+            "place of the peak by falling density, from 1",
+            Values::U64(peak_rank.to_vec()),
+        ),
+        column("level", none, "level of the peak's cell", Values::U8(peaks.level.clone())),
+        column(
+            "ijk",
+            none,
+            "integer position of the peak's cell on the grid of its level",
+            Values::U32x3(peaks.ijk.clone()),
+        ),
+        column("position", Dimension::LENGTH, "centre of the peak's cell", Values::F64x3(positions)),
+        column(
+            "position_refined",
+            Dimension::LENGTH,
+            "refined position of the peak",
+            Values::F64x3(peaks.refined.clone()),
+        ),
+        column("density", Dimension::DENSITY, "density of the peak", Values::F64(peaks.tree.rho.clone())),
+        column(
+            "death_saddle",
+            Dimension::DENSITY,
+            "density of the saddle at which the peak's component joins that of a higher peak; 0 if never",
+            Values::F64(peaks.tree.death.iter().map(|d| d.saddle).collect()),
+        ),
+        column(
+            "death_near",
+            none,
+            "row, from 1, of the patch on the near side of that saddle; 0 if none",
+            death(&|d| row(d.near)),
+        ),
+        column(
+            "endpoint",
+            none,
+            "row, from 1, of the patch on the far side of that saddle; 0 if none",
+            death(&|d| row(d.endpoint)),
+        ),
+        column(
+            "death_position",
+            Dimension::LENGTH,
+            "where that saddle is; NaN if none",
+            Values::F64x3(peaks.saddle_position.clone()),
+        ),
+        column(
+            "n_cells",
+            none,
+            "leaf cells of the patch",
+            Values::U64(peaks.patches.iter().map(|p| p.n_cells).collect()),
+        ),
+        column(
+            "density_min",
+            Dimension::DENSITY,
+            "least density of the patch",
+            Values::F64(peaks.patches.iter().map(|p| p.rho_min).collect()),
+        ),
+        column("volume", Dimension::VOLUME, "volume of the patch", sum(VOLUME)),
+        column("mass", Dimension::MASS, "mass of the patch", sum(MASS)),
+        column(
+            "mass_moment",
+            Dimension::new(1, 1, 0),
+            "sum over the patch's cells of mass times distance from the peak",
+            vector(MOMENT),
+        ),
+    ];
+    if peaks.has_velocity {
+        columns.push(column(
+            "momentum",
+            Dimension::new(1, 1, -1),
+            "sum over the patch's cells of mass times velocity",
+            vector(MOMENTUM),
+        ));
+    }
+    Table { name: "tree".into(), columns }
+}
+
+/// The peaks of a stored catalogue.
+///
+/// # Errors
+/// When the catalogue has no sound `tree`.
+pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, RecutError> {
+    let table = catalogue.table("tree").ok_or(RecutError::NoTable("tree"))?;
+    let stored = Stored(table);
+    let level = stored.bytes("level")?;
+    let ijk = stored.positions("ijk")?;
+    let n = level.len();
+    let rows = |name| {
+        stored
+            .counts(name)
+            .and_then(|v| v.iter().map(|&r| peak_of_row(r, n, name)).collect::<Result<Vec<_>, _>>())
+    };
+    let (near, endpoint, saddle) = (rows("death_near")?, rows("endpoint")?, stored.reals("death_saddle")?);
+    let death = (0..n).map(|i| Death { saddle: saddle[i], near: near[i], endpoint: endpoint[i] }).collect();
+    let has_velocity = table.column("momentum").is_some();
+    let momentum = if has_velocity { stored.vectors("momentum")? } else { vec![[0.0; 3]; n] };
+    let (n_cells, rho_min) = (stored.counts("n_cells")?, stored.reals("density_min")?);
+    let (volume, mass, moment) =
+        (stored.reals("volume")?, stored.reals("mass")?, stored.vectors("mass_moment")?);
+    let patch = |i: usize| {
+        let mut sums = [0.0; N_SUMS];
+        (sums[VOLUME], sums[MASS]) = (volume[i], mass[i]);
+        sums[MOMENT..MOMENT + 3].copy_from_slice(&moment[i]);
+        sums[MOMENTUM..MOMENTUM + 3].copy_from_slice(&momentum[i]);
+        PatchValues { n_cells: n_cells[i], rho_min: rho_min[i], sums, peak: cell_centre(level[i], ijk[i]) }
+    };
+    let patches = (0..n).map(patch).collect();
+    Ok(Peaks {
+        space: header.space,
+        density_threshold: header.density_threshold,
+        tree: MergeTree { rho: stored.reals("density")?, death },
+        refined: stored.vectors("position_refined")?,
+        saddle_position: stored.vectors("death_position")?,
+        patches,
+        has_velocity,
+        level,
+        ijk,
+    })
+}
+
+fn peak_of_row(row: u64, n: usize, column: &'static str) -> Result<PeakIdx, RecutError> {
+    match row {
+        0 => Ok(PeakIdx::NONE),
+        r if r <= n as u64 => Ok(PeakIdx(r as u32 - 1)),
+        r => Err(RecutError::BadRow { column, row: r, n_rows: n }),
+    }
+}
+
+/// Columns by name and kind.
+struct Stored<'a>(&'a Table);
+
+macro_rules! getter {
+    ($name:ident, $variant:ident, $of:ty) => {
+        fn $name(&self, name: &'static str) -> Result<Vec<$of>, RecutError> {
+            match self.0.column(name).map(|c| &c.values) {
+                Some(Values::$variant(v)) if v.len() == self.0.n_rows() => Ok(v.clone()),
+                _ => Err(RecutError::NoColumn(name)),
+            }
+        }
+    };
+}
+
+impl Stored<'_> {
+    getter!(bytes, U8, u8);
+    getter!(counts, U64, u64);
+    getter!(reals, F64, f64);
+    getter!(vectors, F64x3, [f64; 3]);
+    getter!(positions, U32x3, [u32; 3]);
+}
