@@ -188,7 +188,8 @@ fn a_real_output_split_again_reads_the_same() {
 
 #[test]
 fn the_writer_refuses_what_is_no_tree_and_leaves_nothing() {
-    let spoil: [(&str, fn(&mut Whole)); 4] = [
+    type Spoil = fn(&mut Whole);
+    let spoil: [(&str, Spoil); 4] = [
         ("expected one in each", |w| w.octs[2].position.clear()),
         ("lies in no split cell", |w| w.octs[1].split.fill(0)),
         ("twice", |w| w.octs.push(w.octs[0].clone())),
