@@ -178,6 +178,29 @@ fn markers_that_disagree() {
     check(AMR, opening, "record 3 (nx, ny, nz)", ["torn", "2147483648 bytes"]);
 }
 
+/// Reading by bytes over parts was quadratic in their number once.
+#[test]
+fn records_in_a_hundred_thousand_parts() {
+    let mut whole = Whole::tiny([1; 3]);
+    let few = whole.particles.take().expect("particles");
+    let n = 50_000;
+    let many = |i: usize| i % few.id.len();
+    whole.particles = Some(io::ParticleBlock {
+        first: 0,
+        position: (0..n).map(|i| few.position[many(i)]).collect(),
+        velocity: (0..n).map(|i| few.velocity[many(i)]).collect(),
+        mass: (0..n).map(|i| few.mass[many(i)]).collect(),
+        id: (0..n as i64).collect(),
+        family: (0..n).map(|i| few.family[many(i)]).collect(),
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dialect = Dialect { longest_part: 3, ..Dialect::default() };
+    let path = whole.write(folder.path(), 1, false, &dialect);
+    let start = std::time::Instant::now();
+    assert_eq!(walk(&path).expect("a sound output"), 10 + n as u64);
+    assert!(start.elapsed().as_secs() < 20);
+}
+
 #[test]
 fn the_other_byte_order() {
     let swap = |bytes: &mut Vec<u8>| bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
