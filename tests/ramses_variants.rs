@@ -71,6 +71,15 @@ fn dialects_read_the_same() {
 }
 
 #[test]
+fn an_info_file_in_an_io_group_stands_for_its_output() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let whole = Whole::tiny([1; 3]);
+    let path = whole.write(folder.path(), 4, true, &Dialect { group_size: Some(2), ..Dialect::default() });
+    assert!(path.join("group_00002/amr_00007.out00004").exists());
+    check_read(&whole, &path.join("group_00001/info_00007.txt"), 4, "by its info file");
+}
+
+#[test]
 fn boundary_regions_are_passed_over() {
     let sides = [[true, true], [true, false], [false, true]];
     for boundary_sides in sides {
@@ -101,6 +110,13 @@ fn told_without_families(family: Family) -> Family {
         Family::Debris | Family::Other => Family::DarkMatter,
         told => told,
     }
+}
+
+#[test]
+fn identities_that_need_eight_bytes_get_them() {
+    let mut whole = Whole::tiny([1; 3]);
+    whole.particles.as_mut().expect("particles").id[0] = 1 << 40;
+    check(&whole, &Dialect::default(), "wide identity");
 }
 
 #[test]
@@ -188,8 +204,12 @@ fn a_real_output_split_again_reads_the_same() {
 
 #[test]
 fn the_writer_refuses_what_is_no_tree_and_leaves_nothing() {
-    let spoil: [(&str, fn(&mut Whole)); 4] = [
-        ("expected one in each", |w| w.octs[2].position.clear()),
+    type Spoil = fn(&mut Whole);
+    let spoil: [(&str, Spoil); 7] = [
+        ("are not those of", |w| drop(w.octs[1].values.pop())),
+        ("are not those of", |w| w.octs[1].values[0].truncate(7)),
+        ("particle columns", |w| w.particles.as_mut().expect("particles").mass.clear()),
+        ("expected one in each", |w| w.octs.truncate(2)),
         ("lies in no split cell", |w| w.octs[1].split.fill(0)),
         ("twice", |w| w.octs.push(w.octs[0].clone())),
         ("is outside", |w| w.octs[0].position[0] = [1, 0, 0]),
@@ -198,8 +218,8 @@ fn the_writer_refuses_what_is_no_tree_and_leaves_nothing() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut whole = Whole::tiny([1; 3]);
         spoil(&mut whole);
-        let output =
-            Output { header: &whole.header, fields: &whole.fields, octs: &whole.octs, particles: None };
+        let particles = whole.particles.as_ref();
+        let output = Output { header: &whole.header, fields: &whole.fields, octs: &whole.octs, particles };
         let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: true };
         let error = write(folder.path(), output, split, &Dialect::default()).expect_err(reason);
         assert!(error.to_string().contains(reason), "{error}");

@@ -8,7 +8,7 @@ use crate::io::ReadResult;
 use std::path::Path;
 
 /// Values a cell that are believed of a header.
-const MOST_VARS: usize = 1 << 14;
+const MOST_VARS: usize = 1 << 12;
 
 /// A file of cell values, its header read, standing before its first block.
 pub(super) struct CellFile<'a> {

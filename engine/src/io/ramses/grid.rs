@@ -10,6 +10,10 @@ use super::map::Mapped;
 use crate::io::{ReadError, ReadResult};
 use std::path::{Path, PathBuf};
 
+/// How far, in octs, a centre may be off: centres are sums of powers of two, so are exact in
+/// either precision down to any level that the precision can tell apart.
+const CENTRE_ERROR: f64 = 1e-3;
+
 /// The box within the coarse grid.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Grid {
@@ -75,15 +79,14 @@ impl Grid {
 
     /// Position of oct `i` on the grid of level `level - 1`, if its centre is one of that grid.
     pub(super) fn position(&self, octs: &Octs, i: usize, level: usize) -> Option<[u32; 3]> {
-        let mut position = [0; 3];
-        for axis in 0..3 {
+        let [x, y, z] = [0, 1, 2].map(|axis| {
             let n = f64::from(self.coarse[axis]) * scale(level);
             let low = (octs.centre[axis].get(i) - f64::from(self.first[axis])) * scale(level) - 0.5;
             let nearest = low.round();
-            let there = (low - nearest).abs() < 0.25 && nearest >= 0.0 && nearest < n;
-            position[axis] = there.then_some(nearest as u32)?;
-        }
-        Some(position)
+            let there = (low - nearest).abs() < CENTRE_ERROR && nearest >= 0.0 && nearest < n;
+            there.then_some(nearest as u32)
+        });
+        Some([x?, y?, z?])
     }
 }
 

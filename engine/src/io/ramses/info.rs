@@ -96,7 +96,7 @@ impl<'a> Lines<'a> {
         value
             .replace(['D', 'd'], "E")
             .parse()
-            .map_err(|_| self.error(name, format!("\"{value}\""), format!("a number ({})", type_name::<T>())))
+            .map_err(|_| self.error(name, format!("\"{value}\""), kind_name::<T>()))
     }
 
     fn positive(&self, name: &str) -> ReadResult<f64> {
@@ -115,6 +115,10 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn type_name<T>() -> &'static str {
-    std::any::type_name::<T>()
+fn kind_name<T>() -> &'static str {
+    match std::any::type_name::<T>() {
+        "f64" => "a number",
+        "u8" => "a whole number from 0 to 255",
+        _ => "a whole number of at least 0",
+    }
 }

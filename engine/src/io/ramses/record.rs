@@ -22,7 +22,8 @@ pub(super) struct Records<'a> {
 #[derive(Default, Clone)]
 pub(super) struct Record<'a> {
     first: &'a [u8],
-    rest: Vec<&'a [u8]>,
+    /// Further parts and where in the record each starts.
+    rest: Vec<(usize, &'a [u8])>,
     len: usize,
 }
 
@@ -69,18 +70,9 @@ impl<'a> Records<'a> {
         let mut record = Record { first, rest: Vec::new(), len: first.len() };
         while more {
             let (part, again) = self.part(what, false)?;
+            record.rest.push((record.len, part));
             record.len += part.len();
-            record.rest.push(part);
             more = again;
-        }
-        Ok(record)
-    }
-
-    /// The next record, of exactly `n` bytes.
-    pub(super) fn exact(&mut self, what: &'static str, n: usize) -> ReadResult<Record<'a>> {
-        let record = self.next(what)?;
-        if record.len != n {
-            return Err(self.error(what, format!("{} bytes", record.len), format!("{n} bytes")));
         }
         Ok(record)
     }
@@ -206,22 +198,34 @@ impl Record<'_> {
     }
 
     /// The `N` bytes at `at`, which must lie within the length.
+    #[inline]
     pub(super) fn bytes<const N: usize>(&self, at: usize) -> [u8; N] {
         match self.first.get(at..at + N).and_then(|b| b.try_into().ok()) {
+            Some(bytes) => bytes,
+            None => self.bytes_of_parts(at),
+        }
+    }
+
+    #[cold]
+    fn bytes_of_parts<const N: usize>(&self, at: usize) -> [u8; N] {
+        let (start, part) = self.part_at(at);
+        match part.get(at - start..at - start + N).and_then(|b| b.try_into().ok()) {
             Some(bytes) => bytes,
             None => std::array::from_fn(|i| self.byte(at + i)),
         }
     }
 
-    fn byte(&self, at: usize) -> u8 {
-        let mut skip = at;
-        for part in std::iter::once(&self.first).chain(&self.rest) {
-            match part.get(skip) {
-                Some(&byte) => return byte,
-                None => skip -= part.len(),
-            }
+    /// The part that holds byte `at` and where it starts.
+    fn part_at(&self, at: usize) -> (usize, &[u8]) {
+        match self.rest.partition_point(|&(start, _)| start <= at) {
+            0 => (0, self.first),
+            n => self.rest[n - 1],
         }
-        panic!("byte {at} of a record of {} bytes", self.len)
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        let (start, part) = self.part_at(at);
+        part[at - start]
     }
 
     /// The content as text, trimmed; anything that is not ASCII is replaced.

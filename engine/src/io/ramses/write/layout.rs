@@ -188,6 +188,12 @@ fn collect(output: Output, split: Split) -> WriteResult<Vec<Oct>> {
     let mut octs = Vec::new();
     for (b, block) in output.octs.iter().enumerate() {
         let level = block.level;
+        let n = block.position.len();
+        let columns_fit = block.values.iter().all(|column| column.len() == n);
+        if block.split.len() != n || block.values.len() != output.fields.len() || !columns_fit {
+            let what = format!("block {b} of octs: its columns are not those of {n} octs and the fields");
+            return Err(WriteError::Invalid(what));
+        }
         for (i, &position) in block.position.iter().enumerate() {
             let owner = (split.oct_owner)(level, position);
             let inside = (1..=29).contains(&level)

@@ -69,7 +69,7 @@ pub struct Split<'a> {
 pub struct Dialect {
     /// Reals of 4 bytes.
     pub single_precision: bool,
-    /// Identities of 8 bytes.
+    /// Identities of 8 bytes even where all would fit 4.
     pub wide_ids: bool,
     /// Particle counts of 8 bytes.
     pub wide_counts: bool,
@@ -151,7 +151,7 @@ struct Job<'a> {
 ///
 /// # Errors
 /// When the octs are not a tree (an oct twice, a split cell without its oct or an oct in a leaf),
-/// something has no owner, or the system refuses; an existing output is not replaced.
+/// columns differ in length, something has no owner, or the system refuses; an existing output is not replaced.
 pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> WriteResult<PathBuf> {
     let number = output.header.number.unwrap_or(1);
     let name = format!("output_{number:05}");
@@ -159,6 +159,7 @@ pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> 
     if target.exists() {
         return Err(WriteError::Invalid(format!("{}: is there already", target.display())));
     }
+    part::check(output, split)?;
     let layout = Layout::new(output, split, dialect.boundary_sides)?;
     let beside = tempfile::Builder::new().prefix(".writing_").tempdir_in(parent).map_err(failed(parent))?;
     let root = beside.path().join(&name);

@@ -1,8 +1,28 @@
 //! part files, outwards.
 
 use super::record::RecordWriter;
-use super::{Job, WriteResult};
+use super::{Job, Output, Split, WriteError, WriteResult};
 use crate::io::{Family, ParticleBlock};
+
+/// Checks that the columns are of equal length and that every particle has an owner.
+pub(super) fn check(output: Output, split: Split) -> WriteResult<()> {
+    let Some(all) = output.particles else { return Ok(()) };
+    let n = all.id.len();
+    let lengths = [all.position.len(), all.velocity.len(), all.mass.len(), all.family.len()];
+    if lengths.iter().any(|&len| len != n) {
+        return Err(WriteError::Invalid(format!("particle columns of {lengths:?} for {n} identities")));
+    }
+    match (0..n).find(|&i| (split.particle_owner)(i) >= split.n_cpus) {
+        Some(i) => Err(WriteError::Invalid(format!("particle {i} is on none of {} CPUs", split.n_cpus))),
+        None => Ok(()),
+    }
+}
+
+/// Identities are of 8 bytes where the dialect says so or one of them needs it.
+fn has_wide_ids(job: &Job) -> bool {
+    let ids = job.output.particles.map_or(&[][..], |all| &all.id);
+    job.dialect.wide_ids || ids.iter().any(|&id| i32::try_from(id).is_err())
+}
 
 /// Writes the particle file of `cpu`, if there are particles.
 pub(super) fn write(job: &Job, cpu: usize) -> WriteResult<()> {
@@ -17,7 +37,7 @@ pub(super) fn write(job: &Job, cpu: usize) -> WriteResult<()> {
         out.reals(own.iter().map(|&i| all.velocity[i][axis]))?;
     }
     out.reals(own.iter().map(|&i| all.mass[i]))?;
-    if job.dialect.wide_ids {
+    if has_wide_ids(job) {
         out.longs(own.iter().map(|&i| all.id[i]))?;
     } else {
         out.ints(own.iter().map(|&i| all.id[i] as i32))?;
@@ -37,7 +57,7 @@ pub(super) fn columns(job: &Job) -> Vec<(&'static str, char)> {
     let real = if job.dialect.single_precision { 'f' } else { 'd' };
     let reals = ["position_x", "position_y", "position_z", "velocity_x", "velocity_y", "velocity_z", "mass"];
     let mut columns: Vec<_> = reals.into_iter().map(|name| (name, real)).collect();
-    columns.push(("identity", if job.dialect.wide_ids { 'q' } else { 'i' }));
+    columns.push(("identity", if has_wide_ids(job) { 'q' } else { 'i' }));
     columns.push(("levelp", 'i'));
     if job.dialect.has_families() {
         columns.extend([("family", 'b'), ("tag", 'b')]);
