@@ -127,8 +127,8 @@ fn about_as_many_test_cells_as_asked() {
 
 /// Test cells for each cell that is denser than all it touches.
 fn cells_a_peak(cells_per_peak: f64) -> f64 {
-    let field =
-        SynthField::new(&FieldParams { cells_per_peak, ..params(FieldKind::Clumps, 100_000, 2) }).expect("fits");
+    let field = SynthField::new(&FieldParams { cells_per_peak, ..params(FieldKind::Clumps, 100_000, 2) })
+        .expect("fits");
     let cells = cells_of(&field);
     let test = cells.leaves.iter().filter(|(_, v)| **v > THRESHOLD);
     let (mut n_test, mut n_peaks) = (0, 0);
@@ -164,7 +164,8 @@ fn the_seeded_centres_are_peaks() {
 
 #[test]
 fn a_seed_is_a_field() {
-    let make = |seed| cells_of(&SynthField::new(&params(FieldKind::Clumps, 3000, seed)).expect("fits")).leaves;
+    let make =
+        |seed| cells_of(&SynthField::new(&params(FieldKind::Clumps, 3000, seed)).expect("fits")).leaves;
     assert!(make(1) == make(1));
     assert!(make(1) != make(2));
 }
@@ -202,8 +203,7 @@ fn particles_are_clustered_inside_the_box_and_written_as_numpy_reads_them() {
     let n = 27usize;
     let mut counts = vec![0u32; n * n * n];
     for (i, row) in bytes[header..].chunks_exact(12).enumerate() {
-        let x: [f32; 3] =
-            std::array::from_fn(|a| f32::from_le_bytes([0, 1, 2, 3].map(|b| row[4 * a + b])));
+        let x: [f32; 3] = std::array::from_fn(|a| f32::from_le_bytes([0, 1, 2, 3].map(|b| row[4 * a + b])));
         assert_eq!(x, particles.position(i as u64));
         assert!(x.iter().all(|&x| x >= 0.0 && f64::from(x) < meta.side));
         let cell = x.map(|x| (f64::from(x) / meta.side * n as f64) as usize);

@@ -270,7 +270,12 @@ impl Source<'_> {
         self.path(name).ok_or_else(|| self.missing(name))
     }
 
-    fn real(&self, name: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<Option<f64>, ConfigError> {
+    fn real(
+        &self,
+        name: &str,
+        fits: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<Option<f64>, ConfigError> {
         match self.raw.get(name) {
             Some((RawValue::Real(x), _)) if x.is_finite() && fits(x) => Ok(Some(x)),
             Some((RawValue::Real(x), _)) => Err(self.unfit(name, &x.to_string(), expected)),
@@ -278,7 +283,12 @@ impl Source<'_> {
         }
     }
 
-    fn count(&self, name: &str, fits: impl Fn(u64) -> bool, expected: &str) -> Result<Option<u64>, ConfigError> {
+    fn count(
+        &self,
+        name: &str,
+        fits: impl Fn(u64) -> bool,
+        expected: &str,
+    ) -> Result<Option<u64>, ConfigError> {
         match self.raw.get(name) {
             Some((RawValue::Count(n), _)) if fits(n) => Ok(Some(n)),
             Some((RawValue::Count(n), _)) => Err(self.unfit(name, &n.to_string(), expected)),

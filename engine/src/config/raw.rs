@@ -111,7 +111,12 @@ impl RawConfig {
             .unwrap_or_else(|| panic!("no option {name} of {:?}", self.command))
     }
 
-    fn read_table(&mut self, file: &TomlFile<'_>, table: &str, content: &DeTable<'_>) -> Result<(), ConfigError> {
+    fn read_table(
+        &mut self,
+        file: &TomlFile<'_>,
+        table: &str,
+        content: &DeTable<'_>,
+    ) -> Result<(), ConfigError> {
         for (key, value) in content {
             let name: &str = key.get_ref();
             let inner = if table.is_empty() { name.to_string() } else { format!("{table}.{name}") };

@@ -33,8 +33,7 @@ type Visit<'a> = dyn FnMut(u8, [u32; 3], u8, &[u32]) -> ReadResult<()> + 'a;
 impl Mesh {
     pub(super) fn new(levels: (u8, u8), kappa: f64, clumps: Vec<Clump>, profile: Profile) -> Self {
         let (levelmin, levelmax) = levels;
-        let radii: Vec<_> =
-            clumps.iter().map(|c| split_radii(c.radius, kappa, levelmin, levelmax)).collect();
+        let radii: Vec<_> = clumps.iter().map(|c| split_radii(c.radius, kappa, levelmin, levelmax)).collect();
         let reach: Vec<f64> = clumps
             .iter()
             .zip(&radii)

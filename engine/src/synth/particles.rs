@@ -243,8 +243,7 @@ struct NfwTable {
 impl NfwTable {
     fn new() -> Self {
         let (n, low, high) = (4096, 1e-4f64, 64.0f64);
-        let radius: Vec<f64> =
-            (0..n).map(|i| low * (high / low).powf(i as f64 / (n - 1) as f64)).collect();
+        let radius: Vec<f64> = (0..n).map(|i| low * (high / low).powf(i as f64 / (n - 1) as f64)).collect();
         let mass = radius.iter().map(|&x| nfw_mass(x)).collect();
         Self { radius, mass }
     }
