@@ -57,7 +57,9 @@ fn say_panic(info: &PanicHookInfo<'_>) {
     if SAID.swap(true, Ordering::Relaxed) {
         return;
     }
-    let what = info.payload_as_str().unwrap_or("no message");
+    let payload = info.payload();
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let what = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
     let place = info.location().map_or(String::new(), |l| format!(" at {l}"));
     let ask = format!("please report it at {}/issues", env!("CARGO_PKG_REPOSITORY"));
     say(&format!("inselberg: internal error: {what}{place}; this is a bug, {ask}"));
