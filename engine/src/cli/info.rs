@@ -106,7 +106,7 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Content)
         let _ = writeln!(text, "{name:<12}{value}");
     };
     let number = header.number.map_or(String::new(), |n| format!(", output {n}"));
-    line("snapshot", format!("{path} ({}{number}, {} pieces)", header.format, header.n_pieces));
+    line("snapshot", format!("{path} ({}{number}; pieces: {})", header.format, header.n_pieces));
     line("time", format!("{} (code units)", header.time));
     line("box", box_text(header));
     let units = &header.units;
