@@ -1,3 +1,10 @@
 //! The command line: parse, run, exit code.
+//!
+//! Exit codes: 0 done; 2 something that the user can mend, said in one line on stderr; 1 a fault of
+//! the program itself.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -93,9 +93,10 @@ pub struct Opt {
     pub positional: bool,
     /// What it takes.
     pub kind: Kind,
-    /// Its value if it is not given, as text for a person and as a value for the parser; empty for
-    /// none.
+    /// Its value if it is not given, as it would be typed; empty for none.
     pub default: &'static str,
+    /// A value for the reference file where there is no default.
+    pub example: &'static str,
     /// Where it belongs; all of [`COMMANDS`] if empty, and then its key is at the top of the file.
     pub commands: &'static [Command],
     /// One line.
@@ -141,6 +142,7 @@ const ROW: Opt = Opt {
     positional: false,
     kind: Kind::Flag,
     default: "",
+    example: "",
     commands: &[],
     help: "",
     doc: "",
@@ -153,6 +155,7 @@ pub const OPTIONS: &[Opt] = &[
         key: "input",
         positional: true,
         kind: Kind::Path,
+        example: "output_00002",
         commands: &[Phew],
         help: "The snapshot: a RAMSES output folder such as output_00002",
         ..ROW
@@ -162,6 +165,7 @@ pub const OPTIONS: &[Opt] = &[
         key: "input",
         positional: true,
         kind: Kind::Path,
+        example: "clumps.hdf5",
         commands: &[Recut],
         help: "A catalogue that `inselberg phew` wrote",
         ..ROW
@@ -171,6 +175,7 @@ pub const OPTIONS: &[Opt] = &[
         key: "input",
         positional: true,
         kind: Kind::Path,
+        example: "output_00002",
         commands: &[Info],
         help: "A snapshot or a catalogue",
         ..ROW
@@ -180,17 +185,39 @@ pub const OPTIONS: &[Opt] = &[
         key: "output",
         short: Some('o'),
         kind: Kind::Path,
-        commands: &[Phew, Recut, SynthField, SynthParticles],
-        help: "Where the result goes",
-        doc: "A catalogue for phew and recut (its ending chooses the format), an output folder for \
-              synth field, a .npy file for synth particles. Written beside its name and then renamed, \
-              so that it is whole or not there.",
+        example: "clumps.hdf5",
+        commands: &[Phew, Recut],
+        help: "Where the catalogue goes; its ending chooses the format",
+        doc: "Written beside its name and then renamed, so that it is whole or not there.",
+        ..ROW
+    },
+    Opt {
+        name: "output",
+        key: "output",
+        short: Some('o'),
+        kind: Kind::Path,
+        example: "output_00001",
+        commands: &[SynthField],
+        help: "Where the output folder goes",
+        doc: "A RAMSES output that `inselberg phew` and other codes read.",
+        ..ROW
+    },
+    Opt {
+        name: "output",
+        key: "output",
+        short: Some('o'),
+        kind: Kind::Path,
+        example: "box.npy",
+        commands: &[SynthParticles],
+        help: "Where the positions go: a .npy file, [N, 3] f32",
+        doc: "The box size and what was seeded go into a .json file beside it.",
         ..ROW
     },
     Opt {
         name: "density-threshold",
         key: "density_threshold",
         kind: Kind::Real,
+        example: "80",
         commands: &[Phew],
         help: "Cells denser than this are segmented (code units)",
         doc: "Required, here or in the file. A positive number; RAMSES's density_threshold with the \
@@ -212,6 +239,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "relevance-threshold",
         key: "relevance_threshold",
         kind: Kind::Real,
+        example: "5",
         commands: &[Recut],
         help: "The new relevance threshold; the catalogue's own if not given",
         ..ROW
@@ -220,6 +248,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "saddle-threshold",
         key: "saddle_threshold",
         kind: Kind::Real,
+        example: "200",
         commands: &[Phew],
         help: "Clumps that meet at a higher density are merged into one halo (code units)",
         doc: "At least the density threshold. Leave it out for no such pass: then there are clumps \
@@ -230,6 +259,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "saddle-threshold",
         key: "saddle_threshold",
         kind: Kind::Real,
+        example: "150",
         commands: &[Recut],
         help: "The new saddle threshold (code units); the catalogue's own if not given",
         ..ROW
@@ -247,6 +277,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "mass-threshold",
         key: "mass_threshold",
         kind: Kind::Real,
+        example: "0",
         commands: &[Recut],
         help: "The new mass threshold (code units); the catalogue's own if not given",
         ..ROW
@@ -277,6 +308,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "ramses-text",
         key: "ramses_text",
         kind: Kind::Path,
+        example: "ramses_text",
         commands: &[Phew],
         help: "Also write clump_ and halo_ text files as RAMSES does, into this folder",
         ..ROW
@@ -299,6 +331,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "plot",
         key: "plot",
         kind: Kind::Path,
+        example: "clumps.png",
         commands: &[Phew],
         help: "Also draw the projected density, the clumps and their mass function (.png or .svg)",
         ..ROW
@@ -329,6 +362,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "levels",
         key: "levels",
         kind: Kind::Text("MIN:MAX"),
+        example: "5:9",
         commands: &[SynthField],
         help: "Coarsest and deepest level of the mesh; chosen from --test-cells if not given",
         ..ROW
@@ -337,6 +371,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "peaks",
         key: "peaks",
         kind: Kind::Count,
+        example: "100",
         commands: &[SynthField],
         help: "How many clumps are seeded; one in 10000 test cells if not given",
         ..ROW
@@ -379,6 +414,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "threads",
         key: "threads",
         kind: Kind::Count,
+        example: "4",
         help: "How many threads work; all cores if not given. Never changes the result",
         ..ROW
     },

@@ -33,14 +33,11 @@ fn entry(text: &mut String, opt: &Opt) {
 }
 
 fn shown_value(opt: &Opt) -> String {
-    let given = (!opt.default.is_empty()).then_some(opt.default);
+    let shown = if opt.default.is_empty() { opt.example } else { opt.default };
     match opt.kind {
         Kind::Flag => "false".into(),
-        Kind::Count => given.unwrap_or("4").into(),
-        Kind::Real => given.unwrap_or(if opt.name.starts_with("density") { "80" } else { "200" }).into(),
-        Kind::Path => format!("\"{}\"", given.unwrap_or("path/to/it")),
-        Kind::Choice(words) => format!("\"{}\"", given.unwrap_or(words[0])),
-        Kind::Text(_) => format!("\"{}\"", given.unwrap_or("5:9")),
+        Kind::Count | Kind::Real => shown.into(),
+        Kind::Path | Kind::Choice(_) | Kind::Text(_) => format!("\"{shown}\""),
     }
 }
 

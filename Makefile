@@ -1,0 +1,34 @@
+# run: PHEW on the bundled RAMSES output     test: every test     bench: the benchmarks
+# lint: format, clippy, docs                 setup: system packages that are missing
+
+CARGO_RUN = cargo run --release --quiet --
+EXAMPLE = target/example/ramses_16/dm_1rank/output_00002
+RESULTS = inselberg-out
+
+.PHONY: run test bench lint setup
+
+run: setup $(EXAMPLE)
+	mkdir -p $(RESULTS)
+	cargo build --release
+	$(CARGO_RUN) phew $(EXAMPLE) --config configs/example.toml \
+		-o $(RESULTS)/clumps.hdf5 --plot $(RESULTS)/clumps.png
+	@echo "Catalogue: $(RESULTS)/clumps.hdf5    Picture: $(RESULTS)/clumps.png"
+
+test: setup
+	cargo test --workspace --release
+
+bench: setup
+	cargo bench
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps
+
+setup:
+	@bash scripts/setup.sh
+
+$(EXAMPLE): tests/fixtures/ramses_16.tar.xz
+	mkdir -p target/example
+	tar -xJf $< -C target/example
+	touch $@

@@ -1,0 +1,36 @@
+//! What a user types and sees. The only place of the crate that prints or decides an exit code.
+
+mod fault;
+mod info;
+mod interrupt;
+mod joints;
+mod out;
+mod parse;
+mod phew;
+mod preflight;
+mod synth;
+
+use fault::Failure;
+use inselberg::config::{Job, Work};
+use parse::Parsed;
+use std::process::ExitCode;
+
+/// Parses, runs and reports.
+pub fn main() -> ExitCode {
+    fault::caught(|| match parse::parse(std::env::args_os())? {
+        Parsed::Text(text) => out::print(&text),
+        Parsed::Job(job) => run(&job),
+    })
+}
+
+fn run(job: &Job) -> Result<(), Failure> {
+    let threads = job.common.threads.map_or(0, usize::from);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Failure::internal)?;
+    match &job.work {
+        Work::Phew(work) => phew::phew(work, job.common),
+        Work::Recut(work) => phew::recut(work, job.common),
+        Work::Info(work) => info::info(work, job.common),
+        Work::SynthField(work) => synth::field(work, job.common),
+        Work::SynthParticles(work) => synth::particles(work, job.common),
+    }
+}

@@ -1,0 +1,123 @@
+//! From what was typed to a checked job, by way of the table of options.
+
+use super::fault::Failure;
+use clap::{Arg, ArgAction, ArgMatches, Command as Clap, error::ErrorKind};
+use inselberg::config::{
+    COMMANDS, CommandInfo, Job, Kind, OPTIONS, Opt, RawConfig, check, options_of, reference_toml,
+};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// What the command line asks for.
+pub enum Parsed {
+    /// Some work.
+    Job(Box<Job>),
+    /// A text to be printed: help, version, the reference file.
+    Text(String),
+}
+
+/// Understands a command line, the configuration file that it names included.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure> {
+    let matches = match program().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            return Ok(Parsed::Text(e.render().to_string()));
+        }
+        Err(e) => return Err(Failure::user(one_line(&e))),
+    };
+    let Some((info, matches)) = chosen(&matches) else {
+        if let Some(("options", _)) = matches.subcommand() {
+            return Ok(Parsed::Text(reference_toml()));
+        }
+        let words: Vec<_> = COMMANDS.iter().map(|c| c.words.join(" ")).collect();
+        return Err(Failure::user(format!(
+            "no command; expected {} (`inselberg --help` says more)",
+            words.join(", ")
+        )));
+    };
+    let mut raw = RawConfig::new(info.command);
+    if let Some(file) = matches.get_one::<String>("config") {
+        raw.read_file(Path::new(file))?;
+    }
+    for opt in options_of(info.command).filter(|o| !o.key.is_empty()) {
+        match opt.kind {
+            Kind::Flag if matches.get_flag(opt.name) => raw.set_flag(opt, "true")?,
+            Kind::Flag => {}
+            _ => {
+                if let Some(text) = matches.get_one::<String>(opt.name) {
+                    raw.set_flag(opt, text)?;
+                }
+            }
+        }
+    }
+    Ok(Parsed::Job(Box::new(check(&raw)?)))
+}
+
+/// The command that was called, with its own matches.
+fn chosen(matches: &ArgMatches) -> Option<(&'static CommandInfo, &ArgMatches)> {
+    COMMANDS.iter().find_map(|info| {
+        let inner = info.words.iter().try_fold(matches, |m, word| m.subcommand_matches(word))?;
+        Some((info, inner))
+    })
+}
+
+/// The whole program as clap knows it.
+fn program() -> Clap {
+    let mut synth = Clap::new("synth").about("Make synthetic inputs of any size");
+    let mut program = Clap::new("inselberg")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(env!("CARGO_PKG_DESCRIPTION"))
+        .after_help("`inselberg COMMAND --help` lists the options of a command.")
+        .disable_help_subcommand(true);
+    for info in COMMANDS {
+        match info.words {
+            ["synth", word] => synth = synth.subcommand(command(word, info)),
+            words => program = program.subcommand(command(words[0], info)),
+        }
+    }
+    let options = Clap::new("options")
+        .hide(true)
+        .arg(Arg::new("reference").long("reference").required(true).action(ArgAction::SetTrue));
+    program.subcommand(synth.disable_help_subcommand(true)).subcommand(options)
+}
+
+fn command(word: &'static str, info: &'static CommandInfo) -> Clap {
+    let own = OPTIONS.iter().filter(|o| o.belongs_to(info.command));
+    own.fold(Clap::new(word).about(info.help), |clap, opt| clap.arg(argument(opt)))
+}
+
+fn argument(opt: &'static Opt) -> Arg {
+    let default = if opt.default.is_empty() { String::new() } else { format!(" [default: {}]", opt.default) };
+    let short = format!("{}{default}", opt.help);
+    let long = if opt.doc.is_empty() { short.clone() } else { format!("{short}\n\n{}", opt.doc) };
+    let arg = Arg::new(opt.name).help(short).long_help(long);
+    let arg = match opt.short {
+        Some(short) => arg.short(short),
+        None => arg,
+    };
+    let arg = if opt.positional { arg } else { arg.long(opt.name) };
+    match opt.kind {
+        Kind::Flag => arg.action(ArgAction::SetTrue),
+        // So that a negative number reaches the check, which says what was expected.
+        Kind::Real | Kind::Count => arg.value_name(opt.value_name()).allow_hyphen_values(true),
+        _ => arg.value_name(opt.value_name()),
+    }
+}
+
+/// clap's message without its usage, in one line.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let said = text.lines().take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"));
+    let parts: Vec<_> = said.map(str::trim).filter(|l| !l.is_empty()).collect();
+    parts.join(" ").trim_start_matches("error: ").replace(" tip: ", "; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_makes_a_sound_command_line() {
+        program().debug_assert();
+    }
+}

@@ -1,0 +1,74 @@
+//! Can the results be written? Asked before the work, not after it.
+
+use super::fault::Failure;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// That `path` can become a folder of results, or is one.
+pub fn folder(path: &Path) -> Result<(), Failure> {
+    let place = if path.exists() { path } else { parent(path) };
+    if path.exists() && !path.is_dir() {
+        return Err(unfit(path, "is not a folder", "a folder or a new name"));
+    }
+    if !place.is_dir() {
+        return Err(unfit(
+            path,
+            &format!("there is no folder {}", place.display()),
+            "a name in a folder that exists",
+        ));
+    }
+    takes_files(path, place)
+}
+
+/// That a plain file can be written at `path`.
+pub fn file(path: &Path) -> Result<(), Failure> {
+    if path.file_name().is_none() || path.is_dir() {
+        return Err(unfit(path, "is a folder", "the name of a file"));
+    }
+    if path.exists() && !fs::metadata(path)?.is_file() {
+        return Err(unfit(path, "is not a plain file", "a new name or a plain file"));
+    }
+    let place = parent(path);
+    if !place.is_dir() {
+        return Err(unfit(
+            path,
+            &format!("there is no folder {}", place.display()),
+            "a name in a folder that exists",
+        ));
+    }
+    takes_files(path, place)
+}
+
+/// That no two of `paths` are the same place.
+pub fn distinct(paths: &[(&str, &Path)]) -> Result<(), Failure> {
+    for (i, (name, path)) in paths.iter().enumerate() {
+        if let Some((other, _)) = paths[..i].iter().find(|(_, p)| place_of(p) == place_of(path)) {
+            let problem = format!("is both the {other} and the {name}");
+            return Err(unfit(path, &problem, "two different names"));
+        }
+    }
+    Ok(())
+}
+
+/// The folder that holds `path`.
+pub fn parent(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn place_of(path: &Path) -> PathBuf {
+    let folder = fs::canonicalize(parent(path)).unwrap_or_else(|_| parent(path).into());
+    fs::canonicalize(path).unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()))
+}
+
+fn takes_files(path: &Path, folder: &Path) -> Result<(), Failure> {
+    let trial = tempfile::Builder::new().prefix(".inselberg.").suffix(".part").tempfile_in(folder);
+    trial.map(drop).map_err(|e| {
+        // tempfile adds its own random name to the message; the system's reason is enough.
+        let reason = e.get_ref().and_then(|e| e.source()).map_or(e.to_string(), ToString::to_string);
+        unfit(path, &format!("cannot create files there: {reason}"), "a folder that can be written")
+    })
+}
+
+fn unfit(path: &Path, problem: &str, expected: &str) -> Failure {
+    Failure::user(format!("{}: {problem}; expected {expected}", path.display()))
+}

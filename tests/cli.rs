@@ -1,0 +1,201 @@
+//! The real program: help, exit codes, and one line for every mistake.
+
+use inselberg::config::{COMMANDS, OPTIONS, options_of};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn inselberg(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_inselberg"));
+    command.args(args).stdin(Stdio::null()).output().expect("the program starts")
+}
+
+/// The one line of a user error.
+fn refused(args: &[&str]) -> String {
+    let out = inselberg(args);
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
+    assert!(stderr.starts_with("inselberg: error: "), "{args:?}: {stderr}");
+    assert!(out.stdout.is_empty(), "{args:?}");
+    stderr
+}
+
+fn refused_with(args: &[&str], part: &str) {
+    let line = refused(args);
+    assert!(line.contains(part), "{args:?}: {line}");
+}
+
+#[test]
+fn help_lists_every_command_and_every_option() {
+    let help = |args: &[&str]| {
+        let out = inselberg(args);
+        assert_eq!(out.status.code(), Some(0));
+        String::from_utf8(out.stdout).expect("text")
+    };
+    let top = help(&["--help"]);
+    for info in COMMANDS {
+        assert!(top.contains(info.words[0]), "{}", info.table);
+        let text = help(&[info.words, &["--help"]].concat());
+        for opt in options_of(info.command) {
+            assert!(text.contains(&opt.label()), "{}: {}", info.table, opt.name);
+            assert!(text.contains(opt.help), "{}: {}", info.table, opt.name);
+        }
+    }
+    assert!(!top.contains("\n  options"), "the maintainer's command is hidden");
+}
+
+#[test]
+fn the_reference_lists_every_option_of_the_help() {
+    let out = inselberg(&["options", "--reference"]);
+    let text = String::from_utf8(out.stdout).expect("text");
+    assert!(OPTIONS.iter().filter(|o| !o.key.is_empty()).all(|o| text.contains(&format!("#{} = ", o.key))));
+}
+
+#[test]
+fn the_version_is_printed() {
+    let out = inselberg(&["--version"]);
+    assert_eq!(String::from_utf8_lossy(&out.stdout).trim(), concat!("inselberg ", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn mistyped_command_lines_are_one_line() {
+    refused_with(&[], "no command; expected phew");
+    refused_with(&["pew"], "pew");
+    refused_with(&["synth"], "no command");
+    refused_with(&["phew", "in", "--densty-threshold", "80"], "--density-threshold");
+    refused_with(&["phew", "in", "again"], "again");
+    refused_with(&["phew"], "phew needs INPUT");
+    refused_with(&["phew", "in", "-o", "out.hdf5"], "phew needs density threshold");
+    refused_with(&["phew", "in", "--density-threshold", "80"], "phew needs output");
+    refused_with(&["phew", "in", "-o", "x", "--density-threshold", "80", "--plot", "x.gif"], ".png or .svg");
+    refused_with(&["phew", "in", "-o", "x", "--density-threshold", "--quiet"], "expected a number");
+    refused_with(&["synth", "field", "-o", "x", "--levels", "9:5"], "MIN:MAX");
+    refused_with(&["synth", "particles", "-o", "x.txt"], ".npy");
+}
+
+#[test]
+fn bad_thresholds_are_one_line() {
+    let table = [
+        ("--density-threshold", "nan", "above 0"),
+        ("--density-threshold", "-80", "above 0"),
+        ("--density-threshold", "high", "a number"),
+        ("--relevance-threshold", "-3", "0 or more"),
+        ("--relevance-threshold", "inf", "0 or more"),
+        ("--saddle-threshold", "0", "leave it out for no halo pass"),
+        ("--saddle-threshold", "-1", "leave it out for no halo pass"),
+        ("--saddle-threshold", "1", "at least the density threshold 2"),
+        ("--mass-threshold", "-0.5", "0 or more"),
+        ("--threads", "0", "1 to"),
+        ("--threads", "-4", "whole number"),
+    ];
+    for (flag, value, part) in table {
+        let mut args = vec!["phew", "in", "-o", "out.hdf5", flag, value];
+        if flag != "--density-threshold" {
+            args.extend(["--density-threshold", "2"]);
+        }
+        let line = refused(&args);
+        assert!(line.contains(flag) && line.to_lowercase().contains(value) && line.contains(part), "{line}");
+    }
+}
+
+#[test]
+fn a_missing_input_is_one_line_and_nothing_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("output_00099");
+    let output = folder.path().join("clumps.hdf5");
+    let (input, output) = (input.to_string_lossy(), output.to_string_lossy());
+    refused_with(&["phew", &input, "-o", &output, "--density-threshold", "80"], "output_00099");
+    refused_with(&["info", &input], "output_00099");
+    refused_with(&["recut", &input, "-o", &output], "output_00099");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
+}
+
+#[test]
+fn a_bad_configuration_file_is_one_line_with_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.toml");
+    std::fs::write(&file, "threads = 2\n[phew]\nouput = 'x'\n").expect("written");
+    let file = file.to_string_lossy();
+    refused_with(
+        &["phew", "in", "--config", &file],
+        "run.toml:3: unknown key `ouput` in [phew]; did you mean",
+    );
+    refused_with(&["phew", "in", "--config", "/nowhere/run.toml"], "/nowhere/run.toml");
+}
+
+#[test]
+fn places_that_cannot_be_written_are_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inside = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    std::fs::write(inside("plain"), "").expect("written");
+    refused_with(&["synth", "particles", "-n", "1000", "-o", &inside("no/x.npy")], "there is no folder");
+    refused_with(&["synth", "field", "-o", &inside("plain")], "is not a folder");
+    std::fs::create_dir(inside("full.npy")).expect("made");
+    refused_with(&["synth", "particles", "-n", "1000", "-o", &inside("full.npy")], "is a folder");
+}
+
+#[test]
+fn particles_are_made_and_said_in_text_and_json() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("box.npy");
+    let name = path.to_string_lossy();
+    let args = ["synth", "particles", "-n", "3000", "--seed", "4", "-o", &name];
+    let out = inselberg(&args);
+    assert_eq!(out.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&out.stdout).contains("3 000 particles"));
+    let first = std::fs::read(&path).expect("there");
+    let out = inselberg(&[&args[..], &["--json", "--threads", "1"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(json["N"], 3000);
+    assert!(first == std::fs::read(&path).expect("there"), "the same on any number of threads");
+    assert!(inselberg(&[&args[..], &["--quiet"]].concat()).stdout.is_empty());
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inselberg"))
+        .args(["options", "--reference"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let out = child.wait_with_output().expect("it ends");
+    assert_eq!((out.status.code(), out.stderr.len()), (Some(0), 0));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_no_half_file() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("box.npy");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inselberg"))
+        .args(["synth", "particles", "-n", "1e8", "-o", &path.to_string_lossy()])
+        .spawn()
+        .expect("the program starts");
+    let hidden = || std::fs::read_dir(folder.path()).expect("there").count();
+    wait_for(|| hidden() > 0);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.signal(), Some(2), "{status:?}");
+    assert_eq!(hidden(), 0, "{:?}", names(folder.path()));
+}
+
+#[cfg(unix)]
+fn wait_for(there: impl Fn() -> bool) {
+    for _ in 0..6000 {
+        if there() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("waited a minute");
+}
+
+#[cfg(unix)]
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("there").flatten();
+    entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
+}

@@ -1,0 +1,175 @@
+//! Configuration: one table behind help, file and reference; flags win; bad values are named.
+
+use inselberg::config::{
+    COMMANDS, Command, ConfigError, Job, Kind, OPTIONS, RawConfig, Work, check, options_of, reference_toml,
+};
+use inselberg::phew::{FieldChoice, Rules};
+use std::path::Path;
+
+fn raw(command: Command, toml: &str, flags: &[(&str, &str)]) -> Result<RawConfig, ConfigError> {
+    let mut raw = RawConfig::new(command);
+    raw.read_text(Path::new("run.toml"), toml)?;
+    for (name, text) in flags {
+        raw.set_flag(raw.option(name), text)?;
+    }
+    Ok(raw)
+}
+
+fn job(toml: &str, flags: &[(&str, &str)]) -> Result<Job, ConfigError> {
+    check(&raw(Command::Phew, toml, flags)?)
+}
+
+const WHOLE: &str = "[phew]\ninput = 'in'\noutput = 'out.hdf5'\ndensity_threshold = 80\n";
+
+#[test]
+fn the_reference_file_is_what_the_table_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/reference.toml");
+    let committed = std::fs::read_to_string(path).expect("the reference file");
+    let hint = "run: inselberg options --reference > configs/reference.toml";
+    assert!(committed == reference_toml(), "configs/reference.toml is not up to date; {hint}");
+}
+
+#[test]
+fn every_option_is_in_the_reference_and_every_line_of_it_is_accepted() {
+    let reference = reference_toml();
+    for opt in OPTIONS.iter().filter(|o| !o.key.is_empty()) {
+        assert!(reference.contains(&format!("\n#{} = ", opt.key)), "{}", opt.name);
+        assert!(reference.contains(&format!("# {}: {}.", opt.label(), opt.help)), "{}", opt.name);
+    }
+    let live: String = reference
+        .lines()
+        .map(|l| l.strip_prefix('#').filter(|l| !l.starts_with(' ')).unwrap_or(l))
+        .fold(String::new(), |text, line| text + line + "\n");
+    for info in COMMANDS {
+        raw(info.command, &live, &[]).unwrap_or_else(|e| panic!("{}: {e}", info.table));
+    }
+}
+
+#[test]
+fn the_example_files_are_accepted() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).expect("the examples").flatten() {
+        if entry.path().extension().is_some_and(|e| e == "toml") {
+            let text = std::fs::read_to_string(entry.path()).expect("readable");
+            raw(Command::Phew, &text, &[]).unwrap_or_else(|e| panic!("{:?}: {e}", entry.path()));
+            seen += 1;
+        }
+    }
+    assert!(seen >= 2);
+}
+
+#[test]
+fn rows_of_the_table_do_not_clash() {
+    for info in COMMANDS {
+        let rows: Vec<_> = options_of(info.command).collect();
+        for (i, a) in rows.iter().enumerate() {
+            for b in &rows[..i] {
+                assert!(a.name != b.name && (a.key.is_empty() || a.key != b.key), "{}", a.name);
+                assert!(a.short.is_none() || a.short != b.short, "{}", a.name);
+            }
+            assert!(!a.help.ends_with('.') && a.help.len() <= 90, "{}: {}", a.name, a.help);
+        }
+    }
+    for opt in OPTIONS.iter().filter(|o| !o.positional && !o.key.is_empty()) {
+        assert_eq!(opt.key, opt.name.replace('-', "_"));
+        let flag = matches!(opt.kind, Kind::Flag);
+        assert!(flag != (opt.default.is_empty() != opt.example.is_empty()), "{}", opt.name);
+    }
+}
+
+#[test]
+fn defaults_are_the_documented_ones() {
+    let Work::Phew(phew) = job(WHOLE, &[]).expect("whole").work else { panic!("phew") };
+    assert_eq!(phew.phew.thresholds.density, 80.0);
+    assert_eq!(phew.phew.thresholds.relevance, 3.0);
+    assert_eq!(phew.phew.thresholds.saddle, None);
+    assert_eq!(phew.phew.thresholds.mass, 0.0);
+    assert_eq!((phew.phew.field, phew.phew.rules), (FieldChoice::Auto, Rules::Paper));
+}
+
+#[test]
+fn flags_win_over_the_file_and_the_file_over_defaults() {
+    let toml = format!("threads = 3\n{WHOLE}relevance_threshold = 4\ncompat = 'ramses'\nfield = 'cic'\n");
+    let job = job(&toml, &[("relevance-threshold", "5"), ("field", "pressure")]).expect("whole");
+    let Work::Phew(phew) = job.work else { panic!("phew") };
+    assert_eq!(job.common.threads.map(usize::from), Some(3));
+    assert_eq!(phew.phew.thresholds.relevance, 5.0);
+    assert_eq!(phew.phew.rules, Rules::Ramses);
+    assert_eq!(phew.phew.field, FieldChoice::Named("pressure".into()));
+}
+
+/// The error of a file, whole.
+fn refuse(toml: &str, expected: &str) {
+    let error = job(toml, &[]).expect_err(toml).to_string();
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn errors_of_a_file_name_the_key_the_line_and_what_was_expected() {
+    refuse(
+        "[phew]\n\ndensty_threshold = 80\n",
+        "run.toml:3: unknown key `densty_threshold` in [phew]; did you mean `density_threshold`?",
+    );
+    refuse("[pew]\n", "run.toml:1: unknown key `pew`; did you mean `phew`?");
+    refuse(
+        "[phew]\nthreads = 2\n",
+        "run.toml:2: unknown key `threads` in [phew]; it belongs at the top of the file, before any [table]",
+    );
+    refuse("density_threshold = 80\n", "run.toml:1: unknown key `density_threshold`; it belongs in [phew]");
+    refuse(
+        "[phew]\ncolour = 'red'\n",
+        "run.toml:2: unknown key `colour` in [phew]; configs/reference.toml lists every key",
+    );
+    refuse("[recut]\ncompat = 1\n", "run.toml:2: unknown key `compat` in [recut]; it belongs in [phew]");
+    refuse(
+        "[phew]\ndensity_threshold = 'high'\n",
+        "run.toml:2: `\"high\"` is no value for density-threshold; expected a number",
+    );
+    refuse(
+        "[phew]\ncompat = 'gadget'\n",
+        "run.toml:2: `gadget` is no value for compat; expected paper or ramses",
+    );
+    refuse("[phew]\nwith_cells = 1\n", "run.toml:2: `1` is no value for with-cells; expected true or false");
+    let broken = job("[phew\n", &[]).expect_err("broken").to_string();
+    assert!(broken.starts_with("run.toml:1: not valid TOML: ") && !broken.contains('\n'), "{broken}");
+}
+
+#[test]
+fn thresholds_out_of_range_are_named_wherever_they_come_from() {
+    let table = [
+        ("density-threshold", "nan"),
+        ("density-threshold", "inf"),
+        ("density-threshold", "-80"),
+        ("density-threshold", "0"),
+        ("relevance-threshold", "nan"),
+        ("relevance-threshold", "-inf"),
+        ("relevance-threshold", "-1"),
+        ("saddle-threshold", "nan"),
+        ("saddle-threshold", "0"),
+        ("saddle-threshold", "-1"),
+        ("saddle-threshold", "79.9"),
+        ("mass-threshold", "-1"),
+        ("mass-threshold", "inf"),
+        ("threads", "0"),
+        ("threads", "1e9"),
+    ];
+    for (name, value) in table {
+        let error = job(WHOLE, &[(name, value)]).expect_err(name).to_string();
+        assert!(error.starts_with(&format!("--{name}: `")), "{error}");
+        assert!(error.contains(&format!("is no value for {name}; expected ")), "{error}");
+        if name != "density-threshold" && name != "threads" {
+            let toml = format!("{WHOLE}{} = {value}\n", name.replace('-', "_"));
+            let error = job(&toml, &[]).expect_err(name).to_string();
+            assert!(error.starts_with("run.toml:5: `"), "{error}");
+        }
+    }
+    assert!(job(WHOLE, &[("saddle-threshold", "80")]).is_ok(), "equal thresholds are in order");
+}
+
+#[test]
+fn what_is_missing_is_named_with_its_flag_and_its_key() {
+    let error = job("[phew]\ninput = 'in'\noutput = 'out'\n", &[]).expect_err("no threshold").to_string();
+    let how = "--density-threshold or `density_threshold` under [phew] of a --config file";
+    assert_eq!(error, format!("phew needs density threshold; give {how}"));
+}
