@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Rows of numbers of one kind of text file, over all ranks.
 pub fn rows(folder: &Path, kind: &str) -> Vec<Vec<f64>> {
     let mut rows = Vec::new();
-    for path in files(folder, &format!("{kind}_"), ".txt") {
+    for path in files(folder, &format!("{kind}_"), ".txt0") {
         let text = std::fs::read_to_string(&path).expect("a text file");
         let numbers = |line: &str| line.split_whitespace().map(|w| w.parse().expect("a number")).collect();
         rows.extend(text.lines().skip(1).map(numbers));

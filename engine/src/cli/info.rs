@@ -18,8 +18,12 @@ const TEST_BYTES: u64 = 80;
 pub fn info(job: &InfoJob, common: Common) -> Result<(), Failure> {
     let is_snapshot = READERS.iter().any(|r| (r.recognises)(&job.input));
     if !is_snapshot && job.input.is_file() {
-        let catalogue = joints::read_catalogue(&job.input)?;
-        return out::report(common, || joints::describe(&catalogue), || joints::describe_json(&catalogue));
+        let catalogue = inselberg::catalogue::read(&job.input)?;
+        return out::report(
+            common,
+            || inselberg::catalogue::info::describe(&catalogue),
+            || joints::describe_json(&catalogue),
+        );
     }
     let snapshot = inselberg::io::open(&job.input)?;
     let content = Content::of(snapshot.as_ref())?;

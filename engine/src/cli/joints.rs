@@ -1,81 +1,118 @@
 //! Where the command line meets the engine: one thin function a meeting.
 
 use super::fault::Failure;
-use inselberg::catalogue::Catalogue;
-use inselberg::config::RecutThresholds;
+use inselberg::catalogue::{self, Catalogue};
 use inselberg::io::Snapshot;
 use inselberg::phew::PhewConfig;
+use inselberg::report::{Recorder, Stage, Totals, peak_memory, summary_json, summary_text};
+use inselberg::run::{Outcome, run};
+use inselberg_comm::Comm;
 use std::path::Path;
 
-/// What a PHEW run leaves.
-pub struct Outcome {
-    /// The catalogue.
-    pub catalogue: Catalogue,
-}
+/// Pixels along a coarse cell of the picture: 2 to this power.
+#[cfg(feature = "plot")]
+const PIXEL_LEVEL: u8 = 9;
 
 /// Runs PHEW; a bar a stage on stderr if `progress`.
-pub fn segment(_: &dyn Snapshot, _: &PhewConfig, _progress: bool) -> Result<Outcome, Failure> {
-    Err(absent("phew"))
+pub fn segment(
+    snapshot: &dyn Snapshot,
+    config: &PhewConfig,
+    progress: bool,
+) -> Result<(Outcome, Vec<Stage>), Failure> {
+    let recorder = Recorder::new(progress);
+    let outcome = run(snapshot, config, &Comm::solo(), &recorder)?;
+    Ok((outcome, recorder.stages()))
 }
 
-/// New thresholds on the tree of `catalogue`.
-pub fn recut(_catalogue: &Catalogue, _: &RecutThresholds) -> Result<Catalogue, Failure> {
-    Err(absent("recut"))
-}
-
-/// That a catalogue can be written at `path`, its ending included.
-pub fn check_catalogue(path: &Path) -> Result<(), Failure> {
-    super::preflight::file(path)
-}
-
-/// Writes a catalogue in the format of its ending.
-pub fn write_catalogue(_path: &Path, _: &Catalogue) -> Result<(), Failure> {
-    Err(absent("writing catalogues"))
-}
-
-/// Reads a catalogue.
-pub fn read_catalogue(path: &Path) -> Result<Catalogue, Failure> {
-    std::fs::metadata(path).map_err(|e| Failure::user(format!("{}: opening: {e}", path.display())))?;
-    Err(absent("reading catalogues"))
-}
-
-/// Writes RAMSES's clump and halo files for output `number`.
-pub fn write_ramses_text(_folder: &Path, _: &Catalogue, _number: u32) -> Result<(), Failure> {
-    Err(absent("RAMSES text"))
+/// Writes RAMSES's clump and halo files for the output that `snapshot` is.
+pub fn write_ramses_text(
+    folder: &Path,
+    catalogue: &Catalogue,
+    snapshot: &dyn Snapshot,
+) -> Result<(), Failure> {
+    let number = snapshot.header().number.unwrap_or(1);
+    Ok(catalogue::ramses_text::write_ramses_text(folder, catalogue, number)?)
 }
 
 /// Draws the picture.
-pub fn draw(_path: &Path, _: &dyn Snapshot, _: &Outcome) -> Result<(), Failure> {
-    Err(absent("plots"))
+#[cfg(feature = "plot")]
+pub fn draw(path: &Path, snapshot: &dyn Snapshot, outcome: &Outcome) -> Result<(), Failure> {
+    use inselberg::report::plot::{PictureData, plot};
+    let projection = inselberg::project::project(&outcome.field, PIXEL_LEVEL);
+    let side = projection.side * snapshot.header().boxlen;
+    let data = PictureData {
+        projection: projection.values,
+        n: projection.n,
+        extent: [[0.0, side]; 2],
+        axes: [0, 1],
+        quantity: "mean density along z".into(),
+        units: "code density".into(),
+        catalogue: &outcome.catalogue,
+    };
+    Ok(plot(path, &data)?)
+}
+
+/// Says how to get pictures.
+#[cfg(not(feature = "plot"))]
+pub fn draw(path: &Path, _: &dyn Snapshot, _: &Outcome) -> Result<(), Failure> {
+    Err(no_pictures(path))
+}
+
+/// That the picture can be drawn into `path`.
+pub fn check_picture(path: &Path) -> Result<(), Failure> {
+    #[cfg(feature = "plot")]
+    return Ok(inselberg::report::plot::check_picture(path)?);
+    #[cfg(not(feature = "plot"))]
+    return Err(no_pictures(path));
+}
+
+#[cfg(not(feature = "plot"))]
+fn no_pictures(path: &Path) -> Failure {
+    Failure::user(format!("{}: this build draws no pictures; build with the feature `plot`", path.display()))
 }
 
 /// The table at the end of a run.
-pub fn summary_text(_: &Outcome) -> String {
-    String::new()
+pub fn text(outcome: &Outcome, stages: &[Stage]) -> String {
+    summary_text(&Totals::of(&outcome.catalogue), stages, peak_memory())
 }
 
 /// The same for machines.
-pub fn summary_json(_: &Outcome) -> serde_json::Value {
-    serde_json::Value::Null
+pub fn json(outcome: &Outcome, stages: &[Stage]) -> serde_json::Value {
+    summary_json(&Totals::of(&outcome.catalogue), stages, peak_memory())
 }
 
-/// What is in a catalogue, for a person.
-pub fn describe(catalogue: &Catalogue) -> String {
-    let rows = catalogue.tables.iter().map(|t| format!("{}: {} rows", t.name, t.n_rows()));
-    rows.collect::<Vec<_>>().join("\n")
-}
-
-/// The same for machines.
+/// What is in a catalogue, for machines.
 pub fn describe_json(catalogue: &Catalogue) -> serde_json::Value {
     let rows = catalogue.tables.iter().map(|t| (t.name.clone(), t.n_rows().into()));
-    serde_json::Value::Object(rows.collect())
+    let attributes = catalogue
+        .attributes
+        .iter()
+        .map(|(name, value)| (name.clone(), catalogue::info::attribute_text(value).into()));
+    serde_json::json!({
+        "tables": rows.collect::<serde_json::Map<_, _>>(),
+        "attributes": attributes.collect::<serde_json::Map<_, _>>(),
+    })
 }
 
 /// Writes `snapshot` as a RAMSES output into `folder`.
-pub fn write_ramses_output(_folder: &Path, _: &dyn Snapshot) -> Result<(), Failure> {
-    Err(absent("writing RAMSES outputs"))
-}
-
-fn absent(what: &str) -> Failure {
-    Failure::user(format!("{what}: not in this build"))
+pub fn write_ramses_output(folder: &Path, snapshot: &dyn Snapshot) -> Result<(), Failure> {
+    use inselberg::io::ramses::write::{Dialect, Output, Split, write};
+    let names: Vec<&str> = snapshot.fields().iter().map(|f| f.name.as_str()).collect();
+    let mut octs = Vec::new();
+    for piece in 0..snapshot.header().n_pieces {
+        snapshot.octs(piece, &names, &mut |block| {
+            octs.push(block.clone());
+            Ok(())
+        })?;
+    }
+    let fields: Vec<_> = snapshot
+        .fields()
+        .iter()
+        .map(|f| inselberg::io::FieldInfo { family: "hydro", name: f.name.clone() })
+        .collect();
+    let output = Output { header: snapshot.header(), fields: &fields, octs: &octs, particles: None };
+    let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
+    std::fs::create_dir_all(folder)?;
+    write(folder, output, split, &Dialect::default())?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::fault::Failure;
 use super::{interrupt, joints, out, preflight};
+use inselberg::catalogue;
 use inselberg::config::{Common, PhewJob, RecutJob};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -13,17 +14,17 @@ pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
     let files: Vec<&Path> = [&job.output, &job.plot].into_iter().flatten().map(AsRef::as_ref).collect();
     interrupt::guard(&files, &job.ramses_text.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     let progress = !common.quiet && !common.json && std::io::stderr().is_terminal();
-    let outcome = joints::segment(snapshot.as_ref(), &job.phew, progress)?;
+    let (outcome, stages) = joints::segment(snapshot.as_ref(), &job.phew, progress)?;
     if let Some(path) = &job.output {
-        joints::write_catalogue(path, &outcome.catalogue)?;
+        catalogue::write(path, &outcome.catalogue)?;
     }
     if let Some(folder) = &job.ramses_text {
-        joints::write_ramses_text(folder, &outcome.catalogue, snapshot.header().number.unwrap_or(1))?;
+        joints::write_ramses_text(folder, &outcome.catalogue, snapshot.as_ref())?;
     }
     if let Some(path) = &job.plot {
         joints::draw(path, snapshot.as_ref(), &outcome)?;
     }
-    out::report(common, || joints::summary_text(&outcome), || joints::summary_json(&outcome))
+    out::report(common, || joints::text(&outcome, &stages), || joints::json(&outcome, &stages))
 }
 
 fn check_outputs(job: &PhewJob) -> Result<(), Failure> {
@@ -31,18 +32,20 @@ fn check_outputs(job: &PhewJob) -> Result<(), Failure> {
     let mut places = vec![("input", job.input.as_path())];
     places.extend(named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))));
     preflight::distinct(&places)?;
-    job.output.as_deref().map_or(Ok(()), joints::check_catalogue)?;
+    if let Some(path) = &job.output {
+        catalogue::check_output(path)?;
+    }
     job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
-    job.plot.as_deref().map_or(Ok(()), preflight::file)
+    job.plot.as_deref().map_or(Ok(()), joints::check_picture)
 }
 
 /// Applies new thresholds to a stored tree.
 pub fn recut(job: &RecutJob, common: Common) -> Result<(), Failure> {
     preflight::distinct(&[("input", &job.input), ("output", &job.output)])?;
-    let catalogue = joints::read_catalogue(&job.input)?;
-    joints::check_catalogue(&job.output)?;
+    let stored = catalogue::read(&job.input)?;
+    catalogue::check_output(&job.output)?;
     interrupt::guard(&[&job.output], &[]);
-    let catalogue = joints::recut(&catalogue, &job.thresholds)?;
-    joints::write_catalogue(&job.output, &catalogue)?;
-    out::report(common, || joints::describe(&catalogue), || joints::describe_json(&catalogue))
+    let cut = inselberg::recut::recut(&stored, &job.thresholds)?;
+    catalogue::write(&job.output, &cut)?;
+    out::report(common, || catalogue::info::describe(&cut), || joints::describe_json(&cut))
 }
