@@ -35,10 +35,11 @@ impl AmrField {
     pub fn from_octs(domain: Domain, levels: Vec<LevelOcts>) -> Result<Self, MeshError> {
         let sorted: Vec<_> = levels.into_par_iter().map(sort_octs).collect();
         let (cells, values): (Vec<_>, Vec<_>) = sorted.into_iter().unzip();
-        let mesh = Mesh::from_sorted(domain, &cells)?;
+        let mut mesh = Mesh::from_sorted(domain, &cells)?;
         drop(cells);
-        let n_supers = mesh.supers().len();
-        chunks(n_supers, 64).into_par_iter().try_for_each(|supers| mesh.check_octree(supers))?;
+        let runs = chunks(mesh.supers().len(), 64);
+        runs.par_iter().try_for_each(|supers| mesh.check_octree(supers.clone()))?;
+        mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_graded(supers)));
         Ok(Self { mesh, rho: values.into_iter().flatten().flatten().collect() })
     }
 

@@ -10,7 +10,7 @@ use inselberg_comm::Comm;
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::MeshError;
-use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::phew::tree::MergeTree;
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
@@ -117,7 +117,7 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, observer: &dyn Observ
     let up = timed(observer, "ascent", n, || ascent::run(mesh, &tests, rules, &tasks));
     let (peak_set, labels) = timed(observer, "labels", n, || label::run(&up));
     drop(up);
-    let edges = timed(observer, "saddles", n, || saddle::run(mesh, &tests, &labels, &tasks));
+    let edges = timed(observer, "saddles", n, || saddle::run(mesh, &tests, &peak_set, &labels, &tasks));
     let patches = Patches { mesh, tests: &tests, peaks: &peak_set, labels: &labels, tasks: &tasks };
     let grow = || MergeTree::grow(patches.peak_densities(), &edges);
     let (tree, cells) = timed(observer, "forest", n, grow);
@@ -134,7 +134,8 @@ fn gather_peaks(
     cells: &[[TestIdx; 2]],
     comm: &Comm,
 ) -> Peaks {
-    let places = patches.places();
+    let locator = Locator::new(patches.mesh, patches.tests);
+    let places = patches.places(&locator);
     let (sums, quanta) = patches.sums(&places, task.extra, comm);
     let value = |(sums, &(level, ijk)): (_, &(u8, [u32; 3]))| {
         PatchValues::new(sums, &quanta, task.side, cell_centre(level, ijk))
@@ -147,7 +148,7 @@ fn gather_peaks(
         ijk: places.iter().map(|p| p.1).collect(),
         tree,
         refined: scaled(properties::refine(task.field, task.rules, &places)),
-        saddle_position: scaled(properties::saddle_positions(patches.mesh, patches.tests, cells)),
+        saddle_position: scaled(properties::saddle_positions(patches.mesh, &locator, cells)),
         patches: sums.iter().zip(&places).map(value).collect(),
         has_velocity: task.extra.velocity.is_some(),
     }

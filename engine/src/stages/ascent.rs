@@ -20,14 +20,19 @@ pub fn run(mesh: &Mesh, tests: &TestCells, rules: Rules, tasks: &[Range<usize>])
     up
 }
 
-/// Lets cells of different levels that touch know of each other.
+/// Lets coarser cells know of the finer ones that touch them: the densest in each brick is enough.
 fn settle_levels(mesh: &Mesh, tests: &TestCells, rules: Rules, task: Range<usize>, up: &[AtomicU32]) {
     jumps::for_each_contact(mesh, tests, task, |contact| {
-        let first = tests.first[contact.brick];
-        let mask = tests.mask[contact.brick];
-        for bit in local::bits(contact.fine) {
-            let fine = TestIdx(first + local::rank(mask, bit));
-            ascent::raise(mesh, tests, rules, up, fine, contact.coarse);
+        let (first, mask) = (tests.first[contact.brick], tests.mask[contact.brick]);
+        let cell = |bit| TestIdx(first + local::rank(mask, bit));
+        let densest = local::bits(contact.fine)
+            .map(cell)
+            .reduce(|a, b| if tests.rho[b.at()] > tests.rho[a.at()] { b } else { a });
+        let Some(densest) = densest.filter(|d| tests.rho[d.at()] >= tests.rho[contact.coarse.at()]) else {
+            return;
+        };
+        let rho = tests.rho[densest.at()];
+        for fine in local::bits(contact.fine).map(cell).filter(|f| tests.rho[f.at()] == rho) {
             ascent::raise(mesh, tests, rules, up, contact.coarse, fine);
         }
     });

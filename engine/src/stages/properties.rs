@@ -8,9 +8,9 @@ use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::label::PeakSet;
-use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::props::refine::refined_peak;
-use inselberg_kernels::props::sums::N_SUMS;
+use inselberg_kernels::props::sums::{MOMENTUM, N_SUMS};
 use inselberg_kernels::props::{CellView, PatchSums, Scales};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
@@ -45,27 +45,20 @@ pub struct Patches<'a> {
 
 impl Patches<'_> {
     /// Level and position of every peak, in order.
-    pub fn places(&self) -> Places {
-        let of_task = |task: &Range<usize>| {
-            let mut places = Vec::new();
-            self.for_each_test(task.clone(), |test, level, position| {
-                let label = self.labels[test.at()];
-                if self.peaks.is_peak(test) {
-                    debug_assert_eq!(label, self.peaks.index(test.0));
-                    places.push((level, position));
-                }
-            });
-            places
-        };
-        self.tasks.par_iter().map(of_task).collect::<Vec<_>>().concat()
+    pub fn places(&self, locator: &Locator) -> Places {
+        self.of_peaks(|cell| locator.locate(cell))
     }
 
     /// Density of every peak, in order.
     pub fn peak_densities(&self) -> Vec<f64> {
+        self.of_peaks(|cell| self.tests.rho[cell.at()])
+    }
+
+    /// Something of every peak's cell, in order.
+    fn of_peaks<T: Send + Sync + Clone>(&self, what: impl Fn(TestIdx) -> T + Sync) -> Vec<T> {
         let of_task = |task: &Range<usize>| {
-            let cells = cells_of(self.mesh, self.tests, task);
-            let peaks = cells.filter(|&t| self.peaks.is_peak(TestIdx::new(t)));
-            peaks.map(|t| self.tests.rho[t]).collect::<Vec<_>>()
+            let cells = self.peaks.cells(cells_of(self.mesh, self.tests, task));
+            cells.map(&what).collect::<Vec<_>>()
         };
         self.tasks.par_iter().map(of_task).collect::<Vec<_>>().concat()
     }
@@ -90,7 +83,10 @@ impl Patches<'_> {
         }
         let foreign: Vec<_> = jobs
             .into_par_iter()
-            .map(|(task, start, own)| self.sum_task(task.clone(), start, own, places, fields, &quanta))
+            .map(|(task, start, own)| match fields.velocity {
+                Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, places, fields, &quanta),
+                None => self.sum_task::<MOMENTUM>(task.clone(), start, own, places, fields, &quanta),
+            })
             .collect();
         for (patch, part) in foreign.into_iter().flatten() {
             sums[patch.at()].merge(&part);
@@ -100,7 +96,7 @@ impl Patches<'_> {
 
     /// Adds the cells of one task: to `own` for the patches whose peaks are in it, from `start`; the
     /// parts of the other patches are handed back.
-    fn sum_task(
+    fn sum_task<const N: usize>(
         &self,
         task: Range<usize>,
         start: usize,
@@ -118,7 +114,7 @@ impl Patches<'_> {
                 Some(sums) => sums,
                 None => foreign.entry(patch).or_insert_with(PatchSums::default),
             };
-            sums.add(quanta, self.tests.rho[test.at()], &view);
+            sums.add::<N>(quanta, self.tests.rho[test.at()], &view);
         });
         foreign
     }
@@ -144,19 +140,18 @@ impl Patches<'_> {
 
     /// Collective: bounds on the terms of the sums, the same on every rank.
     fn scales(&self, fields: &TestFields, comm: &Comm) -> Scales {
-        let of_task = |task: &Range<usize>| {
-            let mut scales = Scales::default();
-            self.for_each_test(task.clone(), |test, level, position| {
-                let view = self.view(test, level, position, [0.0; 3], fields);
-                let speed = view.velocity.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-                let here =
-                    Scales { volume: view.volume, mass: view.mass.abs(), length: 0.0, velocity: speed };
-                scales = scales.max(here);
-            });
-            scales
-        };
-        let local = self.tasks.par_iter().map(of_task).reduce(Scales::default, Scales::max);
-        let all = comm.all_max(&[local.volume, local.mass, local.velocity]);
+        let density = fields.mass_density.as_ref().unwrap_or(&self.tests.rho);
+        let mut volume = 0.0f64;
+        let mut mass = 0.0f64;
+        for level in 0..self.mesh.n_levels() {
+            let cells = self.tests.of_level(self.mesh, level);
+            if !cells.is_empty() {
+                volume = volume.max(cell_volume(level));
+                mass = mass.max(largest(&density[cells]) * cell_volume(level));
+            }
+        }
+        let velocity = fields.velocity.iter().flatten().map(|v| largest(v)).fold(0.0, f64::max);
+        let all = comm.all_max(&[volume, mass, velocity]);
         let side = self.mesh.domain().coarse.into_iter().max().unwrap_or(1);
         Scales { volume: all[0], mass: all[1], velocity: all[2], length: f64::from(side) }
     }
@@ -176,6 +171,11 @@ impl Patches<'_> {
     }
 }
 
+/// The largest magnitude.
+fn largest(values: &[f64]) -> f64 {
+    values.par_iter().map(|v| v.abs()).reduce(|| 0.0, f64::max)
+}
+
 /// Refined positions of all peaks, folded into the box, in units of the level-0 cell.
 pub fn refine(field: &AmrField, rules: Rules, places: &Places) -> Vec<[f64; 3]> {
     let refined = |&(level, position): &(u8, [u32; 3])| {
@@ -186,12 +186,12 @@ pub fn refine(field: &AmrField, rules: Rules, places: &Places) -> Vec<[f64; 3]> 
 
 /// Where the two cells of each saddle touch: the middle of what their surfaces share, folded into
 /// the box, in units of the level-0 cell; NaN for peaks that never end.
-pub fn saddle_positions(mesh: &Mesh, tests: &TestCells, cells: &[[TestIdx; 2]]) -> Vec<[f64; 3]> {
+pub fn saddle_positions(mesh: &Mesh, locator: &Locator, cells: &[[TestIdx; 2]]) -> Vec<[f64; 3]> {
     let place = |pair: &[TestIdx; 2]| {
         if pair[0].is_none() {
             return [f64::NAN; 3];
         }
-        let [a, b] = pair.map(|t| tests.locate(mesh, t));
+        let [a, b] = pair.map(|t| locator.locate(t));
         mesh.domain().fold(touching_point(mesh.domain(), a, b))
     };
     cells.par_iter().map(place).collect()

@@ -70,8 +70,14 @@ impl Mesh {
     /// # Panics
     /// In debug builds when blocks are not sorted.
     pub fn from_sorted(domain: Domain, levels: &[LevelCells]) -> Result<Self, MeshError> {
-        let mut mesh =
-            Self { domain, levels: Vec::new(), supers: Vec::new(), bricks: Vec::new(), n_cells: 0 };
+        let mut mesh = Self {
+            domain,
+            levels: Vec::new(),
+            supers: Vec::new(),
+            bricks: Vec::new(),
+            n_cells: 0,
+            graded: false,
+        };
         for (level, cells) in levels.iter().enumerate() {
             mesh.push_level(level as u8, cells)?;
         }

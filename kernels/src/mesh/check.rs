@@ -1,7 +1,32 @@
 //! Is this set of cells an octree?
 
-use super::{Mesh, MeshError, local};
+use super::{Brick, Mesh, MeshError, local};
 use std::ops::Range;
+
+/// The cells, of the 4x4x4 about a finer brick, that touch each of the brick's octs; x fastest.
+const AROUND_OCT: [u64; 8] = {
+    let mut table = [0; 8];
+    let mut oct = 0;
+    while oct < 8 {
+        let mut k = 0;
+        while k < 64 {
+            let d = [k & 3, k >> 2 & 3, k >> 4];
+            let low = [oct & 1, oct >> 1 & 1, oct >> 2];
+            let near = low[0] <= d[0]
+                && d[0] <= low[0] + 2
+                && low[1] <= d[1]
+                && d[1] <= low[1] + 2
+                && low[2] <= d[2]
+                && d[2] <= low[2] + 2;
+            if near {
+                table[oct] |= 1 << k;
+            }
+            k += 1;
+        }
+        oct += 1;
+    }
+    table
+};
 
 impl Mesh {
     /// Checks that a whole octree is sound in the given super-bricks: every split cell has its oct,
@@ -39,6 +64,46 @@ impl Mesh {
             Some((brick, bit)) if self.bricks[brick.at()].exists >> bit & 1 == 1 => Ok(()),
             _ => Err(MeshError::Orphan(level - 1, parent)),
         }
+    }
+
+    /// Whether every oct in the given super-bricks has cells of the next coarser level all around it, so
+    /// that no leaf there touches one coarser by more than a level. For whole octrees.
+    pub fn check_graded(&self, supers: Range<usize>) -> bool {
+        supers.into_iter().all(|s| {
+            let level = self.level_of_super(s);
+            self.supers_of(level).start == 0
+                || self.bricks_of(&self.supers[s]).all(|b| self.is_brick_graded(level, &self.bricks[b]))
+        })
+    }
+
+    fn is_brick_graded(&self, level: u8, brick: &Brick) -> bool {
+        // Octs of the brick are cells of its 2x2x2 part of the coarser grid; those around lie in 4x4x4.
+        let around = self.exists_around(level - 1, brick.position);
+        (0..8).filter(|oct| brick.exists >> (8 * oct) & 0xff != 0).all(|oct| {
+            let need = AROUND_OCT[oct as usize];
+            around & need == need
+        })
+    }
+
+    /// Which of the 4x4x4 cells about the 2x2x2 that a finer brick covers exist, x fastest; those
+    /// outside the box count as existing.
+    fn exists_around(&self, level: u8, brick: [u32; 3]) -> u64 {
+        let mut mask = 0;
+        let mut last = None;
+        for k in 0..64 {
+            let offset = [k & 3, k >> 2 & 3, k >> 4];
+            let at = std::array::from_fn(|a| 2 * i64::from(brick[a]) + offset[a] - 1);
+            let exists = self.domain.wrap(level, at).is_none_or(|p| {
+                let block = p.map(|x| x >> 2);
+                let found = match last {
+                    Some((at, found)) if at == block => found,
+                    _ => last.insert((block, self.brick_at(level, block))).1,
+                };
+                found.is_some_and(|b| self.bricks[b.at()].exists >> local::bit_of(p) & 1 == 1)
+            });
+            mask |= u64::from(exists) << k;
+        }
+        mask
     }
 
     /// Checks that no leaf of a mesh of leaves lies inside another.

@@ -45,6 +45,25 @@ pub fn nth_set_bit(mask: u64, n: u32) -> u32 {
     bits(mask).nth(n as usize).unwrap_or(64)
 }
 
+/// The places whose offset along axis `a` lies in `[low, high)`, both at most 4.
+#[inline(always)]
+pub fn slab(a: usize, low: u32, high: u32) -> u64 {
+    BELOW[a][high as usize] & !BELOW[a][low as usize]
+}
+
+/// The places whose offset along each axis is below 0 to 4.
+const BELOW: [[u64; 5]; 3] = {
+    let mut table = [[0; 5]; 3];
+    let mut n = 1;
+    while n < 5 {
+        table[0][n] = box_mask([0; 3], [n as u32, 4, 4]);
+        table[1][n] = box_mask([0; 3], [4, n as u32, 4]);
+        table[2][n] = box_mask([0; 3], [4, 4, n as u32]);
+        n += 1;
+    }
+    table
+};
+
 /// The mask of the places whose offsets lie in `[low, high)` on every axis.
 pub const fn box_mask(low: [u32; 3], high: [u32; 3]) -> u64 {
     let mut mask = 0;
@@ -90,6 +109,7 @@ mod tests {
         }
         assert_eq!(box_mask([0; 3], [4; 3]), u64::MAX);
         assert_eq!(box_mask([0; 3], [2; 3]), 0xff);
+        assert_eq!(slab(0, 1, 3) & slab(1, 0, 2) & slab(2, 3, 4), box_mask([1, 0, 3], [3, 2, 4]));
     }
 
     #[test]

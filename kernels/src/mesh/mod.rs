@@ -61,12 +61,24 @@ pub struct Mesh {
     supers: Vec<SuperBrick>,
     bricks: Vec<Brick>,
     n_cells: usize,
+    graded: bool,
 }
 
 impl Mesh {
     /// The box.
     pub fn domain(&self) -> &Domain {
         &self.domain
+    }
+
+    /// Whether levels of touching leaves are known to differ by at most one.
+    pub fn is_graded(&self) -> bool {
+        self.graded
+    }
+
+    /// States that levels of touching leaves differ by at most one, which makes neighbours cheaper to
+    /// find; see [`Mesh::check_graded`].
+    pub fn set_graded(&mut self, graded: bool) {
+        self.graded = graded;
     }
 
     /// Number of cells, split ones among them.

@@ -33,31 +33,30 @@ impl Neighbourhood {
     /// none. Only for levels whose extent is a multiple of four cells.
     #[inline]
     pub fn bricks(&self, mesh: &Mesh, position: [u32; 3]) -> [BrickIdx; 27] {
+        let local: [i32; 3] = std::array::from_fn(|a| (position[a] - (self.position[a] << 2)) as i32);
+        std::array::from_fn(|slot| self.brick(mesh, std::array::from_fn(|a| local[a] + step(slot, a) as i32)))
+    }
+
+    /// The brick at a place from the super-brick's first, from -4 to 7 along each axis.
+    #[inline(always)]
+    pub fn brick(&self, mesh: &Mesh, local: [i32; 3]) -> BrickIdx {
         if !self.regular {
-            return self.bricks_in_small_box(mesh, position);
+            return self.brick_in_small_box(mesh, local);
         }
-        std::array::from_fn(|slot| {
-            let local: [i32; 3] = std::array::from_fn(|a| {
-                (position[a] - (self.position[a] << 2)) as i32 + step(slot, a) as i32
-            });
-            let s = ((local[0] >> 2) + 1) + 3 * ((local[1] >> 2) + 1) + 9 * ((local[2] >> 2) + 1);
-            let found = self.supers[s as usize];
-            if found == u32::MAX {
-                return BrickIdx::NONE;
-            }
-            mesh.supers[found as usize]
+        let s = ((local[0] >> 2) + 1) + 3 * ((local[1] >> 2) + 1) + 9 * ((local[2] >> 2) + 1);
+        match self.supers[s as usize] {
+            u32::MAX => BrickIdx::NONE,
+            found => mesh.supers[found as usize]
                 .brick(local::bit_of(local.map(|x| x as u32)))
-                .unwrap_or(BrickIdx::NONE)
-        })
+                .unwrap_or(BrickIdx::NONE),
+        }
     }
 
     #[cold]
-    fn bricks_in_small_box(&self, mesh: &Mesh, position: [u32; 3]) -> [BrickIdx; 27] {
-        std::array::from_fn(|slot| {
-            let at = std::array::from_fn(|a| (i64::from(position[a]) + step(slot, a)) << 2);
-            let wrapped = mesh.domain.wrap(self.level, at);
-            wrapped.and_then(|p| mesh.brick_at(self.level, p.map(|x| x >> 2))).unwrap_or(BrickIdx::NONE)
-        })
+    fn brick_in_small_box(&self, mesh: &Mesh, local: [i32; 3]) -> BrickIdx {
+        let at = std::array::from_fn(|a| (i64::from(self.position[a] << 2) + i64::from(local[a])) << 2);
+        let wrapped = mesh.domain.wrap(self.level, at);
+        wrapped.and_then(|p| mesh.brick_at(self.level, p.map(|x| x >> 2))).unwrap_or(BrickIdx::NONE)
     }
 }
 

@@ -1,14 +1,16 @@
 //! Ascent: which neighbour of a test cell is the densest? (paper, section 2.2)
 //!
-//! Within a level this is a separable 3x3x3 maximum over the patch of a brick; between levels it is
-//! settled afterwards, from the finer side ([`super::jumps`]), by [`raise`].
+//! This is a separable 3x3x3 maximum over the patch of a brick, in which coarser cells stand at every
+//! place that they cover. What a coarser cell has to know of finer ones it is told afterwards
+//! ([`super::jumps`]), by [`raise`].
 
 use super::Rules;
 use super::patch::{LEN, PLACE, PLANE, Patch, ROW, Values, max3};
+use super::surroundings::{Surroundings, Wanted};
 use super::tests::TestCells;
 use super::wide::wide;
-use crate::ids::TestIdx;
-use crate::mesh::{Mesh, Neighbourhood, local};
+use crate::ids::{PeakIdx, TestIdx};
+use crate::mesh::{Mesh, local};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -16,19 +18,18 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 const RAMSES_CONTRAST: f64 = 1.0001;
 
 /// For every test cell of the given super-bricks, stores in `up` its densest neighbour of the same
-/// level, or itself where no neighbour exceeds it. `up` has one entry a test cell of the mesh.
+/// level or a coarser one, or itself where none exceeds it. `up` has one entry a test cell of the mesh.
 ///
 /// About 20 ns a cell; touches nothing but `up` of its own cells.
 pub fn ascend(mesh: &Mesh, tests: &TestCells, rules: Rules, supers: Range<usize>, up: &[AtomicU32]) {
     wide(
         #[inline(always)]
         || {
-            let mut patch = Patch::EMPTY;
             for_each_patch(
                 mesh,
                 tests,
+                None,
                 supers,
-                &mut patch,
                 #[inline(always)]
                 |brick, patch| {
                     let x3 = max3::<1>(&patch.rho);
@@ -54,28 +55,32 @@ pub fn ascend(mesh: &Mesh, tests: &TestCells, rules: Rules, supers: Range<usize>
 pub(super) fn for_each_patch(
     mesh: &Mesh,
     tests: &TestCells,
+    labels: Option<&[PeakIdx]>,
     supers: Range<usize>,
-    patch: &mut Patch,
     mut work: impl FnMut(usize, &Patch),
 ) {
+    let (mut wide, mut patch) = (Surroundings::default(), Patch::EMPTY);
     for s in supers {
         let (level, super_brick) = (mesh.level_of_super(s), &mesh.supers()[s]);
         let bricks = mesh.bricks_of(super_brick);
         if tests.of_bricks(bricks.clone()).is_empty() {
             continue;
         }
-        let around = Neighbourhood::around(mesh, level, super_brick.position);
         let full_bricks = mesh.domain().extent(level).iter().all(|n| n % 4 == 0);
-        for brick in bricks {
-            if tests.mask[brick] == 0 {
-                continue;
-            }
+        let mut coarser = false;
+        if full_bricks {
+            coarser = wide.gather(Wanted { mesh, tests, labels, level, position: super_brick.position });
+        }
+        patch.first_of_level = tests.first_of_level(mesh, level);
+        for brick in bricks.filter(|&b| tests.mask[b] != 0) {
             let position = mesh.bricks()[brick].position;
-            match full_bricks {
-                true => patch.gather(tests, &around.bricks(mesh, position)),
-                false => patch.gather_small(mesh, tests, level, position),
+            if full_bricks {
+                patch.cut(&wide, position.map(|x| x & 3), labels.is_some());
+                patch.has_coarser = coarser && patch.any_coarser();
+            } else {
+                patch.gather_small(mesh, tests, labels, level, position);
             }
-            work(brick, patch);
+            work(brick, &patch);
         }
     }
 }
@@ -113,7 +118,13 @@ fn break_tie(patch: &Patch, tests: &TestCells, rules: Rules, place: usize) -> us
         }
         let better = match rules {
             Rules::Paper => tests.exceeds(patch.test_at(candidate), patch.test_at(best)),
-            Rules::Ramses => patch.rho[candidate] > patch.rho[best],
+            Rules::Ramses => {
+                patch.rho[candidate] > patch.rho[best]
+                    || patch.rho[candidate] == patch.rho[best]
+                        && best != place
+                        && patch.is_coarser(candidate)
+                        && !patch.is_coarser(best)
+            }
         };
         if better {
             best = candidate;

@@ -9,6 +9,7 @@
 use crate::ids::{PeakIdx, TestIdx};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// A contact between two patches.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,15 +50,10 @@ impl Sets {
         Self((0..n as u32).collect())
     }
 
-    /// One more set of one; its member.
-    pub fn push(&mut self) -> u32 {
-        self.0.push(self.0.len() as u32);
-        self.0.len() as u32 - 1
-    }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
+    /// Becomes `n` sets of one.
+    pub fn reset(&mut self, n: usize) {
         self.0.clear();
+        self.0.extend(0..n as u32);
     }
 
     /// The smallest member of the set of `x`.
@@ -82,32 +78,97 @@ impl Sets {
 /// Room for [`reduce`], to be used again.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    ids: FxHashMap<PeakIdx, u32>,
+    ids: LocalIds,
     sets: Sets,
+    /// The greatest edge of each tree, by root.
+    best: Vec<u32>,
+    /// Edges that may still join two trees, with the roots of these.
+    open: Vec<Open>,
+}
+
+/// Small numbers for the peaks that edges name.
+#[derive(Debug, Default)]
+struct LocalIds {
+    /// Peaks of this range are numbered by their place in it, without a look-up.
+    dense: Range<u32>,
+    others: FxHashMap<PeakIdx, u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    edge: u32,
+    roots: [u32; 2],
+}
+
+impl Scratch {
+    /// Announces that most edges of the next call name peaks of `range`: cheaper, nothing else.
+    pub fn expect(&mut self, range: Range<PeakIdx>) {
+        self.ids.dense = range.start.0..range.end.0;
+    }
+}
+
+impl LocalIds {
+    #[inline(always)]
+    fn of(&mut self, peak: PeakIdx) -> u32 {
+        if self.dense.contains(&peak.0) {
+            return peak.0 - self.dense.start;
+        }
+        let next = self.dense.len() as u32 + self.others.len() as u32;
+        *self.others.entry(peak).or_insert(next)
+    }
+
+    fn len(&self) -> usize {
+        self.dense.len() + self.others.len()
+    }
 }
 
 /// Leaves of `edges` the maximum spanning forest, in falling order.
 ///
-/// Costs a sort; `scratch` grows to the number of distinct peaks.
+/// In rounds (Boruvka): every tree takes its greatest edge, which is in the forest; edges within a
+/// tree drop out. A round passes once over the edges left, of which at most half of the trees' number
+/// can be taken before the next; `scratch` grows to the number of peaks named.
 pub fn reduce(edges: &mut Vec<Edge>, scratch: &mut Scratch) {
-    edges.sort_unstable_by(Edge::order);
-    keep_forest(edges, scratch);
+    scratch.ids.others.clear();
+    scratch.open.clear();
+    for (i, edge) in edges.iter().enumerate() {
+        scratch.open.push(Open { edge: i as u32, roots: edge.peaks.map(|p| scratch.ids.of(p)) });
+    }
+    scratch.sets.reset(scratch.ids.len());
+    let mut taken = Vec::new();
+    while !scratch.open.is_empty() {
+        scratch.round(edges, &mut taken);
+    }
+    taken.sort_unstable_by(Edge::order);
+    *edges = taken;
 }
 
-/// Leaves of edges that stand in falling order the maximum spanning forest.
-pub fn keep_forest(edges: &mut Vec<Edge>, scratch: &mut Scratch) {
-    scratch.ids.clear();
-    scratch.sets.clear();
-    edges.retain(|edge| {
-        let [a, b] = edge.peaks.map(|p| {
-            let id = *scratch.ids.entry(p).or_insert_with(|| scratch.sets.push());
-            scratch.sets.root(id)
-        });
-        if a != b {
-            scratch.sets.join(a, b);
+impl Scratch {
+    fn round(&mut self, edges: &[Edge], taken: &mut Vec<Edge>) {
+        self.best.clear();
+        self.best.resize(self.ids.len(), u32::MAX);
+        for open in &self.open {
+            for root in open.roots {
+                let best = &mut self.best[root as usize];
+                let greater = |b: u32| edges[open.edge as usize].order(&edges[b as usize]) == Ordering::Less;
+                if *best == u32::MAX || greater(*best) {
+                    *best = open.edge;
+                }
+            }
         }
-        a != b
-    });
+        for open in &self.open {
+            let is_best = open.roots.iter().any(|&r| self.best[r as usize] == open.edge);
+            let roots = open.roots.map(|r| self.sets.root(r));
+            if is_best && roots[0] != roots[1] {
+                self.sets.join(roots[0], roots[1]);
+                taken.push(edges[open.edge as usize]);
+            }
+        }
+        let sets = &mut self.sets;
+        self.open.retain_mut(|open| {
+            open.roots = open.roots.map(|r| sets.root(r));
+            open.roots[0] != open.roots[1]
+        });
+    }
 }
 
 /// Log2 of the number of pairs that a [`PairCache`] remembers.

@@ -88,6 +88,17 @@ impl PeakSet {
         PeakIdx(self.before[word] + (self.words[word] & ((1 << bit) - 1)).count_ones())
     }
 
+    /// The peaks among a run of test cells.
+    pub fn cells(&self, run: Range<usize>) -> impl Iterator<Item = TestIdx> + '_ {
+        let words = run.start >> 6..run.end.div_ceil(64);
+        words.flat_map(move |w| {
+            let below = |end: usize| if end >= (w + 1) << 6 { u64::MAX } else { (1 << (end & 63)) - 1 };
+            let start = if run.start <= w << 6 { 0 } else { below(run.start) };
+            let seen = self.words[w] & below(run.end) & !start;
+            crate::mesh::local::bits(seen).map(move |bit| TestIdx((w << 6) as u32 + bit))
+        })
+    }
+
     /// Number of peaks before test cell `cell`.
     pub fn before(&self, cell: usize) -> usize {
         if cell >> 6 == self.words.len() { self.n_peaks } else { self.index(cell as u32).at() }

@@ -13,6 +13,7 @@ pub mod jumps;
 pub mod label;
 mod patch;
 pub mod saddle;
+mod surroundings;
 pub mod tests;
 pub mod tree;
 mod wide;

@@ -1,9 +1,10 @@
 //! The 6x6x6 surroundings of a brick as flat arrays, so that neighbours are constant offsets.
 
+use super::surroundings::Surroundings;
 use super::tests::TestCells;
 use super::wide::larger;
-use crate::ids::{BrickIdx, TestIdx};
-use crate::mesh::{Mesh, local};
+use crate::ids::{PeakIdx, TestIdx};
+use crate::mesh::Mesh;
 
 /// Offset between neighbours along y.
 pub const ROW: usize = 6;
@@ -21,13 +22,21 @@ pub const CORE_LEN: usize = 4 * ROW;
 /// One number a place.
 pub type Values = [f64; LEN];
 
-/// Densities and indices of the test cells in and around one brick; density 0 where there is none.
+/// Densities, indices and labels of the test cells in and around one brick; density 0 where there is
+/// none.
 #[derive(Debug, Clone)]
 pub struct Patch {
     /// Densities.
     pub rho: Values,
     /// Test cells, meaningless where the density is 0.
     pub test: [u32; LEN],
+    /// Their labels, if asked for; meaningless where the density is 0.
+    pub label: [u32; LEN],
+    /// The first test cell of the patch's own level; smaller ones are coarser cells, which stand at
+    /// every place that they cover.
+    pub first_of_level: u32,
+    /// Whether there may be coarser cells.
+    pub has_coarser: bool,
 }
 
 /// The place of each bit of the brick itself.
@@ -42,76 +51,53 @@ pub const PLACE: [u8; 64] = {
     table
 };
 
-/// The part of each of the 27 bricks that lies in the patch.
-const REGION: [u64; 27] = {
-    const LOW: [u32; 3] = [3, 0, 0];
-    const HIGH: [u32; 3] = [4, 4, 1];
-    let mut table = [0; 27];
-    let mut i = 0;
-    while i < 27 {
-        let s = [i % 3, i / 3 % 3, i / 9];
-        table[i] = local::box_mask([LOW[s[0]], LOW[s[1]], LOW[s[2]]], [HIGH[s[0]], HIGH[s[1]], HIGH[s[2]]]);
-        i += 1;
-    }
-    table
-};
-
-/// Distance of the places of each of the 27 bricks from those of the middle one.
-const SHIFT: [i32; 27] = {
-    let mut table = [0; 27];
-    let mut i = 0;
-    while i < 27 {
-        let s = [i as i32 % 3 - 1, i as i32 / 3 % 3 - 1, i as i32 / 9 - 1];
-        table[i] = 4 * (s[0] + s[1] * ROW as i32 + s[2] * PLANE as i32);
-        i += 1;
-    }
-    table
-};
-
 impl Patch {
     /// No cells.
-    pub const EMPTY: Self = Self { rho: [0.0; LEN], test: [0; LEN] };
+    pub const EMPTY: Self =
+        Self { rho: [0.0; LEN], test: [0; LEN], label: [0; LEN], first_of_level: 0, has_coarser: false };
 
-    /// Fills in the surroundings of a brick from the 27 bricks around it.
+    /// Cuts the surroundings of the brick at `local` (its place in the super-brick) out of those of
+    /// its super-brick.
     #[inline(always)]
-    pub fn gather(&mut self, tests: &TestCells, bricks: &[BrickIdx; 27]) {
-        self.rho = [0.0; LEN];
-        for (slot, brick) in bricks.iter().enumerate() {
-            if brick.is_none() {
-                continue;
-            }
-            let (mask, first) = (tests.mask[brick.at()], tests.first[brick.at()]);
-            let mut left = mask & REGION[slot];
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                left &= left - 1;
-                self.put(
-                    (i32::from(PLACE[bit as usize]) + SHIFT[slot]) as usize,
-                    tests,
-                    first + local::rank(mask, bit),
-                );
+    pub fn cut(&mut self, from: &Surroundings, local: [u32; 3], labelled: bool) {
+        for row in 0..ROW * ROW {
+            let source = Surroundings::row_of(local, row % ROW, row / ROW);
+            let target = GUARD + row * ROW;
+            copy_row(&mut self.rho, target, &from.rho[source..source + ROW]);
+            copy_row(&mut self.test, target, &from.test[source..source + ROW]);
+            if labelled {
+                copy_row(&mut self.label, target, &from.label[source..source + ROW]);
             }
         }
     }
 
-    /// The same in a box so narrow that bricks are not full, one look-up a place.
+    /// The same in a box so narrow that bricks are not full, some look-ups a place.
     #[cold]
-    pub fn gather_small(&mut self, mesh: &Mesh, tests: &TestCells, level: u8, brick: [u32; 3]) {
+    pub fn gather_small(
+        &mut self,
+        mesh: &Mesh,
+        tests: &TestCells,
+        labels: Option<&[PeakIdx]>,
+        level: u8,
+        brick: [u32; 3],
+    ) {
         self.rho = [0.0; LEN];
         for i in 0..6 * PLANE {
             let offset = [i % 6, i / 6 % 6, i / 36];
             let at = std::array::from_fn(|a| i64::from(brick[a] << 2) + offset[a] as i64 - 1);
-            let found = mesh.domain().wrap(level, at).and_then(|p| mesh.find_brick(level, p));
-            if let Some(test) = found.and_then(|(b, bit)| tests.at(b.at(), bit)) {
-                self.put(GUARD + i, tests, test.0);
+            let found = mesh.domain().wrap(level, at).and_then(|p| {
+                (0..=level).find_map(|up| {
+                    let (brick, bit) = mesh.find_brick(level - up, p.map(|x| x >> up))?;
+                    tests.at(brick.at(), bit)
+                })
+            });
+            if let Some(test) = found {
+                self.rho[GUARD + i] = tests.rho[test.at()];
+                self.test[GUARD + i] = test.0;
+                self.label[GUARD + i] = labels.map_or(0, |l| l[test.at()].0);
             }
         }
-    }
-
-    #[inline(always)]
-    fn put(&mut self, place: usize, tests: &TestCells, test: u32) {
-        self.rho[place] = tests.rho[test as usize];
-        self.test[place] = test;
+        self.has_coarser = true;
     }
 
     /// The test cell at a place with a density.
@@ -119,6 +105,27 @@ impl Patch {
     pub fn test_at(&self, place: usize) -> TestIdx {
         TestIdx(self.test[place])
     }
+
+    /// Whether a coarser cell stands at a place with a density.
+    #[inline(always)]
+    pub fn is_coarser(&self, place: usize) -> bool {
+        self.test[place] < self.first_of_level
+    }
+
+    /// Whether a coarser cell stands anywhere.
+    #[inline(always)]
+    pub fn any_coarser(&self) -> bool {
+        let mut any = false;
+        for i in 0..LEN {
+            any |= (self.rho[i] > 0.0) & (self.test[i] < self.first_of_level);
+        }
+        any
+    }
+}
+
+#[inline(always)]
+fn copy_row<T: Copy>(into: &mut [T; LEN], target: usize, from: &[T]) {
+    into[target..target + ROW].copy_from_slice(from);
 }
 
 /// The larger of each place and the one `OFFSET` further.

@@ -10,11 +10,10 @@
 
 use super::ascent::for_each_patch;
 use super::forest::{Edge, PairCache};
-use super::jumps;
-use super::patch::{CORE, CORE_LEN, LEN, PLACE, PLANE, Patch, ROW, Values, max2, max3};
+use super::patch::{CORE, CORE_LEN, PLACE, PLANE, Patch, ROW, Values, max2, max3};
 use super::tests::TestCells;
 use super::wide::{larger, wide};
-use crate::ids::{PeakIdx, TestIdx};
+use crate::ids::PeakIdx;
 use crate::mesh::{Mesh, local};
 use std::ops::Range;
 
@@ -38,8 +37,8 @@ const DIRECTIONS: [[i32; 3]; 13] = [
     [1, 1, 1],
 ];
 
-/// Gathers every contact that may be in the forest between test cells of one level in the given
-/// super-bricks and their neighbours (each contact once over all super-bricks).
+/// Gathers every contact that may be in the forest between the test cells in the given super-bricks and
+/// their neighbours of the same level or a coarser one (so that over all super-bricks none is missed).
 pub fn contacts(
     mesh: &Mesh,
     tests: &TestCells,
@@ -50,26 +49,19 @@ pub fn contacts(
     wide(
         #[inline(always)]
         || {
-            let mut label = [u32::MAX; LEN];
-            let mut patch = Patch::EMPTY;
             for_each_patch(
                 mesh,
                 tests,
+                Some(labels),
                 supers,
-                &mut patch,
                 #[inline(always)]
                 |brick, patch| {
-                    for i in 0..LEN {
-                        if patch.rho[i] > 0.0 {
-                            label[i] = labels[patch.test[i] as usize].0;
-                        }
-                    }
-                    let found = surviving_directions(&patch.rho, &label);
+                    let found = surviving_directions(patch);
                     for bit in local::bits(tests.mask[brick]) {
                         let place = PLACE[bit as usize] as usize;
                         for direction in local::bits(found[place - CORE]) {
-                            let other = (place as i32 + offset(direction as usize)) as usize;
-                            out.push(edge(patch, &label, place, other));
+                            let other = (place as i32 + offset_either_way(direction as usize)) as usize;
+                            out.push(edge(patch, place, other));
                         }
                     }
                 },
@@ -79,35 +71,13 @@ pub fn contacts(
 }
 
 #[inline(always)]
-fn edge(patch: &Patch, label: &[u32; LEN], a: usize, b: usize) -> Edge {
+fn edge(patch: &Patch, a: usize, b: usize) -> Edge {
     let saddle = 0.5 * (patch.rho[a] + patch.rho[b]);
-    Edge::new(saddle, [PeakIdx(label[a]), PeakIdx(label[b])], [patch.test_at(a), patch.test_at(b)])
-}
-
-/// Contacts between test cells of different levels in the given super-bricks.
-pub fn contacts_across_levels(
-    mesh: &Mesh,
-    tests: &TestCells,
-    labels: &[PeakIdx],
-    supers: Range<usize>,
-    out: &mut PairCache,
-) {
-    jumps::for_each_contact(mesh, tests, supers, |contact| {
-        let label = labels[contact.coarse.at()];
-        let rho = tests.rho[contact.coarse.at()];
-        for oct in (0..64).step_by(8) {
-            let fine = contact.fine & (0xff << oct);
-            let cells = || local::bits(fine).filter_map(|bit| tests.at(contact.brick, bit));
-            // Cells of one oct touch each other: the densest of them bars the way of the others.
-            let densest = cells().fold(0.0, |max, c| larger(max, tests.rho[c.at()]));
-            for cell in cells().filter(|c| labels[c.at()] != label) {
-                if densest <= STRICTLY * larger(tests.rho[cell.at()], rho) {
-                    let saddle = 0.5 * (tests.rho[cell.at()] + rho);
-                    out.push(Edge::new(saddle, [labels[cell.at()], label], [cell, contact.coarse]));
-                }
-            }
-        }
-    });
+    Edge::new(
+        saddle,
+        [PeakIdx(patch.label[a]), PeakIdx(patch.label[b])],
+        [patch.test_at(a), patch.test_at(b)],
+    )
 }
 
 const fn offset(direction: usize) -> i32 {
@@ -121,54 +91,89 @@ const fn box_start(direction: usize) -> i32 {
     (if d[0] < 0 { -1 } else { 0 }) + (if d[1] < 0 { -(ROW as i32) } else { 0 })
 }
 
-/// One bit a direction for each place of the core span.
+/// Directions from 13 on are those from 0 on, the other way.
+fn offset_either_way(direction: usize) -> i32 {
+    if direction < 13 { offset(direction) } else { -offset(direction - 13) }
+}
+
+/// One bit a direction for each place of the core span: 0 to 12, and 13 to 25 the other way if there
+/// are coarser cells, whose own patches do not look back at finer ones.
 #[inline(always)]
-fn surviving_directions(rho: &Values, label: &[u32; LEN]) -> [u64; 4 * PLANE] {
+fn surviving_directions(patch: &Patch) -> [u64; 4 * PLANE] {
+    let boxes = BoxMaxima::new(&patch.rho);
     let mut found = [0; 4 * PLANE];
-    // Maxima over boxes of two or three cells along x, y, z: three centred, two from the place on.
-    let (x2, x3) = (max2::<1>(rho), max3::<1>(rho));
-    let (x2y2, x2y3) = (max2::<ROW>(&x2), max3::<ROW>(&x2));
-    let (x3y2, x3y3) = (max2::<ROW>(&x3), max3::<ROW>(&x3));
-    mark::<0>(rho, label, &max3::<PLANE>(&x2y3), &mut found);
-    let middle = max3::<PLANE>(&x2y2);
-    mark::<1>(rho, label, &middle, &mut found);
-    mark::<2>(rho, label, &max3::<PLANE>(&x3y2), &mut found);
-    mark::<3>(rho, label, &middle, &mut found);
-    let corner = max2::<PLANE>(&x2y2);
-    let (along_x, along_y) = (max2::<PLANE>(&x3y2), max2::<PLANE>(&x2y3));
-    mark::<4>(rho, label, &corner, &mut found);
-    mark::<5>(rho, label, &along_x, &mut found);
-    mark::<6>(rho, label, &corner, &mut found);
-    mark::<7>(rho, label, &along_y, &mut found);
-    mark::<8>(rho, label, &max2::<PLANE>(&x3y3), &mut found);
-    mark::<9>(rho, label, &along_y, &mut found);
-    mark::<10>(rho, label, &corner, &mut found);
-    mark::<11>(rho, label, &along_x, &mut found);
-    mark::<12>(rho, label, &corner, &mut found);
+    boxes.mark_all::<false>(patch, &mut found);
+    if patch.has_coarser {
+        boxes.mark_all::<true>(patch, &mut found);
+    }
     found
 }
 
-/// Sets the bit of direction `D` at every place of the core whose contact that way is between two
-/// patches and not strictly lower than a way around through the box's maximum.
-#[inline(always)]
-fn mark<const D: usize>(rho: &Values, label: &[u32; LEN], box_max: &Values, found: &mut [u64; 4 * PLANE]) {
-    let (offset, start) = (const { offset(D) }, const { box_start(D) });
-    for plane in 0..4 {
-        let from = CORE + plane * PLANE;
-        let other = (from as i32 + offset) as usize;
-        let corner = (from as i32 + start) as usize;
-        for i in 0..CORE_LEN {
-            let (a, b) = (rho[from + i], rho[other + i]);
-            let open = box_max[corner + i] <= STRICTLY * larger(a, b);
-            let foreign = label[from + i] != label[other + i];
-            let hit = open & foreign & (b > 0.0);
-            found[plane * PLANE + i] |= if hit { 1 << D } else { 0 };
+/// Maxima over the boxes of cells that touch both cells of a contact, by the shape of the box: two or
+/// three cells along x, y, z; three centred, two from the place on.
+struct BoxMaxima {
+    b233: Values,
+    b223: Values,
+    b323: Values,
+    b222: Values,
+    b322: Values,
+    b232: Values,
+    b332: Values,
+}
+
+impl BoxMaxima {
+    #[inline(always)]
+    fn new(rho: &Values) -> Self {
+        let (x2, x3) = (max2::<1>(rho), max3::<1>(rho));
+        let (x2y2, x2y3) = (max2::<ROW>(&x2), max3::<ROW>(&x2));
+        let (x3y2, x3y3) = (max2::<ROW>(&x3), max3::<ROW>(&x3));
+        Self {
+            b233: max3::<PLANE>(&x2y3),
+            b223: max3::<PLANE>(&x2y2),
+            b323: max3::<PLANE>(&x3y2),
+            b222: max2::<PLANE>(&x2y2),
+            b322: max2::<PLANE>(&x3y2),
+            b232: max2::<PLANE>(&x2y3),
+            b332: max2::<PLANE>(&x3y3),
         }
+    }
+
+    #[inline(always)]
+    fn mark_all<const BACK: bool>(&self, patch: &Patch, found: &mut [u64; 4 * PLANE]) {
+        mark::<0, BACK>(patch, &self.b233, found);
+        mark::<1, BACK>(patch, &self.b223, found);
+        mark::<2, BACK>(patch, &self.b323, found);
+        mark::<3, BACK>(patch, &self.b223, found);
+        mark::<4, BACK>(patch, &self.b222, found);
+        mark::<5, BACK>(patch, &self.b322, found);
+        mark::<6, BACK>(patch, &self.b222, found);
+        mark::<7, BACK>(patch, &self.b232, found);
+        mark::<8, BACK>(patch, &self.b332, found);
+        mark::<9, BACK>(patch, &self.b232, found);
+        mark::<10, BACK>(patch, &self.b222, found);
+        mark::<11, BACK>(patch, &self.b322, found);
+        mark::<12, BACK>(patch, &self.b222, found);
     }
 }
 
-/// The contact of two cells as an edge, for callers that hold the two.
-pub fn contact_of(tests: &TestCells, labels: &[PeakIdx], a: TestIdx, b: TestIdx) -> Edge {
-    let saddle = 0.5 * (tests.rho[a.at()] + tests.rho[b.at()]);
-    Edge::new(saddle, [labels[a.at()], labels[b.at()]], [a, b])
+/// Sets the bit of direction `D`, or of the opposite one with a coarser cell at its end, at every place
+/// of the core whose contact that way is between two patches and not strictly lower than a way around
+/// through the box's maximum.
+#[inline(always)]
+fn mark<const D: usize, const BACK: bool>(patch: &Patch, box_max: &Values, found: &mut [u64; 4 * PLANE]) {
+    let (offset, start) = (const { offset(D) }, const { box_start(D) });
+    let bit = 1 << (D + if BACK { 13 } else { 0 });
+    for plane in 0..4 {
+        let from = CORE + plane * PLANE;
+        let other = (from as i32 + if BACK { -offset } else { offset }) as usize;
+        let corner = (if BACK { other } else { from } as i32 + start) as usize;
+        for i in 0..CORE_LEN {
+            let (a, b) = (patch.rho[from + i], patch.rho[other + i]);
+            let open = box_max[corner + i] <= STRICTLY * larger(a, b);
+            let foreign = patch.label[from + i] != patch.label[other + i];
+            let coarser = patch.test[other + i] < patch.first_of_level;
+            let hit = open & foreign & (b > 0.0) & (coarser | !BACK);
+            found[plane * PLANE + i] |= if hit { bit } else { 0 };
+        }
+    }
 }

@@ -95,12 +95,12 @@ impl Default for PatchSums {
 }
 
 impl PatchSums {
-    /// Adds one cell.
+    /// Adds one cell to the first `N` sums: without velocities the momenta stay 0.
     #[inline(always)]
-    pub fn add(&mut self, quanta: &[Quantum; N_SUMS], rho: f64, cell: &CellView) {
+    pub fn add<const N: usize>(&mut self, quanta: &[Quantum; N_SUMS], rho: f64, cell: &CellView) {
         self.n_cells += 1;
-        self.rho_min = self.rho_min.min(rho);
-        for i in 0..N_SUMS {
+        self.rho_min = if rho < self.rho_min { rho } else { self.rho_min };
+        for i in 0..N {
             self.sums[i] += quanta[i].of((SUMS[i].term)(cell));
         }
     }

@@ -1,0 +1,104 @@
+//! Medians of repeated whole runs, stage by stage, as a table for benches/results.
+//!
+//!     cargo bench --bench table -- [test cells, 2e6] [threads, 1] [repeats, 5]
+//!
+//! The input is the synthetic field of that size (15 test cells a patch), made in memory before the
+//! clock starts; `mesh` is the sorting of octs into a mesh, everything after it is PHEW.
+
+use inselberg::amr::{AmrField, LevelOcts};
+use inselberg::io::Snapshot;
+use inselberg::observe::Observer;
+use inselberg::phew::{Rules, Task, segment};
+use inselberg::report::{Recorder, peak_memory};
+use inselberg::stages::load::domain;
+use inselberg::stages::properties::TestFields;
+use inselberg::stages::tests;
+use inselberg::structures::structures;
+use inselberg::synth::{FieldParams, SynthField, THRESHOLD};
+use inselberg_comm::Comm;
+use inselberg_kernels::phew::hierarchy::Cut;
+use std::collections::BTreeMap;
+
+fn main() {
+    let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let number = |i: usize, default: f64| numbers.get(i).copied().unwrap_or(default);
+    let (cells, threads, repeats) = (number(0, 2e6), number(1, 1.0) as usize, number(2, 5.0) as usize);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("a thread pool");
+    let params = FieldParams { test_cells: cells as u64, ..FieldParams::default() };
+    let snapshot = SynthField::new(&params).expect("a field");
+    let levels = collect(&snapshot);
+    let made = peak_memory();
+    let mut stages: BTreeMap<usize, (&'static str, Vec<f64>)> = BTreeMap::new();
+    let mut counts = [0; 3];
+    for _ in 0..repeats {
+        let recorder = Recorder::new(false);
+        counts = once(&snapshot, levels.clone(), &recorder);
+        for (i, stage) in recorder.stages().iter().enumerate() {
+            stages.entry(i).or_insert((stage.name, Vec::new())).1.push(stage.seconds);
+        }
+    }
+    let [leaves, tests, peaks] = counts;
+    println!("{leaves} leaf cells, {tests} test cells, {peaks} peaks, {threads} threads, {repeats} repeats");
+    println!("| stage | median s | least | most | ns a test cell and core |\n|---|---|---|---|---|");
+    let mut total = Vec::new();
+    for (name, seconds) in stages.values_mut() {
+        total.resize(seconds.len(), 0.0);
+        total.iter_mut().zip(seconds.iter()).for_each(|(t, s)| *t += s);
+        row(name, seconds, tests, threads);
+    }
+    row("whole", &mut total, tests, threads);
+    println!("{:.3} M test cells a second", tests as f64 / median(&mut total) / 1e6);
+    println!("peak memory {:?} bytes, {:?} of it with the input and its copy alone", peak_memory(), made);
+}
+
+fn collect(snapshot: &SynthField) -> Vec<LevelOcts> {
+    let mut levels: Vec<LevelOcts> = Vec::new();
+    for piece in 0..snapshot.header().n_pieces {
+        let mut append = |block: &inselberg::io::OctBlock| {
+            levels.resize_with(levels.len().max(usize::from(block.level) + 1), LevelOcts::default);
+            let octs = &mut levels[usize::from(block.level)];
+            octs.position.extend_from_slice(&block.position);
+            octs.split.extend_from_slice(&block.split);
+            octs.values.extend_from_slice(&block.values[0]);
+            Ok(())
+        };
+        snapshot.octs(piece, &["density"], &mut append).expect("octs");
+    }
+    levels
+}
+
+fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [usize; 3] {
+    recorder.begin("mesh", 0);
+    let field = AmrField::from_octs(domain(snapshot), levels).expect("a mesh");
+    recorder.end("mesh", 0);
+    recorder.begin("test cells", 0);
+    let found = tests::find(&field, THRESHOLD);
+    recorder.end("test cells", 0);
+    let task = Task {
+        field: &field,
+        extra: &TestFields::default(),
+        density_threshold: THRESHOLD,
+        side: 1.0,
+        rules: Rules::Paper,
+    };
+    let n_tests = found.len();
+    let done = segment(&task, found, &Comm::solo(), recorder);
+    recorder.begin("hierarchy", 0);
+    let cut = Cut { density: THRESHOLD, relevance: 3.0, saddle: Some(200.0) };
+    let list = structures(&done.peaks, &cut, 0.0, Rules::Paper);
+    recorder.end("hierarchy", 0);
+    assert!(!list.haloes.is_empty());
+    [field.mesh.n_leaves(), n_tests, done.peaks.len()]
+}
+
+fn row(name: &str, seconds: &mut [f64], cells: usize, threads: usize) {
+    let middle = median(seconds);
+    let each = middle * threads as f64 / cells as f64 * 1e9;
+    println!("| {name} | {middle:.4} | {:.4} | {:.4} | {each:.1} |", seconds[0], seconds[seconds.len() - 1]);
+}
+
+/// Sorts.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
