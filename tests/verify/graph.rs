@@ -101,3 +101,27 @@ fn random_pairs(random: &mut Random, n: usize) -> Vec<[usize; 2]> {
     pairs.retain(|p| p[0] != p[1]);
     pairs.iter().map(|p| [p[0].min(p[1]), p[0].max(p[1])]).collect()
 }
+
+/// A graph whose mergers wait for each other, so that it has many levels: a tree of peaks in which
+/// the lowest saddles tend to lie between the highest peaks, and some saddles across.
+pub fn towering_graph(seed: u64) -> Graph {
+    let mut random = Random(seed ^ 0x7074);
+    let n = 2 + random.below(40);
+    let mut rho: Vec<f64> = (0..n).map(|i| 100.0 + i as f64 * random.pick(&[1.0, 0.5, 1.5])).collect();
+    let reach = random.pick(&[1, 2, 5, 40]);
+    let mut saddles: Vec<(f64, [usize; 2])> = Vec::new();
+    for i in 1..n {
+        let to = i - 1 - random.below(reach.min(i));
+        let disorder = random.pick(&[0.0, 0.0, 3.0, 10.0]) * random.real();
+        saddles.push((60.0 - i as f64 + disorder, [to, i]));
+    }
+    let mut place: Vec<usize> = (0..n).collect();
+    if seed.is_multiple_of(2) {
+        random.shuffle(&mut place);
+        rho = (0..n).map(|p| rho[place.iter().position(|&q| q == p).expect("a permutation")]).collect();
+    }
+    for (_, pair) in &mut saddles {
+        *pair = [place[pair[0]].min(place[pair[1]]), place[pair[0]].max(place[pair[1]])];
+    }
+    Graph { rho, saddles }
+}
