@@ -31,7 +31,7 @@ impl Quantum {
         let magnitude = if shift >= 0 {
             i128::from(mantissa) << shift.min(74)
         } else if shift > -55 {
-            i128::from(mantissa + (1 << (-shift - 1)) >> -shift)
+            i128::from((mantissa + (1 << (-shift - 1))) >> -shift)
         } else {
             0
         };
