@@ -32,8 +32,8 @@ pub fn graph_of(brute: &Brute) -> Graph {
 /// Holds the pipeline against the brute force in everything, at every one of `cuts`.
 pub fn check_field(field: &Field, threshold: f64, cuts: &[(f64, Option<f64>)]) {
     let brute = Brute::new(&field.domain, &field.leaves, threshold);
-    let sparse = field.only(|leaf| leaf.rho > threshold).from_leaves();
-    for amr in [Some(field.from_leaves()), field.from_octs(), Some(sparse)].iter().flatten() {
+    let sparse = field.only(|leaf| leaf.rho > threshold).leaves_as_amr();
+    for amr in [Some(field.leaves_as_amr()), field.octs_as_amr(), Some(sparse)].iter().flatten() {
         check_against(&brute, amr, threshold, cuts);
     }
 }

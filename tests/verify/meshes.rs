@@ -99,18 +99,24 @@ impl Field {
 
     /// Replaces a leaf by its eight children; in a graded mesh its coarser neighbours go first.
     pub fn split(&mut self, at: Place, is_graded: bool) {
-        let find = |leaves: &[Leaf]| leaves.iter().position(|l| place(l) == at).expect("a leaf is split");
-        while is_graded {
-            let leaf = self.leaves[find(&self.leaves)];
-            let is_coarser = |l: &&Leaf| l.level < leaf.level && touch(&self.domain, l, &leaf);
-            let Some(coarser) = self.leaves.iter().find(is_coarser).map(place) else { break };
+        while let Some(coarser) = self.coarser_neighbour(at).filter(|_| is_graded) {
             self.split(coarser, true);
         }
-        let leaf = self.leaves.swap_remove(find(&self.leaves));
+        let leaf = self.leaves.swap_remove(self.find(at));
         self.leaves.extend((0..8).map(|i| {
             let (level, ijk) = child(at, i);
             Leaf { level, ijk, ..leaf }
         }));
+    }
+
+    fn coarser_neighbour(&self, at: Place) -> Option<Place> {
+        let leaf = &self.leaves[self.find(at)];
+        let is_coarser = |l: &&Leaf| l.level < leaf.level && touch(&self.domain, l, leaf);
+        self.leaves.iter().find(is_coarser).map(place)
+    }
+
+    fn find(&self, at: Place) -> usize {
+        self.leaves.iter().position(|l| place(l) == at).expect("a leaf is split")
     }
 
     /// Without the leaves that fail.
@@ -119,7 +125,7 @@ impl Field {
     }
 
     /// As the library takes leaves.
-    pub fn from_leaves(&self) -> AmrField {
+    pub fn leaves_as_amr(&self) -> AmrField {
         let level: Vec<u8> = self.leaves.iter().map(|l| l.level).collect();
         let ijk: Vec<[u32; 3]> = self.leaves.iter().map(|l| l.ijk).collect();
         let rho: Vec<f64> = self.leaves.iter().map(|l| l.rho).collect();
@@ -128,7 +134,7 @@ impl Field {
 
     /// As the library takes octs, if every leaf is in one. Split cells hold huge values that must
     /// play no part.
-    pub fn from_octs(&self) -> Option<AmrField> {
+    pub fn octs_as_amr(&self) -> Option<AmrField> {
         if self.leaves.iter().any(|l| l.level == 0) {
             return None;
         }
