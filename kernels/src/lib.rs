@@ -25,3 +25,4 @@ pub mod phew;
 pub mod props;
 pub mod sfc;
 pub mod sum;
+pub mod sync;

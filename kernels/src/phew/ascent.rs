@@ -11,8 +11,8 @@ use super::tests::TestCells;
 use super::wide::wide;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::{Mesh, local};
+use crate::sync::{AtomicU32, Ordering::Relaxed};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// How much denser a neighbour must be for RAMSES to ascend to it.
 const RAMSES_CONTRAST: f64 = 1.0001;

@@ -3,9 +3,10 @@
 //! Noise removal at relevance R is the union over exactly those edges whose dying peak d has
 //! rho_d / saddle < R; the saddle pass is the union of what is left over the edges with
 //! saddle > S. The paper removes saddles level by level; the level of each and the clump it leads
-//! to in that round follow from the tree in one walk over the edges in falling order.
+//! to in that round follow from the tree as well ([`super::rounds`]).
 
 use super::Rules;
+use super::rounds::{self, Merged};
 use super::tree::{Elders, MergeTree};
 use crate::ids::PeakIdx;
 
@@ -68,7 +69,7 @@ pub fn cut(tree: &MergeTree, cut: &Cut, rules: Rules) -> Hierarchy {
         .collect::<Vec<_>>();
     let passes = |d: &PeakIdx| cut.saddle.is_some_and(|s| tree.death[d.at()].saddle > s);
     let merging: Vec<_> = kept.into_iter().filter(passes).collect();
-    let (level, parent, halo) = Rounds::new(tree, &clump).run(&merging);
+    let Merged { level, parent, halo } = rounds::merge(tree, &clump, &merging);
     if rules == Rules::Paper {
         let discarded = |p: PeakIdx| key_saddle[p.at()].density == 0.0 && relevance[p.at()] < cut.relevance;
         for label in &mut clump {
@@ -106,101 +107,4 @@ fn key_saddles(tree: &MergeTree, clump: &[PeakIdx], kept: &[PeakIdx]) -> Vec<Key
         }
     }
     key
-}
-
-/// The paper's rounds of the saddle pass, read off the edges in falling order.
-struct Rounds<'a> {
-    tree: &'a MergeTree,
-    clump: &'a [PeakIdx],
-    level: Vec<u32>,
-    endpoint: Vec<PeakIdx>,
-    /// Further along the endpoints, over dead clumps of at most the given level.
-    jump: Vec<(PeakIdx, u32)>,
-    elders: Elders,
-    /// The highest level among the clumps that died into each component, by its elder.
-    highest: Vec<u32>,
-}
-
-impl<'a> Rounds<'a> {
-    fn new(tree: &'a MergeTree, clump: &'a [PeakIdx]) -> Self {
-        let n = tree.len();
-        Self {
-            tree,
-            clump,
-            level: vec![0; n],
-            endpoint: vec![PeakIdx::NONE; n],
-            jump: vec![(PeakIdx::NONE, 0); n],
-            elders: Elders::new(n),
-            highest: vec![0; n],
-        }
-    }
-
-    /// Level, parent and halo of every clump.
-    fn run(mut self, merging: &[PeakIdx]) -> (Vec<u32>, Vec<PeakIdx>, Vec<PeakIdx>) {
-        for &dying in merging {
-            let endpoint = self.clump[self.tree.death[dying.at()].endpoint.at()];
-            self.merge(dying, endpoint);
-        }
-        let parent = self.parents(merging);
-        let halo = (0..self.level.len()).map(|p| self.elders.root(PeakIdx::new(p))).collect();
-        (self.level, parent, halo)
-    }
-
-    fn merge(&mut self, dying: PeakIdx, endpoint: PeakIdx) {
-        let below = self.level_met(dying, endpoint);
-        let level = 1 + below.max(self.highest[dying.at()]);
-        self.level[dying.at()] = level;
-        self.endpoint[dying.at()] = endpoint;
-        self.jump[dying.at()] = (endpoint, level);
-        let elder = self.elders.root(endpoint);
-        self.elders.end(dying, elder);
-        self.highest[elder.at()] = self.highest[elder.at()].max(level);
-    }
-
-    /// The highest level that must be gone before the other side of the edge is denser than `dying`.
-    fn level_met(&mut self, dying: PeakIdx, endpoint: PeakIdx) -> u32 {
-        let (mut at, mut met) = (endpoint, 0);
-        loop {
-            at = self.skip(at, met);
-            if self.tree.exceeds(at, dying) {
-                return met;
-            }
-            met = self.level[at.at()];
-        }
-    }
-
-    /// The first clump from `at` along the endpoints that is alive or died above level `met`.
-    fn skip(&mut self, mut at: PeakIdx, met: u32) -> PeakIdx {
-        while (1..=met).contains(&self.level[at.at()]) {
-            let (next, over) = self.jump[at.at()];
-            if over > met {
-                at = self.endpoint[at.at()];
-                continue;
-            }
-            if (1..=met).contains(&self.level[next.at()]) && self.jump[next.at()].1 <= met {
-                let (further, over_next) = self.jump[next.at()];
-                self.jump[at.at()] = (further, over.max(over_next));
-            }
-            at = next;
-        }
-        at
-    }
-
-    /// What each clump merges into in its round: the first clump along the endpoints from its own
-    /// that died above its level or is alive. Rounds in rising order contract what they merge.
-    fn parents(&self, merging: &[PeakIdx]) -> Vec<PeakIdx> {
-        let mut parent: Vec<_> = (0..self.level.len()).map(PeakIdx::new).collect();
-        let mut contracted = Elders::new(self.level.len());
-        let mut by_level = merging.to_vec();
-        by_level.sort_by_key(|d| self.level[d.at()]);
-        for round in by_level.chunk_by(|a, b| self.level[a.at()] == self.level[b.at()]) {
-            for &d in round {
-                contracted.end(d, self.endpoint[d.at()]);
-            }
-            for &d in round {
-                parent[d.at()] = contracted.root(d);
-            }
-        }
-        parent
-    }
 }

@@ -116,12 +116,12 @@ impl<F: FnMut(Contact)> Walk<'_, F> {
 
     #[cold]
     fn through_cells(&mut self) {
-        for k in 0..64 {
+        for (k, &touching) in TOUCH.iter().enumerate() {
             let Some(position) = self.mesh.domain().wrap(self.level, self.at(k)) else { continue };
             match self.mesh.find_brick(self.level, position) {
                 Some((brick, bit)) if self.mesh.bricks()[brick.at()].exists >> bit & 1 == 1 => {
                     if let Some(coarse) = self.tests.at(brick.at(), bit) {
-                        self.touch(coarse, TOUCH[k]);
+                        self.touch(coarse, touching);
                     }
                 }
                 _ => self.through_coarser(k),

@@ -6,8 +6,8 @@
 //! suffice: no pass waits for another's write, and the end of every chain stays what it was.
 
 use crate::ids::{PeakIdx, TestIdx};
+use crate::sync::{AtomicU32, Ordering::Relaxed};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The end of the chain from `cell`, halving the path on the way.
 #[inline]

@@ -12,6 +12,7 @@ pub mod hierarchy;
 pub mod jumps;
 pub mod label;
 mod patch;
+mod rounds;
 pub mod saddle;
 mod surroundings;
 pub mod tests;

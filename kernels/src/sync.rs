@@ -1,0 +1,7 @@
+//! Atomics under one name: the machine's, or loom's, which tries every order in which threads may
+//! meet (`--cfg loom`, see `tests/loom.rs` of this crate).
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicU32, Ordering};
+#[cfg(not(loom))]
+pub use std::sync::atomic::{AtomicU32, Ordering};

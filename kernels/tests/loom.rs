@@ -1,0 +1,119 @@
+//! The lock-free parts under every order in which two threads can meet, stale reads among them:
+//!
+//!     RUSTFLAGS="--cfg loom" cargo test --release -p inselberg-kernels --test loom
+//!
+//! Held to: a chain ends where it ended before anyone touched it, whoever shortens it meanwhile; and
+//! of all candidates for a densest neighbour the greatest stays.
+#![cfg(loom)]
+
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::ids::TestIdx;
+use inselberg_kernels::mesh::{LevelCells, Mesh};
+use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::ascent::raise;
+use inselberg_kernels::phew::label::{compress, find_root, peak_word};
+use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::sync::{AtomicU32, Ordering::Relaxed};
+use loom::sync::Arc;
+use loom::thread;
+
+fn atomics(values: &[u32]) -> Arc<Vec<AtomicU32>> {
+    Arc::new(values.iter().map(|&v| AtomicU32::new(v)).collect())
+}
+
+/// Where the chain from `cell` ends, one step at a time.
+fn end_of(up: &[u32], mut cell: u32) -> u32 {
+    while up[cell as usize] != cell {
+        cell = up[cell as usize];
+    }
+    cell
+}
+
+/// Two threads shorten the chains from their parts of the cells at the same time.
+fn check_compress(up: &'static [u32], cut: usize) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(4);
+    model.check(move || {
+        let shared = atomics(up);
+        let (theirs, n) = (shared.clone(), up.len());
+        let other = thread::spawn(move || compress(&theirs, 0..cut));
+        compress(&shared, cut..n);
+        let seen_meanwhile = find_root(&shared, 0);
+        other.join().expect("no panic");
+        assert_eq!(seen_meanwhile, end_of(up, 0));
+        for cell in 0..n {
+            let end = end_of(up, cell as u32);
+            assert_eq!(find_root(&shared, cell), end, "cell {cell}");
+        }
+    });
+}
+
+#[test]
+fn two_threads_shorten_one_chain() {
+    check_compress(&[1, 2, 3, 3], 2);
+    check_compress(&[0, 0, 1, 2], 2);
+}
+
+#[test]
+fn two_threads_shorten_chains_that_join() {
+    check_compress(&[2, 2, 3, 4, 4], 1);
+    check_compress(&[1, 1, 1, 0, 0], 3);
+}
+
+/// Long enough that each thread also shortens cells of the other's part.
+#[test]
+fn two_threads_shorten_each_others_cells() {
+    check_compress(&[2, 0, 3, 4, 5, 5], 2);
+    check_compress(&[1, 2, 3, 4, 5, 5], 1);
+}
+
+/// Peaks are read while chains are shortened: shortening makes no peak and unmakes none.
+#[test]
+fn peaks_stay_peaks() {
+    loom::model(|| {
+        let up = atomics(&[1, 2, 2, 2]);
+        let theirs = up.clone();
+        let other = thread::spawn(move || compress(&theirs, 0..4));
+        assert_eq!(peak_word(&up, 0), 0b0100);
+        other.join().expect("no panic");
+        assert_eq!(peak_word(&up, 0), 0b0100);
+    });
+}
+
+/// A row of test cells, with their mesh.
+fn row(rho: &[f64]) -> (Mesh, TestCells) {
+    let n = rho.len() as u32;
+    let domain = Domain { coarse: [n, 1, 1], periodic: [false; 3] };
+    let position = (0..n).map(|x| [x, 0, 0]).collect();
+    let cells = LevelCells { shift: 0, position, leaf: vec![1; rho.len()] };
+    let mesh = Mesh::from_sorted(domain, &[cells]).expect("a row of cells");
+    let mask = mesh.bricks().iter().map(|b| b.leaf).collect();
+    (mesh, TestCells { mask, first: vec![0, n], rho: rho.to_vec() })
+}
+
+/// Two threads raise one pointer, each over its own candidates, in two orders.
+fn check_raise(rho: &'static [f64], expected: u32) {
+    for candidates in [[[1, 2], [3, 2]], [[3, 1], [2, 1]], [[2, 3], [1, 3]]] {
+        loom::model(move || {
+            let (mesh, tests) = row(rho);
+            let shared = Arc::new((mesh, tests, vec![AtomicU32::new(0)]));
+            let try_all = |it: &(Mesh, TestCells, Vec<AtomicU32>), list: [u32; 2]| {
+                for c in list {
+                    raise(&it.0, &it.1, Rules::Paper, &it.2, TestIdx(0), TestIdx(c));
+                }
+            };
+            let theirs = shared.clone();
+            let other = thread::spawn(move || try_all(&theirs, candidates[0]));
+            try_all(&shared, candidates[1]);
+            other.join().expect("no panic");
+            assert_eq!(shared.2[0].load(Relaxed), expected, "{candidates:?}");
+        });
+    }
+}
+
+#[test]
+fn the_greatest_candidate_stays() {
+    check_raise(&[1.0, 2.0, 3.0, 2.5], 2);
+    check_raise(&[1.0, 2.0, 2.0, 2.0], 1);
+    check_raise(&[4.0, 2.0, 3.0, 3.0], 0);
+}
