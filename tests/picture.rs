@@ -67,6 +67,7 @@ fn decode(path: &Path) -> (u32, u32, Vec<u8>) {
 #[test]
 fn a_png_decodes_and_is_full_of_colours() {
     let folder = tempfile::tempdir().expect("a folder");
+    // Set the variable to a name to have a look at the picture.
     let path = std::env::var_os("INSELBERG_TEST_PICTURE").map_or(folder.path().join("p.png"), Into::into);
     let catalogue = sample();
     plot(&path, &picture(&catalogue, projection(&catalogue.tables[0]))).expect("drawn");

@@ -51,7 +51,7 @@ pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
     (writer_for(path)?.write)(path, catalogue)
 }
 
-/// Reads a catalogue that [`write`] wrote.
+/// Reads a catalogue that [`write()`] wrote.
 ///
 /// # Errors
 /// The file is absent, of no known format, damaged, or not a catalogue.

@@ -1,6 +1,6 @@
 //! What a run tells a person: progress, the summary at its end, the picture.
 //!
-//! Architecture invariant: nothing here prints. [`summary`] returns texts; only the bars of a
+//! Architecture invariant: nothing here prints. [`summary_text`] returns a text; only the bars of a
 //! [`Recorder`] that was asked for them draw on the terminal's stderr.
 
 #[cfg(feature = "plot")]

@@ -30,25 +30,29 @@ pub enum Anchor {
     Upward,
 }
 
-/// A place to draw.
+/// A place to draw, [`SCALE`] times finer than the pixels that its methods speak of.
 pub struct Canvas<'a, B: DrawingBackend> {
     area: &'a DrawingArea<B, Shift>,
+    text_drop: f64,
 }
+
+/// Pixels of the backend a pixel of the layout: curves are drawn finely, then averaged.
+pub const SCALE: u32 = 2;
 
 const FONT: &str = "sans-serif";
 
 impl<'a, B: DrawingBackend> Canvas<'a, B> {
-    /// Draws on `area`.
-    pub fn new(area: &'a DrawingArea<B, Shift>) -> Result<Self, String> {
+    /// Draws on `area`; `text_drop` is how far the backend sets texts too high, in their sizes.
+    pub fn new(area: &'a DrawingArea<B, Shift>, text_drop: f64) -> Result<Self, String> {
         register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
             .map_err(|_| "the built-in font is damaged".to_string())?;
-        Ok(Self { area })
+        Ok(Self { area, text_drop })
     }
 
     /// A line through all points.
     pub fn line(&self, points: &[(f64, f64)], colour: RGBColor, width: u32) -> Drawn {
         let points: Vec<_> = points.iter().map(|(x, y)| (pixel(*x), pixel(*y))).collect();
-        self.draw(&PathElement::new(points, colour.stroke_width(width)))
+        self.draw(&PathElement::new(points, colour.stroke_width(width * SCALE)))
     }
 
     /// The edge of a rectangle.
@@ -66,7 +70,7 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
 
     /// The part of a circle that lies within `clip`.
     pub fn circle(&self, centre: (f64, f64), radius: f64, style: (RGBColor, u32), clip: Frame) -> Drawn {
-        let n_edges = (radius * 3.0).clamp(12.0, 96.0) as u32;
+        let n_edges = (radius * 4.0).clamp(16.0, 120.0) as u32;
         let corner = |i: u32| {
             let angle = f64::from(i) / f64::from(n_edges) * std::f64::consts::TAU;
             (centre.0 + radius * angle.cos(), centre.1 + radius * angle.sin())
@@ -84,11 +88,12 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
             Anchor::Top => (HPos::Center, VPos::Top),
             Anchor::Upward => (HPos::Center, VPos::Center),
         };
-        let font = (FONT, size).into_font();
+        let font = (FONT, size * f64::from(SCALE)).into_font();
+        let drop = if matches!(anchor, Anchor::Left | Anchor::Right) { self.text_drop * size } else { 0.0 };
         let turned = anchor == Anchor::Upward;
         let font = if turned { font.transform(FontTransform::Rotate270) } else { font };
         let style = font.color(&BLACK).pos(Pos::new(h, v));
-        self.draw(&Text::new(text.to_string(), (pixel(at.0), pixel(at.1)), style))
+        self.draw(&Text::new(text.to_string(), (pixel(at.0), pixel(at.1 + drop)), style))
     }
 
     fn draw<'e, E>(&self, element: &'e E) -> Drawn
@@ -108,5 +113,5 @@ impl Frame {
 }
 
 fn pixel(at: f64) -> i32 {
-    at.round() as i32
+    (at * f64::from(SCALE)).round() as i32
 }

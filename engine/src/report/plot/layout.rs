@@ -2,7 +2,7 @@
 
 use super::PictureData;
 use super::axis::{Axis, Tick};
-use super::canvas::{Anchor, Canvas, Drawn, Frame};
+use super::canvas::{Anchor, Canvas, Drawn, Frame, SCALE};
 use super::colour::{Raster, colour_at, colour_axis};
 use crate::catalogue::units::unit_name;
 use crate::catalogue::{Catalogue, Dimension, Values};
@@ -49,20 +49,20 @@ impl<'a> Layout<'a> {
     pub fn of(data: &'a PictureData<'a>) -> Self {
         let map = map_frame(data.extent);
         let colours = colour_axis(&data.projection);
-        let (width, height) = ((map.right - map.left) as u32, (map.bottom - map.top) as u32);
+        let (width, height) = ((map.right - map.left) as u32 * SCALE, (map.bottom - map.top) as u32 * SCALE);
         let raster = Raster::of(data, colours, width, height);
         let (clumps, haloes) = (Objects::of(data.catalogue, "clumps"), Objects::of(data.catalogue, "haloes"));
         Self { data, map, colours, raster, clumps, haloes }
     }
 
-    /// The map in colours.
+    /// The map in colours, in fine pixels.
     pub fn raster(&self) -> &Raster {
         &self.raster
     }
 
-    /// Its upper left pixel.
+    /// Its upper left fine pixel.
     pub fn map_corner(&self) -> (u32, u32) {
-        (self.map.left as u32, self.map.top as u32)
+        (self.map.left as u32 * SCALE, self.map.top as u32 * SCALE)
     }
 
     /// Draws everything but the map itself, which lies below.
@@ -75,10 +75,11 @@ impl<'a> Layout<'a> {
 
     fn draw_circles<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         let largest = self.clumps.largest().max(self.haloes.largest());
-        for (objects, style) in [(&self.haloes, (RED, 2)), (&self.clumps, (WHITE, 1))] {
+        // A halo of one clump stays visible around it.
+        for (objects, style, wider) in [(&self.haloes, (RED, 2), 2.0), (&self.clumps, (WHITE, 1), 0.0)] {
             for (position, mass) in objects.positions.iter().zip(&objects.masses).take(MOST_CIRCLES) {
                 let centre = self.on_map(position);
-                let radius = (RADII.0 * (mass / largest).max(0.0).sqrt()).max(RADII.1);
+                let radius = (RADII.0 * (mass / largest).max(0.0).sqrt()).max(RADII.1) + wider;
                 if self.map.contains(centre.0, centre.1) && radius.is_finite() {
                     canvas.circle(centre, radius, style, self.map)?;
                 }
@@ -143,10 +144,10 @@ impl<'a> Layout<'a> {
     fn draw_mass_functions<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         let (x, y) = self.mass_axes();
         draw_grid(canvas, MASSES, x, y)?;
-        for (objects, colour) in [(&self.haloes, RED), (&self.clumps, BLUE)] {
+        for (objects, colour, width) in [(&self.clumps, BLUE, 4), (&self.haloes, RED, 2)] {
             let steps = objects.steps(x, y);
             if steps.len() > 1 {
-                canvas.line(&steps, colour, 2)?;
+                canvas.line(&steps, colour, width)?;
             }
         }
         draw_axes(canvas, MASSES, x, y)?;

@@ -16,7 +16,7 @@ mod layout;
 
 use crate::catalogue::atomic::{check_writable, write_file};
 use crate::catalogue::{Catalogue, WriteError, WriteResult};
-use canvas::Canvas;
+use canvas::{Canvas, SCALE};
 use colour::Raster;
 use layout::Layout;
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
@@ -93,36 +93,52 @@ fn format_of(path: &Path) -> WriteResult<Format> {
     }
 }
 
+/// The fine size on which everything is drawn.
+const FINE: (u32, u32) = (WIDTH * SCALE, HEIGHT * SCALE);
+/// By how much of their size the bitmap backend sets texts too high.
+const BITMAP_TEXT_DROP: f64 = 0.14;
+
 fn draw_png(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
     let layout = Layout::of(data);
-    let mut pixels = vec![255; (WIDTH * HEIGHT * 3) as usize];
-    layout.raster().copy_into(&mut pixels, WIDTH, layout.map_corner());
-    let area = BitMapBackend::with_buffer(&mut pixels, (WIDTH, HEIGHT)).into_drawing_area();
-    layout.draw(&Canvas::new(&area)?)?;
+    let mut fine = vec![255; (FINE.0 * FINE.1 * 3) as usize];
+    layout.raster().copy_into(&mut fine, FINE.0, layout.map_corner());
+    let area = BitMapBackend::with_buffer(&mut fine, FINE).into_drawing_area();
+    layout.draw(&Canvas::new(&area, BITMAP_TEXT_DROP)?)?;
     area.present().map_err(|e| e.to_string())?;
     drop(area);
-    encode_png(WIDTH, HEIGHT, &pixels)
+    encode_png(WIDTH, HEIGHT, &averaged(&fine))
+}
+
+/// Means over squares of [`SCALE`] fine pixels a side.
+fn averaged(fine: &[u8]) -> Vec<u8> {
+    let value = |x: u32, y: u32, c: u32| u32::from(fine[((y * FINE.0 + x) * 3 + c) as usize]);
+    let mean = |x: u32, y: u32, c: u32| {
+        let square = (0..SCALE * SCALE).map(|i| value(x * SCALE + i % SCALE, y * SCALE + i / SCALE, c));
+        (square.sum::<u32>() / (SCALE * SCALE)) as u8
+    };
+    (0..WIDTH * HEIGHT * 3).map(|i| mean(i / 3 % WIDTH, i / 3 / WIDTH, i % 3)).collect()
 }
 
 fn draw_svg(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
     let layout = Layout::of(data);
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area();
-    layout.draw(&Canvas::new(&area)?)?;
+    let area = SVGBackend::with_string(&mut text, FINE).into_drawing_area();
+    layout.draw(&Canvas::new(&area, 0.0)?)?;
     area.present().map_err(|e| e.to_string())?;
     drop(area);
     // The map lies under everything that is drawn: it follows the opening tag.
     let opening = text.find("<svg").and_then(|at| text[at..].find('>').map(|end| at + end + 1));
     let image = svg_image(layout.raster(), layout.map_corner())?;
     text.insert_str(opening.ok_or("no svg tag")?, &image);
-    Ok(text.into_bytes())
+    let fine_size = format!("width=\"{}\" height=\"{}\"", FINE.0, FINE.1);
+    Ok(text.replacen(&fine_size, &format!("width=\"{WIDTH}\" height=\"{HEIGHT}\""), 1).into_bytes())
 }
 
 fn svg_image(raster: &Raster, (x, y): (u32, u32)) -> Result<String, String> {
     let (width, height) = (raster.width, raster.height);
     let data = base64(&encode_png(width, height, &raster.pixels)?);
     Ok(format!(
-        "\n<rect x=\"0\" y=\"0\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#FFFFFF\"/>\n\
+        "\n<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n\
          <image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
          href=\"data:image/png;base64,{data}\"/>"
     ))
