@@ -10,6 +10,7 @@ use inselberg_comm::Comm;
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::MeshError;
+use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::phew::tree::MergeTree;
 use inselberg_kernels::props::PatchValues;
@@ -86,6 +87,8 @@ pub struct PhewConfig {
 pub struct Segmentation {
     /// The test cells.
     pub tests: TestCells,
+    /// Which of them are peaks.
+    pub peak_cells: PeakSet,
     /// The patch of each.
     pub labels: Vec<PeakIdx>,
     /// The peaks with their tree.
@@ -115,15 +118,15 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, observer: &dyn Observ
     let (mesh, rules, n) = (&task.field.mesh, task.rules, tests.len() as u64);
     let tasks = stages::cut_tasks(mesh, &tests);
     let up = timed(observer, "ascent", n, || ascent::run(mesh, &tests, rules, &tasks));
-    let (peak_set, labels) = timed(observer, "labels", n, || label::run(&up));
+    let (peak_cells, labels) = timed(observer, "labels", n, || label::run(&up));
     drop(up);
-    let edges = timed(observer, "saddles", n, || saddle::run(mesh, &tests, &peak_set, &labels, &tasks));
-    let patches = Patches { mesh, tests: &tests, peaks: &peak_set, labels: &labels, tasks: &tasks };
+    let edges = timed(observer, "saddles", n, || saddle::run(mesh, &tests, &peak_cells, &labels, &tasks));
+    let patches = Patches { mesh, tests: &tests, peaks: &peak_cells, labels: &labels, tasks: &tasks };
     let grow = || MergeTree::grow(patches.peak_densities(), &edges);
     let (tree, cells) = timed(observer, "forest", n, grow);
     drop(edges);
     let peaks = timed(observer, "patches", n, || gather_peaks(task, &patches, tree, &cells, comm));
-    Segmentation { tests, labels, peaks }
+    Segmentation { tests, peak_cells, labels, peaks }
 }
 
 /// Collective: sums over patches, and the places of peaks and saddles.

@@ -73,7 +73,7 @@ pub fn check_patches(brute: &Brute, found: &Segmentation) {
 /// Every edge of the forest lies between the two cells of the saddle between its patches.
 fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     let tasks = cut_tasks(&amr.mesh, &found.tests);
-    let mut edges = saddle::run(&amr.mesh, &found.tests, &found.labels, &tasks);
+    let mut edges = saddle::run(&amr.mesh, &found.tests, &found.peak_cells, &found.labels, &tasks);
     forest::reduce(&mut edges, &mut forest::Scratch::default());
     for edge in edges {
         let peaks = edge.peaks.map(|p| p.at());

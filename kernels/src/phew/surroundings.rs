@@ -90,7 +90,11 @@ impl Surroundings {
                 self.put_brick(of, brick.at(), place);
             }
         }
-        let mut found = of.level > 0 && self.put_next_coarser(of);
+        if of.level == 0 {
+            return false;
+        }
+        let full_bricks = of.mesh.domain().extent(of.level - 1).iter().all(|n| n % 4 == 0);
+        let mut found = if full_bricks { self.put_next_coarser(of) } else { self.put_far_coarser(of, 1) };
         if !of.mesh.is_graded() {
             for up in 2..=of.level {
                 found |= self.put_far_coarser(of, up);
@@ -175,7 +179,7 @@ impl Surroundings {
         seen != 0
     }
 
-    /// Cells coarser by `up` levels, for meshes that are not known to be graded.
+    /// Cells coarser by `up` levels, for meshes that are not known to be graded and for narrow boxes.
     #[cold]
     fn put_far_coarser(&mut self, of: Wanted, up: u8) -> bool {
         let level = of.level - up;
