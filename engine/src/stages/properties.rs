@@ -2,7 +2,7 @@
 
 use super::cells_of;
 use crate::amr::AmrField;
-use inselberg_comm::Comm;
+use inselberg_comm::{Comm, Reduce};
 use inselberg_kernels::geom::{Domain, cell_centre, cell_side, cell_volume};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::{Mesh, local};
@@ -65,7 +65,8 @@ impl Patches<'_> {
 
     /// Collective: the sums of every patch in code units; `side` is the length of a level-0 cell.
     pub fn values(&self, places: &Places, fields: &TestFields, side: f64, comm: &Comm) -> Vec<PatchValues> {
-        let quanta = self.scales(fields, comm).quanta();
+        let n_cells = comm.all_reduce_counts(&[self.tests.len() as u64], Reduce::Sum)[0];
+        let quanta = self.scales(fields, comm).quanta(n_cells);
         let sums = self.sums(places, fields, &quanta);
         let value = |(sums, &(level, ijk)): (&PatchSums, &(u8, [u32; 3]))| {
             PatchValues::new(sums, &quanta, side, cell_centre(level, ijk))
