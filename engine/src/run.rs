@@ -51,7 +51,7 @@ pub fn run(
     if config.with_particles && !snapshot.has_particles() {
         return Err(RunError::NoParticles);
     }
-    let source = choose_source(snapshot, &config.field)?;
+    let source = choose_source(snapshot, config)?;
     let thresholds = mass_in_code_units(snapshot, config)?;
     let field = read_field(snapshot, source, observer)?;
     let tests = timed(observer, "test cells", field.mesh.n_leaves() as u64, || {
@@ -99,9 +99,9 @@ impl Source<'_> {
     }
 }
 
-fn choose_source<'a>(snapshot: &'a dyn Snapshot, choice: &'a FieldChoice) -> Result<Source<'a>, RunError> {
+fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Result<Source<'a>, RunError> {
     let has = |name: &str| snapshot.fields().iter().any(|f| f.name == name);
-    let source = match choice {
+    let source = match &config.field {
         FieldChoice::Cic => Source::Particles(Scheme::Conserving),
         FieldChoice::CicRamses => Source::Particles(Scheme::Ramses),
         FieldChoice::Named(name) if has(name) => Source::Cells(name),
@@ -111,6 +111,7 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, choice: &'a FieldChoice) -> Res
         }
         FieldChoice::Auto if has("density") => Source::Cells("density"),
         FieldChoice::Auto if has("rho") => Source::Cells("rho"),
+        FieldChoice::Auto if config.rules == Rules::Ramses => Source::Particles(Scheme::Ramses),
         FieldChoice::Auto => Source::Particles(Scheme::Conserving),
     };
     match source {

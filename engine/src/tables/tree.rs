@@ -84,7 +84,7 @@ pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
         column(
             "mass_moment",
             Dimension::new(1, 1, 0),
-            "sum over the patch's cells of mass times distance from the peak",
+            "sum over the patch's cells of mass times displacement from the peak",
             vector(MOMENT),
         ),
     ];
