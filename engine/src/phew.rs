@@ -7,14 +7,13 @@ use crate::peaks::Peaks;
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::{self, ascent, label, properties, saddle};
 use inselberg_comm::Comm;
-use inselberg_kernels::geom::cell_centre;
-use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::MeshError;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::phew::tree::MergeTree;
-use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
+use rayon::prelude::*;
 
 pub use inselberg_kernels::phew::Rules;
 
@@ -126,36 +125,27 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, observer: &dyn Observ
     let grow = || MergeTree::grow(patches.peak_densities(), &edges);
     let (tree, cells) = timed(observer, "forest", n, grow);
     drop(edges);
-    let peaks = timed(observer, "patches", n, || gather_peaks(task, &patches, tree, &cells, comm));
-    Segmentation { tests, peak_cells, labels, peaks }
-}
-
-/// Collective: sums over patches, and the places of peaks and saddles.
-fn gather_peaks(
-    task: &Task,
-    patches: &Patches,
-    tree: MergeTree,
-    cells: &[[TestIdx; 2]],
-    comm: &Comm,
-) -> Peaks {
-    let locator = Locator::new(patches.mesh, patches.tests);
+    let locator = Locator::new(mesh, &tests);
     let places = patches.places(&locator);
-    let (sums, quanta) = patches.sums(&places, task.extra, comm);
-    let value = |(sums, &(level, ijk)): (_, &(u8, [u32; 3]))| {
-        PatchValues::new(sums, &quanta, task.side, cell_centre(level, ijk))
-    };
-    let scaled = |v: Vec<[f64; 3]>| v.into_iter().map(|x| x.map(|c| c * task.side)).collect();
-    Peaks {
-        space: SizedBox { domain: *patches.mesh.domain(), side: task.side },
+    let summed = timed(observer, "sums", n, || patches.values(&places, task.extra, task.side, comm));
+    let peaks = timed(observer, "positions", n, || Peaks {
+        space: SizedBox { domain: *mesh.domain(), side: task.side },
         density_threshold: task.density_threshold,
         level: places.iter().map(|p| p.0).collect(),
         ijk: places.iter().map(|p| p.1).collect(),
         tree,
-        refined: scaled(properties::refine(task.field, task.rules, &places)),
-        saddle_position: scaled(properties::saddle_positions(patches.mesh, &locator, cells)),
-        patches: sums.iter().zip(&places).map(value).collect(),
+        refined: scaled(properties::refine(task.field, rules, &places), task.side),
+        saddle_position: scaled(properties::saddle_positions(mesh, &locator, &cells), task.side),
+        patches: summed,
         has_velocity: task.extra.velocity.is_some(),
-    }
+    });
+    Segmentation { tests, peak_cells, labels, peaks }
+}
+
+/// Positions in units of the level-0 cell, in code units.
+fn scaled(mut positions: Vec<[f64; 3]>, side: f64) -> Vec<[f64; 3]> {
+    positions.par_iter_mut().for_each(|x| *x = x.map(|c| c * side));
+    positions
 }
 
 /// Runs `work` as a stage over `cells` cells.

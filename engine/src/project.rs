@@ -4,12 +4,12 @@ use crate::amr::AmrField;
 use inselberg_kernels::geom::cell_side;
 use inselberg_kernels::ids::CellIdx;
 
-/// A column density on square pixels, the lowest row first.
+/// A projected density on square pixels, the lowest row first.
 #[derive(Debug, Clone)]
 pub struct Projection {
     /// Pixels a side.
     pub n: usize,
-    /// Sum over the line of sight of density times length; lengths in units of the level-0 cell.
+    /// Mean density along the line of sight.
     pub values: Vec<f32>,
     /// Side of the picture in units of the level-0 cell.
     pub side: f64,
@@ -25,8 +25,8 @@ pub fn project(field: &AmrField, level: u8) -> Projection {
             add(&mut sums, n, level, cell_level, position, field.rho[CellIdx::at(cell)]);
         }
     });
-    let side = n as f64 * cell_side(level);
-    Projection { n, values: sums.into_iter().map(|v| v as f32).collect(), side }
+    let (side, depth) = (n as f64 * cell_side(level), f64::from(coarse[2]));
+    Projection { n, values: sums.into_iter().map(|v| (v / depth) as f32).collect(), side }
 }
 
 fn add(sums: &mut [f64], n: usize, level: u8, cell_level: u8, position: [u32; 3], rho: f64) {

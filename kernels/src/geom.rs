@@ -30,16 +30,18 @@ impl Domain {
     /// `position` folded into the box; `None` where it lies outside on an axis that does not wrap.
     #[inline]
     pub fn wrap(&self, level: u8, position: [i64; 3]) -> Option<[u32; 3]> {
-        let extent = self.extent(level);
-        let mut out = [0; 3];
-        for a in 0..3 {
-            let inside = (0..extent[a]).contains(&position[a]);
-            if !inside && !self.periodic[a] {
-                return None;
-            }
-            out[a] = if inside { position[a] } else { position[a].rem_euclid(extent[a]) } as u32;
+        let [x, y, z] = position;
+        Some([self.wrap_along(level, 0, x)?, self.wrap_along(level, 1, y)?, self.wrap_along(level, 2, z)?])
+    }
+
+    /// [`Self::wrap`] for one coordinate.
+    #[inline]
+    pub fn wrap_along(&self, level: u8, axis: usize, x: i64) -> Option<u32> {
+        let extent = i64::from(self.coarse[axis]) << level;
+        match (0..extent).contains(&x) {
+            true => Some(x as u32),
+            false => self.periodic[axis].then(|| x.rem_euclid(extent) as u32),
         }
-        Some(out)
     }
 
     /// The shortest vector to `to` from `from` over the periodic images, in units of the level-0

@@ -3,7 +3,7 @@
 //! Each term is rounded once to a multiple of a fixed quantum and added as an integer, so any
 //! grouping over tasks, threads and ranks gives the same bits.
 
-/// The quantum of a family of sums: terms up to `bound` in magnitude, up to 2³² of them.
+/// The quantum of a family of sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantum {
     /// The quantum is 2^exponent.
@@ -15,10 +15,12 @@ pub struct Quantum {
 pub struct FixedSum(pub i128);
 
 impl Quantum {
-    /// For terms of magnitude at most `bound` (finite, non-negative): keeps 93 bits below it.
-    pub fn for_terms_up_to(bound: f64) -> Self {
+    /// For `n` terms of magnitude at most `bound` (finite, non-negative): as fine as their sum fits,
+    /// 126 - log2 `n` bits below `bound`.
+    pub fn for_terms(bound: f64, n: u64) -> Self {
         let exponent = if bound > 0.0 { exponent_above(bound) } else { 0 };
-        Self { exponent: exponent - 93 }
+        let headroom = (u64::BITS - n.leading_zeros()) as i32;
+        Self { exponent: exponent + headroom - 126 }
     }
 
     /// `term` as a multiple of the quantum, rounded to the nearest, halves away from zero.
@@ -77,7 +79,7 @@ mod tests {
 
     #[test]
     fn exact_for_doubles_near_the_bound() {
-        let q = Quantum::for_terms_up_to(8.0);
+        let q = Quantum::for_terms(8.0, 4);
         let mut sum = FixedSum::default();
         for x in [7.3, -2.25, 1e-9, 1e-16] {
             sum += q.of(x);
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn order_does_not_matter() {
-        let q = Quantum::for_terms_up_to(1.0);
+        let q = Quantum::for_terms(1.0, 2000);
         let terms: Vec<f64> = (1..2000).map(|i| (f64::from(i) * 0.7).sin() / f64::from(i)).collect();
         let sum = |it: &mut dyn Iterator<Item = &f64>| {
             it.fold(FixedSum::default(), |mut s, &t| {
@@ -102,7 +104,7 @@ mod tests {
     #[test]
     fn tiny_and_huge_bounds() {
         for bound in [1e-300, 1e300, f64::MIN_POSITIVE, 0.0] {
-            let q = Quantum::for_terms_up_to(bound);
+            let q = Quantum::for_terms(bound, 1);
             assert_eq!(q.value(q.of(bound)), bound);
         }
     }

@@ -88,7 +88,7 @@ fn row(rho: &[f64]) -> (Mesh, TestCells) {
     let cells = LevelCells { shift: 0, position, leaf: vec![1; rho.len()] };
     let mesh = Mesh::from_sorted(domain, &[cells]).expect("a row of cells");
     let mask = mesh.bricks().iter().map(|b| b.leaf).collect();
-    (mesh, TestCells { mask, first: vec![0, n], rho: rho.to_vec() })
+    (mesh, TestCells::new(mask, vec![0, n], rho.to_vec()))
 }
 
 /// Two threads raise one pointer, each over its own candidates, in two orders.

@@ -181,7 +181,7 @@ impl Sums {
             sums.volume += volume(c);
             sums.mass += mass(c);
             sums.rho_min = sums.rho_min.min(brute.cells[c].rho);
-            sums.slack += all * 0.5f64.powi(92);
+            sums.slack += all * 0.5f64.powi(108);
         }
         sums
     }

@@ -2,7 +2,7 @@
 
 use super::cells_of;
 use crate::amr::AmrField;
-use inselberg_comm::Comm;
+use inselberg_comm::{Comm, Reduce};
 use inselberg_kernels::geom::{Domain, cell_centre, cell_side, cell_volume};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::{Mesh, local};
@@ -11,7 +11,7 @@ use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::props::refine::refined_peak;
 use inselberg_kernels::props::sums::{MOMENTUM, N_SUMS};
-use inselberg_kernels::props::{CellView, PatchSums, Scales};
+use inselberg_kernels::props::{CellView, PatchSums, PatchValues, Scales};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -63,14 +63,19 @@ impl Patches<'_> {
         self.tasks.par_iter().map(of_task).collect::<Vec<_>>().concat()
     }
 
-    /// The sums of every patch and the quanta they are in.
-    pub fn sums(
-        &self,
-        places: &Places,
-        fields: &TestFields,
-        comm: &Comm,
-    ) -> (Vec<PatchSums>, [Quantum; N_SUMS]) {
-        let quanta = self.scales(fields, comm).quanta();
+    /// Collective: the sums of every patch in code units; `side` is the length of a level-0 cell.
+    pub fn values(&self, places: &Places, fields: &TestFields, side: f64, comm: &Comm) -> Vec<PatchValues> {
+        let n_cells = comm.all_reduce_counts(&[self.tests.len() as u64], Reduce::Sum)[0];
+        let quanta = self.scales(fields, comm).quanta(n_cells);
+        let sums = self.sums(places, fields, &quanta);
+        let value = |(sums, &(level, ijk)): (&PatchSums, &(u8, [u32; 3]))| {
+            PatchValues::new(sums, &quanta, side, cell_centre(level, ijk))
+        };
+        sums.par_iter().zip(places).map(value).collect()
+    }
+
+    /// The sums of every patch, in quanta.
+    fn sums(&self, places: &Places, fields: &TestFields, quanta: &[Quantum; N_SUMS]) -> Vec<PatchSums> {
         let mut sums = vec![PatchSums::default(); self.peaks.len()];
         let mut left = sums.as_mut_slice();
         let mut jobs = Vec::with_capacity(self.tasks.len());
@@ -84,14 +89,14 @@ impl Patches<'_> {
         let foreign: Vec<_> = jobs
             .into_par_iter()
             .map(|(task, start, own)| match fields.velocity {
-                Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, places, fields, &quanta),
-                None => self.sum_task::<MOMENTUM>(task.clone(), start, own, places, fields, &quanta),
+                Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, places, fields, quanta),
+                None => self.sum_task::<MOMENTUM>(task.clone(), start, own, places, fields, quanta),
             })
             .collect();
         for (patch, part) in foreign.into_iter().flatten() {
             sums[patch.at()].merge(&part);
         }
-        (sums, quanta)
+        sums
     }
 
     /// Adds the cells of one task: to `own` for the patches whose peaks are in it, from `start`; the

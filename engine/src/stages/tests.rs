@@ -28,5 +28,5 @@ pub fn find(field: &AmrField, threshold: f64) -> TestCells {
         left = rest;
     }
     jobs.into_par_iter().for_each(|(run, out)| compact(&field.mesh, &mask, run, &field.rho, out));
-    TestCells { mask, first, rho }
+    TestCells::new(mask, first, rho)
 }

@@ -88,20 +88,30 @@ impl Mesh {
     /// Which of the 4x4x4 cells about the 2x2x2 that a finer brick covers exist, x fastest; those
     /// outside the box count as existing.
     fn exists_around(&self, level: u8, brick: [u32; 3]) -> u64 {
+        let along = [0, 1, 2].map(|a| {
+            let first = 2 * i64::from(brick[a]) - 1;
+            [0, 1, 2, 3].map(|d| self.domain.wrap_along(level, a, first + d))
+        });
+        let mut blocks: [Option<([u32; 3], u64)>; 8] = [None; 8];
         let mut mask = 0;
-        let mut last = None;
         for k in 0..64 {
-            let offset = [k & 3, k >> 2 & 3, k >> 4];
-            let at = std::array::from_fn(|a| 2 * i64::from(brick[a]) + offset[a] - 1);
-            let exists = self.domain.wrap(level, at).is_none_or(|p| {
-                let block = p.map(|x| x >> 2);
-                let found = match last {
-                    Some((at, found)) if at == block => found,
-                    _ => last.insert((block, self.brick_at(level, block))).1,
-                };
-                found.is_some_and(|b| self.bricks[b.at()].exists >> local::bit_of(p) & 1 == 1)
-            });
-            mask |= u64::from(exists) << k;
+            let at = [along[0][k & 3], along[1][k >> 2 & 3], along[2][k >> 4]];
+            let exists = match at {
+                [Some(x), Some(y), Some(z)] => {
+                    let block = [x >> 2, y >> 2, z >> 2];
+                    let slot = (block[0] & 1 | (block[1] & 1) << 1 | (block[2] & 1) << 2) as usize;
+                    let cells = match blocks[slot] {
+                        Some((at, cells)) if at == block => cells,
+                        _ => {
+                            let cells = self.brick_at(level, block).map_or(0, |b| self.bricks[b.at()].exists);
+                            blocks[slot].insert((block, cells)).1
+                        }
+                    };
+                    cells >> local::bit_of([x, y, z]) & 1
+                }
+                _ => 1,
+            };
+            mask |= exists << k;
         }
         mask
     }

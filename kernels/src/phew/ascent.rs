@@ -1,7 +1,8 @@
 //! Ascent: which neighbour of a test cell is the densest? (paper, section 2.2)
 //!
 //! This is a separable 3x3x3 maximum over the patch of a brick, in which coarser cells stand at every
-//! place that they cover. What a coarser cell has to know of finer ones it is told afterwards
+//! place that they cover. It is taken in single precision, and where that does not tell two cells
+//! apart the densities themselves decide. What a coarser cell has to know of finer ones it is told afterwards
 //! ([`super::jumps`]), by [`raise`].
 
 use super::Rules;
@@ -25,6 +26,7 @@ pub fn ascend(mesh: &Mesh, tests: &TestCells, rules: Rules, supers: Range<usize>
     wide(
         #[inline(always)]
         || {
+            let [mut x3, mut y3, mut z3] = [[0.0; LEN]; 3];
             for_each_patch(
                 mesh,
                 tests,
@@ -32,9 +34,9 @@ pub fn ascend(mesh: &Mesh, tests: &TestCells, rules: Rules, supers: Range<usize>
                 supers,
                 #[inline(always)]
                 |brick, patch| {
-                    let x3 = max3::<1>(&patch.rho);
-                    let y3 = max3::<ROW>(&x3);
-                    let z3 = max3::<PLANE>(&y3);
+                    max3::<1>(&patch.rho, &mut x3);
+                    max3::<ROW>(&x3, &mut y3);
+                    max3::<PLANE>(&y3, &mut z3);
                     let first = tests.first[brick] as usize;
                     for (n, bit) in local::bits(tests.mask[brick]).enumerate() {
                         let place = usize::from(PLACE[bit as usize]);
@@ -88,7 +90,7 @@ pub(super) fn for_each_patch(
 /// The one place among the 27 around `place` that holds `value`, the maximum over them; `None` if
 /// there are several. `maxima` are the densities, their maxima along x, and along x and y.
 #[inline(always)]
-fn find_in(maxima: [&Values; 3], value: f64, place: usize) -> Option<usize> {
+fn find_in(maxima: [&Values; 3], value: f32, place: usize) -> Option<usize> {
     let (place, unique_z) = find_along::<PLANE>(maxima[2], value, place);
     let (place, unique_y) = find_along::<ROW>(maxima[1], value, place);
     let (place, unique_x) = find_along::<1>(maxima[0], value, place);
@@ -96,7 +98,7 @@ fn find_in(maxima: [&Values; 3], value: f64, place: usize) -> Option<usize> {
 }
 
 #[inline(always)]
-fn find_along<const OFFSET: usize>(values: &Values, value: f64, place: usize) -> (usize, bool) {
+fn find_along<const OFFSET: usize>(values: &Values, value: f32, place: usize) -> (usize, bool) {
     debug_assert!(place >= OFFSET && place + OFFSET < LEN);
     let hits = usize::from(values[place - OFFSET] == value)
         | usize::from(values[place] == value) << 1
@@ -116,15 +118,12 @@ fn break_tie(patch: &Patch, tests: &TestCells, rules: Rules, place: usize) -> us
         if patch.rho[candidate] == 0.0 {
             continue;
         }
+        let (ours, theirs) = (patch.test_at(candidate), patch.test_at(best));
+        let (rho, rho_best) = (tests.rho[ours.at()], tests.rho[theirs.at()]);
         let better = match rules {
-            Rules::Paper => tests.exceeds(patch.test_at(candidate), patch.test_at(best)),
-            Rules::Ramses => {
-                patch.rho[candidate] > patch.rho[best]
-                    || patch.rho[candidate] == patch.rho[best]
-                        && best != place
-                        && patch.is_coarser(candidate)
-                        && !patch.is_coarser(best)
-            }
+            Rules::Paper => tests.exceeds(ours, theirs),
+            Rules::Ramses if rho != rho_best => rho > rho_best,
+            Rules::Ramses => best != place && patch.is_coarser(candidate) && !patch.is_coarser(best),
         };
         if better {
             best = candidate;

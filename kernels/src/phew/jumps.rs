@@ -46,7 +46,8 @@ pub fn for_each_contact(
     for s in supers {
         let (level, super_brick) = (mesh.level_of_super(s), mesh.supers()[s]);
         let bricks = mesh.bricks_of(&super_brick);
-        let has_coarser = mesh.supers_of(0).start < mesh.supers_of(level.saturating_sub(1)).start;
+        let has_coarser =
+            !mesh.is_graded() && mesh.supers_of(0).start < mesh.supers_of(level.saturating_sub(1)).start;
         let has_coarse = level > 0 && mesh.supers_of(level).start > 0;
         if !has_coarse || tests.of_bricks(bricks.clone()).is_empty() {
             continue;
@@ -83,17 +84,21 @@ impl<F: FnMut(Contact)> Walk<'_, F> {
     fn through_bricks(&mut self, around: &Neighbourhood) {
         let position = self.mesh.bricks()[self.brick].position;
         let odd = position.map(|x| x as usize & 1);
-        let near = around.bricks(self.mesh, position.map(|x| x >> 1));
+        // From the first brick of the coarser super-brick around this one's.
+        let local = position.map(|x| (x >> 1 & 3) as i32);
         for corner in 0..8 {
             let side = [corner & 1, corner >> 1 & 1, corner >> 2];
-            let slot = [0, 1, 2].map(|a| side[a] + odd[a]);
+            let at = std::array::from_fn(|a| local[a] + (side[a] + odd[a]) as i32 - 1);
             let parts = [0, 1, 2].map(|a| PARTS[odd[a]][side[a]]);
-            self.through_brick(near[slot[0] + 3 * slot[1] + 9 * slot[2]], parts);
+            self.through_brick(around.brick(self.mesh, at), parts);
         }
     }
 
     fn through_brick(&mut self, brick: BrickIdx, parts: [Part; 3]) {
-        let region = local::box_mask(parts.map(|p| p.low), parts.map(|p| p.high));
+        if brick.is_none() && !self.has_coarser {
+            return;
+        }
+        let region = (0..3).fold(u64::MAX, |mask, a| mask & local::slab(a, parts[a].low, parts[a].high));
         let k_of = |bit: u32| {
             let offset = local::offset_of(bit);
             let k: [u32; 3] = std::array::from_fn(|a| offset[a] - parts[a].low + parts[a].start);

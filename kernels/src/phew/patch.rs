@@ -20,10 +20,11 @@ pub const CORE: usize = GUARD + PLANE + ROW;
 pub const CORE_LEN: usize = 4 * ROW;
 
 /// One number a place.
-pub type Values = [f64; LEN];
+pub type Values = [f32; LEN];
 
 /// Densities, indices and labels of the test cells in and around one brick; density 0 where there is
-/// none.
+/// none. Densities are in single precision ([`TestCells::narrow`]): what is decided by them alone must
+/// not depend on their last digits.
 #[derive(Debug, Clone)]
 pub struct Patch {
     /// Densities.
@@ -92,7 +93,7 @@ impl Patch {
                 })
             });
             if let Some(test) = found {
-                self.rho[GUARD + i] = tests.rho[test.at()];
+                self.rho[GUARD + i] = tests.narrow(test.0);
                 self.test[GUARD + i] = test.0;
                 self.label[GUARD + i] = labels.map_or(0, |l| l[test.at()].0);
             }
@@ -130,20 +131,16 @@ fn copy_row<T: Copy>(into: &mut [T; LEN], target: usize, from: &[T]) {
 
 /// The larger of each place and the one `OFFSET` further.
 #[inline(always)]
-pub fn max2<const OFFSET: usize>(values: &Values) -> Values {
-    let mut out = [0.0; LEN];
+pub fn max2<const OFFSET: usize>(values: &Values, out: &mut Values) {
     for i in 0..LEN - OFFSET {
         out[i] = larger(values[i], values[i + OFFSET]);
     }
-    out
 }
 
 /// The largest of each place and the ones `OFFSET` before and after it.
 #[inline(always)]
-pub fn max3<const OFFSET: usize>(values: &Values) -> Values {
-    let mut out = [0.0; LEN];
+pub fn max3<const OFFSET: usize>(values: &Values, out: &mut Values) {
     for i in OFFSET..LEN - OFFSET {
         out[i] = larger(larger(values[i - OFFSET], values[i]), values[i + OFFSET]);
     }
-    out
 }

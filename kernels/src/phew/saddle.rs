@@ -10,15 +10,16 @@
 
 use super::ascent::for_each_patch;
 use super::forest::{Edge, PairCache};
-use super::patch::{CORE, CORE_LEN, PLACE, PLANE, Patch, ROW, Values, max2, max3};
+use super::patch::{CORE, CORE_LEN, LEN, PLACE, PLANE, Patch, ROW, Values, max2, max3};
 use super::tests::TestCells;
 use super::wide::{larger, wide};
 use crate::ids::PeakIdx;
 use crate::mesh::{Mesh, local};
 use std::ops::Range;
 
-/// By how much a density must exceed another that the mean of it and any lower one does, rounded.
-const STRICTLY: f64 = 1.0 + 1.0 / (1u64 << 48) as f64;
+/// By how much a density in single precision must exceed another that the densities themselves, and
+/// so their means with any lower one, differ whatever the rounding.
+const STRICTLY: f32 = 1.0 + 1.0 / (1 << 20) as f32;
 
 /// The 13 directions in which contacts are looked for, x, y, z.
 const DIRECTIONS: [[i32; 3]; 13] = [
@@ -49,6 +50,7 @@ pub fn contacts(
     wide(
         #[inline(always)]
         || {
+            let mut boxes = BoxMaxima::default();
             for_each_patch(
                 mesh,
                 tests,
@@ -56,12 +58,12 @@ pub fn contacts(
                 supers,
                 #[inline(always)]
                 |brick, patch| {
-                    let found = surviving_directions(patch);
+                    let found = surviving_directions(patch, &mut boxes);
                     for bit in local::bits(tests.mask[brick]) {
                         let place = PLACE[bit as usize] as usize;
-                        for direction in local::bits(found[place - CORE]) {
+                        for direction in local::bits(u64::from(found[place - CORE])) {
                             let other = (place as i32 + offset_either_way(direction as usize)) as usize;
-                            out.push(edge(patch, place, other));
+                            out.push(edge(tests, patch, place, other));
                         }
                     }
                 },
@@ -71,13 +73,10 @@ pub fn contacts(
 }
 
 #[inline(always)]
-fn edge(patch: &Patch, a: usize, b: usize) -> Edge {
-    let saddle = 0.5 * (patch.rho[a] + patch.rho[b]);
-    Edge::new(
-        saddle,
-        [PeakIdx(patch.label[a]), PeakIdx(patch.label[b])],
-        [patch.test_at(a), patch.test_at(b)],
-    )
+fn edge(tests: &TestCells, patch: &Patch, a: usize, b: usize) -> Edge {
+    let cells = [patch.test_at(a), patch.test_at(b)];
+    let saddle = 0.5 * (tests.rho[cells[0].at()] + tests.rho[cells[1].at()]);
+    Edge::new(saddle, [PeakIdx(patch.label[a]), PeakIdx(patch.label[b])], cells)
 }
 
 const fn offset(direction: usize) -> i32 {
@@ -99,8 +98,8 @@ fn offset_either_way(direction: usize) -> i32 {
 /// One bit a direction for each place of the core span: 0 to 12, and 13 to 25 the other way if there
 /// are coarser cells, whose own patches do not look back at finer ones.
 #[inline(always)]
-fn surviving_directions(patch: &Patch) -> [u64; 4 * PLANE] {
-    let boxes = BoxMaxima::new(&patch.rho);
+fn surviving_directions(patch: &Patch, boxes: &mut BoxMaxima) -> [u32; 4 * PLANE] {
+    boxes.fill_in(&patch.rho);
     let mut found = [0; 4 * PLANE];
     boxes.mark_all::<false>(patch, &mut found);
     if patch.has_coarser {
@@ -112,6 +111,12 @@ fn surviving_directions(patch: &Patch) -> [u64; 4 * PLANE] {
 /// Maxima over the boxes of cells that touch both cells of a contact, by the shape of the box: two or
 /// three cells along x, y, z; three centred, two from the place on.
 struct BoxMaxima {
+    x2: Values,
+    x3: Values,
+    x2y2: Values,
+    x2y3: Values,
+    x3y2: Values,
+    x3y3: Values,
     b233: Values,
     b223: Values,
     b323: Values,
@@ -121,25 +126,35 @@ struct BoxMaxima {
     b332: Values,
 }
 
+impl Default for BoxMaxima {
+    fn default() -> Self {
+        let none = [0.0; LEN];
+        let [x2, x3, x2y2, x2y3, x3y2, x3y3] = [none; 6];
+        let [b233, b223, b323, b222, b322, b232, b332] = [none; 7];
+        Self { x2, x3, x2y2, x2y3, x3y2, x3y3, b233, b223, b323, b222, b322, b232, b332 }
+    }
+}
+
 impl BoxMaxima {
     #[inline(always)]
-    fn new(rho: &Values) -> Self {
-        let (x2, x3) = (max2::<1>(rho), max3::<1>(rho));
-        let (x2y2, x2y3) = (max2::<ROW>(&x2), max3::<ROW>(&x2));
-        let (x3y2, x3y3) = (max2::<ROW>(&x3), max3::<ROW>(&x3));
-        Self {
-            b233: max3::<PLANE>(&x2y3),
-            b223: max3::<PLANE>(&x2y2),
-            b323: max3::<PLANE>(&x3y2),
-            b222: max2::<PLANE>(&x2y2),
-            b322: max2::<PLANE>(&x3y2),
-            b232: max2::<PLANE>(&x2y3),
-            b332: max2::<PLANE>(&x3y3),
-        }
+    fn fill_in(&mut self, rho: &Values) {
+        max2::<1>(rho, &mut self.x2);
+        max3::<1>(rho, &mut self.x3);
+        max2::<ROW>(&self.x2, &mut self.x2y2);
+        max3::<ROW>(&self.x2, &mut self.x2y3);
+        max2::<ROW>(&self.x3, &mut self.x3y2);
+        max3::<ROW>(&self.x3, &mut self.x3y3);
+        max3::<PLANE>(&self.x2y3, &mut self.b233);
+        max3::<PLANE>(&self.x2y2, &mut self.b223);
+        max3::<PLANE>(&self.x3y2, &mut self.b323);
+        max2::<PLANE>(&self.x2y2, &mut self.b222);
+        max2::<PLANE>(&self.x3y2, &mut self.b322);
+        max2::<PLANE>(&self.x2y3, &mut self.b232);
+        max2::<PLANE>(&self.x3y3, &mut self.b332);
     }
 
     #[inline(always)]
-    fn mark_all<const BACK: bool>(&self, patch: &Patch, found: &mut [u64; 4 * PLANE]) {
+    fn mark_all<const BACK: bool>(&self, patch: &Patch, found: &mut [u32; 4 * PLANE]) {
         mark::<0, BACK>(patch, &self.b233, found);
         mark::<1, BACK>(patch, &self.b223, found);
         mark::<2, BACK>(patch, &self.b323, found);
@@ -160,7 +175,7 @@ impl BoxMaxima {
 /// of the core whose contact that way is between two patches and not strictly lower than a way around
 /// through the box's maximum.
 #[inline(always)]
-fn mark<const D: usize, const BACK: bool>(patch: &Patch, box_max: &Values, found: &mut [u64; 4 * PLANE]) {
+fn mark<const D: usize, const BACK: bool>(patch: &Patch, box_max: &Values, found: &mut [u32; 4 * PLANE]) {
     let (offset, start) = (const { offset(D) }, const { box_start(D) });
     let bit = 1 << (D + if BACK { 13 } else { 0 });
     for plane in 0..4 {

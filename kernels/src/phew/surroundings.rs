@@ -12,12 +12,12 @@ const WIDE_PLANE: usize = WIDE * WIDE;
 /// Number of places.
 const CUBE: usize = WIDE * WIDE_PLANE;
 
-/// The test cells in and next to a super-brick; density 0 where there is none. A coarser cell stands
+/// The test cells in and next to a super-brick; density (in single precision) 0 where there is none. A coarser cell stands
 /// at every place that it covers.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// Densities.
-    pub rho: Box<[f64]>,
+    pub rho: Box<[f32]>,
     /// Test cells, meaningless where the density is 0.
     pub test: Box<[u32]>,
     /// Their labels, if asked for; meaningless where the density is 0.
@@ -124,7 +124,7 @@ impl Surroundings {
 
     #[inline(always)]
     fn put(&mut self, of: Wanted, spot: usize, test: u32) {
-        self.rho[spot] = of.tests.rho[test as usize];
+        self.rho[spot] = of.tests.narrow(test);
         self.test[spot] = test;
         if let Some(labels) = of.labels {
             self.label[spot] = labels[test as usize].0;
@@ -166,7 +166,7 @@ impl Surroundings {
         for bit in local::bits(seen) {
             let test = first + local::rank(mask, bit);
             let spot = corner + 2 * usize::from(SPOT[bit as usize]) - 6 * (1 + WIDE + WIDE_PLANE);
-            let rho = of.tests.rho[test as usize];
+            let rho = of.tests.narrow(test);
             let label = of.labels.map(|l| l[test as usize].0);
             for row in [spot, spot + WIDE, spot + WIDE_PLANE, spot + WIDE_PLANE + WIDE] {
                 self.rho[row..row + 2].copy_from_slice(&[rho; 2]);

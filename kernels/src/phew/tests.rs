@@ -1,5 +1,6 @@
 //! Test cells: the leaves above the density threshold, numbered in the order of the cells.
 
+use super::wide::larger;
 use crate::ids::TestIdx;
 use crate::mesh::{Brick, Mesh, local};
 use std::ops::Range;
@@ -13,7 +14,12 @@ pub struct TestCells {
     pub first: Vec<u32>,
     /// Density of each test cell.
     pub rho: Vec<f64>,
+    /// What brings densities into the range of single precision: a power of two.
+    scale: f64,
 }
+
+/// Power of two to which the greatest density is brought.
+const NARROW_TOP: u64 = 100;
 
 /// The test cells of one brick: leaves with `rho > threshold`. `rho` holds every cell of the mesh.
 #[inline]
@@ -38,6 +44,23 @@ pub fn compact(mesh: &Mesh, mask: &[u64], bricks: Range<usize>, rho: &[f64], out
 }
 
 impl TestCells {
+    /// From a mask a brick, the first test cell of each brick with the total at the end, and densities.
+    pub fn new(mask: Vec<u64>, first: Vec<u32>, rho: Vec<f64>) -> Self {
+        let greatest = rho.iter().fold(f64::MIN_POSITIVE, |max, &r| larger(max, r));
+        let exponent = greatest.to_bits() >> 52;
+        // 2^(NARROW_TOP - exponent of the greatest), within what a double holds.
+        let scale = f64::from_bits((2046 + NARROW_TOP).saturating_sub(exponent).clamp(1, 2046) << 52);
+        Self { mask, first, rho, scale }
+    }
+
+    /// The density of a test cell in single precision: never 0, in the same order but for ties, and
+    /// strictly greater than `NEARLY` times another only if the density is clearly greater.
+    #[inline(always)]
+    pub fn narrow(&self, test: u32) -> f32 {
+        let narrow = (self.rho[test as usize] * self.scale) as f32;
+        if narrow > f32::MIN_POSITIVE { narrow } else { f32::MIN_POSITIVE }
+    }
+
     /// Number of test cells.
     pub fn len(&self) -> usize {
         self.rho.len()

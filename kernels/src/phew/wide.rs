@@ -9,6 +9,6 @@ pub fn wide<R>(work: impl FnOnce() -> R) -> R {
 
 /// The larger of two numbers that are not NaN, as one instruction.
 #[inline(always)]
-pub fn larger(a: f64, b: f64) -> f64 {
+pub fn larger<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }

@@ -64,7 +64,7 @@ pub fn combine(space: &SizedBox, patches: &[PatchValues], group: &[u32], head: &
             *b = b.max(s.abs());
         }
     }
-    let quanta = bound.map(Quantum::for_terms_up_to);
+    let quanta = bound.map(|b| Quantum::for_terms(b, patches.len() as u64));
     let mut totals = vec![PatchSums::default(); head.len()];
     for (g, patch, sums) in terms() {
         let fixed: [FixedSum; N_SUMS] = std::array::from_fn(|i| quanta[i].of(sums[i]));

@@ -2,8 +2,8 @@
 //! about it.
 
 use crate::geom::cell_side;
-use crate::ids::{BrickIdx, CellIdx};
-use crate::mesh::{Mesh, local};
+use crate::ids::CellIdx;
+use crate::mesh::{Brick, Mesh, local};
 use crate::phew::Rules;
 
 /// The peak of the quadratic may leave the cell's centre by this much of its side at the most.
@@ -25,31 +25,35 @@ pub fn refined_peak(mesh: &Mesh, rho: &[f64], rules: Rules, level: u8, position:
 
 /// Densities at the 27 places about a cell, x fastest.
 fn sample(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> [f64; 27] {
-    let own = mesh.find(level, position).map_or(0.0, |c| rho[c.at()]);
+    let along =
+        [0, 1, 2].map(|a| [-1, 0, 1].map(|d| mesh.domain().wrap_along(level, a, i64::from(position[a]) + d)));
     let mut bricks = Bricks::default();
+    let own = bricks.find(mesh, level, position).map_or(0.0, |c| rho[c.at()]);
     std::array::from_fn(|i| {
-        let at = std::array::from_fn(|a| i64::from(position[a]) + [i % 3, i / 3 % 3, i / 9][a] as i64 - 1);
-        let Some(inside) = mesh.domain().wrap(level, at) else { return own };
-        match bricks.find(mesh, level, inside) {
+        let (Some(x), Some(y), Some(z)) = (along[0][i % 3], along[1][i / 3 % 3], along[2][i / 9]) else {
+            return own;
+        };
+        match bricks.find(mesh, level, [x, y, z]) {
             Some(cell) => rho[cell.at()],
-            None => value_at(mesh, rho, level, inside).unwrap_or(own),
+            None => value_at(mesh, rho, level, [x, y, z]).unwrap_or(own),
         }
     })
 }
 
 /// The bricks of one level that were looked up last; 27 cells lie in at most eight.
 #[derive(Default)]
-struct Bricks([Option<([u32; 3], Option<BrickIdx>)>; 8]);
+struct Bricks([Option<([u32; 3], Option<Brick>)>; 8]);
 
 impl Bricks {
+    #[inline]
     fn find(&mut self, mesh: &Mesh, level: u8, position: [u32; 3]) -> Option<CellIdx> {
-        let brick = position.map(|x| x >> 2);
-        let slot = &mut self.0[(brick[0] & 1 | (brick[1] & 1) << 1 | (brick[2] & 1) << 2) as usize];
+        let place = position.map(|x| x >> 2);
+        let slot = &mut self.0[(place[0] & 1 | (place[1] & 1) << 1 | (place[2] & 1) << 2) as usize];
         let found = match slot {
-            Some((at, found)) if *at == brick => *found,
-            _ => slot.insert((brick, mesh.brick_at(level, brick))).1,
+            Some((at, found)) if *at == place => *found,
+            _ => slot.insert((place, mesh.brick_at(level, place).map(|b| mesh.bricks()[b.at()]))).1,
         };
-        mesh.bricks()[found?.at()].cell(local::bit_of(position))
+        found?.cell(local::bit_of(position))
     }
 }
 

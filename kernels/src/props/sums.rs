@@ -61,9 +61,9 @@ pub const SUMS: [Sum; N_SUMS] = [
 ];
 
 impl Scales {
-    /// The quantum of each sum.
-    pub fn quanta(&self) -> [Quantum; N_SUMS] {
-        std::array::from_fn(|i| Quantum::for_terms_up_to((SUMS[i].bound)(self)))
+    /// The quantum of each sum over at most `n_cells` cells.
+    pub fn quanta(&self, n_cells: u64) -> [Quantum; N_SUMS] {
+        std::array::from_fn(|i| Quantum::for_terms((SUMS[i].bound)(self), n_cells))
     }
 
     /// The larger of each.
