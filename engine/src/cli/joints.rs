@@ -2,7 +2,7 @@
 
 use super::fault::Failure;
 use inselberg::catalogue::{self, Catalogue};
-use inselberg::io::Snapshot;
+use inselberg::io::{Header, Snapshot};
 use inselberg::phew::PhewConfig;
 use inselberg::report::{Recorder, Stage, Totals, peak_memory, summary_json, summary_text};
 use inselberg::run::{Outcome, run};
@@ -39,17 +39,50 @@ pub fn write_ramses_text(
 pub fn draw(path: &Path, snapshot: &dyn Snapshot, outcome: &Outcome) -> Result<(), Failure> {
     use inselberg::report::plot::{PictureData, plot};
     let projection = inselberg::project::project(&outcome.field, PIXEL_LEVEL);
-    let side = projection.side * snapshot.header().boxlen;
+    let header = snapshot.header();
+    let side = projection.side * header.boxlen;
+    let depth = f64::from(header.coarse[2]);
     let data = PictureData {
-        projection: projection.values,
+        title: title(snapshot, outcome),
+        projection: projection.values.into_iter().map(|column| column / depth as f32).collect(),
         n: projection.n,
         extent: [[0.0, side]; 2],
         axes: [0, 1],
+        periodic: [header.periodic[0], header.periodic[1]],
         quantity: "mean density along z".into(),
-        units: "code density".into(),
+        units: density_unit(header).into(),
         catalogue: &outcome.catalogue,
     };
     Ok(plot(path, &data)?)
+}
+
+/// What the picture is of: the output, its redshift, the thresholds.
+#[cfg(feature = "plot")]
+fn title(snapshot: &dyn Snapshot, outcome: &Outcome) -> String {
+    let header = snapshot.header();
+    let mut parts = vec![match header.number {
+        Some(number) => format!("{} output {number}", header.format),
+        None => header.format.to_string(),
+    }];
+    if let (Some(c), Some(side)) = (&header.cosmology, header.comoving_side()) {
+        parts.push(format!("{} Mpc/h", (side * 1e3).round() / 1e3));
+        parts.push(match c.aexp {
+            a if a > 1.0 => format!("a = {a:.3}"),
+            a => format!("z = {:.2}", 1.0 / a - 1.0),
+        });
+    }
+    for (attribute, name) in [("density", "density > "), ("relevance", "relevance "), ("saddle", "saddle ")] {
+        match outcome.catalogue.attribute(&format!("{attribute}_threshold")) {
+            Some(catalogue::Attribute::Real(value)) if *value > 0.0 => parts.push(format!("{name}{value}")),
+            _ => {}
+        }
+    }
+    parts.join(",  ")
+}
+
+/// The unit of density as a person calls it.
+pub fn density_unit(header: &Header) -> &'static str {
+    if header.is_in_mean_densities() { "mean matter density" } else { "code_mass / code_length**3" }
 }
 
 /// Says how to get pictures.
@@ -73,7 +106,13 @@ fn no_pictures(path: &Path) -> Failure {
 
 /// The table at the end of a run.
 pub fn text(outcome: &Outcome, stages: &[Stage]) -> String {
-    summary_text(&Totals::of(&outcome.catalogue), stages, peak_memory())
+    let totals = Totals::of(&outcome.catalogue);
+    let text = summary_text(&totals, stages, peak_memory());
+    if totals.test_cells != Some(0) {
+        return text;
+    }
+    let densest = outcome.field.rho.iter().copied().fold(0.0, f64::max);
+    format!("no cell is above the density threshold; the densest has {densest}\n\n{text}")
 }
 
 /// The same for machines.
@@ -94,8 +133,8 @@ pub fn describe_json(catalogue: &Catalogue) -> serde_json::Value {
     })
 }
 
-/// Writes `snapshot` as a RAMSES output into `folder`.
-pub fn write_ramses_output(folder: &Path, snapshot: &dyn Snapshot) -> Result<(), Failure> {
+/// Writes `snapshot` as output `number` of RAMSES into `folder`.
+pub fn write_ramses_output(folder: &Path, number: u32, snapshot: &dyn Snapshot) -> Result<(), Failure> {
     use inselberg::io::ramses::write::{Dialect, Output, Split, write};
     let names: Vec<&str> = snapshot.fields().iter().map(|f| f.name.as_str()).collect();
     let mut octs = Vec::new();
@@ -110,7 +149,8 @@ pub fn write_ramses_output(folder: &Path, snapshot: &dyn Snapshot) -> Result<(),
         .iter()
         .map(|f| inselberg::io::FieldInfo { family: "hydro", name: f.name.clone() })
         .collect();
-    let output = Output { header: snapshot.header(), fields: &fields, octs: &octs, particles: None };
+    let header = Header { number: Some(number), ..snapshot.header().clone() };
+    let output = Output { header: &header, fields: &fields, octs: &octs, particles: None };
     let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
     std::fs::create_dir_all(folder)?;
     write(folder, output, split, &Dialect::default())?;

@@ -102,19 +102,18 @@ impl ReadError {
 
     /// `path` does not exist.
     pub fn missing(path: &Path) -> Self {
-        Self::Io {
-            path: path.into(),
-            action: "opening",
-            source: std::io::Error::from(std::io::ErrorKind::NotFound),
-        }
+        let what = format!("there is no such file or folder; expected {}", known_formats());
+        Self::Absent { path: path.into(), what }
     }
 
     /// No reader recognises `path`.
     pub fn unknown_format(path: &Path) -> Self {
-        let known: Vec<_> = super::READERS.iter().map(|r| r.name).collect();
-        Self::Absent {
-            path: path.into(),
-            what: format!("not an output of a known format; expected {}", known.join(" or ")),
-        }
+        let what = format!("not an output of a known format; expected {}", known_formats());
+        Self::Absent { path: path.into(), what }
     }
+}
+
+fn known_formats() -> String {
+    let known: Vec<_> = super::READERS.iter().map(|r| format!("{} ({})", r.name, r.looks)).collect();
+    known.join(" or ")
 }

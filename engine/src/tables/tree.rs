@@ -82,7 +82,7 @@ fn patch_columns(peaks: &Peaks) -> Vec<Column> {
         column(
             "mass_moment",
             moment,
-            "sum over its cells of mass times distance from the peak",
+            "sum over its cells of mass times displacement from the peak",
             vector(MOMENT),
         ),
     ];

@@ -25,7 +25,12 @@ use map::Mapped;
 use std::path::Path;
 
 /// The RAMSES reader.
-pub const READER: Reader = Reader { name: "RAMSES", recognises: locate::looks_like_output, open };
+pub const READER: Reader = Reader {
+    name: "RAMSES",
+    looks: "a folder such as output_00002 with its info_00002.txt",
+    recognises: locate::looks_like_output,
+    open,
+};
 
 /// Octs a block.
 const BLOCK: usize = 4096;
