@@ -3,7 +3,7 @@
 use super::fault::Failure;
 use inselberg::catalogue::{self, Catalogue};
 use inselberg::io::{Header, Snapshot};
-use inselberg::phew::PhewConfig;
+use inselberg::phew::{PhewConfig, RunError};
 use inselberg::report::{Recorder, Stage, Totals, peak_memory, summary_json, summary_text};
 use inselberg::run::{Outcome, run};
 use inselberg_comm::Comm;
@@ -13,14 +13,18 @@ use std::path::Path;
 #[cfg(feature = "plot")]
 const PIXEL_LEVEL: u8 = 9;
 
-/// Runs PHEW; a bar a stage on stderr if `progress`.
+/// Runs PHEW on the snapshot from `input`; a bar a stage on stderr if `progress`.
 pub fn segment(
+    input: &Path,
     snapshot: &dyn Snapshot,
     config: &PhewConfig,
     progress: bool,
 ) -> Result<(Outcome, Vec<Stage>), Failure> {
     let recorder = Recorder::new(progress);
-    let outcome = run(snapshot, config, &Comm::solo(), &recorder)?;
+    let outcome = run(snapshot, config, &Comm::solo(), &recorder).map_err(|error| match error {
+        RunError::Read(error) => error.into(),
+        error => Failure::about(input, error),
+    })?;
     Ok((outcome, recorder.stages()))
 }
 
@@ -152,7 +156,13 @@ pub fn write_ramses_output(folder: &Path, number: u32, snapshot: &dyn Snapshot) 
     let header = Header { number: Some(number), ..snapshot.header().clone() };
     let output = Output { header: &header, fields: &fields, octs: &octs, particles: None };
     let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
-    std::fs::create_dir_all(folder)?;
-    write(folder, output, split, &Dialect::default())?;
+    let is_new = !folder.exists();
+    std::fs::create_dir_all(folder).map_err(|error| Failure::about(folder, error))?;
+    write(folder, output, split, &Dialect::default()).inspect_err(|_| {
+        if is_new {
+            // Only if it is empty, so nothing of anybody's is lost.
+            let _ = std::fs::remove_dir(folder);
+        }
+    })?;
     Ok(())
 }

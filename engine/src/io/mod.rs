@@ -12,7 +12,7 @@ pub mod ramses;
 
 pub use error::{ReadError, ReadResult};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Physical scales and cosmology of a snapshot. A code length, density and time unit times these
 /// factors is cgs.
@@ -162,6 +162,13 @@ pub trait Snapshot: Send + Sync {
 
     /// Whether it holds particles at all.
     fn has_particles(&self) -> bool;
+
+    /// What messages call the place of the values of `field` in `piece`, or of its particles for
+    /// `None`: the file, where there is one.
+    fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {
+        let what = field.unwrap_or("particles");
+        format!("{what} of piece {} of {}", piece + 1, self.header().n_pieces).into()
+    }
 
     /// Number of octs that `piece` will deliver, by level: index = level of the cells.
     ///

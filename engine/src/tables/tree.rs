@@ -127,7 +127,7 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         PatchValues { n_cells: n_cells[i], rho_min: rho_min[i], sums, peak: cell_centre(level[i], ijk[i]) }
     };
     let patches = (0..n).map(patch).collect();
-    Ok(Peaks {
+    let peaks = Peaks {
         space: header.space,
         density_threshold: header.density_threshold,
         tree: MergeTree { rho: stored.reals("density")?, death },
@@ -137,7 +137,36 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         has_velocity,
         level,
         ijk,
-    })
+    };
+    match first_fault(&peaks) {
+        Some((row, what)) => Err(RecutError::Unsound { row: row + 1, what }),
+        None => Ok(peaks),
+    }
+}
+
+/// A row, from 0, that no run writes, and what about it.
+fn first_fault(peaks: &Peaks) -> Option<(usize, &'static str)> {
+    let (domain, tree) = (&peaks.space.domain, &peaks.tree);
+    let is_inside = |p: usize| {
+        let (level, ijk) = (peaks.level[p], peaks.ijk[p].map(i64::from));
+        domain.holds_level(level) && ijk.iter().zip(domain.extent(level)).all(|(x, n)| *x < n)
+    };
+    let is_finite = |p: usize| {
+        let patch = &peaks.patches[p];
+        let mut values = patch.sums.iter().chain(&peaks.refined[p]).chain([&patch.rho_min]);
+        values.all(|x| x.is_finite())
+    };
+    let has_cells = |p: usize| (1..1 << 32).contains(&peaks.patches[p].n_cells);
+    let is_dense = |p: usize| tree.rho[p].is_finite() && tree.rho[p] > peaks.density_threshold;
+    (0..peaks.len())
+        .find_map(|p| match p {
+            _ if !is_inside(p) => Some((p, "cell is not in the box")),
+            _ if !is_dense(p) => Some((p, "density is not above the threshold")),
+            _ if !has_cells(p) => Some((p, "number of cells is out of range")),
+            _ if !is_finite(p) => Some((p, "sums are not finite")),
+            _ => None,
+        })
+        .or_else(|| tree.first_fault().map(|p| (p.at(), "death ends no component in a higher one")))
 }
 
 fn peak_of_row(row: u64, n: usize, column: &'static str) -> Result<PeakIdx, RecutError> {
