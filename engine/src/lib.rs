@@ -5,6 +5,46 @@
 //! hands back a [`catalogue::Catalogue`]. Data flows one way: reader, mesh, density, ascent,
 //! labels, saddles, forest, hierarchy, properties, catalogue.
 //!
+//! What the command line does is a few calls. A snapshot, here one made in memory, becomes a catalogue:
+//!
+//! ```
+//! use inselberg::prelude::*;
+//!
+//! let snapshot = SynthField::new(&FieldParams { test_cells: 5_000, ..FieldParams::default() })?;
+//! let config = PhewConfig {
+//!     field: FieldChoice::Auto,
+//!     thresholds: Thresholds { density: 80.0, relevance: 1.1, saddle: Some(200.0), mass: 0.0 },
+//!     rules: Rules::Paper,
+//!     with_cells: false,
+//!     with_particles: false,
+//! };
+//! let catalogue = run(&snapshot, &config, &Comm::solo(), &Silent)?.catalogue;
+//! let clumps = catalogue.table("clumps").expect("every catalogue has clumps");
+//! let (mass, halo) = (clumps.reals("mass").unwrap(), clumps.counts("halo").unwrap());
+//! assert!(mass.len() == halo.len() && mass.iter().all(|m| *m > 0.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A simulation hands over leaf cells that it owns, at every step if it likes:
+//!
+//! ```
+//! use inselberg::prelude::*;
+//!
+//! // Two peaks, 9 and 7, on a line of cells of level 3, with a saddle between 4 and 7.
+//! let ijk: Vec<[u32; 3]> = (0..6).map(|x| [x, 4, 4]).collect();
+//! let rho = [2.0, 9.0, 4.0, 7.0, 3.0, 0.5];
+//! let field = AmrField::from_leaves(Domain::CUBE, &[3; 6], &ijk, &rho)?;
+//!
+//! let cut = Cut { density: 1.0, relevance: 1.2, saddle: Some(5.0) };
+//! let extra = TestFields::default();
+//! let task = Task { field: &field, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
+//! let patches = segment(&task, tests::find(&field, cut.density), &Comm::solo(), &Silent);
+//! let found = structures(&patches.peaks, &cut, 0.0, Rules::Paper);
+//! assert_eq!((found.clumps.len(), found.haloes.len()), (2, 1));
+//! assert_eq!((found.clumps[1].parent, found.clumps[1].saddle), (1, 5.5));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Architecture invariants: nothing in the library prints, exits or reads the environment; errors
 //! are values; `io` and `catalogue` know nothing of `stages`; physics is in the `kernels` crate
 //! and ranks are in the `comm` crate, which never see each other.
@@ -16,6 +56,7 @@ pub mod io;
 pub mod observe;
 pub mod peaks;
 pub mod phew;
+pub mod prelude;
 pub mod project;
 pub mod recut;
 pub mod report;
