@@ -5,10 +5,12 @@
 //! The input is the synthetic field of that size (15 test cells a patch), made in memory before the
 //! clock starts; `mesh` is the sorting of octs into a mesh, everything after it is PHEW.
 
+mod common;
+
+use common::{CUT, collect, task_of};
 use inselberg::amr::{AmrField, LevelOcts};
-use inselberg::io::Snapshot;
 use inselberg::observe::Observer;
-use inselberg::phew::{Rules, Task, segment};
+use inselberg::phew::{Rules, segment};
 use inselberg::report::{Recorder, peak_memory};
 use inselberg::stages::load::domain;
 use inselberg::stages::properties::TestFields;
@@ -16,7 +18,6 @@ use inselberg::stages::tests;
 use inselberg::structures::structures;
 use inselberg::synth::{FieldParams, SynthField, THRESHOLD};
 use inselberg_comm::Comm;
-use inselberg_kernels::phew::hierarchy::Cut;
 use std::collections::BTreeMap;
 
 fn main() {
@@ -51,22 +52,6 @@ fn main() {
     println!("peak memory {:?} bytes, {:?} of it with the input and its copy alone", peak_memory(), made);
 }
 
-fn collect(snapshot: &SynthField) -> Vec<LevelOcts> {
-    let mut levels: Vec<LevelOcts> = Vec::new();
-    for piece in 0..snapshot.header().n_pieces {
-        let mut append = |block: &inselberg::io::OctBlock| {
-            levels.resize_with(levels.len().max(usize::from(block.level) + 1), LevelOcts::default);
-            let octs = &mut levels[usize::from(block.level)];
-            octs.position.extend_from_slice(&block.position);
-            octs.split.extend_from_slice(&block.split);
-            octs.values.extend_from_slice(&block.values[0]);
-            Ok(())
-        };
-        snapshot.octs(piece, &["density"], &mut append).expect("octs");
-    }
-    levels
-}
-
 fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [usize; 3] {
     recorder.begin("mesh", 0);
     let field = AmrField::from_octs(domain(snapshot), levels).expect("a mesh");
@@ -74,18 +59,12 @@ fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [
     recorder.begin("test cells", 0);
     let found = tests::find(&field, THRESHOLD);
     recorder.end("test cells", 0);
-    let task = Task {
-        field: &field,
-        extra: &TestFields::default(),
-        density_threshold: THRESHOLD,
-        side: 1.0,
-        rules: Rules::Paper,
-    };
+    let extra = TestFields::default();
+    let task = task_of(&field, &extra);
     let n_tests = found.len();
     let done = segment(&task, found, &Comm::solo(), recorder);
     recorder.begin("hierarchy", 0);
-    let cut = Cut { density: THRESHOLD, relevance: 3.0, saddle: Some(200.0) };
-    let list = structures(&done.peaks, &cut, 0.0, Rules::Paper);
+    let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper);
     recorder.end("hierarchy", 0);
     assert!(!list.haloes.is_empty());
     [field.mesh.n_leaves(), n_tests, done.peaks.len()]

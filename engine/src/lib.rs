@@ -5,70 +5,45 @@
 //! hands back a [`catalogue::Catalogue`]. Data flows one way: reader, mesh, density, ascent,
 //! labels, saddles, forest, hierarchy, properties, catalogue.
 //!
-//! # A snapshot
+//! What the command line does is a few calls. A snapshot, here one made in memory, becomes a catalogue:
 //!
-//! ```no_run
-//! use inselberg::comm::Comm;
-//! use inselberg::observe::Silent;
-//! use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
+//! ```
+//! use inselberg::prelude::*;
 //!
-//! let snapshot = inselberg::io::open("output_00002".as_ref())?;
+//! let snapshot = SynthField::new(&FieldParams { test_cells: 5_000, ..FieldParams::default() })?;
 //! let config = PhewConfig {
 //!     field: FieldChoice::Auto,
-//!     thresholds: Thresholds { density: 80.0, relevance: 3.0, saddle: Some(200.0), mass: 0.0 },
+//!     thresholds: Thresholds { density: 80.0, relevance: 1.1, saddle: Some(200.0), mass: 0.0 },
 //!     rules: Rules::Paper,
 //!     with_cells: false,
 //!     with_particles: false,
 //! };
-//! let outcome = inselberg::run::run(snapshot.as_ref(), &config, &Comm::solo(), &Silent)?;
-//! inselberg::catalogue::write("clumps.hdf5".as_ref(), &outcome.catalogue)?;
-//!
-//! let stored = inselberg::catalogue::read("clumps.hdf5".as_ref())?;
-//! println!("{} clumps", stored.table("clumps").map_or(0, |t| t.n_rows()));
+//! let catalogue = run(&snapshot, &config, &Comm::solo(), &Silent)?.catalogue;
+//! let clumps = catalogue.table("clumps").expect("every catalogue has clumps");
+//! let (mass, halo) = (clumps.reals("mass").unwrap(), clumps.counts("halo").unwrap());
+//! assert!(mass.len() == halo.len() && mass.iter().all(|m| *m > 0.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Cells that someone else owns
-//!
-//! What a simulation calls every step: leaves in any order, those below the threshold left out if one
-//! likes.
+//! A simulation hands over leaf cells that it owns, at every step if it likes:
 //!
 //! ```
-//! use inselberg::amr::AmrField;
-//! use inselberg::comm::Comm;
-//! use inselberg::kernels::geom::Domain;
-//! use inselberg::kernels::phew::hierarchy::Cut;
-//! use inselberg::observe::Silent;
-//! use inselberg::phew::{Rules, Task, segment};
-//! use inselberg::stages::properties::TestFields;
-//! use inselberg::stages::tests;
-//! use inselberg::structures::structures;
+//! use inselberg::prelude::*;
 //!
-//! // Eight cells of level 3 in a row: two peaks, of density 9 and 5, that meet at (2 + 4) / 2.
-//! let rho = [1.0, 9.0, 2.0, 4.0, 5.0, 1.0, 1.0, 1.0];
-//! let ijk: Vec<[u32; 3]> = (0..8).map(|x| [x, 0, 0]).collect();
-//! let field = AmrField::from_leaves(Domain::CUBE, &[3; 8], &ijk, &rho)?;
+//! // Two peaks, 9 and 7, on a line of cells of level 3, with a saddle between 4 and 7.
+//! let ijk: Vec<[u32; 3]> = (0..6).map(|x| [x, 4, 4]).collect();
+//! let rho = [2.0, 9.0, 4.0, 7.0, 3.0, 0.5];
+//! let field = AmrField::from_leaves(Domain::CUBE, &[3; 6], &ijk, &rho)?;
 //!
-//! let task = Task {
-//!     field: &field,
-//!     extra: &TestFields::default(),
-//!     density_threshold: 1.5,
-//!     side: 1.0,
-//!     rules: Rules::Paper,
-//! };
-//! let found = segment(&task, tests::find(&field, 1.5), &Comm::solo(), &Silent);
-//! assert_eq!((found.tests.len(), found.peaks.len()), (4, 2));
-//!
-//! let cut = |relevance| Cut { density: 1.5, relevance, saddle: None };
-//! let clumps = structures(&found.peaks, &cut(1.5), 0.0, Rules::Paper).clumps;
-//! assert_eq!(clumps.len(), 2);
-//! assert_eq!((clumps[1].rho_peak, clumps[1].saddle, clumps[1].n_cells), (5.0, 3.0, 2));
-//! // Any other thresholds follow from the same tree: 5 / 3 is below 2.
-//! assert_eq!(structures(&found.peaks, &cut(2.0), 0.0, Rules::Paper).clumps.len(), 1);
+//! let cut = Cut { density: 1.0, relevance: 1.2, saddle: Some(5.0) };
+//! let extra = TestFields::default();
+//! let task = Task { field: &field, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
+//! let patches = segment(&task, tests::find(&field, cut.density), &Comm::solo(), &Silent);
+//! let found = structures(&patches.peaks, &cut, 0.0, Rules::Paper);
+//! assert_eq!((found.clumps.len(), found.haloes.len()), (2, 1));
+//! assert_eq!((found.clumps[1].parent, found.clumps[1].saddle), (1, 5.5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! Both use the rayon pool that they are called in; run them inside `ThreadPool::install` to choose it.
 //!
 //! Architecture invariants: nothing in the library prints, exits or reads the environment; errors
 //! are values; `io` and `catalogue` know nothing of `stages`; physics is in the `kernels` crate
@@ -86,6 +61,7 @@ pub mod io;
 pub mod observe;
 pub mod peaks;
 pub mod phew;
+pub mod prelude;
 pub mod project;
 pub mod recut;
 pub mod report;

@@ -1,7 +1,7 @@
 //! A catalogue described for a person.
 
 use super::units::unit_name;
-use super::{Attribute, Catalogue, Table, Values};
+use super::{Attribute, Catalogue, Table};
 use std::fmt::Write;
 
 /// How many haloes are listed.
@@ -68,14 +68,16 @@ fn same_columns(a: &Table, b: &Table) -> bool {
 
 fn describe_haloes(text: &mut String, catalogue: &Catalogue) {
     let Some(haloes) = catalogue.table("haloes") else { return };
-    let Some(masses) = reals(haloes, "mass") else { return };
+    let Some(masses) = haloes.reals("mass") else { return };
     let mut rows: Vec<usize> = (0..masses.len()).collect();
     rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]));
     rows.truncate(N_LISTED);
     let _ = writeln!(text, "\nthe most massive haloes (code units)");
     let _ = writeln!(text, "  {:>10}  {:>12}  {:>10}  peak position", "id", "mass", "cells");
     for row in rows {
-        let position = position(haloes, row)
+        let position = haloes
+            .vectors("peak_position")
+            .map(|v| v[row])
             .map_or(String::new(), |p| format!("{:9.6} {:9.6} {:9.6}", p[0], p[1], p[2]));
         let (id, cells) = (count(haloes, "id", row), count(haloes, "n_cells", row));
         let line = format!("  {id:>10}  {:>12.5e}  {cells:>10}  {position}", masses[row]);
@@ -83,23 +85,6 @@ fn describe_haloes(text: &mut String, catalogue: &Catalogue) {
     }
 }
 
-fn reals<'a>(table: &'a Table, name: &str) -> Option<&'a [f64]> {
-    match &table.column(name)?.values {
-        Values::F64(v) => Some(v),
-        _ => None,
-    }
-}
-
 fn count(table: &Table, name: &str, row: usize) -> String {
-    match table.column(name).map(|c| &c.values) {
-        Some(Values::U64(v)) => v[row].to_string(),
-        _ => "-".into(),
-    }
-}
-
-fn position(table: &Table, row: usize) -> Option<[f64; 3]> {
-    match &table.column("peak_position")?.values {
-        Values::F64x3(v) => Some(v[row]),
-        _ => None,
-    }
+    table.counts(name).map_or("-".into(), |v| v[row].to_string())
 }

@@ -149,6 +149,30 @@ impl Table {
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|c| c.name == name)
     }
+
+    /// The column of reals called `name`.
+    pub fn reals(&self, name: &str) -> Option<&[f64]> {
+        match &self.column(name)?.values {
+            Values::F64(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The column of counts or identifiers called `name`.
+    pub fn counts(&self, name: &str) -> Option<&[u64]> {
+        match &self.column(name)?.values {
+            Values::U64(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The column of vectors called `name`.
+    pub fn vectors(&self, name: &str) -> Option<&[[f64; 3]]> {
+        match &self.column(name)?.values {
+            Values::F64x3(v) => Some(v),
+            _ => None,
+        }
+    }
 }
 
 impl Catalogue {

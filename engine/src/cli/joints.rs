@@ -45,10 +45,9 @@ pub fn draw(path: &Path, snapshot: &dyn Snapshot, outcome: &Outcome) -> Result<(
     let projection = inselberg::project::project(&outcome.field, PIXEL_LEVEL);
     let header = snapshot.header();
     let side = projection.side * header.boxlen;
-    let depth = f64::from(header.coarse[2]);
     let data = PictureData {
         title: title(snapshot, outcome),
-        projection: projection.values.into_iter().map(|column| column / depth as f32).collect(),
+        projection: projection.values,
         n: projection.n,
         extent: [[0.0, side]; 2],
         axes: [0, 1],

@@ -1,0 +1,40 @@
+//! What the benches share: the synthetic field in memory, and how it is cut.
+#![allow(dead_code, reason = "each bench uses its part")]
+
+use inselberg::amr::{AmrField, LevelOcts};
+use inselberg::io::{OctBlock, Snapshot};
+use inselberg::phew::{Rules, Task};
+use inselberg::stages::properties::TestFields;
+use inselberg::synth::{FieldParams, SynthField, THRESHOLD};
+use inselberg_kernels::phew::hierarchy::Cut;
+
+/// Thresholds of every bench.
+pub const CUT: Cut = Cut { density: THRESHOLD, relevance: 3.0, saddle: Some(200.0) };
+
+/// A field with about that many test cells, some 15 of them a patch.
+pub fn synthetic(test_cells: f64) -> SynthField {
+    let params = FieldParams { test_cells: test_cells as u64, ..FieldParams::default() };
+    SynthField::new(&params).expect("a field")
+}
+
+/// Every oct of a snapshot with its density.
+pub fn collect(snapshot: &dyn Snapshot) -> Vec<LevelOcts> {
+    let mut levels: Vec<LevelOcts> = Vec::new();
+    for piece in 0..snapshot.header().n_pieces {
+        let mut append = |block: &OctBlock| {
+            levels.resize_with(levels.len().max(usize::from(block.level) + 1), LevelOcts::default);
+            let octs = &mut levels[usize::from(block.level)];
+            octs.position.extend_from_slice(&block.position);
+            octs.split.extend_from_slice(&block.split);
+            octs.values.extend_from_slice(&block.values[0]);
+            Ok(())
+        };
+        snapshot.octs(piece, &["density"], &mut append).expect("octs");
+    }
+    levels
+}
+
+/// The task of segmenting a field with the thresholds of every bench.
+pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
+    Task { field, extra, density_threshold: THRESHOLD, side: 1.0, rules: Rules::Paper }
+}

@@ -1,0 +1,119 @@
+//! Every stage by itself and the whole, in test cells a second.
+//!
+//!     cargo bench --bench phew
+//!     INSELBERG_BENCH_LARGE=1 cargo bench --bench phew -- whole     # also 2e7 test cells
+//!
+//! Each stage is given what the stages before it left; RAYON_NUM_THREADS chooses the threads.
+
+mod common;
+
+use common::{CUT, collect, synthetic, task_of};
+use criterion::measurement::WallTime;
+use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use inselberg::amr::AmrField;
+use inselberg::io::ramses::write::{Dialect, Output, Split, write};
+use inselberg::io::{self, OctBlock, Snapshot};
+use inselberg::observe::Silent;
+use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds, segment};
+use inselberg::run::run;
+use inselberg::stages::load::{domain, read_mesh};
+use inselberg::stages::properties::{Patches, TestFields};
+use inselberg::stages::{ascent, cut_tasks, label, saddle, tests};
+use inselberg::structures::structures;
+use inselberg::synth::{SynthField, THRESHOLD};
+use inselberg_comm::Comm;
+use inselberg_kernels::phew::tests::Locator;
+use inselberg_kernels::phew::tree::MergeTree;
+use std::path::PathBuf;
+
+/// Files that the output to be read is in.
+const N_FILES: usize = 4;
+
+fn phew(criterion: &mut Criterion) {
+    let is_large = std::env::var_os("INSELBERG_BENCH_LARGE").is_some();
+    let sizes: &[f64] = if is_large { &[2e6, 2e7] } else { &[2e6] };
+    for &size in sizes {
+        let snapshot = synthetic(size);
+        let n = snapshot.census().expect("counts").test_cells;
+        let mut group = criterion.benchmark_group(format!("{size:e}"));
+        group.sample_size(10).throughput(Throughput::Elements(n));
+        from_files(&mut group, &snapshot);
+        stages(&mut group, &snapshot);
+        group.finish();
+    }
+}
+
+/// Reading, and everything from the files to the catalogue.
+fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = io::open(&write_files(folder.path().into(), snapshot)).expect("an output");
+    group.bench_function("reading", |b| {
+        b.iter(|| read_mesh(&*output, Some("density"), &Silent).expect("a mesh"));
+    });
+    let config = PhewConfig {
+        field: FieldChoice::Auto,
+        thresholds: Thresholds {
+            density: CUT.density,
+            relevance: CUT.relevance,
+            saddle: CUT.saddle,
+            mass: 0.0,
+        },
+        rules: Rules::Paper,
+        with_cells: false,
+        with_particles: false,
+    };
+    group.bench_function("whole with reading", |b| {
+        b.iter(|| run(&*output, &config, &Comm::solo(), &Silent).expect("a run"));
+    });
+}
+
+fn write_files(folder: PathBuf, snapshot: &SynthField) -> PathBuf {
+    let mut octs: Vec<OctBlock> = Vec::new();
+    for piece in 0..snapshot.header().n_pieces {
+        let keep = &mut |block: &OctBlock| {
+            octs.push(block.clone());
+            Ok(())
+        };
+        snapshot.octs(piece, &["density"], keep).expect("octs");
+    }
+    let (header, fields) = (snapshot.header(), snapshot.fields());
+    let output = Output { header, fields, octs: &octs, particles: None };
+    let oct_owner = |level: u8, [_, _, z]: [u32; 3]| (z as usize * N_FILES) >> (level - 1);
+    let split = Split { n_cpus: N_FILES, oct_owner: &oct_owner, particle_owner: &|_| 0, ghosts: false };
+    write(&folder, output, split, &Dialect::default()).expect("written")
+}
+
+fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
+    let octs = collect(snapshot);
+    let build = |octs| AmrField::from_octs(domain(snapshot), octs).expect("a mesh");
+    group.bench_function("mesh", |b| b.iter_batched(|| octs.clone(), build, BatchSize::PerIteration));
+    let field = build(octs);
+    let (mesh, extra, rules) = (&field.mesh, TestFields::default(), Rules::Paper);
+    group.bench_function("test cells", |b| b.iter(|| tests::find(&field, THRESHOLD)));
+    let found = tests::find(&field, THRESHOLD);
+    let tasks = cut_tasks(mesh, &found);
+    group.bench_function("ascent", |b| b.iter(|| ascent::run(mesh, &found, rules, &tasks)));
+    let climb = || ascent::run(mesh, &found, rules, &tasks);
+    group.bench_function("labels", |b| {
+        b.iter_batched(climb, |up| label::run(&up), BatchSize::PerIteration);
+    });
+    let (peaks, labels) = label::run(&climb());
+    group.bench_function("saddles", |b| b.iter(|| saddle::run(mesh, &found, &peaks, &labels, &tasks)));
+    let edges = saddle::run(mesh, &found, &peaks, &labels, &tasks);
+    let patches = Patches { mesh, tests: &found, peaks: &peaks, labels: &labels, tasks: &tasks };
+    let grow = |rho| MergeTree::grow(rho, &edges);
+    group.bench_function("forest", |b| {
+        b.iter_batched(|| patches.peak_densities(), grow, BatchSize::PerIteration);
+    });
+    group.bench_function("patches", |b| {
+        b.iter(|| patches.sums(&patches.places(&Locator::new(mesh, &found)), &extra, &Comm::solo()));
+    });
+    let segmented =
+        || segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &Comm::solo(), &Silent);
+    let done = segmented();
+    group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT, 0.0, rules)));
+    group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules)));
+}
+
+criterion_group!(benches, phew);
+criterion_main!(benches);
