@@ -24,7 +24,7 @@ pub enum RunError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A field that the input does not have.
-    #[error("the input has no field `{name}`; expected one of {known}, cic, cic-ramses")]
+    #[error("the input has no field `{name}`; expected one of {known}")]
     NoField {
         /// The field.
         name: String,

@@ -106,7 +106,9 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Resu
         FieldChoice::CicRamses => Source::Particles(Scheme::Ramses),
         FieldChoice::Named(name) if has(name) => Source::Cells(name),
         FieldChoice::Named(name) => {
-            let known: Vec<&str> = snapshot.fields().iter().map(|f| f.name.as_str()).collect();
+            let particles: &[&str] = if snapshot.has_particles() { &["cic", "cic-ramses"] } else { &[] };
+            let cells = snapshot.fields().iter().map(|f| f.name.as_str());
+            let known: Vec<&str> = cells.chain(particles.iter().copied()).collect();
             return Err(RunError::NoField { name: name.clone(), known: known.join(", ") });
         }
         FieldChoice::Auto if has("density") => Source::Cells("density"),
