@@ -19,7 +19,10 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let main = read_file(path)?;
     let mut tables: Vec<Table> = Vec::new();
     let mut in_main = main.table;
-    for name in &main.tables {
+    let names = main.tables.ok_or_else(|| {
+        CatalogueReadError::content(path, "comments at the top", "no tables named", "the names of the tables")
+    })?;
+    for name in &names {
         if in_main.as_ref().is_some_and(|t| t.name == *name) {
             tables.extend(in_main.take());
         } else {
@@ -33,7 +36,8 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
 #[derive(Default)]
 struct Content {
     run: String,
-    tables: Vec<String>,
+    /// `None` before the line that names them.
+    tables: Option<Vec<String>>,
     attributes: Vec<(String, Attribute)>,
     table: Option<Table>,
     rows: u64,
@@ -121,7 +125,7 @@ fn add_comment(content: &mut Content, comment: &str) -> Option<()> {
     let rest = rest.trim();
     match key {
         "run" => content.run = rest.into(),
-        "tables" => content.tables = rest.split_whitespace().map(String::from).collect(),
+        "tables" => content.tables = Some(rest.split_whitespace().map(String::from).collect()),
         "attribute" => content.attributes.push(attribute(rest)?),
         "table" => content.table = Some(Table { name: rest.into(), columns: vec![] }),
         "rows" => content.rows = rest.parse().ok()?,
