@@ -82,7 +82,7 @@ fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [
         rules: Rules::Paper,
     };
     let n_tests = found.len();
-    let done = segment(&task, found, &Comm::solo(), recorder);
+    let done = segment(&task, found, &Comm::solo(), recorder).expect("one rank");
     recorder.begin("hierarchy", 0);
     let cut = Cut { density: THRESHOLD, relevance: 3.0, saddle: Some(200.0) };
     let list = structures(&done.peaks, &cut, 0.0, Rules::Paper);
