@@ -1,21 +1,20 @@
 # run: PHEW on the bundled RAMSES output     test: every test     bench: the benchmarks
 # lint: format, clippy, docs                 setup: system packages that are missing
 
-CARGO_RUN = cargo run --release --quiet --
 EXAMPLE = target/example/ramses_16/dm_1rank/output_00002
 RESULTS = inselberg-out
 
 .PHONY: run test bench lint setup
 
 run: setup $(EXAMPLE)
-	mkdir -p $(RESULTS)
+	@mkdir -p $(RESULTS)
 	cargo build --release
-	$(CARGO_RUN) phew $(EXAMPLE) --config configs/example.toml \
+	cargo run --release --quiet -- phew $(EXAMPLE) --config configs/example.toml \
 		-o $(RESULTS)/clumps.hdf5 --plot $(RESULTS)/clumps.png
-	@echo "Catalogue: $(RESULTS)/clumps.hdf5    Picture: $(RESULTS)/clumps.png"
+	@echo; echo "catalogue: $(RESULTS)/clumps.hdf5"; echo "picture:   $(RESULTS)/clumps.png"
 
 test: setup
-	cargo test --workspace --release
+	cargo test --workspace
 
 bench: setup
 	cargo bench
@@ -29,6 +28,6 @@ setup:
 	@bash scripts/setup.sh
 
 $(EXAMPLE): tests/fixtures/ramses_16.tar.xz
-	mkdir -p target/example
+	@mkdir -p target/example
 	tar -xJf $< -C target/example
-	touch $@
+	@touch $@

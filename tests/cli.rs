@@ -64,9 +64,9 @@ fn mistyped_command_lines_are_one_line() {
     refused_with(&["synth"], "no command");
     refused_with(&["phew", "in", "--densty-threshold", "80"], "--density-threshold");
     refused_with(&["phew", "in", "again"], "again");
-    refused_with(&["phew"], "phew needs INPUT");
-    refused_with(&["phew", "in", "-o", "out.hdf5"], "phew needs density threshold");
-    refused_with(&["phew", "in", "--density-threshold", "80"], "phew needs output");
+    refused_with(&["phew"], "phew needs an input; give INPUT or");
+    refused_with(&["phew", "in", "-o", "out.hdf5"], "phew needs a density threshold");
+    refused_with(&["phew", "in", "--density-threshold", "80"], "phew needs an output");
     refused_with(&["phew", "in", "-o", "x", "--density-threshold", "80", "--plot", "x.gif"], ".png or .svg");
     refused_with(&["phew", "in", "-o", "x", "--density-threshold", "--quiet"], "expected a number");
     refused_with(&["synth", "field", "-o", "x", "--levels", "9:5"], "MIN:MAX");
@@ -149,6 +149,21 @@ fn particles_are_made_and_said_in_text_and_json() {
     assert_eq!(json["N"], 3000);
     assert!(first == std::fs::read(&path).expect("there"), "the same on any number of threads");
     assert!(inselberg(&[&args[..], &["--quiet"]].concat()).stdout.is_empty());
+}
+
+#[test]
+fn an_output_is_made_under_the_name_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (asked, made) in [("output_00007", "output_00007"), ("box", "box/output_00001")] {
+        let (asked, made) = (folder.path().join(asked), folder.path().join(made));
+        let (asked, made) = (asked.to_string_lossy(), made.to_string_lossy());
+        let args = ["synth", "field", "--test-cells", "1000", "-o", &asked];
+        let said = inselberg(&args);
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        assert!(String::from_utf8_lossy(&said.stdout).starts_with(&format!("{made}: ")));
+        assert!(inselberg(&["info", &made]).status.success(), "{made}");
+        refused_with(&args, "is there already");
+    }
 }
 
 #[test]

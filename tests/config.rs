@@ -171,5 +171,5 @@ fn thresholds_out_of_range_are_named_wherever_they_come_from() {
 fn what_is_missing_is_named_with_its_flag_and_its_key() {
     let error = job("[phew]\ninput = 'in'\noutput = 'out'\n", &[]).expect_err("no threshold").to_string();
     let how = "--density-threshold or `density_threshold` under [phew] of a --config file";
-    assert_eq!(error, format!("phew needs density threshold; give {how}"));
+    assert_eq!(error, format!("phew needs a density threshold; give {how}"));
 }

@@ -47,6 +47,8 @@ fn picture<'a>(catalogue: &'a Catalogue, projection: Vec<f32>) -> PictureData<'a
         projection,
         extent: [[0.0, 1.0], [0.0, 1.0]],
         axes: [0, 1],
+        periodic: [true; 2],
+        title: "A sample".into(),
         quantity: "column density".into(),
         units: "code_mass / code_length**2".into(),
         catalogue,

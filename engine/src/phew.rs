@@ -45,7 +45,8 @@ pub enum RunError {
 /// Which cell quantity is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum FieldChoice {
-    /// Hydro `density` if there is one, else `rho` of the grav files, else dark-matter particles.
+    /// Hydro `density` if there is one, else `rho` of the grav files, else dark-matter particles,
+    /// deposited as [`Rules`] say.
     #[default]
     Auto,
     /// A field of the snapshot by name.

@@ -27,6 +27,14 @@ pub enum RecutError {
         /// Rows that there are.
         n_rows: usize,
     },
+    /// A row that cannot be: not finite, outside the box, or the end of a peak that does not end there.
+    #[error("row {row} of `tree` is broken: its {what}; expected one written by `inselberg phew`")]
+    Unsound {
+        /// The row, from 1.
+        row: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// A saddle threshold below the density threshold.
     #[error(
         "saddle threshold {saddle} is below the catalogue's density threshold {density}; expected at least that"

@@ -11,8 +11,19 @@ const N_LISTED: usize = 10;
 pub fn describe(catalogue: &Catalogue) -> String {
     let mut text = String::new();
     describe_attributes(&mut text, catalogue);
-    for table in &catalogue.tables {
-        describe_table(&mut text, table);
+    for (i, table) in catalogue.tables.iter().enumerate() {
+        match catalogue.tables[..i].iter().find(|before| same_columns(before, table)) {
+            Some(before) => {
+                let _ = writeln!(
+                    text,
+                    "\n{}: {} rows\n  columns as in {}",
+                    table.name,
+                    table.n_rows(),
+                    before.name
+                );
+            }
+            None => describe_table(&mut text, table),
+        }
     }
     describe_haloes(&mut text, catalogue);
     text
@@ -46,6 +57,13 @@ fn describe_table(text: &mut String, table: &Table) {
         let line = format!("  {:width$}  {unit:unit_width$}  {}", column.name, column.description);
         let _ = writeln!(text, "{}", line.trim_end());
     }
+}
+
+fn same_columns(a: &Table, b: &Table) -> bool {
+    let heads = |t: &Table| {
+        t.columns.iter().map(|c| (c.name.clone(), c.dimension, c.description.clone())).collect::<Vec<_>>()
+    };
+    heads(a) == heads(b)
 }
 
 fn describe_haloes(text: &mut String, catalogue: &Catalogue) {

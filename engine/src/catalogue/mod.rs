@@ -6,7 +6,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `writers` | the table of formats; [`write()`] and [`read()`] choose by the file's name |
-//! | [`hdf5`], [`csv`] | the formats |
+//! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
 //! | [`atomic`] | whole files or none |
 //! | [`info`] | a catalogue described for a person |

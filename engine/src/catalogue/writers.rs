@@ -57,7 +57,11 @@ pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
 /// The file is absent, of no known format, damaged, or not a catalogue.
 pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let writer = find(path).map_err(|(problem, expected)| {
-        let path = path.into();
+        let path: std::path::PathBuf = path.into();
+        let (problem, expected) = match path.is_dir() {
+            true => ("is a folder".into(), "a catalogue that `inselberg phew` wrote".into()),
+            false => (problem, expected),
+        };
         CatalogueReadError::Target { path, problem, expected }
     })?;
     (writer.read)(path)

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,6 +20,11 @@ impl Failure {
     /// A fault of the program.
     pub fn internal(error: impl Into<anyhow::Error>) -> Self {
         Self::Internal(error.into())
+    }
+
+    /// A mistake in the file or folder `path`.
+    pub fn about(path: &Path, error: impl Display) -> Self {
+        Self::user(format!("{}: {error}", path.display()))
     }
 
     /// A mistake that is a line of text.

@@ -116,7 +116,13 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Content)
     let units = &header.units;
     line(
         "units",
-        format!("length {:e} cm, density {:e} g/cm3, time {:e} s", units.length, units.density, units.time),
+        format!(
+            "length {:.6e} cm, density {:.6e} g/cm3{}, time {:.6e} s",
+            units.length,
+            units.density,
+            if header.is_in_mean_densities() { " (the mean matter density)" } else { "" },
+            units.time
+        ),
     );
     if let Some(c) = &header.cosmology {
         line(
@@ -160,7 +166,10 @@ fn box_text(header: &Header) -> String {
     let around = if same { wraps(0).to_string() } else { [0, 1, 2].map(wraps).join(" ") };
     let coarse =
         if header.coarse == [1; 3] { String::new() } else { format!(", {x} x {y} x {z} coarse cells") };
-    format!("side {} (code units), {around}{coarse}", header.boxlen)
+    let comoving = header
+        .comoving_side()
+        .map_or(String::new(), |side| format!(" = {} Mpc/h comoving", (side * 1e3).round() / 1e3));
+    format!("side {} (code units){comoving}, {around}{coarse}", header.boxlen)
 }
 
 fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Content) -> Value {

@@ -1,13 +1,17 @@
 //! Ctrl-C and SIGTERM: results are written under hidden names first, and those are taken away.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// A folder and the beginning of the hidden names that this run may leave in it.
 struct Trace {
     folder: PathBuf,
+    /// Whether the run makes the folder.
+    is_new: bool,
     prefix: String,
+    /// What its names have between that and the random part; empty for anything.
+    ending: String,
     before: BTreeSet<OsString>,
 }
 
@@ -15,16 +19,22 @@ struct Trace {
 /// these folders, before the program ends as the signal would have ended it.
 pub fn guard(files: &[&Path], folders: &[&Path]) {
     let of_file = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Trace::new(super::preflight::parent(path), format!(".{name}."))
+        let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+        // `c.csv` is written with `c.tree.csv` and others beside it.
+        let (start, ending) = (format!(".{}.", part(path.file_stem())), part(path.extension()));
+        Trace::new(super::preflight::parent(path), start, format!("{ending}."))
     };
-    let traces = files.iter().map(|f| of_file(f)).chain(folders.iter().map(|f| Trace::new(f, ".".into())));
+    let traces = files
+        .iter()
+        .map(|f| of_file(f))
+        .chain(folders.iter().map(|f| Trace::new(f, ".".into(), String::new())));
     listen(traces.collect());
 }
 
 impl Trace {
-    fn new(folder: &Path, prefix: String) -> Self {
-        let mut trace = Self { folder: folder.into(), prefix, before: BTreeSet::new() };
+    fn new(folder: &Path, prefix: String, ending: String) -> Self {
+        let is_new = !folder.exists();
+        let mut trace = Self { folder: folder.into(), is_new, prefix, ending, before: BTreeSet::new() };
         trace.before = trace.hidden().collect();
         trace
     }
@@ -33,13 +43,22 @@ impl Trace {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         entries.map(|e| e.file_name()).filter(|name| {
             let name = name.to_string_lossy();
-            name.starts_with(&self.prefix) && name.ends_with(".part")
+            let rest = name.strip_prefix(&self.prefix).and_then(|n| n.strip_suffix(".part"));
+            rest.is_some_and(|rest| {
+                rest.starts_with(&self.ending) || rest.contains(&format!(".{}", self.ending))
+            })
         })
     }
 
     fn wipe(&self) {
         for name in self.hidden().filter(|n| !self.before.contains(n)) {
-            let _ = std::fs::remove_file(self.folder.join(name));
+            let path = self.folder.join(name);
+            // Whoever still writes into a folder may add to it while it is emptied.
+            let is_gone = || !path.is_dir() || std::fs::remove_dir_all(&path).is_ok();
+            let _ = (0..100).any(|_| is_gone()) && std::fs::remove_file(&path).is_ok();
+        }
+        if self.is_new {
+            let _ = std::fs::remove_dir(&self.folder);
         }
     }
 }

@@ -14,7 +14,7 @@ pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
     let files: Vec<&Path> = [&job.output, &job.plot].into_iter().flatten().map(AsRef::as_ref).collect();
     interrupt::guard(&files, &job.ramses_text.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     let progress = !common.quiet && !common.json && std::io::stderr().is_terminal();
-    let (outcome, stages) = joints::segment(snapshot.as_ref(), &job.phew, progress)?;
+    let (outcome, stages) = joints::segment(&job.input, snapshot.as_ref(), &job.phew, progress)?;
     if let Some(path) = &job.output {
         catalogue::write(path, &outcome.catalogue)?;
     }
@@ -45,7 +45,8 @@ pub fn recut(job: &RecutJob, common: Common) -> Result<(), Failure> {
     let stored = catalogue::read(&job.input)?;
     catalogue::check_output(&job.output)?;
     interrupt::guard(&[&job.output], &[]);
-    let cut = inselberg::recut::recut(&stored, &job.thresholds)?;
+    let cut = inselberg::recut::recut(&stored, &job.thresholds)
+        .map_err(|error| Failure::about(&job.input, error))?;
     catalogue::write(&job.output, &cut)?;
     out::report(common, || catalogue::info::describe(&cut), || joints::describe_json(&cut))
 }

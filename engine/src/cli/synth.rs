@@ -7,19 +7,25 @@ use inselberg::config::{Common, FieldJob, ParticleJob};
 use inselberg::io::Snapshot;
 use inselberg::synth::{ParticleBox, SynthField, THRESHOLD, write_particles};
 use serde_json::json;
+use std::path::Path;
 
 /// Makes a density field and writes it as a RAMSES output.
 pub fn field(job: &FieldJob, common: Common) -> Result<(), Failure> {
+    let (folder, number) = place_of(&job.output);
+    let path = folder.join(format!("output_{number:05}"));
     preflight::folder(&job.output)?;
+    if path.exists() {
+        return Err(Failure::user(format!("{}: is there already; expected a new name", path.display())));
+    }
     let field = SynthField::new(&job.params)?;
     let census = field.census()?;
-    interrupt::guard(&[], &[&job.output]);
-    joints::write_ramses_output(&job.output, &field)?;
+    interrupt::guard(&[], &[folder]);
+    joints::write_ramses_output(folder, number, &field)?;
     let (header, leaves) = (field.header(), census.leaves.iter().sum::<u64>());
     let text = || {
         format!(
             "{}: levels {} to {}, {} leaf cells, {} above the density threshold {THRESHOLD}, {} clumps seeded",
-            job.output.display(),
+            path.display(),
             header.levelmin,
             header.levelmax,
             grouped(leaves),
@@ -31,12 +37,24 @@ pub fn field(job: &FieldJob, common: Common) -> Result<(), Failure> {
         || field.clumps().iter().map(|c| json!({"centre": c.centre, "radius": c.radius, "core": c.core}));
     let json = || {
         json!({
-            "output": job.output, "levelmin": header.levelmin, "levelmax": header.levelmax,
+            "output": path, "levelmin": header.levelmin, "levelmax": header.levelmax,
             "leaf_cells": leaves, "test_cells": census.test_cells, "density_threshold": THRESHOLD,
             "clumps": clumps().collect::<Vec<_>>(),
         })
     };
     out::report(common, text, json)
+}
+
+/// The folder and number of the output that `path` asks for: `output_00007` is one itself, another
+/// name is a folder in which `output_00001` is made.
+fn place_of(path: &Path) -> (&Path, u32) {
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let digits =
+        name.strip_prefix("output_").filter(|d| d.len() == 5 && d.bytes().all(|b| b.is_ascii_digit()));
+    match digits.and_then(|d| d.parse().ok()) {
+        Some(number) => (preflight::parent(path), number),
+        None => (path, 1),
+    }
 }
 
 /// Makes particles and writes them as a NumPy file.

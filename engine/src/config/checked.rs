@@ -295,8 +295,9 @@ impl Source<'_> {
     fn missing(&self, name: &str) -> ConfigError {
         let opt = self.raw.option(name);
         let info = super::COMMANDS.iter().find(|c| c.command == self.raw.command());
-        let (command, table) = info.map_or(("", ""), |c| (c.table, c.table));
-        let what = if opt.positional { opt.label() } else { opt.name.replace('-', " ") };
+        let (command, table) = info.map_or((String::new(), ""), |c| (c.words.join(" "), c.table));
+        let article = if opt.name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let what = format!("{article} {}", opt.name.replace('-', " "));
         let how = format!("{} or `{}` under [{table}] of a --config file", opt.label(), opt.key);
         ConfigError::Missing { command, what, how }
     }

@@ -54,7 +54,7 @@ pub enum ConfigError {
     #[error("{command} needs {what}; give {how}")]
     Missing {
         /// The command.
-        command: &'static str,
+        command: String,
         /// The option.
         what: String,
         /// The flag and the key.

@@ -199,7 +199,8 @@ pub const OPTIONS: &[Opt] = &[
         example: "output_00001",
         commands: &[SynthField],
         help: "Where the output folder goes",
-        doc: "A RAMSES output that `inselberg phew` and other codes read.",
+        doc: "A RAMSES output that `inselberg phew` and other codes read. With another name than \
+              output_NNNNN, output_00001 is made in a folder of that name.",
         ..ROW
     },
     Opt {
@@ -220,8 +221,9 @@ pub const OPTIONS: &[Opt] = &[
         example: "80",
         commands: &[Phew],
         help: "Cells denser than this are segmented (code units)",
-        doc: "Required, here or in the file. A positive number; RAMSES's density_threshold with the \
-              same value and code units selects the same cells.",
+        doc: "Required, here or in the file. A positive number; RAMSES's density_threshold. In a \
+              cosmological run the code unit of density is the mean matter density of the box, so 80 is \
+              80 times that.",
         ..ROW
     },
     Opt {
@@ -231,8 +233,9 @@ pub const OPTIONS: &[Opt] = &[
         default: "3",
         commands: &[Phew],
         help: "Peaks with a smaller peak-to-saddle density ratio are noise",
-        doc: "3 suits densities made from particles. RAMSES's own default is 2, and the PHEW paper \
-              takes 1.5 for gas. 1 or less keeps every peak.",
+        doc: "A peak is merged through its highest saddle if its density over that of the saddle is \
+              below this. 3 suits densities made from particles. RAMSES's relevance_threshold is 2 by \
+              default, and the PHEW paper takes 1.5 for gas. 1 or less keeps every peak.",
         ..ROW
     },
     Opt {
@@ -251,8 +254,8 @@ pub const OPTIONS: &[Opt] = &[
         example: "200",
         commands: &[Phew],
         help: "Clumps that meet at a higher density are merged into one halo (code units)",
-        doc: "At least the density threshold. Leave it out for no such pass: then there are clumps \
-              and no haloes.",
+        doc: "At least the density threshold; RAMSES's saddle_threshold. Leave it out for no such pass: \
+              then every clump is a halo of its own.",
         ..ROW
     },
     Opt {
@@ -271,6 +274,7 @@ pub const OPTIONS: &[Opt] = &[
         default: "0",
         commands: &[Phew],
         help: "Clumps of haloes up to this mass are not listed (code units)",
+        doc: "With --compat ramses in masses of the lightest particle, as RAMSES's mass_threshold.",
         ..ROW
     },
     Opt {
@@ -290,9 +294,9 @@ pub const OPTIONS: &[Opt] = &[
         commands: &[Phew],
         help: "Which density is segmented",
         doc: "auto: the gas density if there is one, else rho of the grav files, else the dark-matter \
-              particles. cic: dark-matter particles by cloud-in-cell, every gram kept. cic-ramses: the \
-              same, level by level as RAMSES deposits them. NAME: any field that `inselberg info` \
-              lists.",
+              particles (by cic, or by cic-ramses with --compat ramses). cic: dark-matter particles by \
+              cloud-in-cell, every gram kept. cic-ramses: the same, level by level as RAMSES deposits \
+              them. NAME: any field that `inselberg info` lists, such as density or rho.",
         ..ROW
     },
     Opt {
@@ -302,6 +306,8 @@ pub const OPTIONS: &[Opt] = &[
         default: "paper",
         commands: &[Phew],
         help: "Whose rules hold where the PHEW paper and RAMSES differ",
+        doc: "ramses: catalogues agree with those of RAMSES's own clump finder. The README lists the \
+              differences.",
         ..ROW
     },
     Opt {

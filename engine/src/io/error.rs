@@ -32,9 +32,12 @@ pub enum ReadError {
     },
     /// A cell's value that nothing can be made of.
     #[error(
-        "{field} of the cell {ijk:?} of level {level} is {value}; expected a finite value, not negative in a leaf"
+        "{}: {field} of the cell {ijk:?} of level {level} is {value}; expected a finite value, not negative in a leaf",
+        path.display()
     )]
     Value {
+        /// The file.
+        path: PathBuf,
         /// The field.
         field: String,
         /// The value.
@@ -45,8 +48,13 @@ pub enum ReadError {
         ijk: [u32; 3],
     },
     /// A particle that nothing can be made of.
-    #[error("particle {id} at {position:?} has mass {mass}; expected finite numbers and no negative mass")]
+    #[error(
+        "{}: particle {id} at {position:?} has mass {mass}; expected finite numbers and no negative mass",
+        path.display()
+    )]
     Particle {
+        /// The file.
+        path: PathBuf,
         /// Its identity.
         id: i64,
         /// Its position.
@@ -66,13 +74,13 @@ pub enum ReadError {
 
 impl ReadError {
     /// A bad value of `field` in a cell.
-    pub fn bad_value(field: &str, value: f64, level: u8, ijk: [u32; 3]) -> Self {
-        Self::Value { field: field.into(), value, level, ijk }
+    pub fn bad_value(path: PathBuf, field: &str, value: f64, level: u8, ijk: [u32; 3]) -> Self {
+        Self::Value { path, field: field.into(), value, level, ijk }
     }
 
     /// A particle with a bad mass or position.
-    pub fn bad_particle(id: i64, position: [f64; 3], mass: f64) -> Self {
-        Self::Particle { id, position, mass }
+    pub fn bad_particle(path: PathBuf, id: i64, position: [f64; 3], mass: f64) -> Self {
+        Self::Particle { path, id, position, mass }
     }
 
     /// The content of `path` at `place` is not what the format asks for.
@@ -102,19 +110,18 @@ impl ReadError {
 
     /// `path` does not exist.
     pub fn missing(path: &Path) -> Self {
-        Self::Io {
-            path: path.into(),
-            action: "opening",
-            source: std::io::Error::from(std::io::ErrorKind::NotFound),
-        }
+        let what = format!("there is no such file or folder; expected {}", known_formats());
+        Self::Absent { path: path.into(), what }
     }
 
     /// No reader recognises `path`.
     pub fn unknown_format(path: &Path) -> Self {
-        let known: Vec<_> = super::READERS.iter().map(|r| r.name).collect();
-        Self::Absent {
-            path: path.into(),
-            what: format!("not an output of a known format; expected {}", known.join(" or ")),
-        }
+        let what = format!("not an output of a known format; expected {}", known_formats());
+        Self::Absent { path: path.into(), what }
     }
+}
+
+fn known_formats() -> String {
+    let known: Vec<_> = super::READERS.iter().map(|r| format!("{} ({})", r.name, r.looks)).collect();
+    known.join(" or ")
 }

@@ -12,7 +12,7 @@ pub mod ramses;
 
 pub use error::{ReadError, ReadResult};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Physical scales and cosmology of a snapshot. A code length, density and time unit times these
 /// factors is cgs.
@@ -69,6 +69,26 @@ pub struct Header {
     pub cosmology: Option<Cosmology>,
     /// Number of independent pieces that [`Snapshot::octs`] and [`Snapshot::particles`] take.
     pub n_pieces: usize,
+}
+
+impl Header {
+    /// Side of a coarse cell in comoving Mpc/h; `None` without a cosmology.
+    pub fn comoving_side(&self) -> Option<f64> {
+        const MPC: f64 = 3.085_677_581e24;
+        let c = self.cosmology.as_ref().filter(|c| c.aexp > 0.0 && c.h0 > 0.0)?;
+        Some(self.boxlen * self.units.length / MPC / c.aexp * c.h0 / 100.0)
+    }
+
+    /// Whether the unit of density is the mean matter density of the universe, as in RAMSES's
+    /// cosmological runs; to a percent, since codes differ in their constants.
+    pub fn is_in_mean_densities(&self) -> bool {
+        /// Critical density in g/cm³ for 100 km/s/Mpc.
+        const CRITICAL: f64 = 1.878_34e-29;
+        self.cosmology.as_ref().is_some_and(|c| {
+            let mean = c.omega_m * CRITICAL * (c.h0 / 100.0).powi(2) / c.aexp.powi(3);
+            (self.units.density / mean - 1.0).abs() < 0.01
+        })
+    }
 }
 
 /// A cell quantity that a snapshot can deliver.
@@ -143,6 +163,13 @@ pub trait Snapshot: Send + Sync {
     /// Whether it holds particles at all.
     fn has_particles(&self) -> bool;
 
+    /// What messages call the place of the values of `field` in `piece`, or of its particles for
+    /// `None`: the file, where there is one.
+    fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {
+        let what = field.unwrap_or("particles");
+        format!("{what} of piece {} of {}", piece + 1, self.header().n_pieces).into()
+    }
+
     /// Number of octs that `piece` will deliver, by level: index = level of the cells.
     ///
     /// # Errors
@@ -182,6 +209,8 @@ pub trait Snapshot: Send + Sync {
 pub struct Reader {
     /// Name for messages.
     pub name: &'static str,
+    /// What the path of an output looks like, for messages.
+    pub looks: &'static str,
     /// Whether `path` looks like this format; must be cheap and must not fail.
     pub recognises: fn(&Path) -> bool,
     /// Opens and checks the headers.

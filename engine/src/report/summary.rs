@@ -64,7 +64,7 @@ pub fn summary_text(totals: &Totals, stages: &[Stage], peak_memory: Option<u64>)
     if !stages.is_empty() {
         let _ = writeln!(text, "\n{:<18}{:>10}{:>15}{:>12}", "stage", "seconds", "cells", "cells/s");
         stages.iter().for_each(|stage| stage_line(&mut text, stage));
-        let _ = writeln!(text, "{:<18}{:>10.3}", "all stages", total_seconds(stages));
+        let _ = writeln!(text, "{:<18}{:>10.4}", "all stages", total_seconds(stages));
     }
     if let Some(bytes) = peak_memory {
         let mebibytes = bytes as f64 / f64::from(1 << 20);
@@ -88,7 +88,7 @@ pub fn summary_json(totals: &Totals, stages: &[Stage], peak_memory: Option<u64>)
 fn stage_line(text: &mut String, stage: &Stage) {
     let cells = if stage.cells > 0 { grouped(stage.cells.cast_signed()) } else { String::new() };
     let rate = stage.cells_per_second().map_or(String::new(), rate_text);
-    let line = format!("{:<18}{:>10.3}{cells:>15}{rate:>12}", stage.name, stage.seconds);
+    let line = format!("{:<18}{:>10.4}{cells:>15}{rate:>12}", stage.name, stage.seconds);
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
@@ -146,9 +146,9 @@ leaf cells              1 234 567
 peaks                       1 004
 
 stage                seconds          cells     cells/s
-read                   0.500      1 000 000      2.00 M
-forest                 0.250
-all stages             0.750
+read                  0.5000      1 000 000      2.00 M
+forest                0.2500
+all stages            0.7500
 
 peak memory               2.0 MiB
 ";

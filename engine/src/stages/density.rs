@@ -40,7 +40,12 @@ pub fn read_dark_matter(snapshot: &dyn Snapshot, observer: &dyn Observer) -> Rea
     let side = snapshot.header().boxlen;
     let read = |piece| {
         let mut particles = Particles::default();
-        snapshot.particles(piece, &mut |block| append_dark_matter(&mut particles, block, side))?;
+        snapshot.particles(piece, &mut |block| {
+            append_dark_matter(&mut particles, block, side).map_err(|i| {
+                let place = snapshot.place_of(piece, None);
+                ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
+            })
+        })?;
         observer.advance(1);
         Ok(particles)
     };
@@ -54,14 +59,16 @@ pub fn read_dark_matter(snapshot: &dyn Snapshot, observer: &dyn Observer) -> Rea
     Ok(all)
 }
 
-fn append_dark_matter(particles: &mut Particles, block: &ParticleBlock, side: f64) -> ReadResult<()> {
+/// # Errors
+/// The place in the block of a particle that has no sound mass or position.
+fn append_dark_matter(particles: &mut Particles, block: &ParticleBlock, side: f64) -> Result<(), usize> {
     for (i, family) in block.family.iter().enumerate() {
         if *family != Family::DarkMatter {
             continue;
         }
         let (x, mass) = (block.position[i], block.mass[i]);
         if !(mass.is_finite() && mass >= 0.0 && x.iter().all(|x| x.is_finite())) {
-            return Err(ReadError::bad_particle(block.id[i], x, mass));
+            return Err(i);
         }
         particles.position.push(x.map(|x| x / side));
         particles.mass.push(mass);

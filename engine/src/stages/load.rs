@@ -47,7 +47,10 @@ fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> Rea
         octs.split.extend_from_slice(&block.split);
         match (block.values.first(), field) {
             (Some(values), Some(name)) => {
-                check_values(block, values, name)?;
+                if let Some((value, at)) = first_bad(block, values) {
+                    let place = snapshot.place_of(piece, field);
+                    return Err(ReadError::bad_value(place, name, value, block.level, at));
+                }
                 octs.values.extend_from_slice(values);
             }
             _ => octs.values.resize(octs.position.len(), [0.0; 8]),
@@ -57,8 +60,9 @@ fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> Rea
     Ok(levels)
 }
 
-/// Densities must be finite and not negative in leaves; split cells may hold anything finite.
-fn check_values(block: &OctBlock, values: &[[f64; 8]], name: &str) -> ReadResult<()> {
+/// Densities must be finite and not negative in leaves; split cells may hold anything finite. The
+/// first value that is not so, and where its cell is.
+fn first_bad(block: &OctBlock, values: &[[f64; 8]]) -> Option<(f64, [u32; 3])> {
     for (oct, cells) in values.iter().enumerate() {
         for (i, &value) in cells.iter().enumerate() {
             let is_leaf = block.split[oct] >> i & 1 == 0;
@@ -66,10 +70,10 @@ fn check_values(block: &OctBlock, values: &[[f64; 8]], name: &str) -> ReadResult
                 continue;
             }
             let at: [u32; 3] = std::array::from_fn(|a| 2 * block.position[oct][a] + (i as u32 >> a & 1));
-            return Err(ReadError::bad_value(name, value, block.level, at));
+            return Some((value, at));
         }
     }
-    Ok(())
+    None
 }
 
 fn merge(pieces: Vec<Vec<LevelOcts>>) -> Vec<LevelOcts> {
@@ -113,7 +117,8 @@ pub fn read_tests(
                         let value = block.values[f][oct][i];
                         if !value.is_finite() {
                             let at = local::position_of(mesh.bricks()[brick.at()].position, bit);
-                            return Err(ReadError::bad_value(fields[f], value, block.level, at));
+                            let place = snapshot.place_of(piece, Some(fields[f]));
+                            return Err(ReadError::bad_value(place, fields[f], value, block.level, at));
                         }
                         column[test as usize].store(value.to_bits(), Relaxed);
                     }

@@ -1,6 +1,6 @@
 //! The stages of PHEW, where physics meets threads: each lays a kernel over tasks.
 //!
-//! A task is a run of super-bricks with about [`TASK_CELLS`] test cells. Results never depend on how
+//! A task is a run of super-bricks with about `TASK_CELLS` test cells. Results never depend on how
 //! the tasks are cut: they are maxima in total orders, unique forests or order-free sums.
 
 pub mod ascent;

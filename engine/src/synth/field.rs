@@ -7,6 +7,10 @@ use super::noise::Noise;
 use super::peaks::{SMALLEST_KAPPA, expected_cells, place, radii, solve_kappa};
 use crate::io::{FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot, Units};
 use rayon::prelude::*;
+use std::path::PathBuf;
+
+/// What messages call it.
+const NAME: &str = "synthetic field";
 
 /// What is in the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -173,6 +177,10 @@ impl Snapshot for SynthField {
         false
     }
 
+    fn place_of(&self, _piece: usize, _field: Option<&str>) -> PathBuf {
+        NAME.into()
+    }
+
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
         self.mesh.count(piece)
     }
@@ -189,7 +197,7 @@ impl Snapshot for SynthField {
     ) -> ReadResult<()> {
         match fields.iter().find(|f| **f != "density") {
             Some(field) => Err(ReadError::Absent {
-                path: "synthetic field".into(),
+                path: NAME.into(),
                 what: format!("no field `{field}`; there is density"),
             }),
             None => self.mesh.blocks(piece, fields.len(), sink),

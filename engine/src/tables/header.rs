@@ -132,7 +132,13 @@ impl RecutHeader {
             coarse: three("coarse_cells")?.map(|n| n as u32),
             periodic: three("periodic")?.map(|p| p != 0.0),
         };
+        if !domain.holds_level(0) {
+            return Err(RecutError::NoAttribute("coarse_cells"));
+        }
         let space = SizedBox { domain, side: real("boxlen")? };
+        if space.side <= 0.0 {
+            return Err(RecutError::NoAttribute("boxlen"));
+        }
         Ok(Self {
             space,
             density_threshold: real("density_threshold")?,

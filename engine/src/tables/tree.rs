@@ -1,7 +1,7 @@
 //! `tree`: everything that other thresholds need, one row a peak in the order of the cells.
 
 use super::column;
-use crate::catalogue::{Catalogue, Dimension, Table, Values};
+use crate::catalogue::{Catalogue, Column, Dimension, Table, Values};
 use crate::peaks::Peaks;
 use crate::recut::RecutError;
 use crate::tables::RecutHeader;
@@ -13,90 +13,88 @@ use inselberg_kernels::props::sums::{MASS, MOMENT, MOMENTUM, N_SUMS, VOLUME};
 
 /// The table of the peaks.
 pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
+    let mut columns = place_columns(peaks, peak_rank);
+    columns.extend(death_columns(peaks));
+    columns.extend(patch_columns(peaks));
+    Table { name: "tree".into(), columns }
+}
+
+fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<Column> {
     let side = peaks.space.side;
-    let death = |f: &dyn Fn(&Death) -> u64| Values::U64(peaks.tree.death.iter().map(f).collect());
-    let row = |p: PeakIdx| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
-    let sum = |i: usize| Values::F64(peaks.patches.iter().map(|p| p.sums[i]).collect());
-    let vector =
-        |i: usize| Values::F64x3(peaks.patches.iter().map(|p| [0, 1, 2].map(|a| p.sums[i + a])).collect());
     let positions = peaks.patches.iter().map(|p| p.peak.map(|x| x * side)).collect();
-    let none = Dimension::NONE;
-    let mut columns = vec![
-        column(
-            "peak_rank",
-            none,
-            "place of the peak by falling density, from 1",
-            Values::U64(peak_rank.to_vec()),
-        ),
+    let (none, length) = (Dimension::NONE, Dimension::LENGTH);
+    let rank = Values::U64(peak_rank.to_vec());
+    let ijk = Values::U32x3(peaks.ijk.clone());
+    vec![
+        column("peak_rank", none, "place of the peak by falling density, from 1", rank),
         column("level", none, "level of the peak's cell", Values::U8(peaks.level.clone())),
-        column(
-            "ijk",
-            none,
-            "integer position of the peak's cell on the grid of its level",
-            Values::U32x3(peaks.ijk.clone()),
-        ),
-        column("position", Dimension::LENGTH, "centre of the peak's cell", Values::F64x3(positions)),
+        column("ijk", none, "integer position of the peak's cell on the grid of its level", ijk),
+        column("position", length, "centre of the peak's cell", Values::F64x3(positions)),
         column(
             "position_refined",
-            Dimension::LENGTH,
+            length,
             "refined position of the peak",
             Values::F64x3(peaks.refined.clone()),
         ),
         column("density", Dimension::DENSITY, "density of the peak", Values::F64(peaks.tree.rho.clone())),
-        column(
-            "death_saddle",
-            Dimension::DENSITY,
-            "density of the saddle at which the peak's component joins that of a higher peak; 0 if never",
-            Values::F64(peaks.tree.death.iter().map(|d| d.saddle).collect()),
-        ),
+    ]
+}
+
+fn death_columns(peaks: &Peaks) -> Vec<Column> {
+    let row = |p: PeakIdx| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
+    let deaths = &peaks.tree.death;
+    let saddle = Values::F64(deaths.iter().map(|d| d.saddle).collect());
+    let near = Values::U64(deaths.iter().map(|d| row(d.near)).collect());
+    let endpoint = Values::U64(deaths.iter().map(|d| row(d.endpoint)).collect());
+    let position = Values::F64x3(peaks.saddle_position.clone());
+    let (none, meets) =
+        (Dimension::NONE, "density of the saddle where the peak's component meets a higher peak's");
+    vec![
+        column("death_saddle", Dimension::DENSITY, &format!("{meets}; 0 if never"), saddle),
         column(
             "death_near",
             none,
             "row, from 1, of the patch on the near side of that saddle; 0 if none",
-            death(&|d| row(d.near)),
+            near,
         ),
         column(
             "endpoint",
             none,
             "row, from 1, of the patch on the far side of that saddle; 0 if none",
-            death(&|d| row(d.endpoint)),
+            endpoint,
         ),
-        column(
-            "death_position",
-            Dimension::LENGTH,
-            "where that saddle is; NaN if none",
-            Values::F64x3(peaks.saddle_position.clone()),
-        ),
-        column(
-            "n_cells",
-            none,
-            "leaf cells of the patch",
-            Values::U64(peaks.patches.iter().map(|p| p.n_cells).collect()),
-        ),
-        column(
-            "density_min",
-            Dimension::DENSITY,
-            "least density of the patch",
-            Values::F64(peaks.patches.iter().map(|p| p.rho_min).collect()),
-        ),
+        column("death_position", Dimension::LENGTH, "where that saddle is; NaN if none", position),
+    ]
+}
+
+fn patch_columns(peaks: &Peaks) -> Vec<Column> {
+    let patches = &peaks.patches;
+    let sum = |i: usize| Values::F64(patches.iter().map(|p| p.sums[i]).collect());
+    let vector = |i: usize| Values::F64x3(patches.iter().map(|p| [0, 1, 2].map(|a| p.sums[i + a])).collect());
+    let cells = Values::U64(patches.iter().map(|p| p.n_cells).collect());
+    let least = Values::F64(patches.iter().map(|p| p.rho_min).collect());
+    let (moment, momentum) = (Dimension::new(1, 1, 0), Dimension::new(1, 1, -1));
+    let mut columns = vec![
+        column("n_cells", Dimension::NONE, "leaf cells of the patch", cells),
+        column("density_min", Dimension::DENSITY, "least density of the patch", least),
         column("volume", Dimension::VOLUME, "volume of the patch", sum(VOLUME)),
         column("mass", Dimension::MASS, "mass of the patch", sum(MASS)),
         column(
             "mass_moment",
-            Dimension::new(1, 1, 0),
-            "sum over the patch's cells of mass times distance from the peak",
+            moment,
+            "sum over its cells of mass times displacement from the peak",
             vector(MOMENT),
         ),
     ];
     if peaks.has_velocity {
         columns.push(column(
             "momentum",
-            Dimension::new(1, 1, -1),
-            "sum over the patch's cells of mass times velocity",
+            momentum,
+            "sum over its cells of mass times velocity",
             vector(MOMENTUM),
         ));
     }
-    Table { name: "tree".into(), columns }
+    columns
 }
 
 /// The peaks of a stored catalogue.
@@ -129,7 +127,7 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         PatchValues { n_cells: n_cells[i], rho_min: rho_min[i], sums, peak: cell_centre(level[i], ijk[i]) }
     };
     let patches = (0..n).map(patch).collect();
-    Ok(Peaks {
+    let peaks = Peaks {
         space: header.space,
         density_threshold: header.density_threshold,
         tree: MergeTree { rho: stored.reals("density")?, death },
@@ -139,7 +137,36 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         has_velocity,
         level,
         ijk,
-    })
+    };
+    match first_fault(&peaks) {
+        Some((row, what)) => Err(RecutError::Unsound { row: row + 1, what }),
+        None => Ok(peaks),
+    }
+}
+
+/// A row, from 0, that no run writes, and what about it.
+fn first_fault(peaks: &Peaks) -> Option<(usize, &'static str)> {
+    let (domain, tree) = (&peaks.space.domain, &peaks.tree);
+    let is_inside = |p: usize| {
+        let (level, ijk) = (peaks.level[p], peaks.ijk[p].map(i64::from));
+        domain.holds_level(level) && ijk.iter().zip(domain.extent(level)).all(|(x, n)| *x < n)
+    };
+    let is_finite = |p: usize| {
+        let patch = &peaks.patches[p];
+        let mut values = patch.sums.iter().chain(&peaks.refined[p]).chain([&patch.rho_min]);
+        values.all(|x| x.is_finite())
+    };
+    let has_cells = |p: usize| (1..1 << 32).contains(&peaks.patches[p].n_cells);
+    let is_dense = |p: usize| tree.rho[p].is_finite() && tree.rho[p] > peaks.density_threshold;
+    (0..peaks.len())
+        .find_map(|p| match p {
+            _ if !is_inside(p) => Some((p, "cell is not in the box")),
+            _ if !is_dense(p) => Some((p, "density is not above the threshold")),
+            _ if !has_cells(p) => Some((p, "number of cells is out of range")),
+            _ if !is_finite(p) => Some((p, "sums are not finite")),
+            _ => None,
+        })
+        .or_else(|| tree.first_fault().map(|p| (p.at(), "death ends no component in a higher one")))
 }
 
 fn peak_of_row(row: u64, n: usize, column: &'static str) -> Result<PeakIdx, RecutError> {

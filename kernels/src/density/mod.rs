@@ -30,9 +30,11 @@ impl Deposit {
 
     #[inline]
     fn add(&self, cell: CellIdx, mass: f64) {
-        let n = (mass / self.quantum + 0.5) as u64;
+        let quanta = mass / self.quantum + 0.5;
+        let n = quanta as u64;
         let before = self.quanta[cell.at()].fetch_add(n, Relaxed);
-        if before.checked_add(n).is_none() {
+        // The conversion stops at the largest u64, which the real that is nearest to it exceeds.
+        if quanta >= u64::MAX as f64 || before.checked_add(n).is_none() {
             self.overflow.store(true, Relaxed);
         }
     }

@@ -3,7 +3,7 @@
 //! Noise removal at relevance R is the union over exactly those edges whose dying peak d has
 //! rho_d / saddle < R; the saddle pass is the union of what is left over the edges with
 //! saddle > S. The paper removes saddles level by level; the level of each and the clump it leads
-//! to in that round follow from the tree as well ([`super::rounds`]).
+//! to in that round follow from the tree as well (`rounds.rs`).
 
 use super::Rules;
 use super::rounds::{self, Merged};

@@ -3,7 +3,8 @@
 //! `up` is a forest of pointers along which the total order strictly rises, so every chain ends at a
 //! peak, which points to itself. [`compress`] only ever replaces a pointer by one further along the
 //! same chain, so whatever another thread reads, it reads an ancestor, and relaxed loads and stores
-//! suffice: no pass waits for another's write, and the end of every chain stays what it was.
+//! suffice: no pass waits for another's write, and the end of every chain stays what it was. `README.md` beside
+//! this file argues it in full.
 
 use crate::ids::{PeakIdx, TestIdx};
 use crate::sync::{AtomicU32, Ordering::Relaxed};

@@ -60,6 +60,37 @@ impl MergeTree {
         (tree, cells)
     }
 
+    /// Whether deaths make a tree that can be cut: going through them as they come, each ends its own
+    /// component in that of a greater peak. Hands back the first peak that breaks it. For trees from
+    /// elsewhere; those that are grown are sound. Costs a sort.
+    pub fn first_fault(&self) -> Option<PeakIdx> {
+        let n = self.len();
+        let is_sound = |p: PeakIdx| {
+            let death = &self.death[p.at()];
+            let ends = [death.near, death.endpoint];
+            match ends.map(|e| e.is_none()) {
+                [true, true] => death.saddle == 0.0,
+                [false, false] => {
+                    ends.iter().all(|e| e.at() < n) && death.saddle > 0.0 && death.saddle.is_finite()
+                }
+                _ => false,
+            }
+        };
+        if let Some(fault) = (0..n).map(PeakIdx::new).find(|&p| !is_sound(p)) {
+            return Some(fault);
+        }
+        let mut elders = Elders::new(n);
+        self.by_death().into_iter().find(|&dying| {
+            let death = &self.death[dying.at()];
+            let [near, other] = [death.near, death.endpoint].map(|p| elders.root(p));
+            let fits = near == dying && self.exceeds(other, dying);
+            if fits {
+                elders.end(dying, other);
+            }
+            !fits
+        })
+    }
+
     /// Number of peaks.
     pub fn len(&self) -> usize {
         self.rho.len()

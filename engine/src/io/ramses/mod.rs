@@ -22,10 +22,15 @@ use grid::Grid;
 use info::Info;
 use locate::{Files, Kind};
 use map::Mapped;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The RAMSES reader.
-pub const READER: Reader = Reader { name: "RAMSES", recognises: locate::looks_like_output, open };
+pub const READER: Reader = Reader {
+    name: "RAMSES",
+    looks: "a folder such as output_00002 with its info_00002.txt",
+    recognises: locate::looks_like_output,
+    open,
+};
 
 /// Octs a block.
 const BLOCK: usize = 4096;
@@ -194,6 +199,14 @@ impl Snapshot for Ramses {
 
     fn has_particles(&self) -> bool {
         self.files.has(Kind::Part)
+    }
+
+    fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {
+        match field.map(|name| self.source(name)) {
+            None => self.files.piece(Kind::Part, piece),
+            Some(Ok(source)) => self.files.piece(source.kind, piece),
+            Some(Err(_)) => self.files.root().into(),
+        }
     }
 
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {

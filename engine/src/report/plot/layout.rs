@@ -1,17 +1,21 @@
 //! The whole picture, panel by panel.
 
-use super::PictureData;
 use super::axis::{Axis, Tick};
 use super::canvas::{Anchor, Canvas, Drawn, Frame, SCALE};
 use super::colour::{Raster, colour_at, colour_axis};
+use super::objects::Objects;
+use super::{HEIGHT, PictureData, WIDTH};
+use crate::catalogue::Dimension;
 use crate::catalogue::units::unit_name;
-use crate::catalogue::{Catalogue, Dimension, Values};
 use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
 
 const MAP_SIDE: f64 = 600.0;
 const MAP_LEFT: f64 = 110.0;
-const TOP: f64 = 70.0;
+const TOP: f64 = 110.0;
 const BOTTOM: f64 = TOP + MAP_SIDE;
+/// Where the line above the picture and the keys of the panels stand.
+const TITLE_LINE: f64 = 34.0;
+const KEY_LINE: f64 = TOP - 28.0;
 const MASSES: Frame = Frame { left: 1010.0, top: TOP, right: 1560.0, bottom: BOTTOM };
 
 const WHITE: RGBColor = RGBColor(255, 255, 255);
@@ -37,13 +41,6 @@ pub struct Layout<'a> {
     haloes: Objects,
 }
 
-/// Peaks and masses of a table, the largest mass first.
-struct Objects {
-    n_rows: usize,
-    positions: Vec<[f64; 3]>,
-    masses: Vec<f64>,
-}
-
 impl<'a> Layout<'a> {
     /// Lays out `data`, whose projection is complete.
     pub fn of(data: &'a PictureData<'a>) -> Self {
@@ -67,6 +64,7 @@ impl<'a> Layout<'a> {
 
     /// Draws everything but the map itself, which lies below.
     pub fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        canvas.text(&self.data.title, (MAP_LEFT, TITLE_LINE), TITLE, Anchor::Left)?;
         self.draw_circles(canvas)?;
         self.draw_map_axes(canvas)?;
         self.draw_colour_bar(canvas)?;
@@ -81,11 +79,27 @@ impl<'a> Layout<'a> {
                 let centre = self.on_map(position);
                 let radius = (RADII.0 * (mass / largest).max(0.0).sqrt()).max(RADII.1) + wider;
                 if self.map.contains(centre.0, centre.1) && radius.is_finite() {
-                    canvas.circle(centre, radius, style, self.map)?;
+                    self.images(centre, radius)
+                        .try_for_each(|c| canvas.circle(c, radius, style, self.map))?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Centres of a circle on the map and of its periodic images that reach into it.
+    fn images(&self, centre: (f64, f64), radius: f64) -> impl Iterator<Item = (f64, f64)> {
+        let f = self.map;
+        let shifts = move |periodic: bool, at: f64, low: f64, high: f64| {
+            let side = high - low;
+            [(0.0, true), (side, at - radius < low), (-side, at + radius > high)]
+                .into_iter()
+                .filter_map(move |(shift, needed)| (needed && (periodic || shift == 0.0)).then_some(shift))
+        };
+        let [across, up] = self.data.periodic;
+        shifts(across, centre.0, f.left, f.right).flat_map(move |dx| {
+            shifts(up, centre.1, f.top, f.bottom).map(move |dy| (centre.0 + dx, centre.1 + dy))
+        })
     }
 
     fn on_map(&self, position: &[f64; 3]) -> (f64, f64) {
@@ -106,8 +120,8 @@ impl<'a> Layout<'a> {
     }
 
     fn draw_map_legend<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let y = TOP - 28.0;
-        let everywhere = Frame { left: 0.0, top: 0.0, right: 1600.0, bottom: 760.0 };
+        let y = KEY_LINE;
+        let everywhere = Frame { left: 0.0, top: 0.0, right: f64::from(WIDTH), bottom: f64::from(HEIGHT) };
         let at = self.map.left;
         // On white paper the white circle of a clump needs its dark ground.
         canvas.fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
@@ -116,7 +130,7 @@ impl<'a> Layout<'a> {
         let at = at + 130.0;
         canvas.fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
         canvas.circle((at + 13.0, y), 9.0, (RED, 2), everywhere)?;
-        canvas.text("haloes   (areas as masses)", (at + 36.0, y), LABEL, Anchor::Left)
+        canvas.text("haloes   (area of a circle: mass)", (at + 36.0, y), LABEL, Anchor::Left)
     }
 
     fn draw_colour_bar<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
@@ -145,7 +159,7 @@ impl<'a> Layout<'a> {
         let (x, y) = self.mass_axes();
         draw_grid(canvas, MASSES, x, y)?;
         for (objects, colour, width) in [(&self.clumps, BLUE, 4), (&self.haloes, RED, 2)] {
-            let steps = objects.steps(x, y);
+            let steps = steps(&objects.masses, x, y);
             if steps.len() > 1 {
                 canvas.line(&steps, colour, width)?;
             }
@@ -172,44 +186,19 @@ impl<'a> Layout<'a> {
     }
 }
 
-impl Objects {
-    /// The rows of table `name` with a positive mass.
-    fn of(catalogue: &Catalogue, name: &str) -> Self {
-        let table = catalogue.table(name);
-        let column = |name: &str| table.and_then(|t| t.column(name)).map(|c| &c.values);
-        let (Some(Values::F64(masses)), Some(Values::F64x3(positions))) =
-            (column("mass"), column("peak_position"))
-        else {
-            return Self { n_rows: table.map_or(0, |t| t.n_rows()), positions: vec![], masses: vec![] };
-        };
-        let sound = |row: &usize| masses[*row].is_finite() && masses[*row] > 0.0;
-        let mut rows: Vec<usize> = (0..masses.len()).filter(sound).collect();
-        rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]));
-        Self {
-            n_rows: masses.len(),
-            positions: rows.iter().map(|row| positions[*row]).collect(),
-            masses: rows.iter().map(|row| masses[*row]).collect(),
+/// The cumulative mass function in pixels, as a staircase; steps too small to see are skipped.
+fn steps(masses: &[f64], x: Axis, y: Axis) -> Vec<(f64, f64)> {
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    for (i, mass) in masses.iter().enumerate() {
+        let across = MASSES.left + x.place(*mass) * (MASSES.right - MASSES.left);
+        let up = MASSES.bottom - y.place(i as f64 + 1.0) * (MASSES.bottom - MASSES.top);
+        let before = steps.last().copied().unwrap_or((across, MASSES.bottom));
+        let seen = (before.0 - across).abs() > 0.5 || (before.1 - up).abs() > 0.5;
+        if steps.is_empty() || seen || i + 1 == masses.len() {
+            steps.extend([(across, before.1), (across, up)]);
         }
     }
-
-    fn largest(&self) -> f64 {
-        self.masses.first().copied().unwrap_or(f64::MIN_POSITIVE)
-    }
-
-    /// The cumulative mass function in pixels, as a staircase; steps too small to see are skipped.
-    fn steps(&self, x: Axis, y: Axis) -> Vec<(f64, f64)> {
-        let mut steps: Vec<(f64, f64)> = Vec::new();
-        for (i, mass) in self.masses.iter().enumerate() {
-            let across = MASSES.left + x.place(*mass) * (MASSES.right - MASSES.left);
-            let up = MASSES.bottom - y.place(i as f64 + 1.0) * (MASSES.bottom - MASSES.top);
-            let before = steps.last().copied().unwrap_or((across, MASSES.bottom));
-            let seen = (before.0 - across).abs() > 0.5 || (before.1 - up).abs() > 0.5;
-            if steps.is_empty() || seen || i + 1 == self.masses.len() {
-                steps.extend([(across, before.1), (across, up)]);
-            }
-        }
-        steps
-    }
+    steps
 }
 
 fn map_frame([[x0, x1], [y0, y1]]: [[f64; 2]; 2]) -> Frame {
@@ -268,7 +257,7 @@ fn draw_names<B: DrawingBackend>(
 }
 
 fn draw_key<B: DrawingBackend>(canvas: &Canvas<'_, B>, left: f64, colour: RGBColor, name: &str) -> Drawn {
-    let y = TOP - 28.0;
+    let y = KEY_LINE;
     canvas.line(&[(left, y), (left + 30.0, y)], colour, 3)?;
     canvas.text(name, (left + 40.0, y), LABEL, Anchor::Left)
 }

@@ -3,6 +3,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `layout` | the whole picture, panel by panel |
+//! | `objects` | peaks and masses of the clumps and haloes |
 //! | `axis` | scales, ticks and their labels |
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
 //! | `colour` | from density to colour, and the raster of the map |
@@ -13,6 +14,7 @@ mod axis;
 mod canvas;
 mod colour;
 mod layout;
+mod objects;
 
 use crate::catalogue::atomic::{check_writable, write_file};
 use crate::catalogue::{Catalogue, WriteError, WriteResult};
@@ -25,11 +27,13 @@ use std::path::Path;
 /// Width of the picture in pixels.
 pub const WIDTH: u32 = 1600;
 /// Height of the picture in pixels.
-pub const HEIGHT: u32 = 760;
+pub const HEIGHT: u32 = 800;
 
 /// What is to be seen.
 #[derive(Debug, Clone)]
 pub struct PictureData<'a> {
+    /// One line above the picture: what it is of.
+    pub title: String,
     /// `n` x `n` values, rows along the first axis of the picture, the lowest row first: pixel
     /// (i, j) is `projection[j * n + i]`. Values that are not positive and finite are left dark.
     pub projection: Vec<f32>,
@@ -39,6 +43,8 @@ pub struct PictureData<'a> {
     pub extent: [[f64; 2]; 2],
     /// Which coordinates are across and up: `[0, 1]` for x and y.
     pub axes: [usize; 2],
+    /// Which of these wrap around: a circle over such an edge comes in again on the other side.
+    pub periodic: [bool; 2],
     /// What is projected: `column density`.
     pub quantity: String,
     /// Its units.

@@ -1,0 +1,39 @@
+//! Peaks and masses of the clumps and haloes.
+
+use crate::catalogue::{Catalogue, Values};
+
+/// Peaks and masses of a table, the largest mass first.
+pub struct Objects {
+    /// Rows of the table.
+    pub n_rows: usize,
+    /// Peaks, in code lengths.
+    pub positions: Vec<[f64; 3]>,
+    /// Masses, in code masses.
+    pub masses: Vec<f64>,
+}
+
+impl Objects {
+    /// The rows of table `name` with a positive mass.
+    pub fn of(catalogue: &Catalogue, name: &str) -> Self {
+        let table = catalogue.table(name);
+        let column = |name: &str| table.and_then(|t| t.column(name)).map(|c| &c.values);
+        let (Some(Values::F64(masses)), Some(Values::F64x3(positions))) =
+            (column("mass"), column("peak_position"))
+        else {
+            return Self { n_rows: table.map_or(0, |t| t.n_rows()), positions: vec![], masses: vec![] };
+        };
+        let sound = |row: &usize| masses[*row].is_finite() && masses[*row] > 0.0;
+        let mut rows: Vec<usize> = (0..masses.len()).filter(sound).collect();
+        rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]));
+        Self {
+            n_rows: masses.len(),
+            positions: rows.iter().map(|row| positions[*row]).collect(),
+            masses: rows.iter().map(|row| masses[*row]).collect(),
+        }
+    }
+
+    /// The largest mass, or next to nothing.
+    pub fn largest(&self) -> f64 {
+        self.masses.first().copied().unwrap_or(f64::MIN_POSITIVE)
+    }
+}
