@@ -62,7 +62,7 @@ fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [
     let extra = TestFields::default();
     let task = task_of(&field, &extra);
     let n_tests = found.len();
-    let done = segment(&task, found, &Comm::solo(), recorder);
+    let done = segment(&task, found, &Comm::solo(), recorder).expect("one rank");
     recorder.begin("hierarchy", 0);
     let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper);
     recorder.end("hierarchy", 0);

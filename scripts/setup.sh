@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the system packages that the default build needs, those that are missing and no others.
-# A build with --no-default-features needs only a C linker.
+# A build with --no-default-features needs only a C linker; --mpi adds what the feature `mpi` needs.
 set -euo pipefail
 
 fail() {
@@ -17,6 +17,11 @@ command -v xz >/dev/null || missing+=(xz-utils)
 if ! { command -v pkg-config >/dev/null && { pkg-config --exists hdf5 || pkg-config --exists hdf5-serial; }; } \
     && [ -z "${HDF5_DIR:-}" ]; then
     missing+=(libhdf5-dev)
+fi
+if [ "${1:-}" = --mpi ]; then
+    command -v mpicc >/dev/null || missing+=(libopenmpi-dev)
+    command -v mpirun >/dev/null || missing+=(openmpi-bin)
+    command -v clang >/dev/null || missing+=(clang libclang-dev)
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 

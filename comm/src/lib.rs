@@ -1,34 +1,99 @@
 //! Ranks and bytes: what one rank can ask of all the others.
 //!
-//! Architecture invariants: knows no physics, no cells and no files. One concrete type, [`Comm`],
-//! stands for every way in which ranks may be run; the backends are not visible outside. Results
-//! never depend on the order in which messages arrive.
-#![forbid(unsafe_code)]
+//! One concrete type, [`Comm`], stands for every way in which ranks may be run: alone, as threads of
+//! this process, or (feature `mpi`) as processes of an MPI job. A [`CommBuilder`] crosses to the
+//! thread of a rank and builds its `Comm` there; [`run_threads`] does that for functions.
+//!
+//! Architecture invariants: knows no physics, no cells and no files. The backends are not visible
+//! outside. Results never depend on the order in which messages arrive. No call panics because of
+//! another rank: what goes wrong elsewhere is a [`CommError`] here, and after the first error a rank
+//! makes no further calls. `unsafe` only in `backend/mpi.rs`. The protocols are in `comm/README.md`.
+#![cfg_attr(not(feature = "mpi"), forbid(unsafe_code))]
 
 mod backend;
+mod builder;
 mod collective;
+mod endpoint;
+mod error;
+mod records;
+mod run;
+mod sparse;
+mod traffic;
 
+pub use builder::CommBuilder;
 pub use collective::Reduce;
+pub use error::CommError;
+pub use run::{run_ranks, run_threads};
+pub use sparse::SparseAlgorithm;
+pub use traffic::StageTraffic;
 
-/// This rank's end of the world.
+use endpoint::Endpoint;
+use std::cell::RefCell;
+
+/// What a call of this crate gives.
+pub type Result<T> = std::result::Result<T, CommError>;
+
+/// The number of a rank, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Rank(pub u32);
+
+impl Rank {
+    /// As an index.
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl std::fmt::Display for Rank {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "rank {}", self.0)
+    }
+}
+
+/// This rank's end of the world. Stays in the thread that built it.
+///
+/// The calls marked *collective* are made by all ranks in the same order; each ends on no rank before
+/// every rank has begun it.
 #[derive(Debug)]
 pub struct Comm {
-    backend: backend::Backend,
+    endpoint: RefCell<Endpoint>,
 }
 
 impl Comm {
     /// A world of one rank.
     pub fn solo() -> Self {
-        Self { backend: backend::Backend::Solo(backend::solo::Solo) }
+        Self::new(Endpoint::new(backend::Backend::solo(), None))
     }
 
-    /// Which rank this is, from 0.
-    pub fn rank(&self) -> usize {
-        self.backend.transport().rank()
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
+        Self { endpoint: RefCell::new(endpoint) }
     }
 
-    /// Number of ranks.
+    /// Which rank this is. Local.
+    pub fn rank(&self) -> Rank {
+        self.endpoint.borrow().rank()
+    }
+
+    /// Number of ranks. Local.
     pub fn n_ranks(&self) -> usize {
-        self.backend.transport().n_ranks()
+        self.endpoint.borrow().n_ranks()
+    }
+
+    /// Says where this rank stands from now on: the stage that errors name and that traffic is
+    /// counted for. Local, and counts as a sign of life for the watchdog.
+    pub fn at(&self, stage: &'static str) {
+        self.endpoint.borrow_mut().enter(stage);
+    }
+
+    /// What this rank sent so far, by stage in the order of their first use. Local.
+    pub fn traffic(&self) -> Vec<StageTraffic> {
+        self.endpoint.borrow().traffic.stages().to_vec()
+    }
+
+    /// Ends the job for all ranks: their pending and later calls give [`CommError::Aborted`] with this
+    /// rank, its stage and `message`. Local. Hands the same error back to be returned; under MPI it
+    /// prints the error, ends every process of the job and does not return.
+    pub fn abort(&self, message: impl Into<String>) -> CommError {
+        self.endpoint.borrow_mut().abort(message.into())
     }
 }

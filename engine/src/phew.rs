@@ -6,7 +6,7 @@ use crate::observe::Observer;
 use crate::peaks::Peaks;
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::{self, ascent, label, properties, saddle};
-use inselberg_comm::Comm;
+use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::MeshError;
 use inselberg_kernels::phew::label::PeakSet;
@@ -37,6 +37,9 @@ pub enum RunError {
     /// Its cells are no octree.
     #[error("the mesh of the input is broken: {0}")]
     Mesh(#[from] MeshError),
+    /// Another rank failed, or could not be reached.
+    #[error(transparent)]
+    Comm(#[from] CommError),
 }
 
 /// Which cell quantity is segmented.
@@ -114,7 +117,15 @@ pub struct Task<'a> {
 ///
 /// Collective. Uses the current rayon pool; the result does not depend on its size. At most 80 bytes
 /// a test cell beside the field.
-pub fn segment(task: &Task, tests: TestCells, comm: &Comm, observer: &dyn Observer) -> Segmentation {
+///
+/// # Errors
+/// When another rank fails.
+pub fn segment(
+    task: &Task,
+    tests: TestCells,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<Segmentation, CommError> {
     let (mesh, rules, n) = (&task.field.mesh, task.rules, tests.len() as u64);
     let tasks = stages::cut_tasks(mesh, &tests);
     let up = timed(observer, "ascent", n, || ascent::run(mesh, &tests, rules, &tasks));
@@ -127,7 +138,7 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, observer: &dyn Observ
     drop(edges);
     let locator = Locator::new(mesh, &tests);
     let places = patches.places(&locator);
-    let summed = timed(observer, "sums", n, || patches.values(&places, task.extra, task.side, comm));
+    let summed = timed(observer, "sums", n, || patches.values(&places, task.extra, task.side, comm))?;
     let peaks = timed(observer, "positions", n, || Peaks {
         space: SizedBox { domain: *mesh.domain(), side: task.side },
         density_threshold: task.density_threshold,
@@ -139,7 +150,7 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, observer: &dyn Observ
         patches: summed,
         has_velocity: task.extra.velocity.is_some(),
     });
-    Segmentation { tests, peak_cells, labels, peaks }
+    Ok(Segmentation { tests, peak_cells, labels, peaks })
 }
 
 /// Positions in units of the level-0 cell, in code units.

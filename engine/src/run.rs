@@ -13,8 +13,7 @@ use crate::structures::{Structures, structures};
 use crate::tables::{
     Provenance, attributes, cells_table, clumps_table, haloes_table, particles_table, tree_table,
 };
-use inselberg_comm::Comm;
-use inselberg_comm::Reduce;
+use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::tests::TestCells;
@@ -41,7 +40,8 @@ enum Source<'a> {
 /// number of threads and for any split of the snapshot into files.
 ///
 /// # Errors
-/// When the input cannot be read, lacks what was asked for, or holds values that are no densities.
+/// When the input cannot be read, lacks what was asked for, or holds values that are no densities, and
+/// when another rank fails.
 pub fn run(
     snapshot: &dyn Snapshot,
     config: &PhewConfig,
@@ -65,7 +65,7 @@ pub fn run(
         side: snapshot.header().boxlen,
         rules: config.rules,
     };
-    let segmentation = segment(&task, tests, comm, observer);
+    let segmentation = segment(&task, tests, comm, observer)?;
     let cut = Cut { density: thresholds.density, relevance: thresholds.relevance, saddle: thresholds.saddle };
     let found = timed(observer, "hierarchy", segmentation.tests.len() as u64, || {
         structures(&segmentation.peaks, &cut, thresholds.mass, config.rules)
@@ -77,7 +77,7 @@ pub fn run(
     if config.with_particles {
         catalogue.tables.push(particles_table(snapshot, &field.mesh, &segmentation, &found)?);
     }
-    let totals = totals(&field, &segmentation, &found, comm);
+    let totals = totals(&field, &segmentation, &found, comm)?;
     catalogue.attributes = attributes(&Provenance {
         header: snapshot.header(),
         field: source.name(),
@@ -204,15 +204,15 @@ fn totals(
     segmentation: &Segmentation,
     found: &Structures,
     comm: &Comm,
-) -> [(&'static str, u64); 6] {
+) -> Result<[(&'static str, u64); 6], CommError> {
     let local = [field.mesh.n_leaves(), segmentation.tests.len(), segmentation.peaks.len()].map(|n| n as u64);
-    let sums = comm.all_reduce_counts(&local, Reduce::Sum);
-    [
+    let sums = comm.all_reduce_counts(&local, Reduce::Sum)?;
+    Ok([
         ("n_leaf_cells", sums[0]),
         ("n_test_cells", sums[1]),
         ("n_peaks", sums[2]),
         ("n_clumps", found.clumps.len() as u64),
         ("n_haloes", found.haloes.len() as u64),
         ("n_levels", found.max_level),
-    ]
+    ])
 }

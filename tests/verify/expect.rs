@@ -21,7 +21,7 @@ use inselberg_kernels::props::sums::{MASS, VOLUME};
 pub fn segmented(field: &AmrField, threshold: f64) -> Segmentation {
     let extra = TestFields::default();
     let task = Task { field, extra: &extra, density_threshold: threshold, side: 1.0, rules: Rules::Paper };
-    segment(&task, tests::find(field, threshold), &Comm::solo(), &Silent)
+    segment(&task, tests::find(field, threshold), &Comm::solo(), &Silent).expect("one rank")
 }
 
 /// The peaks and saddles of a brute-force segmentation.

@@ -1,15 +1,107 @@
 //! Ways to run ranks: a closed set, one file each.
 
+pub(crate) mod chaos;
+#[cfg(feature = "mpi")]
+pub(crate) mod mpi;
 pub(crate) mod solo;
+pub(crate) mod threads;
 
-/// What a backend can do.
-pub(crate) trait Transport {
+use crate::{CommError, Rank, Result};
+use std::fmt;
+use std::time::Duration;
+
+/// What a message is for. Each kind has two tags, which consecutive rounds use in turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// From a child to its parent in the tree.
+    Up,
+    /// From a parent to its child.
+    Down,
+    /// Records of a sparse exchange.
+    Data,
+    /// Records between ranks that know of each other.
+    Neighbour,
+}
+
+/// What a receiver asks for: a kind, and whether the round has an even or an odd number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tag(u8);
+
+impl Tag {
+    /// Number of different tags.
+    pub const N: usize = 8;
+
+    /// The tag of `kind` in a round.
+    pub fn new(kind: Kind, round: u64) -> Self {
+        Self(2 * kind as u8 + (round % 2) as u8)
+    }
+
+    /// As an index below [`Tag::N`].
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where a rank stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    /// The stage that was named last.
+    pub stage: &'static str,
+    /// The collective call it is in; empty between calls.
+    pub call: &'static str,
+    /// Collective calls it has finished.
+    pub finished: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = if self.stage.is_empty() { "no stage" } else { self.stage };
+        match self.call {
+            "" => write!(f, "{stage}, between calls"),
+            call => write!(f, "{stage}, in {call} (call {})", self.finished + 1),
+        }
+    }
+}
+
+/// What a backend can do. Nothing here waits but [`Transport::rest`], and that not for long.
+///
+/// A message is handed out once, in full, to the rank and for the tag it was sent to. Order is kept
+/// between no two messages. What a failed rank causes comes out of any call of the others as an error.
+pub(crate) trait Transport: fmt::Debug {
     /// Which rank this is.
-    fn rank(&self) -> usize;
+    fn rank(&self) -> Rank;
+
     /// Number of ranks.
     fn n_ranks(&self) -> usize;
-    /// Collective: what every rank gave, by rank.
-    fn all_gather(&self, words: &[u64]) -> Vec<Vec<u64>>;
+
+    /// Starts a message to another rank.
+    fn send(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()>;
+
+    /// Starts a message that counts as [`Transport::pending`] until `to` has been handed it.
+    fn send_synchronous(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()>;
+
+    /// Number of started messages that still need this rank: not yet on their way, or synchronous and
+    /// not yet handed out.
+    fn pending(&mut self) -> Result<usize>;
+
+    /// The next message with `tag`, if one is here.
+    fn receive(&mut self, tag: Tag) -> Result<Option<(Rank, Vec<u8>)>>;
+
+    /// Sleeps until something may have changed since the last rest began, or for `at_most`.
+    fn rest(&mut self, at_most: Duration) -> Result<()>;
+
+    /// A count that changes with every sign of life of the job that can be seen from here.
+    fn signs_of_life(&mut self) -> u64;
+
+    /// Says where this rank stands.
+    fn stand(&mut self, place: Place);
+
+    /// Nothing moved for `after`: the error that says where each rank stands, or `None` where others
+    /// say that something does move after all.
+    fn stalled(&mut self, after: Duration) -> Option<CommError>;
+
+    /// Ends the job with `error`, or with an earlier one, which is given back.
+    fn abort(&mut self, error: CommError) -> CommError;
 }
 
 /// The backend of a [`crate::Comm`].
@@ -17,12 +109,69 @@ pub(crate) trait Transport {
 pub(crate) enum Backend {
     /// One rank.
     Solo(solo::Solo),
+    /// Ranks as threads.
+    Threads(Box<threads::Threads>),
+    /// One that misbehaves on purpose.
+    Chaos(chaos::Chaos),
+    /// Ranks as processes.
+    #[cfg(feature = "mpi")]
+    Mpi(mpi::Mpi),
 }
 
 impl Backend {
-    pub fn transport(&self) -> &dyn Transport {
+    pub fn solo() -> Self {
+        Self::Solo(solo::Solo::default())
+    }
+
+    pub fn transport(&mut self) -> &mut dyn Transport {
         match self {
             Self::Solo(solo) => solo,
+            Self::Threads(threads) => threads.as_mut(),
+            Self::Chaos(chaos) => chaos,
+            #[cfg(feature = "mpi")]
+            Self::Mpi(mpi) => mpi,
         }
+    }
+}
+
+/// Where all ranks stand, as one line: ranks at the same place together.
+pub(crate) fn list_places(places: impl IntoIterator<Item = String>) -> String {
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for (rank, place) in places.into_iter().enumerate() {
+        match groups.iter_mut().find(|g| g.0 == place) {
+            Some(group) => group.1.push(rank),
+            None => groups.push((place, vec![rank])),
+        }
+    }
+    let line = |(place, ranks): &(String, Vec<usize>)| format!("{}: {place}", list_ranks(ranks));
+    groups.iter().map(line).collect::<Vec<_>>().join("; ")
+}
+
+/// "ranks 0-3, 7" of ascending numbers.
+fn list_ranks(ranks: &[usize]) -> String {
+    let runs = ranks.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [one] => one.to_string(),
+        run => format!("{}-{}", run[0], run[run.len() - 1]),
+    });
+    let list = runs.collect::<Vec<_>>().join(", ");
+    format!("rank{} {list}", if ranks.len() == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_grouped_by_rank_ranges() {
+        let places = ["a", "a", "b", "a", "b"].map(String::from);
+        assert_eq!(list_places(places), "ranks 0-1, 3: a; ranks 2, 4: b");
+    }
+
+    #[test]
+    fn every_kind_has_two_tags_of_its_own() {
+        let kinds = [Kind::Up, Kind::Down, Kind::Data, Kind::Neighbour];
+        let mut tags: Vec<usize> = kinds.iter().flat_map(|&k| [0, 1].map(|n| Tag::new(k, n).at())).collect();
+        tags.sort_unstable();
+        assert_eq!(tags, (0..Tag::N).collect::<Vec<_>>());
     }
 }

@@ -1,21 +1,65 @@
 //! One rank, nobody to talk to.
 
-use super::Transport;
+use super::{Place, Tag, Transport, list_places};
+use crate::{CommError, Rank, Result};
+use std::time::Duration;
 
 /// The world of one rank.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Solo;
+#[derive(Debug, Default)]
+pub(crate) struct Solo {
+    place: Place,
+    failed: Option<CommError>,
+}
+
+impl Solo {
+    fn nobody(&self, rank: Rank) -> Result<()> {
+        Err(self.failed.clone().unwrap_or(CommError::NoSuchRank { rank, n_ranks: 1 }))
+    }
+}
 
 impl Transport for Solo {
-    fn rank(&self) -> usize {
-        0
+    fn rank(&self) -> Rank {
+        Rank(0)
     }
 
     fn n_ranks(&self) -> usize {
         1
     }
 
-    fn all_gather(&self, words: &[u64]) -> Vec<Vec<u64>> {
-        vec![words.to_vec()]
+    fn send(&mut self, to: Rank, _: Tag, _: Vec<u8>) -> Result<()> {
+        self.nobody(to)
+    }
+
+    fn send_synchronous(&mut self, to: Rank, _: Tag, _: Vec<u8>) -> Result<()> {
+        self.nobody(to)
+    }
+
+    fn pending(&mut self) -> Result<usize> {
+        self.failed.clone().map_or(Ok(0), Err)
+    }
+
+    fn receive(&mut self, _: Tag) -> Result<Option<(Rank, Vec<u8>)>> {
+        self.failed.clone().map_or(Ok(None), Err)
+    }
+
+    fn rest(&mut self, at_most: Duration) -> Result<()> {
+        std::thread::sleep(at_most);
+        Ok(())
+    }
+
+    fn signs_of_life(&mut self) -> u64 {
+        0
+    }
+
+    fn stand(&mut self, place: Place) {
+        self.place = place;
+    }
+
+    fn stalled(&mut self, after: Duration) -> Option<CommError> {
+        Some(CommError::Stalled { after, places: list_places([self.place.to_string()]) })
+    }
+
+    fn abort(&mut self, error: CommError) -> CommError {
+        self.failed.get_or_insert(error).clone()
     }
 }

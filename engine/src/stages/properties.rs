@@ -2,7 +2,7 @@
 
 use super::cells_of;
 use crate::amr::AmrField;
-use inselberg_comm::{Comm, Reduce};
+use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::{Domain, cell_centre, cell_side, cell_volume};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::{Mesh, local};
@@ -64,14 +64,23 @@ impl Patches<'_> {
     }
 
     /// Collective: the sums of every patch in code units; `side` is the length of a level-0 cell.
-    pub fn values(&self, places: &Places, fields: &TestFields, side: f64, comm: &Comm) -> Vec<PatchValues> {
-        let n_cells = comm.all_reduce_counts(&[self.tests.len() as u64], Reduce::Sum)[0];
-        let quanta = self.scales(fields, comm).quanta(n_cells);
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn values(
+        &self,
+        places: &Places,
+        fields: &TestFields,
+        side: f64,
+        comm: &Comm,
+    ) -> Result<Vec<PatchValues>, CommError> {
+        let n_cells = comm.all_reduce_counts(&[self.tests.len() as u64], Reduce::Sum)?[0];
+        let quanta = self.scales(fields, comm)?.quanta(n_cells);
         let sums = self.sums(places, fields, &quanta);
         let value = |(sums, &(level, ijk)): (&PatchSums, &(u8, [u32; 3]))| {
             PatchValues::new(sums, &quanta, side, cell_centre(level, ijk))
         };
-        sums.par_iter().zip(places).map(value).collect()
+        Ok(sums.par_iter().zip(places).map(value).collect())
     }
 
     /// The sums of every patch, in quanta.
@@ -144,7 +153,7 @@ impl Patches<'_> {
     }
 
     /// Collective: bounds on the terms of the sums, the same on every rank.
-    fn scales(&self, fields: &TestFields, comm: &Comm) -> Scales {
+    fn scales(&self, fields: &TestFields, comm: &Comm) -> Result<Scales, CommError> {
         let density = fields.mass_density.as_ref().unwrap_or(&self.tests.rho);
         let mut volume = 0.0f64;
         let mut mass = 0.0f64;
@@ -156,9 +165,9 @@ impl Patches<'_> {
             }
         }
         let velocity = fields.velocity.iter().flatten().map(|v| largest(v)).fold(0.0, f64::max);
-        let all = comm.all_max(&[volume, mass, velocity]);
+        let all = comm.all_max(&[volume, mass, velocity])?;
         let side = self.mesh.domain().coarse.into_iter().max().unwrap_or(1);
-        Scales { volume: all[0], mass: all[1], velocity: all[2], length: f64::from(side) }
+        Ok(Scales { volume: all[0], mass: all[1], velocity: all[2], length: f64::from(side) })
     }
 
     /// Calls `visit(test cell, level, position)` for every test cell of a task, in order.

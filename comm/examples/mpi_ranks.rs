@@ -1,0 +1,64 @@
+//! One rank of a small MPI job, for `tests/mpi.rs`: what it does is its argument.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use inselberg_comm::{Comm, CommError, Rank};
+use std::time::{Duration, Instant};
+
+fn main() -> Result<(), CommError> {
+    let what = std::env::args().nth(1).unwrap_or_default();
+    let comm = match what.as_str() {
+        "chaos" => Comm::mpi().chaos(7).build()?,
+        "pieces" => Comm::mpi().piece_bytes(1000).build()?,
+        "stall" => Comm::mpi().stall_timeout(Duration::from_secs(1)).build()?,
+        _ => Comm::launched().build()?,
+    };
+    comm.at(["all", "fine"][usize::from(what == "fine")]);
+    let last = comm.rank().at() + 1 == comm.n_ranks();
+    match what.as_str() {
+        "abort" if last => return Err(comm.abort("the disk is full")),
+        "panic" if last => std::thread::spawn(|| panic!("on purpose")).join().expect("no return"),
+        "leave" if last => return Ok(()),
+        "stall" if last => std::thread::sleep(Duration::from_secs(60)),
+        "abort" | "panic" | "leave" | "stall" => {
+            comm.barrier()?;
+            comm.barrier()?;
+        }
+        "time" => time(&comm)?,
+        _ => exchange(&comm)?,
+    }
+    Ok(())
+}
+
+fn exchange(comm: &Comm) -> Result<(), CommError> {
+    common::collect_everything(comm);
+    for seed in 0..5 {
+        common::exchange_everything(comm, seed);
+    }
+    let n_ranks = comm.n_ranks();
+    comm.barrier()?;
+    if comm.rank() == Rank(0) {
+        println!("{n_ranks} ranks agree");
+    }
+    Ok(())
+}
+
+/// Seconds an exchange, a barrier and a reduction take.
+fn time(comm: &Comm) -> Result<(), CommError> {
+    let n = comm.n_ranks() as u32;
+    let next = |step| Rank((comm.rank().0 + step) % n);
+    let start = Instant::now();
+    for _ in 0..200 {
+        comm.exchange((1..n.min(7)).map(|s| (next(s), vec![1u64; 128])).collect())?;
+    }
+    let exchange = start.elapsed() / 200;
+    let start = Instant::now();
+    for _ in 0..200 {
+        comm.barrier()?;
+    }
+    if comm.rank() == Rank(0) {
+        println!("{n} ranks: exchange {exchange:?}, barrier {:?}", start.elapsed() / 200);
+    }
+    Ok(())
+}

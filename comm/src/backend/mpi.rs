@@ -1,0 +1,406 @@
+//! Ranks as processes of an MPI job: the only file with `unsafe`.
+//!
+//! The library is called directly where an answer matters, because only so its error codes come back.
+//! All calls are made by the thread that started MPI (funneled), but for `MPI_Abort` after a panic.
+#![allow(unsafe_code)]
+
+use super::{Place, Tag, Transport, list_places};
+use crate::{CommError, Rank, Result};
+use mpi::ffi;
+use mpi::topology::{Communicator, SimpleCommunicator};
+use mpi::traits::AsRaw;
+use std::ffi::{c_int, c_void};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Longest piece in which a message crosses: counts of the library are 32-bit.
+pub(crate) const PIECE_BYTES: usize = 1 << 30;
+
+/// Tags beside those of [`Tag`]: where are you, the answer, and that a rank ends.
+const ASK: c_int = Tag::N as c_int;
+const ANSWER: c_int = ASK + 1;
+const GOODBYE: c_int = ASK + 2;
+
+/// Rests that only give the core away, before those that sleep.
+const SPINS: u32 = 500;
+/// How long to wait for the answers of others.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Where this process stands, for the panic hook, and whether MPI can be called.
+static PLACE: Mutex<Option<Place>> = Mutex::new(None);
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// One rank's end.
+pub(crate) struct Mpi {
+    world: SimpleCommunicator,
+    rank: Rank,
+    n_ranks: usize,
+    piece_bytes: usize,
+    sending: Vec<Sending>,
+    place: Place,
+    /// Ranks that ended: who, after how many calls, in which stage.
+    goodbyes: Vec<(Rank, u64, String)>,
+    signs: u64,
+    moved: Instant,
+    rests: u32,
+    /// Dropped after the communicator: it ends MPI.
+    _universe: mpi::environment::Universe,
+}
+
+/// A message on its way. The bytes stay where they are until every request is complete.
+struct Sending {
+    requests: Vec<ffi::MPI_Request>,
+    bytes: Vec<u8>,
+}
+
+/// A call of the library that starts a message.
+type Start = unsafe extern "C" fn(
+    *const c_void,
+    c_int,
+    ffi::MPI_Datatype,
+    c_int,
+    c_int,
+    ffi::MPI_Comm,
+    *mut ffi::MPI_Request,
+) -> c_int;
+
+impl Mpi {
+    /// Starts MPI, and ends the whole job from now on when this process panics.
+    pub fn start(piece_bytes: usize) -> Result<Self> {
+        let not_started = |why: &str| CommError::NotStarted { why: why.into() };
+        let funneled = mpi::Threading::Funneled;
+        let (universe, level) = mpi::initialize_with_threading(funneled)
+            .ok_or_else(|| not_started("MPI was started before in this process"))?;
+        if level < funneled {
+            return Err(not_started("this MPI library allows no threads"));
+        }
+        let world = universe.world().duplicate();
+        // SAFETY: the communicator is valid, and the handler is a constant of the library.
+        let code = unsafe { ffi::MPI_Comm_set_errhandler(world.as_raw(), ffi::RSMPI_ERRORS_RETURN) };
+        check(code, "MPI_Comm_set_errhandler")?;
+        let (rank, n_ranks) = (Rank(world.rank() as u32), world.size() as usize);
+        end_job_on_panic(rank, n_ranks);
+        Ok(Self {
+            world,
+            rank,
+            n_ranks,
+            piece_bytes,
+            sending: Vec::new(),
+            place: Place::default(),
+            goodbyes: Vec::new(),
+            signs: 0,
+            moved: Instant::now(),
+            rests: 0,
+            _universe: universe,
+        })
+    }
+
+    fn sign(&mut self) {
+        self.signs += 1;
+        self.moved = Instant::now();
+        self.rests = 0;
+    }
+
+    /// Starts the pieces of a message: full ones, and a last one that is shorter, if empty.
+    fn start_send(&mut self, to: Rank, tag: c_int, bytes: Vec<u8>, synchronous: bool) -> Result<()> {
+        if to.at() >= self.n_ranks {
+            return Err(CommError::NoSuchRank { rank: to, n_ranks: self.n_ranks });
+        }
+        let mut message = Sending { requests: Vec::new(), bytes };
+        for n in 0..=message.bytes.len() / self.piece_bytes {
+            let start = n * self.piece_bytes;
+            let piece = &message.bytes[start..message.bytes.len().min(start + self.piece_bytes)];
+            let request = self.start_piece(to, tag, piece, synchronous)?;
+            message.requests.push(request);
+        }
+        self.sending.push(message);
+        Ok(())
+    }
+
+    fn start_piece(&self, to: Rank, tag: c_int, piece: &[u8], synchronous: bool) -> Result<ffi::MPI_Request> {
+        let (start, name): (Start, _) = match synchronous {
+            true => (ffi::MPI_Issend, "MPI_Issend"),
+            false => (ffi::MPI_Isend, "MPI_Isend"),
+        };
+        // SAFETY: a constant of the library.
+        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
+        // SAFETY: `Sending` keeps the bytes, unmoved and unchanged, until `finished` says that the
+        // request is complete, and a process that fails before that exits without freeing them.
+        let code = unsafe {
+            let kind = ffi::RSMPI_UINT8_T;
+            let (count, to) = (piece.len() as c_int, to.0 as c_int);
+            start(piece.as_ptr().cast(), count, kind, to, tag, self.world.as_raw(), &mut request)
+        };
+        check(code, name).map(|()| request)
+    }
+
+    /// The next message with `tag`, all pieces of it.
+    fn take(&mut self, tag: c_int) -> Result<Option<(Rank, Vec<u8>)>> {
+        // SAFETY: a constant of the library.
+        let anyone = unsafe { ffi::RSMPI_ANY_SOURCE };
+        let Some((mut message, from, mut n_bytes)) = self.probe(anyone, tag)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        loop {
+            receive_piece(&mut message, &mut bytes, n_bytes)?;
+            if n_bytes < self.piece_bytes {
+                return Ok(Some((Rank(from as u32), bytes)));
+            }
+            // The sender has started all pieces, and they keep their order.
+            (message, n_bytes) = loop {
+                match self.probe(from, tag)? {
+                    Some((message, _, n_bytes)) => break (message, n_bytes),
+                    None => std::thread::yield_now(),
+                }
+            };
+        }
+    }
+
+    /// A message that has come: its handle, its sender, its length.
+    fn probe(&self, from: c_int, tag: c_int) -> Result<Option<(ffi::MPI_Message, c_int, usize)>> {
+        let (mut flag, mut count) = (0, 0);
+        // SAFETY: all pointers are to locals of the right types, which outlive the calls; a status is
+        // plain numbers, for which zero is a value, and it is read only after the library filled it.
+        unsafe {
+            let mut message = ffi::RSMPI_MESSAGE_NULL;
+            let mut status: ffi::MPI_Status = std::mem::zeroed();
+            let world = self.world.as_raw();
+            check(ffi::MPI_Improbe(from, tag, world, &mut flag, &mut message, &mut status), "MPI_Improbe")?;
+            if flag == 0 {
+                return Ok(None);
+            }
+            check(ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count), "MPI_Get_count")?;
+            Ok(Some((message, status.MPI_SOURCE, count.max(0) as usize)))
+        }
+    }
+
+    /// Says where this rank stands to those who ask, and hears who has ended.
+    fn serve(&mut self) -> Result<()> {
+        while let Some((from, _)) = self.take(ASK)? {
+            let mut answer = (self.moved.elapsed().as_millis() as u64).to_ne_bytes().to_vec();
+            answer.extend(self.place.to_string().into_bytes());
+            self.start_send(from, ANSWER, answer, false)?;
+        }
+        while let Some((from, bytes)) = self.take(GOODBYE)? {
+            let (finished, stage) = number_and_text(&bytes);
+            self.goodbyes.push((from, finished, stage));
+        }
+        let late = self.goodbyes.iter().find(|g| g.1 < self.called());
+        match late {
+            Some((rank, _, stage)) => Err(CommError::Left { rank: *rank, stage: stage.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Collective calls that this rank has begun.
+    fn called(&self) -> u64 {
+        self.place.finished + u64::from(!self.place.call.is_empty())
+    }
+
+    /// What others answer within the grace: idle milliseconds and place, by rank.
+    fn ask_around(&mut self) -> Result<Vec<Option<(u64, String)>>> {
+        while self.take(ANSWER)?.is_some() {}
+        let others = (0..self.n_ranks as u32).map(Rank).filter(|r| *r != self.rank);
+        for to in others.collect::<Vec<_>>() {
+            self.start_send(to, ASK, Vec::new(), false)?;
+        }
+        let mut answers = vec![None; self.n_ranks];
+        answers[self.rank.at()] = Some((self.moved.elapsed().as_millis() as u64, self.place.to_string()));
+        let start = Instant::now();
+        while start.elapsed() < GRACE && answers.iter().any(Option::is_none) {
+            while let Some((from, bytes)) = self.take(ANSWER)? {
+                answers[from.at()] = Some(number_and_text(&bytes));
+            }
+            self.serve()?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(answers)
+    }
+
+    /// Tells rank 0 that this rank ends (rank 0 tells all), and waits until it knows the same of them.
+    fn say_goodbye(&mut self) -> Result<()> {
+        let mut word = self.place.finished.to_ne_bytes().to_vec();
+        word.extend(self.place.stage.bytes());
+        let whom = if self.rank == Rank(0) { 1..self.n_ranks as u32 } else { 0..1 };
+        let n_wanted = whom.len();
+        for to in whom {
+            self.start_send(Rank(to), GOODBYE, word.clone(), false)?;
+        }
+        while self.goodbyes.len() < n_wanted || self.pending()? > 0 {
+            self.serve()?;
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Mpi {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Mpi({} of {})", self.rank, self.n_ranks)
+    }
+}
+
+impl Transport for Mpi {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn n_ranks(&self) -> usize {
+        self.n_ranks
+    }
+
+    fn send(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()> {
+        self.sign();
+        self.start_send(to, tag.at() as c_int, bytes, false)
+    }
+
+    fn send_synchronous(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()> {
+        self.sign();
+        self.start_send(to, tag.at() as c_int, bytes, true)
+    }
+
+    fn pending(&mut self) -> Result<usize> {
+        let before = self.sending.len();
+        let mut unfinished = Vec::with_capacity(before);
+        for mut message in std::mem::take(&mut self.sending) {
+            if !finished(&mut message)? {
+                unfinished.push(message);
+            }
+        }
+        self.sending = unfinished;
+        if self.sending.len() < before {
+            self.sign();
+        }
+        Ok(self.sending.len())
+    }
+
+    fn receive(&mut self, tag: Tag) -> Result<Option<(Rank, Vec<u8>)>> {
+        let message = self.take(tag.at() as c_int)?;
+        if message.is_some() {
+            self.sign();
+        }
+        Ok(message)
+    }
+
+    /// The library cannot wake a sleeper, so this one looks again soon.
+    fn rest(&mut self, at_most: Duration) -> Result<()> {
+        self.rests += 1;
+        if self.rests < SPINS {
+            std::thread::yield_now();
+            return Ok(());
+        }
+        std::thread::sleep(at_most.min(Duration::from_micros(100)));
+        if self.rests.is_multiple_of(16) { self.serve() } else { Ok(()) }
+    }
+
+    fn signs_of_life(&mut self) -> u64 {
+        self.signs
+    }
+
+    fn stand(&mut self, place: Place) {
+        self.place = place;
+        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+        self.sign();
+    }
+
+    fn stalled(&mut self, after: Duration) -> Option<CommError> {
+        let answers = match self.ask_around() {
+            Ok(answers) => answers,
+            Err(error) => return Some(error),
+        };
+        let moving = (after / 2).as_millis() as u64;
+        if answers.iter().flatten().any(|(idle, _)| *idle < moving) {
+            return None;
+        }
+        let first = answers.iter().position(Option::is_some);
+        if first != Some(self.rank.at()) {
+            // That one says the same soon, and ends the job; one message is enough.
+            std::thread::sleep(2 * GRACE);
+        }
+        let silent = || "no answer, so between calls".to_string();
+        let places = answers.into_iter().map(|answer| answer.map_or_else(silent, |a| a.1));
+        Some(CommError::Stalled { after, places: list_places(places) })
+    }
+
+    fn abort(&mut self, error: CommError) -> CommError {
+        end_job(&format!("{error} [{} of {}: {}]\n", self.rank, self.n_ranks, self.place))
+    }
+}
+
+impl Drop for Mpi {
+    fn drop(&mut self) {
+        if let Err(error) = self.say_goodbye() {
+            self.abort(error);
+        }
+        RUNNING.store(false, Ordering::Release);
+    }
+}
+
+/// Whether a message is out of our hands.
+fn finished(message: &mut Sending) -> Result<bool> {
+    debug_assert!(message.bytes.capacity() > 0 || message.bytes.is_empty());
+    let mut flag = 0;
+    // SAFETY: the requests are as many as said, active or null, and of this communicator.
+    let code = unsafe {
+        let (n, requests) = (message.requests.len() as c_int, message.requests.as_mut_ptr());
+        ffi::MPI_Testall(n, requests, &mut flag, ffi::RSMPI_STATUSES_IGNORE)
+    };
+    check(code, "MPI_Testall").map(|()| flag != 0)
+}
+
+/// Receives a probed piece of `n_bytes` behind what is there.
+fn receive_piece(message: &mut ffi::MPI_Message, bytes: &mut Vec<u8>, n_bytes: usize) -> Result<()> {
+    let start = bytes.len();
+    bytes.resize(start + n_bytes, 0);
+    let room = &mut bytes[start..];
+    // SAFETY: there is room for as many bytes as the probe counted, and the call returns only when
+    // they are there.
+    let code = unsafe {
+        let (at, count) = (room.as_mut_ptr().cast(), n_bytes as c_int);
+        ffi::MPI_Mrecv(at, count, ffi::RSMPI_UINT8_T, message, ffi::RSMPI_STATUS_IGNORE)
+    };
+    check(code, "MPI_Mrecv")
+}
+
+fn number_and_text(bytes: &[u8]) -> (u64, String) {
+    match bytes.split_first_chunk::<8>() {
+        Some((number, text)) => (u64::from_ne_bytes(*number), String::from_utf8_lossy(text).into_owned()),
+        None => (0, String::new()),
+    }
+}
+
+fn check(code: c_int, call: &'static str) -> Result<()> {
+    if code == ffi::MPI_SUCCESS as c_int {
+        return Ok(());
+    }
+    let mut text = vec![0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
+    let mut length = 0;
+    // SAFETY: there is room for the longest message the library may write.
+    unsafe { ffi::MPI_Error_string(code, text.as_mut_ptr().cast(), &mut length) };
+    text.truncate(length.max(0) as usize);
+    Err(CommError::Mpi { call, message: String::from_utf8_lossy(&text).into_owned() })
+}
+
+/// After the usual message of a panic, says which rank it was, and ends the job.
+fn end_job_on_panic(rank: Rank, n_ranks: usize) {
+    RUNNING.store(true, Ordering::Release);
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        if RUNNING.load(Ordering::Acquire) {
+            let place = PLACE.try_lock().map_or(None, |place| *place).unwrap_or_default();
+            end_job(&format!("{rank} of {n_ranks} panicked: {place}\n"));
+        }
+    }));
+}
+
+/// Says why in one piece, leaves the launcher a moment to pass it on, and ends every process.
+fn end_job(why: &str) -> ! {
+    let _ = std::io::stderr().write_all(why.as_bytes());
+    std::thread::sleep(Duration::from_millis(100));
+    // SAFETY: MPI runs; the library allows no way back from this call, and where it comes back all the
+    // same the process ends here.
+    unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
+    std::process::exit(1)
+}

@@ -1,0 +1,250 @@
+//! Ranks as threads of one process: a mailbox each.
+
+use super::{Place, Tag, Transport, list_places};
+use crate::{CommError, Rank, Result};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Longest sleep between two looks at whether a rank has left.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What the ranks share.
+#[derive(Debug)]
+pub(crate) struct World {
+    boxes: Vec<Mailbox>,
+    failed: OnceLock<CommError>,
+    has_failed: AtomicBool,
+    /// Of the ranks that ended, the one with the fewest finished calls: that number, and who.
+    left: Mutex<Option<(u64, Rank)>>,
+}
+
+/// What others may touch of a rank.
+#[derive(Debug, Default)]
+struct Mailbox {
+    inbox: Mutex<Inbox>,
+    bell: Condvar,
+    /// Synchronous messages of this rank that were not handed out yet.
+    unmatched: AtomicUsize,
+    /// Signs of life.
+    signs: AtomicU64,
+    place: Mutex<Place>,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    messages: Vec<Envelope>,
+    /// Reasons to wake that there have been.
+    rings: u64,
+    asleep: bool,
+}
+
+#[derive(Debug)]
+struct Envelope {
+    from: Rank,
+    tag: Tag,
+    synchronous: bool,
+    bytes: Vec<u8>,
+}
+
+/// One rank's end.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    world: Arc<World>,
+    rank: Rank,
+    /// Messages taken out of the mailbox, by tag.
+    sorted: [VecDeque<Envelope>; Tag::N],
+    /// Rings up to the last rest.
+    rings_seen: u64,
+    place: Place,
+}
+
+impl World {
+    /// A world of `n_ranks` that nobody has entered yet.
+    pub fn new(n_ranks: usize) -> Arc<Self> {
+        Arc::new(Self {
+            boxes: (0..n_ranks).map(|_| Mailbox::default()).collect(),
+            failed: OnceLock::new(),
+            has_failed: AtomicBool::new(false),
+            left: Mutex::new(None),
+        })
+    }
+
+    /// Ends the job with `error` unless it has ended already, wakes everyone, and gives the error that
+    /// ended it.
+    pub fn fail(&self, error: CommError) -> CommError {
+        let first = self.failed.get_or_init(|| error).clone();
+        if !self.has_failed.swap(true, Ordering::AcqRel) {
+            for mailbox in &self.boxes {
+                mailbox.ring(|_| ());
+            }
+        }
+        first
+    }
+
+    /// A rank ends in good order.
+    pub fn leave(&self, rank: Rank, finished: u64) {
+        let mut left = lock(&self.left);
+        if left.is_none_or(|least| (finished, rank) < least) {
+            *left = Some((finished, rank));
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.has_failed.load(Ordering::Acquire) {
+            true => self.failed.get().cloned().map_or(Ok(()), Err),
+            false => Ok(()),
+        }
+    }
+
+    /// A rank that left before call number `finished` will never come to it.
+    fn check_left(&self, finished: u64) -> Result<()> {
+        let left = *lock(&self.left);
+        match left {
+            Some((at, rank)) if at <= finished => {
+                let stage = lock(&self.boxes[rank.at()].place).stage.to_string();
+                Err(self.fail(CommError::Left { rank, stage }))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Mailbox {
+    fn ring(&self, change: impl FnOnce(&mut Inbox)) {
+        let mut inbox = lock(&self.inbox);
+        change(&mut inbox);
+        inbox.rings += 1;
+        if inbox.asleep {
+            self.bell.notify_one();
+        }
+    }
+
+    fn sign(&self) {
+        self.signs.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Threads {
+    /// The end of `rank`.
+    pub fn new(world: Arc<World>, rank: Rank) -> Self {
+        Self { world, rank, sorted: Default::default(), rings_seen: 0, place: Place::default() }
+    }
+
+    fn own(&self) -> &Mailbox {
+        &self.world.boxes[self.rank.at()]
+    }
+
+    fn post(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>, synchronous: bool) -> Result<()> {
+        self.world.check()?;
+        let n_ranks = self.n_ranks();
+        let mailbox = self.world.boxes.get(to.at()).ok_or(CommError::NoSuchRank { rank: to, n_ranks })?;
+        if synchronous {
+            self.own().unmatched.fetch_add(1, Ordering::AcqRel);
+        }
+        self.own().sign();
+        mailbox.ring(|inbox| inbox.messages.push(Envelope { from: self.rank, tag, synchronous, bytes }));
+        Ok(())
+    }
+
+    fn sort_mail(&mut self) {
+        let messages = std::mem::take(&mut lock(&self.own().inbox).messages);
+        for envelope in messages {
+            self.sorted[envelope.tag.at()].push_back(envelope);
+        }
+    }
+}
+
+impl Transport for Threads {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn n_ranks(&self) -> usize {
+        self.world.boxes.len()
+    }
+
+    fn send(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()> {
+        self.post(to, tag, bytes, false)
+    }
+
+    fn send_synchronous(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()> {
+        self.post(to, tag, bytes, true)
+    }
+
+    fn pending(&mut self) -> Result<usize> {
+        self.world.check()?;
+        Ok(self.own().unmatched.load(Ordering::Acquire))
+    }
+
+    fn receive(&mut self, tag: Tag) -> Result<Option<(Rank, Vec<u8>)>> {
+        self.world.check()?;
+        if self.sorted[tag.at()].is_empty() {
+            self.sort_mail();
+        }
+        let Some(envelope) = self.sorted[tag.at()].pop_front() else { return Ok(None) };
+        self.own().sign();
+        if envelope.synchronous {
+            let sender = &self.world.boxes[envelope.from.at()];
+            if sender.unmatched.fetch_sub(1, Ordering::AcqRel) == 1 {
+                sender.ring(|_| ());
+            }
+        }
+        Ok(Some((envelope.from, envelope.bytes)))
+    }
+
+    fn rest(&mut self, at_most: Duration) -> Result<()> {
+        let own = self.own();
+        let mut inbox = lock(&own.inbox);
+        if inbox.rings == self.rings_seen {
+            drop(inbox);
+            self.world.check_left(self.place.finished)?;
+            inbox = lock(&own.inbox);
+            inbox.asleep = true;
+            let still = |inbox: &mut Inbox| inbox.rings == self.rings_seen;
+            let woken = own.bell.wait_timeout_while(inbox, at_most.min(LOOK), still);
+            inbox = woken.unwrap_or_else(PoisonError::into_inner).0;
+            inbox.asleep = false;
+        }
+        let rings = inbox.rings;
+        drop(inbox);
+        self.rings_seen = rings;
+        self.world.check()
+    }
+
+    fn signs_of_life(&mut self) -> u64 {
+        let signs = self.world.boxes.iter().map(|b| b.signs.load(Ordering::Relaxed));
+        signs.fold(0, u64::wrapping_add)
+    }
+
+    fn stand(&mut self, place: Place) {
+        self.place = place;
+        *lock(&self.own().place) = place;
+        self.own().sign();
+    }
+
+    fn stalled(&mut self, after: Duration) -> Option<CommError> {
+        let places = self.world.boxes.iter().map(|b| lock(&b.place).to_string());
+        Some(CommError::Stalled { after, places: list_places(places) })
+    }
+
+    fn abort(&mut self, error: CommError) -> CommError {
+        self.world.fail(error)
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let (rank, stage) = (self.rank, self.place.stage.to_string());
+            self.world.fail(CommError::Panicked { rank, stage, message: "see its own message".into() });
+        }
+        self.world.leave(self.rank, self.place.finished);
+    }
+}
+
+/// Locks; a rank that panicked while it held the lock is reported elsewhere.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

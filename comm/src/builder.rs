@@ -1,0 +1,124 @@
+//! What crosses to the thread of a rank and becomes its [`Comm`] there.
+
+use crate::backend::threads::{Threads, World};
+use crate::backend::{Backend, chaos};
+use crate::endpoint::Endpoint;
+use crate::{Comm, Rank, Result};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A rank to be: may be sent to a thread, and is built there.
+#[derive(Debug)]
+pub struct CommBuilder {
+    kind: Kind,
+    chaos: Option<u64>,
+    stall_timeout: Option<Duration>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Solo,
+    Threads(Box<Threads>),
+    #[cfg(feature = "mpi")]
+    Mpi {
+        piece_bytes: usize,
+    },
+    #[cfg(not(feature = "mpi"))]
+    NoMpi {
+        n_ranks: usize,
+    },
+}
+
+/// Where launchers tell the processes they start how many these are: Open MPI, MPICH and kin, Slurm.
+const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+
+impl Comm {
+    /// `n_ranks` ranks (at least one) as threads of this process. Every builder must be built, each
+    /// in the thread of its rank; see [`crate::run_threads`] for less work.
+    pub fn threads(n_ranks: usize) -> Vec<CommBuilder> {
+        let world = World::new(n_ranks.max(1));
+        let rank =
+            |rank| CommBuilder::new(Kind::Threads(Box::new(Threads::new(Arc::clone(&world), Rank(rank)))));
+        (0..n_ranks.max(1) as u32).map(rank).collect()
+    }
+
+    /// This process as one rank of the MPI job that `mpirun`, `srun` or the like started it in; one
+    /// rank alone, without touching the MPI library, where none did.
+    ///
+    /// Where this crate was built without MPI and there are several ranks, building is an error.
+    pub fn launched() -> CommBuilder {
+        let size = |name| std::env::var(name).ok()?.parse::<usize>().ok();
+        match LAUNCHERS.into_iter().find_map(size) {
+            None | Some(0 | 1) => CommBuilder::new(Kind::Solo),
+            #[cfg(feature = "mpi")]
+            Some(_) => Self::mpi(),
+            #[cfg(not(feature = "mpi"))]
+            Some(n_ranks) => CommBuilder::new(Kind::NoMpi { n_ranks }),
+        }
+    }
+
+    /// This process as one rank of an MPI job. To be built once in a process, in the thread that makes
+    /// all its calls. From then on a panic anywhere in the process ends the whole job.
+    #[cfg(feature = "mpi")]
+    pub fn mpi() -> CommBuilder {
+        CommBuilder::new(Kind::Mpi { piece_bytes: crate::backend::mpi::PIECE_BYTES })
+    }
+}
+
+impl CommBuilder {
+    fn new(kind: Kind) -> Self {
+        Self { kind, chaos: None, stall_timeout: None }
+    }
+
+    /// For tests: messages are late and overtake each other as `seed` says.
+    pub fn chaos(mut self, seed: u64) -> Self {
+        self.chaos = Some(seed);
+        self
+    }
+
+    /// When nothing has moved for so long while this rank waits, it collects where each rank stands
+    /// and ends the job with [`crate::CommError::Stalled`]. Without it, ranks wait for ever. A rank that
+    /// computes without a call shows no sign of life, so the longest stage must fit in.
+    pub fn stall_timeout(mut self, after: Duration) -> Self {
+        self.stall_timeout = Some(after);
+        self
+    }
+
+    /// For tests: MPI messages cross in pieces of so many bytes.
+    #[cfg(feature = "mpi")]
+    pub fn piece_bytes(mut self, n_bytes: usize) -> Self {
+        if let Kind::Mpi { piece_bytes } = &mut self.kind {
+            *piece_bytes = n_bytes.clamp(1, crate::backend::mpi::PIECE_BYTES);
+        }
+        self
+    }
+
+    /// The rank, in the thread that is to be its own.
+    ///
+    /// # Errors
+    /// When the MPI library refuses, or there is none and several ranks were launched.
+    pub fn build(self) -> Result<Comm> {
+        let backend = match self.kind {
+            Kind::Solo => Backend::solo(),
+            Kind::Threads(threads) => Backend::Threads(threads),
+            #[cfg(feature = "mpi")]
+            Kind::Mpi { piece_bytes } => Backend::Mpi(crate::backend::mpi::Mpi::start(piece_bytes)?),
+            #[cfg(not(feature = "mpi"))]
+            Kind::NoMpi { n_ranks } => return Err(no_mpi(n_ranks)),
+        };
+        let backend = match self.chaos {
+            Some(seed) => Backend::Chaos(chaos::Chaos::new(backend, seed)),
+            None => backend,
+        };
+        Ok(Comm::new(Endpoint::new(backend, self.stall_timeout)))
+    }
+}
+
+#[cfg(not(feature = "mpi"))]
+fn no_mpi(n_ranks: usize) -> crate::CommError {
+    let why = format!(
+        "a launcher started this as one of {n_ranks} MPI ranks, but it was built without MPI (cargo \
+         feature `mpi`)"
+    );
+    crate::CommError::NotStarted { why }
+}

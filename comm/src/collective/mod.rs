@@ -1,0 +1,195 @@
+//! Calls that every rank makes together, built once on the messages of any backend.
+//!
+//! Each goes up the tree and down again: 2 (P - 1) messages, 2 log2 P steps. The folds are done in an
+//! order that the number of ranks alone decides.
+
+pub(crate) mod tree;
+
+use crate::endpoint::{Endpoint, Op};
+use crate::records::{append, from_bytes, to_bytes};
+use crate::{Comm, CommError, Rank, Result};
+use bytemuck::Pod;
+use tree::{Barrier, Tree};
+
+/// How values of several ranks become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduce {
+    /// Their sum; where that is too large, the largest number there is.
+    Sum,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+}
+
+impl Comm {
+    /// Collective: no rank leaves before all have come.
+    ///
+    /// # Errors
+    /// When a rank fails.
+    pub fn barrier(&self) -> Result<()> {
+        self.collective(Op::Barrier, |endpoint| {
+            let mut barrier = Barrier::new(endpoint, Op::Barrier);
+            endpoint.wait(|t| Ok(barrier.poll(t)?.then_some(())))
+        })
+    }
+
+    /// Collective: reduces counts over all ranks, place by place; every rank gets the result.
+    ///
+    /// # Errors
+    /// When ranks give different numbers of values, or a rank fails.
+    pub fn all_reduce_counts(&self, values: &[u64], how: Reduce) -> Result<Vec<u64>> {
+        self.fold(values, |a, b| match how {
+            Reduce::Sum => a.saturating_add(b),
+            Reduce::Min => a.min(b),
+            Reduce::Max => a.max(b),
+        })
+    }
+
+    /// Collective: the greatest of each value over all ranks, NaN being less than any other; every
+    /// rank gets the result. No sums of reals are offered, because they would depend on the order of
+    /// the ranks.
+    ///
+    /// # Errors
+    /// When ranks give different numbers of values, or a rank fails.
+    pub fn all_max(&self, values: &[f64]) -> Result<Vec<f64>> {
+        self.fold(values, |a, b| {
+            let is_greater = if a.is_nan() { !b.is_nan() } else { !b.is_nan() && b.total_cmp(&a).is_gt() };
+            if is_greater { b } else { a }
+        })
+    }
+
+    /// Collective: the sum of `value` over the ranks before this one.
+    ///
+    /// # Errors
+    /// When a rank fails.
+    pub fn sum_before(&self, value: u64) -> Result<u64> {
+        self.collective(Op::SumBefore, |endpoint| sum_before(endpoint, value))
+    }
+
+    /// Collective: what every rank gave, by rank. Every rank holds all of it, so this is for little.
+    ///
+    /// # Errors
+    /// When a rank fails.
+    pub fn all_gather<T: Pod>(&self, records: &[T]) -> Result<Vec<Vec<T>>> {
+        let own = to_bytes(records);
+        let mut joined = (own.len() as u64).to_ne_bytes().to_vec();
+        joined.extend(own);
+        let join = |below: Vec<Vec<u8>>| {
+            below.iter().for_each(|part| joined.extend(part));
+            Ok(joined)
+        };
+        let all = self.collective(Op::Gather, |endpoint| up_and_down(endpoint, Op::Gather, join))?;
+        unpack(&all)
+    }
+
+    /// Collective: the records that rank `from` gave; those of the others are ignored.
+    ///
+    /// # Errors
+    /// When there is no such rank, or a rank fails.
+    pub fn broadcast<T: Pod>(&self, from: Rank, records: &[T]) -> Result<Vec<T>> {
+        let n_ranks = self.n_ranks();
+        let own = if self.rank() == from { to_bytes(records) } else { Vec::new() };
+        let pass_on = |below: Vec<Vec<u8>>| Ok(below.into_iter().fold(own, |a, b| [a, b].concat()));
+        let bytes = self.collective(Op::Broadcast, |endpoint| match from.at() < n_ranks {
+            true => up_and_down(endpoint, Op::Broadcast, pass_on),
+            false => Err(CommError::NoSuchRank { rank: from, n_ranks }),
+        })?;
+        from_bytes(&bytes)
+    }
+
+    fn fold<T: Pod>(&self, values: &[T], fold: impl Fn(T, T) -> T) -> Result<Vec<T>> {
+        let combine = |below: Vec<Vec<u8>>| {
+            let mut result = values.to_vec();
+            for bytes in below {
+                fold_in(&mut result, &from_bytes(&bytes)?, &fold)?;
+            }
+            Ok(to_bytes(&result))
+        };
+        from_bytes(&self.collective(Op::Reduce, |endpoint| up_and_down(endpoint, Op::Reduce, combine))?)
+    }
+
+    fn collective<R>(&self, op: Op, work: impl FnOnce(&mut Endpoint) -> Result<R>) -> Result<R> {
+        let mut endpoint = self.endpoint.borrow_mut();
+        endpoint.traffic.now().collectives += 1;
+        endpoint.call(op, work)
+    }
+}
+
+/// Combines on the way up, and spreads what rank 0 has in the end.
+fn up_and_down(
+    endpoint: &mut Endpoint,
+    op: Op,
+    combine: impl FnOnce(Vec<Vec<u8>>) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let mut tree = Tree::new(endpoint, op);
+    let below = endpoint.wait(|t| tree.poll_below(t))?;
+    let all = match tree.send_up(endpoint.transport(), combine(below)?)? {
+        Some(all) => all,
+        None => endpoint.wait(|t| tree.poll_above(t))?,
+    };
+    tree.send_down(endpoint.transport(), |_| all.clone())?;
+    Ok(all)
+}
+
+/// Sums on the way up; on the way down each child learns what is before the ranks below it.
+fn sum_before(endpoint: &mut Endpoint, value: u64) -> Result<u64> {
+    let mut tree = Tree::new(endpoint, Op::SumBefore);
+    let below = endpoint.wait(|t| tree.poll_below(t))?;
+    let mut parts = vec![value];
+    below.iter().try_for_each(|bytes| append(&mut parts, bytes))?;
+    let before = match tree.send_up(endpoint.transport(), to_bytes(&[total(&parts)]))? {
+        Some(_) => 0,
+        None => one(&endpoint.wait(|t| tree.poll_above(t))?)?,
+    };
+    let before_child = |child: usize| to_bytes(&[before.saturating_add(total(&parts[..=child]))]);
+    tree.send_down(endpoint.transport(), before_child)?;
+    Ok(before)
+}
+
+fn total(values: &[u64]) -> u64 {
+    values.iter().fold(0, |a, &b| a.saturating_add(b))
+}
+
+fn fold_in<T: Pod>(result: &mut [T], other: &[T], fold: impl Fn(T, T) -> T) -> Result<()> {
+    if other.len() != result.len() {
+        let what = format!("one reduces {} values, another {}", result.len(), other.len());
+        return Err(CommError::Mismatch { what });
+    }
+    for (a, &b) in result.iter_mut().zip(other) {
+        *a = fold(*a, b);
+    }
+    Ok(())
+}
+
+/// The parts of a joined message, each behind its length in bytes.
+fn unpack<T: Pod>(mut bytes: &[u8]) -> Result<Vec<Vec<T>>> {
+    let mut parts = Vec::new();
+    while let Some((length, rest)) = bytes.split_at_checked(8) {
+        let Some((part, rest)) = rest.split_at_checked(one(length)? as usize) else { break };
+        parts.push(from_bytes(part)?);
+        bytes = rest;
+    }
+    Ok(parts)
+}
+
+fn one(bytes: &[u8]) -> Result<u64> {
+    let one = from_bytes::<u64>(bytes)?;
+    one.first().copied().ok_or_else(|| CommError::Mismatch { what: "an empty message".into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alone_everything_is_its_own() {
+        let comm = Comm::solo();
+        assert_eq!((comm.rank(), comm.n_ranks(), comm.sum_before(7)), (Rank(0), 1, Ok(0)));
+        assert_eq!(comm.all_reduce_counts(&[3, 4], Reduce::Sum), Ok(vec![3, 4]));
+        assert_eq!(comm.all_max(&[-1.5]), Ok(vec![-1.5]));
+        assert_eq!(comm.all_gather(&[1u8, 2]), Ok(vec![vec![1, 2]]));
+        assert_eq!(comm.broadcast(Rank(0), &[5u16]), Ok(vec![5]));
+        assert_eq!(comm.barrier(), Ok(()));
+    }
+}

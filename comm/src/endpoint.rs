@@ -1,0 +1,185 @@
+//! One rank's end: its backend, where it stands, and the one loop in which it waits.
+
+use crate::backend::{Backend, Place, Transport};
+use crate::traffic::Traffic;
+use crate::{CommError, Rank, Result};
+use std::time::{Duration, Instant};
+
+/// The collective calls there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Nothing but waiting for each other.
+    Barrier,
+    /// One value from all.
+    Reduce,
+    /// Sums over the ranks before.
+    SumBefore,
+    /// Everything from everyone.
+    Gather,
+    /// From one to all.
+    Broadcast,
+    /// Records to whom they concern.
+    Exchange,
+    /// Records between neighbours.
+    Neighbours,
+}
+
+impl Op {
+    /// As errors name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Barrier => "barrier",
+            Self::Reduce => "all_reduce",
+            Self::SumBefore => "sum_before",
+            Self::Gather => "all_gather",
+            Self::Broadcast => "broadcast",
+            Self::Exchange => "exchange",
+            Self::Neighbours => "exchange_with",
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    backend: Backend,
+    rank: Rank,
+    n_ranks: usize,
+    place: Place,
+    /// Finished calls that all ranks synchronise in.
+    rounds: u64,
+    patience: Option<Duration>,
+    failed: Option<CommError>,
+    /// Neighbour messages of later calls, with their numbers.
+    pub early: Vec<(u64, (Rank, Vec<u8>))>,
+    /// What was sent.
+    pub traffic: Traffic,
+}
+
+impl Endpoint {
+    /// An end that gives up when nothing moved for `patience`.
+    pub fn new(mut backend: Backend, patience: Option<Duration>) -> Self {
+        let (rank, n_ranks) = (backend.transport().rank(), backend.transport().n_ranks());
+        let (place, traffic) = (Place::default(), Traffic::default());
+        Self { backend, rank, n_ranks, place, rounds: 0, patience, failed: None, early: Vec::new(), traffic }
+    }
+
+    pub fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    pub fn n_ranks(&self) -> usize {
+        self.n_ranks
+    }
+
+    /// The number of the collective call now made, from 0.
+    pub fn number(&self) -> u64 {
+        self.place.finished
+    }
+
+    /// The number of that call among those that all ranks synchronise in: what tags alternate with.
+    pub fn round(&self) -> u64 {
+        self.rounds
+    }
+
+    pub fn transport(&mut self) -> &mut dyn Transport {
+        self.backend.transport()
+    }
+
+    pub fn enter(&mut self, stage: &'static str) {
+        self.traffic.enter(stage);
+        self.place.stage = stage;
+        self.stand();
+    }
+
+    pub fn abort(&mut self, message: String) -> CommError {
+        let (rank, stage) = (self.rank, self.place.stage.to_string());
+        self.fail(CommError::Aborted { rank, stage, message })
+    }
+
+    pub fn panicked(&mut self, message: String) -> CommError {
+        let (rank, stage) = (self.rank, self.place.stage.to_string());
+        self.fail(CommError::Panicked { rank, stage, message })
+    }
+
+    /// Makes one collective call. A failure ends the job for all ranks.
+    pub fn call<R>(&mut self, op: Op, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.place.call = op.name();
+        self.stand();
+        let done = work(self).and_then(|result| self.finish_sends().map(|()| result));
+        match done {
+            Ok(result) => {
+                self.place.finished += 1;
+                self.rounds += u64::from(op != Op::Neighbours);
+                self.place.call = "";
+                self.stand();
+                Ok(result)
+            }
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
+    /// Polls until there is something; the only place where a rank waits.
+    pub fn wait<T>(&mut self, mut poll: impl FnMut(&mut dyn Transport) -> Result<Option<T>>) -> Result<T> {
+        let transport = self.backend.transport();
+        let mut watch = Watch::new(self.patience);
+        loop {
+            if let Some(found) = poll(transport)? {
+                return Ok(found);
+            }
+            transport.rest(watch.nap)?;
+            watch.look(transport)?;
+        }
+    }
+
+    fn finish_sends(&mut self) -> Result<()> {
+        self.wait(|t| Ok((t.pending()? == 0).then_some(())))
+    }
+
+    fn fail(&mut self, error: CommError) -> CommError {
+        let error = self.backend.transport().abort(error);
+        self.failed.get_or_insert(error).clone()
+    }
+
+    fn stand(&mut self) {
+        let place = self.place;
+        self.transport().stand(place);
+    }
+}
+
+/// Notices when nothing has moved for too long.
+struct Watch {
+    patience: Option<Duration>,
+    nap: Duration,
+    looked: Instant,
+    moved: Instant,
+    signs: Option<u64>,
+}
+
+impl Watch {
+    fn new(patience: Option<Duration>) -> Self {
+        let longest = Duration::from_millis(200);
+        let nap = patience.map_or(longest, |p| (p / 4).clamp(Duration::from_millis(1), longest));
+        let now = Instant::now();
+        Self { patience, nap, looked: now, moved: now, signs: None }
+    }
+
+    fn look(&mut self, transport: &mut dyn Transport) -> Result<()> {
+        let Some(patience) = self.patience else { return Ok(()) };
+        if self.looked.elapsed() < self.nap {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        let signs = Some(transport.signs_of_life());
+        if signs != self.signs {
+            (self.signs, self.moved) = (signs, self.looked);
+        } else if self.moved.elapsed() >= patience {
+            self.moved = self.looked;
+            return transport.stalled(patience).map_or(Ok(()), Err);
+        }
+        Ok(())
+    }
+}

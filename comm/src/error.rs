@@ -1,0 +1,94 @@
+//! What can go wrong between ranks.
+
+use crate::Rank;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a call could not be finished. The world is of no further use after any of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommError {
+    /// A rank called [`crate::Comm::abort`].
+    Aborted {
+        /// The rank that did.
+        rank: Rank,
+        /// Where it stood.
+        stage: String,
+        /// What it said.
+        message: String,
+    },
+    /// A rank panicked.
+    Panicked {
+        /// The rank that did.
+        rank: Rank,
+        /// Where it stood.
+        stage: String,
+        /// What the panic said.
+        message: String,
+    },
+    /// A rank ended without taking part in a collective call.
+    Left {
+        /// The rank that did.
+        rank: Rank,
+        /// Where it stood.
+        stage: String,
+    },
+    /// Nothing moved for as long as was allowed.
+    Stalled {
+        /// How long that is.
+        after: Duration,
+        /// Where each rank stood.
+        places: String,
+    },
+    /// Ranks made calls that do not go together.
+    Mismatch {
+        /// What differs.
+        what: String,
+    },
+    /// A message for a rank that does not exist.
+    NoSuchRank {
+        /// The rank asked for.
+        rank: Rank,
+        /// How many there are.
+        n_ranks: usize,
+    },
+    /// A rank could not be started.
+    NotStarted {
+        /// Why.
+        why: String,
+    },
+    /// The MPI library refused a call.
+    Mpi {
+        /// The call.
+        call: &'static str,
+        /// What the library says.
+        message: String,
+    },
+}
+
+impl fmt::Display for CommError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Aborted { rank, stage, message } => write!(f, "{rank}{}: {message}", In(stage)),
+            Self::Panicked { rank, stage, message } => write!(f, "{rank} panicked{}: {message}", In(stage)),
+            Self::Left { rank, stage } => write!(f, "{rank} ended{} while others wait for it", In(stage)),
+            Self::Stalled { after, places } => {
+                write!(f, "nothing moved for {} s; {places}", after.as_secs_f64())
+            }
+            Self::Mismatch { what } => write!(f, "the ranks disagree: {what}"),
+            Self::NoSuchRank { rank, n_ranks } => write!(f, "a message for {rank} of {n_ranks}"),
+            Self::NotStarted { why } => write!(f, "the ranks cannot be started: {why}"),
+            Self::Mpi { call, message } => write!(f, "{call}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for CommError {}
+
+/// A stage as part of a sentence; nothing where none was named.
+struct In<'a>(&'a str);
+
+impl fmt::Display for In<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, " in {}", self.0) }
+    }
+}

@@ -1,0 +1,43 @@
+//! Plain records as bytes and back.
+
+use crate::{CommError, Result};
+use bytemuck::Pod;
+
+/// The bytes of records, in the byte order of this machine.
+pub(crate) fn to_bytes<T: Pod>(records: &[T]) -> Vec<u8> {
+    bytemuck::cast_slice(records).to_vec()
+}
+
+/// Adds the records in `bytes` to `to`.
+pub(crate) fn append<T: Pod>(to: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
+    let size = size_of::<T>().max(1);
+    if !bytes.len().is_multiple_of(size) {
+        let what = format!("{} bytes are no whole number of records of {size} bytes", bytes.len());
+        return Err(CommError::Mismatch { what });
+    }
+    let start = to.len();
+    to.resize(start + bytes.len() / size, T::zeroed());
+    bytemuck::cast_slice_mut(&mut to[start..]).copy_from_slice(bytes);
+    Ok(())
+}
+
+/// The records in `bytes`.
+pub(crate) fn from_bytes<T: Pod>(bytes: &[u8]) -> Result<Vec<T>> {
+    let mut records = Vec::new();
+    append(&mut records, bytes)?;
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_back_from_bytes_at_any_address() {
+        let records = [1u64, u64::MAX, 3];
+        let mut bytes = vec![0u8];
+        bytes.extend(to_bytes(&records));
+        assert_eq!(from_bytes::<u64>(&bytes[1..]), Ok(records.to_vec()));
+        assert!(matches!(from_bytes::<u64>(&bytes), Err(CommError::Mismatch { .. })));
+    }
+}

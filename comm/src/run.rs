@@ -1,0 +1,57 @@
+//! A function on many ranks.
+
+use crate::{Comm, CommBuilder, CommError, Result};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::thread::Builder;
+
+/// Runs `work` on `n_ranks` ranks, each a thread of this process; what each gave, by rank.
+///
+/// # Errors
+/// When a rank panics or cannot be started; the error names it. What `work` returns as an error is up
+/// to the caller.
+pub fn run_threads<T: Send>(n_ranks: usize, work: impl Fn(&Comm) -> T + Sync) -> Result<Vec<T>> {
+    run_ranks(Comm::threads(n_ranks), work)
+}
+
+/// Runs `work` on the ranks of `builders`, each in a thread of its own; what each gave, in their order.
+///
+/// # Errors
+/// When a rank panics or cannot be started; the error names it.
+pub fn run_ranks<T: Send>(builders: Vec<CommBuilder>, work: impl Fn(&Comm) -> T + Sync) -> Result<Vec<T>> {
+    let not_started = Mutex::new(None);
+    let ran: Vec<Result<T>> = std::thread::scope(|scope| {
+        let mut ranks = Vec::with_capacity(builders.len());
+        for (rank, builder) in builders.into_iter().enumerate() {
+            let named = Builder::new().name(format!("rank {rank}"));
+            match named.spawn_scoped(scope, || run_one(builder, &work)) {
+                Ok(thread) => ranks.push(thread),
+                Err(error) => {
+                    *not_started.lock().unwrap_or_else(|e| e.into_inner()) = Some(error.to_string());
+                }
+            }
+        }
+        ranks.into_iter().map(|thread| thread.join().unwrap_or_else(|p| Err(lost(&*p)))).collect()
+    });
+    match not_started.into_inner() {
+        Ok(Some(why)) => Err(CommError::NotStarted { why }),
+        _ => ran.into_iter().collect(),
+    }
+}
+
+fn run_one<T>(builder: CommBuilder, work: impl Fn(&Comm) -> T) -> Result<T> {
+    let comm = builder.build()?;
+    let ran = catch_unwind(AssertUnwindSafe(|| work(&comm)));
+    ran.map_err(|panic| comm.endpoint.borrow_mut().panicked(message_of(&*panic)))
+}
+
+/// A panic outside of what a rank was given to do.
+fn lost(panic: &(dyn Any + Send)) -> CommError {
+    CommError::NotStarted { why: message_of(panic) }
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+}

@@ -1,0 +1,27 @@
+//! The oracle: everyone sends to everyone.
+
+use super::Parts;
+use crate::backend::{Kind, Tag};
+use crate::endpoint::Endpoint;
+use crate::{Rank, Result};
+
+/// Sends `parts`, ascending and without one for this rank; gives what came, empty ones among it.
+pub(crate) fn run(endpoint: &mut Endpoint, parts: Parts) -> Result<Parts> {
+    let tag = Tag::new(Kind::Data, endpoint.round());
+    let (own, n_ranks) = (endpoint.rank(), endpoint.n_ranks());
+    let mut parts = parts.into_iter().peekable();
+    for to in (0..n_ranks as u32).map(Rank).filter(|to| *to != own) {
+        let bytes = parts.next_if(|part| part.0 == to).map_or_else(Vec::new, |part| part.1);
+        endpoint.count_message(bytes.len());
+        endpoint.transport().send(to, tag, bytes)?;
+    }
+    let mut came = Parts::new();
+    endpoint.wait(|transport| {
+        while came.len() + 1 < n_ranks {
+            let Some(part) = transport.receive(tag)? else { return Ok(None) };
+            came.push(part);
+        }
+        Ok(Some(()))
+    })?;
+    Ok(came)
+}

@@ -1,0 +1,126 @@
+//! Sparse exchange: records to the ranks they concern, where nobody knows from whom something comes.
+
+mod all_to_all;
+mod nbx;
+mod neighbours;
+
+use crate::endpoint::{Endpoint, Op};
+use crate::records::{append, to_bytes};
+use crate::{Comm, CommError, Rank, Result};
+use bytemuck::Pod;
+
+/// A message as bytes, and whom it is for or from.
+type Part = (Rank, Vec<u8>);
+/// Messages of one rank to others, or of others to one rank.
+type Parts = Vec<Part>;
+
+/// The ways to exchange; the result is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SparseAlgorithm {
+    /// A message, if an empty one, to every rank: P (P - 1) messages. The plain way.
+    AllToAll,
+    /// Only what there is to send, then a barrier that is entered once all of it was received:
+    /// as many messages as there are records for, and 2 (P - 1) small ones (Hoefler and others, 2010).
+    Nbx,
+}
+
+impl SparseAlgorithm {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::AllToAll, Self::Nbx];
+
+    fn run(self, endpoint: &mut Endpoint, parts: Parts) -> Result<Parts> {
+        match self {
+            Self::AllToAll => all_to_all::run(endpoint, parts),
+            Self::Nbx => nbx::run(endpoint, parts),
+        }
+    }
+}
+
+impl Comm {
+    /// Collective: sends each list of records to its rank, and gives those that were sent here, by
+    /// ascending source. Lists for the same rank are joined in their order; empty ones do not arrive.
+    /// A rank may send to itself. By [`SparseAlgorithm::Nbx`].
+    ///
+    /// # Errors
+    /// When there is no such rank, or a rank fails.
+    pub fn exchange<T: Pod>(&self, parts: Vec<(Rank, Vec<T>)>) -> Result<Vec<(Rank, Vec<T>)>> {
+        self.exchange_by(SparseAlgorithm::Nbx, parts)
+    }
+
+    /// Collective: [`Comm::exchange`] by a given algorithm, the same on all ranks.
+    ///
+    /// # Errors
+    /// Those of [`Comm::exchange`].
+    pub fn exchange_by<T: Pod>(
+        &self,
+        algorithm: SparseAlgorithm,
+        parts: Vec<(Rank, Vec<T>)>,
+    ) -> Result<Vec<(Rank, Vec<T>)>> {
+        self.sparse(Op::Exchange, parts, |endpoint, parts| algorithm.run(endpoint, parts))
+    }
+
+    /// Collective: [`Comm::exchange`] between ranks that know of each other: each rank sends to some
+    /// of its `neighbours` and may get something from any of them. If a is a neighbour of b, b is one
+    /// of a. One message to each neighbour, no barrier and nothing that grows with the number of
+    /// ranks; so, unlike the others, it may end here before distant ranks have begun it.
+    ///
+    /// # Errors
+    /// When records are for a rank that is no neighbour, or a rank fails.
+    pub fn exchange_with<T: Pod>(
+        &self,
+        neighbours: &[Rank],
+        parts: Vec<(Rank, Vec<T>)>,
+    ) -> Result<Vec<(Rank, Vec<T>)>> {
+        self.sparse(Op::Neighbours, parts, |endpoint, parts| neighbours::run(endpoint, neighbours, parts))
+    }
+
+    fn sparse<T: Pod>(
+        &self,
+        op: Op,
+        parts: Vec<(Rank, Vec<T>)>,
+        run: impl FnOnce(&mut Endpoint, Parts) -> Result<Parts>,
+    ) -> Result<Vec<(Rank, Vec<T>)>> {
+        let mut endpoint = self.endpoint.borrow_mut();
+        endpoint.traffic.now().rounds += 1;
+        let mut came = endpoint.call(op, |endpoint| {
+            let (own, parts) = pack(parts, endpoint.rank(), endpoint.n_ranks())?;
+            let mut came = run(endpoint, parts)?;
+            came.extend(own);
+            Ok(came)
+        })?;
+        came.retain(|(_, bytes)| !bytes.is_empty());
+        came.sort_unstable_by_key(|part| part.0);
+        let unpack = |(from, bytes): (Rank, Vec<u8>)| {
+            let mut records = Vec::new();
+            append(&mut records, &bytes).map(|()| (from, records))
+        };
+        came.into_iter().map(unpack).collect()
+    }
+}
+
+/// What is for `rank` itself, and the rest, one message for each destination in ascending order.
+fn pack<T: Pod>(mut parts: Vec<(Rank, Vec<T>)>, rank: Rank, n_ranks: usize) -> Result<(Option<Part>, Parts)> {
+    parts.retain(|(_, records)| !records.is_empty());
+    parts.sort_by_key(|part| part.0);
+    if let Some(&(rank, _)) = parts.last().filter(|(to, _)| to.at() >= n_ranks) {
+        return Err(CommError::NoSuchRank { rank, n_ranks });
+    }
+    let mut packed = Parts::new();
+    for (to, records) in parts {
+        match packed.last_mut() {
+            Some(last) if last.0 == to => last.1.extend(to_bytes(&records)),
+            _ => packed.push((to, to_bytes(&records))),
+        }
+    }
+    let own = packed.iter().position(|(to, _)| *to == rank).map(|at| packed.remove(at));
+    Ok((own, packed))
+}
+
+impl Endpoint {
+    /// Counts a message of a sparse exchange.
+    fn count_message(&mut self, n_bytes: usize) {
+        let now = self.traffic.now();
+        now.messages += 1;
+        now.bytes += n_bytes as u64;
+    }
+}

@@ -1,0 +1,107 @@
+//! Every way to exchange gives what was sent, on every backend and from any number of ranks.
+
+mod common;
+
+use common::{builders, collect_everything, exchange_everything};
+use inselberg_comm::{Comm, Rank, run_ranks, run_threads};
+
+const RANKS: [usize; 7] = [1, 2, 3, 4, 7, 8, 64];
+
+#[test]
+fn one_rank_alone() {
+    collect_everything(&Comm::solo());
+    exchange_everything(&Comm::solo(), 1);
+}
+
+#[test]
+fn ranks_as_threads() {
+    for n_ranks in RANKS {
+        for seed in 0..if n_ranks < 64 { 20 } else { 3 } {
+            run_threads(n_ranks, |comm| {
+                collect_everything(comm);
+                exchange_everything(comm, seed);
+            })
+            .expect("no rank fails");
+        }
+    }
+}
+
+#[test]
+fn messages_late_and_in_any_order() {
+    for seed in 0..100 {
+        for n_ranks in [1, 2, 3, 5, 8, 64] {
+            let ran = run_ranks(builders(n_ranks, Some(seed)), |comm| {
+                collect_everything(comm);
+                exchange_everything(comm, seed);
+            });
+            assert_eq!(ran.map(|all| all.len()), Ok(n_ranks), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn thousands_of_ranks() {
+    let ran = run_threads(2048, |comm| {
+        collect_everything(comm);
+        let next = Rank((comm.rank().0 + 1) % 2048);
+        let came = comm.exchange(vec![(next, vec![comm.rank().0])]).expect("an exchange");
+        assert_eq!(came.len(), 1);
+        came[0].1[0]
+    });
+    let expected = (0..2048).map(|r: u32| (r + 2047) % 2048).collect::<Vec<_>>();
+    assert_eq!(ran, Ok(expected));
+}
+
+#[test]
+fn a_huge_message() {
+    let ran = run_threads(2, |comm| {
+        let other = Rank(1 - comm.rank().0);
+        let records: Vec<u64> = (0..4_000_000).map(|i| i ^ u64::from(comm.rank().0)).collect();
+        let came = comm.exchange(vec![(other, records)]).expect("an exchange");
+        came[0].1.iter().enumerate().all(|(i, &x)| x == i as u64 ^ u64::from(other.0))
+    });
+    assert_eq!(ran, Ok(vec![true, true]));
+}
+
+/// Neighbours on a ring drift apart by many calls, and meet again in collectives.
+#[test]
+fn neighbours_far_ahead_of_distant_ranks() {
+    for seed in 0..20 {
+        let ran = run_ranks(builders(9, Some(seed)), |comm| {
+            let (rank, n) = (comm.rank().0, comm.n_ranks() as u32);
+            for round in 0..30u32 {
+                let step = 1 + round % 3;
+                let ring = [Rank((rank + step) % n), Rank((rank + n - step) % n)];
+                let came = comm.exchange_with(&ring, vec![(ring[0], vec![[rank, round]])]);
+                assert_eq!(came, Ok(vec![(ring[1], vec![[ring[1].0, round]])]));
+                if round % 7 == seed as u32 % 7 {
+                    let came = comm.exchange(vec![(ring[0], vec![round])]);
+                    assert_eq!(came, Ok(vec![(ring[1], vec![round])]));
+                }
+            }
+        });
+        assert_eq!(ran.map(|all| all.len()), Ok(9));
+    }
+}
+
+#[test]
+fn traffic_is_counted_by_stage() {
+    let ran = run_threads(4, |comm| {
+        comm.at("ghosts");
+        let to_all = (0..4).map(|to| (Rank(to), vec![1u32; 5])).collect();
+        comm.exchange(to_all).expect("an exchange");
+        comm.at("labels");
+        comm.barrier().expect("a barrier");
+        comm.at("ghosts");
+        comm.exchange::<u32>(Vec::new()).expect("an exchange");
+        comm.traffic()
+    });
+    for stages in ran.expect("no rank fails") {
+        let of = |i: usize| {
+            let s = stages[i];
+            (s.stage, s.rounds, s.messages, s.bytes, s.collectives)
+        };
+        assert_eq!(stages.len(), 2);
+        assert_eq!((of(0), of(1)), (("ghosts", 2, 3, 60, 0), ("labels", 0, 0, 0, 1)));
+    }
+}

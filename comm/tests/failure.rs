@@ -1,0 +1,135 @@
+//! A rank that fails, panics, leaves or stands still ends the job for all, with its name.
+
+mod common;
+
+use common::builders;
+use inselberg_comm::{Comm, CommError, Rank, run_ranks, run_threads};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+#[test]
+fn an_abort_wakes_everyone() {
+    let start = Instant::now();
+    let ran = run_threads(16, |comm| {
+        comm.at("saddles");
+        if comm.rank() == Rank(5) {
+            std::thread::sleep(Duration::from_millis(50));
+            return Err(comm.abort("the disk is full"));
+        }
+        comm.exchange::<u8>(Vec::new()).map(|_| ())
+    });
+    let error =
+        CommError::Aborted { rank: Rank(5), stage: "saddles".into(), message: "the disk is full".into() };
+    assert_eq!(error.to_string(), "rank 5 in saddles: the disk is full");
+    assert_eq!(ran, Ok(vec![Err(error); 16]));
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_panic_is_an_error_that_names_the_rank() {
+    let ran = run_threads(8, |comm| {
+        comm.at("labels");
+        assert!(comm.rank() != Rank(3), "on purpose");
+        comm.barrier()
+    });
+    let text = ran.expect_err("rank 3 panics").to_string();
+    assert_eq!(text, "rank 3 panicked in labels: on purpose");
+}
+
+#[test]
+fn a_rank_that_leaves_early_is_named() {
+    let ran = run_threads(4, |comm| {
+        comm.at("forest");
+        comm.barrier()?;
+        if comm.rank() == Rank(2) { Ok(()) } else { comm.barrier() }
+    });
+    let left = Err(CommError::Left { rank: Rank(2), stage: "forest".into() });
+    assert_eq!(ran, Ok(vec![left.clone(), left.clone(), Ok(()), left]));
+}
+
+#[test]
+fn a_builder_that_is_never_built_counts_as_left() {
+    let mut builders = builders(3, None);
+    builders.pop();
+    let ran = run_ranks(builders, |comm| comm.barrier());
+    let left = Err(CommError::Left { rank: Rank(2), stage: String::new() });
+    assert_eq!(ran, Ok(vec![left.clone(), left]));
+}
+
+#[test]
+fn a_stall_says_where_each_rank_stands() {
+    let done = AtomicBool::new(false);
+    let builders = Comm::threads(4).into_iter().map(|b| b.stall_timeout(Duration::from_millis(300)));
+    let ran = run_ranks(builders.collect(), |comm| {
+        comm.at("labels");
+        comm.barrier()?;
+        if comm.rank() == Rank(3) {
+            comm.at("saddles");
+            while !done.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        let result = comm.barrier();
+        done.store(true, Ordering::Relaxed);
+        result
+    });
+    let places = "ranks 0-2: labels, in barrier (call 2); rank 3: saddles, between calls".to_string();
+    let stalled = Err(CommError::Stalled { after: Duration::from_millis(300), places });
+    assert_eq!(ran, Ok(vec![stalled; 4]));
+}
+
+#[test]
+fn slow_but_moving_is_no_stall() {
+    let builders = Comm::threads(3).into_iter().map(|b| b.stall_timeout(Duration::from_millis(200)));
+    let ran = run_ranks(builders.collect(), |comm| {
+        for _ in 0..if comm.rank() == Rank(0) { 10 } else { 0 } {
+            std::thread::sleep(Duration::from_millis(60));
+            comm.at("slow");
+        }
+        comm.barrier()
+    });
+    assert_eq!(ran, Ok(vec![Ok(()); 3]));
+}
+
+#[test]
+fn calls_that_do_not_go_together_are_errors_everywhere() {
+    let ran = run_threads(4, |comm| match comm.rank() {
+        Rank(3) => comm.barrier(),
+        _ => comm.sum_before(1).map(|_| ()),
+    });
+    for result in ran.expect("no rank panics") {
+        assert!(matches!(result, Err(CommError::Mismatch { .. })), "{result:?}");
+    }
+    let ran = run_threads(4, |comm| comm.all_max(&vec![0.0; 1 + comm.rank().at() / 3]));
+    for result in ran.expect("no rank panics") {
+        assert!(matches!(result, Err(CommError::Mismatch { .. })), "{result:?}");
+    }
+}
+
+#[test]
+fn a_destination_that_does_not_exist_is_an_error_everywhere() {
+    let ran = run_threads(2, |comm| comm.exchange(vec![(Rank(2 * comm.rank().0), vec![1u8])]));
+    let error = Err(CommError::NoSuchRank { rank: Rank(2), n_ranks: 2 });
+    assert_eq!(ran, Ok(vec![error; 2]));
+}
+
+#[test]
+fn neighbours_that_disagree_stall() {
+    let builders = Comm::threads(2).into_iter().map(|b| b.stall_timeout(Duration::from_millis(100)));
+    let ran = run_ranks(builders.collect(), |comm| {
+        let neighbours = if comm.rank() == Rank(0) { vec![] } else { vec![Rank(0)] };
+        comm.exchange_with::<u8>(&neighbours, Vec::new())?;
+        comm.barrier()
+    });
+    let places = "rank 0: no stage, in barrier (call 2); rank 1: no stage, in exchange_with (call 1)";
+    let stalled = CommError::Stalled { after: Duration::from_millis(100), places: places.into() };
+    assert_eq!(ran, Ok(vec![Err(stalled); 2]));
+}
+
+#[test]
+fn after_an_error_every_call_gives_it_again() {
+    let comm = Comm::solo();
+    let error = comm.abort("enough");
+    assert_eq!(comm.barrier(), Err(error.clone()));
+    assert_eq!(comm.exchange::<u8>(Vec::new()), Err(error));
+}

@@ -1,0 +1,89 @@
+//! Ranks as processes under mpirun. Skipped, with a word, where there is no mpirun.
+#![cfg(feature = "mpi")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+fn program() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let folder = test.parent().and_then(|deps| deps.parent()).expect("a target folder");
+    let program = folder.join("examples/mpi_ranks");
+    assert!(program.exists(), "no {}: give cargo test `--examples` as well", program.display());
+    program
+}
+
+fn mpirun(n_ranks: usize, what: &str) -> Option<Output> {
+    let mut command = Command::new("mpirun");
+    command.args(["-n", &n_ranks.to_string()]);
+    let version = Command::new("mpirun").arg("--version").output();
+    let Ok(version) = version else {
+        println!("skipped: there is no mpirun");
+        return None;
+    };
+    if String::from_utf8_lossy(&version.stdout).contains("Open MPI") {
+        command.args(["--oversubscribe", "--bind-to", "none"]);
+        command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+    }
+    Some(command.arg(program()).arg(what).output().expect("mpirun runs"))
+}
+
+fn agrees(n_ranks: usize, what: &str) {
+    let Some(output) = mpirun(n_ranks, what) else { return };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(text, format!("{n_ranks} ranks agree\n"));
+}
+
+fn fails(what: &str, with: &str) {
+    let start = Instant::now();
+    let Some(output) = mpirun(4, what) else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(errors.contains(with), "{errors}");
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+#[test]
+fn ranks_as_processes() {
+    agrees(4, "");
+    agrees(3, "");
+}
+
+#[test]
+fn messages_in_pieces() {
+    agrees(4, "pieces");
+}
+
+#[test]
+fn messages_late_and_in_any_order() {
+    agrees(4, "chaos");
+}
+
+#[test]
+fn without_mpirun_a_rank_is_alone_at_once() {
+    let output = Command::new(program()).output().expect("the program runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1 ranks agree\n");
+}
+
+#[test]
+fn an_abort_ends_the_job() {
+    fails("abort", "rank 3 in all: the disk is full");
+}
+
+#[test]
+fn a_panic_of_any_thread_ends_the_job() {
+    fails("panic", "rank 3 of 4 panicked: all, between calls");
+}
+
+#[test]
+fn a_rank_that_leaves_early_is_named() {
+    fails("leave", "rank 3 ended in all while others wait for it");
+}
+
+#[test]
+fn a_stall_says_where_each_rank_stands() {
+    let places = "ranks 0-2: all, in barrier (call 1); rank 3: no answer, so between calls";
+    fails("stall", &format!("nothing moved for 1 s; {places}"));
+}
