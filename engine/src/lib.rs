@@ -38,7 +38,7 @@
 //! let cut = Cut { density: 1.0, relevance: 1.2, saddle: Some(5.0) };
 //! let extra = TestFields::default();
 //! let task = Task { field: &field, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
-//! let patches = segment(&task, tests::find(&field, cut.density), &Comm::solo(), &Silent);
+//! let patches = segment(&task, tests::find(&field, cut.density), &Comm::solo(), &Silent)?;
 //! let found = structures(&patches.peaks, &cut, 0.0, Rules::Paper);
 //! assert_eq!((found.clumps.len(), found.haloes.len()), (2, 1));
 //! assert_eq!((found.clumps[1].parent, found.clumps[1].saddle), (1, 5.5));
