@@ -17,7 +17,7 @@ use inselberg::observe::Silent;
 use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds, segment};
 use inselberg::run::run;
 use inselberg::stages::load::{domain, read_mesh};
-use inselberg::stages::properties::{Patches, TestFields};
+use inselberg::stages::properties::{Patches, TestFields, refine};
 use inselberg::stages::{ascent, cut_tasks, label, saddle, tests};
 use inselberg::structures::structures;
 use inselberg::synth::{SynthField, THRESHOLD};
@@ -105,11 +105,15 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("forest", |b| {
         b.iter_batched(|| patches.peak_densities(), grow, BatchSize::PerIteration);
     });
-    group.bench_function("patches", |b| {
-        b.iter(|| patches.sums(&patches.places(&Locator::new(mesh, &found)), &extra, &Comm::solo()));
+    let (locator, comm) = (Locator::new(mesh, &found), Comm::solo());
+    group.bench_function("sums", |b| {
+        b.iter(|| patches.values(&patches.places(&locator), &extra, 1.0, &comm).expect("one rank"));
     });
-    let segmented =
-        || segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &Comm::solo(), &Silent);
+    let places = patches.places(&locator);
+    group.bench_function("positions", |b| b.iter(|| refine(&field, rules, &places)));
+    let segmented = || {
+        segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &comm, &Silent).expect("one rank")
+    };
     let done = segmented();
     group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT, 0.0, rules)));
     group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules)));
