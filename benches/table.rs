@@ -3,7 +3,9 @@
 //!     cargo bench --bench table -- [test cells, 2e6] [threads, 1] [repeats, 5]
 //!
 //! The input is the synthetic field of that size (15 test cells a patch), made in memory before the
-//! clock starts; `mesh` is the sorting of octs into a mesh, everything after it is PHEW.
+//! clock starts; `mesh` is the sorting of octs into a mesh, everything after it is PHEW. What the
+//! machine gives at the moment is measured between the repeats: a copy in memory, and a chain of
+//! multiplications that needs no memory at all.
 
 mod common;
 
@@ -18,7 +20,10 @@ use inselberg::stages::tests;
 use inselberg::structures::structures;
 use inselberg::synth::{FieldParams, SynthField, THRESHOLD};
 use inselberg_comm::Comm;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::time::Instant;
 
 fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
@@ -31,7 +36,10 @@ fn main() {
     let made = peak_memory();
     let mut stages: BTreeMap<usize, (&'static str, Vec<f64>)> = BTreeMap::new();
     let mut counts = [0; 3];
+    let mut limits = [Vec::new(), Vec::new()];
     for _ in 0..repeats {
+        limits[0].push(copied_bytes_a_second());
+        limits[1].push(nanoseconds_a_multiplication());
         let recorder = Recorder::new(false);
         counts = once(&snapshot, levels.clone(), &recorder);
         for (i, stage) in recorder.stages().iter().enumerate() {
@@ -49,7 +57,33 @@ fn main() {
     }
     row("whole", &mut total, tests, threads);
     println!("{:.3} M test cells a second", tests as f64 / median(&mut total) / 1e6);
+    println!("memory copied at {:.2} GB/s, read and written", median(&mut limits[0]) / 1e9);
+    println!("a dependent multiplication takes {:.3} ns", median(&mut limits[1]));
     println!("peak memory {:?} bytes, {:?} of it with the input and its copy alone", peak_memory(), made);
+}
+
+/// Bytes read and written by all threads copying 256 MiB.
+fn copied_bytes_a_second() -> f64 {
+    let from = vec![1u64; 1 << 25];
+    let mut to = vec![0u64; 1 << 25];
+    let mut copy = || {
+        let start = Instant::now();
+        to.par_chunks_mut(1 << 16)
+            .zip(from.par_chunks(1 << 16))
+            .for_each(|(to, from)| to.copy_from_slice(from));
+        start.elapsed().as_secs_f64()
+    };
+    // The first time brings the pages in.
+    let seconds = [copy(), copy()][1];
+    (16 * black_box(&to).len()) as f64 / seconds
+}
+
+fn nanoseconds_a_multiplication() -> f64 {
+    const N: u32 = 1 << 26;
+    let start = Instant::now();
+    let product = (0..N).fold(black_box(3u64), |x, i| x.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(i));
+    black_box(product);
+    start.elapsed().as_secs_f64() * 1e9 / f64::from(N)
 }
 
 fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [usize; 3] {

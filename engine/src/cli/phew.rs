@@ -29,7 +29,10 @@ pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
 
 fn check_outputs(job: &PhewJob) -> Result<(), Failure> {
     let named = [("catalogue", &job.output), ("RAMSES text", &job.ramses_text), ("plot", &job.plot)];
-    let mut places = vec![("input", job.input.as_path())];
+    // An input given by its info file is the folder around it, whose files must not be replaced.
+    let input = if job.input.is_file() { preflight::parent(&job.input) } else { &job.input };
+    let mut places = vec![("input", job.input.as_path()), ("input", input)];
+    places.dedup();
     places.extend(named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))));
     preflight::distinct(&places)?;
     if let Some(path) = &job.output {

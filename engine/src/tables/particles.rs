@@ -58,8 +58,11 @@ pub fn particles_table(
     Ok(Table { name: "particles".into(), columns })
 }
 
-/// The patch of the leaf around a point, in units of the level-0 cell.
+/// The patch of the leaf around a point, in units of the level-0 cell; none for no point at all.
 fn patch_at(mesh: &Mesh, segmentation: &Segmentation, x: [f64; 3]) -> Option<usize> {
+    if !x.iter().all(|x| x.is_finite()) {
+        return None;
+    }
     let deepest = mesh.n_levels().checked_sub(1)?;
     let at = x.map(|x| (x / cell_side(deepest)).floor() as i64);
     let position = mesh.domain().wrap(deepest, at)?;
