@@ -10,13 +10,6 @@ pub fn folder(path: &Path) -> Result<(), Failure> {
     if path.exists() && !path.is_dir() {
         return Err(unfit(path, "is not a folder", "a folder or a new name"));
     }
-    if !place.is_dir() {
-        return Err(unfit(
-            path,
-            &format!("there is no folder {}", place.display()),
-            "a name in a folder that exists",
-        ));
-    }
     takes_files(path, place)
 }
 
@@ -28,15 +21,7 @@ pub fn file(path: &Path) -> Result<(), Failure> {
     if path.exists() && !fs::metadata(path)?.is_file() {
         return Err(unfit(path, "is not a plain file", "a new name or a plain file"));
     }
-    let place = parent(path);
-    if !place.is_dir() {
-        return Err(unfit(
-            path,
-            &format!("there is no folder {}", place.display()),
-            "a name in a folder that exists",
-        ));
-    }
-    takes_files(path, place)
+    takes_files(path, parent(path))
 }
 
 /// That no two of `paths` are the same place.
@@ -61,6 +46,10 @@ fn place_of(path: &Path) -> PathBuf {
 }
 
 fn takes_files(path: &Path, folder: &Path) -> Result<(), Failure> {
+    if !folder.is_dir() {
+        let problem = format!("there is no folder {}", folder.display());
+        return Err(unfit(path, &problem, "a name in a folder that exists"));
+    }
     let trial = tempfile::Builder::new().prefix(".inselberg.").suffix(".part").tempfile_in(folder);
     trial.map(drop).map_err(|e| {
         // tempfile adds its own random name to the message; the system's reason is enough.
