@@ -119,5 +119,10 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules)));
 }
 
-criterion_group!(benches, phew);
+// Plots would need a font of the system: the program's own pictures bring theirs.
+criterion_group! {
+    name = benches;
+    config = Criterion::default().without_plots();
+    targets = phew
+}
 criterion_main!(benches);
