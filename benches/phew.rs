@@ -15,6 +15,7 @@ use inselberg::io::ramses::write::{Dialect, Output, Split, write};
 use inselberg::io::{self, OctBlock, Snapshot};
 use inselberg::observe::Silent;
 use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds, segment};
+use inselberg::ranks::{forest, links::ALONE};
 use inselberg::run::run;
 use inselberg::stages::load::{domain, read_mesh};
 use inselberg::stages::properties::{Patches, TestFields, refine};
@@ -23,7 +24,6 @@ use inselberg::structures::structures;
 use inselberg::synth::{SynthField, THRESHOLD};
 use inselberg_comm::Comm;
 use inselberg_kernels::phew::tests::Locator;
-use inselberg_kernels::phew::tree::MergeTree;
 use std::path::PathBuf;
 
 /// Files that the output to be read is in.
@@ -92,31 +92,30 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("test cells", |b| b.iter(|| tests::find(&field, THRESHOLD)));
     let found = tests::find(&field, THRESHOLD);
     let tasks = cut_tasks(mesh, &found);
-    group.bench_function("ascent", |b| b.iter(|| ascent::run(mesh, &found, rules, &tasks)));
-    let climb = || ascent::run(mesh, &found, rules, &tasks);
+    group.bench_function("ascent", |b| b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks)));
+    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks);
     group.bench_function("labels", |b| {
         b.iter_batched(climb, |up| label::run(&up), BatchSize::PerIteration);
     });
-    let (peaks, labels) = label::run(&climb());
-    group.bench_function("saddles", |b| b.iter(|| saddle::run(mesh, &found, &peaks, &labels, &tasks)));
-    let edges = saddle::run(mesh, &found, &peaks, &labels, &tasks);
-    let patches = Patches { mesh, tests: &found, peaks: &peaks, labels: &labels, tasks: &tasks };
-    let grow = |rho| MergeTree::grow(rho, &edges);
-    group.bench_function("forest", |b| {
-        b.iter_batched(|| patches.peak_densities(), grow, BatchSize::PerIteration);
-    });
+    let (ends, labels) = label::run(&climb());
+    let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
+    let patches = Patches { mesh, tests: &found, ends, slots: &[], labels, tasks, own: &[] };
+    group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches)));
+    let edges = saddle::run(&patches);
     let (locator, comm) = (Locator::new(mesh, &found), Comm::solo());
-    group.bench_function("sums", |b| {
-        b.iter(|| patches.values(&patches.places(&locator), &extra, 1.0, &comm).expect("one rank"));
-    });
-    let places = patches.places(&locator);
-    group.bench_function("positions", |b| b.iter(|| refine(&field, rules, &places)));
     let segmented = || {
         segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &comm, &Silent).expect("one rank")
     };
     let done = segmented();
-    group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT, 0.0, rules)));
-    group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules)));
+    let known = &done.known;
+    group.bench_function("forest", |b| {
+        let grow = |edges| forest::grow(&comm, known, edges, &locator).expect("one rank");
+        b.iter_batched(|| edges.clone(), grow, BatchSize::PerIteration);
+    });
+    group.bench_function("sums", |b| b.iter(|| patches.sums(known, &extra, &comm).expect("one rank")));
+    group.bench_function("positions", |b| b.iter(|| refine(&field, rules, &known.known, &known.own)));
+    group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT, 0.0, rules, &comm)));
+    group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules, &comm)));
 }
 
 // Plots would need a font of the system: the program's own pictures bring theirs.

@@ -98,7 +98,7 @@ fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [
     let n_tests = found.len();
     let done = segment(&task, found, &Comm::solo(), recorder).expect("one rank");
     recorder.begin("hierarchy", 0);
-    let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper);
+    let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper, &Comm::solo()).expect("one rank");
     recorder.end("hierarchy", 0);
     assert!(!list.haloes.is_empty());
     [field.mesh.n_leaves(), n_tests, done.peaks.len()]

@@ -7,6 +7,7 @@ use inselberg::amr::AmrField;
 use inselberg::phew::{Rules, Segmentation};
 use inselberg::stages::{cut_tasks, tests};
 use inselberg::structures::structures;
+use inselberg_comm::Comm;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::phew::hierarchy::Cut;
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ fn refine(leaf: Leaf, depth: u8, out: &mut Vec<Leaf>) {
 /// Everything that a run finds, to the last bit.
 fn everything(amr: &AmrField) -> String {
     let found = segmented(amr, CUT.density);
-    let listed = structures(&found.peaks, &CUT, 0.0, Rules::Paper);
+    let listed = structures(&found.peaks, &CUT, 0.0, Rules::Paper, &Comm::solo()).expect("one rank");
     format!("{:?} {:?} {:?} {listed:?}", found.labels, found.tests, found.peaks)
 }
 
@@ -94,7 +95,7 @@ type Belongs = (f64, f64, f64, u64, f64, f64);
 
 fn belongings(field: &Field) -> BTreeMap<(u8, [u32; 3]), Belongs> {
     let found = segmented(&field.leaves_as_amr(), CUT.density);
-    let listed = structures(&found.peaks, &CUT, 0.0, Rules::Paper);
+    let listed = structures(&found.peaks, &CUT, 0.0, Rules::Paper, &Comm::solo()).expect("one rank");
     let density_of = |id: u64| listed.clumps.get((id as usize).wrapping_sub(1)).map_or(0.0, |c| c.rho_peak);
     let belongs = |patch: usize| {
         let id = listed.clump_of_patch[patch];

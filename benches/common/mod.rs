@@ -4,6 +4,7 @@
 use inselberg::amr::{AmrField, LevelOcts};
 use inselberg::io::{OctBlock, Snapshot};
 use inselberg::phew::{Rules, Task};
+use inselberg::ranks::links::ALONE;
 use inselberg::stages::properties::TestFields;
 use inselberg::synth::{FieldParams, SynthField, THRESHOLD};
 use inselberg_kernels::phew::hierarchy::Cut;
@@ -36,5 +37,5 @@ pub fn collect(snapshot: &dyn Snapshot) -> Vec<LevelOcts> {
 
 /// The task of segmenting a field with the thresholds of every bench.
 pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
-    Task { field, extra, density_threshold: THRESHOLD, side: 1.0, rules: Rules::Paper }
+    Task { field, links: &ALONE, extra, density_threshold: THRESHOLD, side: 1.0, rules: Rules::Paper }
 }

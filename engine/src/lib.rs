@@ -37,9 +37,10 @@
 //!
 //! let cut = Cut { density: 1.0, relevance: 1.2, saddle: Some(5.0) };
 //! let extra = TestFields::default();
-//! let task = Task { field: &field, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
-//! let patches = segment(&task, tests::find(&field, cut.density), &Comm::solo(), &Silent)?;
-//! let found = structures(&patches.peaks, &cut, 0.0, Rules::Paper);
+//! let task = Task { field: &field, links: &ALONE, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
+//! let comm = Comm::solo();
+//! let patches = segment(&task, tests::find(&field, cut.density), &comm, &Silent)?;
+//! let found = structures(&patches.peaks, &cut, 0.0, Rules::Paper, &comm)?;
 //! assert_eq!((found.clumps.len(), found.haloes.len()), (2, 1));
 //! assert_eq!((found.clumps[1].parent, found.clumps[1].saddle), (1, 5.5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -63,6 +64,7 @@ pub mod peaks;
 pub mod phew;
 pub mod prelude;
 pub mod project;
+pub mod ranks;
 pub mod recut;
 pub mod report;
 pub mod run;

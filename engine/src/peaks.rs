@@ -3,13 +3,20 @@
 //! Any thresholds can be answered from it ([`crate::structures`]); a catalogue stores it as its
 //! `tree` table.
 
+use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::tree::MergeTree;
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
 
-/// The peaks of a field in the order of their cells: (level, Morton key).
+/// The peaks of a field that this rank owns, in the order of their cells: (level, Morton key).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Peaks {
+    /// Global index of each; ascending. Those of one rank alone are 0, 1, 2, ...
+    pub global: Vec<PeakIdx>,
+    /// Number of peaks on all ranks.
+    pub n_global: u64,
+    /// The ranks that own the two patches at whose contact each peak dies.
+    pub end_owners: Vec<[u32; 2]>,
     /// The box.
     pub space: SizedBox,
     /// Threshold of the test cells.
@@ -18,7 +25,7 @@ pub struct Peaks {
     pub level: Vec<u8>,
     /// Position of each peak's cell on the grid of its level.
     pub ijk: Vec<[u32; 3]>,
-    /// Which peak dies where.
+    /// Which peak dies where; the patches at its end by global index.
     pub tree: MergeTree,
     /// Refined positions, in code units.
     pub refined: Vec<[f64; 3]>,
@@ -31,7 +38,7 @@ pub struct Peaks {
 }
 
 impl Peaks {
-    /// Number of peaks.
+    /// Number of peaks here.
     pub fn len(&self) -> usize {
         self.tree.len()
     }

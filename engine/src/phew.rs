@@ -4,14 +4,18 @@ use crate::amr::AmrField;
 use crate::io::ReadError;
 use crate::observe::Observer;
 use crate::peaks::Peaks;
+use crate::ranks::labels::Ends;
+use crate::ranks::links::TestLinks;
+use crate::ranks::peak_comm::{KnownPeak, PeakComm};
+use crate::ranks::{forest, labels};
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::{self, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::MeshError;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
-use inselberg_kernels::phew::tree::MergeTree;
+use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
@@ -88,21 +92,25 @@ pub struct PhewConfig {
 /// A segmented field: the patch of every test cell, and the peaks.
 #[derive(Debug)]
 pub struct Segmentation {
-    /// The test cells.
+    /// The test cells, those of other ranks about the own ones among them.
     pub tests: TestCells,
-    /// Which of them are peaks.
-    pub peak_cells: PeakSet,
-    /// The patch of each.
+    /// Where their ascents end: the own peaks, and ghosts of other ranks.
+    pub ends: PeakSet,
+    /// The patch of each, by its slot in `known`.
     pub labels: Vec<PeakIdx>,
-    /// The peaks with their tree.
+    /// The peaks known on this rank.
+    pub known: PeakComm,
+    /// The own peaks with their tree.
     pub peaks: Peaks,
 }
 
 /// What [`segment`] works on.
 #[derive(Debug)]
 pub struct Task<'a> {
-    /// The field.
+    /// The field; over several ranks that of the own cells and of those about them.
     pub field: &'a AmrField,
+    /// The test cells shared with other ranks; [`ALONE`](crate::ranks::links::ALONE) on a rank alone.
+    pub links: &'a TestLinks,
     /// Further values of the test cells.
     pub extra: &'a TestFields,
     /// Threshold of the test cells.
@@ -115,8 +123,8 @@ pub struct Task<'a> {
 
 /// Segments the given test cells of a field into patches and grows their merge tree.
 ///
-/// Collective. Uses the current rayon pool; the result does not depend on its size. At most 80 bytes
-/// a test cell beside the field.
+/// Collective. Uses the current rayon pool; the result does not depend on its size, nor on how many ranks
+/// share the field. At most 80 bytes a test cell beside the field.
 ///
 /// # Errors
 /// When another rank fails.
@@ -127,30 +135,93 @@ pub fn segment(
     observer: &dyn Observer,
 ) -> Result<Segmentation, CommError> {
     let (mesh, rules, n) = (&task.field.mesh, task.rules, tests.len() as u64);
+    let stage = Stages { comm, observer, n };
     let tasks = stages::cut_tasks(mesh, &tests);
-    let up = timed(observer, "ascent", n, || ascent::run(mesh, &tests, rules, &tasks));
-    let (peak_cells, labels) = timed(observer, "labels", n, || label::run(&up));
-    drop(up);
-    let edges = timed(observer, "saddles", n, || saddle::run(mesh, &tests, &peak_cells, &labels, &tasks));
-    let patches = Patches { mesh, tests: &tests, peaks: &peak_cells, labels: &labels, tasks: &tasks };
-    let grow = || MergeTree::grow(patches.peak_densities(), &edges);
-    let (tree, cells) = timed(observer, "forest", n, grow);
-    drop(edges);
+    let up = stage.run("ascent", || ascent::run(mesh, &tests, rules, task.links, &tasks));
     let locator = Locator::new(mesh, &tests);
-    let places = patches.places(&locator);
-    let summed = timed(observer, "sums", n, || patches.values(&places, task.extra, task.side, comm))?;
-    let peaks = timed(observer, "positions", n, || Peaks {
+    let (ends, labels, known, slots) = stage.run("labels", || {
+        let (ends, mut labels) = label::run(&up);
+        let found = labels::follow(comm, task.links, &ends, &labels)?;
+        let own = own_peaks(&found, &ends, &tests, &locator);
+        let (known, slot_of_end) = PeakComm::build(comm, own, &found)?;
+        let mut slots = Vec::new();
+        if comm.n_ranks() > 1 {
+            labels.par_iter_mut().for_each(|label| *label = slot_of_end[label.at()]);
+            slots = next_own(&found, &known);
+        }
+        Ok::<_, CommError>((ends, labels, known, slots))
+    })?;
+    drop(up);
+    let patches = Patches {
+        mesh,
+        tests: &tests,
+        ends: &ends,
+        slots: &slots,
+        labels: &labels,
+        tasks: &tasks,
+        own: &task.links.own,
+    };
+    let edges = stage.run("saddles", || saddle::run(&patches));
+    let grown = stage.run("forest", || forest::grow(comm, &known, edges, &locator))?;
+    let (sums, quanta) = stage.run("sums", || patches.sums(&known, task.extra, comm))?;
+    let value = |slot: &PeakIdx| {
+        PatchValues::new(&sums[slot.at()], &quanta, task.side, known.known[slot.at()].centre())
+    };
+    let peaks = stage.run("positions", || Peaks {
+        global: known.own.iter().map(|slot| known.known[slot.at()].global).collect(),
+        n_global: known.n_global,
+        end_owners: grown.end_owners,
         space: SizedBox { domain: *mesh.domain(), side: task.side },
         density_threshold: task.density_threshold,
-        level: places.iter().map(|p| p.0).collect(),
-        ijk: places.iter().map(|p| p.1).collect(),
-        tree,
-        refined: scaled(properties::refine(task.field, rules, &places), task.side),
-        saddle_position: scaled(properties::saddle_positions(mesh, &locator, &cells), task.side),
-        patches: summed,
+        level: known.own.iter().map(|slot| known.known[slot.at()].level as u8).collect(),
+        ijk: known.own.iter().map(|slot| known.known[slot.at()].ijk).collect(),
+        tree: grown.tree,
+        refined: scaled(properties::refine(task.field, rules, &known.known, &known.own), task.side),
+        saddle_position: scaled(properties::saddle_positions(mesh.domain(), &grown.cells), task.side),
+        patches: known.own.par_iter().map(value).collect(),
         has_velocity: task.extra.velocity.is_some(),
     });
-    Ok(Segmentation { tests, peak_cells, labels, peaks })
+    drop(locator);
+    Ok(Segmentation { tests, ends, labels, known, peaks })
+}
+
+/// Density, level and position of every own peak, in the order of the cells.
+fn own_peaks(found: &Ends, ends: &PeakSet, tests: &TestCells, locator: &Locator) -> Vec<KnownPeak> {
+    let own: Vec<usize> = found.own().collect();
+    let cells: Vec<TestIdx> = ends.cells(0..tests.len()).collect();
+    let peak = |end: &usize| {
+        let cell = cells[*end];
+        let (level, ijk) = locator.locate(cell);
+        KnownPeak { rho: tests.rho[cell.at()], level: u32::from(level), ijk, ..KnownPeak::default() }
+    };
+    own.par_iter().map(peak).collect()
+}
+
+/// The slot of the first own peak at or after each end, and the number of slots.
+fn next_own(found: &Ends, known: &PeakComm) -> Vec<u32> {
+    let n = known.n_slots() as u32;
+    let mut slots = Vec::new();
+    let mut own = known.own.iter();
+    for end in found.own() {
+        let slot = own.next().map_or(n, |slot| slot.0);
+        slots.resize(end + 1, slot);
+    }
+    slots.resize(found.len() + 1, n);
+    slots
+}
+
+/// Runs stages over so many cells, naming them to whom it concerns.
+struct Stages<'a> {
+    comm: &'a Comm,
+    observer: &'a dyn Observer,
+    n: u64,
+}
+
+impl Stages<'_> {
+    fn run<T>(&self, stage: &'static str, work: impl FnOnce() -> T) -> T {
+        self.comm.at(stage);
+        timed(self.observer, stage, self.n, work)
+    }
 }
 
 /// Positions in units of the level-0 cell, in code units.

@@ -5,6 +5,7 @@ pub use crate::catalogue::{Catalogue, Table};
 pub use crate::io::Snapshot;
 pub use crate::observe::{Observer, Silent};
 pub use crate::phew::{FieldChoice, PhewConfig, Rules, Segmentation, Task, Thresholds, segment};
+pub use crate::ranks::links::{ALONE, TestLinks};
 pub use crate::recut::{NewThresholds, recut};
 pub use crate::run::{Outcome, run};
 pub use crate::stages::properties::TestFields;

@@ -3,6 +3,7 @@
 use crate::catalogue::{Attribute, Catalogue};
 use crate::structures::structures;
 use crate::tables::{RecutHeader, clumps_table, haloes_table, read_tree, tree_table};
+use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::phew::hierarchy::Cut;
 
 /// Why a catalogue could not be cut again.
@@ -35,6 +36,9 @@ pub enum RecutError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// Never: ranks fail, and this is one alone.
+    #[error(transparent)]
+    Comm(#[from] CommError),
     /// A saddle threshold below the density threshold.
     #[error(
         "saddle threshold {saddle} is below the catalogue's density threshold {density}; expected at least that"
@@ -73,7 +77,7 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     }
     let peaks = read_tree(stored, &header)?;
     let cut = Cut { density: header.density_threshold, relevance, saddle };
-    let found = structures(&peaks, &cut, mass, header.rules);
+    let found = structures(&peaks, &cut, mass, header.rules, &Comm::solo())?;
     let mut attributes = stored.attributes.clone();
     let changed = [
         ("relevance_threshold", Attribute::Real(relevance)),

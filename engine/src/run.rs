@@ -5,6 +5,7 @@ use crate::catalogue::Catalogue;
 use crate::io::{ReadError, Snapshot};
 use crate::observe::Observer;
 use crate::phew::{FieldChoice, PhewConfig, RunError, Segmentation, Task, Thresholds, segment, timed};
+use crate::ranks::links::ALONE;
 use crate::stages::density::{Scheme, deposit, read_dark_matter};
 use crate::stages::load::{read_mesh, read_tests};
 use crate::stages::properties::TestFields;
@@ -60,6 +61,7 @@ pub fn run(
     let extra = read_extra(snapshot, source, &field, &tests)?;
     let task = Task {
         field: &field,
+        links: &ALONE,
         extra: &extra,
         density_threshold: thresholds.density,
         side: snapshot.header().boxlen,
@@ -68,8 +70,8 @@ pub fn run(
     let segmentation = segment(&task, tests, comm, observer)?;
     let cut = Cut { density: thresholds.density, relevance: thresholds.relevance, saddle: thresholds.saddle };
     let found = timed(observer, "hierarchy", segmentation.tests.len() as u64, || {
-        structures(&segmentation.peaks, &cut, thresholds.mass, config.rules)
-    });
+        structures(&segmentation.peaks, &cut, thresholds.mass, config.rules, comm)
+    })?;
     let mut catalogue = assemble(&segmentation, &found);
     if config.with_cells {
         catalogue.tables.push(cells_table(&field.mesh, &segmentation, &found));

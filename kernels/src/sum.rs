@@ -11,7 +11,8 @@ pub struct Quantum {
 }
 
 /// A running sum in units of a [`Quantum`]. Adding is associative and commutative.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
 pub struct FixedSum(pub i128);
 
 impl Quantum {

@@ -7,7 +7,8 @@ use super::paper::{self, Graph, Outcome, Thresholds};
 use inselberg::amr::AmrField;
 use inselberg::observe::Silent;
 use inselberg::phew::{Rules, Segmentation, Task, segment};
-use inselberg::stages::properties::TestFields;
+use inselberg::ranks::links::ALONE;
+use inselberg::stages::properties::{Patches, TestFields};
 use inselberg::stages::{cut_tasks, saddle, tests};
 use inselberg::structures::{Structures, structures};
 use inselberg_comm::Comm;
@@ -20,7 +21,14 @@ use inselberg_kernels::props::sums::{MASS, VOLUME};
 /// The pipeline's segmentation of a field.
 pub fn segmented(field: &AmrField, threshold: f64) -> Segmentation {
     let extra = TestFields::default();
-    let task = Task { field, extra: &extra, density_threshold: threshold, side: 1.0, rules: Rules::Paper };
+    let task = Task {
+        field,
+        links: &ALONE,
+        extra: &extra,
+        density_threshold: threshold,
+        side: 1.0,
+        rules: Rules::Paper,
+    };
     segment(&task, tests::find(field, threshold), &Comm::solo(), &Silent).expect("one rank")
 }
 
@@ -49,8 +57,12 @@ fn check_against(brute: &Brute, amr: &AmrField, threshold: f64, cuts: &[(f64, Op
         let outcome = paper::run(&graph, &Thresholds { density: threshold, relevance, saddle });
         let at = Cut { density: threshold, relevance, saddle };
         check_hierarchy(&outcome, &cut(&found.peaks.tree, &at, Rules::Paper));
-        check_structures(brute, &outcome, &structures(&found.peaks, &at, 0.0, Rules::Paper));
+        check_structures(brute, &outcome, &found_at(&found, &at));
     }
+}
+
+fn found_at(found: &Segmentation, at: &Cut) -> Structures {
+    structures(&found.peaks, at, 0.0, Rules::Paper, &Comm::solo()).expect("one rank")
 }
 
 /// Test cells, labels, peaks and the sums of each patch.
@@ -73,7 +85,8 @@ pub fn check_patches(brute: &Brute, found: &Segmentation) {
 /// Every edge of the forest lies between the two cells of the saddle between its patches.
 fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     let tasks = cut_tasks(&amr.mesh, &found.tests);
-    let mut edges = saddle::run(&amr.mesh, &found.tests, &found.peak_cells, &found.labels, &tasks);
+    let (mesh, tests, ends, labels) = (&amr.mesh, &found.tests, &found.ends, &found.labels);
+    let mut edges = saddle::run(&Patches { mesh, tests, ends, slots: &[], labels, tasks: &tasks, own: &[] });
     forest::reduce(&mut edges, &mut forest::Scratch::default());
     for edge in edges {
         let peaks = edge.peaks.map(|p| p.at());

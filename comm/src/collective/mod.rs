@@ -6,7 +6,7 @@
 pub(crate) mod tree;
 
 use crate::endpoint::{Endpoint, Op};
-use crate::records::{append, from_bytes, to_bytes};
+use crate::records::{from_bytes, to_bytes};
 use crate::{Comm, CommError, Rank, Result};
 use bytemuck::Pod;
 use tree::{Barrier, Tree};
@@ -64,7 +64,15 @@ impl Comm {
     /// # Errors
     /// When a rank fails.
     pub fn sum_before(&self, value: u64) -> Result<u64> {
-        self.collective(Op::SumBefore, |endpoint| sum_before(endpoint, value))
+        Ok(self.sums_before(&[value])?[0])
+    }
+
+    /// Collective: the sums of `values`, place by place, over the ranks before this one.
+    ///
+    /// # Errors
+    /// When ranks give different numbers of values, or a rank fails.
+    pub fn sums_before(&self, values: &[u64]) -> Result<Vec<u64>> {
+        self.collective(Op::SumBefore, |endpoint| sums_before(endpoint, values))
     }
 
     /// Collective: what every rank gave, by rank. Every rank holds all of it, so this is for little.
@@ -133,22 +141,27 @@ fn up_and_down(
 }
 
 /// Sums on the way up; on the way down each child learns what is before the ranks below it.
-fn sum_before(endpoint: &mut Endpoint, value: u64) -> Result<u64> {
+fn sums_before(endpoint: &mut Endpoint, values: &[u64]) -> Result<Vec<u64>> {
     let mut tree = Tree::new(endpoint, Op::SumBefore);
     let below = endpoint.wait(|t| tree.poll_below(t))?;
-    let mut parts = vec![value];
-    below.iter().try_for_each(|bytes| append(&mut parts, bytes))?;
-    let before = match tree.send_up(endpoint.transport(), to_bytes(&[total(&parts)]))? {
-        Some(_) => 0,
-        None => one(&endpoint.wait(|t| tree.poll_above(t))?)?,
+    // What is before each child within this part of the tree, and the sum of the part at the end.
+    let mut before_child = vec![values.to_vec()];
+    for bytes in &below {
+        let mut sums = before_child[before_child.len() - 1].clone();
+        add(&mut sums, &from_bytes(bytes)?)?;
+        before_child.push(sums);
+    }
+    let before = match tree.send_up(endpoint.transport(), to_bytes(&before_child[below.len()]))? {
+        Some(_) => vec![0; values.len()],
+        None => from_bytes(&endpoint.wait(|t| tree.poll_above(t))?)?,
     };
-    let before_child = |child: usize| to_bytes(&[before.saturating_add(total(&parts[..=child]))]);
-    tree.send_down(endpoint.transport(), before_child)?;
+    before_child.iter_mut().try_for_each(|sums| add(sums, &before))?;
+    tree.send_down(endpoint.transport(), |child| to_bytes(&before_child[child]))?;
     Ok(before)
 }
 
-fn total(values: &[u64]) -> u64 {
-    values.iter().fold(0, |a, &b| a.saturating_add(b))
+fn add(sums: &mut [u64], terms: &[u64]) -> Result<()> {
+    fold_in(sums, terms, u64::saturating_add)
 }
 
 fn fold_in<T: Pod>(result: &mut [T], other: &[T], fold: impl Fn(T, T) -> T) -> Result<()> {

@@ -1,22 +1,31 @@
 //! The densest neighbour of every test cell.
 
 use super::cells_of;
+use crate::ranks::links::TestLinks;
 use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::phew::{Rules, ascent, jumps};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Pointers to the densest neighbours; peaks point to themselves.
-pub fn run(mesh: &Mesh, tests: &TestCells, rules: Rules, tasks: &[Range<usize>]) -> Vec<AtomicU32> {
+/// Pointers to the densest neighbours; peaks point to themselves, and so do ghosts, whose neighbours are not
+/// all here.
+pub fn run(
+    mesh: &Mesh,
+    tests: &TestCells,
+    rules: Rules,
+    links: &TestLinks,
+    tasks: &[Range<usize>],
+) -> Vec<AtomicU32> {
     let up: Vec<AtomicU32> = (0..tests.len() as u32).into_par_iter().map(AtomicU32::new).collect();
     tasks.par_iter().for_each(|task| ascent::ascend(mesh, tests, rules, task.clone(), &up));
     tasks.par_iter().for_each(|task| settle_levels(mesh, tests, rules, task.clone(), &up));
     tasks.par_iter().for_each(|task| {
         ascent::demand_contrast(tests, rules, cells_of(mesh, tests, task), &up);
     });
+    links.all_ghosts().for_each(|ghost| up[ghost.at()].store(ghost.0, Relaxed));
     up
 }
 

@@ -1,17 +1,19 @@
-//! The sums of every patch, and the places of peaks and saddles.
+//! The sums of every patch, and the positions of peaks and saddles.
 
 use super::cells_of;
 use crate::amr::AmrField;
+use crate::ranks::peak_comm::{KnownPeak, PeakComm};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::{Domain, cell_centre, cell_side, cell_volume};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::far::CellAt;
 use inselberg_kernels::phew::label::PeakSet;
-use inselberg_kernels::phew::tests::{Locator, TestCells};
+use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::props::refine::refined_peak;
 use inselberg_kernels::props::sums::{MOMENTUM, N_SUMS};
-use inselberg_kernels::props::{CellView, PatchSums, PatchValues, Scales};
+use inselberg_kernels::props::{CellView, PatchSums, Scales};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -26,71 +28,63 @@ pub struct TestFields {
     pub velocity: Option<[Vec<f64>; 3]>,
 }
 
-/// Where each peak stands: level and position of its cell.
-pub type Places = Vec<(u8, [u32; 3])>;
-
 /// What a pass over test cells needs to know.
 pub struct Patches<'a> {
     /// The mesh.
     pub mesh: &'a Mesh,
     /// Its test cells.
     pub tests: &'a TestCells,
-    /// The peaks among them.
-    pub peaks: &'a PeakSet,
-    /// The patch of each.
+    /// Where the ascents end: own peaks, and ghosts of other ranks.
+    pub ends: &'a PeakSet,
+    /// The slot of the first own peak at or after each end, and the number of slots; empty where every
+    /// end is an own peak with its own place for a slot.
+    pub slots: &'a [u32],
+    /// The patch of each test cell, by slot.
     pub labels: &'a [PeakIdx],
-    /// Their tasks.
+    /// The test cells' tasks.
     pub tasks: &'a [Range<usize>],
+    /// For each brick its own cells; empty where all are.
+    pub own: &'a [u64],
 }
 
 impl Patches<'_> {
-    /// Level and position of every peak, in order.
-    pub fn places(&self, locator: &Locator) -> Places {
-        self.of_peaks(|cell| locator.locate(cell))
+    /// The number of slots of own peaks before a test cell's.
+    pub fn slots_before(&self, cell: usize) -> usize {
+        let ends = self.ends.before(cell);
+        self.slots.get(ends).map_or(ends, |&slot| slot as usize)
     }
 
-    /// Density of every peak, in order.
-    pub fn peak_densities(&self) -> Vec<f64> {
-        self.of_peaks(|cell| self.tests.rho[cell.at()])
-    }
-
-    /// Something of every peak's cell, in order.
-    fn of_peaks<T: Send + Sync + Clone>(&self, what: impl Fn(TestIdx) -> T + Sync) -> Vec<T> {
-        let of_task = |task: &Range<usize>| {
-            let cells = self.peaks.cells(cells_of(self.mesh, self.tests, task));
-            cells.map(&what).collect::<Vec<_>>()
-        };
-        self.tasks.par_iter().map(of_task).collect::<Vec<_>>().concat()
-    }
-
-    /// Collective: the sums of every patch in code units; `side` is the length of a level-0 cell.
+    /// Collective: the sums of every own patch in quanta of all ranks, by slot, complete for own peaks;
+    /// lengths are in units of the level-0 cell. One exchange.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn values(
+    pub fn sums(
         &self,
-        places: &Places,
+        peaks: &PeakComm,
         fields: &TestFields,
-        side: f64,
         comm: &Comm,
-    ) -> Result<Vec<PatchValues>, CommError> {
+    ) -> Result<(Vec<PatchSums>, [Quantum; N_SUMS]), CommError> {
         let n_cells = comm.all_reduce_counts(&[self.tests.len() as u64], Reduce::Sum)?[0];
         let quanta = self.scales(fields, comm)?.quanta(n_cells);
-        let sums = self.sums(places, fields, &quanta);
-        let value = |(sums, &(level, ijk)): (&PatchSums, &(u8, [u32; 3]))| {
-            PatchValues::new(sums, &quanta, side, cell_centre(level, ijk))
-        };
-        Ok(sums.par_iter().zip(places).map(value).collect())
+        let mut sums = self.local_sums(&peaks.known, fields, &quanta);
+        peaks.reduce(comm, &mut sums, PatchSums::merge)?;
+        Ok((sums, quanta))
     }
 
-    /// The sums of every patch, in quanta.
-    fn sums(&self, places: &Places, fields: &TestFields, quanta: &[Quantum; N_SUMS]) -> Vec<PatchSums> {
-        let mut sums = vec![PatchSums::default(); self.peaks.len()];
+    /// The sums over the own cells of every patch, in quanta.
+    fn local_sums(
+        &self,
+        peaks: &[KnownPeak],
+        fields: &TestFields,
+        quanta: &[Quantum; N_SUMS],
+    ) -> Vec<PatchSums> {
+        let mut sums = vec![PatchSums::default(); peaks.len()];
         let mut left = sums.as_mut_slice();
         let mut jobs = Vec::with_capacity(self.tasks.len());
         let mut start = 0;
         for task in self.tasks {
-            let end = self.peaks.before(cells_of(self.mesh, self.tests, task).end);
+            let end = self.slots_before(cells_of(self.mesh, self.tests, task).end);
             let (own, rest) = left.split_at_mut(end - start);
             jobs.push((task, start, own));
             (left, start) = (rest, end);
@@ -98,8 +92,8 @@ impl Patches<'_> {
         let foreign: Vec<_> = jobs
             .into_par_iter()
             .map(|(task, start, own)| match fields.velocity {
-                Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, places, fields, quanta),
-                None => self.sum_task::<MOMENTUM>(task.clone(), start, own, places, fields, quanta),
+                Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, peaks, fields, quanta),
+                None => self.sum_task::<MOMENTUM>(task.clone(), start, own, peaks, fields, quanta),
             })
             .collect();
         for (patch, part) in foreign.into_iter().flatten() {
@@ -115,14 +109,14 @@ impl Patches<'_> {
         task: Range<usize>,
         start: usize,
         own: &mut [PatchSums],
-        places: &Places,
+        peaks: &[KnownPeak],
         fields: &TestFields,
         quanta: &[Quantum; N_SUMS],
     ) -> FxHashMap<PeakIdx, PatchSums> {
         let mut foreign = FxHashMap::default();
         self.for_each_test(task, |test, level, position| {
             let patch = self.labels[test.at()];
-            let from = cell_centre(places[patch.at()].0, places[patch.at()].1);
+            let from = peaks[patch.at()].centre();
             let view = self.view(test, level, position, from, fields);
             let sums = match own.get_mut(patch.at().wrapping_sub(start)) {
                 Some(sums) => sums,
@@ -170,15 +164,22 @@ impl Patches<'_> {
         Ok(Scales { volume: all[0], mass: all[1], velocity: all[2], length: f64::from(side) })
     }
 
-    /// Calls `visit(test cell, level, position)` for every test cell of a task, in order.
+    /// Calls `visit(test cell, level, position)` for every own test cell of a task, in order.
     #[inline(always)]
     pub fn for_each_test(&self, task: Range<usize>, mut visit: impl FnMut(TestIdx, u8, [u32; 3])) {
         for s in task {
             let level = self.mesh.level_of_super(s);
             for b in self.mesh.bricks_of(&self.mesh.supers()[s]) {
                 let position = self.mesh.bricks()[b].position;
+                let own = self.own.get(b).copied().unwrap_or(u64::MAX);
                 for (n, bit) in local::bits(self.tests.mask[b]).enumerate() {
-                    visit(TestIdx(self.tests.first[b] + n as u32), level, local::position_of(position, bit));
+                    if own >> bit & 1 == 1 {
+                        visit(
+                            TestIdx(self.tests.first[b] + n as u32),
+                            level,
+                            local::position_of(position, bit),
+                        );
+                    }
                 }
             }
         }
@@ -190,31 +191,31 @@ fn largest(values: &[f64]) -> f64 {
     values.par_iter().map(|v| v.abs()).reduce(|| 0.0, f64::max)
 }
 
-/// Refined positions of all peaks, folded into the box, in units of the level-0 cell.
-pub fn refine(field: &AmrField, rules: Rules, places: &Places) -> Vec<[f64; 3]> {
-    let refined = |&(level, position): &(u8, [u32; 3])| {
-        field.mesh.domain().fold(refined_peak(&field.mesh, &field.rho, rules, level, position))
+/// Refined positions of the peaks of given slots, folded into the box, in units of the level-0 cell.
+pub fn refine(field: &AmrField, rules: Rules, peaks: &[KnownPeak], slots: &[PeakIdx]) -> Vec<[f64; 3]> {
+    let refined = |slot: &PeakIdx| {
+        let peak = &peaks[slot.at()];
+        let inside = refined_peak(&field.mesh, &field.rho, rules, peak.level as u8, peak.ijk);
+        field.mesh.domain().fold(inside)
     };
-    places.par_iter().map(refined).collect()
+    slots.par_iter().map(refined).collect()
 }
 
 /// Where the two cells of each saddle touch: the middle of what their surfaces share, folded into
-/// the box, in units of the level-0 cell; NaN for peaks that never end.
-pub fn saddle_positions(mesh: &Mesh, locator: &Locator, cells: &[[TestIdx; 2]]) -> Vec<[f64; 3]> {
-    let place = |pair: &[TestIdx; 2]| {
-        if pair[0].is_none() {
-            return [f64::NAN; 3];
-        }
-        let [a, b] = pair.map(|t| locator.locate(t));
-        mesh.domain().fold(touching_point(mesh.domain(), a, b))
+/// the box, in units of the level-0 cell; NaN where there are none.
+pub fn saddle_positions(domain: &Domain, cells: &[Option<[CellAt; 2]>]) -> Vec<[f64; 3]> {
+    let place = |pair: &Option<[CellAt; 2]>| match pair {
+        Some([a, b]) => domain.fold(touching_point(domain, a, b)),
+        None => [f64::NAN; 3],
     };
     cells.par_iter().map(place).collect()
 }
 
-fn touching_point(domain: &Domain, a: (u8, [u32; 3]), b: (u8, [u32; 3])) -> [f64; 3] {
-    let from = cell_centre(a.0, a.1);
-    let apart = domain.displacement(from, cell_centre(b.0, b.1));
-    let (half_a, half_b) = (0.5 * cell_side(a.0), 0.5 * cell_side(b.0));
+fn touching_point(domain: &Domain, a: &CellAt, b: &CellAt) -> [f64; 3] {
+    let [level_a, level_b] = [a.level as u8, b.level as u8];
+    let from = cell_centre(level_a, a.ijk);
+    let apart = domain.displacement(from, cell_centre(level_b, b.ijk));
+    let (half_a, half_b) = (0.5 * cell_side(level_a), 0.5 * cell_side(level_b));
     std::array::from_fn(|i| {
         let low = (-half_a).max(apart[i] - half_b);
         let high = half_a.min(apart[i] + half_b);

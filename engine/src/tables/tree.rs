@@ -128,6 +128,9 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
     };
     let patches = (0..n).map(patch).collect();
     let peaks = Peaks {
+        global: (0..n).map(PeakIdx::new).collect(),
+        n_global: n as u64,
+        end_owners: vec![[0; 2]; n],
         space: header.space,
         density_threshold: header.density_threshold,
         tree: MergeTree { rho: stored.reals("density")?, death },

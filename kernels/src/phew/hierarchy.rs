@@ -54,10 +54,21 @@ pub struct Hierarchy {
     pub key_saddle: Vec<KeySaddle>,
 }
 
+/// Whether a peak of density `rho` that dies at `saddle` is noise.
+#[inline]
+pub fn is_noise(rho: f64, saddle: f64, relevance: f64) -> bool {
+    rho / saddle < relevance
+}
+
 /// Cuts a tree. Costs a sort of its peaks.
 pub fn cut(tree: &MergeTree, cut: &Cut, rules: Rules) -> Hierarchy {
-    let deaths = tree.by_death();
-    let is_noise = |d: PeakIdx| tree.rho[d.at()] / tree.death[d.at()].saddle < cut.relevance;
+    cut_in_order(tree, tree.by_death(), cut, rules)
+}
+
+/// Cuts a tree whose peaks die in the order of `deaths`: for trees without their noise, of which the
+/// patches between which a peak dies, which decide between equal saddles, are no longer known.
+pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Rules) -> Hierarchy {
+    let is_noise = |d: PeakIdx| is_noise(tree.rho[d.at()], tree.death[d.at()].saddle, cut.relevance);
     let (noise, kept): (Vec<_>, Vec<_>) = deaths.into_iter().partition(|&d| is_noise(d));
     let mut clump = components(tree, &noise);
     let key_saddle = key_saddles(tree, &clump, &kept);

@@ -7,11 +7,13 @@
 //! on nothing knows a cell.
 
 pub mod ascent;
+pub mod far;
 pub mod forest;
 pub mod hierarchy;
 pub mod jumps;
 pub mod label;
 mod patch;
+pub mod remainder;
 mod rounds;
 pub mod saddle;
 mod surroundings;

@@ -47,30 +47,49 @@ impl PatchValues {
     }
 }
 
-/// Order-free totals over groups of patches, each group known by its highest peak.
-///
-/// `group[p]` is the offset of the group of patch `p`, or `u32::MAX` for none; `head[g]` the patch
-/// of the highest peak of group `g`.
-pub fn combine(space: &SizedBox, patches: &[PatchValues], group: &[u32], head: &[usize]) -> Vec<PatchValues> {
-    let terms =
-        || {
-            patches.iter().zip(group).filter(|(_, g)| **g != u32::MAX).map(|(patch, &g)| {
-                (g as usize, patch, patch.seen_from(space, patches[head[g as usize]].peak))
-            })
-        };
-    let mut bound = [0.0f64; N_SUMS];
-    for (_, _, sums) in terms() {
-        for (b, s) in bound.iter_mut().zip(sums) {
-            *b = b.max(s.abs());
+/// Patches and the groups that they are combined into, each of which takes its moment from the centre of
+/// its highest peak.
+#[derive(Debug, Clone, Copy)]
+pub struct Groups<'a> {
+    /// The box.
+    pub space: &'a SizedBox,
+    /// The patches, all or those of one rank.
+    pub patches: &'a [PatchValues],
+    /// The group of each; `u32::MAX` for none.
+    pub group: &'a [u32],
+    /// Centre of the highest peak of each group, in units of the level-0 cell.
+    pub head: &'a [[f64; 3]],
+}
+
+impl Groups<'_> {
+    /// Calls `visit(group, patch, its sums seen from the group's head)` for every patch in a group.
+    fn for_each(&self, mut visit: impl FnMut(usize, &PatchValues, [f64; N_SUMS])) {
+        for (patch, &group) in self.patches.iter().zip(self.group) {
+            if let Some(&head) = self.head.get(group as usize) {
+                visit(group as usize, patch, patch.seen_from(self.space, head));
+            }
         }
     }
-    let quanta = bound.map(|b| Quantum::for_terms(b, patches.len() as u64));
-    let mut totals = vec![PatchSums::default(); head.len()];
-    for (g, patch, sums) in terms() {
-        let fixed: [FixedSum; N_SUMS] = std::array::from_fn(|i| quanta[i].of(sums[i]));
-        totals[g].merge(&PatchSums { n_cells: patch.n_cells, rho_min: patch.rho_min, sums: fixed });
+
+    /// Bounds on the magnitude of what is added, for the quanta of [`Self::add`].
+    pub fn bounds(&self) -> [f64; N_SUMS] {
+        let mut bounds = [0.0f64; N_SUMS];
+        self.for_each(|_, _, sums| {
+            for (bound, sum) in bounds.iter_mut().zip(sums) {
+                *bound = bound.max(sum.abs());
+            }
+        });
+        bounds
     }
-    totals.iter().zip(head).map(|(t, &h)| PatchValues::new(t, &quanta, 1.0, patches[h].peak)).collect()
+
+    /// Adds the patches to the totals of their groups; in any order, over any number of ranks, with the
+    /// same result.
+    pub fn add(&self, quanta: &[Quantum; N_SUMS], totals: &mut [PatchSums]) {
+        self.for_each(|group, patch, sums| {
+            let sums: [FixedSum; N_SUMS] = std::array::from_fn(|i| quanta[i].of(sums[i]));
+            totals[group].merge(&PatchSums { n_cells: patch.n_cells, rho_min: patch.rho_min, sums });
+        });
+    }
 }
 
 /// A clump or a halo with everything a property may ask for, in code units.

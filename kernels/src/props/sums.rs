@@ -78,7 +78,8 @@ impl Scales {
 }
 
 /// What a patch has gathered so far. Merging two is associative and commutative, bit for bit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub struct PatchSums {
     /// Number of cells.
     pub n_cells: u64,

@@ -1,0 +1,155 @@
+//! The merge tree over ranks.
+//!
+//! Each rank thins the contacts that it sees to their forest and sends each to the owners of its two
+//! peaks. An owner then knows every edge of its peaks that may be in the forest of all, and decides which
+//! of them end where as far as that can be told. What is left goes to the first rank of a group, which
+//! decides what the group can tell, and so on until one group is all. Only what was undecided travels: it
+//! is as long as the border of the group (`kernels/src/phew/remainder.rs`).
+
+use super::peak_comm::{KnownPeak, PeakComm};
+use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::phew::far::{CellAt, FarDeath, FarEdge, FarPeak};
+use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
+use inselberg_kernels::phew::remainder::{Remainder, decide};
+use inselberg_kernels::phew::tests::Locator;
+use inselberg_kernels::phew::tree::{Death, MergeTree};
+use std::collections::BTreeMap;
+
+/// Groups that become one in a round: few rounds, and a leader holds no more borders than that.
+const RADIX: usize = 64;
+
+/// The merge tree of the own peaks, whose ends are global indices.
+#[derive(Debug, Default)]
+pub struct OwnTree {
+    /// Density and end of each own peak.
+    pub tree: MergeTree,
+    /// The ranks that own the two patches at which each one ends.
+    pub end_owners: Vec<[u32; 2]>,
+    /// The two cells at which each one ends, near side first; none for those that never do.
+    pub cells: Vec<Option<[CellAt; 2]>>,
+}
+
+/// Collective: the merge tree from the contacts that each rank sees, which name slots of `peaks`. One
+/// exchange of contacts, one for each factor of 64 in the number of ranks, one of ends.
+///
+/// # Errors
+/// When another rank fails.
+pub fn grow(
+    comm: &Comm,
+    peaks: &PeakComm,
+    mut edges: Vec<Edge>,
+    locator: &Locator,
+) -> Result<OwnTree, CommError> {
+    if comm.n_ranks() == 1 {
+        return Ok(grow_alone(peaks, &edges, locator));
+    }
+    reduce(&mut edges, &mut Scratch::default());
+    let edges = send_to_owners(comm, peaks, &edges, locator)?;
+    let deaths = decide_all(comm, edges)?;
+    Ok(own_tree(peaks, deaths))
+}
+
+fn grow_alone(peaks: &PeakComm, edges: &[Edge], locator: &Locator) -> OwnTree {
+    let (tree, cells) = MergeTree::grow(peaks.known.iter().map(|p| p.rho).collect(), edges);
+    let place = |pair: &[TestIdx; 2]| (!pair[0].is_none()).then(|| pair.map(|t| cell_at(locator, t)));
+    OwnTree { end_owners: vec![[0; 2]; tree.len()], cells: cells.iter().map(place).collect(), tree }
+}
+
+fn cell_at(locator: &Locator, test: TestIdx) -> CellAt {
+    let (level, ijk) = locator.locate(test);
+    CellAt { level: u32::from(level), ijk }
+}
+
+/// Collective: every edge to the owners of its two peaks.
+fn send_to_owners(
+    comm: &Comm,
+    peaks: &PeakComm,
+    edges: &[Edge],
+    locator: &Locator,
+) -> Result<Vec<FarEdge>, CommError> {
+    let mut parts: BTreeMap<u32, Vec<FarEdge>> = BTreeMap::new();
+    for edge in edges {
+        let ends = edge.peaks.map(|p| far_peak(&peaks.known[p.at()]));
+        let far = FarEdge::new(edge.saddle, ends, edge.cells.map(|t| cell_at(locator, t)));
+        parts.entry(ends[0].owner).or_default().push(far);
+        if ends[1].owner != ends[0].owner {
+            parts.entry(ends[1].owner).or_default().push(far);
+        }
+    }
+    let parts = parts.into_iter().map(|(to, edges)| (Rank(to), edges)).collect();
+    Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, edges)| edges).collect())
+}
+
+fn far_peak(peak: &KnownPeak) -> FarPeak {
+    FarPeak { rho: peak.rho, peak: peak.global.0, owner: peak.owner }
+}
+
+/// Collective: decides over ever larger groups; the ends of the own peaks.
+fn decide_all(comm: &Comm, edges: Vec<FarEdge>) -> Result<Vec<FarDeath>, CommError> {
+    let (rank, n_ranks) = (comm.rank().at(), comm.n_ranks());
+    let mut deaths = Vec::new();
+    let mut left = decide(vec![Remainder::of_rank(rank as u32, edges)], |r| r == rank as u32, &mut deaths);
+    let mut width = 1;
+    while width < n_ranks {
+        let wider = width * RADIX;
+        let leader = rank / wider * wider;
+        let parts = hand_over(comm, std::mem::take(&mut left), Rank(leader as u32))?;
+        if rank == leader {
+            let group = leader..leader + wider;
+            left = decide(parts, |r| group.contains(&(r as usize)), &mut deaths);
+        }
+        width = wider;
+    }
+    deaths.sort_unstable_by_key(|d| d.dying_owner);
+    let parts = super::grouped(&deaths, |d| (Rank(d.dying_owner), *d));
+    Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, deaths)| deaths).collect())
+}
+
+/// Collective: sends what is left here to the leader of the group; at a leader, what came, by rank.
+///
+/// Edges and stands go as bytes of one message, the number of edges first.
+fn hand_over(comm: &Comm, left: Remainder, leader: Rank) -> Result<Vec<Remainder>, CommError> {
+    let mut parts = Vec::new();
+    if !left.is_empty() {
+        let mut bytes = (left.edges.len() as u64).to_ne_bytes().to_vec();
+        bytes.extend_from_slice(bytemuck::cast_slice(&left.edges));
+        bytes.extend_from_slice(bytemuck::cast_slice(&left.stands));
+        parts.push((leader, bytes));
+    }
+    let came = comm.exchange(parts)?;
+    let unpacked: Option<Vec<Remainder>> = came.iter().map(|(_, bytes)| unpack(bytes)).collect();
+    unpacked.ok_or_else(|| comm.abort("a remainder of the merge tree came torn"))
+}
+
+fn unpack(bytes: &[u8]) -> Option<Remainder> {
+    let (n, rest) = bytes.split_first_chunk::<8>()?;
+    let n_bytes = (u64::from_ne_bytes(*n) as usize).checked_mul(size_of::<FarEdge>())?;
+    let (edges, stands) = rest.split_at_checked(n_bytes)?;
+    Some(Remainder { edges: records(edges)?, stands: records(stands)? })
+}
+
+/// Records at whatever address.
+fn records<T: bytemuck::Pod>(bytes: &[u8]) -> Option<Vec<T>> {
+    let chunks = bytes.chunks_exact(size_of::<T>());
+    chunks.remainder().is_empty().then(|| chunks.map(bytemuck::pod_read_unaligned).collect())
+}
+
+/// Puts the ends of own peaks in their order; those without never end.
+fn own_tree(peaks: &PeakComm, deaths: Vec<FarDeath>) -> OwnTree {
+    let own: Vec<&KnownPeak> = peaks.own.iter().map(|slot| &peaks.known[slot.at()]).collect();
+    let n = own.len();
+    let rho = own.iter().map(|p| p.rho).collect();
+    let mut of = OwnTree {
+        tree: MergeTree { rho, death: vec![Death::NEVER; n] },
+        end_owners: vec![[0; 2]; n],
+        cells: vec![None; n],
+    };
+    for d in deaths {
+        let Ok(i) = own.binary_search_by_key(&PeakIdx(d.dying), |p| p.global) else { continue };
+        of.tree.death[i] = Death { saddle: d.saddle, near: PeakIdx(d.near), endpoint: PeakIdx(d.endpoint) };
+        of.end_owners[i] = [d.near_owner, d.endpoint_owner];
+        of.cells[i] = Some(d.cells);
+    }
+    of
+}

@@ -1,0 +1,60 @@
+//! The test cells that ranks share: ghosts here, mirrors on their owner.
+
+use super::pointers::Target;
+use bytemuck::Pod;
+use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::ids::TestIdx;
+
+/// Which test cells of this rank other ranks have as ghosts, and whose its own ghosts are. The lists of a
+/// pair of ranks are in the same order on both sides.
+#[derive(Debug, Clone, Default)]
+pub struct TestLinks {
+    /// Ranks with which there is a list on either side.
+    pub neighbours: Vec<Rank>,
+    /// Ghosts here, by owner.
+    pub ghosts: Vec<(Rank, Vec<TestIdx>)>,
+    /// Own test cells that are ghosts elsewhere, by that rank.
+    pub mirrors: Vec<(Rank, Vec<TestIdx>)>,
+    /// For each brick of the mesh the mask of its own cells; empty where all are.
+    pub own: Vec<u64>,
+}
+
+/// The links of a rank alone.
+pub static ALONE: TestLinks =
+    TestLinks { neighbours: Vec::new(), ghosts: Vec::new(), mirrors: Vec::new(), own: Vec::new() };
+
+impl TestLinks {
+    /// Every ghost, list by list.
+    pub fn all_ghosts(&self) -> impl Iterator<Item = TestIdx> + '_ {
+        self.ghosts.iter().flat_map(|(_, cells)| cells.iter().copied())
+    }
+
+    /// Number of ghosts.
+    pub fn n_ghosts(&self) -> usize {
+        self.ghosts.iter().map(|(_, cells)| cells.len()).sum()
+    }
+
+    /// Collective: for every ghost, list by list, what its owner says of the cell. One exchange.
+    ///
+    /// # Errors
+    /// When another rank fails, or its lists are not those here.
+    pub fn push<T: Pod>(&self, comm: &Comm, of: impl Fn(TestIdx) -> T) -> Result<Vec<T>, CommError> {
+        let parts = self.mirrors.iter().map(|(to, cells)| (*to, cells.iter().map(|&c| of(c)).collect()));
+        let came: Vec<(Rank, Vec<T>)> = comm.exchange_with(&self.neighbours, parts.collect())?;
+        let fits = came.len() == self.ghosts.len()
+            && came.iter().zip(&self.ghosts).all(|(a, b)| a.0 == b.0 && a.1.len() == b.1.len());
+        match fits {
+            true => Ok(came.into_iter().flat_map(|(_, values)| values).collect()),
+            false => Err(comm.abort("ghosts and mirrors do not correspond")),
+        }
+    }
+
+    /// Collective: where every ghost, list by list, is on its owner. One exchange.
+    ///
+    /// # Errors
+    /// Those of [`Self::push`].
+    pub fn origins(&self, comm: &Comm) -> Result<Vec<Target>, CommError> {
+        let rank = comm.rank().0;
+        self.push(comm, |cell| Target { rank, index: cell.0 })
+    }
+}

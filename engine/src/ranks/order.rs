@@ -1,0 +1,79 @@
+//! Places in a sorted order over all ranks, and records brought into it.
+
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+
+/// Bits of a bound that are found at a time.
+const DIGIT: u32 = 4;
+
+/// Collective: the least key of the part of each rank but the first, so that the parts of all keys,
+/// sorted, are about equally large. `keys` are sorted. All ranks search all bounds at once, four bits a
+/// step; the result depends on the keys of all ranks together only.
+///
+/// # Errors
+/// When another rank fails.
+pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
+    let (n_ranks, greatest) = (comm.n_ranks() as u128, keys.last().copied().unwrap_or(0));
+    let n_bits = u64::from(u128::BITS - greatest.leading_zeros());
+    let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
+    let n_bits = comm.all_reduce_counts(&[n_bits], Reduce::Max)?[0] as u32;
+    let wanted: Vec<u64> = (1..n_ranks).map(|i| (u128::from(n) * i / n_ranks) as u64).collect();
+    let mut bounds = vec![0u128; wanted.len()];
+    for digit in (0..n_bits.div_ceil(DIGIT)).rev() {
+        let tried = |bound: u128| (1..1 << DIGIT).map(move |d: u128| bound | d << (digit * DIGIT));
+        let below = |key: u128| keys.partition_point(|k| *k < key) as u64;
+        let counts: Vec<u64> = bounds.iter().copied().flat_map(tried).map(below).collect();
+        let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
+        for (i, counts) in counts.chunks_exact((1 << DIGIT) - 1).enumerate() {
+            let best = counts.partition_point(|c| *c <= wanted[i]) as u128;
+            bounds[i] |= best << (digit * DIGIT);
+        }
+    }
+    Ok(bounds)
+}
+
+/// Collective: records to the ranks whose parts they are in, each part sorted by key on arrival. One
+/// exchange.
+///
+/// # Errors
+/// When another rank fails.
+pub fn sort<T: bytemuck::Pod>(
+    comm: &Comm,
+    mut records: Vec<T>,
+    key: impl Fn(&T) -> u128,
+) -> Result<Vec<(Rank, T)>, CommError> {
+    records.sort_unstable_by_key(&key);
+    let keys: Vec<u128> = records.iter().map(&key).collect();
+    let bounds = bounds(comm, &keys)?;
+    let owner = |k: u128| Rank(bounds.partition_point(|b| *b <= k) as u32);
+    let came = comm.exchange(super::grouped(&records, |r| (owner(key(r)), *r)))?;
+    let mut sorted: Vec<(Rank, T)> =
+        came.into_iter().flat_map(|(from, part)| part.into_iter().map(move |r| (from, r))).collect();
+    sorted.sort_by_key(|(_, r)| key(r));
+    Ok(sorted)
+}
+
+/// Collective: the place of each of `keys`, from 0, among those of all ranks; no key is on two ranks.
+/// Two exchanges.
+///
+/// # Errors
+/// When another rank fails.
+pub fn places(comm: &Comm, keys: &[u128]) -> Result<Vec<u64>, CommError> {
+    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+    order.sort_unstable_by_key(|&i| keys[i as usize]);
+    let mut places = vec![0; keys.len()];
+    if comm.n_ranks() == 1 {
+        order.iter().enumerate().for_each(|(place, &i)| places[i as usize] = place as u64);
+        return Ok(places);
+    }
+    let records = order.iter().map(|&i| keys[i as usize]).collect();
+    let sorted = sort(comm, records, |k: &u128| *k)?;
+    let before = comm.sum_before(sorted.len() as u64)?;
+    let mut answers: Vec<(Rank, u64)> =
+        sorted.iter().enumerate().map(|(i, (from, _))| (*from, before + i as u64)).collect();
+    answers.sort_by_key(|a| a.0);
+    // Each rank asked in ascending order, part by part, and parts come back by ascending rank.
+    let came = comm.exchange(super::grouped(&answers, |a| *a))?;
+    let answers = came.into_iter().flat_map(|(_, part)| part);
+    order.iter().zip(answers).for_each(|(&i, place)| places[i as usize] = place);
+    Ok(places)
+}

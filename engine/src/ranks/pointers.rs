@@ -1,0 +1,101 @@
+//! Pointers that lead from rank to rank, followed to their ends.
+//!
+//! Each rank has items; a chain of pointers from an item ends at an item that points to itself, or
+//! leaves the rank at an *exit*, which knows the item on another rank where the chain goes on. A round
+//! asks those ranks where their part of the chain leads. They answer with what their own exits know by
+//! then, so the known part of every chain doubles a round.
+
+use super::grouped;
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+
+/// An item of some rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Target {
+    /// The rank.
+    pub rank: u32,
+    /// The item there.
+    pub index: u32,
+}
+
+/// Where a chain leads, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Lead {
+    /// The item.
+    pub target: Target,
+    /// 1 if the chain ends there, 0 if it goes on.
+    pub is_end: u32,
+}
+
+/// Where a chain within a rank comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The end of the chain.
+    End(Target),
+    /// The exit with that number.
+    Exit(usize),
+}
+
+impl Lead {
+    /// The end of a chain.
+    pub fn end(target: Target) -> Self {
+        Self { target, is_end: 1 }
+    }
+
+    /// A chain that goes on at `target`.
+    pub fn onward(target: Target) -> Self {
+        Self { target, is_end: 0 }
+    }
+}
+
+/// What is known of a chain that comes to `step`.
+pub fn lead_of(step: Step, exits: &[Lead]) -> Lead {
+    match step {
+        Step::End(target) => Lead::end(target),
+        Step::Exit(exit) => exits[exit],
+    }
+}
+
+/// Collective: makes every exit lead to the end of its chain. `follow` says where the chain from an item
+/// of this rank comes to here. Two exchanges a round; rounds: the logarithm of the number of ranks that
+/// the longest chain passes through.
+///
+/// # Errors
+/// When another rank fails.
+pub fn resolve(comm: &Comm, exits: &mut [Lead], follow: impl Fn(u32) -> Step) -> Result<(), CommError> {
+    loop {
+        let mut open: Vec<Target> = exits.iter().filter(|e| e.is_end == 0).map(|e| e.target).collect();
+        if comm.all_reduce_counts(&[open.len() as u64], Reduce::Sum)?[0] == 0 {
+            return Ok(());
+        }
+        open.sort_unstable();
+        open.dedup();
+        let leads = ask(comm, &open, exits, &follow)?;
+        for exit in exits.iter_mut().filter(|e| e.is_end == 0) {
+            if let Ok(place) = open.binary_search(&exit.target) {
+                *exit = leads[place];
+            }
+        }
+    }
+}
+
+/// Collective: what the owners of the given items (ascending, none twice) know of their chains.
+fn ask(
+    comm: &Comm,
+    items: &[Target],
+    exits: &[Lead],
+    follow: &impl Fn(u32) -> Step,
+) -> Result<Vec<Lead>, CommError> {
+    let asked = comm.exchange(grouped(items, |t| (Rank(t.rank), t.index)))?;
+    let answer = |i: &u32| lead_of(follow(*i), exits);
+    let answers = asked.into_iter().map(|(from, items)| (from, items.iter().map(answer).collect())).collect();
+    // By ascending rank, and within each in the order of the questions: the order of the items.
+    let answers: Vec<(Rank, Vec<Lead>)> = comm.exchange(answers)?;
+    let leads: Vec<Lead> = answers.into_iter().flat_map(|(_, leads)| leads).collect();
+    match leads.len() == items.len() {
+        true => Ok(leads),
+        false => Err(comm.abort(format!("{} questions, {} answers", items.len(), leads.len()))),
+    }
+}

@@ -1,0 +1,244 @@
+//! The clump of every peak, and the tree of the clumps, which every rank holds.
+
+use crate::peaks::Peaks;
+use crate::ranks::pointers::{Lead, Step, Target, lead_of, resolve};
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut_in_order, is_noise};
+use inselberg_kernels::phew::tree::{Death, MergeTree};
+
+/// A peak that is no noise, and all that its clump takes from it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Seed {
+    /// Density.
+    pub rho: f64,
+    /// Density of the saddle at which it ends; 0 if never.
+    pub saddle: f64,
+    /// Refined position in code units.
+    pub refined: [f64; 3],
+    /// Where it ends in code units; NaN if never.
+    pub saddle_position: [f64; 3],
+    /// Its place by falling density, from 1.
+    pub peak_rank: u64,
+    /// Level of its cell.
+    pub level: u32,
+    /// Position of its cell.
+    pub ijk: [u32; 3],
+    /// Its global index.
+    pub global: PeakIdx,
+    /// The two patches at which it ends, near side first.
+    pub ends: [PeakIdx; 2],
+    /// The clumps of these, by global index.
+    pub end_clumps: [PeakIdx; 2],
+    unused: u32,
+}
+
+/// Everything about the clumps but their sums. Clumps are known by their place among the seeds.
+#[derive(Debug)]
+pub struct Clumps {
+    /// One a clump, discarded ones too, by global index.
+    pub seeds: Vec<Seed>,
+    /// What the thresholds make of them.
+    pub hierarchy: Hierarchy,
+    /// The clumps by identifier; discarded ones have none.
+    pub by_id: Vec<PeakIdx>,
+    /// Identifier of each; 0 for discarded ones.
+    ids: Vec<u64>,
+    /// The clump of each peak of this rank; `NONE` for discarded ones.
+    pub of_peak: Vec<PeakIdx>,
+}
+
+impl Clumps {
+    /// Identifier of a clump; 0 for none.
+    pub fn id(&self, clump: PeakIdx) -> u64 {
+        if clump.is_none() { 0 } else { self.ids[clump.at()] }
+    }
+
+    /// The halo of a clump.
+    pub fn halo(&self, clump: PeakIdx) -> PeakIdx {
+        if clump.is_none() { clump } else { self.hierarchy.halo[clump.at()] }
+    }
+}
+
+/// Collective: cuts the tree.
+///
+/// # Errors
+/// When another rank fails.
+pub fn cut(
+    peaks: &Peaks,
+    peak_rank: &[u64],
+    thresholds: &Cut,
+    rules: Rules,
+    comm: &Comm,
+) -> Result<Clumps, CommError> {
+    let mut chains = Chains::new(peaks, thresholds.relevance, comm.rank().0);
+    let ends = chains.follow_seeds(peaks);
+    resolve(comm, &mut chains.exits, |global| chains.ends.step(global))?;
+    let own: Vec<Seed> = chains
+        .seeds
+        .iter()
+        .zip(ends)
+        .map(|(&i, ends)| seed(peaks, i, peak_rank[i], ends.map(|e| chains.clump(e))))
+        .collect();
+    let mut seeds = comm.all_gather(&own)?.concat();
+    seeds.sort_unstable_by_key(|s| s.global);
+    let place = |global: PeakIdx| {
+        seeds.binary_search_by_key(&global, |s| s.global).map_or(PeakIdx::NONE, PeakIdx::new)
+    };
+    let tree = tree_of(&seeds, place);
+    let hierarchy = cut_in_order(&tree, by_death(&seeds), thresholds, rules);
+    let of_peak = (0..peaks.len()).map(|i| match place(chains.clump(chains.ends.of(i))) {
+        PeakIdx::NONE => PeakIdx::NONE,
+        clump => hierarchy.clump[clump.at()],
+    });
+    let of_peak = of_peak.collect();
+    let (by_id, ids) = identify(&tree, &hierarchy);
+    Ok(Clumps { seeds, hierarchy, by_id, ids, of_peak })
+}
+
+fn seed(peaks: &Peaks, i: usize, peak_rank: u64, end_clumps: [PeakIdx; 2]) -> Seed {
+    let death = &peaks.tree.death[i];
+    Seed {
+        rho: peaks.tree.rho[i],
+        saddle: death.saddle,
+        refined: peaks.refined[i],
+        saddle_position: peaks.saddle_position[i],
+        peak_rank,
+        level: u32::from(peaks.level[i]),
+        ijk: peaks.ijk[i],
+        global: peaks.global[i],
+        ends: [death.near, death.endpoint],
+        end_clumps,
+        unused: 0,
+    }
+}
+
+/// The tree of the seeds alone.
+fn tree_of(seeds: &[Seed], place: impl Fn(PeakIdx) -> PeakIdx) -> MergeTree {
+    let death = |s: &Seed| match s.ends[1].is_none() {
+        true => Death::NEVER,
+        false => Death { saddle: s.saddle, near: place(s.end_clumps[0]), endpoint: place(s.end_clumps[1]) },
+    };
+    MergeTree { rho: seeds.iter().map(|s| s.rho).collect(), death: seeds.iter().map(death).collect() }
+}
+
+/// The seeds that end, in the order in which they do: that of the edges between the patches.
+fn by_death(seeds: &[Seed]) -> Vec<PeakIdx> {
+    let mut dying: Vec<_> =
+        (0..seeds.len()).map(PeakIdx::new).filter(|p| !seeds[p.at()].ends[1].is_none()).collect();
+    let edge = |s: &Seed| (s.ends[0].min(s.ends[1]), s.ends[0].max(s.ends[1]));
+    dying.sort_unstable_by(|a, b| {
+        let (a, b) = (&seeds[a.at()], &seeds[b.at()]);
+        b.saddle.total_cmp(&a.saddle).then_with(|| edge(a).cmp(&edge(b)))
+    });
+    dying
+}
+
+/// Identifiers from 1 by falling density of the clumps that are not discarded.
+fn identify(tree: &MergeTree, hierarchy: &Hierarchy) -> (Vec<PeakIdx>, Vec<u64>) {
+    let is_kept = |p: &PeakIdx| hierarchy.clump[p.at()] == *p;
+    let by_id: Vec<PeakIdx> = tree.by_falling_density().into_iter().filter(is_kept).collect();
+    let mut ids = vec![0; tree.len()];
+    for (i, p) in by_id.iter().enumerate() {
+        ids[p.at()] = i as u64 + 1;
+    }
+    (by_id, ids)
+}
+
+/// The pointers of noise to the patches where it ends. Items are global indices.
+struct Chains<'a> {
+    ends: Ends<'a>,
+    /// Chains that leave this rank, and those from the ends of seeds on other ranks.
+    exits: Vec<Lead>,
+    /// The own peaks that are no noise.
+    seeds: Vec<usize>,
+}
+
+/// Where the chain from each own peak comes to on this rank.
+struct Ends<'a> {
+    global: &'a [PeakIdx],
+    rank: u32,
+    /// An own peak, or behind these the exits.
+    up: Vec<u32>,
+}
+
+impl Ends<'_> {
+    fn of(&self, peak: usize) -> Step {
+        match (self.up[peak] as usize).checked_sub(self.global.len()) {
+            Some(exit) => Step::Exit(exit),
+            None => Step::End(Target { rank: self.rank, index: self.global[self.up[peak] as usize].0 }),
+        }
+    }
+
+    /// For a peak of this rank by its global index.
+    fn step(&self, global: u32) -> Step {
+        match self.global.binary_search(&PeakIdx(global)) {
+            Ok(peak) => self.of(peak),
+            Err(_) => Step::End(Target { rank: self.rank, index: PeakIdx::NONE.0 }),
+        }
+    }
+
+    /// Makes everything point to where its chain comes to.
+    fn compress(&mut self) {
+        let n = self.global.len();
+        for peak in 0..n {
+            let mut end = peak as u32;
+            while (end as usize) < n && self.up[end as usize] != end {
+                end = self.up[end as usize];
+            }
+            let mut at = peak;
+            while at < n && self.up[at] != end {
+                at = std::mem::replace(&mut self.up[at], end) as usize;
+            }
+        }
+    }
+}
+
+impl<'a> Chains<'a> {
+    fn new(peaks: &'a Peaks, relevance: f64, rank: u32) -> Self {
+        let n = peaks.len();
+        let mut ends = Ends { global: &peaks.global, rank, up: (0..n as u32).collect() };
+        let (mut exits, mut seeds) = (Vec::new(), Vec::new());
+        for i in 0..n {
+            let death = &peaks.tree.death[i];
+            if death.is_never() || !is_noise(peaks.tree.rho[i], death.saddle, relevance) {
+                seeds.push(i);
+            } else if peaks.end_owners[i][1] == rank {
+                let own = peaks.global.binary_search(&death.endpoint);
+                ends.up[i] = own.map_or(i as u32, |p| p as u32);
+            } else {
+                ends.up[i] = (n + exits.len()) as u32;
+                exits.push(Lead::onward(Target { rank: peaks.end_owners[i][1], index: death.endpoint.0 }));
+            }
+        }
+        ends.compress();
+        Self { ends, exits, seeds }
+    }
+
+    /// Where the chains from the two patches come to at which each seed ends.
+    fn follow_seeds(&mut self, peaks: &Peaks) -> Vec<[Step; 2]> {
+        let nowhere = Step::End(Target { rank: 0, index: PeakIdx::NONE.0 });
+        let mut all = Vec::with_capacity(self.seeds.len());
+        for &i in &self.seeds {
+            let (death, owners) = (&peaks.tree.death[i], peaks.end_owners[i]);
+            let patches = [death.near, death.endpoint];
+            all.push([0, 1].map(|side| match (patches[side], owners[side]) {
+                (PeakIdx::NONE, _) => nowhere,
+                (patch, owner) if owner == self.ends.rank => self.ends.step(patch.0),
+                (patch, rank) => {
+                    self.exits.push(Lead::onward(Target { rank, index: patch.0 }));
+                    Step::Exit(self.exits.len() - 1)
+                }
+            }));
+        }
+        all
+    }
+
+    /// The peak that a chain ends at, once the exits are resolved.
+    fn clump(&self, step: Step) -> PeakIdx {
+        PeakIdx(lead_of(step, &self.exits).target.index)
+    }
+}
