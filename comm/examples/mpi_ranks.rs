@@ -11,7 +11,7 @@ fn main() -> Result<(), CommError> {
     let comm = match what.as_str() {
         "chaos" => Comm::mpi().chaos(7).build()?,
         "pieces" => Comm::mpi().piece_bytes(1000).build()?,
-        "stall" => Comm::mpi().stall_timeout(Duration::from_secs(1)).build()?,
+        "stall" => Comm::mpi().stall_timeout(Duration::from_millis(200)).build()?,
         _ => Comm::launched().build()?,
     };
     comm.at(["all", "fine"][usize::from(what == "fine")]);

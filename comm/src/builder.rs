@@ -33,6 +33,12 @@ enum Kind {
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
 impl Comm {
+    /// As how many ranks a launcher started this program: 1 where none did. Reads the environment.
+    pub fn launched_ranks() -> usize {
+        let size = |name| std::env::var(name).ok()?.parse::<usize>().ok();
+        LAUNCHERS.into_iter().find_map(size).unwrap_or(1).max(1)
+    }
+
     /// `n_ranks` ranks (at least one) as threads of this process. Every builder must be built, each
     /// in the thread of its rank; see [`crate::run_threads`] for less work.
     pub fn threads(n_ranks: usize) -> Vec<CommBuilder> {
@@ -47,13 +53,12 @@ impl Comm {
     ///
     /// Where this crate was built without MPI and there are several ranks, building is an error.
     pub fn launched() -> CommBuilder {
-        let size = |name| std::env::var(name).ok()?.parse::<usize>().ok();
-        match LAUNCHERS.into_iter().find_map(size) {
-            None | Some(0 | 1) => CommBuilder::new(Kind::Solo),
+        match Self::launched_ranks() {
+            1 => CommBuilder::new(Kind::Solo),
             #[cfg(feature = "mpi")]
-            Some(_) => Self::mpi(),
+            _ => Self::mpi(),
             #[cfg(not(feature = "mpi"))]
-            Some(n_ranks) => CommBuilder::new(Kind::NoMpi { n_ranks }),
+            n_ranks => CommBuilder::new(Kind::NoMpi { n_ranks }),
         }
     }
 
@@ -76,9 +81,12 @@ impl CommBuilder {
         self
     }
 
-    /// When nothing has moved for so long while this rank waits, it collects where each rank stands
-    /// and ends the job with [`crate::CommError::Stalled`]. Without it, ranks wait for ever. A rank that
-    /// computes without a call shows no sign of life, so the longest stage must fit in.
+    /// When all ranks are in calls and nothing has moved for so long, the job ends with
+    /// [`crate::CommError::Stalled`], which says where each rank stands. Without it, ranks wait for ever.
+    ///
+    /// A rank between calls computes, and has ten times as long from its last sign of life: a call,
+    /// [`Comm::at`] or a beat of its [`Comm::pulse`]. Other processes of an MPI job do not see beats, so
+    /// there the longest computation between two calls must fit into ten times `after`.
     pub fn stall_timeout(mut self, after: Duration) -> Self {
         self.stall_timeout = Some(after);
         self

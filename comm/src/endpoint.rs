@@ -1,6 +1,6 @@
 //! One rank's end: its backend, where it stands, and the one loop in which it waits.
 
-use crate::backend::{Backend, Place, Transport};
+use crate::backend::{Backend, Finding, Place, Transport};
 use crate::traffic::Traffic;
 use crate::{CommError, Rank, Result};
 use std::time::{Duration, Instant};
@@ -156,6 +156,7 @@ struct Watch {
     nap: Duration,
     looked: Instant,
     moved: Instant,
+    asked: Instant,
     signs: Option<u64>,
 }
 
@@ -164,7 +165,7 @@ impl Watch {
         let longest = Duration::from_millis(200);
         let nap = patience.map_or(longest, |p| (p / 4).clamp(Duration::from_millis(1), longest));
         let now = Instant::now();
-        Self { patience, nap, looked: now, moved: now, signs: None }
+        Self { patience, nap, looked: now, moved: now, asked: now, signs: None }
     }
 
     fn look(&mut self, transport: &mut dyn Transport) -> Result<()> {
@@ -175,11 +176,20 @@ impl Watch {
         self.looked = Instant::now();
         let signs = Some(transport.signs_of_life());
         if signs != self.signs {
-            (self.signs, self.moved) = (signs, self.looked);
-        } else if self.moved.elapsed() >= patience {
-            self.moved = self.looked;
-            return transport.stalled(patience).map_or(Ok(()), Err);
+            self.signs = signs;
+            self.start_again();
+        } else if self.asked.elapsed() >= patience {
+            self.asked = self.looked;
+            match transport.look_around(patience, self.moved.elapsed()) {
+                Finding::Moves => self.start_again(),
+                Finding::Computes => {}
+                Finding::Stalled(error) => return Err(error),
+            }
         }
         Ok(())
+    }
+
+    fn start_again(&mut self) {
+        (self.moved, self.asked) = (self.looked, self.looked);
     }
 }

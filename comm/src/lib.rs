@@ -15,14 +15,19 @@ mod builder;
 mod collective;
 mod endpoint;
 mod error;
+mod pulse;
 mod records;
 mod run;
 mod sparse;
 mod traffic;
 
+/// What may cross between ranks: plain values without padding.
+pub use bytemuck::Pod;
+
 pub use builder::CommBuilder;
 pub use collective::Reduce;
 pub use error::CommError;
+pub use pulse::Pulse;
 pub use run::{run_ranks, run_threads};
 pub use sparse::SparseAlgorithm;
 pub use traffic::StageTraffic;
@@ -85,14 +90,28 @@ impl Comm {
         self.endpoint.borrow_mut().enter(stage);
     }
 
+    /// A handle with which any thread can say that this rank still works, for as long as it makes no
+    /// call. Local. See [`CommBuilder::stall_timeout`].
+    pub fn pulse(&self) -> Pulse {
+        self.endpoint.borrow_mut().transport().pulse()
+    }
+
     /// What this rank sent so far, by stage in the order of their first use. Local.
     pub fn traffic(&self) -> Vec<StageTraffic> {
         self.endpoint.borrow().traffic.stages().to_vec()
     }
 
+    /// Under MPI, `clean` is called before an abort, a stall or another error between ranks ends this
+    /// process, where nothing is dropped; it replaces an earlier one. Elsewhere errors are handed back
+    /// and it is never called. Local.
+    pub fn before_end(&self, clean: impl FnOnce() + Send + 'static) {
+        self.endpoint.borrow_mut().transport().before_end(Box::new(clean));
+    }
+
     /// Ends the job for all ranks: their pending and later calls give [`CommError::Aborted`] with this
-    /// rank, its stage and `message`. Local. Hands the same error back to be returned; under MPI it
-    /// prints the error, ends every process of the job and does not return.
+    /// rank, its stage and `message`. Local. Hands back the error that ended the job, an earlier one if
+    /// there was one; under MPI it prints the error, ends every process of the job and does not return.
+    /// Where several ranks do so at once, rank 0 speaks for all.
     pub fn abort(&self, message: impl Into<String>) -> CommError {
         self.endpoint.borrow_mut().abort(message.into())
     }

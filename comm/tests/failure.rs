@@ -59,7 +59,7 @@ fn a_builder_that_is_never_built_counts_as_left() {
 #[test]
 fn a_stall_says_where_each_rank_stands() {
     let done = AtomicBool::new(false);
-    let builders = Comm::threads(4).into_iter().map(|b| b.stall_timeout(Duration::from_millis(300)));
+    let builders = Comm::threads(4).into_iter().map(|b| b.stall_timeout(Duration::from_millis(50)));
     let ran = run_ranks(builders.collect(), |comm| {
         comm.at("labels");
         comm.barrier()?;
@@ -74,7 +74,7 @@ fn a_stall_says_where_each_rank_stands() {
         result
     });
     let places = "ranks 0-2: labels, in barrier (call 2); rank 3: saddles, between calls".to_string();
-    let stalled = Err(CommError::Stalled { after: Duration::from_millis(300), places });
+    let stalled = Err(CommError::Stalled { after: Duration::from_millis(500), places });
     assert_eq!(ran, Ok(vec![stalled; 4]));
 }
 
@@ -89,6 +89,49 @@ fn slow_but_moving_is_no_stall() {
         comm.barrier()
     });
     assert_eq!(ran, Ok(vec![Ok(()); 3]));
+}
+
+/// Rank 1 of 3 does `work` while the others wait; a stall ends at once where all wait for 50 ms.
+fn beside_a_busy_rank(work: impl Fn(&Comm) + Sync) -> Vec<Result<(), CommError>> {
+    let builders = Comm::threads(3).into_iter().map(|b| b.stall_timeout(Duration::from_millis(50)));
+    let ran = run_ranks(builders.collect(), |comm| {
+        if comm.rank() == Rank(1) {
+            work(comm);
+        }
+        comm.barrier()
+    });
+    ran.expect("no rank panics")
+}
+
+#[test]
+fn a_rank_that_computes_has_more_patience() {
+    let ran = beside_a_busy_rank(|_| std::thread::sleep(Duration::from_millis(250)));
+    assert_eq!(ran, vec![Ok(()); 3]);
+}
+
+#[test]
+fn a_rank_whose_pulse_beats_is_not_stalled() {
+    let ran = beside_a_busy_rank(|comm| {
+        let pulse = comm.pulse();
+        let beat = move || {
+            for _ in 0..12 {
+                std::thread::sleep(Duration::from_millis(100));
+                pulse.beat();
+            }
+        };
+        std::thread::spawn(beat).join().expect("no panic");
+    });
+    assert_eq!(ran, vec![Ok(()); 3]);
+}
+
+#[test]
+fn a_rank_that_hangs_between_calls_is_found() {
+    let ran = beside_a_busy_rank(|_| std::thread::sleep(Duration::from_millis(1500)));
+    for result in ran {
+        let Err(CommError::Stalled { after, places }) = result else { panic!("{result:?}") };
+        assert_eq!(after, Duration::from_millis(500));
+        assert_eq!(places, "ranks 0, 2: no stage, in barrier (call 1); rank 1: no stage, between calls");
+    }
 }
 
 #[test]

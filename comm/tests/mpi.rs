@@ -85,5 +85,5 @@ fn a_rank_that_leaves_early_is_named() {
 #[test]
 fn a_stall_says_where_each_rank_stands() {
     let places = "ranks 0-2: all, in barrier (call 1); rank 3: no answer, so between calls";
-    fails("stall", &format!("nothing moved for 1 s; {places}"));
+    fails("stall", &format!("nothing moved for 2 s; {places}"));
 }

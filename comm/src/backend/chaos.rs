@@ -4,8 +4,8 @@
 //! has, and gives its core away, all from a seed. It keeps no message once the backend inside has
 //! handed it out, since the sender then counts it as received.
 
-use super::{Backend, Place, Tag, Transport};
-use crate::{CommError, Rank, Result};
+use super::{Backend, Finding, Place, Tag, Transport};
+use crate::{CommError, Pulse, Rank, Result};
 use std::time::Duration;
 
 /// Another backend, made unpleasant.
@@ -131,8 +131,16 @@ impl Transport for Chaos {
         self.inner.transport().stand(place);
     }
 
-    fn stalled(&mut self, after: Duration) -> Option<CommError> {
-        self.inner.transport().stalled(after)
+    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
+        self.inner.transport().look_around(patience, idle)
+    }
+
+    fn pulse(&self) -> Pulse {
+        self.inner.pulse()
+    }
+
+    fn before_end(&mut self, clean: Box<dyn FnOnce() + Send>) {
+        self.inner.transport().before_end(clean);
     }
 
     fn abort(&mut self, error: CommError) -> CommError {

@@ -6,7 +6,8 @@ pub(crate) mod mpi;
 pub(crate) mod solo;
 pub(crate) mod threads;
 
-use crate::{CommError, Rank, Result};
+use crate::pulse::BUSY_PATIENCE;
+use crate::{CommError, Pulse, Rank, Result};
 use std::fmt;
 use std::time::Duration;
 
@@ -96,12 +97,39 @@ pub(crate) trait Transport: fmt::Debug {
     /// Says where this rank stands.
     fn stand(&mut self, place: Place);
 
-    /// Nothing moved for `after`: the error that says where each rank stands, or `None` where others
-    /// say that something does move after all.
-    fn stalled(&mut self, after: Duration) -> Option<CommError>;
+    /// What to make of nothing having moved here for `idle`, which is at least `patience`.
+    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding;
+
+    /// The handle whose beats count as signs of life.
+    fn pulse(&self) -> Pulse;
+
+    /// Does `clean` before this process ends by itself, if an end of the job does that here.
+    fn before_end(&mut self, clean: Box<dyn FnOnce() + Send>) {
+        drop(clean);
+    }
 
     /// Ends the job with `error`, or with an earlier one, which is given back.
     fn abort(&mut self, error: CommError) -> CommError;
+}
+
+/// Why nothing moves.
+#[derive(Debug)]
+pub(crate) enum Finding {
+    /// Something does, as others say.
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "threads see it themselves"))]
+    Moves,
+    /// A rank computes, and not yet for too long.
+    Computes,
+    /// The job is to end with this.
+    Stalled(CommError),
+}
+
+impl Finding {
+    /// The finding where the ranks stand at `places` and some of them, if `computing`, in no call.
+    pub fn of(patience: Duration, idle: Duration, computing: bool, places: String) -> Self {
+        let after = if computing { patience * BUSY_PATIENCE } else { patience };
+        if idle < after { Self::Computes } else { Self::Stalled(CommError::Stalled { after, places }) }
+    }
 }
 
 /// The backend of a [`crate::Comm`].
@@ -121,6 +149,17 @@ pub(crate) enum Backend {
 impl Backend {
     pub fn solo() -> Self {
         Self::Solo(solo::Solo::default())
+    }
+
+    /// The handle of the backend inside.
+    pub fn pulse(&self) -> Pulse {
+        match self {
+            Self::Solo(solo) => solo.pulse(),
+            Self::Threads(threads) => threads.pulse(),
+            Self::Chaos(chaos) => chaos.pulse(),
+            #[cfg(feature = "mpi")]
+            Self::Mpi(mpi) => mpi.pulse(),
+        }
     }
 
     pub fn transport(&mut self) -> &mut dyn Transport {

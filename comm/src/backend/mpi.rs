@@ -4,8 +4,8 @@
 //! All calls are made by the thread that started MPI (funneled), but for `MPI_Abort` after a panic.
 #![allow(unsafe_code)]
 
-use super::{Place, Tag, Transport, list_places};
-use crate::{CommError, Rank, Result};
+use super::{Finding, Place, Tag, Transport, list_places};
+use crate::{CommError, Pulse, Rank, Result};
 use mpi::ffi;
 use mpi::topology::{Communicator, SimpleCommunicator};
 use mpi::traits::AsRaw;
@@ -27,10 +27,15 @@ const GOODBYE: c_int = ASK + 2;
 const SPINS: u32 = 500;
 /// How long to wait for the answers of others.
 const GRACE: Duration = Duration::from_secs(1);
+/// How much later than the rank before it a rank says that it aborts, up to some rank: what all see
+/// alike is said once.
+const DEFERENCE: Duration = Duration::from_millis(150);
 
 /// Where this process stands, for the panic hook, and whether MPI can be called.
 static PLACE: Mutex<Option<Place>> = Mutex::new(None);
 static RUNNING: AtomicBool = AtomicBool::new(false);
+/// What to do before this process ends.
+static CLEAN: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
 /// One rank's end.
 pub(crate) struct Mpi {
@@ -43,6 +48,7 @@ pub(crate) struct Mpi {
     /// Ranks that ended: who, after how many calls, in which stage.
     goodbyes: Vec<(Rank, u64, String)>,
     signs: u64,
+    pulse: Pulse,
     moved: Instant,
     rests: u32,
     /// Dropped after the communicator: it ends MPI.
@@ -91,6 +97,7 @@ impl Mpi {
             place: Place::default(),
             goodbyes: Vec::new(),
             signs: 0,
+            pulse: Pulse::default(),
             moved: Instant::now(),
             rests: 0,
             _universe: universe,
@@ -295,7 +302,7 @@ impl Transport for Mpi {
     }
 
     fn signs_of_life(&mut self) -> u64 {
-        self.signs
+        self.signs.wrapping_add(self.pulse.count())
     }
 
     fn stand(&mut self, place: Place) {
@@ -304,26 +311,37 @@ impl Transport for Mpi {
         self.sign();
     }
 
-    fn stalled(&mut self, after: Duration) -> Option<CommError> {
+    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
         let answers = match self.ask_around() {
             Ok(answers) => answers,
-            Err(error) => return Some(error),
+            Err(error) => return Finding::Stalled(error),
         };
-        let moving = (after / 2).as_millis() as u64;
+        let moving = (patience / 2).as_millis() as u64;
         if answers.iter().flatten().any(|(idle, _)| *idle < moving) {
-            return None;
+            return Finding::Moves;
         }
+        let computing = answers.iter().any(Option::is_none);
         let first = answers.iter().position(Option::is_some);
-        if first != Some(self.rank.at()) {
+        let silent = || "no answer, so between calls".to_string();
+        let places = answers.into_iter().map(|answer| answer.map_or_else(silent, |a| a.1));
+        let finding = Finding::of(patience, idle, computing, list_places(places));
+        if matches!(finding, Finding::Stalled(_)) && first != Some(self.rank.at()) {
             // That one says the same soon, and ends the job; one message is enough.
             std::thread::sleep(2 * GRACE);
         }
-        let silent = || "no answer, so between calls".to_string();
-        let places = answers.into_iter().map(|answer| answer.map_or_else(silent, |a| a.1));
-        Some(CommError::Stalled { after, places: list_places(places) })
+        finding
+    }
+
+    fn pulse(&self) -> Pulse {
+        self.pulse.clone()
+    }
+
+    fn before_end(&mut self, clean: Box<dyn FnOnce() + Send>) {
+        *CLEAN.lock().unwrap_or_else(PoisonError::into_inner) = Some(clean);
     }
 
     fn abort(&mut self, error: CommError) -> CommError {
+        std::thread::sleep(DEFERENCE * self.rank.0.min(8));
         end_job(&format!("{error} [{} of {}: {}]\n", self.rank, self.n_ranks, self.place))
     }
 }
@@ -397,6 +415,10 @@ fn end_job_on_panic(rank: Rank, n_ranks: usize) {
 
 /// Says why in one piece, leaves the launcher a moment to pass it on, and ends every process.
 fn end_job(why: &str) -> ! {
+    let clean = CLEAN.try_lock().map_or(None, |mut clean| clean.take());
+    if let Some(clean) = clean {
+        clean();
+    }
     let _ = std::io::stderr().write_all(why.as_bytes());
     std::thread::sleep(Duration::from_millis(100));
     // SAFETY: MPI runs; the library allows no way back from this call, and where it comes back all the

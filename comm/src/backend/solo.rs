@@ -1,7 +1,7 @@
 //! One rank, nobody to talk to.
 
-use super::{Place, Tag, Transport, list_places};
-use crate::{CommError, Rank, Result};
+use super::{Finding, Place, Tag, Transport, list_places};
+use crate::{CommError, Pulse, Rank, Result};
 use std::time::Duration;
 
 /// The world of one rank.
@@ -55,8 +55,12 @@ impl Transport for Solo {
         self.place = place;
     }
 
-    fn stalled(&mut self, after: Duration) -> Option<CommError> {
-        Some(CommError::Stalled { after, places: list_places([self.place.to_string()]) })
+    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
+        Finding::of(patience, idle, false, list_places([self.place.to_string()]))
+    }
+
+    fn pulse(&self) -> Pulse {
+        Pulse::default()
     }
 
     fn abort(&mut self, error: CommError) -> CommError {

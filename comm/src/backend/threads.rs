@@ -1,9 +1,9 @@
 //! Ranks as threads of one process: a mailbox each.
 
-use super::{Place, Tag, Transport, list_places};
-use crate::{CommError, Rank, Result};
+use super::{Finding, Place, Tag, Transport, list_places};
+use crate::{CommError, Pulse, Rank, Result};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ struct Mailbox {
     /// Synchronous messages of this rank that were not handed out yet.
     unmatched: AtomicUsize,
     /// Signs of life.
-    signs: AtomicU64,
+    signs: Pulse,
     place: Mutex<Place>,
 }
 
@@ -122,7 +122,7 @@ impl Mailbox {
     }
 
     fn sign(&self) {
-        self.signs.fetch_add(1, Ordering::Relaxed);
+        self.signs.beat();
     }
 }
 
@@ -214,7 +214,7 @@ impl Transport for Threads {
     }
 
     fn signs_of_life(&mut self) -> u64 {
-        let signs = self.world.boxes.iter().map(|b| b.signs.load(Ordering::Relaxed));
+        let signs = self.world.boxes.iter().map(|b| b.signs.count());
         signs.fold(0, u64::wrapping_add)
     }
 
@@ -224,9 +224,14 @@ impl Transport for Threads {
         self.own().sign();
     }
 
-    fn stalled(&mut self, after: Duration) -> Option<CommError> {
-        let places = self.world.boxes.iter().map(|b| lock(&b.place).to_string());
-        Some(CommError::Stalled { after, places: list_places(places) })
+    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
+        let places: Vec<Place> = self.world.boxes.iter().map(|b| *lock(&b.place)).collect();
+        let computing = places.iter().any(|place| place.call.is_empty());
+        Finding::of(patience, idle, computing, list_places(places.iter().map(Place::to_string)))
+    }
+
+    fn pulse(&self) -> Pulse {
+        self.own().signs.clone()
     }
 
     fn abort(&mut self, error: CommError) -> CommError {

@@ -72,7 +72,13 @@ impl Pending {
         sync_folder(&path)
     }
 
-    fn synced(self) -> WriteResult<Self> {
+    /// The hidden name, beside the final one.
+    pub(super) fn hidden(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// With all that was written to it by now on the disk.
+    pub(super) fn synced(self) -> WriteResult<Self> {
         // Opened anew by name: a library may have replaced the content behind our handle.
         let file = File::options().write(true).open(self.file.path());
         file.and_then(|f| f.sync_all()).map_err(WriteError::io(&self.path, "flushing to disk"))?;

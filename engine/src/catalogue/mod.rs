@@ -8,6 +8,7 @@
 //! | `writers` | the table of formats; [`write()`] and [`read()`] choose by the file's name |
 //! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
+//! | [`part`] | a catalogue that lies on several ranks; the only place here that knows of ranks |
 //! | [`atomic`] | whole files or none |
 //! | [`info`] | a catalogue described for a person |
 
@@ -17,14 +18,16 @@ mod error;
 #[cfg(feature = "hdf5")]
 pub mod hdf5;
 pub mod info;
+pub mod part;
 pub mod ramses_text;
 mod shape;
 pub mod units;
 mod writers;
 
 pub use error::{CatalogueReadError, CatalogueReadResult, WriteError, WriteResult};
+pub use part::{CataloguePart, PartError, PartTable, Run, write_part};
 pub use shape::check_shape;
-pub use writers::{WRITERS, Writer, check_output, read, write, writer_for};
+pub use writers::{PartFormat, WRITERS, Writer, check_output, read, write, writer_for};
 
 /// Values of one column, one entry a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,6 +124,18 @@ pub struct Catalogue {
 }
 
 impl Values {
+    /// The name of their type.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Self::U8(_) => "u8",
+            Self::U64(_) => "u64",
+            Self::I64(_) => "i64",
+            Self::F64(_) => "f64",
+            Self::F64x3(_) => "f64x3",
+            Self::U32x3(_) => "u32x3",
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {

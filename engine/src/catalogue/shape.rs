@@ -1,6 +1,6 @@
 //! What every format asks of a catalogue before the first byte is written.
 
-use super::{Catalogue, Table, WriteError, WriteResult};
+use super::{Attribute, Catalogue, Table, WriteError, WriteResult};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -10,10 +10,18 @@ use std::path::Path;
 /// # Errors
 /// The first name or column at fault.
 pub fn check_shape(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
-    let attributes = catalogue.attributes.iter().map(|(name, _)| name.as_str());
-    check_names(path, "attribute", attributes)?;
-    check_names(path, "table", catalogue.tables.iter().map(|t| t.name.as_str()))?;
-    catalogue.tables.iter().try_for_each(|table| check_table(path, table))
+    check_tables(path, &catalogue.attributes, &catalogue.tables.iter().collect::<Vec<_>>())
+}
+
+/// The same of a catalogue in pieces.
+pub(super) fn check_tables(
+    path: &Path,
+    attributes: &[(String, Attribute)],
+    tables: &[&Table],
+) -> WriteResult<()> {
+    check_names(path, "attribute", attributes.iter().map(|(name, _)| name.as_str()))?;
+    check_names(path, "table", tables.iter().map(|t| t.name.as_str()))?;
+    tables.iter().try_for_each(|table| check_table(path, table))
 }
 
 fn check_table(path: &Path, table: &Table) -> WriteResult<()> {

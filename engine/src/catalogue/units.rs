@@ -1,6 +1,6 @@
 //! Names of units in the files, and their values in cgs.
 
-use super::{Attribute, Catalogue, Dimension};
+use super::{Attribute, Dimension};
 
 const NAMES: [&str; 3] = ["code_length", "code_mass", "code_time"];
 
@@ -40,9 +40,9 @@ pub fn parse_unit(name: &str) -> Option<Dimension> {
 }
 
 /// How many cgs units one code unit of `dimension` is, from the attributes `unit_length`,
-/// `unit_density` and `unit_time` of the catalogue; `None` if one that is needed is absent.
-pub fn cgs_factor(catalogue: &Catalogue, dimension: Dimension) -> Option<f64> {
-    let unit = |name, used: bool| if used { real(catalogue, name) } else { Some(1.0) };
+/// `unit_density` and `unit_time` of a catalogue; `None` if one that is needed is absent.
+pub fn cgs_factor(attributes: &[(String, Attribute)], dimension: Dimension) -> Option<f64> {
+    let unit = |name, used: bool| if used { real(attributes, name) } else { Some(1.0) };
     let length = unit("unit_length", dimension.length != 0 || dimension.mass != 0)?;
     let density = unit("unit_density", dimension.mass != 0)?;
     let time = unit("unit_time", dimension.time != 0)?;
@@ -50,9 +50,9 @@ pub fn cgs_factor(catalogue: &Catalogue, dimension: Dimension) -> Option<f64> {
     Some(density.powi(m) * length.powi(l + 3 * m) * time.powi(t))
 }
 
-fn real(catalogue: &Catalogue, name: &str) -> Option<f64> {
-    match catalogue.attribute(name)? {
-        Attribute::Real(value) => Some(*value),
+fn real(attributes: &[(String, Attribute)], name: &str) -> Option<f64> {
+    match attributes.iter().find(|(n, _)| n == name) {
+        Some((_, Attribute::Real(value))) => Some(*value),
         _ => None,
     }
 }
@@ -97,12 +97,11 @@ mod tests {
 
     #[test]
     fn cgs_factors_need_only_the_units_they_use() {
-        let attributes =
-            vec![("unit_length".into(), Attribute::Real(2.0)), ("unit_density".into(), Attribute::Real(3.0))];
-        let catalogue = Catalogue { attributes, tables: vec![] };
-        assert_eq!(cgs_factor(&catalogue, Dimension::MASS), Some(24.0));
-        assert_eq!(cgs_factor(&catalogue, Dimension::DENSITY), Some(3.0));
-        assert_eq!(cgs_factor(&catalogue, Dimension::NONE), Some(1.0));
-        assert_eq!(cgs_factor(&catalogue, Dimension::VELOCITY), None);
+        let attributes = [("unit_length", 2.0), ("unit_density", 3.0)];
+        let attributes = attributes.map(|(name, value)| (name.to_string(), Attribute::Real(value)));
+        assert_eq!(cgs_factor(&attributes, Dimension::MASS), Some(24.0));
+        assert_eq!(cgs_factor(&attributes, Dimension::DENSITY), Some(3.0));
+        assert_eq!(cgs_factor(&attributes, Dimension::NONE), Some(1.0));
+        assert_eq!(cgs_factor(&attributes, Dimension::VELOCITY), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The formats a catalogue can be written in and read from: one row each.
 
 use super::atomic::check_writable;
-use super::{Catalogue, CatalogueReadError, CatalogueReadResult, WriteError, WriteResult};
+use super::{Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Table, WriteError, WriteResult};
 use std::path::Path;
 
 /// A format. To add one: a file in this folder and a row in [`WRITERS`].
@@ -15,13 +15,48 @@ pub struct Writer {
     pub write: fn(&Path, &Catalogue) -> WriteResult<()>,
     /// Reads it back.
     pub read: fn(&Path) -> CatalogueReadResult<Catalogue>,
+    /// How several writers make one file, where the format can do that.
+    pub in_parts: Option<PartFormat>,
+}
+
+/// A format that several writers fill, one after the other. The first path is the final one, for
+/// messages, and the second the file that is written. `begin` makes the file for tables of so many rows,
+/// `add_rows` writes rows from a given one on, `finish` comes after all rows.
+#[derive(Debug, Clone, Copy)]
+pub struct PartFormat {
+    /// Rows that only one writer should touch; shares of writers are multiples of it.
+    pub chunk: usize,
+    /// Makes the file, given attributes and tables with their whole numbers of rows.
+    #[allow(clippy::type_complexity, reason = "it is written once")]
+    pub begin: fn(&Path, &Path, &[(String, Attribute)], &[(&Table, u64)]) -> WriteResult<()>,
+    /// Writes rows.
+    pub add_rows: fn(&Path, &Path, &Table, u64) -> WriteResult<()>,
+    /// Completes the file.
+    pub finish: fn(&Path, &Path) -> WriteResult<()>,
 }
 
 /// All formats of this build, the preferred one first.
 pub const WRITERS: &[Writer] = &[
     #[cfg(feature = "hdf5")]
-    Writer { name: "HDF5", extensions: HDF5_EXTENSIONS, write: super::hdf5::write, read: super::hdf5::read },
-    Writer { name: "CSV", extensions: &["csv"], write: super::csv::write, read: super::csv::read },
+    Writer {
+        name: "HDF5",
+        extensions: HDF5_EXTENSIONS,
+        write: super::hdf5::write,
+        read: super::hdf5::read,
+        in_parts: Some(PartFormat {
+            chunk: super::hdf5::CHUNK,
+            begin: super::hdf5::begin,
+            add_rows: super::hdf5::add_rows,
+            finish: super::hdf5::finish,
+        }),
+    },
+    Writer {
+        name: "CSV",
+        extensions: &["csv"],
+        write: super::csv::write,
+        read: super::csv::read,
+        in_parts: None,
+    },
 ];
 
 const HDF5_EXTENSIONS: &[&str] = &["hdf5", "h5"];

@@ -42,17 +42,6 @@ fn main_table(catalogue: &Catalogue) -> Option<&str> {
     catalogue.table("clumps").or_else(first).map(|t| t.name.as_str())
 }
 
-fn type_name(values: &Values) -> &'static str {
-    match values {
-        Values::U8(_) => "u8",
-        Values::U64(_) => "u64",
-        Values::I64(_) => "i64",
-        Values::F64(_) => "f64",
-        Values::F64x3(_) => "f64x3",
-        Values::U32x3(_) => "u32x3",
-    }
-}
-
 fn empty_values(type_name: &str) -> Option<Values> {
     Some(match type_name {
         "u8" => Values::U8(vec![]),

@@ -1,6 +1,6 @@
 //! Catalogue to CSV.
 
-use super::{MARK, main_table, side_path, type_name};
+use super::{MARK, main_table, side_path};
 use crate::catalogue::atomic::{Pending, stage_file};
 use crate::catalogue::units::unit_name;
 use crate::catalogue::{Attribute, Catalogue, Column, Table, Values, WriteResult, check_shape};
@@ -52,7 +52,7 @@ fn write_mark(out: &mut dyn Write, run: u64) -> Result<()> {
 fn write_table(out: &mut dyn Write, table: &Table) -> Result<()> {
     writeln!(out, "# table: {}\n# rows: {}", table.name, table.n_rows())?;
     for column in &table.columns {
-        let (kind, units) = (type_name(&column.values), unit_name(column.dimension));
+        let (kind, units) = (column.values.type_name(), unit_name(column.dimension));
         writeln!(out, "# column: {} {kind} [{units}] {}", column.name, json(&column.description))?;
     }
     let heads: Vec<_> = table.columns.iter().map(head).collect();

@@ -12,6 +12,7 @@ mod write;
 
 pub use read::read;
 pub use write::write;
+pub(super) use write::{CHUNK, add_rows, begin, finish};
 
 /// Name of the attribute that marks a file as ours.
 const MARK: &str = "inselberg_catalogue";

@@ -7,14 +7,15 @@ use crate::catalogue::units::{cgs_factor, unit_name};
 use crate::catalogue::{Attribute, Catalogue, Column, Table, Values, WriteError, WriteResult, check_shape};
 use ::hdf5::plist::file_create::{AttrCreationOrder, LinkCreationOrder};
 use ::hdf5::types::VarLenUnicode;
-use ::hdf5::{File, Group, H5Type, Location};
+use ::hdf5::{Dataset, File, Group, H5Type, Location};
+use ndarray::{ArrayView1, ArrayView2};
 use std::path::Path;
 use std::str::FromStr;
 
 /// Rows above which a table is compressed.
 const LARGE: usize = 1 << 14;
 /// Rows of a chunk of a large table.
-const CHUNK: usize = 1 << 16;
+pub const CHUNK: usize = 1 << 16;
 /// The cheapest level of gzip: shuffled columns gain little from more.
 const GZIP: u8 = 1;
 
@@ -24,8 +25,40 @@ const GZIP: u8 = 1;
 /// The place cannot be written, or a name or text does not fit the format; `path` is then as before.
 pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
     check_shape(path, catalogue)?;
+    let tables: Vec<_> = catalogue.tables.iter().map(|t| (t, t.n_rows() as u64)).collect();
     let to = Target { path };
-    stage_path(path, |hidden| to.fill(hidden, catalogue))?.commit()
+    let fill = |hidden: &Path| {
+        let file = to.make(hidden, &catalogue.attributes, &tables)?;
+        catalogue.tables.iter().try_for_each(|table| to.rows(&file, table, 0))?;
+        to.close(file)?;
+        finish(path, hidden)
+    };
+    stage_path(path, fill)?.commit()
+}
+
+/// Makes the file `hidden`, which becomes `path`, with every dataset at its whole size: that of the
+/// number that goes with its table. Only names and types of the columns count.
+pub fn begin(
+    path: &Path,
+    hidden: &Path,
+    attributes: &[(String, Attribute)],
+    tables: &[(&Table, u64)],
+) -> WriteResult<()> {
+    let to = Target { path };
+    to.close(to.make(hidden, attributes, tables)?)
+}
+
+/// Writes rows of one table, the first of them to row `first`. The file must be open nowhere else.
+pub fn add_rows(path: &Path, hidden: &Path, table: &Table, first: u64) -> WriteResult<()> {
+    let to = Target { path };
+    let file = File::open_rw(hidden).map_err(to.failed("opening the file"))?;
+    to.rows(&file, table, first)?;
+    to.close(file)
+}
+
+/// Seals the file once all its rows are there. Costs reading it.
+pub fn finish(path: &Path, hidden: &Path) -> WriteResult<()> {
+    seal(hidden).map_err(WriteError::io(path, "writing the checksum"))
 }
 
 /// Knows the final name for the messages.
@@ -34,17 +67,23 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    fn fill(&self, hidden: &Path, catalogue: &Catalogue) -> WriteResult<()> {
+    fn make(
+        &self,
+        hidden: &Path,
+        attributes: &[(String, Attribute)],
+        tables: &[(&Table, u64)],
+    ) -> WriteResult<File> {
         let file = self.create(hidden)?;
         self.attribute(&file, MARK, &Attribute::Int(VERSION))?;
-        for (name, value) in &catalogue.attributes {
-            self.attribute(&file, name, value)?;
+        attributes.iter().try_for_each(|(name, value)| self.attribute(&file, name, value))?;
+        for (table, n_rows) in tables {
+            self.table(&file, attributes, table, *n_rows as usize)?;
         }
-        for table in &catalogue.tables {
-            self.table(&file, catalogue, table)?;
-        }
-        file.flush().and_then(|()| file.close()).map_err(self.failed("end of file"))?;
-        seal(hidden).map_err(WriteError::io(self.path, "writing the checksum"))
+        Ok(file)
+    }
+
+    fn close(&self, file: File) -> WriteResult<()> {
+        file.flush().and_then(|()| file.close()).map_err(self.failed("end of file"))
     }
 
     fn create(&self, hidden: &Path) -> WriteResult<File> {
@@ -57,30 +96,37 @@ impl Target<'_> {
         options.create(hidden).map_err(self.failed("creating the file"))
     }
 
-    fn table(&self, file: &File, catalogue: &Catalogue, table: &Table) -> WriteResult<()> {
+    fn table(
+        &self,
+        file: &File,
+        attributes: &[(String, Attribute)],
+        table: &Table,
+        n_rows: usize,
+    ) -> WriteResult<()> {
         let group = file
             .create_group_builder()
             .obj_track_times(false)
             .with_gcpl(|p| p.link_creation_order(LinkCreationOrder::Indexed))
             .create(table.name.as_str())
             .map_err(self.failed(&table.name))?;
-        table.columns.iter().try_for_each(|column| self.column(&group, catalogue, table, column))
+        table.columns.iter().try_for_each(|column| {
+            let place = format!("{}/{}", table.name, column.name);
+            let dataset = new_dataset(&group, column, n_rows).map_err(self.failed(&place))?;
+            self.attribute(&dataset, "units", &Attribute::Text(unit_name(column.dimension)))?;
+            if let Some(factor) = cgs_factor(attributes, column.dimension) {
+                self.attribute(&dataset, "cgs_factor", &Attribute::Real(factor))?;
+            }
+            self.attribute(&dataset, "description", &Attribute::Text(column.description.clone()))
+        })
     }
 
-    fn column(
-        &self,
-        group: &Group,
-        catalogue: &Catalogue,
-        table: &Table,
-        column: &Column,
-    ) -> WriteResult<()> {
-        let place = format!("{}/{}", table.name, column.name);
-        let dataset = dataset(group, &column.name, &column.values).map_err(self.failed(&place))?;
-        self.attribute(&dataset, "units", &Attribute::Text(unit_name(column.dimension)))?;
-        if let Some(factor) = cgs_factor(catalogue, column.dimension) {
-            self.attribute(&dataset, "cgs_factor", &Attribute::Real(factor))?;
-        }
-        self.attribute(&dataset, "description", &Attribute::Text(column.description.clone()))
+    /// Writes the rows of `table` from row `first` on.
+    fn rows(&self, file: &File, table: &Table, first: u64) -> WriteResult<()> {
+        table.columns.iter().filter(|c| !c.values.is_empty()).try_for_each(|column| {
+            let place = format!("{}/{}", table.name, column.name);
+            let dataset = file.dataset(&place).map_err(self.failed(&place))?;
+            put(&dataset, &column.values, first as usize).map_err(self.failed(&place))
+        })
     }
 
     fn attribute(&self, at: &Location, name: &str, value: &Attribute) -> WriteResult<()> {
@@ -111,23 +157,19 @@ fn scalar<T: H5Type>(at: &Location, name: &str, value: &T) -> ::hdf5::Result<()>
     at.new_attr::<T>().create(name)?.write_scalar(value)
 }
 
-fn dataset(group: &Group, name: &str, values: &Values) -> ::hdf5::Result<::hdf5::Dataset> {
-    match values {
-        Values::U8(v) => raw(group, name, &[v.len()], v),
-        Values::U64(v) => raw(group, name, &[v.len()], v),
-        Values::I64(v) => raw(group, name, &[v.len()], v),
-        Values::F64(v) => raw(group, name, &[v.len()], v),
-        Values::F64x3(v) => raw(group, name, &[v.len(), 3], v.as_flattened()),
-        Values::U32x3(v) => raw(group, name, &[v.len(), 3], v.as_flattened()),
+fn new_dataset(group: &Group, column: &Column, n_rows: usize) -> ::hdf5::Result<Dataset> {
+    let name = &column.name;
+    match &column.values {
+        Values::U8(_) => raw::<u8>(group, name, &[n_rows]),
+        Values::U64(_) => raw::<u64>(group, name, &[n_rows]),
+        Values::I64(_) => raw::<i64>(group, name, &[n_rows]),
+        Values::F64(_) => raw::<f64>(group, name, &[n_rows]),
+        Values::F64x3(_) => raw::<f64>(group, name, &[n_rows, 3]),
+        Values::U32x3(_) => raw::<u32>(group, name, &[n_rows, 3]),
     }
 }
 
-fn raw<T: H5Type>(
-    group: &Group,
-    name: &str,
-    shape: &[usize],
-    values: &[T],
-) -> ::hdf5::Result<::hdf5::Dataset> {
+fn raw<T: H5Type>(group: &Group, name: &str, shape: &[usize]) -> ::hdf5::Result<Dataset> {
     let mut builder =
         group.new_dataset::<T>().obj_track_times(false).attr_creation_order(AttrCreationOrder::Tracked);
     if shape[0] > LARGE {
@@ -135,7 +177,17 @@ fn raw<T: H5Type>(
         chunk[0] = CHUNK.min(shape[0]);
         builder = builder.chunk(chunk).shuffle().deflate(GZIP);
     }
-    let dataset = builder.shape(shape).create(name)?;
-    dataset.write_raw(values)?;
-    Ok(dataset)
+    builder.shape(shape).create(name)
+}
+
+fn put(dataset: &Dataset, values: &Values, first: usize) -> ::hdf5::Result<()> {
+    let rows = first..first + values.len();
+    match values {
+        Values::U8(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
+        Values::U64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
+        Values::I64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
+        Values::F64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
+        Values::F64x3(v) => dataset.write_slice(ArrayView2::from(v.as_slice()), (rows, ..)),
+        Values::U32x3(v) => dataset.write_slice(ArrayView2::from(v.as_slice()), (rows, ..)),
+    }
 }

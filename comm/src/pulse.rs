@@ -1,0 +1,23 @@
+//! Signs of life of a rank that computes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many times the stall timeout a rank gets that is between calls, hence computing.
+pub(crate) const BUSY_PATIENCE: u32 = 10;
+
+/// Tells the watchdog of the other ranks that this one still works. May be kept by any thread.
+#[derive(Debug, Clone, Default)]
+pub struct Pulse(Arc<AtomicU64>);
+
+impl Pulse {
+    /// A sign of life. Costs an addition in memory that threads may share.
+    pub fn beat(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Beats so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
