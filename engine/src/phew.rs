@@ -4,6 +4,7 @@ use crate::amr::AmrField;
 use crate::io::ReadError;
 use crate::observe::Observer;
 use crate::peaks::Peaks;
+use crate::ranks::balance::Balance;
 use crate::ranks::labels::Ends;
 use crate::ranks::links::TestLinks;
 use crate::ranks::peak_comm::{KnownPeak, PeakComm};
@@ -102,6 +103,8 @@ pub struct Segmentation {
     pub known: PeakComm,
     /// The own peaks with their tree.
     pub peaks: Peaks,
+    /// How the work lay on the ranks.
+    pub balance: Balance,
 }
 
 /// What [`segment`] works on.
@@ -162,6 +165,7 @@ pub fn segment(
         own: &task.links.own,
     };
     let edges = stage.run("saddles", || saddle::run(&patches));
+    let balance = Balance::of(task.links, tests.len(), &known, edges.len(), comm)?;
     let grown = stage.run("forest", || forest::grow(comm, &known, edges, &locator))?;
     let (sums, quanta) = stage.run("sums", || patches.sums(&known, task.extra, comm))?;
     let value = |slot: &PeakIdx| {
@@ -182,7 +186,7 @@ pub fn segment(
         has_velocity: task.extra.velocity.is_some(),
     });
     drop(locator);
-    Ok(Segmentation { tests, ends, labels, known, peaks })
+    Ok(Segmentation { tests, ends, labels, known, peaks, balance })
 }
 
 /// Density, level and position of every own peak, in the order of the cells.

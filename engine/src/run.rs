@@ -1,18 +1,21 @@
 //! The recipe: a snapshot in, a catalogue out.
 
 use crate::amr::AmrField;
-use crate::catalogue::Catalogue;
-use crate::io::{ReadError, Snapshot};
+use crate::catalogue::{CataloguePart, PartTable};
+use crate::domains::{Part, load};
+use crate::io::Snapshot;
 use crate::observe::Observer;
 use crate::phew::{FieldChoice, PhewConfig, RunError, Segmentation, Task, Thresholds, segment, timed};
-use crate::ranks::links::ALONE;
+use crate::ranks::balance::Balance;
+use crate::ranks::links::TestLinks;
 use crate::stages::density::{Scheme, deposit, read_dark_matter};
-use crate::stages::load::{read_mesh, read_tests};
+use crate::stages::load::read_mesh;
 use crate::stages::properties::TestFields;
 use crate::stages::tests;
 use crate::structures::{Structures, structures};
 use crate::tables::{
-    Provenance, attributes, cells_table, clumps_table, haloes_table, particles_table, tree_table,
+    PatchIds, Provenance, attributes, cells_table, clumps_table, haloes_table, in_order, particles_table,
+    tree_part, tree_table,
 };
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::phew::Rules;
@@ -22,27 +25,32 @@ use inselberg_kernels::phew::tests::TestCells;
 /// What a run leaves behind.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The catalogue, complete.
-    pub catalogue: Catalogue,
-    /// The field that was segmented, for pictures.
-    pub field: AmrField,
+    /// What this rank holds of the catalogue; one rank holds all of it.
+    pub catalogue: CataloguePart,
+    /// The field that was segmented and what of it is this rank's, for pictures.
+    pub part: Part,
+    /// How the work lies on the ranks.
+    pub balance: Balance,
 }
 
 /// Where the density comes from, decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Source<'a> {
+pub enum Source<'a> {
+    /// A field of the snapshot.
     Cells(&'a str),
+    /// The dark-matter particles.
     Particles(Scheme),
 }
 
 /// PHEW on a snapshot.
 ///
 /// Collective over `comm`; uses the current rayon pool. The catalogue is the same bit for bit for any
-/// number of threads and for any split of the snapshot into files.
+/// number of ranks and threads and for any split of the snapshot into files.
 ///
 /// # Errors
 /// When the input cannot be read, lacks what was asked for, or holds values that are no densities, and
-/// when another rank fails.
+/// when another rank fails. What goes wrong on one rank only is for its caller to pass on to the others
+/// ([`Comm::abort`]).
 pub fn run(
     snapshot: &dyn Snapshot,
     config: &PhewConfig,
@@ -53,15 +61,18 @@ pub fn run(
         return Err(RunError::NoParticles);
     }
     let source = choose_source(snapshot, config)?;
-    let thresholds = mass_in_code_units(snapshot, config)?;
-    let field = read_field(snapshot, source, observer)?;
-    let tests = timed(observer, "test cells", field.mesh.n_leaves() as u64, || {
-        tests::find(&field, thresholds.density)
-    });
-    let extra = read_extra(snapshot, source, &field, &tests)?;
+    let thresholds = mass_in_code_units(snapshot, config, comm)?;
+    let columns = Columns::of(snapshot, source);
+    let part = load(snapshot, source, thresholds.density, &columns.names(), comm, observer)?;
+    let (field, n_leaves) = (&part.field, part.n_own_leaves() as u64);
+    comm.at("test cells");
+    let tests = timed(observer, "test cells", n_leaves, || tests::find(field, thresholds.density));
+    let links = TestLinks::of(&part, &tests);
+    let n_tests = (tests.len() - links.n_ghosts()) as u64;
+    let extra = columns.sort(&part, &tests, &links);
     let task = Task {
-        field: &field,
-        links: &ALONE,
+        field,
+        links: &links,
         extra: &extra,
         density_threshold: thresholds.density,
         side: snapshot.header().boxlen,
@@ -69,18 +80,23 @@ pub fn run(
     };
     let segmentation = segment(&task, tests, comm, observer)?;
     let cut = Cut { density: thresholds.density, relevance: thresholds.relevance, saddle: thresholds.saddle };
-    let found = timed(observer, "hierarchy", segmentation.tests.len() as u64, || {
+    comm.at("hierarchy");
+    let found = timed(observer, "hierarchy", n_tests, || {
         structures(&segmentation.peaks, &cut, thresholds.mass, config.rules, comm)
     })?;
-    let mut catalogue = assemble(&segmentation, &found);
-    if config.with_cells {
-        catalogue.tables.push(cells_table(&field.mesh, &segmentation, &found));
+    comm.at("tables");
+    let mut tables = tables(&segmentation, &found, comm)?;
+    if config.with_cells || config.with_particles {
+        let ids = PatchIds::new(&segmentation, &found, comm)?;
+        if config.with_cells {
+            tables.push(cells_table(&field.mesh, &links.own, &segmentation, &ids, comm)?);
+        }
+        if config.with_particles {
+            tables.push(particles_table(snapshot, &part, &segmentation, &ids, comm)?);
+        }
     }
-    if config.with_particles {
-        catalogue.tables.push(particles_table(snapshot, &field.mesh, &segmentation, &found)?);
-    }
-    let totals = totals(&field, &segmentation, &found, comm)?;
-    catalogue.attributes = attributes(&Provenance {
+    let totals = totals(n_leaves, n_tests, &segmentation, &found, comm)?;
+    let attributes = attributes(&Provenance {
         header: snapshot.header(),
         field: source.name(),
         thresholds: &thresholds,
@@ -88,7 +104,8 @@ pub fn run(
         totals: &totals,
         run: [("run_threads", rayon::current_num_threads() as u64), ("run_ranks", comm.n_ranks() as u64)],
     });
-    Ok(Outcome { catalogue, field })
+    let balance = segmentation.balance;
+    Ok(Outcome { catalogue: CataloguePart { attributes, tables }, part, balance })
 }
 
 impl Source<'_> {
@@ -124,7 +141,7 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Resu
     }
 }
 
-fn read_field(
+pub(crate) fn read_field(
     snapshot: &dyn Snapshot,
     source: Source,
     observer: &dyn Observer,
@@ -146,75 +163,86 @@ fn read_field(
     Ok(timed(observer, "density", particles.mass.len() as u64, work))
 }
 
-/// Gas velocities, and the gas density where the field is another hydro variable.
-fn read_extra(
-    snapshot: &dyn Snapshot,
-    source: Source,
-    field: &AmrField,
-    tests: &TestCells,
-) -> Result<TestFields, RunError> {
-    const VELOCITY: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
-    let is_hydro = |name: &str| snapshot.fields().iter().any(|f| f.name == name && f.family == "hydro");
-    let Source::Cells(name) = source else { return Ok(TestFields::default()) };
-    let mut wanted = Vec::new();
-    let moving = is_hydro(name) && VELOCITY.iter().all(|v| is_hydro(v));
-    let weighed = is_hydro(name) && name != "density" && is_hydro("density");
-    if moving {
-        wanted.extend(VELOCITY);
-    }
-    if weighed {
-        wanted.push("density");
-    }
-    if wanted.is_empty() {
-        return Ok(TestFields::default());
-    }
-    let mut columns = read_tests(snapshot, &field.mesh, tests, &wanted)?;
-    let mass_density = if weighed { columns.pop() } else { None };
-    let velocity = if moving { columns.try_into().ok() } else { None };
-    Ok(TestFields { mass_density, velocity })
+/// Further fields of the test cells: gas velocities, and the gas density where the field is another hydro
+/// variable.
+struct Columns {
+    moving: bool,
+    weighed: bool,
 }
 
-/// RAMSES gives the mass threshold in masses of the lightest particle.
-fn mass_in_code_units(snapshot: &dyn Snapshot, config: &PhewConfig) -> Result<Thresholds, ReadError> {
+impl Columns {
+    const VELOCITY: [&'static str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
+
+    fn of(snapshot: &dyn Snapshot, source: Source) -> Self {
+        let is_hydro = |name: &str| snapshot.fields().iter().any(|f| f.name == name && f.family == "hydro");
+        let Source::Cells(name) = source else { return Self { moving: false, weighed: false } };
+        Self {
+            moving: is_hydro(name) && Self::VELOCITY.iter().all(|v| is_hydro(v)),
+            weighed: is_hydro(name) && name != "density" && is_hydro("density"),
+        }
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let velocity = Self::VELOCITY.into_iter().filter(|_| self.moving);
+        velocity.chain(self.weighed.then_some("density")).collect()
+    }
+
+    /// The columns of a part, which are of own test cells, by test cell.
+    fn sort(&self, part: &Part, tests: &TestCells, links: &TestLinks) -> TestFields {
+        let mut columns = part.extra.iter().map(|own| links.spread(part, tests, own));
+        let velocity = self.moving.then(|| std::array::from_fn(|_| columns.next().unwrap_or_default()));
+        TestFields { velocity, mass_density: if self.weighed { columns.next() } else { None } }
+    }
+}
+
+/// RAMSES gives the mass threshold in masses of the lightest particle. Collective.
+fn mass_in_code_units(
+    snapshot: &dyn Snapshot,
+    config: &PhewConfig,
+    comm: &Comm,
+) -> Result<Thresholds, RunError> {
     let mut thresholds = config.thresholds;
     if config.rules == Rules::Ramses && thresholds.mass > 0.0 && snapshot.has_particles() {
+        comm.at("reading");
         let mut least = f64::INFINITY;
-        for piece in 0..snapshot.header().n_pieces {
+        for piece in (comm.rank().at()..snapshot.header().n_pieces).step_by(comm.n_ranks()) {
             snapshot.particles(piece, &mut |block| {
                 least = block.mass.iter().filter(|m| **m > 0.0).fold(least, |a, &m| a.min(m));
                 Ok(())
             })?;
         }
+        let least = -comm.all_max(&[-least])?[0];
         thresholds.mass *= if least.is_finite() { least } else { 1.0 };
     }
     Ok(thresholds)
 }
 
-fn assemble(segmentation: &Segmentation, found: &Structures) -> Catalogue {
-    let has_velocity = segmentation.peaks.has_velocity;
-    let tables = vec![
-        clumps_table(&found.clumps, has_velocity),
-        haloes_table(&found.haloes, has_velocity),
-        tree_table(&segmentation.peaks, &found.peak_rank),
-    ];
-    Catalogue { attributes: Vec::new(), tables }
+/// Collective: clumps, haloes and the tree.
+fn tables(segmentation: &Segmentation, found: &Structures, comm: &Comm) -> Result<Vec<PartTable>, CommError> {
+    let peaks = &segmentation.peaks;
+    Ok(vec![
+        in_order(clumps_table(&found.clumps, peaks.has_velocity), comm)?,
+        in_order(haloes_table(&found.haloes, peaks.has_velocity), comm)?,
+        tree_part(tree_table(peaks, &found.peak_rank), &peaks.global, peaks.n_global),
+    ])
 }
 
 /// Collective: totals over all ranks.
 fn totals(
-    field: &AmrField,
+    n_leaves: u64,
+    n_tests: u64,
     segmentation: &Segmentation,
     found: &Structures,
     comm: &Comm,
 ) -> Result<[(&'static str, u64); 6], CommError> {
-    let local = [field.mesh.n_leaves(), segmentation.tests.len(), segmentation.peaks.len()].map(|n| n as u64);
+    let local = [n_leaves, n_tests, found.clumps.len() as u64, found.haloes.len() as u64];
     let sums = comm.all_reduce_counts(&local, Reduce::Sum)?;
     Ok([
         ("n_leaf_cells", sums[0]),
         ("n_test_cells", sums[1]),
-        ("n_peaks", sums[2]),
-        ("n_clumps", found.clumps.len() as u64),
-        ("n_haloes", found.haloes.len() as u64),
+        ("n_peaks", segmentation.peaks.n_global),
+        ("n_clumps", sums[2]),
+        ("n_haloes", sums[3]),
         ("n_levels", found.max_level),
     ])
 }

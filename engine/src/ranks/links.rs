@@ -1,9 +1,12 @@
 //! The test cells that ranks share: ghosts here, mirrors on their owner.
 
 use super::pointers::Target;
+use crate::domains::Part;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
-use inselberg_kernels::ids::TestIdx;
+use inselberg_kernels::ids::{CellIdx, TestIdx};
+use inselberg_kernels::mesh::local;
+use inselberg_kernels::phew::tests::TestCells;
 
 /// Which test cells of this rank other ranks have as ghosts, and whose its own ghosts are. The lists of a
 /// pair of ranks are in the same order on both sides.
@@ -24,6 +27,39 @@ pub static ALONE: TestLinks =
     TestLinks { neighbours: Vec::new(), ghosts: Vec::new(), mirrors: Vec::new(), own: Vec::new() };
 
 impl TestLinks {
+    /// Those of the test cells of a part.
+    pub fn of(part: &Part, tests: &TestCells) -> Self {
+        if part.ghosts.is_empty() && part.ghosts.links().is_empty() {
+            return Self::default();
+        }
+        let shared = part.ghosts.restrict(|cell| test_of(part, tests, cell).map(|t| t.0));
+        let list = |cells: &[u32]| cells.iter().map(|&c| TestIdx(c)).collect::<Vec<_>>();
+        let mut links = Self { own: part.own.clone(), ..Self::default() };
+        for link in shared.links() {
+            links.neighbours.push(link.rank);
+            links.ghosts.push((link.rank, list(&link.ghosts)));
+            links.mirrors.push((link.rank, list(&link.mirrors)));
+        }
+        links.ghosts.retain(|(_, cells)| !cells.is_empty());
+        links.mirrors.retain(|(_, cells)| !cells.is_empty());
+        links
+    }
+
+    /// A column of own test cells as one of all test cells here; 0 for ghosts.
+    pub fn spread(&self, part: &Part, tests: &TestCells, own: &[f64]) -> Vec<f64> {
+        if self.own.is_empty() {
+            return own.to_vec();
+        }
+        let mut all = vec![0.0; tests.len()];
+        let mut values = own.iter();
+        for (b, own) in part.own.iter().enumerate() {
+            for (n, _) in local::bits(tests.mask[b]).enumerate().filter(|(_, bit)| own >> bit & 1 == 1) {
+                all[tests.first[b] as usize + n] = values.next().copied().unwrap_or(0.0);
+            }
+        }
+        all
+    }
+
     /// Every ghost, list by list.
     pub fn all_ghosts(&self) -> impl Iterator<Item = TestIdx> + '_ {
         self.ghosts.iter().flat_map(|(_, cells)| cells.iter().copied())
@@ -57,4 +93,11 @@ impl TestLinks {
         let rank = comm.rank().0;
         self.push(comm, |cell| Target { rank, index: cell.0 })
     }
+}
+
+/// The test cell that a cell is, if it is one. Logarithmic in the bricks.
+fn test_of(part: &Part, tests: &TestCells, cell: CellIdx) -> Option<TestIdx> {
+    let bricks = part.field.mesh.bricks();
+    let b = bricks.partition_point(|brick| brick.first <= cell.0) - 1;
+    tests.at(b, local::nth_set_bit(bricks[b].exists, cell.0 - bricks[b].first))
 }

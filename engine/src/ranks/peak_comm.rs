@@ -6,12 +6,12 @@
 //! whatever compares slots compares as one rank would. It is built once the labels are known, and holds as
 //! long as the set of ghost peaks does: lists are kept for pairs of ranks that share a peak only.
 
-use super::grouped;
 use super::labels::Ends;
 use super::pointers::Target;
+use super::{firsts_by_level, grouped};
 use bytemuck::{Pod, Zeroable};
 use dashmap::DashMap;
-use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::ids::PeakIdx;
 use rayon::prelude::*;
@@ -160,21 +160,12 @@ impl PeakComm {
 /// Collective: gives own peaks, which are in the order of their cells, their global indices and owner.
 /// Hands back the number of all peaks.
 fn number(comm: &Comm, own: &mut [KnownPeak]) -> Result<u64, CommError> {
-    let deepest = own.last().map_or(0, |p| u64::from(p.level));
-    let n_levels = comm.all_reduce_counts(&[deepest], Reduce::Max)?[0] as usize + 1;
+    let n_levels = own.last().map_or(0, |p| p.level as usize + 1);
     let mut counts = vec![0; n_levels];
     own.iter().for_each(|p| counts[p.level as usize] += 1);
-    let before = comm.sums_before(&counts)?;
-    let totals = comm.all_reduce_counts(&counts, Reduce::Sum)?;
-    let n_global: u64 = totals.iter().sum();
+    let (mut next, n_global) = firsts_by_level(comm, &counts)?;
     if n_global >= u64::from(u32::MAX) {
         return Err(comm.abort(format!("{n_global} peaks; at most {} can be named", u32::MAX - 1)));
-    }
-    let mut next: Vec<u64> = Vec::with_capacity(n_levels);
-    let mut coarser = 0;
-    for level in 0..n_levels {
-        next.push(coarser + before[level]);
-        coarser += totals[level];
     }
     for peak in own.iter_mut() {
         let next = &mut next[peak.level as usize];

@@ -1,25 +1,38 @@
 //! `cells`: every leaf with its clump and halo.
 
-use super::column;
-use crate::catalogue::{Dimension, Table, Values};
+use super::{PatchIds, column, level_runs};
+use crate::catalogue::{Dimension, PartTable, Table, Values};
 use crate::phew::Segmentation;
-use crate::structures::Structures;
+use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::mesh::{Mesh, local};
 
-/// The leaves in the order of the cells; 0 where there is no clump.
-pub fn cells_table(mesh: &Mesh, segmentation: &Segmentation, structures: &Structures) -> Table {
-    let n = mesh.n_leaves();
+/// Collective: the leaves in the order of the cells; 0 where there is no clump. `own` has for each brick
+/// the mask of own cells, or is empty where all are.
+///
+/// # Errors
+/// When another rank fails.
+pub fn cells_table(
+    mesh: &Mesh,
+    own: &[u64],
+    segmentation: &Segmentation,
+    ids: &PatchIds,
+    comm: &Comm,
+) -> Result<PartTable, CommError> {
+    let n = if own.is_empty() { mesh.n_leaves() } else { 0 };
+    let mut counts = vec![0; usize::from(mesh.n_levels())];
     let (mut level, mut ijk) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let (mut clump, mut halo) = (Vec::with_capacity(n), Vec::with_capacity(n));
     for (s, super_brick) in mesh.supers().iter().enumerate() {
         let level_here = mesh.level_of_super(s);
         for b in mesh.bricks_of(super_brick) {
-            for bit in local::bits(mesh.bricks()[b].leaf) {
+            let own_leaves = mesh.bricks()[b].leaf & own.get(b).copied().unwrap_or(u64::MAX);
+            counts[usize::from(level_here)] += u64::from(own_leaves.count_ones());
+            for bit in local::bits(own_leaves) {
                 let patch = segmentation.tests.at(b, bit).map(|t| segmentation.labels[t.at()].at());
                 level.push(level_here);
                 ijk.push(local::position_of(mesh.bricks()[b].position, bit));
-                clump.push(patch.map_or(0, |p| structures.clump_of_patch[p]));
-                halo.push(patch.map_or(0, |p| structures.halo_of_patch[p]));
+                clump.push(patch.map_or(0, |p| ids.clump[p]));
+                halo.push(patch.map_or(0, |p| ids.halo[p]));
             }
         }
     }
@@ -30,5 +43,6 @@ pub fn cells_table(mesh: &Mesh, segmentation: &Segmentation, structures: &Struct
         column("clump", none, "identifier of its clump; 0 for none", Values::U64(clump)),
         column("halo", none, "identifier of its halo; 0 for none", Values::U64(halo)),
     ];
-    Table { name: "cells".into(), columns }
+    let (runs, n_rows) = level_runs(comm, &counts)?;
+    Ok(PartTable { table: Table { name: "cells".into(), columns }, runs, n_rows })
 }

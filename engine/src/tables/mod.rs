@@ -3,12 +3,14 @@
 mod cells;
 mod header;
 mod particles;
+mod parts;
 mod structures;
 mod tree;
 
 pub use cells::cells_table;
 pub use header::{Provenance, RecutHeader, attributes};
 pub use particles::particles_table;
+pub use parts::{PatchIds, in_order, level_runs, tree_part};
 pub use structures::{clumps_table, haloes_table};
 pub use tree::{read_tree, tree_table};
 

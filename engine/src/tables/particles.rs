@@ -1,61 +1,91 @@
 //! `particles`: every particle with the clump and halo of the leaf that it lies in.
 
-use super::column;
-use crate::catalogue::{Dimension, Table, Values};
-use crate::io::{ReadResult, Snapshot};
-use crate::phew::Segmentation;
-use crate::structures::Structures;
+use super::{PatchIds, column, in_order};
+use crate::catalogue::{Dimension, PartTable, Table, Values};
+use crate::domains::{Part, for_each_particle_block};
+use crate::io::Snapshot;
+use crate::phew::{RunError, Segmentation};
+use crate::ranks::grouped;
+use crate::ranks::order::sort;
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_side;
 use inselberg_kernels::mesh::Mesh;
 use rayon::prelude::*;
 
-/// Identity, clump and halo of a particle.
-type Row = (i64, u64, u64);
+/// A particle on its way to the owner of its place.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Placed {
+    id: i64,
+    /// In units of the level-0 cell.
+    position: [f64; 3],
+}
 
-/// The particles by identity (then clump and halo, where identities repeat); 0 for no clump.
+/// A row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Row {
+    id: i64,
+    clump: u64,
+    halo: u64,
+}
+
+/// Collective: the particles by identity (then clump and halo, where identities repeat); 0 for no clump.
+/// Particles go to the owners of their places, rows to where their identities are.
 ///
 /// # Errors
-/// When the particles cannot be read.
+/// When the particles cannot be read, or another rank fails.
 pub fn particles_table(
     snapshot: &dyn Snapshot,
-    mesh: &Mesh,
+    part: &Part,
     segmentation: &Segmentation,
-    structures: &Structures,
-) -> ReadResult<Table> {
+    ids: &PatchIds,
+    comm: &Comm,
+) -> Result<PartTable, RunError> {
     let side = snapshot.header().boxlen;
-    let read = |piece: usize| {
-        let mut rows: Vec<Row> = Vec::new();
-        snapshot.particles(piece, &mut |block| {
-            for (&id, x) in block.id.iter().zip(&block.position) {
-                let patch = patch_at(mesh, segmentation, x.map(|x| x / side));
-                let clump = patch.map_or(0, |p| structures.clump_of_patch[p]);
-                rows.push((id, clump, patch.map_or(0, |p| structures.halo_of_patch[p])));
-            }
-            Ok(())
-        })?;
-        Ok(rows)
+    let blocks = for_each_particle_block(snapshot, comm, |block| {
+        let placed = block.id.iter().zip(&block.position);
+        placed.map(|(&id, x)| Placed { id, position: x.map(|x| x / side) }).collect::<Vec<_>>()
+    })?;
+    let placed = to_owners(blocks.concat(), part, comm)?;
+    let row = |p: &Placed| {
+        let patch = patch_at(&part.field.mesh, segmentation, p.position);
+        Row { id: p.id, clump: patch.map_or(0, |p| ids.clump[p]), halo: patch.map_or(0, |p| ids.halo[p]) }
     };
-    let pieces: Vec<Vec<Row>> =
-        (0..snapshot.header().n_pieces).into_par_iter().map(read).collect::<ReadResult<_>>()?;
-    let mut rows = pieces.concat();
+    let mut rows: Vec<Row> = placed.par_iter().map(row).collect();
+    drop(placed);
+    if comm.n_ranks() > 1 {
+        rows =
+            sort(comm, rows, |row| u128::from((row.id as u64) ^ 1 << 63))?.into_iter().map(|r| r.1).collect();
+    }
     rows.par_sort_unstable();
+    Ok(in_order(table(&rows), comm)?)
+}
+
+/// Collective: every particle to the rank that owns the leaf around it; those that are nowhere stay.
+fn to_owners(mut placed: Vec<Placed>, part: &Part, comm: &Comm) -> Result<Vec<Placed>, CommError> {
+    if comm.n_ranks() == 1 {
+        return Ok(placed);
+    }
+    let here = comm.rank();
+    let owner = |p: &Placed| part.owner_of(p.position).unwrap_or(here);
+    placed.par_sort_by_key(owner);
+    let parts: Vec<(Rank, Vec<Placed>)> = grouped(&placed, |p| (owner(p), *p));
+    drop(placed);
+    Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, placed)| placed).collect())
+}
+
+fn table(rows: &[Row]) -> Table {
+    let counts = |of: fn(&Row) -> u64| Values::U64(rows.iter().map(of).collect());
     let none = Dimension::NONE;
+    let id = Values::I64(rows.iter().map(|r| r.id).collect());
     let columns = vec![
-        column("id", none, "identity of the particle", Values::I64(rows.iter().map(|r| r.0).collect())),
-        column(
-            "clump",
-            none,
-            "identifier of its clump; 0 for none",
-            Values::U64(rows.iter().map(|r| r.1).collect()),
-        ),
-        column(
-            "halo",
-            none,
-            "identifier of its halo; 0 for none",
-            Values::U64(rows.iter().map(|r| r.2).collect()),
-        ),
+        column("id", none, "identity of the particle", id),
+        column("clump", none, "identifier of its clump; 0 for none", counts(|r| r.clump)),
+        column("halo", none, "identifier of its halo; 0 for none", counts(|r| r.halo)),
     ];
-    Ok(Table { name: "particles".into(), columns })
+    Table { name: "particles".into(), columns }
 }
 
 /// The patch of the leaf around a point, in units of the level-0 cell; none for no point at all.
