@@ -88,7 +88,7 @@ pub struct Scratch {
 
 /// Small numbers for the peaks that edges name.
 #[derive(Debug, Default)]
-struct LocalIds {
+pub(super) struct LocalIds {
     /// Peaks of this range are numbered by their place in it, without a look-up.
     dense: Range<u32>,
     others: FxHashMap<PeakIdx, u32>,
@@ -108,8 +108,12 @@ impl Scratch {
 }
 
 impl LocalIds {
+    pub fn new(dense: Range<u32>) -> Self {
+        Self { dense, ..Self::default() }
+    }
+
     #[inline(always)]
-    fn of(&mut self, peak: PeakIdx) -> u32 {
+    pub fn of(&mut self, peak: PeakIdx) -> u32 {
         if self.dense.contains(&peak.0) {
             return peak.0 - self.dense.start;
         }
@@ -117,7 +121,7 @@ impl LocalIds {
         *self.others.entry(peak).or_insert(next)
     }
 
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.dense.len() + self.others.len()
     }
 }
