@@ -77,6 +77,7 @@ pub fn decide(
     let mut all = Remainder::of_all(parts);
     let mut group = Group::new(&all, &is_inside);
     all.edges.retain_mut(|edge| group.meet(edge, deaths));
+    all.edges.shrink_to_fit();
     all.stands.retain_mut(|stand| {
         let is_asked = !is_inside(stand.asked_by);
         if is_asked {
