@@ -10,11 +10,11 @@
 //! *patch* all test cells whose ascent ends in it. A *saddle* joins two patches. A *clump* is a
 //! union of patches left by noise removal, a *halo* a union of clumps left by the saddle threshold.
 //!
-//! Architecture invariants: no unsafe code, no threads, no files, no clock, no ranks. Functions work
-//! on borrowed slices (atomic where several callers share them), and once a mesh and its densities
-//! are validated nothing here fails. Every comparison of cells is on the total order
-//! (density, cell index), where the index order of a mesh is the order of (level, Morton key), and
-//! no sum depends on the order of its terms.
+//! Architecture invariants: no unsafe code, no threads, no files, no clock, and of ranks no more than
+//! the number of the one that owns a peak. Functions work on borrowed slices (atomic where several
+//! callers share them), and once a mesh and its densities are validated nothing here fails. Every
+//! comparison of cells is on the total order (density, cell index), where the index order of a mesh
+//! is the order of (level, Morton key), and no sum depends on the order of its terms.
 #![forbid(unsafe_code)]
 
 pub mod density;

@@ -1,7 +1,8 @@
 //! PHEW: from densities to clumps and haloes (Bleuler et al. 2015), in the order of the files:
 //! [`tests`] which cells take part, [`ascent`] their densest neighbours, [`label`] patches,
 //! [`saddle`] contacts between patches, [`forest`] the few of them that can ever merge anything,
-//! [`tree`] which peak dies where, [`hierarchy`] clumps and haloes under given thresholds.
+//! [`tree`] which peak dies where ([`remainder`]: by parts, of peaks that [`far`] ranks own),
+//! [`hierarchy`] clumps and haloes under given thresholds.
 //!
 //! Architecture invariants: up to `tree` nothing knows a relevance or saddle threshold; from `tree`
 //! on nothing knows a cell.

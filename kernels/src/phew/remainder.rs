@@ -39,9 +39,11 @@ impl Remainder {
         self.edges.is_empty() && self.stands.is_empty()
     }
 
-    fn of_all(parts: Vec<Self>) -> Self {
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().unwrap_or_default();
+    fn of_all(mut parts: Vec<Self>) -> Self {
+        if parts.len() == 1 {
+            return parts.swap_remove(0);
+        }
+        let mut all = Self::default();
         for part in parts {
             all.edges.extend(part.edges);
             all.stands.extend(part.stands);
@@ -73,9 +75,9 @@ pub fn decide(
     deaths: &mut Vec<FarDeath>,
 ) -> Remainder {
     let mut all = Remainder::of_all(parts);
-    let (mut group, ends) = Group::new(&all, &is_inside);
-    let mut ends = ends.into_iter();
-    all.edges.retain_mut(|edge| ends.next().is_some_and(|ends| group.meet(edge, ends, deaths)));
+    let mut group = Group::new(&all, &is_inside);
+    all.edges.retain_mut(|edge| group.meet(edge, deaths));
+    all.edges.shrink_to_fit();
     all.stands.retain_mut(|stand| {
         let is_asked = !is_inside(stand.asked_by);
         if is_asked {
@@ -87,79 +89,135 @@ pub fn decide(
 }
 
 /// Peaks under way, by local index.
-struct Group {
+struct Group<F> {
+    is_inside: F,
     ids: LocalIds,
-    peaks: Vec<FarPeak>,
-    /// What each has been absorbed by. An end, the roots are *nodes*: they may go on living.
-    nodes: Roots,
-    /// Components of nodes, each known by the greatest of them.
-    tops: Roots,
-    /// Whether the component of a top may have edges or peaks that the group does not know of.
-    open: Vec<bool>,
+    /// What each has been absorbed by. An end, its root is a *node*: it may go on living.
+    nodes: Vec<u32>,
+    places: Vec<Place>,
 }
 
-impl Group {
-    /// Before the first edge; also gives the local indices of the ends of all edges.
-    fn new(all: &Remainder, is_inside: impl Fn(u32) -> bool) -> (Self, Vec<[u32; 2]>) {
-        let mut ids = LocalIds::new(dense_range(&all.edges));
-        let mut id = |peak: u32| ids.of(PeakIdx(peak));
-        let ends: Vec<_> = all.edges.iter().map(|edge| edge.nodes.map(|n| id(n.peak))).collect();
-        let stands: Vec<_> = all.stands.iter().map(|s| [id(s.peak), id(s.node.peak)]).collect();
-        let n = ids.len();
-        let mut group = Self {
-            ids,
-            peaks: vec![FarPeak::zeroed(); n],
-            nodes: Roots::new(n),
-            tops: Roots::new(n),
-            open: vec![false; n],
-        };
-        let ends_known =
-            all.edges.iter().zip(&ends).flat_map(|(edge, ends)| edge.nodes.into_iter().zip(*ends));
-        ends_known.for_each(|(peak, at)| group.know(at, peak, &is_inside));
-        for (stand, [peak, node]) in all.stands.iter().zip(stands) {
-            group.know(node, stand.node, &is_inside);
-            group.nodes.end(peak, node);
+/// A node in its component, which is known by the greatest of its nodes: its top.
+#[derive(Clone, Copy)]
+struct Place {
+    peak: FarPeak,
+    /// A node on the way to the top; itself if it is the top.
+    over: u32,
+    /// Of the component of a top.
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// The node has not been seen yet.
+    Unseen,
+    /// The group knows all peaks and all edges of the component.
+    Closed,
+    /// There may be more of it outside of the group; the top is the least that it can have.
+    Open,
+}
+
+impl<F: Fn(u32) -> bool> Group<F> {
+    fn new(all: &Remainder, is_inside: F) -> Self {
+        let ids = LocalIds::new(dense_range(&all.edges));
+        let mut group = Self { is_inside, ids, nodes: Vec::new(), places: Vec::new() };
+        group.grow();
+        for stand in &all.stands {
+            let [peak, node] = [stand.peak, stand.node.peak].map(|p| group.id(p));
+            group.see(node, &stand.node);
+            group.nodes[peak as usize] = node;
         }
-        (group, ends)
+        group
     }
 
-    fn know(&mut self, at: u32, peak: FarPeak, is_inside: impl Fn(u32) -> bool) {
-        self.peaks[at as usize] = peak;
-        self.open[at as usize] = !is_inside(peak.owner);
+    /// Makes room for every number that was given.
+    fn grow(&mut self) {
+        let known = self.nodes.len() as u32;
+        let new = known..self.ids.len() as u32;
+        self.nodes.extend(new.clone());
+        self.places.extend(new.map(|over| Place { peak: FarPeak::zeroed(), over, state: State::Unseen }));
     }
 
-    /// Goes on to an edge between two local peaks. Whether it stays undecided.
     #[inline]
-    fn meet(&mut self, edge: &mut FarEdge, ends: [u32; 2], deaths: &mut Vec<FarDeath>) -> bool {
-        let nodes = ends.map(|end| self.nodes.root(end));
-        let tops = nodes.map(|node| self.tops.root(node));
+    fn id(&mut self, peak: u32) -> u32 {
+        let id = self.ids.of(PeakIdx(peak));
+        if id as usize == self.nodes.len() {
+            self.grow();
+        }
+        id
+    }
+
+    #[inline]
+    fn see(&mut self, node: u32, peak: &FarPeak) {
+        let place = &mut self.places[node as usize];
+        if place.state == State::Unseen {
+            place.peak = *peak;
+            place.state = if (self.is_inside)(peak.owner) { State::Closed } else { State::Open };
+        }
+    }
+
+    /// Goes on to an edge. Whether it stays undecided.
+    #[inline]
+    fn meet(&mut self, edge: &mut FarEdge, deaths: &mut Vec<FarDeath>) -> bool {
+        let nodes = [0, 1].map(|side| self.node(&edge.nodes[side]));
+        let tops = nodes.map(|node| self.top(node));
         if tops[0] == tops[1] {
             return false;
         }
         let near = usize::from(self.peak(tops[0]).exceeds(self.peak(tops[1])));
         let far = 1 - near;
-        // An open component has at least the height that is known of it: enough to outlive a closed
-        // one, not enough to die.
-        if self.open[tops[near] as usize] {
+        // What is known of an open component suffices to outlive a closed one, but not to end.
+        if self.places[tops[near] as usize].state == State::Open {
             edge.nodes = nodes.map(|node| *self.peak(node));
-            self.tops.end(tops[near], tops[far]);
-            self.open[tops[far] as usize] = true;
+            self.places[tops[near] as usize].over = tops[far];
+            self.places[tops[far] as usize].state = State::Open;
             return true;
         }
         deaths.push(FarDeath::new(self.peak(tops[near]), edge, near));
-        // Not in the top of the other side: before this edge, that may be in another component.
-        self.nodes.end(tops[near], nodes[far]);
+        // Any node of the other side would do: by this edge they are one component.
+        self.nodes[tops[near] as usize] = nodes[far];
         false
     }
 
+    /// The node that a peak of an edge stands for.
     #[inline]
-    fn peak(&self, at: u32) -> &FarPeak {
-        &self.peaks[at as usize]
+    fn node(&mut self, peak: &FarPeak) -> u32 {
+        let id = self.id(peak.peak);
+        let node = root(id, &mut self.nodes, |x| x);
+        if node == id {
+            self.see(node, peak);
+        }
+        node
+    }
+
+    #[inline]
+    fn top(&mut self, node: u32) -> u32 {
+        root(node, &mut self.places, |place| &mut place.over)
+    }
+
+    #[inline]
+    fn peak(&self, node: u32) -> &FarPeak {
+        &self.places[node as usize].peak
     }
 
     fn node_of(&mut self, peak: u32) -> FarPeak {
-        let node = self.nodes.root(self.ids.of(PeakIdx(peak)));
+        let id = self.id(peak);
+        let node = root(id, &mut self.nodes, |x| x);
         *self.peak(node)
+    }
+}
+
+/// The root above `x`; shortens the way to it.
+#[inline]
+fn root<T>(mut x: u32, of: &mut [T], over: impl Fn(&mut T) -> &mut u32) -> u32 {
+    loop {
+        let next = *over(&mut of[x as usize]);
+        if next == x {
+            return x;
+        }
+        let after = *over(&mut of[next as usize]);
+        *over(&mut of[x as usize]) = after;
+        x = after;
     }
 }
 
@@ -169,30 +227,5 @@ fn dense_range(edges: &[FarEdge]) -> Range<u32> {
     match (peaks().min(), peaks().max()) {
         (Some(min), Some(max)) if ((max - min) as usize) < 4 * edges.len() => min..max + 1,
         _ => 0..0,
-    }
-}
-
-/// A forest in which each tree is known by its root.
-struct Roots(Vec<u32>);
-
-impl Roots {
-    fn new(n: usize) -> Self {
-        Self((0..n as u32).collect())
-    }
-
-    #[inline]
-    fn root(&mut self, mut x: u32) -> u32 {
-        while self.0[x as usize] != x {
-            let over = self.0[self.0[x as usize] as usize];
-            self.0[x as usize] = over;
-            x = over;
-        }
-        x
-    }
-
-    /// Hangs the tree of the root `x` under `over`.
-    #[inline]
-    fn end(&mut self, x: u32, over: u32) {
-        self.0[x as usize] = over;
     }
 }

@@ -1,0 +1,295 @@
+//! The tree grown by groups of ranks against the tree grown at once: random graphs with many ties,
+//! random owners, and every way of putting groups together; and how little is left to others.
+
+use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::phew::far::{CellAt, FarDeath, FarEdge, FarPeak};
+use inselberg_kernels::phew::forest::Edge;
+use inselberg_kernels::phew::remainder::{Remainder, decide};
+use inselberg_kernels::phew::tree::MergeTree;
+use proptest::prelude::*;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// Peaks, whose they are, and their contacts.
+#[derive(Debug, Clone)]
+struct Graph {
+    rho: Vec<f64>,
+    owners: Vec<u32>,
+    ranks: u32,
+    edges: Vec<Contact>,
+}
+
+#[derive(Debug, Clone)]
+struct Contact {
+    saddle: f64,
+    peaks: [usize; 2],
+    cells: [u32; 2],
+}
+
+/// Cell `i` of a mesh of levels of eight cells each.
+fn cell(i: u32) -> CellAt {
+    CellAt { level: i / 8, ijk: [i % 2, i / 2 % 2, i / 4 % 2] }
+}
+
+impl Graph {
+    fn peak(&self, p: usize) -> FarPeak {
+        FarPeak { rho: self.rho[p], peak: p as u32, owner: self.owners[p] }
+    }
+
+    /// Odd ranks have left out what the others have not: lower contacts between the same patches.
+    fn of_rank(&self, rank: u32) -> Remainder {
+        let own = self.edges.iter().filter(|e| e.peaks.iter().any(|&p| self.owners[p] == rank));
+        let edge = |e: &Contact| FarEdge::new(e.saddle, e.peaks.map(|p| self.peak(p)), e.cells.map(cell));
+        let mut edges: Vec<_> = own.map(edge).collect();
+        if rank % 2 == 1 {
+            edges.sort_by(|a, b| a.peaks.cmp(&b.peaks).then(a.order(b)));
+            edges.dedup_by_key(|e| e.peaks);
+        }
+        Remainder::of_rank(rank, edges)
+    }
+
+    fn local_edges(&self) -> Vec<Edge> {
+        let edge = |e: &Contact| Edge::new(e.saddle, e.peaks.map(PeakIdx::new), e.cells.map(TestIdx));
+        let mut edges: Vec<_> = self.edges.iter().map(edge).collect();
+        edges.sort_by(Edge::order);
+        edges
+    }
+
+    /// What is to be found: the ends of all peaks, by peak.
+    fn deaths(&self) -> Vec<Option<FarDeath>> {
+        let (tree, cells) = MergeTree::grow(self.rho.clone(), &self.local_edges());
+        let death = |p: usize| {
+            let death = tree.death[p];
+            let owner = |p: PeakIdx| self.owners[p.at()];
+            (!death.is_never()).then(|| FarDeath {
+                saddle: death.saddle,
+                dying: p as u32,
+                dying_owner: self.owners[p],
+                near: death.near.0,
+                near_owner: owner(death.near),
+                endpoint: death.endpoint.0,
+                endpoint_owner: owner(death.endpoint),
+                cells: cells[p].map(|c| cell(c.0)),
+            })
+        };
+        (0..self.rho.len()).map(death).collect()
+    }
+
+    /// Decides in rounds, in each of which groups of the sizes that come next are put together, and
+    /// checks every step. A round of ranks alone comes first if the sizes begin with 1.
+    fn decide(&self, sizes: &[usize]) -> Vec<FarDeath> {
+        let expected = self.deaths();
+        let mut deaths = Vec::new();
+        let mut groups: Vec<_> = (0..self.ranks).map(|r| (r..r + 1, self.of_rank(r))).collect();
+        let mut is_alone = sizes[0] == 1;
+        let mut sizes = sizes[1..].iter().copied().cycle();
+        loop {
+            let mut next = Vec::new();
+            let mut left = groups.into_iter().peekable();
+            while left.peek().is_some() {
+                let size = match (is_alone, next.is_empty()) {
+                    (true, _) => 1,
+                    (false, first) => sizes.next().expect("a cycle").max(1 + usize::from(first)),
+                };
+                let parts: Vec<_> = left.by_ref().take(size).collect();
+                let known = deaths.len();
+                let group = step(parts, &mut deaths);
+                check(&group, &deaths[known..], &expected);
+                next.push(group);
+            }
+            groups = next;
+            if groups.len() == 1 && !is_alone {
+                assert!(groups[0].1.is_empty());
+                return deaths;
+            }
+            is_alone = false;
+        }
+    }
+}
+
+type Group = (Range<u32>, Remainder);
+
+fn step(parts: Vec<Group>, deaths: &mut Vec<FarDeath>) -> Group {
+    let ranks = parts[0].0.start..parts[parts.len() - 1].0.end;
+    let parts = parts.into_iter().map(|p| p.1).collect();
+    let rest = decide(parts, |rank| ranks.contains(&rank), deaths);
+    (ranks, rest)
+}
+
+/// What a step has emitted is right and its own, and what it has left is in order.
+fn check((ranks, rest): &Group, deaths: &[FarDeath], expected: &[Option<FarDeath>]) {
+    for death in deaths {
+        assert!(ranks.contains(&death.dying_owner), "{ranks:?}: {death:?}");
+        assert_eq!(Some(*death), expected[death.dying as usize]);
+    }
+    assert!(rest.edges.is_sorted_by(|a, b| a.order(b) == Ordering::Less));
+    assert!(rest.stands.iter().all(|s| !ranks.contains(&s.asked_by)));
+    let lives = |n: &FarPeak| !deaths.iter().any(|d| d.dying == n.peak);
+    assert!(rest.edges.iter().flat_map(|e| &e.nodes).all(lives));
+    assert!(rest.stands.iter().all(|s| lives(&s.node)));
+}
+
+/// The ends found, by peak, and no peak twice.
+fn by_peak(n: usize, deaths: &[FarDeath]) -> Vec<Option<FarDeath>> {
+    let mut found = vec![None; n];
+    for death in deaths {
+        assert!(found[death.dying as usize].replace(*death).is_none(), "twice: {death:?}");
+    }
+    found
+}
+
+fn contact(n: usize) -> impl Strategy<Value = (u32, [usize; 2], [u32; 2])> {
+    (1..5u32, 0..n, 1..n.max(2), 0..64u32, 0..64u32)
+        .prop_map(move |(saddle, a, step, c, d)| (saddle, [a, (a + step) % n], [c, d]))
+}
+
+/// Peaks of few densities on saddles of few densities, with several contacts between some.
+fn graph() -> impl Strategy<Value = Graph> {
+    (2..60usize, 1..10u32).prop_flat_map(|(n, ranks)| {
+        let rho = prop::collection::vec(1..7u32, n);
+        let owners = prop::collection::vec(0..ranks, n);
+        let contacts = prop::collection::vec(contact(n), 0..3 * n);
+        (rho, owners, contacts).prop_map(move |(rho, owners, contacts)| {
+            let rho: Vec<_> = rho.into_iter().map(f64::from).collect();
+            let saddle = |s: u32, peaks: [usize; 2]| f64::from(s).min(rho[peaks[0]]).min(rho[peaks[1]]);
+            let contact = |(s, peaks, cells): (u32, _, _)| Contact { saddle: saddle(s, peaks), peaks, cells };
+            let edges = contacts.into_iter().map(contact).collect();
+            Graph { rho, owners, ranks, edges }
+        })
+    })
+}
+
+/// How ranks are put together: by twos, by threes, all at once, or by sizes that change.
+fn plan() -> impl Strategy<Value = Vec<usize>> {
+    let by =
+        prop_oneof![Just(vec![2]), Just(vec![3]), Just(vec![9]), prop::collection::vec(1..5usize, 1..8),];
+    (0..2usize, by).prop_map(|(alone, by)| [vec![alone], by].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+    #[test]
+    fn ends_are_those_of_the_whole_tree(graph in graph(), plan in plan()) {
+        let deaths = graph.decide(&plan);
+        prop_assert_eq!(by_peak(graph.rho.len(), &deaths), graph.deaths());
+    }
+}
+
+/// Numbers without a pattern, the same at every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    /// Up to 1, with steps that leave some ties.
+    fn real(&mut self) -> f64 {
+        (1 + self.below(4096)) as f64 / 4096.0
+    }
+}
+
+/// A field of `width` by `height` patches that touch their four neighbours.
+fn field(width: usize, height: usize, seed: u64) -> Graph {
+    let mut random = Random(seed);
+    let n = width * height;
+    let rho: Vec<_> = (0..n).map(|_| 1.0 + random.real()).collect();
+    let right = (0..n).filter(|p| p % width + 1 < width).map(|p| [p, p + 1]);
+    let down = (width..n).map(|p| [p - width, p]);
+    let mut saddle = |peaks: [usize; 2]| random.real() * rho[peaks[0]].min(rho[peaks[1]]);
+    let edges = right.chain(down).map(|peaks| Contact {
+        saddle: saddle(peaks),
+        peaks,
+        cells: peaks.map(|p| p as u32),
+    });
+    let edges = edges.collect();
+    Graph { rho, owners: vec![0; n], ranks: 1, edges }
+}
+
+/// The same, in strips of the given number of rows.
+fn strips(width: usize, depth: usize, ranks: u32, seed: u64) -> Graph {
+    let mut graph = field(width, depth * ranks as usize, seed);
+    graph.owners = (0..graph.rho.len()).map(|p| (p / (width * depth)) as u32).collect();
+    Graph { ranks, ..graph }
+}
+
+#[test]
+fn fields_in_strips_and_in_pieces_die_the_same() {
+    for seed in 0..40 {
+        let mut graph = strips(16, 3, 7, seed);
+        assert_eq!(by_peak(graph.rho.len(), &graph.decide(&[1, 2])), graph.deaths(), "strips, seed {seed}");
+        let mut random = Random(!seed);
+        graph.owners.iter_mut().for_each(|o| *o = random.below(7) as u32);
+        assert_eq!(by_peak(graph.rho.len(), &graph.decide(&[0, 3])), graph.deaths(), "pieces, seed {seed}");
+    }
+}
+
+#[test]
+fn a_rank_by_itself_decides_everything() {
+    let graph = field(40, 40, 1);
+    let mut deaths = Vec::new();
+    let (_, rest) = step(vec![(0..1, graph.of_rank(0))], &mut deaths);
+    assert!(rest.is_empty());
+    assert_eq!(by_peak(graph.rho.len(), &deaths), graph.deaths());
+}
+
+/// A rank whose peaks touch nobody else's leaves nothing, and one that stands lower than what it
+/// touches leaves no edge.
+#[test]
+fn what_lies_inside_is_decided_inside() {
+    let mut graph = field(8, 8, 3);
+    graph.ranks = 2;
+    graph.rho.push(1.0);
+    graph.owners.push(1);
+    let mut deaths = Vec::new();
+    let (_, rest) = step(vec![(0..1, graph.of_rank(0))], &mut deaths);
+    assert!(rest.is_empty() && deaths.len() == 63);
+
+    graph.rho[64] = 9.0;
+    graph.edges.push(Contact { saddle: 1e-9, peaks: [5, 64], cells: [0, 1] });
+    deaths.clear();
+    let (_, rest) = step(vec![(0..1, graph.of_rank(0))], &mut deaths);
+    assert_eq!((rest.edges.len(), rest.stands.len(), deaths.len()), (0, 1, 64));
+    assert_eq!(rest.stands[0].node, graph.peak(64));
+}
+
+/// The remainder of the middle one of three strips: edges and stands.
+fn left_of_a_strip(width: usize, depth: usize) -> [usize; 2] {
+    let graph = strips(width, depth, 3, 5);
+    let (_, rest) = step(vec![(1..2, graph.of_rank(1))], &mut Vec::new());
+    println!("{width} x {depth}: {} edges, {} stands", rest.edges.len(), rest.stands.len());
+    [rest.edges.len(), rest.stands.len()]
+}
+
+#[test]
+fn what_is_left_of_a_strip_is_as_its_border() {
+    let [thin, _] = left_of_a_strip(128, 8);
+    for depth in [8, 32, 128, 512] {
+        let [edges, stands] = left_of_a_strip(128, depth);
+        assert_eq!(stands, 2 * 128);
+        assert!(edges < 3 * 128 && edges < 2 * thin);
+    }
+    let [narrow, wide] = [64, 1024].map(|width| left_of_a_strip(width, 64)[0]);
+    assert!((8 * narrow..32 * narrow).contains(&wide), "{narrow} at 64, {wide} at 1024");
+}
+
+/// The worst that there is: steps that rise from the border inwards on saddles that fall. All of them
+/// wait for the height of what is beyond.
+#[test]
+fn a_ridge_waits_for_its_foot() {
+    let n = 30;
+    let rho: Vec<_> = (0..n).map(|p| 10.0 + p as f64).collect();
+    let owners: Vec<_> = (0..n).map(|p| u32::from(p > 0)).collect();
+    let contact =
+        |p: usize| Contact { saddle: 9.0 - 0.1 * p as f64, peaks: [p - 1, p], cells: [0, p as u32] };
+    let mut graph = Graph { rho, owners, ranks: 2, edges: (1..n).map(contact).collect() };
+    let mut deaths = Vec::new();
+    let (_, rest) = step(vec![(1..2, graph.of_rank(1))], &mut deaths);
+    assert_eq!((rest.edges.len(), deaths.len()), (n - 1, 0));
+    graph.rho[0] = 50.0;
+    let (_, rest) = step(vec![(1..2, graph.of_rank(1))], &mut deaths);
+    assert_eq!((rest.edges.len(), deaths.len()), (0, n - 1));
+    assert_eq!(by_peak(n, &graph.decide(&[1, 2])), graph.deaths());
+}
