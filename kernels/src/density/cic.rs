@@ -48,14 +48,27 @@ fn deposit_on_level(mesh: &Mesh, level: u8, x: [f64; 3], mass: f64, out: &Deposi
 /// Positions in units of the level-0 cell, within the box.
 pub fn deposit_conserving(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
     for (x, &m) in position.iter().zip(mass) {
-        let Some((level, own)) = leaf_at(mesh, *x) else { continue };
-        let cloud = Cloud::new(level, *x);
-        for corner in 0..8 {
-            let (at, weight) = cloud.corner(corner);
-            match mesh.domain().wrap(level, at) {
-                None => out.add(own, m * weight),
-                Some(p) => share(mesh, level, at, p, m * weight, &cloud, out),
-            }
+        deposit_cloud(&Share { mesh, out, whole: true }, *x, m);
+    }
+}
+
+/// [`deposit_conserving`] on a part of an octree, which has the leaf of each particle, and all
+/// ancestors of the cells whose masses matter: those get the same as from the whole octree, others may
+/// get less.
+pub fn deposit_conserving_part(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
+    for (x, &m) in position.iter().zip(mass) {
+        deposit_cloud(&Share { mesh, out, whole: false }, *x, m);
+    }
+}
+
+fn deposit_cloud(to: &Share, x: [f64; 3], mass: f64) {
+    let Some((level, own)) = leaf_at(to.mesh, x) else { return };
+    let cloud = Cloud::new(level, x);
+    for corner in 0..8 {
+        let (at, weight) = cloud.corner(corner);
+        match to.mesh.domain().wrap(level, at) {
+            None => to.out.add(own, mass * weight),
+            Some(p) => to.share(level, at, p, mass * weight, &cloud),
         }
     }
 }
@@ -68,22 +81,42 @@ pub fn leaf_at(mesh: &Mesh, x: [f64; 3]) -> Option<(u8, CellIdx)> {
     mesh.find_covering_leaf(deepest, position)
 }
 
-/// Gives `mass` to the leaf at `wrapped`, the coarser leaf around it, or the leaves in it.
-fn share(mesh: &Mesh, level: u8, at: [i64; 3], wrapped: [u32; 3], mass: f64, cloud: &Cloud, out: &Deposit) {
-    if mass == 0.0 {
-        return;
-    }
-    if let Some((_, leaf)) = mesh.find_covering_leaf(level, wrapped) {
-        return out.add(leaf, mass);
-    }
-    let whole = cloud.overlap(level, at);
-    for child in 0..8 {
-        let bit = |a: usize| child >> a & 1;
-        let at = std::array::from_fn(|a| 2 * at[a] + bit(a) as i64);
-        let wrapped = std::array::from_fn(|a| 2 * wrapped[a] + bit(a));
-        let part = cloud.overlap(level + 1, at) / whole;
-        if part > 0.0 && level + 1 < mesh.n_levels() {
-            share(mesh, level + 1, at, wrapped, mass * part, cloud, out);
+/// Where the eight cells of `level` are that the cube of their size about a point touches; may lie
+/// outside the box.
+pub fn cloud_cells(level: u8, x: [f64; 3]) -> [[i64; 3]; 8] {
+    let cloud = Cloud::new(level, x);
+    std::array::from_fn(|corner| cloud.corner(corner).0)
+}
+
+/// What clouds are shared out to.
+struct Share<'a> {
+    mesh: &'a Mesh,
+    out: &'a Deposit,
+    /// Whether all cells of the octree are there.
+    whole: bool,
+}
+
+impl Share<'_> {
+    /// Gives `mass` to the leaf at `wrapped`, the coarser leaf around it, or the leaves in it.
+    fn share(&self, level: u8, at: [i64; 3], wrapped: [u32; 3], mass: f64, cloud: &Cloud) {
+        if mass == 0.0 {
+            return;
+        }
+        if let Some((_, leaf)) = self.mesh.find_covering_leaf(level, wrapped) {
+            return self.out.add(leaf, mass);
+        }
+        if !self.whole && self.mesh.find(level, wrapped).is_none() {
+            return;
+        }
+        let whole = cloud.overlap(level, at);
+        for child in 0..8 {
+            let bit = |a: usize| child >> a & 1;
+            let at = std::array::from_fn(|a| 2 * at[a] + bit(a) as i64);
+            let wrapped = std::array::from_fn(|a| 2 * wrapped[a] + bit(a));
+            let part = cloud.overlap(level + 1, at) / whole;
+            if part > 0.0 && level + 1 < self.mesh.n_levels() {
+                self.share(level + 1, at, wrapped, mass * part, cloud);
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 
 mod cic;
 
-pub use cic::{deposit_conserving, deposit_ramses, leaf_at};
+pub use cic::{cloud_cells, deposit_conserving, deposit_conserving_part, deposit_ramses, leaf_at};
 
 use crate::geom::cell_volume;
 use crate::ids::CellIdx;
@@ -41,8 +41,14 @@ impl Deposit {
 
     /// The mass of every cell; `None` if some cell holds more than the quantum allows.
     pub fn masses(self) -> Option<Vec<f64>> {
-        let mass = |n: AtomicU64| n.into_inner() as f64 * self.quantum;
-        (!self.overflow.into_inner()).then(|| self.quanta.into_iter().map(mass).collect())
+        let quantum = self.quantum;
+        self.quanta().map(|quanta| quanta.into_iter().map(|n| n as f64 * quantum).collect())
+    }
+
+    /// The mass of every cell in quanta; `None` if some cell holds more than can be counted.
+    pub fn quanta(self) -> Option<Vec<u64>> {
+        let quanta = self.quanta.into_iter().map(AtomicU64::into_inner);
+        (!self.overflow.into_inner()).then(|| quanta.collect())
     }
 }
 
@@ -59,15 +65,20 @@ pub fn masses_to_densities(mesh: &Mesh, supers: Range<usize>, out: &mut [f64]) {
 /// Gives every split cell the mean of its children, deepest level first.
 pub fn fill_split_cells(mesh: &Mesh, rho: &mut [f64]) {
     for level in (1..mesh.n_levels()).rev() {
-        for s in mesh.supers_of(level) {
-            for brick in &mesh.bricks()[mesh.bricks_of(&mesh.supers()[s])] {
-                for oct in (0..64).step_by(8).filter(|o| brick.exists >> o & 0xff == 0xff) {
-                    let first = (brick.first + local::rank(brick.exists, oct)) as usize;
-                    let mean = rho[first..first + 8].iter().sum::<f64>() / 8.0;
-                    let parent = local::position_of(brick.position, oct).map(|x| x >> 1);
-                    if let Some(parent) = mesh.find(level - 1, parent) {
-                        rho[parent.at()] = mean;
-                    }
+        fill_from_level(mesh, level, rho);
+    }
+}
+
+/// Gives every cell with a whole oct of `level` (1 or more) in it the mean of that oct.
+pub fn fill_from_level(mesh: &Mesh, level: u8, rho: &mut [f64]) {
+    for s in mesh.supers_of(level) {
+        for brick in &mesh.bricks()[mesh.bricks_of(&mesh.supers()[s])] {
+            for oct in (0..64).step_by(8).filter(|o| brick.exists >> o & 0xff == 0xff) {
+                let first = (brick.first + local::rank(brick.exists, oct)) as usize;
+                let mean = rho[first..first + 8].iter().sum::<f64>() / 8.0;
+                let parent = local::position_of(brick.position, oct).map(|x| x >> 1);
+                if let Some(parent) = mesh.find(level - 1, parent) {
+                    rho[parent.at()] = mean;
                 }
             }
         }

@@ -35,16 +35,39 @@ impl Mesh {
     /// # Errors
     /// The first cell at which it is not.
     pub fn check_octree(&self, supers: Range<usize>) -> Result<(), MeshError> {
+        self.check_cells(supers, |b| self.bricks[b].exists, |level| !self.supers_of(level).is_empty())
+    }
+
+    /// [`Mesh::check_octree`] for a part of an octree: for the cells in `own` alone, a mask a brick, whose
+    /// ancestors and, where split, whose octs must be in this mesh. Bit l of `levels` is set where the
+    /// whole octree has cells of level l.
+    ///
+    /// # Errors
+    /// The first cell at which it is not sound.
+    pub fn check_part(&self, supers: Range<usize>, own: &[u64], levels: u32) -> Result<(), MeshError> {
+        self.check_cells(supers, |b| own[b], |level| levels >> level & 1 == 1)
+    }
+
+    fn check_cells(
+        &self,
+        supers: Range<usize>,
+        own: impl Fn(usize) -> u64,
+        has_level: impl Fn(u8) -> bool,
+    ) -> Result<(), MeshError> {
         for s in supers {
             let level = self.level_of_super(s);
-            for brick in &self.bricks[self.bricks_of(&self.supers[s])] {
-                for bit in local::bits(brick.exists & !brick.leaf) {
+            for b in self.bricks_of(&self.supers[s]) {
+                let (brick, own) = (&self.bricks[b], own(b));
+                for bit in local::bits(own & !brick.leaf) {
                     let cell = local::position_of(brick.position, bit);
                     if self.find(level + 1, cell.map(|x| x << 1)).is_none() {
                         return Err(MeshError::Childless(level, cell));
                     }
                 }
-                for oct in (0..64).step_by(8).filter(|o| brick.exists >> o & 0xff != 0) {
+                if level == 0 || !has_level(level - 1) {
+                    continue;
+                }
+                for oct in (0..64).step_by(8).filter(|o| own >> o & 0xff != 0) {
                     self.check_parent(level, local::position_of(brick.position, oct))?;
                 }
             }
@@ -53,9 +76,6 @@ impl Mesh {
     }
 
     fn check_parent(&self, level: u8, cell: [u32; 3]) -> Result<(), MeshError> {
-        if level == 0 || self.supers_of(level - 1).is_empty() {
-            return Ok(());
-        }
         let parent = cell.map(|x| x >> 1);
         match self.find_brick(level - 1, parent) {
             Some((brick, bit)) if self.bricks[brick.at()].leaf >> bit & 1 == 1 => {
@@ -69,17 +89,32 @@ impl Mesh {
     /// Whether every oct in the given super-bricks has cells of the next coarser level all around it, so
     /// that no leaf there touches one coarser by more than a level. For whole octrees.
     pub fn check_graded(&self, supers: Range<usize>) -> bool {
-        supers.into_iter().all(|s| {
+        self.are_graded(supers, |b| self.bricks[b].exists)
+    }
+
+    /// [`Mesh::check_graded`] for a part of an octree: for the octs with cells in `own` alone, a mask a
+    /// brick; what is around their parents must be in this mesh.
+    pub fn check_part_graded(&self, supers: Range<usize>, own: &[u64]) -> bool {
+        self.are_graded(supers, |b| own[b])
+    }
+
+    fn are_graded(&self, mut supers: Range<usize>, own: impl Fn(usize) -> u64) -> bool {
+        supers.all(|s| {
             let level = self.level_of_super(s);
             self.supers_of(level).start == 0
-                || self.bricks_of(&self.supers[s]).all(|b| self.is_brick_graded(level, &self.bricks[b]))
+                || self
+                    .bricks_of(&self.supers[s])
+                    .all(|b| self.is_brick_graded(level, &self.bricks[b], own(b)))
         })
     }
 
-    fn is_brick_graded(&self, level: u8, brick: &Brick) -> bool {
+    fn is_brick_graded(&self, level: u8, brick: &Brick, own: u64) -> bool {
+        if own == 0 {
+            return true;
+        }
         // Octs of the brick are cells of its 2x2x2 part of the coarser grid; those around lie in 4x4x4.
         let around = self.exists_around(level - 1, brick.position);
-        (0..8).filter(|oct| brick.exists >> (8 * oct) & 0xff != 0).all(|oct| {
+        (0..8).filter(|oct| own >> (8 * oct) & 0xff != 0).all(|oct| {
             let need = AROUND_OCT[oct as usize];
             around & need == need
         })
