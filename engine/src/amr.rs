@@ -85,7 +85,7 @@ fn sort_octs(octs: LevelOcts) -> (LevelCells, Vec<[f64; 8]>) {
 }
 
 /// The permutation that sorts positions by Morton key.
-fn morton_order(positions: &[[u32; 3]]) -> Vec<u32> {
+pub(crate) fn morton_order(positions: &[[u32; 3]]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..positions.len() as u32).collect();
     if positions.iter().all(|p| p.iter().all(|&x| x < 1 << 21)) {
         let mut keyed: Vec<_> = order.par_iter().map(|&i| (morton63(positions[i as usize]), i)).collect();

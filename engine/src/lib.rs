@@ -57,6 +57,7 @@ pub use inselberg_kernels as kernels;
 pub mod amr;
 pub mod catalogue;
 pub mod config;
+pub mod domains;
 pub mod io;
 pub mod observe;
 pub mod peaks;

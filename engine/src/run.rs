@@ -29,8 +29,10 @@ pub struct Outcome {
 
 /// Where the density comes from, decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Source<'a> {
+pub enum Source<'a> {
+    /// A field of the snapshot.
     Cells(&'a str),
+    /// The dark-matter particles.
     Particles(Scheme),
 }
 
@@ -122,7 +124,7 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Resu
     }
 }
 
-fn read_field(
+pub(crate) fn read_field(
     snapshot: &dyn Snapshot,
     source: Source,
     observer: &dyn Observer,

@@ -19,9 +19,11 @@ pub enum Scheme {
 }
 
 /// Particles deposited at once.
-const RUN: usize = 4096;
+pub(crate) const RUN: usize = 4096;
 /// A cell is first assumed to hold at most this part of what all particles could weigh.
 const FIRST_GUESS: f64 = 1.0 / 1024.0;
+/// By how many powers of two the quantum grows where it was too small.
+pub(crate) const COARSER: i32 = 11;
 
 /// Positions in units of the level-0 cell, and masses in code units.
 #[derive(Debug, Default, Clone)]
@@ -61,7 +63,11 @@ pub fn read_dark_matter(snapshot: &dyn Snapshot, observer: &dyn Observer) -> Rea
 
 /// # Errors
 /// The place in the block of a particle that has no sound mass or position.
-fn append_dark_matter(particles: &mut Particles, block: &ParticleBlock, side: f64) -> Result<(), usize> {
+pub(crate) fn append_dark_matter(
+    particles: &mut Particles,
+    block: &ParticleBlock,
+    side: f64,
+) -> Result<(), usize> {
     for (i, family) in block.family.iter().enumerate() {
         if *family != Family::DarkMatter {
             continue;
@@ -78,17 +84,16 @@ fn append_dark_matter(particles: &mut Particles, block: &ParticleBlock, side: f6
 
 /// The density of particles on every cell of `mesh`; `side` is the length of a level-0 cell.
 pub fn deposit(mesh: Mesh, particles: &Particles, scheme: Scheme, side: f64) -> AmrField {
-    let heaviest = particles.mass.par_iter().copied().reduce(|| f64::MIN_POSITIVE, f64::max);
-    let mut bound = (heaviest * particles.mass.len() as f64 * FIRST_GUESS).log2().ceil() as i32;
+    let mut bound = first_bound(heaviest(particles), particles.mass.len() as u64);
     let masses = loop {
-        let out = Deposit::new(mesh.n_cells(), 2.0f64.powi(bound - 63));
+        let out = Deposit::new(mesh.n_cells(), quantum(bound));
         let deposit = if scheme == Scheme::Ramses { deposit_ramses } else { deposit_conserving };
         particles.position.par_chunks(RUN).zip(particles.mass.par_chunks(RUN)).for_each(|(x, m)| {
             deposit(&mesh, x, m, &out);
         });
         match out.masses() {
             Some(masses) => break masses,
-            None => bound += 11,
+            None => bound += COARSER,
         }
     };
     let mut field = AmrField { mesh, rho: masses };
@@ -99,7 +104,24 @@ pub fn deposit(mesh: Mesh, particles: &Particles, scheme: Scheme, side: f64) -> 
     field
 }
 
-fn divide_by_volumes(field: &mut AmrField, unit: f64) {
+/// The greatest mass of a particle, if no less than what is normal.
+pub(crate) fn heaviest(particles: &Particles) -> f64 {
+    particles.mass.par_iter().copied().reduce(|| f64::MIN_POSITIVE, f64::max)
+}
+
+/// log2 of the mass that a cell may hold at first.
+pub(crate) fn first_bound(heaviest: f64, n_particles: u64) -> i32 {
+    // Without particles the logarithm is less than any number.
+    (heaviest * n_particles as f64 * FIRST_GUESS).log2().ceil().max(-2000.0) as i32
+}
+
+/// The unit of mass with which a cell may hold 2^`bound`.
+pub(crate) fn quantum(bound: i32) -> f64 {
+    2.0f64.powi(bound - 63)
+}
+
+/// Turns the masses of a field into densities; `unit` is the volume of a level-0 cell.
+pub(crate) fn divide_by_volumes(field: &mut AmrField, unit: f64) {
     let mesh = &field.mesh;
     let mut left = field.rho.as_mut_slice();
     let mut jobs = Vec::new();

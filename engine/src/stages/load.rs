@@ -62,7 +62,7 @@ fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> Rea
 
 /// Densities must be finite and not negative in leaves; split cells may hold anything finite. The
 /// first value that is not so, and where its cell is.
-fn first_bad(block: &OctBlock, values: &[[f64; 8]]) -> Option<(f64, [u32; 3])> {
+pub(crate) fn first_bad(block: &OctBlock, values: &[[f64; 8]]) -> Option<(f64, [u32; 3])> {
     for (oct, cells) in values.iter().enumerate() {
         for (i, &value) in cells.iter().enumerate() {
             let is_leaf = block.split[oct] >> i & 1 == 0;

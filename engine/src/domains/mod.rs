@@ -1,0 +1,223 @@
+//! What each rank works on: from a snapshot and ranks to own cells and the ghosts about them.
+//!
+//! Cells are read in shares, brought to the owners of their place on a space-filling curve, and those
+//! near others' copied to these. The protocol is in `engine/src/domains/README.md`.
+//!
+//! Architecture invariants: what a rank gets depends on the snapshot and the number of ranks alone, not
+//! on files, threads or who read what; all parts together are what one rank would have, bit for bit. No
+//! rank ever holds more than its share and one round of messages.
+
+mod assemble;
+mod deposit;
+mod ghosts;
+mod migrate;
+mod reach;
+mod record;
+mod share;
+mod splits;
+
+pub use ghosts::{Ghosts, Link};
+pub use splits::Splits;
+
+use crate::amr::AmrField;
+use crate::io::Snapshot;
+use crate::observe::Observer;
+use crate::phew::{RunError, timed};
+use crate::run::{Source, read_field};
+use crate::stages::load::{domain, read_tests};
+use crate::stages::tests;
+use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::ids::CellIdx;
+use inselberg_kernels::mesh::local;
+use record::Cell;
+use share::{Request, Share, read_cells, read_particles};
+
+/// What one rank works on: its own cells and the ghosts about them.
+///
+/// Every cell is owned by one rank. A rank has, as ghosts, all cells of any level that touch or
+/// contain one of its own leaves, and all that touch or contain an ancestor of one of its own cells
+/// and are no finer than that. The octs of ghosts may be there in part.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Mesh and density of own cells and ghosts alike.
+    pub field: AmrField,
+    /// For every brick of the mesh, the mask of own cells: a subset of those that exist.
+    pub own: Vec<u64>,
+    /// Links to other ranks.
+    pub ghosts: Ghosts,
+    /// Who owns what.
+    pub splits: Splits,
+    /// Further fields, one vector a field: one value for each own test cell, in the order of the cells.
+    pub extra: Vec<Vec<f64>>,
+}
+
+impl Part {
+    /// All of a field, on one rank. Linear in the bricks.
+    pub fn whole(field: AmrField) -> Self {
+        let own = field.mesh.bricks().iter().map(|brick| brick.exists).collect();
+        Self { field, own, ghosts: Ghosts::default(), splits: Splits::one(), extra: Vec::new() }
+    }
+
+    /// Number of own cells, split ones among them. Linear in the bricks.
+    pub fn n_own(&self) -> usize {
+        self.own.iter().map(|mask| mask.count_ones() as usize).sum()
+    }
+
+    /// Number of own leaf cells. Linear in the bricks.
+    pub fn n_own_leaves(&self) -> usize {
+        let own_leaves = self.field.mesh.bricks().iter().zip(&self.own).map(|(b, own)| b.leaf & own);
+        own_leaves.map(|mask| mask.count_ones() as usize).sum()
+    }
+
+    /// Collective: cross-examines the other ranks: that both sides of every link have the same cells in
+    /// the same order, and that every cell is owned by whom it should be. For tests and debug builds.
+    ///
+    /// # Errors
+    /// When that is not so, or another rank fails.
+    pub fn check(&self, comm: &Comm) -> Result<(), CommError> {
+        self.ghosts.check(comm, &self.field.mesh, &self.splits)?;
+        if self.n_own() + self.ghosts.len() != self.field.mesh.n_cells() {
+            let what = format!("{} has cells that are neither its own nor ghosts", comm.rank());
+            return Err(CommError::Mismatch { what });
+        }
+        let ghosts = self.ghosts.links().iter().flat_map(|link| &link.ghosts);
+        match ghosts.copied().find(|ghost| self.is_own(CellIdx(*ghost))) {
+            None => Ok(()),
+            Some(cell) => Err(CommError::Mismatch { what: format!("cell {cell} is own and a ghost") }),
+        }
+    }
+
+    /// Whether a cell is this rank's own. Logarithmic in the bricks.
+    pub fn is_own(&self, cell: CellIdx) -> bool {
+        let bricks = self.field.mesh.bricks();
+        let b = bricks.partition_point(|brick| brick.first <= cell.0) - 1;
+        self.own[b] >> local::nth_set_bit(bricks[b].exists, cell.0 - bricks[b].first) & 1 == 1
+    }
+
+    /// Own cells with their densities, to be shared out anew.
+    fn into_share(self) -> Share {
+        let (mesh, mut share) = (&self.field.mesh, Share::default());
+        for s in 0..mesh.supers().len() {
+            let level = mesh.level_of_super(s);
+            for b in mesh.bricks_of(&mesh.supers()[s]) {
+                let brick = &mesh.bricks()[b];
+                for bit in local::bits(self.own[b]) {
+                    let rho = brick.cell(bit).map_or(0.0, |cell| self.field.rho[cell.at()]);
+                    let position = local::position_of(brick.position, bit);
+                    let cell = Cell { level, position, is_leaf: brick.leaf >> bit & 1 == 1, rho };
+                    share.room_for(1).cells.push(cell.pack());
+                }
+            }
+        }
+        share
+    }
+}
+
+/// Collective: reads a snapshot over all ranks, such that each owns as many test cells (leaves denser
+/// than `threshold`) as any other, to one cell, and as many leaves where there are none. With the values
+/// of `extra_fields` for own test cells; particles have none of these. Alone, the rank owns everything.
+///
+/// Each rank reads its share of the pieces; cells then cost 24 bytes each until they are with their
+/// owners. With particles all this is done twice, first by leaves.
+///
+/// # Errors
+/// When the input cannot be read, holds values that are no densities, or its cells are no octree: on
+/// the rank that sees it, which should then abort. When another rank fails.
+pub fn load(
+    snapshot: &dyn Snapshot,
+    source: Source,
+    threshold: f64,
+    extra_fields: &[&str],
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<Part, RunError> {
+    if comm.n_ranks() == 1 {
+        comm.at("reading");
+        return load_alone(snapshot, source, threshold, extra_fields, observer);
+    }
+    let of_leaves = Request { field: None, threshold: f64::INFINITY, extra: &[] };
+    match source {
+        Source::Cells(field) => {
+            let request = Request { field: Some(field), threshold, extra: extra_fields };
+            let share = read_share(snapshot, &request, comm, observer)?;
+            decompose(domain(snapshot), share, &request, comm, observer)
+        }
+        Source::Particles(scheme) => {
+            let share = read_share(snapshot, &of_leaves, comm, observer)?;
+            let mut part = decompose(domain(snapshot), share, &of_leaves, comm, observer)?;
+            comm.at("density");
+            observer.begin("particles", snapshot.header().n_pieces as u64);
+            let particles = read_particles(snapshot, comm, observer)?;
+            let n = particles.iter().map(|p| p.mass.len() as u64).sum();
+            observer.end("particles", n);
+            let side = snapshot.header().boxlen;
+            timed(observer, "density", n, || deposit::deposit(&mut part, particles, scheme, side, comm))?;
+            let by_tests = Request { threshold, ..of_leaves };
+            decompose(domain(snapshot), part.into_share(), &by_tests, comm, observer)
+        }
+    }
+}
+
+fn load_alone(
+    snapshot: &dyn Snapshot,
+    source: Source,
+    threshold: f64,
+    extra_fields: &[&str],
+    observer: &dyn Observer,
+) -> Result<Part, RunError> {
+    let mut part = Part::whole(read_field(snapshot, source, observer)?);
+    if matches!(source, Source::Cells(_)) && !extra_fields.is_empty() {
+        let tests = tests::find(&part.field, threshold);
+        part.extra = read_tests(snapshot, &part.field.mesh, &tests, extra_fields)?;
+    }
+    Ok(part)
+}
+
+fn read_share(
+    snapshot: &dyn Snapshot,
+    request: &Request,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<Share, RunError> {
+    comm.at("reading");
+    observer.begin("reading", snapshot.header().n_pieces.div_ceil(comm.n_ranks()) as u64);
+    let share = read_cells(snapshot, request, comm, observer)?;
+    observer.end("reading", share.n_cells());
+    Ok(share)
+}
+
+/// Collective: from cells that ranks happen to hold to their parts.
+fn decompose(
+    domain: Domain,
+    share: Share,
+    request: &Request,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<Part, RunError> {
+    comm.at("domains");
+    let (n, n_extra) = (share.n_cells(), request.extra.len());
+    let levels = share.levels(comm)?;
+    let own = timed(observer, "domains", n, || {
+        let splits = balance(&domain, &share, levels, request.threshold, comm)?;
+        migrate::migrate(share, &splits, request.threshold, n_extra, comm).map(|own| (own, splits))
+    });
+    let (own, splits) = own?;
+    comm.at("ghosts");
+    timed(observer, "ghosts", n, || assemble::assemble(domain, own, splits, levels, n_extra, comm))
+}
+
+/// Splits by test cells; by leaves where there are none.
+fn balance(
+    domain: &Domain,
+    share: &Share,
+    levels: u32,
+    threshold: f64,
+    comm: &Comm,
+) -> Result<Splits, CommError> {
+    let deepest = levels.checked_ilog2().unwrap_or(0) as u8;
+    let by_tests = share.weights(deepest, |cell| cell.is_test(threshold));
+    let n_tests = comm.all_reduce_counts(&[by_tests.len() as u64], Reduce::Sum)?[0];
+    let weights = if n_tests > 0 { by_tests } else { share.weights(deepest, |_| true) };
+    Splits::balanced(domain, deepest, weights, comm)
+}

@@ -1,0 +1,236 @@
+//! The part of a snapshot that one rank reads.
+
+use super::record::{Cell, Record};
+use super::splits::key;
+use crate::io::{OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot};
+use crate::observe::Observer;
+use crate::phew::RunError;
+use crate::stages::density::{Particles, append_dark_matter};
+use crate::stages::load::{domain, first_bad};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::MeshError;
+use rayon::prelude::*;
+
+/// Records that a rank sends in one round: what bounds the buffers.
+pub(super) const ROUND: usize = 1 << 18;
+
+/// What is wanted of the cells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Request<'a> {
+    /// The density; none: zeros.
+    pub field: Option<&'a str>,
+    /// Leaves denser than it are test cells.
+    pub threshold: f64,
+    /// Further fields, of test cells alone.
+    pub extra: &'a [&'a str],
+}
+
+/// Cells that a rank happens to hold, in chunks of at most [`ROUND`].
+#[derive(Debug, Default)]
+pub(super) struct Share {
+    pub chunks: Vec<Chunk>,
+}
+
+/// Some cells, and the further values of the test cells among them, cell by cell.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    pub cells: Vec<Record>,
+    pub extra: Vec<f64>,
+}
+
+impl Share {
+    /// The last chunk, with room for `n` more cells.
+    pub fn room_for(&mut self, n: usize) -> &mut Chunk {
+        if self.chunks.last().is_none_or(|chunk| chunk.cells.len() + n > ROUND) {
+            self.chunks.push(Chunk::default());
+        }
+        let last = self.chunks.len() - 1;
+        &mut self.chunks[last]
+    }
+
+    /// Number of cells.
+    pub fn n_cells(&self) -> u64 {
+        self.chunks.iter().map(|chunk| chunk.cells.len() as u64).sum()
+    }
+
+    /// Keys of the leaves for which `has_weight`, each with weight 1.
+    pub fn weights(&self, deepest: u8, has_weight: impl Fn(&Cell) -> bool) -> Vec<(u128, u64)> {
+        let cells = self.chunks.iter().flat_map(|chunk| &chunk.cells).map(Cell::unpack);
+        let weighted = cells.filter(|cell| cell.is_leaf && has_weight(cell));
+        weighted.map(|cell| (key(deepest, cell.level, cell.position), 1)).collect()
+    }
+
+    /// Collective: the levels that have cells on any rank, bit l for level l.
+    pub fn levels(&self, comm: &Comm) -> Result<u32, CommError> {
+        let mut counts = [0; 32];
+        for record in self.chunks.iter().flat_map(|chunk| &chunk.cells) {
+            counts[usize::from(Cell::unpack(record).level) & 31] += 1;
+        }
+        let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
+        Ok(counts.iter().enumerate().fold(0, |mask, (l, n)| mask | u32::from(*n > 0) << l))
+    }
+}
+
+/// What `rank` reads of a snapshot: (piece, first block, every how many blocks). Whole pieces, dealt
+/// out; where there are fewer of them than ranks, their blocks are dealt out.
+fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<(usize, usize, usize)> {
+    if n_pieces >= n_ranks {
+        return (rank.at()..n_pieces).step_by(n_ranks).map(|piece| (piece, 0, 1)).collect();
+    }
+    if n_pieces == 0 {
+        return Vec::new();
+    }
+    let piece = rank.at() % n_pieces;
+    let readers = (n_ranks - piece).div_ceil(n_pieces);
+    vec![(piece, rank.at() / n_pieces, readers)]
+}
+
+/// Passes on the blocks of one rank alone; the others are decoded and left.
+fn every<B>(
+    (_, first, step): (usize, usize, usize),
+    mut sink: impl FnMut(&B) -> ReadResult<()>,
+) -> impl FnMut(&B) -> ReadResult<()> {
+    let mut n = 0;
+    move |block| {
+        n += 1;
+        if (n - 1) % step == first { sink(block) } else { Ok(()) }
+    }
+}
+
+/// Reads this rank's share of the cells, pieces in parallel. Local.
+///
+/// # Errors
+/// When a piece cannot be read, a leaf's value is not finite or negative, a further value of a test cell
+/// not finite, or a cell outside the box.
+pub(super) fn read_cells(
+    snapshot: &dyn Snapshot,
+    request: &Request,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<Share, RunError> {
+    let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
+    let read = |part| {
+        let share = read_part(snapshot, request, part);
+        observer.advance(1);
+        share
+    };
+    let shares: Vec<Share> = parts.into_par_iter().map(read).collect::<Result<_, _>>()?;
+    Ok(Share { chunks: shares.into_iter().flat_map(|share| share.chunks).collect() })
+}
+
+fn read_part(
+    snapshot: &dyn Snapshot,
+    request: &Request,
+    part: (usize, usize, usize),
+) -> Result<Share, RunError> {
+    let fields: Vec<&str> = request.field.into_iter().chain(request.extra.iter().copied()).collect();
+    let domain = domain(snapshot);
+    let mut share = Share::default();
+    let mut outside = None;
+    let mut take = every(part, |block: &OctBlock| {
+        if outside.is_none() {
+            outside = first_outside(&domain, block);
+        }
+        if outside.is_some() {
+            return Ok(());
+        }
+        let bad = |field: &str, (value, at)| {
+            ReadError::bad_value(snapshot.place_of(part.0, Some(field)), field, value, block.level, at)
+        };
+        if let Some(field) = request.field {
+            first_bad(block, &block.values[0]).map_or(Ok(()), |found| Err(bad(field, found)))?;
+        }
+        append(&mut share, block, request)
+            .map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
+    });
+    snapshot.octs(part.0, &fields, &mut take)?;
+    drop(take);
+    outside.map_or(Ok(share), |problem| Err(problem.into()))
+}
+
+/// The first oct of a block that the box does not hold.
+fn first_outside(domain: &Domain, block: &OctBlock) -> Option<MeshError> {
+    if !block.position.is_empty() && !domain.holds_level(block.level) {
+        return Some(MeshError::TooDeep(block.level));
+    }
+    let extent = domain.extent(block.level).map(|n| n >> 1);
+    let is_outside = |p: &&[u32; 3]| (0..3).any(|a| i64::from(p[a]) >= extent[a]);
+    let outside = block.position.iter().find(is_outside);
+    outside.map(|p| MeshError::Outside(block.level, p.map(|x| x.wrapping_mul(2))))
+}
+
+/// # Errors
+/// Which further field is not finite in a test cell, its value and the cell's position.
+fn append(share: &mut Share, block: &OctBlock, request: &Request) -> Result<(), (usize, f64, [u32; 3])> {
+    let (own, extra) = block.values.split_at(usize::from(request.field.is_some()));
+    for (oct, position) in block.position.iter().enumerate() {
+        let chunk = share.room_for(8);
+        for i in 0..8 {
+            let cell = Cell {
+                level: block.level,
+                position: std::array::from_fn(|a| 2 * position[a] + (i >> a & 1) as u32),
+                is_leaf: block.split[oct] >> i & 1 == 0,
+                rho: own.first().map_or(0.0, |column| column[oct][i]),
+            };
+            chunk.cells.push(cell.pack());
+            if cell.is_test(request.threshold) {
+                chunk.extra.extend(extra.iter().map(|column| column[oct][i]));
+            }
+            let new = &chunk.extra[chunk.extra.len().saturating_sub(extra.len())..];
+            if let Some(field) = new.iter().position(|x| !x.is_finite()) {
+                return Err((field, new[field], cell.position));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads this rank's share of the dark-matter particles, pieces in parallel. Local.
+///
+/// # Errors
+/// When a piece cannot be read or a mass is not finite or negative.
+pub(super) fn read_particles(
+    snapshot: &dyn Snapshot,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> ReadResult<Vec<Particles>> {
+    let side = snapshot.header().boxlen;
+    let read = |part: (usize, usize, usize)| {
+        let mut particles = Particles::default();
+        let mut take = every(part, |block: &ParticleBlock| {
+            append_dark_matter(&mut particles, block, side).map_err(|i| {
+                let place = snapshot.place_of(part.0, None);
+                ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
+            })
+        });
+        snapshot.particles(part.0, &mut take)?;
+        drop(take);
+        observer.advance(1);
+        Ok(particles)
+    };
+    let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
+    parts.into_par_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_is_read_by_one_rank() {
+        for n_pieces in [0, 1, 2, 3, 5, 8, 9] {
+            for n_ranks in 1..12 {
+                let mut readers = vec![[0; 10]; n_pieces];
+                for part in (0..n_ranks).flat_map(|r| parts(n_pieces, Rank(r as u32), n_ranks)) {
+                    let mut take = every(part, |block: &usize| {
+                        readers[part.0][*block] += 1;
+                        Ok(())
+                    });
+                    (0..10).for_each(|block| take(&block).expect("taken"));
+                }
+                assert!(readers.iter().flatten().all(|n| *n == 1), "{n_pieces} pieces, {n_ranks} ranks");
+            }
+        }
+    }
+}

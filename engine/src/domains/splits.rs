@@ -1,0 +1,210 @@
+//! Who owns what: the space-filling curve over the box, cut in one piece a rank.
+
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::sfc::morton;
+
+/// Which rank owns which part of the box.
+///
+/// The key of a cell is the Morton key of its lower corner on the grid of the deepest level; every cell,
+/// leaf or split, belongs to the rank that owns its key. Rank r owns the keys from split r - 1 up to
+/// split r. A split is the key of a leaf, so no leaf is cut; ranks may own nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Splits {
+    deepest: u8,
+    /// First key of every rank but the first, ascending.
+    first: Vec<u128>,
+}
+
+/// The key of a cell on the grid of level `deepest`.
+pub(super) fn key(deepest: u8, level: u8, position: [u32; 3]) -> u128 {
+    match deepest.checked_sub(level) {
+        Some(up) => morton(position) << (3 * u32::from(up)),
+        None => morton(position) >> (3 * u32::from(level - deepest)),
+    }
+}
+
+impl Splits {
+    /// One rank that owns all.
+    pub fn one() -> Self {
+        Self { deepest: 0, first: Vec::new() }
+    }
+
+    /// Collective: splits between which all ranks have the same weight, but for less than that of one
+    /// cell. `weighted` are keys of leaves on the grid of level `deepest` and their weights, in any
+    /// order and on any rank: the result depends only on all of them together. Where all weights are 0,
+    /// rank 0 owns everything.
+    ///
+    /// Sorts; then a reduction of seven counts a split for every level.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn balanced(
+        domain: &Domain,
+        deepest: u8,
+        weighted: Vec<(u128, u64)>,
+        comm: &Comm,
+    ) -> Result<Self, CommError> {
+        let n_ranks = comm.n_ranks();
+        let weighted = running_sums(weighted);
+        let own = weighted.last().map_or(0, |w| w.1);
+        let total = comm.all_reduce_counts(&[own], Reduce::Sum)?[0];
+        if total == 0 {
+            return Ok(Self { deepest, first: vec![u128::MAX; n_ranks - 1] });
+        }
+        let before = |rank: usize| (u128::from(total) * rank as u128 / n_ranks as u128) as u64;
+        let targets: Vec<u64> = (1..n_ranks).map(before).collect();
+        let mut first = vec![0_u128; n_ranks - 1];
+        for digit in (0..digits(domain, deepest)).rev() {
+            let tries = first.iter().flat_map(|split| (1..8).map(move |d| split | d << (3 * digit)));
+            let local: Vec<u64> = tries.map(|key| below(&weighted, key)).collect();
+            let sums = comm.all_reduce_counts(&local, Reduce::Sum)?;
+            for ((split, sums), target) in first.iter_mut().zip(sums.chunks(7)).zip(&targets) {
+                let fitting = sums.iter().take_while(|sum| *sum <= target).count();
+                *split |= (fitting as u128) << (3 * digit);
+            }
+        }
+        Ok(Self { deepest, first })
+    }
+
+    /// Number of ranks.
+    pub fn n_ranks(&self) -> usize {
+        self.first.len() + 1
+    }
+
+    /// The deepest level of cells on any rank, on whose grid keys are.
+    pub fn deepest(&self) -> u8 {
+        self.deepest
+    }
+
+    /// The rank that owns a cell. Logarithmic in the ranks.
+    #[inline]
+    pub fn owner(&self, level: u8, position: [u32; 3]) -> Rank {
+        self.owner_of(key(self.deepest, level, position))
+    }
+
+    /// The ranks that own any part of the region of a cell, in order. Linear in them.
+    pub fn owners_within(&self, level: u8, position: [u32; 3]) -> impl Iterator<Item = Rank> + '_ {
+        let (first, last) = self.region(level, position);
+        let ranks = self.owner_of(first).0..=self.owner_of(last).0;
+        ranks.map(Rank).filter(|rank| !self.owns_nothing(*rank))
+    }
+
+    /// Whether `rank` owns all of the region of a cell.
+    #[inline]
+    pub fn owns_all(&self, rank: Rank, level: u8, position: [u32; 3]) -> bool {
+        let (first, last) = self.region(level, position);
+        self.start(rank) <= first && self.end(rank).is_none_or(|end| last < end)
+    }
+
+    /// First and last key in the region of a cell.
+    fn region(&self, level: u8, position: [u32; 3]) -> (u128, u128) {
+        let first = key(self.deepest, level, position);
+        (first, first + (1 << (3 * u32::from(self.deepest.saturating_sub(level)))) - 1)
+    }
+
+    fn owner_of(&self, key: u128) -> Rank {
+        Rank(self.first.partition_point(|first| *first <= key) as u32)
+    }
+
+    fn owns_nothing(&self, rank: Rank) -> bool {
+        self.end(rank) == Some(self.start(rank))
+    }
+
+    fn start(&self, rank: Rank) -> u128 {
+        rank.at().checked_sub(1).and_then(|r| self.first.get(r)).copied().unwrap_or(0)
+    }
+
+    fn end(&self, rank: Rank) -> Option<u128> {
+        self.first.get(rank.at()).copied()
+    }
+}
+
+/// Sorted keys, each with the sum of the weights up to and with it.
+fn running_sums(mut weighted: Vec<(u128, u64)>) -> Vec<(u128, u64)> {
+    weighted.sort_unstable_by_key(|w| w.0);
+    let mut sum = 0_u64;
+    for (_, weight) in &mut weighted {
+        sum = sum.saturating_add(*weight);
+        *weight = sum;
+    }
+    weighted
+}
+
+/// The weight of the keys below `key`.
+fn below(sums: &[(u128, u64)], key: u128) -> u64 {
+    let n = sums.partition_point(|w| w.0 < key);
+    n.checked_sub(1).map_or(0, |last| sums[last].1)
+}
+
+/// Octal digits of the keys.
+fn digits(domain: &Domain, deepest: u8) -> u32 {
+    let greatest = domain.extent(deepest).into_iter().max().unwrap_or(1) - 1;
+    64 - greatest.leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inselberg_comm::run_threads;
+
+    /// Splits of weighted cells of level 3, of which each rank holds those that `holds` says.
+    fn split(n_ranks: usize, weights: &[(u128, u64)], holds: impl Fn(usize) -> usize + Sync) -> Splits {
+        let ran = run_threads(n_ranks, |comm| {
+            let mine = |(i, _): &(usize, &(u128, u64))| holds(*i) % n_ranks == comm.rank().at();
+            let mine = weights.iter().enumerate().filter(mine).map(|(_, w)| *w).collect();
+            Splits::balanced(&Domain::CUBE, 3, mine, comm).expect("splits")
+        });
+        let all = ran.expect("no rank fails");
+        assert!(all.iter().all(|s| *s == all[0]));
+        all.into_iter().next().expect("a rank")
+    }
+
+    fn loads(splits: &Splits, weights: &[(u128, u64)]) -> Vec<u64> {
+        let mut loads = vec![0; splits.n_ranks()];
+        weights.iter().for_each(|&(key, weight)| loads[splits.owner_of(key).at()] += weight);
+        loads
+    }
+
+    #[test]
+    fn equal_weights_are_shared_to_one_cell() {
+        let weights: Vec<_> = (0..512_u128).filter(|k| k % 7 < 3).map(|k| (k, 1)).collect();
+        for n_ranks in [1, 2, 3, 7, 300] {
+            let splits = split(n_ranks, &weights, |i| i);
+            let loads = loads(&splits, &weights);
+            let (least, most) = (loads.iter().min(), loads.iter().max());
+            assert!(most <= least.map(|n| n + 1).as_ref(), "{loads:?}");
+            assert_eq!(splits, split(n_ranks, &weights, |i| i / 50));
+            assert_eq!(splits, split(n_ranks, &weights, |_| 0));
+        }
+    }
+
+    #[test]
+    fn no_rank_has_more_than_a_cell_above_the_mean() {
+        let weights: Vec<_> = (0..512_u128).map(|k| (k, (k * k % 11) as u64)).collect();
+        let total: u64 = weights.iter().map(|w| w.1).sum();
+        for n_ranks in [2, 5, 64] {
+            let loads = loads(&split(n_ranks, &weights, |i| i), &weights);
+            assert!(loads.iter().all(|n| *n <= total / n_ranks as u64 + 11), "{loads:?}");
+        }
+    }
+
+    #[test]
+    fn splits_are_keys_of_weighted_cells_and_may_coincide() {
+        let splits = split(8, &[(64, 1), (300, 1)], |i| i);
+        assert!(splits.first.iter().all(|s| [64, 300].contains(s)), "{splits:?}");
+        assert_eq!(loads(&splits, &[(64, 1), (300, 1)]).iter().sum::<u64>(), 2);
+        let none = split(3, &[(5, 0)], |i| i);
+        assert_eq!(none.owner(3, [7; 3]), Rank(0));
+        assert_eq!(none.owners_within(0, [0; 3]).collect::<Vec<_>>(), [Rank(0)]);
+    }
+
+    #[test]
+    fn regions_skip_ranks_that_own_nothing() {
+        let splits = Splits { deepest: 2, first: vec![8, 8, 60] };
+        assert_eq!(splits.owners_within(0, [0; 3]).collect::<Vec<_>>(), [0, 2, 3].map(Rank));
+        assert_eq!(splits.owners_within(1, [0; 3]).collect::<Vec<_>>(), [Rank(0)]);
+        assert!(splits.owns_all(Rank(2), 1, [1, 0, 0]) && !splits.owns_all(Rank(2), 1, [1; 3]));
+        assert!(splits.owns_all(Rank(3), 2, [3; 3]));
+    }
+}
