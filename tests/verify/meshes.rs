@@ -142,7 +142,8 @@ impl Field {
         Some(octs.expect("the octs are sound"))
     }
 
-    fn octs(&self) -> Vec<LevelOcts> {
+    /// The octs about all leaves, by level of their cells.
+    pub fn octs(&self) -> Vec<LevelOcts> {
         let rho: BTreeMap<Place, f64> = self.leaves.iter().map(|l| (place(l), l.rho)).collect();
         let ancestors = self.leaves.iter().flat_map(|l| (1..=l.level).map(|up| parent(place(l), up)));
         let split: BTreeSet<Place> = ancestors.collect();

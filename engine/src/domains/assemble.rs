@@ -34,7 +34,7 @@ pub(super) fn assemble(
     let extra = columns(&own, n_extra);
     let merged = merge(own, &came);
     let ghosts = links(needed, came, &merged);
-    let mut mesh = Mesh::from_sorted(domain, &merged.levels)?;
+    let mut mesh = Mesh::from_sorted(domain, &merged.levels).map_err(of_oct)?;
     let own = masks(mesh.bricks(), &merged.is_own);
     let runs = chunks(mesh.supers().len(), 64);
     runs.par_iter().try_for_each(|supers| mesh.check_part(supers.clone(), &own, levels))?;
@@ -51,6 +51,14 @@ fn check_count(n_cells: usize) -> Result<(), MeshError> {
     match n_cells < u32::MAX as usize {
         true => Ok(()),
         false => Err(MeshError::TooManyCells(n_cells as u64)),
+    }
+}
+
+/// Octs come whole, so all cells of one are given twice, if one is, perhaps on several ranks: names the first.
+fn of_oct(problem: MeshError) -> MeshError {
+    match problem {
+        MeshError::Twice(level, position) => MeshError::Twice(level, position.map(|x| x & !1)),
+        problem => problem,
     }
 }
 
