@@ -5,6 +5,7 @@ use inselberg::config::{
 };
 use inselberg::phew::{FieldChoice, Rules};
 use std::path::Path;
+use std::time::Duration;
 
 fn raw(command: Command, toml: &str, flags: &[(&str, &str)]) -> Result<RawConfig, ConfigError> {
     let mut raw = RawConfig::new(command);
@@ -86,6 +87,19 @@ fn defaults_are_the_documented_ones() {
     assert_eq!(phew.phew.thresholds.saddle, None);
     assert_eq!(phew.phew.thresholds.mass, 0.0);
     assert_eq!((phew.phew.field, phew.phew.rules), (FieldChoice::Auto, Rules::Paper));
+    assert_eq!((phew.ranks.get(), phew.stall_timeout), (1, Some(Duration::from_secs(600))));
+    assert!(!phew.diagnostics);
+}
+
+#[test]
+fn ranks_and_how_long_they_wait_are_options_like_any_other() {
+    let toml = format!("{WHOLE}ranks = 3\nstall_timeout = 0\ndiagnostics = true\n");
+    let Work::Phew(phew) = job(&toml, &[("ranks", "5")]).expect("whole").work else { panic!("phew") };
+    assert_eq!((phew.ranks.get(), phew.stall_timeout, phew.diagnostics), (5, None, true));
+    let Work::Phew(phew) = job(WHOLE, &[("stall-timeout", "0.5")]).expect("whole").work else {
+        panic!("phew")
+    };
+    assert_eq!(phew.stall_timeout, Some(Duration::from_millis(500)));
 }
 
 #[test]
@@ -153,6 +167,11 @@ fn thresholds_out_of_range_are_named_wherever_they_come_from() {
         ("mass-threshold", "inf"),
         ("threads", "0"),
         ("threads", "1e9"),
+        ("ranks", "0"),
+        ("ranks", "1e4"),
+        ("stall-timeout", "-1"),
+        ("stall-timeout", "nan"),
+        ("stall-timeout", "1e300"),
     ];
     for (name, value) in table {
         let error = job(WHOLE, &[(name, value)]).expect_err(name).to_string();

@@ -39,7 +39,8 @@ fn on_threads(snapshot: &dyn Snapshot, case: Case, rules: Rules, n_threads: usiz
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
     let run = || inselberg::run::run(snapshot, &config, &Comm::solo(), &Silent);
-    pool.install(run).expect("a run").catalogue
+    let outcome = pool.install(run).expect("a run");
+    outcome.catalogue.gather(&Comm::solo()).expect("alone").expect("rank 0")
 }
 
 /// The catalogue on one thread, as every number of threads and every format must give it back.

@@ -24,7 +24,8 @@ fn run(output: &Path, field: FieldChoice, density: f64, relevance: f64, saddle: 
         with_particles: false,
     };
     let snapshot = common::open(output);
-    inselberg::run::run(snapshot.as_ref(), &config, &Comm::solo(), &Silent).expect("a run").catalogue
+    let outcome = inselberg::run::run(snapshot.as_ref(), &config, &Comm::solo(), &Silent).expect("a run");
+    outcome.catalogue.gather(&Comm::solo()).expect("alone").expect("rank 0")
 }
 
 fn counts<'a>(table: &'a Table, name: &str) -> &'a [u64] {

@@ -50,7 +50,8 @@ impl Input {
             with_cells: false,
             with_particles: false,
         };
-        inselberg::run::run(&*self.snapshot, &config, &Comm::solo(), &Silent).expect("a run").catalogue
+        let outcome = inselberg::run::run(&*self.snapshot, &config, &Comm::solo(), &Silent).expect("a run");
+        outcome.catalogue.gather(&Comm::solo()).expect("alone").expect("rank 0")
     }
 
     /// `mass` is in the units of a run's option.

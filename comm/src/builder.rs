@@ -29,14 +29,31 @@ enum Kind {
     },
 }
 
-/// Where launchers tell the processes they start how many these are: Open MPI, MPICH and kin, Slurm.
-const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+/// Where launchers tell the processes they start how many these are, and which of them each is: Open
+/// MPI, MPICH and kin, Slurm.
+const LAUNCHERS: [[&str; 2]; 3] = [
+    ["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"],
+    ["PMI_SIZE", "PMI_RANK"],
+    ["SLURM_STEP_NUM_TASKS", "SLURM_PROCID"],
+];
+
+/// Rank and number of ranks, if a launcher started several.
+fn launched() -> Option<(Rank, usize)> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+    let found = LAUNCHERS.iter().find_map(|[size, rank]| Some((number(rank), number(size)?)));
+    found.filter(|(_, n)| *n > 1).map(|(rank, n)| (Rank(rank.unwrap_or(0)), n as usize))
+}
 
 impl Comm {
     /// As how many ranks a launcher started this program: 1 where none did. Reads the environment.
     pub fn launched_ranks() -> usize {
-        let size = |name| std::env::var(name).ok()?.parse::<usize>().ok();
-        LAUNCHERS.into_iter().find_map(size).unwrap_or(1).max(1)
+        launched().map_or(1, |(_, n_ranks)| n_ranks)
+    }
+
+    /// As which of them a launcher started this program: rank 0 where none did, or where it does not say.
+    /// Reads the environment, so it can be asked before a rank is built.
+    pub fn launched_rank() -> Rank {
+        launched().map_or(Rank(0), |(rank, _)| rank)
     }
 
     /// `n_ranks` ranks (at least one) as threads of this process. Every builder must be built, each

@@ -18,7 +18,8 @@
 //!     with_cells: false,
 //!     with_particles: false,
 //! };
-//! let catalogue = run(&snapshot, &config, &Comm::solo(), &Silent)?.catalogue;
+//! let comm = Comm::solo();
+//! let catalogue = run(&snapshot, &config, &comm, &Silent)?.catalogue.gather(&comm)?.expect("rank 0 has it");
 //! let clumps = catalogue.table("clumps").expect("every catalogue has clumps");
 //! let (mass, halo) = (clumps.reals("mass").unwrap(), clumps.counts("halo").unwrap());
 //! assert!(mass.len() == halo.len() && mass.iter().all(|m| *m > 0.0));

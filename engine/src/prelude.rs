@@ -1,7 +1,7 @@
 //! What a program that calls the library needs, in one `use`.
 
 pub use crate::amr::AmrField;
-pub use crate::catalogue::{Catalogue, Table};
+pub use crate::catalogue::{Catalogue, CataloguePart, Table};
 pub use crate::io::Snapshot;
 pub use crate::observe::{Observer, Silent};
 pub use crate::phew::{FieldChoice, PhewConfig, Rules, Segmentation, Task, Thresholds, segment};

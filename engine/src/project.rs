@@ -1,6 +1,7 @@
 //! The density seen along the z axis, for pictures.
 
 use crate::amr::AmrField;
+use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_side;
 use inselberg_kernels::ids::CellIdx;
 
@@ -17,15 +18,44 @@ pub struct Projection {
 
 /// Projects the leaves along z. `level` is that of a pixel: 2^level pixels a level-0 cell.
 pub fn project(field: &AmrField, level: u8) -> Projection {
-    let coarse = field.mesh.domain().coarse;
-    let n = (coarse[0].max(coarse[1]) as usize) << level;
+    finish(field, level, sums(field, level))
+}
+
+/// Collective: the same of the leaves of all ranks, on rank 0; `None` on the others. Each rank sends its
+/// pixels to rank 0.
+///
+/// # Errors
+/// When a rank fails.
+pub fn project_all(field: &AmrField, level: u8, comm: &Comm) -> Result<Option<Projection>, CommError> {
+    let came = comm.exchange(vec![(Rank(0), sums(field, level))])?;
+    let mut parts = came.into_iter().map(|(_, sums)| sums);
+    let Some(mut all) = parts.next() else { return Ok(None) };
+    for part in parts {
+        all.iter_mut().zip(part).for_each(|(a, b)| *a += b);
+    }
+    Ok(Some(finish(field, level, all)))
+}
+
+/// Columns through the box, pixel by pixel.
+fn sums(field: &AmrField, level: u8) -> Vec<f64> {
+    let n = pixels(field, level);
     let mut sums = vec![0.0f64; n * n];
     field.mesh.for_each_cell(0..field.mesh.supers().len(), |cell_level, position, cell, is_leaf| {
         if is_leaf {
             add(&mut sums, n, level, cell_level, position, field.rho[CellIdx::at(cell)]);
         }
     });
-    let (side, depth) = (n as f64 * cell_side(level), f64::from(coarse[2]));
+    sums
+}
+
+fn pixels(field: &AmrField, level: u8) -> usize {
+    let coarse = field.mesh.domain().coarse;
+    (coarse[0].max(coarse[1]) as usize) << level
+}
+
+fn finish(field: &AmrField, level: u8, sums: Vec<f64>) -> Projection {
+    let n = pixels(field, level);
+    let (side, depth) = (n as f64 * cell_side(level), f64::from(field.mesh.domain().coarse[2]));
     Projection { n, values: sums.into_iter().map(|v| (v / depth) as f32).collect(), side }
 }
 

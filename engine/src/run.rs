@@ -1,7 +1,7 @@
 //! The recipe: a snapshot in, a catalogue out.
 
 use crate::amr::AmrField;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, CataloguePart};
 use crate::io::{ReadError, Snapshot};
 use crate::observe::Observer;
 use crate::phew::{FieldChoice, PhewConfig, RunError, Segmentation, Task, Thresholds, segment, timed};
@@ -21,8 +21,8 @@ use inselberg_kernels::phew::tests::TestCells;
 /// What a run leaves behind.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The catalogue, complete.
-    pub catalogue: Catalogue,
+    /// What this rank holds of the catalogue; one rank holds all of it.
+    pub catalogue: CataloguePart,
     /// The field that was segmented, for pictures.
     pub field: AmrField,
 }
@@ -86,7 +86,7 @@ pub fn run(
         totals: &totals,
         run: [("run_threads", rayon::current_num_threads() as u64), ("run_ranks", comm.n_ranks() as u64)],
     });
-    Ok(Outcome { catalogue, field })
+    Ok(Outcome { catalogue: CataloguePart::whole(catalogue), field })
 }
 
 impl Source<'_> {

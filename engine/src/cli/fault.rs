@@ -1,11 +1,13 @@
 //! How a failure ends the program: one line on stderr and an exit code.
 
+use inselberg_comm::{CommError, Rank};
 use std::fmt::Display;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why the program ends early.
 #[derive(Debug)]
@@ -14,12 +16,35 @@ pub enum Failure {
     User(anyhow::Error),
     /// A fault of the program or the machine: exit code 1.
     Internal(anyhow::Error),
+    /// The ranks ended together, perhaps by a failure of another one: exit code 1.
+    Ranks(CommError),
+    /// Somebody else says it: exit code 2 and not a word.
+    Said,
 }
 
 impl Failure {
     /// A fault of the program.
     pub fn internal(error: impl Into<anyhow::Error>) -> Self {
         Self::Internal(error.into())
+    }
+
+    /// What ended all ranks.
+    pub fn ranks(error: CommError) -> Self {
+        Self::Ranks(error)
+    }
+
+    /// Whether another rank may know better.
+    pub fn is_elsewhere(&self) -> bool {
+        matches!(self, Self::Ranks(_) | Self::Said)
+    }
+
+    /// The same, with the rank where it happened.
+    pub fn of(self, rank: Rank) -> Self {
+        match self {
+            Self::User(error) => Self::user(format!("{rank}: {error}")),
+            Self::Internal(error) => Self::Internal(anyhow::anyhow!("{rank}: {error}")),
+            other => other,
+        }
     }
 
     /// A mistake in the file or folder `path`.
@@ -40,6 +65,16 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::User(error) | Self::Internal(error) => error.fmt(f),
+            Self::Ranks(error) => error.fmt(f),
+            Self::Said => Ok(()),
+        }
+    }
+}
+
 /// Runs `work`, says what went wrong, and gives the exit code.
 pub fn caught(work: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
     set_hook(Box::new(say_panic));
@@ -53,8 +88,32 @@ pub fn caught(work: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
             say(&format!("inselberg: internal error: {error}"));
             ExitCode::from(1)
         }
+        Ok(Err(Failure::Ranks(error @ CommError::Panicked { .. }))) => {
+            say(&bug(&format!("{error}{}", lock(&PLACE))));
+            ExitCode::from(1)
+        }
+        // All processes have it.
+        Ok(Err(Failure::Ranks(_))) if !super::ranks::is_first() => ExitCode::from(1),
+        Ok(Err(Failure::Ranks(error))) => {
+            say(&format!("inselberg: error: {error}"));
+            ExitCode::from(1)
+        }
+        Ok(Err(Failure::Said)) => ExitCode::from(2),
         Err(_) => ExitCode::from(1),
     }
+}
+
+/// Where a rank panicked, for the message that its error becomes.
+static PLACE: Mutex<String> = Mutex::new(String::new());
+static HELD: AtomicBool = AtomicBool::new(false);
+
+/// From now on a panic is an error of a rank, which names that rank, and is said when it comes back.
+pub fn hold_panics() {
+    HELD.store(true, Ordering::Relaxed);
+}
+
+fn lock(text: &Mutex<String>) -> MutexGuard<'_, String> {
+    text.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn say_panic(info: &PanicHookInfo<'_>) {
@@ -63,12 +122,20 @@ fn say_panic(info: &PanicHookInfo<'_>) {
     if SAID.swap(true, Ordering::Relaxed) {
         return;
     }
+    let place = info.location().map_or(String::new(), |l| format!(" at {l}"));
+    if HELD.load(Ordering::Relaxed) {
+        *lock(&PLACE) = place;
+        return;
+    }
     let payload = info.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let what = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    let place = info.location().map_or(String::new(), |l| format!(" at {l}"));
+    say(&bug(&format!("{what}{place}")));
+}
+
+fn bug(what: &str) -> String {
     let ask = format!("please report it at {}/issues", env!("CARGO_PKG_REPOSITORY"));
-    say(&format!("inselberg: internal error: {what}{place}; this is a bug, {ask}"));
+    format!("inselberg: internal error: {what}; this is a bug, {ask}")
 }
 
 /// One line on stderr, whatever is in the message and whoever listens.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A folder and the beginning of the hidden names that this run may leave in it.
 struct Trace {
@@ -15,9 +16,20 @@ struct Trace {
     before: BTreeSet<OsString>,
 }
 
+/// What this run may leave half written.
+#[derive(Clone)]
+pub struct Traces(Arc<Vec<Trace>>);
+
+impl Traces {
+    /// Removes it.
+    pub fn wipe(&self) {
+        self.0.iter().for_each(Trace::wipe);
+    }
+}
+
 /// From now on a signal to end removes the half-written forms of these files, and of any file in
 /// these folders, before the program ends as the signal would have ended it.
-pub fn guard(files: &[&Path], folders: &[&Path]) {
+pub fn guard(files: &[&Path], folders: &[&Path]) -> Traces {
     let of_file = |path: &Path| {
         let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
         // `c.csv` is written with `c.tree.csv` and others beside it.
@@ -28,7 +40,9 @@ pub fn guard(files: &[&Path], folders: &[&Path]) {
         .iter()
         .map(|f| of_file(f))
         .chain(folders.iter().map(|f| Trace::new(f, ".".into(), String::new())));
-    listen(traces.collect());
+    let traces = Traces(Arc::new(traces.collect()));
+    listen(traces.clone());
+    traces
 }
 
 impl Trace {
@@ -64,16 +78,16 @@ impl Trace {
 }
 
 #[cfg(unix)]
-fn listen(traces: Vec<Trace>) {
+fn listen(traces: Traces) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            traces.iter().for_each(Trace::wipe);
+            traces.wipe();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
 }
 
 #[cfg(not(unix))]
-fn listen(_traces: Vec<Trace>) {}
+fn listen(_traces: Traces) {}

@@ -1,31 +1,49 @@
 //! Where the command line meets the engine: one thin function a meeting.
 
 use super::fault::Failure;
-use inselberg::catalogue::{self, Catalogue};
+use inselberg::amr::AmrField;
+use inselberg::catalogue::{self, Catalogue, CataloguePart, PartError};
 use inselberg::io::{Header, Snapshot};
 use inselberg::phew::{PhewConfig, RunError};
-use inselberg::report::{Recorder, Stage, Totals, peak_memory, summary_json, summary_text};
+use inselberg::report::{RankReport, Recorder, Stage, Totals, peak_memory, summary_json, summary_text};
 use inselberg::run::{Outcome, run};
-use inselberg_comm::Comm;
+use inselberg_comm::{Comm, Reduce};
 use std::path::Path;
 
 /// Pixels along a coarse cell of the picture: 2 to this power.
 #[cfg(feature = "plot")]
 const PIXEL_LEVEL: u8 = 9;
 
-/// Runs PHEW on the snapshot from `input`; a bar a stage on stderr if `progress`.
+/// Collective: runs PHEW on the snapshot from `input`; a bar a stage on stderr if `progress`.
 pub fn segment(
     input: &Path,
     snapshot: &dyn Snapshot,
     config: &PhewConfig,
+    comm: &Comm,
     progress: bool,
 ) -> Result<(Outcome, Vec<Stage>), Failure> {
-    let recorder = Recorder::new(progress);
-    let outcome = run(snapshot, config, &Comm::solo(), &recorder).map_err(|error| match error {
+    let recorder = Recorder::new(progress).with_pulse(comm.pulse());
+    let outcome = run(snapshot, config, comm, &recorder).map_err(|error| match error {
         RunError::Read(error) => error.into(),
+        RunError::Comm(error) => Failure::ranks(error),
         error => Failure::about(input, error),
     })?;
     Ok((outcome, recorder.stages()))
+}
+
+/// Collective: writes the catalogue of all ranks.
+pub fn write(path: &Path, catalogue: &CataloguePart, comm: &Comm) -> Result<(), Failure> {
+    catalogue::write_part(path, catalogue, comm).map_err(|error| match error {
+        PartError::Write(error) => error.into(),
+        PartError::Comm(error) => Failure::ranks(error),
+        PartError::Elsewhere { .. } => Failure::Said,
+    })
+}
+
+/// Collective: clumps and haloes of all ranks with the attributes, on the first rank.
+pub fn lists(mut catalogue: CataloguePart, comm: &Comm) -> Result<Option<Catalogue>, Failure> {
+    catalogue.tables.retain(|t| ["clumps", "haloes"].contains(&t.table.name.as_str()));
+    catalogue.gather(comm).map_err(Failure::ranks)
 }
 
 /// Writes RAMSES's clump and halo files for the output that `snapshot` is.
@@ -38,15 +56,22 @@ pub fn write_ramses_text(
     Ok(catalogue::ramses_text::write_ramses_text(folder, catalogue, number)?)
 }
 
-/// Draws the picture.
+/// Collective: draws the picture on the first rank, which has the lists.
 #[cfg(feature = "plot")]
-pub fn draw(path: &Path, snapshot: &dyn Snapshot, outcome: &Outcome) -> Result<(), Failure> {
+pub fn draw(
+    path: &Path,
+    snapshot: &dyn Snapshot,
+    field: &AmrField,
+    lists: Option<&Catalogue>,
+    comm: &Comm,
+) -> Result<(), Failure> {
     use inselberg::report::plot::{PictureData, plot};
-    let projection = inselberg::project::project(&outcome.field, PIXEL_LEVEL);
+    let projection = inselberg::project::project_all(field, PIXEL_LEVEL, comm).map_err(Failure::ranks)?;
+    let (Some(projection), Some(lists)) = (projection, lists) else { return Ok(()) };
     let header = snapshot.header();
     let side = projection.side * header.boxlen;
     let data = PictureData {
-        title: title(snapshot, outcome),
+        title: title(snapshot, lists),
         projection: projection.values,
         n: projection.n,
         extent: [[0.0, side]; 2],
@@ -54,14 +79,14 @@ pub fn draw(path: &Path, snapshot: &dyn Snapshot, outcome: &Outcome) -> Result<(
         periodic: [header.periodic[0], header.periodic[1]],
         quantity: "mean density along z".into(),
         units: density_unit(header).into(),
-        catalogue: &outcome.catalogue,
+        catalogue: lists,
     };
     Ok(plot(path, &data)?)
 }
 
 /// What the picture is of: the output, its redshift, the thresholds.
 #[cfg(feature = "plot")]
-fn title(snapshot: &dyn Snapshot, outcome: &Outcome) -> String {
+fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
     let header = snapshot.header();
     let mut parts = vec![match header.number {
         Some(number) => format!("{} output {number}", header.format),
@@ -75,7 +100,7 @@ fn title(snapshot: &dyn Snapshot, outcome: &Outcome) -> String {
         });
     }
     for (attribute, name) in [("density", "density > "), ("relevance", "relevance "), ("saddle", "saddle ")] {
-        match outcome.catalogue.attribute(&format!("{attribute}_threshold")) {
+        match catalogue.attribute(&format!("{attribute}_threshold")) {
             Some(catalogue::Attribute::Real(value)) if *value > 0.0 => parts.push(format!("{name}{value}")),
             _ => {}
         }
@@ -90,7 +115,13 @@ pub fn density_unit(header: &Header) -> &'static str {
 
 /// Says how to get pictures.
 #[cfg(not(feature = "plot"))]
-pub fn draw(path: &Path, _: &dyn Snapshot, _: &Outcome) -> Result<(), Failure> {
+pub fn draw(
+    path: &Path,
+    _: &dyn Snapshot,
+    _: &AmrField,
+    _: Option<&Catalogue>,
+    _: &Comm,
+) -> Result<(), Failure> {
     Err(no_pictures(path))
 }
 
@@ -107,20 +138,51 @@ fn no_pictures(path: &Path) -> Failure {
     Failure::user(format!("{}: this build draws no pictures; build with the feature `plot`", path.display()))
 }
 
-/// The table at the end of a run.
-pub fn text(outcome: &Outcome, stages: &[Stage]) -> String {
-    let totals = Totals::of(&outcome.catalogue);
-    let text = summary_text(&totals, stages, peak_memory());
-    if totals.test_cells != Some(0) {
-        return text;
-    }
-    let densest = outcome.field.rho.iter().copied().fold(0.0, f64::max);
-    format!("no cell is above the density threshold; the densest has {densest}\n\n{text}")
+/// The end of a run, as the first rank tells it.
+pub struct Summary {
+    totals: Totals,
+    stages: Vec<Stage>,
+    peak_memory: Option<u64>,
+    densest: f64,
+    ranks: Option<RankReport>,
 }
 
-/// The same for machines.
-pub fn json(outcome: &Outcome, stages: &[Stage]) -> serde_json::Value {
-    summary_json(&Totals::of(&outcome.catalogue), stages, peak_memory())
+impl Summary {
+    /// Collective: over all ranks, with what is to say of ranks if there are several or `diagnostics`.
+    pub fn of(outcome: &Outcome, stages: &[Stage], diagnostics: bool, comm: &Comm) -> Result<Self, Failure> {
+        let ranks = match comm.n_ranks() > 1 || diagnostics {
+            true => Some(RankReport::of(comm, stages).map_err(Failure::ranks)?),
+            false => None,
+        };
+        let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
+        let densest = outcome.field.rho.iter().copied().fold(0.0, f64::max);
+        Ok(Self {
+            totals: Totals::of(&outcome.catalogue.attributes),
+            stages: ranks.as_ref().map_or(stages.to_vec(), |ranks| ranks.whole(stages)),
+            peak_memory: memory.map_err(Failure::ranks)?.first().copied().filter(|bytes| *bytes > 0),
+            densest: comm.all_max(&[densest]).map_err(Failure::ranks)?[0],
+            ranks,
+        })
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = summary_text(&self.totals, &self.stages, self.peak_memory);
+        if let Some(ranks) = &self.ranks {
+            text = format!("{text}\n{}", ranks.text());
+        }
+        if self.totals.test_cells != Some(0) {
+            return text;
+        }
+        format!("no cell is above the density threshold; the densest has {}\n\n{text}", self.densest)
+    }
+
+    /// The same for machines; `ranks` is null where nothing is to say of them.
+    pub fn json(&self) -> serde_json::Value {
+        let mut summary = summary_json(&self.totals, &self.stages, self.peak_memory);
+        summary["ranks"] = self.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
+        summary
+    }
 }
 
 /// What is in a catalogue, for machines.

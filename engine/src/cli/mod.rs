@@ -8,6 +8,7 @@ mod out;
 mod parse;
 mod phew;
 mod preflight;
+mod ranks;
 mod synth;
 
 use fault::Failure;
@@ -17,9 +18,13 @@ use std::process::ExitCode;
 
 /// Parses, runs and reports.
 pub fn main() -> ExitCode {
-    fault::caught(|| match parse::parse(std::env::args_os())? {
-        Parsed::Text(text) => out::print(&text),
-        Parsed::Job(job) => run(&job),
+    fault::caught(|| match parse::parse(std::env::args_os()) {
+        // All processes of a launcher read the same words; one answers.
+        Err(_) if !ranks::is_first() => Err(Failure::Said),
+        Ok(Parsed::Text(_)) if !ranks::is_first() => Ok(()),
+        Ok(Parsed::Text(text)) => out::print(&text),
+        Ok(Parsed::Job(job)) => run(&job),
+        Err(failure) => Err(failure),
     })
 }
 
@@ -28,6 +33,8 @@ fn run(job: &Job) -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Failure::internal)?;
     match &job.work {
         Work::Phew(work) => phew::phew(work, job.common),
+        // What is not divided is done by one of the processes that a launcher started.
+        _ if !ranks::is_first() => Ok(()),
         Work::Recut(work) => phew::recut(work, job.common),
         Work::Info(work) => info::info(work, job.common),
         Work::SynthField(work) => synth::field(work, job.common),

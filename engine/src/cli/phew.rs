@@ -1,30 +1,59 @@
 //! `inselberg phew` and `inselberg recut`.
 
 use super::fault::Failure;
+use super::interrupt::Traces;
+use super::ranks::Ranks;
 use super::{interrupt, joints, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, PhewJob, RecutJob};
+use inselberg::io::Snapshot;
+use inselberg_comm::{Comm, Rank};
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// Segments a snapshot and writes what was asked for.
+/// Segments a snapshot on all ranks and writes what was asked for.
 pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
-    let snapshot = inselberg::io::open(&job.input)?;
+    let ranks = Ranks::start(job)?;
+    let (snapshot, traces) = ranks.prepare(|is_first| {
+        let snapshot = inselberg::io::open(&job.input)?;
+        let traces = is_first.then(|| guarded(job)).transpose()?;
+        Ok((snapshot, traces))
+    })?;
+    ranks.run(|comm| {
+        if let Some(traces) = traces.clone() {
+            comm.before_end(move || traces.wipe());
+        }
+        on_rank(job, common, snapshot.as_ref(), comm)
+    })
+}
+
+/// Only the first process writes: that it can, and that nothing half written stays.
+fn guarded(job: &PhewJob) -> Result<Traces, Failure> {
     check_outputs(job)?;
     let files: Vec<&Path> = [&job.output, &job.plot].into_iter().flatten().map(AsRef::as_ref).collect();
-    interrupt::guard(&files, &job.ramses_text.iter().map(AsRef::as_ref).collect::<Vec<_>>());
-    let progress = !common.quiet && !common.json && std::io::stderr().is_terminal();
-    let (outcome, stages) = joints::segment(&job.input, snapshot.as_ref(), &job.phew, progress)?;
+    Ok(interrupt::guard(&files, &job.ramses_text.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
+}
+
+/// The work of one rank. All ranks make the same calls; the first speaks.
+fn on_rank(job: &PhewJob, common: Common, snapshot: &dyn Snapshot, comm: &Comm) -> Result<(), Failure> {
+    let is_first = comm.rank() == Rank(0);
+    let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
+    let (outcome, stages) = joints::segment(&job.input, snapshot, &job.phew, comm, progress)?;
+    comm.at("catalogue");
     if let Some(path) = &job.output {
-        catalogue::write(path, &outcome.catalogue)?;
+        joints::write(path, &outcome.catalogue, comm)?;
     }
-    if let Some(folder) = &job.ramses_text {
-        joints::write_ramses_text(folder, &outcome.catalogue, snapshot.as_ref())?;
+    let summary = joints::Summary::of(&outcome, &stages, job.diagnostics, comm)?;
+    comm.at("lists");
+    let lists = joints::lists(outcome.catalogue, comm)?;
+    if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {
+        joints::write_ramses_text(folder, lists, snapshot)?;
     }
     if let Some(path) = &job.plot {
-        joints::draw(path, snapshot.as_ref(), &outcome)?;
+        comm.at("picture");
+        joints::draw(path, snapshot, &outcome.field, lists.as_ref(), comm)?;
     }
-    out::report(common, || joints::text(&outcome, &stages), || joints::json(&outcome, &stages))
+    if is_first { out::report(common, || summary.text(), || summary.json()) } else { Ok(()) }
 }
 
 fn check_outputs(job: &PhewJob) -> Result<(), Failure> {

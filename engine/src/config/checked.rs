@@ -6,9 +6,12 @@ use crate::recut::NewThresholds;
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// More threads than this are a slip of the pen.
 const MAX_THREADS: u64 = 4096;
+/// And so are more ranks in one process.
+const MAX_RANKS: u64 = 1024;
 
 /// A checked command with what every command takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +61,12 @@ pub struct PhewJob {
     pub ramses_text: Option<PathBuf>,
     /// The picture.
     pub plot: Option<PathBuf>,
+    /// Ranks as threads of this process.
+    pub ranks: NonZeroUsize,
+    /// How long all ranks may wait for each other; `None`: for ever.
+    pub stall_timeout: Option<Duration>,
+    /// Load and traffic also of a single rank.
+    pub diagnostics: bool,
 }
 
 /// `inselberg recut`, checked.
@@ -153,7 +162,21 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
         output,
         ramses_text,
         plot,
+        ranks: ranks(raw)?,
+        stall_timeout: stall_timeout(raw)?,
+        diagnostics: raw.switch("diagnostics"),
     })
+}
+
+fn ranks(raw: &Source<'_>) -> Result<NonZeroUsize, ConfigError> {
+    let ranks = raw.count("ranks", |n| (1..=MAX_RANKS).contains(&n), &format!("1 to {MAX_RANKS}"))?;
+    Ok(ranks.and_then(|n| NonZeroUsize::new(n as usize)).unwrap_or(NonZeroUsize::MIN))
+}
+
+fn stall_timeout(raw: &Source<'_>) -> Result<Option<Duration>, ConfigError> {
+    let expected = "seconds up to 1e7, or 0 for never";
+    let seconds = raw.real("stall-timeout", |x| (0.0..=1e7).contains(&x), expected)?;
+    Ok(seconds.filter(|s| *s > 0.0).map(Duration::from_secs_f64))
 }
 
 const RATIO: &str = "a finite ratio, 0 or more";

@@ -343,6 +343,37 @@ pub const OPTIONS: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "ranks",
+        key: "ranks",
+        kind: Kind::Count,
+        default: "1",
+        commands: &[Phew],
+        help: "Divide the mesh among this many ranks, each a thread of this process",
+        doc: "Never changes the result. One rank with all threads is faster on one node; this is for \
+              trying how a run divides. On a cluster, start one process a rank with mpirun or srun instead, \
+              and leave this out.",
+        ..ROW
+    },
+    Opt {
+        name: "stall-timeout",
+        key: "stall_timeout",
+        kind: Kind::Real,
+        default: "600",
+        commands: &[Phew],
+        help: "Seconds without any progress after which ranks give up; 0 is never",
+        doc: "Where all ranks wait for each other for so long, the run ends and says where each stands. A \
+              rank that computes has ten times as long.",
+        ..ROW
+    },
+    Opt {
+        name: "diagnostics",
+        key: "diagnostics",
+        commands: &[Phew],
+        help: "Also print how evenly the ranks worked and what they sent, by stage",
+        doc: "Part of the summary of every run on several ranks.",
+        ..ROW
+    },
+    Opt {
         name: "test-cells",
         key: "test_cells",
         kind: Kind::Count,

@@ -5,8 +5,10 @@
 
 #[cfg(feature = "plot")]
 pub mod plot;
+mod ranks;
 mod recorder;
 mod summary;
 
+pub use ranks::{RankReport, StageLoad, StageTotals, load_table, traffic_table};
 pub use recorder::{Recorder, Stage, peak_memory};
 pub use summary::{Totals, summary_json, summary_text};

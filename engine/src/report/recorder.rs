@@ -2,6 +2,7 @@
 
 use crate::observe::Observer;
 use indicatif::{ProgressBar, ProgressStyle};
+use inselberg_comm::Pulse;
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -28,6 +29,7 @@ impl Stage {
 #[derive(Debug)]
 pub struct Recorder {
     bars: bool,
+    pulse: Pulse,
     state: Mutex<State>,
 }
 
@@ -48,7 +50,12 @@ impl Recorder {
     /// A recorder; `progress` asks for bars.
     pub fn new(progress: bool) -> Self {
         let bars = progress && std::io::stderr().is_terminal();
-        Self { bars, state: Mutex::default() }
+        Self { bars, pulse: Pulse::default(), state: Mutex::default() }
+    }
+
+    /// The same, which lets `pulse` beat with everything that it hears: a rank that works is not stalled.
+    pub fn with_pulse(self, pulse: Pulse) -> Self {
+        Self { pulse, ..self }
     }
 
     /// The stages that have ended, in the order in which they first did.
@@ -64,17 +71,20 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn begin(&self, stage: &'static str, work: u64) {
+        self.pulse.beat();
         let bar = self.bars.then(|| new_bar(stage, work));
         self.lock().open.push(Open { name: stage, since: Instant::now(), bar });
     }
 
     fn advance(&self, done: u64) {
+        self.pulse.beat();
         if let Some(bar) = self.lock().open.last().and_then(|open| open.bar.as_ref()) {
             bar.inc(done);
         }
     }
 
     fn end(&self, stage: &'static str, cells: u64) {
+        self.pulse.beat();
         let mut state = self.lock();
         let Some(place) = state.open.iter().rposition(|open| open.name == stage) else { return };
         let open = state.open.remove(place);

@@ -1,11 +1,11 @@
 //! The end of a run in one table for people or one value for machines.
 
 use super::Stage;
-use crate::catalogue::{Attribute, Catalogue};
+use crate::catalogue::Attribute;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The counts of a run; `None` where the catalogue does not say.
+/// The counts of a run; `None` where the attributes of the catalogue do not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Leaf cells of the mesh.
@@ -25,9 +25,9 @@ pub struct Totals {
 impl Totals {
     /// From the attributes `n_leaf_cells`, `n_test_cells`, `n_peaks`, `n_clumps`, `n_haloes` and
     /// `n_levels`.
-    pub fn of(catalogue: &Catalogue) -> Self {
-        let int = |name| match catalogue.attribute(name) {
-            Some(Attribute::Int(value)) => Some(*value),
+    pub fn of(attributes: &[(String, Attribute)]) -> Self {
+        let int = |name| match attributes.iter().find(|(n, _)| n == name) {
+            Some((_, Attribute::Int(value))) => Some(*value),
             _ => None,
         };
         Self {
@@ -117,7 +117,7 @@ fn rate_text(rate: f64) -> String {
 }
 
 /// `1 234 567`
-fn grouped(count: i64) -> String {
+pub(super) fn grouped(count: i64) -> String {
     let digits = count.unsigned_abs().to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     format!("{}{}", if count < 0 { "-" } else { "" }, groups.join(" "))
@@ -130,12 +130,11 @@ mod tests {
     fn sample() -> (Totals, Vec<Stage>) {
         let attributes = [("n_leaf_cells", 1_234_567), ("n_peaks", 1004)];
         let attributes = attributes.map(|(n, v)| (n.to_string(), Attribute::Int(v)));
-        let catalogue = Catalogue { attributes: attributes.into(), tables: vec![] };
         let stages = vec![
             Stage { name: "read", seconds: 0.5, cells: 1_000_000 },
             Stage { name: "forest", seconds: 0.25, cells: 0 },
         ];
-        (Totals::of(&catalogue), stages)
+        (Totals::of(&attributes), stages)
     }
 
     #[test]

@@ -1,0 +1,120 @@
+//! The ranks that a command runs on: this process alone, threads of it, or the processes of an MPI job.
+//!
+//! A failure anywhere ends the work everywhere, with one message: that of the rank where it happened.
+
+use super::fault::{Failure, hold_panics};
+use inselberg::config::PhewJob;
+use inselberg_comm::{Comm, CommBuilder, CommError, Rank, run_ranks};
+
+/// Ranks that are ready to work.
+pub enum Ranks {
+    /// This process is one rank, of one or of many.
+    Process(Box<Comm>),
+    /// Threads to be.
+    Threads(Vec<CommBuilder>),
+}
+
+/// Whether this process is the one that speaks, where a launcher started several.
+pub fn is_first() -> bool {
+    Comm::launched_rank() == Rank(0)
+}
+
+impl Ranks {
+    /// Those that `job` asks for, or that a launcher started.
+    pub fn start(job: &PhewJob) -> Result<Self, Failure> {
+        // What goes wrong here goes wrong in all processes.
+        Self::begin(job).map_err(|failure| if is_first() { failure } else { Failure::Said })
+    }
+
+    fn begin(job: &PhewJob) -> Result<Self, Failure> {
+        let (asked, launched) = (job.ranks.get(), Comm::launched_ranks());
+        if asked > 1 && launched > 1 {
+            let what = format!("a launcher started this program as one of {launched} ranks");
+            let expected = "ranks from the launcher or from --ranks, not from both";
+            return Err(Failure::user(format!("--ranks: `{asked}`, but {what}; expected {expected}")));
+        }
+        let patient = |builder: CommBuilder| match job.stall_timeout {
+            Some(after) => builder.stall_timeout(after),
+            None => builder,
+        };
+        if asked > 1 {
+            return Ok(Self::Threads(Comm::threads(asked).into_iter().map(patient).collect()));
+        }
+        Ok(Self::Process(Box::new(patient(Comm::launched()).build()?)))
+    }
+
+    /// Does `work`, once in every process and before ranks work, told whether this process is the first.
+    /// If it fails in any of them, all of them end.
+    pub fn prepare<T>(&self, work: impl FnOnce(bool) -> Result<T, Failure>) -> Result<T, Failure> {
+        match self {
+            Self::Threads(_) => work(true),
+            Self::Process(comm) => agreed(comm, work(comm.rank() == Rank(0))),
+        }
+    }
+
+    /// Does `work` on every rank.
+    pub fn run(self, work: impl Fn(&Comm) -> Result<(), Failure> + Sync) -> Result<(), Failure> {
+        match self {
+            Self::Process(comm) if comm.n_ranks() == 1 => work(&comm),
+            Self::Process(comm) => work(&comm).map_err(|failure| tell(&comm, failure).failure),
+            Self::Threads(builders) => {
+                hold_panics();
+                let ran = run_ranks(builders, |comm| work(comm).map_err(|failure| tell(comm, failure)));
+                one_of(ran.map_err(Failure::ranks)?)
+            }
+        }
+    }
+}
+
+/// How one rank ended.
+struct Ended {
+    failure: Failure,
+    /// What ended the job; the same on all ranks.
+    first: CommError,
+}
+
+/// Ends the job for all ranks. Under MPI this does not come back.
+fn tell(comm: &Comm, failure: Failure) -> Ended {
+    let first = match &failure {
+        Failure::Ranks(error) => error.clone(),
+        // The rank that knows why is about to say so; nobody comes to this call.
+        Failure::Said => comm.barrier().err().unwrap_or_else(|| comm.abort("another rank failed")),
+        failure => comm.abort(failure.to_string()),
+    };
+    Ended { failure, first }
+}
+
+/// Of all ranks, the failure that is told.
+fn one_of(ran: Vec<Result<(), Ended>>) -> Result<(), Failure> {
+    let n_ranks = ran.len();
+    let mut failed: Vec<(u32, Ended)> =
+        (0..).zip(ran).filter_map(|(rank, ran)| Some((rank, ran.err()?))).collect();
+    let alike = failed.windows(2).all(|w| w[0].1.failure.to_string() == w[1].1.failure.to_string());
+    if failed.len() == n_ranks && alike && !failed.iter().any(|(_, e)| e.failure.is_elsewhere()) {
+        return Err(failed.swap_remove(0).1.failure);
+    }
+    let Some((_, Ended { first, .. })) = failed.first() else { return Ok(()) };
+    let first = first.clone();
+    let CommError::Aborted { rank, .. } = &first else { return Err(Failure::ranks(first)) };
+    match failed.into_iter().find(|(r, _)| *r == rank.0).map(|(_, ended)| ended.failure) {
+        Some(Failure::User(_)) => Err(Failure::user(first)),
+        _ => Err(Failure::ranks(first)),
+    }
+}
+
+/// Collective: `local`, unless it failed in any process; then one of them says so.
+fn agreed<T>(comm: &Comm, local: Result<T, Failure>) -> Result<T, Failure> {
+    if comm.n_ranks() == 1 {
+        return local;
+    }
+    let said = local.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    let all = comm.all_gather(said.as_bytes()).map_err(Failure::ranks)?;
+    let Some(speaker) = all.iter().position(|said| !said.is_empty()) else { return local };
+    let alike = all.iter().all(|said| *said == all[speaker]);
+    match local {
+        Err(failure) if comm.rank().at() == speaker => {
+            Err(if alike { failure } else { failure.of(comm.rank()) })
+        }
+        _ => Err(Failure::Said),
+    }
+}

@@ -1,0 +1,233 @@
+//! How evenly the ranks worked, and what they sent each other.
+
+use super::Stage;
+use super::summary::grouped;
+use inselberg_comm::{Comm, CommError, Rank};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The load of one stage over all ranks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StageLoad {
+    /// The stage.
+    pub stage: String,
+    /// Seconds of the fastest rank.
+    pub least: f64,
+    /// Seconds of a rank in the mean.
+    pub mean: f64,
+    /// Seconds of the slowest rank.
+    pub most: f64,
+    /// Cells of all ranks.
+    pub cells: u64,
+    /// Cells of the rank that had most.
+    pub most_cells: u64,
+}
+
+/// What was sent in one stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageTotals {
+    /// The stage; `other` where none was named.
+    pub stage: String,
+    /// Sparse exchanges of the rank with most of them.
+    pub rounds: u64,
+    /// Messages of those exchanges, of all ranks.
+    pub messages: u64,
+    /// Bytes in those messages, of all ranks.
+    pub bytes: u64,
+    /// Other collective calls of the rank with most of them.
+    pub collectives: u64,
+}
+
+/// Both tables of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RankReport {
+    /// Number of ranks.
+    pub n_ranks: usize,
+    /// Work, by stage.
+    pub load: Vec<StageLoad>,
+    /// Messages, by stage.
+    pub traffic: Vec<StageTotals>,
+}
+
+/// A name with numbers: how rows cross between ranks.
+type Row = (String, Vec<u64>);
+
+/// Collective: the load of the stages that each rank measured; on rank 0, nothing on the others. A rank
+/// that did not come to a stage counts with no time in it.
+///
+/// # Errors
+/// When a rank fails.
+pub fn load_table(comm: &Comm, stages: &[Stage]) -> Result<Vec<StageLoad>, CommError> {
+    let rows = stages.iter().map(|s| (s.name.to_string(), vec![s.seconds.to_bits(), s.cells]));
+    let n_ranks = comm.n_ranks();
+    Ok(by_stage(comm, rows.collect())?
+        .into_iter()
+        .map(|(stage, all)| load_of(stage, &all, n_ranks))
+        .collect())
+}
+
+fn load_of(stage: String, all: &[Vec<u64>], n_ranks: usize) -> StageLoad {
+    let seconds = all.iter().map(|row| f64::from_bits(row[0]));
+    let is_everywhere = all.len() >= n_ranks;
+    StageLoad {
+        stage,
+        least: if is_everywhere { seconds.clone().fold(f64::INFINITY, f64::min) } else { 0.0 },
+        mean: seconds.clone().sum::<f64>() / n_ranks as f64,
+        most: seconds.fold(0.0, f64::max),
+        cells: all.iter().map(|row| row[1]).sum(),
+        most_cells: all.iter().map(|row| row[1]).max().unwrap_or(0),
+    }
+}
+
+/// Collective: what was sent up to now; on rank 0, nothing on the others.
+///
+/// # Errors
+/// When a rank fails.
+pub fn traffic_table(comm: &Comm) -> Result<Vec<StageTotals>, CommError> {
+    let name = |stage: &str| if stage.is_empty() { "other".to_string() } else { stage.to_string() };
+    let row = |s: &inselberg_comm::StageTraffic| {
+        (name(s.stage), vec![s.rounds, s.messages, s.bytes, s.collectives])
+    };
+    let rows = comm.traffic().iter().map(row).collect();
+    let total = |(stage, all): (String, Vec<Vec<u64>>)| {
+        let sum = |i: usize| all.iter().map(|row| row[i]).sum();
+        let most = |i: usize| all.iter().map(|row| row[i]).max().unwrap_or(0);
+        StageTotals { stage, rounds: most(0), messages: sum(1), bytes: sum(2), collectives: most(3) }
+    };
+    Ok(by_stage(comm, rows)?.into_iter().map(total).collect())
+}
+
+/// Collective: the rows of all ranks by name, in the order in which rank 0 and then the others name
+/// them; on rank 0, nothing on the others.
+fn by_stage(comm: &Comm, rows: Vec<Row>) -> Result<Vec<(String, Vec<Vec<u64>>)>, CommError> {
+    let bytes = serde_json::to_vec(&rows).unwrap_or_default();
+    let mut stages: Vec<(String, Vec<Vec<u64>>)> = Vec::new();
+    for (_, bytes) in comm.exchange(vec![(Rank(0), bytes)])? {
+        let rows: Vec<Row> = serde_json::from_slice(&bytes).unwrap_or_default();
+        for (name, numbers) in rows {
+            match stages.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, all)) => all.push(numbers),
+                None => stages.push((name, vec![numbers])),
+            }
+        }
+    }
+    Ok(stages)
+}
+
+impl RankReport {
+    /// Collective: both tables; on rank 0, empty ones on the others.
+    ///
+    /// # Errors
+    /// When a rank fails.
+    pub fn of(comm: &Comm, stages: &[Stage]) -> Result<Self, CommError> {
+        // First, so that it does not count itself.
+        let traffic = traffic_table(comm)?;
+        Ok(Self { n_ranks: comm.n_ranks(), load: load_table(comm, stages)?, traffic })
+    }
+
+    /// `stages` of rank 0 with the seconds of the slowest rank and the cells of all.
+    pub fn whole(&self, stages: &[Stage]) -> Vec<Stage> {
+        let whole = |stage: &Stage| match self.load.iter().find(|load| load.stage == stage.name) {
+            Some(load) => Stage { seconds: load.most, cells: load.cells, ..stage.clone() },
+            None => stage.clone(),
+        };
+        stages.iter().map(whole).collect()
+    }
+
+    /// Both tables for people.
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "{:<18}{:>10}{:>10}{:>10}{:>12}{:>15}\n",
+            format!("load, {} ranks", self.n_ranks),
+            "least s",
+            "mean s",
+            "most s",
+            "most/mean",
+            "most cells"
+        );
+        for load in &self.load {
+            let ratio = if load.mean > 0.0 { format!("{:.2}", load.most / load.mean) } else { String::new() };
+            let cells =
+                if load.most_cells > 0 { grouped(load.most_cells.cast_signed()) } else { String::new() };
+            let line = format!(
+                "{:<18}{:>10.4}{:>10.4}{:>10.4}{ratio:>12}{cells:>15}",
+                load.stage, load.least, load.mean, load.most
+            );
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        let _ = writeln!(
+            text,
+            "\n{:<18}{:>10}{:>15}{:>20}{:>12}",
+            "traffic", "exchanges", "messages", "bytes", "other calls"
+        );
+        for row in &self.traffic {
+            let [messages, bytes] = [row.messages, row.bytes].map(|n| grouped(n.cast_signed()));
+            let _ = writeln!(
+                text,
+                "{:<18}{:>10}{messages:>15}{bytes:>20}{:>12}",
+                row.stage, row.rounds, row.collectives
+            );
+        }
+        text
+    }
+
+    /// Both tables for machines: `n_ranks`, `load` and `traffic`.
+    pub fn json(&self) -> Value {
+        let load = |l: &StageLoad| {
+            json!({
+                "stage": l.stage, "least_seconds": l.least, "mean_seconds": l.mean,
+                "most_seconds": l.most, "cells": l.cells, "most_cells": l.most_cells,
+            })
+        };
+        let traffic = |t: &StageTotals| {
+            json!({
+                "stage": t.stage, "exchanges": t.rounds, "messages": t.messages, "bytes": t.bytes,
+                "other_calls": t.collectives,
+            })
+        };
+        json!({
+            "n_ranks": self.n_ranks,
+            "load": self.load.iter().map(load).collect::<Vec<_>>(),
+            "traffic": self.traffic.iter().map(traffic).collect::<Vec<_>>(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inselberg_comm::run_threads;
+
+    fn stage(name: &'static str, seconds: f64, cells: u64) -> Stage {
+        Stage { name, seconds, cells }
+    }
+
+    #[test]
+    fn the_tables_are_over_all_ranks() {
+        let reports = run_threads(3, |comm| {
+            let rank = u64::from(comm.rank().0);
+            comm.at("labels");
+            let next = Rank((comm.rank().0 + 1) % 3);
+            comm.exchange(vec![(next, vec![0u64; 1 + rank as usize])]).expect("sent");
+            comm.barrier().expect("a barrier");
+            let mut stages = vec![stage("reading", 1.0 + rank as f64, 10 * rank)];
+            stages.extend((rank == 2).then(|| stage("extra", 6.0, 1)));
+            let report = RankReport::of(comm, &stages).expect("a report");
+            let whole = report.whole(&stages);
+            (report, whole)
+        });
+        let reports = reports.expect("no panic");
+        let (report, whole) = &reports[0];
+        assert_eq!(*whole, [stage("reading", 3.0, 30)]);
+        let reading = &report.load[0];
+        assert_eq!((reading.least, reading.mean, reading.most, reading.most_cells), (1.0, 2.0, 3.0, 20));
+        assert_eq!((report.load[1].least, report.load[1].mean), (0.0, 2.0));
+        let expected =
+            StageTotals { stage: "labels".into(), rounds: 1, messages: 3, bytes: 48, collectives: 1 };
+        assert_eq!(report.traffic, [expected]);
+        assert!(reports[1].0.load.is_empty() && reports[1].0.traffic.is_empty());
+        let text = report.text();
+        assert!(text.contains("load, 3 ranks") && text.contains("most/mean"), "{text}");
+        assert_eq!(report.json()["traffic"][0]["bytes"], 48);
+    }
+}
