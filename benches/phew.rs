@@ -109,10 +109,10 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let done = segmented();
     let known = &done.known;
     group.bench_function("forest", |b| {
-        let grow = |edges| forest::grow(&comm, known, edges, &locator).expect("one rank");
-        b.iter_batched(|| edges.clone(), grow, BatchSize::PerIteration);
+        b.iter(|| forest::grow_alone(known, &edges, &locator));
     });
-    group.bench_function("sums", |b| b.iter(|| patches.sums(known, &extra, &comm).expect("one rank")));
+    let quanta = patches.quanta(&extra, &comm).expect("one rank");
+    group.bench_function("sums", |b| b.iter(|| patches.sums(&known.known, &extra, &quanta)));
     group.bench_function("positions", |b| b.iter(|| refine(&field, rules, &known.known, &known.own)));
     group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT, 0.0, rules, &comm)));
     group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules, &comm)));

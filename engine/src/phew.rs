@@ -5,20 +5,24 @@ use crate::io::ReadError;
 use crate::observe::Observer;
 use crate::peaks::Peaks;
 use crate::ranks::balance::Balance;
-use crate::ranks::labels::Ends;
+use crate::ranks::forest::OwnTree;
+use crate::ranks::labels::End;
 use crate::ranks::links::TestLinks;
-use crate::ranks::peak_comm::{KnownPeak, PeakComm};
+use crate::ranks::parcel::Outbox;
+use crate::ranks::peak_comm::{KnownPeak, PeakComm, number};
 use crate::ranks::{forest, labels};
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::{self, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::MeshError;
+use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
-use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
+use inselberg_kernels::props::{PatchSums, PatchValues};
 use rayon::prelude::*;
+use std::sync::atomic::AtomicU32;
 
 pub use inselberg_kernels::phew::Rules;
 
@@ -142,18 +146,8 @@ pub fn segment(
     let tasks = stages::cut_tasks(mesh, &tests);
     let up = stage.run("ascent", || ascent::run(mesh, &tests, rules, task.links, &tasks));
     let locator = Locator::new(mesh, &tests);
-    let (ends, labels, known, slots) = stage.run("labels", || {
-        let (ends, mut labels) = label::run(&up);
-        let found = labels::follow(comm, task.links, &ends, &labels)?;
-        let own = own_peaks(&found, &ends, &tests, &locator);
-        let (known, slot_of_end) = PeakComm::build(comm, own, &found)?;
-        let mut slots = Vec::new();
-        if comm.n_ranks() > 1 {
-            labels.par_iter_mut().for_each(|label| *label = slot_of_end[label.at()]);
-            slots = next_own(&found, &known);
-        }
-        Ok::<_, CommError>((ends, labels, known, slots))
-    })?;
+    let (ends, labels, mut known, slots) =
+        stage.run("labels", || name_patches(comm, task.links, &up, &tests, &locator))?;
     drop(up);
     let patches = Patches {
         mesh,
@@ -166,8 +160,13 @@ pub fn segment(
     };
     let edges = stage.run("saddles", || saddle::run(&patches));
     let balance = Balance::of(task.links, tests.len(), &known, edges.len(), comm)?;
-    let grown = stage.run("forest", || forest::grow(comm, &known, edges, &locator))?;
-    let (sums, quanta) = stage.run("sums", || patches.sums(&known, task.extra, comm))?;
+    let (quanta, mut sums) = stage.run("sums", || {
+        patches.quanta(task.extra, comm).map(|q| (q, patches.sums(&known.known, task.extra, &q)))
+    })?;
+    let grown = stage.run("forest", || match comm.n_ranks() {
+        1 => Ok(forest::grow_alone(&known, &edges, &locator)),
+        _ => join(comm, &mut known, edges, &mut sums, &locator),
+    })?;
     let value = |slot: &PeakIdx| {
         PatchValues::new(&sums[slot.at()], &quanta, task.side, known.known[slot.at()].centre())
     };
@@ -189,29 +188,73 @@ pub fn segment(
     Ok(Segmentation { tests, ends, labels, known, peaks, balance })
 }
 
+/// Collective: the ends of the ascents, the patch of every test cell by slot, the peaks with these slots,
+/// and the slot of the first own peak at or after each end.
+fn name_patches(
+    comm: &Comm,
+    links: &TestLinks,
+    up: &[AtomicU32],
+    tests: &TestCells,
+    locator: &Locator,
+) -> Result<(PeakSet, Vec<PeakIdx>, PeakComm, Vec<u32>), CommError> {
+    let (ends, mut labels) = label::run(up);
+    let kinds = labels::kinds(links, &ends);
+    let mut own = own_peaks(&kinds, &ends, tests, locator);
+    let n_global = number(comm, &mut own)?;
+    let ghosts = labels::follow(comm, links, &kinds, &labels, &own)?;
+    let known = PeakComm::new(own, n_global, &ghosts);
+    if comm.n_ranks() == 1 {
+        return Ok((ends, labels, known, Vec::new()));
+    }
+    let slots = known.slots_of(&kinds, &ghosts);
+    labels.par_iter_mut().for_each(|label| *label = slots[label.at()]);
+    let next = next_own(&kinds, &known);
+    Ok((ends, labels, known, next))
+}
+
 /// Density, level and position of every own peak, in the order of the cells.
-fn own_peaks(found: &Ends, ends: &PeakSet, tests: &TestCells, locator: &Locator) -> Vec<KnownPeak> {
-    let own: Vec<usize> = found.own().collect();
-    let cells: Vec<TestIdx> = ends.cells(0..tests.len()).collect();
-    let peak = |end: &usize| {
-        let cell = cells[*end];
-        let (level, ijk) = locator.locate(cell);
+fn own_peaks(kinds: &[End], ends: &PeakSet, tests: &TestCells, locator: &Locator) -> Vec<KnownPeak> {
+    let is_own = |kind: &End| matches!(kind, End::Own(_));
+    let cells = ends.cells(0..tests.len()).zip(kinds).filter(|(_, kind)| is_own(kind));
+    let cells: Vec<TestIdx> = cells.map(|(cell, _)| cell).collect();
+    let peak = |cell: &TestIdx| {
+        let (level, ijk) = locator.locate(*cell);
         KnownPeak { rho: tests.rho[cell.at()], level: u32::from(level), ijk, ..KnownPeak::default() }
     };
-    own.par_iter().map(peak).collect()
+    cells.par_iter().map(peak).collect()
 }
 
 /// The slot of the first own peak at or after each end, and the number of slots.
-fn next_own(found: &Ends, known: &PeakComm) -> Vec<u32> {
-    let n = known.n_slots() as u32;
-    let mut slots = Vec::new();
-    let mut own = known.own.iter();
-    for end in found.own() {
-        let slot = own.next().map_or(n, |slot| slot.0);
-        slots.resize(end + 1, slot);
+fn next_own(kinds: &[End], known: &PeakComm) -> Vec<u32> {
+    let mut next = known.n_slots() as u32;
+    let mut slots = vec![next; kinds.len() + 1];
+    for (slot, kind) in slots.iter_mut().zip(kinds).rev() {
+        if let End::Own(index) = kind {
+            next = known.own[*index as usize].0;
+        }
+        *slot = next;
     }
-    slots.resize(found.len() + 1, n);
     slots
+}
+
+/// Collective: brings contacts and sums to the owners of the peaks, and grows their merge tree. `sums` are
+/// complete for own peaks afterwards.
+fn join(
+    comm: &Comm,
+    known: &mut PeakComm,
+    edges: Vec<Edge>,
+    sums: &mut [PatchSums],
+    locator: &Locator,
+) -> Result<OwnTree, CommError> {
+    const EDGES: usize = 0;
+    const PEAKS: [usize; 2] = [1, 2];
+    let mut outbox = Outbox::<3>::default();
+    forest::send_to_owners(&mut outbox, EDGES, known, edges, locator);
+    known.announce(&mut outbox, PEAKS, sums);
+    let came = outbox.exchange(comm)?;
+    known.take_in(&came, PEAKS, sums, PatchSums::merge);
+    let edges = came.iter().flat_map(|parcel| parcel.records(EDGES)).collect();
+    forest::grow(comm, known, edges)
 }
 
 /// Runs stages over so many cells, naming them to whom it concerns.

@@ -1,9 +1,10 @@
 //! The density seen along the z axis, for pictures.
 
 use crate::amr::AmrField;
+use crate::domains::Part;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_side;
-use inselberg_kernels::ids::CellIdx;
+use inselberg_kernels::mesh::local;
 
 /// A projected density on square pixels, the lowest row first.
 #[derive(Debug, Clone)]
@@ -16,18 +17,14 @@ pub struct Projection {
     pub side: f64,
 }
 
-/// Projects the leaves along z. `level` is that of a pixel: 2^level pixels a level-0 cell.
-pub fn project(field: &AmrField, level: u8) -> Projection {
-    finish(field, level, sums(field, level))
-}
-
-/// Collective: the same of the leaves of all ranks, on rank 0; `None` on the others. Each rank sends its
-/// pixels to rank 0.
+/// Collective: projects the leaves of all ranks along z, on rank 0; `None` on the others. `level` is that of
+/// a pixel: 2^level pixels a level-0 cell. Each rank sends its pixels to rank 0.
 ///
 /// # Errors
 /// When a rank fails.
-pub fn project_all(field: &AmrField, level: u8, comm: &Comm) -> Result<Option<Projection>, CommError> {
-    let came = comm.exchange(vec![(Rank(0), sums(field, level))])?;
+pub fn project(part: &Part, level: u8, comm: &Comm) -> Result<Option<Projection>, CommError> {
+    let field = &part.field;
+    let came = comm.exchange(vec![(Rank(0), sums(part, level))])?;
     let mut parts = came.into_iter().map(|(_, sums)| sums);
     let Some(mut all) = parts.next() else { return Ok(None) };
     for part in parts {
@@ -37,14 +34,19 @@ pub fn project_all(field: &AmrField, level: u8, comm: &Comm) -> Result<Option<Pr
 }
 
 /// Columns through the box, pixel by pixel.
-fn sums(field: &AmrField, level: u8) -> Vec<f64> {
-    let n = pixels(field, level);
+fn sums(part: &Part, level: u8) -> Vec<f64> {
+    let (mesh, n) = (&part.field.mesh, pixels(&part.field, level));
     let mut sums = vec![0.0f64; n * n];
-    field.mesh.for_each_cell(0..field.mesh.supers().len(), |cell_level, position, cell, is_leaf| {
-        if is_leaf {
-            add(&mut sums, n, level, cell_level, position, field.rho[CellIdx::at(cell)]);
+    for (s, super_brick) in mesh.supers().iter().enumerate() {
+        let cell_level = mesh.level_of_super(s);
+        for b in mesh.bricks_of(super_brick) {
+            let brick = &mesh.bricks()[b];
+            for bit in local::bits(brick.leaf & part.own[b]) {
+                let rho = brick.cell(bit).map_or(0.0, |cell| part.field.rho[cell.at()]);
+                add(&mut sums, n, level, cell_level, local::position_of(brick.position, bit), rho);
+            }
         }
-    });
+    }
     sums
 }
 

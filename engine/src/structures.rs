@@ -44,14 +44,16 @@ pub fn structures(
     rules: Rules,
     comm: &Comm,
 ) -> Result<Structures, CommError> {
-    let peak_rank: Vec<u64> = places(comm, &by_falling_density(peaks))?.iter().map(|p| p + 1).collect();
-    let clumps = seeds::cut(peaks, &peak_rank, thresholds, rules, comm)?;
+    let clumps = seeds::cut(peaks, thresholds, rules, comm)?;
     let clump_of_patch: Vec<u64> = clumps.of_peak.iter().map(|&c| clumps.id(c)).collect();
     let halo_of_patch: Vec<u64> = clumps.of_peak.iter().map(|&c| clumps.id(clumps.halo(c))).collect();
     let rows = rows::Rows::sum(peaks, &clumps, [&clump_of_patch, &halo_of_patch], comm)?;
+    comm.at("ranking");
+    let peak_rank: Vec<u64> = places(comm, &by_falling_density(peaks))?.iter().map(|p| p + 1).collect();
+    let ranks_of_seeds = clumps.gather(peaks, &peak_rank, comm)?;
     let listed = rows::Listing { rules, relevance: thresholds.relevance, mass: mass_threshold };
     let max_level = rows::max_level(&clumps, rules);
-    let (clumps, haloes) = rows.list(peaks, &clumps, &listed);
+    let (clumps, haloes) = rows.list(peaks, &clumps, &ranks_of_seeds, &listed);
     Ok(Structures { clumps, haloes, clump_of_patch, halo_of_patch, peak_rank, max_level })
 }
 

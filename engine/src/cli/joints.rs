@@ -1,8 +1,8 @@
 //! Where the command line meets the engine: one thin function a meeting.
 
 use super::fault::Failure;
-use inselberg::amr::AmrField;
 use inselberg::catalogue::{self, Catalogue, CataloguePart, PartError};
+use inselberg::domains::Part;
 use inselberg::io::{Header, Snapshot};
 use inselberg::phew::{PhewConfig, RunError};
 use inselberg::report::{RankReport, Recorder, Stage, Totals, peak_memory, summary_json, summary_text};
@@ -61,12 +61,12 @@ pub fn write_ramses_text(
 pub fn draw(
     path: &Path,
     snapshot: &dyn Snapshot,
-    field: &AmrField,
+    part: &Part,
     lists: Option<&Catalogue>,
     comm: &Comm,
 ) -> Result<(), Failure> {
     use inselberg::report::plot::{PictureData, plot};
-    let projection = inselberg::project::project_all(field, PIXEL_LEVEL, comm).map_err(Failure::ranks)?;
+    let projection = inselberg::project::project(part, PIXEL_LEVEL, comm).map_err(Failure::ranks)?;
     let (Some(projection), Some(lists)) = (projection, lists) else { return Ok(()) };
     let header = snapshot.header();
     let side = projection.side * header.boxlen;
@@ -115,13 +115,7 @@ pub fn density_unit(header: &Header) -> &'static str {
 
 /// Says how to get pictures.
 #[cfg(not(feature = "plot"))]
-pub fn draw(
-    path: &Path,
-    _: &dyn Snapshot,
-    _: &AmrField,
-    _: Option<&Catalogue>,
-    _: &Comm,
-) -> Result<(), Failure> {
+pub fn draw(path: &Path, _: &dyn Snapshot, _: &Part, _: Option<&Catalogue>, _: &Comm) -> Result<(), Failure> {
     Err(no_pictures(path))
 }
 
@@ -151,7 +145,7 @@ impl Summary {
     /// Collective: over all ranks, with what is to say of ranks if there are several or `diagnostics`.
     pub fn of(outcome: &Outcome, stages: &[Stage], diagnostics: bool, comm: &Comm) -> Result<Self, Failure> {
         let ranks = match comm.n_ranks() > 1 || diagnostics {
-            true => Some(RankReport::of(comm, stages).map_err(Failure::ranks)?),
+            true => Some(RankReport::of(comm, stages, outcome.balance).map_err(Failure::ranks)?),
             false => None,
         };
         let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);

@@ -51,7 +51,7 @@ fn on_rank(job: &PhewJob, common: Common, snapshot: &dyn Snapshot, comm: &Comm) 
     }
     if let Some(path) = &job.plot {
         comm.at("picture");
-        joints::draw(path, snapshot, &outcome.part.field, lists.as_ref(), comm)?;
+        joints::draw(path, snapshot, &outcome.part, lists.as_ref(), comm)?;
     }
     if is_first { out::report(common, || summary.text(), || summary.json()) } else { Ok(()) }
 }

@@ -6,6 +6,7 @@
 //! decides what the group can tell, and so on until one group is all. Only what was undecided travels: it
 //! is as long as the border of the group (`kernels/src/phew/remainder.rs`).
 
+use super::parcel::Outbox;
 use super::peak_comm::{KnownPeak, PeakComm};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
@@ -14,7 +15,6 @@ use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::remainder::{Remainder, decide};
 use inselberg_kernels::phew::tests::Locator;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
-use std::collections::BTreeMap;
 
 /// Groups that become one in a round: few rounds, and a leader holds no more borders than that.
 const RADIX: usize = 64;
@@ -30,27 +30,8 @@ pub struct OwnTree {
     pub cells: Vec<Option<[CellAt; 2]>>,
 }
 
-/// Collective: the merge tree from the contacts that each rank sees, which name slots of `peaks`. One
-/// exchange of contacts, one for each factor of 64 in the number of ranks, one of ends.
-///
-/// # Errors
-/// When another rank fails.
-pub fn grow(
-    comm: &Comm,
-    peaks: &PeakComm,
-    mut edges: Vec<Edge>,
-    locator: &Locator,
-) -> Result<OwnTree, CommError> {
-    if comm.n_ranks() == 1 {
-        return Ok(grow_alone(peaks, &edges, locator));
-    }
-    reduce(&mut edges, &mut Scratch::default());
-    let edges = send_to_owners(comm, peaks, &edges, locator)?;
-    let deaths = decide_all(comm, edges)?;
-    Ok(own_tree(peaks, deaths))
-}
-
-fn grow_alone(peaks: &PeakComm, edges: &[Edge], locator: &Locator) -> OwnTree {
+/// The merge tree of a rank alone, from the contacts that it sees.
+pub fn grow_alone(peaks: &PeakComm, edges: &[Edge], locator: &Locator) -> OwnTree {
     let (tree, cells) = MergeTree::grow(peaks.known.iter().map(|p| p.rho).collect(), edges);
     let place = |pair: &[TestIdx; 2]| (!pair[0].is_none()).then(|| pair.map(|t| cell_at(locator, t)));
     OwnTree { end_owners: vec![[0; 2]; tree.len()], cells: cells.iter().map(place).collect(), tree }
@@ -61,24 +42,33 @@ fn cell_at(locator: &Locator, test: TestIdx) -> CellAt {
     CellAt { level: u32::from(level), ijk }
 }
 
-/// Collective: every edge to the owners of its two peaks.
-fn send_to_owners(
-    comm: &Comm,
+/// Puts the contacts that this rank sees, which name slots of `peaks`, into an outbox for the owners of
+/// their two peaks; but for those that can merge nothing.
+pub fn send_to_owners<const KINDS: usize>(
+    outbox: &mut Outbox<KINDS>,
+    kind: usize,
     peaks: &PeakComm,
-    edges: &[Edge],
+    mut edges: Vec<Edge>,
     locator: &Locator,
-) -> Result<Vec<FarEdge>, CommError> {
-    let mut parts: BTreeMap<u32, Vec<FarEdge>> = BTreeMap::new();
-    for edge in edges {
+) {
+    reduce(&mut edges, &mut Scratch::default());
+    for edge in &edges {
         let ends = edge.peaks.map(|p| far_peak(&peaks.known[p.at()]));
         let far = FarEdge::new(edge.saddle, ends, edge.cells.map(|t| cell_at(locator, t)));
-        parts.entry(ends[0].owner).or_default().push(far);
+        outbox.put(Rank(ends[0].owner), kind, &[far]);
         if ends[1].owner != ends[0].owner {
-            parts.entry(ends[1].owner).or_default().push(far);
+            outbox.put(Rank(ends[1].owner), kind, &[far]);
         }
     }
-    let parts = parts.into_iter().map(|(to, edges)| (Rank(to), edges)).collect();
-    Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, edges)| edges).collect())
+}
+
+/// Collective: the merge tree from the contacts of the own peaks. One exchange for each factor of 64 in
+/// the number of ranks, and one of ends.
+///
+/// # Errors
+/// When another rank fails.
+pub fn grow(comm: &Comm, peaks: &PeakComm, edges: Vec<FarEdge>) -> Result<OwnTree, CommError> {
+    Ok(own_tree(peaks, decide_all(comm, edges)?))
 }
 
 fn far_peak(peak: &KnownPeak) -> FarPeak {
@@ -107,32 +97,14 @@ fn decide_all(comm: &Comm, edges: Vec<FarEdge>) -> Result<Vec<FarDeath>, CommErr
 }
 
 /// Collective: sends what is left here to the leader of the group; at a leader, what came, by rank.
-///
-/// Edges and stands go as bytes of one message, the number of edges first.
 fn hand_over(comm: &Comm, left: Remainder, leader: Rank) -> Result<Vec<Remainder>, CommError> {
-    let mut parts = Vec::new();
+    let mut outbox = Outbox::<2>::default();
     if !left.is_empty() {
-        let mut bytes = (left.edges.len() as u64).to_ne_bytes().to_vec();
-        bytes.extend_from_slice(bytemuck::cast_slice(&left.edges));
-        bytes.extend_from_slice(bytemuck::cast_slice(&left.stands));
-        parts.push((leader, bytes));
+        outbox.put(leader, 0, &left.edges);
+        outbox.put(leader, 1, &left.stands);
     }
-    let came = comm.exchange(parts)?;
-    let unpacked: Option<Vec<Remainder>> = came.iter().map(|(_, bytes)| unpack(bytes)).collect();
-    unpacked.ok_or_else(|| comm.abort("a remainder of the merge tree came torn"))
-}
-
-fn unpack(bytes: &[u8]) -> Option<Remainder> {
-    let (n, rest) = bytes.split_first_chunk::<8>()?;
-    let n_bytes = (u64::from_ne_bytes(*n) as usize).checked_mul(size_of::<FarEdge>())?;
-    let (edges, stands) = rest.split_at_checked(n_bytes)?;
-    Some(Remainder { edges: records(edges)?, stands: records(stands)? })
-}
-
-/// Records at whatever address.
-fn records<T: bytemuck::Pod>(bytes: &[u8]) -> Option<Vec<T>> {
-    let chunks = bytes.chunks_exact(size_of::<T>());
-    chunks.remainder().is_empty().then(|| chunks.map(bytemuck::pod_read_unaligned).collect())
+    let came = outbox.exchange(comm)?;
+    Ok(came.iter().map(|part| Remainder { edges: part.records(0), stands: part.records(1) }).collect())
 }
 
 /// Puts the ends of own peaks in their order; those without never end.

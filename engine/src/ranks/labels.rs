@@ -2,79 +2,27 @@
 //!
 //! Within a rank an ascent ends at a peak or at a ghost. The ghosts are the exits of [`super::pointers`]:
 //! their owners first say where each of their mirrors leads, then chains through several ranks are
-//! followed by doubling.
+//! followed by doubling. What comes back of a peak is all that anyone has to know of it.
 
 use super::links::TestLinks;
+use super::peak_comm::KnownPeak;
 use super::pointers::{Lead, Step, Target, lead_of, resolve};
+use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::label::PeakSet;
 
-/// Where the ascents on this rank end: at own peaks, or at ghosts whose peaks are known by now.
-#[derive(Debug)]
-pub struct Ends {
-    /// What each end is, by its place among all ends in the order of the cells.
-    of: Vec<End>,
-    /// The peak of every ghost, list by list.
-    ghosts: Vec<Target>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum End {
+/// What an end of ascents is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
     /// The own peak with that number.
     Own(u32),
-    /// The ghost with that number.
+    /// The ghost with that number, list by list.
     Ghost(u32),
 }
 
-impl Ends {
-    /// Number of ends.
-    pub fn len(&self) -> usize {
-        self.of.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.of.is_empty()
-    }
-
-    /// The peak of each end.
-    pub fn peaks(&self, rank: u32) -> impl ExactSizeIterator<Item = Target> + '_ {
-        self.of.iter().map(move |end| match end {
-            End::Own(index) => Target { rank, index: *index },
-            End::Ghost(ghost) => self.ghosts[*ghost as usize],
-        })
-    }
-
-    /// The ends that are own peaks, in order.
-    pub fn own(&self) -> impl Iterator<Item = usize> + '_ {
-        self.of.iter().enumerate().filter(|(_, end)| matches!(end, End::Own(_))).map(|(i, _)| i)
-    }
-}
-
-/// Collective: finds the peak of every ghost. `ends` are own peaks and ghosts, `labels` say at which of
-/// them the ascent of each test cell ends. One exchange, and two a doubling.
-///
-/// # Errors
-/// When another rank fails.
-pub fn follow(comm: &Comm, links: &TestLinks, ends: &PeakSet, labels: &[PeakIdx]) -> Result<Ends, CommError> {
-    let rank = comm.rank().0;
-    let of = kinds(links, ends);
-    if comm.n_ranks() == 1 {
-        return Ok(Ends { of, ghosts: Vec::new() });
-    }
-    let step = |cell: u32| match of[labels[cell as usize].at()] {
-        End::Own(index) => Step::End(Target { rank, index }),
-        End::Ghost(ghost) => Step::Exit(ghost as usize),
-    };
-    let origins: Vec<Lead> = links.origins(comm)?.into_iter().map(Lead::onward).collect();
-    let mut exits = links.push(comm, |cell: TestIdx| lead_of(step(cell.0), &origins))?;
-    resolve(comm, &mut exits, step)?;
-    Ok(Ends { of, ghosts: exits.into_iter().map(|lead| lead.target).collect() })
-}
-
-/// What each end is.
-fn kinds(links: &TestLinks, ends: &PeakSet) -> Vec<End> {
+/// What each of `ends`, in the order of their cells, is.
+pub fn kinds(links: &TestLinks, ends: &PeakSet) -> Vec<End> {
     let mut of = vec![End::Own(0); ends.len()];
     for (i, ghost) in links.all_ghosts().enumerate() {
         of[ends.index(ghost.0).at()] = End::Ghost(i as u32);
@@ -87,4 +35,62 @@ fn kinds(links: &TestLinks, ends: &PeakSet) -> Vec<End> {
         }
     }
     of
+}
+
+/// Where the ascent of a ghost leads: to a peak, or to a test cell of another rank.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Ascent {
+    /// The peak; its owner alone before the end.
+    pub peak: KnownPeak,
+    /// The number of the peak, or the test cell, on that rank.
+    pub index: u32,
+    is_end: u32,
+}
+
+impl Ascent {
+    /// The end at own peak number `index`.
+    fn end(peak: KnownPeak, index: u32) -> Self {
+        Self { peak, index, is_end: 1 }
+    }
+
+    fn onward(cell: Target) -> Self {
+        let peak = KnownPeak { owner: cell.rank, ..KnownPeak::default() };
+        Self { peak, index: cell.index, is_end: 0 }
+    }
+}
+
+impl Lead for Ascent {
+    fn target(&self) -> Target {
+        Target { rank: self.peak.owner, index: self.index }
+    }
+
+    fn is_end(&self) -> bool {
+        self.is_end == 1
+    }
+}
+
+/// Collective: the peak of every ghost, list by list. `labels` say at which of the ends of these `kinds`
+/// the ascent of each test cell ends, `own` are the own peaks. One exchange, and two a doubling.
+///
+/// # Errors
+/// When another rank fails.
+pub fn follow(
+    comm: &Comm,
+    links: &TestLinks,
+    kinds: &[End],
+    labels: &[PeakIdx],
+    own: &[KnownPeak],
+) -> Result<Vec<Ascent>, CommError> {
+    if comm.n_ranks() == 1 {
+        return Ok(Vec::new());
+    }
+    let step = |cell: u32| match kinds[labels[cell as usize].at()] {
+        End::Own(index) => Step::End(Ascent::end(own[index as usize], index)),
+        End::Ghost(ghost) => Step::Exit(ghost as usize),
+    };
+    let origins: Vec<Ascent> = links.origins.iter().copied().map(Ascent::onward).collect();
+    let mut exits = links.push(comm, |cell| lead_of(step(cell.0), &origins))?;
+    resolve(comm, &mut exits, step)?;
+    Ok(exits)
 }

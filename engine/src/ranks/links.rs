@@ -16,6 +16,8 @@ pub struct TestLinks {
     pub neighbours: Vec<Rank>,
     /// Ghosts here, by owner.
     pub ghosts: Vec<(Rank, Vec<TestIdx>)>,
+    /// Where each ghost, list by list, is on its owner.
+    pub origins: Vec<Target>,
     /// Own test cells that are ghosts elsewhere, by that rank.
     pub mirrors: Vec<(Rank, Vec<TestIdx>)>,
     /// For each brick of the mesh the mask of its own cells; empty where all are.
@@ -23,14 +25,22 @@ pub struct TestLinks {
 }
 
 /// The links of a rank alone.
-pub static ALONE: TestLinks =
-    TestLinks { neighbours: Vec::new(), ghosts: Vec::new(), mirrors: Vec::new(), own: Vec::new() };
+pub static ALONE: TestLinks = TestLinks {
+    neighbours: Vec::new(),
+    ghosts: Vec::new(),
+    origins: Vec::new(),
+    mirrors: Vec::new(),
+    own: Vec::new(),
+};
 
 impl TestLinks {
-    /// Those of the test cells of a part.
-    pub fn of(part: &Part, tests: &TestCells) -> Self {
-        if part.ghosts.is_empty() && part.ghosts.links().is_empty() {
-            return Self::default();
+    /// Collective: those of the test cells of a part. One exchange, of where ghosts are on their owners.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn of(part: &Part, tests: &TestCells, comm: &Comm) -> Result<Self, CommError> {
+        if comm.n_ranks() == 1 {
+            return Ok(Self::default());
         }
         let shared = part.ghosts.restrict(|cell| test_of(part, tests, cell).map(|t| t.0));
         let list = |cells: &[u32]| cells.iter().map(|&c| TestIdx(c)).collect::<Vec<_>>();
@@ -42,7 +52,9 @@ impl TestLinks {
         }
         links.ghosts.retain(|(_, cells)| !cells.is_empty());
         links.mirrors.retain(|(_, cells)| !cells.is_empty());
-        links
+        let rank = comm.rank().0;
+        links.origins = links.push(comm, |cell| Target { rank, index: cell.0 })?;
+        Ok(links)
     }
 
     /// A column of own test cells as one of all test cells here; 0 for ghosts.
@@ -83,15 +95,6 @@ impl TestLinks {
             true => Ok(came.into_iter().flat_map(|(_, values)| values).collect()),
             false => Err(comm.abort("ghosts and mirrors do not correspond")),
         }
-    }
-
-    /// Collective: where every ghost, list by list, is on its owner. One exchange.
-    ///
-    /// # Errors
-    /// Those of [`Self::push`].
-    pub fn origins(&self, comm: &Comm) -> Result<Vec<Target>, CommError> {
-        let rank = comm.rank().0;
-        self.push(comm, |cell| Target { rank, index: cell.0 })
     }
 }
 

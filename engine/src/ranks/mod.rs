@@ -9,6 +9,7 @@ pub mod forest;
 pub mod labels;
 pub mod links;
 pub mod order;
+pub mod parcel;
 pub mod peak_comm;
 pub mod pointers;
 

@@ -6,8 +6,8 @@
 //! whatever compares slots compares as one rank would. It is built once the labels are known, and holds as
 //! long as the set of ghost peaks does: lists are kept for pairs of ranks that share a peak only.
 
-use super::labels::Ends;
-use super::pointers::Target;
+use super::labels::{Ascent, End};
+use super::parcel::{Outbox, Parcel};
 use super::{firsts_by_level, grouped};
 use bytemuck::{Pod, Zeroable};
 use dashmap::DashMap;
@@ -50,116 +50,20 @@ pub struct PeakComm {
     pub own: Vec<PeakIdx>,
     /// Number of peaks on all ranks.
     pub n_global: u64,
-    neighbours: Vec<Rank>,
     /// Slots of ghost peaks, by owner.
     ghosts: Vec<(Rank, Vec<PeakIdx>)>,
-    /// Slots of own peaks that are ghosts elsewhere, by that rank; in the order of the list there.
+    /// The numbers of those among their owners' peaks.
+    indices: Vec<Vec<u32>>,
+    /// Slots of own peaks that are ghosts elsewhere, by that rank, in the order of the list there.
     mirrors: Vec<(Rank, Vec<PeakIdx>)>,
-}
-
-impl PeakComm {
-    /// Collective: from the own peaks (density, level, position; global index and owner are filled in) and
-    /// the ends of all ascents. Also gives the slot of each end. One exchange of indices, one of peaks.
-    ///
-    /// # Errors
-    /// When another rank fails, or there are more peaks than 32-bit indices can name.
-    pub fn build(
-        comm: &Comm,
-        mut own: Vec<KnownPeak>,
-        ends: &Ends,
-    ) -> Result<(Self, Vec<PeakIdx>), CommError> {
-        let rank = comm.rank().0;
-        let n_global = number(comm, &mut own)?;
-        if comm.n_ranks() == 1 {
-            let slots: Vec<_> = (0..own.len()).map(PeakIdx::new).collect();
-            let alone = Self { own: slots.clone(), known: own, n_global, ..Self::default() };
-            return Ok((alone, slots));
-        }
-        let foreign = distinct(ends.peaks(rank).filter(|t| t.rank != rank));
-        let served = comm.exchange(grouped(&foreign, |t| (Rank(t.rank), t.index)))?;
-        let neighbours = joined(&foreign, &served);
-        let peaks_for = |asked: &Vec<u32>| asked.iter().map(|&i| own[i as usize]).collect();
-        let parts = served.iter().map(|(to, asked)| (*to, peaks_for(asked))).collect();
-        let came: Vec<(Rank, Vec<KnownPeak>)> = comm.exchange_with(&neighbours, parts)?;
-        let mut known = own.clone();
-        known.extend(came.into_iter().flat_map(|(_, peaks)| peaks));
-        let names: Vec<Target> =
-            (0..own.len() as u32).map(|index| Target { rank, index }).chain(foreign).collect();
-        let slots = Slots::sort(&mut known, &names);
-        let slot = |target: Target| slots.0.get(&target).map_or(PeakIdx::NONE, |s| *s);
-        let own = (0..own.len() as u32).map(|index| slot(Target { rank, index })).collect::<Vec<_>>();
-        let ghosts = grouped(&names[own.len()..], |t| (Rank(t.rank), slot(*t)));
-        let mirrors =
-            served.iter().map(|(to, asked)| (*to, asked.iter().map(|&i| own[i as usize]).collect()));
-        let slot_of_end = ends.peaks(rank).map(slot).collect();
-        let mirrors = mirrors.collect();
-        Ok((Self { known, own, n_global, neighbours, ghosts, mirrors }, slot_of_end))
-    }
-
-    /// Number of slots.
-    pub fn n_slots(&self) -> usize {
-        self.known.len()
-    }
-
-    /// Collective: gives every ghost peak its owner's value. `values` has one entry a slot. One exchange.
-    ///
-    /// # Errors
-    /// When another rank fails.
-    pub fn push<T: Pod>(&self, comm: &Comm, values: &mut [T]) -> Result<(), CommError> {
-        if comm.n_ranks() == 1 {
-            return Ok(());
-        }
-        let came = self.send(comm, &self.mirrors, values)?;
-        Self::take_in(&self.ghosts, came, |slot, value| values[slot.at()] = value);
-        Ok(())
-    }
-
-    /// Collective: joins what ghosts have gathered into their owners' values; `join` must not care for
-    /// the order. `values` has one entry a slot; those of ghosts are then used up. One exchange.
-    ///
-    /// # Errors
-    /// When another rank fails.
-    pub fn reduce<T: Pod>(
-        &self,
-        comm: &Comm,
-        values: &mut [T],
-        join: impl Fn(&mut T, &T),
-    ) -> Result<(), CommError> {
-        if comm.n_ranks() == 1 {
-            return Ok(());
-        }
-        let came = self.send(comm, &self.ghosts, values)?;
-        Self::take_in(&self.mirrors, came, |slot, value| join(&mut values[slot.at()], &value));
-        Ok(())
-    }
-
-    fn send<T: Pod>(
-        &self,
-        comm: &Comm,
-        lists: &[(Rank, Vec<PeakIdx>)],
-        values: &[T],
-    ) -> Result<Vec<(Rank, Vec<T>)>, CommError> {
-        let part = |slots: &Vec<PeakIdx>| slots.iter().map(|s| values[s.at()]).collect();
-        comm.exchange_with(&self.neighbours, lists.iter().map(|(to, slots)| (*to, part(slots))).collect())
-    }
-
-    fn take_in<T: Pod>(
-        lists: &[(Rank, Vec<PeakIdx>)],
-        came: Vec<(Rank, Vec<T>)>,
-        mut take: impl FnMut(PeakIdx, T),
-    ) {
-        for (from, values) in came {
-            let Ok(place) = lists.binary_search_by_key(&from, |list| list.0) else { continue };
-            for (&slot, value) in lists[place].1.iter().zip(values) {
-                take(slot, value);
-            }
-        }
-    }
 }
 
 /// Collective: gives own peaks, which are in the order of their cells, their global indices and owner.
 /// Hands back the number of all peaks.
-fn number(comm: &Comm, own: &mut [KnownPeak]) -> Result<u64, CommError> {
+///
+/// # Errors
+/// When another rank fails, or there are more peaks than 32-bit indices can name.
+pub fn number(comm: &Comm, own: &mut [KnownPeak]) -> Result<u64, CommError> {
     let n_levels = own.last().map_or(0, |p| p.level as usize + 1);
     let mut counts = vec![0; n_levels];
     own.iter().for_each(|p| counts[p.level as usize] += 1);
@@ -175,36 +79,123 @@ fn number(comm: &Comm, own: &mut [KnownPeak]) -> Result<u64, CommError> {
     Ok(n_global)
 }
 
-/// Ascending, none twice.
-fn distinct(targets: impl Iterator<Item = Target>) -> Vec<Target> {
-    let mut all: Vec<Target> = targets.collect();
-    all.par_sort_unstable();
-    all.dedup();
+impl PeakComm {
+    /// From the own peaks, numbered, of `n_global` on all ranks, and the peaks of all ghosts. Owners do not
+    /// know yet who has ghosts of their peaks: the first [`Self::announce`] tells them. Local.
+    pub fn new(own: Vec<KnownPeak>, n_global: u64, ghosts: &[Ascent]) -> Self {
+        let Some(rank) = own.first().map(|p| p.owner).or(ghosts.first().map(|_| u32::MAX)) else {
+            return Self { n_global, ..Self::default() };
+        };
+        let foreign = distinct(ghosts, rank);
+        let mut known = own;
+        let n_own = known.len();
+        known.extend(foreign.iter().map(|f| f.peak));
+        let mut order: Vec<u32> = (0..known.len() as u32).collect();
+        if !foreign.is_empty() {
+            order.par_sort_unstable_by_key(|&i| known[i as usize].global);
+            known = order.par_iter().map(|&i| known[i as usize]).collect();
+        }
+        let mut slot = vec![PeakIdx::NONE; order.len()];
+        order.iter().enumerate().for_each(|(place, &i)| slot[i as usize] = PeakIdx::new(place));
+        let of_foreign: Vec<(&Ascent, PeakIdx)> = foreign.iter().zip(slot[n_own..].iter().copied()).collect();
+        let ghosts = grouped(&of_foreign, |(f, slot)| (Rank(f.peak.owner), *slot));
+        let indices = grouped(&of_foreign, |(f, _)| (Rank(f.peak.owner), f.index));
+        slot.truncate(n_own);
+        let indices = indices.into_iter().map(|(_, list)| list).collect();
+        Self { known, own: slot, n_global, ghosts, indices, mirrors: Vec::new() }
+    }
+
+    /// Number of slots.
+    pub fn n_slots(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The slots of the ends of ascents, of these `kinds`, where `ghosts` are the peaks of ghosts.
+    pub fn slots_of(&self, kinds: &[End], ghosts: &[Ascent]) -> Vec<PeakIdx> {
+        let slots = Slots::of(&self.known);
+        let slot = |end: &End| match end {
+            End::Own(index) => self.own[*index as usize],
+            End::Ghost(ghost) => slots.find(ghosts[*ghost as usize].peak.global),
+        };
+        kinds.par_iter().map(slot).collect()
+    }
+
+    /// Puts what ghosts have gathered into an outbox: the numbers of the peaks, and one value each of
+    /// `values`, which has one a slot. [`Self::take_in`] is what the owners do with it.
+    pub fn announce<T: Pod, const KINDS: usize>(
+        &self,
+        outbox: &mut Outbox<KINDS>,
+        kinds: [usize; 2],
+        values: &[T],
+    ) {
+        for ((owner, slots), indices) in self.ghosts.iter().zip(&self.indices) {
+            let gathered: Vec<T> = slots.iter().map(|s| values[s.at()]).collect();
+            outbox.put(*owner, kinds[0], indices);
+            outbox.put(*owner, kinds[1], &gathered);
+        }
+    }
+
+    /// Joins what ghosts elsewhere have gathered into the values of own peaks, and remembers who has
+    /// ghosts of them; `join` must not care for the order.
+    pub fn take_in<T: Pod, const KINDS: usize>(
+        &mut self,
+        came: &[Parcel<KINDS>],
+        kinds: [usize; 2],
+        values: &mut [T],
+        join: impl Fn(&mut T, &T),
+    ) {
+        self.mirrors.clear();
+        for parcel in came {
+            let indices: Vec<u32> = parcel.records(kinds[0]);
+            let slots: Vec<PeakIdx> = indices.iter().map(|&i| self.own[i as usize]).collect();
+            let gathered: Vec<T> = parcel.records(kinds[1]);
+            slots.iter().zip(&gathered).for_each(|(slot, value)| join(&mut values[slot.at()], value));
+            if !slots.is_empty() {
+                self.mirrors.push((parcel.from, slots));
+            }
+        }
+    }
+
+    /// Collective: gives every ghost peak its owner's value; not before the first [`Self::take_in`].
+    /// `values` has one entry a slot. One exchange.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn push<T: Pod>(&self, comm: &Comm, values: &mut [T]) -> Result<(), CommError> {
+        let mut neighbours: Vec<Rank> = self.ghosts.iter().chain(&self.mirrors).map(|list| list.0).collect();
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        let part = |slots: &Vec<PeakIdx>| slots.iter().map(|s| values[s.at()]).collect();
+        let parts = self.mirrors.iter().map(|(to, slots)| (*to, part(slots))).collect();
+        let came = comm.exchange_with(&neighbours, parts)?;
+        for ((_, slots), (_, pushed)) in self.ghosts.iter().zip(came) {
+            slots.iter().zip(pushed).for_each(|(slot, value)| values[slot.at()] = value);
+        }
+        Ok(())
+    }
+}
+
+/// The peaks of other ranks, by owner and number, none twice.
+fn distinct(ghosts: &[Ascent], rank: u32) -> Vec<Ascent> {
+    let mut all: Vec<Ascent> = ghosts.iter().filter(|g| g.peak.owner != rank).copied().collect();
+    all.par_sort_unstable_by_key(|g| (g.peak.owner, g.index));
+    all.dedup_by_key(|g| (g.peak.owner, g.index));
     all
 }
 
-/// The ranks whose peaks are asked for here and those that ask for peaks of this one.
-fn joined(foreign: &[Target], served: &[(Rank, Vec<u32>)]) -> Vec<Rank> {
-    let mut ranks: Vec<Rank> =
-        foreign.iter().map(|t| Rank(t.rank)).chain(served.iter().map(|s| s.0)).collect();
-    ranks.sort_unstable();
-    ranks.dedup();
-    ranks
-}
-
-/// The slot of every peak known here by its name; filled and asked by all threads.
-struct Slots(DashMap<Target, PeakIdx, FxBuildHasher>);
+/// Global indices to slots; filled and asked by all threads.
+struct Slots(DashMap<PeakIdx, PeakIdx, FxBuildHasher>);
 
 impl Slots {
-    /// Puts `known` in the order of the global indices; `names` are its names in the order it has now.
-    fn sort(known: &mut Vec<KnownPeak>, names: &[Target]) -> Self {
-        let mut order: Vec<u32> = (0..known.len() as u32).collect();
-        order.par_sort_unstable_by_key(|&i| known[i as usize].global);
-        *known = order.par_iter().map(|&i| known[i as usize]).collect();
-        let map = DashMap::with_capacity_and_hasher(order.len(), FxBuildHasher);
-        order.par_iter().enumerate().for_each(|(slot, &i)| {
-            map.insert(names[i as usize], PeakIdx::new(slot));
+    fn of(known: &[KnownPeak]) -> Self {
+        let map = DashMap::with_capacity_and_hasher(known.len(), FxBuildHasher);
+        known.par_iter().enumerate().for_each(|(slot, peak)| {
+            map.insert(peak.global, PeakIdx::new(slot));
         });
         Self(map)
+    }
+
+    fn find(&self, global: PeakIdx) -> PeakIdx {
+        self.0.get(&global).map_or(PeakIdx::NONE, |slot| *slot)
     }
 }

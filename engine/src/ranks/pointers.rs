@@ -20,25 +20,22 @@ pub struct Target {
 }
 
 /// Where a chain leads, as far as is known.
+pub trait Lead: Pod {
+    /// The item where it ends or goes on.
+    fn target(&self) -> Target;
+    /// Whether it ends there.
+    fn is_end(&self) -> bool;
+}
+
+/// A lead that says no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct Lead {
-    /// The item.
-    pub target: Target,
-    /// 1 if the chain ends there, 0 if it goes on.
-    pub is_end: u32,
+pub struct Bare {
+    target: Target,
+    is_end: u32,
 }
 
-/// Where a chain within a rank comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// The end of the chain.
-    End(Target),
-    /// The exit with that number.
-    Exit(usize),
-}
-
-impl Lead {
+impl Bare {
     /// The end of a chain.
     pub fn end(target: Target) -> Self {
         Self { target, is_end: 1 }
@@ -50,10 +47,29 @@ impl Lead {
     }
 }
 
+impl Lead for Bare {
+    fn target(&self) -> Target {
+        self.target
+    }
+
+    fn is_end(&self) -> bool {
+        self.is_end == 1
+    }
+}
+
+/// Where a chain within a rank comes to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step<L> {
+    /// The end of the chain.
+    End(L),
+    /// The exit with that number.
+    Exit(usize),
+}
+
 /// What is known of a chain that comes to `step`.
-pub fn lead_of(step: Step, exits: &[Lead]) -> Lead {
+pub fn lead_of<L: Lead>(step: Step<L>, exits: &[L]) -> L {
     match step {
-        Step::End(target) => Lead::end(target),
+        Step::End(lead) => lead,
         Step::Exit(exit) => exits[exit],
     }
 }
@@ -64,17 +80,21 @@ pub fn lead_of(step: Step, exits: &[Lead]) -> Lead {
 ///
 /// # Errors
 /// When another rank fails.
-pub fn resolve(comm: &Comm, exits: &mut [Lead], follow: impl Fn(u32) -> Step) -> Result<(), CommError> {
+pub fn resolve<L: Lead>(
+    comm: &Comm,
+    exits: &mut [L],
+    follow: impl Fn(u32) -> Step<L>,
+) -> Result<(), CommError> {
     loop {
-        let mut open: Vec<Target> = exits.iter().filter(|e| e.is_end == 0).map(|e| e.target).collect();
+        let mut open: Vec<Target> = exits.iter().filter(|e| !e.is_end()).map(L::target).collect();
         if comm.all_reduce_counts(&[open.len() as u64], Reduce::Sum)?[0] == 0 {
             return Ok(());
         }
         open.sort_unstable();
         open.dedup();
         let leads = ask(comm, &open, exits, &follow)?;
-        for exit in exits.iter_mut().filter(|e| e.is_end == 0) {
-            if let Ok(place) = open.binary_search(&exit.target) {
+        for exit in exits.iter_mut().filter(|e| !e.is_end()) {
+            if let Ok(place) = open.binary_search(&exit.target()) {
                 *exit = leads[place];
             }
         }
@@ -82,18 +102,18 @@ pub fn resolve(comm: &Comm, exits: &mut [Lead], follow: impl Fn(u32) -> Step) ->
 }
 
 /// Collective: what the owners of the given items (ascending, none twice) know of their chains.
-fn ask(
+fn ask<L: Lead>(
     comm: &Comm,
     items: &[Target],
-    exits: &[Lead],
-    follow: &impl Fn(u32) -> Step,
-) -> Result<Vec<Lead>, CommError> {
+    exits: &[L],
+    follow: &impl Fn(u32) -> Step<L>,
+) -> Result<Vec<L>, CommError> {
     let asked = comm.exchange(grouped(items, |t| (Rank(t.rank), t.index)))?;
     let answer = |i: &u32| lead_of(follow(*i), exits);
     let answers = asked.into_iter().map(|(from, items)| (from, items.iter().map(answer).collect())).collect();
     // By ascending rank, and within each in the order of the questions: the order of the items.
-    let answers: Vec<(Rank, Vec<Lead>)> = comm.exchange(answers)?;
-    let leads: Vec<Lead> = answers.into_iter().flat_map(|(_, leads)| leads).collect();
+    let answers: Vec<(Rank, Vec<L>)> = comm.exchange(answers)?;
+    let leads: Vec<L> = answers.into_iter().flat_map(|(_, leads)| leads).collect();
     match leads.len() == items.len() {
         true => Ok(leads),
         false => Err(comm.abort(format!("{} questions, {} answers", items.len(), leads.len()))),

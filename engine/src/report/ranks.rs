@@ -2,6 +2,7 @@
 
 use super::Stage;
 use super::summary::grouped;
+use crate::ranks::balance::Balance;
 use inselberg_comm::{Comm, CommError, Rank};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -47,6 +48,8 @@ pub struct RankReport {
     pub load: Vec<StageLoad>,
     /// Messages, by stage.
     pub traffic: Vec<StageTotals>,
+    /// Peaks and test cells on the ranks.
+    pub balance: Balance,
 }
 
 /// A name with numbers: how rows cross between ranks.
@@ -119,10 +122,10 @@ impl RankReport {
     ///
     /// # Errors
     /// When a rank fails.
-    pub fn of(comm: &Comm, stages: &[Stage]) -> Result<Self, CommError> {
+    pub fn of(comm: &Comm, stages: &[Stage], balance: Balance) -> Result<Self, CommError> {
         // First, so that it does not count itself.
         let traffic = traffic_table(comm)?;
-        Ok(Self { n_ranks: comm.n_ranks(), load: load_table(comm, stages)?, traffic })
+        Ok(Self { n_ranks: comm.n_ranks(), load: load_table(comm, stages)?, traffic, balance })
     }
 
     /// `stages` of rank 0 with the seconds of the slowest rank and the cells of all.
@@ -155,6 +158,7 @@ impl RankReport {
             );
             let _ = writeln!(text, "{}", line.trim_end());
         }
+        text += &self.balance_text();
         let _ = writeln!(
             text,
             "\n{:<18}{:>10}{:>15}{:>20}{:>12}",
@@ -169,6 +173,29 @@ impl RankReport {
             );
         }
         text
+    }
+
+    fn balance_text(&self) -> String {
+        let mut text = "\npeaks and test cells\n".to_string();
+        for (name, value) in self.balance_rows() {
+            let _ = writeln!(text, "{name:<46}{value:>12.4}");
+        }
+        text
+    }
+
+    /// The paper's Table 2, and the same of test cells.
+    fn balance_rows(&self) -> [(&'static str, f64); 7] {
+        let of = &self.balance;
+        let mean = |n: u64| n as f64 / (of.n_ranks.max(1)) as f64;
+        [
+            ("load imbalance, max/mean of peaks and ghosts", of.load_imbalance()),
+            ("surface effect, ghost peaks/active peaks", of.surface_effect()),
+            ("connectivity, saddle entries/peaks", of.connectivity()),
+            ("most ghost peaks/active peaks on a rank", of.most_ghosts_over_active),
+            ("test cells, max/mean", of.test_imbalance()),
+            ("ghost test cells/test cells", of.sum.ghost_tests as f64 / of.sum.tests.max(1) as f64),
+            ("ranks that a rank shares test cells with", mean(of.sum.neighbours)),
+        ]
     }
 
     /// Both tables for machines: `n_ranks`, `load` and `traffic`.
@@ -187,6 +214,7 @@ impl RankReport {
         };
         json!({
             "n_ranks": self.n_ranks,
+            "balance": self.balance_rows().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
             "load": self.load.iter().map(load).collect::<Vec<_>>(),
             "traffic": self.traffic.iter().map(traffic).collect::<Vec<_>>(),
         })
@@ -212,7 +240,7 @@ mod tests {
             comm.barrier().expect("a barrier");
             let mut stages = vec![stage("reading", 1.0 + rank as f64, 10 * rank)];
             stages.extend((rank == 2).then(|| stage("extra", 6.0, 1)));
-            let report = RankReport::of(comm, &stages).expect("a report");
+            let report = RankReport::of(comm, &stages, Balance::default()).expect("a report");
             let whole = report.whole(&stages);
             (report, whole)
         });

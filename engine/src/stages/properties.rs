@@ -2,7 +2,7 @@
 
 use super::cells_of;
 use crate::amr::AmrField;
-use crate::ranks::peak_comm::{KnownPeak, PeakComm};
+use crate::ranks::peak_comm::KnownPeak;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::{Domain, cell_centre, cell_side, cell_volume};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
@@ -54,26 +54,17 @@ impl Patches<'_> {
         self.slots.get(ends).map_or(ends, |&slot| slot as usize)
     }
 
-    /// Collective: the sums of every own patch in quanta of all ranks, by slot, complete for own peaks;
-    /// lengths are in units of the level-0 cell. One exchange.
+    /// Collective: what the sums of any rank can be written in.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn sums(
-        &self,
-        peaks: &PeakComm,
-        fields: &TestFields,
-        comm: &Comm,
-    ) -> Result<(Vec<PatchSums>, [Quantum; N_SUMS]), CommError> {
+    pub fn quanta(&self, fields: &TestFields, comm: &Comm) -> Result<[Quantum; N_SUMS], CommError> {
         let n_cells = comm.all_reduce_counts(&[self.tests.len() as u64], Reduce::Sum)?[0];
-        let quanta = self.scales(fields, comm)?.quanta(n_cells);
-        let mut sums = self.local_sums(&peaks.known, fields, &quanta);
-        peaks.reduce(comm, &mut sums, PatchSums::merge)?;
-        Ok((sums, quanta))
+        Ok(self.scales(fields, comm)?.quanta(n_cells))
     }
 
-    /// The sums over the own cells of every patch, in quanta.
-    fn local_sums(
+    /// The sums over the own cells of every patch, by slot; lengths are in units of the level-0 cell.
+    pub fn sums(
         &self,
         peaks: &[KnownPeak],
         fields: &TestFields,

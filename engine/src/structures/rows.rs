@@ -95,23 +95,34 @@ impl Rows {
         Ok(Self { ids, as_clumps, as_haloes, halo_mass })
     }
 
-    /// The rows of this rank: clumps and haloes.
+    /// The rows of this rank: clumps and haloes. `peak_rank` is the place of every seed by falling density.
     pub fn list(
         &self,
         peaks: &Peaks,
         clumps: &Clumps,
+        peak_rank: &[u64],
         listing: &Listing,
     ) -> (Vec<Structure>, Vec<Structure>) {
         let heavy = |s: &&Structure| s.halo_mass > listing.mass;
         let relevant = |s: &&Structure| listing.rules == Rules::Paper || s.relevance > listing.relevance;
-        let all: Vec<_> =
-            self.ids.clone().map(|i| self.structure(peaks, clumps, clumps.by_id[i], listing.rules)).collect();
+        let all: Vec<_> = self
+            .ids
+            .clone()
+            .map(|i| self.structure(peaks, clumps, clumps.by_id[i], peak_rank, listing.rules))
+            .collect();
         let rows = all.iter().filter(relevant).filter(heavy).copied().collect();
         let haloes = all.iter().filter(heavy).filter(|s| s.halo == s.id);
         (rows, haloes.map(|s| self.as_halo(peaks, s)).collect())
     }
 
-    fn structure(&self, peaks: &Peaks, clumps: &Clumps, clump: PeakIdx, rules: Rules) -> Structure {
+    fn structure(
+        &self,
+        peaks: &Peaks,
+        clumps: &Clumps,
+        clump: PeakIdx,
+        peak_rank: &[u64],
+        rules: Rules,
+    ) -> Structure {
         let (h, seed, side) = (&clumps.hierarchy, &clumps.seeds[clump.at()], peaks.space.side);
         let (id, halo) = (clumps.id(clump), clumps.id(clumps.halo(clump)));
         let own = &self.as_clumps[id as usize - 1 - self.ids.start];
@@ -123,7 +134,7 @@ impl Rows {
         };
         Structure {
             id,
-            peak_rank: seed.peak_rank,
+            peak_rank: peak_rank[clump.at()],
             halo,
             parent: clumps.id(h.parent[clump.at()]),
             level: level(h.level[clump.at()], rules),

@@ -1,7 +1,7 @@
 //! The clump of every peak, and the tree of the clumps, which every rank holds.
 
 use crate::peaks::Peaks;
-use crate::ranks::pointers::{Lead, Step, Target, lead_of, resolve};
+use crate::ranks::pointers::{Bare, Lead, Step, Target, lead_of, resolve};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakIdx;
@@ -21,8 +21,6 @@ pub struct Seed {
     pub refined: [f64; 3],
     /// Where it ends in code units; NaN if never.
     pub saddle_position: [f64; 3],
-    /// Its place by falling density, from 1.
-    pub peak_rank: u64,
     /// Level of its cell.
     pub level: u32,
     /// Position of its cell.
@@ -57,6 +55,22 @@ impl Clumps {
         if clump.is_none() { 0 } else { self.ids[clump.at()] }
     }
 
+    /// Collective: something of every seed, of which `of_peak` has one an own peak.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn gather<T: Pod>(&self, peaks: &Peaks, of_peak: &[T], comm: &Comm) -> Result<Vec<T>, CommError> {
+        let own = |s: &Seed| peaks.global.binary_search(&s.global).ok();
+        let values: Vec<(usize, T)> =
+            self.seeds.iter().enumerate().filter_map(|(i, s)| own(s).map(|p| (i, of_peak[p]))).collect();
+        let places: Vec<u64> = values.iter().map(|v| v.0 as u64).collect();
+        let values: Vec<T> = values.into_iter().map(|v| v.1).collect();
+        let (places, values) = (comm.all_gather(&places)?.concat(), comm.all_gather(&values)?.concat());
+        let mut all = vec![T::zeroed(); self.seeds.len()];
+        places.iter().zip(values).for_each(|(&i, value)| all[i as usize] = value);
+        Ok(all)
+    }
+
     /// The halo of a clump.
     pub fn halo(&self, clump: PeakIdx) -> PeakIdx {
         if clump.is_none() { clump } else { self.hierarchy.halo[clump.at()] }
@@ -67,13 +81,7 @@ impl Clumps {
 ///
 /// # Errors
 /// When another rank fails.
-pub fn cut(
-    peaks: &Peaks,
-    peak_rank: &[u64],
-    thresholds: &Cut,
-    rules: Rules,
-    comm: &Comm,
-) -> Result<Clumps, CommError> {
+pub fn cut(peaks: &Peaks, thresholds: &Cut, rules: Rules, comm: &Comm) -> Result<Clumps, CommError> {
     let mut chains = Chains::new(peaks, thresholds.relevance, comm.rank().0);
     let ends = chains.follow_seeds(peaks);
     resolve(comm, &mut chains.exits, |global| chains.ends.step(global))?;
@@ -81,7 +89,7 @@ pub fn cut(
         .seeds
         .iter()
         .zip(ends)
-        .map(|(&i, ends)| seed(peaks, i, peak_rank[i], ends.map(|e| chains.clump(e))))
+        .map(|(&i, ends)| seed(peaks, i, ends.map(|e| chains.clump(e))))
         .collect();
     let mut seeds = comm.all_gather(&own)?.concat();
     seeds.sort_unstable_by_key(|s| s.global);
@@ -99,14 +107,13 @@ pub fn cut(
     Ok(Clumps { seeds, hierarchy, by_id, ids, of_peak })
 }
 
-fn seed(peaks: &Peaks, i: usize, peak_rank: u64, end_clumps: [PeakIdx; 2]) -> Seed {
+fn seed(peaks: &Peaks, i: usize, end_clumps: [PeakIdx; 2]) -> Seed {
     let death = &peaks.tree.death[i];
     Seed {
         rho: peaks.tree.rho[i],
         saddle: death.saddle,
         refined: peaks.refined[i],
         saddle_position: peaks.saddle_position[i],
-        peak_rank,
         level: u32::from(peaks.level[i]),
         ijk: peaks.ijk[i],
         global: peaks.global[i],
@@ -152,7 +159,7 @@ fn identify(tree: &MergeTree, hierarchy: &Hierarchy) -> (Vec<PeakIdx>, Vec<u64>)
 struct Chains<'a> {
     ends: Ends<'a>,
     /// Chains that leave this rank, and those from the ends of seeds on other ranks.
-    exits: Vec<Lead>,
+    exits: Vec<Bare>,
     /// The own peaks that are no noise.
     seeds: Vec<usize>,
 }
@@ -166,18 +173,20 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    fn of(&self, peak: usize) -> Step {
+    fn of(&self, peak: usize) -> Step<Bare> {
         match (self.up[peak] as usize).checked_sub(self.global.len()) {
             Some(exit) => Step::Exit(exit),
-            None => Step::End(Target { rank: self.rank, index: self.global[self.up[peak] as usize].0 }),
+            None => {
+                Step::End(Bare::end(Target { rank: self.rank, index: self.global[self.up[peak] as usize].0 }))
+            }
         }
     }
 
     /// For a peak of this rank by its global index.
-    fn step(&self, global: u32) -> Step {
+    fn step(&self, global: u32) -> Step<Bare> {
         match self.global.binary_search(&PeakIdx(global)) {
             Ok(peak) => self.of(peak),
-            Err(_) => Step::End(Target { rank: self.rank, index: PeakIdx::NONE.0 }),
+            Err(_) => Step::End(Bare::end(Target { rank: self.rank, index: PeakIdx::NONE.0 })),
         }
     }
 
@@ -211,7 +220,7 @@ impl<'a> Chains<'a> {
                 ends.up[i] = own.map_or(i as u32, |p| p as u32);
             } else {
                 ends.up[i] = (n + exits.len()) as u32;
-                exits.push(Lead::onward(Target { rank: peaks.end_owners[i][1], index: death.endpoint.0 }));
+                exits.push(Bare::onward(Target { rank: peaks.end_owners[i][1], index: death.endpoint.0 }));
             }
         }
         ends.compress();
@@ -219,8 +228,8 @@ impl<'a> Chains<'a> {
     }
 
     /// Where the chains from the two patches come to at which each seed ends.
-    fn follow_seeds(&mut self, peaks: &Peaks) -> Vec<[Step; 2]> {
-        let nowhere = Step::End(Target { rank: 0, index: PeakIdx::NONE.0 });
+    fn follow_seeds(&mut self, peaks: &Peaks) -> Vec<[Step<Bare>; 2]> {
+        let nowhere = Step::End(Bare::end(Target { rank: 0, index: PeakIdx::NONE.0 }));
         let mut all = Vec::with_capacity(self.seeds.len());
         for &i in &self.seeds {
             let (death, owners) = (&peaks.tree.death[i], peaks.end_owners[i]);
@@ -229,7 +238,7 @@ impl<'a> Chains<'a> {
                 (PeakIdx::NONE, _) => nowhere,
                 (patch, owner) if owner == self.ends.rank => self.ends.step(patch.0),
                 (patch, rank) => {
-                    self.exits.push(Lead::onward(Target { rank, index: patch.0 }));
+                    self.exits.push(Bare::onward(Target { rank, index: patch.0 }));
                     Step::Exit(self.exits.len() - 1)
                 }
             }));
@@ -238,7 +247,7 @@ impl<'a> Chains<'a> {
     }
 
     /// The peak that a chain ends at, once the exits are resolved.
-    fn clump(&self, step: Step) -> PeakIdx {
-        PeakIdx(lead_of(step, &self.exits).target.index)
+    fn clump(&self, step: Step<Bare>) -> PeakIdx {
+        PeakIdx(lead_of(step, &self.exits).target().index)
     }
 }
