@@ -144,6 +144,7 @@ fn a_noisy_field() {
     let snapshot = SynthField::new(&params).expect("a field");
     let case = Case { snapshot: &snapshot, source: Source::Cells("density"), threshold: 80.0, extra: &[] };
     case.check();
+    check_parts(&case.on(1)[0], &case.on(64), case.threshold);
     Case { extra: &["density"], ..case }.check();
     Case { threshold: f64::INFINITY, ..case }.check();
 }
@@ -315,12 +316,7 @@ fn values_cross_between_owners_and_ghosts() {
         part.ghosts.reduce(comm, &mut copies, |a, b| *a += b).expect("reduced");
         let own_copies = copies.iter().zip(&is_own).filter(|c| *c.1).map(|c| c.0).sum::<u64>();
         let tests = tests::find(&part.field, 80.0);
-        let test_at = |cell: CellIdx| {
-            let (level, ijk) = mesh.locate(cell);
-            let (brick, bit) = mesh.find_brick(level, ijk)?;
-            tests.at(brick.at(), bit).map(|test| test.0)
-        };
-        let links = part.ghosts.restrict(test_at);
+        let links = part.test_links(&tests);
         let mut densities: Vec<f64> = tests.rho.clone();
         let ghosts = links.links().iter().flat_map(|link| &link.ghosts);
         ghosts.for_each(|ghost| densities[*ghost as usize] = 0.0);

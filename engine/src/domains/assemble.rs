@@ -11,6 +11,7 @@ use crate::phew::RunError;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{Brick, LevelCells, Mesh, MeshError, local};
+use inselberg_kernels::sfc::morton;
 use rayon::prelude::*;
 
 /// Collective: the part of the rank that owns the given cells, sorted by level and Morton key; bit l
@@ -124,7 +125,7 @@ impl Merged {
             }
             n_new.push(all.rho.len() - before);
         }
-        let order = morton_order(&all.cells.position);
+        let order = merged_order(&all.cells.position, n_own);
         let first = self.rho.len() as u32;
         let mut place = vec![0; order.len()];
         order.iter().zip(first..).for_each(|(old, new)| place[*old as usize] = new);
@@ -139,6 +140,23 @@ impl Merged {
         let (position, leaf) = (picked(&order, &all.cells.position), picked(&order, &all.cells.leaf));
         self.levels.push(LevelCells { shift: 0, position, leaf });
     }
+}
+
+/// The order by Morton key of cells of which the first `n_sorted` are in order already and the others
+/// are few.
+fn merged_order(position: &[[u32; 3]], n_sorted: usize) -> Vec<u32> {
+    let (sorted, others) = position.split_at(n_sorted);
+    let mut order = Vec::with_capacity(position.len());
+    let mut done = 0;
+    for other in morton_order(others) {
+        let key = morton(others[other as usize]);
+        let upto = done + sorted[done..].partition_point(|p| morton(*p) <= key);
+        order.extend(done as u32..upto as u32);
+        order.push(n_sorted as u32 + other);
+        done = upto;
+    }
+    order.extend(done as u32..n_sorted as u32);
+    order
 }
 
 /// Links to those that need own cells and to those whose cells are needed here.

@@ -41,8 +41,8 @@ pub(super) fn migrate(
         let chunk = share.chunks.pop().unwrap_or_default();
         let (cells, extra) = by_owner(&chunk, splits, threshold, n_extra);
         drop(chunk);
-        let cells = comm.exchange(in_order(cells))?;
-        let extra = if n_extra > 0 { comm.exchange(in_order(extra))? } else { Vec::new() };
+        let cells = comm.exchange(cells)?;
+        let extra = if n_extra > 0 { comm.exchange(extra)? } else { Vec::new() };
         let mut extra: BTreeMap<Rank, Vec<f64>> = extra.into_iter().collect();
         for (from, cells) in cells {
             append(&mut levels, &cells, &extra.remove(&from).unwrap_or_default(), threshold, n_extra);
@@ -60,24 +60,25 @@ pub(super) fn in_order<T: Pod>(parcels: Parcels<T>) -> Vec<(Rank, Vec<T>)> {
     parcels.into_iter().collect()
 }
 
-fn by_owner(
-    chunk: &Chunk,
-    splits: &Splits,
-    threshold: f64,
-    n_extra: usize,
-) -> (Parcels<Record>, Parcels<f64>) {
-    let (mut cells, mut extra) = (Parcels::new(), Parcels::new());
+/// A list for each rank.
+type Lists<T> = Vec<(Rank, Vec<T>)>;
+
+fn by_owner(chunk: &Chunk, splits: &Splits, threshold: f64, n_extra: usize) -> (Lists<Record>, Lists<f64>) {
+    let (mut cells, mut extra) = (empty_lists(splits), empty_lists(splits));
     let mut values = chunk.extra.chunks(n_extra.max(1));
     for record in &chunk.cells {
         let cell = Cell::unpack(record);
-        let owner = splits.owner(cell.level, cell.position);
-        cells.entry(owner).or_insert_with(Vec::new).push(*record);
+        let owner = splits.owner(cell.level, cell.position).at();
+        cells[owner].1.push(*record);
         if n_extra > 0 && cell.is_test(threshold) {
-            let values = values.next().unwrap_or_default();
-            extra.entry(owner).or_insert_with(Vec::new).extend_from_slice(values);
+            extra[owner].1.extend_from_slice(values.next().unwrap_or_default());
         }
     }
     (cells, extra)
+}
+
+fn empty_lists<T>(splits: &Splits) -> Lists<T> {
+    (0..splits.n_ranks() as u32).map(|rank| (Rank(rank), Vec::new())).collect()
 }
 
 fn append(levels: &mut [OwnLevel], cells: &[Record], extra: &[f64], threshold: f64, n_extra: usize) {

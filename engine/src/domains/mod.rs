@@ -5,7 +5,7 @@
 //!
 //! Architecture invariants: what a rank gets depends on the snapshot and the number of ranks alone, not
 //! on files, threads or who read what; all parts together are what one rank would have, bit for bit. No
-//! rank ever holds more than its share and one round of messages.
+//! rank ever holds more than what it reads, what it owns with the ghosts, and one round of messages.
 
 mod assemble;
 mod deposit;
@@ -32,6 +32,7 @@ use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::CellIdx;
 use inselberg_kernels::mesh::local;
+use inselberg_kernels::phew::tests::TestCells;
 use record::Cell;
 use share::{Request, Share, read_cells, read_particles};
 
@@ -92,9 +93,24 @@ impl Part {
 
     /// Whether a cell is this rank's own. Logarithmic in the bricks.
     pub fn is_own(&self, cell: CellIdx) -> bool {
+        let (brick, bit) = self.place(cell);
+        self.own[brick] >> bit & 1 == 1
+    }
+
+    /// The links between test cells alone, by their indices in `tests`, which are those of this part's
+    /// field with ghosts among them. Local; logarithmic in the bricks for each ghost and mirror.
+    pub fn test_links(&self, tests: &TestCells) -> Ghosts {
+        self.ghosts.restrict(|cell| {
+            let (brick, bit) = self.place(cell);
+            tests.at(brick, bit).map(|test| test.0)
+        })
+    }
+
+    /// The brick of a cell and its bit there.
+    fn place(&self, cell: CellIdx) -> (usize, u32) {
         let bricks = self.field.mesh.bricks();
         let b = bricks.partition_point(|brick| brick.first <= cell.0) - 1;
-        self.own[b] >> local::nth_set_bit(bricks[b].exists, cell.0 - bricks[b].first) & 1 == 1
+        (b, local::nth_set_bit(bricks[b].exists, cell.0 - bricks[b].first))
     }
 
     /// Own cells with their densities, to be shared out anew.
