@@ -4,7 +4,7 @@ use super::pointers::Target;
 use crate::domains::Part;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
-use inselberg_kernels::ids::{CellIdx, TestIdx};
+use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::phew::tests::TestCells;
 
@@ -42,7 +42,7 @@ impl TestLinks {
         if comm.n_ranks() == 1 {
             return Ok(Self::default());
         }
-        let shared = part.ghosts.restrict(|cell| test_of(part, tests, cell).map(|t| t.0));
+        let shared = part.test_links(tests);
         let list = |cells: &[u32]| cells.iter().map(|&c| TestIdx(c)).collect::<Vec<_>>();
         let mut links = Self { own: part.own.clone(), ..Self::default() };
         for link in shared.links() {
@@ -96,11 +96,4 @@ impl TestLinks {
             false => Err(comm.abort("ghosts and mirrors do not correspond")),
         }
     }
-}
-
-/// The test cell that a cell is, if it is one. Logarithmic in the bricks.
-fn test_of(part: &Part, tests: &TestCells, cell: CellIdx) -> Option<TestIdx> {
-    let bricks = part.field.mesh.bricks();
-    let b = bricks.partition_point(|brick| brick.first <= cell.0) - 1;
-    tests.at(b, local::nth_set_bit(bricks[b].exists, cell.0 - bricks[b].first))
 }
