@@ -2,8 +2,8 @@
 
 use super::Part;
 use super::deposit::owner_of_place;
-use super::share::{every, parts};
-use crate::io::{ParticleBlock, ReadResult, Snapshot};
+use super::share::{only, parts};
+use crate::io::{Every, ParticleBlock, ReadResult, Snapshot};
 use inselberg_comm::{Comm, Rank};
 use rayon::prelude::*;
 
@@ -16,9 +16,9 @@ pub fn for_each_particle_block<T: Send>(
     comm: &Comm,
     make: impl Fn(&ParticleBlock) -> T + Sync,
 ) -> ReadResult<Vec<T>> {
-    let read = |part: (usize, usize, usize)| {
+    let read = |part: (usize, Every)| {
         let mut made = Vec::new();
-        let mut take = every(part, |block: &ParticleBlock| {
+        let mut take = only(part.1, |block: &ParticleBlock| {
             made.push(make(block));
             Ok(())
         });

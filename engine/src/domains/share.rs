@@ -2,7 +2,7 @@
 
 use super::record::{Cell, Record};
 use super::splits::key;
-use crate::io::{OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot};
+use crate::io::{Every, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot};
 use crate::observe::Observer;
 use crate::phew::RunError;
 use crate::stages::density::{Particles, append_dark_matter};
@@ -72,30 +72,27 @@ impl Share {
     }
 }
 
-/// What `rank` reads of a snapshot: (piece, first block, every how many blocks). Whole pieces, dealt
-/// out; where there are fewer of them than ranks, their blocks are dealt out.
-pub(super) fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<(usize, usize, usize)> {
+/// What `rank` reads of a snapshot: pieces, and which of their blocks. Whole pieces, dealt out; where
+/// there are fewer of them than ranks, their blocks are dealt out.
+pub(super) fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<(usize, Every)> {
     if n_pieces >= n_ranks {
-        return (rank.at()..n_pieces).step_by(n_ranks).map(|piece| (piece, 0, 1)).collect();
+        return (rank.at()..n_pieces).step_by(n_ranks).map(|piece| (piece, Every::ALL)).collect();
     }
     if n_pieces == 0 {
         return Vec::new();
     }
     let piece = rank.at() % n_pieces;
     let readers = (n_ranks - piece).div_ceil(n_pieces);
-    vec![(piece, rank.at() / n_pieces, readers)]
+    vec![(piece, Every { first: rank.at() / n_pieces, step: readers })]
 }
 
-/// Passes on the blocks of one rank alone; the others are decoded and left.
-pub(super) fn every<B>(
-    (_, first, step): (usize, usize, usize),
+/// Passes on the wanted blocks; the others are decoded and left.
+pub(super) fn only<B>(
+    blocks: Every,
     mut sink: impl FnMut(&B) -> ReadResult<()>,
 ) -> impl FnMut(&B) -> ReadResult<()> {
-    let mut n = 0;
-    move |block| {
-        n += 1;
-        if (n - 1) % step == first { sink(block) } else { Ok(()) }
-    }
+    let mut blocks = blocks.counted();
+    move |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) }
 }
 
 /// Reads this rank's share of the cells, pieces in parallel. Local.
@@ -119,16 +116,12 @@ pub(super) fn read_cells(
     Ok(Share { chunks: shares.into_iter().flat_map(|share| share.chunks).collect() })
 }
 
-fn read_part(
-    snapshot: &dyn Snapshot,
-    request: &Request,
-    part: (usize, usize, usize),
-) -> Result<Share, RunError> {
+fn read_part(snapshot: &dyn Snapshot, request: &Request, part: (usize, Every)) -> Result<Share, RunError> {
     let fields: Vec<&str> = request.field.into_iter().chain(request.extra.iter().copied()).collect();
     let domain = domain(snapshot);
     let mut share = Share::default();
     let mut outside = None;
-    let mut take = every(part, |block: &OctBlock| {
+    let mut take = |block: &OctBlock| {
         if outside.is_none() {
             outside = first_outside(&domain, block);
         }
@@ -143,9 +136,8 @@ fn read_part(
         }
         append(&mut share, block, request)
             .map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
-    });
-    snapshot.octs(part.0, &fields, &mut take)?;
-    drop(take);
+    };
+    snapshot.octs_of(part.0, part.1, &fields, &mut take)?;
     outside.map_or(Ok(share), |problem| Err(problem.into()))
 }
 
@@ -196,9 +188,9 @@ pub(super) fn read_particles(
     observer: &dyn Observer,
 ) -> ReadResult<Vec<Particles>> {
     let side = snapshot.header().boxlen;
-    let read = |part: (usize, usize, usize)| {
+    let read = |part: (usize, Every)| {
         let mut particles = Particles::default();
-        let mut take = every(part, |block: &ParticleBlock| {
+        let mut take = only(part.1, |block: &ParticleBlock| {
             append_dark_matter(&mut particles, block, side).map_err(|i| {
                 let place = snapshot.place_of(part.0, None);
                 ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
@@ -223,7 +215,7 @@ mod tests {
             for n_ranks in 1..12 {
                 let mut readers = vec![[0; 10]; n_pieces];
                 for part in (0..n_ranks).flat_map(|r| parts(n_pieces, Rank(r as u32), n_ranks)) {
-                    let mut take = every(part, |block: &usize| {
+                    let mut take = only(part.1, |block: &usize| {
                         readers[part.0][*block] += 1;
                         Ok(())
                     });

@@ -150,6 +150,40 @@ pub struct ParticleBlock {
     pub family: Vec<Family>,
 }
 
+/// Which blocks of a piece are read: every so many, from one on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Every {
+    /// The first.
+    pub first: usize,
+    /// One more than those passed over between two of them; at least 1.
+    pub step: usize,
+}
+
+/// The blocks of a piece as they come.
+#[derive(Debug)]
+pub struct Counted {
+    blocks: Every,
+    n: usize,
+}
+
+impl Every {
+    /// All blocks.
+    pub const ALL: Self = Self { first: 0, step: 1 };
+
+    /// To be asked of each block in turn.
+    pub fn counted(self) -> Counted {
+        Counted { blocks: self, n: 0 }
+    }
+}
+
+impl Counted {
+    /// Whether the next block is one of them.
+    pub fn next_is_taken(&mut self) -> bool {
+        self.n += 1;
+        (self.n - 1) % self.blocks.step == self.blocks.first
+    }
+}
+
 /// An output of a simulation code, opened and checked as far as its headers go.
 ///
 /// Every method is local (no communication) and may be called from several threads at once.
@@ -193,6 +227,22 @@ pub trait Snapshot: Send + Sync {
         fields: &[&str],
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()>;
+
+    /// Streams some of the blocks that [`Snapshot::octs`] would, for several readers of one piece. Formats
+    /// that can pass over a block without touching it do so; the others read all.
+    ///
+    /// # Errors
+    /// As for [`Snapshot::octs`].
+    fn octs_of(
+        &self,
+        piece: usize,
+        blocks: Every,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let mut blocks = blocks.counted();
+        self.octs(piece, fields, &mut |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) })
+    }
 
     /// Streams the particles of `piece` in file order.
     ///

@@ -15,7 +15,9 @@ mod part;
 mod record;
 pub mod write;
 
-use super::{FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot};
+use super::{
+    Counted, Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot,
+};
 use amr::{Amr, Octs};
 use cells::{CellFile, Values};
 use grid::Grid;
@@ -232,6 +234,16 @@ impl Snapshot for Ramses {
         fields: &[&str],
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
+        self.octs_of(piece, Every::ALL, fields, sink)
+    }
+
+    fn octs_of(
+        &self,
+        piece: usize,
+        blocks: Every,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
         self.check_piece(piece)?;
         let sources = fields.iter().map(|f| self.source(f)).collect::<ReadResult<Vec<_>>>()?;
         let amr_map = Mapped::open(&self.files.piece(Kind::Amr, piece))?;
@@ -247,7 +259,7 @@ impl Snapshot for Ramses {
             files.push(file);
         }
         let walk = Walk { grid: &self.grid, path: amr_map.path(), own: piece + 1, n_columns: fields.len() };
-        walk.run(amr, files, sink)
+        walk.run(amr, files, blocks, sink)
     }
 
     fn particles(
@@ -280,9 +292,10 @@ impl Walk<'_> {
         &self,
         mut amr: Amr,
         mut files: Vec<CellFile>,
+        blocks: Every,
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
-        let mut block = OctBlock::default();
+        let (mut block, mut blocks) = (OctBlock::default(), blocks.counted());
         for level in 1..=amr.header.n_levels {
             for domain in 1..=amr.header.n_domains() {
                 let n = amr.header.count(level, domain);
@@ -292,7 +305,7 @@ impl Walk<'_> {
                     values.extend(file.block((level, domain), n, self.path, domain == self.own)?);
                 }
                 if let Some(octs) = octs {
-                    self.deliver(level, &octs, &values, &mut block, sink)?;
+                    self.deliver(level, &octs, &values, &mut block, &mut blocks, sink)?;
                 }
             }
         }
@@ -305,12 +318,15 @@ impl Walk<'_> {
         octs: &Octs,
         values: &[Values],
         block: &mut OctBlock,
+        blocks: &mut Counted,
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         for first in (0..octs.n).step_by(BLOCK) {
             let range = first..octs.n.min(first + BLOCK);
-            self.fill(level, octs, values, range, block)?;
-            sink(block)?;
+            if blocks.next_is_taken() {
+                self.fill(level, octs, values, range, block)?;
+                sink(block)?;
+            }
         }
         Ok(())
     }
