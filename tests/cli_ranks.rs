@@ -33,7 +33,7 @@ fn diagnostics_say_how_evenly_the_ranks_worked_and_what_they_sent() {
     let out = command(&phew_args(&input, &to, &["--diagnostics", "--ranks", "1"])).output().expect("starts");
     assert_eq!(said(&out), (Some(0), String::new()));
     let table = String::from_utf8_lossy(&out.stdout).into_owned();
-    assert!(table.contains("load, 1 ranks") && table.contains("traffic"), "{table}");
+    assert!(table.contains("load, 1 rank") && table.contains("traffic"), "{table}");
     let out = command(&phew_args(&input, &to, &["--diagnostics", "--json"])).output().expect("starts");
     let json: Value = serde_json::from_slice(&out.stdout).expect("JSON");
     assert_eq!(json["ranks"]["n_ranks"], 1);
@@ -102,4 +102,48 @@ fn a_program_without_mpi_says_so_where_it_is_one_of_many() {
         line.contains("one of 2 MPI ranks, but it was built without MPI (cargo feature `mpi`)"),
         "{line}"
     );
+}
+
+/// The program under mpirun, where there is one.
+#[cfg(feature = "mpi")]
+mod processes {
+    use super::*;
+
+    fn mpirun(args: &[&str]) -> Option<Output> {
+        let version = Command::new("mpirun").arg("--version").output();
+        let Ok(version) = version else {
+            println!("skipped: there is no mpirun");
+            return None;
+        };
+        let mut command = Command::new("mpirun");
+        command.args(["-n", "3"]);
+        if String::from_utf8_lossy(&version.stdout).contains("Open MPI") {
+            command.args(["--oversubscribe", "--bind-to", "none"]);
+            command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+            command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+        }
+        command.arg(env!("CARGO_BIN_EXE_inselberg")).args(args).args(["--threads", "1"]).stdin(Stdio::null());
+        Some(command.output().expect("mpirun runs"))
+    }
+
+    #[test]
+    fn a_mistake_is_said_once_and_ends_all() {
+        let room = tempfile::tempdir().expect("a folder");
+        let (input, to) = (text(&common::output("dm_1rank")), text(&room.path().join("c.csv")));
+        let none = text(&room.path().join("none"));
+        for (args, part, code) in [
+            (phew_args(&none, &to, &[]), "none: there is no such file", Some(2)),
+            (phew_args(&input, &none, &[]), "none: no ending", Some(2)),
+            (phew_args(&input, &to, &["--ranks", "2"]), "--ranks: `2`", Some(2)),
+            (phew_args(&input, &to, &["--field", "nope"]), "the input has no field `nope`", None),
+        ] {
+            let start = std::time::Instant::now();
+            let Some(out) = mpirun(&args) else { return };
+            let (status, lines) = said(&out);
+            assert!(status != Some(0) && code.is_none_or(|code| status == Some(code)), "{status:?}: {lines}");
+            assert_eq!(lines.matches(part).count(), 1, "{lines}");
+            assert!(start.elapsed().as_secs() < 20);
+            assert_eq!(std::fs::read_dir(room.path()).expect("the room").count(), 0);
+        }
+    }
 }

@@ -109,6 +109,7 @@ fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
 }
 
 /// The unit of density as a person calls it.
+#[cfg(feature = "plot")]
 pub fn density_unit(header: &Header) -> &'static str {
     if header.is_in_mean_densities() { "mean matter density" } else { "code_mass / code_length**3" }
 }

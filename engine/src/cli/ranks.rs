@@ -113,7 +113,8 @@ fn agreed<T>(comm: &Comm, local: Result<T, Failure>) -> Result<T, Failure> {
     let alike = all.iter().all(|said| *said == all[speaker]);
     match local {
         Err(failure) if comm.rank().at() == speaker => {
-            Err(if alike { failure } else { failure.of(comm.rank()) })
+            // Places for results are tried by the first process alone, for all.
+            Err(if alike || speaker == 0 { failure } else { failure.of(comm.rank()) })
         }
         _ => Err(Failure::Said),
     }

@@ -54,6 +54,8 @@ pub struct RankReport {
 
 /// A name with numbers: how rows cross between ranks.
 type Row = (String, Vec<u64>);
+/// The numbers of all ranks, by name.
+type Rows = Vec<(String, Vec<Vec<u64>>)>;
 
 /// Collective: the load of the stages that each rank measured; on rank 0, nothing on the others. A rank
 /// that did not come to a stage counts with no time in it.
@@ -102,9 +104,9 @@ pub fn traffic_table(comm: &Comm) -> Result<Vec<StageTotals>, CommError> {
 
 /// Collective: the rows of all ranks by name, in the order in which rank 0 and then the others name
 /// them; on rank 0, nothing on the others.
-fn by_stage(comm: &Comm, rows: Vec<Row>) -> Result<Vec<(String, Vec<Vec<u64>>)>, CommError> {
+fn by_stage(comm: &Comm, rows: Vec<Row>) -> Result<Rows, CommError> {
     let bytes = serde_json::to_vec(&rows).unwrap_or_default();
-    let mut stages: Vec<(String, Vec<Vec<u64>>)> = Vec::new();
+    let mut stages = Rows::new();
     for (_, bytes) in comm.exchange(vec![(Rank(0), bytes)])? {
         let rows: Vec<Row> = serde_json::from_slice(&bytes).unwrap_or_default();
         for (name, numbers) in rows {
@@ -141,7 +143,7 @@ impl RankReport {
     pub fn text(&self) -> String {
         let mut text = format!(
             "{:<18}{:>10}{:>10}{:>10}{:>12}{:>15}\n",
-            format!("load, {} ranks", self.n_ranks),
+            format!("load, {} rank{}", self.n_ranks, if self.n_ranks == 1 { "" } else { "s" }),
             "least s",
             "mean s",
             "most s",

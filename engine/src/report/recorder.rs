@@ -148,6 +148,22 @@ mod tests {
     }
 
     #[test]
+    fn a_rank_whose_work_is_heard_of_is_not_stalled() {
+        use inselberg_comm::{Comm, Rank, run_ranks};
+        use std::time::Duration;
+        let patient = |b: inselberg_comm::CommBuilder| b.stall_timeout(Duration::from_millis(50));
+        let ran = run_ranks(Comm::threads(2).into_iter().map(patient).collect(), |comm| {
+            let recorder = Recorder::new(false).with_pulse(comm.pulse());
+            for _ in 0..if comm.rank() == Rank(1) { 10 } else { 0 } {
+                std::thread::sleep(Duration::from_millis(100));
+                recorder.advance(1);
+            }
+            comm.barrier()
+        });
+        assert_eq!(ran, Ok(vec![Ok(()); 2]));
+    }
+
+    #[test]
     fn peak_memory_is_plausible() {
         assert!(peak_memory().is_none_or(|bytes| bytes > 100_000));
     }
