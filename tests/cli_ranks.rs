@@ -7,8 +7,12 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 fn command(args: &[&str]) -> Command {
+    on_threads("2", args)
+}
+
+fn on_threads(n_threads: &str, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_inselberg"));
-    command.args(args).args(["--threads", "2"]).stdin(Stdio::null());
+    command.args(args).args(["--threads", n_threads]).stdin(Stdio::null());
     command
 }
 
@@ -51,7 +55,7 @@ fn mistakes_are_said_once_before_ranks_start() {
     for (args, part) in [
         (phew_args(&none, &to, &["--ranks", "4"]), "none"),
         (phew_args(&input, &none, &["--ranks", "4"]), "no ending"),
-        (phew_args(&input, &to, &["--ranks", "0"]), "--ranks: `0` is no value for ranks; expected 1 to 1024"),
+        (phew_args(&input, &to, &["--ranks", "0"]), "--ranks: `0` is no value for ranks; expected 1 to 4096"),
         (phew_args(&input, &to, &["--stall-timeout", "-1"]), "--stall-timeout: `-1`"),
     ] {
         let (code, line) = said(&command(&args).output().expect("starts"));
@@ -146,4 +150,54 @@ mod processes {
             assert_eq!(std::fs::read_dir(room.path()).expect("the room").count(), 0);
         }
     }
+}
+
+/// But for what says how it was run.
+fn same_catalogue(a: &Path, b: &Path) {
+    let [mut a, mut b] = [a, b].map(|path| inselberg::catalogue::read(path).expect("a catalogue"));
+    for catalogue in [&mut a, &mut b] {
+        catalogue.attributes.retain(|(name, _)| !name.starts_with("run_"));
+    }
+    common::compare::assert_same(&a, &b, "ranks");
+}
+
+#[test]
+fn any_number_of_ranks_writes_the_same_catalogue() {
+    let input = text(&common::output("dm_1rank"));
+    for ending in ["csv", inselberg::catalogue::WRITERS[0].extensions[0]] {
+        let room = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| room.path().join(format!("{name}.{ending}"));
+        let more = ["--with-cells", "--with-particles"];
+        let one = command(&phew_args(&input, &text(&path("one")), &more)).output().expect("starts");
+        assert_eq!(said(&one), (Some(0), String::new()));
+        for (ranks, threads) in [("1", "1"), ("2", "1"), ("3", "2"), ("5", "1"), ("8", "2")] {
+            let (lists, to) = (text(&room.path().join(format!("lists{ranks}"))), text(&path("many")));
+            let more = [&more[..], &["--ranks", ranks, "--json", "--ramses-text", &lists]].concat();
+            let args = phew_args(&input, &to, &more);
+            let many = on_threads(threads, &args).output().expect("starts");
+            assert_eq!(said(&many), (Some(0), String::new()));
+            let json: Value = serde_json::from_slice(&many.stdout).expect("one object");
+            if ranks != "1" {
+                assert_eq!(json["ranks"]["n_ranks"].to_string(), ranks);
+            }
+            same_catalogue(&path("one"), &path("many"));
+            assert_eq!(std::fs::read_dir(&lists).expect("the lists").count(), 2);
+        }
+    }
+}
+
+#[test]
+fn a_piece_that_only_one_rank_reads_is_named_once_with_rank_and_stage() {
+    let (room, folder) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let output = common::resplit(&common::output("dm_1rank"), folder.path(), 3);
+    let file = output.join("grav_00002.out00003");
+    let bytes = std::fs::read(&file).expect("a file");
+    std::fs::write(&file, &bytes[..bytes.len() * 2 / 3]).expect("cut");
+    let (input, to) = (text(&output), text(&room.path().join("c.csv")));
+    let start = std::time::Instant::now();
+    let (code, line) = said(&command(&phew_args(&input, &to, &["--ranks", "3"])).output().expect("starts"));
+    assert_eq!((code, line.lines().count()), (Some(2), 1), "{line}");
+    assert!(line.contains("grav_00002.out00003") && line.contains("rank "), "{line}");
+    assert!(start.elapsed().as_secs() < 10);
+    assert_eq!(std::fs::read_dir(room.path()).expect("the room").count(), 0);
 }

@@ -2,6 +2,7 @@
 //! messages.
 
 mod common;
+mod verify;
 
 use common::compare::assert_same;
 use inselberg::catalogue::Catalogue;
@@ -11,6 +12,12 @@ use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use inselberg::run::run;
 use inselberg::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
+use inselberg_kernels::geom::Domain;
+use proptest::prelude::*;
+use verify::boxed::Boxed;
+use verify::brute::Leaf;
+use verify::meshes::{Field, any_field};
+use verify::random::Random;
 
 /// A field with thresholds that give it clumps in haloes.
 #[derive(Clone, Copy)]
@@ -52,11 +59,22 @@ fn over(snapshot: &dyn Snapshot, case: Case, rules: Rules, ranks: Vec<CommBuilde
     whole
 }
 
+/// That every number of ranks in `n_ranks` gives the catalogue of one.
 fn check(snapshot: &dyn Snapshot, case: Case, rules: Rules, n_ranks: &[usize]) {
     let one = over(snapshot, case, rules, Comm::threads(1));
     for &n in n_ranks {
         let many = over(snapshot, case, rules, Comm::threads(n));
         assert_same(&one, &many, &format!("{} on {n} ranks", case.field));
+    }
+}
+
+/// The same under disorder: messages that are late and overtake each other.
+fn check_chaos(snapshot: &dyn Snapshot, case: Case, n_ranks: usize, seeds: std::ops::Range<u64>) {
+    let one = over(snapshot, case, Rules::Paper, Comm::threads(1));
+    for seed in seeds {
+        let ranks = Comm::threads(n_ranks).into_iter().zip(0..).map(|(b, rank)| b.chaos(seed << 8 | rank));
+        let many = over(snapshot, case, Rules::Paper, ranks.collect());
+        assert_same(&one, &many, &format!("chaos {seed} on {n_ranks} ranks"));
     }
 }
 
@@ -94,16 +112,82 @@ fn a_noisy_field() {
 #[test]
 fn a_lattice_of_equal_peaks() {
     for rules in [Rules::Paper, Rules::Ramses] {
-        check(&synth(FieldKind::Lattice, 10_000), SYNTH, rules, &[2, 3, 8]);
+        check(&synth(FieldKind::Lattice, 10_000), SYNTH, rules, &[2, 3, 4, 5, 8]);
     }
 }
 
 #[test]
 fn one_clump_over_all_ranks() {
-    check(&synth(FieldKind::Giant, 10_000), SYNTH, Rules::Paper, &[2, 5, 8]);
+    check(&synth(FieldKind::Giant, 10_000), SYNTH, Rules::Paper, &[2, 3, 4, 5, 8]);
 }
 
 #[test]
 fn a_chain_of_peaks_through_every_domain() {
-    check(&synth(FieldKind::Chain, 10_000), SYNTH, Rules::Paper, &[2, 5, 8, 16]);
+    check(&synth(FieldKind::Chain, 10_000), SYNTH, Rules::Paper, &[2, 3, 4, 5, 8, 32]);
+}
+
+#[test]
+fn late_messages_do_not_matter() {
+    check_chaos(&synth(FieldKind::Chain, 300), SYNTH, 5, 0..30);
+    check_chaos(&synth(FieldKind::Giant, 2_000), SYNTH, 4, 0..30);
+    check_chaos(&synth(FieldKind::Lattice, 600), SYNTH, 8, 0..30);
+    check_chaos(&*common::open(&common::output("dm_3ranks")), DARK, 3, 0..10);
+}
+
+/// Test cells of densities from 1 in a uniform box of 8^3 cells, 0 elsewhere.
+fn uniform(rho: impl Fn([u32; 3]) -> f64) -> Boxed {
+    let mut field = Field::uniform(Domain::CUBE, 3);
+    field.leaves.iter_mut().for_each(|leaf: &mut Leaf| leaf.rho = rho(leaf.ijk));
+    Boxed::new(&field, 3, &mut Random(5)).with_particles(50, &mut Random(6))
+}
+
+const PLAIN: Case = Case { field: "density", thresholds: [0.5, 1.5, 2.0] };
+
+#[test]
+fn one_cell_a_rank() {
+    let eight = uniform(|x| if x.iter().all(|x| *x < 2) { 1.0 + f64::from(x[0] + 2 * x[1]) } else { 0.0 });
+    check(&eight, PLAIN, Rules::Paper, &[2, 7, 8]);
+    let row = uniform(|x| if x[1] == 0 && x[2] == 0 { f64::from(1 + x[0]) } else { 0.0 });
+    check(&row, PLAIN, Rules::Paper, &[8]);
+}
+
+#[test]
+fn more_ranks_than_peaks_and_ranks_without_cells() {
+    let three = uniform(|x| match x {
+        [1, 1, 1] | [6, 1, 1] => 9.0,
+        [2, 1, 1] | [6, 6, 6] => 4.0,
+        _ => 0.0,
+    });
+    check(&three, PLAIN, Rules::Paper, &[2, 5, 16]);
+    check(&uniform(|_| 0.0), PLAIN, Rules::Paper, &[2, 5]);
+    check(&uniform(|_| 3.0), PLAIN, Rules::Paper, &[2, 5, 8]);
+}
+
+/// The catalogues compared are the ones of whole runs: another field has another one.
+#[test]
+fn different_fields_differ() {
+    let [a, b] = [2.0, 3.0].map(|top| uniform(|x| if x == [1, 1, 1] { top } else { 1.0 }));
+    let [a, b] = [a, b].map(|field| over(&field, PLAIN, Rules::Paper, Comm::threads(2)));
+    assert_ne!(
+        a.table("tree").expect("a tree").reals("density"),
+        b.table("tree").expect("a tree").reals("density")
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Jumps of several levels, walls, narrow boxes, equal densities.
+    #[test]
+    fn any_octree(field in any_field(), n_ranks in 2..9usize, ramses: bool, seed: u64) {
+        prop_assume!(field.leaves.iter().all(|leaf| leaf.level > 0));
+        let mut random = Random(seed);
+        let octs = Boxed::new(&field, 1 + random.below(5), &mut random).with_particles(60, &mut random);
+        let rules = if ramses { Rules::Ramses } else { Rules::Paper };
+        for thresholds in [[2.0, 1.2, 4.0], [0.5, 3.0, 2.5]] {
+            check(&octs, Case { field: "density", thresholds }, rules, &[n_ranks]);
+            check(&octs, Case { field: "other", thresholds }, rules, &[n_ranks]);
+        }
+        check(&octs, Case { field: "cic", thresholds: [1.0, 2.0, 5.0] }, rules, &[n_ranks]);
+    }
 }

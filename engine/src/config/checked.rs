@@ -11,7 +11,7 @@ use std::time::Duration;
 /// More threads than this are a slip of the pen.
 const MAX_THREADS: u64 = 4096;
 /// And so are more ranks in one process.
-const MAX_RANKS: u64 = 1024;
+const MAX_RANKS: u64 = 4096;
 
 /// A checked command with what every command takes.
 #[derive(Debug, Clone, PartialEq)]
