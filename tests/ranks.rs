@@ -163,6 +163,21 @@ fn more_ranks_than_peaks_and_ranks_without_cells() {
     check(&uniform(|_| 3.0), PLAIN, Rules::Paper, &[2, 5, 8]);
 }
 
+/// The paper needs 35 to 45 sweeps from labels to haloes.
+#[test]
+fn few_exchanges() {
+    let field = synth(FieldKind::Clumps, 100_000);
+    let config = config(&field, Case { thresholds: [80.0, 3.0, 200.0], ..SYNTH }, Rules::Paper);
+    let counts = |comm: &Comm| {
+        run(&field, &config, comm, &Silent).expect("a run");
+        let stages = ["ascent", "labels", "saddles", "sums", "forest", "positions", "hierarchy"];
+        let traffic = comm.traffic().into_iter().filter(|t| stages.contains(&t.stage));
+        traffic.map(|t| t.rounds).sum::<u64>()
+    };
+    let rounds = run_ranks(Comm::threads(8), counts).expect("no panic");
+    assert!(rounds.iter().all(|n| (5..=15).contains(n)), "{rounds:?}");
+}
+
 /// The catalogues compared are the ones of whole runs: another field has another one.
 #[test]
 fn different_fields_differ() {

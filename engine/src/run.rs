@@ -1,6 +1,5 @@
 //! The recipe: a snapshot in, a catalogue out.
 
-use crate::amr::AmrField;
 use crate::catalogue::{CataloguePart, PartTable};
 use crate::domains::{Part, load};
 use crate::io::Snapshot;
@@ -8,8 +7,8 @@ use crate::observe::Observer;
 use crate::phew::{FieldChoice, PhewConfig, RunError, Segmentation, Task, Thresholds, segment, timed};
 use crate::ranks::balance::Balance;
 use crate::ranks::links::TestLinks;
-use crate::stages::density::{Scheme, deposit, read_dark_matter};
-use crate::stages::load::read_mesh;
+use crate::stages::density::Scheme;
+use crate::stages::load::Source;
 use crate::stages::properties::TestFields;
 use crate::stages::tests;
 use crate::structures::{Structures, structures};
@@ -31,15 +30,6 @@ pub struct Outcome {
     pub part: Part,
     /// How the work lies on the ranks.
     pub balance: Balance,
-}
-
-/// Where the density comes from, decided.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Source<'a> {
-    /// A field of the snapshot.
-    Cells(&'a str),
-    /// The dark-matter particles.
-    Particles(Scheme),
 }
 
 /// PHEW on a snapshot.
@@ -108,16 +98,6 @@ pub fn run(
     Ok(Outcome { catalogue: CataloguePart { attributes, tables }, part, balance })
 }
 
-impl Source<'_> {
-    fn name(&self) -> &str {
-        match self {
-            Self::Cells(name) => name,
-            Self::Particles(Scheme::Conserving) => "cic",
-            Self::Particles(Scheme::Ramses) => "cic-ramses",
-        }
-    }
-}
-
 fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Result<Source<'a>, RunError> {
     let has = |name: &str| snapshot.fields().iter().any(|f| f.name == name);
     let source = match &config.field {
@@ -139,28 +119,6 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Resu
         Source::Particles(_) if !snapshot.has_particles() => Err(RunError::NoParticles),
         source => Ok(source),
     }
-}
-
-pub(crate) fn read_field(
-    snapshot: &dyn Snapshot,
-    source: Source,
-    observer: &dyn Observer,
-) -> Result<AmrField, RunError> {
-    let header = snapshot.header();
-    let pieces = header.n_pieces as u64;
-    let name = match source {
-        Source::Cells(name) => Some(name),
-        Source::Particles(_) => None,
-    };
-    observer.begin("reading", pieces);
-    let field = read_mesh(snapshot, name, observer)?;
-    observer.end("reading", field.mesh.n_leaves() as u64);
-    let Source::Particles(scheme) = source else { return Ok(field) };
-    observer.begin("particles", pieces);
-    let particles = read_dark_matter(snapshot, observer)?;
-    observer.end("particles", particles.mass.len() as u64);
-    let work = || deposit(field.mesh, &particles, scheme, header.boxlen);
-    Ok(timed(observer, "density", particles.mass.len() as u64, work))
 }
 
 /// Further fields of the test cells: gas velocities, and the gas density where the field is another hydro

@@ -77,3 +77,47 @@ pub fn places(comm: &Comm, keys: &[u128]) -> Result<Vec<u64>, CommError> {
     order.iter().zip(answers).for_each(|(&i, place)| places[i as usize] = place);
     Ok(places)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inselberg_comm::run_threads;
+
+    /// Keys of a rank: some heaped, some far apart, none on two ranks.
+    fn keys(rank: u32, n: u32) -> Vec<u128> {
+        let key = |i: u32| u128::from(i.wrapping_mul(0x9e37_79b9) >> (i % 20)) << (i % 90) << 6;
+        let mut keys: Vec<u128> = (0..n).map(|i| key(i * 31 + rank) | u128::from(rank)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.reverse();
+        keys
+    }
+
+    #[test]
+    fn places_are_those_of_one_sorted_list() {
+        for (n_ranks, n) in [(1, 50), (2, 0), (3, 40), (8, 100), (5, 1)] {
+            let mut all: Vec<u128> = (0..n_ranks).flat_map(|rank| keys(rank, n + rank)).collect();
+            all.sort_unstable();
+            let found = run_threads(n_ranks as usize, |comm| {
+                let rank = comm.rank().0;
+                places(comm, &keys(rank, n + rank)).expect("places")
+            });
+            for (rank, places) in (0..).zip(found.expect("no panic")) {
+                let keys = keys(rank, n + rank);
+                let expected = keys.iter().map(|k| all.partition_point(|a| a < k) as u64);
+                assert_eq!(places, expected.collect::<Vec<_>>(), "rank {rank} of {n_ranks}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_even() {
+        let parts = run_threads(8, |comm| {
+            let records = keys(comm.rank().0, 200);
+            sort(comm, records, |k| *k).expect("sorted").len()
+        });
+        let parts = parts.expect("no panic");
+        let n: usize = parts.iter().sum();
+        assert!(parts.iter().all(|part| part.abs_diff(n / 8) <= 1), "{parts:?}");
+    }
+}

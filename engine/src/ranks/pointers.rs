@@ -119,3 +119,30 @@ fn ask<L: Lead>(
         false => Err(comm.abort(format!("{} questions, {} answers", items.len(), leads.len()))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inselberg_comm::run_threads;
+
+    /// One item a rank, each pointing to that of the next rank; the last is the end.
+    #[test]
+    fn a_chain_through_all_ranks_is_followed_in_a_logarithm_of_rounds() {
+        let n_ranks = 37;
+        let ran = run_threads(n_ranks, |comm| {
+            let rank = comm.rank().0;
+            let is_last = comm.rank().at() + 1 == n_ranks;
+            let mut exits = vec![Bare::onward(Target { rank: rank + 1, index: 7 })];
+            exits.truncate(usize::from(!is_last));
+            let here = Step::End(Bare::end(Target { rank, index: 7 }));
+            let end = resolve(comm, &mut exits, |_| if is_last { here } else { Step::Exit(0) });
+            let rounds: u64 = comm.traffic().iter().map(|stage| stage.rounds).sum();
+            (end, exits, rounds)
+        });
+        for (end, exits, rounds) in ran.expect("no panic") {
+            assert_eq!(end, Ok(()));
+            assert!(exits.iter().all(|e| e.is_end() && e.target() == Target { rank: 36, index: 7 }));
+            assert!(rounds <= 12, "{rounds} exchanges");
+        }
+    }
+}

@@ -1,18 +1,65 @@
-//! From a snapshot to a mesh with a density, and to further values of its test cells.
+//! From a snapshot to a mesh with a density, and to further values of its test cells, on a rank alone.
 
 use crate::amr::{AmrField, LevelOcts};
 use crate::io::{OctBlock, ReadError, ReadResult, Snapshot};
 use crate::observe::Observer;
-use crate::phew::RunError;
+use crate::phew::{RunError, timed};
+use crate::stages::density::{Scheme, deposit, read_dark_matter};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::tests::TestCells;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// Where the density comes from, decided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Source<'a> {
+    /// A field of the snapshot.
+    Cells(&'a str),
+    /// The dark-matter particles.
+    Particles(Scheme),
+}
+
+impl Source<'_> {
+    /// What a catalogue calls it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Cells(name) => name,
+            Self::Particles(Scheme::Conserving) => "cic",
+            Self::Particles(Scheme::Ramses) => "cic-ramses",
+        }
+    }
+}
+
 /// The box of a snapshot.
 pub fn domain(snapshot: &dyn Snapshot) -> Domain {
     Domain { coarse: snapshot.header().coarse, periodic: snapshot.header().periodic }
+}
+
+/// Reads the whole field, or makes it of all particles. For a rank alone.
+///
+/// # Errors
+/// When a piece cannot be read, holds values that are no densities, or the octs are no octree.
+pub fn read_field(
+    snapshot: &dyn Snapshot,
+    source: Source,
+    observer: &dyn Observer,
+) -> Result<AmrField, RunError> {
+    let header = snapshot.header();
+    let pieces = header.n_pieces as u64;
+    let name = match source {
+        Source::Cells(name) => Some(name),
+        Source::Particles(_) => None,
+    };
+    observer.begin("reading", pieces);
+    let field = read_mesh(snapshot, name, observer)?;
+    observer.end("reading", field.mesh.n_leaves() as u64);
+    let Source::Particles(scheme) = source else { return Ok(field) };
+    observer.begin("particles", pieces);
+    let particles = read_dark_matter(snapshot, observer)?;
+    observer.end("particles", particles.mass.len() as u64);
+    let work = || deposit(field.mesh, &particles, scheme, header.boxlen);
+    Ok(timed(observer, "density", particles.mass.len() as u64, work))
 }
 
 /// Reads every oct of a snapshot with the values of `field` (none: zeros), pieces in parallel.
