@@ -127,7 +127,7 @@ impl CommBuilder {
             Kind::Solo => Backend::solo(),
             Kind::Threads(threads) => Backend::Threads(threads),
             #[cfg(feature = "mpi")]
-            Kind::Mpi { piece_bytes } => Backend::Mpi(crate::backend::mpi::Mpi::start(piece_bytes)?),
+            Kind::Mpi { piece_bytes } => Backend::Mpi(of_the_launcher(piece_bytes)?),
             #[cfg(not(feature = "mpi"))]
             Kind::NoMpi { n_ranks } => return Err(no_mpi(n_ranks)),
         };
@@ -137,6 +137,24 @@ impl CommBuilder {
         };
         Ok(Comm::new(Endpoint::new(backend, self.stall_timeout)))
     }
+}
+
+/// Starts MPI, and sees that ranks which were started together know of each other.
+///
+/// Where they do not, every process would do all the work, and write over the others' results.
+#[cfg(feature = "mpi")]
+fn of_the_launcher(piece_bytes: usize) -> Result<crate::backend::mpi::Mpi> {
+    use crate::backend::Transport;
+    let mpi = crate::backend::mpi::Mpi::start(piece_bytes)?;
+    let n_ranks = Comm::launched_ranks();
+    if mpi.n_ranks() == 1 && n_ranks > 1 {
+        let why = format!(
+            "a launcher started this as one of {n_ranks} ranks, but the MPI library that it was built with \
+             knows of no other; expected a launcher of the same MPI"
+        );
+        return Err(crate::CommError::NotStarted { why });
+    }
+    Ok(mpi)
 }
 
 #[cfg(not(feature = "mpi"))]

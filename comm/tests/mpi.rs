@@ -84,6 +84,6 @@ fn a_rank_that_leaves_early_is_named() {
 
 #[test]
 fn a_stall_says_where_each_rank_stands() {
-    let places = "ranks 0-2: all, in barrier (call 1); rank 3: no answer, so between calls";
+    let places = "ranks 0-2: all, in barrier (call 1); rank 3: no answer, so it computes or hangs";
     fails("stall", &format!("nothing moved for 2 s; {places}"));
 }

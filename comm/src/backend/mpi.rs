@@ -322,7 +322,7 @@ impl Transport for Mpi {
         }
         let computing = answers.iter().any(Option::is_none);
         let first = answers.iter().position(Option::is_some);
-        let silent = || "no answer, so between calls".to_string();
+        let silent = || "no answer, so it computes or hangs".to_string();
         let places = answers.into_iter().map(|answer| answer.map_or_else(silent, |a| a.1));
         let finding = Finding::of(patience, idle, computing, list_places(places));
         if matches!(finding, Finding::Stalled(_)) && first != Some(self.rank.at()) {
@@ -342,7 +342,11 @@ impl Transport for Mpi {
 
     fn abort(&mut self, error: CommError) -> CommError {
         std::thread::sleep(DEFERENCE * self.rank.0.min(8));
-        end_job(&format!("{error} [{} of {}: {}]\n", self.rank, self.n_ranks, self.place))
+        end_job(&match error {
+            // Has rank and stage in it.
+            CommError::Aborted { .. } | CommError::Panicked { .. } => format!("{error}\n"),
+            error => format!("{error} [{} of {}: {}]\n", self.rank, self.n_ranks, self.place),
+        })
     }
 }
 

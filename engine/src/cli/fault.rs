@@ -140,6 +140,8 @@ fn bug(what: &str) -> String {
 
 /// One line on stderr, whatever is in the message and whoever listens.
 fn say(message: &str) {
-    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let mut line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.push('\n');
+    // In one piece: a launcher mixes what processes say.
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
