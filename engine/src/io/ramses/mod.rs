@@ -23,7 +23,7 @@ use cells::{CellFile, Values};
 use grid::Grid;
 use info::Info;
 use locate::{Files, Kind};
-use map::Mapped;
+use map::{Mapped, sparing};
 use std::path::{Path, PathBuf};
 
 /// The RAMSES reader.
@@ -259,7 +259,8 @@ impl Snapshot for Ramses {
             files.push(file);
         }
         let walk = Walk { grid: &self.grid, path: amr_map.path(), own: piece + 1, n_columns: fields.len() };
-        walk.run(amr, files, blocks, sink)
+        let maps = value_maps.iter().map(|(_, map)| map).chain([&amr_map]).collect();
+        walk.run(amr, files, blocks, &mut sparing(maps, blocks.step, sink))
     }
 
     fn particles(
@@ -273,7 +274,7 @@ impl Snapshot for Ramses {
         }
         let map = Mapped::open(&self.files.piece(Kind::Part, piece))?;
         let particles = part::Particles::open(&map, self.info.n_cpus)?;
-        particles.stream(self.part_columns.as_deref(), self.part_wrap(), sink)
+        particles.stream(self.part_columns.as_deref(), self.part_wrap(), &mut sparing(vec![&map], 1, sink))
     }
 }
 
