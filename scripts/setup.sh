@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system packages that the default build needs, those that are missing and no others.
-# A build with --no-default-features needs only a C linker; --mpi adds what the feature `mpi` needs.
+# A build with --no-default-features needs only a C linker; --mpi adds what the feature `mpi` needs with Open
+# MPI, --mpich with MPICH; both may be given.
 set -euo pipefail
 
 fail() {
@@ -18,11 +19,20 @@ if ! { command -v pkg-config >/dev/null && { pkg-config --exists hdf5 || pkg-con
     && [ -z "${HDF5_DIR:-}" ]; then
     missing+=(libhdf5-dev)
 fi
-if [ "${1:-}" = --mpi ]; then
-    command -v mpicc >/dev/null || missing+=(libopenmpi-dev)
-    command -v mpirun >/dev/null || missing+=(openmpi-bin)
+for option in "$@"; do
+    case $option in
+        --mpi)
+            command -v mpicc >/dev/null || missing+=(libopenmpi-dev)
+            command -v mpirun >/dev/null || missing+=(openmpi-bin)
+            ;;
+        --mpich)
+            command -v mpicc.mpich >/dev/null || missing+=(libmpich-dev)
+            command -v mpirun.mpich >/dev/null || missing+=(mpich)
+            ;;
+        *) fail "unknown option $option; expected --mpi or --mpich" ;;
+    esac
     command -v clang >/dev/null || missing+=(clang libclang-dev)
-fi
+done
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 wanted="install ${missing[*]} (or set HDF5_DIR to an HDF5 of your own), or build with --no-default-features"
