@@ -9,7 +9,7 @@ fn program() -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let folder = test.parent().and_then(|deps| deps.parent()).expect("a target folder");
     let program = folder.join("examples/mpi_ranks");
-    assert!(program.exists(), "no {}: give cargo test `--examples` as well", program.display());
+    assert!(program.exists(), "no {}: cargo build --features mpi --examples makes it", program.display());
     program
 }
 
