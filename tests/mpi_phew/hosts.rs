@@ -22,11 +22,12 @@ fn a_killed_rank_or_a_lost_host_ends_the_job_on_all() {
     let case = field(folder.path(), LONG);
     let soon = Duration::from_secs(10);
     let kill_rank = |job: &mut Job, _: &Path| {
-        signal(job.process(4, |id| reads(id, "amr_00001")), "KILL");
+        job.process(4, |id| reads(id, "amr_00001")).is_some_and(|id| signal(id, "KILL"))
     };
     // With the daemon of the launcher goes all that runs on the host.
     let kill_host = |job: &mut Job, _: &Path| {
-        signal(parent(job.process(4, |id| reads(id, "amr_00001"))), "KILL");
+        let rank = job.process(4, |id| reads(id, "amr_00001"));
+        rank.and_then(parent).is_some_and(|id| signal(id, "KILL"))
     };
     harmed(&launcher, (&case, 6), &[], (kill_rank, soon));
     harmed(&launcher, (&case, 6), &[], (kill_host, soon));

@@ -115,16 +115,19 @@ impl Job {
     }
 
     /// The process of rank `rank`, when it has come so far that `is_there` says so.
-    pub fn process(&mut self, rank: usize, is_there: impl Fn(u32) -> bool) -> u32 {
+    /// None where the job is done before that is seen.
+    pub fn process(&mut self, rank: usize, is_there: impl Fn(u32) -> bool) -> Option<u32> {
         let start = Instant::now();
         let mut found = None;
         loop {
             found = found.or_else(|| process_of(rank, &self.mark));
             if let Some(id) = found.filter(|id| is_there(*id)) {
-                return id;
+                return Some(id);
             }
-            let over = self.child.try_wait().expect("a state");
-            assert!(over.is_none(), "it ended before rank {rank} was there: {over:?}, {}", self.stderr());
+            if let Some(over) = self.child.try_wait().expect("a state") {
+                assert!(over.success(), "it ended before rank {rank} was there: {over:?}, {}", self.stderr());
+                return None;
+            }
             assert!(start.elapsed().as_secs() < 100, "rank {rank} never came there");
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -161,16 +164,16 @@ pub fn reads(id: u32, name: &str) -> bool {
 }
 
 /// The process that started this one.
-pub fn parent(id: u32) -> u32 {
-    let state = fs::read_to_string(format!("/proc/{id}/status")).expect("it is there");
-    let line = state.lines().find_map(|l| l.strip_prefix("PPid:"));
-    line.and_then(|l| l.trim().parse().ok()).expect("a number")
+pub fn parent(id: u32) -> Option<u32> {
+    let state = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    state.lines().find_map(|l| l.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-/// Sends a signal by name.
-pub fn signal(id: u32, name: &str) {
-    let sent = Command::new("kill").args([&format!("-{name}"), &id.to_string()]).status();
-    assert!(sent.expect("kill").success());
+/// Sends a signal by name; whether there was someone to get it.
+pub fn signal(id: u32, name: &str) -> bool {
+    let mut kill = Command::new("kill");
+    let sent = kill.args([&format!("-{name}"), &id.to_string()]).stderr(Stdio::null()).status();
+    sent.expect("kill").success()
 }
 
 /// Names in a folder, hidden ones too.
