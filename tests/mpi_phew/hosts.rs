@@ -27,7 +27,8 @@ fn a_killed_rank_or_a_lost_host_ends_the_job_on_all() {
     // With the daemon of the launcher goes all that runs on the host.
     let kill_host = |job: &mut Job, _: &Path| {
         let rank = job.process(4, |id| reads(id, "amr_00001"));
-        rank.and_then(parent).is_some_and(|id| signal(id, "KILL"))
+        let daemon = rank.and_then(parent);
+        rank.is_some_and(|id| signal(id, "KILL")) && daemon.is_some_and(|id| signal(id, "KILL"))
     };
     harmed(&launcher, (&case, 6), &[], (kill_rank, soon));
     harmed(&launcher, (&case, 6), &[], (kill_host, soon));
