@@ -86,13 +86,15 @@ pub fn run(
         }
     }
     let totals = totals(n_leaves, n_tests, &segmentation, &found, comm)?;
+    // Ranks may have different numbers of threads; the attributes are the same on all.
+    let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
     let attributes = attributes(&Provenance {
         header: snapshot.header(),
         field: source.name(),
         thresholds: &thresholds,
         rules: config.rules,
         totals: &totals,
-        run: [("run_threads", rayon::current_num_threads() as u64), ("run_ranks", comm.n_ranks() as u64)],
+        run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
     });
     let balance = segmentation.balance;
     Ok(Outcome { catalogue: CataloguePart { attributes, tables }, part, balance })
