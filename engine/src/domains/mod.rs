@@ -19,7 +19,7 @@ mod splits;
 
 pub use ghosts::{Ghosts, Link};
 pub use particles::for_each_particle_block;
-pub use splits::Splits;
+pub use splits::{Splits, bounds};
 
 use crate::amr::AmrField;
 use crate::io::Snapshot;
@@ -216,7 +216,7 @@ fn decompose(
     let (n, n_extra) = (share.n_cells(), request.extra.len());
     let levels = share.levels(comm)?;
     let own = timed(observer, "domains", n, || {
-        let splits = balance(&domain, &share, levels, request.threshold, comm)?;
+        let splits = balance(&share, levels, request.threshold, comm)?;
         migrate::migrate(share, &splits, request.threshold, n_extra, comm).map(|own| (own, splits))
     });
     let (own, splits) = own?;
@@ -225,16 +225,10 @@ fn decompose(
 }
 
 /// Splits by test cells; by leaves where there are none.
-fn balance(
-    domain: &Domain,
-    share: &Share,
-    levels: u32,
-    threshold: f64,
-    comm: &Comm,
-) -> Result<Splits, CommError> {
+fn balance(share: &Share, levels: u32, threshold: f64, comm: &Comm) -> Result<Splits, CommError> {
     let deepest = levels.checked_ilog2().unwrap_or(0) as u8;
     let by_tests = share.weights(deepest, |cell| cell.is_test(threshold));
     let n_tests = comm.all_reduce_counts(&[by_tests.len() as u64], Reduce::Sum)?[0];
     let weights = if n_tests > 0 { by_tests } else { share.weights(deepest, |_| true) };
-    Splits::balanced(domain, deepest, weights, comm)
+    Splits::balanced(deepest, weights, comm)
 }

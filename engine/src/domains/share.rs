@@ -54,11 +54,11 @@ impl Share {
         self.chunks.iter().map(|chunk| chunk.cells.len() as u64).sum()
     }
 
-    /// Keys of the leaves for which `has_weight`, each with weight 1.
-    pub fn weights(&self, deepest: u8, has_weight: impl Fn(&Cell) -> bool) -> Vec<(u128, u64)> {
+    /// Keys of the leaves for which `has_weight`.
+    pub fn weights(&self, deepest: u8, has_weight: impl Fn(&Cell) -> bool) -> Vec<u128> {
         let cells = self.chunks.iter().flat_map(|chunk| &chunk.cells).map(Cell::unpack);
         let weighted = cells.filter(|cell| cell.is_leaf && has_weight(cell));
-        weighted.map(|cell| (key(deepest, cell.level, cell.position), 1)).collect()
+        weighted.map(|cell| key(deepest, cell.level, cell.position)).collect()
     }
 
     /// Collective: the levels that have cells on any rank, bit l for level l.

@@ -1,7 +1,6 @@
 //! Who owns what: the space-filling curve over the box, cut in one piece a rank.
 
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
-use inselberg_kernels::geom::Domain;
 use inselberg_kernels::sfc::morton;
 
 /// Which rank owns which part of the box.
@@ -30,41 +29,17 @@ impl Splits {
         Self { deepest: 0, first: Vec::new() }
     }
 
-    /// Collective: splits between which all ranks have the same weight, but for less than that of one
-    /// cell. `weighted` are keys of leaves on the grid of level `deepest` and their weights, in any
-    /// order and on any rank: the result depends only on all of them together. Where all weights are 0,
-    /// rank 0 owns everything.
+    /// Collective: splits between which all ranks have the same number of `keys`, but for one. These are of
+    /// leaves on the grid of level `deepest`, in any order and on any rank: the result depends only on all
+    /// of them together. Where there are none, rank 0 owns everything.
     ///
-    /// Sorts; then a reduction of seven counts a split for every level.
+    /// Sorts, then costs what [`bounds`] does.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn balanced(
-        domain: &Domain,
-        deepest: u8,
-        weighted: Vec<(u128, u64)>,
-        comm: &Comm,
-    ) -> Result<Self, CommError> {
-        let n_ranks = comm.n_ranks();
-        let weighted = running_sums(weighted);
-        let own = weighted.last().map_or(0, |w| w.1);
-        let total = comm.all_reduce_counts(&[own], Reduce::Sum)?[0];
-        if total == 0 {
-            return Ok(Self { deepest, first: vec![u128::MAX; n_ranks - 1] });
-        }
-        let before = |rank: usize| (u128::from(total) * rank as u128 / n_ranks as u128) as u64;
-        let targets: Vec<u64> = (1..n_ranks).map(before).collect();
-        let mut first = vec![0_u128; n_ranks - 1];
-        for digit in (0..digits(domain, deepest)).rev() {
-            let tries = first.iter().flat_map(|split| (1..8).map(move |d| split | d << (3 * digit)));
-            let local: Vec<u64> = tries.map(|key| below(&weighted, key)).collect();
-            let sums = comm.all_reduce_counts(&local, Reduce::Sum)?;
-            for ((split, sums), target) in first.iter_mut().zip(sums.chunks(7)).zip(&targets) {
-                let fitting = sums.iter().take_while(|sum| *sum <= target).count();
-                *split |= (fitting as u128) << (3 * digit);
-            }
-        }
-        Ok(Self { deepest, first })
+    pub fn balanced(deepest: u8, mut keys: Vec<u128>, comm: &Comm) -> Result<Self, CommError> {
+        keys.sort_unstable();
+        Ok(Self { deepest, first: bounds(comm, &keys)? })
     }
 
     /// Number of ranks.
@@ -120,27 +95,37 @@ impl Splits {
     }
 }
 
-/// Sorted keys, each with the sum of the weights up to and with it.
-fn running_sums(mut weighted: Vec<(u128, u64)>) -> Vec<(u128, u64)> {
-    weighted.sort_unstable_by_key(|w| w.0);
-    let mut sum = 0_u64;
-    for (_, weight) in &mut weighted {
-        sum = sum.saturating_add(*weight);
-        *weight = sum;
+/// Bits of a bound that are found at a time.
+const DIGIT: u32 = 4;
+
+/// Collective: the least key of the part of each rank but the first, so that the parts of all keys, sorted,
+/// are as large to one key; above any key where there are none. `keys` are sorted. All ranks search all
+/// bounds at once, four bits a reduction of 15 counts a bound; the result depends on the keys of all ranks
+/// together only, and each bound is one of them.
+///
+/// # Errors
+/// When another rank fails.
+pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
+    let (n_ranks, greatest) = (comm.n_ranks() as u128, keys.last().copied().unwrap_or(0));
+    let n_bits = u64::from(u128::BITS - greatest.leading_zeros());
+    let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
+    let n_bits = comm.all_reduce_counts(&[n_bits], Reduce::Max)?[0] as u32;
+    let wanted: Vec<u64> = (1..n_ranks).map(|i| (u128::from(n) * i / n_ranks) as u64).collect();
+    if n == 0 {
+        return Ok(vec![u128::MAX; wanted.len()]);
     }
-    weighted
-}
-
-/// The weight of the keys below `key`.
-fn below(sums: &[(u128, u64)], key: u128) -> u64 {
-    let n = sums.partition_point(|w| w.0 < key);
-    n.checked_sub(1).map_or(0, |last| sums[last].1)
-}
-
-/// Octal digits of the keys.
-fn digits(domain: &Domain, deepest: u8) -> u32 {
-    let greatest = domain.extent(deepest).into_iter().max().unwrap_or(1) - 1;
-    64 - greatest.leading_zeros()
+    let mut bounds = vec![0u128; wanted.len()];
+    for digit in (0..n_bits.div_ceil(DIGIT)).rev() {
+        let tried = |bound: u128| (1..1 << DIGIT).map(move |d: u128| bound | d << (digit * DIGIT));
+        let below = |key: u128| keys.partition_point(|k| *k < key) as u64;
+        let counts: Vec<u64> = bounds.iter().copied().flat_map(tried).map(below).collect();
+        let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
+        for (i, counts) in counts.chunks_exact((1 << DIGIT) - 1).enumerate() {
+            let best = counts.partition_point(|c| *c <= wanted[i]) as u128;
+            bounds[i] |= best << (digit * DIGIT);
+        }
+    }
+    Ok(bounds)
 }
 
 #[cfg(test)]
@@ -148,12 +133,14 @@ mod tests {
     use super::*;
     use inselberg_comm::run_threads;
 
-    /// Splits of weighted cells of level 3, of which each rank holds those that `holds` says.
+    /// Splits of cells of level 3, each given as often as it weighs, of which each rank holds those that
+    /// `holds` says.
     fn split(n_ranks: usize, weights: &[(u128, u64)], holds: impl Fn(usize) -> usize + Sync) -> Splits {
         let ran = run_threads(n_ranks, |comm| {
             let mine = |(i, _): &(usize, &(u128, u64))| holds(*i) % n_ranks == comm.rank().at();
-            let mine = weights.iter().enumerate().filter(mine).map(|(_, w)| *w).collect();
-            Splits::balanced(&Domain::CUBE, 3, mine, comm).expect("splits")
+            let mine = weights.iter().enumerate().filter(mine).map(|(_, w)| *w);
+            let keys = mine.flat_map(|(key, weight)| (0..weight).map(move |_| key)).collect();
+            Splits::balanced(3, keys, comm).expect("splits")
         });
         let all = ran.expect("no rank fails");
         assert!(all.iter().all(|s| *s == all[0]));

@@ -1,35 +1,7 @@
 //! Places in a sorted order over all ranks, and records brought into it.
 
-use inselberg_comm::{Comm, CommError, Rank, Reduce};
-
-/// Bits of a bound that are found at a time.
-const DIGIT: u32 = 4;
-
-/// Collective: the least key of the part of each rank but the first, so that the parts of all keys,
-/// sorted, are about equally large. `keys` are sorted. All ranks search all bounds at once, four bits a
-/// step; the result depends on the keys of all ranks together only.
-///
-/// # Errors
-/// When another rank fails.
-pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
-    let (n_ranks, greatest) = (comm.n_ranks() as u128, keys.last().copied().unwrap_or(0));
-    let n_bits = u64::from(u128::BITS - greatest.leading_zeros());
-    let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
-    let n_bits = comm.all_reduce_counts(&[n_bits], Reduce::Max)?[0] as u32;
-    let wanted: Vec<u64> = (1..n_ranks).map(|i| (u128::from(n) * i / n_ranks) as u64).collect();
-    let mut bounds = vec![0u128; wanted.len()];
-    for digit in (0..n_bits.div_ceil(DIGIT)).rev() {
-        let tried = |bound: u128| (1..1 << DIGIT).map(move |d: u128| bound | d << (digit * DIGIT));
-        let below = |key: u128| keys.partition_point(|k| *k < key) as u64;
-        let counts: Vec<u64> = bounds.iter().copied().flat_map(tried).map(below).collect();
-        let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
-        for (i, counts) in counts.chunks_exact((1 << DIGIT) - 1).enumerate() {
-            let best = counts.partition_point(|c| *c <= wanted[i]) as u128;
-            bounds[i] |= best << (digit * DIGIT);
-        }
-    }
-    Ok(bounds)
-}
+use crate::domains::bounds;
+use inselberg_comm::{Comm, CommError, Rank};
 
 /// Collective: records to the ranks whose parts they are in, each part sorted by key on arrival. One
 /// exchange.
