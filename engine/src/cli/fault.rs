@@ -18,7 +18,8 @@ pub enum Failure {
     Internal(anyhow::Error),
     /// The ranks ended together, perhaps by a failure of another one: exit code 1.
     Ranks(CommError),
-    /// Somebody else says it: exit code 2 and not a word.
+    /// Another process says it and has the exit code: a launcher ends all others with the first that fails, so
+    /// this one must not fail before that is said.
     Said,
 }
 
@@ -98,7 +99,7 @@ pub fn caught(work: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
             say(&format!("inselberg: error: {error}"));
             ExitCode::from(1)
         }
-        Ok(Err(Failure::Said)) => ExitCode::from(2),
+        Ok(Err(Failure::Said)) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(1),
     }
 }
