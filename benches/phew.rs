@@ -11,6 +11,7 @@ use common::{CUT, collect, synthetic, task_of};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use inselberg::amr::AmrField;
+use inselberg::crew::Crew;
 use inselberg::io::ramses::write::{Dialect, Output, Split, write};
 use inselberg::io::{self, OctBlock, Snapshot};
 use inselberg::observe::Silent;
@@ -63,7 +64,7 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         with_particles: false,
     };
     group.bench_function("whole with reading", |b| {
-        b.iter(|| run(&*output, &config, &Comm::solo(), &Silent).expect("a run"));
+        b.iter(|| run(&*output, &config, &Comm::solo(), &Crew::default()).expect("a run"));
     });
 }
 
@@ -92,19 +93,21 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("test cells", |b| b.iter(|| tests::find(&field, THRESHOLD)));
     let found = tests::find(&field, THRESHOLD);
     let tasks = cut_tasks(mesh, &found);
-    group.bench_function("ascent", |b| b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks)));
-    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks);
+    let crew = &Crew::default();
+    group.bench_function("ascent", |b| b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks, crew)));
+    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks, crew);
     group.bench_function("labels", |b| {
-        b.iter_batched(climb, |up| label::run(&up), BatchSize::PerIteration);
+        b.iter_batched(climb, |up| label::run(&up, crew), BatchSize::PerIteration);
     });
-    let (ends, labels) = label::run(&climb());
+    let (ends, labels) = label::run(&climb(), crew);
     let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
     let patches = Patches { mesh, tests: &found, ends, slots: &[], labels, tasks, own: &[] };
-    group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches)));
-    let edges = saddle::run(&patches);
+    group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches, crew)));
+    let edges = saddle::run(&patches, crew);
     let (locator, comm) = (Locator::new(mesh, &found), Comm::solo());
     let segmented = || {
-        segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &comm, &Silent).expect("one rank")
+        segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &comm, &Crew::default())
+            .expect("one rank")
     };
     let done = segmented();
     let known = &done.known;
@@ -112,7 +115,7 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         b.iter(|| forest::grow_alone(known, &edges, &locator));
     });
     let quanta = patches.quanta(&extra, &comm).expect("one rank");
-    group.bench_function("sums", |b| b.iter(|| patches.sums(&known.known, &extra, &quanta)));
+    group.bench_function("sums", |b| b.iter(|| patches.sums(&known.known, &extra, &quanta, crew)));
     group.bench_function("positions", |b| b.iter(|| refine(&field, rules, &known.known, &known.own)));
     group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT, 0.0, rules, &comm)));
     group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules, &comm)));

@@ -11,6 +11,7 @@ mod common;
 
 use common::{CUT, collect, task_of};
 use inselberg::amr::{AmrField, LevelOcts};
+use inselberg::crew::Crew;
 use inselberg::observe::Observer;
 use inselberg::phew::{Rules, segment};
 use inselberg::report::{Recorder, peak_memory};
@@ -96,7 +97,7 @@ fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [
     let extra = TestFields::default();
     let task = task_of(&field, &extra);
     let n_tests = found.len();
-    let done = segment(&task, found, &Comm::solo(), recorder).expect("one rank");
+    let done = segment(&task, found, &Comm::solo(), &Crew::heard_by(recorder)).expect("one rank");
     recorder.begin("hierarchy", 0);
     let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper, &Comm::solo()).expect("one rank");
     recorder.end("hierarchy", 0);

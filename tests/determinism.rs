@@ -4,8 +4,8 @@ mod common;
 
 use common::compare::{assert_same, bits};
 use inselberg::catalogue::{Catalogue, Table, Values, WRITERS};
+use inselberg::crew::Crew;
 use inselberg::io::Snapshot;
-use inselberg::observe::Silent;
 use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use inselberg::synth::{FieldParams, SynthField};
 use inselberg_comm::Comm;
@@ -38,7 +38,7 @@ fn on_threads(snapshot: &dyn Snapshot, case: Case, rules: Rules, n_threads: usiz
         with_particles: snapshot.has_particles(),
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
-    let run = || inselberg::run::run(snapshot, &config, &Comm::solo(), &Silent);
+    let run = || inselberg::run::run(snapshot, &config, &Comm::solo(), &Crew::default());
     let outcome = pool.install(run).expect("a run");
     outcome.catalogue.gather(&Comm::solo()).expect("alone").expect("rank 0")
 }

@@ -9,7 +9,7 @@ mod common;
 use common::Place;
 use common::ramses_catalogue::{labels, rows};
 use inselberg::catalogue::{Catalogue, Table, Values};
-use inselberg::observe::Silent;
+use inselberg::crew::Crew;
 use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use inselberg_comm::Comm;
 use std::collections::BTreeMap;
@@ -24,7 +24,8 @@ fn run(output: &Path, field: FieldChoice, density: f64, relevance: f64, saddle: 
         with_particles: false,
     };
     let snapshot = common::open(output);
-    let outcome = inselberg::run::run(snapshot.as_ref(), &config, &Comm::solo(), &Silent).expect("a run");
+    let outcome =
+        inselberg::run::run(snapshot.as_ref(), &config, &Comm::solo(), &Crew::default()).expect("a run");
     outcome.catalogue.gather(&Comm::solo()).expect("alone").expect("rank 0")
 }
 

@@ -6,8 +6,8 @@ mod verify;
 
 use common::compare::assert_same;
 use inselberg::catalogue::Catalogue;
+use inselberg::crew::Crew;
 use inselberg::io::Snapshot;
-use inselberg::observe::Silent;
 use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use inselberg::run::run;
 use inselberg::synth::{FieldKind, FieldParams, SynthField};
@@ -48,7 +48,7 @@ fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
 /// The catalogue of all `ranks`.
 fn over(snapshot: &dyn Snapshot, case: Case, rules: Rules, ranks: Vec<CommBuilder>) -> Catalogue {
     let config = config(snapshot, case, rules);
-    let work = |comm: &Comm| match run(snapshot, &config, comm, &Silent) {
+    let work = |comm: &Comm| match run(snapshot, &config, comm, &Crew::default()) {
         Ok(outcome) => outcome.catalogue.gather(comm),
         Err(error) => Err(comm.abort(error.to_string())),
     };
@@ -169,7 +169,7 @@ fn few_exchanges() {
     let field = synth(FieldKind::Clumps, 100_000);
     let config = config(&field, Case { thresholds: [80.0, 3.0, 200.0], ..SYNTH }, Rules::Paper);
     let counts = |comm: &Comm| {
-        run(&field, &config, comm, &Silent).expect("a run");
+        run(&field, &config, comm, &Crew::default()).expect("a run");
         let stages = ["ascent", "labels", "saddles", "sums", "forest", "positions", "hierarchy"];
         let traffic = comm.traffic().into_iter().filter(|t| stages.contains(&t.stage));
         traffic.map(|t| t.rounds).sum::<u64>()

@@ -4,8 +4,8 @@ mod common;
 
 use common::compare::assert_same;
 use inselberg::catalogue::{Attribute, Catalogue, Values, WRITERS};
+use inselberg::crew::Crew;
 use inselberg::io::Snapshot;
-use inselberg::observe::Silent;
 use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use inselberg::recut::{NewThresholds, RecutError, recut};
 use inselberg::synth::{FieldParams, SynthField};
@@ -50,7 +50,8 @@ impl Input {
             with_cells: false,
             with_particles: false,
         };
-        let outcome = inselberg::run::run(&*self.snapshot, &config, &Comm::solo(), &Silent).expect("a run");
+        let outcome =
+            inselberg::run::run(&*self.snapshot, &config, &Comm::solo(), &Crew::default()).expect("a run");
         outcome.catalogue.gather(&Comm::solo()).expect("alone").expect("rank 0")
     }
 

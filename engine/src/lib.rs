@@ -19,7 +19,7 @@
 //!     with_particles: false,
 //! };
 //! let comm = Comm::solo();
-//! let catalogue = run(&snapshot, &config, &comm, &Silent)?.catalogue.gather(&comm)?.expect("rank 0 has it");
+//! let catalogue = run(&snapshot, &config, &comm, &Crew::default())?.catalogue.gather(&comm)?.expect("rank 0 has it");
 //! let clumps = catalogue.table("clumps").expect("every catalogue has clumps");
 //! let (mass, halo) = (clumps.reals("mass").unwrap(), clumps.counts("halo").unwrap());
 //! assert!(mass.len() == halo.len() && mass.iter().all(|m| *m > 0.0));
@@ -40,7 +40,7 @@
 //! let extra = TestFields::default();
 //! let task = Task { field: &field, links: &ALONE, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
 //! let comm = Comm::solo();
-//! let patches = segment(&task, tests::find(&field, cut.density), &comm, &Silent)?;
+//! let patches = segment(&task, tests::find(&field, cut.density), &comm, &Crew::default())?;
 //! let found = structures(&patches.peaks, &cut, 0.0, Rules::Paper, &comm)?;
 //! assert_eq!((found.clumps.len(), found.haloes.len()), (2, 1));
 //! assert_eq!((found.clumps[1].parent, found.clumps[1].saddle), (1, 5.5));
@@ -55,10 +55,13 @@
 pub use inselberg_comm as comm;
 /// What is computed on one rank.
 pub use inselberg_kernels as kernels;
+/// Graphs of tasks, and who runs them.
+pub use inselberg_tasks as tasks;
 
 pub mod amr;
 pub mod catalogue;
 pub mod config;
+pub mod crew;
 pub mod domains;
 pub mod io;
 pub mod observe;

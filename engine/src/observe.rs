@@ -1,5 +1,7 @@
 //! How the library tells its caller what it is doing; it prints nothing itself.
 
+use inselberg_tasks::{Plan, Tally};
+
 /// Hears what a run does. Every method may be called from any thread; all are optional.
 pub trait Observer: Sync {
     /// A stage begins; `work` is its size in units of its own (files, cells, tasks).
@@ -15,6 +17,11 @@ pub trait Observer: Sync {
     /// The stage ended; `cells` is the number of cells that it went through.
     fn end(&self, stage: &'static str, cells: u64) {
         let _ = (stage, cells);
+    }
+
+    /// A graph of tasks was run.
+    fn ran(&self, name: &'static str, plan: &Plan, tally: &Tally) {
+        let _ = (name, plan, tally);
     }
 }
 

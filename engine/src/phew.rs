@@ -1,13 +1,14 @@
 //! PHEW from a snapshot, or from cells someone else owns, to a catalogue: the recipe.
 
 use crate::amr::AmrField;
+use crate::crew::Crew;
 use crate::io::ReadError;
 use crate::observe::Observer;
 use crate::peaks::Peaks;
 use crate::ranks::balance::Balance;
 use crate::ranks::forest::OwnTree;
 use crate::ranks::labels::End;
-use crate::ranks::links::TestLinks;
+use crate::ranks::links::{ALONE, TestLinks};
 use crate::ranks::parcel::Outbox;
 use crate::ranks::peak_comm::{KnownPeak, PeakComm, number};
 use crate::ranks::{forest, labels};
@@ -15,14 +16,14 @@ use crate::stages::properties::{Patches, TestFields};
 use crate::stages::{self, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
-use inselberg_kernels::mesh::MeshError;
+use inselberg_kernels::mesh::{Mesh, MeshError};
 use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::props::combine::SizedBox;
 use inselberg_kernels::props::{PatchSums, PatchValues};
 use rayon::prelude::*;
-use std::sync::atomic::AtomicU32;
+use std::ops::Range;
 
 pub use inselberg_kernels::phew::Rules;
 
@@ -130,38 +131,32 @@ pub struct Task<'a> {
 
 /// Segments the given test cells of a field into patches and grows their merge tree.
 ///
-/// Collective. Uses the current rayon pool; the result does not depend on its size, nor on how many ranks
-/// share the field. At most 80 bytes a test cell beside the field.
+/// Collective. The result depends neither on the crew, nor on how many ranks share the field. At most 80 bytes a
+/// test cell beside the field.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn segment(
-    task: &Task,
-    tests: TestCells,
-    comm: &Comm,
-    observer: &dyn Observer,
-) -> Result<Segmentation, CommError> {
+pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Result<Segmentation, CommError> {
     let (mesh, rules, n) = (&task.field.mesh, task.rules, tests.len() as u64);
-    let stage = Stages { comm, observer, n };
+    let stage = Stages { comm, observer: crew.observer(), n };
     let tasks = stages::cut_tasks(mesh, &tests);
-    let up = stage.run("ascent", || ascent::run(mesh, &tests, rules, task.links, &tasks));
+    let up = stage.run("ascent", || ascent::run(mesh, &tests, rules, task.links, &tasks, crew));
     let locator = Locator::new(mesh, &tests);
-    let (ends, labels, mut known, slots) =
-        stage.run("labels", || name_patches(comm, task.links, &up, &tests, &locator))?;
+    let (ends, mut labels) = stage.run("labels", || label::run(&up, crew));
     drop(up);
-    let patches = Patches {
-        mesh,
-        tests: &tests,
-        ends: &ends,
-        slots: &slots,
-        labels: &labels,
-        tasks: &tasks,
-        own: &task.links.own,
-    };
-    let edges = stage.run("saddles", || saddle::run(&patches));
+    let view = View { mesh, tests: &tests, ends: &ends, tasks: &tasks, own: &task.links.own };
+    let patches = view.patches(&labels, &[]);
+    let Contacts { edges, mut known, slots, next } = stage.run("saddles", || match comm.n_ranks() {
+        1 => alone(comm, &patches, &locator, crew),
+        _ => shared(comm, task.links, &patches, &locator, crew),
+    })?;
+    if !slots.is_empty() {
+        labels.par_iter_mut().for_each(|label| *label = slots[label.at()]);
+    }
+    let patches = view.patches(&labels, &next);
     let balance = Balance::of(task.links, tests.len(), &known, edges.len(), comm)?;
     let (quanta, mut sums) = stage.run("sums", || {
-        patches.quanta(task.extra, comm).map(|q| (q, patches.sums(&known.known, task.extra, &q)))
+        patches.quanta(task.extra, comm).map(|q| (q, patches.sums(&known.known, task.extra, &q, crew)))
     })?;
     let grown = stage.run("forest", || match comm.n_ranks() {
         1 => Ok(forest::grow_alone(&known, &edges, &locator)),
@@ -188,28 +183,66 @@ pub fn segment(
     Ok(Segmentation { tests, ends, labels, known, peaks, balance })
 }
 
-/// Collective: the ends of the ascents, the patch of every test cell by slot, the peaks with these slots,
-/// and the slot of the first own peak at or after each end.
-fn name_patches(
+/// What stays while labels change from ends of ascents to slots.
+struct View<'a> {
+    mesh: &'a Mesh,
+    tests: &'a TestCells,
+    ends: &'a PeakSet,
+    tasks: &'a [Range<usize>],
+    own: &'a [u64],
+}
+
+impl View<'_> {
+    fn patches<'a>(&'a self, labels: &'a [PeakIdx], slots: &'a [u32]) -> Patches<'a> {
+        let Self { mesh, tests, ends, tasks, own } = *self;
+        Patches { mesh, tests, ends, slots, labels, tasks, own }
+    }
+}
+
+/// What [`segment`] knows once contacts are found.
+struct Contacts {
+    /// Between slots.
+    edges: Vec<Edge>,
+    /// The peaks with these slots.
+    known: PeakComm,
+    /// The slot of each end of ascents; empty where it is its place.
+    slots: Vec<PeakIdx>,
+    /// The slot of the first own peak at or after each end; empty where it is its place.
+    next: Vec<u32>,
+}
+
+/// The contacts of a rank alone.
+fn alone(comm: &Comm, patches: &Patches, locator: &Locator, crew: &Crew) -> Result<Contacts, CommError> {
+    let kinds = labels::kinds(&ALONE, patches.ends);
+    let mut own = own_peaks(&kinds, patches.ends, patches.tests, locator);
+    let n_global = number(comm, &mut own)?;
+    let known = PeakComm::new(own, n_global, &[]);
+    Ok(Contacts { edges: saddle::run(patches, crew), known, slots: Vec::new(), next: Vec::new() })
+}
+
+/// Collective: the contacts of a rank of several. To which peaks its ghosts ascend is asked of the others
+/// while contacts are found.
+fn shared(
     comm: &Comm,
     links: &TestLinks,
-    up: &[AtomicU32],
-    tests: &TestCells,
+    patches: &Patches,
     locator: &Locator,
-) -> Result<(PeakSet, Vec<PeakIdx>, PeakComm, Vec<u32>), CommError> {
-    let (ends, mut labels) = label::run(up);
-    let kinds = labels::kinds(links, &ends);
-    let mut own = own_peaks(&kinds, &ends, tests, locator);
-    let n_global = number(comm, &mut own)?;
-    let ghosts = labels::follow(comm, links, &kinds, &labels, &own)?;
-    let known = PeakComm::new(own, n_global, &ghosts);
-    if comm.n_ranks() == 1 {
-        return Ok((ends, labels, known, Vec::new()));
-    }
-    let slots = known.slots_of(&kinds, &ghosts);
-    labels.par_iter_mut().for_each(|label| *label = slots[label.at()]);
+    crew: &Crew,
+) -> Result<Contacts, CommError> {
+    let kinds = labels::kinds(links, patches.ends);
+    let mut known = PeakComm::default();
+    let naming = || {
+        comm.at("labels");
+        let mut own = own_peaks(&kinds, patches.ends, patches.tests, locator);
+        let n_global = number(comm, &mut own)?;
+        let ghosts = labels::follow(comm, links, &kinds, patches.labels, &own)?;
+        known = PeakComm::new(own, n_global, &ghosts);
+        Ok(known.slots_of(&kinds, &ghosts))
+    };
+    let is_own = |end: PeakIdx| matches!(kinds[end.at()], End::Own(_));
+    let (edges, slots) = saddle::run_shared(patches, is_own, Box::new(naming), crew)?;
     let next = next_own(&kinds, &known);
-    Ok((ends, labels, known, next))
+    Ok(Contacts { edges, known, slots, next })
 }
 
 /// Density, level and position of every own peak, in the order of the cells.

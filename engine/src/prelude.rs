@@ -2,6 +2,7 @@
 
 pub use crate::amr::AmrField;
 pub use crate::catalogue::{Catalogue, CataloguePart, Table};
+pub use crate::crew::Crew;
 pub use crate::io::Snapshot;
 pub use crate::observe::{Observer, Silent};
 pub use crate::phew::{FieldChoice, PhewConfig, Rules, Segmentation, Task, Thresholds, segment};

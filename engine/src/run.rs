@@ -1,9 +1,9 @@
 //! The recipe: a snapshot in, a catalogue out.
 
 use crate::catalogue::{CataloguePart, PartTable};
+use crate::crew::Crew;
 use crate::domains::{Part, load};
 use crate::io::Snapshot;
-use crate::observe::Observer;
 use crate::phew::{FieldChoice, PhewConfig, RunError, Segmentation, Task, Thresholds, segment, timed};
 use crate::ranks::balance::Balance;
 use crate::ranks::links::TestLinks;
@@ -34,7 +34,7 @@ pub struct Outcome {
 
 /// PHEW on a snapshot.
 ///
-/// Collective over `comm`; uses the current rayon pool. The catalogue is the same bit for bit for any
+/// Collective over `comm`; uses the crew, and the current rayon pool where a plain loop is all there is. The catalogue is the same bit for bit for any
 /// number of ranks and threads and for any split of the snapshot into files.
 ///
 /// # Errors
@@ -45,8 +45,9 @@ pub fn run(
     snapshot: &dyn Snapshot,
     config: &PhewConfig,
     comm: &Comm,
-    observer: &dyn Observer,
+    crew: &Crew,
 ) -> Result<Outcome, RunError> {
+    let observer = crew.observer();
     if config.with_particles && !snapshot.has_particles() {
         return Err(RunError::NoParticles);
     }
@@ -68,7 +69,7 @@ pub fn run(
         side: snapshot.header().boxlen,
         rules: config.rules,
     };
-    let segmentation = segment(&task, tests, comm, observer)?;
+    let segmentation = segment(&task, tests, comm, crew)?;
     let cut = Cut { density: thresholds.density, relevance: thresholds.relevance, saddle: thresholds.saddle };
     comm.at("hierarchy");
     let found = timed(observer, "hierarchy", n_tests, || {

@@ -4,7 +4,7 @@ use super::job::{Job, Launcher, alone};
 use super::{Case, catalogue_in, dark, field, gas, text};
 use crate::common::compare::assert_same;
 use inselberg::catalogue::{read, write_part};
-use inselberg::observe::Silent;
+use inselberg::crew::Crew;
 use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use inselberg::run::run;
 use inselberg_comm::Comm;
@@ -80,7 +80,7 @@ fn a_rank_with_late_messages() {
     let comm = Comm::mpi().chaos(7).build().expect("a rank");
     let input = std::env::var("INSELBERG_TEST_INPUT").expect("a path");
     let snapshot = crate::common::open(Path::new(&input));
-    let outcome = run(&*snapshot, &chaos_config(), &comm, &Silent).expect("a run");
+    let outcome = run(&*snapshot, &chaos_config(), &comm, &Crew::default()).expect("a run");
     write_part(Path::new(&to), &outcome.catalogue, &comm).expect("written");
 }
 
@@ -99,7 +99,8 @@ fn late_messages_in_any_order_change_nothing() {
     assert!(ended.is_good(), "{ended:?}");
     let comm = Comm::solo();
     let snapshot = crate::common::open(&input);
-    let one = run(&*snapshot, &chaos_config(), &comm, &Silent).expect("a run").catalogue.gather(&comm);
+    let one =
+        run(&*snapshot, &chaos_config(), &comm, &Crew::default()).expect("a run").catalogue.gather(&comm);
     let many = read(Path::new(&to)).expect("a catalogue");
     assert_same(&one.expect("alone").expect("rank 0"), &many, "late messages");
 }

@@ -5,7 +5,7 @@ use super::graph::deaths;
 use super::meshes::Field;
 use super::paper::{self, Graph, Outcome, Thresholds};
 use inselberg::amr::AmrField;
-use inselberg::observe::Silent;
+use inselberg::crew::Crew;
 use inselberg::phew::{Rules, Segmentation, Task, segment};
 use inselberg::ranks::links::ALONE;
 use inselberg::stages::properties::{Patches, TestFields};
@@ -29,7 +29,7 @@ pub fn segmented(field: &AmrField, threshold: f64) -> Segmentation {
         side: 1.0,
         rules: Rules::Paper,
     };
-    segment(&task, tests::find(field, threshold), &Comm::solo(), &Silent).expect("one rank")
+    segment(&task, tests::find(field, threshold), &Comm::solo(), &Crew::default()).expect("one rank")
 }
 
 /// The peaks and saddles of a brute-force segmentation.
@@ -86,7 +86,10 @@ pub fn check_patches(brute: &Brute, found: &Segmentation) {
 fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     let tasks = cut_tasks(&amr.mesh, &found.tests);
     let (mesh, tests, ends, labels) = (&amr.mesh, &found.tests, &found.ends, &found.labels);
-    let mut edges = saddle::run(&Patches { mesh, tests, ends, slots: &[], labels, tasks: &tasks, own: &[] });
+    let mut edges = saddle::run(
+        &Patches { mesh, tests, ends, slots: &[], labels, tasks: &tasks, own: &[] },
+        &Crew::default(),
+    );
     forest::reduce(&mut edges, &mut forest::Scratch::default());
     for edge in edges {
         let peaks = edge.peaks.map(|p| p.at());

@@ -2,6 +2,7 @@
 
 use super::fault::Failure;
 use inselberg::catalogue::{self, Catalogue, CataloguePart, PartError};
+use inselberg::crew::Crew;
 use inselberg::domains::Part;
 use inselberg::io::{Header, Snapshot};
 use inselberg::phew::{PhewConfig, RunError};
@@ -23,7 +24,7 @@ pub fn segment(
     progress: bool,
 ) -> Result<(Outcome, Vec<Stage>), Failure> {
     let recorder = Recorder::new(progress).with_pulse(comm.pulse());
-    let outcome = run(snapshot, config, comm, &recorder).map_err(|error| match error {
+    let outcome = run(snapshot, config, comm, &Crew::heard_by(&recorder)).map_err(|error| match error {
         RunError::Read(error) => error.into(),
         RunError::Comm(error) => Failure::ranks(error),
         error => Failure::about(input, error),

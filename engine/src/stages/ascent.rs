@@ -1,12 +1,13 @@
 //! The densest neighbour of every test cell.
 
 use super::cells_of;
+use crate::crew::{Crew, cell_stage, plan_of};
 use crate::ranks::links::TestLinks;
 use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::phew::{Rules, ascent, jumps};
-use rayon::prelude::*;
+use inselberg_tasks::{Bodies, Planner};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -18,13 +19,24 @@ pub fn run(
     rules: Rules,
     links: &TestLinks,
     tasks: &[Range<usize>],
+    crew: &Crew,
 ) -> Vec<AtomicU32> {
-    let up: Vec<AtomicU32> = (0..tests.len() as u32).into_par_iter().map(AtomicU32::new).collect();
-    tasks.par_iter().for_each(|task| ascent::ascend(mesh, tests, rules, task.clone(), &up));
-    tasks.par_iter().for_each(|task| settle_levels(mesh, tests, rules, task.clone(), &up));
-    tasks.par_iter().for_each(|task| {
-        ascent::demand_contrast(tests, rules, cells_of(mesh, tests, task), &up);
-    });
+    // Untouched zeros: whoever first ascends from a cell brings its page in, near itself.
+    let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
+    let n_cells: Vec<usize> = tasks.iter().map(|task| cells_of(mesh, tests, task).len()).collect();
+    let mut planner = Planner::default();
+    let climb = cell_stage(&mut planner, "ascent", &n_cells, 25);
+    let settle = cell_stage(&mut planner, "levels", &n_cells, 2);
+    let contrast = cell_stage(&mut planner, "contrast", &n_cells, 1);
+    planner.after(settle, climb);
+    planner.after(contrast, settle);
+    let plan = plan_of(planner);
+    let task = |i: u32| tasks[i as usize].clone();
+    let bodies = Bodies::of(&plan)
+        .on(climb, |i| ascent::ascend(mesh, tests, rules, task(i), &up))
+        .on(settle, |i| settle_levels(mesh, tests, rules, task(i), &up))
+        .on(contrast, |i| ascent::demand_contrast(tests, rules, cells_of(mesh, tests, &task(i)), &up));
+    crew.run("ascent", &plan, bodies);
     links.all_ghosts().for_each(|ghost| up[ghost.at()].store(ghost.0, Relaxed));
     up
 }

@@ -1,22 +1,50 @@
 //! The patch of every test cell.
 
 use crate::amr::chunks;
+use crate::crew::{Crew, Made, plan_of};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::label::{PeakSet, compress, label, peak_word};
-use rayon::prelude::*;
+use inselberg_tasks::{Bodies, Planner};
+use parking_lot::Mutex;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
-/// Test cells handled at once.
+/// Test cells handled at once: a multiple of the 64 of a word.
 const RUN: usize = 1 << 14;
 
 /// The peaks, and the peak of every test cell.
-pub fn run(up: &[AtomicU32]) -> (PeakSet, Vec<PeakIdx>) {
-    let n_words = up.len().div_ceil(64);
-    let peaks = PeakSet::new((0..n_words).into_par_iter().map(|w| peak_word(up, w * 64)).collect());
-    chunks(up.len(), RUN).into_par_iter().for_each(|run| compress(up, run));
-    let mut labels = vec![PeakIdx::NONE; up.len()];
-    labels.par_chunks_mut(RUN).enumerate().for_each(|(i, out)| {
-        label(up, &peaks, i * RUN..i * RUN + out.len(), out);
-    });
-    (peaks, labels)
+///
+/// Chains are shortened while peaks are still being listed: that makes no peak and unmakes none
+/// (`kernels/src/phew/README.md`).
+pub fn run(up: &[AtomicU32], crew: &Crew) -> (PeakSet, Vec<PeakIdx>) {
+    let mut labels: Vec<PeakIdx> = bytemuck::zeroed_vec(up.len());
+    let runs = chunks(up.len(), RUN);
+    let mut planner = Planner::default();
+    let cost = |each: u64| runs.iter().map(move |run| run.len() as u64 * each).collect::<Vec<_>>();
+    let list = planner.stage("peaks", cost(1));
+    let shorten = planner.stage("labels", cost(10));
+    let number = planner.stage("numbers", [up.len() as u64 / 64]);
+    let name = planner.stage("names", cost(4));
+    planner.after(number, list);
+    planner.after(name, number);
+    planner.after(name, shorten);
+    let plan = plan_of(planner);
+    let (words, peaks) = (Made::new(runs.len()), OnceLock::new());
+    let outs: Vec<Mutex<&mut [PeakIdx]>> = labels.chunks_mut(RUN).map(Mutex::new).collect();
+    let run = |i: u32| runs[i as usize].clone();
+    let bodies = Bodies::of(&plan)
+        .on(list, |i| words.put(i, run(i).step_by(64).map(|first| peak_word(up, first)).collect::<Vec<_>>()))
+        .on(shorten, |i| compress(up, run(i)))
+        .on(number, |_| {
+            let all = (0..runs.len() as u32).filter_map(|i| words.get(i)).flatten().copied();
+            peaks.get_or_init(|| PeakSet::new(all.collect()));
+        })
+        .on(name, |i| {
+            if let Some(peaks) = peaks.get() {
+                label(up, peaks, run(i), &mut outs[i as usize].lock());
+            }
+        });
+    crew.run("labels", &plan, bodies);
+    drop(outs);
+    (peaks.into_inner().unwrap_or_default(), labels)
 }

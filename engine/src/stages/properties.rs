@@ -2,6 +2,7 @@
 
 use super::cells_of;
 use crate::amr::AmrField;
+use crate::crew::Crew;
 use crate::ranks::peak_comm::KnownPeak;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::{Domain, cell_centre, cell_side, cell_volume};
@@ -18,6 +19,9 @@ use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+
+/// Nanoseconds that the sums of a cell take, about.
+const SUM: u64 = 25;
 
 /// Further values of the test cells, where a run has them.
 #[derive(Debug, Default)]
@@ -69,6 +73,7 @@ impl Patches<'_> {
         peaks: &[KnownPeak],
         fields: &TestFields,
         quanta: &[Quantum; N_SUMS],
+        crew: &Crew,
     ) -> Vec<PatchSums> {
         let mut sums = vec![PatchSums::default(); peaks.len()];
         let mut left = sums.as_mut_slice();
@@ -80,13 +85,13 @@ impl Patches<'_> {
             jobs.push((task, start, own));
             (left, start) = (rest, end);
         }
-        let foreign: Vec<_> = jobs
-            .into_par_iter()
-            .map(|(task, start, own)| match fields.velocity {
-                Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, peaks, fields, quanta),
-                None => self.sum_task::<MOMENTUM>(task.clone(), start, own, peaks, fields, quanta),
-            })
-            .collect();
+        let cost = |job: &(&Range<usize>, usize, &mut [PatchSums])| {
+            cells_of(self.mesh, self.tests, job.0).len() as u64 * SUM
+        };
+        let foreign = crew.map("sums", jobs, cost, |(task, start, own)| match fields.velocity {
+            Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, peaks, fields, quanta),
+            None => self.sum_task::<MOMENTUM>(task.clone(), start, own, peaks, fields, quanta),
+        });
         for (patch, part) in foreign.into_iter().flatten() {
             sums[patch.at()].merge(&part);
         }

@@ -1,28 +1,150 @@
 //! The contacts between patches that can merge anything: a forest a task, then one of all.
+//!
+//! Contacts are found between *ends* of ascents, of which the ghosts are not yet peaks: which peak a ghost's
+//! ascent comes to is asked of other ranks while the contacts are found. Where only own peaks are in contact
+//! the forest of a task does not wait for that. It is the same as between slots: the own peaks are in the same
+//! order in both, and contacts between ends that turn out to be of one patch drop out.
 
 use super::cells_of;
 use super::properties::Patches;
+use crate::crew::{Crew, Made, Rooms, cell_stage, plan_of};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest::{Edge, PairCache, Scratch, reduce};
 use inselberg_kernels::phew::saddle;
+use inselberg_tasks::{Bodies, Planner, Step};
+use parking_lot::Mutex;
 use rayon::prelude::*;
-use std::ops::Range;
+use std::sync::OnceLock;
 
-/// Edges of the local forests of all tasks, in falling order: a superset of the forest. Peaks are named by
-/// slots.
-pub fn run(patches: &Patches) -> Vec<Edge> {
-    let (mesh, tests) = (patches.mesh, patches.tests);
-    let local = |room: &mut (PairCache, Scratch), task: &Range<usize>| {
-        saddle::contacts(mesh, tests, patches.labels, task.clone(), &mut room.0);
-        let mut edges = room.0.take();
-        let cells = cells_of(mesh, tests, task);
-        let [first, end] = [cells.start, cells.end].map(|c| PeakIdx::new(patches.slots_before(c)));
-        room.1.expect(first..end);
-        reduce(&mut edges, &mut room.1);
+/// What gives the ends of ascents their slots. Called once, in the thread of the rank; may wait for others.
+pub type Naming<'a, E> = Box<dyn FnOnce() -> Result<Vec<PeakIdx>, E> + 'a>;
+
+/// Edges of the local forests of all tasks between ends that are slots, in falling order: a superset of the
+/// forest. For a rank alone.
+pub fn run(patches: &Patches, crew: &Crew) -> Vec<Edge> {
+    let local = Local::of(patches);
+    let mut planner = Planner::default();
+    let find = cell_stage(&mut planner, "saddles", &local.n_cells, FIND);
+    let plan = plan_of(planner);
+    let forests = Made::new(local.n_cells.len());
+    let body = |i| forests.put(i, local.forest(i, local.contacts(i)));
+    crew.run("saddles", &plan, Bodies::of(&plan).on(find, body));
+    in_order(forests.all().concat())
+}
+
+/// The same over ranks: edges between the slots that `naming` gives to the ends while the workers find
+/// contacts, and these slots. `is_own` says which ends are own peaks.
+///
+/// # Errors
+/// That of `naming`.
+pub fn run_shared<E>(
+    patches: &Patches,
+    is_own: impl Fn(PeakIdx) -> bool + Sync,
+    naming: Naming<'_, E>,
+    crew: &Crew,
+) -> Result<(Vec<Edge>, Vec<PeakIdx>), E> {
+    let local = Local::of(patches);
+    let mut planner = Planner::default();
+    let ask = planner.caller_stage("names of ghosts", 1);
+    let find = cell_stage(&mut planner, "saddles", &local.n_cells, FIND);
+    let thin = cell_stage(&mut planner, "forests with ghosts", &local.n_cells, 1);
+    planner.pairwise(thin, find);
+    planner.after(thin, ask);
+    let plan = plan_of(planner);
+    let n = local.n_cells.len();
+    let (closed, open, thinned) = (Made::new(n), Made::new(n), Made::new(n));
+    let (mut naming, mut named) = (Some(naming), None);
+    let slots: OnceLock<Vec<PeakIdx>> = OnceLock::new();
+    let bodies = Bodies::of(&plan)
+        .on_caller(ask, |_| match naming.take().map(|name| name()) {
+            Some(Ok(found)) => {
+                slots.get_or_init(|| found);
+                Step::Done
+            }
+            failed => {
+                named = failed;
+                Step::Failed("no names from other ranks".into())
+            }
+        })
+        .on(find, |i| {
+            let edges = local.contacts(i);
+            match edges.iter().all(|edge| edge.peaks.iter().all(|p| is_own(*p))) {
+                true => closed.put(i, local.forest(i, edges)),
+                false => open.put(i, Mutex::new(edges)),
+            }
+        })
+        .on(thin, |i| {
+            if let (Some(edges), Some(slots)) = (open.get(i), slots.get()) {
+                let edges = renamed(std::mem::take(&mut *edges.lock()), slots);
+                thinned.put(i, local.thinned(edges));
+            }
+        });
+    let ran = crew.try_run("saddles", &plan, bodies);
+    if let Some(Err(error)) = named {
+        return Err(error);
+    }
+    ran.unwrap_or_else(|failure| failure.raise());
+    let slots = slots.into_inner().unwrap_or_default();
+    let mut edges = renamed(closed.all().concat(), &slots);
+    edges.extend(thinned.all().into_iter().flatten());
+    Ok((in_order(edges), slots))
+}
+
+/// Nanoseconds that finding the contacts of a cell takes, about.
+const FIND: u64 = 60;
+
+/// The tasks by themselves.
+struct Local<'a> {
+    patches: &'a Patches<'a>,
+    n_cells: Vec<usize>,
+    caches: Rooms<PairCache>,
+    scratch: Rooms<Scratch>,
+}
+
+impl<'a> Local<'a> {
+    fn of(patches: &'a Patches<'a>) -> Self {
+        let n_cells = |task| cells_of(patches.mesh, patches.tests, task).len();
+        let n_cells = patches.tasks.iter().map(n_cells).collect();
+        Self { patches, n_cells, caches: Rooms::default(), scratch: Rooms::default() }
+    }
+
+    /// Contacts of the cells of a task, between ends.
+    fn contacts(&self, task: u32) -> Vec<Edge> {
+        let Patches { mesh, tests, labels, tasks, .. } = self.patches;
+        self.caches.with(|cache| {
+            saddle::contacts(mesh, tests, labels, tasks[task as usize].clone(), cache);
+            cache.take()
+        })
+    }
+
+    /// The forest of contacts of a task, most of which are between its own ends.
+    fn forest(&self, task: u32, mut edges: Vec<Edge>) -> Vec<Edge> {
+        let cells = cells_of(self.patches.mesh, self.patches.tests, &self.patches.tasks[task as usize]);
+        let [first, end] = [cells.start, cells.end].map(|c| PeakIdx::new(self.patches.ends.before(c)));
+        self.scratch.with(|scratch| {
+            scratch.expect(first..end);
+            reduce(&mut edges, scratch);
+        });
         edges
-    };
-    let forests: Vec<Vec<Edge>> = patches.tasks.par_iter().map_init(Default::default, local).collect();
-    let mut edges = forests.concat();
+    }
+
+    /// The forest of any contacts.
+    fn thinned(&self, mut edges: Vec<Edge>) -> Vec<Edge> {
+        self.scratch.with(|scratch| {
+            scratch.expect(PeakIdx(0)..PeakIdx(0));
+            reduce(&mut edges, scratch);
+        });
+        edges
+    }
+}
+
+/// Edges between ends as edges between the slots of these, but for those within one.
+fn renamed(edges: Vec<Edge>, slots: &[PeakIdx]) -> Vec<Edge> {
+    let rename = |edge: Edge| Edge::new(edge.saddle, edge.peaks.map(|p| slots[p.at()]), edge.cells);
+    edges.into_iter().map(rename).filter(|edge| edge.peaks[0] != edge.peaks[1]).collect()
+}
+
+fn in_order(mut edges: Vec<Edge>) -> Vec<Edge> {
     edges.par_sort_unstable_by(Edge::order);
     edges
 }

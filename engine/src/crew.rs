@@ -1,0 +1,141 @@
+//! Who works on a rank: the team that runs graphs of tasks, and who hears of it.
+
+use crate::observe::{Observer, Silent};
+use inselberg_tasks::{Bodies, Failure, Plan, Planner, Stage, Team};
+use parking_lot::Mutex;
+use std::sync::OnceLock;
+
+/// The workers of a rank, and the observer of what they do.
+pub struct Crew<'a> {
+    team: Team,
+    observer: &'a dyn Observer,
+}
+
+impl Default for Crew<'_> {
+    /// As many workers as the current rayon pool has threads, and nobody who hears of them.
+    fn default() -> Self {
+        Self::new(Team::of(rayon::current_num_threads()), &Silent)
+    }
+}
+
+impl<'a> Crew<'a> {
+    /// A crew of that team.
+    pub fn new(team: Team, observer: &'a dyn Observer) -> Self {
+        Self { team, observer }
+    }
+
+    /// As many workers as the current rayon pool has threads.
+    pub fn heard_by(observer: &'a dyn Observer) -> Self {
+        Self { observer, ..Self::default() }
+    }
+
+    /// Who hears of the work.
+    pub fn observer(&self) -> &'a dyn Observer {
+        self.observer
+    }
+
+    /// Runs a graph of tasks that cannot fail; `name` is what the observer calls it. Local.
+    ///
+    /// # Panics
+    /// When a task does: in this thread, with the name of the task.
+    pub fn run(&self, name: &'static str, plan: &Plan, bodies: Bodies<'_>) {
+        self.try_run(name, plan, bodies).unwrap_or_else(|failure| failure.raise());
+    }
+
+    /// Runs a graph. Local, but for what the caller's tasks do.
+    ///
+    /// # Errors
+    /// The first task that failed or panicked.
+    pub fn try_run(&self, name: &'static str, plan: &Plan, bodies: Bodies<'_>) -> Result<(), Failure> {
+        let tally = plan.run(&self.team, bodies)?;
+        self.observer.ran(name, plan, &tally);
+        Ok(())
+    }
+
+    /// Does `work` with every item, the items in tasks of a stage by itself; what it makes of each, in
+    /// order. `cost` of an item is in nanoseconds, about.
+    ///
+    /// # Panics
+    /// When `work` does.
+    pub fn map<T: Send, R: Send + Sync>(
+        &self,
+        name: &'static str,
+        items: Vec<T>,
+        cost: impl Fn(&T) -> u64,
+        work: impl Fn(T) -> R + Sync,
+    ) -> Vec<R> {
+        let mut planner = Planner::default();
+        let stage = planner.stage(name, items.iter().map(cost));
+        let plan = plan_of(planner);
+        let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+        let made = Made::new(items.len());
+        let body = |i: u32| {
+            if let Some(item) = items[i as usize].lock().take() {
+                made.put(i, work(item));
+            }
+        };
+        self.run(name, &plan, Bodies::of(&plan).on(stage, body));
+        made.all()
+    }
+}
+
+impl std::fmt::Debug for Crew<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Crew").field("team", &self.team).finish_non_exhaustive()
+    }
+}
+
+/// The plan of a planner that was given stages in their order.
+///
+/// # Panics
+/// When tasks wait for each other, which is a mistake in the stage.
+pub fn plan_of(planner: Planner) -> Plan {
+    planner.build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What the tasks of a stage make, each once.
+#[derive(Debug)]
+pub struct Made<T>(Vec<OnceLock<T>>);
+
+impl<T> Made<T> {
+    /// Of so many tasks.
+    pub fn new(n: usize) -> Self {
+        Self((0..n).map(|_| OnceLock::new()).collect())
+    }
+
+    /// Task `i` made it.
+    pub fn put(&self, i: u32, made: T) {
+        // A task is done once; were it not, the first would hold.
+        let _ = self.0[i as usize].set(made);
+    }
+
+    /// What task `i` made, if it has.
+    pub fn get(&self, i: u32) -> Option<&T> {
+        self.0[i as usize].get()
+    }
+
+    /// Everything, in order; what was not made is left out.
+    pub fn all(self) -> Vec<T> {
+        self.0.into_iter().filter_map(OnceLock::into_inner).collect()
+    }
+}
+
+/// Scratch that a task takes and gives back, for as many as work at a time.
+#[derive(Debug, Default)]
+pub struct Rooms<T>(Mutex<Vec<T>>);
+
+impl<T: Default> Rooms<T> {
+    /// Does `work` with a room.
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        let free = self.0.lock().pop();
+        let mut room = free.unwrap_or_default();
+        let result = work(&mut room);
+        self.0.lock().push(room);
+        result
+    }
+}
+
+/// A stage whose tasks are runs of test cells, of which each takes so many nanoseconds.
+pub fn cell_stage(planner: &mut Planner, name: &'static str, n_cells: &[usize], each: u64) -> Stage {
+    planner.stage(name, n_cells.iter().map(|n| *n as u64 * each))
+}

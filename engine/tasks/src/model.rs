@@ -1,0 +1,117 @@
+//! The scheduler under every order in which two workers and the caller can meet (up to two preemptions):
+//!
+//!     RUSTFLAGS="--cfg loom" cargo test --release -p inselberg-tasks --lib
+//!
+//! The code is that of every run; only the lock-free deque is replaced by what it promises. Held to: a run
+//! ends (loom reports threads that wait for ever), every task runs once, and sees what it waited for.
+
+use crate::bodies::{Bodies, Step, WorkerBody};
+use crate::run::Run;
+use crate::sleep::Sleep;
+use crate::{Plan, Planner, Team};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+use loom::thread;
+
+fn model(check: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(check);
+}
+
+/// Runs `plan` on two workers; `body(task)` for the worker's stage 0 and on.
+fn on_two_workers(plan: Plan, body: impl Fn(u32, u32) -> Step + Send + Sync + Clone + 'static) {
+    let plan: &'static Plan = Box::leak(Box::new(plan));
+    let of_stage = |s: u32| {
+        let body = body.clone();
+        Some(Box::new(move |item| body(s, item)) as WorkerBody<'static>)
+    };
+    let bodies = (0..plan.stages.len() as u32).map(of_stage).collect();
+    let (run, deques) = Run::new(plan, &Team::of(2), bodies);
+    let run = Arc::new(run);
+    let mut deques = deques.into_iter();
+    let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
+    let theirs = Arc::clone(&run);
+    let other = thread::spawn(move || theirs.work(1, &second));
+    let n_here = run.work(0, &first).n_tasks;
+    let n_there = other.join().expect("no panic").n_tasks;
+    assert!(run.failure.lock().is_none());
+    assert_eq!((n_here + n_there) as usize, plan.len());
+}
+
+#[test]
+fn a_diamond_runs_once_and_in_order() {
+    model(|| {
+        let mut planner = Planner::default();
+        let (a, b, c) = (planner.stage("a", [1]), planner.stage("b", [1, 1]), planner.stage("c", [1]));
+        planner.after(b, a);
+        planner.after(c, b);
+        let done: Arc<[[AtomicU32; 2]; 3]> = Arc::default();
+        let body = move |stage: u32, item: u32| {
+            // Relaxed: it is the scheduler that must make them seen.
+            let seen = |s: usize| done[s].iter().map(|d| d.load(Relaxed)).sum::<u32>();
+            assert!(stage == 0 || seen(stage as usize - 1) == stage);
+            done[stage as usize][item as usize].store(1, Relaxed);
+            Step::Done
+        };
+        on_two_workers(planner.build().expect("no cycle"), body);
+    });
+}
+
+#[test]
+fn a_failure_ends_both() {
+    model(|| {
+        let mut planner = Planner::default();
+        let (a, b) = (planner.stage("a", [1, 1]), planner.stage("b", [1]));
+        planner.after(b, a);
+        let plan: &'static Plan = Box::leak(Box::new(planner.build().expect("no cycle")));
+        let body = |item| if item == 1 { Step::Failed("no".into()) } else { Step::Done };
+        let bodies = Bodies::of(plan).on(a, body).on(b, |_| {}).workers;
+        let (run, deques) = Run::new(plan, &Team::of(2), bodies);
+        let run = Arc::new(run);
+        let mut deques = deques.into_iter();
+        let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
+        let theirs = Arc::clone(&run);
+        let other = thread::spawn(move || theirs.work(1, &second));
+        run.work(0, &first);
+        other.join().expect("no panic");
+        assert!(run.failure.lock().as_ref().is_some_and(|f| f.item == 1));
+    });
+}
+
+/// The wake-up by itself: whoever looks and sees nothing is woken by who puts something.
+#[test]
+fn no_wake_up_is_lost() {
+    model(|| {
+        let shared = Arc::new((Sleep::new(2), AtomicBool::new(false)));
+        let theirs = Arc::clone(&shared);
+        let sleeper = thread::spawn(move || {
+            while !theirs.1.load(SeqCst) {
+                theirs.0.rest(0, None, || theirs.1.load(SeqCst));
+            }
+        });
+        shared.1.store(true, SeqCst);
+        shared.0.wake_one(0..2);
+        sleeper.join().expect("no panic");
+    });
+}
+
+/// Two sleepers, two things to do: neither is left.
+#[test]
+fn two_are_woken_for_two_things() {
+    model(|| {
+        let shared = Arc::new((Sleep::new(2), AtomicU32::new(0)));
+        let sleepers = [0, 1].map(|who| {
+            let theirs = Arc::clone(&shared);
+            thread::spawn(move || {
+                while theirs.1.load(SeqCst) < 2 {
+                    theirs.0.rest(who, None, || theirs.1.load(SeqCst) == 2);
+                }
+            })
+        });
+        shared.1.store(2, SeqCst);
+        shared.0.wake_one(0..2);
+        shared.0.wake_one(0..2);
+        sleepers.into_iter().for_each(|s| s.join().expect("no panic"));
+    });
+}

@@ -1,0 +1,286 @@
+//! The graph: what is to be done, in which order, and where it likes to be done.
+
+use std::ops::Range;
+
+/// A stage of a [`Plan`]: tasks that do the same to different items, numbered from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stage(pub(crate) u32);
+
+/// Who runs the tasks of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// Any worker.
+    Workers,
+    /// The thread that called [`Plan::run`](crate::Plan::run).
+    Caller,
+    /// Nobody: it is only where others meet.
+    Nobody,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct StageInfo {
+    pub name: &'static str,
+    pub tasks: Range<u32>,
+    pub by: By,
+}
+
+/// A graph that cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanError {
+    /// Tasks wait for each other.
+    Cycle {
+        /// The stage of one of them.
+        stage: &'static str,
+    },
+}
+
+impl std::fmt::Display for PlanError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cycle { stage } => write!(f, "tasks of stage `{stage}` wait for themselves"),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// Makes a [`Plan`].
+#[derive(Debug, Default)]
+pub struct Planner {
+    stages: Vec<StageInfo>,
+    cost: Vec<u64>,
+    arrows: Vec<[u32; 2]>,
+}
+
+impl Planner {
+    /// A stage with a task for each of `costs`, in any unit that is the same for all stages. Items that are
+    /// close in number have the same home: the first worker's are the first of them, up to its share of the
+    /// cost.
+    pub fn stage(&mut self, name: &'static str, costs: impl IntoIterator<Item = u64>) -> Stage {
+        self.add(name, By::Workers, costs)
+    }
+
+    /// A stage of one task that the thread which runs the plan does itself, and no worker.
+    pub fn caller_stage(&mut self, name: &'static str, cost: u64) -> Stage {
+        self.add(name, By::Caller, [cost])
+    }
+
+    fn add(&mut self, name: &'static str, by: By, costs: impl IntoIterator<Item = u64>) -> Stage {
+        let first = self.cost.len() as u32;
+        self.cost.extend(costs);
+        self.stages.push(StageInfo { name, tasks: first..self.cost.len() as u32, by });
+        Stage(self.stages.len() as u32 - 1)
+    }
+
+    fn tasks(&self, stage: Stage) -> Range<u32> {
+        self.stages[stage.0 as usize].tasks.clone()
+    }
+
+    /// Every task of `later` waits for every task of `earlier`.
+    pub fn after(&mut self, later: Stage, earlier: Stage) {
+        let (before, after) = (self.tasks(earlier), self.tasks(later));
+        if before.len() <= 1 || after.len() <= 1 {
+            let pairs = before.flat_map(|a| after.clone().map(move |b| [a, b]));
+            self.arrows.extend(pairs);
+            return;
+        }
+        let joint = self.add("joint", By::Nobody, [0]);
+        self.after(joint, earlier);
+        self.after(later, joint);
+    }
+
+    /// Task `item` of `later` waits for task `other` of `earlier`.
+    ///
+    /// # Panics
+    /// When there is no such task.
+    pub fn item_after(&mut self, (later, item): (Stage, u32), (earlier, other): (Stage, u32)) {
+        let at = |tasks: Range<u32>, item: u32| {
+            assert!(item < tasks.len() as u32, "task {item} of a stage of {}", tasks.len());
+            tasks.start + item
+        };
+        self.arrows.push([at(self.tasks(earlier), other), at(self.tasks(later), item)]);
+    }
+
+    /// Each task of `later` waits for the task of `earlier` with the same number.
+    pub fn pairwise(&mut self, later: Stage, earlier: Stage) {
+        for item in 0..self.tasks(later).len() as u32 {
+            self.item_after((later, item), (earlier, item));
+        }
+    }
+
+    /// The graph. Linear in tasks and dependencies.
+    ///
+    /// # Errors
+    /// When tasks wait for each other.
+    pub fn build(self) -> Result<Plan, PlanError> {
+        let n = self.cost.len();
+        let mut first = vec![0_u32; n + 1];
+        let mut needs = vec![0_u32; n];
+        for [before, after] in &self.arrows {
+            first[*before as usize + 1] += 1;
+            needs[*after as usize] += 1;
+        }
+        for i in 0..n {
+            first[i + 1] += first[i];
+        }
+        let (mut next, mut to) = (first.clone(), vec![0; self.arrows.len()]);
+        for [before, after] in &self.arrows {
+            to[next[*before as usize] as usize] = *after;
+            next[*before as usize] += 1;
+        }
+        let stage_of = self
+            .stages
+            .iter()
+            .enumerate()
+            .flat_map(|(s, stage)| std::iter::repeat_n(s as u32, stage.tasks.len()));
+        let mut plan = Plan {
+            stage_of: stage_of.collect(),
+            share: shares(&self.stages, &self.cost),
+            priority: self.cost,
+            stages: self.stages,
+            needs,
+            first,
+            to,
+        };
+        plan.prioritise()?;
+        Ok(plan)
+    }
+}
+
+/// How far into its stage, by cost, each task is: 0 to 65535.
+fn shares(stages: &[StageInfo], cost: &[u64]) -> Vec<u16> {
+    let mut shares = Vec::with_capacity(cost.len());
+    for stage in stages {
+        let costs = &cost[stage.tasks.start as usize..stage.tasks.end as usize];
+        let total = costs.iter().map(|c| u128::from(*c) + 1).sum::<u128>();
+        let mut before = 0;
+        for cost in costs {
+            let middle = before + (u128::from(*cost) + 1) / 2;
+            shares.push((65535 * middle / total) as u16);
+            before += u128::from(*cost) + 1;
+        }
+    }
+    shares
+}
+
+/// A graph of tasks. Holds no state of a run, so it can be run as often as wanted.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) stages: Vec<StageInfo>,
+    pub(crate) stage_of: Vec<u32>,
+    /// Number of tasks that each waits for.
+    pub(crate) needs: Vec<u32>,
+    /// Cost of the dearest path from each task to the end, with its own.
+    pub(crate) priority: Vec<u64>,
+    share: Vec<u16>,
+    first: Vec<u32>,
+    to: Vec<u32>,
+}
+
+impl Plan {
+    /// Number of tasks, with those that only join others.
+    pub fn len(&self) -> usize {
+        self.needs.len()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.needs.is_empty()
+    }
+
+    /// The tasks that wait for `task`.
+    pub(crate) fn successors(&self, task: u32) -> &[u32] {
+        &self.to[self.first[task as usize] as usize..self.first[task as usize + 1] as usize]
+    }
+
+    pub(crate) fn stage(&self, task: u32) -> &StageInfo {
+        &self.stages[self.stage_of[task as usize] as usize]
+    }
+
+    /// The number of a task in its stage.
+    pub(crate) fn item(&self, task: u32) -> u32 {
+        task - self.stage(task).tasks.start
+    }
+
+    /// The worker, of so many, at which a task is at home.
+    pub(crate) fn home(&self, task: u32, n_workers: usize) -> usize {
+        (usize::from(self.share[task as usize]) * n_workers) >> 16
+    }
+
+    pub(crate) fn has_caller_tasks(&self) -> bool {
+        self.stages.iter().any(|stage| stage.by == By::Caller)
+    }
+
+    /// Turns costs into priorities, from the end of the graph back.
+    fn prioritise(&mut self) -> Result<(), PlanError> {
+        let mut needs = self.needs.clone();
+        let mut order: Vec<u32> = (0..self.len() as u32).filter(|t| needs[*t as usize] == 0).collect();
+        let mut done = 0;
+        while let Some(&task) = order.get(done) {
+            done += 1;
+            for &later in self.successors(task) {
+                needs[later as usize] -= 1;
+                if needs[later as usize] == 0 {
+                    order.push(later);
+                }
+            }
+        }
+        if let Some(task) = needs.iter().position(|n| *n > 0) {
+            return Err(PlanError::Cycle { stage: self.stage(task as u32).name });
+        }
+        for task in order.into_iter().rev() {
+            let longest = self.successors(task).iter().map(|t| self.priority[*t as usize]).max();
+            self.priority[task as usize] += longest.unwrap_or(0);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn priorities_are_the_dearest_paths() {
+        let mut planner = Planner::default();
+        let a = planner.stage("a", [5, 1]);
+        let b = planner.stage("b", [10, 100]);
+        planner.pairwise(b, a);
+        let c = planner.stage("c", [7]);
+        planner.after(c, b);
+        let plan = planner.build().expect("no cycle");
+        assert_eq!(plan.priority[..5], [22, 108, 17, 107, 7]);
+        assert_eq!(plan.needs[..5], [0, 0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn many_to_many_is_linear() {
+        let mut planner = Planner::default();
+        let a = planner.stage("a", vec![1; 1000]);
+        let b = planner.stage("b", vec![1; 1000]);
+        planner.after(b, a);
+        let plan = planner.build().expect("no cycle");
+        assert_eq!((plan.len(), plan.to.len()), (2001, 2000));
+    }
+
+    #[test]
+    fn homes_divide_the_cost() {
+        let mut planner = Planner::default();
+        planner.stage("a", [30, 10, 10, 10, 20, 20, 20]);
+        let plan = planner.build().expect("no cycle");
+        let homes: Vec<usize> = (0..7).map(|t| plan.home(t, 2)).collect();
+        assert_eq!(homes, [0, 0, 0, 0, 1, 1, 1]);
+        assert!((0..7).all(|t| plan.home(t, 1) == 0 && plan.home(t, 64) < 64));
+    }
+
+    #[test]
+    fn a_cycle_is_refused_by_name() {
+        let mut planner = Planner::default();
+        let (a, b) = (planner.stage("first", [1]), planner.stage("second", [1]));
+        planner.after(b, a);
+        planner.after(a, b);
+        let error = planner.build().expect_err("a cycle");
+        assert_eq!(error, PlanError::Cycle { stage: "first" });
+        assert_eq!(error.to_string(), "tasks of stage `first` wait for themselves");
+    }
+}

@@ -1,0 +1,64 @@
+//! Where tasks wait for a worker.
+
+use crate::sync::{AtomicUsize, Mutex, Ordering::Relaxed, Ordering::SeqCst, Steal, Stealer};
+use crate::team::Distance;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Tasks that are at home with one worker, the most urgent first. Anyone may put and take.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    heap: Mutex<BinaryHeap<(u64, Reverse<u32>)>>,
+    /// Its length as it was a moment ago; only a look inside tells.
+    len: AtomicUsize,
+}
+
+impl Inbox {
+    /// Adds tasks with their priorities.
+    pub fn put(&self, tasks: impl IntoIterator<Item = (u64, u32)>) {
+        let mut heap = self.heap.lock();
+        heap.extend(tasks.into_iter().map(|(priority, task)| (priority, Reverse(task))));
+        self.len.store(heap.len(), SeqCst);
+    }
+
+    /// The most urgent.
+    pub fn take(&self) -> Option<u32> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut heap = self.heap.lock();
+        let task = heap.pop().map(|(_, Reverse(task))| task);
+        self.len.store(heap.len(), Relaxed);
+        task
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len.load(SeqCst) == 0
+    }
+}
+
+/// What others see of a worker: its inbox, and the end of its deque from which they may steal.
+#[derive(Debug)]
+pub struct Desk {
+    pub inbox: Inbox,
+    pub stealer: Stealer<u32>,
+    /// The other workers, nearest first.
+    pub others: Vec<(usize, Distance)>,
+}
+
+impl Desk {
+    /// Takes a task from this desk on behalf of another worker.
+    pub fn steal(&self) -> Option<u32> {
+        loop {
+            match self.stealer.steal() {
+                Steal::Success(task) => return Some(task),
+                Steal::Empty => return self.inbox.take(),
+                Steal::Retry => {}
+            }
+        }
+    }
+
+    pub fn has_work(&self) -> bool {
+        !self.inbox.is_empty() || !self.stealer.is_empty()
+    }
+}

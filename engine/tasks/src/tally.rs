@@ -1,0 +1,78 @@
+//! What happened in a run.
+
+use crate::plan::Plan;
+use crate::team::Distance;
+use std::time::{Duration, Instant};
+
+/// One task on one worker.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// The name of its stage.
+    pub stage: &'static str,
+    /// Its number there.
+    pub item: u32,
+    /// When it began.
+    pub begin: Instant,
+    /// How long it ran.
+    pub took: Duration,
+    /// From how far it was stolen; none if it was at home or came to this worker.
+    pub stolen: Option<Distance>,
+}
+
+/// What one worker did.
+#[derive(Debug, Clone, Default)]
+pub struct WorkerTally {
+    /// Tasks that it ran.
+    pub n_tasks: u64,
+    /// How long tasks ran on it.
+    pub busy: Duration,
+    /// Tasks that it stole: on its cache, on its node, from another node.
+    pub stolen: [u64; 3],
+    /// Every task, if the team is traced.
+    pub spans: Vec<Span>,
+}
+
+/// What happened in a run.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// From its begin to its end.
+    pub wall: Duration,
+    /// Worker by worker.
+    pub workers: Vec<WorkerTally>,
+    /// The thread that ran it, if it had tasks of its own beside the workers'.
+    pub caller: Option<WorkerTally>,
+}
+
+impl Tally {
+    /// The share of the workers' time in which they ran no task.
+    pub fn idle(&self) -> f64 {
+        let whole = self.wall.as_secs_f64() * self.workers.len() as f64;
+        let busy: f64 = self.workers.iter().map(|w| w.busy.as_secs_f64()).sum();
+        if whole > 0.0 { 1.0 - busy / whole } else { 0.0 }
+    }
+}
+
+impl WorkerTally {
+    /// Notes a task that began at `begin` and has just ended; the time now.
+    pub(crate) fn ran(
+        &mut self,
+        plan: &Plan,
+        task: u32,
+        begin: Instant,
+        stolen: Option<Distance>,
+        traced: bool,
+    ) -> Instant {
+        let now = Instant::now();
+        let took = now - begin;
+        self.n_tasks += 1;
+        self.busy += took;
+        if let Some(distance) = stolen {
+            self.stolen[distance as usize] += 1;
+        }
+        if traced {
+            let (stage, item) = (plan.stage(task).name, plan.item(task));
+            self.spans.push(Span { stage, item, begin, took, stolen });
+        }
+        now
+    }
+}

@@ -1,0 +1,133 @@
+//! Workers, and where they sit.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a worker sits: numbers that are equal for workers that share the thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seat {
+    /// The last-level cache.
+    pub cache: u32,
+    /// The NUMA node.
+    pub node: u32,
+}
+
+/// How far apart two workers sit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Distance {
+    /// On one last-level cache.
+    Cache,
+    /// On one NUMA node.
+    Node,
+    /// On different nodes.
+    Far,
+}
+
+impl Seat {
+    /// How far the other seat is.
+    pub fn to(self, other: Self) -> Distance {
+        match other {
+            Self { node, .. } if node != self.node => Distance::Far,
+            Self { cache, .. } if cache != self.cache => Distance::Node,
+            _ => Distance::Cache,
+        }
+    }
+}
+
+/// What a worker does before its first task; it is told its number.
+type Settle = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// A number of workers. They live for one run of a plan: they may work on what the caller only lends.
+#[derive(Clone)]
+pub struct Team {
+    seats: Vec<Seat>,
+    settle: Option<Settle>,
+    traced: bool,
+}
+
+impl Team {
+    /// A team on seats of its own, at least one.
+    pub fn new(seats: Vec<Seat>) -> Self {
+        let seats = if seats.is_empty() { vec![Seat::default()] } else { seats };
+        Self { seats, settle: None, traced: false }
+    }
+
+    /// So many workers about whose seats nothing is known.
+    pub fn of(n_workers: usize) -> Self {
+        Self::new(vec![Seat::default(); n_workers])
+    }
+
+    /// What each worker does in its thread before it works, given its number: bind itself to its core.
+    #[must_use]
+    pub fn settle(mut self, settle: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.settle = Some(Arc::new(settle));
+        self
+    }
+
+    /// Also remembers when and where every task ran: 64 bytes a task.
+    #[must_use]
+    pub fn traced(mut self, traced: bool) -> Self {
+        self.traced = traced;
+        self
+    }
+
+    /// Number of workers.
+    pub fn len(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Never.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Whether tasks are remembered.
+    pub fn is_traced(&self) -> bool {
+        self.traced
+    }
+
+    /// The seats, worker by worker.
+    pub fn seats(&self) -> &[Seat] {
+        &self.seats
+    }
+
+    pub(crate) fn take_seat(&self, worker: usize) {
+        if let Some(settle) = &self.settle {
+            settle(worker);
+        }
+    }
+
+    /// The other workers as seen from one, nearest first, and among those as near the next in number.
+    pub(crate) fn others(&self, worker: usize) -> Vec<(usize, Distance)> {
+        let n = self.len();
+        let around = (1..n).map(|step| (worker + step) % n);
+        let mut others: Vec<_> = around.map(|w| (w, self.seats[worker].to(self.seats[w]))).collect();
+        others.sort_by_key(|(_, distance)| *distance);
+        others
+    }
+}
+
+impl fmt::Debug for Team {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Team")
+            .field("seats", &self.seats)
+            .field("traced", &self.traced)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_first() {
+        let seat = |cache, node| Seat { cache, node };
+        let team = Team::new(vec![seat(0, 0), seat(2, 1), seat(1, 0), seat(0, 0), seat(1, 0)]);
+        let others: Vec<usize> = team.others(0).into_iter().map(|(w, _)| w).collect();
+        assert_eq!(others, [3, 2, 4, 1]);
+        let others = team.others(4);
+        assert_eq!(others[0], (2, Distance::Cache));
+        assert_eq!(others[3], (1, Distance::Far));
+    }
+}

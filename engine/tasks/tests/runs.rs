@@ -1,0 +1,178 @@
+//! Every task runs once, after what it waits for, whatever the graph and however tasks answer.
+
+use inselberg_tasks::{Bodies, Plan, Planner, Seat, Stage, Step, Team};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+
+/// A random graph: stages of tasks, some of them the caller's, that wait for tasks of earlier stages.
+struct Random {
+    plan: Plan,
+    stages: Vec<(Stage, Vec<u64>, bool)>,
+    /// By stage and item: those that it waits for.
+    waits: Vec<Vec<Vec<(usize, u32)>>>,
+}
+
+fn below(random: &mut Pcg64Mcg, n: usize) -> usize {
+    (random.next_u64() % n.max(1) as u64) as usize
+}
+
+fn graph(seed: u64) -> Random {
+    let random = &mut Pcg64Mcg::seed_from_u64(seed);
+    let mut planner = Planner::default();
+    let (mut stages, mut waits) = (Vec::<(Stage, Vec<u64>, bool)>::new(), Vec::new());
+    for s in 0..1 + below(random, 6) {
+        let is_callers = below(random, 5) == 0;
+        let n = if is_callers { 1 } else { below(random, 12) };
+        let costs: Vec<u64> = (0..n).map(|_| random.next_u64() % 100).collect();
+        let stage = match is_callers {
+            true => planner.caller_stage("call", costs[0]),
+            false => planner.stage("work", costs.iter().copied()),
+        };
+        let mut of_stage = vec![Vec::new(); n];
+        for _ in 0..below(random, 3) {
+            if s == 0 {
+                break;
+            }
+            let other = below(random, s);
+            let (earlier, n_earlier) = (stages[other].0, stages[other].1.len());
+            if below(random, 2) == 0 {
+                planner.after(stage, earlier);
+                of_stage
+                    .iter_mut()
+                    .for_each(|w: &mut Vec<_>| w.extend((0..n_earlier as u32).map(|i| (other, i))));
+            } else if n > 0 && n_earlier > 0 {
+                let (item, before) = (below(random, n), below(random, n_earlier) as u32);
+                planner.item_after((stage, item as u32), (earlier, before));
+                of_stage[item].push((other, before));
+            }
+        }
+        stages.push((stage, costs, is_callers));
+        waits.push(of_stage);
+    }
+    Random { plan: planner.build().expect("no cycle"), stages, waits }
+}
+
+fn team(n: usize) -> Team {
+    Team::new((0..n as u32).map(|w| Seat { cache: w / 2, node: w / 4 }).collect())
+}
+
+/// Runs a graph whose tasks answer `NotYet` and `Again` at random, and checks the order.
+fn check(seed: u64, n_workers: usize) {
+    let of = graph(seed);
+    let done: Vec<Vec<AtomicU32>> =
+        of.stages.iter().map(|(_, costs, _)| costs.iter().map(|_| AtomicU32::new(0)).collect()).collect();
+    let asked = AtomicUsize::new(seed as usize);
+    let body = |s: usize, item: u32| {
+        for (other, before) in &of.waits[s][item as usize] {
+            assert_eq!(done[*other][*before as usize].load(SeqCst), 1, "seed {seed}: {s} {item}");
+        }
+        match asked.fetch_add(7919, SeqCst) % 11 {
+            0 => Step::NotYet,
+            1 => Step::Again,
+            2 => {
+                (0..of.stages[s].1[item as usize]).for_each(|_| std::hint::spin_loop());
+                done[s][item as usize].fetch_add(1, SeqCst);
+                Step::Done
+            }
+            _ => {
+                done[s][item as usize].fetch_add(1, SeqCst);
+                Step::Done
+            }
+        }
+    };
+    let mut bodies = Bodies::of(&of.plan);
+    // What the caller alone may touch.
+    let calls = Cell::new(0);
+    for (s, (stage, _, is_callers)) in of.stages.iter().enumerate() {
+        let body = &body;
+        let calls = &calls;
+        bodies = match is_callers {
+            true => bodies.on_caller(*stage, move |item| {
+                calls.set(calls.get() + 1);
+                body(s, item)
+            }),
+            false => bodies.on(*stage, move |item| body(s, item)),
+        };
+    }
+    let tally = of.plan.run(&team(n_workers), bodies).expect("no failure");
+    assert!(done.iter().flatten().all(|d| d.load(SeqCst) == 1), "seed {seed}, {n_workers} workers");
+    assert_eq!(tally.workers.len(), n_workers);
+}
+
+#[test]
+fn random_graphs_run_in_order() {
+    for seed in 0..3000 {
+        check(seed, [1, 2, 3, 5, 8][seed as usize % 5]);
+    }
+}
+
+/// Slow only where threads are: a hundred thousand runs, none of which may hang.
+#[test]
+fn a_hundred_thousand_runs_end() {
+    for seed in 0..100_000 {
+        check(seed % 500, [2, 1, 3][seed as usize % 3]);
+    }
+}
+
+#[test]
+fn a_plan_runs_again_with_other_bodies() {
+    let mut planner = Planner::default();
+    let (a, b) = (planner.stage("a", vec![1; 40]), planner.stage("b", vec![1; 40]));
+    planner.after(b, a);
+    let plan = planner.build().expect("no cycle");
+    for round in 0..10 {
+        let (first, second) = (AtomicU32::new(0), AtomicU32::new(0));
+        let bodies = Bodies::of(&plan)
+            .on(a, |item| {
+                first.fetch_add(item + round, SeqCst);
+            })
+            .on(b, |_| {
+                second.fetch_add(first.load(SeqCst), SeqCst);
+            });
+        plan.run(&team(3), bodies).expect("no failure");
+        assert_eq!(second.load(SeqCst), 40 * (780 + 40 * round));
+    }
+}
+
+#[test]
+fn the_most_urgent_task_is_first() {
+    let mut planner = Planner::default();
+    let stage = planner.stage("work", [1, 50, 2, 100]);
+    let plan = planner.build().expect("no cycle");
+    let order = std::sync::Mutex::new(Vec::new());
+    let push = |item| order.lock().expect("no panic").push(item);
+    plan.run(&Team::of(1), Bodies::of(&plan).on(stage, push)).expect("no failure");
+    assert_eq!(*order.lock().expect("no panic"), [3, 1, 2, 0]);
+}
+
+#[test]
+fn every_task_is_in_the_tally_of_a_traced_team() {
+    let mut planner = Planner::default();
+    let stage = planner.stage("work", vec![1; 100]);
+    let call = planner.caller_stage("call", 1);
+    let plan = planner.build().expect("no cycle");
+    let bodies = Bodies::of(&plan).on(stage, |_| {}).on_caller(call, |_| {});
+    let tally = plan.run(&team(4).traced(true), bodies).expect("no failure");
+    let mut items: Vec<u32> = tally.workers.iter().flat_map(|w| &w.spans).map(|span| span.item).collect();
+    items.sort_unstable();
+    assert_eq!(items, (0..100).collect::<Vec<_>>());
+    let stolen: u64 = tally.workers.iter().flat_map(|w| w.stolen).sum();
+    let marked = tally.workers.iter().flat_map(|w| &w.spans).filter(|span| span.stolen.is_some()).count();
+    assert_eq!(stolen, marked as u64);
+    assert_eq!(tally.caller.map(|c| c.n_tasks), Some(1));
+}
+
+#[test]
+fn nothing_to_do_is_done() {
+    let plan = Planner::default().build().expect("no cycle");
+    assert!(plan.is_empty());
+    plan.run(&team(3), Bodies::of(&plan)).expect("no failure");
+    let mut planner = Planner::default();
+    let (a, b, c) = (planner.stage("a", [1, 1]), planner.stage("empty", []), planner.stage("c", [1, 1]));
+    planner.after(b, a);
+    planner.after(c, b);
+    let plan = planner.build().expect("no cycle");
+    plan.run(&team(2), Bodies::of(&plan).on(a, |_| {}).on(c, |_| {})).expect("no failure");
+}
