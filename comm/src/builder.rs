@@ -1,7 +1,7 @@
 //! What crosses to the thread of a rank and becomes its [`Comm`] there.
 
 use crate::backend::threads::{Threads, World};
-use crate::backend::{Backend, chaos};
+use crate::backend::{Backend, chaos, noted};
 use crate::endpoint::Endpoint;
 use crate::{Comm, Rank, Result};
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct CommBuilder {
     kind: Kind,
     chaos: Option<u64>,
+    delay: Duration,
+    noted: bool,
     stall_timeout: Option<Duration>,
 }
 
@@ -89,12 +91,24 @@ impl Comm {
 
 impl CommBuilder {
     fn new(kind: Kind) -> Self {
-        Self { kind, chaos: None, stall_timeout: None }
+        Self { kind, chaos: None, delay: Duration::ZERO, noted: false, stall_timeout: None }
     }
 
     /// For tests: messages are late and overtake each other as `seed` says.
     pub fn chaos(mut self, seed: u64) -> Self {
         self.chaos = Some(seed);
+        self
+    }
+
+    /// For tests: with [`Self::chaos`], every message is on its way for at least so long.
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// Calls and messages are noted ([`Comm::notes`]): 40 bytes each.
+    pub fn noted(mut self, noted: bool) -> Self {
+        self.noted = noted;
         self
     }
 
@@ -132,9 +146,10 @@ impl CommBuilder {
             Kind::NoMpi { n_ranks } => return Err(no_mpi(n_ranks)),
         };
         let backend = match self.chaos {
-            Some(seed) => Backend::Chaos(chaos::Chaos::new(backend, seed)),
+            Some(seed) => Backend::Chaos(chaos::Chaos::new(backend, seed, self.delay)),
             None => backend,
         };
+        let backend = if self.noted { Backend::Noted(noted::Noted::new(backend)) } else { backend };
         Ok(Comm::new(Endpoint::new(backend, self.stall_timeout)))
     }
 }

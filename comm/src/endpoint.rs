@@ -1,5 +1,6 @@
 //! One rank's end: its backend, where it stands, and the one loop in which it waits.
 
+use crate::backend::noted::Note;
 use crate::backend::{Backend, Finding, Place, Transport};
 use crate::traffic::Traffic;
 use crate::{CommError, Rank, Result};
@@ -80,6 +81,13 @@ impl Endpoint {
     /// The number of that call among those that all ranks synchronise in: what tags alternate with.
     pub fn round(&self) -> u64 {
         self.rounds
+    }
+
+    pub fn notes(&self) -> &[Note] {
+        match &self.backend {
+            Backend::Noted(noted) => noted.notes(),
+            _ => &[],
+        }
     }
 
     pub fn transport(&mut self) -> &mut dyn Transport {

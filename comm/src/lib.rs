@@ -24,6 +24,7 @@ mod traffic;
 /// What may cross between ranks: plain values without padding.
 pub use bytemuck::Pod;
 
+pub use backend::noted::Note;
 pub use builder::CommBuilder;
 pub use collective::Reduce;
 pub use error::CommError;
@@ -99,6 +100,11 @@ impl Comm {
     /// What this rank sent so far, by stage in the order of their first use. Local.
     pub fn traffic(&self) -> Vec<StageTraffic> {
         self.endpoint.borrow().traffic.stages().to_vec()
+    }
+
+    /// What this rank called, sent and received so far, if that is noted ([`CommBuilder::noted`]). Local.
+    pub fn notes(&self) -> Vec<Note> {
+        self.endpoint.borrow().notes().to_vec()
     }
 
     /// Under MPI, `clean` is called before an abort, a stall or another error between ranks ends this

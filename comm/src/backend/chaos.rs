@@ -6,7 +6,7 @@
 
 use super::{Backend, Finding, Place, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Another backend, made unpleasant.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Chaos {
     n_ranks: usize,
     random: Random,
     held: Vec<Held>,
+    /// How long a message is on its way at least.
+    delay: Duration,
     /// Whether it may have hidden something since the last rest.
     hid: bool,
 }
@@ -26,6 +28,7 @@ struct Held {
     tag: Tag,
     bytes: Vec<u8>,
     synchronous: bool,
+    due: Instant,
 }
 
 /// SplitMix64.
@@ -50,11 +53,11 @@ impl Random {
 }
 
 impl Chaos {
-    /// `inner`, made unpleasant by `seed`, differently on every rank.
-    pub fn new(mut inner: Backend, seed: u64) -> Self {
+    /// `inner`, made unpleasant by `seed`, differently on every rank; no message comes before `delay`.
+    pub fn new(mut inner: Backend, seed: u64, delay: Duration) -> Self {
         let (rank, n_ranks) = (inner.transport().rank(), inner.transport().n_ranks());
         let random = Random(seed ^ u64::from(rank.0).wrapping_mul(0xd134_2543_de82_ef95));
-        Self { inner: Box::new(inner), rank, n_ranks, random, held: Vec::new(), hid: false }
+        Self { inner: Box::new(inner), rank, n_ranks, random, held: Vec::new(), delay, hid: false }
     }
 
     fn disturb(&mut self) {
@@ -66,16 +69,21 @@ impl Chaos {
         }
     }
 
-    fn hold(&mut self, held: Held) -> Result<()> {
+    fn hold(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>, synchronous: bool) -> Result<()> {
         self.disturb();
-        self.held.push(held);
+        self.held.push(Held { to, tag, bytes, synchronous, due: Instant::now() + self.delay });
         if self.random.one_in(2) { Ok(()) } else { self.release(1) }
     }
 
-    /// Sends up to `n` of the held messages on, in any order.
+    /// Sends up to `n` of the held messages on that are due, in any order.
     fn release(&mut self, n: usize) -> Result<()> {
-        for _ in 0..n.min(self.held.len()) {
-            let held = self.held.swap_remove(self.random.below(self.held.len()));
+        let now = Instant::now();
+        for _ in 0..n {
+            let due: Vec<usize> = (0..self.held.len()).filter(|i| self.held[*i].due <= now).collect();
+            if due.is_empty() {
+                break;
+            }
+            let held = self.held.swap_remove(due[self.random.below(due.len())]);
             let inner = self.inner.transport();
             match held.synchronous {
                 true => inner.send_synchronous(held.to, held.tag, held.bytes)?,
@@ -83,6 +91,12 @@ impl Chaos {
             }
         }
         Ok(())
+    }
+
+    /// How long until a held message is due, if any is held.
+    fn until_due(&self) -> Option<Duration> {
+        let next = self.held.iter().map(|held| held.due).min()?;
+        Some(next.saturating_duration_since(Instant::now()))
     }
 }
 
@@ -96,11 +110,11 @@ impl Transport for Chaos {
     }
 
     fn send(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()> {
-        self.hold(Held { to, tag, bytes, synchronous: false })
+        self.hold(to, tag, bytes, false)
     }
 
     fn send_synchronous(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()> {
-        self.hold(Held { to, tag, bytes, synchronous: true })
+        self.hold(to, tag, bytes, true)
     }
 
     fn pending(&mut self) -> Result<usize> {
@@ -114,13 +128,14 @@ impl Transport for Chaos {
         if hide { Ok(None) } else { self.inner.transport().receive(tag) }
     }
 
-    /// Releases something. Sleeps only if there was nothing held or hidden.
+    /// Releases something. Sleeps only if nothing was hidden and nothing held is due.
     fn rest(&mut self, at_most: Duration) -> Result<()> {
-        let busy = std::mem::take(&mut self.hid) || !self.held.is_empty();
+        let hid = std::mem::take(&mut self.hid);
+        let wait = if hid { Some(Duration::ZERO) } else { self.until_due() };
         let n = 1 + self.random.below(self.held.len());
         self.release(n)?;
         std::thread::yield_now();
-        self.inner.transport().rest(if busy { Duration::ZERO } else { at_most })
+        self.inner.transport().rest(wait.map_or(at_most, |wait| wait.min(at_most)))
     }
 
     fn signs_of_life(&mut self) -> u64 {
@@ -136,7 +151,7 @@ impl Transport for Chaos {
     }
 
     fn pulse(&self) -> Pulse {
-        self.inner.pulse()
+        self.inner.look().pulse()
     }
 
     fn before_end(&mut self, clean: Box<dyn FnOnce() + Send>) {

@@ -3,6 +3,7 @@
 pub(crate) mod chaos;
 #[cfg(feature = "mpi")]
 pub(crate) mod mpi;
+pub(crate) mod noted;
 pub(crate) mod solo;
 pub(crate) mod threads;
 
@@ -141,6 +142,8 @@ pub(crate) enum Backend {
     Threads(Box<threads::Threads>),
     /// One that misbehaves on purpose.
     Chaos(chaos::Chaos),
+    /// One that is watched.
+    Noted(noted::Noted),
     /// Ranks as processes.
     #[cfg(feature = "mpi")]
     Mpi(mpi::Mpi),
@@ -151,14 +154,15 @@ impl Backend {
         Self::Solo(solo::Solo::default())
     }
 
-    /// The handle of the backend inside.
-    pub fn pulse(&self) -> Pulse {
+    /// The backend, to ask it something.
+    pub fn look(&self) -> &dyn Transport {
         match self {
-            Self::Solo(solo) => solo.pulse(),
-            Self::Threads(threads) => threads.pulse(),
-            Self::Chaos(chaos) => chaos.pulse(),
+            Self::Solo(solo) => solo,
+            Self::Threads(threads) => threads.as_ref(),
+            Self::Chaos(chaos) => chaos,
+            Self::Noted(noted) => noted,
             #[cfg(feature = "mpi")]
-            Self::Mpi(mpi) => mpi.pulse(),
+            Self::Mpi(mpi) => mpi,
         }
     }
 
@@ -167,6 +171,7 @@ impl Backend {
             Self::Solo(solo) => solo,
             Self::Threads(threads) => threads.as_mut(),
             Self::Chaos(chaos) => chaos,
+            Self::Noted(noted) => noted,
             #[cfg(feature = "mpi")]
             Self::Mpi(mpi) => mpi,
         }

@@ -2,34 +2,60 @@
 
 use super::fault::Failure;
 use inselberg::catalogue::{self, Catalogue, CataloguePart, PartError};
+use inselberg::config::PhewJob;
 use inselberg::crew::Crew;
 use inselberg::domains::Part;
 use inselberg::io::{Header, Snapshot};
-use inselberg::phew::{PhewConfig, RunError};
-use inselberg::report::{RankReport, Recorder, Stage, Totals, peak_memory, summary_json, summary_text};
+use inselberg::phew::RunError;
+use inselberg::report::{
+    NodeLoad, RankReport, Recorder, Stage, Totals, node_loads, peak_memory, summary_json, summary_text,
+    trace, workers_json, workers_text,
+};
 use inselberg::run::{Outcome, run};
 use inselberg_comm::{Comm, Reduce};
+use inselberg_tasks::Team;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Pixels along a coarse cell of the picture: 2 to this power.
 #[cfg(feature = "plot")]
 const PIXEL_LEVEL: u8 = 9;
 
-/// Collective: runs PHEW on the snapshot from `input`; a bar a stage on stderr if `progress`.
+/// Collective: runs PHEW on the snapshot of `job`; a bar a stage on stderr if `progress`.
 pub fn segment(
-    input: &Path,
+    job: &PhewJob,
     snapshot: &dyn Snapshot,
-    config: &PhewConfig,
     comm: &Comm,
     progress: bool,
-) -> Result<(Outcome, Vec<Stage>), Failure> {
-    let recorder = Recorder::new(progress).with_pulse(comm.pulse());
-    let outcome = run(snapshot, config, comm, &Crew::heard_by(&recorder)).map_err(|error| match error {
+) -> Result<(Outcome, Recorder, Team), Failure> {
+    let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
+    // Ranks that are threads of one process share its threads.
+    let n_workers = (rayon::current_num_threads() / job.ranks).max(1);
+    let team = Team::of(n_workers).traced(job.trace.is_some());
+    let crew = Crew::new(team.clone(), &recorder);
+    let outcome = run(snapshot, &job.phew, comm, &crew).map_err(|error| match error {
         RunError::Read(error) => error.into(),
         RunError::Comm(error) => Failure::ranks(error),
-        error => Failure::about(input, error),
+        error => Failure::about(&job.input, error),
     })?;
-    Ok((outcome, recorder.stages()))
+    Ok((outcome, recorder, team))
+}
+
+/// Collective: writes the trace of all ranks.
+pub fn write_trace(path: &Path, recorder: &Recorder, comm: &Comm) -> Result<(), Failure> {
+    match trace(recorder, comm).map_err(Failure::ranks)? {
+        Some(text) => write_text(path, &text),
+        None => Ok(()),
+    }
+}
+
+/// Writes the graphs that were run on this rank.
+pub fn write_graphs(path: &Path, recorder: &Recorder) -> Result<(), Failure> {
+    write_text(path, &recorder.graphs().into_iter().filter_map(|graph| graph.dot).collect::<String>())
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    Ok(catalogue::atomic::write_file(path, |out| out.write_all(text.as_bytes()))?)
 }
 
 /// Collective: writes the catalogue of all ranks.
@@ -141,11 +167,20 @@ pub struct Summary {
     peak_memory: Option<u64>,
     densest: f64,
     ranks: Option<RankReport>,
+    nodes: Option<BTreeMap<u32, NodeLoad>>,
 }
 
 impl Summary {
-    /// Collective: over all ranks, with what is to say of ranks if there are several or `diagnostics`.
-    pub fn of(outcome: &Outcome, stages: &[Stage], diagnostics: bool, comm: &Comm) -> Result<Self, Failure> {
+    /// Collective: over all ranks, with what is to say of ranks if there are several or `diagnostics`, and
+    /// with these of the workers here.
+    pub fn of(
+        outcome: &Outcome,
+        recorder: &Recorder,
+        team: &Team,
+        diagnostics: bool,
+        comm: &Comm,
+    ) -> Result<Self, Failure> {
+        let stages = &recorder.stages();
         let ranks = match comm.n_ranks() > 1 || diagnostics {
             true => Some(RankReport::of(comm, stages, outcome.balance).map_err(Failure::ranks)?),
             false => None,
@@ -154,10 +189,11 @@ impl Summary {
         let densest = outcome.part.field.rho.iter().copied().fold(0.0, f64::max);
         Ok(Self {
             totals: Totals::of(&outcome.catalogue.attributes),
-            stages: ranks.as_ref().map_or(stages.to_vec(), |ranks| ranks.whole(stages)),
+            stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(stages)),
             peak_memory: memory.map_err(Failure::ranks)?.first().copied().filter(|bytes| *bytes > 0),
             densest: comm.all_max(&[densest]).map_err(Failure::ranks)?[0],
             ranks,
+            nodes: diagnostics.then(|| node_loads(&recorder.graphs(), team.seats())),
         })
     }
 
@@ -167,16 +203,20 @@ impl Summary {
         if let Some(ranks) = &self.ranks {
             text = format!("{text}\n{}", ranks.text());
         }
+        if let Some(nodes) = &self.nodes {
+            text = format!("{text}\n{}", workers_text(nodes));
+        }
         if self.totals.test_cells != Some(0) {
             return text;
         }
         format!("no cell is above the density threshold; the densest has {}\n\n{text}", self.densest)
     }
 
-    /// The same for machines; `ranks` is null where nothing is to say of them.
+    /// The same for machines; `ranks` and `workers` are null where nothing is to say of them.
     pub fn json(&self) -> serde_json::Value {
         let mut summary = summary_json(&self.totals, &self.stages, self.peak_memory);
         summary["ranks"] = self.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
+        summary["workers"] = self.nodes.as_ref().map_or(serde_json::Value::Null, workers_json);
         summary
     }
 }

@@ -30,7 +30,11 @@ pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
 /// Only the first process writes: that it can, and that nothing half written stays.
 fn guarded(job: &PhewJob) -> Result<Traces, Failure> {
     check_outputs(job)?;
-    let files: Vec<&Path> = [&job.output, &job.plot].into_iter().flatten().map(AsRef::as_ref).collect();
+    let files: Vec<&Path> = [&job.output, &job.plot, &job.trace, &job.task_graph]
+        .into_iter()
+        .flatten()
+        .map(AsRef::as_ref)
+        .collect();
     Ok(interrupt::guard(&files, &job.ramses_text.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
@@ -38,12 +42,12 @@ fn guarded(job: &PhewJob) -> Result<Traces, Failure> {
 fn on_rank(job: &PhewJob, common: Common, snapshot: &dyn Snapshot, comm: &Comm) -> Result<(), Failure> {
     let is_first = comm.rank() == Rank(0);
     let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
-    let (outcome, stages) = joints::segment(&job.input, snapshot, &job.phew, comm, progress)?;
+    let (outcome, recorder, team) = joints::segment(job, snapshot, comm, progress)?;
     comm.at("catalogue");
     if let Some(path) = &job.output {
         joints::write(path, &outcome.catalogue, comm)?;
     }
-    let summary = joints::Summary::of(&outcome, &stages, job.diagnostics, comm)?;
+    let summary = joints::Summary::of(&outcome, &recorder, &team, job.diagnostics, comm)?;
     comm.at("lists");
     let lists = joints::lists(outcome.catalogue, comm)?;
     if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {
@@ -53,11 +57,24 @@ fn on_rank(job: &PhewJob, common: Common, snapshot: &dyn Snapshot, comm: &Comm) 
         comm.at("picture");
         joints::draw(path, snapshot, &outcome.part, lists.as_ref(), comm)?;
     }
+    if let (Some(path), true) = (&job.task_graph, is_first) {
+        joints::write_graphs(path, &recorder)?;
+    }
+    if let Some(path) = &job.trace {
+        comm.at("trace");
+        joints::write_trace(path, &recorder, comm)?;
+    }
     if is_first { out::report(common, || summary.text(), || summary.json()) } else { Ok(()) }
 }
 
 fn check_outputs(job: &PhewJob) -> Result<(), Failure> {
-    let named = [("catalogue", &job.output), ("RAMSES text", &job.ramses_text), ("plot", &job.plot)];
+    let named = [
+        ("catalogue", &job.output),
+        ("RAMSES text", &job.ramses_text),
+        ("plot", &job.plot),
+        ("trace", &job.trace),
+        ("task graph", &job.task_graph),
+    ];
     // An input given by its info file is the folder around it, whose files must not be replaced.
     let input = if job.input.is_file() { preflight::parent(&job.input) } else { &job.input };
     let mut places = vec![("input", job.input.as_path()), ("input", input)];
@@ -66,6 +83,9 @@ fn check_outputs(job: &PhewJob) -> Result<(), Failure> {
     preflight::distinct(&places)?;
     if let Some(path) = &job.output {
         catalogue::check_output(path)?;
+    }
+    for path in [&job.trace, &job.task_graph].into_iter().flatten() {
+        catalogue::atomic::check_writable(path)?;
     }
     job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
     job.plot.as_deref().map_or(Ok(()), joints::check_picture)

@@ -33,14 +33,14 @@ impl Ranks {
             let expected = "ranks from the launcher or from --ranks, not from both";
             return Err(Failure::user(format!("--ranks: `{asked}`, but {what}; expected {expected}")));
         }
-        let patient = |builder: CommBuilder| match job.stall_timeout {
-            Some(after) => builder.stall_timeout(after),
-            None => builder,
+        let set = |builder: CommBuilder| match job.stall_timeout {
+            Some(after) => builder.noted(job.trace.is_some()).stall_timeout(after),
+            None => builder.noted(job.trace.is_some()),
         };
         if asked > 1 {
-            return Ok(Self::Threads(Comm::threads(asked).into_iter().map(patient).collect()));
+            return Ok(Self::Threads(Comm::threads(asked).into_iter().map(set).collect()));
         }
-        Ok(Self::Process(Box::new(patient(Comm::launched()).build()?)))
+        Ok(Self::Process(Box::new(set(Comm::launched()).build()?)))
     }
 
     /// Does `work`, once in every process and before ranks work, told whether this process is the first.

@@ -65,8 +65,12 @@ pub struct PhewJob {
     pub ranks: NonZeroUsize,
     /// How long all ranks may wait for each other; `None`: for ever.
     pub stall_timeout: Option<Duration>,
-    /// Load and traffic also of a single rank.
+    /// Load and traffic also of a single rank, and the workers.
     pub diagnostics: bool,
+    /// The trace of the run.
+    pub trace: Option<PathBuf>,
+    /// The graphs of tasks.
+    pub task_graph: Option<PathBuf>,
 }
 
 /// `inselberg recut`, checked.
@@ -165,6 +169,8 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
         ranks: ranks(raw)?,
         stall_timeout: stall_timeout(raw)?,
         diagnostics: raw.switch("diagnostics"),
+        trace: raw.path("trace"),
+        task_graph: raw.path("task-graph"),
     })
 }
 

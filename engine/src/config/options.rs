@@ -369,8 +369,26 @@ pub const OPTIONS: &[Opt] = &[
         name: "diagnostics",
         key: "diagnostics",
         commands: &[Phew],
-        help: "Also print how evenly the ranks worked and what they sent, by stage",
-        doc: "Part of the summary of every run on several ranks.",
+        help: "Also print how evenly ranks and workers worked, what ranks sent, and where memory lies",
+        doc: "Ranks are part of the summary of every run on several of them.",
+        ..ROW
+    },
+    Opt {
+        name: "trace",
+        key: "trace",
+        kind: Kind::Path,
+        example: "run.json",
+        commands: &[Phew],
+        help: "Also write when every task ran on which worker, and every message, for ui.perfetto.dev",
+        ..ROW
+    },
+    Opt {
+        name: "task-graph",
+        key: "task_graph",
+        kind: Kind::Path,
+        example: "graph.dot",
+        commands: &[Phew],
+        help: "Also write the graphs of tasks that were run on the first rank, for Graphviz",
         ..ROW
     },
     Opt {

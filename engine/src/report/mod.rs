@@ -8,7 +8,11 @@ pub mod plot;
 mod ranks;
 mod recorder;
 mod summary;
+mod trace;
+mod workers;
 
 pub use ranks::{RankReport, StageLoad, StageTotals, load_table, traffic_table};
-pub use recorder::{Recorder, Stage, peak_memory};
+pub use recorder::{GraphRun, Recorder, Stage, peak_memory};
 pub use summary::{Totals, summary_json, summary_text};
+pub use trace::trace;
+pub use workers::{NodeLoad, node_loads, workers_json, workers_text};

@@ -3,9 +3,10 @@
 use crate::observe::Observer;
 use indicatif::{ProgressBar, ProgressStyle};
 use inselberg_comm::Pulse;
+use inselberg_tasks::{Plan, Tally};
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 /// One stage of a run, as measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,11 +26,24 @@ impl Stage {
     }
 }
 
+/// A graph of tasks that was run.
+#[derive(Debug, Clone)]
+pub struct GraphRun {
+    /// What the engine calls it.
+    pub name: &'static str,
+    /// What happened.
+    pub tally: Tally,
+    /// The graph in the dot language, if that is kept.
+    pub dot: Option<String>,
+}
+
 /// An [`Observer`] that measures, and draws bars on stderr if asked to and if that is a terminal.
 #[derive(Debug)]
 pub struct Recorder {
     bars: bool,
+    keeps_dot: bool,
     pulse: Pulse,
+    began: (Instant, SystemTime),
     state: Mutex<State>,
 }
 
@@ -37,6 +51,8 @@ pub struct Recorder {
 struct State {
     stages: Vec<Stage>,
     open: Vec<Open>,
+    spans: Vec<(&'static str, Instant, Duration)>,
+    graphs: Vec<GraphRun>,
 }
 
 #[derive(Debug)]
@@ -50,7 +66,13 @@ impl Recorder {
     /// A recorder; `progress` asks for bars.
     pub fn new(progress: bool) -> Self {
         let bars = progress && std::io::stderr().is_terminal();
-        Self { bars, pulse: Pulse::default(), state: Mutex::default() }
+        let began = (Instant::now(), SystemTime::now());
+        Self { bars, keeps_dot: false, pulse: Pulse::default(), began, state: Mutex::default() }
+    }
+
+    /// The same, which keeps the graphs that are run in the dot language, or does not.
+    pub fn keep_dot(self, keeps_dot: bool) -> Self {
+        Self { keeps_dot, ..self }
     }
 
     /// The same, which lets `pulse` beat with everything that it hears: a rank that works is not stalled.
@@ -61,6 +83,21 @@ impl Recorder {
     /// The stages that have ended, in the order in which they first did.
     pub fn stages(&self) -> Vec<Stage> {
         self.lock().stages.clone()
+    }
+
+    /// When it began, by two clocks.
+    pub fn began(&self) -> (Instant, SystemTime) {
+        self.began
+    }
+
+    /// Every stage that has ended, as often as it came: its name, begin and length.
+    pub fn spans(&self) -> Vec<(&'static str, Instant, Duration)> {
+        self.lock().spans.clone()
+    }
+
+    /// Every graph that was run.
+    pub fn graphs(&self) -> Vec<GraphRun> {
+        self.lock().graphs.clone()
     }
 
     /// Measurements stay of use when a worker has panicked.
@@ -91,7 +128,15 @@ impl Observer for Recorder {
         if let Some(bar) = open.bar {
             bar.finish_and_clear();
         }
-        state.add(Stage { name: stage, seconds: open.since.elapsed().as_secs_f64(), cells });
+        let took = open.since.elapsed();
+        state.spans.push((stage, open.since, took));
+        state.add(Stage { name: stage, seconds: took.as_secs_f64(), cells });
+    }
+
+    fn ran(&self, name: &'static str, plan: &Plan, tally: &Tally) {
+        self.pulse.beat();
+        let dot = self.keeps_dot.then(|| plan.to_dot(name));
+        self.lock().graphs.push(GraphRun { name, tally: tally.clone(), dot });
     }
 }
 

@@ -28,6 +28,7 @@ pub fn run(
     let climb = cell_stage(&mut planner, "ascent", &n_cells, 25);
     let settle = cell_stage(&mut planner, "levels", &n_cells, 2);
     let contrast = cell_stage(&mut planner, "contrast", &n_cells, 1);
+    planner.first_touch(climb, n_cells.iter().map(|n| 4 * *n as u64));
     planner.after(settle, climb);
     planner.after(contrast, settle);
     let plan = plan_of(planner);

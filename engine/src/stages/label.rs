@@ -25,6 +25,7 @@ pub fn run(up: &[AtomicU32], crew: &Crew) -> (PeakSet, Vec<PeakIdx>) {
     let shorten = planner.stage("labels", cost(10));
     let number = planner.stage("numbers", [up.len() as u64 / 64]);
     let name = planner.stage("names", cost(4));
+    planner.first_touch(name, cost(4));
     planner.after(number, list);
     planner.after(name, number);
     planner.after(name, shorten);

@@ -49,6 +49,7 @@ impl std::error::Error for PlanError {}
 pub struct Planner {
     stages: Vec<StageInfo>,
     cost: Vec<u64>,
+    touched: Vec<(Stage, Vec<u64>)>,
     arrows: Vec<[u32; 2]>,
 }
 
@@ -63,6 +64,12 @@ impl Planner {
     /// A stage of one task that the thread which runs the plan does itself, and no worker.
     pub fn caller_stage(&mut self, name: &'static str, cost: u64) -> Stage {
         self.add(name, By::Caller, [cost])
+    }
+
+    /// Says how many bytes of memory each task of `stage` is the first to touch: those come to lie near the
+    /// worker that runs it. For the tally only.
+    pub fn first_touch(&mut self, stage: Stage, bytes: impl IntoIterator<Item = u64>) {
+        self.touched.push((stage, bytes.into_iter().collect()));
     }
 
     fn add(&mut self, name: &'static str, by: By, costs: impl IntoIterator<Item = u64>) -> Stage {
@@ -133,7 +140,14 @@ impl Planner {
             .iter()
             .enumerate()
             .flat_map(|(s, stage)| std::iter::repeat_n(s as u32, stage.tasks.len()));
+        let mut touched = vec![0; if self.touched.is_empty() { 0 } else { n }];
+        for (stage, bytes) in &self.touched {
+            let tasks = self.tasks(*stage);
+            let of_stage = &mut touched[tasks.start as usize..tasks.end as usize];
+            of_stage.iter_mut().zip(bytes).for_each(|(of, bytes)| *of = *bytes);
+        }
         let mut plan = Plan {
+            touched,
             stage_of: stage_of.collect(),
             share: shares(&self.stages, &self.cost),
             priority: self.cost,
@@ -172,6 +186,8 @@ pub struct Plan {
     pub(crate) needs: Vec<u32>,
     /// Cost of the dearest path from each task to the end, with its own.
     pub(crate) priority: Vec<u64>,
+    /// Bytes that each task is the first to touch; empty if nobody said.
+    touched: Vec<u64>,
     share: Vec<u16>,
     first: Vec<u32>,
     to: Vec<u32>,
@@ -205,6 +221,10 @@ impl Plan {
     /// The worker, of so many, at which a task is at home.
     pub(crate) fn home(&self, task: u32, n_workers: usize) -> usize {
         (usize::from(self.share[task as usize]) * n_workers) >> 16
+    }
+
+    pub(crate) fn touched(&self, task: u32) -> u64 {
+        self.touched.get(task as usize).copied().unwrap_or(0)
     }
 
     pub(crate) fn has_caller_tasks(&self) -> bool {

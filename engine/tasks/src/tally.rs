@@ -28,6 +28,8 @@ pub struct WorkerTally {
     pub busy: Duration,
     /// Tasks that it stole: on its cache, on its node, from another node.
     pub stolen: [u64; 3],
+    /// Bytes of memory that its tasks were the first to touch.
+    pub touched: u64,
     /// Every task, if the team is traced.
     pub spans: Vec<Span>,
 }
@@ -66,6 +68,7 @@ impl WorkerTally {
         let took = now - begin;
         self.n_tasks += 1;
         self.busy += took;
+        self.touched += plan.touched(task);
         if let Some(distance) = stolen {
             self.stolen[distance as usize] += 1;
         }
