@@ -93,9 +93,11 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("test cells", |b| b.iter(|| tests::find(&field, THRESHOLD)));
     let found = tests::find(&field, THRESHOLD);
     let tasks = cut_tasks(mesh, &found);
-    let crew = &Crew::default();
-    group.bench_function("ascent", |b| b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks, crew)));
-    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks, crew);
+    let (crew, alone) = (&Crew::default(), &Comm::solo());
+    group.bench_function("ascent", |b| {
+        b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, crew).expect("one rank").up)
+    });
+    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, crew).expect("one rank").up;
     group.bench_function("labels", |b| {
         b.iter_batched(climb, |up| label::run(&up, crew), BatchSize::PerIteration);
     });

@@ -1,7 +1,7 @@
 //! Who works on a rank: the team that runs graphs of tasks, and who hears of it.
 
 use crate::observe::{Observer, Silent};
-use inselberg_tasks::{Bodies, Failure, Plan, Planner, Stage, Team};
+use inselberg_tasks::{Bodies, Plan, Planner, Stage, Team};
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 
@@ -34,22 +34,14 @@ impl<'a> Crew<'a> {
         self.observer
     }
 
-    /// Runs a graph of tasks that cannot fail; `name` is what the observer calls it. Local.
+    /// Runs a graph of tasks that cannot fail; `name` is what the observer calls it. Local, but for what the
+    /// caller's tasks do.
     ///
     /// # Panics
     /// When a task does: in this thread, with the name of the task.
     pub fn run(&self, name: &'static str, plan: &Plan, bodies: Bodies<'_>) {
-        self.try_run(name, plan, bodies).unwrap_or_else(|failure| failure.raise());
-    }
-
-    /// Runs a graph. Local, but for what the caller's tasks do.
-    ///
-    /// # Errors
-    /// The first task that failed or panicked.
-    pub fn try_run(&self, name: &'static str, plan: &Plan, bodies: Bodies<'_>) -> Result<(), Failure> {
-        let tally = plan.run(&self.team, bodies)?;
+        let tally = plan.run(&self.team, bodies).unwrap_or_else(|failure| failure.raise());
         self.observer.ran(name, plan, &tally);
-        Ok(())
     }
 
     /// Does `work` with every item, the items in tasks of a stage by itself; what it makes of each, in

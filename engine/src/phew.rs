@@ -11,7 +11,9 @@ use crate::ranks::labels::End;
 use crate::ranks::links::{ALONE, TestLinks};
 use crate::ranks::parcel::Outbox;
 use crate::ranks::peak_comm::{KnownPeak, PeakComm, number};
+use crate::ranks::pointers::Target;
 use crate::ranks::{forest, labels};
+use crate::stages::ascent::Climbed;
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::{self, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
@@ -140,7 +142,8 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
     let (mesh, rules, n) = (&task.field.mesh, task.rules, tests.len() as u64);
     let stage = Stages { comm, observer: crew.observer(), n };
     let tasks = stages::cut_tasks(mesh, &tests);
-    let up = stage.run("ascent", || ascent::run(mesh, &tests, rules, task.links, &tasks, crew));
+    let climbed = stage.run("ascent", || ascent::run(mesh, &tests, rules, task.links, &tasks, comm, crew));
+    let Climbed { up, origins } = climbed?;
     let locator = Locator::new(mesh, &tests);
     let (ends, mut labels) = stage.run("labels", || label::run(&up, crew));
     drop(up);
@@ -148,7 +151,7 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
     let patches = view.patches(&labels, &[]);
     let Contacts { edges, mut known, slots, next } = stage.run("saddles", || match comm.n_ranks() {
         1 => alone(comm, &patches, &locator, crew),
-        _ => shared(comm, task.links, &patches, &locator, crew),
+        _ => shared(comm, (task.links, &origins), &patches, &locator, crew),
     })?;
     if !slots.is_empty() {
         labels.par_iter_mut().for_each(|label| *label = slots[label.at()]);
@@ -216,7 +219,7 @@ fn alone(comm: &Comm, patches: &Patches, locator: &Locator, crew: &Crew) -> Resu
     let kinds = labels::kinds(&ALONE, patches.ends);
     let mut own = own_peaks(&kinds, patches.ends, patches.tests, locator);
     let n_global = number(comm, &mut own)?;
-    let known = PeakComm::new(own, n_global, &[]);
+    let known = PeakComm::new(comm.rank(), own, n_global, &[]);
     Ok(Contacts { edges: saddle::run(patches, crew), known, slots: Vec::new(), next: Vec::new() })
 }
 
@@ -224,7 +227,7 @@ fn alone(comm: &Comm, patches: &Patches, locator: &Locator, crew: &Crew) -> Resu
 /// while contacts are found.
 fn shared(
     comm: &Comm,
-    links: &TestLinks,
+    (links, origins): (&TestLinks, &[Target]),
     patches: &Patches,
     locator: &Locator,
     crew: &Crew,
@@ -235,8 +238,8 @@ fn shared(
         comm.at("labels");
         let mut own = own_peaks(&kinds, patches.ends, patches.tests, locator);
         let n_global = number(comm, &mut own)?;
-        let ghosts = labels::follow(comm, links, &kinds, patches.labels, &own)?;
-        known = PeakComm::new(own, n_global, &ghosts);
+        let ghosts = labels::follow(comm, links, origins, &kinds, patches.labels, &own)?;
+        known = PeakComm::new(comm.rank(), own, n_global, &ghosts);
         Ok(known.slots_of(&kinds, &ghosts))
     };
     let is_own = |end: PeakIdx| matches!(kinds[end.at()], End::Own(_));

@@ -58,8 +58,8 @@ pub fn run(
     let (field, n_leaves) = (&part.field, part.n_own_leaves() as u64);
     comm.at("test cells");
     let tests = timed(observer, "test cells", n_leaves, || tests::find(field, thresholds.density));
-    let links = TestLinks::of(&part, &tests, comm)?;
-    let n_tests = (tests.len() - links.n_ghosts()) as u64;
+    let links = TestLinks::of(&part, &tests);
+    let n_tests = (tests.len() - links.shared.len()) as u64;
     let extra = columns.sort(&part, &tests, &links);
     let task = Task {
         field,

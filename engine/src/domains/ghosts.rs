@@ -28,6 +28,9 @@ pub struct Link {
 }
 
 impl Ghosts {
+    /// Of a rank alone.
+    pub const NONE: Self = Self { links: Vec::new() };
+
     /// From links by ascending rank; those without cells are dropped.
     pub fn new(mut links: Vec<Link>) -> Self {
         links.retain(|link| !link.ghosts.is_empty() || !link.mirrors.is_empty());
@@ -60,11 +63,21 @@ impl Ghosts {
     /// # Errors
     /// When another rank fails, or the two sides of a link differ.
     pub fn push<T: Pod>(&self, comm: &Comm, values: &mut [T]) -> Result<(), CommError> {
-        let came = self.exchange(comm, values, |link| &link.mirrors, |link| &link.ghosts)?;
+        let own = |cell: u32| values[cell as usize];
+        let came = self.exchange(comm, own, |link| &link.mirrors, |link| &link.ghosts)?;
         for (link, came) in self.links.iter().zip(came) {
             link.ghosts.iter().zip(came).for_each(|(ghost, value)| values[*ghost as usize] = value);
         }
         Ok(())
+    }
+
+    /// Collective, between neighbours: for every ghost, link by link, what its owner says `of` its cell. One
+    /// message a link.
+    ///
+    /// # Errors
+    /// When another rank fails, or the two sides of a link differ.
+    pub fn collect<T: Pod>(&self, comm: &Comm, of: impl Fn(u32) -> T) -> Result<Vec<T>, CommError> {
+        Ok(self.exchange(comm, of, |link| &link.mirrors, |link| &link.ghosts)?.concat())
     }
 
     /// Collective, between neighbours: combines the value of every ghost into its owner's. A cell may
@@ -79,7 +92,8 @@ impl Ghosts {
         values: &mut [T],
         combine: impl Fn(&mut T, T),
     ) -> Result<(), CommError> {
-        let came = self.exchange(comm, values, |link| &link.ghosts, |link| &link.mirrors)?;
+        let gathered = |cell: u32| values[cell as usize];
+        let came = self.exchange(comm, gathered, |link| &link.ghosts, |link| &link.mirrors)?;
         for (link, came) in self.links.iter().zip(came) {
             let own = link.mirrors.iter().zip(came);
             own.for_each(|(own, value)| combine(&mut values[*own as usize], value));
@@ -91,12 +105,12 @@ impl Ghosts {
     fn exchange<T: Pod>(
         &self,
         comm: &Comm,
-        values: &[T],
+        of: impl Fn(u32) -> T,
         send: impl Fn(&Link) -> &Vec<u32>,
         receive: impl Fn(&Link) -> &Vec<u32>,
     ) -> Result<Vec<Vec<T>>, CommError> {
-        let picked = |link: &Link| send(link).iter().map(|i| values[*i as usize]).collect();
-        let parts = self.links.iter().map(|link| (link.rank, picked(link))).collect();
+        let part = |link: &Link| (link.rank, send(link).iter().map(|cell| of(*cell)).collect::<Vec<T>>());
+        let parts = self.links.iter().map(part).filter(|(_, values)| !values.is_empty()).collect();
         let mut came = comm.exchange_with(&self.neighbours(), parts)?.into_iter().peekable();
         let of_link = |link: &Link| {
             let values = came.next_if(|part| part.0 == link.rank).map_or(Vec::new(), |part| part.1);

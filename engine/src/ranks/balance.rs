@@ -61,9 +61,9 @@ impl Balance {
         comm: &Comm,
     ) -> Result<Self, CommError> {
         let own = Counts {
-            tests: (n_tests - links.n_ghosts()) as u64,
-            ghost_tests: links.n_ghosts() as u64,
-            neighbours: links.neighbours.len() as u64,
+            tests: (n_tests - links.shared.len()) as u64,
+            ghost_tests: links.shared.len() as u64,
+            neighbours: links.shared.links().len() as u64,
             active: peaks.own.len() as u64,
             ghosts: (peaks.n_slots() - peaks.own.len()) as u64,
             sparse: 2 * n_contacts as u64,

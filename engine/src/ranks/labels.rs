@@ -24,7 +24,7 @@ pub enum End {
 /// What each of `ends`, in the order of their cells, is.
 pub fn kinds(links: &TestLinks, ends: &PeakSet) -> Vec<End> {
     let mut of = vec![End::Own(0); ends.len()];
-    for (i, ghost) in links.all_ghosts().enumerate() {
+    for (i, ghost) in links.ghosts().enumerate() {
         of[ends.index(ghost.0).at()] = End::Ghost(i as u32);
     }
     let mut n_own = 0;
@@ -71,13 +71,15 @@ impl Lead for Ascent {
 }
 
 /// Collective: the peak of every ghost, list by list. `labels` say at which of the ends of these `kinds`
-/// the ascent of each test cell ends, `own` are the own peaks. One exchange, and two a doubling.
+/// the ascent of each test cell ends, `own` are the own peaks,
+/// `origins` where the ghosts are on their owners. One exchange, and two a doubling.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn follow(
     comm: &Comm,
     links: &TestLinks,
+    origins: &[Target],
     kinds: &[End],
     labels: &[PeakIdx],
     own: &[KnownPeak],
@@ -89,8 +91,8 @@ pub fn follow(
         End::Own(index) => Step::End(Ascent::end(own[index as usize], index)),
         End::Ghost(ghost) => Step::Exit(ghost as usize),
     };
-    let origins: Vec<Ascent> = links.origins.iter().copied().map(Ascent::onward).collect();
-    let mut exits = links.push(comm, |cell| lead_of(step(cell.0), &origins))?;
+    let onward: Vec<Ascent> = origins.iter().copied().map(Ascent::onward).collect();
+    let mut exits = links.shared.collect(comm, |cell| lead_of(step(cell), &onward))?;
     resolve(comm, &mut exits, step)?;
     Ok(exits)
 }

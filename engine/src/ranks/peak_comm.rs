@@ -80,13 +80,10 @@ pub fn number(comm: &Comm, own: &mut [KnownPeak]) -> Result<u64, CommError> {
 }
 
 impl PeakComm {
-    /// From the own peaks, numbered, of `n_global` on all ranks, and the peaks of all ghosts. Owners do not
+    /// From the own peaks of `rank`, numbered, of `n_global` on all ranks, and the peaks of all ghosts. Owners do not
     /// know yet who has ghosts of their peaks: the first [`Self::announce`] tells them. Local.
-    pub fn new(own: Vec<KnownPeak>, n_global: u64, ghosts: &[Ascent]) -> Self {
-        let Some(rank) = own.first().map(|p| p.owner).or(ghosts.first().map(|_| u32::MAX)) else {
-            return Self { n_global, ..Self::default() };
-        };
-        let foreign = distinct(ghosts, rank);
+    pub fn new(rank: Rank, own: Vec<KnownPeak>, n_global: u64, ghosts: &[Ascent]) -> Self {
+        let foreign = distinct(ghosts, rank.0);
         let mut known = own;
         let n_own = known.len();
         known.extend(foreign.iter().map(|f| f.peak));

@@ -3,6 +3,8 @@
 use super::cells_of;
 use crate::crew::{Crew, cell_stage, plan_of};
 use crate::ranks::links::TestLinks;
+use crate::ranks::pointers::Target;
+use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::tests::TestCells;
@@ -11,16 +13,29 @@ use inselberg_tasks::{Bodies, Planner};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Pointers to the densest neighbours; peaks point to themselves, and so do ghosts, whose neighbours are not
-/// all here.
+/// What [`run`] finds.
+#[derive(Debug)]
+pub struct Climbed {
+    /// Pointers to the densest neighbours; peaks point to themselves, and so do ghosts, whose neighbours are not
+    /// all here.
+    pub up: Vec<AtomicU32>,
+    /// Where each ghost, link by link, is on its owner.
+    pub origins: Vec<Target>,
+}
+
+/// Collective: looks for the densest neighbours, and meanwhile asks other ranks where their cells are.
+///
+/// # Errors
+/// When another rank fails.
 pub fn run(
     mesh: &Mesh,
     tests: &TestCells,
     rules: Rules,
     links: &TestLinks,
     tasks: &[Range<usize>],
+    comm: &Comm,
     crew: &Crew,
-) -> Vec<AtomicU32> {
+) -> Result<Climbed, CommError> {
     // Untouched zeros: whoever first ascends from a cell brings its page in, near itself.
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
     let n_cells: Vec<usize> = tasks.iter().map(|task| cells_of(mesh, tests, task).len()).collect();
@@ -31,15 +46,24 @@ pub fn run(
     planner.first_touch(climb, n_cells.iter().map(|n| 4 * *n as u64));
     planner.after(settle, climb);
     planner.after(contrast, settle);
+    let ask = (comm.n_ranks() > 1).then(|| planner.caller_stage("origins of ghosts", 1));
     let plan = plan_of(planner);
     let task = |i: u32| tasks[i as usize].clone();
-    let bodies = Bodies::of(&plan)
+    let mut origins = Ok(Vec::new());
+    let mut bodies = Bodies::of(&plan)
         .on(climb, |i| ascent::ascend(mesh, tests, rules, task(i), &up))
         .on(settle, |i| settle_levels(mesh, tests, rules, task(i), &up))
         .on(contrast, |i| ascent::demand_contrast(tests, rules, cells_of(mesh, tests, &task(i)), &up));
+    if let Some(ask) = ask {
+        // An error is for after the run: the workers lose nothing by finishing.
+        bodies = bodies.on_caller(ask, |_| {
+            comm.at("ghosts");
+            origins = links.origins(comm);
+        });
+    }
     crew.run("ascent", &plan, bodies);
-    links.all_ghosts().for_each(|ghost| up[ghost.at()].store(ghost.0, Relaxed));
-    up
+    links.ghosts().for_each(|ghost| up[ghost.at()].store(ghost.0, Relaxed));
+    Ok(Climbed { up, origins: origins? })
 }
 
 /// Lets coarser cells know of the finer ones that touch them: the densest in each brick is enough.

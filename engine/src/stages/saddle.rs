@@ -11,7 +11,7 @@ use crate::crew::{Crew, Made, Rooms, cell_stage, plan_of};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest::{Edge, PairCache, Scratch, reduce};
 use inselberg_kernels::phew::saddle;
-use inselberg_tasks::{Bodies, Planner, Step};
+use inselberg_tasks::{Bodies, Planner};
 use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -53,17 +53,13 @@ pub fn run_shared<E>(
     let plan = plan_of(planner);
     let n = local.n_cells.len();
     let (closed, open, thinned) = (Made::new(n), Made::new(n), Made::new(n));
-    let (mut naming, mut named) = (Some(naming), None);
+    let (mut naming, mut error) = (Some(naming), None);
     let slots: OnceLock<Vec<PeakIdx>> = OnceLock::new();
     let bodies = Bodies::of(&plan)
         .on_caller(ask, |_| match naming.take().map(|name| name()) {
-            Some(Ok(found)) => {
-                slots.get_or_init(|| found);
-                Step::Done
-            }
-            failed => {
-                named = failed;
-                Step::Failed("no names from other ranks".into())
+            Some(Err(failed)) => error = Some(failed),
+            named => {
+                let _ = slots.set(named.and_then(Result::ok).unwrap_or_default());
             }
         })
         .on(find, |i| {
@@ -79,11 +75,11 @@ pub fn run_shared<E>(
                 thinned.put(i, local.thinned(edges));
             }
         });
-    let ran = crew.try_run("saddles", &plan, bodies);
-    if let Some(Err(error)) = named {
+    // After an error the workers finish, to no use, what they can without names.
+    crew.run("saddles", &plan, bodies);
+    if let Some(error) = error {
         return Err(error);
     }
-    ran.unwrap_or_else(|failure| failure.raise());
     let slots = slots.into_inner().unwrap_or_default();
     let mut edges = renamed(closed.all().concat(), &slots);
     edges.extend(thinned.all().into_iter().flatten());

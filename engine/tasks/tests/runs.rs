@@ -176,3 +176,29 @@ fn nothing_to_do_is_done() {
     let plan = planner.build().expect("no cycle");
     plan.run(&team(2), Bodies::of(&plan).on(a, |_| {}).on(c, |_| {})).expect("no failure");
 }
+
+/// Each waits for the other to have begun: this ends only if workers work while the caller waits.
+#[test]
+fn workers_work_while_the_caller_waits() {
+    let mut planner = Planner::default();
+    let (work, call) = (planner.stage("work", vec![1; 8]), planner.caller_stage("call", 1));
+    let plan = planner.build().expect("no cycle");
+    for n_workers in [1, 2, 4] {
+        let (n_done, calls) = (AtomicU32::new(0), AtomicU32::new(0));
+        let wait_for = |count: &AtomicU32, n: u32| {
+            while count.load(SeqCst) < n {
+                std::thread::yield_now();
+            }
+        };
+        let bodies = Bodies::of(&plan)
+            .on(work, |_| {
+                wait_for(&calls, 1);
+                n_done.fetch_add(1, SeqCst);
+            })
+            .on_caller(call, |_| {
+                calls.store(1, SeqCst);
+                wait_for(&n_done, 8);
+            });
+        plan.run(&team(n_workers), bodies).expect("no failure");
+    }
+}
