@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 pub struct Crew<'a> {
     team: Team,
     observer: &'a dyn Observer,
+    calls_first: bool,
 }
 
 impl Default for Crew<'_> {
@@ -21,12 +22,27 @@ impl Default for Crew<'_> {
 impl<'a> Crew<'a> {
     /// A crew of that team.
     pub fn new(team: Team, observer: &'a dyn Observer) -> Self {
-        Self { team, observer }
+        Self { team, observer, calls_first: false }
     }
 
     /// As many workers as the current rayon pool has threads.
     pub fn heard_by(observer: &'a dyn Observer) -> Self {
         Self { observer, ..Self::default() }
+    }
+
+    /// For comparisons: the workers wait while the rank calls others, as they do where calls are no tasks.
+    #[must_use]
+    pub fn calls_first(self, calls_first: bool) -> Self {
+        Self { calls_first, ..self }
+    }
+
+    /// Adds the stage in which the rank calls others, while workers are in `meanwhile`.
+    pub fn call(&self, planner: &mut Planner, name: &'static str, meanwhile: Stage) -> Stage {
+        let call = planner.caller_stage(name, 1);
+        if self.calls_first {
+            planner.after(meanwhile, call);
+        }
+        call
     }
 
     /// Who hears of the work.

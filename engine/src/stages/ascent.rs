@@ -46,7 +46,7 @@ pub fn run(
     planner.first_touch(climb, n_cells.iter().map(|n| 4 * *n as u64));
     planner.after(settle, climb);
     planner.after(contrast, settle);
-    let ask = (comm.n_ranks() > 1).then(|| planner.caller_stage("origins of ghosts", 1));
+    let ask = (comm.n_ranks() > 1).then(|| crew.call(&mut planner, "origins of ghosts", climb));
     let plan = plan_of(planner);
     let task = |i: u32| tasks[i as usize].clone();
     let mut origins = Ok(Vec::new());
@@ -66,8 +66,9 @@ pub fn run(
     Ok(Climbed { up, origins: origins? })
 }
 
-/// Lets coarser cells know of the finer ones that touch them: the densest in each brick is enough.
-fn settle_levels(mesh: &Mesh, tests: &TestCells, rules: Rules, task: Range<usize>, up: &[AtomicU32]) {
+/// Lets coarser cells know of the finer ones in the super-bricks of a task that touch them: the densest in each brick is
+/// enough. After the ascent within levels; any number of callers may work on `up` at a time.
+pub fn settle_levels(mesh: &Mesh, tests: &TestCells, rules: Rules, task: Range<usize>, up: &[AtomicU32]) {
     jumps::for_each_contact(mesh, tests, task, |contact| {
         let (first, mask) = (tests.first[contact.brick], tests.mask[contact.brick]);
         let cell = |bit| TestIdx(first + local::rank(mask, bit));

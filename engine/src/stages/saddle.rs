@@ -45,8 +45,8 @@ pub fn run_shared<E>(
 ) -> Result<(Vec<Edge>, Vec<PeakIdx>), E> {
     let local = Local::of(patches);
     let mut planner = Planner::default();
-    let ask = planner.caller_stage("names of ghosts", 1);
     let find = cell_stage(&mut planner, "saddles", &local.n_cells, FIND);
+    let ask = crew.call(&mut planner, "names of ghosts", find);
     let thin = cell_stage(&mut planner, "forests with ghosts", &local.n_cells, 1);
     planner.pairwise(thin, find);
     planner.after(thin, ask);

@@ -8,17 +8,35 @@ use std::collections::BinaryHeap;
 /// Tasks that are at home with one worker, the most urgent first. Anyone may put and take.
 #[derive(Debug, Default)]
 pub struct Inbox {
-    heap: Mutex<BinaryHeap<(u64, Reverse<u32>)>>,
-    /// Its length as it was a moment ago; only a look inside tells.
+    tasks: Mutex<Tasks>,
+    /// Their number as it was a moment ago; only a look inside tells.
     len: AtomicUsize,
 }
 
+/// A task with its priority; the greatest is the most urgent, and of those as urgent the first in number.
+type Urgent = (u64, Reverse<u32>);
+
+#[derive(Debug, Default)]
+struct Tasks {
+    /// Those that came many at a time, the most urgent last.
+    sorted: Vec<Urgent>,
+    /// Those that came later.
+    heap: BinaryHeap<Urgent>,
+}
+
 impl Inbox {
-    /// Adds tasks with their priorities.
+    /// Adds tasks with their priorities; that makes at most a sort of them.
     pub fn put(&self, tasks: impl IntoIterator<Item = (u64, u32)>) {
-        let mut heap = self.heap.lock();
-        heap.extend(tasks.into_iter().map(|(priority, task)| (priority, Reverse(task))));
-        self.len.store(heap.len(), SeqCst);
+        let mut inside = self.tasks.lock();
+        let Tasks { sorted, heap } = &mut *inside;
+        let new = tasks.into_iter().map(|(priority, task)| (priority, Reverse(task)));
+        if sorted.is_empty() {
+            sorted.extend(new);
+            sorted.sort_unstable();
+        } else {
+            heap.extend(new);
+        }
+        self.len.store(sorted.len() + heap.len(), SeqCst);
     }
 
     /// The most urgent.
@@ -26,10 +44,11 @@ impl Inbox {
         if self.is_empty() {
             return None;
         }
-        let mut heap = self.heap.lock();
-        let task = heap.pop().map(|(_, Reverse(task))| task);
-        self.len.store(heap.len(), Relaxed);
-        task
+        let mut inside = self.tasks.lock();
+        let Tasks { sorted, heap } = &mut *inside;
+        let task = if heap.peek() > sorted.last() { heap.pop() } else { sorted.pop() };
+        self.len.store(sorted.len() + heap.len(), Relaxed);
+        task.map(|(_, Reverse(task))| task)
     }
 
     pub fn is_empty(&self) -> bool {

@@ -1,0 +1,142 @@
+//! The task engine beside rayon: the price of a task, and the same kernels on the same data.
+//!
+//!     cargo bench --bench tasks
+//!
+//! RAYON_NUM_THREADS chooses the threads of both.
+
+mod common;
+
+use common::{collect, synthetic};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use inselberg::amr::AmrField;
+use inselberg::crew::{Crew, plan_of};
+use inselberg::phew::Rules;
+use inselberg::ranks::links::ALONE;
+use inselberg::stages::load::domain;
+use inselberg::stages::properties::Patches;
+use inselberg::stages::{ascent, cells_of, cut_tasks, label, saddle, tests};
+use inselberg::synth::THRESHOLD;
+use inselberg::tasks::{Bodies, Planner, Team};
+use inselberg_comm::Comm;
+use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::phew::forest::{Edge, PairCache, Scratch, reduce};
+use inselberg_kernels::phew::{ascent as kernel, saddle as contacts};
+use rayon::prelude::*;
+use std::hint::black_box;
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+
+/// Tasks that do nothing.
+const EMPTY: u32 = 100_000;
+
+fn overhead(criterion: &mut Criterion) {
+    let team = Team::of(rayon::current_num_threads());
+    let mut group = criterion.benchmark_group("empty tasks");
+    group.throughput(Throughput::Elements(u64::from(EMPTY)));
+    let mut planner = Planner::default();
+    let free = planner.stage("free", vec![1; EMPTY as usize]);
+    let plan = plan_of(planner);
+    group.bench_function("engine", |b| {
+        b.iter(|| {
+            plan.run(
+                &team,
+                Bodies::of(&plan).on(free, |i| {
+                    black_box(i);
+                }),
+            )
+            .expect("no failure")
+        });
+    });
+    let mut planner = Planner::default();
+    let stages: Vec<_> = (0..10).map(|_| planner.stage("chained", vec![1; EMPTY as usize / 10])).collect();
+    stages.windows(2).for_each(|pair| planner.pairwise(pair[1], pair[0]));
+    let plan = plan_of(planner);
+    group.bench_function("engine, chains of 10", |b| {
+        b.iter(|| {
+            let nothing = |bodies: Bodies<'static>, stage| {
+                bodies.on(stage, |i| {
+                    black_box(i);
+                })
+            };
+            let bodies = stages.iter().copied().fold(Bodies::of(&plan), nothing);
+            plan.run(&team, bodies).expect("no failure")
+        });
+    });
+    group.bench_function("rayon, spawned", |b| {
+        b.iter(|| {
+            rayon::scope(|scope| {
+                (0..EMPTY).for_each(|i| {
+                    scope.spawn(move |_| {
+                        black_box(i);
+                    })
+                });
+            });
+        });
+    });
+    group.finish();
+}
+
+/// Ascent and saddles of a field, by tasks that are about equal, and by tasks of which the last holds half
+/// of all cells.
+fn stages(criterion: &mut Criterion) {
+    let snapshot = synthetic(2e6);
+    let field = AmrField::from_octs(domain(&snapshot), collect(&snapshot)).expect("a mesh");
+    let (mesh, found, crew) = (&field.mesh, tests::find(&field, THRESHOLD), &Crew::default());
+    let even = cut_tasks(mesh, &found);
+    let climbed = ascent::run(mesh, &found, Rules::Paper, &ALONE, &even, &Comm::solo(), crew);
+    let (ends, labels) = label::run(&climbed.expect("one rank").up, crew);
+    let half = even.partition_point(|task| cells_of(mesh, &found, task).end * 2 < found.len());
+    let mut uneven = even[..half].to_vec();
+    uneven.push(even[half].start..even[even.len() - 1].end);
+    for (name, tasks) in [("balanced", &even[..]), ("unbalanced", &uneven[..])] {
+        let mut group = criterion.benchmark_group(name);
+        group.sample_size(20).throughput(Throughput::Elements(found.len() as u64));
+        let patches =
+            Patches { mesh, tests: &found, ends: &ends, slots: &[], labels: &labels, tasks, own: &[] };
+        compare(&mut group, &patches, crew);
+        group.finish();
+    }
+}
+
+fn compare(group: &mut BenchmarkGroup<'_, WallTime>, patches: &Patches, crew: &Crew) {
+    let (mesh, tests, tasks, comm) = (patches.mesh, patches.tests, patches.tasks, Comm::solo());
+    group.bench_function("ascent, engine", |b| {
+        b.iter(|| ascent::run(mesh, tests, Rules::Paper, &ALONE, tasks, &comm, crew));
+    });
+    group.bench_function("ascent, rayon", |b| b.iter(|| rayon_ascent(patches)));
+    group.bench_function("saddles, engine", |b| b.iter(|| saddle::run(patches, crew)));
+    group.bench_function("saddles, rayon", |b| b.iter(|| rayon_saddles(patches)));
+}
+
+fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
+    let (mesh, tests, rules) = (patches.mesh, patches.tests, Rules::Paper);
+    let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
+    let tasks = patches.tasks.par_iter();
+    tasks.clone().for_each(|task| kernel::ascend(mesh, tests, rules, task.clone(), &up));
+    tasks.for_each(|task| ascent::settle_levels(mesh, tests, rules, task.clone(), &up));
+    up
+}
+
+fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
+    let local = |room: &mut (PairCache, Scratch), task: &Range<usize>| {
+        contacts::contacts(patches.mesh, patches.tests, patches.labels, task.clone(), &mut room.0);
+        let mut edges = room.0.take();
+        let cells = cells_of(patches.mesh, patches.tests, task);
+        let [first, end] = [cells.start, cells.end].map(|c| PeakIdx::new(patches.ends.before(c)));
+        room.1.expect(first..end);
+        reduce(&mut edges, &mut room.1);
+        edges
+    };
+    let forests: Vec<Vec<Edge>> = patches.tasks.par_iter().map_init(Default::default, local).collect();
+    let mut edges = forests.concat();
+    edges.par_sort_unstable_by(Edge::order);
+    edges
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().without_plots();
+    targets = overhead, stages
+}
+criterion_main!(benches);
