@@ -63,6 +63,7 @@ pub mod catalogue;
 pub mod config;
 pub mod crew;
 pub mod domains;
+pub mod fof;
 pub mod io;
 pub mod observe;
 pub mod peaks;

@@ -1,0 +1,247 @@
+//! What goes in and what comes out.
+
+/// Coordinates as given in the input, in its units.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Positions {
+    /// 32-bit reals; they are searched as the doubles that they equal.
+    Single(Vec<[f32; 3]>),
+    /// 64-bit reals.
+    Double(Vec<[f64; 3]>),
+}
+
+impl Positions {
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Single(list) => list.len(),
+            Self::Double(list) => list.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Masses in units of the input.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Masses {
+    /// That of every particle.
+    Same(f64),
+    /// One for each particle.
+    Each(Vec<f64>),
+}
+
+impl Masses {
+    /// Mass of particle `i`.
+    #[inline]
+    pub fn of(&self, i: usize) -> f64 {
+        match self {
+            Self::Same(mass) => *mass,
+            Self::Each(list) => list[i],
+        }
+    }
+}
+
+/// Particle IDs, none twice over all ranks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ids {
+    /// The place in the input: particle i has this number + i. Ranks have disjoint ranges.
+    From(u64),
+    /// One for each particle.
+    Each(Vec<u64>),
+}
+
+impl Ids {
+    /// ID of particle `i`.
+    #[inline]
+    pub fn of(&self, i: usize) -> u64 {
+        match self {
+            Self::From(first) => first + i as u64,
+            Self::Each(list) => list[i],
+        }
+    }
+}
+
+/// What a particle does in the search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Role {
+    /// Links to others that are linkable.
+    #[default]
+    Linkable,
+    /// Joins the group of the nearest linkable particle within the linking length.
+    Attachable,
+    /// Takes no part.
+    Ignored,
+}
+
+/// The particles that one rank read, in any division among ranks, in the order of the input. All columns
+/// that there are have one entry a particle; ranks have the same columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Particles {
+    /// Coordinates; with periodic sides from 0 to the side, both included.
+    pub position: Positions,
+    /// Masses.
+    pub mass: Masses,
+    /// IDs.
+    pub id: Ids,
+    /// Roles; none: all are linkable.
+    pub role: Option<Vec<Role>>,
+    /// Velocities.
+    pub velocity: Option<Vec<[f32; 3]>>,
+    /// Densities of gas particles; NaN for what is no gas.
+    pub gas_density: Option<Vec<f32>>,
+    /// Which ones are black holes.
+    pub is_black_hole: Option<Vec<bool>>,
+}
+
+impl Particles {
+    /// Linkable particles of mass 1 that are numbered from 0: the plain case on one rank.
+    pub fn plain(position: Positions) -> Self {
+        Self {
+            position,
+            mass: Masses::Same(1.0),
+            id: Ids::From(0),
+            role: None,
+            velocity: None,
+            gas_density: None,
+            is_black_hole: None,
+        }
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+}
+
+/// Where black holes are seeded: in groups without one, at the densest gas particle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SeedRule {
+    /// Only groups of more than this mass, in units of the input.
+    pub least_mass: f64,
+}
+
+/// What makes a group. The same on all ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    /// Two linkable particles at less than this distance are in one group; in units of the positions.
+    pub linking_length: f64,
+    /// Least number of linkable members.
+    pub min_size: u64,
+    /// Sides of the periodic box, from 0 on; none for open boundaries.
+    pub sides: Option<[f64; 3]>,
+    /// Whether and where black holes are seeded.
+    pub seeds: Option<SeedRule>,
+}
+
+/// Some of the groups, by falling number of linkable members, then by the lowest particle ID among these.
+/// IDs go on from rank to rank. Units are those of the input; linked and attached particles count.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Groups {
+    /// ID of row 0; those of all ranks start at 1.
+    pub first_id: u64,
+    /// Number of groups on all ranks.
+    pub n_total: u64,
+    /// Members, linked and attached.
+    pub size: Vec<u64>,
+    /// Linkable members.
+    pub n_linked: Vec<u64>,
+    /// Lowest ID of a linkable member.
+    pub lowest_id: Vec<u64>,
+    /// Mass.
+    pub mass: Vec<f64>,
+    /// Centre of mass; with periodic sides in `[0, side)`.
+    pub centre: Vec<[f64; 3]>,
+    /// Largest distance of a member to the centre.
+    pub radius: Vec<f64>,
+    /// Sides of the smallest box around all members, along the axes.
+    pub extent: Vec<[f64; 3]>,
+    /// Velocity of the centre of mass; given if velocities are.
+    pub velocity: Option<Vec<[f64; 3]>>,
+    /// Mass-weighted rms velocity about that, of one dimension; given if velocities are.
+    pub dispersion: Option<Vec<f64>>,
+    /// ID of the densest gas particle, among equals the lowest; 0 where there is none. Given, as the next
+    /// two, if gas densities are.
+    pub densest_gas_id: Option<Vec<u64>>,
+    /// Its density; NaN where there is none.
+    pub densest_gas_density: Option<Vec<f32>>,
+    /// Its position as given; NaN where there is none.
+    pub densest_gas_position: Option<Vec<[f64; 3]>>,
+    /// Whether a member is a black hole; given if that is known of the particles.
+    pub has_black_hole: Option<Vec<bool>>,
+    /// Whether a black hole is seeded at the densest gas particle; given if there is a rule for it.
+    pub is_seeded: Option<Vec<bool>>,
+}
+
+impl Groups {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.size.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.size.is_empty()
+    }
+}
+
+/// The group of each particle, 0 for none, in four bytes each unless there are too many groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GroupIds {
+    /// Less than 2³² groups.
+    Narrow(Vec<u32>),
+    /// Any number.
+    Wide(Vec<u64>),
+}
+
+impl Default for GroupIds {
+    fn default() -> Self {
+        Self::Narrow(Vec::new())
+    }
+}
+
+impl GroupIds {
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Narrow(list) => list.len(),
+            Self::Wide(list) => list.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// ID of the group of particle `i`; 0 for none.
+    #[inline]
+    pub fn of(&self, i: usize) -> u64 {
+        match self {
+            Self::Narrow(list) => u64::from(list[i]),
+            Self::Wide(list) => list[i],
+        }
+    }
+
+    /// The IDs in the order of the particles.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..self.len()).map(|i| self.of(i))
+    }
+}
+
+/// What a search leaves behind on this rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Its rows of the groups.
+    pub groups: Groups,
+    /// The group of each particle that it read, in their order.
+    pub group_of: GroupIds,
+}
