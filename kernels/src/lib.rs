@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod density;
+pub mod fof;
 pub mod geom;
 pub mod ids;
 pub mod mesh;

@@ -4,6 +4,8 @@
 //! there, joined over ranks, and every particle's group goes back to where it came from.
 
 mod error;
+pub mod search;
+pub mod spread;
 mod types;
 
 pub use error::FofError;

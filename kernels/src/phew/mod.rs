@@ -20,7 +20,7 @@ pub mod saddle;
 mod surroundings;
 pub mod tests;
 pub mod tree;
-mod wide;
+pub(crate) mod wide;
 
 /// Whose rules hold where the paper and RAMSES differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,0 +1,165 @@
+//! The search on one rank: particles into cells, cells joined.
+
+use super::spread::Spread;
+use super::{Role, Rules};
+use inselberg_kernels::fof::Metric;
+use inselberg_kernels::fof::blocks::Blocks;
+use inselberg_kernels::fof::grid::Grid;
+use inselberg_kernels::fof::link::Linker;
+use inselberg_kernels::fof::reach::Reach;
+use inselberg_kernels::fof::record::{Real, Record};
+use inselberg_kernels::fof::shelf::{Scratch, Shelf, shelve};
+use inselberg_kernels::fof::slabs::{Slabs, count, scatter};
+use inselberg_kernels::fof::union::find;
+use inselberg_kernels::sync::AtomicU32;
+use rayon::prelude::*;
+
+/// Where particles may be and which ones are linked; the same on all ranks.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The cells.
+    pub grid: Grid,
+    /// Cells within reach of each other.
+    pub reach: Reach,
+    /// The distance.
+    pub metric: Metric,
+}
+
+impl Frame {
+    /// For particles in a box.
+    pub fn new(rules: &Rules, spread: &Spread) -> Self {
+        let grid = Grid::new(rules.linking_length, rules.sides, spread.low, spread.high);
+        let sides = rules.sides.unwrap_or([f64::INFINITY; 3]);
+        Self { grid, reach: Reach::new(&grid), metric: Metric { sides, length: rules.linking_length } }
+    }
+}
+
+/// Particles sorted by cell, and the union-find of the cells, in which those of each block are joined.
+#[derive(Debug)]
+pub struct Sorted<R> {
+    /// The particles.
+    pub records: Vec<R>,
+    /// Their cells.
+    pub blocks: Blocks,
+    /// The union-find.
+    pub up: Vec<AtomicU32>,
+}
+
+/// Particles a slab, so that the sorting of one stays in a cache.
+const SLAB: usize = 8192;
+/// More slabs than that would be scattered to slowly.
+const MOST_SLABS: usize = 4096;
+
+/// The particles of a role, sorted by cell; `roles` where not all are linkable. Linear in the particles.
+pub fn sort<T: Real>(
+    frame: &Frame,
+    position: &[[T; 3]],
+    roles: Option<&[Role]>,
+    role: Role,
+) -> Sorted<T::Record> {
+    let slabs = Slabs::new(&frame.grid, (position.len() / SLAB).clamp(1, MOST_SLABS) as u32);
+    let is_chosen = |i: usize| roles.map_or(role == Role::Linkable, |roles| roles[i] == role);
+    let (mut records, ends) = distribute(&frame.grid, &slabs, position, is_chosen);
+    let grid = (&frame.grid, &slabs, &frame.reach);
+    let shelves: Vec<Shelf> = carve(&mut records, ends.iter().copied())
+        .into_par_iter()
+        .map_init(Scratch::default, |scratch, slab| shelve(grid, &frame.metric, slab, scratch))
+        .collect();
+    let (blocks, up) = stack(shelves, records.len());
+    Sorted { records, blocks, up }
+}
+
+/// The particles slab by slab, and the number of each slab.
+fn distribute<T: Real>(
+    grid: &Grid,
+    slabs: &Slabs,
+    position: &[[T; 3]],
+    is_chosen: impl Fn(usize) -> bool + Sync,
+) -> (Vec<T::Record>, Vec<usize>) {
+    let n_threads = rayon::current_num_threads();
+    let n_parts = if n_threads == 1 { 1 } else { 4 * n_threads };
+    let n_each = position.len().div_ceil(n_parts).max(1);
+    let parts = || position.par_chunks(n_each).enumerate();
+    let counts: Vec<Vec<u32>> = parts()
+        .map(|(part, list)| {
+            let mut counts = vec![0; slabs.len()];
+            count((grid, slabs), list, |i| is_chosen(part * n_each + i), &mut counts);
+            counts
+        })
+        .collect();
+    let sizes: Vec<usize> =
+        (0..slabs.len()).map(|slab| counts.iter().map(|c| c[slab] as usize).sum()).collect();
+    let mut records: Vec<T::Record> = bytemuck::zeroed_vec(sizes.iter().sum());
+    let by_slab = (0..slabs.len()).flat_map(|slab| counts.iter().map(move |c| c[slab] as usize));
+    let mut places: Vec<Vec<&mut [T::Record]>> =
+        counts.iter().map(|_| Vec::with_capacity(slabs.len())).collect();
+    let n_counted = counts.len().max(1);
+    for (i, piece) in carve(&mut records, by_slab).into_iter().enumerate() {
+        places[i % n_counted].push(piece);
+    }
+    parts().zip(places).for_each(|((part, list), mut places)| {
+        let first = part * n_each;
+        scatter((grid, slabs), list, first as u32, |i| is_chosen(first + i), &mut places);
+    });
+    (records, sizes)
+}
+
+/// A list cut into pieces of given lengths.
+fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let piece = |length: usize| {
+        let (piece, rest) = std::mem::take(&mut list).split_at_mut(length);
+        list = rest;
+        piece
+    };
+    lengths.map(piece).collect()
+}
+
+/// All shelves as one.
+fn stack(shelves: Vec<Shelf>, n_particles: usize) -> (Blocks, Vec<AtomicU32>) {
+    let total = |of: fn(&Shelf) -> usize| shelves.iter().map(of).sum::<usize>() + 1;
+    let mut all = Blocks {
+        rows: Vec::with_capacity(total(|s| s.rows.len())),
+        blocks: Vec::with_capacity(total(|s| s.blocks.len())),
+        cells: Vec::with_capacity(total(|s| s.cells.len())),
+        layers: Vec::new(),
+    };
+    let mut up = Vec::with_capacity(total(|s| s.up.len()));
+    let mut particle = 0;
+    for shelf in shelves {
+        let (block, cell) = (all.blocks.len() as u32, all.cells.len() as u32);
+        all.rows.extend(shelf.rows.iter().map(|row| row.after(block)));
+        all.blocks.extend(shelf.blocks.iter().map(|b| b.after(cell)));
+        all.cells.extend(shelf.cells.iter().map(|first| first + particle));
+        up.extend(shelf.up.iter().map(|above| AtomicU32::new(above + cell)));
+        particle += shelf.n_particles;
+    }
+    all.seal(n_particles);
+    (all, up)
+}
+
+impl<R: Record> Sorted<R> {
+    /// Joins all cells that are linked, and makes each point to the lowest one of its component.
+    pub fn link(&self, frame: &Frame) {
+        let linker = Linker {
+            grid: &frame.grid,
+            reach: &frame.reach,
+            metric: &frame.metric,
+            blocks: &self.blocks,
+            records: &self.records,
+            up: &self.up,
+        };
+        (0..self.blocks.n_rows()).into_par_iter().with_min_len(4).for_each(|row| linker.link(row..row + 1));
+    }
+
+    /// The lowest cell of the component of a cell.
+    #[inline]
+    pub fn root(&self, cell: usize) -> u32 {
+        find(&self.up, cell as u32)
+    }
+
+    /// The particles of a cell.
+    #[inline]
+    pub fn in_cell(&self, cell: u32) -> &[R] {
+        &self.records[self.blocks.particles(cell)]
+    }
+}

@@ -1,0 +1,158 @@
+//! Cells so small that two particles of one are linked, and blocks of 4x4x4 of them.
+
+/// Cells along one axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Axis {
+    /// Where cell 0 begins.
+    origin: f64,
+    /// The periodic side; infinite for open boundaries.
+    side: f64,
+    /// Cells in a unit of length.
+    per_length: f64,
+    n_cells: u64,
+    reach: u64,
+}
+
+/// Cells along three axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
+    /// Along each.
+    pub axes: [Axis; 3],
+}
+
+/// Where a particle is: its block, and its cell in it, x lowest, two bits an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// The block.
+    pub block: [u32; 3],
+    /// The cell in it.
+    pub cell: u32,
+}
+
+/// The linking length must be at least this part of the extent of the particles: then there are less than
+/// 2³¹ blocks along an axis, and the rounding of positions is far below the size of a cell.
+pub const SHORTEST: f64 = 1.0 / (1u64 << 32) as f64;
+
+/// The largest side of a cell in which every two particles are linked, given how far positions reach.
+fn largest_side(length: f64, spread: f64) -> f64 {
+    let rounding = spread / (1u64 << 49) as f64;
+    length / 3f64.sqrt() * (1.0 - 1.0 / (1u64 << 30) as f64) - rounding
+}
+
+impl Axis {
+    /// From `low` to `high`, both included, with nothing beyond.
+    fn open(low: f64, high: f64, length: f64) -> Self {
+        let spread = (high - low).max(0.0);
+        let per_length = 1.0 / largest_side(length, spread);
+        let n_cells = (spread * per_length) as u64 + 1;
+        Self { origin: low, side: f64::INFINITY, per_length, n_cells, reach: 2 }
+    }
+
+    /// From 0 to `side`, which is 0 again; `length` is at most half of it. The last block may be cut short,
+    /// but not to fewer cells than a link reaches, so that links leave a block for touching blocks only.
+    fn periodic(side: f64, length: f64) -> Self {
+        let least = (side / largest_side(length, side)).ceil() as u64;
+        let suits = |n_cells: u64, reach: u64| {
+            let in_last = (n_cells - 1) % 4 + 1;
+            let far = reach as f64 * side / n_cells as f64 > length * (1.0 + 1e-6);
+            in_last >= reach && (far || n_cells <= 2 * reach + 1)
+        };
+        let sizes = (least..).flat_map(|n_cells| [(n_cells, 2), (n_cells, 3)]);
+        let (n_cells, reach) = sizes.into_iter().find(|(n, r)| suits(*n, *r)).unwrap_or((least, 3));
+        Self { origin: 0.0, side, per_length: n_cells as f64 / side, n_cells, reach }
+    }
+
+    /// Number of blocks.
+    pub fn n_blocks(&self) -> u32 {
+        self.n_cells.div_ceil(4) as u32
+    }
+
+    /// Cells of the last block of a periodic axis.
+    pub fn in_last(&self) -> u64 {
+        (self.n_cells - 1) % 4 + 1
+    }
+
+    /// Whether its ends meet.
+    pub fn is_periodic(&self) -> bool {
+        self.side.is_finite()
+    }
+
+    /// Linked particles are in cells at most that far apart.
+    pub fn reach(&self) -> u64 {
+        self.reach
+    }
+
+    /// The cell of a coordinate, which may be beyond a periodic side by a rounding error. Monotonous.
+    #[inline(always)]
+    pub fn cell(&self, x: f64) -> u64 {
+        let mut from = x - self.origin;
+        if self.side.is_finite() {
+            if from >= self.side {
+                from -= self.side;
+            } else if from < 0.0 {
+                from += self.side;
+            }
+        }
+        ((from * self.per_length) as i64 as u64).min(self.n_cells - 1)
+    }
+
+    /// The cell at `offset` blocks from block `at`, if there is such a block: its number, and how far in
+    /// cells its first is from the first of block `at`.
+    pub fn block_at(&self, at: u32, offset: i32) -> Option<(u32, i64)> {
+        let (last, in_last) = (self.n_blocks() - 1, self.in_last() as i64);
+        match offset {
+            0 => Some((at, 0)),
+            1 if at < last => Some((at + 1, 4)),
+            -1 if at > 0 => Some((at - 1, -4)),
+            1 if self.is_periodic() => Some((0, in_last)),
+            -1 if self.is_periodic() => Some((last, -in_last)),
+            _ => None,
+        }
+    }
+}
+
+impl Grid {
+    /// Over the periodic `sides`, or from `low` to `high`, for links shorter than `length`.
+    pub fn new(length: f64, sides: Option<[f64; 3]>, low: [f64; 3], high: [f64; 3]) -> Self {
+        let axis = |a: usize| match sides {
+            Some(sides) => Axis::periodic(sides[a], length),
+            None => Axis::open(low[a], high[a], length),
+        };
+        Self { axes: [axis(0), axis(1), axis(2)] }
+    }
+
+    /// Where a particle is.
+    #[inline(always)]
+    pub fn spot(&self, position: [f64; 3]) -> Spot {
+        let [x, y, z] = [0, 1, 2].map(|a| self.axes[a].cell(position[a]));
+        let cell = (x & 3) | (y & 3) << 2 | (z & 3) << 4;
+        Spot { block: [x, y, z].map(|c| (c >> 2) as u32), cell: cell as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_small_and_their_reach_is_long_enough() {
+        for i in 0..4000 {
+            let side = 1.0 + f64::from(i % 7);
+            let length = side / (2.0 + f64::from(i) * 0.01 + f64::from(i / 1000) * 3.7);
+            let axis = Axis::periodic(side, length);
+            let cell = side / axis.n_cells as f64;
+            assert!(3.0 * cell * cell < length * length, "{length} of {side}");
+            assert!(axis.reach as f64 * cell >= length || axis.n_cells <= 2 * axis.reach + 1);
+            assert!(axis.in_last() >= axis.reach && axis.reach <= 3);
+            assert!(cell * 1.0001 > length / 3f64.sqrt() * 0.5, "{axis:?} for {length} of {side}");
+        }
+    }
+
+    #[test]
+    fn both_ends_of_a_periodic_side_are_one_place() {
+        let axis = Axis::periodic(10.0, 0.3);
+        assert_eq!((axis.cell(10.0), axis.cell(0.0), axis.cell(-1e-12)), (0, 0, axis.n_cells - 1));
+        assert_eq!(axis.cell(10.0f64.next_down()), axis.n_cells - 1);
+        assert_eq!(axis.block_at(0, -1).map(|b| b.0), Some(axis.n_blocks() - 1));
+    }
+}

@@ -1,0 +1,98 @@
+//! Particles as they are sorted: position as given, and where they came from.
+
+use bytemuck::{Pod, Zeroable};
+
+/// A particle in the sorted order.
+pub trait Record: Pod + Send + Sync {
+    /// A coordinate as given.
+    type Real: Real<Record = Self>;
+
+    /// A particle at `position`, number `index` of the input.
+    fn new(position: [Self::Real; 3], index: u32) -> Self;
+    /// Its position, exactly.
+    fn position(&self) -> [f64; 3];
+    /// Its number in the input.
+    fn index(&self) -> u32;
+}
+
+/// A coordinate as given.
+pub trait Real: Pod + Send + Sync {
+    /// What is sorted.
+    type Record: Record<Real = Self>;
+
+    /// The double that it equals.
+    fn wide(self) -> f64;
+}
+
+/// A position in 32-bit reals.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Single {
+    position: [f32; 3],
+    index: u32,
+}
+
+/// A position in 64-bit reals.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Double {
+    position: [f64; 3],
+    index: u32,
+    unused: u32,
+}
+
+impl Record for Single {
+    type Real = f32;
+
+    #[inline(always)]
+    fn new(position: [f32; 3], index: u32) -> Self {
+        Self { position, index }
+    }
+
+    #[inline(always)]
+    fn position(&self) -> [f64; 3] {
+        self.position.map(f64::from)
+    }
+
+    #[inline(always)]
+    fn index(&self) -> u32 {
+        self.index
+    }
+}
+
+impl Record for Double {
+    type Real = f64;
+
+    #[inline(always)]
+    fn new(position: [f64; 3], index: u32) -> Self {
+        Self { position, index, unused: 0 }
+    }
+
+    #[inline(always)]
+    fn position(&self) -> [f64; 3] {
+        self.position
+    }
+
+    #[inline(always)]
+    fn index(&self) -> u32 {
+        self.index
+    }
+}
+
+impl Real for f32 {
+    type Record = Single;
+
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Real for f64 {
+    type Record = Double;
+
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+}

@@ -1,0 +1,197 @@
+//! One slab of particles, sorted by block and cell.
+
+use super::Metric;
+use super::blocks::{Block, Row};
+use super::grid::Grid;
+use super::link::{join_within, near_in_block};
+use super::reach::Reach;
+use super::record::Record;
+use super::slabs::Slabs;
+use crate::phew::wide::wide;
+
+/// What is on a shelf. Places are counted from its own first block, cell and particle.
+#[derive(Debug, Default, Clone)]
+pub struct Shelf {
+    /// Number of particles.
+    pub n_particles: u32,
+    /// Rows of blocks, by (z, y).
+    pub rows: Vec<Row>,
+    /// Their blocks, by x.
+    pub blocks: Vec<Block>,
+    /// First particle of each cell.
+    pub cells: Vec<u32>,
+    /// For each cell the lowest cell of its block that links within the block lead to.
+    pub up: Vec<u32>,
+}
+
+/// Memory for the work, kept from slab to slab.
+#[derive(Debug)]
+pub struct Scratch<R> {
+    records: Vec<R>,
+    keys: [Vec<u64>; 2],
+    long: Vec<(u128, u32)>,
+}
+
+impl<R> Default for Scratch<R> {
+    fn default() -> Self {
+        Self { records: Vec::new(), keys: [Vec::new(), Vec::new()], long: Vec::new() }
+    }
+}
+
+/// Fewer keys than that are sorted by comparing.
+const FEW: usize = 256;
+/// The most bits of a key that are sorted at a time.
+const DIGIT: u32 = 11;
+
+/// Sorts the particles of a slab and joins the cells of each of its blocks. Linear in the particles, for keys
+/// of more than 32 bits n log n.
+pub fn shelve<R: Record>(
+    grid: (&Grid, &Slabs, &Reach),
+    metric: &Metric,
+    records: &mut [R],
+    scratch: &mut Scratch<R>,
+) -> Shelf {
+    wide(
+        #[inline(always)]
+        || {
+            let mut shelf = sort(grid.0, grid.1, records, scratch);
+            shelf.join(grid.2, metric, records);
+            shelf
+        },
+    )
+}
+
+#[inline(always)]
+fn sort<R: Record>(grid: &Grid, slabs: &Slabs, records: &mut [R], scratch: &mut Scratch<R>) -> Shelf {
+    let (n_bits, row_bits) = slabs.key_bits();
+    let mut shelf = Shelf { n_particles: records.len() as u32, ..Shelf::default() };
+    if n_bits <= 32 {
+        let keys = records.iter().zip(0u64..).map(|(record, i)| {
+            u64::from(slabs.short_key(grid.spot(record.position()))) << 32 | i
+        });
+        scratch.keys[0].clear();
+        scratch.keys[0].extend(keys);
+        sort_keys(&mut scratch.keys, n_bits);
+        let order = scratch.keys[0].iter().map(|k| ((k >> 32) as u32, *k as u32));
+        take(records, &mut scratch.records, order.clone().map(|k| k.1));
+        shelf.fill(order.map(|k| k.0), row_bits, |i| grid.spot(records[i].position()).block);
+    } else {
+        let keys = records.iter().zip(0..).map(|(record, i)| (slabs.key(grid.spot(record.position())), i));
+        scratch.long.clear();
+        scratch.long.extend(keys);
+        scratch.long.sort_unstable();
+        let order = scratch.long.iter();
+        take(records, &mut scratch.records, order.clone().map(|k| k.1));
+        shelf.fill(order.map(|k| k.0), row_bits, |i| grid.spot(records[i].position()).block);
+    }
+    shelf
+}
+
+/// Brings records into an order.
+#[inline(always)]
+fn take<R: Record>(records: &mut [R], copy: &mut Vec<R>, order: impl Iterator<Item = u32>) {
+    copy.clear();
+    copy.extend_from_slice(records);
+    records.iter_mut().zip(order).for_each(|(record, i)| *record = copy[i as usize]);
+}
+
+/// Sorts by the upper halves, equal ones by the lower; the result is in the first list.
+#[inline(always)]
+fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
+    let [keys, other] = keys;
+    if keys.len() < FEW {
+        return keys.sort_unstable();
+    }
+    let n_passes = n_bits.div_ceil(DIGIT);
+    let width = n_bits.div_ceil(n_passes);
+    other.resize(keys.len(), 0);
+    let mut counts = vec![0u32; 1 << width];
+    for pass in 0..n_passes {
+        let digit = |key: u64| (key >> (32 + pass * width)) as usize & ((1 << width) - 1);
+        counts.fill(0);
+        keys.iter().for_each(|k| counts[digit(*k)] += 1);
+        let mut before = 0;
+        for count in &mut counts {
+            before += std::mem::replace(count, before);
+        }
+        for key in keys.iter() {
+            let place = &mut counts[digit(*key)];
+            other[*place as usize] = *key;
+            *place += 1;
+        }
+        std::mem::swap(keys, other);
+    }
+}
+
+/// A key of a place: cells of one block differ in the lowest six bits only.
+trait Key: Copy + PartialEq {
+    fn above(self, bits: u32) -> Self;
+    fn cell(self) -> u32;
+}
+
+impl Key for u32 {
+    #[inline(always)]
+    fn above(self, bits: u32) -> Self {
+        self.checked_shr(bits).unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn cell(self) -> u32 {
+        self & 63
+    }
+}
+
+impl Key for u128 {
+    #[inline(always)]
+    fn above(self, bits: u32) -> Self {
+        self >> bits
+    }
+
+    #[inline(always)]
+    fn cell(self) -> u32 {
+        self as u32 & 63
+    }
+}
+
+impl Shelf {
+    /// Cells, blocks and rows from ascending keys; `block_of` says in which block a particle is.
+    #[inline(always)]
+    fn fill<K: Key>(
+        &mut self,
+        keys: impl Iterator<Item = K>,
+        row_bits: u32,
+        block_of: impl Fn(usize) -> [u32; 3],
+    ) {
+        let mut last: Option<K> = None;
+        for (i, key) in keys.enumerate() {
+            if last == Some(key) {
+                continue;
+            }
+            if last.is_none_or(|l| l.above(6) != key.above(6)) {
+                let [x, y, z] = block_of(i);
+                if last.is_none_or(|l| l.above(row_bits) != key.above(row_bits)) {
+                    self.rows.push(Row { z, y, first: self.blocks.len() as u32 });
+                }
+                self.blocks.push(Block { mask: 0, first: self.cells.len() as u32, x });
+            }
+            if let Some(block) = self.blocks.last_mut() {
+                block.mask |= 1 << key.cell();
+            }
+            self.cells.push(i as u32);
+            last = Some(key);
+        }
+    }
+
+    #[inline(always)]
+    fn join<R: Record>(&mut self, reach: &Reach, metric: &Metric, records: &[R]) {
+        self.up.extend(0..self.cells.len() as u32);
+        let near = near_in_block(reach);
+        for block in self.blocks.iter().filter(|b| b.mask & (b.mask - 1) != 0) {
+            let of = |cell: usize| {
+                let end = self.cells.get(cell + 1).map_or(records.len(), |end| *end as usize);
+                &records[self.cells[cell] as usize..end]
+            };
+            join_within(block, &near, of, metric, &mut self.up);
+        }
+    }
+}

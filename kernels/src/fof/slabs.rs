@@ -1,0 +1,122 @@
+//! Slabs: the first, coarse division of the particles, by rows of blocks.
+
+use super::grid::{Grid, Spot};
+use super::record::{Real, Record};
+use crate::phew::wide::wide;
+
+/// Runs of rows of blocks, in the order of (z, y), a slab each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slabs {
+    /// Layers of blocks in a slab: 2 to the power of that.
+    z_shift: u32,
+    /// Rows of a slab, where a layer is more than one slab.
+    y_shift: u32,
+    per_layer: u32,
+    n: u32,
+    x_bits: u32,
+}
+
+fn bits(n: u32) -> u32 {
+    u32::BITS - (n - 1).leading_zeros()
+}
+
+impl Slabs {
+    /// About `wanted` slabs at most.
+    pub fn new(grid: &Grid, wanted: u32) -> Self {
+        let [nx, ny, nz] = grid.axes.map(|a| a.n_blocks());
+        let parts = |n: u32, shift: u32| ((n - 1) >> shift) + 1;
+        let shift = |n: u32, wanted: u32| (0..).find(|s| parts(n, *s) <= wanted).unwrap_or(31);
+        let z_shift = shift(nz, wanted.max(1));
+        let layers = parts(nz, z_shift);
+        let y_shift = if z_shift > 0 { bits(ny) } else { shift(ny, (wanted / layers).max(1)) };
+        let per_layer = parts(ny, y_shift.min(31));
+        Self { z_shift, y_shift, per_layer, n: layers * per_layer, x_bits: bits(nx) }
+    }
+
+    /// Number of slabs.
+    pub fn len(&self) -> usize {
+        self.n as usize
+    }
+
+    /// Whether there are none, which is never.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// The slab of a place.
+    #[inline(always)]
+    pub fn of(&self, grid: &Grid, position: [f64; 3]) -> usize {
+        let block = |axis: usize| (grid.axes[axis].cell(position[axis]) >> 2) as u32;
+        let z = block(2) >> self.z_shift;
+        let y = if self.per_layer == 1 { 0 } else { block(1) >> self.y_shift };
+        (z * self.per_layer + y) as usize
+    }
+
+    /// How many bits tell places of one slab apart: of the whole key, and of its part below (z, y).
+    pub fn key_bits(&self) -> (u32, u32) {
+        (self.z_shift + self.y_shift + self.x_bits + 6, self.x_bits + 6)
+    }
+
+    /// The key of a place among those of its slab: the order of (z, y, x) of blocks, then of cells.
+    #[inline(always)]
+    pub fn key(&self, spot: Spot) -> u128 {
+        u128::from(self.high(spot)) << (self.x_bits + 6) | u128::from(spot.block[0]) << 6 | u128::from(spot.cell)
+    }
+
+    /// The same where it has at most 32 bits.
+    #[inline(always)]
+    pub fn short_key(&self, spot: Spot) -> u32 {
+        (self.high(spot) << (self.x_bits + 6)) as u32 | spot.block[0] << 6 | spot.cell
+    }
+
+    #[inline(always)]
+    fn high(&self, spot: Spot) -> u64 {
+        let low = |x: u32, bits: u32| u64::from(x) & ((1 << bits) - 1);
+        low(spot.block[2], self.z_shift) << self.y_shift | low(spot.block[1], self.y_shift)
+    }
+}
+
+/// Adds to `counts` how many of the `chosen` positions are in each slab.
+pub fn count<T: Real>(
+    (grid, slabs): (&Grid, &Slabs),
+    positions: &[[T; 3]],
+    chosen: impl Fn(usize) -> bool,
+    counts: &mut [u32],
+) {
+    wide(
+        #[inline(always)]
+        || {
+            for (i, position) in positions.iter().enumerate() {
+                if chosen(i) {
+                    counts[slabs.of(grid, position.map(T::wide))] += 1;
+                }
+            }
+        },
+    );
+}
+
+/// Puts the `chosen` particles into the places that are left for each slab, as many as [`count`] counted.
+/// The first is number `first` of the input.
+pub fn scatter<T: Real>(
+    (grid, slabs): (&Grid, &Slabs),
+    positions: &[[T; 3]],
+    first: u32,
+    chosen: impl Fn(usize) -> bool,
+    places: &mut [&mut [T::Record]],
+) {
+    wide(
+        #[inline(always)]
+        || {
+            for (i, position) in positions.iter().enumerate() {
+                if !chosen(i) {
+                    continue;
+                }
+                let places = &mut places[slabs.of(grid, position.map(T::wide))];
+                if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
+                    *place = T::Record::new(*position, first + i as u32);
+                    *places = rest;
+                }
+            }
+        },
+    );
+}
