@@ -1,6 +1,6 @@
 //! Blocks of cells in rows, and all pairs of them that touch.
 
-use super::grid::Grid;
+use super::grid::{Grid, Spot};
 use super::reach::Reach;
 
 /// A row of blocks: those with the same y and z.
@@ -121,6 +121,14 @@ impl Blocks {
         let (first, end) = (self.layers[layer].1 as usize, self.layers[layer + 1].1 as usize);
         let row = first + self.rows[first..end].partition_point(|row| row.y < y);
         (row < end && self.rows[row].y == y).then_some(row)
+    }
+
+    /// The cell with particles at a place.
+    pub fn cell_at(&self, spot: Spot) -> Option<u32> {
+        let [x, y, z] = spot.block;
+        let row = self.row(self.find(z, y)?);
+        let block = &row[row.binary_search_by_key(&x, |b| b.x).ok()?];
+        (block.mask >> spot.cell & 1 == 1).then(|| block.cell(spot.cell))
     }
 
     /// Visits every block of `row`, a row of another list of blocks on the same grid, with every block here

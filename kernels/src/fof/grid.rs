@@ -96,7 +96,18 @@ impl Axis {
         ((from * self.per_length) as i64 as u64).min(self.n_cells - 1)
     }
 
-    /// The cell at `offset` blocks from block `at`, if there is such a block: its number, and how far in
+    /// The first and last block with cells within reach of a cell.
+    pub fn blocks_within_reach(&self, cell: u64) -> [u32; 2] {
+        let n = self.n_cells;
+        let (low, high) = (cell.checked_sub(self.reach), Some(cell + self.reach).filter(|c| *c < n));
+        let [low, high] = match self.is_periodic() {
+            true => [low.unwrap_or((cell + n).saturating_sub(self.reach) % n), high.unwrap_or((cell + self.reach) % n)],
+            false => [low.unwrap_or(0), high.unwrap_or(n - 1)],
+        };
+        [(low >> 2) as u32, (high >> 2) as u32]
+    }
+
+    /// The block at `offset` from block `at`, if there is one: its number, and how far in
     /// cells its first is from the first of block `at`.
     pub fn block_at(&self, at: u32, offset: i32) -> Option<(u32, i64)> {
         let (last, in_last) = (self.n_blocks() - 1, self.in_last() as i64);

@@ -19,7 +19,7 @@ pub fn near_in_block(reach: &Reach) -> [u64; 64] {
 
 /// The places of the bits of a set.
 #[inline(always)]
-fn bits(mut set: u64) -> impl Iterator<Item = u32> {
+pub fn bits(mut set: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = set.trailing_zeros();
         (set != 0).then(|| {

@@ -12,6 +12,7 @@
 pub mod blocks;
 pub mod grid;
 pub mod link;
+pub mod near;
 pub mod pair;
 pub mod reach;
 pub mod record;

@@ -1,0 +1,75 @@
+//! Attachable particles, and the groups that they join.
+
+use super::borders::Border;
+use super::components::{Components, NONE};
+use super::rows::Known;
+use super::search::Sorted;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::fof::near::{Nearest, Shelved, nearest};
+use inselberg_kernels::fof::record::Record;
+use rayon::prelude::*;
+
+/// A particle that joined the group with that place in the list of those known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attached {
+    /// The group.
+    pub known: u32,
+    /// The particle.
+    pub index: u32,
+    /// Its position.
+    pub position: [f64; 3],
+}
+
+/// Collective: which groups the `attachable` particles join, by place in `known`, to which groups of other ranks
+/// are added that own components have no part in. Two exchanges.
+///
+/// # Errors
+/// When another rank fails.
+pub fn attach<R: Record>(
+    comm: &Comm,
+    border: &Border<R>,
+    attachable: &Sorted<R>,
+    id_of: impl Fn(u32) -> u64 + Sync,
+    components: &Components,
+    known: &mut Vec<Known>,
+) -> Result<Vec<Attached>, CommError> {
+    let nearest = all_nearest(border, attachable, id_of);
+    let cells = nearest.iter().map(|n| n.cell).filter(|cell| *cell != NONE);
+    let is_foreign = |cell: &u32| components.of_cell[*cell as usize] == NONE && border.is_ghost(*cell);
+    let mut foreign: Vec<u32> = cells.filter(is_foreign).collect();
+    foreign.sort_unstable();
+    foreign.dedup();
+    let known_of = |cell: u32| match components.of_cell[cell as usize] {
+        NONE => Known::NONE,
+        component => known[component as usize],
+    };
+    let answers = border.ask(comm, &foreign, known_of)?;
+    let first = known.len() as u32;
+    known.extend(answers);
+    let place = |cell: u32| match (components.of_cell[cell as usize], foreign.binary_search(&cell)) {
+        (NONE, Ok(at)) => Some(first + at as u32),
+        (NONE, Err(_)) => None,
+        (component, _) => Some(component),
+    };
+    let pairs = nearest.iter().zip(&attachable.records).filter(|(near, _)| near.cell != NONE);
+    let attached = pairs.filter_map(|(near, record)| {
+        let known = place(near.cell).filter(|place| known[*place as usize].id != 0)?;
+        Some(Attached { known, index: record.index(), position: record.position() })
+    });
+    Ok(attached.collect())
+}
+
+fn all_nearest<R: Record>(
+    border: &Border<R>,
+    attachable: &Sorted<R>,
+    id_of: impl Fn(u32) -> u64 + Sync,
+) -> Vec<Nearest> {
+    let frame = border.frame;
+    if border.sorted.records.is_empty() {
+        return vec![Nearest::NONE; attachable.records.len()];
+    }
+    let linkable = Shelved { blocks: &border.sorted.blocks, records: &border.sorted.records };
+    let others = Shelved { blocks: &attachable.blocks, records: &attachable.records };
+    let of_row = |row| nearest((&frame.grid, &frame.reach, &frame.metric), linkable, &id_of, others, row);
+    (0..attachable.blocks.n_rows()).into_par_iter().with_min_len(4).flat_map_iter(of_row).collect()
+}

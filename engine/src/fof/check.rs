@@ -1,0 +1,167 @@
+//! Whether the input is sound.
+
+use super::spread::Spread;
+use super::{FofError, Ids, Masses, Particles, Positions, Rules};
+use bytemuck::zeroed_vec;
+use inselberg_comm::{Comm, Rank, Reduce};
+use inselberg_kernels::fof::grid::SHORTEST;
+use rayon::prelude::*;
+
+/// A coordinate may be beyond a periodic side by that part of it: 32-bit reals round so.
+const BEYOND: f64 = 1.0 / (1 << 20) as f64;
+/// Squares of greater numbers, or of smaller lengths, are none.
+const GREATEST: f64 = 1e150;
+
+/// Whether the rules can hold.
+///
+/// # Errors
+/// When they cannot.
+pub fn rules(rules: &Rules) -> Result<(), FofError> {
+    let length = rules.linking_length;
+    if !(length.is_finite() && length > 1.0 / GREATEST) {
+        return Err(FofError::LinkingLength(length));
+    }
+    if rules.min_size == 0 {
+        return Err(FofError::MinSize);
+    }
+    let Some(sides) = rules.sides else { return Ok(()) };
+    if !sides.iter().all(|side| *side > 0.0 && *side < GREATEST) {
+        return Err(FofError::Sides(sides));
+    }
+    let most = sides.iter().copied().fold(f64::INFINITY, f64::min) / 2.0;
+    if length <= most { Ok(()) } else { Err(FofError::TooLong { length, most }) }
+}
+
+/// Whether the linking length can be told from rounding where particles spread that far.
+///
+/// # Errors
+/// When it cannot.
+pub fn length(rules: &Rules, spread: &Spread) -> Result<(), FofError> {
+    let sides = rules.sides.map(|sides| sides.iter().copied().fold(0.0, f64::max));
+    let spread = sides.unwrap_or(spread.widest());
+    let (length, least) = (rules.linking_length, spread * SHORTEST);
+    if length >= least { Ok(()) } else { Err(FofError::TooShort { length, least, spread }) }
+}
+
+/// Whether the particles of this rank are sound by themselves.
+///
+/// # Errors
+/// When a column is too short or too long, or a value is no number or out of the box.
+pub fn particles(particles: &Particles, sides: Option<[f64; 3]>, spread: &Spread) -> Result<(), FofError> {
+    let expected = particles.len();
+    if expected >= u32::MAX as usize {
+        return Err(FofError::TooMany(expected));
+    }
+    for (column, length) in columns(particles) {
+        if length.is_some_and(|found| found != expected) {
+            return Err(FofError::Column { column, found: length.unwrap_or(0), expected });
+        }
+    }
+    places(particles, sides, spread)?;
+    match &particles.mass {
+        Masses::Same(mass) if expected > 0 => finite(particles, "mass", 1, |_| *mass)?,
+        Masses::Each(list) => finite(particles, "mass", list.len(), |i| list[i])?,
+        Masses::Same(_) => {}
+    }
+    if let Some(velocity) = &particles.velocity {
+        (0..3).try_for_each(|a| finite(particles, "velocity", expected, |i| f64::from(velocity[i][a])))?;
+    }
+    Ok(())
+}
+
+fn columns(particles: &Particles) -> [(&'static str, Option<usize>); 6] {
+    let mass = if let Masses::Each(list) = &particles.mass { Some(list.len()) } else { None };
+    let id = if let Ids::Each(list) = &particles.id { Some(list.len()) } else { None };
+    [
+        ("the column of masses", mass),
+        ("the column of IDs", id),
+        ("the column of roles", particles.role.as_ref().map(Vec::len)),
+        ("the column of velocities", particles.velocity.as_ref().map(Vec::len)),
+        ("the column of gas densities", particles.gas_density.as_ref().map(Vec::len)),
+        ("the column of black holes", particles.is_black_hole.as_ref().map(Vec::len)),
+    ]
+}
+
+fn finite(
+    particles: &Particles,
+    column: &'static str,
+    n: usize,
+    value: impl Fn(usize) -> f64 + Sync,
+) -> Result<(), FofError> {
+    let bad = (0..n).into_par_iter().with_min_len(1 << 14).find_first(|i| !value(*i).is_finite());
+    bad.map_or(Ok(()), |i| Err(FofError::Value { column, id: particles.id.of(i), value: value(i) }))
+}
+
+fn places(particles: &Particles, sides: Option<[f64; 3]>, spread: &Spread) -> Result<(), FofError> {
+    let is_inside = |p: [f64; 3]| match sides {
+        Some(sides) => (0..3).all(|a| p[a] >= -sides[a] * BEYOND && p[a] <= sides[a] * (1.0 + BEYOND)),
+        None => p.iter().all(|x| x.abs() < GREATEST),
+    };
+    let n = particles.len();
+    if n == 0 || spread.is_finite && is_inside(spread.low) && is_inside(spread.high) {
+        return Ok(());
+    }
+    let is_finite = |p: [f64; 3]| p.iter().all(|x| x.abs() < GREATEST);
+    let bad = (0..n).find(|i| {
+        let p = particles.position.of(*i);
+        !is_finite(p) || !is_inside(p)
+    });
+    bad.map_or(Ok(()), |i| {
+        let (id, position) = (particles.id.of(i), particles.position.of(i));
+        Err(match sides {
+            Some(sides) if is_finite(position) => FofError::Outside { id, position, sides },
+            _ => FofError::NotFinite { id, position },
+        })
+    })
+}
+
+impl Positions {
+    /// Position of particle `i`.
+    pub fn of(&self, i: usize) -> [f64; 3] {
+        match self {
+            Self::Single(list) => list[i].map(f64::from),
+            Self::Double(list) => list[i],
+        }
+    }
+}
+
+/// IDs that a rank looks at in one exchange.
+const CHUNK: usize = 1 << 22;
+
+/// Collective: whether no ID comes twice. Each rank is told the IDs of one residue class; one exchange for
+/// each 4 million of the rank with most particles, none on one rank.
+///
+/// # Errors
+/// When one does, and when another rank fails.
+pub fn ids(ids: &Ids, comm: &Comm) -> Result<(), FofError> {
+    let Ids::Each(own) = ids else { return Ok(()) };
+    let n_ranks = comm.n_ranks() as u64;
+    if n_ranks == 1 {
+        return twice(own).map_or(Ok(()), |id| Err(FofError::SameId(id)));
+    }
+    let rounds = comm.all_reduce_counts(&[own.len().div_ceil(CHUNK) as u64], Reduce::Max)?[0];
+    let mut mine = Vec::new();
+    for round in 0..rounds as usize {
+        let end = |round: usize| (round * CHUNK).min(own.len());
+        let mut parts: Vec<(Rank, Vec<u64>)> = (0..n_ranks as u32).map(|r| (Rank(r), Vec::new())).collect();
+        own[end(round)..end(round + 1)].iter().for_each(|id| parts[(id % n_ranks) as usize].1.push(*id));
+        comm.exchange(parts)?.into_iter().for_each(|(_, came)| mine.extend(came));
+    }
+    twice(&mine).map_or(Ok(()), |id| Err(FofError::SameId(id)))
+}
+
+/// The lowest ID that comes twice. By a bit an ID where they are dense, else by sorting.
+fn twice(ids: &[u64]) -> Option<u64> {
+    let (least, most) = (*ids.iter().min()?, *ids.iter().max()?);
+    if (most - least) / 64 < ids.len() as u64 {
+        let mut seen: Vec<u64> = zeroed_vec(((most - least) / 64 + 1) as usize);
+        let mut met = |id: &u64| {
+            let (word, bit) = (&mut seen[((id - least) / 64) as usize], 1 << ((id - least) % 64));
+            std::mem::replace(word, *word | bit) & bit != 0
+        };
+        return ids.iter().copied().filter(|id| met(id)).min();
+    }
+    let mut sorted = ids.to_vec();
+    sorted.par_sort_unstable();
+    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
