@@ -197,13 +197,12 @@ pub fn hard_box(seed: u64, n: usize, sides: Option<[f64; 3]>, length: f64, singl
             5 => old.map(|x| x + (random.unit() - 0.5) * length * 2.2),
             _ => any,
         };
+        p = inside(p);
         if random.below(6) == 0 {
             let axis = random.below(3) as usize;
-            p[axis] = [0.0, extent[axis], extent[axis] / 2.0][random.below(3) as usize];
-            list.push(p.map(round));
-        } else {
-            list.push(inside(p));
+            p[axis] = round([0.0, extent[axis], extent[axis] / 2.0][random.below(3) as usize]);
         }
+        list.push(p);
     }
     list
 }
