@@ -9,7 +9,7 @@
 
 mod common;
 
-use common::{CUT, collect, task_of};
+use common::{CUT, collect, median, task_of};
 use inselberg::amr::{AmrField, LevelOcts};
 use inselberg::crew::Crew;
 use inselberg::observe::Observer;
@@ -109,10 +109,4 @@ fn row(name: &str, seconds: &mut [f64], cells: usize, threads: usize) {
     let middle = median(seconds);
     let each = middle * threads as f64 / cells as f64 * 1e9;
     println!("| {name} | {middle:.4} | {:.4} | {:.4} | {each:.1} |", seconds[0], seconds[seconds.len() - 1]);
-}
-
-/// Sorts.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

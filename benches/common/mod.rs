@@ -39,3 +39,9 @@ pub fn collect(snapshot: &dyn Snapshot) -> Vec<LevelOcts> {
 pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
     Task { field, links: &ALONE, extra, density_threshold: THRESHOLD, side: 1.0, rules: Rules::Paper }
 }
+
+/// Sorts.
+pub fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

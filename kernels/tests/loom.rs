@@ -3,9 +3,10 @@
 //!     RUSTFLAGS="--cfg loom" cargo test --release -p inselberg-kernels --test loom
 //!
 //! Held to: a chain ends where it ended before anyone touched it, whoever shortens it meanwhile; and
-//! of all candidates for a densest neighbour the greatest stays.
+//! of all candidates for a densest neighbour the greatest stays; and no union of two sets is lost.
 #![cfg(loom)]
 
+use inselberg_kernels::fof::union::{find, union};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{LevelCells, Mesh};
@@ -116,4 +117,49 @@ fn the_greatest_candidate_stays() {
     check_raise(&[1.0, 2.0, 3.0, 2.5], 2);
     check_raise(&[1.0, 2.0, 2.0, 2.0], 1);
     check_raise(&[4.0, 2.0, 3.0, 3.0], 0);
+}
+
+/// Two threads join pairs of cells at the same time: afterwards the components are those of all pairs, and
+/// each has one root, its lowest cell.
+fn check_union(n: u32, before: &'static [[u32; 2]], pairs: [&'static [[u32; 2]]; 2]) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(4);
+    model.check(move || {
+        let shared = atomics(&(0..n).collect::<Vec<_>>());
+        before.iter().for_each(|[a, b]| union(&shared, *a, *b));
+        let theirs = shared.clone();
+        let other = thread::spawn(move || pairs[0].iter().for_each(|[a, b]| union(&theirs, *a, *b)));
+        pairs[1].iter().for_each(|[a, b]| union(&shared, *a, *b));
+        other.join().expect("no panic");
+        let mut expected: Vec<u32> = (0..n).collect();
+        for _ in 0..n {
+            for [a, b] in before.iter().chain(pairs[0]).chain(pairs[1]) {
+                let low = expected[*a as usize].min(expected[*b as usize]);
+                (expected[*a as usize], expected[*b as usize]) = (low, low);
+            }
+        }
+        for cell in 0..n {
+            assert_eq!(find(&shared, cell), expected[cell as usize], "cell {cell}");
+        }
+    });
+}
+
+/// The case in which a root that was read again is overwritten: both hook cell 2.
+#[test]
+fn two_threads_hook_one_root() {
+    check_union(3, &[], [&[[2, 0]], &[[2, 1]]]);
+    check_union(4, &[[2, 3]], [&[[3, 0]], &[[3, 1]]]);
+}
+
+#[test]
+fn two_threads_join_what_the_other_hooks() {
+    check_union(4, &[], [&[[0, 1], [1, 2]], &[[3, 2], [2, 1]]]);
+    check_union(4, &[], [&[[3, 2]], &[[2, 1], [1, 0]]]);
+}
+
+/// Paths are halved while their ends are hooked.
+#[test]
+fn two_threads_halve_paths_and_hook() {
+    check_union(5, &[[3, 4], [2, 3], [1, 2]], [&[[4, 0]], &[[4, 1], [3, 0]]]);
+    check_union(6, &[[4, 5], [3, 4], [1, 2]], [&[[5, 2]], &[[5, 0]]]);
 }
