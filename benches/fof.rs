@@ -61,7 +61,10 @@ fn print(
 ) {
     if let Some(Outcome { groups, .. }) = found {
         let (most, sum) = (groups.size.iter().max().unwrap_or(&0), groups.size.iter().sum::<u64>());
-        println!("{n} particles, {} groups, the largest of {most}, {sum} particles in groups", groups.n_total);
+        println!(
+            "{n} particles, {} groups, the largest of {most}, {sum} particles in groups",
+            groups.n_total
+        );
     }
     println!("{threads} threads, {} repeats", whole.len());
     println!("| stage | median s | least | most | ns a particle and core |\n|---|---|---|---|---|");
@@ -85,7 +88,8 @@ fn row(name: &str, seconds: &mut [f64], n: usize, threads: usize) {
 /// Of this process so far, by all threads; 0 where the system does not say.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<f64> = text.rsplit(')').next().unwrap_or("").split(' ').filter_map(|f| f.parse().ok()).collect();
+    let fields: Vec<f64> =
+        text.rsplit(')').next().unwrap_or("").split(' ').filter_map(|f| f.parse().ok()).collect();
     // The state is no number, so user and system time are the 11th and 12th of them.
     fields.get(10).zip(fields.get(11)).map_or(0.0, |(user, system)| (user + system) / 100.0)
 }

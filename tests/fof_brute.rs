@@ -85,17 +85,25 @@ fn check_places(groups: &Groups, g: usize, row: &Row, particles: &Particles, rul
         let side = rules.sides.map(|sides| sides[a]);
         let offset = |i: &usize| {
             let d = at(*i)[a] - origin[a];
-            side.map_or(d, |side| if (d - side * (d / side).round()).abs() < d.abs() { d - side * d.signum() } else { d })
+            side.map_or(d, |side| {
+                if (d - side * (d / side).round()).abs() < d.abs() { d - side * d.signum() } else { d }
+            })
         };
         let mean = row.members.iter().map(|i| particles.mass.of(*i) * offset(i)).sum::<f64>() / mass;
         let centre = side.map_or(origin[a] + mean, |side| (origin[a] + mean).rem_euclid(side));
         let apart = (groups.centre[g][a] - centre).abs();
-        assert!(apart.min(side.unwrap_or(f64::MAX) - apart) < 1e-11, "{what}: {:?}, {centre}", groups.centre[g]);
+        assert!(
+            apart.min(side.unwrap_or(f64::MAX) - apart) < 1e-11,
+            "{what}: {:?}, {centre}",
+            groups.centre[g]
+        );
         let offsets: Vec<f64> = row.members.iter().map(offset).collect();
-        let extent = offsets.iter().copied().fold(f64::MIN, f64::max) - offsets.iter().copied().fold(f64::MAX, f64::min);
+        let extent = offsets.iter().copied().fold(f64::MIN, f64::max)
+            - offsets.iter().copied().fold(f64::MAX, f64::min);
         assert!(near(groups.extent[g][a], extent), "{what}: extent {:?}, {extent}", groups.extent[g]);
     }
-    let far = row.members.iter().map(|i| distance2(at(*i), groups.centre[g], rules.sides)).fold(0.0, f64::max);
+    let far =
+        row.members.iter().map(|i| distance2(at(*i), groups.centre[g], rules.sides)).fold(0.0, f64::max);
     assert!(near(groups.radius[g], far.sqrt()), "{what}: radius {} and {}", groups.radius[g], far.sqrt());
     assert!(rules.sides.is_none_or(|sides| (0..3).all(|a| (0.0..sides[a]).contains(&groups.centre[g][a]))));
 }
@@ -144,7 +152,9 @@ fn check_gas(
 fn dense_neighbours_are_told_apart() {
     let mut random = Random(7);
     let mut cloud = |at: f64, n: usize, edge: f64| {
-        (0..n).map(|_| [at + edge * random.unit(), random.unit() * 0.1, random.unit() * 0.1]).collect::<Vec<_>>()
+        (0..n)
+            .map(|_| [at + edge * random.unit(), random.unit() * 0.1, random.unit() * 0.1])
+            .collect::<Vec<_>>()
     };
     let two = [cloud(0.0, 3000, 0.2), cloud(1.2001, 3000, 0.2)].concat();
     let find = |list: &[[f64; 3]], length| {

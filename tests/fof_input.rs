@@ -60,7 +60,10 @@ fn columns() {
     let plain = some(&[[0.1; 3], [0.2; 3]]);
     let rules = rules(0.1, 1, BOX);
     let short = Particles { mass: Masses::Each(vec![1.0]), ..plain.clone() };
-    assert_eq!(refusal(&short, &rules), "the column of masses has 1 entries; expected one for each of 2 particles");
+    assert_eq!(
+        refusal(&short, &rules),
+        "the column of masses has 1 entries; expected one for each of 2 particles"
+    );
     let short = Particles { role: Some(vec![Role::Linkable; 3]), ..plain.clone() };
     assert!(refusal(&short, &rules).contains("roles has 3 entries"));
     let heavy = Particles { mass: Masses::Each(vec![1.0, f64::NAN]), ..plain.clone() };

@@ -33,10 +33,8 @@ fn plain(n: u32, pairs: &[[u32; 2]]) -> Vec<u32> {
 #[test]
 fn no_union_is_lost_on_random_graphs() {
     const THREADS: usize = 3;
-    let graphs: Vec<(Vec<AtomicU32>, Vec<[u32; 2]>)> = (0..10_000)
-        .map(|seed| graph(seed))
-        .map(|(n, pairs)| ((0..n).map(AtomicU32::new).collect(), pairs))
-        .collect();
+    let graphs: Vec<(Vec<AtomicU32>, Vec<[u32; 2]>)> =
+        (0..10_000).map(graph).map(|(n, pairs)| ((0..n).map(AtomicU32::new).collect(), pairs)).collect();
     // All threads take one graph at a time, each its pairs, so that they meet in it.
     let start = std::sync::Barrier::new(THREADS);
     std::thread::scope(|scope| {

@@ -123,7 +123,8 @@ pub fn find_over(
     reader: impl Fn(usize) -> usize + Sync,
 ) -> Outcome {
     let n_ranks = ranks.len();
-    let reads = |rank: usize| (0..particles.len()).filter(|i| reader(*i) % n_ranks == rank).collect::<Vec<_>>();
+    let reads =
+        |rank: usize| (0..particles.len()).filter(|i| reader(*i) % n_ranks == rank).collect::<Vec<_>>();
     let ran = run_ranks(ranks, |comm: &Comm| {
         let own = part(particles, &reads(comm.rank().at()));
         find_groups(own, rules, comm, &Silent).unwrap_or_else(|error| panic!("{error}"))
@@ -224,7 +225,8 @@ pub fn rules(length: f64, min_size: u64, sides: Option<[f64; 3]>) -> Rules {
 pub fn rich(seed: u64, position: Positions) -> Particles {
     let mut random = Random(seed ^ 0x5eed);
     let n = position.len();
-    let mut each = |of: &mut dyn FnMut(&mut Random) -> f64| (0..n).map(|_| of(&mut random)).collect::<Vec<f64>>();
+    let mut each =
+        |of: &mut dyn FnMut(&mut Random) -> f64| (0..n).map(|_| of(&mut random)).collect::<Vec<f64>>();
     let mass = each(&mut |r| 0.5 + r.unit());
     let kind = each(&mut |r| r.below(10) as f64);
     let v: [Vec<f64>; 3] = std::array::from_fn(|_| each(&mut |r| 100.0 * r.unit() - 30.0));
@@ -240,7 +242,9 @@ pub fn rich(seed: u64, position: Positions) -> Particles {
         id: Ids::Each((0..n as u64).map(|i| (i * 7919 % n.max(1) as u64) * 1_000_003 + 17).collect()),
         role: Some(kind.iter().map(role).collect()),
         velocity: Some((0..n).map(|i| [0, 1, 2].map(|a| v[a][i] as f32)).collect()),
-        gas_density: Some((0..n).map(|i| if kind[i] == 7.0 { density[i] as f32 } else { f32::NAN }).collect()),
+        gas_density: Some(
+            (0..n).map(|i| if kind[i] == 7.0 { density[i] as f32 } else { f32::NAN }).collect(),
+        ),
         is_black_hole: Some(kind.iter().map(|k| *k == 8.0).collect()),
         position,
     }

@@ -103,8 +103,11 @@ impl<R: Record> Border<'_, R> {
         if comm.n_ranks() == 1 {
             return Ok(Vec::new());
         }
-        let mut asked: Vec<(Rank, usize)> =
-            cells.iter().enumerate().map(|(i, cell)| (self.domain.owner(self.spot(*cell).block), i)).collect();
+        let mut asked: Vec<(Rank, usize)> = cells
+            .iter()
+            .enumerate()
+            .map(|(i, cell)| (self.domain.owner(self.spot(*cell).block), i))
+            .collect();
         asked.sort_unstable();
         let question = |(to, i): &(Rank, usize)| {
             let Spot { block, cell } = self.spot(cells[*i]);

@@ -27,7 +27,8 @@ pub fn roots<R: Record>(sorted: &Sorted<R>) -> Vec<u32> {
 
 /// For each root how many of the first `n_own` particles are in its component.
 pub fn count<R: Record>(sorted: &Sorted<R>, roots: &[u32], n_own: usize) -> Vec<u32> {
-    let all_own = sorted.records.len() <= n_own && sorted.records.iter().all(|r| (r.index() as usize) < n_own);
+    let all_own =
+        sorted.records.len() <= n_own && sorted.records.iter().all(|r| (r.index() as usize) < n_own);
     let own = |cell: usize| {
         let particles = sorted.in_cell(cell as u32);
         let is_own = |r: &&R| (r.index() as usize) < n_own;

@@ -64,8 +64,7 @@ impl Here<'_> {
         let (comm, frame, n_own) = (self.comm, self.frame, position.len());
         let n = n_own as u64;
         comm.at("ghosts");
-        let ghost_ids =
-            ghosts(&mut position, &mut particles.role, &particles.id, frame, self.domain, comm)?;
+        let ghost_ids = ghosts(&mut position, &mut particles.role, &particles.id, frame, self.domain, comm)?;
         if position.len() >= u32::MAX as usize {
             return Err(FofError::TooMany(position.len()));
         }
@@ -98,9 +97,8 @@ impl Here<'_> {
         drop(attachable);
         comm.at("properties");
         let group_of = timed(self.observer, "labels", n, || labels(&sorted, &found, n_own));
-        let groups = timed(self.observer, "properties", n, || {
-            self.properties(&sorted, found, &particles, n_own)
-        })?;
+        let groups =
+            timed(self.observer, "properties", n, || self.properties(&sorted, found, &particles, n_own))?;
         Ok((groups, group_of))
     }
 

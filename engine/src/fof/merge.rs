@@ -168,7 +168,8 @@ mod tests {
             check(n_ranks, 40, &(0..39).map(|i| (i * 7 % 40, (i + 1) * 7 % 40)).collect::<Vec<_>>());
             for seed in 0..20u32 {
                 let mix = |i: u32| (seed * 1000 + i).wrapping_mul(0x9e37_79b9) >> 13;
-                let edges = (0..25 + seed).map(|i| (mix(2 * i) % 40, mix(2 * i + 1) % 40)).collect::<Vec<_>>();
+                let edges =
+                    (0..25 + seed).map(|i| (mix(2 * i) % 40, mix(2 * i + 1) % 40)).collect::<Vec<_>>();
                 check(n_ranks, 40, &edges);
             }
         }

@@ -64,7 +64,9 @@ pub fn place(
 ) -> Result<(Rows, Vec<Known>), CommError> {
     let mut to_roots: Vec<(Rank, AboutLowest)> = joined
         .iter()
-        .map(|(i, root)| (Rank(root.rank), AboutLowest { component: u64::from(root.index), what: lowest[*i] }))
+        .map(|(i, root)| {
+            (Rank(root.rank), AboutLowest { component: u64::from(root.index), what: lowest[*i] })
+        })
         .collect();
     let mut order: Vec<usize> = (0..joined.len()).collect();
     order.sort_by_key(|i| to_roots[*i].0);

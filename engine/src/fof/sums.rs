@@ -158,10 +158,10 @@ impl Sums {
         let offset = [0, 1, 2].map(|a| way(lowest.position[a], position[a], of.sides[a]));
         self.size += 1;
         self.mass += quanta.mass.of(mass);
-        for a in 0..3 {
-            self.moment[a] += quanta.moment.of(mass * offset[a]);
-            self.low[a] = self.low[a].min(offset[a]);
-            self.high[a] = self.high[a].max(offset[a]);
+        for (a, &d) in offset.iter().enumerate() {
+            self.moment[a] += quanta.moment.of(mass * d);
+            self.low[a] = self.low[a].min(d);
+            self.high[a] = self.high[a].max(d);
         }
         if particles.velocity.is_some() {
             let velocity = particles.velocity_of(i);

@@ -101,7 +101,10 @@ impl Axis {
         let n = self.n_cells;
         let (low, high) = (cell.checked_sub(self.reach), Some(cell + self.reach).filter(|c| *c < n));
         let [low, high] = match self.is_periodic() {
-            true => [low.unwrap_or((cell + n).saturating_sub(self.reach) % n), high.unwrap_or((cell + self.reach) % n)],
+            true => [
+                low.unwrap_or((cell + n).saturating_sub(self.reach) % n),
+                high.unwrap_or((cell + self.reach) % n),
+            ],
             false => [low.unwrap_or(0), high.unwrap_or(n - 1)],
         };
         [(low >> 2) as u32, (high >> 2) as u32]

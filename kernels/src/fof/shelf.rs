@@ -66,9 +66,10 @@ fn sort<R: Record>(grid: &Grid, slabs: &Slabs, records: &mut [R], scratch: &mut 
     let (n_bits, row_bits) = slabs.key_bits();
     let mut shelf = Shelf { n_particles: records.len() as u32, ..Shelf::default() };
     if n_bits <= 32 {
-        let keys = records.iter().zip(0u64..).map(|(record, i)| {
-            u64::from(slabs.short_key(grid.spot(record.position()))) << 32 | i
-        });
+        let keys = records
+            .iter()
+            .zip(0u64..)
+            .map(|(record, i)| u64::from(slabs.short_key(grid.spot(record.position()))) << 32 | i);
         scratch.keys[0].clear();
         scratch.keys[0].extend(keys);
         sort_keys(&mut scratch.keys, n_bits);

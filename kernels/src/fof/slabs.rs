@@ -60,7 +60,9 @@ impl Slabs {
     /// The key of a place among those of its slab: the order of (z, y, x) of blocks, then of cells.
     #[inline(always)]
     pub fn key(&self, spot: Spot) -> u128 {
-        u128::from(self.high(spot)) << (self.x_bits + 6) | u128::from(spot.block[0]) << 6 | u128::from(spot.cell)
+        u128::from(self.high(spot)) << (self.x_bits + 6)
+            | u128::from(spot.block[0]) << 6
+            | u128::from(spot.cell)
     }
 
     /// The same where it has at most 32 bits.
