@@ -39,12 +39,20 @@ pub struct Border<'a, R> {
     pub sorted: &'a Sorted<R>,
     /// Number of own ones.
     pub n_own: usize,
+    /// Whether there are ghosts.
+    pub has_ghosts: bool,
 }
 
 impl<R: Record> Border<'_, R> {
     /// Whether a cell is another rank's.
     pub fn is_ghost(&self, cell: u32) -> bool {
-        self.sorted.in_cell(cell)[0].index() as usize >= self.n_own
+        self.has_ghosts && self.sorted.in_cell(cell)[0].index() as usize >= self.n_own
+    }
+
+    /// The own particles of a cell.
+    #[inline]
+    pub fn own(&self, cell: u32) -> &[R] {
+        if self.is_ghost(cell) { &[] } else { self.sorted.in_cell(cell) }
     }
 
     fn spot(&self, cell: u32) -> Spot {

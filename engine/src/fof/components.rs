@@ -1,5 +1,6 @@
 //! The components of one rank that may be groups, and their cells.
 
+use super::borders::Border;
 use super::search::Sorted;
 use inselberg_kernels::fof::record::Record;
 use inselberg_kernels::sync::{AtomicU32, Ordering::Relaxed};
@@ -25,18 +26,11 @@ pub fn roots<R: Record>(sorted: &Sorted<R>) -> Vec<u32> {
     (0..sorted.blocks.n_cells()).into_par_iter().with_min_len(1 << 12).map(|cell| sorted.root(cell)).collect()
 }
 
-/// For each root how many of the first `n_own` particles are in its component.
-pub fn count<R: Record>(sorted: &Sorted<R>, roots: &[u32], n_own: usize) -> Vec<u32> {
-    let all_own =
-        sorted.records.len() <= n_own && sorted.records.iter().all(|r| (r.index() as usize) < n_own);
-    let own = |cell: usize| {
-        let particles = sorted.in_cell(cell as u32);
-        let is_own = |r: &&R| (r.index() as usize) < n_own;
-        if all_own { particles.len() } else { particles.iter().filter(is_own).count() }
-    };
+/// For each root how many own particles are in its component.
+pub fn count<R: Record>(border: &Border<R>, roots: &[u32]) -> Vec<u32> {
     let counts: Vec<AtomicU32> = roots.iter().map(|_| AtomicU32::new(0)).collect();
     roots.par_iter().enumerate().with_min_len(1 << 12).for_each(|(cell, root)| {
-        counts[*root as usize].fetch_add(own(cell) as u32, Relaxed);
+        counts[*root as usize].fetch_add(border.own(cell as u32).len() as u32, Relaxed);
     });
     counts.into_iter().map(AtomicU32::into_inner).collect()
 }

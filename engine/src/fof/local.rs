@@ -78,7 +78,8 @@ impl Here<'_> {
         drop(position);
         comm.at("linking");
         timed(self.observer, "linking", n, || sorted.link(frame));
-        let border = Border { frame, domain: self.domain, sorted: &sorted, n_own };
+        let has_ghosts = !ghost_ids.is_empty();
+        let border = Border { frame, domain: self.domain, sorted: &sorted, n_own, has_ghosts };
         let id_of = |index: u32| match (index as usize).checked_sub(n_own) {
             None => particles.id.of(index as usize),
             Some(ghost) => ghost_ids[ghost],
@@ -86,7 +87,7 @@ impl Here<'_> {
         comm.at("groups");
         let found = timed(self.observer, "groups", n, || {
             let (components, joined) = self.components(&border)?;
-            let lowest = lowest(&sorted, &components, &particles, n_own);
+            let lowest = lowest(&border, &components, &particles);
             let (rows, mut known) = place(comm, self.rules, lowest, &components.roots, &joined)?;
             let attached = match &attachable {
                 Some(others) => attach(comm, &border, others, id_of, &components, &mut known)?,
@@ -98,7 +99,7 @@ impl Here<'_> {
         comm.at("properties");
         let group_of = timed(self.observer, "labels", n, || labels(&sorted, &found, n_own));
         let groups =
-            timed(self.observer, "properties", n, || self.properties(&sorted, found, &particles, n_own))?;
+            timed(self.observer, "properties", n, || self.properties(&border, found, &particles))?;
         Ok((groups, group_of))
     }
 
@@ -109,7 +110,7 @@ impl Here<'_> {
         border: &Border<R>,
     ) -> Result<(Components, Vec<(usize, Target)>), CommError> {
         let roots = roots(border.sorted);
-        let counts = count(border.sorted, &roots, border.n_own);
+        let counts = count(border, &roots);
         let edges = border.edges(self.comm, &roots, &counts)?;
         let merged = if self.comm.n_ranks() == 1 { Vec::new() } else { merge(self.comm, edges)? };
         let is_merged = |root: u32| merged.binary_search_by_key(&root, |m| m.0).is_ok();
@@ -131,23 +132,18 @@ impl Here<'_> {
     /// Collective: rows of the groups.
     fn properties<R: Record>(
         &self,
-        sorted: &Sorted<R>,
+        border: &Border<R>,
         found: Found,
         particles: &Particles,
-        n_own: usize,
     ) -> Result<Groups, CommError> {
-        let quanta = Quanta::new(particles, n_own, self.reach, self.comm)?;
+        let quanta = Quanta::new(particles, border.n_own, self.reach, self.comm)?;
         let members = Members { particles, quanta: &quanta, sides: self.frame.metric.sides };
         let Found { components, rows, known, attached } = found;
-        let own = |cells: &[u32], each: &mut dyn FnMut(usize, [f64; 3])| {
-            let particles = cells.iter().flat_map(|cell| sorted.in_cell(*cell));
-            let own = particles.filter(|r| (r.index() as usize) < n_own);
-            own.for_each(|r| each(r.index() as usize, r.position()));
-        };
         let of_cells = |component: usize, cells: &[u32]| {
             let mut sums = Sums::NONE;
             if known[component].id != 0 {
-                own(cells, &mut |i, x| sums.add(&members, &known[component].lowest, i, x));
+                let lowest = &known[component].lowest;
+                each_own(border, cells, |i, x| sums.add(&members, lowest, i, x));
             }
             sums
         };
@@ -162,13 +158,15 @@ impl Here<'_> {
             let mut centre = vec![[0.0; 3]; known.len()];
             kept.iter().zip(centres).for_each(|(i, c)| centre[*i] = *c);
             let far = |from: [f64; 3], to: [f64; 3]| {
-                let d = [0, 1, 2].map(|a| way(from[a], to[a], members.sides[a]));
-                d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
+                let d = |a: usize| way(from[a], to[a], members.sides[a]);
+                let (x, y, z) = (d(0), d(1), d(2));
+                x * x + y * y + z * z
             };
             let of_cells = |component: usize, cells: &[u32]| {
                 let mut most = 0.0f64;
                 if known[component].id != 0 {
-                    own(cells, &mut |_, x| most = most.max(far(centre[component], x)));
+                    let centre = centre[component];
+                    each_own(border, cells, |_, x| most = most.max(far(centre, x)));
                 }
                 most
             };
@@ -186,30 +184,27 @@ impl Here<'_> {
     }
 }
 
+/// Calls `each` with number and position of the own particles in some cells.
+#[inline(always)]
+fn each_own<R: Record>(border: &Border<R>, cells: &[u32], mut each: impl FnMut(usize, [f64; 3])) {
+    for cell in cells {
+        for record in border.own(*cell) {
+            each(record.index() as usize, record.position());
+        }
+    }
+}
+
 /// The lowest own member of each component, and the number of own members.
-fn lowest<R: Record>(
-    sorted: &Sorted<R>,
-    components: &Components,
-    particles: &Particles,
-    n_own: usize,
-) -> Vec<Lowest> {
+fn lowest<R: Record>(border: &Border<R>, components: &Components, particles: &Particles) -> Vec<Lowest> {
     let of_cells = |_, cells: &[u32]| {
         let mut lowest = Lowest::NONE;
-        for record in cells.iter().flat_map(|cell| sorted.in_cell(*cell)) {
-            let i = record.index() as usize;
-            if i < n_own {
-                let id = particles.id.of(i);
-                if lowest.n == 0 || id < lowest.id {
-                    lowest = Lowest {
-                        id,
-                        position: record.position(),
-                        velocity: particles.velocity_of(i),
-                        ..lowest
-                    };
-                }
-                lowest.n += 1;
+        each_own(border, cells, |i, position| {
+            let id = particles.id.of(i);
+            if lowest.n == 0 || id < lowest.id {
+                lowest = Lowest { id, position, velocity: particles.velocity_of(i), ..lowest };
             }
-        }
+            lowest.n += 1;
+        });
         lowest
     };
     components.gather(of_cells, Lowest::join)

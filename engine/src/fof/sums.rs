@@ -155,7 +155,8 @@ impl Sums {
     pub fn add(&mut self, of: &Members, lowest: &Lowest, i: usize, position: [f64; 3]) {
         let (particles, quanta) = (of.particles, of.quanta);
         let mass = particles.mass.of(i);
-        let offset = [0, 1, 2].map(|a| way(lowest.position[a], position[a], of.sides[a]));
+        let way = |a: usize| way(lowest.position[a], position[a], of.sides[a]);
+        let offset = [way(0), way(1), way(2)];
         self.size += 1;
         self.mass += quanta.mass.of(mass);
         for (a, &d) in offset.iter().enumerate() {

@@ -64,12 +64,19 @@ pub struct Blocks {
     pub layers: Vec<(u32, u32)>,
 }
 
-/// The eight bits of where a pair of blocks may be.
+/// Which cells of two touching blocks are within reach.
 pub struct Contact<'a> {
     /// Cells of the other within reach, along x by place.
     pub x: &'a [u64; 4],
     /// The same along y and z.
     pub yz: &'a [u64; 16],
+}
+
+/// What is done with every pair of touching blocks. A trait, as a method can be compiled into the walk over
+/// them, for the vectors and bit counts of the machine at hand, where a closure is called.
+pub trait Visit {
+    /// Is told of a pair.
+    fn pair(&mut self, a: &Block, b: &Block, contact: Contact);
 }
 
 /// Half of the touching rows but the row itself, as (y, z): each pair of rows comes once.
@@ -140,7 +147,7 @@ impl Blocks {
         reach: &Reach,
         (row, blocks): (Row, &[Block]),
         offsets: &[(i32, i32)],
-        visit: &mut impl FnMut(&Block, &Block, Contact),
+        visit: &mut impl Visit,
     ) {
         for &(dy, dz) in offsets {
             let Some((y, far_y)) = grid.axes[1].block_at(row.y, dy) else { continue };
@@ -158,11 +165,11 @@ impl Blocks {
         grid: &Grid,
         reach: &Reach,
         row: usize,
-        visit: &mut impl FnMut(&Block, &Block, Contact),
+        visit: &mut impl Visit,
     ) {
         let (blocks, yz, x) = (self.row(row), reach.along_yz([0, 0]), reach.along_x(4));
         for pair in blocks.windows(2).filter(|pair| pair[1].x == pair[0].x + 1) {
-            visit(&pair[0], &pair[1], Contact { x, yz: &yz });
+            visit.pair(&pair[0], &pair[1], Contact { x, yz: &yz });
         }
         let (first, last) = (&blocks[0], &blocks[blocks.len() - 1]);
         around(grid, reach, (last, first), 1, &yz, visit);
@@ -177,13 +184,13 @@ fn around(
     (a, b): (&Block, &Block),
     offset: i32,
     yz: &[u64; 16],
-    visit: &mut impl FnMut(&Block, &Block, Contact),
+    visit: &mut impl Visit,
 ) {
     let axis = &grid.axes[0];
     let ends = if offset == 1 { [axis.n_blocks() - 1, 0] } else { [0, axis.n_blocks() - 1] };
     if axis.is_periodic() && [a.x, b.x] == ends {
         let x = reach.along_x(i64::from(offset) * axis.in_last() as i64);
-        visit(a, b, Contact { x, yz });
+        visit.pair(a, b, Contact { x, yz });
     }
 }
 
@@ -195,7 +202,7 @@ fn sweep(
     row: &[Block],
     other: &[Block],
     yz: &[u64; 16],
-    visit: &mut impl FnMut(&Block, &Block, Contact),
+    visit: &mut impl Visit,
 ) {
     let along = [reach.along_x(-4), reach.along_x(0), reach.along_x(4)];
     let mut start = 0;
@@ -204,7 +211,7 @@ fn sweep(
             start += 1;
         }
         for b in other[start..].iter().take_while(|b| b.x <= a.x + 1) {
-            visit(a, b, Contact { x: along[(b.x + 1 - a.x) as usize], yz });
+            visit.pair(a, b, Contact { x: along[(b.x + 1 - a.x) as usize], yz });
         }
     }
     let (first, last) = (&row[0], &row[row.len() - 1]);

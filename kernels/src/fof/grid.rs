@@ -138,9 +138,10 @@ impl Grid {
     /// Where a particle is.
     #[inline(always)]
     pub fn spot(&self, position: [f64; 3]) -> Spot {
-        let [x, y, z] = [0, 1, 2].map(|a| self.axes[a].cell(position[a]));
+        let [along_x, along_y, along_z] = &self.axes;
+        let (x, y, z) = (along_x.cell(position[0]), along_y.cell(position[1]), along_z.cell(position[2]));
         let cell = (x & 3) | (y & 3) << 2 | (z & 3) << 4;
-        Spot { block: [x, y, z].map(|c| (c >> 2) as u32), cell: cell as u32 }
+        Spot { block: [(x >> 2) as u32, (y >> 2) as u32, (z >> 2) as u32], cell: cell as u32 }
     }
 }
 

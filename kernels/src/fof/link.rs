@@ -1,7 +1,7 @@
 //! Cells of one block, and of two blocks that touch, joined where they are linked.
 
 use super::Metric;
-use super::blocks::{Block, Blocks, Contact, FORWARD};
+use super::blocks::{Block, Blocks, Contact, FORWARD, Visit};
 use super::grid::Grid;
 use super::pair::touch;
 use super::reach::Reach;
@@ -90,22 +90,11 @@ impl<R: Record> Linker<'_, R> {
 
     #[inline(always)]
     fn link_rows(&self, rows: Range<usize>) {
-        let mut visit = |a: &Block, b: &Block, contact: Contact| self.pair(a, b, contact);
+        let mut visit = self;
         for row in rows {
             let of = (self.blocks.rows[row], self.blocks.row(row));
             self.blocks.touching_in_row(self.grid, self.reach, row, &mut visit);
             self.blocks.touching(self.grid, self.reach, of, &FORWARD, &mut visit);
-        }
-    }
-
-    #[inline(always)]
-    fn pair(&self, a: &Block, b: &Block, contact: Contact) {
-        for at in bits(a.mask) {
-            let near = contact.yz[at as usize >> 2] & contact.x[at as usize & 3] & b.mask;
-            if near != 0 {
-                let cell = a.cell(at);
-                bits(near).for_each(|other| self.join(cell, b.cell(other)));
-            }
         }
     }
 
@@ -118,6 +107,22 @@ impl<R: Record> Linker<'_, R> {
         }
         if touch(self.metric, &self.records[of_a], &self.records[of_b]) {
             union(self.up, a, b);
+        }
+    }
+}
+
+impl<R: Record> Visit for &Linker<'_, R> {
+    #[inline(always)]
+    fn pair(&mut self, a: &Block, b: &Block, contact: Contact) {
+        let mut open = a.mask;
+        while open != 0 {
+            let at = open.trailing_zeros();
+            open &= open - 1;
+            let mut near = contact.yz[at as usize >> 2] & contact.x[at as usize & 3] & b.mask;
+            while near != 0 {
+                self.join(a.cell(at), b.cell(near.trailing_zeros()));
+                near &= near - 1;
+            }
         }
     }
 }

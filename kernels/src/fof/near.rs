@@ -1,7 +1,7 @@
 //! The nearest linkable particle of each attachable one.
 
 use super::Metric;
-use super::blocks::{AROUND, Block, Blocks, Contact};
+use super::blocks::{AROUND, Block, Blocks, Contact, Visit};
 use super::grid::Grid;
 use super::link::bits;
 use super::reach::Reach;
@@ -46,28 +46,44 @@ pub fn nearest<R: Record>(
     let first = others.blocks.cells[blocks[0].first as usize] as usize;
     let last = &blocks[blocks.len() - 1];
     let end = others.blocks.cells[(last.first + last.n_cells()) as usize] as usize;
-    let mut best = vec![Nearest::NONE; end - first];
-    let mut try_pair = |a: &Block, b: &Block, contact: Contact| {
-        for at in bits(a.mask) {
-            let near = contact.yz[at as usize >> 2] & contact.x[at as usize & 3] & b.mask;
-            let here = others.blocks.particles(a.cell(at));
-            for other in bits(near) {
-                let cell = b.cell(other);
-                let there = &linkable.records[linkable.blocks.particles(cell)];
-                for (i, record) in here.clone().zip(&others.records[here.clone()]) {
-                    improve(metric, record, there, cell, &id_of, &mut best[i - first]);
-                }
-            }
-        }
-    };
+    let best = vec![Nearest::NONE; end - first];
+    let mut search = Search { metric, linkable, id_of, others, first, best };
     wide(
         #[inline(always)]
         || {
             let of = (others.blocks.rows[row], blocks);
-            linkable.blocks.touching(grid, reach, of, &AROUND, &mut try_pair);
+            linkable.blocks.touching(grid, reach, of, &AROUND, &mut search);
         },
     );
-    best
+    search.best
+}
+
+/// The nearest so far of the particles of a row, the first of which is number `first` of the others.
+struct Search<'a, R, I> {
+    metric: &'a Metric,
+    linkable: Shelved<'a, R>,
+    id_of: I,
+    others: Shelved<'a, R>,
+    first: usize,
+    best: Vec<Nearest>,
+}
+
+impl<R: Record, I: Fn(u32) -> u64> Visit for Search<'_, R, I> {
+    #[inline(always)]
+    fn pair(&mut self, a: &Block, b: &Block, contact: Contact) {
+        for at in bits(a.mask) {
+            let near = contact.yz[at as usize >> 2] & contact.x[at as usize & 3] & b.mask;
+            let here = self.others.blocks.particles(a.cell(at));
+            for other in bits(near) {
+                let cell = b.cell(other);
+                let there = &self.linkable.records[self.linkable.blocks.particles(cell)];
+                for i in here.clone() {
+                    let best = &mut self.best[i - self.first];
+                    improve(self.metric, &self.others.records[i], there, cell, &self.id_of, best);
+                }
+            }
+        }
+    }
 }
 
 #[inline(always)]

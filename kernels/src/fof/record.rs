@@ -22,6 +22,12 @@ pub trait Real: Pod + Send + Sync {
 
     /// The double that it equals.
     fn wide(self) -> f64;
+
+    /// The position in doubles.
+    #[inline(always)]
+    fn place([x, y, z]: [Self; 3]) -> [f64; 3] {
+        [x.wide(), y.wide(), z.wide()]
+    }
 }
 
 /// A position in 32-bit reals.
@@ -51,7 +57,8 @@ impl Record for Single {
 
     #[inline(always)]
     fn position(&self) -> [f64; 3] {
-        self.position.map(f64::from)
+        let [x, y, z] = self.position;
+        [f64::from(x), f64::from(y), f64::from(z)]
     }
 
     #[inline(always)]

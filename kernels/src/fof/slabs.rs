@@ -90,7 +90,7 @@ pub fn count<T: Real>(
         || {
             for (i, position) in positions.iter().enumerate() {
                 if chosen(i) {
-                    counts[slabs.of(grid, position.map(T::wide))] += 1;
+                    counts[slabs.of(grid, T::place(*position))] += 1;
                 }
             }
         },
@@ -113,7 +113,7 @@ pub fn scatter<T: Real>(
                 if !chosen(i) {
                     continue;
                 }
-                let places = &mut places[slabs.of(grid, position.map(T::wide))];
+                let places = &mut places[slabs.of(grid, T::place(*position))];
                 if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
                     *place = T::Record::new(*position, first + i as u32);
                     *places = rest;
