@@ -1,7 +1,6 @@
 //! The components of one rank that may be groups, and their cells.
 
 use super::borders::Border;
-use super::search::Sorted;
 use inselberg_kernels::fof::record::Record;
 use inselberg_kernels::sync::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
@@ -19,11 +18,6 @@ pub struct Components {
     /// First of each in `cells`, and the end.
     first: Vec<u32>,
     cells: Vec<u32>,
-}
-
-/// For each cell the root of its component.
-pub fn roots<R: Record>(sorted: &Sorted<R>) -> Vec<u32> {
-    (0..sorted.blocks.n_cells()).into_par_iter().with_min_len(1 << 12).map(|cell| sorted.root(cell)).collect()
 }
 
 /// For each root how many own particles are in its component.

@@ -2,12 +2,12 @@
 
 use super::attach::{Attached, attach};
 use super::borders::Border;
-use super::components::{Components, NONE, count, roots};
+use super::components::{Components, NONE, count};
 use super::domain::Domain;
 use super::merge::merge;
 use super::migrate::ghosts;
 use super::rows::{Known, Rows, place};
-use super::search::{Frame, Sorted, sort};
+use super::search::{Frame, Sorted, scatter};
 use super::sums::{Lowest, Members, Quanta, Sums, way};
 use super::{FofError, GroupIds, Groups, Particles, Positions, Role, Rules};
 use crate::observe::Observer;
@@ -69,15 +69,19 @@ impl Here<'_> {
             return Err(FofError::TooMany(position.len()));
         }
         comm.at("sorting");
-        let (sorted, attachable) = timed(self.observer, "sorting", n, || {
+        let (mut sorted, attachable) = timed(self.observer, "sorting", n, || {
             let roles = particles.role.take();
-            let sorted = sort(frame, &position, roles.as_deref(), Role::Linkable);
-            let attachable = roles.map(|roles| sort(frame, &position, Some(&roles), Role::Attachable));
-            (sorted, attachable)
+            let linkable = scatter(frame, &position, roles.as_deref(), Role::Linkable);
+            let others = roles.map(|roles| scatter(frame, &position, Some(&roles), Role::Attachable));
+            drop(position);
+            (linkable.sort(frame), others.map(|others| others.sort(frame)))
         });
-        drop(position);
         comm.at("linking");
         timed(self.observer, "linking", n, || sorted.link(frame));
+        let roots = sorted.roots();
+        if comm.n_ranks() == 1 && attachable.is_none() {
+            sorted.forget_places();
+        }
         let has_ghosts = !ghost_ids.is_empty();
         let border = Border { frame, domain: self.domain, sorted: &sorted, n_own, has_ghosts };
         let id_of = |index: u32| match (index as usize).checked_sub(n_own) {
@@ -86,7 +90,7 @@ impl Here<'_> {
         };
         comm.at("groups");
         let found = timed(self.observer, "groups", n, || {
-            let (components, joined) = self.components(&border)?;
+            let (components, joined) = self.components(&border, roots)?;
             let lowest = lowest(&border, &components, &particles);
             let (rows, mut known) = place(comm, self.rules, lowest, &components.roots, &joined)?;
             let attached = match &attachable {
@@ -108,8 +112,8 @@ impl Here<'_> {
     fn components<R: Record>(
         &self,
         border: &Border<R>,
+        roots: Vec<u32>,
     ) -> Result<(Components, Vec<(usize, Target)>), CommError> {
-        let roots = roots(border.sorted);
         let counts = count(border, &roots);
         let edges = border.edges(self.comm, &roots, &counts)?;
         let merged = if self.comm.n_ranks() == 1 { Vec::new() } else { merge(self.comm, edges)? };

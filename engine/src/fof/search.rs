@@ -9,7 +9,7 @@ use inselberg_kernels::fof::link::Linker;
 use inselberg_kernels::fof::reach::Reach;
 use inselberg_kernels::fof::record::{Real, Record};
 use inselberg_kernels::fof::shelf::{Scratch, Shelf, shelve};
-use inselberg_kernels::fof::slabs::{Slabs, count, scatter};
+use inselberg_kernels::fof::slabs::{self, Slabs, count};
 use inselberg_kernels::fof::union::find;
 use inselberg_kernels::sync::AtomicU32;
 use rayon::prelude::*;
@@ -50,23 +50,40 @@ const SLAB: usize = 8192;
 /// More slabs than that would be scattered to slowly.
 const MOST_SLABS: usize = 4096;
 
-/// The particles of a role, sorted by cell; `roles` where not all are linkable. Linear in the particles.
-pub fn sort<T: Real>(
+/// Particles slab by slab.
+#[derive(Debug)]
+pub struct Scattered<R> {
+    slabs: Slabs,
+    records: Vec<R>,
+    /// Number of particles of each slab.
+    sizes: Vec<usize>,
+}
+
+/// The particles of a role by slab; `roles` where not all are linkable. Linear in the particles, whose
+/// positions are not needed any more.
+pub fn scatter<T: Real>(
     frame: &Frame,
     position: &[[T; 3]],
     roles: Option<&[Role]>,
     role: Role,
-) -> Sorted<T::Record> {
+) -> Scattered<T::Record> {
     let slabs = Slabs::new(&frame.grid, (position.len() / SLAB).clamp(1, MOST_SLABS) as u32);
     let is_chosen = |i: usize| roles.map_or(role == Role::Linkable, |roles| roles[i] == role);
-    let (mut records, ends) = distribute(&frame.grid, &slabs, position, is_chosen);
-    let grid = (&frame.grid, &slabs, &frame.reach);
-    let shelves: Vec<Shelf> = carve(&mut records, ends.iter().copied())
-        .into_par_iter()
-        .map_init(Scratch::default, |scratch, slab| shelve(grid, &frame.metric, slab, scratch))
-        .collect();
-    let (blocks, up) = stack(shelves, records.len());
-    Sorted { records, blocks, up }
+    let (records, sizes) = distribute(&frame.grid, &slabs, position, is_chosen);
+    Scattered { slabs, records, sizes }
+}
+
+impl<R: Record> Scattered<R> {
+    /// Sorts each slab by cell. Linear in the particles.
+    pub fn sort(mut self, frame: &Frame) -> Sorted<R> {
+        let grid = (&frame.grid, &self.slabs, &frame.reach);
+        let shelves: Vec<Shelf> = carve(&mut self.records, self.sizes.iter().copied())
+            .into_par_iter()
+            .map_init(Scratch::default, |scratch, slab| shelve(grid, &frame.metric, slab, scratch))
+            .collect();
+        let (blocks, up) = stack(shelves, self.records.len());
+        Sorted { records: self.records, blocks, up }
+    }
 }
 
 /// The particles slab by slab, and the number of each slab.
@@ -99,7 +116,7 @@ fn distribute<T: Real>(
     }
     parts().zip(places).for_each(|((part, list), mut places)| {
         let first = part * n_each;
-        scatter((grid, slabs), list, first as u32, |i| is_chosen(first + i), &mut places);
+        slabs::scatter((grid, slabs), list, first as u32, |i| is_chosen(first + i), &mut places);
     });
     (records, sizes)
 }
@@ -151,10 +168,15 @@ impl<R: Record> Sorted<R> {
         (0..self.blocks.n_rows()).into_par_iter().with_min_len(4).for_each(|row| linker.link(row..row + 1));
     }
 
-    /// The lowest cell of the component of a cell.
-    #[inline]
-    pub fn root(&self, cell: usize) -> u32 {
-        find(&self.up, cell as u32)
+    /// For each cell the lowest one of its component; uses up the union-find.
+    pub fn roots(&mut self) -> Vec<u32> {
+        let up = std::mem::take(&mut self.up);
+        (0..up.len() as u32).into_par_iter().with_min_len(1 << 12).map(|cell| find(&up, cell)).collect()
+    }
+
+    /// Forgets where cells are, but not what is in them.
+    pub fn forget_places(&mut self) {
+        (self.blocks.rows, self.blocks.blocks, self.blocks.layers) = (Vec::new(), Vec::new(), Vec::new());
     }
 
     /// The particles of a cell.

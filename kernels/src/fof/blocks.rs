@@ -1,7 +1,7 @@
 //! Blocks of cells in rows, and all pairs of them that touch.
 
 use super::grid::{Grid, Spot};
-use super::reach::Reach;
+use super::reach::{Reach, Within};
 
 /// A row of blocks: those with the same y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +64,27 @@ pub struct Blocks {
     pub layers: Vec<(u32, u32)>,
 }
 
-/// Which cells of two touching blocks are within reach.
+/// Which cells of two touching blocks are within reach of each other.
+#[derive(Debug, Clone, Copy)]
 pub struct Contact<'a> {
-    /// Cells of the other within reach, along x by place.
-    pub x: &'a [u64; 4],
-    /// The same along y and z.
-    pub yz: &'a [u64; 16],
+    /// Along x.
+    pub x: &'a Within<4>,
+    /// Along y and z.
+    pub yz: &'a Within<16>,
+}
+
+impl Contact<'_> {
+    /// The cells of `a` that may be linked to cells of `b`, and these.
+    #[inline(always)]
+    pub fn rims(&self, a: &Block, b: &Block) -> (u64, u64) {
+        (a.mask & self.x.from & self.yz.from, b.mask & self.x.to & self.yz.to)
+    }
+
+    /// Those of the cells `to` of the other block that are within reach of cell `at`.
+    #[inline(always)]
+    pub fn near(&self, at: u32, to: u64) -> u64 {
+        self.yz.of[at as usize >> 2] & self.x.of[at as usize & 3] & to
+    }
 }
 
 /// What is done with every pair of touching blocks. A trait, as a method can be compiled into the walk over
@@ -154,7 +169,7 @@ impl Blocks {
             let Some((z, far_z)) = grid.axes[2].block_at(row.z, dz) else { continue };
             let Some(other) = self.find(z, y) else { continue };
             let yz = reach.along_yz([far_y, far_z]);
-            sweep(grid, reach, blocks, self.row(other), &yz, visit);
+            sweep(grid, reach, blocks, self.row(other), yz, visit);
         }
     }
 
@@ -169,10 +184,10 @@ impl Blocks {
     ) {
         let (blocks, yz, x) = (self.row(row), reach.along_yz([0, 0]), reach.along_x(4));
         for pair in blocks.windows(2).filter(|pair| pair[1].x == pair[0].x + 1) {
-            visit.pair(&pair[0], &pair[1], Contact { x, yz: &yz });
+            visit.pair(&pair[0], &pair[1], Contact { x, yz });
         }
         let (first, last) = (&blocks[0], &blocks[blocks.len() - 1]);
-        around(grid, reach, (last, first), 1, &yz, visit);
+        around(grid, reach, (last, first), 1, yz, visit);
     }
 }
 
@@ -183,7 +198,7 @@ fn around(
     reach: &Reach,
     (a, b): (&Block, &Block),
     offset: i32,
-    yz: &[u64; 16],
+    yz: &Within<16>,
     visit: &mut impl Visit,
 ) {
     let axis = &grid.axes[0];
@@ -201,7 +216,7 @@ fn sweep(
     reach: &Reach,
     row: &[Block],
     other: &[Block],
-    yz: &[u64; 16],
+    yz: &Within<16>,
     visit: &mut impl Visit,
 ) {
     let along = [reach.along_x(-4), reach.along_x(0), reach.along_x(4)];

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// For each cell of a block, those of the same block within reach.
 pub fn near_in_block(reach: &Reach) -> [u64; 64] {
     let (x, yz) = (reach.along_x(0), reach.along_yz([0, 0]));
-    std::array::from_fn(|cell| x[cell & 3] & yz[cell >> 2])
+    std::array::from_fn(|cell| x.of[cell & 3] & yz.of[cell >> 2])
 }
 
 /// The places of the bits of a set.
@@ -114,11 +114,14 @@ impl<R: Record> Linker<'_, R> {
 impl<R: Record> Visit for &Linker<'_, R> {
     #[inline(always)]
     fn pair(&mut self, a: &Block, b: &Block, contact: Contact) {
-        let mut open = a.mask;
+        let (mut open, to) = contact.rims(a, b);
+        if to == 0 {
+            return;
+        }
         while open != 0 {
             let at = open.trailing_zeros();
             open &= open - 1;
-            let mut near = contact.yz[at as usize >> 2] & contact.x[at as usize & 3] & b.mask;
+            let mut near = contact.near(at, to);
             while near != 0 {
                 self.join(a.cell(at), b.cell(near.trailing_zeros()));
                 near &= near - 1;

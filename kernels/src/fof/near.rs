@@ -71,10 +71,10 @@ struct Search<'a, R, I> {
 impl<R: Record, I: Fn(u32) -> u64> Visit for Search<'_, R, I> {
     #[inline(always)]
     fn pair(&mut self, a: &Block, b: &Block, contact: Contact) {
-        for at in bits(a.mask) {
-            let near = contact.yz[at as usize >> 2] & contact.x[at as usize & 3] & b.mask;
+        let (from, to) = contact.rims(a, b);
+        for at in bits(from) {
             let here = self.others.blocks.particles(a.cell(at));
-            for other in bits(near) {
+            for other in bits(contact.near(at, to)) {
                 let cell = b.cell(other);
                 let there = &self.linkable.records[self.linkable.blocks.particles(cell)];
                 for i in here.clone() {

@@ -159,10 +159,11 @@ impl Shelf {
     #[inline(always)]
     fn fill<K: Key>(
         &mut self,
-        keys: impl Iterator<Item = K>,
+        keys: impl Iterator<Item = K> + Clone,
         row_bits: u32,
         block_of: impl Fn(usize) -> [u32; 3],
     ) {
+        self.reserve(keys.clone(), row_bits);
         let mut last: Option<K> = None;
         for (i, key) in keys.enumerate() {
             if last == Some(key) {
@@ -181,6 +182,23 @@ impl Shelf {
             self.cells.push(i as u32);
             last = Some(key);
         }
+    }
+
+    /// Makes the lists as long as they need to be, not longer: there are as many as slabs.
+    #[inline(always)]
+    fn reserve<K: Key>(&mut self, keys: impl Iterator<Item = K>, row_bits: u32) {
+        let (mut n_rows, mut n_blocks, mut n_cells) = (0, 0, 0);
+        let mut last: Option<K> = None;
+        for key in keys {
+            n_cells += usize::from(last != Some(key));
+            n_blocks += usize::from(last.is_none_or(|l| l.above(6) != key.above(6)));
+            n_rows += usize::from(last.is_none_or(|l| l.above(row_bits) != key.above(row_bits)));
+            last = Some(key);
+        }
+        self.rows.reserve_exact(n_rows);
+        self.blocks.reserve_exact(n_blocks);
+        self.cells.reserve_exact(n_cells);
+        self.up.reserve_exact(n_cells);
     }
 
     #[inline(always)]
