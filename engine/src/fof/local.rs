@@ -102,8 +102,7 @@ impl Here<'_> {
         drop(attachable);
         comm.at("properties");
         let group_of = timed(self.observer, "labels", n, || labels(&sorted, &found, n_own));
-        let groups =
-            timed(self.observer, "properties", n, || self.properties(&border, found, &particles))?;
+        let groups = timed(self.observer, "properties", n, || self.properties(&border, found, &particles))?;
         Ok((groups, group_of))
     }
 

@@ -3,13 +3,13 @@
 use super::spread::Spread;
 use super::{Role, Rules};
 use inselberg_kernels::fof::Metric;
-use inselberg_kernels::fof::blocks::Blocks;
+use inselberg_kernels::fof::blocks::{Block, Blocks, Row};
 use inselberg_kernels::fof::grid::Grid;
 use inselberg_kernels::fof::link::Linker;
 use inselberg_kernels::fof::reach::Reach;
 use inselberg_kernels::fof::record::{Real, Record};
 use inselberg_kernels::fof::shelf::{Scratch, Shelf, shelve};
-use inselberg_kernels::fof::slabs::{self, Slabs, count};
+use inselberg_kernels::fof::slabs::{self, Chosen, Slabs, count};
 use inselberg_kernels::fof::union::find;
 use inselberg_kernels::sync::AtomicU32;
 use rayon::prelude::*;
@@ -59,7 +59,7 @@ pub struct Scattered<R> {
     sizes: Vec<usize>,
 }
 
-/// The particles of a role by slab; `roles` where not all are linkable. Linear in the particles, whose
+/// The particles of a role by slab, all of them if no roles are given. Linear in the particles, whose
 /// positions are not needed any more.
 pub fn scatter<T: Real>(
     frame: &Frame,
@@ -68,8 +68,7 @@ pub fn scatter<T: Real>(
     role: Role,
 ) -> Scattered<T::Record> {
     let slabs = Slabs::new(&frame.grid, (position.len() / SLAB).clamp(1, MOST_SLABS) as u32);
-    let is_chosen = |i: usize| roles.map_or(role == Role::Linkable, |roles| roles[i] == role);
-    let (records, sizes) = distribute(&frame.grid, &slabs, position, is_chosen);
+    let (records, sizes) = distribute(&frame.grid, &slabs, position, roles.map(|roles| (roles, role)));
     Scattered { slabs, records, sizes }
 }
 
@@ -91,16 +90,17 @@ fn distribute<T: Real>(
     grid: &Grid,
     slabs: &Slabs,
     position: &[[T; 3]],
-    is_chosen: impl Fn(usize) -> bool + Sync,
+    chosen: Chosen<Role>,
 ) -> (Vec<T::Record>, Vec<usize>) {
     let n_threads = rayon::current_num_threads();
     let n_parts = if n_threads == 1 { 1 } else { 4 * n_threads };
     let n_each = position.len().div_ceil(n_parts).max(1);
     let parts = || position.par_chunks(n_each).enumerate();
+    let of_part = |part: usize| chosen.map(|(roles, role)| (&roles[part * n_each..], role));
     let counts: Vec<Vec<u32>> = parts()
         .map(|(part, list)| {
             let mut counts = vec![0; slabs.len()];
-            count((grid, slabs), list, |i| is_chosen(part * n_each + i), &mut counts);
+            count((grid, slabs), list, of_part(part), &mut counts);
             counts
         })
         .collect();
@@ -115,8 +115,7 @@ fn distribute<T: Real>(
         places[i % n_counted].push(piece);
     }
     parts().zip(places).for_each(|((part, list), mut places)| {
-        let first = part * n_each;
-        slabs::scatter((grid, slabs), list, first as u32, |i| is_chosen(first + i), &mut places);
+        slabs::scatter((grid, slabs), list, (part * n_each) as u32, of_part(part), &mut places);
     });
     (records, sizes)
 }
@@ -133,25 +132,45 @@ fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mu
 
 /// All shelves as one.
 fn stack(shelves: Vec<Shelf>, n_particles: usize) -> (Blocks, Vec<AtomicU32>) {
-    let total = |of: fn(&Shelf) -> usize| shelves.iter().map(of).sum::<usize>() + 1;
+    let lengths = |of: fn(&Shelf) -> usize| shelves.iter().map(of).collect::<Vec<usize>>();
+    let [n_rows, n_blocks, n_cells] =
+        [lengths(|s| s.rows.len()), lengths(|s| s.blocks.len()), lengths(|s| s.cells.len())];
     let mut all = Blocks {
-        rows: Vec::with_capacity(total(|s| s.rows.len())),
-        blocks: Vec::with_capacity(total(|s| s.blocks.len())),
-        cells: Vec::with_capacity(total(|s| s.cells.len())),
+        rows: room(&n_rows, Row::default()),
+        blocks: room(&n_blocks, Block::default()),
+        cells: room(&n_cells, 0),
         layers: Vec::new(),
     };
-    let mut up = Vec::with_capacity(total(|s| s.up.len()));
-    let mut particle = 0;
-    for shelf in shelves {
-        let (block, cell) = (all.blocks.len() as u32, all.cells.len() as u32);
-        all.rows.extend(shelf.rows.iter().map(|row| row.after(block)));
-        all.blocks.extend(shelf.blocks.iter().map(|b| b.after(cell)));
-        all.cells.extend(shelf.cells.iter().map(|first| first + particle));
-        up.extend(shelf.up.iter().map(|above| AtomicU32::new(above + cell)));
-        particle += shelf.n_particles;
-    }
+    let mut up = room(&n_cells, 0);
+    let particles = starts(shelves.iter().map(|s| s.n_particles as usize));
+    let (block, cell) = (starts(n_blocks.iter().copied()), starts(n_cells.iter().copied()));
+    let rows = carve(&mut all.rows, n_rows.into_iter()).into_par_iter();
+    let blocks = carve(&mut all.blocks, n_blocks.into_iter());
+    let cells = carve(&mut all.cells, n_cells.iter().copied());
+    let parents = carve(&mut up, n_cells.into_iter());
+    let places = rows.zip(blocks).zip(cells).zip(parents).zip(shelves).enumerate();
+    places.for_each(|(i, ((((rows, blocks), cells), parents), shelf))| {
+        rows.iter_mut().zip(&shelf.rows).for_each(|(to, row)| *to = row.after(block[i]));
+        blocks.iter_mut().zip(&shelf.blocks).for_each(|(to, b)| *to = b.after(cell[i]));
+        cells.iter_mut().zip(&shelf.cells).for_each(|(to, first)| *to = first + particles[i]);
+        parents.iter_mut().zip(&shelf.up).for_each(|(to, above)| *to = above + cell[i]);
+    });
     all.seal(n_particles);
-    (all, up)
+    (all, up.into_iter().map(AtomicU32::new).collect())
+}
+
+/// A list for that many entries, and for one at the end.
+fn room<T: Clone>(lengths: &[usize], empty: T) -> Vec<T> {
+    let n = lengths.iter().sum();
+    let mut list = Vec::with_capacity(n + 1);
+    list.resize(n, empty);
+    list
+}
+
+/// What is before each.
+fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
+    let sum = |before: &mut usize, length: usize| Some(std::mem::replace(before, *before + length) as u32);
+    lengths.scan(0, sum).collect()
 }
 
 impl<R: Record> Sorted<R> {

@@ -4,7 +4,7 @@ use super::grid::{Grid, Spot};
 use super::reach::{Reach, Within};
 
 /// A row of blocks: those with the same y and z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Row {
     /// Place of the blocks.
     pub z: u32,
@@ -15,7 +15,7 @@ pub struct Row {
 }
 
 /// A block with at least one particle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Block {
     /// Its cells that have particles.
     pub mask: u64,
@@ -175,13 +175,7 @@ impl Blocks {
 
     /// Visits every pair of touching blocks in one row.
     #[inline(always)]
-    pub fn touching_in_row(
-        &self,
-        grid: &Grid,
-        reach: &Reach,
-        row: usize,
-        visit: &mut impl Visit,
-    ) {
+    pub fn touching_in_row(&self, grid: &Grid, reach: &Reach, row: usize, visit: &mut impl Visit) {
         let (blocks, yz, x) = (self.row(row), reach.along_yz([0, 0]), reach.along_x(4));
         for pair in blocks.windows(2).filter(|pair| pair[1].x == pair[0].x + 1) {
             visit.pair(&pair[0], &pair[1], Contact { x, yz });

@@ -66,34 +66,33 @@ fn sort<R: Record>(grid: &Grid, slabs: &Slabs, records: &mut [R], scratch: &mut 
     let (n_bits, row_bits) = slabs.key_bits();
     let mut shelf = Shelf { n_particles: records.len() as u32, ..Shelf::default() };
     if n_bits <= 32 {
-        let keys = records
-            .iter()
-            .zip(0u64..)
-            .map(|(record, i)| u64::from(slabs.short_key(grid.spot(record.position()))) << 32 | i);
-        scratch.keys[0].clear();
-        scratch.keys[0].extend(keys);
+        scratch.keys[0].resize(records.len(), 0);
+        for (i, (key, record)) in scratch.keys[0].iter_mut().zip(records.iter()).enumerate() {
+            *key = u64::from(slabs.short_key(grid.spot(record.position()))) << 32 | i as u64;
+        }
         sort_keys(&mut scratch.keys, n_bits);
-        let order = scratch.keys[0].iter().map(|k| ((k >> 32) as u32, *k as u32));
-        take(records, &mut scratch.records, order.clone().map(|k| k.1));
-        shelf.fill(order.map(|k| k.0), row_bits, |i| grid.spot(records[i].position()).block);
+        take(records, &mut scratch.records, &scratch.keys[0]);
+        shelf.fill(&scratch.keys[0], row_bits, grid, records);
     } else {
-        let keys = records.iter().zip(0..).map(|(record, i)| (slabs.key(grid.spot(record.position())), i));
         scratch.long.clear();
-        scratch.long.extend(keys);
+        for (i, record) in records.iter().enumerate() {
+            scratch.long.push((slabs.key(grid.spot(record.position())), i as u32));
+        }
         scratch.long.sort_unstable();
-        let order = scratch.long.iter();
-        take(records, &mut scratch.records, order.clone().map(|k| k.1));
-        shelf.fill(order.map(|k| k.0), row_bits, |i| grid.spot(records[i].position()).block);
+        take(records, &mut scratch.records, &scratch.long);
+        shelf.fill(&scratch.long, row_bits, grid, records);
     }
     shelf
 }
 
 /// Brings records into an order.
 #[inline(always)]
-fn take<R: Record>(records: &mut [R], copy: &mut Vec<R>, order: impl Iterator<Item = u32>) {
+fn take<R: Record, E: Entry>(records: &mut [R], copy: &mut Vec<R>, order: &[E]) {
     copy.clear();
     copy.extend_from_slice(records);
-    records.iter_mut().zip(order).for_each(|(record, i)| *record = copy[i as usize]);
+    for (record, entry) in records.iter_mut().zip(order) {
+        *record = copy[entry.index()];
+    }
 }
 
 /// Sorts by the upper halves, equal ones by the lower; the result is in the first list.
@@ -124,54 +123,60 @@ fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
     }
 }
 
-/// A key of a place: cells of one block differ in the lowest six bits only.
-trait Key: Copy + PartialEq {
-    fn above(self, bits: u32) -> Self;
+/// The key of a place, in which cells of one block differ in the lowest six bits only, and a particle there.
+trait Entry: Copy {
+    fn same_above(self, other: Self, bits: u32) -> bool;
     fn cell(self) -> u32;
+    fn index(self) -> usize;
 }
 
-impl Key for u32 {
+impl Entry for u64 {
     #[inline(always)]
-    fn above(self, bits: u32) -> Self {
-        self.checked_shr(bits).unwrap_or(0)
+    fn same_above(self, other: Self, bits: u32) -> bool {
+        (self ^ other) >> 32 >> bits == 0
     }
 
     #[inline(always)]
     fn cell(self) -> u32 {
-        self & 63
+        (self >> 32) as u32 & 63
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as u32 as usize
     }
 }
 
-impl Key for u128 {
+impl Entry for (u128, u32) {
     #[inline(always)]
-    fn above(self, bits: u32) -> Self {
-        self >> bits
+    fn same_above(self, other: Self, bits: u32) -> bool {
+        (self.0 ^ other.0) >> bits == 0
     }
 
     #[inline(always)]
     fn cell(self) -> u32 {
-        self as u32 & 63
+        self.0 as u32 & 63
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.1 as usize
     }
 }
 
 impl Shelf {
-    /// Cells, blocks and rows from ascending keys; `block_of` says in which block a particle is.
+    /// Cells, blocks and rows from ascending keys and the particles in their order.
     #[inline(always)]
-    fn fill<K: Key>(
-        &mut self,
-        keys: impl Iterator<Item = K> + Clone,
-        row_bits: u32,
-        block_of: impl Fn(usize) -> [u32; 3],
-    ) {
-        self.reserve(keys.clone(), row_bits);
-        let mut last: Option<K> = None;
-        for (i, key) in keys.enumerate() {
-            if last == Some(key) {
+    fn fill<R: Record, E: Entry>(&mut self, keys: &[E], row_bits: u32, grid: &Grid, records: &[R]) {
+        self.reserve(keys, row_bits);
+        for (i, key) in keys.iter().enumerate() {
+            let last = keys[i.saturating_sub(1)];
+            if i > 0 && key.same_above(last, 0) {
                 continue;
             }
-            if last.is_none_or(|l| l.above(6) != key.above(6)) {
-                let [x, y, z] = block_of(i);
-                if last.is_none_or(|l| l.above(row_bits) != key.above(row_bits)) {
+            if i == 0 || !key.same_above(last, 6) {
+                let [x, y, z] = grid.spot(records[i].position()).block;
+                if i == 0 || !key.same_above(last, row_bits) {
                     self.rows.push(Row { z, y, first: self.blocks.len() as u32 });
                 }
                 self.blocks.push(Block { mask: 0, first: self.cells.len() as u32, x });
@@ -180,20 +185,19 @@ impl Shelf {
                 block.mask |= 1 << key.cell();
             }
             self.cells.push(i as u32);
-            last = Some(key);
         }
     }
 
     /// Makes the lists as long as they need to be, not longer: there are as many as slabs.
     #[inline(always)]
-    fn reserve<K: Key>(&mut self, keys: impl Iterator<Item = K>, row_bits: u32) {
-        let (mut n_rows, mut n_blocks, mut n_cells) = (0, 0, 0);
-        let mut last: Option<K> = None;
-        for key in keys {
-            n_cells += usize::from(last != Some(key));
-            n_blocks += usize::from(last.is_none_or(|l| l.above(6) != key.above(6)));
-            n_rows += usize::from(last.is_none_or(|l| l.above(row_bits) != key.above(row_bits)));
-            last = Some(key);
+    fn reserve<E: Entry>(&mut self, keys: &[E], row_bits: u32) {
+        let first = usize::from(!keys.is_empty());
+        let (mut n_rows, mut n_blocks, mut n_cells) = (first, first, first);
+        for i in 1..keys.len() {
+            let (last, key) = (keys[i - 1], keys[i]);
+            n_cells += usize::from(!key.same_above(last, 0));
+            n_blocks += usize::from(!key.same_above(last, 6));
+            n_rows += usize::from(!key.same_above(last, row_bits));
         }
         self.rows.reserve_exact(n_rows);
         self.blocks.reserve_exact(n_blocks);

@@ -78,47 +78,76 @@ impl Slabs {
     }
 }
 
+/// What takes part: particles of one kind among those of which the kind is given, or all.
+pub type Chosen<'a, K> = Option<(&'a [K], K)>;
+
+/// Calls `each` with number and position of those that take part.
+#[inline(always)]
+fn each<T: Real, K: Copy + PartialEq>(
+    positions: &[[T; 3]],
+    chosen: Chosen<K>,
+    mut each: impl FnMut(usize, [T; 3]),
+) {
+    match chosen {
+        None => positions.iter().enumerate().for_each(
+            #[inline(always)]
+            |(i, position)| each(i, *position),
+        ),
+        Some((kinds, kind)) => positions.iter().zip(kinds).enumerate().for_each(
+            #[inline(always)]
+            |(i, (position, of))| {
+                if *of == kind {
+                    each(i, *position);
+                }
+            },
+        ),
+    }
+}
+
 /// Adds to `counts` how many of the `chosen` positions are in each slab.
-pub fn count<T: Real>(
+pub fn count<T: Real, K: Copy + PartialEq>(
     (grid, slabs): (&Grid, &Slabs),
     positions: &[[T; 3]],
-    chosen: impl Fn(usize) -> bool,
+    chosen: Chosen<K>,
     counts: &mut [u32],
 ) {
     wide(
         #[inline(always)]
         || {
-            for (i, position) in positions.iter().enumerate() {
-                if chosen(i) {
-                    counts[slabs.of(grid, T::place(*position))] += 1;
-                }
-            }
+            each(
+                positions,
+                chosen,
+                #[inline(always)]
+                |_, position| counts[slabs.of(grid, T::place(position))] += 1,
+            );
         },
     );
 }
 
 /// Puts the `chosen` particles into the places that are left for each slab, as many as [`count`] counted.
 /// The first is number `first` of the input.
-pub fn scatter<T: Real>(
+pub fn scatter<T: Real, K: Copy + PartialEq>(
     (grid, slabs): (&Grid, &Slabs),
     positions: &[[T; 3]],
     first: u32,
-    chosen: impl Fn(usize) -> bool,
+    chosen: Chosen<K>,
     places: &mut [&mut [T::Record]],
 ) {
     wide(
         #[inline(always)]
         || {
-            for (i, position) in positions.iter().enumerate() {
-                if !chosen(i) {
-                    continue;
-                }
-                let places = &mut places[slabs.of(grid, T::place(*position))];
-                if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
-                    *place = T::Record::new(*position, first + i as u32);
-                    *places = rest;
-                }
-            }
+            each(
+                positions,
+                chosen,
+                #[inline(always)]
+                |i, position| {
+                    let places = &mut places[slabs.of(grid, T::place(position))];
+                    if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
+                        *place = T::Record::new(position, first + i as u32);
+                        *places = rest;
+                    }
+                },
+            );
         },
     );
 }
