@@ -8,6 +8,7 @@
 //! A new format is one file here and one line in [`READERS`].
 
 mod error;
+pub mod particles;
 pub mod ramses;
 
 pub use error::{ReadError, ReadResult};

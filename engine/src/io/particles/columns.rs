@@ -1,0 +1,92 @@
+//! What is read of particles.
+
+/// Coordinates as the input has them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Positions {
+    /// In single precision.
+    Single(Vec<[f32; 3]>),
+    /// In double precision.
+    Double(Vec<[f64; 3]>),
+}
+
+/// Columns that rows are appended to. Who wants a column puts an empty vector there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Columns {
+    /// Positions, in the precision that is wanted.
+    pub position: Positions,
+    /// Masses in code units; 1 where the input has none.
+    pub mass: Option<Vec<f64>>,
+    /// Identities; rows where the input has none. Negative ones come after all others.
+    pub id: Option<Vec<u64>>,
+    /// Kinds.
+    pub kind: Option<Vec<u8>>,
+    /// Peculiar velocities in code units; zeros where the input has none.
+    pub velocity: Option<Vec<[f32; 3]>>,
+    /// Gas densities in code units; NaN for what is not gas.
+    pub density: Option<Vec<f32>>,
+}
+
+impl Positions {
+    /// None yet, with room for `n`.
+    pub fn with_capacity(is_double: bool, n: usize) -> Self {
+        if is_double { Self::Double(Vec::with_capacity(n)) } else { Self::Single(Vec::with_capacity(n)) }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Single(v) => v.len(),
+            Self::Double(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// That of particle `i`.
+    pub fn at(&self, i: usize) -> [f64; 3] {
+        match self {
+            Self::Single(v) => v[i].map(f64::from),
+            Self::Double(v) => v[i],
+        }
+    }
+
+    /// Appends positions in double precision, rounded where single precision is wanted.
+    pub fn extend_from_doubles(&mut self, more: &[[f64; 3]]) {
+        match self {
+            Self::Single(v) => v.extend(more.iter().map(|x| x.map(|x| x as f32))),
+            Self::Double(v) => v.extend_from_slice(more),
+        }
+    }
+
+    /// Appends positions in single precision.
+    pub fn extend_from_singles(&mut self, more: &[[f32; 3]]) {
+        match self {
+            Self::Single(v) => v.extend_from_slice(more),
+            Self::Double(v) => v.extend(more.iter().map(|x| x.map(f64::from))),
+        }
+    }
+}
+
+impl Columns {
+    /// Fills what a plain array cannot say of the rows `first` to `first + n`: they are dark matter of mass 1.
+    pub(super) fn pad(&mut self, first: u64, n: usize, kind: u8) {
+        if let Some(mass) = &mut self.mass {
+            mass.extend(std::iter::repeat_n(1.0, n));
+        }
+        if let Some(id) = &mut self.id {
+            id.extend(first..first + n as u64);
+        }
+        if let Some(kinds) = &mut self.kind {
+            kinds.extend(std::iter::repeat_n(kind, n));
+        }
+        if let Some(velocity) = &mut self.velocity {
+            velocity.extend(std::iter::repeat_n([0.0; 3], n));
+        }
+        if let Some(density) = &mut self.density {
+            density.extend(std::iter::repeat_n(f32::NAN, n));
+        }
+    }
+}

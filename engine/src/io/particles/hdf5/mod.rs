@@ -1,0 +1,10 @@
+//! Particles in HDF5: snapshots of SWIFT, Gadget and their like, and plain arrays at a path in a file.
+
+mod array;
+mod file;
+mod header;
+mod scales;
+mod snapshot;
+
+pub use array::READER as ARRAY_READER;
+pub use snapshot::READER as SNAPSHOT_READER;

@@ -1,0 +1,271 @@
+//! Snapshots of SWIFT, Gadget and their like: `PartTypeN/{Coordinates, Masses, ParticleIDs, ...}`.
+//!
+//! One or several files. One file of several, `snap_080.0.hdf5`, stands for all of them.
+
+use super::array::{append, read_positions, triples};
+use super::file::{Column, Source};
+use super::header::{FileHeader, WholeHeader, is_hdf5};
+use super::scales::scales;
+use crate::io::particles::spread::Spread;
+use crate::io::particles::{About, Columns, GAS, MassOf, N_KINDS, ParticleInput, ParticleReader, Species};
+use crate::io::{ReadError, ReadResult};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The reader of Gadget-like snapshots.
+pub const READER: ParticleReader = ParticleReader {
+    name: "SWIFT or Gadget HDF5",
+    looks: "a file such as snap_0000.hdf5, or snap_080.0.hdf5 for all of snap_080.*.hdf5",
+    recognises: is_hdf5,
+    open,
+};
+
+/// What masses are called; black holes of SWIFT have two.
+const MASSES: [&str; 2] = ["Masses", "DynamicalMasses"];
+const DENSITIES: [&str; 2] = ["Densities", "Density"];
+
+struct Snapshot {
+    about: About,
+    files: Vec<PathBuf>,
+    /// By species.
+    spreads: Vec<Spread>,
+    /// Peculiar velocities over those in the files.
+    velocity: f64,
+}
+
+/// What one file has of a kind.
+struct Found {
+    is_double: bool,
+    has_masses: bool,
+    has_ids: bool,
+    has_velocities: bool,
+    has_densities: bool,
+}
+
+fn open(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
+    let first_source = Source::open(&paths[0])?;
+    let first = FileHeader::read(&first_source)?;
+    let files = all_files(paths, first.whole.n_files)?;
+    let mut counts: [Vec<u64>; N_KINDS] = Default::default();
+    let mut found: [Vec<Found>; N_KINDS] = Default::default();
+    for path in &files {
+        let source = Source::open(path)?;
+        let header = FileHeader::read(&source)?;
+        agree(&source, &header.whole, &paths[0], &first.whole)?;
+        for kind in 0..N_KINDS {
+            counts[kind].push(header.here[kind]);
+            if header.here[kind] > 0 {
+                found[kind].push(look(&source, kind, header.here[kind])?);
+            }
+        }
+    }
+    check_totals(&first_source, &first.whole, &counts)?;
+    let scales =
+        scales(&first_source, &first.whole, |kind| counts[usize::from(kind)].iter().any(|n| *n > 0))?;
+    let mut species = Vec::new();
+    let mut spreads = Vec::new();
+    for (kind, counts) in counts.into_iter().enumerate().filter(|(_, counts)| counts.iter().any(|n| *n > 0)) {
+        let spread = Spread::of(counts);
+        species.push(describe(
+            &first_source,
+            kind,
+            &found[kind],
+            spread.total(),
+            first.whole.mass_table[kind],
+        )?);
+        spreads.push(spread);
+    }
+    let about = About {
+        format: scales.format,
+        sides: first.whole.sides,
+        periodic: scales.periodic,
+        time: first.whole.time,
+        units: scales.units,
+        cosmology: scales.cosmology,
+        matter: scales.matter,
+        species,
+    };
+    Ok(Box::new(Snapshot { about, files, spreads, velocity: scales.velocity }))
+}
+
+fn agree(source: &Source, header: &WholeHeader, first: &Path, expected: &WholeHeader) -> ReadResult<()> {
+    match header.difference(expected) {
+        None => Ok(()),
+        Some((name, here, there)) => {
+            Err(source.bad(&format!("Header/{name}"), here, format!("{there} as in {}", first.display())))
+        }
+    }
+}
+
+/// The files of the snapshot that `paths` are, or of which the one path is.
+fn all_files(paths: &[PathBuf], n_files: u64) -> ReadResult<Vec<PathBuf>> {
+    if paths.len() as u64 == n_files {
+        return Ok(paths.to_vec());
+    }
+    if paths.len() > 1 {
+        let problem = format!("{} files given", paths.len());
+        let expected = format!("all {n_files} of the snapshot");
+        return Err(ReadError::content(&paths[0], "Header/NumFilesPerSnapshot", problem, expected));
+    }
+    let Some(sibling) = siblings(&paths[0]) else {
+        let problem = format!("one of {n_files} files, and its name has no number");
+        return Err(ReadError::content(&paths[0], "Header/NumFilesPerSnapshot", problem, "all of them"));
+    };
+    let all: Vec<_> = (0..n_files).map(sibling).collect();
+    match all.iter().find(|path| !path.exists()) {
+        Some(path) => {
+            let what = format!("not there; expected all {n_files} files of the snapshot");
+            Err(ReadError::absent(path, what))
+        }
+        None => Ok(all),
+    }
+}
+
+/// From the name of one file of a snapshot to that of any: `snap.3.hdf5` to `snap.N.hdf5`.
+fn siblings(path: &Path) -> Option<impl Fn(u64) -> PathBuf> {
+    let (ending, stem) = (path.extension()?.to_str()?.to_string(), path.file_stem()?.to_str()?);
+    let (base, number) = stem.rsplit_once('.')?;
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let (path, base) = (path.to_path_buf(), base.to_string());
+    is_number.then_some(move |n| path.with_file_name(format!("{base}.{n}.{ending}")))
+}
+
+/// What a file has of a kind; that its positions are what the header says.
+fn look(source: &Source, kind: usize, n: u64) -> ReadResult<Found> {
+    let place = |name: &str| format!("PartType{kind}/{name}");
+    let positions = source.need(&place("Coordinates"), n, 3)?;
+    let has = |names: &[&str]| Ok(find_any(source, kind, names)?.is_some());
+    Ok(Found {
+        is_double: source.is_double(&positions)?,
+        has_masses: has(&MASSES)?,
+        has_ids: has(&["ParticleIDs"])?,
+        has_velocities: has(&["Velocities"])?,
+        has_densities: kind == usize::from(GAS) && has(&DENSITIES)?,
+    })
+}
+
+fn find_any(source: &Source, kind: usize, names: &[&str]) -> ReadResult<Option<Column>> {
+    let found = names.iter().map(|name| source.find(&format!("PartType{kind}/{name}")));
+    Ok(found.collect::<ReadResult<Vec<_>>>()?.into_iter().flatten().next())
+}
+
+fn check_totals(source: &Source, header: &WholeHeader, counts: &[Vec<u64>; N_KINDS]) -> ReadResult<()> {
+    let Some(total) = header.total else { return Ok(()) };
+    for (kind, (total, counts)) in total.iter().zip(counts).enumerate() {
+        let sum: u64 = counts.iter().sum();
+        if sum != *total {
+            let problem = format!("{total} particles of PartType{kind} in all files");
+            let expected = format!("{sum}, the sum of NumPart_ThisFile over {} files", counts.len());
+            return Err(source.bad("Header/NumPart_Total", problem, expected));
+        }
+    }
+    Ok(())
+}
+
+fn describe(source: &Source, kind: usize, found: &[Found], n: u64, table: f64) -> ReadResult<Species> {
+    let with_masses = found.iter().filter(|f| f.has_masses).count();
+    if with_masses != 0 && with_masses != found.len() && table == 0.0 {
+        let problem = format!("in {with_masses} of {} files", found.len());
+        return Err(source.bad(&format!("PartType{kind}/Masses"), problem, "in all or in none"));
+    }
+    let mass = match (with_masses, table) {
+        (0, 0.0) => MassOf::Unknown,
+        (0, table) => MassOf::Same(table),
+        _ => MassOf::Each,
+    };
+    Ok(Species {
+        name: format!("PartType{kind}"),
+        kind: Some(kind as u8),
+        n,
+        mass,
+        is_double: found.iter().any(|f| f.is_double),
+        has_ids: found.iter().all(|f| f.has_ids),
+        has_velocities: found.iter().all(|f| f.has_velocities),
+        has_densities: found.iter().all(|f| f.has_densities),
+    })
+}
+
+impl ParticleInput for Snapshot {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn read(&self, species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+        let mut before = rows.start;
+        for (file, rows) in self.spreads[species].parts(rows) {
+            if !rows.is_empty() {
+                self.read_file(species, file, rows.clone(), before, into)?;
+            }
+            before += rows.end - rows.start;
+        }
+        Ok(())
+    }
+
+    fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {
+        let (file, row) = self.spreads[species].find(row);
+        (self.files[file].clone(), format!("{} row {row}", self.about.species[species].name))
+    }
+}
+
+impl Snapshot {
+    /// Appends rows of one file, the first of which is row `first` of all.
+    fn read_file(
+        &self,
+        species: usize,
+        file: usize,
+        rows: Range<u64>,
+        first: u64,
+        into: &mut Columns,
+    ) -> ReadResult<()> {
+        let source = Source::open(&self.files[file])?;
+        let what = &self.about.species[species];
+        let kind = usize::from(what.kind.unwrap_or_default());
+        let n_here = FileHeader::read(&source)?.here[kind];
+        let (n, place) = ((rows.end - rows.start) as usize, |name: &str| format!("{}/{name}", what.name));
+        let positions = source.need(&place("Coordinates"), n_here, 3)?;
+        read_positions(&source, &positions, rows.clone(), &mut into.position)?;
+        if let Some(mass) = &mut into.mass {
+            match find_any(&source, kind, &MASSES)? {
+                Some(column) => {
+                    append(mass, source.reals(&source.fits(column, n_here, 1)?, rows.clone())?);
+                }
+                None => mass.extend(std::iter::repeat_n(self.mass_of(&source, kind)?, n)),
+            }
+        }
+        match &mut into.id {
+            Some(id) if what.has_ids => {
+                let column = source.need(&place("ParticleIDs"), n_here, 1)?;
+                append(id, source.integers(&column, rows.clone())?);
+            }
+            Some(id) => id.extend(first..first + n as u64),
+            None => {}
+        }
+        if let Some(kinds) = &mut into.kind {
+            kinds.extend(std::iter::repeat_n(kind as u8, n));
+        }
+        match &mut into.velocity {
+            Some(velocity) if what.has_velocities => {
+                let column = source.need(&place("Velocities"), n_here, 3)?;
+                let factor = self.velocity as f32;
+                let read = triples(source.reals::<f32>(&column, rows.clone())?);
+                velocity.extend(read.into_iter().map(|v| v.map(|v| v * factor)));
+            }
+            Some(velocity) => velocity.extend(std::iter::repeat_n([0.0; 3], n)),
+            None => {}
+        }
+        match (&mut into.density, find_any(&source, kind, &DENSITIES)?) {
+            (Some(density), Some(column)) if what.has_densities => {
+                append(density, source.reals(&source.fits(column, n_here, 1)?, rows)?);
+            }
+            (Some(density), _) => density.extend(std::iter::repeat_n(f32::NAN, n)),
+            (None, _) => {}
+        }
+        Ok(())
+    }
+
+    /// The mass of all particles of a kind in a file that has no list of masses.
+    fn mass_of(&self, source: &Source, kind: usize) -> ReadResult<f64> {
+        let table = FileHeader::read(source)?.whole.mass_table[kind];
+        Ok(if table > 0.0 { table } else { 1.0 })
+    }
+}
