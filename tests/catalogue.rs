@@ -28,6 +28,11 @@ fn sample() -> Catalogue {
             Dimension::LENGTH,
             Values::F64x3(odd.iter().map(|x| [*x, 0.25, -*x]).collect()),
         ),
+        column(
+            "radius",
+            Dimension::LENGTH,
+            Values::F32(vec![f32::INFINITY, -0.0, 1e-45, f32::MAX, 0.1, f32::NAN]),
+        ),
     ];
     let cells = vec![
         column("level", Dimension::NONE, Values::U8(vec![0, 255])),
@@ -67,6 +72,7 @@ fn bits(catalogue: &Catalogue) -> String {
         for column in &table.columns {
             let numbers = match &column.values {
                 Values::F64(v) => v.iter().map(|x| canonical(*x)).collect::<Vec<_>>(),
+                Values::F32(v) => v.iter().map(|x| canonical((*x).into())).collect(),
                 Values::F64x3(v) => v.iter().flatten().map(|x| canonical(*x)).collect(),
                 _ => vec![],
             };

@@ -12,11 +12,12 @@ use std::path::Path;
 fn values(kind: u64, rows: std::ops::Range<u64>) -> Values {
     let mixed = |i: u64| (i + kind).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
     let real = move |i: u64| mixed(i) as f64 / 7.0;
-    match kind % 6 {
+    match kind % 7 {
         0 => Values::U8(rows.map(|i| mixed(i) as u8).collect()),
         1 => Values::U64(rows.map(mixed).collect()),
         2 => Values::I64(rows.map(|i| mixed(i).cast_signed()).collect()),
         3 => Values::F64(rows.map(real).collect()),
+        6 => Values::F32(rows.map(|i| real(i) as f32).collect()),
         4 => Values::F64x3(rows.map(|i| [real(i), -real(i + 1), 0.5]).collect()),
         _ => Values::U32x3(rows.map(|i| [i as u32, mixed(i) as u32, 3]).collect()),
     }
@@ -72,6 +73,7 @@ fn rows_of(values: &Values, runs: &[Run]) -> Values {
         Values::U64(v) => Values::U64(pick(v, runs)),
         Values::I64(v) => Values::I64(pick(v, runs)),
         Values::F64(v) => Values::F64(pick(v, runs)),
+        Values::F32(v) => Values::F32(pick(v, runs)),
         Values::F64x3(v) => Values::F64x3(pick(v, runs)),
         Values::U32x3(v) => Values::U32x3(pick(v, runs)),
     }

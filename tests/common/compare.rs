@@ -9,6 +9,7 @@ pub fn bits(values: &Values) -> Vec<u64> {
         Values::U64(v) => v.clone(),
         Values::I64(v) => v.iter().map(|&x| x as u64).collect(),
         Values::F64(v) => v.iter().map(|x| x.to_bits()).collect(),
+        Values::F32(v) => v.iter().map(|x| x.to_bits().into()).collect(),
         Values::F64x3(v) => v.iter().flatten().map(|x| x.to_bits()).collect(),
         Values::U32x3(v) => v.iter().flatten().map(|&x| u64::from(x)).collect(),
     }

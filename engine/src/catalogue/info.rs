@@ -1,7 +1,7 @@
 //! A catalogue described for a person.
 
 use super::units::unit_name;
-use super::{Attribute, Catalogue, Table};
+use super::{Attribute, Catalogue, Table, Values};
 use std::fmt::Write;
 
 /// How many haloes are listed.
@@ -26,6 +26,7 @@ pub fn describe(catalogue: &Catalogue) -> String {
         }
     }
     describe_haloes(&mut text, catalogue);
+    describe_groups(&mut text, catalogue);
     text
 }
 
@@ -82,6 +83,22 @@ fn describe_haloes(text: &mut String, catalogue: &Catalogue) {
         let (id, cells) = (count(haloes, "id", row), count(haloes, "n_cells", row));
         let line = format!("  {id:>10}  {:>12.5e}  {cells:>10}  {position}", masses[row]);
         let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+fn describe_groups(text: &mut String, catalogue: &Catalogue) {
+    let Some(groups) = catalogue.table("Groups") else { return };
+    let (Some(masses), Some(centres)) = (groups.reals("Masses"), groups.vectors("Centres")) else { return };
+    let count = |name: &str, row: usize| match groups.column(name).map(|c| &c.values) {
+        Some(Values::I64(values)) => values[row].to_string(),
+        _ => "-".into(),
+    };
+    let _ = writeln!(text, "\nthe largest groups (code units)");
+    let _ = writeln!(text, "  {:>10}  {:>12}  {:>10}  centre of mass", "id", "mass", "members");
+    for row in 0..groups.n_rows().min(N_LISTED) {
+        let (id, size, [x, y, z]) = (count("GroupIDs", row), count("Sizes", row), centres[row]);
+        let line = format!("  {id:>10}  {:>12.5e}  {size:>10}  {x:9.6} {y:9.6} {z:9.6}", masses[row]);
+        let _ = writeln!(text, "{line}");
     }
 }
 

@@ -40,6 +40,8 @@ pub enum Values {
     I64(Vec<i64>),
     /// Reals.
     F64(Vec<f64>),
+    /// Reals in single precision.
+    F32(Vec<f32>),
     /// Vectors.
     F64x3(Vec<[f64; 3]>),
     /// Integer cell coordinates.
@@ -131,6 +133,7 @@ impl Values {
             Self::U64(_) => "u64",
             Self::I64(_) => "i64",
             Self::F64(_) => "f64",
+            Self::F32(_) => "f32",
             Self::F64x3(_) => "f64x3",
             Self::U32x3(_) => "u32x3",
         }
@@ -143,6 +146,7 @@ impl Values {
             Self::U64(v) => v.len(),
             Self::I64(v) => v.len(),
             Self::F64(v) => v.len(),
+            Self::F32(v) => v.len(),
             Self::F64x3(v) => v.len(),
             Self::U32x3(v) => v.len(),
         }

@@ -48,6 +48,7 @@ fn empty_values(type_name: &str) -> Option<Values> {
         "u64" => Values::U64(vec![]),
         "i64" => Values::I64(vec![]),
         "f64" => Values::F64(vec![]),
+        "f32" => Values::F32(vec![]),
         "f64x3" => Values::F64x3(vec![]),
         "u32x3" => Values::U32x3(vec![]),
         _ => return None,

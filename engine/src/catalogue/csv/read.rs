@@ -109,6 +109,7 @@ fn push(values: &mut Values, fields: &mut Split<'_, char>) -> Option<()> {
         Values::U64(v) => v.push(value(fields)?),
         Values::I64(v) => v.push(value(fields)?),
         Values::F64(v) => v.push(value(fields)?),
+        Values::F32(v) => v.push(value(fields)?),
         Values::F64x3(v) => v.push([value(fields)?, value(fields)?, value(fields)?]),
         Values::U32x3(v) => v.push([value(fields)?, value(fields)?, value(fields)?]),
     }

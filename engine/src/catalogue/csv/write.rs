@@ -85,6 +85,7 @@ fn write_value(out: &mut dyn Write, values: &Values, row: usize) -> Result<()> {
         Values::U64(v) => write!(out, "{}", v[row]),
         Values::I64(v) => write!(out, "{}", v[row]),
         Values::F64(v) => write!(out, "{:?}", v[row]),
+        Values::F32(v) => write!(out, "{:?}", v[row]),
         Values::F64x3(v) => write!(out, "{:?},{:?},{:?}", v[row][0], v[row][1], v[row][2]),
         Values::U32x3(v) => write!(out, "{},{},{}", v[row][0], v[row][1], v[row][2]),
     }
@@ -126,6 +127,7 @@ fn add_values(values: &Values, add: &mut impl FnMut(u64)) {
         Values::U64(v) => v.iter().for_each(|x| add(*x)),
         Values::I64(v) => v.iter().for_each(|x| add(x.cast_unsigned())),
         Values::F64(v) => v.iter().for_each(|x| add(x.to_bits())),
+        Values::F32(v) => v.iter().for_each(|x| add(x.to_bits().into())),
         Values::F64x3(v) => v.iter().flatten().for_each(|x| add(x.to_bits())),
         Values::U32x3(v) => v.iter().flatten().for_each(|x| add((*x).into())),
     }

@@ -4,10 +4,12 @@
 //! catalogue. Each dataset has `units` (code units by name), `cgs_factor` (where the catalogue
 //! knows its units) and `description`. Vectors are `[N, 3]`. Large tables are chunked and
 //! compressed; no times are stored, so equal catalogues give equal files. After the HDF5 data
-//! stands a checksum, which HDF5 itself ignores (`seal`).
+//! stands a checksum, which HDF5 itself ignores (`seal`). Catalogues of groups also have what SWIFT's have
+//! (`swift`).
 
 mod read;
 mod seal;
+mod swift;
 mod write;
 
 pub use read::read;

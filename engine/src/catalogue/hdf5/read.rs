@@ -1,6 +1,7 @@
 //! HDF5 to catalogue.
 
 use super::seal::is_intact;
+use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::units::parse_unit;
 use crate::catalogue::{
@@ -26,7 +27,8 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let file = File::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
     source.check_mark(&file)?;
     let attributes = source.attributes(&file)?;
-    let tables = source.names(&file)?.into_iter().map(|name| source.table(&file, &name));
+    let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));
+    let tables = names.map(|name| source.table(&file, &name));
     Ok(Catalogue { attributes, tables: tables.collect::<Result<_, _>>()? })
 }
 
@@ -96,6 +98,7 @@ impl Source<'_> {
             (TypeDescriptor::Unsigned(IntSize::U8), 1) => self.raw(dataset, place).map(Values::U64),
             (TypeDescriptor::Integer(IntSize::U8), 1) => self.raw(dataset, place).map(Values::I64),
             (TypeDescriptor::Float(FloatSize::U8), 1) => self.raw(dataset, place).map(Values::F64),
+            (TypeDescriptor::Float(FloatSize::U4), 1) => self.raw(dataset, place).map(Values::F32),
             (TypeDescriptor::Float(FloatSize::U8), 2) if vector => {
                 self.raw(dataset, place).map(|v| Values::F64x3(triples(&v)))
             }

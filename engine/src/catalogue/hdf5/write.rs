@@ -1,6 +1,7 @@
 //! Catalogue to HDF5.
 
 use super::seal::seal;
+use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::atomic::stage_path;
 use crate::catalogue::units::{cgs_factor, unit_name};
@@ -79,6 +80,7 @@ impl Target<'_> {
         for (table, n_rows) in tables {
             self.table(&file, attributes, table, *n_rows as usize)?;
         }
+        swift::dress(&file, attributes, tables).map_err(self.failed("SWIFT's attributes"))?;
         Ok(file)
     }
 
@@ -164,6 +166,7 @@ fn new_dataset(group: &Group, column: &Column, n_rows: usize) -> ::hdf5::Result<
         Values::U64(_) => raw::<u64>(group, name, &[n_rows]),
         Values::I64(_) => raw::<i64>(group, name, &[n_rows]),
         Values::F64(_) => raw::<f64>(group, name, &[n_rows]),
+        Values::F32(_) => raw::<f32>(group, name, &[n_rows]),
         Values::F64x3(_) => raw::<f64>(group, name, &[n_rows, 3]),
         Values::U32x3(_) => raw::<u32>(group, name, &[n_rows, 3]),
     }
@@ -187,6 +190,7 @@ fn put(dataset: &Dataset, values: &Values, first: usize) -> ::hdf5::Result<()> {
         Values::U64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
         Values::I64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
         Values::F64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
+        Values::F32(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
         Values::F64x3(v) => dataset.write_slice(ArrayView2::from(v.as_slice()), (rows, ..)),
         Values::U32x3(v) => dataset.write_slice(ArrayView2::from(v.as_slice()), (rows, ..)),
     }

@@ -121,6 +121,7 @@ fn move_values(
         Values::U64(v) => Values::U64(move_rows(v, outgoing, incoming, range, comm)?),
         Values::I64(v) => Values::I64(move_rows(v, outgoing, incoming, range, comm)?),
         Values::F64(v) => Values::F64(move_rows(v, outgoing, incoming, range, comm)?),
+        Values::F32(v) => Values::F32(move_rows(v, outgoing, incoming, range, comm)?),
         Values::F64x3(v) => Values::F64x3(move_rows(v, outgoing, incoming, range, comm)?),
         Values::U32x3(v) => Values::U32x3(move_rows(v, outgoing, incoming, range, comm)?),
     })
