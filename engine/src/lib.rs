@@ -64,6 +64,7 @@ pub mod config;
 pub mod crew;
 pub mod domains;
 pub mod fof;
+pub mod groups;
 pub mod io;
 pub mod observe;
 pub mod peaks;

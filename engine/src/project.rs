@@ -13,8 +13,10 @@ pub struct Projection {
     pub n: usize,
     /// Mean density along the line of sight.
     pub values: Vec<f32>,
-    /// Side of the picture in units of the level-0 cell.
+    /// Side of the picture: in units of the level-0 cell, or of the positions of particles.
     pub side: f64,
+    /// Its lower left corner in the same units.
+    pub corner: [f64; 2],
 }
 
 /// Collective: projects the leaves of all ranks along z, on rank 0; `None` on the others. `level` is that of
@@ -58,7 +60,7 @@ fn pixels(field: &AmrField, level: u8) -> usize {
 fn finish(field: &AmrField, level: u8, sums: Vec<f64>) -> Projection {
     let n = pixels(field, level);
     let (side, depth) = (n as f64 * cell_side(level), f64::from(field.mesh.domain().coarse[2]));
-    Projection { n, values: sums.into_iter().map(|v| (v / depth) as f32).collect(), side }
+    Projection { n, values: sums.into_iter().map(|v| (v / depth) as f32).collect(), side, corner: [0.0; 2] }
 }
 
 fn add(sums: &mut [f64], n: usize, level: u8, cell_level: u8, position: [u32; 3], rho: f64) {

@@ -1,9 +1,10 @@
 //! `inselberg info`: what is in a snapshot or a catalogue.
 
 use super::fault::Failure;
-use super::joints;
 use super::out::{self, grouped};
+use super::{info_particles, joints};
 use inselberg::config::{Common, InfoJob};
+use inselberg::io::particles::{file_of, open_particles};
 use inselberg::io::{Family, Header, READERS, ReadResult, Snapshot};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -18,11 +19,22 @@ const TEST_BYTES: u64 = 80;
 pub fn info(job: &InfoJob, common: Common) -> Result<(), Failure> {
     let is_snapshot = READERS.iter().any(|r| (r.recognises)(&job.input));
     if !is_snapshot && job.input.is_file() {
-        let catalogue = inselberg::catalogue::read(&job.input)?;
+        let catalogue = match inselberg::catalogue::read(&job.input) {
+            Ok(catalogue) => catalogue,
+            // What is no catalogue may be particles.
+            Err(error) => return particles(job, common).ok_or(error)?,
+        };
         return out::report(
             common,
             || inselberg::catalogue::info::describe(&catalogue),
             || joints::describe_json(&catalogue),
+        );
+    }
+    if !is_snapshot && !job.input.exists() && file_of(&job.input).is_file() {
+        return info_particles::describe(
+            &job.input,
+            open_particles(std::slice::from_ref(&job.input))?.as_ref(),
+            common,
         );
     }
     let snapshot = inselberg::io::open(&job.input)?;
@@ -33,6 +45,12 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), Failure> {
         || text(&path, header, snapshot.as_ref(), &content),
         || json_of(&path, header, snapshot.as_ref(), &content),
     )
+}
+
+/// Describes particles, if the file holds some.
+fn particles(job: &InfoJob, common: Common) -> Option<Result<(), Failure>> {
+    let input = open_particles(std::slice::from_ref(&job.input)).ok()?;
+    Some(info_particles::describe(&job.input, input.as_ref(), common))
 }
 
 /// Totals over all pieces.

@@ -1,7 +1,10 @@
 //! What a user types and sees. The only place of the crate that prints or decides an exit code.
 
 mod fault;
+mod fof;
+mod group_joints;
 mod info;
+mod info_particles;
 mod interrupt;
 mod joints;
 mod out;
@@ -33,6 +36,7 @@ fn run(job: &Job) -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Failure::internal)?;
     match &job.work {
         Work::Phew(work) => phew::phew(work, job.common),
+        Work::Fof(work) => fof::fof(work, job.common),
         // What is not divided is done by one of the processes that a launcher started.
         _ if !ranks::is_first() => Ok(()),
         Work::Recut(work) => phew::recut(work, job.common),

@@ -43,6 +43,11 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
         match opt.kind {
             Kind::Flag if matches.get_flag(opt.name) => raw.set_flag(opt, "true")?,
             Kind::Flag => {}
+            Kind::Paths => {
+                if let Some(texts) = matches.get_many::<String>(opt.name) {
+                    raw.set_flags(opt, &texts.cloned().collect::<Vec<_>>())?;
+                }
+            }
             _ => {
                 if let Some(text) = matches.get_one::<String>(opt.name) {
                     raw.set_flag(opt, text)?;
@@ -100,6 +105,7 @@ fn argument(opt: &'static Opt) -> Arg {
         Kind::Flag => arg.action(ArgAction::SetTrue),
         // So that a negative number reaches the check, which says what was expected.
         Kind::Real | Kind::Count => arg.value_name(opt.value_name()).allow_hyphen_values(true),
+        Kind::Paths => arg.value_name(opt.value_name()).num_args(1..),
         _ => arg.value_name(opt.value_name()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fault::Failure;
 use super::interrupt::Traces;
-use super::ranks::Ranks;
+use super::ranks::Wanted;
 use super::{interrupt, joints, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, PhewJob, RecutJob};
@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Segments a snapshot on all ranks and writes what was asked for.
 pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
-    let ranks = Ranks::start(job)?;
+    let ranks = Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: job.trace.is_some() }.start()?;
     let (snapshot, traces) = ranks.prepare(|is_first| {
         let snapshot = inselberg::io::open(&job.input)?;
         let traces = is_first.then(|| guarded(job)).transpose()?;

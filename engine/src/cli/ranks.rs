@@ -3,8 +3,9 @@
 //! A failure anywhere ends the work everywhere, with one message: that of the rank where it happened.
 
 use super::fault::{Failure, hold_panics};
-use inselberg::config::PhewJob;
 use inselberg_comm::{Comm, CommBuilder, CommError, Rank, run_ranks};
+use std::num::NonZeroUsize;
+use std::time::Duration;
 
 /// Ranks that are ready to work.
 pub enum Ranks {
@@ -19,30 +20,42 @@ pub fn is_first() -> bool {
     Comm::launched_rank() == Rank(0)
 }
 
-impl Ranks {
-    /// Those that `job` asks for, or that a launcher started.
-    pub fn start(job: &PhewJob) -> Result<Self, Failure> {
+/// Ranks as a job wants them.
+pub struct Wanted {
+    /// How many, as threads.
+    pub ranks: NonZeroUsize,
+    /// How long they may wait for each other.
+    pub patience: Option<Duration>,
+    /// Whether their messages are remembered.
+    pub noted: bool,
+}
+
+impl Wanted {
+    /// As many as are wanted, or those that a launcher started.
+    pub fn start(&self) -> Result<Ranks, Failure> {
         // What goes wrong here goes wrong in all processes.
-        Self::begin(job).map_err(|failure| if is_first() { failure } else { Failure::Said })
+        self.begin().map_err(|failure| if is_first() { failure } else { Failure::Said })
     }
 
-    fn begin(job: &PhewJob) -> Result<Self, Failure> {
-        let (asked, launched) = (job.ranks.get(), Comm::launched_ranks());
+    fn begin(&self) -> Result<Ranks, Failure> {
+        let (asked, launched) = (self.ranks.get(), Comm::launched_ranks());
         if asked > 1 && launched > 1 {
             let what = format!("a launcher started this program as one of {launched} ranks");
             let expected = "ranks from the launcher or from --ranks, not from both";
             return Err(Failure::user(format!("--ranks: `{asked}`, but {what}; expected {expected}")));
         }
-        let set = |builder: CommBuilder| match job.stall_timeout {
-            Some(after) => builder.noted(job.trace.is_some()).stall_timeout(after),
-            None => builder.noted(job.trace.is_some()),
+        let set = |builder: CommBuilder| match self.patience {
+            Some(after) => builder.noted(self.noted).stall_timeout(after),
+            None => builder.noted(self.noted),
         };
         if asked > 1 {
-            return Ok(Self::Threads(Comm::threads(asked).into_iter().map(set).collect()));
+            return Ok(Ranks::Threads(Comm::threads(asked).into_iter().map(set).collect()));
         }
-        Ok(Self::Process(Box::new(set(Comm::launched()).build()?)))
+        Ok(Ranks::Process(Box::new(set(Comm::launched()).build()?)))
     }
+}
 
+impl Ranks {
     /// Does `work`, once in every process and before ranks work, told whether this process is the first.
     /// If it fails in any of them, all of them end.
     pub fn prepare<T>(&self, work: impl FnOnce(bool) -> Result<T, Failure>) -> Result<T, Failure> {

@@ -1,6 +1,7 @@
 //! What will be done: values held against each other, of the types that the engine takes.
 
-use super::{Command, ConfigError, Origin, RawConfig, RawValue};
+use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, fof};
+use crate::io::particles::N_KINDS;
 use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use crate::recut::NewThresholds;
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
@@ -38,6 +39,8 @@ pub struct Common {
 pub enum Work {
     /// Segment a snapshot.
     Phew(PhewJob),
+    /// Find groups of particles.
+    Fof(FofJob),
     /// New thresholds on a catalogue.
     Recut(RecutJob),
     /// Describe a file.
@@ -118,6 +121,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
     let raw = Source { raw };
     let work = match raw.raw.command() {
         Command::Phew => Work::Phew(phew(&raw)?),
+        Command::Fof => Work::Fof(fof::fof(&raw)?),
         Command::Recut => Work::Recut(recut(&raw)?),
         Command::Info => Work::Info(InfoJob { input: raw.needed_path("path")? }),
         Command::SynthField => Work::SynthField(field(&raw)?),
@@ -174,12 +178,12 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
     })
 }
 
-fn ranks(raw: &Source<'_>) -> Result<NonZeroUsize, ConfigError> {
+pub(super) fn ranks(raw: &Source<'_>) -> Result<NonZeroUsize, ConfigError> {
     let ranks = raw.count("ranks", |n| (1..=MAX_RANKS).contains(&n), &format!("1 to {MAX_RANKS}"))?;
     Ok(ranks.and_then(|n| NonZeroUsize::new(n as usize)).unwrap_or(NonZeroUsize::MIN))
 }
 
-fn stall_timeout(raw: &Source<'_>) -> Result<Option<Duration>, ConfigError> {
+pub(super) fn stall_timeout(raw: &Source<'_>) -> Result<Option<Duration>, ConfigError> {
     let expected = "seconds up to 1e7, or 0 for never";
     let seconds = raw.real("stall-timeout", |x| (0.0..=1e7).contains(&x), expected)?;
     Ok(seconds.filter(|s| *s > 0.0).map(Duration::from_secs_f64))
@@ -202,7 +206,7 @@ fn recut(raw: &Source<'_>) -> Result<RecutJob, ConfigError> {
     })
 }
 
-fn plot(raw: &Source<'_>) -> Result<Option<PathBuf>, ConfigError> {
+pub(super) fn plot(raw: &Source<'_>) -> Result<Option<PathBuf>, ConfigError> {
     let Some(path) = raw.path("plot") else { return Ok(None) };
     let ending = path.extension().and_then(|e| e.to_str()).map(str::to_lowercase);
     match ending.as_deref() {
@@ -265,31 +269,46 @@ fn particles(raw: &Source<'_>) -> Result<ParticleJob, ConfigError> {
 }
 
 /// Typed access to a raw configuration, with errors that name the option.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     raw: &'a RawConfig,
 }
 
 impl Source<'_> {
-    fn switch(&self, name: &str) -> bool {
+    pub(super) fn switch(&self, name: &str) -> bool {
         matches!(self.raw.get(name), Some((RawValue::Flag(true), _)))
     }
 
-    fn text(&self, name: &str) -> Option<String> {
+    pub(super) fn text(&self, name: &str) -> Option<String> {
         match self.raw.get(name)? {
             (RawValue::Text(text), _) => Some(text),
             _ => None,
         }
     }
 
-    fn path(&self, name: &str) -> Option<PathBuf> {
+    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
         self.text(name).map(PathBuf::from)
     }
 
-    fn needed_path(&self, name: &str) -> Result<PathBuf, ConfigError> {
+    pub(super) fn needed_path(&self, name: &str) -> Result<PathBuf, ConfigError> {
         self.path(name).ok_or_else(|| self.missing(name))
     }
 
-    fn real(
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        match self.raw.get(name) {
+            Some((RawValue::Texts(texts), _)) => texts,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Which kinds of particles, and whether that was written by anybody.
+    pub(super) fn kinds(&self, name: &str) -> ([bool; N_KINDS], bool) {
+        match self.raw.get(name) {
+            Some((RawValue::Kinds(kinds), origin)) => (kinds, !matches!(origin, Origin::Default(_))),
+            _ => ([false; N_KINDS], false),
+        }
+    }
+
+    pub(super) fn real(
         &self,
         name: &str,
         fits: impl Fn(f64) -> bool,
@@ -302,7 +321,7 @@ impl Source<'_> {
         }
     }
 
-    fn count(
+    pub(super) fn count(
         &self,
         name: &str,
         fits: impl Fn(u64) -> bool,
@@ -315,13 +334,13 @@ impl Source<'_> {
         }
     }
 
-    fn unfit(&self, name: &str, value: &str, expected: &str) -> ConfigError {
+    pub(super) fn unfit(&self, name: &str, value: &str, expected: &str) -> ConfigError {
         let opt = self.raw.option(name);
         let origin = self.raw.get(name).map_or(Origin::Default(opt.name), |(_, origin)| origin);
         ConfigError::Value { origin, option: opt.name, value: value.into(), expected: expected.into() }
     }
 
-    fn missing(&self, name: &str) -> ConfigError {
+    pub(super) fn missing(&self, name: &str) -> ConfigError {
         let opt = self.raw.option(name);
         let info = super::COMMANDS.iter().find(|c| c.command == self.raw.command());
         let (command, table) = info.map_or((String::new(), ""), |c| (c.words.join(" "), c.table));

@@ -4,22 +4,28 @@
 //! and `configs/reference.toml` all come from it. What was written is a [`RawConfig`]; what was
 //! checked is a [`Job`], and only [`check`] makes one.
 //!
-//! To add an option: a row in [`OPTIONS`], a field of the checked type and the line in `checked.rs`
+//! To add an option: a row in [`OPTIONS`] (`options.rs`), a field of the checked type and the line in `checked.rs`
 //! that fills it; then `inselberg options --reference > configs/reference.toml`.
 //!
 //! Architecture invariant: nothing here touches a file except [`RawConfig::read_file`], and nothing
 //! here knows of the command-line parser.
 
 mod checked;
+mod command;
 mod error;
+mod fof;
 mod nearest;
+mod opt;
 mod options;
 mod raw;
 mod reference;
 
 pub use checked::{Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, Work, check};
+pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;
+pub use fof::FofJob;
 pub use nearest::nearest;
-pub use options::{COMMANDS, Command, CommandInfo, Kind, OPTIONS, Opt, options_of};
+pub use opt::{Kind, Opt};
+pub use options::{OPTIONS, options_of};
 pub use raw::{Origin, RawConfig, RawValue};
 pub use reference::reference_toml;

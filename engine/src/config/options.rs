@@ -1,152 +1,8 @@
 //! The one ordered table of options.
 
-use Command::{Info, Phew, Recut, SynthField, SynthParticles};
-
-/// What the program can be asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Command {
-    /// Find clumps and haloes in a snapshot.
-    Phew,
-    /// New thresholds on a stored tree.
-    Recut,
-    /// What is in a file.
-    Info,
-    /// A synthetic density field.
-    SynthField,
-    /// A synthetic particle box.
-    SynthParticles,
-}
-
-/// How a command is called and what it is for.
-pub struct CommandInfo {
-    /// The command.
-    pub command: Command,
-    /// As typed: one word, or two for a command of a group.
-    pub words: &'static [&'static str],
-    /// The table of its keys in a configuration file.
-    pub table: &'static str,
-    /// One line.
-    pub help: &'static str,
-}
-
-/// Every command, in the order of the help.
-pub const COMMANDS: &[CommandInfo] = &[
-    CommandInfo {
-        command: Phew,
-        words: &["phew"],
-        table: "phew",
-        help: "Find clumps, haloes and their hierarchy in a snapshot",
-    },
-    CommandInfo {
-        command: Recut,
-        words: &["recut"],
-        table: "recut",
-        help: "Apply new thresholds to a catalogue's stored tree, without the snapshot",
-    },
-    CommandInfo {
-        command: Info,
-        words: &["info"],
-        table: "info",
-        help: "Say what is in a snapshot or a catalogue",
-    },
-    CommandInfo {
-        command: SynthField,
-        words: &["synth", "field"],
-        table: "synth.field",
-        help: "Make an AMR density field with known peaks, as a RAMSES output",
-    },
-    CommandInfo {
-        command: SynthParticles,
-        words: &["synth", "particles"],
-        table: "synth.particles",
-        help: "Make a clustered particle box, as a NumPy file",
-    },
-];
-
-/// What an option takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Nothing: there or not.
-    Flag,
-    /// A real number.
-    Real,
-    /// A count, also written as 2e7.
-    Count,
-    /// The name of a file or folder.
-    Path,
-    /// One word of a list.
-    Choice(&'static [&'static str]),
-    /// A text, shown as this in the help.
-    Text(&'static str),
-}
-
-/// One option: a row of [`OPTIONS`].
-#[derive(Debug)]
-pub struct Opt {
-    /// Its long name in kebab-case; for a positional, its name in lower case.
-    pub name: &'static str,
-    /// Its key in a configuration file; empty if it cannot be there.
-    pub key: &'static str,
-    /// Its one-letter name.
-    pub short: Option<char>,
-    /// Whether it is given by place rather than by name.
-    pub positional: bool,
-    /// What it takes.
-    pub kind: Kind,
-    /// Its value if it is not given, as it would be typed; empty for none.
-    pub default: &'static str,
-    /// A value for the reference file where there is no default.
-    pub example: &'static str,
-    /// Where it belongs; all of [`COMMANDS`] if empty, and then its key is at the top of the file.
-    pub commands: &'static [Command],
-    /// One line.
-    pub help: &'static str,
-    /// The rest of what there is to say; may be empty.
-    pub doc: &'static str,
-}
-
-impl Opt {
-    /// Whether `command` takes it.
-    pub fn belongs_to(&self, command: Command) -> bool {
-        self.commands.is_empty() || self.commands.contains(&command)
-    }
-
-    /// What stands for its value in the help.
-    pub fn value_name(&self) -> String {
-        match self.kind {
-            Kind::Flag => String::new(),
-            Kind::Real => "NUMBER".into(),
-            Kind::Count => "N".into(),
-            Kind::Path if self.positional => self.name.to_uppercase(),
-            Kind::Path => "PATH".into(),
-            Kind::Choice(words) => words.join("|"),
-            Kind::Text(shown) => shown.into(),
-        }
-    }
-
-    /// How a person refers to it: `--name` or `NAME`.
-    pub fn label(&self) -> String {
-        if self.positional { self.name.to_uppercase() } else { format!("--{}", self.name) }
-    }
-}
-
-/// The rows that `command` takes, in order.
-pub fn options_of(command: Command) -> impl Iterator<Item = &'static Opt> {
-    OPTIONS.iter().filter(move |o| o.belongs_to(command))
-}
-
-const ROW: Opt = Opt {
-    name: "",
-    key: "",
-    short: None,
-    positional: false,
-    kind: Kind::Flag,
-    default: "",
-    example: "",
-    commands: &[],
-    help: "",
-    doc: "",
-};
+use super::Command;
+use super::Command::{Fof, Info, Phew, Recut, SynthField, SynthParticles};
+use super::opt::{Kind, Opt, ROW};
 
 /// Every option, in the order of the help and of the reference file.
 pub const OPTIONS: &[Opt] = &[
@@ -158,6 +14,19 @@ pub const OPTIONS: &[Opt] = &[
         example: "output_00002",
         commands: &[Phew],
         help: "The snapshot: a RAMSES output folder such as output_00002",
+        ..ROW
+    },
+    Opt {
+        name: "input",
+        key: "input",
+        positional: true,
+        kind: Kind::Paths,
+        example: "snap_0000.hdf5",
+        commands: &[Fof],
+        help: "The particles: a snapshot of SWIFT, Gadget or RAMSES, or a plain array",
+        doc: "One file, or all files of a snapshot in their order; snap_080.0.hdf5 alone stands for all of \
+              snap_080.*.hdf5. A RAMSES output folder. A .npy file, or file.hdf5:/path/to/a/dataset, of shape \
+              (N, 3), with --box or --open.",
         ..ROW
     },
     Opt {
@@ -177,7 +46,7 @@ pub const OPTIONS: &[Opt] = &[
         kind: Kind::Path,
         example: "output_00002",
         commands: &[Info],
-        help: "A snapshot or a catalogue",
+        help: "A snapshot, a catalogue, or a file of particles",
         ..ROW
     },
     Opt {
@@ -191,6 +60,138 @@ pub const OPTIONS: &[Opt] = &[
         doc: "Written beside its name and then renamed, so that it is whole or not there.",
         ..ROW
     },
+    Opt {
+        name: "output",
+        key: "output",
+        short: Some('o'),
+        kind: Kind::Path,
+        example: "fof.hdf5",
+        commands: &[Fof],
+        help: "Where the catalogue of groups goes; its ending chooses the format",
+        doc: "HDF5 has the layout of SWIFT's catalogues. Written beside its name and then renamed, so that it \
+              is whole or not there.",
+        ..ROW
+    },
+    Opt {
+        name: "basename",
+        key: "basename",
+        kind: Kind::Path,
+        example: "fof_output",
+        commands: &[Fof],
+        help: "Name the catalogue as SWIFT does, BASENAME_0000.hdf5, where --output is not given",
+        ..ROW
+    },
+    Opt {
+        name: "group-ids",
+        key: "group_ids",
+        kind: Kind::Path,
+        example: "ids.hdf5",
+        commands: &[Fof],
+        help: "Also write the group of every particle, in the order of the input",
+        doc: "A dataset GroupIDs, one in each PartTypeN where the input has them.",
+        ..ROW
+    },
+    Opt {
+        name: "linking-ratio",
+        key: "linking_ratio",
+        alias: "linking_length_ratio",
+        kind: Kind::Real,
+        default: "0.2",
+        commands: &[Fof],
+        help: "The linking length in mean separations of the dark-matter particles",
+        doc: "The mean separation is the cube root of their mean mass over the mean density of matter (of dark \
+              matter, where there is gas); without a cosmology, of the volume of the box over their number.",
+        ..ROW
+    },
+    Opt {
+        name: "linking-length",
+        key: "linking_length",
+        alias: "absolute_linking_length",
+        kind: Kind::Real,
+        example: "0.04",
+        commands: &[Fof],
+        help: "The linking length in the units of the positions, instead of a ratio",
+        doc: "Particles closer than this are in one group. At most half the side of a periodic box. -1 is none.",
+        ..ROW
+    },
+    Opt {
+        name: "min-size",
+        key: "min_size",
+        alias: "min_group_size",
+        kind: Kind::Count,
+        default: "20",
+        commands: &[Fof],
+        help: "Groups with fewer linkable particles are not listed",
+        ..ROW
+    },
+    Opt {
+        name: "linking-types",
+        key: "linking_types",
+        kind: Kind::Kinds,
+        default: "0,1,0,0,0,0,0",
+        commands: &[Fof],
+        help: "Which kinds of particles link: they make the groups",
+        doc: "For gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.",
+        ..ROW
+    },
+    Opt {
+        name: "attaching-types",
+        key: "attaching_types",
+        kind: Kind::Kinds,
+        default: "1,0,0,0,1,1,0",
+        commands: &[Fof],
+        help: "Which kinds join the group of the nearest linkable particle in reach",
+        doc: "Where this is not given, kinds that link are left out of the default. No kind can do both.",
+        ..ROW
+    },
+    Opt {
+        name: "group-id-default",
+        key: "group_id_default",
+        kind: Kind::Count,
+        default: "2147483647",
+        commands: &[Fof],
+        help: "The group of particles that are in none",
+        ..ROW
+    },
+    Opt {
+        name: "group-id-offset",
+        key: "group_id_offset",
+        kind: Kind::Count,
+        default: "1",
+        commands: &[Fof],
+        help: "The ID of the largest group; the others follow by falling size",
+        ..ROW
+    },
+    Opt {
+        name: "seed-black-holes",
+        key: "seed_black_holes",
+        alias: "seed_black_holes_enabled",
+        commands: &[Fof],
+        help: "Also say which groups would get a black hole, and where",
+        doc: "Groups with gas and without a black hole, above the mass of --black-hole-seed-mass: the site is \
+              their densest gas particle.",
+        ..ROW
+    },
+    Opt {
+        name: "black-hole-seed-mass",
+        key: "black_hole_seed_mass",
+        alias: "black_hole_seed_halo_mass_Msun",
+        kind: Kind::Real,
+        example: "1e10",
+        commands: &[Fof],
+        help: "The mass above which groups get a black hole (solar masses)",
+        ..ROW
+    },
+    Opt {
+        name: "box",
+        key: "box",
+        kind: Kind::Real,
+        example: "100",
+        commands: &[Fof],
+        help: "The side of the periodic box of a plain array, in the units of the positions",
+        ..ROW
+    },
+    Opt { name: "open", key: "open", commands: &[Fof], help: "The box does not wrap around", ..ROW },
     Opt {
         name: "output",
         key: "output",
@@ -337,9 +338,9 @@ pub const OPTIONS: &[Opt] = &[
         name: "plot",
         key: "plot",
         kind: Kind::Path,
-        example: "clumps.png",
-        commands: &[Phew],
-        help: "Also draw the projected density, the clumps and their mass function (.png or .svg)",
+        example: "picture.png",
+        commands: &[Phew, Fof],
+        help: "Also draw the projected density, what was found and its mass function (.png or .svg)",
         ..ROW
     },
     Opt {
@@ -347,8 +348,8 @@ pub const OPTIONS: &[Opt] = &[
         key: "ranks",
         kind: Kind::Count,
         default: "1",
-        commands: &[Phew],
-        help: "Divide the mesh among this many ranks, each a thread of this process",
+        commands: &[Phew, Fof],
+        help: "Divide the work among this many ranks, each a thread of this process",
         doc: "Never changes the result. One rank with all threads is faster on one node; this is for \
               trying how a run divides. On a cluster, start one process a rank with mpirun or srun instead, \
               and leave this out.",
@@ -359,7 +360,7 @@ pub const OPTIONS: &[Opt] = &[
         key: "stall_timeout",
         kind: Kind::Real,
         default: "600",
-        commands: &[Phew],
+        commands: &[Phew, Fof],
         help: "Seconds without any progress after which ranks give up; 0 is never",
         doc: "Where all ranks wait for each other for so long, the run ends and says where each stands. A \
               rank that computes has ten times as long.",
@@ -482,3 +483,8 @@ pub const OPTIONS: &[Opt] = &[
         ..ROW
     },
 ];
+
+/// The rows that `command` takes, in order.
+pub fn options_of(command: Command) -> impl Iterator<Item = &'static Opt> {
+    OPTIONS.iter().filter(move |o| o.belongs_to(command))
+}

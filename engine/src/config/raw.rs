@@ -1,6 +1,7 @@
 //! What was written, by whom: values by option, not yet held against each other.
 
 use super::{COMMANDS, Command, ConfigError, Kind, OPTIONS, Opt, nearest, options_of};
+use crate::io::particles::N_KINDS;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,10 @@ pub enum RawValue {
     Count(u64),
     /// A word, text or path.
     Text(String),
+    /// Paths.
+    Texts(Vec<String>),
+    /// By kind of particles.
+    Kinds([bool; N_KINDS]),
 }
 
 /// What was written for one command: the file's values, then the flags over them.
@@ -64,7 +69,15 @@ impl RawConfig {
     /// # Errors
     /// `text` is no value of the option's kind.
     pub fn set_flag(&mut self, opt: &'static Opt, text: &str) -> Result<(), ConfigError> {
-        self.set(opt, text, Origin::Flag(opt.label()))
+        self.set(opt, &[text.into()], Origin::Flag(opt.label()))
+    }
+
+    /// Takes an option of several values as typed.
+    ///
+    /// # Errors
+    /// As [`RawConfig::set_flag`].
+    pub fn set_flags(&mut self, opt: &'static Opt, texts: &[String]) -> Result<(), ConfigError> {
+        self.set(opt, texts, Origin::Flag(opt.label()))
     }
 
     /// Takes everything in the TOML file at `path` that is for this command. Keys for other
@@ -124,22 +137,27 @@ impl RawConfig {
                 self.read_table(file, &inner, content)?;
                 continue;
             }
-            let Some(opt) = keys_in(table).find(|o| o.key == name) else {
+            let Some(opt) = keys_in(table).find(|o| o.has_key(name)) else {
                 return Err(file.unknown_key(table, key));
             };
             let origin = Origin::File(file.path.into(), file.line(value.span().start));
-            let text = scalar_text(opt, value.get_ref(), &origin)?;
+            let texts = texts_of(opt, value.get_ref(), &origin)?;
+            let both = [opt.key, opt.alias].iter().all(|key| content.contains_key(*key));
+            if both && !opt.alias.is_empty() {
+                let expected = format!("one of `{}` and `{}`, which are the same", opt.key, opt.alias);
+                return Err(refused(opt, texts.join(", "), origin, expected));
+            }
             if opt.belongs_to(self.command) {
-                self.set(opt, &text, origin)?;
+                self.set(opt, &texts, origin)?;
             } else {
-                parse(opt, &text, &origin)?;
+                parse(opt, &texts, &origin)?;
             }
         }
         Ok(())
     }
 
-    fn set(&mut self, opt: &'static Opt, text: &str, origin: Origin) -> Result<(), ConfigError> {
-        let value = parse(opt, text, &origin)?;
+    fn set(&mut self, opt: &'static Opt, texts: &[String], origin: Origin) -> Result<(), ConfigError> {
+        let value = parse(opt, texts, &origin)?;
         self.values.insert(opt.name, (value, origin));
         Ok(())
     }
@@ -160,7 +178,7 @@ impl TomlFile<'_> {
         let name: &str = key.get_ref();
         let near = nearest(name, keys_in(table).map(|o| o.key).chain(tables_in(table)));
         let mut places = std::iter::once("").chain(COMMANDS.iter().map(|c| c.table));
-        let elsewhere = places.find(|t| keys_in(t).any(|o| o.key == name));
+        let elsewhere = places.find(|t| keys_in(t).any(|o| o.has_key(name)));
         let hint = match (elsewhere, near) {
             (Some(""), _) => "; it belongs at the top of the file, before any [table]".into(),
             (Some(place), _) => format!("; it belongs in [{place}]"),
@@ -202,15 +220,32 @@ fn default_of(opt: &'static Opt) -> Option<(RawValue, Origin)> {
     if text.is_empty() {
         return None;
     }
-    parse(opt, text, &origin).ok().map(|value| (value, origin))
+    parse(opt, &[text.into()], &origin).ok().map(|value| (value, origin))
 }
 
-/// A TOML value as the text that a flag would have had, if its type suits the option.
+/// A TOML value as the texts that a flag would have had, if its type suits the option.
+fn texts_of(opt: &'static Opt, value: &DeValue<'_>, origin: &Origin) -> Result<Vec<String>, ConfigError> {
+    match (value, opt.kind) {
+        (DeValue::Array(values), Kind::Paths) => {
+            values.iter().map(|v| scalar_text(opt, v.get_ref(), origin)).collect()
+        }
+        (DeValue::Array(values), Kind::Kinds) => {
+            let words = values.iter().map(|v| scalar_text(opt, v.get_ref(), origin));
+            Ok(vec![words.collect::<Result<Vec<_>, _>>()?.join(",")])
+        }
+        _ => Ok(vec![scalar_text(opt, value, origin)?]),
+    }
+}
+
 fn scalar_text(opt: &'static Opt, value: &DeValue<'_>, origin: &Origin) -> Result<String, ConfigError> {
     let text = match (value, opt.kind) {
-        (DeValue::String(s), Kind::Path | Kind::Choice(_) | Kind::Text(_)) => return Ok(s.to_string()),
+        (DeValue::String(s), Kind::Path | Kind::Paths | Kind::Kinds | Kind::Choice(_) | Kind::Text(_)) => {
+            return Ok(s.to_string());
+        }
         (DeValue::Boolean(b), Kind::Flag) => return Ok(b.to_string()),
-        (DeValue::Integer(i), Kind::Real | Kind::Count) if i.radix() == 10 => return Ok(i.as_str().into()),
+        (DeValue::Integer(i), Kind::Real | Kind::Count | Kind::Kinds) if i.radix() == 10 => {
+            return Ok(i.as_str().into());
+        }
         (DeValue::Float(x), Kind::Real | Kind::Count) => return Ok(x.as_str().into()),
         (DeValue::String(s), _) => format!("\"{s}\""),
         (DeValue::Integer(i), _) => i.as_str().to_string(),
@@ -223,15 +258,38 @@ fn scalar_text(opt: &'static Opt, value: &DeValue<'_>, origin: &Origin) -> Resul
     Err(no_value(opt, &text, origin))
 }
 
-fn parse(opt: &'static Opt, text: &str, origin: &Origin) -> Result<RawValue, ConfigError> {
-    let value = match opt.kind {
+fn parse(opt: &'static Opt, texts: &[String], origin: &Origin) -> Result<RawValue, ConfigError> {
+    let value = match (opt.kind, texts) {
+        (Kind::Paths, texts) => {
+            let sound = !texts.is_empty() && texts.iter().all(|t| !t.is_empty());
+            sound.then(|| RawValue::Texts(texts.to_vec()))
+        }
+        (_, [text]) => parse_one(opt.kind, text),
+        _ => None,
+    };
+    value.ok_or_else(|| no_value(opt, &texts.join(" "), origin))
+}
+
+fn parse_one(kind: Kind, text: &str) -> Option<RawValue> {
+    match kind {
         Kind::Flag => text.parse().ok().map(RawValue::Flag),
         Kind::Real => text.parse().ok().map(RawValue::Real),
         Kind::Count => parse_count(text).map(RawValue::Count),
+        Kind::Kinds => parse_kinds(text).map(RawValue::Kinds),
         Kind::Choice(words) => words.contains(&text).then(|| RawValue::Text(text.into())),
-        Kind::Path | Kind::Text(_) => (!text.is_empty()).then(|| RawValue::Text(text.into())),
-    };
-    value.ok_or_else(|| no_value(opt, text, origin))
+        Kind::Path | Kind::Paths | Kind::Text(_) => (!text.is_empty()).then(|| RawValue::Text(text.into())),
+    }
+}
+
+/// `0,1,0,0,0,0,0`, in brackets or not.
+fn parse_kinds(text: &str) -> Option<[bool; N_KINDS]> {
+    let inner = text.trim().trim_start_matches('[').trim_end_matches(']');
+    let flags = inner.split(',').map(|word| match word.trim() {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    });
+    flags.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 /// A whole number, plain or as 2e7; exact, so at most 2^53 in the second form.
@@ -249,8 +307,14 @@ fn no_value(opt: &'static Opt, text: &str, origin: &Origin) -> ConfigError {
         Kind::Real => "a number".into(),
         Kind::Count => "a whole number, 0 or more".into(),
         Kind::Path => "a path".into(),
+        Kind::Paths => "one or several paths".into(),
+        Kind::Kinds => format!("{N_KINDS} times 0 or 1, as in 0,1,0,0,0,0,0"),
         Kind::Choice(words) => words.join(" or "),
         Kind::Text(shown) => shown.into(),
     };
-    ConfigError::Value { origin: origin.clone(), option: opt.name, value: text.into(), expected }
+    refused(opt, text.into(), origin.clone(), expected)
+}
+
+fn refused(opt: &'static Opt, value: String, origin: Origin, expected: String) -> ConfigError {
+    ConfigError::Value { origin, option: opt.name, value, expected }
 }

@@ -25,6 +25,9 @@ fn entry(text: &mut String, opt: &Opt) {
     for line in wrapped(opt.doc, 96) {
         let _ = writeln!(text, "# {line}");
     }
+    if !opt.alias.is_empty() {
+        let _ = writeln!(text, "# Also called {}, as in SWIFT.", opt.alias);
+    }
     if let Kind::Choice(words) = opt.kind {
         let _ = writeln!(text, "# One of: {}.", words.join(", "));
     }
@@ -37,6 +40,8 @@ fn shown_value(opt: &Opt) -> String {
     match opt.kind {
         Kind::Flag => "false".into(),
         Kind::Count | Kind::Real => shown.into(),
+        Kind::Kinds => format!("[{}]", shown.replace(',', ", ")),
+        Kind::Paths => format!("[\"{shown}\"]"),
         Kind::Path | Kind::Choice(_) | Kind::Text(_) => format!("\"{shown}\""),
     }
 }

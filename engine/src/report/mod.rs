@@ -13,6 +13,6 @@ mod workers;
 
 pub use ranks::{RankReport, StageLoad, StageTotals, load_table, traffic_table};
 pub use recorder::{GraphRun, Recorder, Stage, peak_memory};
-pub use summary::{Totals, summary_json, summary_text};
+pub use summary::{Totals, group_counts, summary_json, summary_text, table_json, table_text};
 pub use trace::trace;
 pub use workers::{NodeLoad, node_loads, workers_json, workers_text};

@@ -41,7 +41,7 @@ impl Totals {
     }
 
     /// Names and counts in the order of the summary.
-    fn rows(&self) -> [(&'static str, Option<i64>); 6] {
+    fn rows(&self) -> [Count; 6] {
         [
             ("leaf cells", self.leaf_cells),
             ("test cells", self.test_cells),
@@ -53,16 +53,49 @@ impl Totals {
     }
 }
 
+/// A count by name; `None` where it is not known.
+pub type Count = (&'static str, Option<i64>);
+
+/// The counts of a search for groups, from the attributes of its catalogue.
+pub fn group_counts(attributes: &[(String, Attribute)]) -> Vec<Count> {
+    let names = ["particles", "linkable", "attachable", "groups", "in groups", "largest group"];
+    let int = |name: &str| attributes.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+    let count = |name: &'static str| {
+        let key = if name == "largest group" {
+            "largest_group".into()
+        } else {
+            format!("n_{}", name.replace(' ', "_"))
+        };
+        match int(&key) {
+            Some(Attribute::Int(value)) => (name, Some(*value)),
+            _ => (name, None),
+        }
+    };
+    names.into_iter().map(count).collect()
+}
+
 /// The summary for people: counts, stages with seconds and cells a second, peak memory in bytes.
 pub fn summary_text(totals: &Totals, stages: &[Stage], peak_memory: Option<u64>) -> String {
+    table_text(&totals.rows(), "cells", stages, peak_memory)
+}
+
+/// The same for machines: `totals`, `stages` (`name`, `seconds`, `cells`, `cells_per_second`),
+/// `seconds` and `peak_memory_bytes`; unknown values are null.
+pub fn summary_json(totals: &Totals, stages: &[Stage], peak_memory: Option<u64>) -> Value {
+    table_json(&totals.rows(), "cells", stages, peak_memory)
+}
+
+/// As [`summary_text`], for other counts and for stages that go through other `things` than cells.
+pub fn table_text(counts: &[Count], things: &str, stages: &[Stage], peak_memory: Option<u64>) -> String {
     let mut text = String::new();
-    for (name, count) in totals.rows() {
+    for (name, count) in counts {
         if let Some(count) = count {
-            let _ = writeln!(text, "{name:<18}{:>15}", grouped(count));
+            let _ = writeln!(text, "{name:<18}{:>15}", grouped(*count));
         }
     }
     if !stages.is_empty() {
-        let _ = writeln!(text, "\n{:<18}{:>10}{:>15}{:>12}", "stage", "seconds", "cells", "cells/s");
+        let rate = format!("{things}/s");
+        let _ = writeln!(text, "\n{:<18}{:>10}{things:>15}{rate:>12}", "stage", "seconds");
         stages.iter().for_each(|stage| stage_line(&mut text, stage));
         let _ = writeln!(text, "{:<18}{:>10.4}", "all stages", total_seconds(stages));
     }
@@ -73,13 +106,12 @@ pub fn summary_text(totals: &Totals, stages: &[Stage], peak_memory: Option<u64>)
     text
 }
 
-/// The same for machines: `totals`, `stages` (`name`, `seconds`, `cells`, `cells_per_second`),
-/// `seconds` and `peak_memory_bytes`; unknown values are null.
-pub fn summary_json(totals: &Totals, stages: &[Stage], peak_memory: Option<u64>) -> Value {
-    let counts = totals.rows().map(|(name, count)| (name.replace(' ', "_"), json!(count)));
+/// As [`summary_json`], for other counts and things.
+pub fn table_json(counts: &[Count], things: &str, stages: &[Stage], peak_memory: Option<u64>) -> Value {
+    let counts = counts.iter().map(|(name, count)| (name.replace(' ', "_"), json!(count)));
     json!({
-        "totals": counts.into_iter().collect::<serde_json::Map<_, _>>(),
-        "stages": stages.iter().map(stage_json).collect::<Vec<_>>(),
+        "totals": counts.collect::<serde_json::Map<_, _>>(),
+        "stages": stages.iter().map(|stage| stage_json(stage, things)).collect::<Vec<_>>(),
         "seconds": total_seconds(stages),
         "peak_memory_bytes": peak_memory,
     })
@@ -92,13 +124,11 @@ fn stage_line(text: &mut String, stage: &Stage) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-fn stage_json(stage: &Stage) -> Value {
-    json!({
-        "name": stage.name,
-        "seconds": stage.seconds,
-        "cells": stage.cells,
-        "cells_per_second": stage.cells_per_second(),
-    })
+fn stage_json(stage: &Stage, things: &str) -> Value {
+    let mut json = json!({ "name": stage.name, "seconds": stage.seconds });
+    json[things] = json!(stage.cells);
+    json[format!("{things}_per_second")] = json!(stage.cells_per_second());
+    json
 }
 
 fn total_seconds(stages: &[Stage]) -> f64 {

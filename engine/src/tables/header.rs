@@ -1,7 +1,7 @@
 //! The attributes of a catalogue: where it came from and in what units it is.
 
 use crate::catalogue::{Attribute, Catalogue};
-use crate::io::Header;
+use crate::io::{Cosmology, Header, Units};
 use crate::phew::{Rules, Thresholds};
 use crate::recut::RecutError;
 use inselberg_kernels::geom::Domain;
@@ -28,7 +28,7 @@ pub struct Provenance<'a> {
 
 /// All attributes, in the order to be written.
 pub fn attributes(of: &Provenance) -> Vec<(String, Attribute)> {
-    let mut list = List(Vec::new());
+    let mut list = List::new();
     list.text("program", "inselberg");
     list.text("version", env!("CARGO_PKG_VERSION"));
     list.int("layout", LAYOUT);
@@ -42,21 +42,34 @@ pub fn attributes(of: &Provenance) -> Vec<(String, Attribute)> {
     for (name, value) in of.run {
         list.int(name, value as i64);
     }
-    list.0
+    list.done()
 }
 
-struct List(Vec<(String, Attribute)>);
+/// Attributes as they come.
+pub(super) struct List(Vec<(String, Attribute)>);
 
 impl List {
-    fn text(&mut self, name: &str, value: &str) {
+    pub fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub fn done(self) -> Vec<(String, Attribute)> {
+        self.0
+    }
+
+    pub fn text(&mut self, name: &str, value: &str) {
         self.0.push((name.into(), Attribute::Text(value.into())));
     }
 
-    fn int(&mut self, name: &str, value: i64) {
+    pub fn int(&mut self, name: &str, value: i64) {
         self.0.push((name.into(), Attribute::Int(value)));
     }
 
-    fn real(&mut self, name: &str, value: f64) {
+    pub fn reals(&mut self, name: &str, values: &[f64]) {
+        self.0.push((name.into(), Attribute::Reals(values.to_vec())));
+    }
+
+    pub fn real(&mut self, name: &str, value: f64) {
         self.0.push((name.into(), Attribute::Real(value)));
     }
 
@@ -67,18 +80,24 @@ impl List {
         }
         self.real("time", header.time);
         self.real("boxlen", header.boxlen);
-        self.0.push(("coarse_cells".into(), Attribute::Reals(header.coarse.map(f64::from).to_vec())));
-        let periodic = header.periodic.map(|p| f64::from(u8::from(p))).to_vec();
-        self.0.push(("periodic".into(), Attribute::Reals(periodic)));
-        self.real("unit_length", header.units.length);
-        self.real("unit_density", header.units.density);
-        self.real("unit_time", header.units.time);
-        if let Some(c) = &header.cosmology {
-            let values = [c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b];
-            for (name, value) in ["aexp", "h0", "omega_m", "omega_l", "omega_k", "omega_b"].iter().zip(values)
-            {
-                self.real(name, value);
-            }
+        self.reals("coarse_cells", &header.coarse.map(f64::from));
+        self.reals("periodic", &header.periodic.map(|p| f64::from(u8::from(p))));
+        self.units(&header.units);
+        if let Some(cosmology) = &header.cosmology {
+            self.cosmology(cosmology);
+        }
+    }
+
+    pub fn units(&mut self, units: &Units) {
+        self.real("unit_length", units.length);
+        self.real("unit_density", units.density);
+        self.real("unit_time", units.time);
+    }
+
+    pub fn cosmology(&mut self, c: &Cosmology) {
+        let values = [c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b];
+        for (name, value) in ["aexp", "h0", "omega_m", "omega_l", "omega_k", "omega_b"].iter().zip(values) {
+            self.real(name, value);
         }
     }
 

@@ -1,6 +1,8 @@
 //! From results to the tables of a catalogue, and back for the tree.
 
 mod cells;
+mod group_header;
+mod groups;
 mod header;
 mod particles;
 mod parts;
@@ -8,6 +10,8 @@ mod structures;
 mod tree;
 
 pub use cells::cells_table;
+pub use group_header::{GroupsProvenance, group_attributes};
+pub use groups::{Numbering, group_ids_tables, groups_table};
 pub use header::{Provenance, RecutHeader, attributes};
 pub use particles::particles_table;
 pub use parts::{PatchIds, in_order, level_runs, tree_part};

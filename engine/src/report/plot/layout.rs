@@ -31,14 +31,55 @@ const RADII: (f64, f64) = (30.0, 1.5);
 /// More circles than this only hide each other.
 const MOST_CIRCLES: usize = 20_000;
 
+/// How a list of objects is shown.
+struct Style {
+    /// Its table, and what the keys call it.
+    table: &'static str,
+    name: &'static str,
+    /// The columns of places and masses.
+    columns: [&'static str; 2],
+    /// Colour and width of circles, and how much wider they are.
+    circle: (RGBColor, u32),
+    wider: f64,
+    /// Colour and width of the mass function.
+    line: (RGBColor, u32),
+}
+
+const PEAKS: [&str; 2] = ["peak_position", "mass"];
+
+/// Clumps over haloes: a halo of one clump stays visible around it.
+const CLUMPS: Style = Style {
+    table: "clumps",
+    name: "clumps",
+    columns: PEAKS,
+    circle: (WHITE, 1),
+    wider: 0.0,
+    line: (BLUE, 4),
+};
+const HALOES: Style =
+    Style { table: "haloes", name: "haloes", circle: (RED, 2), wider: 2.0, line: (RED, 2), ..CLUMPS };
+const GROUPS: Style = Style {
+    table: "Groups",
+    name: "groups",
+    columns: ["Centres", "Masses"],
+    line: (RED, 3),
+    wider: 0.0,
+    ..HALOES
+};
+
+/// A list and how it is shown.
+struct Shown {
+    style: &'static Style,
+    objects: Objects,
+}
+
 /// A picture ready to be drawn.
 pub struct Layout<'a> {
     data: &'a PictureData<'a>,
     map: Frame,
     colours: Axis,
     raster: Raster,
-    clumps: Objects,
-    haloes: Objects,
+    lists: Vec<Shown>,
 }
 
 impl<'a> Layout<'a> {
@@ -48,8 +89,13 @@ impl<'a> Layout<'a> {
         let colours = colour_axis(&data.projection);
         let (width, height) = ((map.right - map.left) as u32 * SCALE, (map.bottom - map.top) as u32 * SCALE);
         let raster = Raster::of(data, colours, width, height);
-        let (clumps, haloes) = (Objects::of(data.catalogue, "clumps"), Objects::of(data.catalogue, "haloes"));
-        Self { data, map, colours, raster, clumps, haloes }
+        let styles: &[&Style] =
+            if data.catalogue.table(GROUPS.table).is_some() { &[&GROUPS] } else { &[&CLUMPS, &HALOES] };
+        let shown = |style: &&'static Style| {
+            let [position, mass] = style.columns;
+            Shown { style, objects: Objects::of(data.catalogue, style.table, position, mass) }
+        };
+        Self { data, map, colours, raster, lists: styles.iter().map(shown).collect() }
     }
 
     /// The map in colours, in fine pixels.
@@ -72,15 +118,14 @@ impl<'a> Layout<'a> {
     }
 
     fn draw_circles<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let largest = self.clumps.largest().max(self.haloes.largest());
-        // A halo of one clump stays visible around it.
-        for (objects, style, wider) in [(&self.haloes, (RED, 2), 2.0), (&self.clumps, (WHITE, 1), 0.0)] {
+        let largest = self.largest();
+        for Shown { style, objects } in self.lists.iter().rev() {
             for (position, mass) in objects.positions.iter().zip(&objects.masses).take(MOST_CIRCLES) {
                 let centre = self.on_map(position);
-                let radius = (RADII.0 * (mass / largest).max(0.0).sqrt()).max(RADII.1) + wider;
+                let radius = (RADII.0 * (mass / largest).max(0.0).sqrt()).max(RADII.1) + style.wider;
                 if self.map.contains(centre.0, centre.1) && radius.is_finite() {
                     self.images(centre, radius)
-                        .try_for_each(|c| canvas.circle(c, radius, style, self.map))?;
+                        .try_for_each(|c| canvas.circle(c, radius, style.circle, self.map))?;
                 }
             }
         }
@@ -122,15 +167,22 @@ impl<'a> Layout<'a> {
     fn draw_map_legend<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         let y = KEY_LINE;
         let everywhere = Frame { left: 0.0, top: 0.0, right: f64::from(WIDTH), bottom: f64::from(HEIGHT) };
-        let at = self.map.left;
-        // On white paper the white circle of a clump needs its dark ground.
-        canvas.fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
-        canvas.circle((at + 13.0, y), 8.0, (WHITE, 1), everywhere)?;
-        canvas.text("clumps", (at + 36.0, y), LABEL, Anchor::Left)?;
-        let at = at + 130.0;
-        canvas.fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
-        canvas.circle((at + 13.0, y), 9.0, (RED, 2), everywhere)?;
-        canvas.text("haloes   (area of a circle: mass)", (at + 36.0, y), LABEL, Anchor::Left)
+        let mut at = self.map.left;
+        for (i, Shown { style, .. }) in self.lists.iter().enumerate() {
+            // On white paper the white circle of a clump needs its dark ground.
+            canvas
+                .fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
+            canvas.circle((at + 13.0, y), 8.0 + style.wider / 2.0, style.circle, everywhere)?;
+            let is_last = i + 1 == self.lists.len();
+            let name = if is_last {
+                format!("{}   (area of a circle: mass)", style.name)
+            } else {
+                style.name.into()
+            };
+            canvas.text(&name, (at + 36.0, y), LABEL, Anchor::Left)?;
+            at += 130.0;
+        }
+        Ok(())
     }
 
     fn draw_colour_bar<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
@@ -158,19 +210,21 @@ impl<'a> Layout<'a> {
     fn draw_mass_functions<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         let (x, y) = self.mass_axes();
         draw_grid(canvas, MASSES, x, y)?;
-        for (objects, colour, width) in [(&self.clumps, BLUE, 4), (&self.haloes, RED, 2)] {
+        for Shown { style, objects } in &self.lists {
             let steps = steps(&objects.masses, x, y);
             if steps.len() > 1 {
-                canvas.line(&steps, colour, width)?;
+                canvas.line(&steps, style.line.0, style.line.1)?;
             }
         }
         draw_axes(canvas, MASSES, x, y)?;
         let name = format!("mass m [{}]", unit_name(Dimension::MASS));
         draw_names(canvas, MASSES, &name, "number with mass ≥ m", 76.0)?;
         let left = MASSES.left;
-        draw_key(canvas, left, BLUE, &format!("clumps ({})", self.clumps.n_rows))?;
-        draw_key(canvas, left + 200.0, RED, &format!("haloes ({})", self.haloes.n_rows))?;
-        if self.clumps.masses.is_empty() && self.haloes.masses.is_empty() {
+        for (i, Shown { style, objects }) in self.lists.iter().enumerate() {
+            let key = format!("{} ({})", style.name, objects.n_rows);
+            draw_key(canvas, left + 200.0 * i as f64, style.line.0, &key)?;
+        }
+        if self.lists.iter().all(|list| list.objects.masses.is_empty()) {
             let middle = ((MASSES.left + MASSES.right) / 2.0, (MASSES.top + MASSES.bottom) / 2.0);
             canvas.text("nothing found", middle, TITLE, Anchor::Top)?;
         }
@@ -178,11 +232,15 @@ impl<'a> Layout<'a> {
     }
 
     fn mass_axes(&self) -> (Axis, Axis) {
-        let lists = [&self.clumps.masses, &self.haloes.masses];
-        let least = lists.iter().filter_map(|m| m.last()).copied().fold(f64::NAN, f64::min);
-        let largest = self.clumps.largest().max(self.haloes.largest());
-        let most = lists.iter().map(|m| m.len()).max().unwrap_or(0).max(1) as f64;
-        (Axis::log(least / 1.3, largest * 1.3), Axis::log(0.8, most.max(2.0) * 1.4))
+        let masses = || self.lists.iter().map(|list| &list.objects.masses);
+        let least = masses().filter_map(|m| m.last()).copied().fold(f64::NAN, f64::min);
+        let most = masses().map(|m| m.len()).max().unwrap_or(0).max(1) as f64;
+        (Axis::log(least / 1.3, self.largest() * 1.3), Axis::log(0.8, most.max(2.0) * 1.4))
+    }
+
+    /// The largest mass of all lists.
+    fn largest(&self) -> f64 {
+        self.lists.iter().map(|list| list.objects.largest()).fold(f64::MIN_POSITIVE, f64::max)
     }
 }
 

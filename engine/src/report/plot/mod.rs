@@ -49,8 +49,8 @@ pub struct PictureData<'a> {
     pub quantity: String,
     /// Its units.
     pub units: String,
-    /// Gives the peaks (`peak_position`, `mass`) of the tables `clumps` and `haloes`, either of
-    /// which may be absent or empty.
+    /// Gives the centres and masses of the table `Groups` if there is one, else the peaks (`peak_position`,
+    /// `mass`) of the tables `clumps` and `haloes`, either of which may be absent or empty.
     pub catalogue: &'a Catalogue,
 }
 

@@ -1,4 +1,4 @@
-//! Peaks and masses of the clumps and haloes.
+//! Places and masses of what a picture shows: clumps and haloes, or groups.
 
 use crate::catalogue::{Catalogue, Values};
 
@@ -6,19 +6,18 @@ use crate::catalogue::{Catalogue, Values};
 pub struct Objects {
     /// Rows of the table.
     pub n_rows: usize,
-    /// Peaks, in code lengths.
+    /// Places, in code lengths.
     pub positions: Vec<[f64; 3]>,
     /// Masses, in code masses.
     pub masses: Vec<f64>,
 }
 
 impl Objects {
-    /// The rows of table `name` with a positive mass.
-    pub fn of(catalogue: &Catalogue, name: &str) -> Self {
+    /// The rows of table `name` with a positive mass; where they are and what they weigh in these columns.
+    pub fn of(catalogue: &Catalogue, name: &str, position: &str, mass: &str) -> Self {
         let table = catalogue.table(name);
         let column = |name: &str| table.and_then(|t| t.column(name)).map(|c| &c.values);
-        let (Some(Values::F64(masses)), Some(Values::F64x3(positions))) =
-            (column("mass"), column("peak_position"))
+        let (Some(Values::F64(masses)), Some(Values::F64x3(positions))) = (column(mass), column(position))
         else {
             return Self { n_rows: table.map_or(0, |t| t.n_rows()), positions: vec![], masses: vec![] };
         };

@@ -1,0 +1,121 @@
+//! Where the command line meets friends-of-friends: one thin function a meeting.
+
+use super::fault::Failure;
+use inselberg::catalogue::Attribute;
+use inselberg::groups::{FofConfig, FofOutcome, FofRunError, run_fof};
+use inselberg::io::particles::ParticleInput;
+use inselberg::report::{Recorder, Stage, group_counts, peak_memory, table_json, table_text};
+use inselberg_comm::{Comm, Reduce};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// Collective: finds the groups of the input at `path`; a bar a stage on stderr if `progress`.
+pub fn find(
+    path: &Path,
+    input: &dyn ParticleInput,
+    config: &FofConfig,
+    comm: &Comm,
+    progress: bool,
+) -> Result<(FofOutcome, Vec<Stage>), Failure> {
+    let recorder = Recorder::new(progress).with_pulse(comm.pulse());
+    let outcome = run_fof(input, config, comm, &recorder).map_err(|error| match error {
+        FofRunError::Read(error) => error.into(),
+        FofRunError::Comm(error) => Failure::ranks(error),
+        error => Failure::about(path, error),
+    })?;
+    Ok((outcome, recorder.stages()))
+}
+
+/// A stage that was not measured by the recorder.
+pub fn add_stage(stages: &mut Vec<Stage>, name: &'static str, took: Duration) {
+    stages.push(Stage { name, seconds: took.as_secs_f64(), cells: 0 });
+}
+
+/// The end of a search, as the first rank tells it.
+pub struct Summary {
+    attributes: Vec<(String, Attribute)>,
+    stages: Vec<Stage>,
+    peak_memory: Option<u64>,
+    linking_length: f64,
+    n_ranks: usize,
+}
+
+impl Summary {
+    /// Collective: over all ranks.
+    pub fn of(outcome: &FofOutcome, stages: Vec<Stage>, comm: &Comm) -> Result<Self, Failure> {
+        let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
+        Ok(Self {
+            attributes: outcome.catalogue.attributes.clone(),
+            stages,
+            peak_memory: memory.map_err(Failure::ranks)?.first().copied().filter(|bytes| *bytes > 0),
+            linking_length: outcome.linking_length,
+            n_ranks: comm.n_ranks(),
+        })
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let table = table_text(&group_counts(&self.attributes), "particles", &self.stages, self.peak_memory);
+        format!("{:<18}{:>15}\n{table}", "linking length", shown(self.linking_length))
+    }
+
+    /// The same for machines.
+    pub fn json(&self) -> Value {
+        let mut summary =
+            table_json(&group_counts(&self.attributes), "particles", &self.stages, self.peak_memory);
+        summary["linking_length"] = json!(self.linking_length);
+        summary["n_ranks"] = json!(self.n_ranks);
+        summary
+    }
+}
+
+fn shown(length: f64) -> String {
+    let short = format!("{length:.6}");
+    if (1e-3..1e6).contains(&length) { short } else { format!("{length:.6e}") }
+}
+
+/// Collective: draws the picture on the first rank.
+#[cfg(feature = "plot")]
+pub fn draw(path: &Path, input: &dyn ParticleInput, outcome: FofOutcome, comm: &Comm) -> Result<(), Failure> {
+    use inselberg::report::plot::{PictureData, plot};
+    let catalogue = outcome.catalogue.gather(comm).map_err(Failure::ranks)?;
+    let (Some(projection), Some(catalogue)) = (outcome.projection, catalogue) else { return Ok(()) };
+    let [x, y] = projection.corner;
+    let periodic =
+        matches!(catalogue.attribute("periodic"), Some(Attribute::Reals(p)) if p.first() == Some(&1.0));
+    let data = PictureData {
+        title: title(input, outcome.linking_length),
+        projection: projection.values,
+        n: projection.n,
+        extent: [[x, x + projection.side], [y, y + projection.side]],
+        axes: [0, 1],
+        periodic: [periodic; 2],
+        quantity: "column density along z".into(),
+        units: "code_mass / code_length**2".into(),
+        catalogue: &catalogue,
+    };
+    Ok(plot(path, &data)?)
+}
+
+/// What the picture is of: the format, the redshift, the linking length.
+#[cfg(feature = "plot")]
+fn title(input: &dyn ParticleInput, linking_length: f64) -> String {
+    let about = input.about();
+    let redshift = about.cosmology.as_ref().map(|c| match c.aexp {
+        a if a > 1.0 => format!("a = {a:.3}"),
+        a => format!("z = {:.2}", 1.0 / a - 1.0),
+    });
+    let length = format!("linking length {}", shown(linking_length).trim_end_matches('0'));
+    [Some(about.format.to_string()), redshift, Some(length)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(",  ")
+}
+
+/// Says how to get pictures.
+#[cfg(not(feature = "plot"))]
+pub fn draw(path: &Path, _: &dyn ParticleInput, _: FofOutcome, _: &Comm) -> Result<(), Failure> {
+    super::joints::check_picture(path)
+}

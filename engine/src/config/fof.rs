@@ -1,0 +1,103 @@
+//! `inselberg fof`, checked.
+
+use super::ConfigError;
+use super::checked::{Source, plot, ranks, stall_timeout};
+use crate::groups::{FofConfig, LinkingLength};
+use crate::io::particles::{KIND_NAMES, N_KINDS};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `inselberg fof`, checked. At least one of the outputs is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FofJob {
+    /// The files of the input, in their order.
+    pub inputs: Vec<PathBuf>,
+    /// What is searched for.
+    pub fof: FofConfig,
+    /// The catalogue.
+    pub output: Option<PathBuf>,
+    /// The group of every particle.
+    pub group_ids: Option<PathBuf>,
+    /// The picture.
+    pub plot: Option<PathBuf>,
+    /// Ranks as threads of this process.
+    pub ranks: NonZeroUsize,
+    /// How long all ranks may wait for each other; `None`: for ever.
+    pub stall_timeout: Option<Duration>,
+}
+
+/// Group IDs are written as signed integers of eight bytes.
+const MOST: u64 = i64::MAX as u64;
+
+pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
+    let inputs: Vec<PathBuf> = raw.texts("input").into_iter().map(PathBuf::from).collect();
+    if inputs.is_empty() {
+        return Err(raw.missing("input"));
+    }
+    let named = |base: PathBuf| PathBuf::from(format!("{}_0000.hdf5", base.display()));
+    let output = raw.path("output").or_else(|| raw.path("basename").map(named));
+    let (group_ids, plot) = (raw.path("group-ids"), plot(raw)?);
+    if output.is_none() && group_ids.is_none() && plot.is_none() {
+        return Err(raw.missing("output"));
+    }
+    let (linking, attaching) = kinds(raw)?;
+    let most = format!("at most {MOST}");
+    Ok(FofJob {
+        inputs,
+        fof: FofConfig {
+            length: length(raw)?,
+            min_size: raw.count("min-size", |n| n > 0, "1 or more")?.unwrap_or(20),
+            linking,
+            attaching,
+            seed_mass: seed_mass(raw)?,
+            id_default: raw.count("group-id-default", |n| n <= MOST, &most)?.unwrap_or(i32::MAX as u64),
+            id_offset: raw.count("group-id-offset", |n| n <= MOST, &most)?.unwrap_or(1),
+            side: raw.real("box", |x| x > 0.0, "a finite side above 0")?,
+            open: raw.switch("open"),
+            with_picture: plot.is_some(),
+            with_ids: group_ids.is_some(),
+        },
+        output,
+        group_ids,
+        plot,
+        ranks: ranks(raw)?,
+        stall_timeout: stall_timeout(raw)?,
+    })
+}
+
+fn length(raw: &Source<'_>) -> Result<LinkingLength, ConfigError> {
+    let expected = "a finite length above 0, or -1 for none";
+    let absolute = raw.real("linking-length", |x| x > 0.0 || x == -1.0, expected)?;
+    let ratio = raw.real("linking-ratio", |x| x > 0.0, "a finite ratio above 0")?;
+    let absolute = absolute.filter(|x| *x > 0.0).map(LinkingLength::Absolute);
+    Ok(absolute.unwrap_or(LinkingLength::Ratio(ratio.unwrap_or(0.2))))
+}
+
+/// Which kinds link, and which are attached.
+fn kinds(raw: &Source<'_>) -> Result<([bool; N_KINDS], [bool; N_KINDS]), ConfigError> {
+    let show = |kinds: &[bool; N_KINDS]| kinds.map(|k| if k { "1" } else { "0" }).join(",");
+    let (linking, _) = raw.kinds("linking-types");
+    let (mut attaching, is_written) = raw.kinds("attaching-types");
+    if linking == [false; N_KINDS] {
+        return Err(raw.unfit("linking-types", &show(&linking), "at least one kind of particles that links"));
+    }
+    if !is_written {
+        attaching = std::array::from_fn(|kind| attaching[kind] && !linking[kind]);
+    }
+    if let Some(kind) = (0..N_KINDS).find(|kind| linking[*kind] && attaching[*kind]) {
+        let expected = format!("{} either linking or attaching, not both", KIND_NAMES[kind]);
+        return Err(raw.unfit("attaching-types", &show(&attaching), &expected));
+    }
+    Ok((linking, attaching))
+}
+
+/// The mass above which groups get a black hole, in solar masses; `None`: none are wanted.
+fn seed_mass(raw: &Source<'_>) -> Result<Option<f64>, ConfigError> {
+    let mass = raw.real("black-hole-seed-mass", |x| x >= 0.0, "a finite mass, 0 or more")?;
+    match (raw.switch("seed-black-holes"), mass) {
+        (false, _) => Ok(None),
+        (true, None) => Err(raw.missing("black-hole-seed-mass")),
+        (true, mass) => Ok(mass),
+    }
+}

@@ -1,0 +1,237 @@
+//! The particles that one rank reads.
+
+use super::FofRunError;
+use super::plan::Plan;
+use crate::fof::{Ids, Masses, Particles, Positions, Role};
+use crate::io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput, Positions as Read};
+use crate::io::{ReadError, ReadResult};
+use crate::observe::Observer;
+use inselberg_comm::{Comm, CommError, Rank};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Consecutive rows of a species, consecutive among the particles of a rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its place in [`crate::io::particles::About::species`].
+    pub species: usize,
+    /// The rows.
+    pub rows: Range<u64>,
+}
+
+/// What a rank holds of an input.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The particles, stretch after stretch.
+    pub particles: Particles,
+    /// Which ones they are.
+    pub stretches: Vec<Stretch>,
+    /// The kind of each, where they are of several.
+    pub kind: Option<Vec<u8>>,
+}
+
+/// The rows of `n` that `rank` reads.
+fn share(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
+    let cut = |r: u64| (u128::from(n) * u128::from(r) / n_ranks as u128) as u64;
+    cut(u64::from(rank.0))..cut(u64::from(rank.0) + 1)
+}
+
+/// Local: reads the stretches of this rank and looks at each particle.
+pub fn load(
+    input: &dyn ParticleInput,
+    plan: &Plan,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<Loaded, FofRunError> {
+    let all = &input.about().species;
+    let stretch = |s: &usize| Stretch { species: *s, rows: share(all[*s].n, comm.rank(), comm.n_ranks()) };
+    let stretches: Vec<Stretch> = plan.species.iter().map(stretch).collect();
+    let n = stretches.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
+    observer.begin("read", n);
+    let mut columns = wanted(plan, n as usize);
+    for stretch in &stretches {
+        read(input, stretch, &mut columns, observer)?;
+    }
+    check(input, &columns, &stretches, plan.sides)?;
+    if let Some(sides) = plan.sides {
+        wrap(&mut columns.position, sides);
+    }
+    observer.end("read", n);
+    Ok(Loaded { particles: particles(&mut columns, &stretches, plan), stretches, kind: columns.kind })
+}
+
+fn wanted(plan: &Plan, n: usize) -> Columns {
+    fn room<T>(is_wanted: bool, n: usize) -> Option<Vec<T>> {
+        is_wanted.then(|| Vec::with_capacity(n))
+    }
+    let wants = plan.wants;
+    Columns {
+        position: Read::with_capacity(wants.double, n),
+        mass: room(wants.masses.is_none(), n),
+        id: room(wants.ids, n),
+        kind: room(wants.kinds, n),
+        velocity: room(wants.velocities, n),
+        density: room(wants.densities, n),
+    }
+}
+
+fn read(
+    input: &dyn ParticleInput,
+    stretch: &Stretch,
+    columns: &mut Columns,
+    observer: &dyn Observer,
+) -> ReadResult<()> {
+    let (mut first, block) = (stretch.rows.start, input.rows_at_a_time());
+    while first < stretch.rows.end {
+        let end = stretch.rows.end.min(first.saturating_add(block));
+        input.read(stretch.species, first..end, columns)?;
+        observer.advance(end - first);
+        first = end;
+    }
+    Ok(())
+}
+
+/// That every number is one, and every particle in or about the box.
+fn check(
+    input: &dyn ParticleInput,
+    columns: &Columns,
+    stretches: &[Stretch],
+    sides: Option<[f64; 3]>,
+) -> ReadResult<()> {
+    let mut first = 0;
+    for stretch in stretches {
+        let n = (stretch.rows.end - stretch.rows.start) as usize;
+        let bad = (first..first + n).into_par_iter().find_first(|i| problem(columns, *i, sides).is_some());
+        if let Some(i) = bad {
+            let (path, place) = input.place_of(stretch.species, stretch.rows.start + (i - first) as u64);
+            let (problem, expected) = problem(columns, i, sides).unwrap_or_default();
+            return Err(ReadError::content(&path, place, problem, expected));
+        }
+        first += n;
+    }
+    Ok(())
+}
+
+/// What is wrong with a particle, and what was expected.
+fn problem(columns: &Columns, i: usize, sides: Option<[f64; 3]>) -> Option<(String, String)> {
+    let at = columns.position.at(i);
+    if !at.iter().all(|x| x.is_finite()) {
+        return Some((format!("position {at:?}"), "finite numbers".into()));
+    }
+    if let Some(sides) = sides
+        && (0..3).any(|a| at[a] < -sides[a] || at[a] >= 2.0 * sides[a])
+    {
+        return Some((format!("position {at:?} is far outside the box"), format!("a box of {sides:?}")));
+    }
+    if let Some(mass) = columns.mass.as_ref().map(|mass| mass[i])
+        && !(mass.is_finite() && mass >= 0.0)
+    {
+        return Some((format!("mass {mass}"), "a finite mass, 0 or more".into()));
+    }
+    let velocity = columns.velocity.as_ref().map(|v| v[i]);
+    velocity
+        .filter(|v| !v.iter().all(|v| v.is_finite()))
+        .map(|v| (format!("velocity {v:?}"), "finite numbers".into()))
+}
+
+/// Brings what is outside a periodic box into it, and leaves all else as it is.
+fn wrap(position: &mut Read, sides: [f64; 3]) {
+    let within = |x: f64, side: f64| match x {
+        x if x < 0.0 => x + side,
+        x if x > side => x - side,
+        x => x,
+    };
+    match position {
+        Read::Double(v) => v.par_iter_mut().for_each(|x| {
+            *x = std::array::from_fn(|a| within(x[a], sides[a]));
+        }),
+        Read::Single(v) => v.par_iter_mut().for_each(|x| {
+            *x = std::array::from_fn(|a| {
+                let wrapped = within(f64::from(x[a]), sides[a]) as f32;
+                // Rounded out of the box: its other end is the same place.
+                if f64::from(wrapped) > sides[a] { 0.0 } else { wrapped }
+            });
+        }),
+    }
+}
+
+/// The columns as the search takes them; kinds stay behind.
+fn particles(columns: &mut Columns, stretches: &[Stretch], plan: &Plan) -> Particles {
+    let roles = |kinds: &Vec<u8>| kinds.par_iter().map(|kind| plan.role_of(*kind)).collect::<Vec<Role>>();
+    let holes = |kinds: &Vec<u8>| kinds.par_iter().map(|kind| *kind == BLACK_HOLE).collect();
+    let position = match std::mem::replace(&mut columns.position, Read::Single(Vec::new())) {
+        Read::Single(v) => Positions::Single(v),
+        Read::Double(v) => Positions::Double(v),
+    };
+    Particles {
+        position,
+        mass: columns.mass.take().map_or(Masses::Same(plan.wants.masses.unwrap_or(1.0)), Masses::Each),
+        id: match columns.id.take() {
+            Some(ids) => Ids::Each(ids),
+            None => rows_as_ids(stretches, plan),
+        },
+        role: columns.kind.as_ref().filter(|_| plan.wants.roles).map(roles),
+        velocity: columns.velocity.take(),
+        gas_density: columns.density.take(),
+        is_black_hole: columns.kind.as_ref().filter(|_| plan.wants.black_holes).map(holes),
+    }
+}
+
+/// Identities of particles that have none: their places in the input, species after species.
+fn rows_as_ids(stretches: &[Stretch], plan: &Plan) -> Ids {
+    match stretches {
+        [one] => Ids::From(one.rows.start),
+        several => {
+            let ids = several
+                .iter()
+                .zip(&plan.firsts)
+                .flat_map(|(s, first)| s.rows.clone().map(move |r| first + r));
+            Ids::Each(ids.collect())
+        }
+    }
+}
+
+impl Loaded {
+    /// How many particles this rank holds.
+    pub fn n(&self) -> u64 {
+        self.stretches.iter().map(|s| s.rows.end - s.rows.start).sum()
+    }
+
+    /// Collective: one mass for all, if it is one.
+    pub fn settle_masses(&mut self, comm: &Comm) -> Result<(), CommError> {
+        let Masses::Each(masses) = &self.particles.mass else { return Ok(()) };
+        let largest = masses.par_iter().copied().reduce(|| f64::NEG_INFINITY, f64::max);
+        let least = masses.par_iter().copied().reduce(|| f64::INFINITY, f64::min);
+        let bounds = comm.all_max(&[largest, -least])?;
+        if bounds[0] == -bounds[1] {
+            self.particles.mass = Masses::Same(bounds[0]);
+        }
+        Ok(())
+    }
+
+    /// The dark matter among them.
+    pub fn dark<'a>(&'a self, plan: &'a Plan) -> impl ParallelIterator<Item = usize> + 'a {
+        let is_dark = move |i: &usize| {
+            self.kind.as_ref().map_or(plan.only == Some(DARK_MATTER), |k| k[*i] == DARK_MATTER)
+        };
+        (0..self.n() as usize).into_par_iter().filter(is_dark)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_all_rows_once() {
+        for (n, ranks) in [(0, 3), (5, 8), (100, 7), (1 << 40, 3)] {
+            let mut next = 0;
+            for rank in 0..ranks {
+                let rows = share(n, Rank(rank), ranks as usize);
+                assert_eq!(rows.start, next);
+                next = rows.end;
+            }
+            assert_eq!(next, n);
+        }
+    }
+}

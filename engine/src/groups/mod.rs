@@ -1,0 +1,156 @@
+//! The recipe: files of particles in, a catalogue of friends-of-friends groups out.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `plan` | which of the particles of an input link, are attached or are left out |
+//! | `load` | the stretch of each species that a rank reads, checked particle by particle |
+//! | `length` | the linking length from a ratio |
+//! | `picture` | the projected mass, for pictures |
+
+mod error;
+mod length;
+mod load;
+mod picture;
+mod plan;
+
+pub use error::FofRunError;
+pub use length::LinkingLength;
+pub use load::Stretch;
+pub use plan::Census;
+
+use crate::catalogue::CataloguePart;
+use crate::fof::{Rules, SeedRule, find_groups};
+use crate::io::particles::{About, N_KINDS, ParticleInput};
+use crate::observe::Observer;
+use crate::project::Projection;
+use crate::tables::{GroupsProvenance, Numbering, group_attributes, group_ids_tables, groups_table};
+use inselberg_comm::{Comm, Reduce};
+use load::load;
+use plan::Plan;
+
+/// One solar mass in grams.
+const SOLAR_MASS: f64 = 1.988_41e33;
+
+/// What is searched for. The names in brackets are SWIFT's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FofConfig {
+    /// The linking length (`absolute_linking_length`, `linking_length_ratio`).
+    pub length: LinkingLength,
+    /// Groups with fewer linkable particles are not listed (`min_group_size`).
+    pub min_size: u64,
+    /// Kinds of particles that link (`linking_types`).
+    pub linking: [bool; N_KINDS],
+    /// Kinds that are attached (`attaching_types`).
+    pub attaching: [bool; N_KINDS],
+    /// The mass in solar masses above which groups get a black hole (`black_hole_seed_halo_mass_Msun`);
+    /// `None`: none are wanted (`seed_black_holes_enabled`).
+    pub seed_mass: Option<f64>,
+    /// The group ID of particles in none (`group_id_default`).
+    pub id_default: u64,
+    /// The ID of the largest group (`group_id_offset`).
+    pub id_offset: u64,
+    /// The side of the box of a plain array.
+    pub side: Option<f64>,
+    /// Whether the box does not wrap around, whatever the input says.
+    pub open: bool,
+    /// Whether a picture will be drawn.
+    pub with_picture: bool,
+    /// Whether the group of every particle is wanted.
+    pub with_ids: bool,
+}
+
+/// What a search leaves behind.
+#[derive(Debug)]
+pub struct FofOutcome {
+    /// What this rank holds of the catalogue.
+    pub catalogue: CataloguePart,
+    /// What this rank holds of the group IDs of all particles, if they were asked for.
+    pub group_ids: Option<CataloguePart>,
+    /// The projected mass, on rank 0, if a picture was asked for.
+    pub projection: Option<Projection>,
+    /// What took part.
+    pub census: Census,
+    /// The linking length.
+    pub linking_length: f64,
+}
+
+/// Friends-of-friends groups of the particles of an input.
+///
+/// Collective over `comm`; uses the current rayon pool. Catalogue and group IDs are the same bit for bit for any
+/// number of ranks and threads. Each rank reads its stretch of every species.
+///
+/// # Errors
+/// When the input cannot be read, holds positions or masses that are none or one identity twice, does not say
+/// what the linking length needs, has nothing that links, and when another rank fails. What goes wrong on one
+/// rank only is for its caller to pass on to the others ([`Comm::abort`]).
+pub fn run_fof(
+    input: &dyn ParticleInput,
+    config: &FofConfig,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<FofOutcome, FofRunError> {
+    let about = input.about();
+    let plan = Plan::of(about, config)?;
+    comm.at("read");
+    let mut loaded = load(input, &plan, comm, observer)?;
+    loaded.settle_masses(comm)?;
+    let census = loaded.census(&plan, comm)?;
+    if census.linkable == 0 {
+        return Err(FofRunError::NothingLinks { what: plan::contents(about) });
+    }
+    let mean_mass = length::mean_dark_mass(&loaded, &plan, comm)?;
+    let linking_length = length::linking_length(about, config, &plan, &census, mean_mass)?;
+    let projection = config
+        .with_picture
+        .then(|| picture::project(&loaded.particles, census.all, plan.sides, comm))
+        .transpose()?;
+    let rules = Rules {
+        linking_length,
+        min_size: config.min_size,
+        sides: plan.sides,
+        seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,
+    };
+    let stretches = loaded.stretches;
+    let found = find_groups(loaded.particles, &rules, comm, observer)?;
+    comm.at("tables");
+    let ids = Numbering { default: config.id_default, offset: config.id_offset };
+    let largest = found.groups.size.iter().max().copied().unwrap_or(0);
+    let grouped = found.group_of.iter().filter(|g| *g != 0).count() as u64;
+    let grouped = comm.all_reduce_counts(&[grouped], Reduce::Sum)?[0];
+    let largest = comm.all_reduce_counts(&[largest], Reduce::Max)?[0];
+    ids.check(found.groups.n_total)?;
+    let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
+    let attributes = group_attributes(&GroupsProvenance {
+        about,
+        config,
+        sides: plan.sides,
+        linking_length,
+        totals: &[
+            ("n_particles", census.all),
+            ("n_linkable", census.linkable),
+            ("n_attachable", census.attachable),
+            ("n_groups", found.groups.n_total),
+            ("n_in_groups", grouped),
+            ("largest_group", largest),
+        ],
+        run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
+    });
+    let group_ids = config.with_ids.then(|| CataloguePart {
+        attributes: attributes.clone(),
+        tables: group_ids_tables(about, &stretches, &found.group_of, ids),
+    });
+    let table = groups_table(&found.groups, ids, comm)?;
+    Ok(FofOutcome {
+        catalogue: CataloguePart { attributes, tables: vec![table] },
+        group_ids,
+        projection: projection.flatten(),
+        census,
+        linking_length,
+    })
+}
+
+/// The mass threshold in code masses.
+fn seed_rule(about: &About, solar_masses: f64) -> Result<SeedRule, FofRunError> {
+    let units = about.units.as_ref().ok_or(FofRunError::NoUnits)?;
+    Ok(SeedRule { least_mass: solar_masses * SOLAR_MASS / (units.density * units.length.powi(3)) })
+}

@@ -1,0 +1,70 @@
+//! The projected mass, for pictures.
+
+use crate::fof::{Particles, Positions};
+use crate::project::Projection;
+use inselberg_comm::{Comm, CommError, Rank};
+
+/// Pixels a side: some particles in each where they are spread evenly, and few enough to be seen.
+fn pixels(n_particles: u64) -> usize {
+    ((n_particles as f64 / 4.0).sqrt() as usize).next_power_of_two().clamp(64, 1024)
+}
+
+/// Collective: the mass of all particles along z over the area of a pixel, on rank 0; `None` on the others.
+/// Without a periodic box, of the square around all particles.
+pub fn project(
+    particles: &Particles,
+    n_particles: u64,
+    sides: Option<[f64; 3]>,
+    comm: &Comm,
+) -> Result<Option<Projection>, CommError> {
+    let n = pixels(n_particles);
+    let (corner, side) = match sides {
+        Some(sides) => ([0.0; 2], sides[0].max(sides[1])),
+        None => square_around(particles, comm)?,
+    };
+    let came = comm.exchange(vec![(Rank(0), sums(particles, n, sides, corner, side))])?;
+    let mut parts = came.into_iter().map(|(_, sums)| sums);
+    let Some(mut all) = parts.next() else { return Ok(None) };
+    for part in parts {
+        all.iter_mut().zip(part).for_each(|(a, b)| *a += b);
+    }
+    let area = (side / n as f64).powi(2);
+    let values = all.into_iter().map(|sum| (sum / area) as f32).collect();
+    Ok(Some(Projection { n, values, side, corner }))
+}
+
+fn at(particles: &Particles, i: usize) -> [f64; 2] {
+    match &particles.position {
+        Positions::Single(v) => [f64::from(v[i][0]), f64::from(v[i][1])],
+        Positions::Double(v) => [v[i][0], v[i][1]],
+    }
+}
+
+/// Collective: the lower corner and side of a square that holds all.
+fn square_around(particles: &Particles, comm: &Comm) -> Result<([f64; 2], f64), CommError> {
+    let mut bounds = [f64::NEG_INFINITY; 4];
+    for i in 0..particles.len() {
+        let [x, y] = at(particles, i);
+        for (bound, value) in bounds.iter_mut().zip([x, y, -x, -y]) {
+            *bound = bound.max(value);
+        }
+    }
+    let high = comm.all_max(&bounds)?;
+    let side = (high[0] + high[2]).max(high[1] + high[3]);
+    let side = if side > 0.0 && side.is_finite() { side * 1.02 } else { 1.0 };
+    let middle = |axis: usize| if high[axis].is_finite() { (high[axis] - high[axis + 2]) / 2.0 } else { 0.0 };
+    Ok(([middle(0) - side / 2.0, middle(1) - side / 2.0], side))
+}
+
+fn sums(particles: &Particles, n: usize, sides: Option<[f64; 3]>, corner: [f64; 2], side: f64) -> Vec<f64> {
+    let mut sums = vec![0.0; n * n];
+    for i in 0..particles.len() {
+        let mut place = at(particles, i);
+        if let Some(sides) = sides {
+            place = [place[0].rem_euclid(sides[0]), place[1].rem_euclid(sides[1])];
+        }
+        let pixel = |axis: usize| (((place[axis] - corner[axis]) / side * n as f64) as usize).min(n - 1);
+        sums[pixel(1) * n + pixel(0)] += particles.mass.of(i);
+    }
+    sums
+}
