@@ -1,8 +1,10 @@
 //! Configuration: one table behind help, file and reference; flags win; bad values are named.
 
 use inselberg::config::{
-    COMMANDS, Command, ConfigError, Job, Kind, OPTIONS, RawConfig, Work, check, options_of, reference_toml,
+    COMMANDS, Command, ConfigError, FofJob, Job, Kind, OPTIONS, RawConfig, Work, check, options_of,
+    reference_toml,
 };
+use inselberg::groups::LinkingLength;
 use inselberg::phew::{FieldChoice, Rules};
 use std::path::Path;
 use std::time::Duration;
@@ -74,6 +76,7 @@ fn rows_of_the_table_do_not_clash() {
     }
     for opt in OPTIONS.iter().filter(|o| !o.positional && !o.key.is_empty()) {
         assert_eq!(opt.key, opt.name.replace('-', "_"));
+        assert!(!OPTIONS.iter().any(|o| o.key == opt.alias && !opt.alias.is_empty()), "{}", opt.alias);
         let flag = matches!(opt.kind, Kind::Flag);
         assert!(flag != (opt.default.is_empty() != opt.example.is_empty()), "{}", opt.name);
     }
@@ -191,4 +194,76 @@ fn what_is_missing_is_named_with_its_flag_and_its_key() {
     let error = job("[phew]\ninput = 'in'\noutput = 'out'\n", &[]).expect_err("no threshold").to_string();
     let how = "--density-threshold or `density_threshold` under [phew] of a --config file";
     assert_eq!(error, format!("phew needs a density threshold; give {how}"));
+}
+
+fn fof(toml: &str, flags: &[(&str, &str)]) -> Result<FofJob, String> {
+    let raw = raw(Command::Fof, toml, flags).map_err(|e| e.to_string())?;
+    match check(&raw).map_err(|e| e.to_string())?.work {
+        Work::Fof(job) => Ok(job),
+        other => panic!("{other:?}"),
+    }
+}
+
+const FOF: &str = "[fof]\ninput = ['a.0.hdf5', 'a.1.hdf5']\noutput = 'fof.hdf5'\n";
+
+#[test]
+fn the_search_for_groups_is_asked_for_as_in_swift() {
+    let plain = fof(FOF, &[]).expect("whole");
+    assert_eq!(plain.inputs.len(), 2);
+    assert_eq!(plain.fof.length, LinkingLength::Ratio(0.2));
+    assert_eq!((plain.fof.min_size, plain.fof.id_default, plain.fof.id_offset), (20, 2_147_483_647, 1));
+    assert_eq!(plain.fof.linking, [false, true, false, false, false, false, false]);
+    assert_eq!(plain.fof.attaching, [true, false, false, false, true, true, false]);
+    let text = "min_group_size = 32\nlinking_types = [1, 1, 0, 0, 0, 0, 0]\nlinking_length_ratio = 0.3\n\
+                absolute_linking_length = -1\ngroup_id_default = 7\ngroup_id_offset = 100\n\
+                seed_black_holes_enabled = true\nblack_hole_seed_halo_mass_Msun = 1.5e10\n";
+    let swift = fof(&format!("{FOF}{text}"), &[]).expect("whole");
+    assert_eq!(swift.fof.length, LinkingLength::Ratio(0.3));
+    assert_eq!((swift.fof.min_size, swift.fof.id_default, swift.fof.id_offset), (32, 7, 100));
+    assert_eq!(swift.fof.seed_mass, Some(1.5e10));
+    assert_eq!(swift.fof.attaching, [false, false, false, false, true, true, false], "gas links");
+    let flags = fof(&format!("{FOF}{text}"), &[("linking-length", "0.5"), ("min-size", "2")]).expect("whole");
+    assert_eq!((flags.fof.length, flags.fof.min_size), (LinkingLength::Absolute(0.5), 2));
+    let named = fof("[fof]\ninput = 'a.npy'\nbasename = 'out/fof'\n", &[]).expect("whole");
+    assert_eq!(named.output.expect("a name"), Path::new("out/fof_0000.hdf5"));
+}
+
+#[test]
+fn what_no_search_for_groups_can_be_is_named() {
+    let table = [
+        ("linking_length = 0", "linking-length", "a finite length above 0"),
+        ("linking_length = nan", "linking-length", "a finite length above 0"),
+        ("linking_length = -2", "linking-length", "a finite length above 0"),
+        ("linking_ratio = 0", "linking-ratio", "a finite ratio above 0"),
+        ("linking_length_ratio = inf", "linking-ratio", "a finite ratio above 0"),
+        ("min_size = 0", "min-size", "1 or more"),
+        ("box = -1", "box", "a finite side above 0"),
+        ("linking_types = [0, 1]", "linking-types", "7 times 0 or 1"),
+        ("linking_types = [0, 2, 0, 0, 0, 0, 0]", "linking-types", "7 times 0 or 1"),
+        ("linking_types = [0, 0, 0, 0, 0, 0, 0]", "linking-types", "at least one kind"),
+        (
+            "attaching_types = [0, 1, 0, 0, 0, 0, 0]",
+            "attaching-types",
+            "dark matter either linking or attaching",
+        ),
+        ("input = []", "input", "one or several paths"),
+        ("seed_black_holes = 1", "seed-black-holes", "true or false"),
+        ("group_id_default = 1e19", "group-id-default", "a whole number"),
+    ];
+    for (line, name, expected) in table {
+        let error =
+            fof(&format!("[fof]\n{line}\n"), &[("input", "a.npy"), ("output", "f.csv")]).expect_err(line);
+        assert!(error.contains(&format!("is no value for {name}; expected {expected}")), "{error}");
+    }
+    let twice = format!("{FOF}min_size = 3\nmin_group_size = 3\n");
+    let error = fof(&twice, &[]).expect_err("twice");
+    assert!(error.contains("one of `min_size` and `min_group_size`, which are the same"), "{error}");
+    for (toml, part) in [
+        ("[fof]\noutput = 'f.csv'\n", "fof needs an input"),
+        ("[fof]\ninput = 'a.npy'\n", "fof needs an output"),
+        ("[fof]\ninput = 'a.npy'\noutput = 'f.csv'\nseed_black_holes = true\n", "a black hole seed mass"),
+    ] {
+        let error = fof(toml, &[]).expect_err(part);
+        assert!(error.contains(part), "{error}");
+    }
 }

@@ -2,7 +2,11 @@
 #![allow(dead_code)]
 
 pub mod compare;
+pub mod friends;
+#[cfg(feature = "hdf5")]
+pub mod gadget;
 pub mod ramses_catalogue;
+pub mod room;
 
 use inselberg::io::ramses::write::{Dialect, Output, Split, write};
 use inselberg::io::{self, Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot, Units};
@@ -13,15 +17,21 @@ use std::sync::OnceLock;
 /// The bundled RAMSES outputs, unpacked once a test process: `ramses_16/dm_1rank`, ...
 pub fn fixture() -> &'static Path {
     static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
-    UNPACKED
-        .get_or_init(|| {
-            let packed: &[u8] = include_bytes!("../fixtures/ramses_16.tar.xz");
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            let plain = liblzma::read::XzDecoder::new(packed);
-            tar::Archive::new(plain).unpack(folder.path()).expect("unpacking the fixture");
-            folder
-        })
-        .path()
+    UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/ramses_16.tar.xz"))).path()
+}
+
+/// The bundled snapshot of SWIFT with its own catalogue of groups, unpacked once a test process.
+pub fn swift_fixture() -> PathBuf {
+    static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/swift_fof_16.tar.xz")));
+    folder.path().join("swift_fof_16")
+}
+
+fn unpacked(packed: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let plain = liblzma::read::XzDecoder::new(packed);
+    tar::Archive::new(plain).unpack(folder.path()).expect("unpacking the fixture");
+    folder
 }
 
 /// Folder `output_00002` of one of the fixture's runs.

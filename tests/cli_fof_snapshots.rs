@@ -1,0 +1,343 @@
+//! `inselberg fof` on snapshots in Gadget's layout, in all its variants and with every damage.
+
+#![cfg(feature = "hdf5")]
+
+mod common;
+
+use common::friends::{distance2, group_ids};
+use common::gadget::{Ids, Kind, MassesIn, Style, clumps, edit, list, put, side, vectors, write};
+use common::room::{Room, done, done_json};
+use inselberg::catalogue::{Catalogue, Values, read};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const NONE: i64 = 2_147_483_647;
+const LENGTH: f64 = 0.2;
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn integers(file: &Catalogue, table: &str, name: &str) -> Vec<i64> {
+    match file.table(table).and_then(|t| t.column(name)).map(|c| c.values.clone()) {
+        Some(Values::I64(values)) => values,
+        other => panic!("{table}/{name}: {other:?}"),
+    }
+}
+
+/// Searches `inputs` with 0.2 and groups of 4 and more: catalogue and group IDs.
+fn search(room: &Room, inputs: &[PathBuf], more: &[&str]) -> (Catalogue, Catalogue) {
+    let inputs: Vec<String> = inputs.iter().map(|p| text(p)).collect();
+    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    let [to, ids] = ["f.hdf5", "ids.hdf5"].map(|name| room.path(name));
+    let args = ["-o", &to, "--group-ids", &ids, "--linking-length", "0.2", "--min-size", "4"];
+    done(&[&["fof"], &inputs[..], &args[..], more].concat());
+    (read(Path::new(&to)).expect("a catalogue"), read(Path::new(&ids)).expect("IDs"))
+}
+
+#[test]
+fn gadget_files_of_every_kind_have_the_groups_of_all_pairs() {
+    let dark = clumps(600, 1);
+    let style = Style::default();
+    let styles = [
+        style.clone(),
+        Style { single: true, ids: Ids::U32, ..style.clone() },
+        Style { gzip: true, masses: MassesIn::Table, six_kinds: true, ..style.clone() },
+        Style { ids: Ids::I32, files: 3, box_is_list: true, ..style.clone() },
+        Style { ids: Ids::None, masses: MassesIn::Nowhere, files: 2, gzip: true, single: true, ..style },
+    ];
+    for style in styles {
+        let room = Room::new();
+        let paths = write(Path::new(&room.path("")), &[(1, &dark)], &style);
+        let own: Vec<u64> = (0..600).collect();
+        let id = if style.ids == Ids::None { &own } else { &dark.id };
+        let expected = group_ids(&dark.position, id, LENGTH, Some(side()), 4, NONE);
+        for inputs in [&paths[..], &paths[..1], &paths[style.files - 1..]] {
+            let (found, ids) = search(&room, inputs, &["--ranks", if style.gzip { "2" } else { "1" }]);
+            assert_eq!(integers(&ids, "PartType1", "GroupIDs"), expected, "{style:?}");
+            let mass = if style.masses == MassesIn::Nowhere { 1.0 } else { 0.5 };
+            let sizes = integers(&found, "Groups", "Sizes");
+            assert!(sizes.len() > 3 && sizes[0] > 40, "{sizes:?}");
+            let masses: Vec<f64> = sizes.iter().map(|n| *n as f64 * mass).collect();
+            assert_eq!(found.table("Groups").expect("groups").reals("Masses"), Some(&masses[..]));
+        }
+    }
+}
+
+#[test]
+fn a_dataset_of_an_hdf5_file_is_a_plain_array() {
+    let (room, dark) = (Room::new(), clumps(500, 5));
+    let path =
+        write(Path::new(&room.path("")), &[(1, &dark)], &Style { gzip: true, ..Style::default() }).remove(0);
+    let [place, ids] = [format!("{}:/PartType1/Coordinates", text(&path)), room.path("ids.hdf5")];
+    done(&["fof", &place, "--box", "10", "--linking-length", "0.2", "--min-size", "4", "--group-ids", &ids]);
+    let expected = group_ids(&dark.position, &(0..500).collect::<Vec<_>>(), LENGTH, Some(10.0), 4, NONE);
+    let file = hdf5::File::open(&ids).expect("IDs");
+    let at_root: Vec<i64> = file.dataset("GroupIDs").expect("at the root").read_raw().expect("read");
+    assert_eq!(at_root, expected);
+    let parts = ["not_there", "no such dataset"];
+    room.refuses(
+        &["fof", &format!("{}:/PartType1/not_there", text(&path)), "--open", "-o", &room.path("f.csv")],
+        &parts,
+    );
+    let masses = format!("{}:/PartType1/Masses", text(&path));
+    room.refuses(
+        &["fof", &masses, "--open", "-o", &room.path("f.csv")],
+        &["PartType1/Masses", "shape [500]", "[N, 3]"],
+    );
+}
+
+#[test]
+fn attached_particles_join_the_nearest_that_links() {
+    let (room, dark, mut gas) = (Room::new(), clumps(500, 2), clumps(300, 2));
+    gas.position.iter_mut().for_each(|x| x[0] = f64::from((x[0] + 0.0625) as f32).rem_euclid(10.0));
+    gas.id.iter_mut().for_each(|id| *id += 2_000_000);
+    let paths = write(Path::new(&room.path("")), &[(0, &gas), (1, &dark)], &Style::default());
+    let links = group_ids(&dark.position, &dark.id, LENGTH, Some(side()), 4, NONE);
+    let nearest = |at: &[f64; 3]| {
+        let distance = |i: &usize| distance2(*at, dark.position[*i], Some(side()));
+        let near = (0..500).filter(|i| distance(i) < LENGTH * LENGTH);
+        near.min_by(|a, b| distance(a).total_cmp(&distance(b)).then(dark.id[*a].cmp(&dark.id[*b])))
+    };
+    let expected: Vec<i64> = gas.position.iter().map(|x| nearest(x).map_or(NONE, |i| links[i])).collect();
+    assert!(expected.iter().filter(|id| **id != NONE).count() > 50);
+    for ranks in ["1", "3"] {
+        let (found, ids) = search(&room, &paths, &["--ranks", ranks]);
+        assert_eq!(integers(&ids, "PartType1", "GroupIDs"), links);
+        assert_eq!(integers(&ids, "PartType0", "GroupIDs"), expected);
+        let (sizes, linked) =
+            (integers(&found, "Groups", "Sizes"), integers(&found, "Groups", "LinkedSizes"));
+        for (row, (size, linked)) in sizes.iter().zip(&linked).enumerate() {
+            let count = |ids: &[i64]| ids.iter().filter(|id| **id == row as i64 + 1).count() as i64;
+            assert_eq!((*size, *linked), (count(&links) + count(&expected), count(&links)));
+        }
+        densest_is_the_densest(&found, &gas, &expected);
+    }
+    let (found, ids) = search(&room, &paths, &["--attaching-types", "0,0,0,0,0,0,0"]);
+    assert!(ids.table("PartType0").is_none() && found.table("Groups").is_some());
+}
+
+fn densest_is_the_densest(found: &Catalogue, gas: &Kind, group_of: &[i64]) {
+    let densest = integers(found, "Groups", "DensestGasIDs");
+    for (row, id) in densest.iter().enumerate() {
+        let members = (0..gas.id.len()).filter(|i| group_of[*i] == row as i64 + 1);
+        let best = members
+            .max_by(|a, b| gas.density[*a].total_cmp(&gas.density[*b]).then(gas.id[*b].cmp(&gas.id[*a])));
+        assert_eq!(*id, best.map_or(0, |i| gas.id[i] as i64));
+    }
+}
+
+#[test]
+fn black_holes_are_seeded_by_mass_in_groups_without_one() {
+    let (room, mut dark, mut gas, mut hole) = (Room::new(), clumps(500, 3), clumps(200, 3), clumps(1, 3));
+    dark.mass.iter_mut().for_each(|m| *m = 0.75);
+    gas.id.iter_mut().for_each(|id| *id += 2_000_000);
+    let links = group_ids(&dark.position, &dark.id, LENGTH, Some(side()), 4, NONE);
+    let largest = links.iter().position(|id| *id == 1).expect("a group");
+    hole.position[0] = dark.position[largest];
+    hole.id[0] = 5_000_000;
+    let paths = write(Path::new(&room.path("")), &[(0, &gas), (1, &dark), (5, &hole)], &Style::default());
+    // Gadget's masses are 1e10 solar masses.
+    let (found, _) = search(&room, &paths, &["--seed-black-holes", "--black-hole-seed-mass", "2e11"]);
+    let flags =
+        |name: &str| match found.table("Groups").and_then(|t| t.column(name)).map(|c| c.values.clone()) {
+            Some(Values::U8(flags)) => flags,
+            other => panic!("{name}: {other:?}"),
+        };
+    let (has, seeded) = (flags("HasBlackHole"), flags("IsSeeded"));
+    let masses = found.table("Groups").and_then(|t| t.reals("Masses")).expect("masses");
+    let densest = integers(&found, "Groups", "DensestGasIDs");
+    for row in 0..has.len() {
+        let expected = has[row] == 0 && densest[row] != 0 && masses[row] * 1.989e43 > 2e11 * 1.98841e33;
+        assert_eq!((has[row], seeded[row]), (u8::from(row == 0), u8::from(expected)), "row {row}");
+    }
+    assert!(seeded.contains(&1));
+}
+
+/// The linking length that the program says.
+fn length_of(room: &Room, kinds: &[(usize, &Kind)], header: &[(&'static str, f64)]) -> f64 {
+    let style = Style { header: header.to_vec(), ..Style::default() };
+    let path = write(Path::new(&room.path("")), kinds, &style).remove(0);
+    let json = done_json(&["fof", &text(&path), "-o", &room.path("f.hdf5")]);
+    json["linking_length"].as_f64().expect("a length")
+}
+
+#[test]
+fn the_linking_length_is_swifts() {
+    let (room, mut dark, mut gas) = (Room::new(), clumps(100, 1), clumps(50, 2));
+    dark.mass.iter_mut().for_each(|m| *m = 1e-6);
+    gas.mass.iter_mut().for_each(|m| *m = 2e-7);
+    gas.id.iter_mut().for_each(|id| *id += 2_000_000);
+    // 10^10 solar masses over h, kiloparsecs over h.
+    let critical = 2.775_4e-8;
+    let alike =
+        |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found}, {expected}");
+    let plain = length_of(&room, &[(1, &dark)], &[("Time", 0.0)]);
+    alike(plain, 0.2 * (1000.0f64 / 100.0).cbrt());
+    let mut header =
+        vec![("Time", 0.5), ("Redshift", 1.0), ("Omega0", 0.3), ("OmegaLambda", 0.7), ("HubbleParam", 0.7)];
+    alike(length_of(&room, &[(1, &dark)], &header), 0.2 * (1e-6f64 / (0.3 * critical)).cbrt());
+    let both = [(0, &gas), (1, &dark)];
+    let path = write(Path::new(&room.path("")), &both, &Style { header: header.clone(), ..Style::default() })
+        .remove(0);
+    room.refuses(
+        &["fof", &text(&path), "-o", &room.path("g.hdf5")],
+        &["--linking-ratio", "baryons", "--linking-length"],
+    );
+    header.push(("OmegaBaryon", 0.05));
+    alike(length_of(&room, &both, &header), 0.2 * (1e-6f64 / (0.25 * critical)).cbrt());
+    let found = read(Path::new(&room.path("f.hdf5"))).expect("a catalogue");
+    let cgs =
+        inselberg::catalogue::units::cgs_factor(&found.attributes, inselberg::catalogue::Dimension::LENGTH);
+    alike(cgs.expect("units"), 3.085_678e21 / 0.7 * 0.5);
+    let cgs =
+        inselberg::catalogue::units::cgs_factor(&found.attributes, inselberg::catalogue::Dimension::VELOCITY);
+    alike(cgs.expect("units"), 1e5);
+    header[0] = ("Time", 0.25);
+    alike(length_of(&room, &[(1, &dark)], &header), plain);
+}
+
+#[test]
+fn damaged_snapshots_are_refused() {
+    type Damage = fn(&hdf5::File) -> hdf5::Result<()>;
+    let table: &[(Damage, &[&str])] = &[
+        (|f| f.unlink("PartType1/Coordinates"), &["PartType1/Coordinates: no such dataset", "expected"]),
+        (|f| f.unlink("PartType1"), &["PartType1/Coordinates: no such dataset"]),
+        (|f| f.unlink("Header"), &["Header/NumPart_ThisFile: not there; expected the header of a snapshot"]),
+        (
+            |f| {
+                f.unlink("PartType1/Coordinates")?;
+                list(&f.group("PartType1")?, "Coordinates", &[0.5; 100])
+            },
+            &["PartType1/Coordinates: shape [100]; expected [100, 3]"],
+        ),
+        (
+            |f| {
+                f.unlink("PartType1/Coordinates")?;
+                vectors(&f.group("PartType1")?, "Coordinates", &[[1i32; 3]; 100], false)
+            },
+            &["PartType1/Coordinates", "expected reals of 4 or 8 bytes"],
+        ),
+        (|f| set(f, "Coordinates", 17, f64::NAN), &["snap_007.hdf5: PartType1 row 5: position", "NaN"]),
+        (|f| set(f, "Coordinates", 30, -1e3), &["PartType1 row 10: position", "far outside the box"]),
+        (|f| set(f, "Masses", 3, f64::NAN), &["PartType1 row 3: mass NaN"]),
+        (|f| set(f, "Masses", 3, -1.0), &["PartType1 row 3: mass -1; expected a finite mass, 0 or more"]),
+        (|f| set(f, "Velocities", 5, f64::INFINITY), &["PartType1 row 1: velocity", "inf"]),
+        (|f| set(f, "ParticleIDs", 3, 7919.0), &["snap_007.hdf5", "the ID 7919", "once"]),
+        (
+            |f| header(f, "NumPart_ThisFile", &[0.0, 99.0]),
+            &["PartType1/Coordinates: shape [100, 3]; expected [99, 3]"],
+        ),
+        (
+            |f| header(f, "NumPart_ThisFile", &[0.0, -1.0]),
+            &["Header/NumPart_ThisFile: -1; expected whole numbers"],
+        ),
+        (
+            |f| header(f, "NumPart_ThisFile", &[0.0; 9]),
+            &["Header/NumPart_ThisFile: 9 kinds of particles; expected at most 7"],
+        ),
+        (
+            |f| header(f, "NumPart_ThisFile", &[0.0; 7]),
+            &["Header/NumPart_Total: 100 particles of PartType1", "expected 0"],
+        ),
+        (
+            |f| header(f, "NumPart_Total", &[0.0, 1000.0]),
+            &["Header/NumPart_Total: 1000 particles of PartType1"],
+        ),
+        (|f| header(f, "BoxSize", &[f64::NAN]), &["Header/BoxSize: NaN; expected a side above 0"]),
+        (|f| header(f, "BoxSize", &[1.0, 2.0]), &["Header/BoxSize: 2 sides; expected 1 or 3"]),
+        (|f| header(f, "NumFilesPerSnapshot", &[3.0]), &["Header/NumFilesPerSnapshot: one of 3 files"]),
+        (|f| header(f, "NumFilesPerSnapshot", &[0.5]), &["Header/NumFilesPerSnapshot: 0.5"]),
+        (|f| header(f, "MassTable", &[0.0, -1.0]), &["Header/MassTable: -1; expected masses, 0 or more"]),
+    ];
+    for (damage, parts) in table {
+        let (room, kind) = (Room::new(), clumps(100, 0));
+        let path = write(Path::new(&room.path("")), &[(1, &kind)], &Style::default()).remove(0);
+        edit(&path, damage);
+        for ranks in ["1", "2"] {
+            let args = [
+                "fof",
+                &text(&path),
+                "-o",
+                &room.path("f.hdf5"),
+                "--linking-length",
+                "0.2",
+                "--ranks",
+                ranks,
+            ];
+            room.refuses(&args, parts);
+        }
+    }
+}
+
+/// Sets the `i`-th number of a dataset.
+fn set(file: &hdf5::File, name: &str, i: usize, value: f64) -> hdf5::Result<()> {
+    let dataset = file.dataset(&format!("PartType1/{name}"))?;
+    let shape = dataset.shape();
+    let mut values = dataset.read_raw::<f64>()?;
+    values[i] = value;
+    let values = ndarray::ArrayView::from_shape(shape, &values).expect("a shape");
+    dataset.write(values)
+}
+
+/// Replaces an attribute of the header.
+fn header(file: &hdf5::File, name: &str, values: &[f64]) -> hdf5::Result<()> {
+    let header = file.group("Header")?;
+    header.delete_attr(name)?;
+    put(&header, name, values)
+}
+
+#[test]
+fn snapshots_that_do_not_hang_together_are_refused() {
+    let (room, kind) = (Room::new(), clumps(100, 0));
+    let folder = room.path("");
+    let paths = write(Path::new(&folder), &[(1, &kind)], &Style { files: 3, ..Style::default() });
+    let to = room.path("f.hdf5");
+    let names: Vec<String> = paths.iter().map(|p| text(p)).collect();
+    let length = ["-o", &to, "--linking-length", "0.2"];
+    let refuses =
+        |inputs: &[&str], parts: &[&str]| room.refuses(&[&["fof"], inputs, &length[..]].concat(), parts);
+    refuses(&[&names[0], &names[2]], &["Header/NumFilesPerSnapshot: 2 files given; expected all 3"]);
+    refuses(&[&names[0], &names[0], &names[2]], &["given twice"]);
+    fs::rename(&paths[1], room.path("away")).expect("moved");
+    refuses(&[&names[0]], &["snap_007.1.hdf5: not there; expected all 3 files"]);
+    fs::rename(room.path("away"), &paths[1]).expect("back");
+    let whole = fs::read(&paths[1]).expect("read");
+    fs::write(&paths[1], &whole[..whole.len() / 2]).expect("torn");
+    refuses(&[&names[0]], &["snap_007.1.hdf5: opening", "expected a complete HDF5 file"]);
+    fs::write(&paths[1], &whole).expect("mended");
+    edit(&paths[1], |file| header(file, "BoxSize", &[20.0]));
+    refuses(&[&names[0]], &["snap_007.1.hdf5: Header/BoxSize", "20", "as in", "snap_007.0.hdf5"]);
+    fs::write(&paths[1], "words").expect("text");
+    refuses(&[&names[1]], &["snap_007.1.hdf5: opening", "expected a complete HDF5 file"]);
+}
+
+#[test]
+fn info_says_what_particles_there_are() {
+    let (room, dark, gas) = (Room::new(), clumps(300, 4), clumps(20, 4));
+    let paths =
+        write(Path::new(&room.path("")), &[(0, &gas), (1, &dark)], &Style { files: 2, ..Style::default() });
+    let told = done(&["info", &text(&paths[0])]);
+    for part in ["Gadget", "10 x 10 x 10", "periodic", "300 dark matter", "20 gas", "identities", "densities"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let json = done_json(&["info", &format!("{}:/PartType1/Coordinates", text(&paths[0]))]);
+    assert_eq!((json["species"][0]["n"].as_u64(), json["sides"].is_null()), (Some(150), true), "{json}");
+    let swift = common::swift_fixture();
+    assert!(done(&["info", &text(&swift.join("snap_0000.hdf5"))]).contains("65 536 dark matter"));
+    let theirs = text(&swift.join("fof_output_0000.hdf5"));
+    room.refuses(&["info", &room.path("ids.hdf5")], &["no such file"]);
+    assert!(done(&["info", &theirs]).contains("SWIFT"));
+}
+
+#[test]
+fn a_box_is_said_once_and_may_be_left_open() {
+    let (room, kind) = (Room::new(), clumps(300, 4));
+    let path = write(Path::new(&room.path("")), &[(1, &kind)], &Style::default()).remove(0);
+    let args = ["fof", &text(&path), "-o", &room.path("g.hdf5"), "--linking-length", "0.2"];
+    room.refuses(&[&args[..], &["--box", "10"]].concat(), &["--box 10", "says itself", "--open"]);
+    let (_, ids) = search(&room, &[path], &["--open"]);
+    let expected = group_ids(&kind.position, &kind.id, LENGTH, None, 4, NONE);
+    assert_eq!(integers(&ids, "PartType1", "GroupIDs"), expected);
+}
