@@ -24,7 +24,7 @@ fn points(n: usize) -> Vec<[f64; 3]> {
     let part = |i: usize, step: f64| (i as f64 * step).fract();
     let at = |i: usize| {
         let clump = i % 7;
-        let spread = if i % 5 == 0 { 10.0 } else { 0.7 };
+        let spread = if i.is_multiple_of(5) { 10.0 } else { 0.7 };
         let centre = [0.618_034, 0.754_878, 0.569_840].map(|step| 10.0 * part(clump, step));
         let offset = [0.414_214, 0.732_051, 0.236_068].map(|step| spread * part(i, step));
         [0, 1, 2].map(|a| f64::from((centre[a] + offset[a]).rem_euclid(10.0) as f32))

@@ -256,6 +256,7 @@ fn damage(values: &mut Values, row: prop::sample::Index, word: u64, how: u8) {
         (Values::U64(v), 0) => v[row] = v[other],
         (Values::U64(v), 1) => v[row] = small,
         (Values::U64(v), _) => v[row] = word,
+        (Values::F32(v), _) => v[row] = v[other],
         (Values::F64(v), 0) => v[row] = v[other],
         (Values::F64(v), 1) => v[row] = small as f64 - 8.0,
         (Values::F64(v), _) => v[row] = f64::from_bits(word),

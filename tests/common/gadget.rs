@@ -74,7 +74,7 @@ pub fn clumps(n: usize, salt: u64) -> Kind {
     let centres: Vec<[f64; 3]> = (0..6).map(|_| [10.0 * next(), 10.0 * next(), 10.0 * next()]).collect();
     let mut kind = Kind::default();
     for i in 0..n {
-        let position = if i % 4 == 0 {
+        let position = if i.is_multiple_of(4) {
             [10.0 * next(), 10.0 * next(), 10.0 * next()]
         } else {
             let centre = centres[i % centres.len()];
