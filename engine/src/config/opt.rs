@@ -23,7 +23,7 @@ pub enum Kind {
     Text(&'static str),
 }
 
-/// One option: a row of [`OPTIONS`].
+/// One option: a row of [`OPTIONS`](super::OPTIONS).
 #[derive(Debug)]
 pub struct Opt {
     /// Its long name in kebab-case; for a positional, its name in lower case.
@@ -42,7 +42,7 @@ pub struct Opt {
     pub default: &'static str,
     /// A value for the reference file where there is no default.
     pub example: &'static str,
-    /// Where it belongs; all of [`COMMANDS`] if empty, and then its key is at the top of the file.
+    /// Where it belongs; all of [`COMMANDS`](super::COMMANDS) if empty, and then its key is at the top of the file.
     pub commands: &'static [Command],
     /// One line.
     pub help: &'static str,
