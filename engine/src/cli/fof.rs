@@ -16,6 +16,7 @@ pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
     let ranks = Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: false }.start()?;
     let (input, traces) = ranks.prepare(|is_first| {
         let input = open_particles(&job.inputs)?;
+        group_joints::check(&job.inputs[0], input.as_ref(), &job.fof)?;
         let traces = is_first.then(|| guarded(job)).transpose()?;
         Ok((input, traces))
     })?;

@@ -10,6 +10,11 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
+/// Whether the input at `path` can be searched as asked for.
+pub fn check(path: &Path, input: &dyn ParticleInput, config: &FofConfig) -> Result<(), Failure> {
+    inselberg::groups::check(input.about(), config).map_err(|error| Failure::about(path, error))
+}
+
 /// Collective: finds the groups of the input at `path`; a bar a stage on stderr if `progress`.
 pub fn find(
     path: &Path,

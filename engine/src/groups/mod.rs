@@ -19,7 +19,7 @@ pub use load::Stretch;
 pub use plan::Census;
 
 use crate::catalogue::CataloguePart;
-use crate::fof::{Rules, SeedRule, find_groups};
+use crate::fof::{FofError, Rules, SeedRule, find_groups};
 use crate::io::particles::{About, N_KINDS, ParticleInput};
 use crate::observe::Observer;
 use crate::project::Projection;
@@ -72,6 +72,22 @@ pub struct FofOutcome {
     pub census: Census,
     /// The linking length.
     pub linking_length: f64,
+}
+
+/// Local: whether an input can be searched as asked for, as far as can be said before a particle is read.
+///
+/// # Errors
+/// It cannot: [`run_fof`] would refuse it on all ranks.
+pub fn check(about: &About, config: &FofConfig) -> Result<(), FofRunError> {
+    let plan = Plan::of(about, config)?;
+    config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?;
+    if let (LinkingLength::Absolute(length), Some(sides)) = (config.length, plan.sides) {
+        let most = sides.iter().copied().fold(f64::INFINITY, f64::min) / 2.0;
+        if length > most {
+            return Err(FofError::TooLong { length, most }.into());
+        }
+    }
+    Ok(())
 }
 
 /// Friends-of-friends groups of the particles of an input.
