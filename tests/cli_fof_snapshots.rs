@@ -313,6 +313,79 @@ fn snapshots_that_do_not_hang_together_are_refused() {
 }
 
 #[test]
+fn snapshots_of_swift_say_their_cosmology_themselves() {
+    let (room, mut dark, hole) = (Room::new(), clumps(200, 1), clumps(3, 9));
+    dark.mass.iter_mut().for_each(|m| *m = 0.25);
+    let path = write(Path::new(&room.path("")), &[(1, &dark), (5, &hole)], &Style::default()).remove(0);
+    let said = |a: f64, cdm: f64| {
+        let numbers = [
+            ("Cosmological run", 1.0),
+            ("Scale-factor", a),
+            ("h", 0.7),
+            ("Omega_m", 0.3),
+            ("Omega_cdm", cdm),
+            ("Omega_b", 0.3 - cdm),
+            ("Critical density at redshift zero [internal units]", 4.0),
+        ];
+        edit(&path, |file| {
+            let _ = file.unlink("Cosmology");
+            let group = file.create_group("Cosmology")?;
+            numbers.iter().try_for_each(|(name, value)| put(&group, name, &[*value]))
+        });
+    };
+    let units = |group: &str, length: f64| {
+        let numbers = [("length", "L", length), ("mass", "M", 2e43), ("time", "t", 3e16)];
+        edit(&path, |file| {
+            let group = file.create_group(group)?;
+            let mut all = numbers.iter();
+            all.try_for_each(|(what, u, value)| {
+                put(&group, &format!("Unit {what} in cgs (U_{u})"), &[*value])
+            })
+        });
+    };
+    let length = || {
+        let json = done_json(&["fof", &text(&path), "-o", &room.path("f.hdf5")]);
+        json["linking_length"].as_f64().expect("a length")
+    };
+    let alike =
+        |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-12, "{found}, {expected}");
+    said(0.25, 0.25);
+    alike(length(), 0.2 * (0.25f64 / (0.3 * 4.0)).cbrt());
+    // The code computed in lengths twice as long: its densities are eighths in the units of the file.
+    units("Units", 3e24);
+    units("InternalCodeUnits", 6e24);
+    alike(length(), 0.2 * (0.25f64 / (0.3 * 0.5)).cbrt());
+    let found = hdf5::File::open(room.path("f.hdf5")).expect("a catalogue");
+    let number =
+        |at: &hdf5::Location, name: &str| at.attr(name).expect(name).read_raw::<f64>().expect(name)[0];
+    let [centres, speeds] =
+        ["Centres", "Velocities"].map(|n| found.dataset(&format!("Groups/{n}")).expect(n));
+    let comoving = "Conversion factor to CGS (not including cosmological corrections)";
+    let physical = "Conversion factor to physical CGS (including cosmological corrections)";
+    alike(number(&centres, comoving), 3e24);
+    alike(number(&centres, physical), 3e24 * 0.25);
+    alike(number(&speeds, physical), 3e24 / 3e16);
+    assert_eq!((number(&centres, "a-scale exponent"), number(&speeds, "a-scale exponent")), (1.0, 0.0));
+    alike(number(&found.group("Header").expect("Header"), "Redshift"), 3.0);
+    alike(number(&found.group("Cosmology").expect("Cosmology"), "h"), 0.7);
+    black_holes_have_dynamical_masses(&room, &path);
+}
+
+fn black_holes_have_dynamical_masses(room: &Room, path: &Path) {
+    edit(path, |file| file.group("PartType5")?.relink("Masses", "DynamicalMasses"));
+    let told = done(&["info", &text(path)]);
+    assert!(
+        told.contains("SWIFT") && told.contains("3 black holes; positions in double precision, masses"),
+        "{told}"
+    );
+    let holes = ["--linking-types", "0,0,0,0,0,1,0", "--linking-length", "4", "--min-size", "1"];
+    done(&[&["fof", &text(path), "-o", &room.path("h.hdf5")], &holes[..]].concat());
+    let found = read(Path::new(&room.path("h.hdf5"))).expect("a catalogue");
+    let masses = found.table("Groups").and_then(|t| t.reals("Masses")).expect("masses");
+    assert_eq!(masses.iter().sum::<f64>(), 1.5);
+}
+
+#[test]
 fn info_says_what_particles_there_are() {
     let (room, dark, gas) = (Room::new(), clumps(300, 4), clumps(20, 4));
     let paths =
