@@ -3,7 +3,9 @@
 pub use crate::amr::AmrField;
 pub use crate::catalogue::{Catalogue, CataloguePart, Table};
 pub use crate::crew::Crew;
+pub use crate::groups::{FofConfig, FofOutcome, LinkingLength, run_fof};
 pub use crate::io::Snapshot;
+pub use crate::io::particles::{ParticleInput, open_particles};
 pub use crate::observe::{Observer, Silent};
 pub use crate::phew::{FieldChoice, PhewConfig, Rules, Segmentation, Task, Thresholds, segment};
 pub use crate::ranks::links::{ALONE, TestLinks};

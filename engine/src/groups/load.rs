@@ -221,6 +221,111 @@ impl Loaded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::groups::{FofConfig, LinkingLength};
+    use crate::io::particles::{About, MassOf, N_KINDS, Species};
+    use crate::observe::Silent;
+    use inselberg_comm::run_threads;
+    use std::path::PathBuf;
+
+    /// Two kinds, read seven rows at a time; a coordinate is the row.
+    struct Rows(About);
+
+    impl Rows {
+        fn of(counts: [u64; 2]) -> Self {
+            let species = |(kind, n): (u8, u64)| Species {
+                name: format!("PartType{kind}"),
+                kind: Some(kind),
+                n,
+                mass: MassOf::Each,
+                is_double: kind == 0,
+                has_ids: false,
+                has_velocities: false,
+                has_densities: false,
+            };
+            Self(About {
+                format: "rows",
+                sides: Some([1000.0; 3]),
+                periodic: true,
+                time: 0.0,
+                units: None,
+                cosmology: None,
+                matter: None,
+                species: (0..2).zip(counts).map(species).collect(),
+            })
+        }
+    }
+
+    impl ParticleInput for Rows {
+        fn about(&self) -> &About {
+            &self.0
+        }
+
+        fn rows_at_a_time(&self) -> u64 {
+            7
+        }
+
+        fn read(&self, species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+            assert!(rows.end - rows.start <= 7);
+            for row in rows {
+                into.position.extend_from_doubles(&[[row as f64, -0.5, 1000.5]]);
+                into.mass.as_mut().expect("masses").push(species as f64 + 1.0);
+                into.kind.as_mut().expect("kinds").push(species as u8);
+            }
+            Ok(())
+        }
+
+        fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {
+            (species.to_string().into(), row.to_string())
+        }
+    }
+
+    #[test]
+    fn ranks_read_every_row_once_block_by_block() {
+        let none = [false; N_KINDS];
+        let config = FofConfig {
+            length: LinkingLength::Absolute(1.0),
+            min_size: 2,
+            linking: [false, true, false, false, false, false, false],
+            attaching: [true, false, false, false, false, false, false],
+            seed_mass: None,
+            id_default: 0,
+            id_offset: 1,
+            side: None,
+            open: false,
+            with_picture: false,
+            with_ids: false,
+        };
+        let input = Rows::of([30, 100]);
+        let plan = Plan::of(&input.0, &config).expect("a plan");
+        let read = run_threads(3, |comm| {
+            let loaded = load(&input, &plan, comm, &Silent).expect("loaded");
+            (loaded.stretches, loaded.particles)
+        });
+        let mut seen = [Vec::new(), Vec::new()];
+        for (stretches, particles) in read.expect("ranks") {
+            let mut i = 0;
+            for stretch in stretches {
+                for row in stretch.rows {
+                    let Positions::Double(position) = &particles.position else { panic!("one is double") };
+                    assert_eq!(position[i], [row as f64, 999.5, 0.5], "wrapped");
+                    let (role, before) = match stretch.species {
+                        0 => (Role::Attachable, 0),
+                        _ => (Role::Linkable, 30),
+                    };
+                    assert_eq!(particles.role.as_ref().map(|r| r[i]), Some(role));
+                    assert_eq!(
+                        (particles.id.of(i), particles.mass.of(i)),
+                        (before + row, stretch.species as f64 + 1.0)
+                    );
+                    seen[stretch.species].push(row);
+                    i += 1;
+                }
+            }
+            assert_eq!(i, particles.len());
+        }
+        assert_eq!(seen, [(0..30).collect::<Vec<u64>>(), (0..100).collect()]);
+        assert!(Plan::of(&input.0, &FofConfig { linking: none, ..config }).is_err());
+    }
 
     #[test]
     fn shares_are_all_rows_once() {

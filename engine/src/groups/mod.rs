@@ -19,12 +19,12 @@ pub use load::Stretch;
 pub use plan::Census;
 
 use crate::catalogue::CataloguePart;
-use crate::fof::{FofError, Rules, SeedRule, find_groups};
+use crate::fof::{FofError, Outcome, Particles, Rules, SeedRule, find_groups};
 use crate::io::particles::{About, N_KINDS, ParticleInput};
 use crate::observe::Observer;
 use crate::project::Projection;
 use crate::tables::{GroupsProvenance, Numbering, group_attributes, group_ids_tables, groups_table};
-use inselberg_comm::{Comm, Reduce};
+use inselberg_comm::{Comm, CommError, Reduce};
 use load::load;
 use plan::Plan;
 
@@ -106,49 +106,22 @@ pub fn run_fof(
     observer: &dyn Observer,
 ) -> Result<FofOutcome, FofRunError> {
     let about = input.about();
-    let plan = Plan::of(about, config)?;
-    comm.at("read");
-    let mut loaded = load(input, &plan, comm, observer)?;
-    loaded.settle_masses(comm)?;
-    let census = loaded.census(&plan, comm)?;
-    if census.linkable == 0 {
-        return Err(FofRunError::NothingLinks { what: plan::contents(about) });
-    }
-    let mean_mass = length::mean_dark_mass(&loaded, &plan, comm)?;
-    let linking_length = length::linking_length(about, config, &plan, &census, mean_mass)?;
+    let Ready { particles, stretches, census, rules } = ready(input, config, comm, observer)?;
     let projection = config
         .with_picture
-        .then(|| picture::project(&loaded.particles, census.all, plan.sides, comm))
+        .then(|| picture::project(&particles, census.all, rules.sides, comm))
         .transpose()?;
-    let rules = Rules {
-        linking_length,
-        min_size: config.min_size,
-        sides: plan.sides,
-        seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,
-    };
-    let stretches = loaded.stretches;
-    let found = find_groups(loaded.particles, &rules, comm, observer)?;
+    let found = find_groups(particles, &rules, comm, observer)?;
     comm.at("tables");
     let ids = Numbering { default: config.id_default, offset: config.id_offset };
-    let largest = found.groups.size.iter().max().copied().unwrap_or(0);
-    let grouped = found.group_of.iter().filter(|g| *g != 0).count() as u64;
-    let grouped = comm.all_reduce_counts(&[grouped], Reduce::Sum)?[0];
-    let largest = comm.all_reduce_counts(&[largest], Reduce::Max)?[0];
     ids.check(found.groups.n_total)?;
     let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
     let attributes = group_attributes(&GroupsProvenance {
         about,
         config,
-        sides: plan.sides,
-        linking_length,
-        totals: &[
-            ("n_particles", census.all),
-            ("n_linkable", census.linkable),
-            ("n_attachable", census.attachable),
-            ("n_groups", found.groups.n_total),
-            ("n_in_groups", grouped),
-            ("largest_group", largest),
-        ],
+        sides: rules.sides,
+        linking_length: rules.linking_length,
+        totals: &totals(&found, &census, comm)?,
         run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
     });
     let group_ids = config.with_ids.then(|| CataloguePart {
@@ -161,8 +134,56 @@ pub fn run_fof(
         group_ids,
         projection: projection.flatten(),
         census,
-        linking_length,
+        linking_length: rules.linking_length,
     })
+}
+
+/// What a search takes.
+struct Ready {
+    particles: Particles,
+    stretches: Vec<Stretch>,
+    census: Census,
+    rules: Rules,
+}
+
+/// Collective: reads the particles and says by which rules they are searched.
+fn ready(
+    input: &dyn ParticleInput,
+    config: &FofConfig,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<Ready, FofRunError> {
+    let about = input.about();
+    let plan = Plan::of(about, config)?;
+    comm.at("read");
+    let mut loaded = load(input, &plan, comm, observer)?;
+    loaded.settle_masses(comm)?;
+    let census = loaded.census(&plan, comm)?;
+    if census.linkable == 0 {
+        return Err(FofRunError::NothingLinks { what: plan::contents(about) });
+    }
+    let mean_mass = length::mean_dark_mass(&loaded, &plan, comm)?;
+    let rules = Rules {
+        linking_length: length::linking_length(about, config, &plan, &census, mean_mass)?,
+        min_size: config.min_size,
+        sides: plan.sides,
+        seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,
+    };
+    Ok(Ready { particles: loaded.particles, stretches: loaded.stretches, census, rules })
+}
+
+/// Collective: what the summary and the catalogue say was found.
+fn totals(found: &Outcome, census: &Census, comm: &Comm) -> Result<[(&'static str, u64); 6], CommError> {
+    let grouped = found.group_of.iter().filter(|group| *group != 0).count() as u64;
+    let largest = found.groups.size.iter().max().copied().unwrap_or(0);
+    Ok([
+        ("n_particles", census.all),
+        ("n_linkable", census.linkable),
+        ("n_attachable", census.attachable),
+        ("n_groups", found.groups.n_total),
+        ("n_in_groups", comm.all_reduce_counts(&[grouped], Reduce::Sum)?[0]),
+        ("largest_group", comm.all_reduce_counts(&[largest], Reduce::Max)?[0]),
+    ])
 }
 
 /// The mass threshold in code masses.

@@ -3,6 +3,7 @@
 mod array;
 mod file;
 mod header;
+mod part;
 mod scales;
 mod snapshot;
 

@@ -2,9 +2,9 @@
 //!
 //! One or several files. One file of several, `snap_080.0.hdf5`, stands for all of them.
 
-use super::array::{append, read_positions, triples};
-use super::file::{Column, Source};
+use super::file::Source;
 use super::header::{FileHeader, WholeHeader, is_hdf5};
+use super::part::{DENSITIES, MASSES, Part, find_any};
 use super::scales::scales;
 use crate::io::particles::spread::Spread;
 use crate::io::particles::{About, Columns, GAS, MassOf, N_KINDS, ParticleInput, ParticleReader, Species};
@@ -19,10 +19,6 @@ pub const READER: ParticleReader = ParticleReader {
     recognises: is_hdf5,
     open,
 };
-
-/// What masses are called; black holes of SWIFT have two.
-const MASSES: [&str; 2] = ["Masses", "DynamicalMasses"];
-const DENSITIES: [&str; 2] = ["Densities", "Density"];
 
 struct Snapshot {
     about: About,
@@ -144,11 +140,6 @@ fn look(source: &Source, kind: usize, n: u64) -> ReadResult<Found> {
     })
 }
 
-fn find_any(source: &Source, kind: usize, names: &[&str]) -> ReadResult<Option<Column>> {
-    let found = names.iter().map(|name| source.find(&format!("PartType{kind}/{name}")));
-    Ok(found.collect::<ReadResult<Vec<_>>>()?.into_iter().flatten().next())
-}
-
 fn check_totals(source: &Source, header: &WholeHeader, counts: &[Vec<u64>; N_KINDS]) -> ReadResult<()> {
     let Some(total) = header.total else { return Ok(()) };
     for (kind, (total, counts)) in total.iter().zip(counts).enumerate() {
@@ -194,7 +185,8 @@ impl ParticleInput for Snapshot {
         let mut before = rows.start;
         for (file, rows) in self.spreads[species].parts(rows) {
             if !rows.is_empty() {
-                self.read_file(species, file, rows.clone(), before, into)?;
+                let what = &self.about.species[species];
+                Part::open(&self.files[file], what, rows.clone(), before)?.read(self.velocity, into)?;
             }
             before += rows.end - rows.start;
         }
@@ -204,68 +196,5 @@ impl ParticleInput for Snapshot {
     fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {
         let (file, row) = self.spreads[species].find(row);
         (self.files[file].clone(), format!("{} row {row}", self.about.species[species].name))
-    }
-}
-
-impl Snapshot {
-    /// Appends rows of one file, the first of which is row `first` of all.
-    fn read_file(
-        &self,
-        species: usize,
-        file: usize,
-        rows: Range<u64>,
-        first: u64,
-        into: &mut Columns,
-    ) -> ReadResult<()> {
-        let source = Source::open(&self.files[file])?;
-        let what = &self.about.species[species];
-        let kind = usize::from(what.kind.unwrap_or_default());
-        let n_here = FileHeader::read(&source)?.here[kind];
-        let (n, place) = ((rows.end - rows.start) as usize, |name: &str| format!("{}/{name}", what.name));
-        let positions = source.need(&place("Coordinates"), n_here, 3)?;
-        read_positions(&source, &positions, rows.clone(), &mut into.position)?;
-        if let Some(mass) = &mut into.mass {
-            match find_any(&source, kind, &MASSES)? {
-                Some(column) => {
-                    append(mass, source.reals(&source.fits(column, n_here, 1)?, rows.clone())?);
-                }
-                None => mass.extend(std::iter::repeat_n(self.mass_of(&source, kind)?, n)),
-            }
-        }
-        match &mut into.id {
-            Some(id) if what.has_ids => {
-                let column = source.need(&place("ParticleIDs"), n_here, 1)?;
-                append(id, source.integers(&column, rows.clone())?);
-            }
-            Some(id) => id.extend(first..first + n as u64),
-            None => {}
-        }
-        if let Some(kinds) = &mut into.kind {
-            kinds.extend(std::iter::repeat_n(kind as u8, n));
-        }
-        match &mut into.velocity {
-            Some(velocity) if what.has_velocities => {
-                let column = source.need(&place("Velocities"), n_here, 3)?;
-                let factor = self.velocity as f32;
-                let read = triples(source.reals::<f32>(&column, rows.clone())?);
-                velocity.extend(read.into_iter().map(|v| v.map(|v| v * factor)));
-            }
-            Some(velocity) => velocity.extend(std::iter::repeat_n([0.0; 3], n)),
-            None => {}
-        }
-        match (&mut into.density, find_any(&source, kind, &DENSITIES)?) {
-            (Some(density), Some(column)) if what.has_densities => {
-                append(density, source.reals(&source.fits(column, n_here, 1)?, rows)?);
-            }
-            (Some(density), _) => density.extend(std::iter::repeat_n(f32::NAN, n)),
-            (None, _) => {}
-        }
-        Ok(())
-    }
-
-    /// The mass of all particles of a kind in a file that has no list of masses.
-    fn mass_of(&self, source: &Source, kind: usize) -> ReadResult<f64> {
-        let table = FileHeader::read(source)?.whole.mass_table[kind];
-        Ok(if table > 0.0 { table } else { 1.0 })
     }
 }
