@@ -3,7 +3,8 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `plan` | which of the particles of an input link, are attached or are left out |
-//! | `load` | the stretch of each species that a rank reads, checked particle by particle |
+//! | `load` | the stretch of each species that a rank reads |
+//! | `sound` | each particle looked at, and brought into the periodic box |
 //! | `length` | the linking length from a ratio |
 //! | `picture` | the projected mass, for pictures |
 
@@ -12,6 +13,7 @@ mod length;
 mod load;
 mod picture;
 mod plan;
+mod sound;
 
 pub use error::FofRunError;
 pub use length::LinkingLength;
