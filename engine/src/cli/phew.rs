@@ -13,7 +13,8 @@ use std::path::Path;
 
 /// Segments a snapshot on all ranks and writes what was asked for.
 pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
-    let ranks = Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: job.trace.is_some() }.start()?;
+    let ranks =
+        Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: job.trace.is_some() }.start()?;
     let (snapshot, traces) = ranks.prepare(|is_first| {
         let snapshot = inselberg::io::open(&job.input)?;
         let traces = is_first.then(|| guarded(job)).transpose()?;

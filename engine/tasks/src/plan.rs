@@ -169,7 +169,7 @@ fn shares(stages: &[StageInfo], cost: &[u64]) -> Vec<u16> {
         let total = costs.iter().map(|c| u128::from(*c) + 1).sum::<u128>();
         let mut before = 0;
         for cost in costs {
-            let middle = before + (u128::from(*cost) + 1) / 2;
+            let middle = before + u128::from(*cost).div_ceil(2);
             shares.push((65535 * middle / total) as u16);
             before += u128::from(*cost) + 1;
         }
