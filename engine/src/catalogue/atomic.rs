@@ -5,6 +5,7 @@
 //! `.name.*.part` file is, which nothing ever reads.
 
 use super::{WriteError, WriteResult};
+use crate::hidden;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -103,20 +104,9 @@ fn begin(path: &Path) -> WriteResult<Pending> {
         return Err(WriteError::target(path, problem, "a name in a folder that exists"));
     }
     let prefix = format!(".{}.", name.to_string_lossy());
-    let file = new_hidden(&prefix, folder).map_err(WriteError::io(path, "creating a file in its folder"))?;
+    let file =
+        hidden::file(&prefix, folder).map_err(WriteError::io(path, "creating a file in its folder"))?;
     Ok(Pending { file, path: path.into() })
-}
-
-fn new_hidden(prefix: &str, folder: &Path) -> std::io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).suffix(".part");
-    #[cfg(unix)]
-    {
-        // The umask takes its bits away, as for any new file.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 fn folder_of(path: &Path) -> &Path {

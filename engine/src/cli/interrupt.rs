@@ -83,6 +83,7 @@ fn listen(traces: Traces) {
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
+            inselberg::hidden::close();
             traces.wipe();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }

@@ -89,15 +89,7 @@ fn whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
     let prefix = format!(".{name}.");
-    let mut hidden = tempfile::Builder::new();
-    hidden.prefix(&prefix).suffix(".part");
-    #[cfg(unix)]
-    {
-        // The umask takes its bits away, as for any new file.
-        use std::os::unix::fs::PermissionsExt;
-        hidden.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let file = hidden.tempfile_in(folder)?;
+    let file = crate::hidden::file(&prefix, folder)?;
     let mut out = BufWriter::with_capacity(1 << 18, file.as_file());
     fill(&mut out)?;
     out.flush()?;

@@ -161,11 +161,7 @@ pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> 
     }
     part::check(output, split)?;
     let layout = Layout::new(output, split, dialect.boundary_sides)?;
-    let beside = tempfile::Builder::new()
-        .prefix(".output_")
-        .suffix(".part")
-        .tempdir_in(parent)
-        .map_err(failed(parent))?;
+    let beside = crate::hidden::folder(".output_", parent).map_err(failed(parent))?;
     let root = beside.path().join(&name);
     let job = Job { output, split, dialect, layout, number, root };
     job.write_all()?;
