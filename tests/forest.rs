@@ -160,6 +160,23 @@ fn saddles_above_their_peaks_are_merged_the_same() {
     }
 }
 
+/// Peaks are known by other numbers on other ranks, cells are in the same order everywhere.
+#[test]
+fn of_equal_contacts_the_same_stays_whatever_peaks_are_called() {
+    let contact = |peaks: [usize; 2], cells: [usize; 2]| {
+        Edge::new(1.5, peaks.map(PeakIdx::new), cells.map(TestIdx::new))
+    };
+    let stays = |peaks: [usize; 2]| {
+        let mut cache = PairCache::default();
+        [[5, 100], [7, 50], [60, 7]].into_iter().for_each(|cells| cache.push(contact(peaks, cells)));
+        let mut cells = cache.take()[0].cells;
+        cells.sort();
+        cells
+    };
+    assert_eq!(stays([1, 2]), [5, 100].map(TestIdx::new));
+    assert_eq!(stays([2, 1]), stays([1, 2]));
+}
+
 /// Grows a tree of a chain of saddles and cuts it, and demands that it be quick.
 fn race(name: &str, rho: Vec<f64>, edges: Vec<Edge>) -> Hierarchy {
     let start = Instant::now();

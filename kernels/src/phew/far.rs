@@ -3,6 +3,7 @@
 //! Peaks have global indices, in the order of the cells of the whole mesh, and each belongs to one
 //! rank. Nothing here sends anything; the records are such that they can be sent as they lie.
 
+use super::forest::low_first;
 use crate::sfc::morton;
 use bytemuck::{Pod, Zeroable};
 use std::cmp::Ordering;
@@ -81,7 +82,8 @@ impl FarEdge {
     /// stands first, and the first is the greatest saddle.
     #[inline]
     pub fn order(&self, other: &Self) -> Ordering {
-        let by_place = || self.peaks.cmp(&other.peaks).then_with(|| self.cells.cmp(&other.cells));
+        let place = |edge: &Self| (edge.peaks, low_first(edge.cells));
+        let by_place = || place(self).cmp(&place(other));
         other.saddle.total_cmp(&self.saddle).then_with(by_place)
     }
 }

@@ -1,7 +1,7 @@
 //! The forest: which of all contacts can ever merge anything?
 //!
-//! Edges are taken in falling order of (saddle, lower peak key, higher peak key) and kept where they
-//! join two trees; what is left is the maximum spanning forest, which is unique. An edge that is
+//! Edges are taken in falling order of (saddle, lower peak key, higher peak key; then lower and higher cell key)
+//! and kept where they join two trees; what is left is the maximum spanning forest, which is unique. An edge that is
 //! the lowest on a cycle of any part of the graph is so in the whole, hence
 //! `forest(A + B) = forest(forest(A) + forest(B))`: the same operator serves a task, the tasks of a
 //! rank, and the ranks.
@@ -32,12 +32,20 @@ impl Edge {
         }
     }
 
-    /// The total order of edges: `Less` stands first, and the first is the greatest saddle.
+    /// The total order of edges: `Less` stands first, and the first is the greatest saddle. Of two between the
+    /// same patches it does not depend on which of these is called the first.
     #[inline]
     pub fn order(&self, other: &Self) -> Ordering {
-        let by_place = || (self.peaks, self.cells).cmp(&(other.peaks, other.cells));
+        let place = |edge: &Self| (edge.peaks, low_first(edge.cells));
+        let by_place = || place(self).cmp(&place(other));
         other.saddle.total_cmp(&self.saddle).then_with(by_place)
     }
+}
+
+/// Two things, the lesser first.
+#[inline]
+pub(super) fn low_first<T: Ord>([a, b]: [T; 2]) -> [T; 2] {
+    if a <= b { [a, b] } else { [b, a] }
 }
 
 /// Disjoint sets over 0..n, each known by its smallest member.
