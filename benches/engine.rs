@@ -14,7 +14,6 @@ use common::{collect, synthetic};
 use inselberg::amr::AmrField;
 use inselberg::crew::Crew;
 use inselberg::domains::load;
-use inselberg::observe::Silent;
 use inselberg::phew::{Rules, Task, segment};
 use inselberg::ranks::links::{ALONE, TestLinks};
 use inselberg::report::{GraphRun, Recorder};
@@ -113,7 +112,8 @@ fn hiding(snapshot: &SynthField, repeats: usize, delay: Duration) {
 }
 
 fn on_rank(snapshot: &SynthField, comm: &Comm, workers_wait: bool) -> Shared {
-    let part = load(snapshot, Source::Cells("density"), THRESHOLD, &[], comm, &Silent).expect("a part");
+    let part =
+        load(snapshot, Source::Cells("density"), THRESHOLD, &[], comm, &Crew::default()).expect("a part");
     let found = tests::find(&part.field, THRESHOLD);
     let (links, extra) = (TestLinks::of(&part, &found), TestFields::default());
     let task = Task {

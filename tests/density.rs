@@ -4,6 +4,7 @@ mod common;
 mod verify;
 
 use inselberg::amr::AmrField;
+use inselberg::crew::Crew;
 use inselberg::io::Snapshot;
 use inselberg::observe::Silent;
 use inselberg::stages::density::{Particles, Scheme, deposit, read_dark_matter};
@@ -21,7 +22,7 @@ const SCHEMES: [Scheme; 2] = [Scheme::Conserving, Scheme::Ramses];
 fn deposited(snapshot: &dyn Snapshot, scheme: Scheme) -> (AmrField, Particles) {
     let mesh = read_mesh(snapshot, None, &Silent).expect("a mesh").mesh;
     let particles = read_dark_matter(snapshot, &Silent).expect("particles");
-    (deposit(mesh, &particles, scheme, snapshot.header().boxlen), particles)
+    (deposit(mesh, &particles, scheme, snapshot.header().boxlen, &Crew::default()), particles)
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn check_conserving(field: &Field, particles: &Particles) {
     let expected = brute_masses(field, particles);
     let all: f64 = particles.mass.iter().sum();
     for amr in [Some(field.leaves_as_amr()), field.octs_as_amr()].into_iter().flatten() {
-        let found = deposit(amr.mesh, particles, Scheme::Conserving, 1.0);
+        let found = deposit(amr.mesh, particles, Scheme::Conserving, 1.0, &Crew::default());
         let kept = mass_in_leaves(&found, 1.0) / all;
         assert!((kept - 1.0).abs() <= 1e-12, "all leaves hold {kept} of the mass");
         for (place, rho) in leaf_densities(&found) {
@@ -138,7 +139,7 @@ fn check_conserving(field: &Field, particles: &Particles) {
 /// Where all 27 cells about a leaf are leaves of its level, the density is that of a uniform grid.
 fn check_standard(field: &Field, particles: &Particles) {
     let amr = field.leaves_as_amr();
-    let found = leaf_densities(&deposit(amr.mesh, particles, Scheme::Conserving, 1.0));
+    let found = leaf_densities(&deposit(amr.mesh, particles, Scheme::Conserving, 1.0, &Crew::default()));
     for leaf in &field.leaves {
         let around: Vec<_> = field.leaves.iter().filter(|l| touch(&field.domain, l, leaf)).collect();
         if around.len() < 27 || around.iter().any(|l| l.level != leaf.level) {
@@ -191,7 +192,11 @@ fn order_and_threads_do_not_matter() {
         let bits = |p: &Particles, n: usize| -> Vec<u64> {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("a pool");
             let amr = field.octs_as_amr().expect("no leaf is a root");
-            pool.install(|| deposit(amr.mesh, p, scheme, 2.5)).rho.iter().map(|x| x.to_bits()).collect()
+            pool.install(|| deposit(amr.mesh, p, scheme, 2.5, &Crew::default()))
+                .rho
+                .iter()
+                .map(|x| x.to_bits())
+                .collect()
         };
         let one = bits(&particles, 1);
         for n in [2, 3, 7] {

@@ -4,9 +4,9 @@ mod common;
 mod verify;
 
 use inselberg::amr::LevelOcts;
+use inselberg::crew::Crew;
 use inselberg::domains::{Part, load};
 use inselberg::io::Snapshot;
-use inselberg::observe::Silent;
 use inselberg::phew::RunError;
 use inselberg::stages::density::Scheme;
 use inselberg::stages::load::Source;
@@ -44,7 +44,7 @@ impl Case<'_> {
             None => builder,
         });
         run_ranks(builders.collect(), |comm| {
-            let part = load(self.snapshot, self.source, self.threshold, self.extra, comm, &Silent);
+            let part = load(self.snapshot, self.source, self.threshold, self.extra, comm, &Crew::default());
             part.inspect_err(|e| {
                 comm.abort(e.to_string());
             })
@@ -303,7 +303,8 @@ fn values_cross_between_owners_and_ghosts() {
     let params = FieldParams { test_cells: 2_000, ..FieldParams::default() };
     let snapshot = SynthField::new(&params).expect("a field");
     let ran = run_ranks(Comm::threads(5), |comm| {
-        let part = load(&snapshot, Source::Cells("density"), 80.0, &[], comm, &Silent).expect("a part");
+        let part =
+            load(&snapshot, Source::Cells("density"), 80.0, &[], comm, &Crew::default()).expect("a part");
         part.check(comm).expect("ghosts agree");
         let (mesh, rho) = (&part.field.mesh, &part.field.rho);
         let n = mesh.n_cells();

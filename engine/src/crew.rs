@@ -60,6 +60,18 @@ impl<'a> Crew<'a> {
         self.observer.ran(name, plan, &tally);
     }
 
+    /// Does `work` with every number below `costs.len()`, each in a task of a stage by itself. `costs` are in
+    /// nanoseconds, about.
+    ///
+    /// # Panics
+    /// When `work` does.
+    pub fn each(&self, name: &'static str, costs: impl IntoIterator<Item = u64>, work: impl Fn(u32) + Sync) {
+        let mut planner = Planner::default();
+        let stage = planner.stage(name, costs);
+        let plan = plan_of(planner);
+        self.run(name, &plan, Bodies::of(&plan).on(stage, work));
+    }
+
     /// Does `work` with every item, the items in tasks of a stage by itself; what it makes of each, in
     /// order. `cost` of an item is in nanoseconds, about.
     ///
@@ -72,17 +84,14 @@ impl<'a> Crew<'a> {
         cost: impl Fn(&T) -> u64,
         work: impl Fn(T) -> R + Sync,
     ) -> Vec<R> {
-        let mut planner = Planner::default();
-        let stage = planner.stage(name, items.iter().map(cost));
-        let plan = plan_of(planner);
+        let costs: Vec<u64> = items.iter().map(cost).collect();
         let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
         let made = Made::new(items.len());
-        let body = |i: u32| {
+        self.each(name, costs, |i| {
             if let Some(item) = items[i as usize].lock().take() {
                 made.put(i, work(item));
             }
-        };
-        self.run(name, &plan, Bodies::of(&plan).on(stage, body));
+        });
         made.all()
     }
 }

@@ -34,8 +34,9 @@ pub struct Outcome {
 
 /// PHEW on a snapshot.
 ///
-/// Collective over `comm`; uses the crew, and the current rayon pool where a plain loop is all there is. The catalogue is the same bit for bit for any
-/// number of ranks and threads and for any split of the snapshot into files.
+/// Collective over `comm`; uses the crew, and the current rayon pool where a plain loop is all there is. The
+/// catalogue is the same bit for bit for any number of ranks and threads and for any split of the snapshot into
+/// files.
 ///
 /// # Errors
 /// When the input cannot be read, lacks what was asked for, or holds values that are no densities, and
@@ -54,7 +55,7 @@ pub fn run(
     let source = choose_source(snapshot, config)?;
     let thresholds = mass_in_code_units(snapshot, config, comm)?;
     let columns = Columns::of(snapshot, source);
-    let part = load(snapshot, source, thresholds.density, &columns.names(), comm, observer)?;
+    let part = load(snapshot, source, thresholds.density, &columns.names(), comm, crew)?;
     let (field, n_leaves) = (&part.field, part.n_own_leaves() as u64);
     comm.at("test cells");
     let tests = timed(observer, "test cells", n_leaves, || tests::find(field, thresholds.density));

@@ -5,6 +5,7 @@ use super::ghosts::Ghosts;
 use super::migrate::{Parcels, in_order, rounds};
 use super::share::ROUND;
 use super::splits::Splits;
+use crate::crew::{Crew, Made, plan_of};
 use crate::phew::RunError;
 use crate::stages::density::{
     COARSER, Particles, RUN, Scheme, divide_by_volumes, first_bound, heaviest, quantum,
@@ -15,8 +16,10 @@ use inselberg_kernels::density::{
 };
 use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::mesh::Mesh;
-use rayon::prelude::*;
+use inselberg_tasks::{Bodies, Planner};
+use parking_lot::Mutex;
 use std::cell::Cell;
+use std::sync::OnceLock;
 
 /// A particle as it travels: position in level-0 cells, mass.
 type Record = [f64; 4];
@@ -32,20 +35,16 @@ pub(super) fn deposit(
     scheme: Scheme,
     side: f64,
     comm: &Comm,
+    crew: &Crew,
 ) -> Result<(), RunError> {
     let greatest = particles.iter().map(heaviest).fold(f64::MIN_POSITIVE, f64::max);
     let n_here = particles.iter().map(|p| p.mass.len() as u64).sum();
     let greatest = comm.all_max(&[greatest])?[0];
     let n_particles = comm.all_reduce_counts(&[n_here], Reduce::Sum)?[0];
-    let mut own = to_owners(particles, part, comm)?;
-    if scheme == Scheme::Conserving {
-        let border = to_others_touched(&own, part, comm)?;
-        own.position.extend(border.position);
-        own.mass.extend(border.mass);
-    }
+    let laid = Laid { own: to_owners(particles, part, comm)?, border: OnceLock::new() };
     let mut bound = first_bound(greatest, n_particles);
     let quanta = loop {
-        match quanta_of(part, &own, scheme, quantum(bound), comm)? {
+        match laid.quanta(part, scheme, quantum(bound), comm, crew)? {
             Some(quanta) => break quanta,
             None => bound += COARSER,
         }
@@ -58,29 +57,88 @@ pub(super) fn deposit(
     Ok(part.ghosts.push(comm, &mut part.field.rho)?)
 }
 
-/// Masses of own cells in quanta; `None` on all ranks where a cell of any rank holds too many. Each
-/// particle is on all ranks whose leaves it touches; as RAMSES does it, it is with the owner of its place
-/// alone, and what it gives to others' cells is added to theirs.
-fn quanta_of(
-    part: &Part,
-    particles: &Particles,
-    scheme: Scheme,
-    quantum: f64,
-    comm: &Comm,
-) -> Result<Option<Vec<u64>>, CommError> {
-    let mesh = &part.field.mesh;
-    let out = Deposit::new(mesh.n_cells(), quantum);
-    let deposit = if scheme == Scheme::Ramses { deposit_ramses } else { deposit_conserving_part };
-    particles.position.par_chunks(RUN).zip(particles.mass.par_chunks(RUN)).for_each(|(x, m)| {
-        deposit(mesh, x, m, &out);
-    });
-    let quanta = agreed(out.quanta(), comm)?;
-    match (quanta, scheme) {
-        (Some(mut quanta), Scheme::Ramses) => {
-            let fits = add_to_owners(&part.ghosts, &mut quanta, comm)?;
-            agreed(fits.then_some(quanta), comm)
+/// The particles that a rank lays on its cells.
+struct Laid {
+    /// Those whose place it owns.
+    own: Particles,
+    /// Those of others that touch its leaves, once they have come.
+    border: OnceLock<Particles>,
+}
+
+/// In so many tasks the particles of others are laid, whose number is not known before they come.
+const BORDER_TASKS: usize = 64;
+
+impl Laid {
+    /// Collective: masses of own cells in quanta; `None` on all ranks where a cell of any rank holds too many.
+    /// Each particle is on all ranks whose leaves it touches; as RAMSES does it, it is with the owner of its
+    /// place alone, and what it gives to others' cells is added to theirs.
+    fn quanta(
+        &self,
+        part: &Part,
+        scheme: Scheme,
+        quantum: f64,
+        comm: &Comm,
+        crew: &Crew,
+    ) -> Result<Option<Vec<u64>>, CommError> {
+        let mesh = &part.field.mesh;
+        let out = Deposit::new(mesh.n_cells(), quantum);
+        let ramses = |i| {
+            let (position, mass) = self.own.run(i);
+            deposit_ramses(mesh, position, mass, &out);
+        };
+        match scheme {
+            Scheme::Ramses => crew.each("density", self.own.costs(), ramses),
+            Scheme::Conserving => self.lay_conserving(part, &out, comm, crew)?,
         }
-        (quanta, _) => Ok(quanta),
+        let quanta = agreed(out.quanta(), comm)?;
+        match (quanta, scheme) {
+            (Some(mut quanta), Scheme::Ramses) => {
+                let fits = add_to_owners(&part.ghosts, &mut quanta, comm)?;
+                agreed(fits.then_some(quanta), comm)
+            }
+            (quanta, _) => Ok(quanta),
+        }
+    }
+
+    /// Collective: lays own particles while those that others own as well are on their way.
+    fn lay_conserving(&self, part: &Part, out: &Deposit, comm: &Comm, crew: &Crew) -> Result<(), CommError> {
+        let (rank, costs) = (comm.rank(), self.own.costs());
+        let mut planner = Planner::default();
+        let find = planner.stage("border particles", costs.iter().map(|cost| cost / 2));
+        let lay = planner.stage("density", costs.iter().copied());
+        let send = crew.call(&mut planner, "particles of others", lay);
+        let lay_border = planner.stage("density of the border", [RUN as u64; BORDER_TASKS]);
+        planner.after(send, find);
+        planner.after(lay_border, send);
+        let plan = plan_of(planner);
+        let lay_run = |particles: &Particles, i| {
+            let (position, mass) = particles.run(i);
+            deposit_conserving_part(&part.field.mesh, position, mass, out);
+        };
+        let (found, mut sent) = (Made::new(costs.len()), Ok(()));
+        let bodies = Bodies::of(&plan)
+            .on(find, |i| {
+                if self.border.get().is_none() {
+                    found.put(i, Mutex::new(touching_others(part, self.own.run(i), rank)));
+                }
+            })
+            .on(lay, |i| lay_run(&self.own, i))
+            .on_caller(send, |_| {
+                if self.border.get().is_none() {
+                    let found = (0..costs.len() as u32).filter_map(|i| found.get(i));
+                    let records = found.flat_map(|records| std::mem::take(&mut *records.lock()));
+                    sent = exchange(records.collect(), comm).map(|border| {
+                        self.border.get_or_init(|| border);
+                    });
+                }
+            })
+            .on(lay_border, |i| {
+                let Some(border) = self.border.get() else { return };
+                let n_runs = border.mass.len().div_ceil(RUN) as u32;
+                (i..n_runs).step_by(BORDER_TASKS).for_each(|i| lay_run(border, i));
+            });
+        crew.run("density", &plan, bodies);
+        sent
     }
 }
 
@@ -133,22 +191,27 @@ fn to_owners(particles: Vec<Particles>, part: &Part, comm: &Comm) -> Result<Part
     Ok(own)
 }
 
-/// Collective: copies of particles whose cloud touches what others own, to these.
-fn to_others_touched(own: &Particles, part: &Part, comm: &Comm) -> Result<Particles, CommError> {
-    let (rank, mut border) = (comm.rank(), Particles::default());
-    let mut left = own.position.chunks(ROUND).zip(own.mass.chunks(ROUND));
-    for _ in 0..rounds(own.mass.len().div_ceil(ROUND), comm)? {
-        let (position, mass) = left.next().unwrap_or_default();
-        let touched: Vec<_> = position.par_iter().map(|x| others_touched(part, *x, rank)).collect();
+/// Copies of particles whose cloud touches what others own, for these.
+fn touching_others(part: &Part, (position, mass): (&[[f64; 3]], &[f64]), rank: Rank) -> Vec<(Rank, Record)> {
+    let copies = position.iter().zip(mass).flat_map(|(x, m)| {
+        let others = others_touched(part, *x, rank).into_iter();
+        others.map(move |other| (other, [x[0], x[1], x[2], *m]))
+    });
+    copies.collect()
+}
+
+/// Collective: records to the ranks beside them; what comes from others.
+fn exchange(records: Vec<(Rank, Record)>, comm: &Comm) -> Result<Particles, CommError> {
+    let mut came = Particles::default();
+    let mut left = records.chunks(ROUND);
+    for _ in 0..rounds(records.len().div_ceil(ROUND), comm)? {
         let mut parcels = Parcels::new();
-        for ((x, m), ranks) in position.iter().zip(mass).zip(touched) {
-            for rank in ranks {
-                parcels.entry(rank).or_insert_with(Vec::new).push([x[0], x[1], x[2], *m]);
-            }
+        for (rank, record) in left.next().unwrap_or_default() {
+            parcels.entry(*rank).or_insert_with(Vec::new).push(*record);
         }
-        take(&mut border, comm.exchange(in_order(parcels))?);
+        take(&mut came, comm.exchange(in_order(parcels))?);
     }
-    Ok(border)
+    Ok(came)
 }
 
 /// The other ranks that own anything in the cells that a particle's cloud touches.

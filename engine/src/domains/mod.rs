@@ -22,6 +22,7 @@ pub use particles::for_each_particle_block;
 pub use splits::{Splits, bounds};
 
 use crate::amr::AmrField;
+use crate::crew::Crew;
 use crate::io::Snapshot;
 use crate::observe::Observer;
 use crate::phew::{RunError, timed};
@@ -147,12 +148,13 @@ pub fn load(
     threshold: f64,
     extra_fields: &[&str],
     comm: &Comm,
-    observer: &dyn Observer,
+    crew: &Crew,
 ) -> Result<Part, RunError> {
     if comm.n_ranks() == 1 {
         comm.at("reading");
-        return load_alone(snapshot, source, threshold, extra_fields, observer);
+        return load_alone(snapshot, source, threshold, extra_fields, crew);
     }
+    let observer = crew.observer();
     let of_leaves = Request { field: None, threshold: f64::INFINITY, extra: &[] };
     match source {
         Source::Cells(field) => {
@@ -169,7 +171,9 @@ pub fn load(
             let n = particles.iter().map(|p| p.mass.len() as u64).sum();
             observer.end("particles", n);
             let side = snapshot.header().boxlen;
-            timed(observer, "density", n, || deposit::deposit(&mut part, particles, scheme, side, comm))?;
+            timed(observer, "density", n, || {
+                deposit::deposit(&mut part, particles, scheme, side, comm, crew)
+            })?;
             let by_tests = Request { threshold, ..of_leaves };
             decompose(domain(snapshot), part.into_share(), &by_tests, comm, observer)
         }
@@ -181,9 +185,9 @@ fn load_alone(
     source: Source,
     threshold: f64,
     extra_fields: &[&str],
-    observer: &dyn Observer,
+    crew: &Crew,
 ) -> Result<Part, RunError> {
-    let mut part = Part::whole(read_field(snapshot, source, observer)?);
+    let mut part = Part::whole(read_field(snapshot, source, crew)?);
     if matches!(source, Source::Cells(_)) && !extra_fields.is_empty() {
         let tests = tests::find(&part.field, threshold);
         part.extra = read_tests(snapshot, &part.field.mesh, &tests, extra_fields)?;

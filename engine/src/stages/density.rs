@@ -1,6 +1,7 @@
 //! The density of dark-matter particles on a mesh.
 
 use crate::amr::{AmrField, chunks};
+use crate::crew::Crew;
 use crate::io::{Family, ParticleBlock, ReadError, ReadResult, Snapshot};
 use crate::observe::Observer;
 use inselberg_kernels::density::{
@@ -20,6 +21,8 @@ pub enum Scheme {
 
 /// Particles deposited at once.
 pub(crate) const RUN: usize = 4096;
+/// Nanoseconds that laying a particle on its cells takes, about.
+const LAY: u64 = 200;
 /// A cell is first assumed to hold at most this part of what all particles could weigh.
 const FIRST_GUESS: f64 = 1.0 / 1024.0;
 /// By how many powers of two the quantum grows where it was too small.
@@ -82,14 +85,29 @@ pub(crate) fn append_dark_matter(
     Ok(())
 }
 
+impl Particles {
+    /// About how many nanoseconds each run of [`RUN`] particles takes.
+    pub(crate) fn costs(&self) -> Vec<u64> {
+        self.mass.chunks(RUN).map(|run| run.len() as u64 * LAY).collect()
+    }
+
+    /// Positions and masses of run `i`; none beyond the last.
+    pub(crate) fn run(&self, i: u32) -> (&[[f64; 3]], &[f64]) {
+        let start = (i as usize * RUN).min(self.mass.len());
+        let end = (start + RUN).min(self.mass.len());
+        (&self.position[start..end], &self.mass[start..end])
+    }
+}
+
 /// The density of particles on every cell of `mesh`; `side` is the length of a level-0 cell.
-pub fn deposit(mesh: Mesh, particles: &Particles, scheme: Scheme, side: f64) -> AmrField {
+pub fn deposit(mesh: Mesh, particles: &Particles, scheme: Scheme, side: f64, crew: &Crew) -> AmrField {
     let mut bound = first_bound(heaviest(particles), particles.mass.len() as u64);
     let masses = loop {
         let out = Deposit::new(mesh.n_cells(), quantum(bound));
         let deposit = if scheme == Scheme::Ramses { deposit_ramses } else { deposit_conserving };
-        particles.position.par_chunks(RUN).zip(particles.mass.par_chunks(RUN)).for_each(|(x, m)| {
-            deposit(&mesh, x, m, &out);
+        crew.each("density", particles.costs(), |i| {
+            let (position, mass) = particles.run(i);
+            deposit(&mesh, position, mass, &out);
         });
         match out.masses() {
             Some(masses) => break masses,

@@ -1,6 +1,7 @@
 //! From a snapshot to a mesh with a density, and to further values of its test cells, on a rank alone.
 
 use crate::amr::{AmrField, LevelOcts};
+use crate::crew::Crew;
 use crate::io::{OctBlock, ReadError, ReadResult, Snapshot};
 use crate::observe::Observer;
 use crate::phew::{RunError, timed};
@@ -40,12 +41,8 @@ pub fn domain(snapshot: &dyn Snapshot) -> Domain {
 ///
 /// # Errors
 /// When a piece cannot be read, holds values that are no densities, or the octs are no octree.
-pub fn read_field(
-    snapshot: &dyn Snapshot,
-    source: Source,
-    observer: &dyn Observer,
-) -> Result<AmrField, RunError> {
-    let header = snapshot.header();
+pub fn read_field(snapshot: &dyn Snapshot, source: Source, crew: &Crew) -> Result<AmrField, RunError> {
+    let (header, observer) = (snapshot.header(), crew.observer());
     let pieces = header.n_pieces as u64;
     let name = match source {
         Source::Cells(name) => Some(name),
@@ -58,7 +55,7 @@ pub fn read_field(
     observer.begin("particles", pieces);
     let particles = read_dark_matter(snapshot, observer)?;
     observer.end("particles", particles.mass.len() as u64);
-    let work = || deposit(field.mesh, &particles, scheme, header.boxlen);
+    let work = || deposit(field.mesh, &particles, scheme, header.boxlen, crew);
     Ok(timed(observer, "density", particles.mass.len() as u64, work))
 }
 
