@@ -10,7 +10,7 @@ use common::{collect, synthetic};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use inselberg::amr::AmrField;
-use inselberg::crew::{Crew, plan_of};
+use inselberg::crew::Crew;
 use inselberg::phew::Rules;
 use inselberg::ranks::links::ALONE;
 use inselberg::stages::load::domain;
@@ -36,7 +36,7 @@ fn overhead(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(u64::from(EMPTY)));
     let mut planner = Planner::default();
     let free = planner.stage("free", vec![1; EMPTY as usize]);
-    let plan = plan_of(planner);
+    let plan = planner.build().expect("no cycle");
     group.bench_function("engine", |b| {
         b.iter(|| {
             plan.run(
@@ -51,7 +51,7 @@ fn overhead(criterion: &mut Criterion) {
     let mut planner = Planner::default();
     let stages: Vec<_> = (0..10).map(|_| planner.stage("chained", vec![1; EMPTY as usize / 10])).collect();
     stages.windows(2).for_each(|pair| planner.pairwise(pair[1], pair[0]));
-    let plan = plan_of(planner);
+    let plan = planner.build().expect("no cycle");
     group.bench_function("engine, chains of 10", |b| {
         b.iter(|| {
             let nothing = |bodies: Bodies<'static>, stage| {

@@ -3,13 +3,26 @@
 use crate::observe::{Observer, Silent};
 use inselberg_tasks::{Bodies, Plan, Planner, Stage, Team};
 use parking_lot::Mutex;
-use std::sync::OnceLock;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, OnceLock};
 
 /// The workers of a rank, and the observer of what they do.
 pub struct Crew<'a> {
     team: Team,
     observer: &'a dyn Observer,
     calls_first: bool,
+    plans: Plans,
+}
+
+/// The last plan of each chain of stages, by its name.
+type Plans = Mutex<FxHashMap<&'static str, Arc<Planned>>>;
+
+/// A plan, the sizes of the tasks that it was made for, and its stages.
+#[derive(Debug)]
+struct Planned {
+    sizes: Vec<usize>,
+    plan: Arc<Plan>,
+    stages: Vec<Stage>,
 }
 
 impl Default for Crew<'_> {
@@ -22,7 +35,7 @@ impl Default for Crew<'_> {
 impl<'a> Crew<'a> {
     /// A crew of that team.
     pub fn new(team: Team, observer: &'a dyn Observer) -> Self {
-        Self { team, observer, calls_first: false }
+        Self { team, observer, calls_first: false, plans: Plans::default() }
     }
 
     /// As many workers as the current rayon pool has threads.
@@ -33,7 +46,7 @@ impl<'a> Crew<'a> {
     /// For comparisons: the workers wait while the rank calls others, as they do where calls are no tasks.
     #[must_use]
     pub fn calls_first(self, calls_first: bool) -> Self {
-        Self { calls_first, ..self }
+        Self { calls_first, plans: Plans::default(), ..self }
     }
 
     /// Adds the stage in which the rank calls others, while workers are in `meanwhile`.
@@ -43,6 +56,32 @@ impl<'a> Crew<'a> {
             planner.after(meanwhile, call);
         }
         call
+    }
+
+    /// The plan that `make` makes for tasks of these sizes, and the stages that it returns. As long as the sizes
+    /// stay, as they do where a program calls at every step and its mesh has not changed, the plan of the last
+    /// call with this name is used again.
+    ///
+    /// # Panics
+    /// When tasks wait for each other, which is a mistake in `make`.
+    pub fn plan<const N: usize>(
+        &self,
+        name: &'static str,
+        sizes: &[usize],
+        make: impl FnOnce(&mut Planner) -> [Stage; N],
+    ) -> (Arc<Plan>, [Stage; N]) {
+        let known = self.plans.lock().get(name).filter(|known| known.sizes == sizes).cloned();
+        if let Some(known) = known
+            && let Ok(stages) = <[Stage; N]>::try_from(known.stages.as_slice())
+        {
+            return (known.plan.clone(), stages);
+        }
+        let mut planner = Planner::default();
+        let stages = make(&mut planner);
+        let plan = Arc::new(planner.build().unwrap_or_else(|error| panic!("{error}")));
+        let planned = Planned { sizes: sizes.into(), plan: plan.clone(), stages: stages.into() };
+        self.plans.lock().insert(name, Arc::new(planned));
+        (plan, stages)
     }
 
     /// Who hears of the work.
@@ -60,20 +99,18 @@ impl<'a> Crew<'a> {
         self.observer.ran(name, plan, &tally);
     }
 
-    /// Does `work` with every number below `costs.len()`, each in a task of a stage by itself. `costs` are in
-    /// nanoseconds, about.
+    /// Does `work` with every number below `sizes.len()`, each in a task of a stage by itself, whose cost is its
+    /// size.
     ///
     /// # Panics
     /// When `work` does.
-    pub fn each(&self, name: &'static str, costs: impl IntoIterator<Item = u64>, work: impl Fn(u32) + Sync) {
-        let mut planner = Planner::default();
-        let stage = planner.stage(name, costs);
-        let plan = plan_of(planner);
+    pub fn each(&self, name: &'static str, sizes: &[usize], work: impl Fn(u32) + Sync) {
+        let (plan, [stage]) = self.plan(name, sizes, |planner| [cell_stage(planner, name, sizes, 1)]);
         self.run(name, &plan, Bodies::of(&plan).on(stage, work));
     }
 
     /// Does `work` with every item, the items in tasks of a stage by itself; what it makes of each, in
-    /// order. `cost` of an item is in nanoseconds, about.
+    /// order.
     ///
     /// # Panics
     /// When `work` does.
@@ -81,13 +118,13 @@ impl<'a> Crew<'a> {
         &self,
         name: &'static str,
         items: Vec<T>,
-        cost: impl Fn(&T) -> u64,
+        size: impl Fn(&T) -> usize,
         work: impl Fn(T) -> R + Sync,
     ) -> Vec<R> {
-        let costs: Vec<u64> = items.iter().map(cost).collect();
+        let sizes: Vec<usize> = items.iter().map(size).collect();
         let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
         let made = Made::new(items.len());
-        self.each(name, costs, |i| {
+        self.each(name, &sizes, |i| {
             if let Some(item) = items[i as usize].lock().take() {
                 made.put(i, work(item));
             }
@@ -100,14 +137,6 @@ impl std::fmt::Debug for Crew<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Crew").field("team", &self.team).finish_non_exhaustive()
     }
-}
-
-/// The plan of a planner that was given stages in their order.
-///
-/// # Panics
-/// When tasks wait for each other, which is a mistake in the stage.
-pub fn plan_of(planner: Planner) -> Plan {
-    planner.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What the tasks of a stage make, each once.
@@ -155,4 +184,28 @@ impl<T: Default> Rooms<T> {
 /// A stage whose tasks are runs of test cells, of which each takes so many nanoseconds.
 pub fn cell_stage(planner: &mut Planner, name: &'static str, n_cells: &[usize], each: u64) -> Stage {
     planner.stage(name, n_cells.iter().map(|n| *n as u64 * each))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_made_again_only_for_other_tasks() {
+        let crew = Crew::default();
+        let made = |sizes: &[usize]| {
+            let mut is_new = false;
+            let (plan, [stage]) = crew.plan("stage", sizes, |planner| {
+                is_new = true;
+                [cell_stage(planner, "stage", sizes, 1)]
+            });
+            let done = Made::new(sizes.len());
+            crew.run("stage", &plan, Bodies::of(&plan).on(stage, |i| done.put(i, sizes[i as usize])));
+            (is_new, done.all() == sizes)
+        };
+        assert_eq!(made(&[1, 2, 3]), (true, true));
+        assert_eq!(made(&[1, 2, 3]), (false, true));
+        assert_eq!(made(&[1, 2]), (true, true));
+        assert_eq!(made(&[1, 2, 3]), (true, true));
+    }
 }

@@ -5,7 +5,7 @@ use super::ghosts::Ghosts;
 use super::migrate::{Parcels, in_order, rounds};
 use super::share::ROUND;
 use super::splits::Splits;
-use crate::crew::{Crew, Made, plan_of};
+use crate::crew::{Crew, Made, cell_stage};
 use crate::phew::RunError;
 use crate::stages::density::{
     COARSER, Particles, RUN, Scheme, divide_by_volumes, first_bound, heaviest, quantum,
@@ -16,7 +16,7 @@ use inselberg_kernels::density::{
 };
 use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::mesh::Mesh;
-use inselberg_tasks::{Bodies, Planner};
+use inselberg_tasks::Bodies;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -87,7 +87,7 @@ impl Laid {
             deposit_ramses(mesh, position, mass, &out);
         };
         match scheme {
-            Scheme::Ramses => crew.each("density", self.own.costs(), ramses),
+            Scheme::Ramses => crew.each("density", &self.own.runs(), ramses),
             Scheme::Conserving => self.lay_conserving(part, &out, comm, crew)?,
         }
         let quanta = agreed(out.quanta(), comm)?;
@@ -102,20 +102,21 @@ impl Laid {
 
     /// Collective: lays own particles while those that others own as well are on their way.
     fn lay_conserving(&self, part: &Part, out: &Deposit, comm: &Comm, crew: &Crew) -> Result<(), CommError> {
-        let (rank, costs) = (comm.rank(), self.own.costs());
-        let mut planner = Planner::default();
-        let find = planner.stage("border particles", costs.iter().map(|cost| cost / 2));
-        let lay = planner.stage("density", costs.iter().copied());
-        let send = crew.call(&mut planner, "particles of others", lay);
-        let lay_border = planner.stage("density of the border", [RUN as u64; BORDER_TASKS]);
-        planner.after(send, find);
-        planner.after(lay_border, send);
-        let plan = plan_of(planner);
+        let (rank, sizes) = (comm.rank(), self.own.runs());
+        let (plan, [find, lay, send, lay_border]) = crew.plan("density over ranks", &sizes, |planner| {
+            let find = cell_stage(planner, "border particles", &sizes, 1);
+            let lay = cell_stage(planner, "density", &sizes, 2);
+            let send = crew.call(planner, "particles of others", lay);
+            let lay_border = planner.stage("density of the border", [RUN as u64; BORDER_TASKS]);
+            planner.after(send, find);
+            planner.after(lay_border, send);
+            [find, lay, send, lay_border]
+        });
         let lay_run = |particles: &Particles, i| {
             let (position, mass) = particles.run(i);
             deposit_conserving_part(&part.field.mesh, position, mass, out);
         };
-        let (found, mut sent) = (Made::new(costs.len()), Ok(()));
+        let (found, mut sent) = (Made::new(sizes.len()), Ok(()));
         let bodies = Bodies::of(&plan)
             .on(find, |i| {
                 if self.border.get().is_none() {
@@ -125,7 +126,7 @@ impl Laid {
             .on(lay, |i| lay_run(&self.own, i))
             .on_caller(send, |_| {
                 if self.border.get().is_none() {
-                    let found = (0..costs.len() as u32).filter_map(|i| found.get(i));
+                    let found = (0..sizes.len() as u32).filter_map(|i| found.get(i));
                     let records = found.flat_map(|records| std::mem::take(&mut *records.lock()));
                     sent = exchange(records.collect(), comm).map(|border| {
                         self.border.get_or_init(|| border);

@@ -1,7 +1,7 @@
 //! The densest neighbour of every test cell.
 
 use super::cells_of;
-use crate::crew::{Crew, cell_stage, plan_of};
+use crate::crew::{Crew, cell_stage};
 use crate::ranks::links::TestLinks;
 use crate::ranks::pointers::Target;
 use inselberg_comm::{Comm, CommError};
@@ -9,7 +9,7 @@ use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::phew::{Rules, ascent, jumps};
-use inselberg_tasks::{Bodies, Planner};
+use inselberg_tasks::Bodies;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -39,22 +39,25 @@ pub fn run(
     // Untouched zeros: whoever first ascends from a cell brings its page in, near itself.
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
     let n_cells: Vec<usize> = tasks.iter().map(|task| cells_of(mesh, tests, task).len()).collect();
-    let mut planner = Planner::default();
-    let climb = cell_stage(&mut planner, "ascent", &n_cells, 25);
-    let settle = cell_stage(&mut planner, "levels", &n_cells, 2);
-    let contrast = cell_stage(&mut planner, "contrast", &n_cells, 1);
-    planner.first_touch(climb, n_cells.iter().map(|n| 4 * *n as u64));
-    planner.after(settle, climb);
-    planner.after(contrast, settle);
-    let ask = (comm.n_ranks() > 1).then(|| crew.call(&mut planner, "origins of ghosts", climb));
-    let plan = plan_of(planner);
+    let is_alone = comm.n_ranks() == 1;
+    let name = if is_alone { "ascent" } else { "ascent over ranks" };
+    let (plan, [climb, settle, contrast, ask]) = crew.plan(name, &n_cells, |planner| {
+        let climb = cell_stage(planner, "ascent", &n_cells, 25);
+        let settle = cell_stage(planner, "levels", &n_cells, 2);
+        let contrast = cell_stage(planner, "contrast", &n_cells, 1);
+        planner.first_touch(climb, n_cells.iter().map(|n| 4 * *n as u64));
+        planner.after(settle, climb);
+        planner.after(contrast, settle);
+        let ask = if is_alone { climb } else { crew.call(planner, "origins of ghosts", climb) };
+        [climb, settle, contrast, ask]
+    });
     let task = |i: u32| tasks[i as usize].clone();
     let mut origins = Ok(Vec::new());
     let mut bodies = Bodies::of(&plan)
         .on(climb, |i| ascent::ascend(mesh, tests, rules, task(i), &up))
         .on(settle, |i| settle_levels(mesh, tests, rules, task(i), &up))
         .on(contrast, |i| ascent::demand_contrast(tests, rules, cells_of(mesh, tests, &task(i)), &up));
-    if let Some(ask) = ask {
+    if !is_alone {
         // An error is for after the run: the workers lose nothing by finishing.
         bodies = bodies.on_caller(ask, |_| {
             comm.at("ghosts");
@@ -66,8 +69,8 @@ pub fn run(
     Ok(Climbed { up, origins: origins? })
 }
 
-/// Lets coarser cells know of the finer ones in the super-bricks of a task that touch them: the densest in each brick is
-/// enough. After the ascent within levels; any number of callers may work on `up` at a time.
+/// Lets coarser cells know of the finer ones in the super-bricks of a task that touch them: the densest in each
+/// brick is enough. After the ascent within levels; any number of callers may work on `up` at a time.
 pub fn settle_levels(mesh: &Mesh, tests: &TestCells, rules: Rules, task: Range<usize>, up: &[AtomicU32]) {
     jumps::for_each_contact(mesh, tests, task, |contact| {
         let (first, mask) = (tests.first[contact.brick], tests.mask[contact.brick]);

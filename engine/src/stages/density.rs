@@ -21,8 +21,6 @@ pub enum Scheme {
 
 /// Particles deposited at once.
 pub(crate) const RUN: usize = 4096;
-/// Nanoseconds that laying a particle on its cells takes, about.
-const LAY: u64 = 200;
 /// A cell is first assumed to hold at most this part of what all particles could weigh.
 const FIRST_GUESS: f64 = 1.0 / 1024.0;
 /// By how many powers of two the quantum grows where it was too small.
@@ -86,9 +84,9 @@ pub(crate) fn append_dark_matter(
 }
 
 impl Particles {
-    /// About how many nanoseconds each run of [`RUN`] particles takes.
-    pub(crate) fn costs(&self) -> Vec<u64> {
-        self.mass.chunks(RUN).map(|run| run.len() as u64 * LAY).collect()
+    /// The numbers of particles in runs of [`RUN`].
+    pub(crate) fn runs(&self) -> Vec<usize> {
+        self.mass.chunks(RUN).map(<[f64]>::len).collect()
     }
 
     /// Positions and masses of run `i`; none beyond the last.
@@ -105,7 +103,7 @@ pub fn deposit(mesh: Mesh, particles: &Particles, scheme: Scheme, side: f64, cre
     let masses = loop {
         let out = Deposit::new(mesh.n_cells(), quantum(bound));
         let deposit = if scheme == Scheme::Ramses { deposit_ramses } else { deposit_conserving };
-        crew.each("density", particles.costs(), |i| {
+        crew.each("density", &particles.runs(), |i| {
             let (position, mass) = particles.run(i);
             deposit(&mesh, position, mass, &out);
         });

@@ -1,10 +1,10 @@
 //! The patch of every test cell.
 
 use crate::amr::chunks;
-use crate::crew::{Crew, Made, plan_of};
+use crate::crew::{Crew, Made, cell_stage};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::label::{PeakSet, compress, label, peak_word};
-use inselberg_tasks::{Bodies, Planner};
+use inselberg_tasks::Bodies;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
@@ -19,17 +19,18 @@ const RUN: usize = 1 << 14;
 pub fn run(up: &[AtomicU32], crew: &Crew) -> (PeakSet, Vec<PeakIdx>) {
     let mut labels: Vec<PeakIdx> = bytemuck::zeroed_vec(up.len());
     let runs = chunks(up.len(), RUN);
-    let mut planner = Planner::default();
-    let cost = |each: u64| runs.iter().map(move |run| run.len() as u64 * each).collect::<Vec<_>>();
-    let list = planner.stage("peaks", cost(1));
-    let shorten = planner.stage("labels", cost(10));
-    let number = planner.stage("numbers", [up.len() as u64 / 64]);
-    let name = planner.stage("names", cost(4));
-    planner.first_touch(name, cost(4));
-    planner.after(number, list);
-    planner.after(name, number);
-    planner.after(name, shorten);
-    let plan = plan_of(planner);
+    let sizes: Vec<usize> = runs.iter().map(ExactSizeIterator::len).collect();
+    let (plan, [list, shorten, number, name]) = crew.plan("labels", &sizes, |planner| {
+        let list = cell_stage(planner, "peaks", &sizes, 1);
+        let shorten = cell_stage(planner, "labels", &sizes, 10);
+        let number = planner.stage("numbers", [up.len() as u64 / 64]);
+        let name = cell_stage(planner, "names", &sizes, 4);
+        planner.first_touch(name, sizes.iter().map(|n| 4 * *n as u64));
+        planner.after(number, list);
+        planner.after(name, number);
+        planner.after(name, shorten);
+        [list, shorten, number, name]
+    });
     let (words, peaks) = (Made::new(runs.len()), OnceLock::new());
     let outs: Vec<Mutex<&mut [PeakIdx]>> = labels.chunks_mut(RUN).map(Mutex::new).collect();
     let run = |i: u32| runs[i as usize].clone();

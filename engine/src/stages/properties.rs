@@ -20,9 +20,6 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Nanoseconds that the sums of a cell take, about.
-const SUM: u64 = 25;
-
 /// Further values of the test cells, where a run has them.
 #[derive(Debug, Default)]
 pub struct TestFields {
@@ -85,10 +82,9 @@ impl Patches<'_> {
             jobs.push((task, start, own));
             (left, start) = (rest, end);
         }
-        let cost = |job: &(&Range<usize>, usize, &mut [PatchSums])| {
-            cells_of(self.mesh, self.tests, job.0).len() as u64 * SUM
-        };
-        let foreign = crew.map("sums", jobs, cost, |(task, start, own)| match fields.velocity {
+        let n_cells =
+            |job: &(&Range<usize>, usize, &mut [PatchSums])| cells_of(self.mesh, self.tests, job.0).len();
+        let foreign = crew.map("sums", jobs, n_cells, |(task, start, own)| match fields.velocity {
             Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, peaks, fields, quanta),
             None => self.sum_task::<MOMENTUM>(task.clone(), start, own, peaks, fields, quanta),
         });

@@ -7,11 +7,11 @@
 
 use super::cells_of;
 use super::properties::Patches;
-use crate::crew::{Crew, Made, Rooms, cell_stage, plan_of};
+use crate::crew::{Crew, Made, Rooms, cell_stage};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest::{Edge, PairCache, Scratch, reduce};
 use inselberg_kernels::phew::saddle;
-use inselberg_tasks::{Bodies, Planner};
+use inselberg_tasks::Bodies;
 use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -23,9 +23,8 @@ pub type Naming<'a, E> = Box<dyn FnOnce() -> Result<Vec<PeakIdx>, E> + 'a>;
 /// forest. For a rank alone.
 pub fn run(patches: &Patches, crew: &Crew) -> Vec<Edge> {
     let local = Local::of(patches);
-    let mut planner = Planner::default();
-    let find = cell_stage(&mut planner, "saddles", &local.n_cells, FIND);
-    let plan = plan_of(planner);
+    let sizes = &local.n_cells;
+    let (plan, [find]) = crew.plan("saddles", sizes, |planner| [cell_stage(planner, "saddles", sizes, FIND)]);
     let forests = Made::new(local.n_cells.len());
     let body = |i| forests.put(i, local.forest(i, local.contacts(i)));
     crew.run("saddles", &plan, Bodies::of(&plan).on(find, body));
@@ -44,13 +43,15 @@ pub fn run_shared<E>(
     crew: &Crew,
 ) -> Result<(Vec<Edge>, Vec<PeakIdx>), E> {
     let local = Local::of(patches);
-    let mut planner = Planner::default();
-    let find = cell_stage(&mut planner, "saddles", &local.n_cells, FIND);
-    let ask = crew.call(&mut planner, "names of ghosts", find);
-    let thin = cell_stage(&mut planner, "forests with ghosts", &local.n_cells, 1);
-    planner.pairwise(thin, find);
-    planner.after(thin, ask);
-    let plan = plan_of(planner);
+    let sizes = &local.n_cells;
+    let (plan, [find, ask, thin]) = crew.plan("saddles over ranks", sizes, |planner| {
+        let find = cell_stage(planner, "saddles", sizes, FIND);
+        let ask = crew.call(planner, "names of ghosts", find);
+        let thin = cell_stage(planner, "forests with ghosts", sizes, 1);
+        planner.pairwise(thin, find);
+        planner.after(thin, ask);
+        [find, ask, thin]
+    });
     let n = local.n_cells.len();
     let (closed, open, thinned) = (Made::new(n), Made::new(n), Made::new(n));
     let (mut naming, mut error) = (Some(naming), None);
