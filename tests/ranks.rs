@@ -126,6 +126,19 @@ fn a_chain_of_peaks_through_every_domain() {
     check(&synth(FieldKind::Chain, 10_000), SYNTH, Rules::Paper, &[2, 3, 4, 5, 8, 32]);
 }
 
+/// What a cell of level 21 adds to a sum with one of level 1 is rounded, and must be so alike everywhere.
+#[test]
+fn the_smallest_cells_beside_the_largest() {
+    for seed in 0..10 {
+        let mut random = Random(seed);
+        let mut field = Field::uniform(Domain::CUBE, 1);
+        field.zoom((1, [0, 1, 1]), 20, false, &mut random);
+        field.fill(0, &mut random);
+        let octs = Boxed::new(&field, 1 + random.below(3), &mut random);
+        check(&octs, Case { field: "density", thresholds: [0.05, 1.2, 4.0] }, Rules::Paper, &[2, 3, 5, 8]);
+    }
+}
+
 #[test]
 fn late_messages_do_not_matter() {
     check_chaos(&synth(FieldKind::Chain, 300), SYNTH, 5, 0..30);

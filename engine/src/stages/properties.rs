@@ -60,8 +60,17 @@ impl Patches<'_> {
     /// # Errors
     /// When another rank fails.
     pub fn quanta(&self, fields: &TestFields, comm: &Comm) -> Result<[Quantum; N_SUMS], CommError> {
-        let n_cells = comm.all_reduce_counts(&[self.tests.len() as u64], Reduce::Sum)?[0];
+        let n_cells = comm.all_reduce_counts(&[self.n_own()], Reduce::Sum)?[0];
         Ok(self.scales(fields, comm)?.quanta(n_cells))
+    }
+
+    /// Number of test cells without ghosts: their sum over ranks does not depend on how many these are.
+    fn n_own(&self) -> u64 {
+        if self.own.is_empty() {
+            return self.tests.len() as u64;
+        }
+        let masks = self.tests.mask.par_iter().zip(self.own);
+        masks.map(|(tests, own)| u64::from((tests & own).count_ones())).sum()
     }
 
     /// The sums over the own cells of every patch, by slot; lengths are in units of the level-0 cell.
