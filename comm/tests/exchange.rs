@@ -3,7 +3,7 @@
 mod common;
 
 use common::{builders, collect_everything, exchange_everything};
-use inselberg_comm::{Comm, Rank, run_ranks, run_threads};
+use inselberg_comm::{Comm, Note, Rank, run_ranks, run_threads};
 
 const RANKS: [usize; 7] = [1, 2, 3, 4, 7, 8, 64];
 
@@ -104,4 +104,37 @@ fn traffic_is_counted_by_stage() {
         assert_eq!(stages.len(), 2);
         assert_eq!((of(0), of(1)), (("ghosts", 2, 3, 60, 0), ("labels", 0, 0, 0, 1)));
     }
+}
+
+#[test]
+fn what_is_noted_is_what_went() {
+    let noted = Comm::threads(3).into_iter().map(|rank| rank.noted(true)).collect();
+    let ran = run_ranks(noted, |comm| {
+        comm.at("ghosts");
+        let next = Rank((comm.rank().0 + 1) % 3);
+        comm.exchange(vec![(next, vec![7u32; 5])]).expect("an exchange");
+        comm.notes()
+    });
+    let notes = ran.expect("no rank fails");
+    let sum = |of: fn(&Note) -> Option<usize>| notes.iter().flatten().filter_map(of).sum::<usize>();
+    let sent = |note: &Note| matches!(note, Note::Sent { bytes: 20, .. }).then_some(1);
+    let received = |note: &Note| matches!(note, Note::Received { bytes: 20, .. }).then_some(1);
+    assert_eq!((sum(sent), sum(received)), (3, 3));
+    for (rank, notes) in notes.iter().enumerate() {
+        let to = notes.iter().find_map(|note| match note {
+            Note::Sent { to, bytes: 20, .. } => Some(to.at()),
+            _ => None,
+        });
+        assert_eq!(to, Some((rank + 1) % 3));
+        assert!(notes.iter().any(|note| matches!(note, Note::Call { stage: "ghosts", .. })));
+    }
+}
+
+#[test]
+fn nothing_is_noted_unasked() {
+    let notes = run_threads(2, |comm| {
+        comm.barrier().expect("a barrier");
+        comm.notes().len()
+    });
+    assert_eq!(notes, Ok(vec![0, 0]));
 }
