@@ -10,6 +10,7 @@
 mod common;
 
 use common::median;
+use inselberg::crew::Crew;
 use inselberg::fof::{Outcome, Particles, Positions, Rules, find_groups};
 use inselberg::report::{Recorder, peak_memory};
 use inselberg::synth::{ParticleBox, ParticleParams};
@@ -42,7 +43,8 @@ fn main() {
         let particles = Particles::plain(Positions::Single(own));
         let recorder = Recorder::new(false);
         let (start, cpu_before) = (Instant::now(), cpu_seconds());
-        last = Some(find_groups(particles, &rules, &Comm::solo(), &recorder).expect("groups"));
+        last =
+            Some(find_groups(particles, &rules, &Comm::solo(), &Crew::heard_by(&recorder)).expect("groups"));
         whole.push(start.elapsed().as_secs_f64());
         cpu.push(cpu_seconds() - cpu_before);
         for (i, stage) in recorder.stages().iter().enumerate() {

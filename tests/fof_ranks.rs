@@ -4,8 +4,8 @@
 mod fof_oracle;
 
 use fof_oracle::{Random, assert_same, brute, find, find_over, hard_box, part, positions, rich, rules};
+use inselberg::crew::Crew;
 use inselberg::fof::{FofError, Ids, Outcome, Particles, Positions, Rules, SeedRule, find_groups};
-use inselberg::observe::Silent;
 use inselberg::synth::{ParticleBox, ParticleParams};
 use inselberg_comm::{Comm, CommBuilder, run_threads};
 
@@ -136,7 +136,7 @@ fn one_id_on_two_ranks_is_refused() {
     assert_eq!(find(&particles, &rules(0.1, 1, None)), Err(FofError::SameId(7)));
     let ran = run_threads(3, |comm| {
         let own = part(&particles, &(0..50).filter(|i| i % 3 == comm.rank().at()).collect::<Vec<_>>());
-        let found = find_groups(own, &rules(0.1, 1, None), comm, &Silent);
+        let found = find_groups(own, &rules(0.1, 1, None), comm, &Crew::default());
         found.map_err(|error| comm.abort(error.to_string())).map(|_| ())
     });
     let errors = ran.expect("no panic").into_iter().map(|r| r.expect_err("refused").to_string());

@@ -1,10 +1,10 @@
 //! Friends-of-friends by its definition, all pairs, and boxes that are hard to get right.
 #![allow(dead_code)]
 
+use inselberg::crew::Crew;
 use inselberg::fof::{
     FofError, GroupIds, Groups, Ids, Masses, Outcome, Particles, Positions, Role, Rules, find_groups,
 };
-use inselberg::observe::Silent;
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 
 /// A stream of random numbers.
@@ -89,7 +89,7 @@ pub fn brute(particles: &Particles, rules: &Rules) -> (Vec<Row>, Vec<u64>) {
 
 /// The search on one rank.
 pub fn find(particles: &Particles, rules: &Rules) -> Result<Outcome, FofError> {
-    find_groups(particles.clone(), rules, &Comm::solo(), &Silent)
+    find_groups(particles.clone(), rules, &Comm::solo(), &Crew::default())
 }
 
 fn rows_of<T: Clone>(list: &[T], part: &[usize]) -> Vec<T> {
@@ -127,7 +127,7 @@ pub fn find_over(
         |rank: usize| (0..particles.len()).filter(|i| reader(*i) % n_ranks == rank).collect::<Vec<_>>();
     let ran = run_ranks(ranks, |comm: &Comm| {
         let own = part(particles, &reads(comm.rank().at()));
-        find_groups(own, rules, comm, &Silent).unwrap_or_else(|error| panic!("{error}"))
+        find_groups(own, rules, comm, &Crew::default()).unwrap_or_else(|error| panic!("{error}"))
     });
     let mut group_of = vec![0; particles.len()];
     let mut groups: Option<Groups> = None;

@@ -2,6 +2,7 @@
 
 use super::fault::Failure;
 use inselberg::catalogue::Attribute;
+use inselberg::crew::Crew;
 use inselberg::groups::{FofConfig, FofOutcome, FofRunError, run_fof};
 use inselberg::io::particles::ParticleInput;
 use inselberg::report::{Recorder, Stage, group_counts, peak_memory, table_json, table_text};
@@ -24,7 +25,7 @@ pub fn find(
     progress: bool,
 ) -> Result<(FofOutcome, Vec<Stage>), Failure> {
     let recorder = Recorder::new(progress).with_pulse(comm.pulse());
-    let outcome = run_fof(input, config, comm, &recorder).map_err(|error| match error {
+    let outcome = run_fof(input, config, comm, &Crew::heard_by(&recorder)).map_err(|error| match error {
         FofRunError::Read(error) => error.into(),
         FofRunError::Comm(error) => Failure::ranks(error),
         error => Failure::about(path, error),

@@ -10,7 +10,7 @@ use super::rows::{Known, Rows, place};
 use super::search::{Frame, Sorted, scatter};
 use super::sums::{Lowest, Members, Quanta, Sums, way};
 use super::{FofError, GroupIds, Groups, Particles, Positions, Role, Rules};
-use crate::observe::Observer;
+use crate::crew::Crew;
 use crate::phew::timed;
 use crate::ranks::pointers::Target;
 use inselberg_comm::{Comm, CommError};
@@ -30,8 +30,8 @@ pub struct Here<'a> {
     pub reach: f64,
     /// The ranks.
     pub comm: &'a Comm,
-    /// Hears of stages.
-    pub observer: &'a dyn Observer,
+    /// Who does it.
+    pub crew: &'a Crew<'a>,
 }
 
 /// Components that may be groups, and which ones they belong to.
@@ -69,15 +69,15 @@ impl Here<'_> {
             return Err(FofError::TooMany(position.len()));
         }
         comm.at("sorting");
-        let (mut sorted, attachable) = timed(self.observer, "sorting", n, || {
+        let (mut sorted, attachable) = timed(self.crew.observer(), "sorting", n, || {
             let roles = particles.role.take();
             let linkable = scatter(frame, &position, roles.as_deref(), Role::Linkable);
             let others = roles.map(|roles| scatter(frame, &position, Some(&roles), Role::Attachable));
             drop(position);
-            (linkable.sort(frame), others.map(|others| others.sort(frame)))
+            (linkable.sort(frame, self.crew), others.map(|others| others.sort(frame, self.crew)))
         });
         comm.at("linking");
-        timed(self.observer, "linking", n, || sorted.link(frame));
+        timed(self.crew.observer(), "linking", n, || sorted.link(frame, self.crew));
         let roots = sorted.roots();
         if comm.n_ranks() == 1 && attachable.is_none() {
             sorted.forget_places();
@@ -89,7 +89,7 @@ impl Here<'_> {
             Some(ghost) => ghost_ids[ghost],
         };
         comm.at("groups");
-        let found = timed(self.observer, "groups", n, || {
+        let found = timed(self.crew.observer(), "groups", n, || {
             let (components, joined) = self.components(&border, roots)?;
             let lowest = lowest(&border, &components, &particles);
             let (rows, mut known) = place(comm, self.rules, lowest, &components.roots, &joined)?;
@@ -101,8 +101,9 @@ impl Here<'_> {
         })?;
         drop(attachable);
         comm.at("properties");
-        let group_of = timed(self.observer, "labels", n, || labels(&sorted, &found, n_own));
-        let groups = timed(self.observer, "properties", n, || self.properties(&border, found, &particles))?;
+        let group_of = timed(self.crew.observer(), "labels", n, || labels(&sorted, &found, n_own));
+        let groups =
+            timed(self.crew.observer(), "properties", n, || self.properties(&border, found, &particles))?;
         Ok((groups, group_of))
     }
 

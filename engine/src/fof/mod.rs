@@ -22,15 +22,15 @@ mod types;
 pub use error::FofError;
 pub use types::{GroupIds, Groups, Ids, Masses, Outcome, Particles, Positions, Role, Rules, SeedRule};
 
-use crate::observe::Observer;
+use crate::crew::Crew;
 use crate::phew::timed;
 use domain::Domain;
 use inselberg_comm::Comm;
 use search::Frame;
 use spread::Spread;
 
-/// Collective: the groups of the particles of all ranks. Uses the current rayon pool. The result is the same
-/// bit for bit for any number of ranks and threads and any division of the particles among ranks.
+/// Collective: the groups of the particles of all ranks. Uses the crew, and the current rayon pool for plain
+/// loops. The result is the same bit for bit for any number of ranks and threads and any division of the particles among ranks.
 ///
 /// Linear in the particles, but for chains of cells that are joined at almost one time; beside the input 40
 /// bytes a particle at most.
@@ -42,8 +42,9 @@ pub fn find_groups(
     particles: Particles,
     rules: &Rules,
     comm: &Comm,
-    observer: &dyn Observer,
+    crew: &Crew,
 ) -> Result<Outcome, FofError> {
+    let observer = crew.observer();
     check::rules(rules)?;
     let n = particles.len() as u64;
     comm.at("particles");
@@ -62,7 +63,7 @@ pub fn find_groups(
         Ok::<_, FofError>((particles, domain, routes))
     })?;
     let reach = rules.sides.map_or(spread.widest(), |sides| sides.iter().copied().fold(0.0, f64::max));
-    let here = local::Here { frame: &frame, domain: &domain, rules, reach, comm, observer };
+    let here = local::Here { frame: &frame, domain: &domain, rules, reach, comm, crew };
     let (groups, found) = here.groups(particles)?;
     comm.at("results");
     let group_of = match routes {

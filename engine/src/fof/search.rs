@@ -2,6 +2,7 @@
 
 use super::spread::Spread;
 use super::{Role, Rules};
+use crate::crew::{Crew, Rooms};
 use inselberg_kernels::fof::Metric;
 use inselberg_kernels::fof::blocks::{Block, Blocks, Row};
 use inselberg_kernels::fof::grid::Grid;
@@ -13,6 +14,7 @@ use inselberg_kernels::fof::slabs::{self, Chosen, Slabs, count};
 use inselberg_kernels::fof::union::find;
 use inselberg_kernels::sync::AtomicU32;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Where particles may be and which ones are linked; the same on all ranks.
 #[derive(Debug, Clone)]
@@ -47,6 +49,8 @@ pub struct Sorted<R> {
 
 /// Particles a slab, so that the sorting of one stays in a cache.
 const SLAB: usize = 8192;
+/// Particles whose rows a task joins, at least.
+const RUN: usize = 4096;
 /// More slabs than that would be scattered to slowly.
 const MOST_SLABS: usize = 4096;
 
@@ -74,12 +78,16 @@ pub fn scatter<T: Real>(
 
 impl<R: Record> Scattered<R> {
     /// Sorts each slab by cell. Linear in the particles.
-    pub fn sort(mut self, frame: &Frame) -> Sorted<R> {
+    pub fn sort(mut self, frame: &Frame, crew: &Crew) -> Sorted<R> {
         let grid = (&frame.grid, &self.slabs, &frame.reach);
-        let shelves: Vec<Shelf> = carve(&mut self.records, self.sizes.iter().copied())
-            .into_par_iter()
-            .map_init(Scratch::default, |scratch, slab| shelve(grid, &frame.metric, slab, scratch))
-            .collect();
+        let rooms = Rooms::<Scratch<R>>::default();
+        let slabs = carve(&mut self.records, self.sizes.iter().copied());
+        let shelves: Vec<Shelf> = crew.map(
+            "sorting",
+            slabs,
+            |slab| slab.len(),
+            |slab| rooms.with(|scratch| shelve(grid, &frame.metric, slab, scratch)),
+        );
         let (blocks, up) = stack(shelves, self.records.len());
         Sorted { records: self.records, blocks, up }
     }
@@ -175,7 +183,7 @@ fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
 
 impl<R: Record> Sorted<R> {
     /// Joins all cells that are linked, and makes each point to the lowest one of its component.
-    pub fn link(&self, frame: &Frame) {
+    pub fn link(&self, frame: &Frame, crew: &Crew) {
         let linker = Linker {
             grid: &frame.grid,
             reach: &frame.reach,
@@ -184,7 +192,23 @@ impl<R: Record> Sorted<R> {
             records: &self.records,
             up: &self.up,
         };
-        (0..self.blocks.n_rows()).into_par_iter().with_min_len(4).for_each(|row| linker.link(row..row + 1));
+        let runs = self.runs();
+        let sizes: Vec<usize> = runs.iter().map(|(_, n_particles)| *n_particles).collect();
+        crew.each("linking", &sizes, |run| linker.link(runs[run as usize].0.clone()));
+    }
+
+    /// Rows in runs of at least [`RUN`] particles, with the number of these.
+    fn runs(&self) -> Vec<(Range<usize>, usize)> {
+        let mut runs = Vec::new();
+        let (mut first, mut n) = (0, 0);
+        for row in 0..self.blocks.n_rows() {
+            n += self.blocks.n_particles(row);
+            if n >= RUN || row + 1 == self.blocks.n_rows() {
+                runs.push((first..row + 1, n));
+                (first, n) = (row + 1, 0);
+            }
+        }
+        runs
     }
 
     /// For each cell the lowest one of its component; uses up the union-find.

@@ -21,6 +21,7 @@ pub use load::Stretch;
 pub use plan::Census;
 
 use crate::catalogue::CataloguePart;
+use crate::crew::Crew;
 use crate::fof::{FofError, Outcome, Particles, Rules, SeedRule, find_groups};
 use crate::io::particles::{About, N_KINDS, ParticleInput};
 use crate::observe::Observer;
@@ -94,7 +95,7 @@ pub fn check(about: &About, config: &FofConfig) -> Result<(), FofRunError> {
 
 /// Friends-of-friends groups of the particles of an input.
 ///
-/// Collective over `comm`; uses the current rayon pool. Catalogue and group IDs are the same bit for bit for any
+/// Collective over `comm`; uses the crew, and the current rayon pool. Catalogue and group IDs are the same bit for bit for any
 /// number of ranks and threads. Each rank reads its stretch of every species.
 ///
 /// # Errors
@@ -105,15 +106,16 @@ pub fn run_fof(
     input: &dyn ParticleInput,
     config: &FofConfig,
     comm: &Comm,
-    observer: &dyn Observer,
+    crew: &Crew,
 ) -> Result<FofOutcome, FofRunError> {
+    let observer = crew.observer();
     let about = input.about();
     let Ready { particles, stretches, census, rules } = ready(input, config, comm, observer)?;
     let projection = config
         .with_picture
         .then(|| picture::project(&particles, census.all, rules.sides, comm))
         .transpose()?;
-    let found = find_groups(particles, &rules, comm, observer)?;
+    let found = find_groups(particles, &rules, comm, crew)?;
     comm.at("tables");
     let ids = Numbering { default: config.id_default, offset: config.id_offset };
     ids.check(found.groups.n_total)?;

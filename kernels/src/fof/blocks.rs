@@ -117,6 +117,15 @@ impl Blocks {
         self.cells[cell as usize] as usize..self.cells[cell as usize + 1] as usize
     }
 
+    /// Number of particles of a row.
+    pub fn n_particles(&self, row: usize) -> usize {
+        let first = |row: usize| match self.blocks.get(self.rows[row].first as usize) {
+            Some(block) if row < self.n_rows() => self.cells[block.first as usize] as usize,
+            _ => self.cells[self.n_cells()] as usize,
+        };
+        first(row + 1) - first(row)
+    }
+
     /// The blocks of a row.
     #[inline(always)]
     pub fn row(&self, row: usize) -> &[Block] {
