@@ -19,6 +19,9 @@ if ! { command -v pkg-config >/dev/null && { pkg-config --exists hdf5 || pkg-con
     && [ -z "${HDF5_DIR:-}" ]; then
     missing+=(libhdf5-dev)
 fi
+if ! { command -v pkg-config >/dev/null && pkg-config --exists hwloc; }; then
+    missing+=(libhwloc-dev)
+fi
 for option in "$@"; do
     case $option in
         --mpi)

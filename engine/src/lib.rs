@@ -80,3 +80,4 @@ pub mod stages;
 pub mod structures;
 pub mod synth;
 pub mod tables;
+pub mod topology;

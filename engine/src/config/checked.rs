@@ -4,6 +4,7 @@ use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, fof};
 use crate::io::particles::N_KINDS;
 use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use crate::recut::NewThresholds;
+use crate::topology::Pin;
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -45,6 +46,8 @@ pub enum Work {
     Recut(RecutJob),
     /// Describe a file.
     Info(InfoJob),
+    /// Show where ranks and threads run.
+    Topology(TopologyJob),
     /// Make a density field.
     SynthField(FieldJob),
     /// Make particles.
@@ -66,6 +69,8 @@ pub struct PhewJob {
     pub plot: Option<PathBuf>,
     /// Ranks as threads of this process.
     pub ranks: NonZeroUsize,
+    /// How threads are tied to processors.
+    pub pin: Pin,
     /// How long all ranks may wait for each other; `None`: for ever.
     pub stall_timeout: Option<Duration>,
     /// Load and traffic also of a single rank, and the workers.
@@ -92,6 +97,15 @@ pub struct RecutJob {
 pub struct InfoJob {
     /// A snapshot or a catalogue.
     pub input: PathBuf,
+}
+
+/// `inselberg topology`, checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TopologyJob {
+    /// Ranks as threads of this process.
+    pub ranks: NonZeroUsize,
+    /// How threads would be tied to processors.
+    pub pin: Pin,
 }
 
 /// `inselberg synth field`, checked.
@@ -124,6 +138,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Fof => Work::Fof(fof::fof(&raw)?),
         Command::Recut => Work::Recut(recut(&raw)?),
         Command::Info => Work::Info(InfoJob { input: raw.needed_path("path")? }),
+        Command::Topology => Work::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
         Command::SynthField => Work::SynthField(field(&raw)?),
         Command::SynthParticles => Work::SynthParticles(particles(&raw)?),
     };
@@ -171,6 +186,7 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
         ramses_text,
         plot,
         ranks: ranks(raw)?,
+        pin: pin(raw),
         stall_timeout: stall_timeout(raw)?,
         diagnostics: raw.switch("diagnostics"),
         trace: raw.path("trace"),
@@ -181,6 +197,14 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
 pub(super) fn ranks(raw: &Source<'_>) -> Result<NonZeroUsize, ConfigError> {
     let ranks = raw.count("ranks", |n| (1..=MAX_RANKS).contains(&n), &format!("1 to {MAX_RANKS}"))?;
     Ok(ranks.and_then(|n| NonZeroUsize::new(n as usize)).unwrap_or(NonZeroUsize::MIN))
+}
+
+pub(super) fn pin(raw: &Source<'_>) -> Pin {
+    match raw.text("pin").as_deref() {
+        Some("cores") => Pin::Cores,
+        Some("numa") => Pin::Numa,
+        _ => Pin::None,
+    }
 }
 
 pub(super) fn stall_timeout(raw: &Source<'_>) -> Result<Option<Duration>, ConfigError> {

@@ -1,6 +1,6 @@
 //! The commands, and how they are called.
 
-use Command::{Fof, Info, Phew, Recut, SynthField, SynthParticles};
+use Command::{Fof, Info, Phew, Recut, SynthField, SynthParticles, Topology};
 
 /// What the program can be asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,8 @@ pub enum Command {
     Recut,
     /// What is in a file.
     Info,
+    /// What the machine is, and where ranks and threads go.
+    Topology,
     /// A synthetic density field.
     SynthField,
     /// A synthetic particle box.
@@ -56,6 +58,12 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["info"],
         table: "info",
         help: "Say what is in a snapshot or a catalogue",
+    },
+    CommandInfo {
+        command: Topology,
+        words: &["topology"],
+        table: "topology",
+        help: "Show the machine, where ranks and threads will run, and what is wrong with a launch",
     },
     CommandInfo {
         command: SynthField,

@@ -20,7 +20,7 @@ mod options;
 mod raw;
 mod reference;
 
-pub use checked::{Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, Work, check};
+pub use checked::{Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, TopologyJob, Work, check};
 pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;
 pub use fof::FofJob;

@@ -1,7 +1,7 @@
 //! The one ordered table of options.
 
 use super::Command;
-use super::Command::{Fof, Info, Phew, Recut, SynthField, SynthParticles};
+use super::Command::{Fof, Info, Phew, Recut, SynthField, SynthParticles, Topology};
 use super::opt::{Kind, Opt, ROW};
 
 /// Every option, in the order of the help and of the reference file.
@@ -348,11 +348,24 @@ pub const OPTIONS: &[Opt] = &[
         key: "ranks",
         kind: Kind::Count,
         default: "1",
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Topology],
         help: "Divide the work among this many ranks, each a thread of this process",
         doc: "Never changes the result. One rank with all threads is faster on one node; this is for \
               trying how a run divides. On a cluster, start one process a rank with mpirun or srun instead, \
               and leave this out.",
+        ..ROW
+    },
+    Opt {
+        name: "pin",
+        key: "pin",
+        kind: Kind::Choice(&["none", "cores", "numa"]),
+        default: "none",
+        commands: &[Phew, Fof, Topology],
+        help: "Tie threads to processors, so that memory stays where it is used",
+        doc: "cores: each to a core of its own, and to a hardware thread where there are more threads than cores. \
+              numa: the ranks of a host go to its NUMA nodes in turn, their threads to cores there, or to the whole \
+              node where there are more threads than cores. What the launcher bound a rank to is kept. Without \
+              --threads one thread a core. Never changes the result.",
         ..ROW
     },
     Opt {

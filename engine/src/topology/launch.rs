@@ -1,0 +1,163 @@
+//! What is wrong with how ranks were started on a host, and what to type instead.
+
+use super::{Machine, Pin, Placement, PuSet};
+use std::fmt;
+
+/// One rank of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankSite {
+    /// Its number among all ranks.
+    pub rank: u32,
+    /// The processors that it may use.
+    pub allowed: PuSet,
+    /// Where it and its workers are.
+    pub placement: Placement,
+}
+
+impl RankSite {
+    fn n_workers(&self) -> usize {
+        self.placement.workers.len()
+    }
+
+    /// Everywhere its workers may be.
+    fn used(&self) -> PuSet {
+        self.placement.workers.iter().fold(PuSet::default(), |all, place| all.union(&place.pus))
+    }
+}
+
+/// One thing that is wrong; as text one line, with what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Complaint {
+    /// A rank has more threads than processors.
+    TooManyThreads {
+        /// The rank.
+        rank: u32,
+        /// Its threads.
+        n_threads: usize,
+        /// What its threads may use.
+        pus: PuSet,
+    },
+    /// Ranks have threads on the same cores, which do not suffice.
+    SharedCores {
+        /// The ranks.
+        ranks: Vec<u32>,
+        /// Their threads.
+        n_threads: usize,
+        /// What they may use.
+        pus: PuSet,
+        /// How many cores that is.
+        n_cores: usize,
+    },
+    /// A rank works on several NUMA nodes.
+    Across {
+        /// The rank.
+        rank: u32,
+        /// The nodes.
+        nodes: Vec<u32>,
+    },
+    /// Several ranks, and nothing says which of them runs where.
+    Unpinned {
+        /// How many.
+        n_ranks: usize,
+        /// The nodes of the host.
+        n_nodes: usize,
+    },
+}
+
+impl Complaint {
+    /// Whether it makes a run slow for sure; else it is advice.
+    pub fn is_harmful(&self) -> bool {
+        matches!(self, Self::TooManyThreads { .. } | Self::SharedCores { .. })
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyThreads { rank, n_threads, pus } => write!(
+                f,
+                "rank {rank} has {} on {} ({pus}); type --threads {}, or let the launcher bind it to more: \
+                 mpirun --map-by numa --bind-to numa, or --bind-to none with --pin numa",
+                counted(*n_threads, "thread"),
+                counted(pus.len(), "processor"),
+                pus.len()
+            ),
+            Self::SharedCores { ranks, n_threads, pus, n_cores } => write!(
+                f,
+                "ranks {} have {n_threads} threads on {} (processors {pus}); start fewer ranks or type --threads \
+                 {}, and mpirun --map-by numa --bind-to numa, or --bind-to none with --pin numa",
+                listed(ranks),
+                counted(*n_cores, "core"),
+                (n_cores / ranks.len()).max(1)
+            ),
+            Self::Across { rank, nodes } => write!(
+                f,
+                "rank {rank} works across the NUMA nodes {}; start a rank for each node: mpirun -n {} --map-by \
+                 numa --bind-to numa inselberg ... --pin numa",
+                listed(nodes),
+                nodes.len()
+            ),
+            Self::Unpinned { n_ranks, n_nodes } => write!(
+                f,
+                "{n_ranks} ranks run anywhere on a host of {}; type --pin {}, or mpirun --map-by numa --bind-to \
+                 numa",
+                counted(*n_nodes, "NUMA node"),
+                if *n_nodes > 1 { "numa" } else { "cores" }
+            ),
+        }
+    }
+}
+
+/// What is wrong with the ranks of one host, worst first.
+pub fn complaints(machine: &Machine, pin: Pin, ranks: &[RankSite]) -> Vec<Complaint> {
+    let mut found: Vec<Complaint> = ranks.iter().filter_map(too_many_threads).collect();
+    found.extend(shared_cores(machine, ranks));
+    found.extend(ranks.iter().filter_map(|site| across(machine, site)));
+    found.extend(unpinned(machine, pin, ranks));
+    found
+}
+
+fn too_many_threads(site: &RankSite) -> Option<Complaint> {
+    let (n_threads, pus) = (site.n_workers(), site.used());
+    (n_threads > pus.len()).then_some(Complaint::TooManyThreads { rank: site.rank, n_threads, pus })
+}
+
+/// Of all ranks that meet others, in one line.
+fn shared_cores(machine: &Machine, ranks: &[RankSite]) -> Option<Complaint> {
+    let cores: Vec<Vec<u32>> = ranks.iter().map(|site| machine.cores_of(&site.used())).collect();
+    let meets = |i: usize| {
+        let other = |j: &usize| *j != i && cores[*j].iter().any(|core| cores[i].contains(core));
+        (0..ranks.len()).any(|j| other(&j))
+    };
+    let meeting: Vec<&RankSite> = (0..ranks.len()).filter(|i| meets(*i)).map(|i| &ranks[i]).collect();
+    let pus = meeting.iter().fold(PuSet::default(), |all, site| all.union(&site.used()));
+    let (n_threads, n_cores) =
+        (meeting.iter().map(|site| site.n_workers()).sum(), machine.cores_of(&pus).len());
+    let ranks = meeting.iter().map(|site| site.rank).collect();
+    (n_threads > n_cores).then_some(Complaint::SharedCores { ranks, n_threads, pus, n_cores })
+}
+
+fn across(machine: &Machine, site: &RankSite) -> Option<Complaint> {
+    let nodes = machine.nodes_of(&site.used());
+    (nodes.len() > 1).then_some(Complaint::Across { rank: site.rank, nodes })
+}
+
+fn unpinned(machine: &Machine, pin: Pin, ranks: &[RankSite]) -> Option<Complaint> {
+    let all = machine.all();
+    let anywhere = ranks.len() > 1 && ranks.iter().all(|site| site.allowed == all);
+    let is_found = pin == Pin::None && anywhere && all.len() > 1;
+    is_found.then_some(Complaint::Unpinned { n_ranks: ranks.len(), n_nodes: machine.nodes.len() })
+}
+
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// 1, 2 and 3.
+fn listed(numbers: &[u32]) -> String {
+    let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    match texts.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => texts.concat(),
+    }
+}

@@ -1,0 +1,184 @@
+//! Placement and complaints on machines that are not there.
+
+use super::*;
+
+/// Nodes of so many cores each with hardware threads, one L3 a node. Numbered as `interleaved` says: the second
+/// hardware threads after all cores, as most systems do, or side by side.
+fn machine(n_nodes: u32, n_cores: u32, n_smt: u32, interleaved: bool) -> Machine {
+    let mut machine = Machine::default();
+    for node in 0..n_nodes {
+        machine.nodes.insert(node, 64 << 30);
+        machine.caches.insert(node, Cache { level: 3, bytes: 32 << 20 });
+        for core in node * n_cores..(node + 1) * n_cores {
+            let index = |t| if interleaved { core + t * n_nodes * n_cores } else { core * n_smt + t };
+            let pu = |t| Pu { index: index(t), core, cache: Some(node), node };
+            machine.pus.extend((0..n_smt).map(pu));
+        }
+    }
+    machine
+}
+
+fn set(ranges: &[[u32; 2]]) -> PuSet {
+    ranges.iter().flat_map(|[a, b]| *a..=*b).collect()
+}
+
+fn placed(machine: &Machine, pin: Pin, n_workers: Option<usize>, allowed: &[PuSet]) -> Vec<Placement> {
+    let rank = |local_rank| place(machine, Asked { pin, n_workers, allowed, local_rank });
+    (0..allowed.len()).map(rank).collect()
+}
+
+fn shown(placement: &Placement) -> String {
+    placement.workers.iter().map(|place| place.pus.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// `n` ranks that a launcher has not bound.
+fn free(machine: &Machine, n: usize) -> Vec<PuSet> {
+    vec![machine.all(); n]
+}
+
+#[test]
+fn sets_are_written_as_launchers_do() {
+    assert_eq!(set(&[[0, 3], [8, 8], [10, 11]]).to_string(), "0-3,8,10-11");
+    assert_eq!(PuSet::default().to_string(), "");
+}
+
+#[test]
+fn unpinned_workers_go_anywhere() {
+    let two = machine(2, 8, 2, true);
+    let placement = &placed(&two, Pin::None, Some(3), &free(&two, 1))[0];
+    assert_eq!(shown(placement), "0-31 0-31 0-31");
+    assert_eq!(placement.workers[0].node, None);
+    assert_eq!(placed(&two, Pin::None, None, &free(&two, 1))[0].workers.len(), 32);
+}
+
+#[test]
+fn cores_come_before_hardware_threads_however_these_are_numbered() {
+    for (interleaved, eight, nine) in
+        [(true, "0,4 1,5 2,6 3,7", "0 4 1 2 3"), (false, "0-1 2-3 4-5 6-7", "0 1 2 4 6")]
+    {
+        let one = machine(1, 4, 2, interleaved);
+        let workers = |n| shown(&placed(&one, Pin::Cores, Some(n), &free(&one, 1))[0]);
+        assert_eq!((workers(4), workers(5)), (eight.into(), nine.into()));
+        assert_eq!(workers(9), ["0-7"; 9].join(" "));
+    }
+}
+
+#[test]
+fn fewer_workers_than_cores_are_spread() {
+    let two = machine(2, 8, 2, true);
+    for pin in [Pin::Cores, Pin::Numa] {
+        let placement = &placed(&two, pin, Some(4), &free(&two, 1))[0];
+        assert_eq!(shown(placement), "0,16 4,20 8,24 12,28");
+        let nodes: Vec<_> = placement.seats().iter().map(|seat| (seat.node, seat.cache)).collect();
+        assert_eq!(nodes, [(0, 0), (0, 0), (1, 1), (1, 1)]);
+    }
+}
+
+#[test]
+fn ranks_of_a_host_are_dealt_over_the_nodes() {
+    let two = machine(2, 8, 2, true);
+    let ranks = placed(&two, Pin::Numa, None, &free(&two, 2));
+    assert_eq!(ranks[0].pus, set(&[[0, 7], [16, 23]]));
+    assert_eq!(ranks[1].pus, set(&[[8, 15], [24, 31]]));
+    assert!(ranks.iter().all(|rank| rank.workers.len() == 8));
+    let four = placed(&two, Pin::Numa, Some(4), &free(&two, 4));
+    assert_eq!(shown(&four[3]), "12,28 13,29 14,30 15,31");
+    let three = placed(&two, Pin::Numa, None, &free(&two, 3));
+    assert_eq!(three.iter().map(|r| r.workers.len()).collect::<Vec<_>>(), [4, 4, 8]);
+}
+
+#[test]
+fn more_threads_than_cores_have_the_whole_node() {
+    let two = machine(2, 8, 2, true);
+    let rank = &placed(&two, Pin::Numa, Some(12), &free(&two, 2))[1];
+    assert!(rank.workers.iter().all(|place| place.pus == set(&[[8, 15], [24, 31]]) && place.node == Some(1)));
+    let alone = &placed(&two, Pin::Numa, Some(20), &free(&two, 1))[0];
+    let on_first = alone.workers.iter().filter(|place| place.node == Some(0)).count();
+    assert_eq!(on_first, 10);
+}
+
+#[test]
+fn what_a_launcher_bound_stays_in_its_set() {
+    let two = machine(2, 8, 2, true);
+    let bound = [set(&[[8, 15]]), set(&[[0, 7]])];
+    let ranks = placed(&two, Pin::Numa, Some(4), &bound);
+    assert_eq!((shown(&ranks[0]), shown(&ranks[1])), ("8 10 12 14".into(), "0 2 4 6".into()));
+    let tight = placed(&two, Pin::Numa, Some(2), &[set(&[[3, 3]])]);
+    assert_eq!(shown(&tight[0]), "3 3");
+}
+
+#[test]
+fn a_control_group_of_some_processors_is_all_there_is() {
+    let two = machine(2, 8, 2, true);
+    let group = set(&[[6, 9]]);
+    let rank = &placed(&two, Pin::Numa, None, std::slice::from_ref(&group))[0];
+    assert_eq!((shown(rank), &rank.pus), ("6 7 8 9".into(), &group));
+    let ranks = placed(&two, Pin::Numa, None, &[group.clone(), group]);
+    assert_eq!((shown(&ranks[0]), shown(&ranks[1])), ("6 7".into(), "8 9".into()));
+}
+
+#[test]
+fn every_worker_has_processors_of_its_rank_and_no_core_is_shared_without_need() {
+    for (n_nodes, n_cores, n_smt, interleaved) in [(2, 8, 2, true), (1, 4, 1, false), (4, 3, 2, false)] {
+        let machine = machine(n_nodes, n_cores, n_smt, interleaved);
+        let n_all = (n_nodes * n_cores) as usize;
+        for pin in [Pin::Cores, Pin::Numa] {
+            for n_ranks in 1..=2 * n_all {
+                let ranks = placed(&machine, pin, None, &free(&machine, n_ranks));
+                let workers: Vec<_> = ranks.iter().flat_map(|rank| &rank.workers).collect();
+                assert!(workers.iter().all(|place| !place.pus.is_empty() && place.node.is_some()));
+                if n_ranks <= n_nodes as usize || pin == Pin::Cores && n_ranks <= n_all {
+                    let n_pus: usize = workers.iter().map(|place| place.pus.len()).sum();
+                    let all = workers.iter().fold(PuSet::default(), |all, place| all.union(&place.pus));
+                    assert_eq!((n_pus, all), (machine.pus.len(), machine.all()));
+                }
+            }
+        }
+    }
+}
+
+fn said(machine: &Machine, pin: Pin, n_workers: Option<usize>, allowed: &[PuSet]) -> Vec<String> {
+    let placements = placed(machine, pin, n_workers, allowed).into_iter().zip(allowed);
+    let site = |(rank, (placement, allowed)): (u32, (Placement, &PuSet))| RankSite {
+        rank,
+        allowed: allowed.clone(),
+        placement,
+    };
+    let sites: Vec<_> = (0..).zip(placements).map(site).collect();
+    complaints(machine, pin, &sites).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_good_launch_has_nothing_to_complain_of() {
+    let (one, two) = (machine(1, 8, 1, true), machine(2, 8, 2, true));
+    for (machine, pin, n_workers, n_ranks) in
+        [(&one, Pin::None, Some(8), 1), (&one, Pin::Cores, None, 4), (&two, Pin::Numa, Some(8), 2)]
+    {
+        assert_eq!(said(machine, pin, n_workers, &free(machine, n_ranks)), [""; 0]);
+    }
+}
+
+#[test]
+fn each_mistake_is_one_line_with_what_to_type() {
+    let two = machine(2, 8, 2, true);
+    let check = |pin, n_workers, allowed: &[PuSet], parts: &[&str]| {
+        let lines = said(&two, pin, n_workers, allowed);
+        for part in parts {
+            assert!(lines.iter().any(|line| line.contains(part)), "{part}: {lines:?}");
+        }
+        assert_eq!(lines.len(), parts.len(), "{lines:?}");
+        assert!(lines.iter().all(|line| !line.contains('\n')));
+    };
+    check(Pin::None, Some(8), &free(&two, 1), &["rank 0 works across the NUMA nodes 0 and 1; start a rank"]);
+    let anywhere =
+        ["rank 0 works across", "rank 1 works across", "2 ranks run anywhere on a host of 2 NUMA nodes"];
+    check(Pin::None, Some(8), &free(&two, 2), &anywhere);
+    let core = set(&[[3, 3]]);
+    let same =
+        ["ranks 0 and 1 have 2 threads on 1 core (processors 3); start fewer ranks or type --threads 1"];
+    check(Pin::None, Some(1), &[core.clone(), core.clone()], &same);
+    let small = ["rank 0 has 16 threads on 1 processor (3); type --threads 1"];
+    check(Pin::Numa, Some(16), std::slice::from_ref(&core), &small);
+    let mates = [set(&[[3, 3]]), set(&[[19, 19]])];
+    check(Pin::None, Some(1), &mates, &["ranks 0 and 1 have 2 threads on 1 core (processors 3,19)"]);
+}
