@@ -134,6 +134,11 @@ fn say_panic(info: &PanicHookInfo<'_>) {
     say(&bug(&format!("{what}{place}")));
 }
 
+/// What the user should know although the run goes on.
+pub fn warn(message: impl Display) {
+    say(&format!("inselberg: warning: {message}"));
+}
+
 fn bug(what: &str) -> String {
     let ask = format!("please report it at {}/issues", env!("CARGO_PKG_REPOSITORY"));
     format!("inselberg: internal error: {what}; this is a bug, {ask}")

@@ -3,6 +3,7 @@
 use super::fault::Failure;
 use super::interrupt::Traces;
 use super::ranks::Wanted;
+use super::seating::Seating;
 use super::{group_joints, interrupt, joints, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, FofJob};
@@ -14,6 +15,7 @@ use std::path::Path;
 /// Finds groups on all ranks and writes what was asked for.
 pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
     let ranks = Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: false }.start()?;
+    let seating = Seating::start(&ranks, job.pin, common)?;
     let (input, traces) = ranks.prepare(|is_first| {
         let input = open_particles(&job.inputs)?;
         group_joints::check(&job.inputs[0], input.as_ref(), &job.fof)?;
@@ -24,6 +26,7 @@ pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
         if let Some(traces) = traces.clone() {
             comm.before_end(move || traces.wipe());
         }
+        seating.take(comm.rank());
         on_rank(job, common, input.as_ref(), comm)
     })
 }

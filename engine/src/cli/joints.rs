@@ -21,24 +21,22 @@ use std::path::Path;
 #[cfg(feature = "plot")]
 const PIXEL_LEVEL: u8 = 9;
 
-/// Collective: runs PHEW on the snapshot of `job`; a bar a stage on stderr if `progress`.
+/// Collective: runs PHEW on the snapshot of `job` with these workers; a bar a stage on stderr if `progress`.
 pub fn segment(
     job: &PhewJob,
     snapshot: &dyn Snapshot,
+    team: Team,
     comm: &Comm,
     progress: bool,
-) -> Result<(Outcome, Recorder, Team), Failure> {
+) -> Result<(Outcome, Recorder), Failure> {
     let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
-    // Ranks that are threads of one process share its threads.
-    let n_workers = (rayon::current_num_threads() / job.ranks).max(1);
-    let team = Team::of(n_workers).traced(job.trace.is_some());
-    let crew = Crew::new(team.clone(), &recorder);
+    let crew = Crew::new(team, &recorder);
     let outcome = run(snapshot, &job.phew, comm, &crew).map_err(|error| match error {
         RunError::Read(error) => error.into(),
         RunError::Comm(error) => Failure::ranks(error),
         error => Failure::about(&job.input, error),
     })?;
-    Ok((outcome, recorder, team))
+    Ok((outcome, recorder))
 }
 
 /// Collective: writes the trace of all ranks.

@@ -12,7 +12,10 @@ mod parse;
 mod phew;
 mod preflight;
 mod ranks;
+mod seating;
+mod survey;
 mod synth;
+mod topology;
 
 use fault::Failure;
 use inselberg::config::{Job, Work};
@@ -32,13 +35,16 @@ pub fn main() -> ExitCode {
 }
 
 fn run(job: &Job) -> Result<(), Failure> {
-    let threads = job.common.threads.map_or(0, usize::from);
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Failure::internal)?;
     match &job.work {
-        Work::Phew(work) => phew::phew(work, job.common),
-        Work::Fof(work) => fof::fof(work, job.common),
+        Work::Phew(work) => return phew::phew(work, job.common),
+        Work::Fof(work) => return fof::fof(work, job.common),
+        Work::Topology(work) => return topology::topology(*work, job.common),
         // What is not divided is done by one of the processes that a launcher started.
-        _ if !ranks::is_first() => Ok(()),
+        _ if !ranks::is_first() => return Ok(()),
+        _ => seating::start_threads(job.common)?,
+    }
+    match &job.work {
+        Work::Phew(_) | Work::Fof(_) | Work::Topology(_) => Ok(()),
         Work::Recut(work) => phew::recut(work, job.common),
         Work::Info(work) => info::info(work, job.common),
         Work::SynthField(work) => synth::field(work, job.common),

@@ -3,11 +3,13 @@
 use super::fault::Failure;
 use super::interrupt::Traces;
 use super::ranks::Wanted;
+use super::seating::Seating;
 use super::{interrupt, joints, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, PhewJob, RecutJob};
 use inselberg::io::Snapshot;
 use inselberg_comm::{Comm, Rank};
+use inselberg_tasks::Team;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -15,6 +17,7 @@ use std::path::Path;
 pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
     let ranks =
         Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: job.trace.is_some() }.start()?;
+    let seating = Seating::start(&ranks, job.pin, common)?;
     let (snapshot, traces) = ranks.prepare(|is_first| {
         let snapshot = inselberg::io::open(&job.input)?;
         let traces = is_first.then(|| guarded(job)).transpose()?;
@@ -24,7 +27,9 @@ pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
         if let Some(traces) = traces.clone() {
             comm.before_end(move || traces.wipe());
         }
-        on_rank(job, common, snapshot.as_ref(), comm)
+        seating.take(comm.rank());
+        let team = seating.team(comm.rank()).traced(job.trace.is_some());
+        on_rank(job, common, snapshot.as_ref(), team, comm)
     })
 }
 
@@ -40,10 +45,16 @@ fn guarded(job: &PhewJob) -> Result<Traces, Failure> {
 }
 
 /// The work of one rank. All ranks make the same calls; the first speaks.
-fn on_rank(job: &PhewJob, common: Common, snapshot: &dyn Snapshot, comm: &Comm) -> Result<(), Failure> {
+fn on_rank(
+    job: &PhewJob,
+    common: Common,
+    snapshot: &dyn Snapshot,
+    team: Team,
+    comm: &Comm,
+) -> Result<(), Failure> {
     let is_first = comm.rank() == Rank(0);
     let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
-    let (outcome, recorder, team) = joints::segment(job, snapshot, comm, progress)?;
+    let (outcome, recorder) = joints::segment(job, snapshot, team.clone(), comm, progress)?;
     comm.at("catalogue");
     if let Some(path) = &job.output {
         joints::write(path, &outcome.catalogue, comm)?;

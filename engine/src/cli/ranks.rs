@@ -4,6 +4,8 @@
 
 use super::fault::{Failure, hold_panics};
 use inselberg_comm::{Comm, CommBuilder, CommError, Rank, run_ranks};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -63,6 +65,32 @@ impl Ranks {
             Self::Threads(_) => work(true),
             Self::Process(comm) => agreed(comm, work(comm.rank() == Rank(0))),
         }
+    }
+
+    /// Of how many ranks this process is, of one or of all of them.
+    pub fn n_here(&self) -> usize {
+        match self {
+            Self::Threads(builders) => builders.len(),
+            Self::Process(_) => 1,
+        }
+    }
+
+    /// The first rank of this process.
+    pub fn first_here(&self) -> Rank {
+        match self {
+            Self::Threads(_) => Rank(0),
+            Self::Process(comm) => comm.rank(),
+        }
+    }
+
+    /// What each rank tells, rank by rank, once in every process and before ranks work; `own` is of the ranks
+    /// of this process.
+    pub fn share<T: Serialize + DeserializeOwned>(&self, own: Vec<T>) -> Result<Vec<T>, Failure> {
+        let Self::Process(comm) = self else { return Ok(own) };
+        let told = serde_json::to_vec(&own).map_err(Failure::internal)?;
+        let all = comm.all_gather(&told).map_err(Failure::ranks)?;
+        let of_process = |told: Vec<u8>| serde_json::from_slice::<Vec<T>>(&told).map_err(Failure::internal);
+        Ok(all.into_iter().map(of_process).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Does `work` on every rank.

@@ -1,9 +1,10 @@
 //! `inselberg fof`, checked.
 
 use super::ConfigError;
-use super::checked::{Source, plot, ranks, stall_timeout};
+use super::checked::{Source, pin, plot, ranks, stall_timeout};
 use crate::groups::{FofConfig, LinkingLength};
 use crate::io::particles::{KIND_NAMES, N_KINDS};
+use crate::topology::Pin;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,6 +24,8 @@ pub struct FofJob {
     pub plot: Option<PathBuf>,
     /// Ranks as threads of this process.
     pub ranks: NonZeroUsize,
+    /// How threads are tied to processors.
+    pub pin: Pin,
     /// How long all ranks may wait for each other; `None`: for ever.
     pub stall_timeout: Option<Duration>,
 }
@@ -62,6 +65,7 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
         group_ids,
         plot,
         ranks: ranks(raw)?,
+        pin: pin(raw),
         stall_timeout: stall_timeout(raw)?,
     })
 }

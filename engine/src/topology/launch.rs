@@ -1,6 +1,7 @@
 //! What is wrong with how ranks were started on a host, and what to type instead.
 
 use super::{Machine, Pin, Placement, PuSet};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One rank of a host.
@@ -26,7 +27,7 @@ impl RankSite {
 }
 
 /// One thing that is wrong; as text one line, with what to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Complaint {
     /// A rank has more threads than processors.
     TooManyThreads {

@@ -7,6 +7,7 @@
 use super::{Machine, Pu, PuSet};
 use inselberg_tasks::Seat;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How threads are tied to processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -20,6 +21,16 @@ pub enum Pin {
     /// Ranks over NUMA nodes, then each worker to a core of its own in its node, and to the whole node where
     /// there are more of them than cores.
     Numa,
+}
+
+impl fmt::Display for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Cores => "cores",
+            Self::Numa => "numa",
+        })
+    }
 }
 
 /// What one rank of a host asks for.

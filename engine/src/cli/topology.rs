@@ -1,0 +1,67 @@
+//! `inselberg topology`.
+
+use super::fault::Failure;
+use super::out;
+use super::ranks::{Ranks, Wanted, is_first};
+use super::seating::unpinnable;
+use super::survey::Survey;
+use inselberg::config::{Common, TopologyJob};
+use inselberg::report::{machine_json, machine_text, places_json, places_text};
+use inselberg::topology::{Hardware, Pin, TopologyError, n_allowed};
+use std::time::Duration;
+
+/// How long ranks wait for each other, which have nothing else to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Shows the machine and where the ranks run, and what is wrong with how they were started.
+pub fn topology(job: TopologyJob, common: Common) -> Result<(), Failure> {
+    let ranks = Wanted { ranks: job.ranks, patience: Some(PATIENCE), noted: false }.start()?;
+    let read = ranks.prepare(|_| match Hardware::read() {
+        Err(TopologyError::NotBuilt) if job.pin == Pin::None => Ok(None),
+        Err(error) if job.pin == Pin::None => Err(error.into()),
+        Err(error) => Err(unpinnable(job.pin, &error)),
+        Ok(hardware) => Ok(Some(hardware)),
+    })?;
+    match read {
+        Some(hardware) => show(&hardware, &ranks, job.pin, common),
+        None if is_first() => out::report(common, unknown_text, unknown_json),
+        None => Ok(()),
+    }
+}
+
+fn show(hardware: &Hardware, ranks: &Ranks, pin: Pin, common: Common) -> Result<(), Failure> {
+    let survey = Survey::of(ranks, hardware, pin, common)?;
+    if !is_first() {
+        return Ok(());
+    }
+    let (machine, allowed) = (hardware.machine(), hardware.allowed());
+    let warnings: Vec<String> = survey.complaints.iter().map(ToString::to_string).collect();
+    out::report(
+        common,
+        || {
+            let said: String = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+            let said = if said.is_empty() { "warnings: none\n".into() } else { said };
+            format!("{}\n{}\n{said}", machine_text(machine, allowed), places_text(&survey.ranks))
+        },
+        || {
+            let mut json = machine_json(machine, allowed);
+            json["pin"] = serde_json::json!(pin);
+            json["ranks"] = places_json(&survey.ranks);
+            json["warnings"] = serde_json::json!(warnings);
+            json
+        },
+    )
+}
+
+/// What is known without hwloc.
+fn unknown_text() -> String {
+    format!(
+        "{:<18}{:>15}\n\nbuilt without the feature `numa`: nodes, caches and where threads go are not known\n",
+        "may run on",
+        format!("{} processors", n_allowed())
+    )
+}
+
+fn unknown_json() -> serde_json::Value {
+    serde_json::json!({ "feature_numa": false, "n_allowed": n_allowed() })
+}
