@@ -37,6 +37,8 @@ pub enum Complaint {
         n_threads: usize,
         /// What its threads may use.
         pus: PuSet,
+        /// Whether the host has more.
+        has_more: bool,
     },
     /// Ranks have threads on the same cores, which do not suffice.
     SharedCores {
@@ -75,13 +77,18 @@ impl Complaint {
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooManyThreads { rank, n_threads, pus } => write!(
+            Self::TooManyThreads { rank, n_threads, pus, has_more } => write!(
                 f,
-                "rank {rank} has {} on {} ({pus}); type --threads {}, or let the launcher bind it to more: \
-                 mpirun --map-by numa --bind-to numa, or --bind-to none with --pin numa",
+                "rank {rank} has {} on {} ({pus}); type --threads {}{}",
                 counted(*n_threads, "thread"),
                 counted(pus.len(), "processor"),
-                pus.len()
+                pus.len(),
+                if *has_more {
+                    ", or let the launcher bind it to more: mpirun --map-by numa --bind-to numa, or --bind-to none \
+                     with --pin numa"
+                } else {
+                    ""
+                }
             ),
             Self::SharedCores { ranks, n_threads, pus, n_cores } => write!(
                 f,
@@ -111,16 +118,17 @@ impl fmt::Display for Complaint {
 
 /// What is wrong with the ranks of one host, worst first.
 pub fn complaints(machine: &Machine, pin: Pin, ranks: &[RankSite]) -> Vec<Complaint> {
-    let mut found: Vec<Complaint> = ranks.iter().filter_map(too_many_threads).collect();
+    let mut found: Vec<Complaint> = ranks.iter().filter_map(|site| too_many_threads(machine, site)).collect();
     found.extend(shared_cores(machine, ranks));
     found.extend(ranks.iter().filter_map(|site| across(machine, site)));
     found.extend(unpinned(machine, pin, ranks));
     found
 }
 
-fn too_many_threads(site: &RankSite) -> Option<Complaint> {
+fn too_many_threads(machine: &Machine, site: &RankSite) -> Option<Complaint> {
     let (n_threads, pus) = (site.n_workers(), site.used());
-    (n_threads > pus.len()).then_some(Complaint::TooManyThreads { rank: site.rank, n_threads, pus })
+    let has_more = pus.len() < machine.pus.len();
+    (n_threads > pus.len()).then_some(Complaint::TooManyThreads { rank: site.rank, n_threads, pus, has_more })
 }
 
 /// Of all ranks that meet others, in one line.
