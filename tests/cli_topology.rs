@@ -80,7 +80,8 @@ fn the_machine_itself_is_read() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_inselberg"));
     let seen = json(&command.args(["topology", "--json"]).output().expect("starts"));
     let n_allowed = std::thread::available_parallelism().map_or(1, usize::from);
-    assert_eq!(seen["n_allowed"], n_allowed);
+    // A control group may allow less time than processors.
+    assert!(seen["n_allowed"].as_u64() >= Some(n_allowed as u64));
     assert_eq!(seen["ranks"][0]["workers"].as_array().map(Vec::len), Some(n_allowed));
 }
 

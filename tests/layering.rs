@@ -127,6 +127,11 @@ fn only_the_command_line_prints_and_exits() {
 }
 
 #[test]
+fn one_file_knows_hwloc() {
+    lacks("engine/src", &["engine/src/topology/hwloc.rs"], &["hwloc2"]);
+}
+
+#[test]
 fn unsafe_code_is_in_the_named_files_only() {
     let named = ["engine/src/io/ramses/map.rs", "comm/src/backend/mpi.rs"];
     for place in ["engine/src", "kernels/src", "comm/src", "tests", "benches"] {

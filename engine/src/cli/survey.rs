@@ -5,7 +5,7 @@ use super::ranks::Ranks;
 use inselberg::config::Common;
 use inselberg::report::RankPlaces;
 use inselberg::topology::{
-    Asked, Complaint, Hardware, HostId, Pin, Placement, PuSet, RankSite, complaints, place,
+    Asked, Complaint, Hardware, HostId, Pin, Placement, PuSet, RankSite, complaints, n_allowed, place,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,11 +29,12 @@ impl Survey {
     /// Once in every process, before ranks work: with the workers that `common` has for each process.
     pub fn of(ranks: &Ranks, hardware: &Hardware, pin: Pin, common: Common) -> Result<Self, Failure> {
         let n_here = ranks.n_here();
+        let n_threads = common.threads.map(usize::from).or((pin == Pin::None).then(n_allowed));
         let told = Told {
             host: HostId::here(),
             allowed: hardware.allowed().clone(),
             // Ranks that are threads of one process share its threads.
-            n_workers: common.threads.map(|n| (n.get() / n_here).max(1)),
+            n_workers: n_threads.map(|n| (n / n_here).max(1)),
         };
         let all = ranks.share(vec![told; n_here])?;
         let sites = sites_of_host(hardware, pin, &all);

@@ -61,7 +61,10 @@ impl Plan {
             let work = &work;
             let started: Vec<_> = deques.map(|(w, deque)| scope.spawn(move || work(w, deque))).collect();
             match here {
-                Some((worker, deque)) => tally.workers.push(work(worker, deque)),
+                Some((worker, deque)) => {
+                    tally.workers.push(work(worker, deque));
+                    team.leave_seat();
+                }
                 None => tally.caller = Some(run.serve(&mut caller)),
             }
             tally.workers.extend(started.into_iter().map(|thread| thread.join().unwrap_or_default()));

@@ -37,11 +37,15 @@ impl Seat {
 /// What a worker does before its first task; it is told its number.
 type Settle = Arc<dyn Fn(usize) + Send + Sync>;
 
+/// What the calling thread does after it was a worker.
+type Rise = Arc<dyn Fn() + Send + Sync>;
+
 /// A number of workers. They live for one run of a plan: they may work on what the caller only lends.
 #[derive(Clone)]
 pub struct Team {
     seats: Vec<Seat>,
     settle: Option<Settle>,
+    rise: Option<Rise>,
     traced: bool,
 }
 
@@ -49,7 +53,7 @@ impl Team {
     /// A team on seats of its own, at least one.
     pub fn new(seats: Vec<Seat>) -> Self {
         let seats = if seats.is_empty() { vec![Seat::default()] } else { seats };
-        Self { seats, settle: None, traced: false }
+        Self { seats, settle: None, rise: None, traced: false }
     }
 
     /// So many workers about whose seats nothing is known.
@@ -61,6 +65,13 @@ impl Team {
     #[must_use]
     pub fn settle(mut self, settle: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.settle = Some(Arc::new(settle));
+        self
+    }
+
+    /// What the thread that calls a run does after it was the first worker there: go back to where it was.
+    #[must_use]
+    pub fn rise(mut self, rise: impl Fn() + Send + Sync + 'static) -> Self {
+        self.rise = Some(Arc::new(rise));
         self
     }
 
@@ -94,6 +105,12 @@ impl Team {
     pub(crate) fn take_seat(&self, worker: usize) {
         if let Some(settle) = &self.settle {
             settle(worker);
+        }
+    }
+
+    pub(crate) fn leave_seat(&self) {
+        if let Some(rise) = &self.rise {
+            rise();
         }
     }
 
