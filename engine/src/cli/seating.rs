@@ -70,7 +70,8 @@ impl Seating {
             Self::Pinned { hardware, survey } => {
                 let placement = survey.placement(rank.0);
                 let places: Vec<PuSet> = placement.workers.iter().map(|place| place.pus.clone()).collect();
-                let (whole, here, there) = (placement.pus.clone(), Arc::clone(hardware), Arc::clone(hardware));
+                let (whole, here, there) =
+                    (placement.pus.clone(), Arc::clone(hardware), Arc::clone(hardware));
                 let team = Team::new(placement.seats()).settle(move |worker| {
                     let _ = there.bind(&places[worker]);
                 });

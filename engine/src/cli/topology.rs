@@ -55,10 +55,11 @@ fn show(hardware: &Hardware, ranks: &Ranks, pin: Pin, common: Common) -> Result<
 
 /// What is known without hwloc.
 fn unknown_text() -> String {
+    let n = n_allowed();
+    let processors = if n == 1 { "processor" } else { "processors" };
     format!(
-        "{:<18}{:>15}\n\nbuilt without the feature `numa`: nodes, caches and where threads go are not known\n",
-        "may run on",
-        format!("{} processors", n_allowed())
+        "this process may run on {n} {processors}\n\nbuilt without the feature `numa`: nodes, caches and where threads \
+         go are not known\n"
     )
 }
 
