@@ -9,6 +9,7 @@ use inselberg::catalogue;
 use inselberg::config::{Common, FofJob};
 use inselberg::io::particles::{ParticleInput, file_of, open_particles};
 use inselberg_comm::{Comm, Rank};
+use inselberg_tasks::Team;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
             comm.before_end(move || traces.wipe());
         }
         seating.take(comm.rank());
-        on_rank(job, common, input.as_ref(), comm)
+        on_rank(job, common, input.as_ref(), seating.team(comm.rank()), comm)
     })
 }
 
@@ -56,10 +57,16 @@ fn check_outputs(job: &FofJob) -> Result<(), Failure> {
 }
 
 /// The work of one rank. All ranks make the same calls; the first speaks.
-fn on_rank(job: &FofJob, common: Common, input: &dyn ParticleInput, comm: &Comm) -> Result<(), Failure> {
+fn on_rank(
+    job: &FofJob,
+    common: Common,
+    input: &dyn ParticleInput,
+    team: Team,
+    comm: &Comm,
+) -> Result<(), Failure> {
     let is_first = comm.rank() == Rank(0);
     let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
-    let (outcome, mut stages) = group_joints::find(&job.inputs[0], input, &job.fof, comm, progress)?;
+    let (outcome, mut stages) = group_joints::find(&job.inputs[0], input, &job.fof, team, comm, progress)?;
     comm.at("catalogue");
     let writing = std::time::Instant::now();
     if let Some(path) = &job.output {

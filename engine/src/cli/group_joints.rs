@@ -7,6 +7,7 @@ use inselberg::groups::{FofConfig, FofOutcome, FofRunError, run_fof};
 use inselberg::io::particles::ParticleInput;
 use inselberg::report::{Recorder, Stage, group_counts, peak_memory, table_json, table_text};
 use inselberg_comm::{Comm, Reduce};
+use inselberg_tasks::Team;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -16,16 +17,17 @@ pub fn check(path: &Path, input: &dyn ParticleInput, config: &FofConfig) -> Resu
     inselberg::groups::check(input.about(), config).map_err(|error| Failure::about(path, error))
 }
 
-/// Collective: finds the groups of the input at `path`; a bar a stage on stderr if `progress`.
+/// Collective: finds the groups of the input at `path` with these workers; a bar a stage on stderr if `progress`.
 pub fn find(
     path: &Path,
     input: &dyn ParticleInput,
     config: &FofConfig,
+    team: Team,
     comm: &Comm,
     progress: bool,
 ) -> Result<(FofOutcome, Vec<Stage>), Failure> {
     let recorder = Recorder::new(progress).with_pulse(comm.pulse());
-    let outcome = run_fof(input, config, comm, &Crew::heard_by(&recorder)).map_err(|error| match error {
+    let outcome = run_fof(input, config, comm, &Crew::new(team, &recorder)).map_err(|error| match error {
         FofRunError::Read(error) => error.into(),
         FofRunError::Comm(error) => Failure::ranks(error),
         error => Failure::about(path, error),
