@@ -70,13 +70,9 @@ impl Seating {
             Self::Pinned { hardware, survey } => {
                 let placement = survey.placement(rank.0);
                 let places: Vec<PuSet> = placement.workers.iter().map(|place| place.pus.clone()).collect();
-                let (whole, here, there) =
-                    (placement.pus.clone(), Arc::clone(hardware), Arc::clone(hardware));
-                let team = Team::new(placement.seats()).settle(move |worker| {
-                    let _ = there.bind(&places[worker]);
-                });
-                team.rise(move || {
-                    let _ = here.bind(&whole);
+                let hardware = Arc::clone(hardware);
+                Team::new(placement.seats()).settle(move |worker| {
+                    let _ = hardware.bind(&places[worker]);
                 })
             }
         }

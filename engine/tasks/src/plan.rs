@@ -213,6 +213,14 @@ impl Plan {
         &self.stages[self.stage_of[task as usize] as usize]
     }
 
+    /// What tasks are taken by, the greatest first: the path to the end, to a half of it. Tasks that are about
+    /// as urgent stay in the order of their numbers, which is that of the memory that they work on.
+    pub(crate) fn urgency(&self, task: u32) -> u64 {
+        let path = self.priority[task as usize];
+        let top = path.checked_ilog2().unwrap_or(0);
+        2 * u64::from(top) + (path >> top.saturating_sub(1) & 1)
+    }
+
     /// The number of a task in its stage.
     pub(crate) fn item(&self, task: u32) -> u32 {
         task - self.stage(task).tasks.start
@@ -271,6 +279,16 @@ mod tests {
         let plan = planner.build().expect("no cycle");
         assert_eq!(plan.priority[..5], [22, 108, 17, 107, 7]);
         assert_eq!(plan.needs[..5], [0, 0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn about_as_urgent_is_as_urgent() {
+        let mut planner = Planner::default();
+        planner.stage("a", [0, 1, 2, 3, 1024, 1100, 1535, 1536, 2047, 2048]);
+        let plan = planner.build().expect("no cycle");
+        let urgency: Vec<u64> = (0..10).map(|t| plan.urgency(t)).collect();
+        assert_eq!(urgency[3..], [3, 20, 20, 20, 21, 21, 22]);
+        assert!(urgency.is_sorted());
     }
 
     #[test]

@@ -38,37 +38,23 @@ pub(crate) struct Run<'a> {
 
 impl Plan {
     /// Runs every task: on the workers of `team`, and in this thread those that are the caller's. If there are
-    /// none of these, this thread is the first worker, so that a team of one starts no thread.
+    /// none of these, a team of one is this thread.
     ///
     /// # Errors
     /// The first failure or panic of a task. Tasks that run by then are finished, others are not begun.
     ///
     /// # Panics
-    /// When a stage has no body.
+    /// When a stage has no body, or the system no threads for the team.
     pub fn run(&self, team: &Team, bodies: Bodies<'_>) -> Result<Tally, Failure> {
         bodies.check(self);
         let begin = Instant::now();
         let Bodies { workers, mut caller } = bodies;
-        let (run, deques) = Run::new(self, team, workers);
-        let work = |worker: usize, deque: Deque<u32>| {
-            team.take_seat(worker);
-            run.work(worker, &deque)
-        };
+        let (run, mut deques) = Run::new(self, team, workers);
         let mut tally = Tally::default();
-        std::thread::scope(|scope| {
-            let mut deques = deques.into_iter().enumerate();
-            let here = if self.has_caller_tasks() { None } else { deques.next() };
-            let work = &work;
-            let started: Vec<_> = deques.map(|(w, deque)| scope.spawn(move || work(w, deque))).collect();
-            match here {
-                Some((worker, deque)) => {
-                    tally.workers.push(work(worker, deque));
-                    team.leave_seat();
-                }
-                None => tally.caller = Some(run.serve(&mut caller)),
-            }
-            tally.workers.extend(started.into_iter().map(|thread| thread.join().unwrap_or_default()));
-        });
+        match deques.as_slice() {
+            [only] if !self.has_caller_tasks() => tally.workers.push(run.work(0, only)),
+            _ => (tally.workers, tally.caller) = run.on_threads(team, &mut deques, &mut caller),
+        }
         tally.wall = begin.elapsed();
         match run.failure.lock().take() {
             Some(failure) => Err(failure),
@@ -101,6 +87,28 @@ impl<'a> Run<'a> {
         let ready: Vec<u32> = (0..plan.len() as u32).filter(|t| plan.needs[*t as usize] == 0).collect();
         run.hand_out(&ready, None);
         (run, deques)
+    }
+
+    /// Runs on the threads of a team, and in this one what is the caller's.
+    fn on_threads(
+        &self,
+        team: &Team,
+        deques: &mut Vec<Deque<u32>>,
+        caller: &mut [Option<CallerBody<'a>>],
+    ) -> (Vec<WorkerTally>, Option<WorkerTally>) {
+        let threads = team.threads().unwrap_or_else(|error| panic!("threads for workers: {error}"));
+        let desks: Vec<_> =
+            deques.drain(..).map(|deque| Mutex::new((Some(deque), WorkerTally::default()))).collect();
+        let called = threads.in_place_scope(|scope| {
+            scope.spawn_broadcast(|_, thread| {
+                let (deque, tally) = &mut *desks[thread.index()].lock();
+                if let Some(deque) = deque.take() {
+                    *tally = self.work(thread.index(), &deque);
+                }
+            });
+            self.plan.has_caller_tasks().then(|| self.serve(caller))
+        });
+        (desks.iter().map(|desk| std::mem::take(&mut desk.lock().1)).collect(), called)
     }
 
     fn n_workers(&self) -> usize {
@@ -156,7 +164,7 @@ impl<'a> Run<'a> {
             tally.ran(self.plan, task, begin, None, self.traced);
             match step {
                 Step::Done => self.complete(task, None),
-                Step::Again => self.calls.put([(self.plan.priority[task as usize], task)]),
+                Step::Again => self.calls.put([(self.plan.urgency(task), task)]),
                 Step::NotYet => {
                     self.calls.put([(0, task)]);
                     self.sleep.rest(self.n_workers(), Some(NAP), || self.has_ended());
@@ -251,14 +259,14 @@ impl<'a> Run<'a> {
     }
 
     fn with_priority(&self, tasks: &[u32]) -> impl Iterator<Item = (u64, u32)> {
-        tasks.iter().map(|t| (self.plan.priority[*t as usize], *t))
+        tasks.iter().map(|t| (self.plan.urgency(*t), *t))
     }
 
     /// Puts tasks into the inbox of a worker, and wakes as many as there are.
     fn post(&self, home: usize, tasks: impl IntoIterator<Item = u32>) {
         let mut n = 0;
         let counted = tasks.into_iter().inspect(|_| n += 1);
-        self.desks[home].inbox.put(counted.map(|t| (self.plan.priority[t as usize], t)));
+        self.desks[home].inbox.put(counted.map(|t| (self.plan.urgency(t), t)));
         for _ in 0..n.min(self.n_workers()) {
             self.sleep.wake_one(0..self.n_workers());
         }

@@ -1,7 +1,8 @@
 //! Workers, and where they sit.
 
+use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where a worker sits: numbers that are equal for workers that share the thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,15 +38,12 @@ impl Seat {
 /// What a worker does before its first task; it is told its number.
 type Settle = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// What the calling thread does after it was a worker.
-type Rise = Arc<dyn Fn() + Send + Sync>;
-
-/// A number of workers. They live for one run of a plan: they may work on what the caller only lends.
+/// A number of workers, each a thread that waits between runs. Clones are the same workers.
 #[derive(Clone)]
 pub struct Team {
     seats: Vec<Seat>,
     settle: Option<Settle>,
-    rise: Option<Rise>,
+    threads: Arc<OnceLock<ThreadPool>>,
     traced: bool,
 }
 
@@ -53,7 +51,7 @@ impl Team {
     /// A team on seats of its own, at least one.
     pub fn new(seats: Vec<Seat>) -> Self {
         let seats = if seats.is_empty() { vec![Seat::default()] } else { seats };
-        Self { seats, settle: None, rise: None, traced: false }
+        Self { seats, settle: None, threads: Arc::default(), traced: false }
     }
 
     /// So many workers about whose seats nothing is known.
@@ -61,17 +59,11 @@ impl Team {
         Self::new(vec![Seat::default(); n_workers])
     }
 
-    /// What each worker does in its thread before it works, given its number: bind itself to its core.
+    /// What each worker does in its thread before its first run, given its number: bind itself to its core.
     #[must_use]
     pub fn settle(mut self, settle: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.settle = Some(Arc::new(settle));
-        self
-    }
-
-    /// What the thread that calls a run does after it was the first worker there: go back to where it was.
-    #[must_use]
-    pub fn rise(mut self, rise: impl Fn() + Send + Sync + 'static) -> Self {
-        self.rise = Some(Arc::new(rise));
+        self.threads = Arc::default();
         self
     }
 
@@ -102,16 +94,21 @@ impl Team {
         &self.seats
     }
 
-    pub(crate) fn take_seat(&self, worker: usize) {
-        if let Some(settle) = &self.settle {
-            settle(worker);
+    /// The threads, number for number; started by the first call.
+    ///
+    /// # Errors
+    /// When the system has no threads left.
+    pub(crate) fn threads(&self) -> Result<&ThreadPool, ThreadPoolBuildError> {
+        if let Some(threads) = self.threads.get() {
+            return Ok(threads);
         }
-    }
-
-    pub(crate) fn leave_seat(&self) {
-        if let Some(rise) = &self.rise {
-            rise();
+        let mut builder =
+            ThreadPoolBuilder::new().num_threads(self.len()).thread_name(|worker| format!("worker {worker}"));
+        if let Some(settle) = self.settle.clone() {
+            builder = builder.start_handler(move |worker| settle(worker));
         }
+        let threads = builder.build()?;
+        Ok(self.threads.get_or_init(|| threads))
     }
 
     /// The other workers as seen from one, nearest first, and among those as near the next in number.

@@ -204,27 +204,25 @@ fn workers_work_while_the_caller_waits() {
 }
 
 #[test]
-fn workers_settle_and_the_calling_thread_goes_back() {
+fn workers_settle_once_each_in_a_thread_of_their_own() {
     use std::sync::{Arc, Mutex};
-    for is_called in [false, true] {
-        let (settled, risen) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicU32::new(0)));
-        let (seen, count) = (Arc::clone(&settled), Arc::clone(&risen));
-        let team = Team::of(3).settle(move |worker| seen.lock().expect("no panic").push(worker));
-        let team = team.rise(move || {
-            count.fetch_add(1, SeqCst);
-        });
-        let mut planner = Planner::default();
-        let work = planner.stage("work", [1; 8]);
-        let call = is_called.then(|| planner.caller_stage("call", 1));
-        let plan = planner.build().expect("no circle");
-        let bodies = Bodies::of(&plan).on(work, |_| ());
-        let bodies = match call {
-            Some(call) => bodies.on_caller(call, |_| Step::Done),
-            None => bodies,
-        };
-        plan.run(&team, bodies).expect("no failure");
-        let mut settled = settled.lock().expect("no panic").clone();
-        settled.sort_unstable();
-        assert_eq!((settled, risen.load(SeqCst)), (vec![0, 1, 2], u32::from(!is_called)));
+    use std::thread::{ThreadId, current};
+    let settled: Arc<Mutex<Vec<(usize, ThreadId)>>> = Arc::default();
+    let seen = Arc::clone(&settled);
+    let team =
+        Team::of(3).settle(move |worker| seen.lock().expect("no panic").push((worker, current().id())));
+    let mut planner = Planner::default();
+    let work = planner.stage("work", [1; 8]);
+    let plan = planner.build().expect("no circle");
+    let ran: Mutex<Vec<ThreadId>> = Mutex::default();
+    for _ in 0..20 {
+        let body = |_| ran.lock().expect("no panic").push(current().id());
+        plan.run(&team.clone(), Bodies::of(&plan).on(work, body)).expect("no failure");
     }
+    let mut settled = settled.lock().expect("no panic").clone();
+    settled.sort_unstable_by_key(|(worker, _)| *worker);
+    let threads: Vec<ThreadId> = settled.iter().map(|(_, thread)| *thread).collect();
+    assert_eq!(settled.iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [0, 1, 2]);
+    let ran = ran.into_inner().expect("no panic");
+    assert!(ran.len() == 160 && ran.iter().all(|thread| threads.contains(thread)));
 }
