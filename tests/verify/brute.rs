@@ -128,7 +128,11 @@ fn all_saddles(cells: &[Leaf], neighbours: &[Vec<usize>], patch: &[usize]) -> Ve
 impl Saddle {
     /// `Less` stands first: the greater saddle.
     pub fn order(&self, other: &Self) -> Ordering {
-        let by_place = (self.peaks, self.cells).cmp(&(other.peaks, other.cells));
+        let place = |saddle: &Self| {
+            let [a, b] = saddle.cells;
+            (saddle.peaks, a.min(b), a.max(b))
+        };
+        let by_place = place(self).cmp(&place(other));
         other.density.total_cmp(&self.density).then(by_place)
     }
 }
