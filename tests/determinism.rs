@@ -2,41 +2,20 @@
 
 mod common;
 
+use common::case::{Case, DARK, GAS, SYNTH, config};
 use common::compare::{assert_same, bits};
 use inselberg::catalogue::{Catalogue, Table, Values, WRITERS};
 use inselberg::crew::Crew;
 use inselberg::io::Snapshot;
-use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
+use inselberg::phew::Rules;
 use inselberg::synth::{FieldParams, SynthField};
 use inselberg_comm::Comm;
 use std::path::Path;
 
 const BOTH: [Rules; 2] = [Rules::Paper, Rules::Ramses];
 
-/// A field with thresholds that give it many clumps in haloes.
-#[derive(Clone, Copy)]
-struct Case {
-    field: &'static str,
-    thresholds: [f64; 3],
-}
-
-const DARK: Case = Case { field: "rho", thresholds: [40.0, 3.0, 200.0] };
-const GAS: Case = Case { field: "density", thresholds: [2.0, 3.0, 200.0] };
-const SYNTH: Case = Case { field: "density", thresholds: [80.0, 1.05, 200.0] };
-
 fn on_threads(snapshot: &dyn Snapshot, case: Case, rules: Rules, n_threads: usize) -> Catalogue {
-    let [density, relevance, saddle] = case.thresholds;
-    let config = PhewConfig {
-        field: match case.field {
-            "cic" => FieldChoice::Cic,
-            "cic-ramses" => FieldChoice::CicRamses,
-            name => FieldChoice::Named(name.into()),
-        },
-        thresholds: Thresholds { density, relevance, saddle: Some(saddle), mass: 0.0 },
-        rules,
-        with_cells: true,
-        with_particles: snapshot.has_particles(),
-    };
+    let config = config(snapshot, case, rules);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
     let run = || inselberg::run::run(snapshot, &config, &Comm::solo(), &Crew::default());
     let outcome = pool.install(run).expect("a run");

@@ -3,7 +3,8 @@
 mod fof_oracle;
 
 use fof_oracle::Random;
-use inselberg_kernels::fof::union::{find, union};
+use inselberg_kernels::fof::union::union;
+use inselberg_kernels::pointers::root;
 use inselberg_kernels::sync::AtomicU32;
 
 /// Number of items and pairs to join: sparse and dense, chains and stars among them.
@@ -51,7 +52,7 @@ fn no_union_is_lost_on_random_graphs() {
         }
     });
     for (i, (up, pairs)) in graphs.iter().enumerate() {
-        let found: Vec<u32> = (0..up.len() as u32).map(|item| find(up, item)).collect();
+        let found: Vec<u32> = (0..up.len() as u32).map(|item| root(up, item)).collect();
         assert_eq!(found, plain(up.len() as u32, pairs), "graph {i}");
     }
 }

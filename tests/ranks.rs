@@ -4,11 +4,12 @@
 mod common;
 mod verify;
 
+use common::case::{Case, DARK, GAS, SYNTH, config};
 use common::compare::assert_same;
 use inselberg::catalogue::Catalogue;
 use inselberg::crew::Crew;
 use inselberg::io::Snapshot;
-use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
+use inselberg::phew::Rules;
 use inselberg::run::run;
 use inselberg::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
@@ -18,32 +19,6 @@ use verify::boxed::Boxed;
 use verify::brute::Leaf;
 use verify::meshes::{Field, any_field};
 use verify::random::Random;
-
-/// A field with thresholds that give it clumps in haloes.
-#[derive(Clone, Copy)]
-struct Case {
-    field: &'static str,
-    thresholds: [f64; 3],
-}
-
-const DARK: Case = Case { field: "rho", thresholds: [40.0, 3.0, 200.0] };
-const GAS: Case = Case { field: "density", thresholds: [2.0, 3.0, 200.0] };
-const SYNTH: Case = Case { field: "density", thresholds: [80.0, 1.05, 200.0] };
-
-fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
-    let [density, relevance, saddle] = case.thresholds;
-    PhewConfig {
-        field: match case.field {
-            "cic" => FieldChoice::Cic,
-            "cic-ramses" => FieldChoice::CicRamses,
-            name => FieldChoice::Named(name.into()),
-        },
-        thresholds: Thresholds { density, relevance, saddle: Some(saddle), mass: 0.0 },
-        rules,
-        with_cells: true,
-        with_particles: snapshot.has_particles(),
-    }
-}
 
 /// The catalogue of all `ranks`.
 fn over(snapshot: &dyn Snapshot, case: Case, rules: Rules, ranks: Vec<CommBuilder>) -> Catalogue {

@@ -23,6 +23,7 @@ pub mod geom;
 pub mod ids;
 pub mod mesh;
 pub mod phew;
+pub mod pointers;
 pub mod props;
 pub mod sfc;
 pub mod sum;

@@ -6,14 +6,15 @@
 //! of all candidates for a densest neighbour the greatest stays; and no union of two sets is lost.
 #![cfg(loom)]
 
-use inselberg_kernels::fof::union::{find, union};
+use inselberg_kernels::fof::union::union;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{LevelCells, Mesh};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::ascent::raise;
-use inselberg_kernels::phew::label::{compress, find_root, peak_word};
+use inselberg_kernels::phew::label::{compress, peak_word};
 use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::pointers::root;
 use inselberg_kernels::sync::{AtomicU32, Ordering::Relaxed};
 use loom::sync::Arc;
 use loom::thread;
@@ -39,12 +40,12 @@ fn check_compress(up: &'static [u32], cut: usize) {
         let (theirs, n) = (shared.clone(), up.len());
         let other = thread::spawn(move || compress(&theirs, 0..cut));
         compress(&shared, cut..n);
-        let seen_meanwhile = find_root(&shared, 0);
+        let seen_meanwhile = root(&shared, 0);
         other.join().expect("no panic");
         assert_eq!(seen_meanwhile, end_of(up, 0));
         for cell in 0..n {
             let end = end_of(up, cell as u32);
-            assert_eq!(find_root(&shared, cell), end, "cell {cell}");
+            assert_eq!(root(&shared, cell as u32), end, "cell {cell}");
         }
     });
 }
@@ -139,7 +140,7 @@ fn check_union(n: u32, before: &'static [[u32; 2]], pairs: [&'static [[u32; 2]];
             }
         }
         for cell in 0..n {
-            assert_eq!(find(&shared, cell), expected[cell as usize], "cell {cell}");
+            assert_eq!(root(&shared, cell), expected[cell as usize], "cell {cell}");
         }
     });
 }

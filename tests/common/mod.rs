@@ -1,6 +1,7 @@
 //! What several test files need: the fixture, unpacked, and an output as plain numbers.
 #![allow(dead_code)]
 
+pub mod case;
 pub mod compare;
 pub mod friends;
 #[cfg(feature = "hdf5")]

@@ -11,7 +11,7 @@ use inselberg_kernels::fof::reach::Reach;
 use inselberg_kernels::fof::record::{Real, Record};
 use inselberg_kernels::fof::shelf::{Scratch, Shelf, shelve};
 use inselberg_kernels::fof::slabs::{self, Chosen, Slabs, count};
-use inselberg_kernels::fof::union::find;
+use inselberg_kernels::pointers::root;
 use inselberg_kernels::sync::AtomicU32;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -214,7 +214,7 @@ impl<R: Record> Sorted<R> {
     /// For each cell the lowest one of its component; uses up the union-find.
     pub fn roots(&mut self) -> Vec<u32> {
         let up = std::mem::take(&mut self.up);
-        (0..up.len() as u32).into_par_iter().with_min_len(1 << 12).map(|cell| find(&up, cell)).collect()
+        (0..up.len() as u32).into_par_iter().with_min_len(1 << 12).map(|cell| root(&up, cell)).collect()
     }
 
     /// Forgets where cells are, but not what is in them.

@@ -6,8 +6,9 @@ use super::grid::Grid;
 use super::pair::touch;
 use super::reach::Reach;
 use super::record::Record;
-use super::union::{find, union};
+use super::union::union;
 use crate::phew::wide::wide;
+use crate::pointers::root;
 use crate::sync::AtomicU32;
 use std::ops::Range;
 
@@ -102,7 +103,7 @@ impl<R: Record> Linker<'_, R> {
     fn join(&self, a: u32, b: u32) {
         let (of_a, of_b) = (self.blocks.particles(a), self.blocks.particles(b));
         let alone = of_a.len() == 1 && of_b.len() == 1;
-        if !alone && find(self.up, a) == find(self.up, b) {
+        if !alone && root(self.up, a) == root(self.up, b) {
             return;
         }
         if touch(self.metric, &self.records[of_a], &self.records[of_b]) {

@@ -1,32 +1,15 @@
 //! Union-find on atomics, for any number of callers at the same time. `README.md` beside this file proves
 //! that no union is lost and that every call ends.
 
+use crate::pointers::root;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
-
-/// The root of the set of `item`, halving the path on the way.
-#[inline]
-pub fn find(up: &[AtomicU32], item: u32) -> u32 {
-    let mut at = item;
-    loop {
-        let next = up[at as usize].load(Relaxed);
-        if next == at {
-            return at;
-        }
-        let over = up[next as usize].load(Relaxed);
-        if over == next {
-            return next;
-        }
-        up[at as usize].store(over, Relaxed);
-        at = over;
-    }
-}
 
 /// Joins the sets of two items; the lower root stays one.
 #[inline]
 pub fn union(up: &[AtomicU32], a: u32, b: u32) {
     let (mut a, mut b) = (a, b);
     loop {
-        (a, b) = (find(up, a), find(up, b));
+        (a, b) = (root(up, a), root(up, b));
         if a == b {
             return;
         }

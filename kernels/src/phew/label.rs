@@ -7,33 +7,15 @@
 //! this file argues it in full.
 
 use crate::ids::{PeakIdx, TestIdx};
+use crate::pointers::root;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 use std::ops::Range;
-
-/// The end of the chain from `cell`, halving the path on the way.
-#[inline]
-pub fn find_root(up: &[AtomicU32], cell: usize) -> u32 {
-    let mut at = cell as u32;
-    loop {
-        let next = up[at as usize].load(Relaxed);
-        if next == at {
-            return at;
-        }
-        let over = up[next as usize].load(Relaxed);
-        if over == next {
-            return next;
-        }
-        up[at as usize].store(over, Relaxed);
-        at = over;
-    }
-}
 
 /// Makes the test cells of `range` point to their peaks, or to what was an ancestor a moment ago.
 /// Any number of callers may work on `up` at the same time. About 10 ns a cell.
 pub fn compress(up: &[AtomicU32], range: Range<usize>) {
     for cell in range {
-        let root = find_root(up, cell);
-        up[cell].store(root, Relaxed);
+        up[cell].store(root(up, cell as u32), Relaxed);
     }
 }
 
@@ -109,7 +91,7 @@ impl PeakSet {
 /// Writes the peak of every test cell of `range` to `labels`, which covers just them.
 pub fn label(up: &[AtomicU32], peaks: &PeakSet, range: Range<usize>, labels: &mut [PeakIdx]) {
     for (cell, label) in range.zip(labels) {
-        *label = peaks.index(find_root(up, cell));
+        *label = peaks.index(root(up, cell as u32));
     }
 }
 

@@ -1,0 +1,36 @@
+//! What is run on the bundled and the synthetic outputs.
+
+use inselberg::io::Snapshot;
+use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
+
+/// A field with thresholds that give it clumps in haloes.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// The field; `cic` and `cic-ramses` are made of particles.
+    pub field: &'static str,
+    /// Density, relevance and saddle.
+    pub thresholds: [f64; 3],
+}
+
+/// Of an output without gas.
+pub const DARK: Case = Case { field: "rho", thresholds: [40.0, 3.0, 200.0] };
+/// Of one with gas.
+pub const GAS: Case = Case { field: "density", thresholds: [2.0, 3.0, 200.0] };
+/// Of a synthetic field.
+pub const SYNTH: Case = Case { field: "density", thresholds: [80.0, 1.05, 200.0] };
+
+/// All that a catalogue may hold.
+pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
+    let [density, relevance, saddle] = case.thresholds;
+    PhewConfig {
+        field: match case.field {
+            "cic" => FieldChoice::Cic,
+            "cic-ramses" => FieldChoice::CicRamses,
+            name => FieldChoice::Named(name.into()),
+        },
+        thresholds: Thresholds { density, relevance, saddle: Some(saddle), mass: 0.0 },
+        rules,
+        with_cells: true,
+        with_particles: snapshot.has_particles(),
+    }
+}
