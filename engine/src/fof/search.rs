@@ -3,8 +3,9 @@
 use super::spread::Spread;
 use super::{Role, Rules};
 use crate::crew::{Crew, Rooms};
+use bytemuck::Zeroable;
 use inselberg_kernels::fof::Metric;
-use inselberg_kernels::fof::blocks::{Block, Blocks, Row};
+use inselberg_kernels::fof::blocks::Blocks;
 use inselberg_kernels::fof::grid::Grid;
 use inselberg_kernels::fof::link::Linker;
 use inselberg_kernels::fof::reach::Reach;
@@ -143,13 +144,9 @@ fn stack(shelves: Vec<Shelf>, n_particles: usize) -> (Blocks, Vec<AtomicU32>) {
     let lengths = |of: fn(&Shelf) -> usize| shelves.iter().map(of).collect::<Vec<usize>>();
     let [n_rows, n_blocks, n_cells] =
         [lengths(|s| s.rows.len()), lengths(|s| s.blocks.len()), lengths(|s| s.cells.len())];
-    let mut all = Blocks {
-        rows: room(&n_rows, Row::default()),
-        blocks: room(&n_blocks, Block::default()),
-        cells: room(&n_cells, 0),
-        layers: Vec::new(),
-    };
-    let mut up = room(&n_cells, 0);
+    let mut all =
+        Blocks { rows: room(&n_rows), blocks: room(&n_blocks), cells: room(&n_cells), layers: Vec::new() };
+    let mut up: Vec<AtomicU32> = room(&n_cells);
     let particles = starts(shelves.iter().map(|s| s.n_particles as usize));
     let (block, cell) = (starts(n_blocks.iter().copied()), starts(n_cells.iter().copied()));
     let rows = carve(&mut all.rows, n_rows.into_iter()).into_par_iter();
@@ -161,17 +158,16 @@ fn stack(shelves: Vec<Shelf>, n_particles: usize) -> (Blocks, Vec<AtomicU32>) {
         rows.iter_mut().zip(&shelf.rows).for_each(|(to, row)| *to = row.after(block[i]));
         blocks.iter_mut().zip(&shelf.blocks).for_each(|(to, b)| *to = b.after(cell[i]));
         cells.iter_mut().zip(&shelf.cells).for_each(|(to, first)| *to = first + particles[i]);
-        parents.iter_mut().zip(&shelf.up).for_each(|(to, above)| *to = above + cell[i]);
+        parents.iter_mut().zip(&shelf.up).for_each(|(to, above)| *to = AtomicU32::new(above + cell[i]));
     });
     all.seal(n_particles);
-    (all, up.into_iter().map(AtomicU32::new).collect())
+    (all, up)
 }
 
-/// A list for that many entries, and for one at the end.
-fn room<T: Clone>(lengths: &[usize], empty: T) -> Vec<T> {
-    let n = lengths.iter().sum();
-    let mut list = Vec::with_capacity(n + 1);
-    list.resize(n, empty);
+/// A list of that many zeros, with room for one more at the end. Whoever fills it in touches its memory first.
+fn room<T: Zeroable>(lengths: &[usize]) -> Vec<T> {
+    let mut list = bytemuck::zeroed_vec(lengths.iter().sum::<usize>() + 1);
+    list.pop();
     list
 }
 

@@ -2,9 +2,10 @@
 
 use super::grid::{Grid, Spot};
 use super::reach::{Reach, Within};
+use bytemuck::Zeroable;
 
 /// A row of blocks: those with the same y and z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Zeroable)]
 pub struct Row {
     /// Place of the blocks.
     pub z: u32,
@@ -15,7 +16,7 @@ pub struct Row {
 }
 
 /// A block with at least one particle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Zeroable)]
 pub struct Block {
     /// Its cells that have particles.
     pub mask: u64,
