@@ -69,7 +69,8 @@ impl Pending {
     /// The system refuses the rename; the old file is then still there.
     pub fn commit(self) -> WriteResult<()> {
         let Self { file, path } = self;
-        file.persist(&path).map_err(|e| WriteError::io(&path, "renaming into place")(e.error))?;
+        hidden::making(|| file.persist(&path))
+            .map_err(|e| WriteError::io(&path, "renaming into place")(e.error))?;
         sync_folder(&path)
     }
 

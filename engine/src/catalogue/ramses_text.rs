@@ -6,6 +6,7 @@
 
 use super::atomic::{Pending, stage_file};
 use super::{Catalogue, Table, Values, WriteError, WriteResult, check_shape};
+use crate::hidden;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -34,7 +35,8 @@ pub fn write_ramses_text(folder: &Path, catalogue: &Catalogue, output_number: u3
     let haloes = Rows::new(folder, catalogue, "haloes")?;
     let clump_lines = clump_lines(&clumps, &haloes)?;
     let halo_lines = halo_lines(&haloes)?;
-    std::fs::create_dir_all(folder).map_err(WriteError::io(folder, "creating the folder"))?;
+    hidden::making(|| std::fs::create_dir_all(folder))
+        .map_err(WriteError::io(folder, "creating the folder"))?;
     let clump_file = stage(folder, "clump", output_number, CLUMP_HEADER, &clump_lines)?;
     let halo_file = stage(folder, "halo", output_number, HALO_HEADER, &halo_lines)?;
     halo_file.commit()?;

@@ -252,7 +252,8 @@ pub fn write_ramses_output(folder: &Path, number: u32, snapshot: &dyn Snapshot) 
     let output = Output { header: &header, fields: &fields, octs: &octs, particles: None };
     let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
     let is_new = !folder.exists();
-    std::fs::create_dir_all(folder).map_err(|error| Failure::about(folder, error))?;
+    inselberg::hidden::making(|| std::fs::create_dir_all(folder))
+        .map_err(|error| Failure::about(folder, error))?;
     write(folder, output, split, &Dialect::default()).inspect_err(|_| {
         if is_new {
             // Only if it is empty, so nothing of anybody's is lost.

@@ -94,6 +94,6 @@ fn whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io
     fill(&mut out)?;
     out.flush()?;
     drop(out);
-    file.persist(path)?;
+    crate::hidden::making(|| file.persist(path))?;
     Ok(())
 }

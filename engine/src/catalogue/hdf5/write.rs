@@ -74,7 +74,7 @@ impl Target<'_> {
         attributes: &[(String, Attribute)],
         tables: &[(&Table, u64)],
     ) -> WriteResult<File> {
-        let file = self.create(hidden)?;
+        let file = crate::hidden::making(|| self.create(hidden))?;
         self.attribute(&file, MARK, &Attribute::Int(VERSION))?;
         attributes.iter().try_for_each(|(name, value)| self.attribute(&file, name, value))?;
         for (table, n_rows) in tables {

@@ -12,6 +12,7 @@ mod record;
 mod text;
 
 use super::super::{FieldInfo, Header, OctBlock, ParticleBlock};
+use crate::hidden;
 use layout::Layout;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -161,11 +162,11 @@ pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> 
     }
     part::check(output, split)?;
     let layout = Layout::new(output, split, dialect.boundary_sides)?;
-    let beside = crate::hidden::folder(".output_", parent).map_err(failed(parent))?;
+    let beside = hidden::folder(".output_", parent).map_err(failed(parent))?;
     let root = beside.path().join(&name);
     let job = Job { output, split, dialect, layout, number, root };
     job.write_all()?;
-    fs::rename(&job.root, &target).map_err(failed(&target))?;
+    hidden::making(|| fs::rename(&job.root, &target)).map_err(failed(&target))?;
     Ok(target)
 }
 
@@ -173,7 +174,7 @@ impl Job<'_> {
     fn write_all(&self) -> WriteResult<()> {
         for cpu in 0..self.split.n_cpus {
             let folder = self.folder(cpu);
-            fs::create_dir_all(&folder).map_err(failed(&folder))?;
+            hidden::making(|| fs::create_dir_all(&folder)).map_err(failed(&folder))?;
         }
         text::write(self)?;
         for cpu in 0..self.split.n_cpus {

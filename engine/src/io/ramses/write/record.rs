@@ -1,6 +1,7 @@
 //! Fortran records, outwards.
 
 use super::{Dialect, WriteResult, failed};
+use crate::hidden;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ pub(super) struct RecordWriter {
 
 impl RecordWriter {
     pub(super) fn create(path: &Path, dialect: &Dialect) -> WriteResult<Self> {
-        let file = File::create(path).map_err(failed(path))?;
+        let file = hidden::making(|| File::create(path)).map_err(failed(path))?;
         Ok(Self {
             path: path.into(),
             file: BufWriter::new(file),

@@ -2,6 +2,7 @@
 
 use super::part;
 use super::{Descriptors, Job, Ordering, WriteResult, failed};
+use crate::hidden;
 use crate::io::Family;
 use std::fmt::Write as _;
 use std::fs;
@@ -33,7 +34,7 @@ pub(super) fn write(job: &Job) -> WriteResult<()> {
 
 fn put(job: &Job, name: &str, text: &str) -> WriteResult<()> {
     let path = job.folder(0).join(name);
-    fs::write(&path, text).map_err(failed(&path))
+    hidden::making(|| fs::write(&path, text)).map_err(failed(&path))
 }
 
 fn info(job: &Job) -> String {
