@@ -31,6 +31,15 @@ pub fn folder(prefix: &str, folder: &Path) -> io::Result<TempDir> {
     making(|| Builder::new().prefix(prefix).suffix(".part").tempdir_in(folder))
 }
 
+/// Whether a folder takes new files: tried with one that has no name, where the system has such, so that nothing is
+/// left whenever the program ends.
+///
+/// # Errors
+/// Those of the system.
+pub fn trial(folder: &Path) -> io::Result<()> {
+    tempfile::tempfile_in(folder).map(drop)
+}
+
 /// Does what makes a file or folder in a hidden place, or gives it its name: something short, and not within
 /// itself.
 pub fn making<T>(work: impl FnOnce() -> T) -> T {

@@ -6,6 +6,7 @@
 
 use super::{WriteError, WriteResult};
 use crate::hidden;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub struct Pending {
 /// # Errors
 /// The folder does not exist or takes no new file, or `path` is something that is not a plain file.
 pub fn check_writable(path: &Path) -> WriteResult<()> {
-    begin(path).map(drop)
+    hidden::trial(place(path)?.1).map_err(WriteError::io(path, "creating a file in its folder"))
 }
 
 /// Writes the whole of `path` through `fill`.
@@ -89,6 +90,15 @@ impl Pending {
 }
 
 fn begin(path: &Path) -> WriteResult<Pending> {
+    let (name, folder) = place(path)?;
+    let prefix = format!(".{}.", name.to_string_lossy());
+    let file =
+        hidden::file(&prefix, folder).map_err(WriteError::io(path, "creating a file in its folder"))?;
+    Ok(Pending { file, path: path.into() })
+}
+
+/// The name of a file to be and its folder, which is there.
+fn place(path: &Path) -> WriteResult<(&OsStr, &Path)> {
     let name = path
         .file_name()
         .ok_or_else(|| WriteError::target(path, "not a file name", "the name of a file to write"))?;
@@ -104,10 +114,7 @@ fn begin(path: &Path) -> WriteResult<Pending> {
         let problem = format!("there is no folder {}", folder.display());
         return Err(WriteError::target(path, problem, "a name in a folder that exists"));
     }
-    let prefix = format!(".{}.", name.to_string_lossy());
-    let file =
-        hidden::file(&prefix, folder).map_err(WriteError::io(path, "creating a file in its folder"))?;
-    Ok(Pending { file, path: path.into() })
+    Ok((name, folder))
 }
 
 fn folder_of(path: &Path) -> &Path {

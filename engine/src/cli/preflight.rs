@@ -50,7 +50,7 @@ fn takes_files(path: &Path, folder: &Path) -> Result<(), Failure> {
         let problem = format!("there is no folder {}", folder.display());
         return Err(unfit(path, &problem, "a name in a folder that exists"));
     }
-    inselberg::hidden::file(".inselberg.", folder).map(drop).map_err(|e| {
+    inselberg::hidden::trial(folder).map_err(|e| {
         // tempfile adds its own random name to the message; the system's reason is enough.
         let reason = e.get_ref().and_then(|e| e.source()).map_or(e.to_string(), ToString::to_string);
         unfit(path, &format!("cannot create files there: {reason}"), "a folder that can be written")
