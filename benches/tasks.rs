@@ -20,7 +20,8 @@ use inselberg::synth::THRESHOLD;
 use inselberg::tasks::{Bodies, Planner, Team};
 use inselberg_comm::Comm;
 use inselberg_kernels::ids::PeakIdx;
-use inselberg_kernels::phew::forest::{Edge, PairCache, Scratch, reduce};
+use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
+use inselberg_kernels::phew::pairs::Pairs;
 use inselberg_kernels::phew::{ascent as kernel, saddle as contacts};
 use rayon::prelude::*;
 use std::hint::black_box;
@@ -119,7 +120,7 @@ fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
 }
 
 fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
-    let local = |room: &mut (PairCache, Scratch), task: &Range<usize>| {
+    let local = |room: &mut (Pairs, Scratch), task: &Range<usize>| {
         contacts::contacts(patches.mesh, patches.tests, patches.labels, task.clone(), &mut room.0);
         let mut edges = room.0.take();
         let cells = cells_of(patches.mesh, patches.tests, task);

@@ -5,8 +5,9 @@ mod verify;
 
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::forest::{Edge, PairCache, Scratch, reduce};
+use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut};
+use inselberg_kernels::phew::pairs::Pairs;
 use inselberg_kernels::phew::tree::MergeTree;
 use std::time::{Duration, Instant};
 use verify::expect::check_hierarchy;
@@ -73,13 +74,13 @@ fn forest_of_parts_is_the_forest_of_all() {
 }
 
 #[test]
-fn pair_cache_loses_nothing_that_counts() {
+fn pairs_lose_nothing_that_counts() {
     for seed in 0..1000 {
         let all = with_lower_contacts(&random_graph(seed), &mut Random(seed));
-        let mut cache = PairCache::default();
-        all.iter().for_each(|&e| cache.push(e));
-        assert_eq!(reduced(cache.take()), reduced(all), "seed {seed}");
-        assert!(cache.take().is_empty());
+        let mut pairs = Pairs::default();
+        all.iter().for_each(|&e| pairs.push(e));
+        assert_eq!(reduced(pairs.take()), reduced(all), "seed {seed}");
+        assert!(pairs.take().is_empty());
     }
 }
 
@@ -167,9 +168,9 @@ fn of_equal_contacts_the_same_stays_whatever_peaks_are_called() {
         Edge::new(1.5, peaks.map(PeakIdx::new), cells.map(TestIdx::new))
     };
     let stays = |peaks: [usize; 2]| {
-        let mut cache = PairCache::default();
-        [[5, 100], [7, 50], [60, 7]].into_iter().for_each(|cells| cache.push(contact(peaks, cells)));
-        let mut cells = cache.take()[0].cells;
+        let mut pairs = Pairs::default();
+        [[5, 100], [7, 50], [60, 7]].into_iter().for_each(|cells| pairs.push(contact(peaks, cells)));
+        let mut cells = pairs.take()[0].cells;
         cells.sort();
         cells
     };

@@ -28,3 +28,4 @@ pub mod props;
 pub mod sfc;
 pub mod sum;
 pub mod sync;
+mod wide;

@@ -8,6 +8,8 @@
 pub struct Quantum {
     /// The quantum is 2^exponent.
     exponent: i32,
+    /// Two powers of two whose product is its inverse.
+    inverse: [f64; 2],
 }
 
 /// A running sum in units of a [`Quantum`]. Adding is associative and commutative.
@@ -21,29 +23,87 @@ impl Quantum {
     pub fn for_terms(bound: f64, n: u64) -> Self {
         let exponent = if bound > 0.0 { exponent_above(bound) } else { 0 };
         let headroom = (u64::BITS - n.leading_zeros()) as i32;
-        Self { exponent: exponent + headroom - 126 }
+        let exponent = exponent + headroom - 126;
+        let half = exponent / 2;
+        Self { exponent, inverse: [power(-half), power(half - exponent)] }
     }
 
-    /// `term` as a multiple of the quantum, rounded to the nearest, halves away from zero.
-    #[inline]
+    /// `term` as a multiple of the quantum, rounded towards 0.
+    #[inline(always)]
     pub fn of(self, term: f64) -> FixedSum {
-        let bits = term.to_bits();
-        let biased = (bits >> 52 & 0x7ff) as i32;
-        let mantissa = bits & ((1 << 52) - 1) | if biased == 0 { 0 } else { 1 << 52 };
-        let shift = biased.max(1) - 1075 - self.exponent;
-        let magnitude = if shift >= 0 {
-            i128::from(mantissa) << shift.min(74)
-        } else if shift > -55 {
-            i128::from((mantissa + (1 << (-shift - 1))) >> -shift)
-        } else {
-            0
-        };
-        FixedSum(if bits >> 63 == 1 { -magnitude } else { magnitude })
+        let (lower, upper) = words(term * self.inverse[0] * self.inverse[1]);
+        FixedSum(i128::from(upper) << 64 | i128::from(lower))
     }
 
     /// The sum as a real, rounded to nearest.
     pub fn value(self, sum: FixedSum) -> f64 {
         ldexp(sum.0 as f64, self.exponent)
+    }
+}
+
+/// The lower and the upper word of a number below 2^126, rounded towards 0, in two's complement.
+#[inline(always)]
+fn words(number: f64) -> (u64, i64) {
+    const WORD: f64 = (1u128 << 64) as f64;
+    let magnitude = number.abs();
+    let upper = (magnitude * (1.0 / WORD)) as i64;
+    // What the upper word leaves over is exact.
+    let lower = (magnitude - upper as f64 * WORD) as u64;
+    let negative = number.to_bits() as i64 >> 63;
+    let borrow = if lower == 0 { negative } else { 0 };
+    ((lower ^ negative as u64).wrapping_sub(negative as u64), (upper ^ negative) - borrow)
+}
+
+/// How many sums [`FixedSums`] holds: as many as a wide vector.
+pub const LANES: usize = 8;
+
+/// Several [`FixedSum`]s side by side, which vectors add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct FixedSums {
+    lower: [u64; LANES],
+    upper: [i64; LANES],
+}
+
+impl FixedSums {
+    /// One of them.
+    pub fn get(&self, i: usize) -> FixedSum {
+        FixedSum(i128::from(self.upper[i]) << 64 | i128::from(self.lower[i]))
+    }
+}
+
+impl std::ops::AddAssign for FixedSums {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Self) {
+        for i in 0..LANES {
+            let lower = self.lower[i].wrapping_add(other.lower[i]);
+            let carry = i64::from(lower < other.lower[i]);
+            self.lower[i] = lower;
+            self.upper[i] = self.upper[i].wrapping_add(other.upper[i]).wrapping_add(carry);
+        }
+    }
+}
+
+/// The quanta of [`FixedSums`].
+#[derive(Debug, Clone, Copy)]
+pub struct Quanta {
+    inverse: [[f64; LANES]; 2],
+}
+
+impl Quanta {
+    /// Of one quantum each.
+    pub fn new(quanta: &[Quantum; LANES]) -> Self {
+        Self { inverse: [0, 1].map(|factor| quanta.map(|quantum| quantum.inverse[factor])) }
+    }
+
+    /// One term each, as [`Quantum::of`].
+    #[inline(always)]
+    pub fn of(&self, terms: &[f64; LANES]) -> FixedSums {
+        let mut sums = FixedSums::default();
+        for i in 0..LANES {
+            (sums.lower[i], sums.upper[i]) = words(terms[i] * self.inverse[0][i] * self.inverse[1][i]);
+        }
+        sums
     }
 }
 
@@ -59,9 +119,13 @@ fn exponent_above(x: f64) -> i32 {
     ((x.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1022
 }
 
+/// 2^e, for a normal number.
+fn power(e: i32) -> f64 {
+    f64::from_bits(((1023 + e) as u64) << 52)
+}
+
 /// x 2^e in steps that lose nothing before the last.
 fn ldexp(x: f64, e: i32) -> f64 {
-    let power = |e: i32| f64::from_bits(((1023 + e) as u64) << 52);
     let (mut x, mut e) = (x, e);
     while e < -1000 {
         x *= power(-1000);
@@ -100,6 +164,19 @@ mod tests {
             })
         };
         assert_eq!(sum(&mut terms.iter()), sum(&mut terms.iter().rev()));
+    }
+
+    #[test]
+    fn lanes_are_the_same_sums() {
+        let quanta: [Quantum; LANES] = std::array::from_fn(|i| Quantum::for_terms((i + 1) as f64, 1 << i));
+        let (mut each, mut all) = ([FixedSum::default(); LANES], FixedSums::default());
+        for n in 0..1000 {
+            let terms: [f64; LANES] =
+                std::array::from_fn(|i| ((n * 8 + i) as f64).sin() * 10f64.powi(-(n as i32 % 40)));
+            (0..LANES).for_each(|i| each[i] += quanta[i].of(terms[i]));
+            all += Quanta::new(&quanta).of(&terms);
+        }
+        assert!((0..LANES).all(|i| all.get(i) == each[i]));
     }
 
     #[test]

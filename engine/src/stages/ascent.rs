@@ -5,8 +5,7 @@ use crate::crew::{Crew, cell_stage};
 use crate::ranks::links::TestLinks;
 use crate::ranks::pointers::Target;
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::TestIdx;
-use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::phew::{Rules, ascent, jumps};
 use inselberg_tasks::Bodies;
@@ -73,17 +72,15 @@ pub fn run(
 /// brick is enough. After the ascent within levels; any number of callers may work on `up` at a time.
 pub fn settle_levels(mesh: &Mesh, tests: &TestCells, rules: Rules, task: Range<usize>, up: &[AtomicU32]) {
     jumps::for_each_contact(mesh, tests, task, |contact| {
-        let (first, mask) = (tests.first[contact.brick], tests.mask[contact.brick]);
-        let cell = |bit| TestIdx(first + local::rank(mask, bit));
-        let densest = local::bits(contact.fine)
-            .map(cell)
-            .reduce(|a, b| if tests.rho[b.at()] > tests.rho[a.at()] { b } else { a });
-        let Some(densest) = densest.filter(|d| tests.rho[d.at()] >= tests.rho[contact.coarse.at()]) else {
-            return;
-        };
+        let (densest, is_alone) = contact.densest(tests);
         let rho = tests.rho[densest.at()];
-        for fine in local::bits(contact.fine).map(cell).filter(|f| tests.rho[f.at()] == rho) {
-            ascent::raise(mesh, tests, rules, up, contact.coarse, fine);
+        if rho < tests.rho[contact.coarse.at()] {
+            return;
+        }
+        let raise = |fine| ascent::raise(mesh, tests, rules, up, contact.coarse, fine);
+        match is_alone {
+            true => raise(densest),
+            false => contact.fine_cells(tests).filter(|f| tests.rho[f.at()] == rho).for_each(raise),
         }
     });
 }

@@ -9,7 +9,8 @@ use super::cells_of;
 use super::properties::Patches;
 use crate::crew::{Crew, Made, Rooms, cell_stage};
 use inselberg_kernels::ids::PeakIdx;
-use inselberg_kernels::phew::forest::{Edge, PairCache, Scratch, reduce};
+use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
+use inselberg_kernels::phew::pairs::Pairs;
 use inselberg_kernels::phew::saddle;
 use inselberg_tasks::Bodies;
 use parking_lot::Mutex;
@@ -94,7 +95,7 @@ const FIND: u64 = 60;
 struct Local<'a> {
     patches: &'a Patches<'a>,
     n_cells: Vec<usize>,
-    caches: Rooms<PairCache>,
+    pairs: Rooms<Pairs>,
     scratch: Rooms<Scratch>,
 }
 
@@ -102,15 +103,15 @@ impl<'a> Local<'a> {
     fn of(patches: &'a Patches<'a>) -> Self {
         let n_cells = |task| cells_of(patches.mesh, patches.tests, task).len();
         let n_cells = patches.tasks.iter().map(n_cells).collect();
-        Self { patches, n_cells, caches: Rooms::default(), scratch: Rooms::default() }
+        Self { patches, n_cells, pairs: Rooms::default(), scratch: Rooms::default() }
     }
 
     /// Contacts of the cells of a task, between ends.
     fn contacts(&self, task: u32) -> Vec<Edge> {
         let Patches { mesh, tests, labels, tasks, .. } = self.patches;
-        self.caches.with(|cache| {
-            saddle::contacts(mesh, tests, labels, tasks[task as usize].clone(), cache);
-            cache.take()
+        self.pairs.with(|pairs| {
+            saddle::contacts(mesh, tests, labels, tasks[task as usize].clone(), pairs);
+            pairs.take()
         })
     }
 

@@ -7,9 +7,9 @@ use super::pair::touch;
 use super::reach::Reach;
 use super::record::Record;
 use super::union::union;
-use crate::phew::wide::wide;
 use crate::pointers::root;
 use crate::sync::AtomicU32;
+use crate::wide::wide;
 use std::ops::Range;
 
 /// For each cell of a block, those of the same block within reach.

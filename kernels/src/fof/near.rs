@@ -6,7 +6,7 @@ use super::grid::Grid;
 use super::link::bits;
 use super::reach::Reach;
 use super::record::Record;
-use crate::phew::wide::wide;
+use crate::wide::wide;
 
 /// Where the nearest linkable particle is.
 #[derive(Debug, Clone, Copy, PartialEq)]

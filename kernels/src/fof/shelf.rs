@@ -7,7 +7,7 @@ use super::link::{join_within, near_in_block};
 use super::reach::Reach;
 use super::record::Record;
 use super::slabs::Slabs;
-use crate::phew::wide::wide;
+use crate::wide::wide;
 
 /// What is on a shelf. Places are counted from its own first block, cell and particle.
 #[derive(Debug, Default, Clone)]

@@ -2,7 +2,7 @@
 
 use super::grid::{Grid, Spot};
 use super::record::{Real, Record};
-use crate::phew::wide::wide;
+use crate::wide::wide;
 
 /// Runs of rows of blocks, in the order of (z, y), a slab each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

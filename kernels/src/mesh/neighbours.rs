@@ -29,6 +29,11 @@ impl Neighbourhood {
         Self { level, position, supers, regular }
     }
 
+    /// Whether this is around the super-brick at `position` of `level`.
+    pub fn is_around(&self, level: u8, position: [u32; 3]) -> bool {
+        (self.level, self.position) == (level, position)
+    }
+
     /// The bricks around the one at `position`, itself at slot 13, x fastest; `NONE` where there is
     /// none. Only for levels whose extent is a multiple of four cells.
     #[inline]

@@ -9,10 +9,10 @@ use super::Rules;
 use super::patch::{LEN, PLACE, PLANE, Patch, ROW, Values, max3};
 use super::surroundings::{Surroundings, Wanted};
 use super::tests::TestCells;
-use super::wide::wide;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::{Mesh, local};
 use crate::sync::{AtomicU32, Ordering::Relaxed};
+use crate::wide::wide;
 use std::ops::Range;
 
 /// How much denser a neighbour must be for RAMSES to ascend to it.

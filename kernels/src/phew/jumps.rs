@@ -35,6 +35,29 @@ pub struct Contact {
     pub fine: u64,
 }
 
+impl Contact {
+    /// The finer cells.
+    #[inline(always)]
+    pub fn fine_cells<'a>(&self, tests: &'a TestCells) -> impl Iterator<Item = TestIdx> + 'a {
+        let (first, mask) = (tests.first[self.brick], tests.mask[self.brick]);
+        local::bits(self.fine).map(move |bit| TestIdx(first + local::rank(mask, bit)))
+    }
+
+    /// The densest of the finer cells, and whether no other is as dense.
+    #[inline(always)]
+    pub fn densest(&self, tests: &TestCells) -> (TestIdx, bool) {
+        let (mut densest, mut greatest, mut is_alone) = (TestIdx::NONE, f64::NEG_INFINITY, true);
+        for cell in self.fine_cells(tests) {
+            let rho = tests.rho[cell.at()];
+            is_alone = rho > greatest || is_alone && rho < greatest;
+            if rho > greatest {
+                (densest, greatest) = (cell, rho);
+            }
+        }
+        (densest, is_alone)
+    }
+}
+
 /// Calls `visit` for every contact between a test cell in the given super-bricks and a coarser one.
 /// Levels of touching cells may differ by any number. The same pair may be visited twice in narrow boxes and over large jumps.
 pub fn for_each_contact(

@@ -13,6 +13,7 @@ pub mod forest;
 pub mod hierarchy;
 pub mod jumps;
 pub mod label;
+pub mod pairs;
 mod patch;
 pub mod remainder;
 mod rounds;
@@ -20,7 +21,6 @@ pub mod saddle;
 mod surroundings;
 pub mod tests;
 pub mod tree;
-pub(crate) mod wide;
 
 /// Whose rules hold where the paper and RAMSES differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

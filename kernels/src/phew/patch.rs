@@ -2,9 +2,9 @@
 
 use super::surroundings::Surroundings;
 use super::tests::TestCells;
-use super::wide::larger;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::Mesh;
+use crate::wide::larger;
 
 /// Offset between neighbours along y.
 pub const ROW: usize = 6;

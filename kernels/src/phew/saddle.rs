@@ -9,12 +9,13 @@
 //! are left to the total order of the edges.
 
 use super::ascent::for_each_patch;
-use super::forest::{Edge, PairCache};
+use super::forest::Edge;
+use super::pairs::Pairs;
 use super::patch::{CORE, CORE_LEN, LEN, PLACE, PLANE, Patch, ROW, Values, max2, max3};
 use super::tests::TestCells;
-use super::wide::{larger, wide};
 use crate::ids::PeakIdx;
 use crate::mesh::{Mesh, local};
+use crate::wide::{larger, wide};
 use std::ops::Range;
 
 /// By how much a density in single precision must exceed another that the densities themselves, and
@@ -40,13 +41,7 @@ const DIRECTIONS: [[i32; 3]; 13] = [
 
 /// Gathers every contact that may be in the forest between the test cells in the given super-bricks and
 /// their neighbours of the same level or a coarser one (so that over all super-bricks none is missed).
-pub fn contacts(
-    mesh: &Mesh,
-    tests: &TestCells,
-    labels: &[PeakIdx],
-    supers: Range<usize>,
-    out: &mut PairCache,
-) {
+pub fn contacts(mesh: &Mesh, tests: &TestCells, labels: &[PeakIdx], supers: Range<usize>, out: &mut Pairs) {
     wide(
         #[inline(always)]
         || {

@@ -8,6 +8,7 @@
 pub mod combine;
 mod density;
 mod extent;
+pub mod gather;
 mod mass;
 mod membership;
 mod position;

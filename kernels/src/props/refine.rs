@@ -3,57 +3,121 @@
 
 use crate::geom::cell_side;
 use crate::ids::CellIdx;
-use crate::mesh::{Brick, Mesh, local};
+use crate::mesh::{Brick, Mesh, Neighbourhood, local};
 use crate::phew::Rules;
 
 /// The peak of the quadratic may leave the cell's centre by this much of its side at the most.
 const REACH: f64 = 0.499_999;
 
-/// Where the peak in the cell of `level` at `position` lies, in units of the level-0 cell and not
-/// folded back into the box. `rho` holds every cell of the mesh. 27 look-ups.
-///
-/// Cells of the peak's level are sampled by their own value, split or not, others by the leaf around
-/// them. Under RAMSES's rules terms of the step whose sign opposes it are left out, as there.
-pub fn refined_peak(mesh: &Mesh, rho: &[f64], rules: Rules, level: u8, position: [u32; 3]) -> [f64; 3] {
-    let cube = sample(mesh, rho, level, position);
-    let step = newton_step(&cube, rules);
-    let largest = step.iter().fold(0.0f64, |m, d| m.max(d.abs()));
-    let scale = if largest > REACH { REACH / largest } else { 1.0 };
-    let side = cell_side(level);
-    std::array::from_fn(|a| (f64::from(position[a]) + 0.5 + scale * step[a]) * side)
+/// Refines peaks one by one, cheapest in the order of the cells: what lies around a super-brick is looked up once.
+pub struct Refiner<'a> {
+    mesh: &'a Mesh,
+    rho: &'a [f64],
+    rules: Rules,
+    /// Around the super-brick of the last peak, on its level and on the next coarser.
+    around: [Option<Neighbourhood>; 2],
 }
 
-/// Densities at the 27 places about a cell, x fastest.
-fn sample(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> [f64; 27] {
-    let along =
-        [0, 1, 2].map(|a| [-1, 0, 1].map(|d| mesh.domain().wrap_along(level, a, i64::from(position[a]) + d)));
-    let mut bricks = Bricks::default();
-    let own = bricks.find(mesh, level, position).map_or(0.0, |c| rho[c.at()]);
-    std::array::from_fn(|i| {
-        let (Some(x), Some(y), Some(z)) = (along[0][i % 3], along[1][i / 3 % 3], along[2][i / 9]) else {
-            return own;
-        };
-        match bricks.find(mesh, level, [x, y, z]) {
-            Some(cell) => rho[cell.at()],
-            None => value_at(mesh, rho, level, [x, y, z]).unwrap_or(own),
+impl<'a> Refiner<'a> {
+    /// `rho` holds every cell of the mesh.
+    pub fn new(mesh: &'a Mesh, rho: &'a [f64], rules: Rules) -> Self {
+        Self { mesh, rho, rules, around: [None, None] }
+    }
+
+    /// Where the peak in the cell of `level` at `position` lies, in units of the level-0 cell and not
+    /// folded back into the box. 27 look-ups.
+    ///
+    /// Cells of the peak's level are sampled by their own value, split or not, others by the leaf around
+    /// them. Under RAMSES's rules terms of the step whose sign opposes it are left out, as there.
+    pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
+        let cube = self.sample(level, position);
+        let step = newton_step(&cube, self.rules);
+        let largest = step.iter().fold(0.0f64, |m, d| m.max(d.abs()));
+        let scale = if largest > REACH { REACH / largest } else { 1.0 };
+        let side = cell_side(level);
+        std::array::from_fn(|a| (f64::from(position[a]) + 0.5 + scale * step[a]) * side)
+    }
+
+    /// Densities at the 27 places about a cell, x fastest.
+    fn sample(&mut self, level: u8, position: [u32; 3]) -> [f64; 27] {
+        let [own_level, coarser] = [0, 1].map(|up| self.bricks(level, position, up));
+        let mut cube = [f64::NAN; 27];
+        let mut missing = 0u32;
+        for (i, value) in cube.iter_mut().enumerate() {
+            match own_level.cell([i % 3, i / 3 % 3, i / 9]) {
+                Some(cell) => *value = self.rho[cell.at()],
+                None => missing |= 1 << i,
+            }
         }
-    })
+        // The cell itself first: outside the box its value is taken.
+        for i in std::iter::once(13).chain(0..27).filter(|i| missing >> i & 1 == 1) {
+            let place = [i % 3, i / 3 % 3, i / 9];
+            cube[i] = match coarser.cell(place) {
+                Some(cell) => self.rho[cell.at()],
+                None => self.far_value(level, position, place).unwrap_or(cube[13]),
+            };
+        }
+        cube
+    }
+
+    #[cold]
+    fn far_value(&self, level: u8, position: [u32; 3], place: [usize; 3]) -> Option<f64> {
+        let at = std::array::from_fn(|a| i64::from(position[a]) + place[a] as i64 - 1);
+        value_at(self.mesh, self.rho, level, self.mesh.domain().wrap(level, at)?)
+    }
+
+    /// The bricks of a level `up` levels above in which the 27 cells about a cell, or what covers them, lie.
+    fn bricks(&mut self, level: u8, position: [u32; 3], up: u8) -> Near {
+        let mesh = self.mesh;
+        let first = position.map(|x| (i64::from(x) - 1) >> up >> 2);
+        let mut near = Near::empty(position, up);
+        if level < up || mesh.domain().extent(level - up).iter().any(|n| n % 4 != 0) {
+            return near;
+        }
+        let super_brick = position.map(|x| x >> up >> 4);
+        let around = match &mut self.around[usize::from(up)] {
+            Some(around) if around.is_around(level - up, super_brick) => around,
+            around => around.insert(Neighbourhood::around(mesh, level - up, super_brick)),
+        };
+        let last = position.map(|x| (i64::from(x) + 1) >> up >> 2);
+        for (i, slot) in near.bricks.iter_mut().enumerate() {
+            let place: [i64; 3] = std::array::from_fn(|a| first[a] + (i >> a & 1) as i64);
+            if (0..3).all(|a| place[a] <= last[a]) {
+                let local = std::array::from_fn(|a| (place[a] - i64::from(super_brick[a] << 2)) as i32);
+                let brick = around.brick(mesh, local);
+                *slot = (!brick.is_none()).then(|| mesh.bricks()[brick.at()]);
+            }
+        }
+        near
+    }
 }
 
-/// The bricks of one level that were looked up last; 27 cells lie in at most eight.
-#[derive(Default)]
-struct Bricks([Option<([u32; 3], Option<Brick>)>; 8]);
+/// The 2x2x2 bricks of a level in which the 27 cells about a cell, or what covers them, lie.
+struct Near {
+    bricks: [Option<Brick>; 8],
+    /// For each axis and step along it: which of the two bricks, and the part of the bit in it.
+    part: [[(u8, u8); 3]; 3],
+}
 
-impl Bricks {
-    #[inline]
-    fn find(&mut self, mesh: &Mesh, level: u8, position: [u32; 3]) -> Option<CellIdx> {
-        let place = position.map(|x| x >> 2);
-        let slot = &mut self.0[(place[0] & 1 | (place[1] & 1) << 1 | (place[2] & 1) << 2) as usize];
-        let found = match slot {
-            Some((at, found)) if *at == place => *found,
-            _ => slot.insert((place, mesh.brick_at(level, place).map(|b| mesh.bricks()[b.at()]))).1,
-        };
-        found?.cell(local::bit_of(position))
+impl Near {
+    fn empty(position: [u32; 3], up: u8) -> Self {
+        let part = std::array::from_fn(|a| {
+            let at = |step: i64| (i64::from(position[a]) + step) >> up;
+            [-1, 0, 1].map(|step| {
+                let mut along = [0; 3];
+                along[a] = at(step) as u32;
+                ((((at(step) >> 2) - (at(-1) >> 2)) as u8) << a, local::bit_of(along) as u8)
+            })
+        });
+        Self { bricks: [None; 8], part }
+    }
+
+    /// The cell at a place, 0 to 2 along each axis.
+    #[inline(always)]
+    fn cell(&self, place: [usize; 3]) -> Option<CellIdx> {
+        let [x, y, z]: [(u8, u8); 3] = std::array::from_fn(|a| self.part[a][place[a]]);
+        let brick = self.bricks[usize::from(x.0 | y.0 | z.0) & 7].as_ref();
+        brick?.cell(u32::from(x.1 | y.1 | z.1))
     }
 }
 

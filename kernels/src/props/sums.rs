@@ -1,6 +1,6 @@
 //! The sums that every patch carries.
 
-use crate::sum::{FixedSum, Quantum};
+use crate::sum::{FixedSums, LANES, Quanta, Quantum};
 
 /// What a sum sees of one cell. Lengths are in units of the level-0 cell.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub struct Sum {
 }
 
 /// Number of sums.
-pub const N_SUMS: usize = 8;
+pub const N_SUMS: usize = LANES;
 
 /// Offset of the volume.
 pub const VOLUME: usize = 0;
@@ -78,40 +78,34 @@ impl Scales {
 }
 
 /// What a patch has gathered so far. Merging two is associative and commutative, bit for bit.
-#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct PatchSums {
     /// Number of cells.
     pub n_cells: u64,
-    /// Least density.
+    /// Least density; 0 without cells.
     pub rho_min: f64,
     /// The sums, in quanta.
-    pub sums: [FixedSum; N_SUMS],
-}
-
-impl Default for PatchSums {
-    fn default() -> Self {
-        Self { n_cells: 0, rho_min: f64::INFINITY, sums: [FixedSum::default(); N_SUMS] }
-    }
+    pub sums: FixedSums,
 }
 
 impl PatchSums {
-    /// Adds one cell to the first `N` sums: without velocities the momenta stay 0.
+    /// Adds one cell.
     #[inline(always)]
-    pub fn add<const N: usize>(&mut self, quanta: &[Quantum; N_SUMS], rho: f64, cell: &CellView) {
+    pub fn add(&mut self, quanta: &Quanta, rho: f64, cell: &CellView) {
+        self.rho_min = if self.n_cells == 0 || rho < self.rho_min { rho } else { self.rho_min };
         self.n_cells += 1;
-        self.rho_min = if rho < self.rho_min { rho } else { self.rho_min };
-        for i in 0..N {
-            self.sums[i] += quanta[i].of((SUMS[i].term)(cell));
-        }
+        self.sums += quanta.of(&std::array::from_fn(|i| (SUMS[i].term)(cell)));
     }
 
     /// Adds what another part of the patch has gathered.
     pub fn merge(&mut self, other: &Self) {
+        self.rho_min = match (self.n_cells, other.n_cells) {
+            (_, 0) => self.rho_min,
+            (0, _) => other.rho_min,
+            _ => self.rho_min.min(other.rho_min),
+        };
         self.n_cells += other.n_cells;
-        self.rho_min = self.rho_min.min(other.rho_min);
-        for (a, b) in self.sums.iter_mut().zip(other.sums) {
-            *a += b;
-        }
+        self.sums += other.sums;
     }
 }
