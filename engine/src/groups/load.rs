@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::sound;
 use crate::fof::{Ids, Masses, Particles, Positions, Role};
 use crate::io::ReadResult;
-use crate::io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput, Positions as Read};
+use crate::io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput};
 use crate::observe::Observer;
 use inselberg_comm::{Comm, CommError, Rank};
 use rayon::prelude::*;
@@ -67,7 +67,7 @@ fn wanted(plan: &Plan, n: usize) -> Columns {
     }
     let wants = plan.wants;
     Columns {
-        position: Read::with_capacity(wants.double, n),
+        position: Positions::with_capacity(wants.double, n),
         mass: room(wants.masses.is_none(), n),
         id: room(wants.ids, n),
         kind: room(wants.kinds, n),
@@ -96,12 +96,8 @@ fn read(
 fn particles(columns: &mut Columns, stretches: &[Stretch], plan: &Plan) -> Particles {
     let roles = |kinds: &Vec<u8>| kinds.par_iter().map(|kind| plan.role_of(*kind)).collect::<Vec<Role>>();
     let holes = |kinds: &Vec<u8>| kinds.par_iter().map(|kind| *kind == BLACK_HOLE).collect();
-    let position = match std::mem::replace(&mut columns.position, Read::Single(Vec::new())) {
-        Read::Single(v) => Positions::Single(v),
-        Read::Double(v) => Positions::Double(v),
-    };
     Particles {
-        position,
+        position: std::mem::replace(&mut columns.position, Positions::with_capacity(false, 0)),
         mass: columns.mass.take().map_or(Masses::Same(plan.wants.masses.unwrap_or(1.0)), Masses::Each),
         id: match columns.id.take() {
             Some(ids) => Ids::Each(ids),
