@@ -7,7 +7,8 @@ use crate::fof::{Ids, Masses, Particles, Positions, Role};
 use crate::io::ReadResult;
 use crate::io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput};
 use crate::observe::Observer;
-use inselberg_comm::{Comm, CommError, Rank};
+use crate::ranks::joint::share;
+use inselberg_comm::{Comm, CommError};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -29,12 +30,6 @@ pub struct Loaded {
     pub stretches: Vec<Stretch>,
     /// The kind of each, where they are of several.
     pub kind: Option<Vec<u8>>,
-}
-
-/// The rows of `n` that `rank` reads.
-fn share(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
-    let cut = |r: u64| (u128::from(n) * u128::from(r) / n_ranks as u128) as u64;
-    cut(u64::from(rank.0))..cut(u64::from(rank.0) + 1)
 }
 
 /// Local: reads the stretches of this rank and looks at each particle.
@@ -258,18 +253,5 @@ mod tests {
         }
         assert_eq!(seen, [(0..30).collect::<Vec<u64>>(), (0..100).collect()]);
         assert!(Plan::of(&input.0, &FofConfig { linking: none, ..config }).is_err());
-    }
-
-    #[test]
-    fn shares_are_all_rows_once() {
-        for (n, ranks) in [(0, 3), (5, 8), (100, 7), (1 << 40, 3)] {
-            let mut next = 0;
-            for rank in 0..ranks {
-                let rows = share(n, Rank(rank), ranks as usize);
-                assert_eq!(rows.start, next);
-                next = rows.end;
-            }
-            assert_eq!(next, n);
-        }
     }
 }
