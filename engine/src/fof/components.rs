@@ -171,21 +171,34 @@ impl Components {
         let first = self.n_of_part.iter().scan(0, before).collect::<Vec<usize>>();
         let of_part = |((cells, values), first): ((&Range<u32>, &mut [S]), usize)| {
             let mut foreign = Foreign::none();
-            let mut at = cells.start;
-            for row in self.of_cell[cells.start as usize..cells.end as usize].chunk_by(|a, b| a == b) {
-                let cells = at..at + row.len() as u32;
-                at = cells.end;
-                match (row[0], (row[0] as usize).checked_sub(first)) {
-                    (NONE, _) => {}
-                    (component, Some(place)) => add(&mut values[place], component as usize, cells),
-                    (component, None) => add(foreign.of(component, || none), component as usize, cells),
-                }
-            }
+            self.rows(cells, |component, cells| match component.checked_sub(first) {
+                Some(place) => add(&mut values[place], component, cells),
+                None => add(foreign.of(component as u32, || none), component, cells),
+            });
             foreign.values
         };
         let parts = self.parts.0.par_iter().zip(values).zip(first);
         let foreign: Vec<Vec<(u32, S)>> = parts.with_max_len(1).map(of_part).collect();
         foreign.into_iter().flatten().for_each(|(component, part)| join(&mut all[component as usize], part));
         all
+    }
+
+    /// Calls `each` with every component and some of its cells, which are in a row, until all have come. By all
+    /// threads.
+    pub fn each(&self, each: impl Fn(usize, Range<u32>) + Sync) {
+        self.parts.0.par_iter().with_max_len(1).for_each(|cells| self.rows(cells, &each));
+    }
+
+    /// Calls `each` with the components of some cells, and those in a row that are of one.
+    #[inline(always)]
+    fn rows(&self, cells: &Range<u32>, mut each: impl FnMut(usize, Range<u32>)) {
+        let mut at = cells.start;
+        for row in self.of_cell[cells.start as usize..cells.end as usize].chunk_by(|a, b| a == b) {
+            let cells = at..at + row.len() as u32;
+            at = cells.end;
+            if row[0] != NONE {
+                each(row[0] as usize, cells);
+            }
+        }
     }
 }

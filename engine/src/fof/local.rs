@@ -101,11 +101,10 @@ impl Here<'_> {
         })?;
         drop(attachable);
         comm.at("properties");
-        let labels = Labels::none(n_own, found.rows.n_total());
-        let groups = timed(self.crew.observer(), "properties", n, || {
-            self.properties(&border, found, &particles, &labels)
-        })?;
-        Ok((groups, labels.into_ids()))
+        let group_of = timed(self.crew.observer(), "labels", n, || labels(&border, &found));
+        let groups =
+            timed(self.crew.observer(), "properties", n, || self.properties(&border, found, &particles))?;
+        Ok((groups, group_of))
     }
 
     /// Collective: components that may be groups, and, by number ascending, which ones belong to components of
@@ -132,13 +131,12 @@ impl Here<'_> {
         Ok((components, joined))
     }
 
-    /// Collective: rows of the groups; own members are labelled.
+    /// Collective: rows of the groups.
     fn properties<R: Record>(
         &self,
         border: &Border<R>,
         found: Found,
         particles: &Particles,
-        labels: &Labels,
     ) -> Result<Groups, CommError> {
         let quanta = Quanta::new(particles, border.n_own, self.reach, self.comm)?;
         let members = Members { particles, quanta: &quanta, sides: self.frame.metric.sides };
@@ -146,17 +144,15 @@ impl Here<'_> {
         let of_cells = |sums: &mut Sums, component: usize, cells: Range<u32>| {
             let Known { id, lowest, .. } = &known[component];
             if *id != 0 {
-                each_own(border, cells, |i, x| {
-                    labels.set(i, *id);
-                    sums.add(&members, lowest, i, x);
-                });
+                let mut own = *sums;
+                each_own(border, cells, |i, x| own.add(&members, lowest, i, x));
+                *sums = own;
             }
         };
         let mut sums = components.gather(Sums::NONE, of_cells, Sums::join);
         sums.resize(known.len(), Sums::NONE);
         for it in &attached {
             let place = it.known as usize;
-            labels.set(it.index as usize, known[place].id);
             sums[place].add(&members, &known[place].lowest, it.index as usize, it.position);
         }
         let kept: Vec<usize> = (0..known.len()).filter(|i| known[*i].id != 0).collect();
@@ -211,4 +207,17 @@ fn lowest<R: Record>(border: &Border<R>, components: &Components, particles: &Pa
         });
     };
     components.gather(Lowest::NONE, of_cells, Lowest::join)
+}
+
+/// The group of each own particle. A pass of its own: stores that miss the caches can then wait for each other.
+fn labels<R: Record>(border: &Border<R>, found: &Found) -> GroupIds {
+    let labels = Labels::none(border.n_own, found.rows.n_total());
+    found.components.each(|component, cells| {
+        let id = found.known[component].id;
+        if id != 0 {
+            each_own(border, cells, |i, _| labels.set(i, id));
+        }
+    });
+    found.attached.iter().for_each(|it| labels.set(it.index as usize, found.known[it.known as usize].id));
+    labels.into_ids()
 }
