@@ -253,7 +253,7 @@ fn the_rank_at_fault_says_what_and_where() {
     let mut parts = split(&whole, 3, 4, 3);
     parts[1].tables[0].table.columns[0].name = "../up".into();
     let results = written(&path, &parts, None);
-    assert!(matches!(&results[1], Err(PartError::Write(WriteError::Content { .. }))), "{:?}", results[1]);
+    assert!(matches!(&results[1], Err(PartError::Here(WriteError::Content { .. }))), "{:?}", results[1]);
     for result in [&results[0], &results[2]] {
         assert!(matches!(result, Err(PartError::Elsewhere { rank: Rank(1), .. })), "{result:?}");
     }

@@ -148,6 +148,13 @@ fn particles_are_made_and_said_in_text_and_json() {
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
     assert_eq!(json["N"], 3000);
     assert!(first == std::fs::read(&path).expect("there"), "the same on any number of threads");
+    for (ranks, threads) in [("2", "1"), ("3", "2"), ("7", "4")] {
+        std::fs::remove_file(&path).expect("there");
+        let out = inselberg(&[&args[..], &["--ranks", ranks, "--threads", threads]].concat());
+        assert_eq!((out.status.code(), out.stderr.len()), (Some(0), 0));
+        assert!(String::from_utf8_lossy(&out.stdout).contains("3 000 particles"));
+        assert!(first == std::fs::read(&path).expect("there"), "{ranks} ranks of {threads} threads");
+    }
     assert!(inselberg(&[&args[..], &["--quiet"]].concat()).stdout.is_empty());
 }
 

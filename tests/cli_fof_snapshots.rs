@@ -197,13 +197,14 @@ fn the_linking_length_is_swifts() {
     alike(length_of(&room, &[(1, &dark)], &header), plain);
 }
 
+/// What is done to a snapshot, and parts of what is then said.
+type Damages = [(fn(&hdf5::File) -> hdf5::Result<()>, &'static [&'static str])];
+
 #[test]
-fn damaged_snapshots_are_refused() {
-    type Damage = fn(&hdf5::File) -> hdf5::Result<()>;
-    let table: &[(Damage, &[&str])] = &[
+fn damaged_datasets_are_refused() {
+    refuses_each(&[
         (|f| f.unlink("PartType1/Coordinates"), &["PartType1/Coordinates: no such dataset", "expected"]),
         (|f| f.unlink("PartType1"), &["PartType1/Coordinates: no such dataset"]),
-        (|f| f.unlink("Header"), &["Header/NumPart_ThisFile: not there; expected the header of a snapshot"]),
         (
             |f| {
                 f.unlink("PartType1/Coordinates")?;
@@ -224,6 +225,13 @@ fn damaged_snapshots_are_refused() {
         (|f| set(f, "Masses", 3, -1.0), &["PartType1 row 3: mass -1; expected a finite mass, 0 or more"]),
         (|f| set(f, "Velocities", 5, f64::INFINITY), &["PartType1 row 1: velocity", "inf"]),
         (|f| set(f, "ParticleIDs", 3, 7919.0), &["snap_007.hdf5", "the ID 7919", "once"]),
+    ]);
+}
+
+#[test]
+fn damaged_headers_are_refused() {
+    refuses_each(&[
+        (|f| f.unlink("Header"), &["Header/NumPart_ThisFile: not there; expected the header of a snapshot"]),
         (
             |f| header(f, "NumPart_ThisFile", &[0.0, 99.0]),
             &["PartType1/Coordinates: shape [100, 3]; expected [99, 3]"],
@@ -249,22 +257,17 @@ fn damaged_snapshots_are_refused() {
         (|f| header(f, "NumFilesPerSnapshot", &[3.0]), &["Header/NumFilesPerSnapshot: one of 3 files"]),
         (|f| header(f, "NumFilesPerSnapshot", &[0.5]), &["Header/NumFilesPerSnapshot: 0.5"]),
         (|f| header(f, "MassTable", &[0.0, -1.0]), &["Header/MassTable: -1; expected masses, 0 or more"]),
-    ];
-    for (damage, parts) in table {
+    ]);
+}
+
+fn refuses_each(damages: &Damages) {
+    for (damage, parts) in damages {
         let (room, kind) = (Room::new(), clumps(100, 0));
         let path = write(Path::new(&room.path("")), &[(1, &kind)], &Style::default()).remove(0);
         edit(&path, damage);
         for ranks in ["1", "2"] {
-            let args = [
-                "fof",
-                &text(&path),
-                "-o",
-                &room.path("f.hdf5"),
-                "--linking-length",
-                "0.2",
-                "--ranks",
-                ranks,
-            ];
+            let to = room.path("f.hdf5");
+            let args = ["fof", &text(&path), "-o", &to, "--linking-length", "0.2", "--ranks", ranks];
             room.refuses(&args, parts);
         }
     }

@@ -268,15 +268,20 @@ fn a_full_disk_leaves_nothing() {
     for writer in WRITERS {
         let to = room.path(&format!("c.{}", writer.extensions[0]));
         let args = [&phew_args(&input, &to, "40")[..], &["--with-cells"]].concat();
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_inselberg")]);
-        shell.args(args).stdin(Stdio::null());
-        room.refuses_command(shell, &["c."]);
+        room.refuses_command(on_full_disk(&args), &["c."]);
     }
+    room.refuses_command(on_full_disk(&["synth", "field", "-o", &room.path("s")]), &["output_00001"]);
+    for ranks in ["1", "3"] {
+        let args = ["synth", "particles", "-o", &room.path("box.npy"), "--ranks", ranks];
+        room.refuses_command(on_full_disk(&args), &["box.npy: writing: "]);
+    }
+}
+
+fn on_full_disk(args: &[&str]) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_inselberg")]);
-    shell.args(["synth", "field", "-o", &room.path("s")]).stdin(Stdio::null());
-    room.refuses_command(shell, &["output_00001"]);
+    shell.args(args).stdin(Stdio::null());
+    shell
 }
 
 /// How a program ends that is interrupted `when` it has come so far. One that is done before the interrupt

@@ -2,7 +2,8 @@
 
 mod fof_oracle;
 
-use fof_oracle::{Random, Row, brute, distance2, find, hard_box, positions, rich, rules};
+use fof_oracle::random::Random;
+use fof_oracle::{Row, brute, distance2, find, hard_box, positions, rich, rules};
 use inselberg::fof::{Groups, Masses, Particles, Positions, Rules, SeedRule};
 
 /// A box by number: open and periodic, even and oblong, 32 and 64 bits, lengths from tiny to half the box.
@@ -11,24 +12,24 @@ fn case(seed: u64) -> (Vec<[f64; 3]>, Rules, bool) {
     let sides = match seed % 3 {
         0 => None,
         1 => Some([1.0; 3]),
-        _ => Some([1.0, 0.75 + random.unit() * 0.5, 0.5 + random.unit()]),
+        _ => Some([1.0, 0.75 + random.real() * 0.5, 0.5 + random.real()]),
     };
     let least = sides.map_or(1.0, |sides| sides.iter().copied().fold(f64::INFINITY, f64::min));
     // Between the ends, at a third, a quarter, and at the very end.
     let length = match seed / 3 % 8 {
         0 => least / 2.0,
         1 => least / 3.0,
-        2 => least * (1.0 / 3.0 + random.unit() / 6.0),
+        2 => least * (1.0 / 3.0 + random.real() / 6.0),
         3 => least / 4.0,
-        4 => least * 0.25 * random.unit().max(1e-3),
+        4 => least * 0.25 * random.real().max(1e-3),
         5 => least * 0.02,
-        6 => least * 10f64.powf(-1.0 - 5.0 * random.unit()),
-        _ => least * 0.125 * (1.0 + random.unit()),
+        6 => least * 10f64.powf(-1.0 - 5.0 * random.real()),
+        _ => least * 0.125 * (1.0 + random.real()),
     };
     let single = random.below(2) == 0;
-    let n = [5, 40, 150, 400][random.below(4) as usize];
+    let n = [5, 40, 150, 400][random.below(4)];
     let list = hard_box(seed, n, sides, length, single);
-    (list, rules(length, 1 + random.below(4), sides), single)
+    (list, rules(length, 1 + random.below(4) as u64, sides), single)
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn dense_neighbours_are_told_apart() {
     let mut random = Random(7);
     let mut cloud = |at: f64, n: usize, edge: f64| {
         (0..n)
-            .map(|_| [at + edge * random.unit(), random.unit() * 0.1, random.unit() * 0.1])
+            .map(|_| [at + edge * random.real(), random.real() * 0.1, random.real() * 0.1])
             .collect::<Vec<_>>()
     };
     let two = [cloud(0.0, 3000, 0.2), cloud(1.2001, 3000, 0.2)].concat();

@@ -3,7 +3,8 @@
 
 mod fof_oracle;
 
-use fof_oracle::{Random, assert_same, brute, find, find_over, hard_box, part, positions, rich, rules};
+use fof_oracle::random::Random;
+use fof_oracle::{assert_same, brute, find, find_over, hard_box, part, positions, rich, rules};
 use inselberg::crew::Crew;
 use inselberg::fof::{FofError, Ids, Outcome, Particles, Positions, Rules, SeedRule, find_groups};
 use inselberg::synth::{ParticleBox, ParticleParams};
@@ -87,12 +88,17 @@ fn one_group_spans_all_ranks() {
     assert!(long.groups.len() > 50);
 }
 
+/// A synthetic box with every column there is, and the groups of two members and more on one rank.
+fn synthetic_rich(seed: u64, n: u64, length: f64) -> (Particles, Rules, Outcome) {
+    let (list, sides) = synthetic(n);
+    let (particles, rules) = (rich(seed, positions(&list, true)), rules(length, 2, Some(sides)));
+    let one = find(&particles, &rules).expect("found");
+    (particles, rules, one)
+}
+
 #[test]
 fn messages_that_are_late_and_overtake_each_other() {
-    let (list, sides) = synthetic(4000);
-    let particles = rich(9, positions(&list, true));
-    let rules = rules(0.35, 2, Some(sides));
-    let one = find(&particles, &rules).expect("found");
+    let (particles, rules, one) = synthetic_rich(9, 4000, 0.35);
     for seed in 0..12 {
         let n_ranks = [2, 3, 5, 8][seed as usize % 4];
         let many = find_over(&particles, &rules, chaos(n_ranks, seed), |i| i);
@@ -102,10 +108,7 @@ fn messages_that_are_late_and_overtake_each_other() {
 
 #[test]
 fn any_number_of_threads() {
-    let (list, sides) = synthetic(30_000);
-    let particles = rich(2, positions(&list, true));
-    let rules = rules(0.25, 3, Some(sides));
-    let one = find(&particles, &rules).expect("found");
+    let (particles, rules, one) = synthetic_rich(2, 30_000, 0.25);
     for n in [1, 2, 3, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("a pool");
         let many = pool.install(|| find(&particles, &rules)).expect("found");
@@ -119,7 +122,7 @@ fn any_number_of_threads() {
 fn no_particles_and_few() {
     for n in [0, 1, 2, 5] {
         let mut random = Random(n);
-        let list: Vec<[f64; 3]> = (0..n).map(|_| [0, 1, 2].map(|_| random.unit())).collect();
+        let list: Vec<[f64; 3]> = (0..n).map(|_| [0, 1, 2].map(|_| random.real())).collect();
         for sides in [None, Some([1.0; 3])] {
             let particles = rich(n, positions(&list, false));
             let found = check(&particles, &rules(0.4, 1, sides), &[1, 3, 8], "few particles");

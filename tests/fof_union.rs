@@ -2,7 +2,7 @@
 
 mod fof_oracle;
 
-use fof_oracle::Random;
+use fof_oracle::random::Random;
 use inselberg_kernels::fof::union::union;
 use inselberg_kernels::pointers::root;
 use inselberg_kernels::sync::AtomicU32;
@@ -11,7 +11,7 @@ use inselberg_kernels::sync::AtomicU32;
 fn graph(seed: u64) -> (u32, Vec<[u32; 2]>) {
     let mut random = Random(seed);
     let n = 2 + random.below(80) as u32;
-    let mut any = || random.below(u64::from(n)) as u32;
+    let mut any = || random.below(n as usize) as u32;
     let pairs: Vec<[u32; 2]> = match seed % 4 {
         0 => (0..n).map(|_| [any(), any()]).collect(),
         1 => (0..n / 2).map(|_| [any(), any()]).collect(),

@@ -2,10 +2,13 @@
 //! peaks they name, and the same whoever makes which piece.
 
 use inselberg::io::{OctBlock, Snapshot};
+use inselberg::ranks::joint::JointError;
 use inselberg::synth::{
     FieldKind, FieldParams, ParticleBox, ParticleParams, SynthField, THRESHOLD, write_particles,
 };
+use inselberg_comm::{Comm, Rank, run_threads};
 use std::collections::HashMap;
+use std::path::Path;
 
 type Key = (u8, [u32; 3]);
 
@@ -191,7 +194,7 @@ fn particles_are_clustered_inside_the_box_and_written_as_numpy_reads_them() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("box.npy");
     let particles = ParticleBox::new(ParticleParams { number: 20_000, seed: 9 });
-    let meta = write_particles(&path, &particles).expect("written");
+    let meta = write_particles(&path, &particles, &Comm::solo()).expect("written");
     let bytes = std::fs::read(&path).expect("there");
     let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
@@ -225,4 +228,57 @@ fn twenty_million_test_cells() {
     let field = SynthField::new(&params(FieldKind::Clumps, 20_000_000, 1)).expect("it fits");
     let census = field.census().expect("a formula does not fail");
     eprintln!("{census:?} in {:?}", start.elapsed());
+}
+
+fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry"));
+    let one = |e: std::fs::DirEntry| {
+        (e.file_name().to_string_lossy().into_owned(), std::fs::read(e.path()).expect("a file"))
+    };
+    let mut all: Vec<_> = entries.map(one).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn particles_are_the_same_file_from_any_number_of_ranks() {
+    for number in [1, 5, 30_011] {
+        let particles = ParticleBox::new(ParticleParams { number, seed: 2 });
+        let written = |n_ranks: usize| {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let path = folder.path().join("box.npy");
+            let write = |comm: &Comm| write_particles(&path, &particles, comm).expect("written");
+            let meta = run_threads(n_ranks, write).expect("no panic");
+            assert!(meta.iter().all(|other| *other == meta[0] && other.number == number));
+            content(folder.path())
+        };
+        let alone = written(1);
+        for n_ranks in [2, 3, 8] {
+            assert!(written(n_ranks) == alone, "{number}: {n_ranks} ranks");
+        }
+    }
+}
+
+#[test]
+fn particles_that_one_rank_cannot_write_leave_nothing() {
+    let particles = ParticleBox::new(ParticleParams { number: 1000, seed: 2 });
+    for failing in 0..3 {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let there = folder.path().join("box.npy");
+        std::fs::write(&there, "older").expect("written");
+        let before = content(folder.path());
+        let ran = run_threads(3, |comm| {
+            let path =
+                if comm.rank() == Rank(failing) { folder.path().join("no/box.npy") } else { there.clone() };
+            write_particles(&path, &particles, comm)
+        });
+        for (rank, result) in ran.expect("no panic").into_iter().enumerate() {
+            match result {
+                Err(JointError::Here(_)) => assert_eq!(rank, failing as usize),
+                Err(JointError::Elsewhere { rank, .. }) => assert_eq!(rank, Rank(failing)),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(content(folder.path()) == before, "rank {failing} failed");
+    }
 }

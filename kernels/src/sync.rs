@@ -2,6 +2,6 @@
 //! meet (`--cfg loom`, see `tests/loom.rs` of this crate).
 
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicU32, Ordering};
+pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[cfg(not(loom))]
-pub use std::sync::atomic::{AtomicU32, Ordering};
+pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -7,25 +7,10 @@ use inselberg::fof::{
 };
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 
-/// A stream of random numbers.
-pub struct Random(pub u64);
+#[path = "../verify/random.rs"]
+pub mod random;
 
-impl Random {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.bits() % n
-    }
-
-    pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
+use random::Random;
 
 /// Square of the distance of the nearest images.
 pub fn distance2(a: [f64; 3], b: [f64; 3], sides: Option<[f64; 3]>) -> f64 {
@@ -184,24 +169,24 @@ pub fn hard_box(seed: u64, n: usize, sides: Option<[f64; 3]>, length: f64, singl
         })
     };
     while list.len() < n {
-        let any = [0, 1, 2].map(|a| random.unit() * extent[a]);
-        let old = if list.is_empty() { any } else { list[random.below(list.len() as u64) as usize] };
+        let any = [0, 1, 2].map(|a| random.real() * extent[a]);
+        let old = if list.is_empty() { any } else { list[random.below(list.len())] };
         let mut p = match random.below(10) {
             0 => old,
-            1..4 => old.map(|x| x + (random.unit() - 0.5) * length * 0.7),
+            1..4 => old.map(|x| x + (random.real() - 0.5) * length * 0.7),
             4 => {
-                let axis = random.below(3) as usize;
+                let axis = random.below(3);
                 let mut p = old;
                 p[axis] += if random.below(2) == 0 { length } else { -length };
                 p
             }
-            5 => old.map(|x| x + (random.unit() - 0.5) * length * 2.2),
+            5 => old.map(|x| x + (random.real() - 0.5) * length * 2.2),
             _ => any,
         };
         p = inside(p);
         if random.below(6) == 0 {
-            let axis = random.below(3) as usize;
-            p[axis] = round([0.0, extent[axis], extent[axis] / 2.0][random.below(3) as usize]);
+            let axis = random.below(3);
+            p[axis] = round([0.0, extent[axis], extent[axis] / 2.0][random.below(3)]);
         }
         list.push(p);
     }
@@ -227,9 +212,9 @@ pub fn rich(seed: u64, position: Positions) -> Particles {
     let n = position.len();
     let mut each =
         |of: &mut dyn FnMut(&mut Random) -> f64| (0..n).map(|_| of(&mut random)).collect::<Vec<f64>>();
-    let mass = each(&mut |r| 0.5 + r.unit());
+    let mass = each(&mut |r| 0.5 + r.real());
     let kind = each(&mut |r| r.below(10) as f64);
-    let v: [Vec<f64>; 3] = std::array::from_fn(|_| each(&mut |r| 100.0 * r.unit() - 30.0));
+    let v: [Vec<f64>; 3] = std::array::from_fn(|_| each(&mut |r| 100.0 * r.real() - 30.0));
     let density = each(&mut |r| r.below(5) as f64);
     let role = |kind: &f64| match *kind as u32 {
         0..6 => Role::Linkable,

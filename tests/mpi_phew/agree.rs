@@ -59,6 +59,41 @@ fn a_synthetic_field_on_any_number_of_processes() {
     }
 }
 
+const BOX_ARGS: [&str; 6] = ["synth", "particles", "--number", "20011", "--threads", "1"];
+
+#[test]
+fn synthetic_particles_from_any_number_of_processes() {
+    let Some(launcher) = Launcher::here() else { return };
+    let _alone = alone();
+    let made = |n_ranks: usize| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let to = text(&folder.path().join("box.npy"));
+        let job = launcher.inselberg(n_ranks, &[&BOX_ARGS[..], &["-o", &to]].concat());
+        let ended = Job::start(job, &to).end(Duration::from_secs(60));
+        assert!(ended.is_good(), "{n_ranks}: {ended:?}");
+        ["box.npy", "box.json"].map(|name| std::fs::read(folder.path().join(name)).expect("a file"))
+    };
+    let one = made(1);
+    assert!([2, 3, 5].into_iter().all(|n_ranks| made(n_ranks) == one));
+}
+
+#[test]
+fn synthetic_particles_that_one_process_cannot_write() {
+    let Some(launcher) = Launcher::here() else { return };
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let to = text(&folder.path().join("box.npy"));
+    let small =
+        "case ${OMPI_COMM_WORLD_RANK-$PMI_RANK} in 1) trap '' XFSZ; ulimit -f 16;; esac; exec \"$0\" \"$@\"";
+    let shell = ["-c", small, env!("CARGO_BIN_EXE_inselberg")];
+    let job = launcher.job(3, "sh", &[&shell[..], &BOX_ARGS, &["-o", &to]].concat());
+    let ended = Job::start(job, &to).end(Duration::from_secs(60));
+    assert!(!ended.is_good(), "{ended:?}");
+    let told = ended.lines_with("box.npy: writing: ");
+    assert!(told.len() == 1 && told[0].contains("rank 1"), "{ended:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
 /// Where [`a_rank_with_late_messages`] is to write.
 const TO: &str = "INSELBERG_TEST_CATALOGUE";
 

@@ -1,17 +1,19 @@
 //! Where the command line meets the engine: one thin function a meeting.
 
 use super::fault::Failure;
-use inselberg::catalogue::{self, Catalogue, CataloguePart, PartError};
+use inselberg::catalogue::{self, Catalogue, CataloguePart};
 use inselberg::config::PhewJob;
 use inselberg::crew::Crew;
 use inselberg::domains::Part;
 use inselberg::io::{Header, Snapshot};
 use inselberg::phew::RunError;
+use inselberg::ranks::joint::JointError;
 use inselberg::report::{
     NodeLoad, RankReport, Recorder, Stage, Totals, node_loads, peak_memory, summary_json, summary_text,
     trace, workers_json, workers_text,
 };
 use inselberg::run::{Outcome, run};
+use inselberg::synth::{ParticleBox, ParticleMeta, write_particles};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_tasks::Team;
 use std::collections::BTreeMap;
@@ -58,11 +60,22 @@ fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Collective: writes the catalogue of all ranks.
 pub fn write(path: &Path, catalogue: &CataloguePart, comm: &Comm) -> Result<(), Failure> {
-    catalogue::write_part(path, catalogue, comm).map_err(|error| match error {
-        PartError::Write(error) => error.into(),
-        PartError::Comm(error) => Failure::ranks(error),
-        PartError::Elsewhere { .. } => Failure::Said,
-    })
+    catalogue::write_part(path, catalogue, comm).map_err(|error| of_all(error, Failure::from))
+}
+
+/// How what ranks did not do together ends the program: the one where it failed says so, by `here`.
+fn of_all<E>(error: JointError<E>, here: impl FnOnce(E) -> Failure) -> Failure {
+    match error {
+        JointError::Here(error) => here(error),
+        JointError::Comm(error) => Failure::ranks(error),
+        JointError::Elsewhere { .. } => Failure::Said,
+    }
+}
+
+/// Collective: writes a particle box.
+pub fn write_box(path: &Path, particles: &ParticleBox, comm: &Comm) -> Result<ParticleMeta, Failure> {
+    let here = |error| Failure::user(format!("{}: writing: {error}", path.display()));
+    write_particles(path, particles, comm).map_err(|error| of_all(error, here))
 }
 
 /// Collective: clumps and haloes of all ranks with the attributes, on the first rank.

@@ -39,15 +39,15 @@ fn run(job: &Job) -> Result<(), Failure> {
         Work::Phew(work) => return phew::phew(work, job.common),
         Work::Fof(work) => return fof::fof(work, job.common),
         Work::Topology(work) => return topology::topology(*work, job.common),
+        Work::SynthParticles(work) => return synth::particles(work, job.common),
         // What is not divided is done by one of the processes that a launcher started.
         _ if !ranks::is_first() => return Ok(()),
         _ => seating::start_threads(job.common)?,
     }
     match &job.work {
-        Work::Phew(_) | Work::Fof(_) | Work::Topology(_) => Ok(()),
+        Work::Phew(_) | Work::Fof(_) | Work::Topology(_) | Work::SynthParticles(_) => Ok(()),
         Work::Recut(work) => phew::recut(work, job.common),
         Work::Info(work) => info::info(work, job.common),
         Work::SynthField(work) => synth::field(work, job.common),
-        Work::SynthParticles(work) => synth::particles(work, job.common),
     }
 }

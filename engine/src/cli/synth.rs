@@ -1,11 +1,15 @@
 //! `inselberg synth`.
 
 use super::fault::Failure;
+use super::interrupt::Traces;
 use super::out::{self, grouped};
+use super::ranks::Wanted;
+use super::seating::start_threads;
 use super::{interrupt, joints, preflight};
 use inselberg::config::{Common, FieldJob, ParticleJob};
 use inselberg::io::Snapshot;
-use inselberg::synth::{ParticleBox, SynthField, THRESHOLD, write_particles};
+use inselberg::synth::{ParticleBox, ParticleMeta, SynthField, THRESHOLD};
+use inselberg_comm::Rank;
 use serde_json::json;
 use std::path::Path;
 
@@ -57,18 +61,37 @@ fn place_of(path: &Path) -> (&Path, u32) {
     }
 }
 
-/// Makes particles and writes them as a NumPy file.
+/// Makes particles on all ranks and writes them as a NumPy file.
 pub fn particles(job: &ParticleJob, common: Common) -> Result<(), Failure> {
-    let beside = job.output.with_extension("json");
-    preflight::file(&job.output)?;
+    let ranks = Wanted { ranks: job.ranks, patience: None, noted: false }.start()?;
+    start_threads(common)?;
+    let (made, traces) = ranks.prepare(|is_first| {
+        let traces = is_first.then(|| guarded(&job.output)).transpose()?;
+        Ok((ParticleBox::new(job.params), traces))
+    })?;
+    ranks.run(|comm| {
+        if let Some(traces) = traces.clone() {
+            comm.before_end(move || traces.wipe());
+        }
+        comm.at("writing");
+        let meta = joints::write_box(&job.output, &made, comm)?;
+        if comm.rank() == Rank(0) { report(&job.output, &meta, common) } else { Ok(()) }
+    })
+}
+
+/// Only the first process makes files: that it can, and that nothing half written stays.
+fn guarded(path: &Path) -> Result<Traces, Failure> {
+    let beside = path.with_extension("json");
+    preflight::file(path)?;
     preflight::file(&beside)?;
-    interrupt::guard(&[&job.output, &beside], &[]);
-    let meta = write_particles(&job.output, &ParticleBox::new(job.params))
-        .map_err(|e| Failure::user(format!("{}: writing: {e}", job.output.display())))?;
+    Ok(interrupt::guard(&[path, &beside], &[]))
+}
+
+fn report(path: &Path, meta: &ParticleMeta, common: Common) -> Result<(), Failure> {
     let text = || {
         format!(
             "{}: {} particles in a box of side {}, {:.1} % of them in {} haloes",
-            job.output.display(),
+            path.display(),
             grouped(meta.number),
             meta.side,
             100.0 * meta.frac_in_haloes,

@@ -124,6 +124,8 @@ pub struct ParticleJob {
     pub output: PathBuf,
     /// What is in it.
     pub params: ParticleParams,
+    /// Ranks as threads of this process.
+    pub ranks: NonZeroUsize,
 }
 
 /// Holds what was written against what the engine takes.
@@ -289,6 +291,7 @@ fn particles(raw: &Source<'_>) -> Result<ParticleJob, ConfigError> {
     Ok(ParticleJob {
         output,
         params: ParticleParams { number: number.unwrap_or(262_144), seed: seed.unwrap_or(1) },
+        ranks: ranks(raw)?,
     })
 }
 

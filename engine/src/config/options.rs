@@ -348,7 +348,7 @@ pub const OPTIONS: &[Opt] = &[
         key: "ranks",
         kind: Kind::Count,
         default: "1",
-        commands: &[Phew, Fof, Topology],
+        commands: &[Phew, Fof, Topology, SynthParticles],
         help: "Divide the work among this many ranks, each a thread of this process",
         doc: "Never changes the result. One rank with all threads is faster on one node; this is for \
               trying how a run divides. On a cluster, start one process a rank with mpirun or srun instead, \

@@ -18,9 +18,9 @@ pub(super) struct OwnLevel {
     pub extra: Vec<f64>,
 }
 
-/// How many rounds all ranks make: as many as the one with the most to send.
-pub(super) fn rounds(n_chunks: usize, comm: &Comm) -> Result<u64, CommError> {
-    Ok(comm.all_reduce_counts(&[n_chunks as u64], Reduce::Max)?[0])
+/// Collective: how many rounds all ranks make: as many as the one with the most to send.
+pub(crate) fn rounds(n_chunks: usize, comm: &Comm) -> Result<usize, CommError> {
+    Ok(comm.all_reduce_counts(&[n_chunks as u64], Reduce::Max)?[0] as usize)
 }
 
 /// Collective: brings cells, with `n_extra` further values a test cell, to their owners; what each
@@ -127,6 +127,6 @@ impl OwnLevel {
 }
 
 /// `values` in a given order.
-pub(super) fn picked<T: Copy>(order: &[u32], values: &[T]) -> Vec<T> {
+pub(crate) fn picked<T: Copy>(order: &[u32], values: &[T]) -> Vec<T> {
     order.iter().map(|i| values[*i as usize]).collect()
 }

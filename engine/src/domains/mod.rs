@@ -18,6 +18,7 @@ mod share;
 mod splits;
 
 pub use ghosts::{Ghosts, Link};
+pub(crate) use migrate::{picked, rounds};
 pub use particles::for_each_particle_block;
 pub use splits::{Splits, bounds};
 

@@ -1,9 +1,10 @@
 //! Whether the input is sound.
 
 use super::spread::Spread;
-use super::{FofError, Ids, Masses, Particles, Positions, Rules};
+use super::{FofError, Ids, Masses, Particles, Rules};
+use crate::domains::rounds;
 use bytemuck::zeroed_vec;
-use inselberg_comm::{Comm, Rank, Reduce};
+use inselberg_comm::{Comm, Rank};
 use inselberg_kernels::fof::grid::SHORTEST;
 use rayon::prelude::*;
 
@@ -115,16 +116,6 @@ fn places(particles: &Particles, sides: Option<[f64; 3]>, spread: &Spread) -> Re
     })
 }
 
-impl Positions {
-    /// Position of particle `i`.
-    pub fn of(&self, i: usize) -> [f64; 3] {
-        match self {
-            Self::Single(list) => list[i].map(f64::from),
-            Self::Double(list) => list[i],
-        }
-    }
-}
-
 /// IDs that a rank looks at in one exchange.
 const CHUNK: usize = 1 << 22;
 
@@ -139,9 +130,8 @@ pub fn ids(ids: &Ids, comm: &Comm) -> Result<(), FofError> {
     if n_ranks == 1 {
         return twice(own).map_or(Ok(()), |id| Err(FofError::SameId(id)));
     }
-    let rounds = comm.all_reduce_counts(&[own.len().div_ceil(CHUNK) as u64], Reduce::Max)?[0];
     let mut mine = Vec::new();
-    for round in 0..rounds as usize {
+    for round in 0..rounds(own.len().div_ceil(CHUNK), comm)? {
         let end = |round: usize| (round * CHUNK).min(own.len());
         let mut parts: Vec<(Rank, Vec<u64>)> = (0..n_ranks as u32).map(|r| (Rank(r), Vec::new())).collect();
         own[end(round)..end(round + 1)].iter().for_each(|id| parts[(id % n_ranks) as usize].1.push(*id));

@@ -2,12 +2,13 @@
 
 use super::attach::{Attached, attach};
 use super::borders::Border;
-use super::components::{Components, NONE, count};
+use super::components::{Components, Parts, count};
 use super::domain::Domain;
+use super::labels::Labels;
 use super::merge::merge;
 use super::migrate::ghosts;
 use super::rows::{Known, Rows, place};
-use super::search::{Frame, Sorted, scatter};
+use super::search::{Frame, scatter};
 use super::sums::{Lowest, Members, Quanta, Sums, way};
 use super::{FofError, GroupIds, Groups, Particles, Positions, Role, Rules};
 use crate::crew::Crew;
@@ -15,8 +16,7 @@ use crate::phew::timed;
 use crate::ranks::pointers::Target;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::fof::record::{Real, Record};
-use inselberg_kernels::sync::{AtomicU32, Ordering::Relaxed};
-use rayon::prelude::*;
+use std::ops::Range;
 
 /// One rank's place in the search.
 pub struct Here<'a> {
@@ -101,7 +101,7 @@ impl Here<'_> {
         })?;
         drop(attachable);
         comm.at("properties");
-        let group_of = timed(self.crew.observer(), "labels", n, || labels(&sorted, &found, n_own));
+        let group_of = timed(self.crew.observer(), "labels", n, || labels(&border, &found));
         let groups =
             timed(self.crew.observer(), "properties", n, || self.properties(&border, found, &particles))?;
         Ok((groups, group_of))
@@ -114,23 +114,21 @@ impl Here<'_> {
         border: &Border<R>,
         roots: Vec<u32>,
     ) -> Result<(Components, Vec<(usize, Target)>), CommError> {
-        let counts = count(border, &roots);
+        let parts = Parts::of(&border.sorted.blocks);
+        let counts = count(border, &parts, &roots);
         let edges = border.edges(self.comm, &roots, &counts)?;
         let merged = if self.comm.n_ranks() == 1 { Vec::new() } else { merge(self.comm, edges)? };
         let is_merged = |root: u32| merged.binary_search_by_key(&root, |m| m.0).is_ok();
-        let is_kept = |root: &u32| {
-            let n = u64::from(counts[*root as usize]);
-            n > 0 && (n >= self.rules.min_size || is_merged(*root))
-        };
-        let kept: Vec<u32> = (0..roots.len() as u32).filter(is_kept).collect();
+        let is_kept = |root: u32, n: u32| u64::from(n) >= self.rules.min_size || is_merged(root);
+        let components = Components::new(roots, counts, parts, is_kept);
         let here = self.comm.rank().0;
-        let number = |root: &u32| kept.binary_search(root).ok();
+        let number = |root: &u32| components.roots.binary_search(root).ok();
         let joined = merged
             .iter()
             .filter(|(root, end)| *end != Target { rank: here, index: *root })
             .filter_map(|(root, end)| Some((number(root)?, *end)))
             .collect();
-        Ok((Components::new(roots, counts, kept), joined))
+        Ok((components, joined))
     }
 
     /// Collective: rows of the groups.
@@ -143,15 +141,15 @@ impl Here<'_> {
         let quanta = Quanta::new(particles, border.n_own, self.reach, self.comm)?;
         let members = Members { particles, quanta: &quanta, sides: self.frame.metric.sides };
         let Found { components, rows, known, attached } = found;
-        let of_cells = |component: usize, cells: &[u32]| {
-            let mut sums = Sums::NONE;
-            if known[component].id != 0 {
-                let lowest = &known[component].lowest;
-                each_own(border, cells, |i, x| sums.add(&members, lowest, i, x));
+        let of_cells = |sums: &mut Sums, component: usize, cells: Range<u32>| {
+            let Known { id, lowest, .. } = &known[component];
+            if *id != 0 {
+                let mut own = *sums;
+                each_own(border, cells, |i, x| own.add(&members, lowest, i, x));
+                *sums = own;
             }
-            sums
         };
-        let mut sums = components.gather(of_cells, Sums::join);
+        let mut sums = components.gather(Sums::NONE, of_cells, Sums::join);
         sums.resize(known.len(), Sums::NONE);
         for it in &attached {
             let place = it.known as usize;
@@ -166,15 +164,13 @@ impl Here<'_> {
                 let (x, y, z) = (d(0), d(1), d(2));
                 x * x + y * y + z * z
             };
-            let of_cells = |component: usize, cells: &[u32]| {
-                let mut most = 0.0f64;
+            let of_cells = |most: &mut f64, component: usize, cells: Range<u32>| {
                 if known[component].id != 0 {
                     let centre = centre[component];
-                    each_own(border, cells, |_, x| most = most.max(far(centre, x)));
+                    each_own(border, cells, |_, x| *most = most.max(far(centre, x)));
                 }
-                most
             };
-            let mut most = components.gather(of_cells, |a, b| *a = a.max(b));
+            let mut most = components.gather(0.0, of_cells, |a, b| *a = a.max(b));
             most.resize(known.len(), 0.0);
             for it in &attached {
                 let place = it.known as usize;
@@ -188,50 +184,40 @@ impl Here<'_> {
     }
 }
 
-/// Calls `each` with number and position of the own particles in some cells.
+/// Calls `each` with number and position of the own particles in some cells in a row.
 #[inline(always)]
-fn each_own<R: Record>(border: &Border<R>, cells: &[u32], mut each: impl FnMut(usize, [f64; 3])) {
-    for cell in cells {
-        for record in border.own(*cell) {
-            each(record.index() as usize, record.position());
-        }
+fn each_own<R: Record>(border: &Border<R>, cells: Range<u32>, mut each: impl FnMut(usize, [f64; 3])) {
+    let mut each_of = |records: &[R]| records.iter().for_each(|r| each(r.index() as usize, r.position()));
+    if border.has_ghosts {
+        cells.for_each(|cell| each_of(border.own(cell)));
+    } else {
+        each_of(border.sorted.in_cells(cells));
     }
 }
 
 /// The lowest own member of each component, and the number of own members.
 fn lowest<R: Record>(border: &Border<R>, components: &Components, particles: &Particles) -> Vec<Lowest> {
-    let of_cells = |_, cells: &[u32]| {
-        let mut lowest = Lowest::NONE;
+    let of_cells = |lowest: &mut Lowest, _, cells: Range<u32>| {
         each_own(border, cells, |i, position| {
             let id = particles.id.of(i);
             if lowest.n == 0 || id < lowest.id {
-                lowest = Lowest { id, position, velocity: particles.velocity_of(i), ..lowest };
+                *lowest = Lowest { id, position, velocity: particles.velocity_of(i), ..*lowest };
             }
             lowest.n += 1;
         });
-        lowest
     };
-    components.gather(of_cells, Lowest::join)
+    components.gather(Lowest::NONE, of_cells, Lowest::join)
 }
 
-/// The group of each own particle.
-fn labels<R: Record>(sorted: &Sorted<R>, found: &Found, n_own: usize) -> GroupIds {
-    let places: Vec<AtomicU32> = bytemuck::zeroed_vec::<u32>(n_own).into_iter().map(AtomicU32::new).collect();
-    let of_cell = &found.components.of_cell;
-    of_cell.par_iter().enumerate().with_min_len(1 << 12).for_each(|(cell, component)| {
-        if *component != NONE {
-            for record in sorted.in_cell(cell as u32) {
-                if let Some(place) = places.get(record.index() as usize) {
-                    place.store(component + 1, Relaxed);
-                }
-            }
+/// The group of each own particle. A pass of its own: stores that miss the caches can then wait for each other.
+fn labels<R: Record>(border: &Border<R>, found: &Found) -> GroupIds {
+    let labels = Labels::none(border.n_own, found.rows.n_total());
+    found.components.each(|component, cells| {
+        let id = found.known[component].id;
+        if id != 0 {
+            each_own(border, cells, |i, _| labels.set(i, id));
         }
     });
-    found.attached.iter().for_each(|it| places[it.index as usize].store(it.known + 1, Relaxed));
-    let ids: Vec<u64> = std::iter::once(0).chain(found.known.iter().map(|k| k.id)).collect();
-    if found.rows.n_total() < u64::from(u32::MAX) {
-        let ids: Vec<u32> = ids.into_iter().map(|id| id as u32).collect();
-        return GroupIds::Narrow(places.into_iter().map(|p| ids[p.into_inner() as usize]).collect());
-    }
-    GroupIds::Wide(places.into_iter().map(|p| ids[p.into_inner() as usize]).collect())
+    found.attached.iter().for_each(|it| labels.set(it.index as usize, found.known[it.known as usize].id));
+    labels.into_ids()
 }

@@ -3,9 +3,10 @@
 use super::domain::Domain;
 use super::search::Frame;
 use super::{GroupIds, Ids, Masses, Particles, Positions, Role};
+use crate::domains::{picked, rounds};
 use crate::ranks::parcel::{Outbox, Parcel};
 use bytemuck::Pod;
-use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::fof::record::Real;
 
 /// Particles that a rank sends in one exchange.
@@ -40,10 +41,9 @@ pub fn migrate(
         return Ok((particles, None));
     }
     let n = particles.len();
-    let rounds = comm.all_reduce_counts(&[n.div_ceil(CHUNK) as u64], Reduce::Max)?[0] as usize;
     let mut routes = Routes { n_read: n, went: Vec::new(), came: Vec::new() };
     let mut own = particles.none();
-    for round in 0..rounds {
+    for round in 0..rounds(n.div_ceil(CHUNK), comm)? {
         let end = |round: usize| (round * CHUNK).min(n);
         let takes_part = |i: &usize| particles.role.as_ref().is_none_or(|role| role[*i] != Role::Ignored);
         let mut order: Vec<(Rank, u32)> = (end(round)..end(round + 1))
@@ -53,7 +53,7 @@ pub fn migrate(
         order.sort_unstable();
         let mut outbox = Outbox::<COLUMNS>::default();
         for part in order.chunk_by(|a, b| a.0 == b.0) {
-            let indices: Vec<usize> = part.iter().map(|(_, i)| *i as usize).collect();
+            let indices: Vec<u32> = part.iter().map(|(_, i)| *i).collect();
             particles.pack(&mut outbox, part[0].0, &indices);
         }
         let parcels = outbox.exchange(comm)?;
@@ -66,16 +66,12 @@ pub fn migrate(
 impl Particles {
     /// None, with the same columns, and a column of IDs.
     fn none(&self) -> Self {
-        let position = match self.position {
-            Positions::Single(_) => Positions::Single(Vec::new()),
-            Positions::Double(_) => Positions::Double(Vec::new()),
-        };
         let mass = match self.mass {
             Masses::Same(mass) => Masses::Same(mass),
             Masses::Each(_) => Masses::Each(Vec::new()),
         };
         Self {
-            position,
+            position: Positions::with_capacity(self.position.is_double(), 0),
             mass,
             id: Ids::Each(Vec::new()),
             role: self.role.as_ref().map(|_| Vec::new()),
@@ -85,24 +81,24 @@ impl Particles {
         }
     }
 
-    fn pack(&self, outbox: &mut Outbox<COLUMNS>, to: Rank, indices: &[usize]) {
+    fn pack(&self, outbox: &mut Outbox<COLUMNS>, to: Rank, order: &[u32]) {
         match &self.position {
-            Positions::Single(list) => outbox.put(to, 0, &picked(list, indices)),
-            Positions::Double(list) => outbox.put(to, 0, &picked(list, indices)),
+            Positions::Single(list) => outbox.put(to, 0, &picked(order, list)),
+            Positions::Double(list) => outbox.put(to, 0, &picked(order, list)),
         }
         if let Masses::Each(list) = &self.mass {
-            outbox.put(to, 1, &picked(list, indices));
+            outbox.put(to, 1, &picked(order, list));
         }
-        let ids: Vec<u64> = indices.iter().map(|i| self.id.of(*i)).collect();
+        let ids: Vec<u64> = order.iter().map(|i| self.id.of(*i as usize)).collect();
         outbox.put(to, 2, &ids);
         if let Some(role) = &self.role {
-            let is_attachable = |i: &usize| u8::from(role[*i] == Role::Attachable);
-            outbox.put(to, 3, &indices.iter().map(is_attachable).collect::<Vec<_>>());
+            let is_attachable = |role: Role| u8::from(role == Role::Attachable);
+            outbox.put(to, 3, &picked(order, role).into_iter().map(is_attachable).collect::<Vec<_>>());
         }
-        self.velocity.iter().for_each(|list| outbox.put(to, 4, &picked(list, indices)));
-        self.gas_density.iter().for_each(|list| outbox.put(to, 5, &picked(list, indices)));
+        self.velocity.iter().for_each(|list| outbox.put(to, 4, &picked(order, list)));
+        self.gas_density.iter().for_each(|list| outbox.put(to, 5, &picked(order, list)));
         if let Some(list) = &self.is_black_hole {
-            outbox.put(to, 6, &indices.iter().map(|i| u8::from(list[*i])).collect::<Vec<_>>());
+            outbox.put(to, 6, &picked(order, list).into_iter().map(u8::from).collect::<Vec<_>>());
         }
     }
 
@@ -127,10 +123,6 @@ impl Particles {
         self.is_black_hole.iter_mut().for_each(|list| list.extend(flags()));
         self.len() - before
     }
-}
-
-fn picked<T: Copy>(list: &[T], indices: &[usize]) -> Vec<T> {
-    indices.iter().map(|i| list[*i]).collect()
 }
 
 /// Collective: appends to own particles the linkable ones of other ranks that any of them may be linked to.

@@ -10,6 +10,7 @@ mod check;
 mod components;
 mod domain;
 mod error;
+mod labels;
 mod local;
 mod merge;
 mod migrate;

@@ -1,5 +1,6 @@
 //! The search on one rank: particles into cells, cells joined.
 
+use super::components::carve;
 use super::spread::Spread;
 use super::{Role, Rules};
 use crate::crew::{Crew, Rooms};
@@ -129,16 +130,6 @@ fn distribute<T: Real>(
     (records, sizes)
 }
 
-/// A list cut into pieces of given lengths.
-fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let piece = |length: usize| {
-        let (piece, rest) = std::mem::take(&mut list).split_at_mut(length);
-        list = rest;
-        piece
-    };
-    lengths.map(piece).collect()
-}
-
 /// All shelves as one.
 fn stack(shelves: Vec<Shelf>, n_particles: usize) -> (Blocks, Vec<AtomicU32>) {
     let lengths = |of: fn(&Shelf) -> usize| shelves.iter().map(of).collect::<Vec<usize>>();
@@ -216,6 +207,13 @@ impl<R: Record> Sorted<R> {
     /// Forgets where cells are, but not what is in them.
     pub fn forget_places(&mut self) {
         (self.blocks.rows, self.blocks.blocks, self.blocks.layers) = (Vec::new(), Vec::new(), Vec::new());
+    }
+
+    /// The particles of some cells in a row.
+    #[inline]
+    pub fn in_cells(&self, cells: Range<u32>) -> &[R] {
+        &self.records
+            [self.blocks.cells[cells.start as usize] as usize..self.blocks.cells[cells.end as usize] as usize]
     }
 
     /// The particles of a cell.

@@ -151,7 +151,7 @@ impl Sums {
     }
 
     /// Takes in a member.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, of: &Members, lowest: &Lowest, i: usize, position: [f64; 3]) {
         let (particles, quanta) = (of.particles, of.quanta);
         let mass = particles.mass.of(i);

@@ -1,28 +1,6 @@
 //! What goes in and what comes out.
 
-/// Coordinates as given in the input, in its units.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Positions {
-    /// 32-bit reals; they are searched as the doubles that they equal.
-    Single(Vec<[f32; 3]>),
-    /// 64-bit reals.
-    Double(Vec<[f64; 3]>),
-}
-
-impl Positions {
-    /// Number of particles.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Single(list) => list.len(),
-            Self::Double(list) => list.len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
+pub use crate::io::particles::Positions;
 
 /// Masses in units of the input.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,9 +5,10 @@ use super::plan::Plan;
 use super::sound;
 use crate::fof::{Ids, Masses, Particles, Positions, Role};
 use crate::io::ReadResult;
-use crate::io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput, Positions as Read};
+use crate::io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput};
 use crate::observe::Observer;
-use inselberg_comm::{Comm, CommError, Rank};
+use crate::ranks::joint::share;
+use inselberg_comm::{Comm, CommError};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -29,12 +30,6 @@ pub struct Loaded {
     pub stretches: Vec<Stretch>,
     /// The kind of each, where they are of several.
     pub kind: Option<Vec<u8>>,
-}
-
-/// The rows of `n` that `rank` reads.
-fn share(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
-    let cut = |r: u64| (u128::from(n) * u128::from(r) / n_ranks as u128) as u64;
-    cut(u64::from(rank.0))..cut(u64::from(rank.0) + 1)
 }
 
 /// Local: reads the stretches of this rank and looks at each particle.
@@ -67,7 +62,7 @@ fn wanted(plan: &Plan, n: usize) -> Columns {
     }
     let wants = plan.wants;
     Columns {
-        position: Read::with_capacity(wants.double, n),
+        position: Positions::with_capacity(wants.double, n),
         mass: room(wants.masses.is_none(), n),
         id: room(wants.ids, n),
         kind: room(wants.kinds, n),
@@ -96,12 +91,8 @@ fn read(
 fn particles(columns: &mut Columns, stretches: &[Stretch], plan: &Plan) -> Particles {
     let roles = |kinds: &Vec<u8>| kinds.par_iter().map(|kind| plan.role_of(*kind)).collect::<Vec<Role>>();
     let holes = |kinds: &Vec<u8>| kinds.par_iter().map(|kind| *kind == BLACK_HOLE).collect();
-    let position = match std::mem::replace(&mut columns.position, Read::Single(Vec::new())) {
-        Read::Single(v) => Positions::Single(v),
-        Read::Double(v) => Positions::Double(v),
-    };
     Particles {
-        position,
+        position: std::mem::replace(&mut columns.position, Positions::with_capacity(false, 0)),
         mass: columns.mass.take().map_or(Masses::Same(plan.wants.masses.unwrap_or(1.0)), Masses::Each),
         id: match columns.id.take() {
             Some(ids) => Ids::Each(ids),
@@ -262,18 +253,5 @@ mod tests {
         }
         assert_eq!(seen, [(0..30).collect::<Vec<u64>>(), (0..100).collect()]);
         assert!(Plan::of(&input.0, &FofConfig { linking: none, ..config }).is_err());
-    }
-
-    #[test]
-    fn shares_are_all_rows_once() {
-        for (n, ranks) in [(0, 3), (5, 8), (100, 7), (1 << 40, 3)] {
-            let mut next = 0;
-            for rank in 0..ranks {
-                let rows = share(n, Rank(rank), ranks as usize);
-                assert_eq!(rows.start, next);
-                next = rows.end;
-            }
-            assert_eq!(next, n);
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! The projected mass, for pictures.
 
-use crate::fof::{Particles, Positions};
+use crate::fof::Particles;
 use crate::project::Projection;
 use inselberg_comm::{Comm, CommError, Rank};
 
@@ -33,18 +33,11 @@ pub fn project(
     Ok(Some(Projection { n, values, side, corner }))
 }
 
-fn at(particles: &Particles, i: usize) -> [f64; 2] {
-    match &particles.position {
-        Positions::Single(v) => [f64::from(v[i][0]), f64::from(v[i][1])],
-        Positions::Double(v) => [v[i][0], v[i][1]],
-    }
-}
-
 /// Collective: the lower corner and side of a square that holds all.
 fn square_around(particles: &Particles, comm: &Comm) -> Result<([f64; 2], f64), CommError> {
     let mut bounds = [f64::NEG_INFINITY; 4];
     for i in 0..particles.len() {
-        let [x, y] = at(particles, i);
+        let [x, y, _] = particles.position.of(i);
         for (bound, value) in bounds.iter_mut().zip([x, y, -x, -y]) {
             *bound = bound.max(value);
         }
@@ -59,7 +52,8 @@ fn square_around(particles: &Particles, comm: &Comm) -> Result<([f64; 2], f64), 
 fn sums(particles: &Particles, n: usize, sides: Option<[f64; 3]>, corner: [f64; 2], side: f64) -> Vec<f64> {
     let mut sums = vec![0.0; n * n];
     for i in 0..particles.len() {
-        let mut place = at(particles, i);
+        let [x, y, _] = particles.position.of(i);
+        let mut place = [x, y];
         if let Some(sides) = sides {
             place = [place[0].rem_euclid(sides[0]), place[1].rem_euclid(sides[1])];
         }

@@ -28,7 +28,7 @@ pub fn check(
 
 /// What is wrong with a particle, and what was expected.
 fn problem(columns: &Columns, i: usize, sides: Option<[f64; 3]>) -> Option<(String, String)> {
-    let at = columns.position.at(i);
+    let at = columns.position.of(i);
     if !at.iter().all(|x| x.is_finite()) {
         return Some((format!("position {at:?}"), "finite numbers".into()));
     }

@@ -6,6 +6,7 @@
 
 pub mod balance;
 pub mod forest;
+pub mod joint;
 pub mod labels;
 pub mod links;
 pub mod order;

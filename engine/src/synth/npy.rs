@@ -1,10 +1,16 @@
 //! Particle positions as a NumPy file (format 1.0) with a JSON file of the same name beside it.
 
 use super::ParticleBox;
+use crate::hidden;
+use crate::ranks::joint::{JointError, agree, hidden_name, share};
+use inselberg_comm::{Comm, Rank};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// Particles made and written at a time.
 const CHUNK: u64 = 1 << 20;
@@ -30,12 +36,19 @@ pub struct ParticleMeta {
     pub largest_seeded: u64,
 }
 
-/// Writes all positions, `[N, 3]` f32 in C order, to `path`, and the metadata to the same name with
-/// ending `.json`. Both appear whole or not at all.
+/// Collective: writes all positions, `[N, 3]` f32 in C order, to `path`, and the metadata to the same name with
+/// ending `.json`. Both appear whole or not at all, and are the same for any number of ranks and threads. Rank 0 makes
+/// a hidden file, each rank writes its share of the particles into it, and rank 0 gives it its name; all must
+/// see the folder of `path`, and agree on `particles`. Beside the box a million particles a rank are in memory.
 ///
 /// # Errors
-/// The system's, while creating, writing or renaming.
-pub fn write_particles(path: &Path, particles: &ParticleBox) -> io::Result<ParticleMeta> {
+/// The system's on any rank, while creating, writing or renaming: then all ranks get an error and `path` is as before.
+/// And when a rank is lost.
+pub fn write_particles(
+    path: &Path,
+    particles: &ParticleBox,
+    comm: &Comm,
+) -> Result<ParticleMeta, JointError<io::Error>> {
     let params = particles.params();
     let meta = ParticleMeta {
         number: params.number,
@@ -46,19 +59,36 @@ pub fn write_particles(path: &Path, particles: &ParticleBox) -> io::Result<Parti
         frac_in_haloes: particles.n_in_haloes() as f64 / params.number as f64,
         largest_seeded: particles.largest_halo(),
     };
-    whole(path, |out| write_positions(out, particles))?;
-    whole(&path.with_extension("json"), |out| {
-        serde_json::to_writer_pretty(&mut *out, &meta)?;
-        writeln!(out)
-    })?;
+    let is_first = comm.rank() == Rank(0);
+    let made = agree(comm, is_first.then(|| begin(path, params.number)).transpose())?;
+    let hidden = hidden_name(path, made.as_ref().map(NamedTempFile::path), comm)?;
+    agree(comm, write_share(&hidden, particles, comm))?;
+    agree(comm, made.map_or(Ok(()), |made| finish(path, made, &meta)))?;
     Ok(meta)
 }
 
-fn write_positions(out: &mut dyn Write, particles: &ParticleBox) -> io::Result<()> {
+/// A hidden file with the header and room for all particles.
+fn begin(path: &Path, number: u64) -> io::Result<NamedTempFile> {
+    let mut file = hidden_beside(path)?;
+    let header = npy_header(number);
+    file.write_all(&header)?;
+    file.as_file().set_len(header.len() as u64 + number * size_of::<Row>() as u64)?;
+    Ok(file)
+}
+
+/// A particle in the file.
+type Row = [u8; 12];
+
+/// Writes the particles of this rank at their place in the hidden file.
+fn write_share(hidden: &Path, particles: &ParticleBox, comm: &Comm) -> io::Result<()> {
     let number = particles.params().number;
-    out.write_all(&npy_header(number))?;
-    for first in (0..number).step_by(CHUNK as usize) {
-        let bytes: Vec<[u8; 12]> = (0..CHUNK.min(number - first) as u32)
+    let Range { start, end } = share(number, comm.rank(), comm.n_ranks());
+    let mut out = File::options().write(true).open(hidden)?;
+    let place = npy_header(number).len() as u64 + start * size_of::<Row>() as u64;
+    out.seek(SeekFrom::Start(place))?;
+    let pulse = comm.pulse();
+    for first in (start..end).step_by(CHUNK as usize) {
+        let rows: Vec<Row> = (0..CHUNK.min(end - first) as u32)
             .into_par_iter()
             .with_min_len(4096)
             .map(|i| {
@@ -66,9 +96,27 @@ fn write_positions(out: &mut dyn Write, particles: &ParticleBox) -> io::Result<(
                 [x[0], x[1], x[2], x[3], y[0], y[1], y[2], y[3], z[0], z[1], z[2], z[3]]
             })
             .collect();
-        out.write_all(bytes.as_flattened())?;
+        out.write_all(rows.as_flattened())?;
+        pulse.beat();
     }
     Ok(())
+}
+
+/// Gives the particles their name, and writes what they are beside them.
+fn finish(path: &Path, made: NamedTempFile, meta: &ParticleMeta) -> io::Result<()> {
+    let beside = path.with_extension("json");
+    let mut about = hidden_beside(&beside)?;
+    serde_json::to_writer_pretty(&mut about, meta)?;
+    writeln!(about)?;
+    hidden::making(|| made.persist(path))?;
+    hidden::making(|| about.persist(beside))?;
+    Ok(())
+}
+
+fn hidden_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
+    hidden::file(&format!(".{name}."), folder)
 }
 
 /// Magic, version, length and a dictionary, padded to a multiple of 64 bytes.
@@ -83,17 +131,4 @@ fn npy_header(number: u64) -> Vec<u8> {
     header.extend((dictionary.len() as u16).to_le_bytes());
     header.extend(dictionary);
     header
-}
-
-fn whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
-    let prefix = format!(".{name}.");
-    let file = crate::hidden::file(&prefix, folder)?;
-    let mut out = BufWriter::with_capacity(1 << 18, file.as_file());
-    fill(&mut out)?;
-    out.flush()?;
-    drop(out);
-    crate::hidden::making(|| file.persist(path))?;
-    Ok(())
 }

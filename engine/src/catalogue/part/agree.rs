@@ -1,21 +1,11 @@
-//! What went wrong anywhere, told everywhere: nobody waits for a rank that has given up.
+//! That parts make a whole.
 
-use super::{CataloguePart, PartError, PartTable};
-use crate::catalogue::WriteResult;
-use inselberg_comm::{Comm, CommError, Rank};
+use super::{CataloguePart, PartTable};
+use crate::ranks::joint::first_said;
+use inselberg_comm::{Comm, CommError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Collective: `local` if it is good on all ranks, else an error on all ranks.
-pub fn agree<T>(comm: &Comm, local: WriteResult<T>) -> Result<T, PartError> {
-    let said = local.as_ref().err().map(ToString::to_string);
-    match (local, first_said(comm, said)?) {
-        (Err(error), _) => Err(PartError::Write(error)),
-        (Ok(_), Some((rank, message))) => Err(PartError::Elsewhere { rank, message }),
-        (Ok(value), None) => Ok(value),
-    }
-}
-
-/// Collective: the same for parts that make no whole.
+/// Collective: an error on all ranks where a part of any does not fit in.
 pub fn agree_on(comm: &Comm, local: Result<(), String>) -> Result<(), CommError> {
     match first_said(comm, local.err())? {
         Some((rank, what)) => Err(CommError::Mismatch { what: format!("{rank}: {what}") }),
@@ -35,12 +25,6 @@ pub fn same_everywhere(part: &CataloguePart, comm: &Comm) -> Result<(), CommErro
         }
         None => Ok(()),
     }
-}
-
-fn first_said(comm: &Comm, said: Option<String>) -> Result<Option<(Rank, String)>, CommError> {
-    let all = comm.all_gather(said.unwrap_or_default().as_bytes())?;
-    let first = (0..).map(Rank).zip(all).find(|(_, said)| !said.is_empty());
-    Ok(first.map(|(rank, said)| (rank, String::from_utf8_lossy(&said).into_owned())))
 }
 
 fn fingerprint(part: &CataloguePart) -> u64 {

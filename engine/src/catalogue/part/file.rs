@@ -1,13 +1,14 @@
 //! One file from many ranks.
 
-use super::agree::{agree, agree_on, same_everywhere};
+use super::agree::{agree_on, same_everywhere};
 use super::rows::{check_runs, share};
 use super::{CataloguePart, PartError, PartTable};
 use crate::catalogue::atomic::{Pending, stage_path};
 use crate::catalogue::shape::check_tables;
 use crate::catalogue::{PartFormat, Table, WriteResult, Writer, writer_for};
-use inselberg_comm::{Comm, CommError, Rank};
-use std::path::{Path, PathBuf};
+use crate::ranks::joint::{agree, hidden_name};
+use inselberg_comm::{Comm, Rank};
+use std::path::Path;
 
 /// Collective: writes the catalogue of all ranks in the format that the ending of `path` asks for, whole or
 /// not at all.
@@ -42,7 +43,7 @@ fn in_turn(path: &Path, part: &CataloguePart, comm: &Comm, format: &PartFormat) 
     let begin = || stage_path(path, |hidden| (format.begin)(path, hidden, &part.attributes, &tables));
     let is_first = comm.rank() == Rank(0);
     let pending = agree(comm, is_first.then(begin).transpose())?;
-    let hidden = hidden_name(path, pending.as_ref(), comm)?;
+    let hidden = hidden_name(path, pending.as_ref().map(Pending::hidden), comm)?;
     for table in &part.tables {
         write_table(path, &hidden, table, comm, format)?;
     }
@@ -52,13 +53,6 @@ fn in_turn(path: &Path, part: &CataloguePart, comm: &Comm, format: &PartFormat) 
 fn finish(path: &Path, pending: Pending, format: &PartFormat) -> WriteResult<()> {
     (format.finish)(path, pending.hidden())?;
     pending.synced()?.commit()
-}
-
-/// Collective: the hidden file as this rank calls it: beside `path`.
-fn hidden_name(path: &Path, pending: Option<&Pending>, comm: &Comm) -> Result<PathBuf, CommError> {
-    let name = pending.and_then(|p| p.hidden().file_name()).unwrap_or_default();
-    let name = comm.broadcast(Rank(0), name.to_string_lossy().as_bytes())?;
-    Ok(path.with_file_name(String::from_utf8_lossy(&name).as_ref()))
 }
 
 fn write_table(

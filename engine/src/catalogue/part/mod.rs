@@ -10,6 +10,7 @@ mod rows;
 pub use file::write_part;
 
 use super::{Attribute, Catalogue, Table, WriteError};
+use crate::ranks::joint::JointError;
 use agree::{agree_on, same_everywhere};
 use inselberg_comm::{Comm, CommError, Rank};
 use rows::{check_runs, share};
@@ -44,23 +45,7 @@ pub struct CataloguePart {
 }
 
 /// Why a catalogue could not be written by several ranks.
-#[derive(Debug, thiserror::Error)]
-pub enum PartError {
-    /// It failed on this rank.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    /// It failed on another rank.
-    #[error("{rank}: {message}")]
-    Elsewhere {
-        /// The lowest rank where it did.
-        rank: Rank,
-        /// What that rank says.
-        message: String,
-    },
-    /// The ranks lost each other, or hold parts that do not make a whole.
-    #[error(transparent)]
-    Comm(#[from] CommError),
-}
+pub type PartError = JointError<WriteError>;
 
 impl PartTable {
     /// A table of which this rank holds all rows.

@@ -1,9 +1,57 @@
 //! What plain arrays of positions have in common.
 
-use super::{About, DARK_MATTER, MassOf, Species};
+use super::spread::Spread;
+use super::{About, Columns, DARK_MATTER, MassOf, ParticleInput, Positions, Species};
+use crate::io::ReadResult;
+use std::ops::Range;
+use std::path::PathBuf;
 
-/// What an array of `n` positions says of itself.
-pub fn about(format: &'static str, n: u64, is_double: bool) -> About {
+/// An array of positions.
+pub trait Array: Send + Sync {
+    /// How many.
+    fn n(&self) -> u64;
+
+    /// Whether they are in double precision.
+    fn is_double(&self) -> bool;
+
+    /// Appends `rows`, in the precision that is wanted.
+    fn read(&self, rows: Range<u64>, to: &mut Positions) -> ReadResult<()>;
+
+    /// The file of a row, and what messages call it there.
+    fn place_of(&self, row: u64) -> (PathBuf, String);
+}
+
+struct Arrays<A> {
+    about: About,
+    parts: Vec<A>,
+    spread: Spread,
+}
+
+/// Arrays of positions one after the other, as an input of that format.
+pub fn input<A: Array + 'static>(format: &'static str, parts: Vec<A>) -> Box<dyn ParticleInput> {
+    let spread = Spread::of(parts.iter().map(A::n));
+    let about = about(format, spread.total(), parts.iter().any(A::is_double));
+    Box::new(Arrays { about, parts, spread })
+}
+
+impl<A: Array> ParticleInput for Arrays<A> {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+        into.pad(rows.start, (rows.end - rows.start) as usize, DARK_MATTER);
+        self.spread.parts(rows).try_for_each(|(part, rows)| self.parts[part].read(rows, &mut into.position))
+    }
+
+    fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
+        let (part, row) = self.spread.find(row);
+        self.parts[part].place_of(row)
+    }
+}
+
+/// What `n` positions say of themselves.
+fn about(format: &'static str, n: u64, is_double: bool) -> About {
     let species = Species {
         name: "Particles".into(),
         kind: Some(DARK_MATTER),

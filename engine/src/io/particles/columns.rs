@@ -1,13 +1,6 @@
 //! What is read of particles.
 
-/// Coordinates as the input has them.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Positions {
-    /// In single precision.
-    Single(Vec<[f32; 3]>),
-    /// In double precision.
-    Double(Vec<[f64; 3]>),
-}
+use super::Positions;
 
 /// Columns that rows are appended to. Who wants a column puts an empty vector there.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,50 +17,6 @@ pub struct Columns {
     pub velocity: Option<Vec<[f32; 3]>>,
     /// Gas densities in code units; NaN for what is not gas.
     pub density: Option<Vec<f32>>,
-}
-
-impl Positions {
-    /// None yet, with room for `n`.
-    pub fn with_capacity(is_double: bool, n: usize) -> Self {
-        if is_double { Self::Double(Vec::with_capacity(n)) } else { Self::Single(Vec::with_capacity(n)) }
-    }
-
-    /// How many.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Single(v) => v.len(),
-            Self::Double(v) => v.len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// That of particle `i`.
-    pub fn at(&self, i: usize) -> [f64; 3] {
-        match self {
-            Self::Single(v) => v[i].map(f64::from),
-            Self::Double(v) => v[i],
-        }
-    }
-
-    /// Appends positions in double precision, rounded where single precision is wanted.
-    pub fn extend_from_doubles(&mut self, more: &[[f64; 3]]) {
-        match self {
-            Self::Single(v) => v.extend(more.iter().map(|x| x.map(|x| x as f32))),
-            Self::Double(v) => v.extend_from_slice(more),
-        }
-    }
-
-    /// Appends positions in single precision.
-    pub fn extend_from_singles(&mut self, more: &[[f32; 3]]) {
-        match self {
-            Self::Single(v) => v.extend_from_slice(more),
-            Self::Double(v) => v.extend(more.iter().map(|x| x.map(f64::from))),
-        }
-    }
 }
 
 impl Columns {

@@ -11,10 +11,12 @@ mod columns;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 mod npy;
+mod positions;
 mod ramses;
 mod spread;
 
-pub use columns::{Columns, Positions};
+pub use columns::Columns;
+pub use positions::Positions;
 
 use super::{Cosmology, ReadError, ReadResult, Units};
 use std::ops::Range;

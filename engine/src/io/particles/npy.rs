@@ -1,7 +1,7 @@
 //! NumPy arrays `[N, 3]` of 4- or 8-byte reals, one or several files one after the other.
 
-use super::spread::Spread;
-use super::{About, Columns, DARK_MATTER, ParticleInput, ParticleReader, Positions, array};
+use super::array::{self, Array};
+use super::{ParticleInput, ParticleReader, Positions};
 use crate::io::{ReadError, ReadResult};
 use bytemuck::Pod;
 use std::fs::File;
@@ -22,9 +22,8 @@ const LONGEST_HEADER: usize = 1 << 16;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 struct Npy {
-    about: About,
-    files: Vec<(PathBuf, Layout)>,
-    spread: Spread,
+    path: PathBuf,
+    layout: Layout,
 }
 
 /// Where the numbers are and what they are.
@@ -38,66 +37,56 @@ struct Layout {
 }
 
 fn open(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
-    let files = paths.iter().map(|path| Ok((path.clone(), layout(path)?))).collect::<ReadResult<Vec<_>>>()?;
-    let spread = Spread::of(files.iter().map(|(_, layout)| layout.n));
-    let is_double = files.iter().any(|(_, layout)| layout.is_double);
-    let about = array::about(READER.name, spread.total(), is_double);
-    Ok(Box::new(Npy { about, files, spread }))
+    let one = |path: &PathBuf| Ok(Npy { path: path.clone(), layout: layout(path)? });
+    Ok(array::input(READER.name, paths.iter().map(one).collect::<ReadResult<_>>()?))
 }
 
-impl ParticleInput for Npy {
-    fn about(&self) -> &About {
-        &self.about
+impl Array for Npy {
+    fn n(&self) -> u64 {
+        self.layout.n
     }
 
-    fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
-        into.pad(rows.start, (rows.end - rows.start) as usize, DARK_MATTER);
-        for (file, rows) in self.spread.parts(rows) {
-            let (path, layout) = &self.files[file];
-            match (layout.is_double, &mut into.position) {
-                (false, Positions::Single(to)) => append(path, layout, rows, to, swap_single)?,
-                (true, Positions::Double(to)) => append(path, layout, rows, to, swap_double)?,
-                (false, to) => {
-                    let mut read = Vec::new();
-                    append(path, layout, rows, &mut read, swap_single)?;
-                    to.extend_from_singles(&read);
-                }
-                (true, to) => {
-                    let mut read = Vec::new();
-                    append(path, layout, rows, &mut read, swap_double)?;
-                    to.extend_from_doubles(&read);
-                }
+    fn is_double(&self) -> bool {
+        self.layout.is_double
+    }
+
+    fn read(&self, rows: Range<u64>, to: &mut Positions) -> ReadResult<()> {
+        match (self.layout.is_double, to) {
+            (false, Positions::Single(to)) => self.append(rows, to, swap_single)?,
+            (true, Positions::Double(to)) => self.append(rows, to, swap_double)?,
+            (false, to) => {
+                let mut read = Vec::new();
+                self.append(rows, &mut read, swap_single)?;
+                to.extend_from_singles(&read);
+            }
+            (true, to) => {
+                let mut read = Vec::new();
+                self.append(rows, &mut read, swap_double)?;
+                to.extend_from_doubles(&read);
             }
         }
         Ok(())
     }
 
-    fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
-        let (file, row) = self.spread.find(row);
-        (self.files[file].0.clone(), format!("row {row}"))
+    fn place_of(&self, row: u64) -> (PathBuf, String) {
+        (self.path.clone(), format!("row {row}"))
     }
 }
 
-/// Appends rows of one file.
-fn append<T: Pod>(
-    path: &Path,
-    layout: &Layout,
-    rows: Range<u64>,
-    to: &mut Vec<T>,
-    swap: fn(&mut T),
-) -> ReadResult<()> {
-    let (size, n) = (size_of::<T>() as u64, (rows.end - rows.start) as usize);
-    let before = to.len();
-    let mut file = File::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
-    file.seek(SeekFrom::Start(layout.data + rows.start * size))
-        .map_err(|e| ReadError::io(path, "seeking", e))?;
-    to.resize(before + n, T::zeroed());
-    file.read_exact(bytemuck::cast_slice_mut(&mut to[before..]))
-        .map_err(|e| ReadError::io(path, "reading", e))?;
-    if layout.swapped {
-        to[before..].iter_mut().for_each(swap);
+impl Npy {
+    fn append<T: Pod>(&self, rows: Range<u64>, to: &mut Vec<T>, swap: fn(&mut T)) -> ReadResult<()> {
+        let (size, n) = (size_of::<T>() as u64, (rows.end - rows.start) as usize);
+        let before = to.len();
+        let failed = |doing| move |e| ReadError::io(&self.path, doing, e);
+        let mut file = File::open(&self.path).map_err(failed("opening"))?;
+        file.seek(SeekFrom::Start(self.layout.data + rows.start * size)).map_err(failed("seeking"))?;
+        to.resize(before + n, T::zeroed());
+        file.read_exact(bytemuck::cast_slice_mut(&mut to[before..])).map_err(failed("reading"))?;
+        if self.layout.swapped {
+            to[before..].iter_mut().for_each(swap);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn swap_single(position: &mut [f32; 3]) {

@@ -2,10 +2,8 @@
 
 use super::file::Source;
 use crate::io::ReadResult;
-use crate::io::particles::spread::Spread;
-use crate::io::particles::{
-    About, Columns, DARK_MATTER, ParticleInput, ParticleReader, Positions, array, split_dataset,
-};
+use crate::io::particles::array::{self, Array};
+use crate::io::particles::{ParticleInput, ParticleReader, Positions, split_dataset};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -17,53 +15,51 @@ pub const READER: ParticleReader = ParticleReader {
     open,
 };
 
-struct Arrays {
-    about: About,
-    /// File and place of each.
-    parts: Vec<(PathBuf, String)>,
-    spread: Spread,
+struct Dataset {
+    path: PathBuf,
+    place: String,
+    n: u64,
+    is_double: bool,
 }
 
 fn open(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
-    let (mut parts, mut counts, mut is_double) = (Vec::new(), Vec::new(), false);
-    for path in paths {
+    let parts = paths.iter().map(|path| Dataset::open(path)).collect::<ReadResult<_>>()?;
+    Ok(array::input(READER.name, parts))
+}
+
+impl Dataset {
+    fn open(path: &Path) -> ReadResult<Self> {
         let (file, place) = split_dataset(path).unwrap_or((path, ""));
         let source = Source::open(file)?;
         let column = source
             .find(&format!("/{place}"))?
             .ok_or_else(|| source.bad(&format!("/{place}"), "no such dataset", "one of shape [N, 3]"))?;
-        let n = column.shape.first().copied().unwrap_or(0) as u64;
-        if column.shape.len() != 2 || column.shape[1] != 3 {
+        let &[n, 3] = &column.shape[..] else {
             return Err(source.bad(&column.place, format!("shape {:?}", column.shape), "[N, 3]"));
-        }
-        is_double |= source.is_double(&column)?;
-        parts.push((file.to_path_buf(), column.place));
-        counts.push(n);
+        };
+        let is_double = source.is_double(&column)?;
+        Ok(Self { path: file.to_path_buf(), place: column.place, n: n as u64, is_double })
     }
-    let spread = Spread::of(counts);
-    Ok(Box::new(Arrays { about: array::about(READER.name, spread.total(), is_double), parts, spread }))
 }
 
-impl ParticleInput for Arrays {
-    fn about(&self) -> &About {
-        &self.about
+impl Array for Dataset {
+    fn n(&self) -> u64 {
+        self.n
     }
 
-    fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
-        into.pad(rows.start, (rows.end - rows.start) as usize, DARK_MATTER);
-        for (part, rows) in self.spread.parts(rows) {
-            let (path, place) = &self.parts[part];
-            let source = Source::open(path)?;
-            let column = source.find(place)?.ok_or_else(|| source.bad(place, "it has gone", "a dataset"))?;
-            read_positions(&source, &column, rows, &mut into.position)?;
-        }
-        Ok(())
+    fn is_double(&self) -> bool {
+        self.is_double
     }
 
-    fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
-        let (part, row) = self.spread.find(row);
-        let (path, place) = &self.parts[part];
-        (Path::new(path).into(), format!("{place} row {row}"))
+    fn read(&self, rows: Range<u64>, to: &mut Positions) -> ReadResult<()> {
+        let source = Source::open(&self.path)?;
+        let column = source.find(&self.place)?;
+        let column = column.ok_or_else(|| source.bad(&self.place, "it has gone", "a dataset"))?;
+        read_positions(&source, &column, rows, to)
+    }
+
+    fn place_of(&self, row: u64) -> (PathBuf, String) {
+        (self.path.clone(), format!("{} row {row}", self.place))
     }
 }
 
