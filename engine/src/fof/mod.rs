@@ -20,6 +20,7 @@ mod sums;
 mod types;
 
 pub use error::FofError;
+pub(crate) use search::carve;
 pub use types::{GroupIds, Groups, Ids, Masses, Outcome, Particles, Positions, Role, Rules, SeedRule};
 
 use crate::crew::Crew;

@@ -130,7 +130,7 @@ fn distribute<T: Real>(
 }
 
 /// A list cut into pieces of given lengths.
-fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let piece = |length: usize| {
         let (piece, rest) = std::mem::take(&mut list).split_at_mut(length);
         list = rest;

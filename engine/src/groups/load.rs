@@ -32,7 +32,7 @@ pub struct Loaded {
 }
 
 /// The rows of `n` that `rank` reads.
-fn share(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
+pub(crate) fn share(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
     let cut = |r: u64| (u128::from(n) * u128::from(r) / n_ranks as u128) as u64;
     cut(u64::from(rank.0))..cut(u64::from(rank.0) + 1)
 }

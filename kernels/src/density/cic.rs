@@ -122,7 +122,7 @@ impl Share<'_> {
 }
 
 /// A cube of the size of a cell of `level` about a particle.
-struct Cloud {
+pub(crate) struct Cloud {
     /// The lower of the two cells it touches along each axis.
     low: [i64; 3],
     /// The part of it in the higher one.
@@ -132,7 +132,8 @@ struct Cloud {
 }
 
 impl Cloud {
-    fn new(level: u8, x: [f64; 3]) -> Self {
+    #[inline]
+    pub fn new(level: u8, x: [f64; 3]) -> Self {
         let side = cell_side(level);
         let centre = x.map(|x| x / side + 0.5);
         let low = centre.map(|c| c.floor() as i64 - 1);
@@ -142,14 +143,15 @@ impl Cloud {
 
     /// One of the eight cells that it touches, and the part of it in that.
     #[inline]
-    fn corner(&self, corner: usize) -> ([i64; 3], f64) {
+    pub fn corner(&self, corner: usize) -> ([i64; 3], f64) {
         let bit = |a: usize| corner >> a & 1;
         let part = |a: usize| if bit(a) == 1 { self.high_part[a] } else { 1.0 - self.high_part[a] };
         (std::array::from_fn(|a| self.low[a] + bit(a) as i64), part(0) * part(1) * part(2))
     }
 
     /// The volume that it shares with a cell.
-    fn overlap(&self, level: u8, at: [i64; 3]) -> f64 {
+    #[inline]
+    pub fn overlap(&self, level: u8, at: [i64; 3]) -> f64 {
         let side = cell_side(level);
         let along = |a: usize| {
             let low = (at[a] as f64 * side).max(self.bounds[0][a]);
