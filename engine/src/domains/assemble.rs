@@ -15,12 +15,12 @@ use inselberg_kernels::sfc::morton;
 use rayon::prelude::*;
 
 /// What cells are together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Cells {
     /// A whole octree, if it is one.
     Octree,
-    /// Some of the leaves of one that is known to be graded.
-    Leaves,
+    /// The leaves denser than this, of one that is known to be graded.
+    LeavesAbove(f64),
 }
 
 /// Collective: the part of the rank that owns the given cells, sorted by level and Morton key; bit l
@@ -46,10 +46,16 @@ pub(super) fn assemble(
     let ghosts = links(needed, came, &merged);
     let mut mesh = Mesh::from_sorted(domain, &merged.levels).map_err(of_oct)?;
     let own = masks(mesh.bricks(), &merged.is_own);
-    mesh.set_graded(match cells {
-        Cells::Octree => check(&mesh, &own, levels, comm)?,
-        Cells::Leaves => true,
-    });
+    match cells {
+        Cells::Octree => {
+            let is_graded = check(&mesh, &own, levels, comm)?;
+            mesh.set_graded(is_graded);
+        }
+        Cells::LeavesAbove(threshold) => {
+            mesh.set_graded(true);
+            mesh.set_leaves_above(threshold);
+        }
+    }
     let part = Part { field: AmrField { mesh, rho: merged.rho }, own, ghosts, splits, extra };
     if cfg!(debug_assertions) {
         part.check(comm)?;

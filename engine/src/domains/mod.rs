@@ -209,14 +209,15 @@ fn read_share(
     Ok(share)
 }
 
-/// Collective: shares out leaves alone, as level, position and density, that ranks happen to hold: all leaves above some
-/// threshold of an octree whose leaves that touch differ by one level at most. For several ranks.
+/// Collective: shares out leaves alone, as level, position and density, that ranks happen to hold: all leaves denser than
+/// `threshold` of an octree whose leaves that touch differ by one level at most. For several ranks.
 ///
 /// # Errors
 /// When a rank has more cells than indices, or another rank fails.
 pub fn share_out(
     domain: Domain,
     leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
+    threshold: f64,
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<Part, RunError> {
@@ -224,8 +225,8 @@ pub fn share_out(
     for (level, position, rho) in leaves {
         share.room_for(1).cells.push(Cell { level, position, is_leaf: true, rho }.pack());
     }
-    let request = Request { field: None, threshold: f64::NEG_INFINITY, extra: &[] };
-    decompose(domain, share, &request, Cells::Leaves, comm, observer)
+    let request = Request { field: None, threshold, extra: &[] };
+    decompose(domain, share, &request, Cells::LeavesAbove(threshold), comm, observer)
 }
 
 /// Collective: from cells that ranks happen to hold to their parts.

@@ -21,7 +21,7 @@ pub fn part(lay: &Lay, tests: Tests, comm: &Comm, observer: &dyn Observer) -> Re
     }
     let levels = tests.roots.into_iter().flat_map(|root| (lay.shape.level_min..).zip(root));
     let cells = levels.flat_map(|(level, tests)| cells(tests).map(move |(at, rho)| (level, at, rho)));
-    share_out(lay.shape.domain, cells, comm, observer)
+    share_out(lay.shape.domain, cells, lay.threshold, comm, observer)
 }
 
 /// Position and density of every cell.
@@ -47,6 +47,7 @@ fn alone(lay: &Lay, roots: Vec<Vec<TestLevel>>) -> Result<AmrField, RunError> {
         coarser.chain(keys.iter().zip(&masks).map(|(k, m)| (k.as_slice(), m.as_slice()))).collect();
     let mut mesh = Mesh::from_leaf_bricks(lay.shape.domain, &levels)?;
     mesh.set_graded(true);
+    mesh.set_leaves_above(lay.threshold);
     let mut rho: Vec<f64> = bytemuck::zeroed_vec(mesh.n_cells());
     let parts: Vec<&[f64]> =
         (0..n_levels).flat_map(|level| roots.iter().map(move |root| root[level].rho.as_slice())).collect();

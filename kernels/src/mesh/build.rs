@@ -77,6 +77,7 @@ impl Mesh {
             bricks: Vec::new(),
             n_cells: 0,
             graded: false,
+            above: None,
         };
         for (level, cells) in levels.iter().enumerate() {
             mesh.push_level(level as u8, cells)?;
