@@ -221,7 +221,11 @@ fn mesh(raw: &Source<'_>, field: &FieldChoice) -> Result<Option<GrowConfig>, Con
         return Err(raw.unfit("field", &given, "auto or cic with --mesh-from-particles"));
     }
     if kinds == [false; N_KINDS] {
-        return Err(raw.unfit("particle-types", &raw.shown("particle-types"), "at least one kind of particles"));
+        return Err(raw.unfit(
+            "particle-types",
+            &raw.shown("particle-types"),
+            "at least one kind of particles",
+        ));
     }
     if let Some(least) = level_min.filter(|least| *least > level_max) {
         let expected = format!("at most --level-max {level_max}");

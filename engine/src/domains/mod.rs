@@ -28,12 +28,12 @@ use crate::observe::Observer;
 use crate::phew::{RunError, timed};
 use crate::stages::load::{Source, domain, read_field, read_tests};
 use crate::stages::tests;
+use assemble::Cells;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::CellIdx;
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::phew::tests::TestCells;
-use assemble::Cells;
 use record::Cell;
 use share::{Request, Share, read_cells, read_particles};
 

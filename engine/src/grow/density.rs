@@ -47,13 +47,7 @@ pub fn lay<T: Real>(
 }
 
 /// `None` where a leaf holds more than the quantum allows.
-fn lay_once<T: Real>(
-    lay: &Lay,
-    roots: &Roots<T>,
-    mesh: &Mesh,
-    quantum: f64,
-    crew: &Crew,
-) -> Option<Tests> {
+fn lay_once<T: Real>(lay: &Lay, roots: &Roots<T>, mesh: &Mesh, quantum: f64, crew: &Crew) -> Option<Tests> {
     let (rooms, is_full) = (Rooms::<(Desk, Pile)>::default(), AtomicBool::new(false));
     let work = |i: usize| {
         if is_full.load(Relaxed) {

@@ -23,7 +23,12 @@ pub struct Loaded {
 ///
 /// # Errors
 /// A file is not what its header says, a number is none, or a particle is outside the box.
-pub fn load(input: &dyn ParticleInput, plan: &Plan, comm: &Comm, observer: &dyn Observer) -> ReadResult<Loaded> {
+pub fn load(
+    input: &dyn ParticleInput,
+    plan: &Plan,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> ReadResult<Loaded> {
     let all = &input.about().species;
     let stretch = |s: &usize| Stretch { species: *s, rows: share(all[*s].n, comm.rank(), comm.n_ranks()) };
     let stretches: Vec<Stretch> = plan.species.iter().map(stretch).collect();

@@ -142,7 +142,8 @@ impl Lay {
         let n = position.len() as u64;
         let observer = crew.observer();
         let found = if comm.n_ranks() == 1 {
-            let roots = timed(observer, "particles", n, || roots::gather(self, position, mass, None, comm.rank()))?;
+            let roots =
+                timed(observer, "particles", n, || roots::gather(self, position, mass, None, comm.rank()))?;
             self.of_roots(roots, comm, crew)?
         } else {
             let roots = timed(observer, "particles", n, || {

@@ -100,7 +100,8 @@ pub fn shape(config: &GrowConfig, plan: &Plan, n: u64, n_ranks: usize) -> Result
     if level_min > level_max {
         return Err(GrowError::Levels { least: level_min, most: level_max });
     }
-    let enough = level_of(n / OF_ROOT).max(level_of(ROOTS_OF_RANK * n_ranks as u64 - 1) + u8::from(n_ranks > 1));
+    let enough =
+        level_of(n / OF_ROOT).max(level_of(ROOTS_OF_RANK * n_ranks as u64 - 1) + u8::from(n_ranks > 1));
     let root_level = config.root_level.unwrap_or(enough).min(DEEPEST_ROOTS).min(level_min - 2);
     let domain = Domain { coarse: [1; 3], periodic: [plan.periodic; 3] };
     Ok(Shape { domain, root_level, level_min, level_max, m_refine: config.m_refine })

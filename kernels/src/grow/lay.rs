@@ -236,7 +236,14 @@ impl Pile {
     }
 
     /// Lays what reaches the root from a particle that is in another, or reaches it over the edge of the box.
-    pub fn lay_border(&mut self, tree: &Tree, shape: &Shape, root: u64, (level, x): (u8, [f64; 3]), mass: f64) {
+    pub fn lay_border(
+        &mut self,
+        tree: &Tree,
+        shape: &Shape,
+        root: u64,
+        (level, x): (u8, [f64; 3]),
+        mass: f64,
+    ) {
         let depth = level - shape.root_level;
         let own = x.map(|x| (x / cell_side(shape.root_level)).floor() as i64);
         let root = position63(root);
@@ -266,7 +273,13 @@ impl Pile {
         }
     }
 
-    fn share_among(&mut self, tree: &Tree, (level, at, first): (u8, [i64; 3], u32), mass: f64, cloud: &Cloud) {
+    fn share_among(
+        &mut self,
+        tree: &Tree,
+        (level, at, first): (u8, [i64; 3], u32),
+        mass: f64,
+        cloud: &Cloud,
+    ) {
         let whole = cloud.overlap(level, at);
         for child in 0..8 {
             let at = std::array::from_fn(|a| 2 * at[a] + i64::from(child >> a & 1));
@@ -279,7 +292,14 @@ impl Pile {
 
     /// The leaves of `level` denser than `threshold`, appended; `unit` is the volume of the box. Their number, and
     /// the greatest density of any leaf of the level.
-    pub fn tests(&self, tree: &Tree, level: u8, unit: f64, threshold: f64, into: &mut TestLevel) -> (u64, f64) {
+    pub fn tests(
+        &self,
+        tree: &Tree,
+        level: u8,
+        unit: f64,
+        threshold: f64,
+        into: &mut TestLevel,
+    ) -> (u64, f64) {
         let (volume, mut n_leaves, mut densest) = (cell_volume(level), 0, 0.0);
         for oct in tree.octs_of(level) {
             let first = cell_of(oct, 0);

@@ -41,7 +41,8 @@ impl Tree {
             split.drain(..).for_each(|(key, cell)| self.split(key, cell));
             if level + 1 < shape.level_min {
                 let octs = (begin..).zip(&self.parent[begin..]);
-                split.extend(octs.flat_map(|(oct, key)| (0..8).map(move |i| (key << 3 | i, cell_of(oct, i)))));
+                split
+                    .extend(octs.flat_map(|(oct, key)| (0..8).map(move |i| (key << 3 | i, cell_of(oct, i)))));
             } else if level + 1 < shape.level_max {
                 let mut oct = begin;
                 for brick in levels(level + 1) {
