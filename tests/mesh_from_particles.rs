@@ -408,6 +408,18 @@ fn swift_s_snapshot_by_the_command_line() {
     assert!(peak.iter().all(|rho| *rho > 40.0 * mean), "{peak:?}");
     let heaviest = clumps.reals("mass").expect("masses").iter().copied().fold(0.0, f64::max);
     assert!(heaviest > 5.0 * mass[0] && heaviest < mass.iter().sum(), "{heaviest}");
+    let [wide, to] = ["three.hdf5", "again.hdf5"].map(|name| room.path(name));
+    done(&["recut", &wide, "-o", &to, "--saddle-threshold", "300", "--relevance-threshold", "2"]);
+    let (again, fresh) = (read(Path::new(&to)).expect("cut again"), {
+        let to = room.path("fresh.hdf5");
+        let args = ["--density-threshold", "40", "--saddle-threshold", "300", "--relevance-threshold", "2"];
+        done(&[&["phew", &input, FLAG, "-o", &to, "--m-refine", "4"], &args[..]].concat());
+        read(Path::new(&to)).expect("a catalogue")
+    });
+    assert_same(&again, &fresh, "cut again");
+    let low = ["recut", &wide, "-o", &to, "--saddle-threshold", "39"];
+    let refused = common::room::command(&low).output().expect("the program starts");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("saddle threshold 39"), "{refused:?}");
     // Every particle has the clump of the leaf that it lies in.
     let cells = one.table("cells").expect("cells");
     let (level, clump) = (cells.column("level"), cells.counts("clump").expect("clumps"));
@@ -479,6 +491,7 @@ fn what_does_not_suit_is_refused_in_one_line() {
         &["5000 particles", "--particle-types"],
     );
     refuses(&[FLAG, "--box", "18", "--particle-types", "0,0,0,0,0,0,0"], &["at least one kind"]);
+    refuses(&[], &["box.npy", "particles without a mesh", "--mesh-from-particles"]);
     refuses(&["--m-refine", "4"], &["--m-refine", "--mesh-from-particles"]);
     refuses(&["--box", "18"], &["--box", "--mesh-from-particles"]);
     room.refuses(&["phew", &npy, FLAG, "--box", "18", "-o", &to], &["density threshold"]);

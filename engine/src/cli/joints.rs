@@ -6,8 +6,8 @@ use inselberg::config::PhewJob;
 use inselberg::crew::Crew;
 use inselberg::domains::Part;
 use inselberg::grow::{GrowConfig, ParticleSnapshot};
-use inselberg::io::particles::open_particles;
-use inselberg::io::{Header, Snapshot};
+use inselberg::io::particles::{PARTICLE_READERS, file_of, open_particles};
+use inselberg::io::{Header, READERS, Snapshot};
 use inselberg::phew::RunError;
 use inselberg::report::{
     NodeLoad, RankReport, Recorder, Stage, Totals, node_loads, peak_memory, summary_json, summary_text,
@@ -34,11 +34,21 @@ pub enum PhewInput {
 impl PhewInput {
     /// Opens the input of `job`.
     pub fn open(job: &PhewJob) -> Result<Self, Failure> {
-        let Some(mesh) = job.mesh else { return Ok(Self::Cells(inselberg::io::open(&job.input)?)) };
+        let Some(mesh) = job.mesh else { return Self::open_cells(&job.input) };
         let particles = open_particles(std::slice::from_ref(&job.input))?;
         let snapshot = ParticleSnapshot::new(particles, &mesh);
         let snapshot = snapshot.map_err(|error| Failure::about(&job.input, error))?;
         Ok(Self::Particles(Box::new(snapshot), mesh))
+    }
+
+    fn open_cells(path: &Path) -> Result<Self, Failure> {
+        let is_cells = READERS.iter().any(|reader| (reader.recognises)(path));
+        let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
+        if !is_cells && file_of(path).exists() && is_particles() {
+            let expected = "a snapshot with cells, or --mesh-from-particles";
+            return Err(Failure::about(path, format!("particles without a mesh; expected {expected}")));
+        }
+        Ok(Self::Cells(inselberg::io::open(path)?))
     }
 
     /// The snapshot, or the particles as one.
@@ -159,11 +169,23 @@ fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
     }
     for (attribute, name) in [("density", "density > "), ("relevance", "relevance "), ("saddle", "saddle ")] {
         match catalogue.attribute(&format!("{attribute}_threshold")) {
-            Some(catalogue::Attribute::Real(value)) if *value > 0.0 => parts.push(format!("{name}{value}")),
+            Some(catalogue::Attribute::Real(value)) if *value > 0.0 => {
+                let value = if attribute == "relevance" { *value } else { as_given(*value, catalogue) };
+                parts.push(format!("{name}{value}"));
+            }
             _ => {}
         }
     }
     parts.join(",  ")
+}
+
+/// A density threshold in the unit in which it was given, without the last digits where that is not the code's.
+#[cfg(feature = "plot")]
+fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
+    match catalogue.attribute("mean_density") {
+        Some(catalogue::Attribute::Real(mean)) => (threshold / mean * 1e6).round() / 1e6,
+        _ => threshold,
+    }
 }
 
 /// The unit of density as a person calls it.

@@ -268,6 +268,7 @@ pub const OPTIONS: &[Opt] = &[
         example: "150",
         commands: &[Recut],
         help: "The new saddle threshold (code units); the catalogue's own if not given",
+        doc: "In mean densities where the mesh was made from particles, as it was given then.",
         ..ROW
     },
     Opt {

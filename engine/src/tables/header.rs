@@ -120,6 +120,8 @@ pub struct RecutHeader {
     pub space: SizedBox,
     /// Threshold of its test cells.
     pub density_threshold: f64,
+    /// The unit of thresholds as given: the mean density, where the mesh was made from particles.
+    pub unit: f64,
     /// Its relevance threshold.
     pub relevance_threshold: f64,
     /// Its saddle threshold, where haloes were made.
@@ -165,6 +167,7 @@ impl RecutHeader {
         Ok(Self {
             space,
             density_threshold: real("density_threshold")?,
+            unit: real("mean_density").ok().filter(|mean| *mean > 0.0).unwrap_or(1.0),
             relevance_threshold: real("relevance_threshold")?,
             saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
             mass_threshold: real("mass_threshold")?,
