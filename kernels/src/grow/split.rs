@@ -23,7 +23,7 @@ pub type SplitLevels = Vec<Vec<SplitBrick>>;
 /// The cells of a root with more than `m_refine` particles. `keys` are those of all its particles, sorted.
 /// Linear in the particles, times the levels on which they are in such cells.
 pub fn crowded(shape: &Shape, keys: &[u64]) -> SplitLevels {
-    let mut runs = Vec::from([0..keys.len()]);
+    let mut runs: Vec<Range<usize>> = std::iter::once(0..keys.len()).collect();
     let of_level = |level: u8| {
         let shift = 3 * u32::from(shape.level_max - level);
         let (mut bricks, mut found) = (Vec::new(), Vec::new());
@@ -80,7 +80,7 @@ pub fn grade(shape: &Shape, levels: &mut SplitLevels) {
 /// For each parity of a brick's place and each of its cells, the cells of the next coarser level that are or
 /// touch the cell's parent on the cell's side. They lie in the brick around the parent and in those beside it, by
 /// bit where they are beside it: below along an axis on which the place is even, above where it is odd.
-const FORCED: [[[u64; 8]; 64]; 8] = {
+static FORCED: [[[u64; 8]; 64]; 8] = {
     let mut table = [[[0; 8]; 64]; 8];
     let mut i = 0;
     while i < 8 * 64 * 8 {
