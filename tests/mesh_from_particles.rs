@@ -482,7 +482,7 @@ fn what_does_not_suit_is_refused_in_one_line() {
     refuses(&[FLAG, "--box", "0"], &["--box", "above 0"]);
     refuses(&[FLAG, "--box", "3"], &["box.npy", "row", "far outside the box"]);
     refuses(&[FLAG, "--box", "18", "--m-refine", "0"], &["--m-refine", "1 or more"]);
-    refuses(&[FLAG, "--box", "18", "--level-min", "1"], &["--level-min", "2 to 20"]);
+    refuses(&[FLAG, "--box", "18", "--level-min", "1"], &["--level-min", "2 to 12"]);
     refuses(&[FLAG, "--box", "18", "--level-max", "21"], &["--level-max", "2 to 20"]);
     refuses(&[FLAG, "--box", "18", "--level-min", "9", "--level-max", "8"], &["--level-min", "at most"]);
     refuses(&[FLAG, "--box", "18", "--field", "rho"], &["--field", "auto or cic"]);
@@ -537,6 +537,12 @@ fn particles_that_are_none_are_refused() {
     ] {
         let text = said(given);
         assert!(text.contains(part) && text.contains("expected"), "{text}");
+    }
+    for (least, most) in [(1, 8), (13, 20), (9, 8), (2, 21)] {
+        let given = Given::new(vec![[1.0; 3]], vec![1.0], true);
+        let found = grow(&given, &config(8, least..most), 10.0, &Comm::solo(), &Crew::default());
+        let text = found.map(|_| ()).expect_err("no such levels").to_string();
+        assert!(text.contains(&format!("--level-min {least}, --level-max {most}: expected")), "{text}");
     }
     let mut long = Given::new(vec![[1.0; 3]], vec![1.0], true);
     long.about.sides = Some([10.0, 10.0, 20.0]);

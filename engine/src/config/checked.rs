@@ -7,7 +7,7 @@ use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use crate::recut::NewThresholds;
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
-use inselberg_kernels::grow::DEEPEST;
+use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -203,11 +203,14 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
 /// The mesh to be made from particles, if one is asked for.
 fn mesh(raw: &Source<'_>, field: &FieldChoice) -> Result<Option<GrowConfig>, ConfigError> {
     const OF_MESH: [&str; 5] = ["m-refine", "level-min", "level-max", "particle-types", "box"];
-    let is_level = |n| (2..=u64::from(DEEPEST)).contains(&n);
-    let levels = format!("a level from 2 to {DEEPEST}");
+    let level = |name, most: u8| {
+        let level =
+            raw.count(name, |n| (2..=u64::from(most)).contains(&n), &format!("a level from 2 to {most}"))?;
+        Ok(level.map(|level| level as u8))
+    };
     let m_refine = raw.count("m-refine", |n| (1..=1 << 40).contains(&n), "1 or more particles")?.unwrap_or(8);
-    let level_min = raw.count("level-min", is_level, &levels)?.map(|l| l as u8);
-    let level_max = raw.count("level-max", is_level, &levels)?.map_or(DEEPEST, |l| l as u8);
+    let (level_min, level_max) =
+        (level("level-min", DEEPEST_COARSE)?, level("level-max", DEEPEST)?.unwrap_or(DEEPEST));
     let (kinds, _) = raw.kinds("particle-types");
     let side = raw.real("box", |x| x > 0.0, "a finite side above 0")?;
     if !raw.switch("mesh-from-particles") {

@@ -1,5 +1,7 @@
 //! Why no mesh can be made from particles, each as one line.
 
+use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE};
+
 /// Why particles make no mesh.
 #[derive(Debug, thiserror::Error)]
 pub enum GrowError {
@@ -55,8 +57,10 @@ pub enum GrowError {
         /// How many.
         n: u64,
     },
-    /// The coarse grid is finer than the deepest level.
-    #[error("--level-min {least}: deeper than --level-max {most}; expected at most that")]
+    /// Levels that no mesh can have.
+    #[error(
+        "--level-min {least}, --level-max {most}: expected 2 to {DEEPEST_COARSE} and 2 to {DEEPEST}, the first at most the second"
+    )]
     Levels {
         /// The coarse level.
         least: u8,

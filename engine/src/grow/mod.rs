@@ -43,7 +43,7 @@ use plan::Plan;
 pub struct GrowConfig {
     /// Cells with more particles are split; at least 1.
     pub m_refine: u64,
-    /// All cells above this level are split: 2 to `level_max`. `None`: the level that has as many cells as there are
+    /// All cells above this level are split: 2 to 12, and at most `level_max`. `None`: the level that has as many cells as there are
     /// particles, or the next coarser one.
     pub level_min: Option<u8>,
     /// The level of the finest leaves: 2 to 20.

@@ -4,7 +4,7 @@ use super::{GrowConfig, GrowError};
 use crate::groups::contents;
 use crate::io::particles::{About, MassOf, N_KINDS, Species};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::grow::Shape;
+use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE, Shape};
 
 /// Particles of a root that a task works on, about: at least this on average.
 const OF_ROOT: u64 = 8192;
@@ -96,8 +96,9 @@ fn mass_of_all(species: &[&Species]) -> Result<Option<f64>, GrowError> {
 /// Where cells are split, for so many particles.
 pub fn shape(config: &GrowConfig, plan: &Plan, n: u64, n_ranks: usize) -> Result<Shape, GrowError> {
     let level_max = config.level_max;
-    let level_min = config.level_min.unwrap_or_else(|| level_of(n).clamp(2, level_max));
-    if level_min > level_max {
+    let level_min = config.level_min.unwrap_or(level_of(n).min(DEEPEST_COARSE).min(level_max).max(2));
+    let is_sound = (2..=DEEPEST_COARSE).contains(&level_min) && (level_min..=DEEPEST).contains(&level_max);
+    if !is_sound {
         return Err(GrowError::Levels { least: level_min, most: level_max });
     }
     let enough =

@@ -281,10 +281,13 @@ impl Pile {
         cloud: &Cloud,
     ) {
         let whole = cloud.overlap(level, at);
+        let half = |a: usize| [0, 1].map(|bit| cloud.overlap_along(level + 1, a, 2 * at[a] + bit));
+        let halves = [half(0), half(1), half(2)];
         for child in 0..8 {
-            let at = std::array::from_fn(|a| 2 * at[a] + i64::from(child >> a & 1));
-            let part = cloud.overlap(level + 1, at) / whole;
+            let bit = |a: usize| (child >> a & 1) as usize;
+            let part = halves[0][bit(0)] * halves[1][bit(1)] * halves[2][bit(2)] / whole;
             if part > 0.0 {
+                let at = std::array::from_fn(|a| 2 * at[a] + bit(a) as i64);
                 self.share(tree, (level + 1, at, first + child), mass * part, cloud);
             }
         }

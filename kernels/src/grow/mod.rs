@@ -26,6 +26,9 @@ use crate::sfc::morton63;
 /// Deepest level of cells that particles can have: coordinates take 20 bits.
 pub const DEEPEST: u8 = 20;
 
+/// Deepest level above which all cells can be split.
+pub const DEEPEST_COARSE: u8 = 12;
+
 /// Where cells are split. `root_level + 2 <= level_min <= level_max <= DEEPEST`; the box is one cube.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
