@@ -1,6 +1,8 @@
 //! PHEW on a mesh that is made from particles: the definition of the mesh, the densities of the whole mesh bit for
 //! bit, ranks and threads, the command line, and damage.
 
+#![cfg_attr(not(feature = "hdf5"), allow(dead_code, unused_imports))]
+
 mod common;
 mod verify;
 
