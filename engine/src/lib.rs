@@ -65,6 +65,7 @@ pub mod crew;
 pub mod domains;
 pub mod fof;
 pub mod groups;
+pub mod grow;
 pub mod hidden;
 pub mod io;
 pub mod observe;

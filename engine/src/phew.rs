@@ -2,6 +2,7 @@
 
 use crate::amr::AmrField;
 use crate::crew::Crew;
+use crate::grow::GrowError;
 use crate::io::ReadError;
 use crate::observe::Observer;
 use crate::peaks::Peaks;
@@ -46,6 +47,9 @@ pub enum RunError {
     /// Particles are asked for and there are none.
     #[error("the input has no particles; expected some, or a --field of its cells")]
     NoParticles,
+    /// No mesh can be made from the particles.
+    #[error(transparent)]
+    Grow(#[from] GrowError),
     /// Its cells are no octree.
     #[error("the mesh of the input is broken: {0}")]
     Mesh(#[from] MeshError),

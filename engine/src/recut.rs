@@ -56,7 +56,7 @@ pub enum RecutError {
 pub struct NewThresholds {
     /// Peaks with a smaller peak-to-saddle ratio are noise.
     pub relevance: Option<f64>,
-    /// Clumps that meet above it are merged into one halo.
+    /// Clumps that meet above it are merged into one halo; in mean densities where the mesh was made from particles.
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass (code units) are not listed.
     pub mass: Option<f64>,
@@ -70,10 +70,11 @@ pub struct NewThresholds {
 pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
     let header = RecutHeader::of(stored)?;
     let relevance = thresholds.relevance.unwrap_or(header.relevance_threshold);
-    let saddle = thresholds.saddle.or(header.saddle_threshold);
+    let saddle = thresholds.saddle.map(|saddle| saddle * header.unit).or(header.saddle_threshold);
     let mass = thresholds.mass.unwrap_or(header.mass_threshold);
     if let Some(saddle) = saddle.filter(|s| *s < header.density_threshold) {
-        return Err(RecutError::SaddleBelowDensity { saddle, density: header.density_threshold });
+        let density = header.density_threshold / header.unit;
+        return Err(RecutError::SaddleBelowDensity { saddle: saddle / header.unit, density });
     }
     let peaks = read_tree(stored, &header)?;
     let cut = Cut { density: header.density_threshold, relevance, saddle };

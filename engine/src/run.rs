@@ -1,8 +1,9 @@
 //! The recipe: a snapshot in, a catalogue out.
 
-use crate::catalogue::{CataloguePart, PartTable};
+use crate::catalogue::{Attribute, CataloguePart, PartTable};
 use crate::crew::Crew;
 use crate::domains::{Part, load};
+use crate::grow::{GrowConfig, ParticleSnapshot, grow};
 use crate::io::Snapshot;
 use crate::phew::{FieldChoice, PhewConfig, RunError, Segmentation, Task, Thresholds, segment, timed};
 use crate::ranks::balance::Balance;
@@ -30,6 +31,8 @@ pub struct Outcome {
     pub part: Part,
     /// How the work lies on the ranks.
     pub balance: Balance,
+    /// The greatest density of any leaf of all ranks.
+    pub densest: f64,
 }
 
 /// PHEW on a snapshot.
@@ -48,7 +51,6 @@ pub fn run(
     comm: &Comm,
     crew: &Crew,
 ) -> Result<Outcome, RunError> {
-    let observer = crew.observer();
     if config.with_particles && !snapshot.has_particles() {
         return Err(RunError::NoParticles);
     }
@@ -56,12 +58,85 @@ pub fn run(
     let thresholds = mass_in_code_units(snapshot, config, comm)?;
     let columns = Columns::of(snapshot, source);
     let part = load(snapshot, source, thresholds.density, &columns.names(), comm, crew)?;
-    let (field, n_leaves) = (&part.field, part.n_own_leaves() as u64);
+    let n_leaves = part.n_own_leaves() as u64;
+    let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
+    let input = Input {
+        snapshot,
+        field: source.name(),
+        columns,
+        thresholds,
+        n_leaves: comm.all_reduce_counts(&[n_leaves], Reduce::Sum)?[0],
+        densest: comm.all_max(&[densest])?[0],
+        mesh: Vec::new(),
+    };
+    run_on(input, part, config, comm, crew)
+}
+
+/// PHEW on the mesh that particles make: density and saddle threshold of `config` are in mean densities of the
+/// particles on it, its field is not looked at. Of the cells those denser than the threshold are listed alone.
+///
+/// Collective, and with the promises of [`run`].
+///
+/// # Errors
+/// As [`run`], and as [`grow`].
+pub fn run_on_particles(
+    snapshot: &ParticleSnapshot,
+    mesh: &GrowConfig,
+    config: &PhewConfig,
+    comm: &Comm,
+    crew: &Crew,
+) -> Result<Outcome, RunError> {
+    let grown = grow(snapshot.input(), mesh, config.thresholds.density, comm, crew)?;
+    let mut thresholds = mass_in_code_units(snapshot, config, comm)?;
+    thresholds.density *= grown.mean_density;
+    thresholds.saddle = thresholds.saddle.map(|saddle| saddle * grown.mean_density);
+    let input = Input {
+        snapshot,
+        field: "cic",
+        columns: Columns { moving: false, weighed: false },
+        thresholds,
+        n_leaves: grown.n_leaves,
+        densest: grown.densest,
+        mesh: vec![
+            ("mean_density", Attribute::Real(grown.mean_density)),
+            ("m_refine", Attribute::Int(grown.shape.m_refine.cast_signed())),
+            ("level_min", Attribute::Int(grown.shape.level_min.into())),
+            ("level_max", Attribute::Int(grown.shape.level_max.into())),
+        ],
+    };
+    run_on(input, grown.part, config, comm, crew)
+}
+
+/// What a part was made from.
+struct Input<'a> {
+    snapshot: &'a dyn Snapshot,
+    field: &'a str,
+    columns: Columns,
+    /// In code units.
+    thresholds: Thresholds,
+    /// Of all ranks.
+    n_leaves: u64,
+    densest: f64,
+    /// What is to say of a mesh that was made here.
+    mesh: Vec<(&'static str, Attribute)>,
+}
+
+/// Collective: from parts to the catalogue.
+fn run_on(
+    input: Input,
+    part: Part,
+    config: &PhewConfig,
+    comm: &Comm,
+    crew: &Crew,
+) -> Result<Outcome, RunError> {
+    let (observer, thresholds, snapshot) = (crew.observer(), input.thresholds, input.snapshot);
+    let field = &part.field;
     comm.at("test cells");
-    let tests = timed(observer, "test cells", n_leaves, || tests::find(field, thresholds.density));
+    let n_own = part.n_own_leaves() as u64;
+    let tests = timed(observer, "test cells", n_own, || tests::find(field, thresholds.density));
     let links = TestLinks::of(&part, &tests);
     let n_tests = (tests.len() - links.shared.len()) as u64;
-    let extra = columns.sort(&part, &tests, &links);
+    let extra = input.columns.sort(&part, &tests, &links);
     let task = Task {
         field,
         links: &links,
@@ -87,19 +162,22 @@ pub fn run(
             tables.push(particles_table(snapshot, &part, &segmentation, &ids, comm)?);
         }
     }
-    let totals = totals(n_leaves, n_tests, &segmentation, &found, comm)?;
+    let totals = totals(input.n_leaves, n_tests, &segmentation, &found, comm)?;
     // Ranks may have different numbers of threads; the attributes are the same on all.
     let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
-    let attributes = attributes(&Provenance {
+    let mut attributes = attributes(&Provenance {
         header: snapshot.header(),
-        field: source.name(),
+        has_units: snapshot.has_units(),
+        field: input.field,
         thresholds: &thresholds,
         rules: config.rules,
         totals: &totals,
         run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
     });
+    attributes.extend(input.mesh.into_iter().map(|(name, value)| (name.to_string(), value)));
     let balance = segmentation.balance;
-    Ok(Outcome { catalogue: CataloguePart { attributes, tables }, part, balance })
+    let densest = input.densest;
+    Ok(Outcome { catalogue: CataloguePart { attributes, tables }, part, balance, densest })
 }
 
 fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Result<Source<'a>, RunError> {
@@ -189,7 +267,7 @@ fn tables(segmentation: &Segmentation, found: &Structures, comm: &Comm) -> Resul
     ])
 }
 
-/// Collective: totals over all ranks.
+/// Collective: totals over all ranks; `n_leaves` is one already.
 fn totals(
     n_leaves: u64,
     n_tests: u64,
@@ -197,14 +275,14 @@ fn totals(
     found: &Structures,
     comm: &Comm,
 ) -> Result<[(&'static str, u64); 6], CommError> {
-    let local = [n_leaves, n_tests, found.clumps.len() as u64, found.haloes.len() as u64];
+    let local = [n_tests, found.clumps.len() as u64, found.haloes.len() as u64];
     let sums = comm.all_reduce_counts(&local, Reduce::Sum)?;
     Ok([
-        ("n_leaf_cells", sums[0]),
-        ("n_test_cells", sums[1]),
+        ("n_leaf_cells", n_leaves),
+        ("n_test_cells", sums[0]),
         ("n_peaks", segmentation.peaks.n_global),
-        ("n_clumps", sums[2]),
-        ("n_haloes", sums[3]),
+        ("n_clumps", sums[1]),
+        ("n_haloes", sums[2]),
         ("n_levels", found.max_level),
     ])
 }

@@ -20,6 +20,7 @@
 pub mod density;
 pub mod fof;
 pub mod geom;
+pub mod grow;
 pub mod ids;
 pub mod mesh;
 pub mod phew;

@@ -27,6 +27,23 @@ fn spread21(x: u64) -> u64 {
     (x | x << 2) & 0x1249_2492_4924_9249
 }
 
+/// The position of which [`morton63`] made a key.
+#[inline]
+pub fn position63(key: u64) -> [u32; 3] {
+    [gather21(key), gather21(key >> 1), gather21(key >> 2)]
+}
+
+/// Moves bit 3 i to bit i, for the 21 lowest of these.
+#[inline]
+fn gather21(x: u64) -> u32 {
+    let x = x & 0x1249_2492_4924_9249;
+    let x = (x | x >> 2) & 0x10c3_0c30_c30c_30c3;
+    let x = (x | x >> 4) & 0x100f_00f0_0f00_f00f;
+    let x = (x | x >> 8) & 0x001f_0000_ff00_00ff;
+    let x = (x | x >> 16) & 0x001f_0000_0000_ffff;
+    ((x | x >> 32) & 0x1f_ffff) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +56,6 @@ mod tests {
             assert_eq!(morton([0, 0, 1 << bit]), 4 << (3 * bit));
         }
         assert_eq!(u128::from(morton63([123_456, 2_097_151, 77])), morton([123_456, 2_097_151, 77]));
+        assert_eq!(position63(morton63([123_456, 2_097_151, 77])), [123_456, 2_097_151, 77]);
     }
 }

@@ -5,14 +5,16 @@ use inselberg::catalogue::{self, Catalogue, CataloguePart};
 use inselberg::config::PhewJob;
 use inselberg::crew::Crew;
 use inselberg::domains::Part;
-use inselberg::io::{Header, Snapshot};
+use inselberg::grow::{GrowConfig, ParticleSnapshot};
+use inselberg::io::particles::{PARTICLE_READERS, file_of, open_particles};
+use inselberg::io::{Header, READERS, Snapshot};
 use inselberg::phew::RunError;
 use inselberg::ranks::joint::JointError;
 use inselberg::report::{
     NodeLoad, RankReport, Recorder, Stage, Totals, node_loads, peak_memory, summary_json, summary_text,
     trace, workers_json, workers_text,
 };
-use inselberg::run::{Outcome, run};
+use inselberg::run::{Outcome, run, run_on_particles};
 use inselberg::synth::{ParticleBox, ParticleMeta, write_particles};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_tasks::Team;
@@ -23,17 +25,58 @@ use std::path::Path;
 #[cfg(feature = "plot")]
 const PIXEL_LEVEL: u8 = 9;
 
-/// Collective: runs PHEW on the snapshot of `job` with these workers; a bar a stage on stderr if `progress`.
+/// What PHEW runs on.
+pub enum PhewInput {
+    /// A snapshot with cells.
+    Cells(Box<dyn Snapshot>),
+    /// Particles, and the mesh that is made from them.
+    Particles(Box<ParticleSnapshot>, GrowConfig),
+}
+
+impl PhewInput {
+    /// Opens the input of `job`.
+    pub fn open(job: &PhewJob) -> Result<Self, Failure> {
+        let Some(mesh) = job.mesh else { return Self::open_cells(&job.input) };
+        let particles = open_particles(std::slice::from_ref(&job.input))?;
+        let snapshot = ParticleSnapshot::new(particles, &mesh);
+        let snapshot = snapshot.map_err(|error| Failure::about(&job.input, error))?;
+        Ok(Self::Particles(Box::new(snapshot), mesh))
+    }
+
+    fn open_cells(path: &Path) -> Result<Self, Failure> {
+        let is_cells = READERS.iter().any(|reader| (reader.recognises)(path));
+        let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
+        if !is_cells && file_of(path).exists() && is_particles() {
+            let expected = "a snapshot with cells, or --mesh-from-particles";
+            return Err(Failure::about(path, format!("particles without a mesh; expected {expected}")));
+        }
+        Ok(Self::Cells(inselberg::io::open(path)?))
+    }
+
+    /// The snapshot, or the particles as one.
+    pub fn snapshot(&self) -> &dyn Snapshot {
+        match self {
+            Self::Cells(snapshot) => snapshot.as_ref(),
+            Self::Particles(snapshot, _) => snapshot.as_ref(),
+        }
+    }
+}
+
+/// Collective: runs PHEW on the input of `job` with these workers; a bar a stage on stderr if `progress`.
 pub fn segment(
     job: &PhewJob,
-    snapshot: &dyn Snapshot,
+    input: &PhewInput,
     team: Team,
     comm: &Comm,
     progress: bool,
 ) -> Result<(Outcome, Recorder), Failure> {
     let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
     let crew = Crew::new(team, &recorder);
-    let outcome = run(snapshot, &job.phew, comm, &crew).map_err(|error| match error {
+    let ran = match input {
+        PhewInput::Cells(snapshot) => run(snapshot.as_ref(), &job.phew, comm, &crew),
+        PhewInput::Particles(snapshot, mesh) => run_on_particles(snapshot, mesh, &job.phew, comm, &crew),
+    };
+    let outcome = ran.map_err(|error| match error {
         RunError::Read(error) => error.into(),
         RunError::Comm(error) => Failure::ranks(error),
         error => Failure::about(&job.input, error),
@@ -139,11 +182,23 @@ fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
     }
     for (attribute, name) in [("density", "density > "), ("relevance", "relevance "), ("saddle", "saddle ")] {
         match catalogue.attribute(&format!("{attribute}_threshold")) {
-            Some(catalogue::Attribute::Real(value)) if *value > 0.0 => parts.push(format!("{name}{value}")),
+            Some(catalogue::Attribute::Real(value)) if *value > 0.0 => {
+                let value = if attribute == "relevance" { *value } else { as_given(*value, catalogue) };
+                parts.push(format!("{name}{value}"));
+            }
             _ => {}
         }
     }
     parts.join(",  ")
+}
+
+/// A density threshold in the unit in which it was given, without the last digits where that is not the code's.
+#[cfg(feature = "plot")]
+fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
+    match catalogue.attribute("mean_density") {
+        Some(catalogue::Attribute::Real(mean)) => (threshold / mean * 1e6).round() / 1e6,
+        _ => threshold,
+    }
 }
 
 /// The unit of density as a person calls it.
@@ -197,12 +252,11 @@ impl Summary {
             false => None,
         };
         let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
-        let densest = outcome.part.field.rho.iter().copied().fold(0.0, f64::max);
         Ok(Self {
             totals: Totals::of(&outcome.catalogue.attributes),
             stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(stages)),
             peak_memory: memory.map_err(Failure::ranks)?.first().copied().filter(|bytes| *bytes > 0),
-            densest: comm.all_max(&[densest]).map_err(Failure::ranks)?[0],
+            densest: outcome.densest,
             ranks,
             nodes: diagnostics.then(|| node_loads(&recorder.graphs(), team.seats())),
         })

@@ -7,7 +7,7 @@ use super::seating::Seating;
 use super::{interrupt, joints, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, PhewJob, RecutJob};
-use inselberg::io::Snapshot;
+use inselberg::io::particles::file_of;
 use inselberg_comm::{Comm, Rank};
 use inselberg_tasks::Team;
 use std::io::IsTerminal;
@@ -18,10 +18,10 @@ pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
     let ranks =
         Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: job.trace.is_some() }.start()?;
     let seating = Seating::start(&ranks, job.pin, common)?;
-    let (snapshot, traces) = ranks.prepare(|is_first| {
-        let snapshot = inselberg::io::open(&job.input)?;
+    let (input, traces) = ranks.prepare(|is_first| {
+        let input = joints::PhewInput::open(job)?;
         let traces = is_first.then(|| guarded(job)).transpose()?;
-        Ok((snapshot, traces))
+        Ok((input, traces))
     })?;
     ranks.run(|comm| {
         if let Some(traces) = traces.clone() {
@@ -29,7 +29,7 @@ pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
         }
         seating.take(comm.rank());
         let team = seating.team(comm.rank()).traced(job.trace.is_some());
-        on_rank(job, common, snapshot.as_ref(), team, comm)
+        on_rank(job, common, &input, team, comm)
     })
 }
 
@@ -48,13 +48,14 @@ fn guarded(job: &PhewJob) -> Result<Traces, Failure> {
 fn on_rank(
     job: &PhewJob,
     common: Common,
-    snapshot: &dyn Snapshot,
+    input: &joints::PhewInput,
     team: Team,
     comm: &Comm,
 ) -> Result<(), Failure> {
     let is_first = comm.rank() == Rank(0);
     let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
-    let (outcome, recorder) = joints::segment(job, snapshot, team.clone(), comm, progress)?;
+    let (outcome, recorder) = joints::segment(job, input, team.clone(), comm, progress)?;
+    let snapshot = input.snapshot();
     comm.at("catalogue");
     if let Some(path) = &job.output {
         joints::write(path, &outcome.catalogue, comm)?;
@@ -88,8 +89,12 @@ fn check_outputs(job: &PhewJob) -> Result<(), Failure> {
         ("task graph", &job.task_graph),
     ];
     // An input given by its info file is the folder around it, whose files must not be replaced.
-    let input = if job.input.is_file() { preflight::parent(&job.input) } else { &job.input };
-    let mut places = vec![("input", job.input.as_path()), ("input", input)];
+    let file = file_of(&job.input);
+    let input = match job.mesh {
+        None if file.is_file() => preflight::parent(file),
+        _ => file,
+    };
+    let mut places = vec![("input", file), ("input", input)];
     places.dedup();
     places.extend(named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))));
     preflight::distinct(&places)?;

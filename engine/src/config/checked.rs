@@ -1,11 +1,13 @@
 //! What will be done: values held against each other, of the types that the engine takes.
 
 use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, fof};
+use crate::grow::GrowConfig;
 use crate::io::particles::N_KINDS;
 use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use crate::recut::NewThresholds;
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
+use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,6 +63,8 @@ pub struct PhewJob {
     pub input: PathBuf,
     /// What is computed.
     pub phew: PhewConfig,
+    /// The mesh, where it is made from particles.
+    pub mesh: Option<GrowConfig>,
     /// The catalogue.
     pub output: Option<PathBuf>,
     /// The folder of RAMSES-style text files.
@@ -170,10 +174,12 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
         return Err(raw.unfit("saddle-threshold", &saddle.to_string(), &expected));
     }
     let mass = raw.real("mass-threshold", |x| x >= 0.0, MASS)?;
+    let field = field_choice(&raw.text("field").unwrap_or_default());
     Ok(PhewJob {
         input,
+        mesh: mesh(raw, &field)?,
         phew: PhewConfig {
-            field: field_choice(&raw.text("field").unwrap_or_default()),
+            field,
             thresholds: Thresholds {
                 density,
                 relevance: relevance.unwrap_or(0.0),
@@ -194,6 +200,43 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
         trace: raw.path("trace"),
         task_graph: raw.path("task-graph"),
     })
+}
+
+/// The mesh to be made from particles, if one is asked for.
+fn mesh(raw: &Source<'_>, field: &FieldChoice) -> Result<Option<GrowConfig>, ConfigError> {
+    const OF_MESH: [&str; 5] = ["m-refine", "level-min", "level-max", "particle-types", "box"];
+    let level = |name, most: u8| {
+        let level =
+            raw.count(name, |n| (2..=u64::from(most)).contains(&n), &format!("a level from 2 to {most}"))?;
+        Ok(level.map(|level| level as u8))
+    };
+    let m_refine = raw.count("m-refine", |n| (1..=1 << 40).contains(&n), "1 or more particles")?.unwrap_or(8);
+    let (level_min, level_max) =
+        (level("level-min", DEEPEST_COARSE)?, level("level-max", DEEPEST)?.unwrap_or(DEEPEST));
+    let (kinds, _) = raw.kinds("particle-types");
+    let side = raw.real("box", |x| x > 0.0, "a finite side above 0")?;
+    if !raw.switch("mesh-from-particles") {
+        return match OF_MESH.into_iter().find(|name| raw.is_flag(name)) {
+            Some(name) => Err(raw.unfit(name, &raw.shown(name), "it with --mesh-from-particles alone")),
+            None => Ok(None),
+        };
+    }
+    if !matches!(field, FieldChoice::Auto | FieldChoice::Cic) {
+        let given = raw.text("field").unwrap_or_default();
+        return Err(raw.unfit("field", &given, "auto or cic with --mesh-from-particles"));
+    }
+    if kinds == [false; N_KINDS] {
+        return Err(raw.unfit(
+            "particle-types",
+            &raw.shown("particle-types"),
+            "at least one kind of particles",
+        ));
+    }
+    if let Some(least) = level_min.filter(|least| *least > level_max) {
+        let expected = format!("at most --level-max {level_max}");
+        return Err(raw.unfit("level-min", &least.to_string(), &expected));
+    }
+    Ok(Some(GrowConfig { m_refine, level_min, level_max, kinds, side, root_level: None }))
 }
 
 pub(super) fn ranks(raw: &Source<'_>) -> Result<NonZeroUsize, ConfigError> {
@@ -332,6 +375,22 @@ impl Source<'_> {
         match self.raw.get(name) {
             Some((RawValue::Kinds(kinds), origin)) => (kinds, !matches!(origin, Origin::Default(_))),
             _ => ([false; N_KINDS], false),
+        }
+    }
+
+    /// Whether an option was given on the command line.
+    fn is_flag(&self, name: &str) -> bool {
+        matches!(self.raw.get(name), Some((_, Origin::Flag(_))))
+    }
+
+    /// The value of an option as it would be typed.
+    fn shown(&self, name: &str) -> String {
+        match self.raw.get(name) {
+            Some((RawValue::Kinds(kinds), _)) => kinds.map(|k| if k { "1" } else { "0" }).join(","),
+            Some((RawValue::Count(n), _)) => n.to_string(),
+            Some((RawValue::Real(x), _)) => x.to_string(),
+            Some((RawValue::Text(text), _)) => text,
+            _ => String::new(),
         }
     }
 

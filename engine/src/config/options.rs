@@ -14,6 +14,8 @@ pub const OPTIONS: &[Opt] = &[
         example: "output_00002",
         commands: &[Phew],
         help: "The snapshot: a RAMSES output folder such as output_00002",
+        doc: "With --mesh-from-particles any particles that `inselberg fof` takes: a file of a snapshot of SWIFT or \
+              Gadget, or a plain array (box.npy, file.hdf5:/path/to/a/dataset).",
         ..ROW
     },
     Opt {
@@ -187,7 +189,7 @@ pub const OPTIONS: &[Opt] = &[
         key: "box",
         kind: Kind::Real,
         example: "100",
-        commands: &[Fof],
+        commands: &[Fof, Phew],
         help: "The side of the periodic box of a plain array, in the units of the positions",
         ..ROW
     },
@@ -224,7 +226,7 @@ pub const OPTIONS: &[Opt] = &[
         help: "Cells denser than this are segmented (code units)",
         doc: "Required, here or in the file. A positive number; RAMSES's density_threshold. In a \
               cosmological run the code unit of density is the mean matter density of the box, so 80 is \
-              80 times that.",
+              80 times that. With --mesh-from-particles in mean densities of the particles on the mesh, always.",
         ..ROW
     },
     Opt {
@@ -255,8 +257,8 @@ pub const OPTIONS: &[Opt] = &[
         example: "200",
         commands: &[Phew],
         help: "Clumps that meet at a higher density are merged into one halo (code units)",
-        doc: "At least the density threshold; RAMSES's saddle_threshold. Leave it out for no such pass: \
-              then every clump is a halo of its own.",
+        doc: "At least the density threshold, and in its units; RAMSES's saddle_threshold. Leave it out for no such \
+              pass: then every clump is a halo of its own.",
         ..ROW
     },
     Opt {
@@ -266,6 +268,7 @@ pub const OPTIONS: &[Opt] = &[
         example: "150",
         commands: &[Recut],
         help: "The new saddle threshold (code units); the catalogue's own if not given",
+        doc: "In mean densities where the mesh was made from particles, as it was given then.",
         ..ROW
     },
     Opt {
@@ -298,6 +301,56 @@ pub const OPTIONS: &[Opt] = &[
               particles (by cic, or by cic-ramses with --compat ramses). cic: dark-matter particles by \
               cloud-in-cell, every gram kept. cic-ramses: the same, level by level as RAMSES deposits \
               them. NAME: any field that `inselberg info` lists, such as density or rho.",
+        ..ROW
+    },
+    Opt {
+        name: "mesh-from-particles",
+        key: "mesh_from_particles",
+        commands: &[Phew],
+        help: "Make the mesh from the particles of any snapshot, or of an array with --box",
+        doc: "Cells with more than --m-refine particles are split, and touching leaves differ by one level at most. \
+              The density is that of the particles by cloud-in-cell, every gram kept, on this mesh. Density and saddle \
+              thresholds are in mean densities of these particles; what is written is in the code units of the \
+              snapshot, and its attribute mean_density is the factor. --with-cells lists the test cells.",
+        ..ROW
+    },
+    Opt {
+        name: "m-refine",
+        key: "m_refine",
+        kind: Kind::Count,
+        default: "8",
+        commands: &[Phew],
+        help: "Cells with more particles than this are split, for --mesh-from-particles",
+        ..ROW
+    },
+    Opt {
+        name: "level-min",
+        key: "level_min",
+        kind: Kind::Count,
+        example: "7",
+        commands: &[Phew],
+        help: "All cells above this level are split, for --mesh-from-particles: 2 to 12",
+        doc: "Where it is not given, the deepest level with no more cells than there are particles. Level l has 8^l \
+              cells. Parts that tasks and ranks work on are two levels coarser or more: a small one leaves few.",
+        ..ROW
+    },
+    Opt {
+        name: "level-max",
+        key: "level_max",
+        kind: Kind::Count,
+        default: "20",
+        commands: &[Phew],
+        help: "Cells of this level are not split, for --mesh-from-particles: 2 to 20",
+        ..ROW
+    },
+    Opt {
+        name: "particle-types",
+        key: "particle_types",
+        kind: Kind::Kinds,
+        default: "0,1,0,0,0,0,0",
+        commands: &[Phew],
+        help: "Which kinds of particles the mesh is made from, for --mesh-from-particles",
+        doc: "For gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.",
         ..ROW
     },
     Opt {

@@ -14,6 +14,15 @@ use inselberg_kernels::mesh::{Brick, LevelCells, Mesh, MeshError, local};
 use inselberg_kernels::sfc::morton;
 use rayon::prelude::*;
 
+/// What cells are together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Cells {
+    /// A whole octree, if it is one.
+    Octree,
+    /// The leaves denser than this, of one that is known to be graded.
+    LeavesAbove(f64),
+}
+
 /// Collective: the part of the rank that owns the given cells, sorted by level and Morton key; bit l
 /// of `levels` is set where any rank has cells of level l. One exchange.
 ///
@@ -23,7 +32,7 @@ pub(super) fn assemble(
     domain: Domain,
     own: Vec<OwnLevel>,
     splits: Splits,
-    levels: u32,
+    (levels, cells): (u32, Cells),
     n_extra: usize,
     comm: &Comm,
 ) -> Result<Part, RunError> {
@@ -37,15 +46,29 @@ pub(super) fn assemble(
     let ghosts = links(needed, came, &merged);
     let mut mesh = Mesh::from_sorted(domain, &merged.levels).map_err(of_oct)?;
     let own = masks(mesh.bricks(), &merged.is_own);
-    let runs = chunks(mesh.supers().len(), 64);
-    runs.par_iter().try_for_each(|supers| mesh.check_part(supers.clone(), &own, levels))?;
-    let is_graded = runs.into_par_iter().all(|supers| mesh.check_part_graded(supers, &own));
-    mesh.set_graded(comm.all_reduce_counts(&[is_graded.into()], Reduce::Min)?[0] == 1);
+    match cells {
+        Cells::Octree => {
+            let is_graded = check(&mesh, &own, levels, comm)?;
+            mesh.set_graded(is_graded);
+        }
+        Cells::LeavesAbove(threshold) => {
+            mesh.set_graded(true);
+            mesh.set_leaves_above(threshold);
+        }
+    }
     let part = Part { field: AmrField { mesh, rho: merged.rho }, own, ghosts, splits, extra };
     if cfg!(debug_assertions) {
         part.check(comm)?;
     }
     Ok(part)
+}
+
+/// Collective: that own cells are part of an octree; whether all of it is graded.
+fn check(mesh: &Mesh, own: &[u64], levels: u32, comm: &Comm) -> Result<bool, RunError> {
+    let runs = chunks(mesh.supers().len(), 64);
+    runs.par_iter().try_for_each(|supers| mesh.check_part(supers.clone(), own, levels))?;
+    let is_graded = runs.into_par_iter().all(|supers| mesh.check_part_graded(supers, own));
+    Ok(comm.all_reduce_counts(&[is_graded.into()], Reduce::Min)?[0] == 1)
 }
 
 fn check_count(n_cells: usize) -> Result<(), MeshError> {

@@ -29,6 +29,7 @@ use crate::observe::Observer;
 use crate::phew::{RunError, timed};
 use crate::stages::load::{Source, domain, read_field, read_tests};
 use crate::stages::tests;
+use assemble::Cells;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::CellIdx;
@@ -161,11 +162,11 @@ pub fn load(
         Source::Cells(field) => {
             let request = Request { field: Some(field), threshold, extra: extra_fields };
             let share = read_share(snapshot, &request, comm, observer)?;
-            decompose(domain(snapshot), share, &request, comm, observer)
+            decompose(domain(snapshot), share, &request, Cells::Octree, comm, observer)
         }
         Source::Particles(scheme) => {
             let share = read_share(snapshot, &of_leaves, comm, observer)?;
-            let mut part = decompose(domain(snapshot), share, &of_leaves, comm, observer)?;
+            let mut part = decompose(domain(snapshot), share, &of_leaves, Cells::Octree, comm, observer)?;
             comm.at("density");
             observer.begin("particles", snapshot.header().n_pieces as u64);
             let particles = read_particles(snapshot, comm, observer)?;
@@ -176,7 +177,7 @@ pub fn load(
                 deposit::deposit(&mut part, particles, scheme, side, comm, crew)
             })?;
             let by_tests = Request { threshold, ..of_leaves };
-            decompose(domain(snapshot), part.into_share(), &by_tests, comm, observer)
+            decompose(domain(snapshot), part.into_share(), &by_tests, Cells::Octree, comm, observer)
         }
     }
 }
@@ -209,11 +210,32 @@ fn read_share(
     Ok(share)
 }
 
+/// Collective: shares out leaves alone, as level, position and density, that ranks happen to hold: all leaves denser than
+/// `threshold` of an octree whose leaves that touch differ by one level at most. For several ranks.
+///
+/// # Errors
+/// When a rank has more cells than indices, or another rank fails.
+pub fn share_out(
+    domain: Domain,
+    leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
+    threshold: f64,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<Part, RunError> {
+    let mut share = Share::default();
+    for (level, position, rho) in leaves {
+        share.room_for(1).cells.push(Cell { level, position, is_leaf: true, rho }.pack());
+    }
+    let request = Request { field: None, threshold, extra: &[] };
+    decompose(domain, share, &request, Cells::LeavesAbove(threshold), comm, observer)
+}
+
 /// Collective: from cells that ranks happen to hold to their parts.
 fn decompose(
     domain: Domain,
     share: Share,
     request: &Request,
+    cells: Cells,
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<Part, RunError> {
@@ -226,7 +248,7 @@ fn decompose(
     });
     let (own, splits) = own?;
     comm.at("ghosts");
-    timed(observer, "ghosts", n, || assemble::assemble(domain, own, splits, levels, n_extra, comm))
+    timed(observer, "ghosts", n, || assemble::assemble(domain, own, splits, (levels, cells), n_extra, comm))
 }
 
 /// Splits by test cells; by leaves where there are none.

@@ -13,12 +13,13 @@ mod length;
 mod load;
 mod picture;
 mod plan;
-mod sound;
+pub(crate) mod sound;
 
 pub use error::FofRunError;
 pub use length::LinkingLength;
 pub use load::Stretch;
 pub use plan::Census;
+pub(crate) use plan::contents;
 
 use crate::catalogue::CataloguePart;
 use crate::crew::Crew;

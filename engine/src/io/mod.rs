@@ -198,6 +198,11 @@ pub trait Snapshot: Send + Sync {
     /// Whether it holds particles at all.
     fn has_particles(&self) -> bool;
 
+    /// Whether the units of its header are known.
+    fn has_units(&self) -> bool {
+        true
+    }
+
     /// What messages call the place of the values of `field` in `piece`, or of its particles for
     /// `None`: the file, where there is one.
     fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {

@@ -14,6 +14,8 @@ const LAYOUT: i64 = 1;
 pub struct Provenance<'a> {
     /// The input.
     pub header: &'a Header,
+    /// Whether its units are known.
+    pub has_units: bool,
     /// The field that was segmented.
     pub field: &'a str,
     /// The thresholds.
@@ -32,7 +34,7 @@ pub fn attributes(of: &Provenance) -> Vec<(String, Attribute)> {
     list.text("program", "inselberg");
     list.text("version", env!("CARGO_PKG_VERSION"));
     list.int("layout", LAYOUT);
-    list.input(of.header);
+    list.input(of.header, of.has_units);
     list.text("field", of.field);
     list.text("compat", if of.rules == Rules::Ramses { "ramses" } else { "paper" });
     list.thresholds(of.thresholds);
@@ -73,7 +75,7 @@ impl List {
         self.0.push((name.into(), Attribute::Real(value)));
     }
 
-    fn input(&mut self, header: &Header) {
+    fn input(&mut self, header: &Header, has_units: bool) {
         self.text("input_format", header.format);
         if let Some(number) = header.number {
             self.int("input_number", i64::from(number));
@@ -82,7 +84,9 @@ impl List {
         self.real("boxlen", header.boxlen);
         self.reals("coarse_cells", &header.coarse.map(f64::from));
         self.reals("periodic", &header.periodic.map(|p| f64::from(u8::from(p))));
-        self.units(&header.units);
+        if has_units {
+            self.units(&header.units);
+        }
         if let Some(cosmology) = &header.cosmology {
             self.cosmology(cosmology);
         }
@@ -116,6 +120,8 @@ pub struct RecutHeader {
     pub space: SizedBox,
     /// Threshold of its test cells.
     pub density_threshold: f64,
+    /// The unit of thresholds as given: the mean density, where the mesh was made from particles.
+    pub unit: f64,
     /// Its relevance threshold.
     pub relevance_threshold: f64,
     /// Its saddle threshold, where haloes were made.
@@ -161,6 +167,7 @@ impl RecutHeader {
         Ok(Self {
             space,
             density_threshold: real("density_threshold")?,
+            unit: real("mean_density").ok().filter(|mean| *mean > 0.0).unwrap_or(1.0),
             relevance_threshold: real("relevance_threshold")?,
             saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
             mass_threshold: real("mass_threshold")?,

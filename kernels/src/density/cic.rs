@@ -122,7 +122,7 @@ impl Share<'_> {
 }
 
 /// A cube of the size of a cell of `level` about a particle.
-struct Cloud {
+pub(crate) struct Cloud {
     /// The lower of the two cells it touches along each axis.
     low: [i64; 3],
     /// The part of it in the higher one.
@@ -132,30 +132,44 @@ struct Cloud {
 }
 
 impl Cloud {
-    fn new(level: u8, x: [f64; 3]) -> Self {
+    #[inline]
+    pub fn new(level: u8, x: [f64; 3]) -> Self {
         let side = cell_side(level);
         let centre = x.map(|x| x / side + 0.5);
-        let low = centre.map(|c| c.floor() as i64 - 1);
-        let high_part = centre.map(|c| c - c.floor());
+        let floor = centre.map(floor);
+        let low = floor.map(|f| f as i64 - 1);
+        let high_part = std::array::from_fn(|a| centre[a] - floor[a]);
         Self { low, high_part, bounds: [x.map(|x| x - 0.5 * side), x.map(|x| x + 0.5 * side)] }
     }
 
     /// One of the eight cells that it touches, and the part of it in that.
     #[inline]
-    fn corner(&self, corner: usize) -> ([i64; 3], f64) {
+    pub fn corner(&self, corner: usize) -> ([i64; 3], f64) {
         let bit = |a: usize| corner >> a & 1;
         let part = |a: usize| if bit(a) == 1 { self.high_part[a] } else { 1.0 - self.high_part[a] };
         (std::array::from_fn(|a| self.low[a] + bit(a) as i64), part(0) * part(1) * part(2))
     }
 
     /// The volume that it shares with a cell.
-    fn overlap(&self, level: u8, at: [i64; 3]) -> f64 {
-        let side = cell_side(level);
-        let along = |a: usize| {
-            let low = (at[a] as f64 * side).max(self.bounds[0][a]);
-            let high = ((at[a] + 1) as f64 * side).min(self.bounds[1][a]);
-            (high - low).max(0.0)
-        };
+    #[inline]
+    pub fn overlap(&self, level: u8, at: [i64; 3]) -> f64 {
+        let along = |a: usize| self.overlap_along(level, a, at[a]);
         along(0) * along(1) * along(2)
     }
+
+    /// The length that it shares with a cell along an axis.
+    #[inline]
+    pub fn overlap_along(&self, level: u8, a: usize, at: i64) -> f64 {
+        let side = cell_side(level);
+        let low = (at as f64 * side).max(self.bounds[0][a]);
+        let high = ((at + 1) as f64 * side).min(self.bounds[1][a]);
+        (high - low).max(0.0)
+    }
+}
+
+/// The greatest whole number that is not above a number far from the limits of 64 bits; no call of a library.
+#[inline]
+fn floor(x: f64) -> f64 {
+    let toward_zero = x as i64 as f64;
+    if toward_zero > x { toward_zero - 1.0 } else { toward_zero }
 }

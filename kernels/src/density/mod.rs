@@ -6,6 +6,7 @@
 
 mod cic;
 
+pub(crate) use cic::Cloud;
 pub use cic::{cloud_cells, deposit_conserving, deposit_conserving_part, deposit_ramses, leaf_at};
 
 use crate::geom::cell_volume;
@@ -30,11 +31,9 @@ impl Deposit {
 
     #[inline]
     fn add(&self, cell: CellIdx, mass: f64) {
-        let quanta = mass / self.quantum + 0.5;
-        let n = quanta as u64;
-        let before = self.quanta[cell.at()].fetch_add(n, Relaxed);
-        // The conversion stops at the largest u64, which the real that is nearest to it exceeds.
-        if quanta >= u64::MAX as f64 || before.checked_add(n).is_none() {
+        let n = whole_quanta(mass, self.quantum);
+        let before = self.quanta[cell.at()].fetch_add(n.unwrap_or(0), Relaxed);
+        if n.and_then(|n| before.checked_add(n)).is_none() {
             self.overflow.store(true, Relaxed);
         }
     }
@@ -50,6 +49,14 @@ impl Deposit {
         let quanta = self.quanta.into_iter().map(AtomicU64::into_inner);
         (!self.overflow.into_inner()).then(|| quanta.collect())
     }
+}
+
+/// A mass in quanta, rounded; `None` for more than can be counted.
+#[inline]
+pub(crate) fn whole_quanta(mass: f64, quantum: f64) -> Option<u64> {
+    let quanta = mass / quantum + 0.5;
+    // The conversion stops at the largest u64, which the real that is nearest to it exceeds.
+    (quanta < u64::MAX as f64).then_some(quanta as u64)
 }
 
 /// Turns masses of the cells of the given super-bricks into densities in place: divides by volume.

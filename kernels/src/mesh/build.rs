@@ -2,7 +2,7 @@
 
 use super::{Brick, Level, Mesh, SuperBrick, local};
 use crate::geom::{Domain, MAX_LEVEL};
-use crate::sfc::morton;
+use crate::sfc::{morton, position63};
 
 /// Why a set of cells is no mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,12 +77,35 @@ impl Mesh {
             bricks: Vec::new(),
             n_cells: 0,
             graded: false,
+            above: None,
         };
         for (level, cells) in levels.iter().enumerate() {
             mesh.push_level(level as u8, cells)?;
         }
         while mesh.levels.last().is_some_and(|l| l.supers.is_empty()) {
             mesh.levels.pop();
+        }
+        Ok(mesh)
+    }
+
+    /// A mesh of leaves alone, of levels from 0 on: for each the bricks that hold any as key on their grid
+    /// ([`crate::sfc::morton63`]), ascending, and mask. Linear in the bricks.
+    ///
+    /// # Errors
+    /// When there are more leaves than indices.
+    pub fn from_leaf_bricks(domain: Domain, levels: &[(&[u64], &[u64])]) -> Result<Self, MeshError> {
+        let mut mesh = Self::from_sorted(domain, &[])?;
+        for (keys, masks) in levels {
+            let first_super = mesh.supers.len() as u32;
+            for (key, mask) in keys.iter().zip(*masks) {
+                let brick = mesh.brick_for(first_super, position63(*key));
+                (brick.exists, brick.leaf) = (*mask, *mask);
+                mesh.n_cells += mask.count_ones() as usize;
+                if mesh.n_cells >= u32::MAX as usize {
+                    return Err(MeshError::TooManyCells(mesh.n_cells as u64));
+                }
+            }
+            mesh.end_level(first_super);
         }
         Ok(mesh)
     }
@@ -105,10 +128,14 @@ impl Mesh {
             debug_assert!(i == 0 || morton(cells.position[i - 1]) <= morton(position), "blocks are sorted");
             self.push_block(level, first_super, cell, cells.shift, cells.leaf[i])?;
         }
+        self.end_level(first_super);
+        Ok(())
+    }
+
+    fn end_level(&mut self, first_super: u32) {
         let supers = first_super..self.supers.len() as u32;
         let by_position = supers.clone().map(|s| (self.supers[s as usize].position, s)).collect();
         self.levels.push(Level { supers, by_position });
-        Ok(())
     }
 
     fn push_block(

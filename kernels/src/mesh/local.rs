@@ -2,7 +2,7 @@
 
 /// The bit of a position within its block (only the two lowest bits of each coordinate count).
 #[inline(always)]
-pub fn bit_of(position: [u32; 3]) -> u32 {
+pub const fn bit_of(position: [u32; 3]) -> u32 {
     let [x, y, z] = position;
     BIT[((x & 3) | (y & 3) << 2 | (z & 3) << 4) as usize] as u32
 }

@@ -62,6 +62,7 @@ pub struct Mesh {
     bricks: Vec<Brick>,
     n_cells: usize,
     graded: bool,
+    above: Option<f64>,
 }
 
 impl Mesh {
@@ -79,6 +80,16 @@ impl Mesh {
     /// find; see [`Mesh::check_graded`].
     pub fn set_graded(&mut self, graded: bool) {
         self.graded = graded;
+    }
+
+    /// Of which leaves this is a mesh, if of those alone that are denser than this; `None`: not known to be.
+    pub fn leaves_above(&self) -> Option<f64> {
+        self.above
+    }
+
+    /// States that this is a mesh of all leaves denser than a threshold, and of no other cells.
+    pub fn set_leaves_above(&mut self, threshold: f64) {
+        self.above = Some(threshold);
     }
 
     /// Number of cells, split ones among them.

@@ -28,7 +28,9 @@ impl<'a> Refiner<'a> {
     /// folded back into the box. 27 look-ups.
     ///
     /// Cells of the peak's level are sampled by their own value, split or not, others by the leaf around
-    /// them. Under RAMSES's rules terms of the step whose sign opposes it are left out, as there.
+    /// them. In a graded mesh of leaves above a threshold alone, those that are not there count as at the threshold,
+    /// and where there are finer ones, those that touch the peak's cell count. Under RAMSES's rules terms of the step
+    /// whose sign opposes it are left out, as there.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
         let cube = self.sample(level, position);
         let step = newton_step(&cube, self.rules);
@@ -63,7 +65,11 @@ impl<'a> Refiner<'a> {
     #[cold]
     fn far_value(&self, level: u8, position: [u32; 3], place: [usize; 3]) -> Option<f64> {
         let at = std::array::from_fn(|a| i64::from(position[a]) + place[a] as i64 - 1);
-        value_at(self.mesh, self.rho, level, self.mesh.domain().wrap(level, at)?)
+        let at = self.mesh.domain().wrap(level, at)?;
+        match self.mesh.leaves_above() {
+            Some(threshold) => Some(value_beside(self.mesh, self.rho, (level, at), place, threshold)),
+            None => value_at(self.mesh, self.rho, level, at),
+        }
     }
 
     /// The bricks of a level `up` levels above in which the 27 cells about a cell, or what covers them, lie.
@@ -126,6 +132,30 @@ fn value_at(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Option<f
     let around = |up: u8| mesh.find(level - up, position.map(|x| x >> up));
     let found: Option<CellIdx> = (0..=level).find_map(around);
     found.map(|c| rho[c.at()]).or_else(|| mean_of_leaves(mesh, rho, level, position))
+}
+
+/// What the place at `slot` about a cell has where only leaves above `threshold` are known: that of the next coarser
+/// leaf, or the mean of finer leaves that touch the cell.
+fn value_beside(
+    mesh: &Mesh,
+    rho: &[f64],
+    (level, position): (u8, [u32; 3]),
+    slot: [usize; 3],
+    threshold: f64,
+) -> f64 {
+    let coarser = level.checked_sub(1).and_then(|up| mesh.find(up, position.map(|x| x >> 1)));
+    if let Some(leaf) = coarser {
+        return rho[leaf.at()];
+    }
+    // Of two cells along an axis the upper touches what is above, the lower what is below.
+    let touches = |child: u32, a: usize| slot[a] == 1 || (child >> a & 1 == 1) == (slot[a] == 0);
+    let (mut sum, mut n) = (0.0, 0.0);
+    for child in (0..8).filter(|child| (0..3).all(|a| touches(*child, a))) {
+        let at = std::array::from_fn(|a| 2 * position[a] + (child >> a & 1));
+        sum += mesh.find(level + 1, at).map_or(threshold, |leaf| rho[leaf.at()]);
+        n += 1.0;
+    }
+    sum / n
 }
 
 fn mean_of_leaves(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Option<f64> {

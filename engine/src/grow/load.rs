@@ -1,0 +1,138 @@
+//! The particles that one rank reads.
+
+use super::plan::Plan;
+use crate::fof::Masses;
+use crate::groups::{Stretch, sound};
+use crate::io::particles::{Columns, ParticleInput, Positions};
+use crate::io::{ReadError, ReadResult};
+use crate::observe::Observer;
+use crate::ranks::joint::share;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::sum::{FixedSum, Quantum};
+use rayon::prelude::*;
+
+/// What a rank holds of an input, in or about the box.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Positions as the input has them.
+    pub position: Positions,
+    /// Masses.
+    pub mass: Masses,
+}
+
+/// Local: reads the rows of this rank and looks at each.
+///
+/// # Errors
+/// A file is not what its header says, a number is none, or a particle is outside the box.
+pub fn load(
+    input: &dyn ParticleInput,
+    plan: &Plan,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> ReadResult<Loaded> {
+    let all = &input.about().species;
+    let stretch = |s: &usize| Stretch { species: *s, rows: share(all[*s].n, comm.rank(), comm.n_ranks()) };
+    let stretches: Vec<Stretch> = plan.species.iter().map(stretch).collect();
+    let n = stretches.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
+    observer.begin("reading", n);
+    let mut columns = Columns {
+        position: Positions::with_capacity(plan.double, n as usize),
+        mass: plan.mass.is_none().then(|| Vec::with_capacity(n as usize)),
+        id: None,
+        kind: plan.mixed.then(Vec::new),
+        velocity: None,
+        density: None,
+    };
+    for stretch in &stretches {
+        let (mut first, block) = (stretch.rows.start, input.rows_at_a_time());
+        while first < stretch.rows.end {
+            let end = stretch.rows.end.min(first.saturating_add(block));
+            input.read(stretch.species, first..end, &mut columns)?;
+            observer.advance(end - first);
+            first = end;
+        }
+    }
+    check(input, &columns, &stretches, plan)?;
+    choose(&mut columns, plan);
+    observer.end("reading", n);
+    let mass = columns.mass.map_or(Masses::Same(plan.mass.unwrap_or(1.0)), Masses::Each);
+    Ok(Loaded { position: columns.position, mass })
+}
+
+fn check(input: &dyn ParticleInput, columns: &Columns, stretches: &[Stretch], plan: &Plan) -> ReadResult<()> {
+    sound::check(input, columns, stretches, Some([plan.side; 3]))?;
+    let is_outside = |i: &usize| !columns.position.of(*i).iter().all(|x| (0.0..plan.side).contains(x));
+    if plan.periodic {
+        return Ok(());
+    }
+    let mut first = 0;
+    for stretch in stretches {
+        let n = (stretch.rows.end - stretch.rows.start) as usize;
+        if let Some(i) = (first..first + n).into_par_iter().find_first(is_outside) {
+            let (path, place) = input.place_of(stretch.species, stretch.rows.start + (i - first) as u64);
+            let problem = format!("position {:?} is outside the box", columns.position.of(i));
+            let expected = format!("0 to less than {} in a box that does not wrap around", plan.side);
+            return Err(ReadError::content(&path, place, problem, expected));
+        }
+        first += n;
+    }
+    Ok(())
+}
+
+/// Keeps those of the wanted kinds.
+fn choose(columns: &mut Columns, plan: &Plan) {
+    let Some(kinds) = &columns.kind else { return };
+    let is_wanted = |kind: &u8| plan.kinds.get(usize::from(*kind)).copied().unwrap_or(false);
+    fn keep<T>(list: &mut Vec<T>, kinds: &[u8], is_wanted: impl Fn(&u8) -> bool) {
+        let mut kinds = kinds.iter();
+        list.retain(|_| kinds.next().is_some_and(&is_wanted));
+    }
+    match &mut columns.position {
+        Positions::Single(list) => keep(list, kinds, is_wanted),
+        Positions::Double(list) => keep(list, kinds, is_wanted),
+    }
+    if let Some(mass) = &mut columns.mass {
+        keep(mass, kinds, is_wanted);
+    }
+}
+
+/// What all particles weigh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weight {
+    /// All of them together.
+    pub all: f64,
+    /// The least mass.
+    pub lightest: f64,
+    /// The greatest mass.
+    pub heaviest: f64,
+}
+
+/// Collective: the masses of the particles of all ranks, of which there are some; does not depend on who holds which.
+///
+/// # Errors
+/// When another rank fails.
+pub fn weigh(mass: &Masses, n: usize, comm: &Comm) -> Result<Weight, CommError> {
+    let of_all = |each: fn(f64, f64) -> f64, none: f64| match mass {
+        _ if n == 0 => none,
+        Masses::Same(mass) => *mass,
+        Masses::Each(masses) => masses.par_iter().copied().reduce(|| none, each),
+    };
+    let bounds = [of_all(f64::max, f64::NEG_INFINITY), -of_all(f64::min, f64::INFINITY)];
+    let bounds = comm.all_max(&bounds)?;
+    let (heaviest, lightest) = (bounds[0], -bounds[1]);
+    let n: u64 = comm.all_gather(&[n as u64])?.into_iter().flatten().sum();
+    if heaviest == lightest {
+        return Ok(Weight { all: heaviest * n as f64, lightest, heaviest });
+    }
+    let quantum = Quantum::for_terms(heaviest, u64::MAX);
+    let add = |mut a: FixedSum, b: FixedSum| {
+        a += b;
+        a
+    };
+    let sum = match mass {
+        Masses::Each(masses) => masses.par_iter().map(|m| quantum.of(*m)).reduce(FixedSum::default, add),
+        Masses::Same(_) => FixedSum::default(),
+    };
+    let sum = comm.all_gather(&[sum])?.into_iter().flatten().fold(FixedSum::default(), add);
+    Ok(Weight { all: quantum.value(sum), lightest, heaviest })
+}

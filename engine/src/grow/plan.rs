@@ -1,0 +1,131 @@
+//! Which particles of an input, in which box, and the levels of the mesh.
+
+use super::{GrowConfig, GrowError};
+use crate::groups::contents;
+use crate::io::particles::{About, MassOf, N_KINDS, Species};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE, Shape};
+
+/// Particles of a root that a task works on, about: at least this on average.
+const OF_ROOT: u64 = 8192;
+/// Roots a rank, at least, where there are levels enough.
+const ROOTS_OF_RANK: u64 = 32;
+/// More roots are scattered to slowly.
+const DEEPEST_ROOTS: u8 = 5;
+
+/// What is read.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The species, by their places in [`About::species`].
+    pub species: Vec<usize>,
+    /// The kinds.
+    pub kinds: [bool; N_KINDS],
+    /// Side of the box.
+    pub side: f64,
+    /// Whether it wraps around.
+    pub periodic: bool,
+    /// Whether the kind of each particle is to be looked at.
+    pub mixed: bool,
+    /// Whether positions are read in double precision.
+    pub double: bool,
+    /// The mass of all particles, where it is one.
+    pub mass: Option<f64>,
+}
+
+impl Plan {
+    /// Holds an input against what is asked for. Local; nothing is read.
+    pub fn of(about: &About, config: &GrowConfig) -> Result<Self, GrowError> {
+        let wanted = |s: &Species| s.n > 0 && s.kind.is_none_or(|kind| config.kinds[usize::from(kind)]);
+        let species: Vec<usize> = (0..about.species.len()).filter(|s| wanted(&about.species[*s])).collect();
+        if species.is_empty() {
+            return Err(no_particles(about));
+        }
+        let those: Vec<&Species> = species.iter().map(|s| &about.species[*s]).collect();
+        Ok(Self {
+            kinds: config.kinds,
+            side: side(about, config)?,
+            periodic: about.sides.is_none() || about.periodic,
+            mixed: those.iter().any(|s| s.kind.is_none()),
+            double: those.iter().any(|s| s.is_double),
+            mass: mass_of_all(&those)?,
+            species,
+        })
+    }
+
+    /// The place of a point in units of the box, brought into it.
+    #[inline]
+    pub fn fold(side: f64, x: [f64; 3]) -> [f64; 3] {
+        x.map(|x| {
+            let x = if x < 0.0 { x + side } else { x };
+            let x = if x >= side { x - side } else { x };
+            // Rounded out of the box again: its other end is the same place.
+            if (0.0..side).contains(&x) { x } else { 0.0 }
+        })
+    }
+}
+
+/// That there is none of what was asked for.
+pub fn no_particles(about: &About) -> GrowError {
+    GrowError::NoParticles { what: contents(about) }
+}
+
+fn side(about: &About, config: &GrowConfig) -> Result<f64, GrowError> {
+    match (about.sides, config.side) {
+        (Some(sides), Some(given)) => Err(GrowError::TwoBoxes { given, sides }),
+        (Some([x, y, z]), None) if x == y && y == z => Ok(x),
+        (Some(sides), None) => Err(GrowError::NoCube { sides }),
+        (None, Some(side)) => Ok(side),
+        (None, None) => Err(GrowError::NoBox),
+    }
+}
+
+/// The mass of all particles, 1 where the input has none; `None` where each may have its own.
+fn mass_of_all(species: &[&Species]) -> Result<Option<f64>, GrowError> {
+    let without = species.iter().find(|s| s.mass == MassOf::Unknown);
+    let with = species.iter().find(|s| s.mass != MassOf::Unknown);
+    if let (Some(with), Some(without)) = (with, without) {
+        return Err(GrowError::SomeMasses { with: with.name.clone(), without: without.name.clone() });
+    }
+    Ok(match species.first().map(|s| s.mass) {
+        Some(MassOf::Unknown) => Some(1.0),
+        Some(MassOf::Same(mass)) if species.iter().all(|s| s.mass == MassOf::Same(mass)) => Some(mass),
+        _ => None,
+    })
+}
+
+/// Where cells are split, for so many particles.
+pub fn shape(config: &GrowConfig, plan: &Plan, n: u64, n_ranks: usize) -> Result<Shape, GrowError> {
+    let level_max = config.level_max;
+    let level_min = config.level_min.unwrap_or(level_of(n).min(DEEPEST_COARSE).min(level_max).max(2));
+    let is_sound = (2..=DEEPEST_COARSE).contains(&level_min) && (level_min..=DEEPEST).contains(&level_max);
+    if !is_sound {
+        return Err(GrowError::Levels { least: level_min, most: level_max });
+    }
+    let enough =
+        level_of(n / OF_ROOT).max(level_of(ROOTS_OF_RANK * n_ranks as u64 - 1) + u8::from(n_ranks > 1));
+    let root_level = config.root_level.unwrap_or(enough).min(DEEPEST_ROOTS).min(level_min - 2);
+    let domain = Domain { coarse: [1; 3], periodic: [plan.periodic; 3] };
+    Ok(Shape { domain, root_level, level_min, level_max, m_refine: config.m_refine })
+}
+
+/// The deepest level with at most so many cells.
+fn level_of(n: u64) -> u8 {
+    (n.max(1).ilog2() / 3) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_have_at_most_so_many_cells() {
+        assert_eq!([0, 1, 7, 8, 511, 512, 1 << 27].map(level_of), [0, 0, 0, 1, 2, 3, 9]);
+    }
+
+    #[test]
+    fn points_come_into_the_box() {
+        for (x, to) in [(-0.25, 9.75), (10.0, 0.0), (12.5, 2.5), (3.0, 3.0), (-1e-30, 0.0)] {
+            assert_eq!(Plan::fold(10.0, [x; 3]), [to; 3]);
+        }
+    }
+}

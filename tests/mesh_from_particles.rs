@@ -1,0 +1,557 @@
+//! PHEW on a mesh that is made from particles: the definition of the mesh, the densities of the whole mesh bit for
+//! bit, ranks and threads, the command line, and damage.
+
+#![cfg_attr(not(feature = "hdf5"), allow(dead_code, unused_imports))]
+
+mod common;
+mod verify;
+
+use common::compare::{assert_same, bits};
+use common::room::{Room, done, done_json};
+use inselberg::amr::AmrField;
+use inselberg::catalogue::{Attribute, Catalogue, Values, read};
+use inselberg::crew::Crew;
+use inselberg::grow::{GrowConfig, Grown, ParticleSnapshot, grow};
+use inselberg::io::ReadResult;
+use inselberg::io::particles::{About, Columns, MassOf, ParticleInput, Positions, Species, open_particles};
+use inselberg::observe::Silent;
+use inselberg::phew::{FieldChoice, PhewConfig, Rules, Task, Thresholds, segment};
+use inselberg::ranks::links::ALONE;
+use inselberg::run::run_on_particles;
+use inselberg::stages::density::{Particles, Scheme, deposit};
+use inselberg::stages::properties::TestFields;
+use inselberg::stages::tests;
+use inselberg::structures::structures;
+use inselberg::tables::clumps_table;
+use inselberg::tasks::Team;
+use inselberg_comm::{Comm, run_threads};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::phew::hierarchy::Cut;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use verify::random::Random;
+
+const SIDE: f64 = 10.0;
+
+/// Particles in memory.
+#[derive(Clone)]
+struct Given {
+    about: About,
+    position: Vec<[f64; 3]>,
+    mass: Vec<f64>,
+}
+
+impl Given {
+    fn new(position: Vec<[f64; 3]>, mass: Vec<f64>, periodic: bool) -> Self {
+        let species = Species {
+            name: "PartType1".into(),
+            kind: Some(1),
+            n: position.len() as u64,
+            mass: MassOf::Each,
+            is_double: true,
+            has_ids: true,
+            has_velocities: false,
+            has_densities: false,
+        };
+        let about = About {
+            format: "memory",
+            sides: Some([SIDE; 3]),
+            periodic,
+            time: 0.0,
+            units: None,
+            cosmology: None,
+            matter: None,
+            species: vec![species],
+        };
+        Self { about, position, mass }
+    }
+
+    fn mean(&self) -> f64 {
+        self.mass.iter().sum::<f64>() / SIDE.powi(3)
+    }
+}
+
+impl ParticleInput for Given {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+        let rows = rows.start as usize..rows.end as usize;
+        into.position.extend_from_doubles(&self.position[rows.clone()]);
+        if let Some(mass) = &mut into.mass {
+            mass.extend_from_slice(&self.mass[rows.clone()]);
+        }
+        if let Some(id) = &mut into.id {
+            id.extend(rows.map(|row| 1000 + row as u64));
+        }
+        Ok(())
+    }
+
+    fn rows_at_a_time(&self) -> u64 {
+        100
+    }
+
+    fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
+        ("memory".into(), format!("row {row}"))
+    }
+}
+
+fn config(m_refine: u64, levels: Range<u8>) -> GrowConfig {
+    GrowConfig {
+        m_refine,
+        level_min: Some(levels.start),
+        level_max: levels.end,
+        kinds: [false, true, false, false, false, false, false],
+        side: None,
+        root_level: None,
+    }
+}
+
+/// Clumps, some of them at the sides of the box and of cells, points given many times, and particles anywhere.
+fn clumped(n: usize, salt: u64) -> Vec<[f64; 3]> {
+    let mut random = Random(salt);
+    let centres: Vec<[f64; 3]> = (0..4)
+        .map(|_| {
+            std::array::from_fn(|_| match random.chance(0.4) {
+                true => random.below(9) as f64 / 8.0,
+                false => random.real(),
+            })
+        })
+        .collect();
+    let mut positions: Vec<[f64; 3]> = Vec::new();
+    for i in 0..n {
+        let centre = centres[random.below(centres.len())];
+        let width = 0.3 * random.real().powi(6);
+        let near = |c: f64, random: &mut Random| (c + width * (random.real() - 0.5)).rem_euclid(1.0);
+        let place = match random.below(8) {
+            0 => std::array::from_fn(|_| random.real()),
+            1 => std::array::from_fn(|_| random.below(64) as f64 / 64.0),
+            2 if i > 0 => positions[random.below(i)].map(|x| x / SIDE),
+            _ => centre.map(|c| near(c, &mut random)),
+        };
+        positions.push(place.map(|x| if x * SIDE < SIDE { x * SIDE } else { 0.0 }));
+    }
+    positions
+}
+
+/// Which cells are split below `level_min`, by the definition.
+fn split_cells(given: &Given, config: &GrowConfig) -> Vec<HashSet<[u32; 3]>> {
+    let mut split = vec![HashSet::<[u32; 3]>::new(); usize::from(config.level_max) + 1];
+    let (least, periodic) = (config.level_min.expect("a level"), given.about.periodic);
+    for level in (least..config.level_max).rev() {
+        let n = i64::from(1u32 << level);
+        let mut counts = BTreeMap::<[u32; 3], u64>::new();
+        for x in &given.position {
+            *counts.entry(x.map(|x| (x / SIDE * n as f64) as u32)).or_default() += 1;
+        }
+        let crowded = counts.into_iter().filter(|(_, count)| *count > config.m_refine).map(|(cell, _)| cell);
+        let mut here: HashSet<[u32; 3]> = crowded.collect();
+        for cell in &split[usize::from(level) + 1] {
+            for step in 0..27_i64 {
+                let step = [step % 3 - 1, step / 3 % 3 - 1, step / 9 - 1];
+                let at: [i64; 3] = std::array::from_fn(|a| i64::from(cell[a]) + step[a]);
+                if periodic || at.iter().all(|x| (0..2 * n).contains(x)) {
+                    here.insert(at.map(|x| (x.rem_euclid(2 * n) / 2) as u32));
+                }
+            }
+        }
+        split[usize::from(level)] = here;
+    }
+    split
+}
+
+fn leaves(given: &Given, config: &GrowConfig) -> Vec<(u8, [u32; 3])> {
+    let split = split_cells(given, config);
+    let mut leaves = Vec::new();
+    let mut open = vec![(0u8, [0u32; 3])];
+    while let Some((level, at)) = open.pop() {
+        if Some(level) < config.level_min || split[usize::from(level)].contains(&at) {
+            let child = |i: u32| std::array::from_fn(|a| 2 * at[a] + (i >> a & 1));
+            open.extend((0..8).map(|i| (level + 1, child(i))));
+        } else {
+            leaves.push((level, at));
+        }
+    }
+    leaves
+}
+
+/// The whole mesh with the densities of all its leaves.
+fn whole(given: &Given, config: &GrowConfig) -> AmrField {
+    let (level, ijk): (Vec<u8>, Vec<[u32; 3]>) = leaves(given, config).into_iter().unzip();
+    let domain = Domain { coarse: [1; 3], periodic: [given.about.periodic; 3] };
+    let field = AmrField::from_leaves(domain, &level, &ijk, &vec![0.0; level.len()]).expect("leaves");
+    let position = given.position.iter().map(|x| x.map(|x| x / SIDE)).collect();
+    let particles = Particles { position, mass: given.mass.clone() };
+    deposit(field.mesh, &particles, Scheme::Conserving, SIDE, &Crew::default())
+}
+
+fn cells(field: &AmrField) -> BTreeMap<(u8, [u32; 3]), u64> {
+    let mut cells = BTreeMap::new();
+    field.mesh.for_each_cell(0..field.mesh.supers().len(), |level, at, cell, is_leaf| {
+        assert!(is_leaf);
+        cells.insert((level, at), field.rho[cell.at()].to_bits());
+    });
+    cells
+}
+
+fn grown(given: &Given, config: &GrowConfig, threshold: f64) -> Grown {
+    grow(given, config, threshold, &Comm::solo(), &Crew::default()).expect("a mesh")
+}
+
+/// Leaves, test cells and densities are those of the whole mesh, whatever the roots.
+fn check(given: &Given, config: &GrowConfig, threshold: f64) {
+    let all = cells(&whole(given, config));
+    let densest = all.values().map(|rho| f64::from_bits(*rho)).fold(0.0, f64::max);
+    for root_level in 0..=config.level_min.expect("a level") - 2 {
+        let found = grown(given, &GrowConfig { root_level: Some(root_level), ..*config }, threshold);
+        assert!((found.mean_density / given.mean() - 1.0).abs() < 1e-12);
+        let least = threshold * found.mean_density;
+        let expected: BTreeMap<_, _> = all
+            .iter()
+            .filter(|(_, rho)| f64::from_bits(**rho) > least)
+            .map(|(at, rho)| (*at, *rho))
+            .collect();
+        assert_eq!(found.n_leaves, all.len() as u64);
+        assert_eq!(found.densest.to_bits(), densest.to_bits());
+        let got = cells(&found.part.field);
+        assert_eq!(got.len(), expected.len());
+        let differs = got.iter().zip(&expected).find(|(a, b)| a != b);
+        assert_eq!(differs, None, "roots of level {root_level}");
+    }
+}
+
+fn masses(n: usize, salt: u64) -> Vec<f64> {
+    let mut random = Random(salt);
+    (0..n).map(|_| if random.chance(0.1) { 0.0 } else { 0.1 + random.real() }).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_mesh_is_what_its_definition_says_and_has_the_densities_of_the_whole(
+        (n, salt) in (1usize..1200, any::<u64>()),
+        (m_refine, level_min, depth) in (1u64..10, 2u8..5, 0u8..7),
+        (periodic, same, threshold) in (any::<bool>(), any::<bool>(), prop_oneof![Just(1e-9), 0.5f64..30.0]),
+    ) {
+        let position = clumped(n, salt);
+        let mass = if same { vec![0.75; n] } else { masses(n, salt ^ 7) };
+        prop_assume!(mass.iter().any(|m| *m > 0.0));
+        check(&Given::new(position, mass, periodic), &config(m_refine, level_min..level_min + depth), threshold);
+    }
+}
+
+#[test]
+fn many_particles_in_one_point_are_one_column_of_cells() {
+    for place in [[0.0; 3], [5.0, 5.0, 5.0], [9.999_999_999, 0.0, 3.3]] {
+        let mut position = vec![place; 3000];
+        position.extend(clumped(200, 3));
+        for (periodic, levels) in [(true, 2..20), (false, 4..12), (true, 3..3)] {
+            let given = Given::new(position.clone(), masses(3200, 5), periodic);
+            check(&given, &config(8, levels), 2.0);
+        }
+    }
+}
+
+#[test]
+fn a_spike_splits_cells_that_are_far_from_it() {
+    // All in the corner of a cell of level 2: every coarser ring about it reaches other roots.
+    let spike = |x: f64| vec![[x; 3]; 20];
+    for x in [2.5, 2.5 - 1e-6, 0.0, 10.0 - 1e-6] {
+        let given = Given::new(spike(x), vec![1.0; 20], true);
+        check(&given, &config(4, 2..20), 1e-9);
+        let split = split_cells(&given, &config(4, 2..20));
+        assert!(split[2].len() > 7, "{split:?}");
+    }
+}
+
+#[test]
+fn the_default_coarse_level_has_about_as_many_cells_as_particles() {
+    let given = Given::new(clumped(600, 9), vec![1.0; 600], true);
+    let found = grown(&given, &GrowConfig { level_min: None, ..config(8, 0..20) }, 10.0);
+    assert_eq!((found.shape.level_min, found.shape.level_max), (3, 20));
+}
+
+fn catalogue(given: &Given, mesh: &GrowConfig, n_ranks: usize, n_threads: usize) -> Catalogue {
+    let phew = PhewConfig {
+        field: FieldChoice::Auto,
+        thresholds: Thresholds { density: 3.0, relevance: 1.5, saddle: Some(20.0), mass: 0.0 },
+        rules: Rules::Paper,
+        with_cells: true,
+        with_particles: true,
+    };
+    let snapshot = ParticleSnapshot::new(Box::new(given.clone()), mesh).expect("particles");
+    let work = |comm: &Comm| {
+        let crew = Crew::new(Team::of(n_threads), &Silent);
+        let outcome = run_on_particles(&snapshot, mesh, &phew, comm, &crew).expect("an outcome");
+        outcome.catalogue.gather(comm).expect("gathered")
+    };
+    let ran = match n_ranks {
+        1 => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
+            pool.install(|| work(&Comm::solo()))
+        }
+        _ => run_threads(n_ranks, work).expect("ranks").swap_remove(0),
+    };
+    ran.expect("a catalogue")
+}
+
+#[test]
+fn catalogues_do_not_depend_on_ranks_threads_and_roots() {
+    for (periodic, m_refine, level_min) in [(true, 2, 5), (false, 5, 3), (true, 1, 2)] {
+        let given = Given::new(clumped(4000, 11), masses(4000, 12), periodic);
+        let mesh = config(m_refine, level_min..12);
+        let one = catalogue(&given, &mesh, 1, 1);
+        let n_rows = |name: &str| one.table(name).map_or(0, |t| t.n_rows());
+        assert!(n_rows("clumps") > 3 && n_rows("cells") > 500, "{} {}", n_rows("clumps"), n_rows("cells"));
+        assert_eq!(n_rows("particles"), 4000);
+        for (n_ranks, n_threads, root_level) in [(1, 4, Some(0)), (2, 1, None), (3, 2, Some(1)), (9, 1, None)]
+        {
+            let other = catalogue(&given, &GrowConfig { root_level, ..mesh }, n_ranks, n_threads);
+            assert_same(&one, &other, &format!("{n_ranks} ranks, {n_threads} threads"));
+        }
+    }
+}
+
+#[test]
+fn ranks_may_be_without_particles_and_without_test_cells() {
+    let given = Given::new(vec![[1.0; 3], [1.1; 3], [9.0; 3]], vec![1.0; 3], true);
+    let mesh = config(8, 4..8);
+    let one = catalogue(&given, &mesh, 1, 1);
+    assert_same(&one, &catalogue(&given, &mesh, 6, 1), "6 ranks");
+    let spread: Vec<[f64; 3]> = (0..4096)
+        .map(|i| [i % 16, i / 16 % 16, i / 256].map(|x| (f64::from(x) + 0.5) * SIDE / 16.0))
+        .collect();
+    let even = Given::new(spread, vec![1.0; 4096], true);
+    let none = catalogue(&even, &mesh, 1, 2);
+    assert_eq!(none.table("cells").map(|t| t.n_rows()), Some(0));
+    assert_same(&none, &catalogue(&even, &mesh, 4, 1), "4 ranks");
+}
+
+/// Clumps are those that the whole mesh has, to the last bit, but for positions refined with cells that are not there.
+#[test]
+fn clumps_are_those_of_the_whole_mesh() {
+    let given = Given::new(clumped(4000, 21), masses(4000, 22), true);
+    let mesh = config(3, 4..12);
+    let found = catalogue(&given, &mesh, 1, 2);
+    let mean = grown(&given, &mesh, 3.0).mean_density;
+    let cut = Cut { density: 3.0 * mean, relevance: 1.5, saddle: Some(20.0 * mean) };
+    let (field, extra) = (whole(&given, &mesh), TestFields::default());
+    let task = Task {
+        field: &field,
+        links: &ALONE,
+        extra: &extra,
+        density_threshold: cut.density,
+        side: SIDE,
+        rules: Rules::Paper,
+    };
+    let (comm, tests) = (Comm::solo(), tests::find(&field, cut.density));
+    let patches = segment(&task, tests, &comm, &Crew::default()).expect("patches");
+    let expected = structures(&patches.peaks, &cut, 0.0, Rules::Paper, &comm).expect("clumps");
+    let clumps = found.table("clumps").expect("clumps");
+    assert!(clumps.n_rows() > 3 && clumps.n_rows() == expected.clumps.len());
+    let expected = clumps_table(&expected.clumps, false);
+    for (a, b) in clumps.columns.iter().zip(&expected.columns).filter(|(a, _)| a.name != REFINED) {
+        assert_eq!(bits(&a.values), bits(&b.values), "{}", a.name);
+    }
+    assert!(clumps.columns.iter().any(|c| c.name == REFINED));
+}
+
+const REFINED: &str = "peak_position_refined";
+
+fn swift() -> String {
+    common::swift_fixture().join("snap_0000.hdf5").to_string_lossy().into_owned()
+}
+
+const FLAG: &str = "--mesh-from-particles";
+
+#[test]
+#[cfg(feature = "hdf5")]
+fn swift_s_snapshot_by_the_command_line() {
+    let (room, input) = (Room::new(), swift());
+    let run = |name: &str, more: &[&str]| {
+        let to = room.path(name);
+        let args =
+            ["phew", &input, FLAG, "-o", &to, "--density-threshold", "40", "--saddle-threshold", "200"];
+        done(&[&args[..], &["--with-particles", "--with-cells", "--m-refine", "4"], more].concat());
+        read(Path::new(&to)).expect("a catalogue")
+    };
+    let one = run("one.hdf5", &[]);
+    assert_same(&one, &run("three.hdf5", &["--ranks", "3"]), "3 ranks");
+    let real = |name: &str| match one.attribute(name) {
+        Some(Attribute::Real(x)) => *x,
+        other => panic!("{name}: {other:?}"),
+    };
+    // Thresholds are in means of the dark matter on the mesh, all else in the units of the snapshot.
+    let dark = open_particles(&[PathBuf::from(&input)]).expect("particles");
+    let (s, species) =
+        dark.about().species.iter().enumerate().find(|(_, s)| s.kind == Some(1)).expect("dark");
+    let (n, units) = (species.n, dark.about().units.clone().expect("units"));
+    let mut columns = Columns {
+        position: Positions::with_capacity(true, 0),
+        mass: Some(Vec::new()),
+        id: Some(Vec::new()),
+        kind: None,
+        velocity: None,
+        density: None,
+    };
+    dark.read(s, 0..n, &mut columns).expect("read");
+    let (mass, ids) = (columns.mass.expect("masses"), columns.id.expect("IDs"));
+    let mean = mass.iter().sum::<f64>() / real("boxlen").powi(3);
+    assert!((real("mean_density") / mean - 1.0).abs() < 1e-12);
+    assert_eq!(real("density_threshold"), 40.0 * real("mean_density"));
+    assert_eq!(real("saddle_threshold"), 200.0 * real("mean_density"));
+    assert_eq!((real("unit_length"), real("unit_density")), (units.length, units.density));
+    let clumps = one.table("clumps").expect("clumps");
+    let peak = clumps.reals("density_peak").expect("densities");
+    assert!(peak.iter().all(|rho| *rho > 40.0 * mean), "{peak:?}");
+    let heaviest = clumps.reals("mass").expect("masses").iter().copied().fold(0.0, f64::max);
+    assert!(heaviest > 5.0 * mass[0] && heaviest < mass.iter().sum(), "{heaviest}");
+    let [wide, to] = ["three.hdf5", "again.hdf5"].map(|name| room.path(name));
+    done(&["recut", &wide, "-o", &to, "--saddle-threshold", "300", "--relevance-threshold", "2"]);
+    let (again, fresh) = (read(Path::new(&to)).expect("cut again"), {
+        let to = room.path("fresh.hdf5");
+        let args = ["--density-threshold", "40", "--saddle-threshold", "300", "--relevance-threshold", "2"];
+        done(&[&["phew", &input, FLAG, "-o", &to, "--m-refine", "4"], &args[..]].concat());
+        read(Path::new(&to)).expect("a catalogue")
+    });
+    assert_same(&again, &fresh, "cut again");
+    let low = ["recut", &wide, "-o", &to, "--saddle-threshold", "39"];
+    let refused = common::room::command(&low).output().expect("the program starts");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("saddle threshold 39"), "{refused:?}");
+    // Every particle has the clump of the leaf that it lies in.
+    let cells = one.table("cells").expect("cells");
+    let (level, clump) = (cells.column("level"), cells.counts("clump").expect("clumps"));
+    let (Some(Values::U8(level)), Some(Values::U32x3(ijk))) =
+        (level.map(|c| &c.values), cells.column("ijk").map(|c| &c.values))
+    else {
+        panic!("cells")
+    };
+    let at: BTreeMap<(u8, [u32; 3]), u64> =
+        level.iter().zip(ijk).zip(clump).map(|((level, ijk), clump)| ((*level, *ijk), *clump)).collect();
+    let table = one.table("particles").expect("particles");
+    let Some(Values::I64(id)) = table.column("id").map(|c| &c.values) else { panic!("IDs") };
+    let of: BTreeMap<i64, u64> =
+        id.iter().copied().zip(table.counts("clump").expect("clumps").to_vec()).collect();
+    assert_eq!(of.len() as u64, n);
+    let mut n_in = 0;
+    for (i, id) in ids.iter().enumerate() {
+        let x = columns.position.at(i).map(|x| x / real("boxlen"));
+        let cell = |l: u8| (l, x.map(|x| (x * f64::from(1u32 << l)) as u32));
+        let expected = (0..=20).find_map(|l| at.get(&cell(l))).copied().unwrap_or(0);
+        assert_eq!(of[&id.cast_signed()], expected, "particle {id}");
+        n_in += u64::from(expected > 0);
+    }
+    assert!(n_in > 50 && n_in < n, "{n_in}");
+}
+
+#[test]
+fn arrays_and_ramses_outputs_by_the_command_line() {
+    let (room, ramses) = (Room::new(), common::output("dm_1rank").to_string_lossy().into_owned());
+    let npy = room.path("box.npy");
+    done(&["synth", "particles", "-o", &npy, "--number", "20000"]);
+    let side = (20_000f64).cbrt().next_up().to_string();
+    let mut found = Vec::new();
+    for ranks in ["1", "4"] {
+        let to = room.path(&format!("{ranks}.csv"));
+        let args =
+            ["phew", &npy, FLAG, "--box", &side, "-o", &to, "--density-threshold", "80", "--ranks", ranks];
+        let summary = done_json(&args);
+        assert!(summary["peak_memory_bytes"] != 0, "{summary}");
+        found.push(std::fs::read_to_string(&to).expect("clumps"));
+    }
+    let rows =
+        |text: &str| text.lines().filter(|l| !l.starts_with('#')).map(str::to_string).collect::<Vec<_>>();
+    assert!(rows(&found[0]).len() > 20 && rows(&found[0]) == rows(&found[1]));
+    assert!(!found[0].contains("unit_length"), "an array says nothing of its units");
+    let to = room.path("ramses.csv");
+    done(&["phew", &ramses, FLAG, "-o", &to, "--density-threshold", "40", "--with-particles"]);
+    assert!(std::fs::read_to_string(&to).expect("clumps").contains("mean_density"));
+}
+
+#[test]
+fn what_does_not_suit_is_refused_in_one_line() {
+    let room = Room::new();
+    let npy = room.path("box.npy");
+    done(&["synth", "particles", "-o", &npy, "--number", "5000"]);
+    let to = room.path("c.csv");
+    let base = ["phew", &npy, "-o", &to, "--density-threshold", "80"];
+    let refuses = |more: &[&str], parts: &[&str]| room.refuses(&[&base[..], more].concat(), parts);
+    refuses(&[FLAG], &["box.npy", "--box SIDE"]);
+    refuses(&[FLAG, "--box", "0"], &["--box", "above 0"]);
+    refuses(&[FLAG, "--box", "3"], &["box.npy", "row", "far outside the box"]);
+    refuses(&[FLAG, "--box", "18", "--m-refine", "0"], &["--m-refine", "1 or more"]);
+    refuses(&[FLAG, "--box", "18", "--level-min", "1"], &["--level-min", "2 to 12"]);
+    refuses(&[FLAG, "--box", "18", "--level-max", "21"], &["--level-max", "2 to 20"]);
+    refuses(&[FLAG, "--box", "18", "--level-min", "9", "--level-max", "8"], &["--level-min", "at most"]);
+    refuses(&[FLAG, "--box", "18", "--field", "rho"], &["--field", "auto or cic"]);
+    refuses(
+        &[FLAG, "--box", "18", "--particle-types", "1,0,0,0,0,0,0"],
+        &["5000 particles", "--particle-types"],
+    );
+    refuses(&[FLAG, "--box", "18", "--particle-types", "0,0,0,0,0,0,0"], &["at least one kind"]);
+    refuses(&[], &["box.npy", "particles without a mesh", "--mesh-from-particles"]);
+    refuses(&["--m-refine", "4"], &["--m-refine", "--mesh-from-particles"]);
+    refuses(&["--box", "18"], &["--box", "--mesh-from-particles"]);
+    room.refuses(&["phew", &npy, FLAG, "--box", "18", "-o", &to], &["density threshold"]);
+    let torn = room.path("torn.npy");
+    let bytes = std::fs::read(&npy).expect("an array");
+    std::fs::write(&torn, &bytes[..bytes.len() - 7]).expect("written");
+    room.refuses(
+        &["phew", &torn, FLAG, "--box", "18", "-o", &to, "--density-threshold", "80"],
+        &["torn.npy"],
+    );
+    let empty = room.path("empty.npy");
+    let header = String::from_utf8_lossy(&bytes[..128]).replace("(5000, 3)", "(0, 3)   ");
+    std::fs::write(&empty, [&bytes[..10], &header.as_bytes()[header.len() - 118..]].concat())
+        .expect("written");
+    room.refuses(
+        &["phew", &empty, FLAG, "--box", "18", "-o", &to, "--density-threshold", "80"],
+        &["empty.npy"],
+    );
+    let nothing = room.path("nothing.txt");
+    std::fs::write(&nothing, "nothing").expect("written");
+    room.refuses(
+        &["phew", &nothing, FLAG, "-o", &to, "--density-threshold", "80"],
+        &["nothing.txt", "expected"],
+    );
+}
+
+#[test]
+fn particles_that_are_none_are_refused() {
+    let mesh = config(8, 3..8);
+    let said = |given: Given| {
+        let found = grow(&given, &mesh, 10.0, &Comm::solo(), &Crew::default());
+        found.map(|_| ()).expect_err("refused").to_string()
+    };
+    let with = |x: f64, periodic| Given::new(vec![[1.0; 3], [x, 1.0, 1.0]], vec![1.0; 2], periodic);
+    for (given, part) in [
+        (with(f64::NAN, true), "row 1"),
+        (with(25.0, true), "far outside the box"),
+        (with(10.0, false), "outside the box"),
+        (with(-0.1, false), "outside the box"),
+        (Given::new(vec![[1.0; 3]], vec![-1.0], true), "mass -1"),
+        (Given::new(vec![[1.0; 3]; 2], vec![0.0; 2], true), "mass 0"),
+        (Given::new(Vec::new(), Vec::new(), true), "no particle"),
+    ] {
+        let text = said(given);
+        assert!(text.contains(part) && text.contains("expected"), "{text}");
+    }
+    for (least, most) in [(1, 8), (13, 20), (9, 8), (2, 21)] {
+        let given = Given::new(vec![[1.0; 3]], vec![1.0], true);
+        let found = grow(&given, &config(8, least..most), 10.0, &Comm::solo(), &Crew::default());
+        let text = found.map(|_| ()).expect_err("no such levels").to_string();
+        assert!(text.contains(&format!("--level-min {least}, --level-max {most}: expected")), "{text}");
+    }
+    let mut long = Given::new(vec![[1.0; 3]], vec![1.0], true);
+    long.about.sides = Some([10.0, 10.0, 20.0]);
+    assert!(said(long).contains("three equal sides"));
+    // A little outside a periodic box is inside it.
+    let outside = Given::new(vec![[-0.5, 10.0, 10.5]; 9], vec![1.0; 9], true);
+    let inside = Given::new(vec![[9.5, 0.0, 0.5]; 9], vec![1.0; 9], true);
+    let cells_of = |given: &Given| cells(&grown(given, &mesh, 1.0).part.field);
+    assert_eq!(cells_of(&outside), cells_of(&inside));
+}
