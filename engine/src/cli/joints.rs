@@ -30,7 +30,7 @@ pub fn segment(
     progress: bool,
 ) -> Result<(Outcome, Recorder), Failure> {
     let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
-    let crew = Crew::new(team, &recorder);
+    let crew = Crew::new(team, &recorder).balanced(job.balance);
     let outcome = run(snapshot, &job.phew, comm, &crew).map_err(|error| match error {
         RunError::Read(error) => error.into(),
         RunError::Comm(error) => Failure::ranks(error),
@@ -180,7 +180,7 @@ impl Summary {
     ) -> Result<Self, Failure> {
         let stages = &recorder.stages();
         let ranks = match comm.n_ranks() > 1 || diagnostics {
-            true => Some(RankReport::of(comm, stages, outcome.balance).map_err(Failure::ranks)?),
+            true => Some(RankReport::of(comm, stages, Some(outcome.balance)).map_err(Failure::ranks)?),
             false => None,
         };
         let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);

@@ -380,11 +380,32 @@ pub const OPTIONS: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "balance",
+        key: "balance",
+        kind: Kind::Choice(&["work", "test-cells", "leaves"]),
+        default: "test-cells",
+        commands: &[Phew],
+        help: "What each rank gets as much of as any other",
+        doc: "test-cells: cells above the density threshold. work: these, and what those next to other ranks cost \
+              on top. leaves: all leaf cells, as simulations divide their mesh. Never changes the result.",
+        ..ROW
+    },
+    Opt {
         name: "diagnostics",
         key: "diagnostics",
-        commands: &[Phew],
+        commands: &[Phew, Fof],
         help: "Also print how evenly ranks and workers worked, what ranks sent, and where memory lies",
-        doc: "Ranks are part of the summary of every run on several of them.",
+        doc: "Ranks are part of the summary of every run of phew on several of them. With this nothing need be \
+              written.",
+        ..ROW
+    },
+    Opt {
+        name: "count-work",
+        key: "count_work",
+        commands: &[Phew, Fof],
+        help: "Each rank works in one thread, and the diagnostics say how long that took the processor",
+        doc: "Without the time in which it waits, so that many ranks in one process show what each would have to do \
+              alone: what `inselberg scaling --simulate` does. --threads says nothing then.",
         ..ROW
     },
     Opt {

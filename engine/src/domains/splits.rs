@@ -42,6 +42,19 @@ impl Splits {
         Ok(Self { deepest, first: bounds(comm, &keys)? })
     }
 
+    /// Collective: the same between which all ranks have the same weight, but for that of one key; `keys` are
+    /// sorted, and each has the weight at its place.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn weighted(deepest: u8, keys: Vec<u128>, weights: &[u64], comm: &Comm) -> Result<Self, CommError> {
+        let mut before = vec![0; keys.len() + 1];
+        for (i, weight) in weights.iter().enumerate() {
+            before[i + 1] = before[i] + weight;
+        }
+        Ok(Self { deepest, first: weighted_bounds(comm, &keys, |n| before[n])? })
+    }
+
     /// Number of ranks.
     pub fn n_ranks(&self) -> usize {
         self.first.len() + 1
@@ -95,34 +108,50 @@ impl Splits {
     }
 }
 
-/// Bits of a bound that are found at a time.
-const DIGIT: u32 = 4;
+/// Bits of a bound that are found at a time: few where there are many bounds, as every rank holds all counts.
+fn digit(n_ranks: u128) -> u32 {
+    match n_ranks {
+        0..=1024 => 4,
+        1025..=4096 => 2,
+        _ => 1,
+    }
+}
 
 /// Collective: the least key of the part of each rank but the first, so that the parts of all keys, sorted,
 /// are as large to one key; above any key where there are none. `keys` are sorted. All ranks search all
-/// bounds at once, four bits a reduction of 15 counts a bound; the result depends on the keys of all ranks
+/// bounds at once, four bits a reduction of 15 counts a bound (fewer bits where there are many ranks); the result depends on the keys of all ranks
 /// together only, and each bound is one of them.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
+    weighted_bounds(comm, keys, |n| n as u64)
+}
+
+/// The same, where the first n keys here weigh `weight_of(n)`.
+fn weighted_bounds(
+    comm: &Comm,
+    keys: &[u128],
+    weight_of: impl Fn(usize) -> u64,
+) -> Result<Vec<u128>, CommError> {
     let (n_ranks, greatest) = (comm.n_ranks() as u128, keys.last().copied().unwrap_or(0));
     let n_bits = u64::from(u128::BITS - greatest.leading_zeros());
-    let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
+    let n = comm.all_reduce_counts(&[weight_of(keys.len())], Reduce::Sum)?[0];
     let n_bits = comm.all_reduce_counts(&[n_bits], Reduce::Max)?[0] as u32;
     let wanted: Vec<u64> = (1..n_ranks).map(|i| (u128::from(n) * i / n_ranks) as u64).collect();
     if n == 0 {
         return Ok(vec![u128::MAX; wanted.len()]);
     }
     let mut bounds = vec![0u128; wanted.len()];
-    for digit in (0..n_bits.div_ceil(DIGIT)).rev() {
-        let tried = |bound: u128| (1..1 << DIGIT).map(move |d: u128| bound | d << (digit * DIGIT));
-        let below = |key: u128| keys.partition_point(|k| *k < key) as u64;
+    let width = digit(n_ranks);
+    for digit in (0..n_bits.div_ceil(width)).rev() {
+        let tried = |bound: u128| (1..1 << width).map(move |d: u128| bound | d << (digit * width));
+        let below = |key: u128| weight_of(keys.partition_point(|k| *k < key));
         let counts: Vec<u64> = bounds.iter().copied().flat_map(tried).map(below).collect();
         let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
-        for (i, counts) in counts.chunks_exact((1 << DIGIT) - 1).enumerate() {
+        for (i, counts) in counts.chunks_exact((1 << width) - 1).enumerate() {
             let best = counts.partition_point(|c| *c <= wanted[i]) as u128;
-            bounds[i] |= best << (digit * DIGIT);
+            bounds[i] |= best << (digit * width);
         }
     }
     Ok(bounds)
