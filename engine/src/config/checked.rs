@@ -1,6 +1,6 @@
 //! What will be done: values held against each other, of the types that the engine takes.
 
-use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, fof};
+use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, StudyJob, fof, study};
 use crate::crew::Weights;
 use crate::io::particles::N_KINDS;
 use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
@@ -49,6 +49,8 @@ pub enum Work {
     Info(InfoJob),
     /// Show where ranks and threads run.
     Topology(TopologyJob),
+    /// Measure how a command scales.
+    Study(Box<StudyJob>),
     /// Make a density field.
     SynthField(FieldJob),
     /// Make particles.
@@ -144,6 +146,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Recut => Work::Recut(recut(&raw)?),
         Command::Info => Work::Info(InfoJob { input: raw.needed_path("path")? }),
         Command::Topology => Work::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
+        Command::ScalingPhew | Command::ScalingFof => Work::Study(Box::new(study::study(&raw)?)),
         Command::SynthField => Work::SynthField(field(&raw)?),
         Command::SynthParticles => Work::SynthParticles(particles(&raw)?),
     };
@@ -320,7 +323,7 @@ fn particles(raw: &Source<'_>) -> Result<ParticleJob, ConfigError> {
 
 /// Typed access to a raw configuration, with errors that name the option.
 pub(super) struct Source<'a> {
-    raw: &'a RawConfig,
+    pub(super) raw: &'a RawConfig,
 }
 
 impl Source<'_> {

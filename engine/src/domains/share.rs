@@ -65,6 +65,12 @@ impl Share {
         weighted.map(|cell| key(deepest, cell.level, cell.position)).collect()
     }
 
+    /// Keys of the leaves, and what each weighs.
+    pub fn weighted(&self, deepest: u8, weight: impl Fn(&Cell) -> u32) -> Vec<(u128, u32)> {
+        let leaves = self.cells().filter(|cell| cell.is_leaf);
+        leaves.map(|cell| (key(deepest, cell.level, cell.position), weight(&cell))).collect()
+    }
+
     /// Collective: the levels that have cells on any rank, bit l for level l.
     pub fn levels(&self, comm: &Comm) -> Result<u32, CommError> {
         let mut counts = [0; 32];

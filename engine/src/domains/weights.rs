@@ -2,15 +2,15 @@
 
 use super::record::Cell;
 use super::share::Share;
-use super::splits::{Splits, key};
+use super::splits::Splits;
 use crate::crew::Weights;
 use inselberg_comm::{Comm, CommError, Reduce};
 
-/// What a test cell costs, and what each of its faces towards another rank does on top.
-const CELL: u64 = 4;
-const FACE: u64 = 3;
-/// Splits by work are found by trying: the faces depend on the splits.
-const TRIALS: usize = 4;
+/// What a leaf costs, and what a test cell does on top: bringing a leaf to its owner and its neighbours takes so much
+/// longer than segmenting a test cell (`engine/src/scaling/README.md`).
+const WORK: [u32; 2] = [3, 2];
+/// How much of the mean a rank may have more or less of, for the sake of compact domains.
+const SLACK: f64 = 0.1;
 
 /// Collective: splits of the leaves that ranks hold, with the same weight on each; by leaves where there is no test
 /// cell.
@@ -22,53 +22,18 @@ pub(super) fn balance(
     comm: &Comm,
 ) -> Result<Splits, CommError> {
     let deepest = levels.checked_ilog2().unwrap_or(0) as u8;
-    let n_tests = share.cells().filter(|cell| cell.is_test(threshold)).count() as u64;
-    let n_tests = comm.all_reduce_counts(&[n_tests], Reduce::Sum)?[0];
+    let is_test = |cell: &Cell| cell.is_test(threshold);
     match weights {
-        _ if n_tests == 0 => Splits::balanced(deepest, share.weights(deepest, |_| true), comm),
         Weights::Leaves => Splits::balanced(deepest, share.weights(deepest, |_| true), comm),
         Weights::TestCells => {
-            Splits::balanced(deepest, share.weights(deepest, |cell| cell.is_test(threshold)), comm)
+            let tests = share.weights(deepest, is_test);
+            let n_tests = comm.all_reduce_counts(&[tests.len() as u64], Reduce::Sum)?[0];
+            let weights = if n_tests > 0 { tests } else { share.weights(deepest, |_| true) };
+            Splits::balanced(deepest, weights, comm)
         }
-        Weights::Work => by_work(share, deepest, threshold, comm),
-    }
-}
-
-/// Of the splits that are tried, those with the least work on the rank with most of it.
-fn by_work(share: &Share, deepest: u8, threshold: f64, comm: &Comm) -> Result<Splits, CommError> {
-    let mut cells: Vec<(u128, Cell)> = share
-        .cells()
-        .filter(|cell| cell.is_test(threshold))
-        .map(|cell| (key(deepest, cell.level, cell.position), cell))
-        .collect();
-    cells.sort_unstable_by_key(|(key, _)| *key);
-    let mut weights = vec![CELL; cells.len()];
-    let mut best: Option<(u64, Splits)> = None;
-    for _ in 0..TRIALS {
-        let keys = cells.iter().map(|(key, _)| *key).collect();
-        let splits = Splits::weighted(deepest, keys, &weights, comm)?;
-        let mut loads = vec![0; splits.n_ranks()];
-        for ((_, cell), weight) in cells.iter().zip(&mut weights) {
-            *weight = CELL + FACE * n_faces(&splits, cell);
-            loads[splits.owner(cell.level, cell.position).at()] += *weight;
-        }
-        let loads = comm.all_reduce_counts(&loads, Reduce::Sum)?;
-        let most = loads.into_iter().max().unwrap_or(0);
-        if best.as_ref().is_none_or(|(least, _)| most < *least) {
-            best = Some((most, splits));
+        Weights::Work => {
+            let work = |cell: &Cell| WORK[0] + if is_test(cell) { WORK[1] } else { 0 };
+            Splits::compact(deepest, share.weighted(deepest, work), SLACK, comm)
         }
     }
-    Ok(best.map_or_else(Splits::one, |(_, splits)| splits))
-}
-
-/// Faces of a cell towards other ranks; those at the edge of the box are none.
-fn n_faces(splits: &Splits, cell: &Cell) -> u64 {
-    let own = splits.owner(cell.level, cell.position);
-    let near = (0..3).flat_map(|axis| [(axis, 1), (axis, u32::MAX)]);
-    let is_foreign = |(axis, step): (usize, u32)| {
-        let mut position = cell.position;
-        position[axis] = position[axis].wrapping_add(step);
-        position[axis] < u32::MAX / 2 && !splits.owns_all(own, cell.level, position)
-    };
-    near.filter(|face| is_foreign(*face)).count() as u64
 }
