@@ -244,7 +244,7 @@ fn mistakes_are_one_line_and_leave_nothing() {
     };
     let refused: Vec<(Vec<&str>, &[&str])> = vec![
         (vec!["scaling", "phew", "-o", &to, "--ranks", "1"], &["scaling phew needs an input; give --input"]),
-        (whole(&[]), &["needs a ranks", "--ranks"]),
+        (whole(&[]), &["scaling phew needs something to run; give --ranks, --threads or --simulate"]),
         (whole(&["--ranks", "0"]), &["--ranks: `0`", "expected numbers from 1 to 65536"]),
         (whole(&["--ranks", "4..2"]), &["--ranks: `4..2`"]),
         (whole(&["--threads", "1,x"]), &["--threads: `1,x`"]),

@@ -53,7 +53,9 @@ pub(super) fn study(raw: &Source<'_>) -> Result<StudyJob, ConfigError> {
     let [ranks, threads, simulate] = ["ranks", "threads", "simulate"].map(|name| numbers(raw, name));
     let (mut ranks, mut threads, simulate) = (ranks?, threads?, simulate?);
     if ranks.is_empty() && threads.is_empty() && simulate.is_empty() {
-        return Err(raw.missing("ranks"));
+        let command = if raw.raw.command() == Command::ScalingFof { "scaling fof" } else { "scaling phew" };
+        let [what, how] = ["something to run", "--ranks, --threads or --simulate"].map(String::from);
+        return Err(ConfigError::Missing { command: command.into(), what, how });
     }
     // Where one of the two is said, the other is one.
     if !(ranks.is_empty() && threads.is_empty()) {

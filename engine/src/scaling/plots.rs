@@ -24,6 +24,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(90, 90, 90),
 ];
+const GRID: RGBColor = RGBColor(225, 225, 225);
 const IDEAL: RGBColor = RGBColor(150, 150, 150);
 
 /// Points joined by a line.
@@ -184,7 +185,8 @@ fn domains(all: &[Modelled]) -> Lines {
 fn plot(name: &'static str, lines: &Lines) -> Result<Plot, String> {
     let (x, y) = axes(lines);
     draw(name, &lines.title, |canvas| {
-        draw_grid(canvas, FRAME, x, y)?;
+        draw_grid(canvas, FRAME, Axis::NONE, y)?;
+        marks(lines).into_iter().try_for_each(|at| mark(canvas, x, at))?;
         let place = |&(a, b): &(f64, f64)| {
             (
                 FRAME.left + x.place(a) * (FRAME.right - FRAME.left),
@@ -205,9 +207,23 @@ fn plot(name: &'static str, lines: &Lines) -> Result<Plot, String> {
             key(canvas, i, colour, &line.name)?;
             marker(canvas, (KEYS + 14.0, key_line(i)), i, colour)?;
         }
-        draw_axes(canvas, FRAME, x, y)?;
+        draw_axes(canvas, FRAME, Axis::NONE, y)?;
         draw_names(canvas, FRAME, lines.across, lines.up, 74.0)
     })
+}
+
+/// The numbers across that there are points for: they are few, and rarely round.
+fn marks(lines: &Lines) -> Vec<f64> {
+    let mut all: Vec<f64> = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+fn mark<B: DrawingBackend>(canvas: &Canvas<'_, B>, x: Axis, at: f64) -> Drawn {
+    let across = FRAME.left + x.place(at) * (FRAME.right - FRAME.left);
+    canvas.line(&[(across, FRAME.top), (across, FRAME.bottom + 5.0)], GRID, 1)?;
+    canvas.text(&at.to_string(), (across, FRAME.bottom + 12.0), LABEL, Anchor::Top)
 }
 
 fn axes(lines: &Lines) -> (Axis, Axis) {
