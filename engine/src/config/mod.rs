@@ -30,4 +30,4 @@ pub use opt::{Kind, Opt};
 pub use options::{OPTIONS, options_of, passed_on};
 pub use raw::{Origin, RawConfig, RawValue};
 pub use reference::reference_toml;
-pub use study::StudyJob;
+pub use study::{Passed, StudyJob};

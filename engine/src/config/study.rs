@@ -37,9 +37,12 @@ pub struct StudyJob {
     pub network: Network,
     /// What real ranks are connected by.
     pub check_network: Network,
-    /// Further options of what is run: names with their dashes, and values.
-    pub options: Vec<(String, Vec<String>)>,
+    /// Further options of what is run.
+    pub options: Vec<Passed>,
 }
+
+/// An option as it is typed: its name with its dashes, and values.
+pub type Passed = (String, Vec<String>);
 
 pub(super) fn study(raw: &Source<'_>) -> Result<StudyJob, ConfigError> {
     let inputs: Vec<PathBuf> = match raw.text("input") {
@@ -84,10 +87,7 @@ pub(super) fn study(raw: &Source<'_>) -> Result<StudyJob, ConfigError> {
 }
 
 /// What is run, and the options that it gets from this one; held against what it takes.
-fn passed(
-    raw: &Source<'_>,
-    inputs: &[PathBuf],
-) -> Result<(Command, Vec<(String, Vec<String>)>), ConfigError> {
+fn passed(raw: &Source<'_>, inputs: &[PathBuf]) -> Result<(Command, Vec<Passed>), ConfigError> {
     let Some(runs) = raw.raw.runs() else { return Err(raw.missing("input")) };
     let mut whole = runs.clone();
     let inputs: Vec<String> = inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();

@@ -126,19 +126,20 @@ impl Splits {
     }
 }
 
-/// Bits of a bound that are found at a time: few where there are many bounds, as every rank holds all counts.
+/// Bits of a bound that are found at a time: few where there are many bounds, as each reduction then takes the time of
+/// its bytes, which double with each bit, and not that of its messages.
 fn digit(n_bounds: usize) -> u32 {
     match n_bounds {
-        0..=1024 => 4,
-        1025..=4096 => 2,
+        0..=64 => 4,
+        65..=256 => 2,
         _ => 1,
     }
 }
 
 /// Collective: the least key of the part of each rank but the first, so that the parts of all keys, sorted,
 /// are as large to one key; above any key where there are none. `keys` are sorted. All ranks search all
-/// bounds at once, four bits a reduction of 15 counts a bound (fewer bits where there are many ranks); the result depends on the keys of all ranks
-/// together only, and each bound is one of them.
+/// bounds at once, four bits a reduction of 15 counts a bound (two bits and three counts on more than 65 ranks, one of
+/// each on more than 257); the result depends on the keys of all ranks together only, and each bound is one of them.
 ///
 /// # Errors
 /// When another rank fails.
