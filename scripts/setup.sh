@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system packages that the default build needs, those that are missing and no others.
 # A build with --no-default-features needs only a C linker; --mpi adds what the feature `mpi` needs with Open
-# MPI, --mpich with MPICH; both may be given.
+# MPI, --mpich with MPICH, --browser the browser that a test opens pages in; all may be given.
 set -euo pipefail
 
 fail() {
@@ -32,7 +32,11 @@ for option in "$@"; do
             command -v mpicc.mpich >/dev/null || missing+=(libmpich-dev)
             command -v mpirun.mpich >/dev/null || missing+=(mpich)
             ;;
-        *) fail "unknown option $option; expected --mpi or --mpich" ;;
+        --browser)
+            command -v chromium >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
+            continue
+            ;;
+        *) fail "unknown option $option; expected --mpi, --mpich or --browser" ;;
     esac
     command -v clang >/dev/null || missing+=(clang libclang-dev)
 done

@@ -236,7 +236,7 @@ fn bad_values_are_refused_in_one_line() {
             &["topology", "--pin", "socket"][..],
             "--pin: `socket` is no value for pin; expected none or cores or numa",
         ),
-        (&["topology", "--ranks", "0"], "--ranks: `0` is no value for ranks; expected 1 to 4096"),
+        (&["topology", "--ranks", "0"], "--ranks: `0` is no value for ranks; expected 1 to 65536"),
         (
             &["topology", "--threads", "x"],
             "--threads: `x` is no value for threads; expected a whole number, 0 or more",

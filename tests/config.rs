@@ -171,7 +171,7 @@ fn thresholds_out_of_range_are_named_wherever_they_come_from() {
         ("threads", "0"),
         ("threads", "1e9"),
         ("ranks", "0"),
-        ("ranks", "1e4"),
+        ("ranks", "1e5"),
         ("stall-timeout", "-1"),
         ("stall-timeout", "nan"),
         ("stall-timeout", "1e300"),

@@ -4,7 +4,7 @@ mod common;
 mod verify;
 
 use inselberg::amr::LevelOcts;
-use inselberg::crew::Crew;
+use inselberg::crew::{Crew, Weights};
 use inselberg::domains::{Part, load};
 use inselberg::io::Snapshot;
 use inselberg::phew::RunError;
@@ -39,12 +39,23 @@ struct Case<'a> {
 impl Case<'_> {
     /// What each rank gets, or why it does not; a rank that fails ends the job.
     fn try_on(&self, n_ranks: usize, seed: Option<u64>) -> Vec<Result<Part, RunError>> {
+        self.try_by(Weights::TestCells, n_ranks, seed)
+    }
+
+    fn try_by(&self, by: Weights, n_ranks: usize, seed: Option<u64>) -> Vec<Result<Part, RunError>> {
         let builders = Comm::threads(n_ranks).into_iter().map(|builder| match seed {
             Some(seed) => builder.chaos(seed),
             None => builder,
         });
         run_ranks(builders.collect(), |comm| {
-            let part = load(self.snapshot, self.source, self.threshold, self.extra, comm, &Crew::default());
+            let part = load(
+                self.snapshot,
+                self.source,
+                self.threshold,
+                self.extra,
+                comm,
+                &Crew::default().balanced(by),
+            );
             part.inspect_err(|e| {
                 comm.abort(e.to_string());
             })
@@ -63,6 +74,12 @@ impl Case<'_> {
         for n_ranks in RANKS {
             let parts = self.on(n_ranks);
             check_parts(&whole, &parts, self.threshold);
+            check_loads(&parts, self.threshold);
+            for by in [Weights::Leaves, Weights::Work] {
+                let parts = self.try_by(by, n_ranks, None).into_iter();
+                let parts: Vec<Part> = parts.map(|part| part.unwrap_or_else(|e| panic!("{e}"))).collect();
+                check_parts(&whole, &parts, self.threshold);
+            }
         }
     }
 }
@@ -93,7 +110,6 @@ fn extras(part: &Part, threshold: f64) -> BTreeMap<Place, Vec<u64>> {
 fn check_parts(whole: &Part, parts: &[Part], threshold: f64) {
     let all = cells(whole);
     let (mut owned, mut values) = (BTreeSet::new(), BTreeMap::new());
-    let mut loads = Vec::new();
     for (rank, part) in parts.iter().enumerate() {
         assert_eq!(part.field.rho.len(), part.field.mesh.n_cells());
         assert_eq!(part.splits, parts[0].splits);
@@ -103,12 +119,15 @@ fn check_parts(whole: &Part, parts: &[Part], threshold: f64) {
             assert_eq!(part.splits.owner(place.0, place.1).at() == rank, is_own, "rank {rank}, {place:?}");
             assert!(!is_own || owned.insert(place), "{place:?} is owned twice");
         }
-        let own = extras(part, threshold);
-        loads.push(own.len());
-        values.extend(own);
+        values.extend(extras(part, threshold));
     }
     assert_eq!(owned.len(), all.len(), "a cell is owned by nobody");
     assert_eq!(values, extras(whole, threshold));
+}
+
+/// No rank has a test cell more than its share.
+fn check_loads(parts: &[Part], threshold: f64) {
+    let loads: Vec<usize> = parts.iter().map(|part| extras(part, threshold).len()).collect();
     let (n_tests, most) = (loads.iter().sum::<usize>(), loads.iter().max());
     assert!(most <= Some(&n_tests.div_ceil(parts.len())), "{loads:?}");
 }

@@ -439,7 +439,7 @@ fn swift_s_snapshot_by_the_command_line() {
     assert_eq!(of.len() as u64, n);
     let mut n_in = 0;
     for (i, id) in ids.iter().enumerate() {
-        let x = columns.position.at(i).map(|x| x / real("boxlen"));
+        let x = columns.position.of(i).map(|x| x / real("boxlen"));
         let cell = |l: u8| (l, x.map(|x| (x * f64::from(1u32 << l)) as u32));
         let expected = (0..=20).find_map(|l| at.get(&cell(l))).copied().unwrap_or(0);
         assert_eq!(of[&id.cast_signed()], expected, "particle {id}");

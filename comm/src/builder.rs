@@ -3,7 +3,7 @@
 use crate::backend::threads::{Threads, World};
 use crate::backend::{Backend, chaos, noted};
 use crate::endpoint::Endpoint;
-use crate::{Comm, Rank, Result};
+use crate::{Clock, Comm, Rank, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ pub struct CommBuilder {
     chaos: Option<u64>,
     delay: Duration,
     noted: bool,
+    clock: Option<Clock>,
     stall_timeout: Option<Duration>,
 }
 
@@ -91,7 +92,7 @@ impl Comm {
 
 impl CommBuilder {
     fn new(kind: Kind) -> Self {
-        Self { kind, chaos: None, delay: Duration::ZERO, noted: false, stall_timeout: None }
+        Self { kind, chaos: None, delay: Duration::ZERO, noted: false, clock: None, stall_timeout: None }
     }
 
     /// For tests: messages are late and overtake each other as `seed` says.
@@ -109,6 +110,13 @@ impl CommBuilder {
     /// Calls and messages are noted ([`Comm::notes`]): 40 bytes each.
     pub fn noted(mut self, noted: bool) -> Self {
         self.noted = noted;
+        self
+    }
+
+    /// The time that this rank spends in and out of calls is counted by this clock, which is read in the thread of
+    /// the rank ([`crate::StageTraffic::work`]): twice a call.
+    pub fn clock(mut self, clock: Option<Clock>) -> Self {
+        self.clock = clock;
         self
     }
 
@@ -150,7 +158,7 @@ impl CommBuilder {
             None => backend,
         };
         let backend = if self.noted { Backend::Noted(noted::Noted::new(backend)) } else { backend };
-        Ok(Comm::new(Endpoint::new(backend, self.stall_timeout)))
+        Ok(Comm::new(Endpoint::new(backend, self.stall_timeout, self.clock)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::backend::noted::Note;
 use crate::backend::{Backend, Finding, Place, Transport};
-use crate::traffic::Traffic;
+use crate::traffic::{Clock, Traffic};
 use crate::{CommError, Rank, Result};
 use std::time::{Duration, Instant};
 
@@ -58,10 +58,10 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// An end that gives up when nothing moved for `patience`.
-    pub fn new(mut backend: Backend, patience: Option<Duration>) -> Self {
+    /// An end that gives up when nothing moved for `patience`, and counts time by `clock`.
+    pub fn new(mut backend: Backend, patience: Option<Duration>, clock: Option<Clock>) -> Self {
         let (rank, n_ranks) = (backend.transport().rank(), backend.transport().n_ranks());
-        let (place, traffic) = (Place::default(), Traffic::default());
+        let (place, traffic) = (Place::default(), Traffic::new(clock));
         Self { backend, rank, n_ranks, place, rounds: 0, patience, failed: None, early: Vec::new(), traffic }
     }
 
@@ -117,7 +117,11 @@ impl Endpoint {
         }
         self.place.call = op.name();
         self.stand();
+        let lap = self.traffic.lap();
+        self.traffic.now().work += lap;
         let done = work(self).and_then(|result| self.finish_sends().map(|()| result));
+        let lap = self.traffic.lap();
+        self.traffic.now().in_calls += lap;
         match done {
             Ok(result) => {
                 self.place.finished += 1;

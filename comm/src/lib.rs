@@ -31,7 +31,7 @@ pub use error::CommError;
 pub use pulse::Pulse;
 pub use run::{run_ranks, run_threads};
 pub use sparse::SparseAlgorithm;
-pub use traffic::StageTraffic;
+pub use traffic::{Clock, StageTraffic};
 
 use endpoint::Endpoint;
 use std::cell::RefCell;
@@ -68,7 +68,7 @@ pub struct Comm {
 impl Comm {
     /// A world of one rank.
     pub fn solo() -> Self {
-        Self::new(Endpoint::new(backend::Backend::solo(), None))
+        Self::new(Endpoint::new(backend::Backend::solo(), None, None))
     }
 
     pub(crate) fn new(endpoint: Endpoint) -> Self {
@@ -97,9 +97,12 @@ impl Comm {
         self.endpoint.borrow_mut().transport().pulse()
     }
 
-    /// What this rank sent so far, by stage in the order of their first use. Local.
+    /// What this rank sent and worked so far, by stage in the order of their first use. Local.
     pub fn traffic(&self) -> Vec<StageTraffic> {
-        self.endpoint.borrow().traffic.stages().to_vec()
+        let mut endpoint = self.endpoint.borrow_mut();
+        let lap = endpoint.traffic.lap();
+        endpoint.traffic.now().work += lap;
+        endpoint.traffic.stages().to_vec()
     }
 
     /// What this rank called, sent and received so far, if that is noted ([`CommBuilder::noted`]). Local.

@@ -1,4 +1,6 @@
-//! What was sent, by stage.
+//! What was sent, and how long a rank worked, by stage.
+
+use std::time::Duration;
 
 /// What one rank sent to others in one stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,30 +9,53 @@ pub struct StageTraffic {
     pub stage: &'static str,
     /// Sparse exchanges.
     pub rounds: u64,
+    /// Those of them that are between neighbours, without a barrier.
+    pub near_rounds: u64,
     /// Messages of those exchanges, without those to itself.
     pub messages: u64,
     /// Bytes in those messages.
     pub bytes: u64,
+    /// Messages that came from others in those exchanges.
+    pub received: u64,
+    /// Bytes in these.
+    pub received_bytes: u64,
     /// Other collective calls.
     pub collectives: u64,
+    /// Bytes that crossed this rank in those, up and down the tree.
+    pub tree_bytes: u64,
+    /// Time outside of calls, by the clock of the rank ([`crate::CommBuilder::clock`]); zero without one.
+    pub work: Duration,
+    /// Time within calls, by the same clock.
+    pub in_calls: Duration,
 }
+
+/// What a rank's time is measured with: its value now.
+pub type Clock = fn() -> Duration;
 
 /// The counters of a rank.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     stages: Vec<StageTraffic>,
     now: usize,
-}
-
-impl Default for Traffic {
-    fn default() -> Self {
-        Self { stages: vec![StageTraffic::new("")], now: 0 }
-    }
+    /// The clock, and what it showed when time was last counted.
+    clock: Option<(Clock, Duration)>,
 }
 
 impl StageTraffic {
     fn new(stage: &'static str) -> Self {
-        Self { stage, rounds: 0, messages: 0, bytes: 0, collectives: 0 }
+        Self {
+            stage,
+            rounds: 0,
+            near_rounds: 0,
+            messages: 0,
+            bytes: 0,
+            received: 0,
+            received_bytes: 0,
+            collectives: 0,
+            tree_bytes: 0,
+            work: Duration::ZERO,
+            in_calls: Duration::ZERO,
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -39,8 +64,23 @@ impl StageTraffic {
 }
 
 impl Traffic {
+    /// Nothing yet; time is counted from now on, if there is a clock.
+    pub fn new(clock: Option<Clock>) -> Self {
+        let clock = clock.map(|clock| (clock, clock()));
+        Self { stages: vec![StageTraffic::new("")], now: 0, clock }
+    }
+
+    /// The time since time was last counted.
+    pub fn lap(&mut self) -> Duration {
+        let Some((clock, before)) = &mut self.clock else { return Duration::ZERO };
+        let now = clock();
+        now.saturating_sub(std::mem::replace(before, now))
+    }
+
     /// Counts for `stage` from now on.
     pub fn enter(&mut self, stage: &'static str) {
+        let lap = self.lap();
+        self.now().work += lap;
         let known = self.stages.iter().position(|s| s.stage == stage);
         self.now = known.unwrap_or_else(|| {
             self.stages.push(StageTraffic::new(stage));

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{builders, collect_everything, exchange_everything};
-use inselberg_comm::{Comm, Note, Rank, run_ranks, run_threads};
+use inselberg_comm::{Comm, Note, Rank, Reduce, run_ranks, run_threads};
+use std::cell::Cell;
+use std::time::Duration;
 
 const RANKS: [usize; 7] = [1, 2, 3, 4, 7, 8, 64];
 
@@ -103,6 +105,50 @@ fn traffic_is_counted_by_stage() {
         };
         assert_eq!(stages.len(), 2);
         assert_eq!((of(0), of(1)), (("ghosts", 2, 3, 60, 0), ("labels", 0, 0, 0, 1)));
+    }
+}
+
+#[test]
+fn what_came_and_what_crossed_the_tree_is_counted_too() {
+    let ran = run_threads(4, |comm| {
+        comm.at("labels");
+        let next = Rank((comm.rank().0 + 1) % 4);
+        comm.exchange(vec![(next, vec![1u64; 1 + comm.rank().at()])]).expect("an exchange");
+        comm.exchange_with(&[Rank(comm.rank().0 ^ 1)], vec![(Rank(comm.rank().0 ^ 1), vec![1u8; 3])])
+            .expect("an exchange");
+        comm.all_reduce_counts(&[1; 10], Reduce::Sum).expect("a reduction");
+        comm.traffic()[0]
+    });
+    for (rank, s) in ran.expect("no rank fails").into_iter().enumerate() {
+        assert_eq!((s.rounds, s.near_rounds, s.received), (2, 1, 2));
+        assert!(s.received_bytes >= 8 * (1 + (rank as u64 + 3) % 4) + 3);
+        // Rank 0 has two children, rank 2 has one and a parent, the others a parent alone: 80 bytes up and down.
+        assert_eq!(s.tree_bytes, [320, 160, 320, 160][rank]);
+        assert_eq!((s.work, s.in_calls), (Duration::ZERO, Duration::ZERO));
+    }
+}
+
+#[test]
+fn time_is_counted_in_and_out_of_calls_by_the_given_clock() {
+    thread_local! { static NOW: Cell<u64> = const { Cell::new(0) }; }
+    // Each look at it is a second, and work is what the test adds.
+    let clock = || {
+        NOW.with(|now| now.set(now.get() + 1));
+        Duration::from_secs(NOW.with(Cell::get))
+    };
+    let clocked = Comm::threads(2).into_iter().map(|rank| rank.clock(Some(clock))).collect();
+    let ran = run_ranks(clocked, |comm| {
+        comm.at("ascent");
+        NOW.with(|now| now.set(now.get() + 100));
+        comm.barrier().expect("a barrier");
+        comm.at("labels");
+        NOW.with(|now| now.set(now.get() + 1000));
+        comm.traffic()
+    });
+    for stages in ran.expect("no rank fails") {
+        let times: Vec<_> =
+            stages.iter().map(|s| (s.stage, s.work.as_secs(), s.in_calls.as_secs())).collect();
+        assert_eq!(times, [("", 1, 0), ("ascent", 102, 1), ("labels", 1001, 0)]);
     }
 }
 

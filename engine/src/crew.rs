@@ -11,7 +11,20 @@ pub struct Crew<'a> {
     team: Team,
     observer: &'a dyn Observer,
     calls_first: bool,
+    balance: Weights,
     plans: Plans,
+}
+
+/// By what weights of its cells a mesh is divided among ranks. Never changes a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Weights {
+    /// Each rank gets as many test cells.
+    #[default]
+    TestCells,
+    /// Each rank gets as many leaves, as simulations divide their mesh.
+    Leaves,
+    /// Each rank gets as much work: test cells, and what those next to other ranks cost on top.
+    Work,
 }
 
 /// The last plan of each chain of stages, by its name.
@@ -35,7 +48,7 @@ impl Default for Crew<'_> {
 impl<'a> Crew<'a> {
     /// A crew of that team.
     pub fn new(team: Team, observer: &'a dyn Observer) -> Self {
-        Self { team, observer, calls_first: false, plans: Plans::default() }
+        Self { team, observer, calls_first: false, balance: Weights::default(), plans: Plans::default() }
     }
 
     /// As many workers as the current rayon pool has threads.
@@ -47,6 +60,17 @@ impl<'a> Crew<'a> {
     #[must_use]
     pub fn calls_first(self, calls_first: bool) -> Self {
         Self { calls_first, plans: Plans::default(), ..self }
+    }
+
+    /// The same, whose rank shares the mesh with others by these weights.
+    #[must_use]
+    pub fn balanced(self, balance: Weights) -> Self {
+        Self { balance, ..self }
+    }
+
+    /// By what the mesh is divided among ranks.
+    pub fn balance(&self) -> Weights {
+        self.balance
     }
 
     /// Adds the stage in which the rank calls others, while workers are in `meanwhile`.

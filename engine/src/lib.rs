@@ -77,6 +77,7 @@ pub mod ranks;
 pub mod recut;
 pub mod report;
 pub mod run;
+pub mod scaling;
 pub mod stages;
 pub mod structures;
 pub mod synth;

@@ -244,7 +244,9 @@ fn shared(
         let n_global = number(comm, &mut own)?;
         let ghosts = labels::follow(comm, links, origins, &kinds, patches.labels, &own)?;
         known = PeakComm::new(comm.rank(), own, n_global, &ghosts);
-        Ok(known.slots_of(&kinds, &ghosts))
+        let slots = known.slots_of(&kinds, &ghosts);
+        comm.at("saddles");
+        Ok(slots)
     };
     let is_own = |end: PeakIdx| matches!(kinds[end.at()], End::Own(_));
     let (edges, slots) = saddle::run_shared(patches, is_own, Box::new(naming), crew)?;

@@ -16,6 +16,18 @@ pub fn alone() -> MutexGuard<'static, ()> {
 pub struct Launcher(Vec<String>);
 
 impl Launcher {
+    /// What launchers need here: to run as root, and to give processors away while waiting.
+    pub const ENVIRONMENT: [(&str, &str); 3] = [
+        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ("OMPI_MCA_mpi_yield_when_idle", "1"),
+    ];
+
+    /// As it is typed, with `{ranks}` for their number.
+    pub fn line(&self) -> String {
+        format!("{} -n {{ranks}}", self.0.join(" "))
+    }
+
     /// The launcher that `MPIRUN` names, else `mpirun`; nothing, with a word, where there is none.
     pub fn here() -> Option<Self> {
         let name = std::env::var("MPIRUN").unwrap_or_else(|_| "mpirun".into());
@@ -49,8 +61,7 @@ impl Launcher {
     pub fn job(&self, n_ranks: usize, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(&self.0[0]);
         command.args(&self.0[1..]).args(["-n", &n_ranks.to_string(), program]).args(args);
-        command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
-        command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+        command.envs(Self::ENVIRONMENT);
         command
     }
 

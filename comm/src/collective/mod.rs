@@ -132,11 +132,20 @@ fn up_and_down(
 ) -> Result<Vec<u8>> {
     let mut tree = Tree::new(endpoint, op);
     let below = endpoint.wait(|t| tree.poll_below(t))?;
-    let all = match tree.send_up(endpoint.transport(), combine(below)?)? {
+    let n_below = below.len();
+    let mut crossed: usize = below.iter().map(Vec::len).sum();
+    let joined = combine(below)?;
+    let n_joined = joined.len();
+    let all = match tree.send_up(endpoint.transport(), joined)? {
         Some(all) => all,
-        None => endpoint.wait(|t| tree.poll_above(t))?,
+        None => {
+            let all = endpoint.wait(|t| tree.poll_above(t))?;
+            crossed += n_joined + all.len();
+            all
+        }
     };
     tree.send_down(endpoint.transport(), |_| all.clone())?;
+    endpoint.traffic.now().tree_bytes += (crossed + n_below * all.len()) as u64;
     Ok(all)
 }
 
@@ -156,6 +165,7 @@ fn sums_before(endpoint: &mut Endpoint, values: &[u64]) -> Result<Vec<u64>> {
         None => from_bytes(&endpoint.wait(|t| tree.poll_above(t))?)?,
     };
     before_child.iter_mut().try_for_each(|sums| add(sums, &before))?;
+    endpoint.traffic.now().tree_bytes += (2 * (below.len() + 1) * size_of_val(values)) as u64;
     tree.send_down(endpoint.transport(), |child| to_bytes(&before_child[child]))?;
     Ok(before)
 }

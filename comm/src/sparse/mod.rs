@@ -82,9 +82,13 @@ impl Comm {
     ) -> Result<Vec<(Rank, Vec<T>)>> {
         let mut endpoint = self.endpoint.borrow_mut();
         endpoint.traffic.now().rounds += 1;
+        endpoint.traffic.now().near_rounds += u64::from(op == Op::Neighbours);
         let mut came = endpoint.call(op, |endpoint| {
             let (own, parts) = pack(parts, endpoint.rank(), endpoint.n_ranks())?;
             let mut came = run(endpoint, parts)?;
+            endpoint.traffic.now().received += came.len() as u64;
+            endpoint.traffic.now().received_bytes +=
+                came.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
             came.extend(own);
             Ok(came)
         })?;

@@ -15,8 +15,10 @@ use std::path::Path;
 
 /// Finds groups on all ranks and writes what was asked for.
 pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
-    let ranks = Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: false }.start()?;
-    let seating = Seating::start(&ranks, job.pin, common)?;
+    let ranks =
+        Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: false, counted: job.count_work }
+            .start()?;
+    let seating = Seating::start(&ranks, job.pin, job.count_work, common)?;
     let (input, traces) = ranks.prepare(|is_first| {
         let input = open_particles(&job.inputs)?;
         group_joints::check(&job.inputs[0], input.as_ref(), &job.fof)?;
@@ -27,7 +29,7 @@ pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
         if let Some(traces) = traces.clone() {
             comm.before_end(move || traces.wipe());
         }
-        seating.take(comm.rank());
+        let _seat = seating.take(comm.rank());
         on_rank(job, common, input.as_ref(), seating.team(comm.rank()), comm)
     })
 }
@@ -76,7 +78,7 @@ fn on_rank(
         joints::write(path, ids, comm)?;
     }
     group_joints::add_stage(&mut stages, "write", writing.elapsed());
-    let summary = group_joints::Summary::of(&outcome, stages, comm)?;
+    let summary = group_joints::Summary::of(&outcome, stages, job.diagnostics, comm)?;
     if let Some(path) = &job.plot {
         comm.at("picture");
         group_joints::draw(path, input, outcome, comm)?;

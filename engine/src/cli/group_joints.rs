@@ -5,7 +5,7 @@ use inselberg::catalogue::Attribute;
 use inselberg::crew::Crew;
 use inselberg::groups::{FofConfig, FofOutcome, FofRunError, run_fof};
 use inselberg::io::particles::ParticleInput;
-use inselberg::report::{Recorder, Stage, group_counts, peak_memory, table_json, table_text};
+use inselberg::report::{RankReport, Recorder, Stage, group_counts, peak_memory, table_json, table_text};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_tasks::Team;
 use serde_json::{Value, json};
@@ -47,15 +47,26 @@ pub struct Summary {
     peak_memory: Option<u64>,
     linking_length: f64,
     n_ranks: usize,
+    ranks: Option<RankReport>,
 }
 
 impl Summary {
     /// Collective: over all ranks.
-    pub fn of(outcome: &FofOutcome, stages: Vec<Stage>, comm: &Comm) -> Result<Self, Failure> {
+    pub fn of(
+        outcome: &FofOutcome,
+        stages: Vec<Stage>,
+        diagnostics: bool,
+        comm: &Comm,
+    ) -> Result<Self, Failure> {
+        let ranks = match diagnostics {
+            true => Some(RankReport::of(comm, &stages, None).map_err(Failure::ranks)?),
+            false => None,
+        };
         let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
         Ok(Self {
             attributes: outcome.catalogue.attributes.clone(),
-            stages,
+            stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(&stages)),
+            ranks,
             peak_memory: memory.map_err(Failure::ranks)?.first().copied().filter(|bytes| *bytes > 0),
             linking_length: outcome.linking_length,
             n_ranks: comm.n_ranks(),
@@ -65,7 +76,8 @@ impl Summary {
     /// For people.
     pub fn text(&self) -> String {
         let table = table_text(&group_counts(&self.attributes), "particles", &self.stages, self.peak_memory);
-        format!("{:<18}{:>15}\n{table}", "linking length", shown(self.linking_length))
+        let ranks = self.ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
+        format!("{:<18}{:>15}\n{table}{ranks}", "linking length", shown(self.linking_length))
     }
 
     /// The same for machines.
@@ -74,6 +86,7 @@ impl Summary {
             table_json(&group_counts(&self.attributes), "particles", &self.stages, self.peak_memory);
         summary["linking_length"] = json!(self.linking_length);
         summary["n_ranks"] = json!(self.n_ranks);
+        summary["ranks"] = self.ranks.as_ref().map_or(Value::Null, RankReport::json);
         summary
     }
 }

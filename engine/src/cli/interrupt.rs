@@ -30,6 +30,11 @@ impl Traces {
 /// From now on a signal to end removes the half-written forms of these files, and of any file in
 /// these folders, before the program ends as the signal would have ended it.
 pub fn guard(files: &[&Path], folders: &[&Path]) -> Traces {
+    guard_with(files, folders, || ())
+}
+
+/// The same, and does `first` before.
+pub fn guard_with(files: &[&Path], folders: &[&Path], first: fn()) -> Traces {
     let of_file = |path: &Path| {
         let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
         // `c.csv` is written with `c.tree.csv` and others beside it.
@@ -41,7 +46,7 @@ pub fn guard(files: &[&Path], folders: &[&Path]) -> Traces {
         .map(|f| of_file(f))
         .chain(folders.iter().map(|f| Trace::new(f, ".".into(), String::new())));
     let traces = Traces(Arc::new(traces.collect()));
-    listen(traces.clone());
+    listen(traces.clone(), first);
     traces
 }
 
@@ -78,11 +83,12 @@ impl Trace {
 }
 
 #[cfg(unix)]
-fn listen(traces: Traces) {
+fn listen(traces: Traces, first: fn()) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
+            first();
             inselberg::hidden::close();
             traces.wipe();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -91,4 +97,4 @@ fn listen(traces: Traces) {
 }
 
 #[cfg(not(unix))]
-fn listen(_traces: Traces) {}
+fn listen(_traces: Traces, _first: fn()) {}

@@ -71,7 +71,7 @@ pub fn segment(
     progress: bool,
 ) -> Result<(Outcome, Recorder), Failure> {
     let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
-    let crew = Crew::new(team, &recorder);
+    let crew = Crew::new(team, &recorder).balanced(job.balance);
     let ran = match input {
         PhewInput::Cells(snapshot) => run(snapshot.as_ref(), &job.phew, comm, &crew),
         PhewInput::Particles(snapshot, mesh) => run_on_particles(snapshot, mesh, &job.phew, comm, &crew),
@@ -248,7 +248,7 @@ impl Summary {
     ) -> Result<Self, Failure> {
         let stages = &recorder.stages();
         let ranks = match comm.n_ranks() > 1 || diagnostics {
-            true => Some(RankReport::of(comm, stages, outcome.balance).map_err(Failure::ranks)?),
+            true => Some(RankReport::of(comm, stages, Some(outcome.balance)).map_err(Failure::ranks)?),
             false => None,
         };
         let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);

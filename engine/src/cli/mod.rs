@@ -1,5 +1,6 @@
 //! What a user types and sees. The only place of the crate that prints or decides an exit code.
 
+mod child;
 mod fault;
 mod fof;
 mod group_joints;
@@ -12,6 +13,7 @@ mod parse;
 mod phew;
 mod preflight;
 mod ranks;
+mod scaling;
 mod seating;
 mod survey;
 mod synth;
@@ -40,12 +42,13 @@ fn run(job: &Job) -> Result<(), Failure> {
         Work::Fof(work) => return fof::fof(work, job.common),
         Work::Topology(work) => return topology::topology(*work, job.common),
         Work::SynthParticles(work) => return synth::particles(work, job.common),
+        Work::Study(work) => return scaling::scaling(work, job.common),
         // What is not divided is done by one of the processes that a launcher started.
         _ if !ranks::is_first() => return Ok(()),
         _ => seating::start_threads(job.common)?,
     }
     match &job.work {
-        Work::Phew(_) | Work::Fof(_) | Work::Topology(_) | Work::SynthParticles(_) => Ok(()),
+        Work::Phew(_) | Work::Fof(_) | Work::Topology(_) | Work::SynthParticles(_) | Work::Study(_) => Ok(()),
         Work::Recut(work) => phew::recut(work, job.common),
         Work::Info(work) => info::info(work, job.common),
         Work::SynthField(work) => synth::field(work, job.common),

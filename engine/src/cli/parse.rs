@@ -3,7 +3,7 @@
 use super::fault::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap, error::ErrorKind};
 use inselberg::config::{
-    COMMANDS, CommandInfo, Job, Kind, OPTIONS, Opt, RawConfig, check, options_of, reference_toml,
+    COMMANDS, CommandInfo, Job, Kind, Opt, RawConfig, check, options_of, passed_on, reference_toml,
 };
 use std::ffi::OsString;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
     if let Some(file) = matches.get_one::<String>("config") {
         raw.read_file(Path::new(file))?;
     }
-    for opt in options_of(info.command).filter(|o| !o.key.is_empty()) {
+    for opt in options_of(info.command).chain(passed_on(info.command)).filter(|o| !o.key.is_empty()) {
         match opt.kind {
             Kind::Flag if matches.get_flag(opt.name) => raw.set_flag(opt, "true")?,
             Kind::Flag => {}
@@ -69,6 +69,7 @@ fn chosen(matches: &ArgMatches) -> Option<(&'static CommandInfo, &ArgMatches)> {
 /// The whole program as clap knows it.
 fn program() -> Clap {
     let mut synth = Clap::new("synth").about("Make synthetic inputs of any size");
+    let mut scaling = Clap::new("scaling").about("Measure how a command scales, and model more ranks");
     let mut program = Clap::new("inselberg")
         .version(env!("CARGO_PKG_VERSION"))
         .about(env!("CARGO_PKG_DESCRIPTION"))
@@ -77,17 +78,19 @@ fn program() -> Clap {
     for info in COMMANDS {
         match info.words {
             ["synth", word] => synth = synth.subcommand(command(word, info)),
+            ["scaling", word] => scaling = scaling.subcommand(command(word, info)),
             words => program = program.subcommand(command(words[0], info)),
         }
     }
     let options = Clap::new("options")
         .hide(true)
         .arg(Arg::new("reference").long("reference").required(true).action(ArgAction::SetTrue));
-    program.subcommand(synth.disable_help_subcommand(true)).subcommand(options)
+    let [scaling, synth] = [scaling, synth].map(|group| group.disable_help_subcommand(true));
+    program.subcommand(scaling).subcommand(synth).subcommand(options)
 }
 
 fn command(word: &'static str, info: &'static CommandInfo) -> Clap {
-    let own = OPTIONS.iter().filter(|o| o.belongs_to(info.command));
+    let own = options_of(info.command).chain(passed_on(info.command));
     own.fold(Clap::new(word).about(info.help), |clap, opt| clap.arg(argument(opt)))
 }
 

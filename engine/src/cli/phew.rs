@@ -15,9 +15,14 @@ use std::path::Path;
 
 /// Segments a snapshot on all ranks and writes what was asked for.
 pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
-    let ranks =
-        Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: job.trace.is_some() }.start()?;
-    let seating = Seating::start(&ranks, job.pin, common)?;
+    let ranks = Wanted {
+        ranks: job.ranks,
+        patience: job.stall_timeout,
+        noted: job.trace.is_some(),
+        counted: job.count_work,
+    }
+    .start()?;
+    let seating = Seating::start(&ranks, job.pin, job.count_work, common)?;
     let (input, traces) = ranks.prepare(|is_first| {
         let input = joints::PhewInput::open(job)?;
         let traces = is_first.then(|| guarded(job)).transpose()?;
@@ -27,7 +32,7 @@ pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
         if let Some(traces) = traces.clone() {
             comm.before_end(move || traces.wipe());
         }
-        seating.take(comm.rank());
+        let _seat = seating.take(comm.rank());
         let team = seating.team(comm.rank()).traced(job.trace.is_some());
         on_rank(job, common, &input, team, comm)
     })

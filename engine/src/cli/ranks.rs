@@ -3,6 +3,7 @@
 //! A failure anywhere ends the work everywhere, with one message: that of the rank where it happened.
 
 use super::fault::{Failure, hold_panics};
+use inselberg::report::thread_clock;
 use inselberg_comm::{Comm, CommBuilder, CommError, Rank, run_ranks};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +31,8 @@ pub struct Wanted {
     pub patience: Option<Duration>,
     /// Whether their messages are remembered.
     pub noted: bool,
+    /// Whether the processor time of each is counted.
+    pub counted: bool,
 }
 
 impl Wanted {
@@ -46,9 +49,13 @@ impl Wanted {
             let expected = "ranks from the launcher or from --ranks, not from both";
             return Err(Failure::user(format!("--ranks: `{asked}`, but {what}; expected {expected}")));
         }
+        let clock = if self.counted { thread_clock() } else { None };
+        if self.counted && clock.is_none() {
+            return Err(Failure::user("--count-work: this system has no clock of a thread's processor time"));
+        }
         let set = |builder: CommBuilder| match self.patience {
-            Some(after) => builder.noted(self.noted).stall_timeout(after),
-            None => builder.noted(self.noted),
+            Some(after) => builder.noted(self.noted).clock(clock).stall_timeout(after),
+            None => builder.noted(self.noted).clock(clock),
         };
         if asked > 1 {
             return Ok(Ranks::Threads(Comm::threads(asked).into_iter().map(set).collect()));

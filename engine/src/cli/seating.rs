@@ -7,12 +7,13 @@ use inselberg::config::Common;
 use inselberg::topology::{Hardware, Pin, PuSet, TopologyError};
 use inselberg_comm::Rank;
 use inselberg_tasks::Team;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 
 /// Threads of the pool as many as asked for, wherever the system has them.
 pub fn start_threads(common: Common) -> Result<(), Failure> {
     let n_threads = common.threads.map_or(0, usize::from);
-    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build_global().map_err(Failure::internal)
+    ThreadPoolBuilder::new().num_threads(n_threads).build_global().map_err(Failure::internal)
 }
 
 /// Where the ranks of this process and their workers run.
@@ -22,6 +23,8 @@ pub enum Seating {
         /// The workers of a rank.
         n_workers: usize,
     },
+    /// Each rank works in its own thread alone, so that the clock of that thread shows all of its work.
+    Counted,
     /// Each at its place.
     Pinned {
         /// What binds them.
@@ -34,7 +37,10 @@ pub enum Seating {
 impl Seating {
     /// Starts the threads of the pool, once in every process and before ranks work. The first rank says what is
     /// wrong with how ranks were started.
-    pub fn start(ranks: &Ranks, pin: Pin, common: Common) -> Result<Self, Failure> {
+    pub fn start(ranks: &Ranks, pin: Pin, counted: bool, common: Common) -> Result<Self, Failure> {
+        if counted {
+            return Ok(Self::Counted);
+        }
         if pin == Pin::None {
             start_threads(common)?;
             // Ranks that are threads of one process share its threads.
@@ -56,10 +62,17 @@ impl Seating {
         Ok(Self::Pinned { hardware, survey })
     }
 
-    /// Puts the current thread where `rank` runs. That this works was tried at the start.
-    pub fn take(&self, rank: Rank) {
-        if let Self::Pinned { hardware, survey } = self {
-            let _ = hardware.bind(&survey.placement(rank.0).pus);
+    /// Puts the current thread where `rank` runs. That this works was tried at the start. Plain loops run where the
+    /// pool says that is handed back, if there is one.
+    pub fn take(&self, rank: Rank) -> Option<ThreadPool> {
+        match self {
+            Self::Free { .. } => None,
+            // A pool of this thread alone; where there can be none, loops run in the common one, uncounted.
+            Self::Counted => ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().ok(),
+            Self::Pinned { hardware, survey } => {
+                let _ = hardware.bind(&survey.placement(rank.0).pus);
+                None
+            }
         }
     }
 
@@ -67,6 +80,7 @@ impl Seating {
     pub fn team(&self, rank: Rank) -> Team {
         match self {
             Self::Free { n_workers } => Team::of(*n_workers),
+            Self::Counted => Team::of_caller(),
             Self::Pinned { hardware, survey } => {
                 let placement = survey.placement(rank.0);
                 let places: Vec<PuSet> = placement.workers.iter().map(|place| place.pus.clone()).collect();
@@ -109,7 +123,7 @@ fn try_binding(hardware: &Hardware, places: &[PuSet]) -> Result<bool, Failure> {
 /// The threads of the pool at the places of the workers, so that what either makes lies where the other uses it.
 fn start_pinned(hardware: &Arc<Hardware>, places: Vec<PuSet>) -> Result<(), Failure> {
     let hardware = Arc::clone(hardware);
-    rayon::ThreadPoolBuilder::new()
+    ThreadPoolBuilder::new()
         .num_threads(places.len())
         .start_handler(move |thread| {
             let _ = hardware.bind(&places[thread]);

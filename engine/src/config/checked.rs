@@ -1,6 +1,7 @@
 //! What will be done: values held against each other, of the types that the engine takes.
 
-use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, fof};
+use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, StudyJob, fof, study};
+use crate::crew::Weights;
 use crate::grow::GrowConfig;
 use crate::io::particles::N_KINDS;
 use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
@@ -15,7 +16,7 @@ use std::time::Duration;
 /// More threads than this are a slip of the pen.
 const MAX_THREADS: u64 = 4096;
 /// And so are more ranks in one process.
-const MAX_RANKS: u64 = 4096;
+const MAX_RANKS: u64 = 65_536;
 
 /// A checked command with what every command takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,13 +51,15 @@ pub enum Work {
     Info(InfoJob),
     /// Show where ranks and threads run.
     Topology(TopologyJob),
+    /// Measure how a command scales.
+    Study(Box<StudyJob>),
     /// Make a density field.
     SynthField(FieldJob),
     /// Make particles.
     SynthParticles(ParticleJob),
 }
 
-/// `inselberg phew`, checked. At least one of the three outputs is there.
+/// `inselberg phew`, checked. At least one of the three outputs is there, or the diagnostics are asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhewJob {
     /// The snapshot.
@@ -79,6 +82,10 @@ pub struct PhewJob {
     pub stall_timeout: Option<Duration>,
     /// Load and traffic also of a single rank, and the workers.
     pub diagnostics: bool,
+    /// Each rank works in its own thread alone, and its processor time is counted.
+    pub count_work: bool,
+    /// By what the mesh is divided among ranks.
+    pub balance: Weights,
     /// The trace of the run.
     pub trace: Option<PathBuf>,
     /// The graphs of tasks.
@@ -145,6 +152,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Recut => Work::Recut(recut(&raw)?),
         Command::Info => Work::Info(InfoJob { input: raw.needed_path("path")? }),
         Command::Topology => Work::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
+        Command::ScalingPhew | Command::ScalingFof => Work::Study(Box::new(study::study(&raw)?)),
         Command::SynthField => Work::SynthField(field(&raw)?),
         Command::SynthParticles => Work::SynthParticles(particles(&raw)?),
     };
@@ -161,7 +169,8 @@ fn common(raw: &Source<'_>) -> Result<Common, ConfigError> {
 fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
     let input = raw.needed_path("input")?;
     let (output, ramses_text, plot) = (raw.path("output"), raw.path("ramses-text"), plot(raw)?);
-    if output.is_none() && ramses_text.is_none() && plot.is_none() {
+    let diagnostics = raw.switch("diagnostics");
+    if output.is_none() && ramses_text.is_none() && plot.is_none() && !diagnostics {
         return Err(raw.missing("output"));
     }
     let density = raw
@@ -196,7 +205,9 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
         ranks: ranks(raw)?,
         pin: pin(raw),
         stall_timeout: stall_timeout(raw)?,
-        diagnostics: raw.switch("diagnostics"),
+        diagnostics,
+        count_work: count_work(raw)?,
+        balance: weights(&raw.text("balance").unwrap_or_default()),
         trace: raw.path("trace"),
         task_graph: raw.path("task-graph"),
     })
@@ -249,6 +260,24 @@ pub(super) fn pin(raw: &Source<'_>) -> Pin {
         Some("cores") => Pin::Cores,
         Some("numa") => Pin::Numa,
         _ => Pin::None,
+    }
+}
+
+/// Work is counted in the thread of a rank, so all of it must be there.
+pub(super) fn count_work(raw: &Source<'_>) -> Result<bool, ConfigError> {
+    let counted = raw.switch("count-work");
+    if counted && pin(raw) != Pin::None {
+        return Err(raw.unfit("count-work", "true", "--pin none with it"));
+    }
+    Ok(counted)
+}
+
+/// A word of `--balance`; the default for any other.
+pub(super) fn weights(word: &str) -> Weights {
+    match word {
+        "leaves" => Weights::Leaves,
+        "work" => Weights::Work,
+        _ => Weights::TestCells,
     }
 }
 
@@ -340,7 +369,7 @@ fn particles(raw: &Source<'_>) -> Result<ParticleJob, ConfigError> {
 
 /// Typed access to a raw configuration, with errors that name the option.
 pub(super) struct Source<'a> {
-    raw: &'a RawConfig,
+    pub(super) raw: &'a RawConfig,
 }
 
 impl Source<'_> {

@@ -1,7 +1,7 @@
 //! `inselberg fof`, checked.
 
 use super::ConfigError;
-use super::checked::{Source, pin, plot, ranks, stall_timeout};
+use super::checked::{Source, count_work, pin, plot, ranks, stall_timeout};
 use crate::groups::{FofConfig, LinkingLength};
 use crate::io::particles::{KIND_NAMES, N_KINDS};
 use crate::topology::Pin;
@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// `inselberg fof`, checked. At least one of the outputs is there.
+/// `inselberg fof`, checked. At least one of the outputs is there, or the diagnostics are asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FofJob {
     /// The files of the input, in their order.
@@ -28,6 +28,10 @@ pub struct FofJob {
     pub pin: Pin,
     /// How long all ranks may wait for each other; `None`: for ever.
     pub stall_timeout: Option<Duration>,
+    /// Load and traffic, also of a single rank.
+    pub diagnostics: bool,
+    /// Each rank works in its own thread alone, and its processor time is counted.
+    pub count_work: bool,
 }
 
 /// Group IDs are written as signed integers of eight bytes.
@@ -41,7 +45,8 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
     let named = |base: PathBuf| PathBuf::from(format!("{}_0000.hdf5", base.display()));
     let output = raw.path("output").or_else(|| raw.path("basename").map(named));
     let (group_ids, plot) = (raw.path("group-ids"), plot(raw)?);
-    if output.is_none() && group_ids.is_none() && plot.is_none() {
+    let diagnostics = raw.switch("diagnostics");
+    if output.is_none() && group_ids.is_none() && plot.is_none() && !diagnostics {
         return Err(raw.missing("output"));
     }
     let (linking, attaching) = kinds(raw)?;
@@ -67,6 +72,8 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
         ranks: ranks(raw)?,
         pin: pin(raw),
         stall_timeout: stall_timeout(raw)?,
+        diagnostics,
+        count_work: count_work(raw)?,
     })
 }
 

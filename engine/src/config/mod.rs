@@ -19,6 +19,7 @@ mod opt;
 mod options;
 mod raw;
 mod reference;
+mod study;
 
 pub use checked::{Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, TopologyJob, Work, check};
 pub use command::{COMMANDS, Command, CommandInfo};
@@ -26,6 +27,7 @@ pub use error::ConfigError;
 pub use fof::FofJob;
 pub use nearest::nearest;
 pub use opt::{Kind, Opt};
-pub use options::{OPTIONS, options_of};
+pub use options::{OPTIONS, options_of, passed_on};
 pub use raw::{Origin, RawConfig, RawValue};
 pub use reference::reference_toml;
+pub use study::{Passed, StudyJob};

@@ -44,6 +44,8 @@ pub struct Opt {
     pub example: &'static str,
     /// Where it belongs; all of [`COMMANDS`](super::COMMANDS) if empty, and then its key is at the top of the file.
     pub commands: &'static [Command],
+    /// Commands that do not take it although all others do.
+    pub but: &'static [Command],
     /// One line.
     pub help: &'static str,
     /// The rest of what there is to say; may be empty.
@@ -53,7 +55,8 @@ pub struct Opt {
 impl Opt {
     /// Whether `command` takes it.
     pub fn belongs_to(&self, command: Command) -> bool {
-        self.commands.is_empty() || self.commands.contains(&command)
+        let is_shared = self.commands.is_empty() && !self.but.contains(&command);
+        is_shared || self.commands.contains(&command)
     }
 
     /// Whether a configuration file calls it so.
@@ -92,6 +95,7 @@ pub(super) const ROW: Opt = Opt {
     default: "",
     example: "",
     commands: &[],
+    but: &[],
     help: "",
     doc: "",
 };

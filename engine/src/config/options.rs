@@ -1,8 +1,9 @@
 //! The one ordered table of options.
 
-use super::Command;
-use super::Command::{Fof, Info, Phew, Recut, SynthField, SynthParticles, Topology};
+use super::Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
 use super::opt::{Kind, Opt, ROW};
+use super::{COMMANDS, Command};
+use crate::scaling::NETWORK_NAMES;
 
 /// Every option, in the order of the help and of the reference file.
 pub const OPTIONS: &[Opt] = &[
@@ -433,11 +434,32 @@ pub const OPTIONS: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "balance",
+        key: "balance",
+        kind: Kind::Choice(&["work", "test-cells", "leaves"]),
+        default: "test-cells",
+        commands: &[Phew],
+        help: "What each rank gets as much of as any other",
+        doc: "test-cells: cells above the density threshold. work: these, and what those next to other ranks cost \
+              on top. leaves: all leaf cells, as simulations divide their mesh. Never changes the result.",
+        ..ROW
+    },
+    Opt {
         name: "diagnostics",
         key: "diagnostics",
-        commands: &[Phew],
+        commands: &[Phew, Fof],
         help: "Also print how evenly ranks and workers worked, what ranks sent, and where memory lies",
-        doc: "Ranks are part of the summary of every run on several of them.",
+        doc: "Ranks are part of the summary of every run of phew on several of them. With this nothing need be \
+              written.",
+        ..ROW
+    },
+    Opt {
+        name: "count-work",
+        key: "count_work",
+        commands: &[Phew, Fof],
+        help: "Each rank works in one thread, and the diagnostics say how long that took the processor",
+        doc: "Without the time in which it waits, so that many ranks in one process show what each would have to do \
+              alone: what `inselberg scaling --simulate` does. --threads says nothing then.",
         ..ROW
     },
     Opt {
@@ -456,6 +478,138 @@ pub const OPTIONS: &[Opt] = &[
         example: "graph.dot",
         commands: &[Phew],
         help: "Also write the graphs of tasks that were run on the first rank, for Graphviz",
+        ..ROW
+    },
+    Opt {
+        name: "input",
+        key: "input",
+        kind: Kind::Path,
+        example: "output_00080",
+        commands: &[ScalingPhew],
+        help: "The snapshot that all runs work on",
+        ..ROW
+    },
+    Opt {
+        name: "input",
+        key: "input",
+        kind: Kind::Paths,
+        example: "snap_0000.hdf5",
+        commands: &[ScalingFof],
+        help: "The particles that all runs work on",
+        ..ROW
+    },
+    Opt {
+        name: "output",
+        key: "output",
+        short: Some('o'),
+        kind: Kind::Path,
+        example: "study",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "The folder of the study: tables, plots, a page, and everything as JSON",
+        doc: "Made if it is not there. Files of an earlier study in it are replaced.",
+        ..ROW
+    },
+    Opt {
+        name: "ranks",
+        key: "ranks",
+        kind: Kind::Text("N,N,..."),
+        example: "1,2,4",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "On how many ranks to run; 1..8 is 1,2,4,8",
+        ..ROW
+    },
+    Opt {
+        name: "threads",
+        key: "threads",
+        kind: Kind::Text("N,N,..."),
+        example: "1,2,4",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "With how many threads a rank, each with each number of ranks",
+        ..ROW
+    },
+    Opt {
+        name: "repeats",
+        key: "repeats",
+        kind: Kind::Count,
+        default: "3",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "How often each run is done, all of them by turns",
+        ..ROW
+    },
+    Opt {
+        name: "launcher",
+        key: "launcher",
+        kind: Kind::Text("COMMAND"),
+        example: "mpirun -n {ranks} --bind-to none --oversubscribe",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "How ranks are started: a command with {ranks} in it, or `threads`",
+        doc: "threads: ranks are threads of one process, as with `phew --ranks`. Without this mpirun is taken where \
+              there is one and the program was built for it.",
+        ..ROW
+    },
+    Opt {
+        name: "simulate",
+        key: "simulate",
+        kind: Kind::Text("N,N,..."),
+        example: "32..16384",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "Numbers of ranks to model from the work and the messages of each",
+        doc: "Each rank is a thread whose processor time is counted; 32..16384 is 32, 64, ..., 16384.",
+        ..ROW
+    },
+    Opt {
+        name: "balance",
+        key: "balance",
+        kind: Kind::Text("WORD,WORD,..."),
+        default: "test-cells",
+        commands: &[ScalingPhew],
+        help: "Simulate with each of these ways of dividing the mesh; real runs take the first",
+        doc: "Of work, test-cells and leaves.",
+        ..ROW
+    },
+    Opt {
+        name: "network",
+        key: "network",
+        kind: Kind::Choice(NETWORK_NAMES),
+        default: "infiniband-hdr",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "What the modelled ranks are connected by",
+        ..ROW
+    },
+    Opt {
+        name: "latency",
+        key: "latency",
+        kind: Kind::Real,
+        example: "1.3",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "Microseconds that a message is on its way; the network's own if not given",
+        ..ROW
+    },
+    Opt {
+        name: "overhead",
+        key: "overhead",
+        kind: Kind::Real,
+        example: "0.4",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "Microseconds that a message keeps its rank busy; the network's own if not given",
+        ..ROW
+    },
+    Opt {
+        name: "bandwidth",
+        key: "bandwidth",
+        kind: Kind::Real,
+        example: "12.5",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "Gigabytes a second of each rank; the network's own if not given",
+        ..ROW
+    },
+    Opt {
+        name: "check-network",
+        key: "check_network",
+        kind: Kind::Choice(NETWORK_NAMES),
+        default: "shared-memory",
+        commands: &[ScalingPhew, ScalingFof],
+        help: "What the real ranks are connected by, where both are there: the model is checked with it",
         ..ROW
     },
     Opt {
@@ -537,6 +691,7 @@ pub const OPTIONS: &[Opt] = &[
         key: "threads",
         kind: Kind::Count,
         example: "4",
+        but: &[ScalingPhew, ScalingFof],
         help: "How many threads work; all cores if not given. Never changes the result",
         ..ROW
     },
@@ -549,6 +704,27 @@ pub const OPTIONS: &[Opt] = &[
         ..ROW
     },
 ];
+
+/// Rows of a command that make no sense in a study of it, which sets them or has its own.
+const NOT_STUDIED: [&str; 9] = [
+    "output",
+    "basename",
+    "group-ids",
+    "ramses-text",
+    "plot",
+    "trace",
+    "task-graph",
+    "diagnostics",
+    "count-work",
+];
+
+/// The rows of the command that `command` runs which it takes as well, in order.
+pub fn passed_on(command: Command) -> impl Iterator<Item = &'static Opt> {
+    let runs = COMMANDS.iter().find(|info| info.command == command).and_then(|info| info.runs);
+    let is_own = move |name: &str| options_of(command).any(|own| own.name == name);
+    let suits = move |o: &&Opt| runs.is_some_and(|runs| o.commands.contains(&runs)) && !o.positional;
+    OPTIONS.iter().filter(suits).filter(move |o| !is_own(o.name) && !NOT_STUDIED.contains(&o.name))
+}
 
 /// The rows that `command` takes, in order.
 pub fn options_of(command: Command) -> impl Iterator<Item = &'static Opt> {

@@ -46,17 +46,48 @@ pub enum RawValue {
     Kinds([bool; N_KINDS]),
 }
 
+impl RawValue {
+    /// The words that would be typed for it behind the name of its option.
+    fn typed(&self) -> Vec<String> {
+        match self {
+            Self::Flag(_) => Vec::new(),
+            Self::Real(x) => vec![x.to_string()],
+            Self::Count(n) => vec![n.to_string()],
+            Self::Text(text) => vec![text.clone()],
+            Self::Texts(texts) => texts.clone(),
+            Self::Kinds(kinds) => vec![kinds.map(|k| u8::from(k).to_string()).join(",")],
+        }
+    }
+}
+
 /// What was written for one command: the file's values, then the flags over them.
 #[derive(Debug, Clone)]
 pub struct RawConfig {
     command: Command,
     values: BTreeMap<&'static str, (RawValue, Origin)>,
+    /// For the command that it runs.
+    runs: Option<Box<RawConfig>>,
 }
 
 impl RawConfig {
     /// Nothing written yet.
     pub fn new(command: Command) -> Self {
-        Self { command, values: BTreeMap::new() }
+        let info = COMMANDS.iter().find(|info| info.command == command);
+        let runs = info.and_then(|info| info.runs).map(|runs| Box::new(Self::new(runs)));
+        Self { command, values: BTreeMap::new(), runs }
+    }
+
+    /// What was written for the command that this one runs.
+    pub fn runs(&self) -> Option<&Self> {
+        self.runs.as_deref()
+    }
+
+    /// The values of `opts` that were written, as they would be typed, in order.
+    pub fn typed<'a>(
+        &'a self,
+        opts: impl Iterator<Item = &'static Opt> + 'a,
+    ) -> impl Iterator<Item = (&'static Opt, Vec<String>)> + 'a {
+        opts.filter_map(|opt| Some((opt, self.values.get(opt.name)?.0.typed())))
     }
 
     /// The command that it is for.
@@ -97,6 +128,9 @@ impl RawConfig {
     /// As there.
     pub fn read_text(&mut self, path: &Path, text: &str) -> Result<(), ConfigError> {
         let file = TomlFile { path, text };
+        if let Some(runs) = &mut self.runs {
+            runs.read_text(path, text)?;
+        }
         let top = DeTable::parse(text).map_err(|e| ConfigError::Syntax {
             path: path.into(),
             line: file.line(e.span().map_or(0, |s| s.start)),
@@ -157,6 +191,9 @@ impl RawConfig {
     }
 
     fn set(&mut self, opt: &'static Opt, texts: &[String], origin: Origin) -> Result<(), ConfigError> {
+        if let Some(runs) = self.runs.as_mut().filter(|_| !opt.belongs_to(self.command)) {
+            return runs.set(opt, texts, origin);
+        }
         let value = parse(opt, texts, &origin)?;
         self.values.insert(opt.name, (value, origin));
         Ok(())

@@ -16,6 +16,7 @@ mod reach;
 mod record;
 mod share;
 mod splits;
+mod weights;
 
 pub use ghosts::{Ghosts, Link};
 pub(crate) use migrate::{picked, rounds};
@@ -23,14 +24,14 @@ pub use particles::for_each_particle_block;
 pub use splits::{Splits, bounds};
 
 use crate::amr::AmrField;
-use crate::crew::Crew;
+use crate::crew::{Crew, Weights};
 use crate::io::Snapshot;
 use crate::observe::Observer;
 use crate::phew::{RunError, timed};
 use crate::stages::load::{Source, domain, read_field, read_tests};
 use crate::stages::tests;
 use assemble::Cells;
-use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::CellIdx;
 use inselberg_kernels::mesh::local;
@@ -134,8 +135,8 @@ impl Part {
     }
 }
 
-/// Collective: reads a snapshot over all ranks, such that each owns as many test cells (leaves denser
-/// than `threshold`) as any other, to one cell, and as many leaves where there are none. With the values
+/// Collective: reads a snapshot over all ranks, such that each owns as much as any other of what the crew weighs,
+/// by default as many test cells (leaves denser than `threshold`) to one cell, and as many leaves where there are none. With the values
 /// of `extra_fields` for own test cells; particles have none of these. Alone, the rank owns everything.
 ///
 /// Each rank reads its share of the pieces; cells then cost 24 bytes each until they are with their
@@ -162,11 +163,13 @@ pub fn load(
         Source::Cells(field) => {
             let request = Request { field: Some(field), threshold, extra: extra_fields };
             let share = read_share(snapshot, &request, comm, observer)?;
-            decompose(domain(snapshot), share, &request, Cells::Octree, comm, observer)
+            let how = (Cells::Octree, crew.balance());
+            decompose(domain(snapshot), share, &request, how, comm, observer)
         }
         Source::Particles(scheme) => {
             let share = read_share(snapshot, &of_leaves, comm, observer)?;
-            let mut part = decompose(domain(snapshot), share, &of_leaves, Cells::Octree, comm, observer)?;
+            let by_leaves = (Cells::Octree, Weights::Leaves);
+            let mut part = decompose(domain(snapshot), share, &of_leaves, by_leaves, comm, observer)?;
             comm.at("density");
             observer.begin("particles", snapshot.header().n_pieces as u64);
             let particles = read_particles(snapshot, comm, observer)?;
@@ -177,7 +180,8 @@ pub fn load(
                 deposit::deposit(&mut part, particles, scheme, side, comm, crew)
             })?;
             let by_tests = Request { threshold, ..of_leaves };
-            decompose(domain(snapshot), part.into_share(), &by_tests, Cells::Octree, comm, observer)
+            let how = (Cells::Octree, crew.balance());
+            decompose(domain(snapshot), part.into_share(), &by_tests, how, comm, observer)
         }
     }
 }
@@ -220,14 +224,14 @@ pub fn share_out(
     leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
     threshold: f64,
     comm: &Comm,
-    observer: &dyn Observer,
+    crew: &Crew,
 ) -> Result<Part, RunError> {
     let mut share = Share::default();
     for (level, position, rho) in leaves {
         share.room_for(1).cells.push(Cell { level, position, is_leaf: true, rho }.pack());
     }
     let request = Request { field: None, threshold, extra: &[] };
-    decompose(domain, share, &request, Cells::LeavesAbove(threshold), comm, observer)
+    decompose(domain, share, &request, (Cells::LeavesAbove(threshold), crew.balance()), comm, crew.observer())
 }
 
 /// Collective: from cells that ranks happen to hold to their parts.
@@ -235,7 +239,7 @@ fn decompose(
     domain: Domain,
     share: Share,
     request: &Request,
-    cells: Cells,
+    (cells, weights): (Cells, Weights),
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<Part, RunError> {
@@ -243,19 +247,10 @@ fn decompose(
     let (n, n_extra) = (share.n_cells(), request.extra.len());
     let levels = share.levels(comm)?;
     let own = timed(observer, "domains", n, || {
-        let splits = balance(&share, levels, request.threshold, comm)?;
+        let splits = weights::balance(&share, levels, request.threshold, weights, comm)?;
         migrate::migrate(share, &splits, request.threshold, n_extra, comm).map(|own| (own, splits))
     });
     let (own, splits) = own?;
     comm.at("ghosts");
     timed(observer, "ghosts", n, || assemble::assemble(domain, own, splits, (levels, cells), n_extra, comm))
-}
-
-/// Splits by test cells; by leaves where there are none.
-fn balance(share: &Share, levels: u32, threshold: f64, comm: &Comm) -> Result<Splits, CommError> {
-    let deepest = levels.checked_ilog2().unwrap_or(0) as u8;
-    let by_tests = share.weights(deepest, |cell| cell.is_test(threshold));
-    let n_tests = comm.all_reduce_counts(&[by_tests.len() as u64], Reduce::Sum)?[0];
-    let weights = if n_tests > 0 { by_tests } else { share.weights(deepest, |_| true) };
-    Splits::balanced(deepest, weights, comm)
 }

@@ -54,11 +54,21 @@ impl Share {
         self.chunks.iter().map(|chunk| chunk.cells.len() as u64).sum()
     }
 
+    /// Every cell.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
+        self.chunks.iter().flat_map(|chunk| &chunk.cells).map(Cell::unpack)
+    }
+
     /// Keys of the leaves for which `has_weight`.
     pub fn weights(&self, deepest: u8, has_weight: impl Fn(&Cell) -> bool) -> Vec<u128> {
-        let cells = self.chunks.iter().flat_map(|chunk| &chunk.cells).map(Cell::unpack);
-        let weighted = cells.filter(|cell| cell.is_leaf && has_weight(cell));
+        let weighted = self.cells().filter(|cell| cell.is_leaf && has_weight(cell));
         weighted.map(|cell| key(deepest, cell.level, cell.position)).collect()
+    }
+
+    /// Keys of the leaves, and what each weighs.
+    pub fn weighted(&self, deepest: u8, weight: impl Fn(&Cell) -> u32) -> Vec<(u128, u32)> {
+        let leaves = self.cells().filter(|cell| cell.is_leaf);
+        leaves.map(|cell| (key(deepest, cell.level, cell.position), weight(&cell))).collect()
     }
 
     /// Collective: the levels that have cells on any rank, bit l for level l.

@@ -3,9 +3,9 @@
 use super::Lay;
 use super::density::Tests;
 use crate::amr::AmrField;
+use crate::crew::Crew;
 use crate::domains::{Part, share_out};
 use crate::fof::carve;
-use crate::observe::Observer;
 use crate::phew::{RunError, timed};
 use inselberg_comm::Comm;
 use inselberg_kernels::grow::TestLevel;
@@ -14,14 +14,14 @@ use inselberg_kernels::sfc::position63;
 use rayon::prelude::*;
 
 /// Collective: the part of each rank. Alone, a rank has all test cells of its roots in order.
-pub fn part(lay: &Lay, tests: Tests, comm: &Comm, observer: &dyn Observer) -> Result<Part, RunError> {
+pub fn part(lay: &Lay, tests: Tests, comm: &Comm, crew: &Crew) -> Result<Part, RunError> {
     let n = tests.roots.iter().flatten().map(|level| level.rho.len() as u64).sum();
     if comm.n_ranks() == 1 {
-        return timed(observer, "field", n, || Ok(Part::whole(alone(lay, tests.roots)?)));
+        return timed(crew.observer(), "field", n, || Ok(Part::whole(alone(lay, tests.roots)?)));
     }
     let levels = tests.roots.into_iter().flat_map(|root| (lay.shape.level_min..).zip(root));
     let cells = levels.flat_map(|(level, tests)| cells(tests).map(move |(at, rho)| (level, at, rho)));
-    share_out(lay.shape.domain, cells, lay.threshold, comm, observer)
+    share_out(lay.shape.domain, cells, lay.threshold, comm, crew)
 }
 
 /// Position and density of every cell.

@@ -154,7 +154,7 @@ impl Lay {
             self.of_roots(roots, comm, crew)?
         };
         let (n_leaves, densest) = (found.n_leaves, found.densest);
-        let part = field::part(self, found, comm, observer)?;
+        let part = field::part(self, found, comm, crew)?;
         let n_leaves = comm.all_reduce_counts(&[n_leaves], Reduce::Sum)?[0];
         Ok((part, n_leaves, comm.all_max(&[densest])?[0]))
     }

@@ -3,6 +3,7 @@
 //! Architecture invariant: nothing here prints. [`summary_text`] returns a text; only the bars of a
 //! [`Recorder`] that was asked for them draw on the terminal's stderr.
 
+mod clock;
 mod places;
 #[cfg(feature = "plot")]
 pub mod plot;
@@ -12,8 +13,9 @@ mod summary;
 mod trace;
 mod workers;
 
+pub use clock::thread_clock;
 pub use places::{RankPlaces, machine_json, machine_text, places_json, places_text};
-pub use ranks::{RankReport, StageLoad, StageTotals, load_table, traffic_table};
+pub use ranks::{MostTraffic, RankReport, StageLoad, StageTotals, load_table, traffic_table};
 pub use recorder::{GraphRun, Recorder, Stage, peak_memory};
 pub use summary::{Totals, group_counts, summary_json, summary_text, table_json, table_text};
 pub use trace::trace;

@@ -3,7 +3,7 @@
 use super::Stage;
 use super::summary::grouped;
 use crate::ranks::balance::Balance;
-use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_comm::{Comm, CommError, Rank, StageTraffic};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub struct StageLoad {
 }
 
 /// What was sent in one stage.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageTotals {
     /// The stage; `other` where none was named.
     pub stage: String,
@@ -37,6 +37,29 @@ pub struct StageTotals {
     pub bytes: u64,
     /// Other collective calls of the rank with most of them.
     pub collectives: u64,
+    /// The most of any rank, each by itself.
+    pub most: MostTraffic,
+    /// Seconds of processor time of each rank outside of calls; empty where that is not counted.
+    pub work: Vec<f64>,
+    /// Seconds of processor time in calls, of all ranks.
+    pub in_calls: f64,
+}
+
+/// Of what crosses a rank in a stage, the most of any rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MostTraffic {
+    /// Exchanges between neighbours.
+    pub near_rounds: u64,
+    /// Messages sent.
+    pub messages: u64,
+    /// Bytes sent.
+    pub bytes: u64,
+    /// Messages received.
+    pub received: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Bytes of other collective calls.
+    pub tree_bytes: u64,
 }
 
 /// Both tables of a run.
@@ -48,8 +71,8 @@ pub struct RankReport {
     pub load: Vec<StageLoad>,
     /// Messages, by stage.
     pub traffic: Vec<StageTotals>,
-    /// Peaks and test cells on the ranks.
-    pub balance: Balance,
+    /// Peaks and test cells on the ranks, where there are such.
+    pub balance: Option<Balance>,
 }
 
 /// A name with numbers: how rows cross between ranks.
@@ -90,16 +113,46 @@ fn load_of(stage: String, all: &[Vec<u64>], n_ranks: usize) -> StageLoad {
 /// When a rank fails.
 pub fn traffic_table(comm: &Comm) -> Result<Vec<StageTotals>, CommError> {
     let name = |stage: &str| if stage.is_empty() { "other".to_string() } else { stage.to_string() };
-    let row = |s: &inselberg_comm::StageTraffic| {
-        (name(s.stage), vec![s.rounds, s.messages, s.bytes, s.collectives])
+    let nanos = |time: std::time::Duration| time.as_nanos() as u64;
+    let rank = u64::from(comm.rank().0);
+    let row = |s: &StageTraffic| {
+        let sent = [rank, s.rounds, s.messages, s.bytes, s.collectives];
+        let crossed = [s.near_rounds, s.received, s.received_bytes, s.tree_bytes];
+        (name(s.stage), [&sent[..], &crossed, &[nanos(s.work), nanos(s.in_calls)]].concat())
     };
     let rows = comm.traffic().iter().map(row).collect();
-    let total = |(stage, all): (String, Vec<Vec<u64>>)| {
-        let sum = |i: usize| all.iter().map(|row| row[i]).sum();
-        let most = |i: usize| all.iter().map(|row| row[i]).max().unwrap_or(0);
-        StageTotals { stage, rounds: most(0), messages: sum(1), bytes: sum(2), collectives: most(3) }
-    };
-    Ok(by_stage(comm, rows)?.into_iter().map(total).collect())
+    let n_ranks = comm.n_ranks();
+    Ok(by_stage(comm, rows)?.into_iter().map(|(stage, all)| totals_of(stage, &all, n_ranks)).collect())
+}
+
+fn totals_of(stage: String, all: &[Vec<u64>], n_ranks: usize) -> StageTotals {
+    let sum = |i: usize| all.iter().map(|row| row[i]).sum::<u64>();
+    let most = |i: usize| all.iter().map(|row| row[i]).max().unwrap_or(0);
+    let seconds = |nanos: u64| nanos as f64 * 1e-9;
+    let mut work = vec![0.0; n_ranks];
+    for row in all {
+        if let Some(work) = work.get_mut(row[0] as usize) {
+            *work = seconds(row[9]);
+        }
+    }
+    let is_counted = work.iter().any(|seconds| *seconds > 0.0);
+    StageTotals {
+        stage,
+        rounds: most(1),
+        messages: sum(2),
+        bytes: sum(3),
+        collectives: most(4),
+        most: MostTraffic {
+            near_rounds: most(5),
+            messages: most(2),
+            bytes: most(3),
+            received: most(6),
+            received_bytes: most(7),
+            tree_bytes: most(8),
+        },
+        work: if is_counted { work } else { Vec::new() },
+        in_calls: seconds(sum(10)),
+    }
 }
 
 /// Collective: the rows of all ranks by name, in the order in which rank 0 and then the others name
@@ -124,7 +177,7 @@ impl RankReport {
     ///
     /// # Errors
     /// When a rank fails.
-    pub fn of(comm: &Comm, stages: &[Stage], balance: Balance) -> Result<Self, CommError> {
+    pub fn of(comm: &Comm, stages: &[Stage], balance: Option<Balance>) -> Result<Self, CommError> {
         // First, so that it does not count itself.
         let traffic = traffic_table(comm)?;
         Ok(Self { n_ranks: comm.n_ranks(), load: load_table(comm, stages)?, traffic, balance })
@@ -139,7 +192,7 @@ impl RankReport {
         stages.iter().map(whole).collect()
     }
 
-    /// Both tables for people.
+    /// Both tables for people, and that of the work where it is counted.
     pub fn text(&self) -> String {
         let mut text = format!(
             "{:<18}{:>10}{:>10}{:>10}{:>12}{:>15}\n",
@@ -174,10 +227,28 @@ impl RankReport {
                 row.stage, row.rounds, row.collectives
             );
         }
+        text + &self.work_text()
+    }
+
+    fn work_text(&self) -> String {
+        let mut text = String::new();
+        for row in self.traffic.iter().filter(|row| !row.work.is_empty()) {
+            if text.is_empty() {
+                let _ = writeln!(text, "\n{:<18}{:>10}{:>10}{:>12}", "work", "mean s", "most s", "most/mean");
+            }
+            let (mean, most) = (
+                row.work.iter().sum::<f64>() / self.n_ranks as f64,
+                row.work.iter().fold(0.0, |a: f64, b| a.max(*b)),
+            );
+            let _ = writeln!(text, "{:<18}{mean:>10.4}{most:>10.4}{:>12.2}", row.stage, most / mean);
+        }
         text
     }
 
     fn balance_text(&self) -> String {
+        if self.balance.is_none() {
+            return String::new();
+        }
         let mut text = "\npeaks and test cells\n".to_string();
         for (name, value) in self.balance_rows() {
             let _ = writeln!(text, "{name:<46}{value:>12.4}");
@@ -186,10 +257,10 @@ impl RankReport {
     }
 
     /// The paper's Table 2, and the same of test cells.
-    fn balance_rows(&self) -> [(&'static str, f64); 7] {
-        let of = &self.balance;
+    fn balance_rows(&self) -> Vec<(&'static str, f64)> {
+        let Some(of) = &self.balance else { return Vec::new() };
         let mean = |n: u64| n as f64 / (of.n_ranks.max(1)) as f64;
-        [
+        vec![
             ("load imbalance, max/mean of peaks and ghosts", of.load_imbalance()),
             ("surface effect, ghost peaks/active peaks", of.surface_effect()),
             ("connectivity, saddle entries/peaks", of.connectivity()),
@@ -209,10 +280,19 @@ impl RankReport {
             })
         };
         let traffic = |t: &StageTotals| {
-            json!({
+            let mut row = json!({
                 "stage": t.stage, "exchanges": t.rounds, "messages": t.messages, "bytes": t.bytes,
                 "other_calls": t.collectives,
-            })
+                "most_exchanges_of_neighbours": t.most.near_rounds,
+                "most_messages": t.most.messages, "most_bytes": t.most.bytes,
+                "most_received": t.most.received, "most_received_bytes": t.most.received_bytes,
+                "most_bytes_of_other_calls": t.most.tree_bytes,
+            });
+            if !t.work.is_empty() {
+                row["work_seconds"] = json!(t.work);
+                row["call_seconds"] = json!(t.in_calls);
+            }
+            row
         };
         json!({
             "n_ranks": self.n_ranks,
@@ -242,7 +322,7 @@ mod tests {
             comm.barrier().expect("a barrier");
             let mut stages = vec![stage("reading", 1.0 + rank as f64, 10 * rank)];
             stages.extend((rank == 2).then(|| stage("extra", 6.0, 1)));
-            let report = RankReport::of(comm, &stages, Balance::default()).expect("a report");
+            let report = RankReport::of(comm, &stages, Some(Balance::default())).expect("a report");
             let whole = report.whole(&stages);
             (report, whole)
         });
@@ -252,9 +332,10 @@ mod tests {
         let reading = &report.load[0];
         assert_eq!((reading.least, reading.mean, reading.most, reading.most_cells), (1.0, 2.0, 3.0, 20));
         assert_eq!((report.load[1].least, report.load[1].mean), (0.0, 2.0));
-        let expected =
-            StageTotals { stage: "labels".into(), rounds: 1, messages: 3, bytes: 48, collectives: 1 };
-        assert_eq!(report.traffic, [expected]);
+        let (n, most) = (report.traffic[0].clone(), report.traffic[0].most);
+        assert_eq!((n.stage.as_str(), n.rounds, n.messages, n.bytes, n.collectives), ("labels", 1, 3, 48, 1));
+        assert_eq!((most.messages, most.bytes, most.received, most.received_bytes), (1, 24, 1, 24));
+        assert!(n.work.is_empty() && most.near_rounds == 0);
         assert!(reports[1].0.load.is_empty() && reports[1].0.traffic.is_empty());
         let text = report.text();
         assert!(text.contains("load, 3 ranks") && text.contains("most/mean"), "{text}");

@@ -61,6 +61,7 @@ pub fn run(
         bodies = bodies.on_caller(ask, |_| {
             comm.at("ghosts");
             origins = links.origins(comm);
+            comm.at("ascent");
         });
     }
     crew.run("ascent", &plan, bodies);

@@ -36,9 +36,26 @@ pub(crate) struct Run<'a> {
     pub failure: Mutex<Option<Failure>>,
 }
 
+/// Where a worker stands.
+struct AtWork {
+    /// Tasks that were not ready, the one to be asked next in front.
+    waiting: VecDeque<u32>,
+    /// Whether its turn has come.
+    is_turn: bool,
+    begin: Instant,
+    tally: WorkerTally,
+}
+
+impl AtWork {
+    fn new() -> Self {
+        let tally = WorkerTally::default();
+        Self { waiting: VecDeque::new(), is_turn: false, begin: Instant::now(), tally }
+    }
+}
+
 impl Plan {
     /// Runs every task: on the workers of `team`, and in this thread those that are the caller's. If there are
-    /// none of these, a team of one is this thread.
+    /// none of these, or the team is that of the caller, a team of one is this thread.
     ///
     /// # Errors
     /// The first failure or panic of a task. Tasks that run by then are finished, others are not begun.
@@ -53,6 +70,11 @@ impl Plan {
         let mut tally = Tally::default();
         match deques.as_slice() {
             [only] if !self.has_caller_tasks() => tally.workers.push(run.work(0, only)),
+            [only] if team.is_caller() => {
+                let (worked, called) = run.alone(only, &mut caller);
+                tally.workers.push(worked);
+                tally.caller = Some(called);
+            }
             _ => (tally.workers, tally.caller) = run.on_threads(team, &mut deques, &mut caller),
         }
         tally.wall = begin.elapsed();
@@ -121,58 +143,81 @@ impl<'a> Run<'a> {
 
     /// Works as `worker` until the run has ended.
     pub fn work(&self, worker: usize, deque: &Deque<u32>) -> WorkerTally {
-        let mut tally = WorkerTally::default();
-        // Tasks that were not ready, the one to be asked next in front; and whether its turn has come.
-        let (mut waiting, mut is_turn) = (VecDeque::new(), false);
-        let mut begin = Instant::now();
+        let mut at_work = AtWork::new();
         while !self.has_ended() {
-            let asked = if is_turn { waiting.pop_front().map(|task| (task, None)) } else { None };
-            is_turn = asked.is_none();
-            let Some((task, stolen)) = asked.or_else(|| self.find(worker, deque)) else {
-                self.rest(worker, (!waiting.is_empty()).then_some(NAP));
-                begin = Instant::now();
-                continue;
-            };
-            let step =
-                self.attempt(task, || match &self.bodies[self.plan.stage_of[task as usize] as usize] {
-                    Some(body) => body(self.plan.item(task)),
-                    None => Step::Done,
-                });
-            begin = tally.ran(self.plan, task, begin, stolen, self.traced);
-            match step {
-                Step::Done => self.complete(task, Some((worker, deque))),
-                Step::Again => self.post(worker, [task]),
-                Step::NotYet => waiting.push_back(task),
-                Step::Failed(message) => self.fail(task, Cause::Failed(message)),
+            if !self.work_once(worker, deque, &mut at_work) {
+                self.rest(worker, (!at_work.waiting.is_empty()).then_some(NAP));
+                at_work.begin = Instant::now();
             }
         }
-        tally
+        at_work.tally
+    }
+
+    /// Does the next task of a worker; whether there was one.
+    fn work_once(&self, worker: usize, deque: &Deque<u32>, at_work: &mut AtWork) -> bool {
+        let AtWork { waiting, is_turn, begin, tally } = at_work;
+        let asked = if *is_turn { waiting.pop_front().map(|task| (task, None)) } else { None };
+        *is_turn = asked.is_none();
+        let Some((task, stolen)) = asked.or_else(|| self.find(worker, deque)) else { return false };
+        let step = self.attempt(task, || match &self.bodies[self.plan.stage_of[task as usize] as usize] {
+            Some(body) => body(self.plan.item(task)),
+            None => Step::Done,
+        });
+        *begin = tally.ran(self.plan, task, *begin, stolen, self.traced);
+        match step {
+            Step::Done => self.complete(task, Some((worker, deque))),
+            Step::Again => self.post(worker, [task]),
+            Step::NotYet => waiting.push_back(task),
+            Step::Failed(message) => self.fail(task, Cause::Failed(message)),
+        }
+        true
     }
 
     /// Does the caller's tasks until the run has ended.
     fn serve(&self, bodies: &mut [Option<CallerBody<'a>>]) -> WorkerTally {
         let mut tally = WorkerTally::default();
         while !self.has_ended() {
-            let Some(task) = self.calls.take() else {
+            if !self.serve_once(bodies, &mut tally) {
                 let has_work = || !self.calls.is_empty() || self.has_ended();
                 self.sleep.rest(self.n_workers(), None, has_work);
-                continue;
-            };
-            let (stage, item) = (self.plan.stage_of[task as usize] as usize, self.plan.item(task));
-            let begin = Instant::now();
-            let step = self.attempt(task, || bodies[stage].as_mut().map_or(Step::Done, |body| body(item)));
-            tally.ran(self.plan, task, begin, None, self.traced);
-            match step {
-                Step::Done => self.complete(task, None),
-                Step::Again => self.calls.put([(self.plan.urgency(task), task)]),
-                Step::NotYet => {
-                    self.calls.put([(0, task)]);
-                    self.sleep.rest(self.n_workers(), Some(NAP), || self.has_ended());
-                }
-                Step::Failed(message) => self.fail(task, Cause::Failed(message)),
             }
         }
         tally
+    }
+
+    /// Does the next task of the caller; whether there was one.
+    fn serve_once(&self, bodies: &mut [Option<CallerBody<'a>>], tally: &mut WorkerTally) -> bool {
+        let Some(task) = self.calls.take() else { return false };
+        let (stage, item) = (self.plan.stage_of[task as usize] as usize, self.plan.item(task));
+        let begin = Instant::now();
+        let step = self.attempt(task, || bodies[stage].as_mut().map_or(Step::Done, |body| body(item)));
+        tally.ran(self.plan, task, begin, None, self.traced);
+        match step {
+            Step::Done => self.complete(task, None),
+            Step::Again => self.calls.put([(self.plan.urgency(task), task)]),
+            Step::NotYet => {
+                self.calls.put([(0, task)]);
+                self.sleep.rest(self.n_workers(), Some(NAP), || self.has_ended());
+            }
+            Step::Failed(message) => self.fail(task, Cause::Failed(message)),
+        }
+        true
+    }
+
+    /// Does everything in this thread, the caller's tasks and others by turns.
+    fn alone(&self, deque: &Deque<u32>, bodies: &mut [Option<CallerBody<'a>>]) -> (WorkerTally, WorkerTally) {
+        let (mut at_work, mut called) = (AtWork::new(), WorkerTally::default());
+        while !self.has_ended() {
+            let has_called = self.serve_once(bodies, &mut called);
+            if !self.has_ended() {
+                at_work.begin = Instant::now();
+                let has_worked = self.work_once(0, deque, &mut at_work);
+                if !has_called && !has_worked {
+                    std::thread::sleep(NAP);
+                }
+            }
+        }
+        (at_work.tally, called)
     }
 
     /// Does a task; a panic is a failure.

@@ -45,18 +45,30 @@ pub struct Team {
     settle: Option<Settle>,
     threads: Arc<OnceLock<ThreadPool>>,
     traced: bool,
+    is_caller: bool,
 }
 
 impl Team {
     /// A team on seats of its own, at least one.
     pub fn new(seats: Vec<Seat>) -> Self {
         let seats = if seats.is_empty() { vec![Seat::default()] } else { seats };
-        Self { seats, settle: None, threads: Arc::default(), traced: false }
+        Self { seats, settle: None, threads: Arc::default(), traced: false, is_caller: false }
     }
 
     /// So many workers about whose seats nothing is known.
     pub fn of(n_workers: usize) -> Self {
         Self::new(vec![Seat::default(); n_workers])
+    }
+
+    /// One worker, which is the thread that calls: it also does the caller's tasks, each as soon as it may, and
+    /// other tasks wait while one of these waits. So all work is in that thread, and its clock shows it.
+    pub fn of_caller() -> Self {
+        Self { is_caller: true, ..Self::of(1) }
+    }
+
+    /// Whether its one worker is the thread that calls.
+    pub(crate) fn is_caller(&self) -> bool {
+        self.is_caller
     }
 
     /// What each worker does in its thread before its first run, given its number: bind itself to its core.

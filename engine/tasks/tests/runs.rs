@@ -60,6 +60,11 @@ fn team(n: usize) -> Team {
 
 /// Runs a graph whose tasks answer `NotYet` and `Again` at random, and checks the order.
 fn check(seed: u64, n_workers: usize) {
+    check_on(seed, &team(n_workers));
+}
+
+fn check_on(seed: u64, team: &Team) {
+    let n_workers = team.len();
     let of = graph(seed);
     let done: Vec<Vec<AtomicU32>> =
         of.stages.iter().map(|(_, costs, _)| costs.iter().map(|_| AtomicU32::new(0)).collect()).collect();
@@ -96,7 +101,7 @@ fn check(seed: u64, n_workers: usize) {
             false => bodies.on(*stage, move |item| body(s, item)),
         };
     }
-    let tally = of.plan.run(&team(n_workers), bodies).expect("no failure");
+    let tally = of.plan.run(team, bodies).expect("no failure");
     assert!(done.iter().flatten().all(|d| d.load(SeqCst) == 1), "seed {seed}, {n_workers} workers");
     assert_eq!(tally.workers.len(), n_workers);
 }
@@ -106,6 +111,27 @@ fn random_graphs_run_in_order() {
     for seed in 0..3000 {
         check(seed, [1, 2, 3, 5, 8][seed as usize % 5]);
     }
+}
+
+#[test]
+fn the_caller_alone_runs_them_in_order_too() {
+    (0..1000).for_each(|seed| check_on(seed, &Team::of_caller()));
+}
+
+#[test]
+fn the_caller_alone_works_in_its_own_thread() {
+    let here = std::thread::current().id();
+    let mut planner = Planner::default();
+    let (work, call) = (planner.stage("work", vec![1; 8]), planner.caller_stage("call", 1));
+    let plan = planner.build().expect("no cycle");
+    let n_done = AtomicU32::new(0);
+    let body = |_| {
+        assert_eq!(std::thread::current().id(), here);
+        n_done.fetch_add(1, SeqCst);
+    };
+    let bodies = Bodies::of(&plan).on(work, body).on_caller(call, body);
+    let tally = plan.run(&Team::of_caller(), bodies).expect("no failure");
+    assert_eq!((n_done.load(SeqCst), tally.caller.map(|c| c.n_tasks)), (9, Some(1)));
 }
 
 /// Slow only where threads are: a hundred thousand runs, none of which may hang.

@@ -18,6 +18,9 @@ pub struct Tick {
 }
 
 impl Axis {
+    /// An axis without values, and so without marks.
+    pub const NONE: Self = Self { low: 0.0, high: 0.0, log: false };
+
     /// Equal steps from `low` to `high`; an empty stretch is widened.
     pub fn linear(low: f64, high: f64) -> Self {
         let sound = low.is_finite() && high.is_finite() && high > low;
@@ -43,6 +46,9 @@ impl Axis {
 
     /// The marks, in rising order.
     pub fn ticks(&self) -> Vec<Tick> {
+        if *self == Self::NONE {
+            return Vec::new();
+        }
         if self.log { self.log_ticks() } else { self.linear_ticks() }
     }
 

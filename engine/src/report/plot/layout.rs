@@ -266,7 +266,8 @@ fn map_frame([[x0, x1], [y0, y1]]: [[f64; 2]; 2]) -> Frame {
     Frame { left: MAP_LEFT, top: TOP, right: MAP_LEFT + across.round(), bottom: TOP + up.round() }
 }
 
-fn draw_axes<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: Axis, y: Axis) -> Drawn {
+/// A frame with its ticks and their labels.
+pub fn draw_axes<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: Axis, y: Axis) -> Drawn {
     canvas.frame(frame, BLACK)?;
     for tick in x.ticks() {
         let (at, end) = (frame.left + tick.place * (frame.right - frame.left), tick_length(&tick));
@@ -289,7 +290,8 @@ fn tick_length(tick: &Tick) -> f64 {
     if tick.label.is_some() { TICK } else { TICK * 0.6 }
 }
 
-fn draw_grid<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: Axis, y: Axis) -> Drawn {
+/// Lines across a frame at its labels.
+pub fn draw_grid<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: Axis, y: Axis) -> Drawn {
     for tick in x.ticks().iter().filter(|t| t.label.is_some()) {
         let at = frame.left + tick.place * (frame.right - frame.left);
         canvas.line(&[(at, frame.top), (at, frame.bottom)], GREY, 1)?;
@@ -302,7 +304,7 @@ fn draw_grid<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: Axis, y
 }
 
 /// The names of both axes, the upright one `far` to the left of the frame.
-fn draw_names<B: DrawingBackend>(
+pub fn draw_names<B: DrawingBackend>(
     canvas: &Canvas<'_, B>,
     frame: Frame,
     across: &str,

@@ -10,8 +10,8 @@
 //!
 //! Fonts are built in: nothing is asked of the system.
 
-mod axis;
-mod canvas;
+pub(crate) mod axis;
+pub(crate) mod canvas;
 mod colour;
 mod layout;
 mod objects;
@@ -21,6 +21,7 @@ use crate::catalogue::{Catalogue, WriteError, WriteResult};
 use canvas::{Canvas, SCALE};
 use colour::Raster;
 use layout::Layout;
+pub(crate) use layout::{draw_axes, draw_grid, draw_names};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::path::Path;
 
