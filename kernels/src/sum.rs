@@ -54,59 +54,6 @@ fn words(number: f64) -> (u64, i64) {
     ((lower ^ negative as u64).wrapping_sub(negative as u64), (upper ^ negative) - borrow)
 }
 
-/// How many sums [`FixedSums`] holds: as many as a wide vector.
-pub const LANES: usize = 8;
-
-/// Several [`FixedSum`]s side by side, which vectors add.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct FixedSums {
-    lower: [u64; LANES],
-    upper: [i64; LANES],
-}
-
-impl FixedSums {
-    /// One of them.
-    pub fn get(&self, i: usize) -> FixedSum {
-        FixedSum(i128::from(self.upper[i]) << 64 | i128::from(self.lower[i]))
-    }
-}
-
-impl std::ops::AddAssign for FixedSums {
-    #[inline(always)]
-    fn add_assign(&mut self, other: Self) {
-        for i in 0..LANES {
-            let lower = self.lower[i].wrapping_add(other.lower[i]);
-            let carry = i64::from(lower < other.lower[i]);
-            self.lower[i] = lower;
-            self.upper[i] = self.upper[i].wrapping_add(other.upper[i]).wrapping_add(carry);
-        }
-    }
-}
-
-/// The quanta of [`FixedSums`].
-#[derive(Debug, Clone, Copy)]
-pub struct Quanta {
-    inverse: [[f64; LANES]; 2],
-}
-
-impl Quanta {
-    /// Of one quantum each.
-    pub fn new(quanta: &[Quantum; LANES]) -> Self {
-        Self { inverse: [0, 1].map(|factor| quanta.map(|quantum| quantum.inverse[factor])) }
-    }
-
-    /// One term each, as [`Quantum::of`].
-    #[inline(always)]
-    pub fn of(&self, terms: &[f64; LANES]) -> FixedSums {
-        let mut sums = FixedSums::default();
-        for i in 0..LANES {
-            (sums.lower[i], sums.upper[i]) = words(terms[i] * self.inverse[0][i] * self.inverse[1][i]);
-        }
-        sums
-    }
-}
-
 impl std::ops::AddAssign for FixedSum {
     #[inline]
     fn add_assign(&mut self, other: Self) {
@@ -167,16 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_the_same_sums() {
-        let quanta: [Quantum; LANES] = std::array::from_fn(|i| Quantum::for_terms((i + 1) as f64, 1 << i));
-        let (mut each, mut all) = ([FixedSum::default(); LANES], FixedSums::default());
-        for n in 0..1000 {
-            let terms: [f64; LANES] =
-                std::array::from_fn(|i| ((n * 8 + i) as f64).sin() * 10f64.powi(-(n as i32 % 40)));
-            (0..LANES).for_each(|i| each[i] += quanta[i].of(terms[i]));
-            all += Quanta::new(&quanta).of(&terms);
+    fn negative_terms_are_those_of_the_other_sign() {
+        let q = Quantum::for_terms(1e3, 7);
+        for x in [1.0, 1e-3, 999.9, 1e-20, 3e-36, 5e-324, 0.0] {
+            assert_eq!(q.of(-x).0, -q.of(x).0);
         }
-        assert!((0..LANES).all(|i| all.get(i) == each[i]));
     }
 
     #[test]

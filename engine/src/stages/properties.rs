@@ -14,7 +14,7 @@ use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::props::gather::{Cells, gather};
 use inselberg_kernels::props::refine::Refiner;
-use inselberg_kernels::props::sums::N_SUMS;
+use inselberg_kernels::props::sums::{MOMENTUM, N_SUMS};
 use inselberg_kernels::props::{PatchSums, Scales};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
@@ -96,8 +96,9 @@ impl Patches<'_> {
             |job: &(&Range<usize>, usize, &mut [PatchSums])| cells_of(self.mesh, self.tests, job.0).len();
         let centre = |patch: PeakIdx| peaks[patch.at()].centre();
         let cells = self.cells(fields);
-        let foreign = crew.map("sums", jobs, n_cells, |(task, start, own)| {
-            gather(&cells, task.clone(), centre, quanta, start, own)
+        let foreign = crew.map("sums", jobs, n_cells, |(task, start, own)| match cells.velocity {
+            Some(_) => gather::<N_SUMS>(&cells, task.clone(), centre, quanta, start, own),
+            None => gather::<MOMENTUM>(&cells, task.clone(), centre, quanta, start, own),
         });
         for (patch, part) in foreign.into_iter().flatten() {
             sums[patch.at()].merge(&part);

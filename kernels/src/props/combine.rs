@@ -2,7 +2,7 @@
 
 use super::sums::{MASS, MOMENT, MOMENTUM, N_SUMS, PatchSums, VOLUME};
 use crate::geom::Domain;
-use crate::sum::{Quanta, Quantum};
+use crate::sum::{FixedSum, Quantum};
 
 /// What is known of a patch once its sums are complete; enough to combine patches into clumps at
 /// any time later. In code units, but for the peak.
@@ -32,7 +32,7 @@ impl PatchValues {
     pub fn new(sums: &PatchSums, quanta: &[Quantum; N_SUMS], side: f64, peak: [f64; 3]) -> Self {
         let volume = side.powi(3);
         let unit = |i: usize| if (MOMENT..MOMENTUM).contains(&i) { volume * side } else { volume };
-        let value = std::array::from_fn(|i| quanta[i].value(sums.sums.get(i)) * unit(i));
+        let value = std::array::from_fn(|i| quanta[i].value(sums.sums[i]) * unit(i));
         Self { n_cells: sums.n_cells, rho_min: sums.rho_min, sums: value, peak }
     }
 
@@ -85,10 +85,9 @@ impl Groups<'_> {
     /// Adds the patches to the totals of their groups; in any order, over any number of ranks, with the
     /// same result.
     pub fn add(&self, quanta: &[Quantum; N_SUMS], totals: &mut [PatchSums]) {
-        let quanta = Quanta::new(quanta);
         self.for_each(|group, patch, sums| {
-            let (n_cells, rho_min, sums) = (patch.n_cells, patch.rho_min, quanta.of(&sums));
-            totals[group].merge(&PatchSums { n_cells, rho_min, sums });
+            let sums: [FixedSum; N_SUMS] = std::array::from_fn(|i| quanta[i].of(sums[i]));
+            totals[group].merge(&PatchSums { n_cells: patch.n_cells, rho_min: patch.rho_min, sums });
         });
     }
 }

@@ -1,6 +1,6 @@
 //! The sums that every patch carries.
 
-use crate::sum::{FixedSums, LANES, Quanta, Quantum};
+use crate::sum::{FixedSum, Quantum};
 
 /// What a sum sees of one cell. Lengths are in units of the level-0 cell.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub struct Sum {
 }
 
 /// Number of sums.
-pub const N_SUMS: usize = LANES;
+pub const N_SUMS: usize = 8;
 
 /// Offset of the volume.
 pub const VOLUME: usize = 0;
@@ -86,16 +86,18 @@ pub struct PatchSums {
     /// Least density; 0 without cells.
     pub rho_min: f64,
     /// The sums, in quanta.
-    pub sums: FixedSums,
+    pub sums: [FixedSum; N_SUMS],
 }
 
 impl PatchSums {
-    /// Adds one cell.
+    /// Adds one cell to the first `N` sums: without velocities the momenta stay 0.
     #[inline(always)]
-    pub fn add(&mut self, quanta: &Quanta, rho: f64, cell: &CellView) {
+    pub fn add<const N: usize>(&mut self, quanta: &[Quantum; N_SUMS], rho: f64, cell: &CellView) {
         self.rho_min = if self.n_cells == 0 || rho < self.rho_min { rho } else { self.rho_min };
         self.n_cells += 1;
-        self.sums += quanta.of(&std::array::from_fn(|i| (SUMS[i].term)(cell)));
+        for i in 0..N {
+            self.sums[i] += quanta[i].of((SUMS[i].term)(cell));
+        }
     }
 
     /// Adds what another part of the patch has gathered.
@@ -106,6 +108,8 @@ impl PatchSums {
             _ => self.rho_min.min(other.rho_min),
         };
         self.n_cells += other.n_cells;
-        self.sums += other.sums;
+        for (a, b) in self.sums.iter_mut().zip(other.sums) {
+            *a += b;
+        }
     }
 }
