@@ -135,7 +135,9 @@ fn no_particles_and_few() {
 #[test]
 fn one_id_on_two_ranks_is_refused() {
     let mut particles = Particles::plain(positions(&hard_box(1, 50, None, 0.1, false), false));
-    particles.id = Ids::Each((0..50).map(|i| if i == 41 { 7 } else { i }).collect());
+    let twice = [(41, 7), (42, 9), (43, 8)];
+    let id = |i| twice.iter().find(|t| t.0 == i).map_or(i, |t| t.1);
+    particles.id = Ids::Each((0..50).map(id).collect());
     assert_eq!(find(&particles, &rules(0.1, 1, None)), Err(FofError::SameId(7)));
     let ran = run_threads(3, |comm| {
         let own = part(&particles, &(0..50).filter(|i| i % 3 == comm.rank().at()).collect::<Vec<_>>());
