@@ -187,7 +187,7 @@ fn arrays_that_are_none_are_refused() {
         (&|| with(3, 1e4), &["bad.npy: row 3: position", "far outside the box", "[10.0, 10.0, 10.0]"]),
         (&|| shape("(50, 2)", 100), &["bad.npy: header: shape (50, 2); expected (N, 3)"]),
         (&|| shape("(99999999999, 3)", 150), &["bad.npy: size"]),
-        (&|| shape("(0, 3)", 0), &["bad.npy", "no particle links"]),
+        (&|| shape("(0, 3)", 0), &["bad.npy: the input holds no particles; expected at least one"]),
     ];
     for (damage, parts) in damages {
         damage();

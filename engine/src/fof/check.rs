@@ -4,7 +4,7 @@ use super::spread::Spread;
 use super::{FofError, Ids, Masses, Particles, Rules};
 use crate::domains::rounds;
 use bytemuck::zeroed_vec;
-use inselberg_comm::{Comm, Rank};
+use inselberg_comm::{Comm, Rank, Reduce};
 use inselberg_kernels::fof::grid::SHORTEST;
 use rayon::prelude::*;
 
@@ -137,7 +137,12 @@ pub fn ids(ids: &Ids, comm: &Comm) -> Result<(), FofError> {
         own[end(round)..end(round + 1)].iter().for_each(|id| parts[(id % n_ranks) as usize].1.push(*id));
         comm.exchange(parts)?.into_iter().for_each(|(_, came)| mine.extend(came));
     }
-    twice(&mine).map_or(Ok(()), |id| Err(FofError::SameId(id)))
+    // The lowest of all ranks, so that the message is the same for any number of them.
+    let found = twice(&mine).map_or([0, 0], |id| [1, !id]);
+    match comm.all_reduce_counts(&found, Reduce::Max)?[..] {
+        [1, inverse] => Err(FofError::SameId(!inverse)),
+        _ => Ok(()),
+    }
 }
 
 /// The lowest ID that comes twice. By a bit an ID where they are dense, else by sorting.

@@ -17,7 +17,7 @@ pub const NONE: u32 = u32::MAX;
 /// Stretches of cells a thread.
 const PARTS: usize = 8;
 /// Particles of a stretch, at least.
-const LEAST: usize = 1 << 14;
+const LEAST: usize = 1 << 11;
 
 /// Stretches of cells with about as many particles each; they change nothing in the result.
 #[derive(Debug)]

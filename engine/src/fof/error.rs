@@ -17,7 +17,9 @@ pub enum FofError {
         most: f64,
     },
     /// So short that doubles cannot tell it at the far end of the box.
-    #[error("the linking length is {length}; expected at least {least} where particles spread over {spread}")]
+    #[error(
+        "the linking length is {length:?}; expected at least {least:?} where particles spread over {spread:?}"
+    )]
     TooShort {
         /// The linking length.
         length: f64,

@@ -73,7 +73,8 @@ impl Here<'_> {
             let roles = particles.role.take();
             let linkable = scatter(frame, &position, roles.as_deref(), Role::Linkable);
             let others = roles.map(|roles| scatter(frame, &position, Some(&roles), Role::Attachable));
-            drop(position);
+            // To take back that much memory keeps the system busy for a while.
+            rayon::spawn(|| drop(position));
             (linkable.sort(frame, self.crew), others.map(|others| others.sort(frame, self.crew)))
         });
         comm.at("linking");

@@ -186,13 +186,14 @@ impl<R: Record> Sorted<R> {
 
     /// Rows in runs of at least [`RUN`] particles, with the number of these.
     fn runs(&self) -> Vec<(Range<usize>, usize)> {
+        let rows = (1..self.blocks.n_rows() + 1).into_par_iter().with_min_len(1 << 12);
+        let ends: Vec<usize> = rows.map(|row| self.blocks.first_particle(row)).collect();
         let mut runs = Vec::new();
-        let (mut first, mut n) = (0, 0);
-        for row in 0..self.blocks.n_rows() {
-            n += self.blocks.n_particles(row);
-            if n >= RUN || row + 1 == self.blocks.n_rows() {
-                runs.push((first..row + 1, n));
-                (first, n) = (row + 1, 0);
+        let (mut first, mut before) = (0, 0);
+        for (row, end) in ends.iter().enumerate() {
+            if end - before >= RUN || row + 1 == ends.len() {
+                runs.push((first..row + 1, end - before));
+                (first, before) = (row + 1, *end);
             }
         }
         runs

@@ -29,6 +29,9 @@ pub enum FofRunError {
         /// What the input says.
         sides: [f64; 3],
     },
+    /// Nothing at all.
+    #[error("the input holds no particles; expected at least one")]
+    Empty,
     /// Nothing that links.
     #[error("no particle links: the input holds {what}; expected --linking-types that name some of them")]
     NothingLinks {

@@ -63,6 +63,9 @@ pub struct Census {
 impl Plan {
     /// Holds an input against what is asked for.
     pub fn of(about: &About, config: &FofConfig) -> Result<Self, FofRunError> {
+        if about.species.iter().all(|s| s.n == 0) {
+            return Err(FofRunError::Empty);
+        }
         let takes_part = |kind: usize| config.linking[kind] || config.attaching[kind];
         let wanted = |s: &Species| s.kind.is_none_or(|kind| takes_part(usize::from(kind)));
         let species: Vec<usize> = (0..about.species.len()).filter(|s| wanted(&about.species[*s])).collect();
@@ -125,7 +128,7 @@ pub fn contents(about: &About) -> String {
         _ => format!("{} particles", s.n),
     };
     let all: Vec<_> = about.species.iter().map(one).collect();
-    if all.is_empty() { "no particles".into() } else { all.join(", ") }
+    all.join(", ")
 }
 
 fn sides(about: &About, config: &FofConfig) -> Result<Option<[f64; 3]>, FofRunError> {

@@ -118,13 +118,12 @@ impl Blocks {
         self.cells[cell as usize] as usize..self.cells[cell as usize + 1] as usize
     }
 
-    /// Number of particles of a row.
-    pub fn n_particles(&self, row: usize) -> usize {
-        let first = |row: usize| match self.blocks.get(self.rows[row].first as usize) {
-            Some(block) if row < self.n_rows() => self.cells[block.first as usize] as usize,
-            _ => self.cells[self.n_cells()] as usize,
-        };
-        first(row + 1) - first(row)
+    /// The first particle of a row, or one past the last of all.
+    pub fn first_particle(&self, row: usize) -> usize {
+        match self.blocks.get(self.rows[row].first as usize) {
+            Some(block) => self.cells[block.first as usize] as usize,
+            None => self.cells[self.n_cells()] as usize,
+        }
     }
 
     /// The blocks of a row.
