@@ -71,7 +71,8 @@ fn wanted(plan: &Plan, n: usize) -> Columns {
     }
 }
 
-fn read(
+/// Appends the rows of a stretch, as many at a time as the input likes.
+pub(crate) fn read(
     input: &dyn ParticleInput,
     stretch: &Stretch,
     columns: &mut Columns,

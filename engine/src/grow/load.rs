@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::fof::Masses;
-use crate::groups::{Stretch, sound};
+use crate::groups::{Stretch, read, sound};
 use crate::io::particles::{Columns, ParticleInput, Positions};
 use crate::io::{ReadError, ReadResult};
 use crate::observe::Observer;
@@ -44,13 +44,7 @@ pub fn load(
         density: None,
     };
     for stretch in &stretches {
-        let (mut first, block) = (stretch.rows.start, input.rows_at_a_time());
-        while first < stretch.rows.end {
-            let end = stretch.rows.end.min(first.saturating_add(block));
-            input.read(stretch.species, first..end, &mut columns)?;
-            observer.advance(end - first);
-            first = end;
-        }
+        read(input, stretch, &mut columns, observer)?;
     }
     check(input, &columns, &stretches, plan)?;
     choose(&mut columns, plan);
