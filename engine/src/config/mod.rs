@@ -20,6 +20,7 @@ mod options;
 mod raw;
 mod reference;
 mod study;
+mod study_options;
 
 pub use checked::{Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, TopologyJob, Work, check};
 pub use command::{COMMANDS, Command, CommandInfo};

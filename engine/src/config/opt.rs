@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 /// One option: a row of [`OPTIONS`](super::OPTIONS).
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Opt {
     /// Its long name in kebab-case; for a positional, its name in lower case.
     pub name: &'static str,
