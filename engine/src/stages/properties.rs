@@ -6,18 +6,18 @@ use crate::crew::Crew;
 use crate::ranks::peak_comm::KnownPeak;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::{Domain, cell_centre, cell_side, cell_volume};
-use inselberg_kernels::ids::PeakIdx;
-use inselberg_kernels::mesh::Mesh;
+use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::far::CellAt;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::TestCells;
-use inselberg_kernels::props::gather::{Cells, gather};
 use inselberg_kernels::props::refine::Refiner;
 use inselberg_kernels::props::sums::{MOMENTUM, N_SUMS};
-use inselberg_kernels::props::{PatchSums, Scales};
+use inselberg_kernels::props::{CellView, PatchSums, Scales};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Further values of the test cells, where a run has them.
@@ -81,8 +81,7 @@ impl Patches<'_> {
         quanta: &[Quantum; N_SUMS],
         crew: &Crew,
     ) -> Vec<PatchSums> {
-        // Untouched zeros: whoever adds to a patch brings its page in.
-        let mut sums: Vec<PatchSums> = bytemuck::zeroed_vec(peaks.len());
+        let mut sums = vec![PatchSums::default(); peaks.len()];
         let mut left = sums.as_mut_slice();
         let mut jobs = Vec::with_capacity(self.tasks.len());
         let mut start = 0;
@@ -94,11 +93,9 @@ impl Patches<'_> {
         }
         let n_cells =
             |job: &(&Range<usize>, usize, &mut [PatchSums])| cells_of(self.mesh, self.tests, job.0).len();
-        let centre = |patch: PeakIdx| peaks[patch.at()].centre();
-        let cells = self.cells(fields);
-        let foreign = crew.map("sums", jobs, n_cells, |(task, start, own)| match cells.velocity {
-            Some(_) => gather::<N_SUMS>(&cells, task.clone(), centre, quanta, start, own),
-            None => gather::<MOMENTUM>(&cells, task.clone(), centre, quanta, start, own),
+        let foreign = crew.map("sums", jobs, n_cells, |(task, start, own)| match fields.velocity {
+            Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, peaks, fields, quanta),
+            None => self.sum_task::<MOMENTUM>(task.clone(), start, own, peaks, fields, quanta),
         });
         for (patch, part) in foreign.into_iter().flatten() {
             sums[patch.at()].merge(&part);
@@ -106,14 +103,47 @@ impl Patches<'_> {
         sums
     }
 
-    fn cells<'a>(&'a self, fields: &'a TestFields) -> Cells<'a> {
-        Cells {
-            mesh: self.mesh,
-            tests: self.tests,
-            own: self.own,
-            labels: self.labels,
-            density: fields.mass_density.as_ref().unwrap_or(&self.tests.rho),
-            velocity: fields.velocity.as_ref().map(|v| [0, 1, 2].map(|a| v[a].as_slice())),
+    /// Adds the cells of one task: to `own` for the patches whose peaks are in it, from `start`; the
+    /// parts of the other patches are handed back.
+    fn sum_task<const N: usize>(
+        &self,
+        task: Range<usize>,
+        start: usize,
+        own: &mut [PatchSums],
+        peaks: &[KnownPeak],
+        fields: &TestFields,
+        quanta: &[Quantum; N_SUMS],
+    ) -> FxHashMap<PeakIdx, PatchSums> {
+        let mut foreign = FxHashMap::default();
+        self.for_each_test(task, |test, level, position| {
+            let patch = self.labels[test.at()];
+            let from = peaks[patch.at()].centre();
+            let view = self.view(test, level, position, from, fields);
+            let sums = match own.get_mut(patch.at().wrapping_sub(start)) {
+                Some(sums) => sums,
+                None => foreign.entry(patch).or_insert_with(PatchSums::default),
+            };
+            sums.add::<N>(quanta, self.tests.rho[test.at()], &view);
+        });
+        foreign
+    }
+
+    #[inline(always)]
+    fn view(
+        &self,
+        test: TestIdx,
+        level: u8,
+        position: [u32; 3],
+        from: [f64; 3],
+        fields: &TestFields,
+    ) -> CellView {
+        let volume = cell_volume(level);
+        let density = fields.mass_density.as_ref().map_or(self.tests.rho[test.at()], |d| d[test.at()]);
+        CellView {
+            volume,
+            mass: density * volume,
+            from_peak: self.mesh.domain().displacement(from, cell_centre(level, position)),
+            velocity: fields.velocity.as_ref().map_or([0.0; 3], |v| [0, 1, 2].map(|a| v[a][test.at()])),
         }
     }
 
@@ -133,6 +163,27 @@ impl Patches<'_> {
         let all = comm.all_max(&[volume, mass, velocity])?;
         let side = self.mesh.domain().coarse.into_iter().max().unwrap_or(1);
         Ok(Scales { volume: all[0], mass: all[1], velocity: all[2], length: f64::from(side) })
+    }
+
+    /// Calls `visit(test cell, level, position)` for every own test cell of a task, in order.
+    #[inline(always)]
+    pub fn for_each_test(&self, task: Range<usize>, mut visit: impl FnMut(TestIdx, u8, [u32; 3])) {
+        for s in task {
+            let level = self.mesh.level_of_super(s);
+            for b in self.mesh.bricks_of(&self.mesh.supers()[s]) {
+                let position = self.mesh.bricks()[b].position;
+                let own = self.own.get(b).copied().unwrap_or(u64::MAX);
+                for (n, bit) in local::bits(self.tests.mask[b]).enumerate() {
+                    if own >> bit & 1 == 1 {
+                        visit(
+                            TestIdx(self.tests.first[b] + n as u32),
+                            level,
+                            local::position_of(position, bit),
+                        );
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -8,7 +8,6 @@
 pub mod combine;
 mod density;
 mod extent;
-pub mod gather;
 mod mass;
 mod membership;
 mod position;

@@ -42,7 +42,7 @@ impl<'a> Refiner<'a> {
 
     /// Densities at the 27 places about a cell, x fastest.
     fn sample(&mut self, level: u8, position: [u32; 3]) -> [f64; 27] {
-        let [own_level, coarser] = [0, 1].map(|up| self.bricks(level, position, up));
+        let own_level = self.bricks(level, position, 0);
         let mut cube = [f64::NAN; 27];
         let mut missing = 0u32;
         for (i, value) in cube.iter_mut().enumerate() {
@@ -51,6 +51,10 @@ impl<'a> Refiner<'a> {
                 None => missing |= 1 << i,
             }
         }
+        if missing == 0 {
+            return cube;
+        }
+        let coarser = self.bricks(level, position, 1);
         // The cell itself first: outside the box its value is taken.
         for i in std::iter::once(13).chain(0..27).filter(|i| missing >> i & 1 == 1) {
             let place = [i % 3, i / 3 % 3, i / 9];

@@ -78,23 +78,29 @@ impl Scales {
 }
 
 /// What a patch has gathered so far. Merging two is associative and commutative, bit for bit.
-#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct PatchSums {
     /// Number of cells.
     pub n_cells: u64,
-    /// Least density; 0 without cells.
+    /// Least density.
     pub rho_min: f64,
     /// The sums, in quanta.
     pub sums: [FixedSum; N_SUMS],
+}
+
+impl Default for PatchSums {
+    fn default() -> Self {
+        Self { n_cells: 0, rho_min: f64::INFINITY, sums: [FixedSum::default(); N_SUMS] }
+    }
 }
 
 impl PatchSums {
     /// Adds one cell to the first `N` sums: without velocities the momenta stay 0.
     #[inline(always)]
     pub fn add<const N: usize>(&mut self, quanta: &[Quantum; N_SUMS], rho: f64, cell: &CellView) {
-        self.rho_min = if self.n_cells == 0 || rho < self.rho_min { rho } else { self.rho_min };
         self.n_cells += 1;
+        self.rho_min = if rho < self.rho_min { rho } else { self.rho_min };
         for i in 0..N {
             self.sums[i] += quanta[i].of((SUMS[i].term)(cell));
         }
@@ -102,12 +108,8 @@ impl PatchSums {
 
     /// Adds what another part of the patch has gathered.
     pub fn merge(&mut self, other: &Self) {
-        self.rho_min = match (self.n_cells, other.n_cells) {
-            (_, 0) => self.rho_min,
-            (0, _) => other.rho_min,
-            _ => self.rho_min.min(other.rho_min),
-        };
         self.n_cells += other.n_cells;
+        self.rho_min = self.rho_min.min(other.rho_min);
         for (a, b) in self.sums.iter_mut().zip(other.sums) {
             *a += b;
         }
