@@ -19,9 +19,10 @@ pub struct Network {
 pub const NETWORK_NAMES: &[&str] =
     &["infiniband-hdr", "slingshot-11", "ethernet-100g", "ethernet-10g", "shared-memory"];
 
-/// Networks by name. Latency and bandwidth of those between hosts are what vendors and public measurements of MPI state,
-/// shared by as many ranks as a host of 128 cores has where that is bandwidth (16 of them at a time); those of
-/// `shared-memory` were measured with `comm/examples/mpi_ranks.rs` on two virtual cores.
+/// Networks by name. Those between hosts are of the typical size for their kind, not measured: bandwidths are shared by
+/// as many ranks as use a host's link at a time (16). Those of `shared-memory` were measured with
+/// `comm/examples/mpi_ranks.rs` on two virtual cores. Give your own figures with `--latency`, `--bandwidth` and
+/// `--overhead`.
 pub const NETWORKS: &[Network] = &[
     Network { name: NETWORK_NAMES[0], latency: 1.2e-6, overhead: 0.4e-6, bandwidth: 1.5e9 },
     Network { name: NETWORK_NAMES[1], latency: 1.8e-6, overhead: 0.4e-6, bandwidth: 1.5e9 },
