@@ -21,6 +21,7 @@ mod raw;
 mod reference;
 mod study;
 mod study_options;
+mod synth_options;
 
 pub use checked::{Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, TopologyJob, Work, check};
 pub use command::{COMMANDS, Command, CommandInfo};

@@ -3,21 +3,28 @@
 use super::Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
 use super::opt::{Kind, Opt, ROW};
 use super::study_options::STUDY;
+use super::synth_options::SYNTH;
 use super::{COMMANDS, Command};
 
 /// Every option, in the order of the help and of the reference file.
 pub const OPTIONS: &[Opt] = &{
-    let mut all = [ROW; STUDY.len() + ROWS.len()];
-    let mut i = 0;
-    while i < all.len() {
-        all[i] = if i < STUDY.len() { STUDY[i] } else { ROWS[i - STUDY.len()] };
-        i += 1;
+    let mut all = [ROW; STUDY.len() + WORK.len() + SYNTH.len() + COMMON.len()];
+    let (mut part, mut n) = (0, 0);
+    while part < PARTS.len() {
+        let mut i = 0;
+        while i < PARTS[part].len() {
+            all[n] = PARTS[part][i];
+            (i, n) = (i + 1, n + 1);
+        }
+        part += 1;
     }
     all
 };
 
-/// All but those of studies.
-const ROWS: &[Opt] = &[
+const PARTS: [&[Opt]; 4] = [STUDY, WORK, SYNTH, COMMON];
+
+/// What `phew`, `fof`, `recut`, `info` and `topology` take.
+const WORK: &[Opt] = &[
     Opt {
         name: "input",
         key: "input",
@@ -491,74 +498,10 @@ const ROWS: &[Opt] = &[
         help: "Also write the graphs of tasks that were run on the first rank, for Graphviz",
         ..ROW
     },
-    Opt {
-        name: "test-cells",
-        key: "test_cells",
-        kind: Kind::Count,
-        default: "1e5",
-        commands: &[SynthField],
-        help: "About how many cells lie above the density threshold",
-        doc: "The threshold is 80; the numbers reached are printed.",
-        ..ROW
-    },
-    Opt {
-        name: "kind",
-        key: "kind",
-        kind: Kind::Choice(&["clumps", "lattice", "giant", "chain"]),
-        default: "clumps",
-        commands: &[SynthField],
-        help: "What is in the box",
-        doc: "clumps: seeded cuspy clumps and their satellites, with noise from cell to cell. lattice: \
-              a lattice of equal peaks on a plain of equal cells. giant: one clump with noise. chain: a \
-              chain of ever higher peaks that winds through the box.",
-        ..ROW
-    },
-    Opt {
-        name: "levels",
-        key: "levels",
-        kind: Kind::Text("MIN:MAX"),
-        example: "5:9",
-        commands: &[SynthField],
-        help: "Coarsest and deepest level of the mesh; chosen from --test-cells if not given",
-        ..ROW
-    },
-    Opt {
-        name: "peaks",
-        key: "peaks",
-        kind: Kind::Count,
-        example: "100",
-        commands: &[SynthField],
-        help: "How many clumps are seeded; one in 10000 test cells if not given",
-        ..ROW
-    },
-    Opt {
-        name: "cells-per-peak",
-        key: "cells_per_peak",
-        kind: Kind::Real,
-        default: "15",
-        commands: &[SynthField],
-        help: "Test cells in the patch of a noise peak: 10 or more, or 0 for no noise",
-        ..ROW
-    },
-    Opt {
-        name: "number",
-        key: "number",
-        short: Some('n'),
-        kind: Kind::Count,
-        default: "262144",
-        commands: &[SynthParticles],
-        help: "How many particles",
-        ..ROW
-    },
-    Opt {
-        name: "seed",
-        key: "seed",
-        kind: Kind::Count,
-        default: "1",
-        commands: &[SynthField, SynthParticles],
-        help: "The same seed gives the same values on any number of threads",
-        ..ROW
-    },
+];
+
+/// What every command takes.
+const COMMON: &[Opt] = &[
     Opt {
         name: "config",
         kind: Kind::Path,
