@@ -90,19 +90,22 @@ fn defaults_are_the_documented_ones() {
     assert_eq!(phew.phew.thresholds.saddle, None);
     assert_eq!(phew.phew.thresholds.mass, 0.0);
     assert_eq!((phew.phew.field, phew.phew.rules), (FieldChoice::Auto, Rules::Paper));
-    assert_eq!((phew.ranks.get(), phew.stall_timeout), (1, Some(Duration::from_secs(600))));
-    assert!(!phew.diagnostics);
+    assert_eq!((phew.launch.ranks.get(), phew.launch.stall_timeout), (1, Some(Duration::from_secs(600))));
+    assert!(!phew.launch.diagnostics);
 }
 
 #[test]
 fn ranks_and_how_long_they_wait_are_options_like_any_other() {
     let toml = format!("{WHOLE}ranks = 3\nstall_timeout = 0\ndiagnostics = true\n");
     let Work::Phew(phew) = job(&toml, &[("ranks", "5")]).expect("whole").work else { panic!("phew") };
-    assert_eq!((phew.ranks.get(), phew.stall_timeout, phew.diagnostics), (5, None, true));
+    assert_eq!(
+        (phew.launch.ranks.get(), phew.launch.stall_timeout, phew.launch.diagnostics),
+        (5, None, true)
+    );
     let Work::Phew(phew) = job(WHOLE, &[("stall-timeout", "0.5")]).expect("whole").work else {
         panic!("phew")
     };
-    assert_eq!(phew.stall_timeout, Some(Duration::from_millis(500)));
+    assert_eq!(phew.launch.stall_timeout, Some(Duration::from_millis(500)));
 }
 
 #[test]

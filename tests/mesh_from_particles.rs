@@ -368,28 +368,26 @@ fn swift() -> String {
 
 const FLAG: &str = "--mesh-from-particles";
 
-#[test]
+/// SWIFT's snapshot over a mesh by the command line, with what can be listed.
 #[cfg(feature = "hdf5")]
-fn swift_s_snapshot_by_the_command_line() {
-    let (room, input) = (Room::new(), swift());
-    let run = |name: &str, more: &[&str]| {
-        let to = room.path(name);
-        let args =
-            ["phew", &input, FLAG, "-o", &to, "--density-threshold", "40", "--saddle-threshold", "200"];
-        done(&[&args[..], &["--with-particles", "--with-cells", "--m-refine", "4"], more].concat());
-        read(Path::new(&to)).expect("a catalogue")
-    };
-    let one = run("one.hdf5", &[]);
-    assert_same(&one, &run("three.hdf5", &["--ranks", "3"]), "3 ranks");
-    let real = |name: &str| match one.attribute(name) {
+fn of_swift(room: &Room, name: &str, more: &[&str]) -> Catalogue {
+    let (input, to) = (swift(), room.path(name));
+    let args = ["phew", &input, FLAG, "-o", &to, "--density-threshold", "40", "--saddle-threshold", "200"];
+    done(&[&args[..], &["--with-particles", "--with-cells", "--m-refine", "4"], more].concat());
+    read(Path::new(&to)).expect("a catalogue")
+}
+
+#[cfg(feature = "hdf5")]
+fn real(catalogue: &Catalogue, name: &str) -> f64 {
+    match catalogue.attribute(name) {
         Some(Attribute::Real(x)) => *x,
         other => panic!("{name}: {other:?}"),
-    };
-    // Thresholds are in means of the dark matter on the mesh, all else in the units of the snapshot.
-    let dark = open_particles(&[PathBuf::from(&input)]).expect("particles");
-    let (s, species) =
-        dark.about().species.iter().enumerate().find(|(_, s)| s.kind == Some(1)).expect("dark");
-    let (n, units) = (species.n, dark.about().units.clone().expect("units"));
+    }
+}
+
+/// The dark matter of SWIFT's snapshot.
+#[cfg(feature = "hdf5")]
+fn dark_matter(input: &dyn ParticleInput) -> Columns {
     let mut columns = Columns {
         position: Positions::with_capacity(true, 0),
         mass: Some(Vec::new()),
@@ -398,8 +396,23 @@ fn swift_s_snapshot_by_the_command_line() {
         velocity: None,
         density: None,
     };
-    dark.read(s, 0..n, &mut columns).expect("read");
-    let (mass, ids) = (columns.mass.expect("masses"), columns.id.expect("IDs"));
+    let of_dark = input.about().species.iter().enumerate().find(|(_, s)| s.kind == Some(1));
+    let (s, species) = of_dark.expect("dark");
+    input.read(s, 0..species.n, &mut columns).expect("read");
+    columns
+}
+
+/// Thresholds are in means of the dark matter on the mesh, all else in the units of the snapshot.
+#[test]
+#[cfg(feature = "hdf5")]
+fn swift_s_snapshot_in_its_units() {
+    let room = Room::new();
+    let one = of_swift(&room, "one.hdf5", &[]);
+    assert_same(&one, &of_swift(&room, "three.hdf5", &["--ranks", "3"]), "3 ranks");
+    let input = open_particles(&[PathBuf::from(swift())]).expect("particles");
+    let units = input.about().units.clone().expect("units");
+    let mass = dark_matter(input.as_ref()).mass.expect("masses");
+    let real = |name: &str| real(&one, name);
     let mean = mass.iter().sum::<f64>() / real("boxlen").powi(3);
     assert!((real("mean_density") / mean - 1.0).abs() < 1e-12);
     assert_eq!(real("density_threshold"), 40.0 * real("mean_density"));
@@ -410,19 +423,29 @@ fn swift_s_snapshot_by_the_command_line() {
     assert!(peak.iter().all(|rho| *rho > 40.0 * mean), "{peak:?}");
     let heaviest = clumps.reals("mass").expect("masses").iter().copied().fold(0.0, f64::max);
     assert!(heaviest > 5.0 * mass[0] && heaviest < mass.iter().sum(), "{heaviest}");
-    let [wide, to] = ["three.hdf5", "again.hdf5"].map(|name| room.path(name));
+}
+
+#[test]
+#[cfg(feature = "hdf5")]
+fn swift_s_snapshot_cut_again() {
+    let (room, input) = (Room::new(), swift());
+    of_swift(&room, "three.hdf5", &["--ranks", "3"]);
+    let [wide, to, fresh] = ["three.hdf5", "again.hdf5", "fresh.hdf5"].map(|name| room.path(name));
     done(&["recut", &wide, "-o", &to, "--saddle-threshold", "300", "--relevance-threshold", "2"]);
-    let (again, fresh) = (read(Path::new(&to)).expect("cut again"), {
-        let to = room.path("fresh.hdf5");
-        let args = ["--density-threshold", "40", "--saddle-threshold", "300", "--relevance-threshold", "2"];
-        done(&[&["phew", &input, FLAG, "-o", &to, "--m-refine", "4"], &args[..]].concat());
-        read(Path::new(&to)).expect("a catalogue")
-    });
+    let args = ["--density-threshold", "40", "--saddle-threshold", "300", "--relevance-threshold", "2"];
+    done(&[&["phew", &input, FLAG, "-o", &fresh, "--m-refine", "4"], &args[..]].concat());
+    let [again, fresh] = [&to, &fresh].map(|path| read(Path::new(path)).expect("a catalogue"));
     assert_same(&again, &fresh, "cut again");
     let low = ["recut", &wide, "-o", &to, "--saddle-threshold", "39"];
     let refused = common::room::command(&low).output().expect("the program starts");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("saddle threshold 39"), "{refused:?}");
-    // Every particle has the clump of the leaf that it lies in.
+}
+
+/// Every particle has the clump of the leaf that it lies in.
+#[test]
+#[cfg(feature = "hdf5")]
+fn swift_s_particles_have_the_clumps_of_their_cells() {
+    let one = of_swift(&Room::new(), "one.hdf5", &[]);
     let cells = one.table("cells").expect("cells");
     let (level, clump) = (cells.column("level"), cells.counts("clump").expect("clumps"));
     let (Some(Values::U8(level)), Some(Values::U32x3(ijk))) =
@@ -436,16 +459,18 @@ fn swift_s_snapshot_by_the_command_line() {
     let Some(Values::I64(id)) = table.column("id").map(|c| &c.values) else { panic!("IDs") };
     let of: BTreeMap<i64, u64> =
         id.iter().copied().zip(table.counts("clump").expect("clumps").to_vec()).collect();
-    assert_eq!(of.len() as u64, n);
+    let dark = dark_matter(open_particles(&[PathBuf::from(swift())]).expect("particles").as_ref());
+    let ids = dark.id.expect("IDs");
+    assert_eq!(of.len(), ids.len());
     let mut n_in = 0;
     for (i, id) in ids.iter().enumerate() {
-        let x = columns.position.of(i).map(|x| x / real("boxlen"));
+        let x = dark.position.of(i).map(|x| x / real(&one, "boxlen"));
         let cell = |l: u8| (l, x.map(|x| (x * f64::from(1u32 << l)) as u32));
         let expected = (0..=20).find_map(|l| at.get(&cell(l))).copied().unwrap_or(0);
         assert_eq!(of[&id.cast_signed()], expected, "particle {id}");
-        n_in += u64::from(expected > 0);
+        n_in += usize::from(expected > 0);
     }
-    assert!(n_in > 50 && n_in < n, "{n_in}");
+    assert!(n_in > 50 && n_in < ids.len(), "{n_in}");
 }
 
 #[test]

@@ -15,10 +15,8 @@ use std::path::Path;
 
 /// Finds groups on all ranks and writes what was asked for.
 pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
-    let ranks =
-        Wanted { ranks: job.ranks, patience: job.stall_timeout, noted: false, counted: job.count_work }
-            .start()?;
-    let seating = Seating::start(&ranks, job.pin, job.count_work, common)?;
+    let ranks = Wanted::of(&job.launch).start()?;
+    let seating = Seating::start(&ranks, &job.launch, common)?;
     let (input, traces) = ranks.prepare(|is_first| {
         let input = open_particles(&job.inputs)?;
         group_joints::check(&job.inputs[0], input.as_ref(), &job.fof)?;
@@ -78,7 +76,7 @@ fn on_rank(
         joints::write(path, ids, comm)?;
     }
     group_joints::add_stage(&mut stages, "write", writing.elapsed());
-    let summary = group_joints::Summary::of(&outcome, stages, job.diagnostics, comm)?;
+    let summary = group_joints::Summary::of(&outcome, stages, job.launch.diagnostics, comm)?;
     if let Some(path) = &job.plot {
         comm.at("picture");
         group_joints::draw(path, input, outcome, comm)?;

@@ -15,14 +15,8 @@ use std::path::Path;
 
 /// Segments a snapshot on all ranks and writes what was asked for.
 pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
-    let ranks = Wanted {
-        ranks: job.ranks,
-        patience: job.stall_timeout,
-        noted: job.trace.is_some(),
-        counted: job.count_work,
-    }
-    .start()?;
-    let seating = Seating::start(&ranks, job.pin, job.count_work, common)?;
+    let ranks = Wanted { noted: job.trace.is_some(), ..Wanted::of(&job.launch) }.start()?;
+    let seating = Seating::start(&ranks, &job.launch, common)?;
     let (input, traces) = ranks.prepare(|is_first| {
         let input = joints::PhewInput::open(job)?;
         let traces = is_first.then(|| guarded(job)).transpose()?;
@@ -65,7 +59,7 @@ fn on_rank(
     if let Some(path) = &job.output {
         joints::write(path, &outcome.catalogue, comm)?;
     }
-    let summary = joints::Summary::of(&outcome, &recorder, &team, job.diagnostics, comm)?;
+    let summary = joints::Summary::of(&outcome, &recorder, &team, job.launch.diagnostics, comm)?;
     comm.at("lists");
     let lists = joints::lists(outcome.catalogue, comm)?;
     if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {

@@ -3,6 +3,7 @@
 //! A failure anywhere ends the work everywhere, with one message: that of the rank where it happened.
 
 use super::fault::{Failure, hold_panics};
+use inselberg::config::Launch;
 use inselberg::report::thread_clock;
 use inselberg_comm::{Comm, CommBuilder, CommError, Rank, run_ranks};
 use serde::Serialize;
@@ -36,6 +37,17 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// As a job says; messages are not remembered.
+    pub fn of(launch: &Launch) -> Self {
+        let Launch { ranks, stall_timeout, count_work, .. } = *launch;
+        Self { patience: stall_timeout, counted: count_work, ..Self::plain(ranks) }
+    }
+
+    /// So many, with nothing besides.
+    pub fn plain(ranks: NonZeroUsize) -> Self {
+        Self { ranks, patience: None, noted: false, counted: false }
+    }
+
     /// As many as are wanted, or those that a launcher started.
     pub fn start(&self) -> Result<Ranks, Failure> {
         // What goes wrong here goes wrong in all processes.

@@ -3,7 +3,7 @@
 use super::fault::{Failure, warn};
 use super::ranks::{Ranks, is_first};
 use super::survey::Survey;
-use inselberg::config::Common;
+use inselberg::config::{Common, Launch};
 use inselberg::topology::{Hardware, Pin, PuSet, TopologyError};
 use inselberg_comm::Rank;
 use inselberg_tasks::Team;
@@ -37,8 +37,9 @@ pub enum Seating {
 impl Seating {
     /// Starts the threads of the pool, once in every process and before ranks work. The first rank says what is
     /// wrong with how ranks were started.
-    pub fn start(ranks: &Ranks, pin: Pin, counted: bool, common: Common) -> Result<Self, Failure> {
-        if counted {
+    pub fn start(ranks: &Ranks, launch: &Launch, common: Common) -> Result<Self, Failure> {
+        let pin = launch.pin;
+        if launch.count_work {
             return Ok(Self::Counted);
         }
         if pin == Pin::None {

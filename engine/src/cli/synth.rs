@@ -63,7 +63,7 @@ fn place_of(path: &Path) -> (&Path, u32) {
 
 /// Makes particles on all ranks and writes them as a NumPy file.
 pub fn particles(job: &ParticleJob, common: Common) -> Result<(), Failure> {
-    let ranks = Wanted { ranks: job.ranks, patience: None, noted: false, counted: false }.start()?;
+    let ranks = Wanted::plain(job.ranks).start()?;
     start_threads(common)?;
     let (made, traces) = ranks.prepare(|is_first| {
         let traces = is_first.then(|| guarded(&job.output)).transpose()?;

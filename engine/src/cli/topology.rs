@@ -15,8 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Shows the machine and where the ranks run, and what is wrong with how they were started.
 pub fn topology(job: TopologyJob, common: Common) -> Result<(), Failure> {
-    let ranks =
-        Wanted { ranks: job.ranks, patience: Some(PATIENCE), noted: false, counted: false }.start()?;
+    let ranks = Wanted { patience: Some(PATIENCE), ..Wanted::plain(job.ranks) }.start()?;
     let read = ranks.prepare(|_| match Hardware::read() {
         Err(TopologyError::NotBuilt) if job.pin == Pin::None => Ok(None),
         Err(error) if job.pin == Pin::None => Err(error.into()),

@@ -1,5 +1,6 @@
 //! What will be done: values held against each other, of the types that the engine takes.
 
+use super::launch::{Launch, launch, pin, ranks};
 use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, StudyJob, fof, study};
 use crate::crew::Weights;
 use crate::grow::GrowConfig;
@@ -11,12 +12,9 @@ use crate::topology::Pin;
 use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// More threads than this are a slip of the pen.
 const MAX_THREADS: u64 = 4096;
-/// And so are more ranks in one process.
-const MAX_RANKS: u64 = 65_536;
 
 /// A checked command with what every command takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,16 +72,8 @@ pub struct PhewJob {
     pub ramses_text: Option<PathBuf>,
     /// The picture.
     pub plot: Option<PathBuf>,
-    /// Ranks as threads of this process.
-    pub ranks: NonZeroUsize,
-    /// How threads are tied to processors.
-    pub pin: Pin,
-    /// How long all ranks may wait for each other; `None`: for ever.
-    pub stall_timeout: Option<Duration>,
-    /// Load and traffic also of a single rank, and the workers.
-    pub diagnostics: bool,
-    /// Each rank works in its own thread alone, and its processor time is counted.
-    pub count_work: bool,
+    /// On what it runs.
+    pub launch: Launch,
     /// By what the mesh is divided among ranks.
     pub balance: Weights,
     /// The trace of the run.
@@ -169,8 +159,8 @@ fn common(raw: &Source<'_>) -> Result<Common, ConfigError> {
 fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
     let input = raw.needed_path("input")?;
     let (output, ramses_text, plot) = (raw.path("output"), raw.path("ramses-text"), plot(raw)?);
-    let diagnostics = raw.switch("diagnostics");
-    if output.is_none() && ramses_text.is_none() && plot.is_none() && !diagnostics {
+    let no_diagnostics = !raw.switch("diagnostics");
+    if output.is_none() && ramses_text.is_none() && plot.is_none() && no_diagnostics {
         return Err(raw.missing("output"));
     }
     let density = raw
@@ -202,11 +192,7 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
         output,
         ramses_text,
         plot,
-        ranks: ranks(raw)?,
-        pin: pin(raw),
-        stall_timeout: stall_timeout(raw)?,
-        diagnostics,
-        count_work: count_work(raw)?,
+        launch: launch(raw)?,
         balance: weights(&raw.text("balance").unwrap_or_default()),
         trace: raw.path("trace"),
         task_graph: raw.path("task-graph"),
@@ -250,28 +236,6 @@ fn mesh(raw: &Source<'_>, field: &FieldChoice) -> Result<Option<GrowConfig>, Con
     Ok(Some(GrowConfig { m_refine, level_min, level_max, kinds, side, root_level: None }))
 }
 
-pub(super) fn ranks(raw: &Source<'_>) -> Result<NonZeroUsize, ConfigError> {
-    let ranks = raw.count("ranks", |n| (1..=MAX_RANKS).contains(&n), &format!("1 to {MAX_RANKS}"))?;
-    Ok(ranks.and_then(|n| NonZeroUsize::new(n as usize)).unwrap_or(NonZeroUsize::MIN))
-}
-
-pub(super) fn pin(raw: &Source<'_>) -> Pin {
-    match raw.text("pin").as_deref() {
-        Some("cores") => Pin::Cores,
-        Some("numa") => Pin::Numa,
-        _ => Pin::None,
-    }
-}
-
-/// Work is counted in the thread of a rank, so all of it must be there.
-pub(super) fn count_work(raw: &Source<'_>) -> Result<bool, ConfigError> {
-    let counted = raw.switch("count-work");
-    if counted && pin(raw) != Pin::None {
-        return Err(raw.unfit("count-work", "true", "--pin none with it"));
-    }
-    Ok(counted)
-}
-
 /// A word of `--balance`; the default for any other.
 pub(super) fn weights(word: &str) -> Weights {
     match word {
@@ -279,12 +243,6 @@ pub(super) fn weights(word: &str) -> Weights {
         "work" => Weights::Work,
         _ => Weights::TestCells,
     }
-}
-
-pub(super) fn stall_timeout(raw: &Source<'_>) -> Result<Option<Duration>, ConfigError> {
-    let expected = "seconds up to 1e7, or 0 for never";
-    let seconds = raw.real("stall-timeout", |x| (0.0..=1e7).contains(&x), expected)?;
-    Ok(seconds.filter(|s| *s > 0.0).map(Duration::from_secs_f64))
 }
 
 const RATIO: &str = "a finite ratio, 0 or more";

@@ -1,13 +1,11 @@
 //! `inselberg fof`, checked.
 
 use super::ConfigError;
-use super::checked::{Source, count_work, pin, plot, ranks, stall_timeout};
+use super::checked::{Source, plot};
+use super::launch::{Launch, launch};
 use crate::groups::{FofConfig, LinkingLength};
 use crate::io::particles::{KIND_NAMES, N_KINDS};
-use crate::topology::Pin;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// `inselberg fof`, checked. At least one of the outputs is there, or the diagnostics are asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,16 +20,8 @@ pub struct FofJob {
     pub group_ids: Option<PathBuf>,
     /// The picture.
     pub plot: Option<PathBuf>,
-    /// Ranks as threads of this process.
-    pub ranks: NonZeroUsize,
-    /// How threads are tied to processors.
-    pub pin: Pin,
-    /// How long all ranks may wait for each other; `None`: for ever.
-    pub stall_timeout: Option<Duration>,
-    /// Load and traffic, also of a single rank.
-    pub diagnostics: bool,
-    /// Each rank works in its own thread alone, and its processor time is counted.
-    pub count_work: bool,
+    /// On what it runs.
+    pub launch: Launch,
 }
 
 /// Group IDs are written as signed integers of eight bytes.
@@ -45,8 +35,8 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
     let named = |base: PathBuf| PathBuf::from(format!("{}_0000.hdf5", base.display()));
     let output = raw.path("output").or_else(|| raw.path("basename").map(named));
     let (group_ids, plot) = (raw.path("group-ids"), plot(raw)?);
-    let diagnostics = raw.switch("diagnostics");
-    if output.is_none() && group_ids.is_none() && plot.is_none() && !diagnostics {
+    let no_diagnostics = !raw.switch("diagnostics");
+    if output.is_none() && group_ids.is_none() && plot.is_none() && no_diagnostics {
         return Err(raw.missing("output"));
     }
     let (linking, attaching) = kinds(raw)?;
@@ -69,11 +59,7 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
         output,
         group_ids,
         plot,
-        ranks: ranks(raw)?,
-        pin: pin(raw),
-        stall_timeout: stall_timeout(raw)?,
-        diagnostics,
-        count_work: count_work(raw)?,
+        launch: launch(raw)?,
     })
 }
 

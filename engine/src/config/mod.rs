@@ -14,6 +14,7 @@ mod checked;
 mod command;
 mod error;
 mod fof;
+mod launch;
 mod nearest;
 mod opt;
 mod options;
@@ -27,6 +28,7 @@ pub use checked::{Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob
 pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;
 pub use fof::FofJob;
+pub use launch::Launch;
 pub use nearest::nearest;
 pub use opt::{Kind, Opt};
 pub use options::{OPTIONS, options_of, passed_on};

@@ -2,6 +2,7 @@
 
 use crate::fof::FofError;
 use crate::io::ReadError;
+use crate::io::particles::SomeMasses;
 use inselberg_comm::CommError;
 
 /// Why friends-of-friends could not be run on an input.
@@ -39,15 +40,8 @@ pub enum FofRunError {
         what: String,
     },
     /// Some species have masses and some have none.
-    #[error(
-        "{without} has neither masses nor an entry in MassTable, and {with} has; expected masses for all or none"
-    )]
-    SomeMasses {
-        /// A species with masses.
-        with: String,
-        /// One without.
-        without: String,
-    },
+    #[error(transparent)]
+    SomeMasses(#[from] SomeMasses),
     /// Some species have identities and some have none.
     #[error("{without} has no ParticleIDs, and {with} has; expected identities for all or none")]
     SomeIds {

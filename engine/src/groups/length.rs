@@ -4,8 +4,8 @@ use super::load::Loaded;
 use super::plan::{Census, Plan};
 use super::{FofConfig, FofRunError};
 use crate::io::particles::{About, MassOf};
+use crate::ranks::joint::total;
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
 
 /// How the linking length is given.
@@ -28,16 +28,10 @@ pub fn mean_dark_mass(loaded: &Loaded, plan: &Plan, comm: &Comm) -> Result<f64, 
     if largest <= least {
         return Ok(if largest == least { largest } else { 0.0 });
     }
-    let quantum = Quantum::for_terms(largest, u64::MAX);
-    let add = |mut a: FixedSum, b: FixedSum| {
-        a += b;
-        a
-    };
-    let sum = loaded.dark(plan).map(|i| quantum.of(mass(i))).reduce(FixedSum::default, add);
+    let sum = total(loaded.dark(plan).map(mass), largest, comm)?;
     let n = loaded.dark(plan).count() as u64;
-    let sum = comm.all_gather(&[sum])?.into_iter().flatten().fold(FixedSum::default(), add);
     let n: u64 = comm.all_gather(&[n])?.into_iter().flatten().sum();
-    Ok(quantum.value(sum) / n as f64)
+    Ok(sum / n as f64)
 }
 
 /// The linking length in the units of the positions.

@@ -3,7 +3,7 @@
 use super::load::Loaded;
 use super::{FofConfig, FofRunError};
 use crate::fof::Role;
-use crate::io::particles::{About, BLACK_HOLE, KIND_NAMES, MassOf, N_KINDS, Species};
+use crate::io::particles::{About, BLACK_HOLE, KIND_NAMES, N_KINDS, Species, mass_of_all};
 use inselberg_comm::{Comm, CommError, Reduce};
 use rayon::iter::ParallelIterator;
 
@@ -141,20 +141,6 @@ fn sides(about: &About, config: &FofConfig) -> Result<Option<[f64; 3]>, FofRunEr
         (false, None, None) if about.units.is_some() => Ok(None),
         (false, None, None) => Err(FofRunError::NoBox),
     }
-}
-
-/// The mass of all particles, 1 where the input has none; `None` where they differ.
-fn mass_of_all(species: &[&Species]) -> Result<Option<f64>, FofRunError> {
-    let without = species.iter().find(|s| s.mass == MassOf::Unknown);
-    let with = species.iter().find(|s| s.mass != MassOf::Unknown);
-    if let (Some(with), Some(without)) = (with, without) {
-        return Err(FofRunError::SomeMasses { with: with.name.clone(), without: without.name.clone() });
-    }
-    Ok(match species.first().map(|s| s.mass) {
-        Some(MassOf::Unknown) => Some(1.0),
-        Some(MassOf::Same(mass)) if species.iter().all(|s| s.mass == MassOf::Same(mass)) => Some(mass),
-        _ => None,
-    })
 }
 
 fn all_have_ids(species: &[&Species]) -> Result<bool, FofRunError> {

@@ -12,13 +12,23 @@ pub fn check(
     stretches: &[Stretch],
     sides: Option<[f64; 3]>,
 ) -> ReadResult<()> {
+    check_each(input, stretches, |i| problem(columns, i, sides))
+}
+
+/// That there is no problem with any particle of some stretches, which follow each other. A problem comes with what was
+/// expected instead; the first is told with its place in the input.
+pub fn check_each(
+    input: &dyn ParticleInput,
+    stretches: &[Stretch],
+    problem: impl Fn(usize) -> Option<(String, String)> + Sync,
+) -> ReadResult<()> {
     let mut first = 0;
     for stretch in stretches {
         let n = (stretch.rows.end - stretch.rows.start) as usize;
-        let bad = (first..first + n).into_par_iter().find_first(|i| problem(columns, *i, sides).is_some());
+        let bad = (first..first + n).into_par_iter().find_first(|i| problem(*i).is_some());
         if let Some(i) = bad {
             let (path, place) = input.place_of(stretch.species, stretch.rows.start + (i - first) as u64);
-            let (problem, expected) = problem(columns, i, sides).unwrap_or_default();
+            let (problem, expected) = problem(i).unwrap_or_default();
             return Err(ReadError::content(&path, place, problem, expected));
         }
         first += n;

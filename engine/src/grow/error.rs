@@ -1,5 +1,6 @@
 //! Why no mesh can be made from particles, each as one line.
 
+use crate::io::particles::SomeMasses;
 use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE};
 
 /// Why particles make no mesh.
@@ -33,15 +34,8 @@ pub enum GrowError {
         what: String,
     },
     /// Some species have masses and some have none.
-    #[error(
-        "{without} has neither masses nor an entry in MassTable, and {with} has; expected masses for all or none"
-    )]
-    SomeMasses {
-        /// A species with masses.
-        with: String,
-        /// One without.
-        without: String,
-    },
+    #[error(transparent)]
+    SomeMasses(#[from] SomeMasses),
     /// Nothing weighs anything.
     #[error("--mesh-from-particles: all {n} particles have the mass 0; expected some above 0")]
     NoMass {

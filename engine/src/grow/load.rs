@@ -3,12 +3,11 @@
 use super::plan::Plan;
 use crate::fof::Masses;
 use crate::groups::{Stretch, read, sound};
+use crate::io::ReadResult;
 use crate::io::particles::{Columns, ParticleInput, Positions};
-use crate::io::{ReadError, ReadResult};
 use crate::observe::Observer;
-use crate::ranks::joint::share;
+use crate::ranks::joint::{share, total};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
 
 /// What a rank holds of an input, in or about the box.
@@ -55,22 +54,15 @@ pub fn load(
 
 fn check(input: &dyn ParticleInput, columns: &Columns, stretches: &[Stretch], plan: &Plan) -> ReadResult<()> {
     sound::check(input, columns, stretches, Some([plan.side; 3]))?;
-    let is_outside = |i: &usize| !columns.position.of(*i).iter().all(|x| (0.0..plan.side).contains(x));
     if plan.periodic {
         return Ok(());
     }
-    let mut first = 0;
-    for stretch in stretches {
-        let n = (stretch.rows.end - stretch.rows.start) as usize;
-        if let Some(i) = (first..first + n).into_par_iter().find_first(is_outside) {
-            let (path, place) = input.place_of(stretch.species, stretch.rows.start + (i - first) as u64);
-            let problem = format!("position {:?} is outside the box", columns.position.of(i));
-            let expected = format!("0 to less than {} in a box that does not wrap around", plan.side);
-            return Err(ReadError::content(&path, place, problem, expected));
-        }
-        first += n;
-    }
-    Ok(())
+    sound::check_each(input, stretches, |i| {
+        let at = columns.position.of(i);
+        let is_inside = at.iter().all(|x| (0.0..plan.side).contains(x));
+        let expected = || format!("0 to less than {} in a box that does not wrap around", plan.side);
+        (!is_inside).then(|| (format!("position {at:?} is outside the box"), expected()))
+    })
 }
 
 /// Keeps those of the wanted kinds.
@@ -105,28 +97,22 @@ pub struct Weight {
 ///
 /// # Errors
 /// When another rank fails.
-pub fn weigh(mass: &Masses, n: usize, comm: &Comm) -> Result<Weight, CommError> {
+pub fn weigh(mass: &Masses, own: usize, comm: &Comm) -> Result<Weight, CommError> {
     let of_all = |each: fn(f64, f64) -> f64, none: f64| match mass {
-        _ if n == 0 => none,
+        _ if own == 0 => none,
         Masses::Same(mass) => *mass,
         Masses::Each(masses) => masses.par_iter().copied().reduce(|| none, each),
     };
     let bounds = [of_all(f64::max, f64::NEG_INFINITY), -of_all(f64::min, f64::INFINITY)];
     let bounds = comm.all_max(&bounds)?;
     let (heaviest, lightest) = (bounds[0], -bounds[1]);
-    let n: u64 = comm.all_gather(&[n as u64])?.into_iter().flatten().sum();
+    let n: u64 = comm.all_gather(&[own as u64])?.into_iter().flatten().sum();
     if heaviest == lightest {
         return Ok(Weight { all: heaviest * n as f64, lightest, heaviest });
     }
-    let quantum = Quantum::for_terms(heaviest, u64::MAX);
-    let add = |mut a: FixedSum, b: FixedSum| {
-        a += b;
-        a
+    let all = match mass {
+        Masses::Each(masses) => total(masses.par_iter().copied(), heaviest, comm)?,
+        Masses::Same(mass) => total(rayon::iter::repeat_n(*mass, own), heaviest, comm)?,
     };
-    let sum = match mass {
-        Masses::Each(masses) => masses.par_iter().map(|m| quantum.of(*m)).reduce(FixedSum::default, add),
-        Masses::Same(_) => FixedSum::default(),
-    };
-    let sum = comm.all_gather(&[sum])?.into_iter().flatten().fold(FixedSum::default(), add);
-    Ok(Weight { all: quantum.value(sum), lightest, heaviest })
+    Ok(Weight { all, lightest, heaviest })
 }

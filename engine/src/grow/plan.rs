@@ -2,7 +2,7 @@
 
 use super::{GrowConfig, GrowError};
 use crate::groups::contents;
-use crate::io::particles::{About, MassOf, N_KINDS, Species};
+use crate::io::particles::{About, N_KINDS, Species, mass_of_all};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE, Shape};
 
@@ -77,20 +77,6 @@ fn side(about: &About, config: &GrowConfig) -> Result<f64, GrowError> {
         (None, Some(side)) => Ok(side),
         (None, None) => Err(GrowError::NoBox),
     }
-}
-
-/// The mass of all particles, 1 where the input has none; `None` where each may have its own.
-fn mass_of_all(species: &[&Species]) -> Result<Option<f64>, GrowError> {
-    let without = species.iter().find(|s| s.mass == MassOf::Unknown);
-    let with = species.iter().find(|s| s.mass != MassOf::Unknown);
-    if let (Some(with), Some(without)) = (with, without) {
-        return Err(GrowError::SomeMasses { with: with.name.clone(), without: without.name.clone() });
-    }
-    Ok(match species.first().map(|s| s.mass) {
-        Some(MassOf::Unknown) => Some(1.0),
-        Some(MassOf::Same(mass)) if species.iter().all(|s| s.mass == MassOf::Same(mass)) => Some(mass),
-        _ => None,
-    })
 }
 
 /// Where cells are split, for so many particles.

@@ -2,6 +2,8 @@
 //! that has given up.
 
 use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::sum::{FixedSum, Quantum};
+use rayon::prelude::*;
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -62,6 +64,21 @@ pub fn hidden_name(path: &Path, made: Option<&Path>, comm: &Comm) -> Result<Path
 pub fn share(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
     let cut = |r: u64| (u128::from(n) * u128::from(r) / n_ranks as u128) as u64;
     cut(u64::from(rank.0))..cut(u64::from(rank.0) + 1)
+}
+
+/// Collective: the sum of the terms of all ranks, which does not depend on who holds which; none exceeds `bound`.
+///
+/// # Errors
+/// A rank is lost.
+pub fn total(terms: impl ParallelIterator<Item = f64>, bound: f64, comm: &Comm) -> Result<f64, CommError> {
+    let quantum = Quantum::for_terms(bound, u64::MAX);
+    let add = |mut a: FixedSum, b: FixedSum| {
+        a += b;
+        a
+    };
+    let own = terms.map(|term| quantum.of(term)).reduce(FixedSum::default, add);
+    let all = comm.all_gather(&[own])?.into_iter().flatten().fold(FixedSum::default(), add);
+    Ok(quantum.value(all))
 }
 
 #[cfg(test)]

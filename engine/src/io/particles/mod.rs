@@ -10,12 +10,14 @@ mod array;
 mod columns;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+mod masses;
 mod npy;
 mod positions;
 mod ramses;
 mod spread;
 
 pub use columns::Columns;
+pub use masses::{SomeMasses, mass_of_all};
 pub use positions::Positions;
 
 use super::{Cosmology, ReadError, ReadResult, Units};
