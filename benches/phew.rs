@@ -114,7 +114,7 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let done = segmented();
     let known = &done.known;
     group.bench_function("forest", |b| {
-        b.iter(|| forest::grow_alone(known, &edges, &locator));
+        b.iter(|| forest::grow_alone(known, &edges, &locator, field.mesh.domain()));
     });
     let quanta = patches.quanta(&extra, &comm).expect("one rank");
     group.bench_function("sums", |b| b.iter(|| patches.sums(&known.known, &extra, &quanta, crew)));

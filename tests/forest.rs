@@ -78,9 +78,27 @@ fn pairs_lose_nothing_that_counts() {
     for seed in 0..1000 {
         let all = with_lower_contacts(&random_graph(seed), &mut Random(seed));
         let mut pairs = Pairs::default();
-        all.iter().for_each(|&e| pairs.push(e));
+        all.iter().for_each(|&e| pairs.push(e.peaks, e.saddle as f32, || e));
         assert_eq!(reduced(pairs.take()), reduced(all), "seed {seed}");
         assert!(pairs.take().is_empty());
+    }
+}
+
+/// Saddles that single precision does not tell apart, in any order.
+#[test]
+fn pairs_find_the_greatest_of_nearly_equal_contacts() {
+    for seed in 0..1000 {
+        let mut random = Random(seed);
+        let nearly = |n: usize| 3.7 * (1.0 + n as f64 * f64::EPSILON);
+        let all: Vec<Edge> = (0..40)
+            .map(|i| {
+                let peaks = [0, 1 + random.below(3)].map(PeakIdx::new);
+                Edge::new(nearly(random.below(8)), peaks, [2 * i, 2 * i + 1].map(TestIdx::new))
+            })
+            .collect();
+        let mut pairs = Pairs::default();
+        all.iter().for_each(|&e| pairs.push(e.peaks, e.saddle as f32, || e));
+        assert_eq!(reduced(pairs.take()), reduced(all), "seed {seed}");
     }
 }
 
@@ -169,7 +187,8 @@ fn of_equal_contacts_the_same_stays_whatever_peaks_are_called() {
     };
     let stays = |peaks: [usize; 2]| {
         let mut pairs = Pairs::default();
-        [[5, 100], [7, 50], [60, 7]].into_iter().for_each(|cells| pairs.push(contact(peaks, cells)));
+        let all = [[5, 100], [7, 50], [60, 7]].map(|cells| contact(peaks, cells));
+        all.into_iter().for_each(|e| pairs.push(e.peaks, e.saddle as f32, || e));
         let mut cells = pairs.take()[0].cells;
         cells.sort();
         cells

@@ -43,6 +43,16 @@ impl Peaks {
         self.tree.len()
     }
 
+    /// The place here of a peak by its global index, if it is an own one. One look-up on a rank alone, otherwise a
+    /// search.
+    #[inline]
+    pub fn own(&self, global: PeakIdx) -> Option<usize> {
+        if self.global.get(global.at()) == Some(&global) {
+            return Some(global.at());
+        }
+        self.global.binary_search(&global).ok()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.tree.is_empty()

@@ -1,6 +1,6 @@
 //! PHEW from a snapshot, or from cells someone else owns, to a catalogue: the recipe.
 
-use crate::amr::AmrField;
+use crate::amr::{AmrField, chunks};
 use crate::crew::Crew;
 use crate::grow::GrowError;
 use crate::io::ReadError;
@@ -9,7 +9,7 @@ use crate::peaks::Peaks;
 use crate::ranks::balance::Balance;
 use crate::ranks::forest::OwnTree;
 use crate::ranks::labels::End;
-use crate::ranks::links::{ALONE, TestLinks};
+use crate::ranks::links::TestLinks;
 use crate::ranks::parcel::Outbox;
 use crate::ranks::peak_comm::{KnownPeak, PeakComm, number};
 use crate::ranks::pointers::Target;
@@ -18,6 +18,7 @@ use crate::stages::ascent::Climbed;
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::{self, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::{Mesh, MeshError};
 use inselberg_kernels::phew::forest::Edge;
@@ -166,23 +167,23 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
         patches.quanta(task.extra, comm).map(|q| (q, patches.sums(&known.known, task.extra, &q, crew)))
     })?;
     let grown = stage.run("forest", || match comm.n_ranks() {
-        1 => Ok(forest::grow_alone(&known, &edges, &locator)),
-        _ => join(comm, &mut known, edges, &mut sums, &locator),
+        1 => Ok(forest::grow_alone(&known, &edges, &locator, mesh.domain())),
+        _ => join(comm, &mut known, edges, &mut sums, (&locator, mesh.domain())),
     })?;
     let value = |slot: &PeakIdx| {
         PatchValues::new(&sums[slot.at()], &quanta, task.side, known.known[slot.at()].centre())
     };
     let peaks = stage.run("positions", || Peaks {
-        global: known.own.iter().map(|slot| known.known[slot.at()].global).collect(),
+        global: known.own.par_iter().map(|slot| known.known[slot.at()].global).collect(),
         n_global: known.n_global,
         end_owners: grown.end_owners,
         space: SizedBox { domain: *mesh.domain(), side: task.side },
         density_threshold: task.density_threshold,
-        level: known.own.iter().map(|slot| known.known[slot.at()].level as u8).collect(),
-        ijk: known.own.iter().map(|slot| known.known[slot.at()].ijk).collect(),
+        level: known.own.par_iter().map(|slot| known.known[slot.at()].level as u8).collect(),
+        ijk: known.own.par_iter().map(|slot| known.known[slot.at()].ijk).collect(),
         tree: grown.tree,
         refined: scaled(properties::refine(task.field, rules, &known.known, &known.own), task.side),
-        saddle_position: scaled(properties::saddle_positions(mesh.domain(), &grown.cells), task.side),
+        saddle_position: scaled(grown.saddle_position, task.side),
         patches: known.own.par_iter().map(value).collect(),
         has_velocity: task.extra.velocity.is_some(),
     });
@@ -220,8 +221,7 @@ struct Contacts {
 
 /// The contacts of a rank alone.
 fn alone(comm: &Comm, patches: &Patches, locator: &Locator, crew: &Crew) -> Result<Contacts, CommError> {
-    let kinds = labels::kinds(&ALONE, patches.ends);
-    let mut own = own_peaks(&kinds, patches.ends, patches.tests, locator);
+    let mut own = own_peaks(|_| true, patches.ends, patches.tests, locator);
     let n_global = number(comm, &mut own)?;
     let known = PeakComm::new(comm.rank(), own, n_global, &[]);
     Ok(Contacts { edges: saddle::run(patches, crew), known, slots: Vec::new(), next: Vec::new() })
@@ -237,10 +237,11 @@ fn shared(
     crew: &Crew,
 ) -> Result<Contacts, CommError> {
     let kinds = labels::kinds(links, patches.ends);
+    let is_own = |end: PeakIdx| matches!(kinds[end.at()], End::Own(_));
     let mut known = PeakComm::default();
     let naming = || {
         comm.at("labels");
-        let mut own = own_peaks(&kinds, patches.ends, patches.tests, locator);
+        let mut own = own_peaks(is_own, patches.ends, patches.tests, locator);
         let n_global = number(comm, &mut own)?;
         let ghosts = labels::follow(comm, links, origins, &kinds, patches.labels, &own)?;
         known = PeakComm::new(comm.rank(), own, n_global, &ghosts);
@@ -248,23 +249,33 @@ fn shared(
         comm.at("saddles");
         Ok(slots)
     };
-    let is_own = |end: PeakIdx| matches!(kinds[end.at()], End::Own(_));
     let (edges, slots) = saddle::run_shared(patches, is_own, Box::new(naming), crew)?;
     let next = next_own(&kinds, &known);
     Ok(Contacts { edges, known, slots, next })
 }
 
 /// Density, level and position of every own peak, in the order of the cells.
-fn own_peaks(kinds: &[End], ends: &PeakSet, tests: &TestCells, locator: &Locator) -> Vec<KnownPeak> {
-    let is_own = |kind: &End| matches!(kind, End::Own(_));
-    let cells = ends.cells(0..tests.len()).zip(kinds).filter(|(_, kind)| is_own(kind));
-    let cells: Vec<TestIdx> = cells.map(|(cell, _)| cell).collect();
-    let peak = |cell: &TestIdx| {
-        let (level, ijk) = locator.locate(*cell);
+fn own_peaks(
+    is_own: impl Fn(PeakIdx) -> bool + Sync,
+    ends: &PeakSet,
+    tests: &TestCells,
+    locator: &Locator,
+) -> Vec<KnownPeak> {
+    let peak = |cell: TestIdx| {
+        let (level, ijk) = locator.locate(cell);
         KnownPeak { rho: tests.rho[cell.at()], level: u32::from(level), ijk, ..KnownPeak::default() }
     };
-    cells.par_iter().map(peak).collect()
+    let of_run = |run: Range<usize>| {
+        let numbers = (ends.before(run.start)..).map(PeakIdx::new);
+        let own = ends.cells(run).zip(numbers).filter(|(_, end)| is_own(*end));
+        own.map(|(cell, _)| peak(cell)).collect::<Vec<_>>()
+    };
+    let parts: Vec<_> = chunks(tests.len(), RUN).into_par_iter().map(of_run).collect();
+    parts.concat()
 }
+
+/// Test cells whose peaks are listed at once.
+const RUN: usize = 1 << 16;
 
 /// The slot of the first own peak at or after each end, and the number of slots.
 fn next_own(kinds: &[End], known: &PeakComm) -> Vec<u32> {
@@ -286,7 +297,7 @@ fn join(
     known: &mut PeakComm,
     edges: Vec<Edge>,
     sums: &mut [PatchSums],
-    locator: &Locator,
+    (locator, domain): (&Locator, &Domain),
 ) -> Result<OwnTree, CommError> {
     const EDGES: usize = 0;
     const PEAKS: [usize; 2] = [1, 2];
@@ -296,7 +307,7 @@ fn join(
     let came = outbox.exchange(comm)?;
     known.take_in(&came, PEAKS, sums, PatchSums::merge);
     let edges = came.iter().flat_map(|parcel| parcel.records(EDGES)).collect();
-    forest::grow(comm, known, edges)
+    forest::grow(comm, known, edges, domain)
 }
 
 /// Runs stages over so many cells, naming them to whom it concerns.

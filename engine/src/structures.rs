@@ -13,6 +13,7 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::props::Structure;
+use rayon::prelude::*;
 
 /// Clumps and haloes, and which patch belongs to which.
 ///
@@ -45,11 +46,12 @@ pub fn structures(
     comm: &Comm,
 ) -> Result<Structures, CommError> {
     let clumps = seeds::cut(peaks, thresholds, rules, comm)?;
-    let clump_of_patch: Vec<u64> = clumps.of_peak.iter().map(|&c| clumps.id(c)).collect();
-    let halo_of_patch: Vec<u64> = clumps.of_peak.iter().map(|&c| clumps.id(clumps.halo(c))).collect();
+    let clump_of_patch: Vec<u64> = clumps.of_peak.par_iter().map(|&c| clumps.id(c)).collect();
+    let halo_of_patch: Vec<u64> = clumps.of_peak.par_iter().map(|&c| clumps.id(clumps.halo(c))).collect();
     let rows = rows::Rows::sum(peaks, &clumps, [&clump_of_patch, &halo_of_patch], comm)?;
     comm.at("ranking");
-    let peak_rank: Vec<u64> = places(comm, &by_falling_density(peaks))?.iter().map(|p| p + 1).collect();
+    let mut peak_rank = places(comm, &by_falling_density(peaks))?;
+    peak_rank.par_iter_mut().for_each(|place| *place += 1);
     let ranks_of_seeds = clumps.gather(peaks, &peak_rank, comm)?;
     let listed = rows::Listing { rules, relevance: thresholds.relevance, mass: mass_threshold };
     let max_level = rows::max_level(&clumps, rules);
@@ -63,5 +65,5 @@ fn by_falling_density(peaks: &Peaks) -> Vec<u128> {
     let key = |(rho, global): (&f64, &inselberg_kernels::ids::PeakIdx)| {
         u128::from(!rho.to_bits()) << 32 | u128::from(global.0)
     };
-    peaks.tree.rho.iter().zip(&peaks.global).map(key).collect()
+    peaks.tree.rho.par_iter().zip(&peaks.global).map(key).collect()
 }

@@ -9,12 +9,14 @@
 use super::parcel::Outbox;
 use super::peak_comm::{KnownPeak, PeakComm};
 use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::phew::far::{CellAt, FarDeath, FarEdge, FarPeak};
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::remainder::{Remainder, decide};
 use inselberg_kernels::phew::tests::Locator;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
+use rayon::prelude::*;
 
 /// Groups that become one in a round: few rounds, and a leader holds no more borders than that.
 const RADIX: usize = 64;
@@ -26,16 +28,23 @@ pub struct OwnTree {
     pub tree: MergeTree,
     /// The ranks that own the two patches at which each one ends.
     pub end_owners: Vec<[u32; 2]>,
-    /// The two cells at which each one ends, near side first; none for those that never do.
-    pub cells: Vec<Option<[CellAt; 2]>>,
+    /// Where each one ends, in units of the level-0 cell; NaN for those that never do.
+    pub saddle_position: Vec<[f64; 3]>,
 }
 
 /// The merge tree of a rank alone, from the contacts that it sees.
-pub fn grow_alone(peaks: &PeakComm, edges: &[Edge], locator: &Locator) -> OwnTree {
-    let (tree, cells) = MergeTree::grow(peaks.known.iter().map(|p| p.rho).collect(), edges);
-    let place = |pair: &[TestIdx; 2]| (!pair[0].is_none()).then(|| pair.map(|t| cell_at(locator, t)));
-    OwnTree { end_owners: vec![[0; 2]; tree.len()], cells: cells.iter().map(place).collect(), tree }
+pub fn grow_alone(peaks: &PeakComm, edges: &[Edge], locator: &Locator, domain: &Domain) -> OwnTree {
+    let (tree, cells) = MergeTree::grow(peaks.known.par_iter().map(|p| p.rho).collect(), edges);
+    let place = |pair: &[TestIdx; 2]| match pair[0].is_none() {
+        true => NOWHERE,
+        false => cell_at(locator, pair[0]).touches(&cell_at(locator, pair[1]), domain),
+    };
+    let saddle_position = cells.par_iter().map(place).collect();
+    OwnTree { end_owners: vec![[0; 2]; tree.len()], saddle_position, tree }
 }
+
+/// The saddle of a peak that never ends.
+const NOWHERE: [f64; 3] = [f64::NAN; 3];
 
 fn cell_at(locator: &Locator, test: TestIdx) -> CellAt {
     let (level, ijk) = locator.locate(test);
@@ -67,8 +76,13 @@ pub fn send_to_owners<const KINDS: usize>(
 ///
 /// # Errors
 /// When another rank fails.
-pub fn grow(comm: &Comm, peaks: &PeakComm, edges: Vec<FarEdge>) -> Result<OwnTree, CommError> {
-    Ok(own_tree(peaks, decide_all(comm, edges)?))
+pub fn grow(
+    comm: &Comm,
+    peaks: &PeakComm,
+    edges: Vec<FarEdge>,
+    domain: &Domain,
+) -> Result<OwnTree, CommError> {
+    Ok(own_tree(peaks, decide_all(comm, edges)?, domain))
 }
 
 fn far_peak(peak: &KnownPeak) -> FarPeak {
@@ -108,20 +122,20 @@ fn hand_over(comm: &Comm, left: Remainder, leader: Rank) -> Result<Vec<Remainder
 }
 
 /// Puts the ends of own peaks in their order; those without never end.
-fn own_tree(peaks: &PeakComm, deaths: Vec<FarDeath>) -> OwnTree {
+fn own_tree(peaks: &PeakComm, deaths: Vec<FarDeath>, domain: &Domain) -> OwnTree {
     let own: Vec<&KnownPeak> = peaks.own.iter().map(|slot| &peaks.known[slot.at()]).collect();
     let n = own.len();
     let rho = own.iter().map(|p| p.rho).collect();
     let mut of = OwnTree {
         tree: MergeTree { rho, death: vec![Death::NEVER; n] },
         end_owners: vec![[0; 2]; n],
-        cells: vec![None; n],
+        saddle_position: vec![NOWHERE; n],
     };
     for d in deaths {
         let Ok(i) = own.binary_search_by_key(&PeakIdx(d.dying), |p| p.global) else { continue };
         of.tree.death[i] = Death { saddle: d.saddle, near: PeakIdx(d.near), endpoint: PeakIdx(d.endpoint) };
         of.end_owners[i] = [d.near_owner, d.endpoint_owner];
-        of.cells[i] = Some(d.cells);
+        of.saddle_position[i] = d.cells[0].touches(&d.cells[1], domain);
     }
     of
 }

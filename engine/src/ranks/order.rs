@@ -2,6 +2,7 @@
 
 use crate::domains::bounds;
 use inselberg_comm::{Comm, CommError, Rank};
+use rayon::prelude::*;
 
 /// Collective: records to the ranks whose parts they are in, each part sorted by key on arrival. One
 /// exchange.
@@ -30,14 +31,14 @@ pub fn sort<T: bytemuck::Pod>(
 /// # Errors
 /// When another rank fails.
 pub fn places(comm: &Comm, keys: &[u128]) -> Result<Vec<u64>, CommError> {
-    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-    order.sort_unstable_by_key(|&i| keys[i as usize]);
+    let mut order: Vec<(u128, u32)> = keys.par_iter().enumerate().map(|(i, key)| (*key, i as u32)).collect();
+    order.par_sort_unstable();
     let mut places = vec![0; keys.len()];
     if comm.n_ranks() == 1 {
-        order.iter().enumerate().for_each(|(place, &i)| places[i as usize] = place as u64);
+        order.iter().enumerate().for_each(|(place, (_, i))| places[*i as usize] = place as u64);
         return Ok(places);
     }
-    let records = order.iter().map(|&i| keys[i as usize]).collect();
+    let records = order.iter().map(|(key, _)| *key).collect();
     let sorted = sort(comm, records, |k: &u128| *k)?;
     let before = comm.sum_before(sorted.len() as u64)?;
     let mut answers: Vec<(Rank, u64)> =
@@ -46,7 +47,7 @@ pub fn places(comm: &Comm, keys: &[u128]) -> Result<Vec<u64>, CommError> {
     // Each rank asked in ascending order, part by part, and parts come back by ascending rank.
     let came = comm.exchange(super::grouped(&answers, |a| *a))?;
     let answers = came.into_iter().flat_map(|(_, part)| part);
-    order.iter().zip(answers).for_each(|(&i, place)| places[i as usize] = place);
+    order.iter().zip(answers).for_each(|((_, i), place)| places[*i as usize] = place);
     Ok(places)
 }
 

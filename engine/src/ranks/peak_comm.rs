@@ -65,17 +65,19 @@ pub struct PeakComm {
 /// When another rank fails, or there are more peaks than 32-bit indices can name.
 pub fn number(comm: &Comm, own: &mut [KnownPeak]) -> Result<u64, CommError> {
     let n_levels = own.last().map_or(0, |p| p.level as usize + 1);
-    let mut counts = vec![0; n_levels];
-    own.iter().for_each(|p| counts[p.level as usize] += 1);
-    let (mut next, n_global) = firsts_by_level(comm, &counts)?;
+    let starts: Vec<usize> =
+        (0..=n_levels).map(|level| own.partition_point(|p| (p.level as usize) < level)).collect();
+    let counts: Vec<u64> = starts.windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect();
+    let (firsts, n_global) = firsts_by_level(comm, &counts)?;
     if n_global >= u64::from(u32::MAX) {
         return Err(comm.abort(format!("{n_global} peaks; at most {} can be named", u32::MAX - 1)));
     }
-    for peak in own.iter_mut() {
-        let next = &mut next[peak.level as usize];
-        (peak.global, peak.owner) = (PeakIdx::new(*next as usize), comm.rank().0);
-        *next += 1;
-    }
+    let owner = comm.rank().0;
+    own.par_iter_mut().enumerate().for_each(|(i, peak)| {
+        let level = peak.level as usize;
+        peak.global = PeakIdx::new(firsts[level] as usize + i - starts[level]);
+        peak.owner = owner;
+    });
     Ok(n_global)
 }
 
@@ -86,12 +88,14 @@ impl PeakComm {
         let foreign = distinct(ghosts, rank.0);
         let mut known = own;
         let n_own = known.len();
+        if foreign.is_empty() {
+            let own = (0..n_own).into_par_iter().map(PeakIdx::new).collect();
+            return Self { known, own, n_global, ..Self::default() };
+        }
         known.extend(foreign.iter().map(|f| f.peak));
         let mut order: Vec<u32> = (0..known.len() as u32).collect();
-        if !foreign.is_empty() {
-            order.par_sort_unstable_by_key(|&i| known[i as usize].global);
-            known = order.par_iter().map(|&i| known[i as usize]).collect();
-        }
+        order.par_sort_unstable_by_key(|&i| known[i as usize].global);
+        known = order.par_iter().map(|&i| known[i as usize]).collect();
         let mut slot = vec![PeakIdx::NONE; order.len()];
         order.iter().enumerate().for_each(|(place, &i)| slot[i as usize] = PeakIdx::new(place));
         let of_foreign: Vec<(&Ascent, PeakIdx)> = foreign.iter().zip(slot[n_own..].iter().copied()).collect();

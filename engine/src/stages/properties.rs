@@ -5,11 +5,10 @@ use crate::amr::AmrField;
 use crate::crew::Crew;
 use crate::ranks::peak_comm::KnownPeak;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_kernels::geom::{Domain, cell_centre, cell_side, cell_volume};
+use inselberg_kernels::geom::{cell_centre, cell_volume};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::far::CellAt;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::props::refine::Refiner;
@@ -81,7 +80,8 @@ impl Patches<'_> {
         quanta: &[Quantum; N_SUMS],
         crew: &Crew,
     ) -> Vec<PatchSums> {
-        let mut sums = vec![PatchSums::default(); peaks.len()];
+        // Untouched zeros: whoever adds to them first makes them no sums.
+        let mut sums: Vec<PatchSums> = bytemuck::zeroed_vec(peaks.len());
         let mut left = sums.as_mut_slice();
         let mut jobs = Vec::with_capacity(self.tasks.len());
         let mut start = 0;
@@ -97,14 +97,12 @@ impl Patches<'_> {
             Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, peaks, fields, quanta),
             None => self.sum_task::<MOMENTUM>(task.clone(), start, own, peaks, fields, quanta),
         });
-        for (patch, part) in foreign.into_iter().flatten() {
-            sums[patch.at()].merge(&part);
-        }
+        merge_foreign(&mut sums, &foreign);
         sums
     }
 
     /// Adds the cells of one task: to `own` for the patches whose peaks are in it, from `start`; the
-    /// parts of the other patches are handed back.
+    /// parts of the other patches are handed back, by ascending patch.
     fn sum_task<const N: usize>(
         &self,
         task: Range<usize>,
@@ -113,19 +111,20 @@ impl Patches<'_> {
         peaks: &[KnownPeak],
         fields: &TestFields,
         quanta: &[Quantum; N_SUMS],
-    ) -> FxHashMap<PeakIdx, PatchSums> {
-        let mut foreign = FxHashMap::default();
+    ) -> Vec<(PeakIdx, PatchSums)> {
+        own.fill(PatchSums::default());
+        let mut foreign = Foreign::default();
         self.for_each_test(task, |test, level, position| {
             let patch = self.labels[test.at()];
             let from = peaks[patch.at()].centre();
             let view = self.view(test, level, position, from, fields);
             let sums = match own.get_mut(patch.at().wrapping_sub(start)) {
                 Some(sums) => sums,
-                None => foreign.entry(patch).or_insert_with(PatchSums::default),
+                None => foreign.of(patch),
             };
             sums.add::<N>(quanta, self.tests.rho[test.at()], &view);
         });
-        foreign
+        foreign.in_order()
     }
 
     #[inline(always)]
@@ -187,6 +186,44 @@ impl Patches<'_> {
     }
 }
 
+/// Parts of patches whose peaks are in other tasks.
+#[derive(Default)]
+struct Foreign {
+    places: FxHashMap<PeakIdx, u32>,
+    parts: Vec<(PeakIdx, PatchSums)>,
+}
+
+impl Foreign {
+    #[inline(always)]
+    fn of(&mut self, patch: PeakIdx) -> &mut PatchSums {
+        let place = *self.places.entry(patch).or_insert(self.parts.len() as u32) as usize;
+        if place == self.parts.len() {
+            self.parts.push((patch, PatchSums::default()));
+        }
+        &mut self.parts[place].1
+    }
+
+    fn in_order(mut self) -> Vec<(PeakIdx, PatchSums)> {
+        self.parts.sort_unstable_by_key(|part| part.0);
+        self.parts
+    }
+}
+
+/// Adds the parts, each list by ascending patch, to the sums of their patches.
+fn merge_foreign(sums: &mut [PatchSums], foreign: &[Vec<(PeakIdx, PatchSums)>]) {
+    let run = sums.len().div_ceil(4 * rayon::current_num_threads()).max(1);
+    sums.par_chunks_mut(run).enumerate().for_each(|(i, sums)| {
+        let first = i * run;
+        for parts in foreign {
+            let start = parts.partition_point(|part| part.0.at() < first);
+            for (patch, part) in &parts[start..] {
+                let Some(sums) = sums.get_mut(patch.at() - first) else { break };
+                sums.merge(part);
+            }
+        }
+    });
+}
+
 /// The largest magnitude.
 fn largest(values: &[f64]) -> f64 {
     values.par_iter().map(|v| v.abs()).reduce(|| 0.0, f64::max)
@@ -194,38 +231,16 @@ fn largest(values: &[f64]) -> f64 {
 
 /// Refined positions of the peaks of given slots, folded into the box, in units of the level-0 cell.
 pub fn refine(field: &AmrField, rules: Rules, peaks: &[KnownPeak], slots: &[PeakIdx]) -> Vec<[f64; 3]> {
-    let refined = |run: &[PeakIdx]| {
+    let mut refined = vec![[0.0; 3]; slots.len()];
+    refined.par_chunks_mut(REFINED).zip(slots.par_chunks(REFINED)).for_each(|(refined, slots)| {
         let mut refiner = Refiner::new(&field.mesh, &field.rho, rules);
-        let refined = |slot: &PeakIdx| {
+        for (place, slot) in refined.iter_mut().zip(slots) {
             let peak = &peaks[slot.at()];
-            field.mesh.domain().fold(refiner.refined(peak.level as u8, peak.ijk))
-        };
-        run.iter().map(refined).collect::<Vec<_>>()
-    };
-    slots.par_chunks(REFINED).flat_map_iter(refined).collect()
+            *place = field.mesh.domain().fold(refiner.refined(peak.level as u8, peak.ijk));
+        }
+    });
+    refined
 }
 
 /// Peaks refined at once.
 const REFINED: usize = 1 << 10;
-
-/// Where the two cells of each saddle touch: the middle of what their surfaces share, folded into
-/// the box, in units of the level-0 cell; NaN where there are none.
-pub fn saddle_positions(domain: &Domain, cells: &[Option<[CellAt; 2]>]) -> Vec<[f64; 3]> {
-    let place = |pair: &Option<[CellAt; 2]>| match pair {
-        Some([a, b]) => domain.fold(touching_point(domain, a, b)),
-        None => [f64::NAN; 3],
-    };
-    cells.par_iter().map(place).collect()
-}
-
-fn touching_point(domain: &Domain, a: &CellAt, b: &CellAt) -> [f64; 3] {
-    let [level_a, level_b] = [a.level as u8, b.level as u8];
-    let from = cell_centre(level_a, a.ijk);
-    let apart = domain.displacement(from, cell_centre(level_b, b.ijk));
-    let (half_a, half_b) = (0.5 * cell_side(level_a), 0.5 * cell_side(level_b));
-    std::array::from_fn(|i| {
-        let low = (-half_a).max(apart[i] - half_b);
-        let high = half_a.min(apart[i] + half_b);
-        from[i] + 0.5 * (low + high)
-    })
-}

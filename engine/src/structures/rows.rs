@@ -1,6 +1,7 @@
 //! The rows of clumps and haloes: sums over their patches, and what follows from them.
 
 use super::seeds::{Clumps, Seed};
+use crate::amr::chunks;
 use crate::peaks::Peaks;
 use crate::ranks::grouped;
 use bytemuck::{Pod, Zeroable};
@@ -12,6 +13,7 @@ use inselberg_kernels::props::combine::Groups;
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::props::{PatchSums, PatchValues, Structure};
 use inselberg_kernels::sum::Quantum;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// What makes a row.
@@ -59,21 +61,25 @@ impl Rows {
         let head: Vec<[f64; 3]> = clumps.by_id.iter().map(|c| centre(&clumps.seeds[c.at()])).collect();
         let ids = ids_of(comm.rank().at(), comm.n_ranks(), head.len());
         let group =
-            id_of_patch.map(|ids| ids.iter().map(|&id| (id as u32).wrapping_sub(1)).collect::<Vec<_>>());
+            id_of_patch.map(|ids| ids.par_iter().map(|&id| (id as u32).wrapping_sub(1)).collect::<Vec<_>>());
         let groups = |kind: usize| Groups {
             space: &peaks.space,
             patches: &peaks.patches,
             group: &group[kind],
             head: &head,
         };
-        let bounds = comm.all_max(&[groups(0).bounds(), groups(1).bounds()].concat())?;
+        let bounds = comm.all_max(&[bounds(&groups(0)), bounds(&groups(1))].concat())?;
         let quanta = |kind: usize| -> [Quantum; N_SUMS] {
             std::array::from_fn(|i| Quantum::for_terms(bounds[kind * N_SUMS + i], peaks.n_global))
         };
         let mut shares = Vec::new();
         for kind in [0, 1] {
             let mut totals = vec![PatchSums::default(); head.len()];
-            groups(kind).add(&quanta(kind), &mut totals);
+            let (quanta, run) = (quanta(kind), head.len().div_ceil(rayon::current_num_threads()).max(1));
+            totals
+                .par_chunks_mut(run)
+                .enumerate()
+                .for_each(|(i, part)| groups(kind).add(&quanta, i * run, part));
             let some = totals.into_iter().enumerate().filter(|(_, sums)| sums.n_cells > 0);
             shares.extend(some.map(|(id, sums)| Share { sums, id: id as u64, kind: kind as u64 }));
         }
@@ -184,6 +190,15 @@ fn level(level: u32, rules: Rules) -> u64 {
 
 fn centre(seed: &Seed) -> [f64; 3] {
     cell_centre(seed.level as u8, seed.ijk)
+}
+
+/// Patches looked at at once.
+const RUN: usize = 1 << 14;
+
+fn bounds(groups: &Groups) -> [f64; N_SUMS] {
+    let larger = |a: [f64; N_SUMS], b: [f64; N_SUMS]| std::array::from_fn(|i| a[i].max(b[i]));
+    let runs = chunks(groups.patches.len(), RUN).into_par_iter();
+    runs.map(|run| groups.bounds(run)).reduce(|| [0.0; N_SUMS], larger)
 }
 
 /// The identifiers, less 1, whose rows are on `rank`.

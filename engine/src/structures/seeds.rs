@@ -1,5 +1,6 @@
 //! The clump of every peak, and the tree of the clumps, which every rank holds.
 
+use crate::amr::chunks;
 use crate::peaks::Peaks;
 use crate::ranks::pointers::{Bare, Lead, Step, Target, lead_of, resolve};
 use bytemuck::{Pod, Zeroable};
@@ -7,7 +8,13 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut_in_order, is_noise};
+use inselberg_kernels::phew::label::compress;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Peaks whose chains are followed at once.
+const RUN: usize = 1 << 14;
 
 /// A peak that is no noise, and all that its clump takes from it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
@@ -60,9 +67,8 @@ impl Clumps {
     /// # Errors
     /// When another rank fails.
     pub fn gather<T: Pod>(&self, peaks: &Peaks, of_peak: &[T], comm: &Comm) -> Result<Vec<T>, CommError> {
-        let own = |s: &Seed| peaks.global.binary_search(&s.global).ok();
-        let values: Vec<(usize, T)> =
-            self.seeds.iter().enumerate().filter_map(|(i, s)| own(s).map(|p| (i, of_peak[p]))).collect();
+        let own = |(i, s): (usize, &Seed)| peaks.own(s.global).map(|p| (i, of_peak[p]));
+        let values: Vec<(usize, T)> = self.seeds.iter().enumerate().filter_map(own).collect();
         let places: Vec<u64> = values.iter().map(|v| v.0 as u64).collect();
         let values: Vec<T> = values.into_iter().map(|v| v.1).collect();
         let (places, values) = (comm.all_gather(&places)?.concat(), comm.all_gather(&values)?.concat());
@@ -93,18 +99,47 @@ pub fn cut(peaks: &Peaks, thresholds: &Cut, rules: Rules, comm: &Comm) -> Result
         .collect();
     let mut seeds = comm.all_gather(&own)?.concat();
     seeds.sort_unstable_by_key(|s| s.global);
-    let place = |global: PeakIdx| {
-        seeds.binary_search_by_key(&global, |s| s.global).map_or(PeakIdx::NONE, PeakIdx::new)
-    };
-    let tree = tree_of(&seeds, place);
+    let places = Places::of(&seeds, peaks);
+    let tree = tree_of(&seeds, |global| places.find(global));
     let hierarchy = cut_in_order(&tree, by_death(&seeds), thresholds, rules);
-    let of_peak = (0..peaks.len()).map(|i| match place(chains.clump(chains.ends.of(i))) {
-        PeakIdx::NONE => PeakIdx::NONE,
-        clump => hierarchy.clump[clump.at()],
-    });
+    let of_peak =
+        (0..peaks.len()).into_par_iter().map(|i| match places.find(chains.clump(chains.ends.of(i))) {
+            PeakIdx::NONE => PeakIdx::NONE,
+            clump => hierarchy.clump[clump.at()],
+        });
     let of_peak = of_peak.collect();
     let (by_id, ids) = identify(&tree, &hierarchy);
     Ok(Clumps { seeds, hierarchy, by_id, ids, of_peak })
+}
+
+/// The places of the seeds, by global index.
+struct Places<'a> {
+    seeds: &'a [Seed],
+    peaks: &'a Peaks,
+    /// That of the seed at each own peak; `NONE` where there is none.
+    of_own: Vec<PeakIdx>,
+}
+
+impl<'a> Places<'a> {
+    fn of(seeds: &'a [Seed], peaks: &'a Peaks) -> Self {
+        let mut of_own = vec![PeakIdx::NONE; peaks.len()];
+        for (place, seed) in seeds.iter().enumerate() {
+            if let Some(own) = peaks.own(seed.global) {
+                of_own[own] = PeakIdx::new(place);
+            }
+        }
+        Self { seeds, peaks, of_own }
+    }
+
+    fn find(&self, global: PeakIdx) -> PeakIdx {
+        match self.peaks.own(global) {
+            Some(own) => self.of_own[own],
+            None => {
+                let place = self.seeds.binary_search_by_key(&global, |s| s.global);
+                place.map_or(PeakIdx::NONE, PeakIdx::new)
+            }
+        }
+    }
 }
 
 fn seed(peaks: &Peaks, i: usize, end_clumps: [PeakIdx; 2]) -> Seed {
@@ -166,42 +201,26 @@ struct Chains<'a> {
 
 /// Where the chain from each own peak comes to on this rank.
 struct Ends<'a> {
-    global: &'a [PeakIdx],
+    peaks: &'a Peaks,
     rank: u32,
     /// An own peak, or behind these the exits.
-    up: Vec<u32>,
+    up: Vec<AtomicU32>,
 }
 
 impl Ends<'_> {
     fn of(&self, peak: usize) -> Step<Bare> {
-        match (self.up[peak] as usize).checked_sub(self.global.len()) {
+        let end = self.up[peak].load(Relaxed) as usize;
+        match end.checked_sub(self.peaks.len()) {
             Some(exit) => Step::Exit(exit),
-            None => {
-                Step::End(Bare::end(Target { rank: self.rank, index: self.global[self.up[peak] as usize].0 }))
-            }
+            None => Step::End(Bare::end(Target { rank: self.rank, index: self.peaks.global[end].0 })),
         }
     }
 
     /// For a peak of this rank by its global index.
     fn step(&self, global: u32) -> Step<Bare> {
-        match self.global.binary_search(&PeakIdx(global)) {
-            Ok(peak) => self.of(peak),
-            Err(_) => Step::End(Bare::end(Target { rank: self.rank, index: PeakIdx::NONE.0 })),
-        }
-    }
-
-    /// Makes everything point to where its chain comes to.
-    fn compress(&mut self) {
-        let n = self.global.len();
-        for peak in 0..n {
-            let mut end = peak as u32;
-            while (end as usize) < n && self.up[end as usize] != end {
-                end = self.up[end as usize];
-            }
-            let mut at = peak;
-            while at < n && self.up[at] != end {
-                at = std::mem::replace(&mut self.up[at], end) as usize;
-            }
+        match self.peaks.own(PeakIdx(global)) {
+            Some(peak) => self.of(peak),
+            None => Step::End(Bare::end(Target { rank: self.rank, index: PeakIdx::NONE.0 })),
         }
     }
 }
@@ -209,22 +228,25 @@ impl Ends<'_> {
 impl<'a> Chains<'a> {
     fn new(peaks: &'a Peaks, relevance: f64, rank: u32) -> Self {
         let n = peaks.len();
-        let mut ends = Ends { global: &peaks.global, rank, up: (0..n as u32).collect() };
-        let (mut exits, mut seeds) = (Vec::new(), Vec::new());
-        for i in 0..n {
+        let is_seed = |&i: &usize| {
             let death = &peaks.tree.death[i];
-            if death.is_never() || !is_noise(peaks.tree.rho[i], death.saddle, relevance) {
-                seeds.push(i);
-            } else if peaks.end_owners[i][1] == rank {
-                let own = peaks.global.binary_search(&death.endpoint);
-                ends.up[i] = own.map_or(i as u32, |p| p as u32);
-            } else {
-                ends.up[i] = (n + exits.len()) as u32;
-                exits.push(Bare::onward(Target { rank: peaks.end_owners[i][1], index: death.endpoint.0 }));
-            }
-        }
-        ends.compress();
-        Self { ends, exits, seeds }
+            death.is_never() || !is_noise(peaks.tree.rho[i], death.saddle, relevance)
+        };
+        let leaves = |&i: &usize| peaks.end_owners[i][1] != rank && !is_seed(&i);
+        let seeds = (0..n).into_par_iter().filter(is_seed).collect();
+        let leaving: Vec<usize> = (0..n).into_par_iter().filter(leaves).collect();
+        let onward = |i: &usize| {
+            Bare::onward(Target { rank: peaks.end_owners[*i][1], index: peaks.tree.death[*i].endpoint.0 })
+        };
+        let first = |i: usize| match i < n && !is_seed(&i) {
+            true => peaks.own(peaks.tree.death[i].endpoint).unwrap_or(i),
+            false => i,
+        };
+        let up: Vec<AtomicU32> =
+            (0..n + leaving.len()).into_par_iter().map(|i| AtomicU32::new(first(i) as u32)).collect();
+        leaving.iter().enumerate().for_each(|(exit, &i)| up[i].store((n + exit) as u32, Relaxed));
+        chunks(n, RUN).into_par_iter().for_each(|run| compress(&up, run));
+        Self { ends: Ends { peaks, rank, up }, exits: leaving.iter().map(onward).collect(), seeds }
     }
 
     /// Where the chains from the two patches come to at which each seed ends.

@@ -4,6 +4,7 @@
 //! rank. Nothing here sends anything; the records are such that they can be sent as they lie.
 
 use super::forest::low_first;
+use crate::geom::{Domain, cell_centre, cell_side};
 use crate::sfc::morton;
 use bytemuck::{Pod, Zeroable};
 use std::cmp::Ordering;
@@ -16,6 +17,22 @@ pub struct CellAt {
     pub level: u32,
     /// Its position in cells of that level.
     pub ijk: [u32; 3],
+}
+
+impl CellAt {
+    /// Where it touches another: the middle of what their surfaces share, folded into the box, in units of the
+    /// level-0 cell.
+    pub fn touches(&self, other: &Self, domain: &Domain) -> [f64; 3] {
+        let [level, level_other] = [self.level as u8, other.level as u8];
+        let from = cell_centre(level, self.ijk);
+        let apart = domain.displacement(from, cell_centre(level_other, other.ijk));
+        let (half, half_other) = (0.5 * cell_side(level), 0.5 * cell_side(level_other));
+        domain.fold(std::array::from_fn(|a| {
+            let low = (-half).max(apart[a] - half_other);
+            let high = half.min(apart[a] + half_other);
+            from[a] + 0.5 * (low + high)
+        }))
+    }
 }
 
 impl Ord for CellAt {

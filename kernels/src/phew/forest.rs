@@ -75,6 +75,15 @@ impl Sets {
         x
     }
 
+    /// The same, of a member that may be the next new one.
+    #[inline]
+    fn root_of(&mut self, x: u32) -> u32 {
+        if x as usize == self.0.len() {
+            self.0.push(x);
+        }
+        self.root(x)
+    }
+
     /// Joins the sets of two roots.
     #[inline]
     pub fn join(&mut self, a: u32, b: u32) {
@@ -88,10 +97,7 @@ impl Sets {
 pub struct Scratch {
     ids: LocalIds,
     sets: Sets,
-    /// The greatest edge of each tree, by root.
-    best: Vec<u32>,
-    /// Edges that may still join two trees, with the roots of these.
-    open: Vec<Open>,
+    order: Vec<(u64, u32)>,
 }
 
 /// Small numbers for the peaks that edges name.
@@ -100,12 +106,6 @@ pub(super) struct LocalIds {
     /// Peaks of this range are numbered by their place in it, without a look-up.
     dense: Range<u32>,
     others: FxHashMap<PeakIdx, u32>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Open {
-    edge: u32,
-    roots: [u32; 2],
 }
 
 impl Scratch {
@@ -136,49 +136,31 @@ impl LocalIds {
 
 /// Leaves of `edges` the maximum spanning forest, in falling order.
 ///
-/// In rounds (Boruvka): every tree takes its greatest edge, which is in the forest; edges within a
-/// tree drop out. A round passes once over the edges left, of which at most half of the trees' number
-/// can be taken before the next; `scratch` grows to the number of peaks named.
+/// Edges are taken in that order and kept where they join two trees (Kruskal). Costs a sort; `scratch` grows to
+/// the number of peaks named.
 pub fn reduce(edges: &mut Vec<Edge>, scratch: &mut Scratch) {
-    scratch.ids.others.clear();
-    scratch.open.clear();
-    for (i, edge) in edges.iter().enumerate() {
-        scratch.open.push(Open { edge: i as u32, roots: edge.peaks.map(|p| scratch.ids.of(p)) });
-    }
-    scratch.sets.reset(scratch.ids.len());
+    let Scratch { ids, sets, order } = scratch;
+    sort(edges, order);
+    ids.others.clear();
+    sets.reset(ids.dense.len());
     let mut taken = Vec::new();
-    while !scratch.open.is_empty() {
-        scratch.round(edges, &mut taken);
+    for &(_, i) in order.iter() {
+        let edge = edges[i as usize];
+        let roots = edge.peaks.map(|peak| sets.root_of(ids.of(peak)));
+        if roots[0] != roots[1] {
+            sets.join(roots[0], roots[1]);
+            taken.push(edge);
+        }
     }
-    taken.sort_unstable_by(Edge::order);
     *edges = taken;
 }
 
-impl Scratch {
-    fn round(&mut self, edges: &[Edge], taken: &mut Vec<Edge>) {
-        self.best.clear();
-        self.best.resize(self.ids.len(), u32::MAX);
-        for open in &self.open {
-            for root in open.roots {
-                let best = &mut self.best[root as usize];
-                let greater = |b: u32| edges[open.edge as usize].order(&edges[b as usize]) == Ordering::Less;
-                if *best == u32::MAX || greater(*best) {
-                    *best = open.edge;
-                }
-            }
-        }
-        for open in &self.open {
-            let is_best = open.roots.iter().any(|&r| self.best[r as usize] == open.edge);
-            let roots = open.roots.map(|r| self.sets.root(r));
-            if is_best && roots[0] != roots[1] {
-                self.sets.join(roots[0], roots[1]);
-                taken.push(edges[open.edge as usize]);
-            }
-        }
-        let sets = &mut self.sets;
-        self.open.retain_mut(|open| {
-            open.roots = open.roots.map(|r| sets.root(r));
-            open.roots[0] != open.roots[1]
-        });
+/// The places of edges in falling order. Saddles are above 0, so their bits are in the same order as they are.
+fn sort(edges: &[Edge], order: &mut Vec<(u64, u32)>) {
+    order.clear();
+    order.extend(edges.iter().zip(0..).map(|(edge, i)| (!edge.saddle.to_bits(), i)));
+    order.sort_unstable_by_key(|&(saddle, _)| saddle);
+    for equal in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
+        equal.sort_unstable_by(|a, b| edges[a.1 as usize].order(&edges[b.1 as usize]));
     }
 }

@@ -1,17 +1,30 @@
 //! Of many contacts the greatest between each two patches.
 
-use super::forest::Edge;
+use super::forest::{Edge, low_first};
+use super::saddle::STRICTLY;
+use crate::ids::PeakIdx;
 use std::cmp::Ordering;
 
 /// Edges, one a pair of patches, found by a hash of the pair.
 #[derive(Debug)]
 pub struct Pairs {
-    /// Places in `edges` by hash, each at the next free slot; a power of two of them, at most half of them taken.
-    slots: Vec<u32>,
+    /// Each pair at the next free slot; a power of two of them, at most half of them taken.
+    slots: Vec<Slot>,
     edges: Vec<Edge>,
 }
 
-const FREE: u32 = u32::MAX;
+/// What tells most contacts that they are not the greatest.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    /// The two peaks, the smaller index above.
+    pair: u64,
+    /// That of the edge.
+    rough: f32,
+    /// The edge.
+    edge: u32,
+}
+
+const FREE: Slot = Slot { pair: u64::MAX, rough: 0.0, edge: u32::MAX };
 
 impl Default for Pairs {
     fn default() -> Self {
@@ -20,35 +33,43 @@ impl Default for Pairs {
 }
 
 impl Pairs {
-    /// Adds an edge, or lets it replace or give way to the one between the same patches.
+    /// Adds a contact between two patches, or lets it replace or give way to the one there is. `rough` is
+    /// nearly its saddle times a constant: if it is lower than another by more than a factor of [`STRICTLY`], so is
+    /// the saddle. Only if that does not decide, the `edge` is asked for.
     #[inline(always)]
-    pub fn push(&mut self, edge: Edge) {
+    pub fn push(&mut self, peaks: [PeakIdx; 2], rough: f32, edge: impl FnOnce() -> Edge) {
+        let [low, high] = low_first(peaks);
+        let pair = u64::from(low.0) << 32 | u64::from(high.0);
         let last = self.slots.len() - 1;
-        let mut slot = self.slot_of(&edge);
+        let mut place = self.place_of(pair);
         loop {
-            let Some(found) = self.edges.get_mut(self.slots[slot] as usize) else {
-                return self.insert(slot, edge);
-            };
-            if found.peaks == edge.peaks {
-                if edge.saddle >= found.saddle && edge.order(found) == Ordering::Less {
-                    *found = edge;
+            let slot = &mut self.slots[place];
+            if slot.pair == pair {
+                if rough * STRICTLY >= slot.rough {
+                    let (edge, found) = (edge(), &mut self.edges[slot.edge as usize]);
+                    if edge.order(found) == Ordering::Less {
+                        (*found, slot.rough) = (edge, rough);
+                    }
                 }
                 return;
             }
-            slot = (slot + 1) & last;
+            if slot.pair == FREE.pair {
+                *slot = Slot { pair, rough, edge: self.edges.len() as u32 };
+                self.edges.push(edge());
+                return self.make_room();
+            }
+            place = (place + 1) & last;
         }
     }
 
     #[inline(always)]
-    fn slot_of(&self, edge: &Edge) -> usize {
-        let pair = u64::from(edge.peaks[0].0) << 32 | u64::from(edge.peaks[1].0);
+    fn place_of(&self, pair: u64) -> usize {
         let bits = self.slots.len().trailing_zeros();
         (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
     }
 
-    fn insert(&mut self, slot: usize, edge: Edge) {
-        self.slots[slot] = self.edges.len() as u32;
-        self.edges.push(edge);
+    #[inline(always)]
+    fn make_room(&mut self) {
         if 2 * self.edges.len() > self.slots.len() {
             self.grow();
         }
@@ -56,14 +77,14 @@ impl Pairs {
 
     #[cold]
     fn grow(&mut self) {
-        self.slots = vec![FREE; 2 * self.slots.len()];
-        let last = self.slots.len() - 1;
-        for i in 0..self.edges.len() {
-            let mut slot = self.slot_of(&self.edges[i]);
-            while self.slots[slot] != FREE {
-                slot = (slot + 1) & last;
+        let n = 2 * self.slots.len();
+        let slots = std::mem::replace(&mut self.slots, vec![FREE; n]);
+        for slot in slots.into_iter().filter(|slot| slot.pair != FREE.pair) {
+            let mut place = self.place_of(slot.pair);
+            while self.slots[place].pair != FREE.pair {
+                place = (place + 1) & (n - 1);
             }
-            self.slots[slot] = i as u32;
+            self.slots[place] = slot;
         }
     }
 

@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// By how much a density in single precision must exceed another that the densities themselves, and
 /// so their means with any lower one, differ whatever the rounding.
-const STRICTLY: f32 = 1.0 + 1.0 / (1 << 20) as f32;
+pub(super) const STRICTLY: f32 = 1.0 + 1.0 / (1 << 20) as f32;
 
 /// The 13 directions in which contacts are looked for, x, y, z.
 const DIRECTIONS: [[i32; 3]; 13] = [
@@ -46,6 +46,7 @@ pub fn contacts(mesh: &Mesh, tests: &TestCells, labels: &[PeakIdx], supers: Rang
         #[inline(always)]
         || {
             let mut boxes = BoxMaxima::default();
+            let mut listed = [(0, 0); LISTED];
             for_each_patch(
                 mesh,
                 tests,
@@ -54,17 +55,47 @@ pub fn contacts(mesh: &Mesh, tests: &TestCells, labels: &[PeakIdx], supers: Rang
                 #[inline(always)]
                 |brick, patch| {
                     let found = surviving_directions(patch, &mut boxes);
-                    for bit in local::bits(tests.mask[brick]) {
-                        let place = PLACE[bit as usize] as usize;
-                        for direction in local::bits(u64::from(found[place - CORE])) {
-                            let other = (place as i32 + offset_either_way(direction as usize)) as usize;
-                            out.push(edge(tests, patch, place, other));
-                        }
+                    let n = list(tests.mask[brick], &found, &mut listed);
+                    for &(place, direction) in &listed[..n] {
+                        let place = usize::from(place);
+                        let other = (place as i32 + OFFSETS[usize::from(direction & 31)]) as usize;
+                        let peaks = [place, other].map(|p| PeakIdx(patch.label[p]));
+                        let rough = patch.rho[place] + patch.rho[other];
+                        out.push(peaks, rough, || edge(tests, patch, place, other));
                     }
                 },
             );
         },
     );
+}
+
+/// Most contacts of a brick, and what [`list`] writes beyond the last.
+const LISTED: usize = 64 * 26 + AT_ONCE;
+
+/// Contacts of a cell that are listed without asking how many there are.
+const AT_ONCE: usize = 4;
+
+/// Lists the contacts of the cells of a brick: place and direction. Their number.
+#[inline(always)]
+fn list(cells: u64, found: &[u32; 4 * PLANE], out: &mut [(u8, u8); LISTED]) -> usize {
+    let mut n = 0;
+    for bit in local::bits(cells) {
+        let place = PLACE[bit as usize];
+        let mut left = found[usize::from(place) - CORE];
+        let end = n + left.count_ones() as usize;
+        loop {
+            for slot in &mut out[n..n + AT_ONCE] {
+                *slot = (place, left.trailing_zeros() as u8);
+                left &= left.wrapping_sub(1);
+            }
+            n += AT_ONCE;
+            if n >= end {
+                break;
+            }
+        }
+        n = end;
+    }
+    n
 }
 
 #[inline(always)]
@@ -85,10 +116,17 @@ const fn box_start(direction: usize) -> i32 {
     (if d[0] < 0 { -1 } else { 0 }) + (if d[1] < 0 { -(ROW as i32) } else { 0 })
 }
 
-/// Directions from 13 on are those from 0 on, the other way.
-fn offset_either_way(direction: usize) -> i32 {
-    if direction < 13 { offset(direction) } else { -offset(direction - 13) }
-}
+/// From a place to the one in each direction; those from 13 on are those from 0 on, the other way.
+const OFFSETS: [i32; 32] = {
+    let mut table = [0; 32];
+    let mut direction = 0;
+    while direction < 13 {
+        table[direction] = offset(direction);
+        table[direction + 13] = -offset(direction);
+        direction += 1;
+    }
+    table
+};
 
 /// One bit a direction for each place of the core span: 0 to 12, and 13 to 25 the other way if there
 /// are coarser cells, whose own patches do not look back at finer ones.

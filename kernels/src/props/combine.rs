@@ -3,6 +3,7 @@
 use super::sums::{MASS, MOMENT, MOMENTUM, N_SUMS, PatchSums, VOLUME};
 use crate::geom::Domain;
 use crate::sum::{FixedSum, Quantum};
+use std::ops::Range;
 
 /// What is known of a patch once its sums are complete; enough to combine patches into clumps at
 /// any time later. In code units, but for the peak.
@@ -62,33 +63,27 @@ pub struct Groups<'a> {
 }
 
 impl Groups<'_> {
-    /// Calls `visit(group, patch, its sums seen from the group's head)` for every patch in a group.
-    fn for_each(&self, mut visit: impl FnMut(usize, &PatchValues, [f64; N_SUMS])) {
-        for (patch, &group) in self.patches.iter().zip(self.group) {
-            if let Some(&head) = self.head.get(group as usize) {
-                visit(group as usize, patch, patch.seen_from(self.space, head));
-            }
-        }
-    }
-
-    /// Bounds on the magnitude of what is added, for the quanta of [`Self::add`].
-    pub fn bounds(&self) -> [f64; N_SUMS] {
+    /// Bounds on the magnitude of what a run of the patches adds, for the quanta of [`Self::add`].
+    pub fn bounds(&self, patches: Range<usize>) -> [f64; N_SUMS] {
         let mut bounds = [0.0f64; N_SUMS];
-        self.for_each(|_, _, sums| {
-            for (bound, sum) in bounds.iter_mut().zip(sums) {
+        for (patch, &group) in self.patches[patches.clone()].iter().zip(&self.group[patches]) {
+            let Some(&head) = self.head.get(group as usize) else { continue };
+            for (bound, sum) in bounds.iter_mut().zip(patch.seen_from(self.space, head)) {
                 *bound = bound.max(sum.abs());
             }
-        });
+        }
         bounds
     }
 
-    /// Adds the patches to the totals of their groups; in any order, over any number of ranks, with the
-    /// same result.
-    pub fn add(&self, quanta: &[Quantum; N_SUMS], totals: &mut [PatchSums]) {
-        self.for_each(|group, patch, sums| {
+    /// Adds the patches of a run of groups from `first` to their `totals`; in any order, over any number of ranks,
+    /// with the same result. Passes over the groups of all patches.
+    pub fn add(&self, quanta: &[Quantum; N_SUMS], first: usize, totals: &mut [PatchSums]) {
+        for (patch, &group) in self.patches.iter().zip(self.group) {
+            let Some(total) = totals.get_mut((group as usize).wrapping_sub(first)) else { continue };
+            let sums = patch.seen_from(self.space, self.head[group as usize]);
             let sums: [FixedSum; N_SUMS] = std::array::from_fn(|i| quanta[i].of(sums[i]));
-            totals[group].merge(&PatchSums { n_cells: patch.n_cells, rho_min: patch.rho_min, sums });
-        });
+            total.merge(&PatchSums { n_cells: patch.n_cells, rho_min: patch.rho_min, sums });
+        }
     }
 }
 

@@ -45,9 +45,9 @@ impl<'a> Refiner<'a> {
         let own_level = self.bricks(level, position, 0);
         let mut cube = [f64::NAN; 27];
         let mut missing = 0u32;
-        for (i, value) in cube.iter_mut().enumerate() {
-            match own_level.cell([i % 3, i / 3 % 3, i / 9]) {
-                Some(cell) => *value = self.rho[cell.at()],
+        for (i, place) in PLACES.iter().enumerate() {
+            match own_level.cell(*place) {
+                Some(cell) => cube[i] = self.rho[cell.at()],
                 None => missing |= 1 << i,
             }
         }
@@ -57,7 +57,7 @@ impl<'a> Refiner<'a> {
         let coarser = self.bricks(level, position, 1);
         // The cell itself first: outside the box its value is taken.
         for i in std::iter::once(13).chain(0..27).filter(|i| missing >> i & 1 == 1) {
-            let place = [i % 3, i / 3 % 3, i / 9];
+            let place = PLACES[i];
             cube[i] = match coarser.cell(place) {
                 Some(cell) => self.rho[cell.at()],
                 None => self.far_value(level, position, place).unwrap_or(cube[13]),
@@ -95,16 +95,37 @@ impl<'a> Refiner<'a> {
             if (0..3).all(|a| place[a] <= last[a]) {
                 let local = std::array::from_fn(|a| (place[a] - i64::from(super_brick[a] << 2)) as i32);
                 let brick = around.brick(mesh, local);
-                *slot = (!brick.is_none()).then(|| mesh.bricks()[brick.at()]);
+                if !brick.is_none() {
+                    let Brick { first, exists, .. } = mesh.bricks()[brick.at()];
+                    *slot = Cells { first, exists };
+                }
             }
         }
         near
     }
 }
 
+/// The places about a cell, x fastest.
+const PLACES: [[usize; 3]; 27] = {
+    let mut places = [[0; 3]; 27];
+    let mut i = 0;
+    while i < 27 {
+        places[i] = [i % 3, i / 3 % 3, i / 9];
+        i += 1;
+    }
+    places
+};
+
+/// The cells of a brick; none of one that is not there.
+#[derive(Clone, Copy, Default)]
+struct Cells {
+    first: u32,
+    exists: u64,
+}
+
 /// The 2x2x2 bricks of a level in which the 27 cells about a cell, or what covers them, lie.
 struct Near {
-    bricks: [Option<Brick>; 8],
+    bricks: [Cells; 8],
     /// For each axis and step along it: which of the two bricks, and the part of the bit in it.
     part: [[(u8, u8); 3]; 3],
 }
@@ -119,15 +140,16 @@ impl Near {
                 ((((at(step) >> 2) - (at(-1) >> 2)) as u8) << a, local::bit_of(along) as u8)
             })
         });
-        Self { bricks: [None; 8], part }
+        Self { bricks: [Cells::default(); 8], part }
     }
 
     /// The cell at a place, 0 to 2 along each axis.
     #[inline(always)]
     fn cell(&self, place: [usize; 3]) -> Option<CellIdx> {
         let [x, y, z]: [(u8, u8); 3] = std::array::from_fn(|a| self.part[a][place[a]]);
-        let brick = self.bricks[usize::from(x.0 | y.0 | z.0) & 7].as_ref();
-        brick?.cell(u32::from(x.1 | y.1 | z.1))
+        let Cells { first, exists } = self.bricks[usize::from(x.0 | y.0 | z.0) & 7];
+        let bit = u32::from(x.1 | y.1 | z.1) & 63;
+        (exists >> bit & 1 == 1).then(|| CellIdx(first + local::rank(exists, bit)))
     }
 }
 
