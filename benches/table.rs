@@ -26,6 +26,10 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::time::Instant;
 
+/// That of the command.
+#[global_allocator]
+static ALLOCATOR: inselberg::pages::HugePages = inselberg::pages::HugePages;
+
 fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
     let number = |i: usize, default: f64| numbers.get(i).copied().unwrap_or(default);

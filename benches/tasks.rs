@@ -122,11 +122,11 @@ fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
 fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
     let local = |room: &mut (Pairs, Scratch), task: &Range<usize>| {
         contacts::contacts(patches.mesh, patches.tests, patches.labels, task.clone(), &mut room.0);
-        let mut edges = room.0.take();
         let cells = cells_of(patches.mesh, patches.tests, task);
         let [first, end] = [cells.start, cells.end].map(|c| PeakIdx::new(patches.ends.before(c)));
         room.1.expect(first..end);
-        reduce(&mut edges, &mut room.1);
+        let edges = reduce(room.0.edges(), &mut room.1);
+        room.0.clear();
         edges
     };
     let forests: Vec<Vec<Edge>> = patches.tasks.par_iter().map_init(Default::default, local).collect();

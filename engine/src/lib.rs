@@ -69,6 +69,7 @@ pub mod grow;
 pub mod hidden;
 pub mod io;
 pub mod observe;
+pub mod pages;
 pub mod peaks;
 pub mod phew;
 pub mod prelude;

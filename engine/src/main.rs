@@ -5,6 +5,9 @@
 
 mod cli;
 
+#[global_allocator]
+static ALLOCATOR: inselberg::pages::HugePages = inselberg::pages::HugePages;
+
 fn main() -> std::process::ExitCode {
     cli::main()
 }

@@ -57,11 +57,10 @@ pub fn send_to_owners<const KINDS: usize>(
     outbox: &mut Outbox<KINDS>,
     kind: usize,
     peaks: &PeakComm,
-    mut edges: Vec<Edge>,
+    edges: Vec<Edge>,
     locator: &Locator,
 ) {
-    reduce(&mut edges, &mut Scratch::default());
-    for edge in &edges {
+    for edge in &reduce(&edges, &mut Scratch::default()) {
         let ends = edge.peaks.map(|p| far_peak(&peaks.known[p.at()]));
         let far = FarEdge::new(edge.saddle, ends, edge.cells.map(|t| cell_at(locator, t)));
         outbox.put(Rank(ends[0].owner), kind, &[far]);

@@ -2,7 +2,7 @@
 
 use super::cells_of;
 use crate::amr::AmrField;
-use crate::crew::Crew;
+use crate::crew::{Crew, Rooms};
 use crate::ranks::peak_comm::KnownPeak;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::{cell_centre, cell_volume};
@@ -93,9 +93,13 @@ impl Patches<'_> {
         }
         let n_cells =
             |job: &(&Range<usize>, usize, &mut [PatchSums])| cells_of(self.mesh, self.tests, job.0).len();
-        let foreign = crew.map("sums", jobs, n_cells, |(task, start, own)| match fields.velocity {
-            Some(_) => self.sum_task::<N_SUMS>(task.clone(), start, own, peaks, fields, quanta),
-            None => self.sum_task::<MOMENTUM>(task.clone(), start, own, peaks, fields, quanta),
+        let rooms = Rooms::<Foreign>::default();
+        let foreign = crew.map("sums", jobs, n_cells, |(task, start, own)| {
+            let task = task.clone();
+            rooms.with(|foreign| match fields.velocity {
+                Some(_) => self.sum_task::<N_SUMS>(task, (start, own), peaks, fields, quanta, foreign),
+                None => self.sum_task::<MOMENTUM>(task, (start, own), peaks, fields, quanta, foreign),
+            })
         });
         merge_foreign(&mut sums, &foreign);
         sums
@@ -106,14 +110,13 @@ impl Patches<'_> {
     fn sum_task<const N: usize>(
         &self,
         task: Range<usize>,
-        start: usize,
-        own: &mut [PatchSums],
+        (start, own): (usize, &mut [PatchSums]),
         peaks: &[KnownPeak],
         fields: &TestFields,
         quanta: &[Quantum; N_SUMS],
+        foreign: &mut Foreign,
     ) -> Vec<(PeakIdx, PatchSums)> {
         own.fill(PatchSums::default());
-        let mut foreign = Foreign::default();
         self.for_each_test(task, |test, level, position| {
             let patch = self.labels[test.at()];
             let from = peaks[patch.at()].centre();
@@ -124,7 +127,7 @@ impl Patches<'_> {
             };
             sums.add::<N>(quanta, self.tests.rho[test.at()], &view);
         });
-        foreign.in_order()
+        foreign.take()
     }
 
     #[inline(always)]
@@ -186,11 +189,11 @@ impl Patches<'_> {
     }
 }
 
-/// Parts of patches whose peaks are in other tasks.
+/// Parts of patches whose peaks are in other tasks, to be used again.
 #[derive(Default)]
 struct Foreign {
     places: FxHashMap<PeakIdx, u32>,
-    parts: Vec<(PeakIdx, PatchSums)>,
+    parts: Vec<PatchSums>,
 }
 
 impl Foreign {
@@ -198,14 +201,18 @@ impl Foreign {
     fn of(&mut self, patch: PeakIdx) -> &mut PatchSums {
         let place = *self.places.entry(patch).or_insert(self.parts.len() as u32) as usize;
         if place == self.parts.len() {
-            self.parts.push((patch, PatchSums::default()));
+            self.parts.push(PatchSums::default());
         }
-        &mut self.parts[place].1
+        &mut self.parts[place]
     }
 
-    fn in_order(mut self) -> Vec<(PeakIdx, PatchSums)> {
-        self.parts.sort_unstable_by_key(|part| part.0);
-        self.parts
+    /// Hands all of them over, by ascending patch.
+    fn take(&mut self) -> Vec<(PeakIdx, PatchSums)> {
+        let mut order: Vec<(PeakIdx, u32)> = self.places.drain().collect();
+        order.sort_unstable();
+        let parts = order.into_iter().map(|(patch, place)| (patch, self.parts[place as usize])).collect();
+        self.parts.clear();
+        parts
     }
 }
 

@@ -15,6 +15,7 @@ use inselberg_kernels::phew::saddle;
 use inselberg_tasks::Bodies;
 use parking_lot::Mutex;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// What gives the ends of ascents their slots. Called once, in the thread of the rank; may wait for others.
@@ -27,7 +28,7 @@ pub fn run(patches: &Patches, crew: &Crew) -> Vec<Edge> {
     let sizes = &local.n_cells;
     let (plan, [find]) = crew.plan("saddles", sizes, |planner| [cell_stage(planner, "saddles", sizes, FIND)]);
     let forests = Made::new(local.n_cells.len());
-    let body = |i| forests.put(i, local.forest(i, local.contacts(i)));
+    let body = |i| forests.put(i, local.contacts(i, |edges| local.forest(i, edges)));
     crew.run("saddles", &plan, Bodies::of(&plan).on(find, body));
     in_order(forests.all().concat())
 }
@@ -65,16 +66,15 @@ pub fn run_shared<E>(
             }
         })
         .on(find, |i| {
-            let edges = local.contacts(i);
-            match edges.iter().all(|edge| edge.peaks.iter().all(|p| is_own(*p))) {
+            local.contacts(i, |edges| match edges.iter().all(|edge| edge.peaks.iter().all(|p| is_own(*p))) {
                 true => closed.put(i, local.forest(i, edges)),
-                false => open.put(i, Mutex::new(edges)),
-            }
+                false => open.put(i, Mutex::new(edges.to_vec())),
+            })
         })
         .on(thin, |i| {
             if let (Some(edges), Some(slots)) = (open.get(i), slots.get()) {
                 let edges = renamed(std::mem::take(&mut *edges.lock()), slots);
-                thinned.put(i, local.thinned(edges));
+                thinned.put(i, local.thinned(&edges));
             }
         });
     // After an error the workers finish, to no use, what they can without names.
@@ -106,33 +106,34 @@ impl<'a> Local<'a> {
         Self { patches, n_cells, pairs: Rooms::default(), scratch: Rooms::default() }
     }
 
-    /// Contacts of the cells of a task, between ends.
-    fn contacts(&self, task: u32) -> Vec<Edge> {
+    /// Does something with the contacts of the cells of a task, between ends.
+    fn contacts<R>(&self, task: u32, work: impl FnOnce(&[Edge]) -> R) -> R {
         let Patches { mesh, tests, labels, tasks, .. } = self.patches;
         self.pairs.with(|pairs| {
             saddle::contacts(mesh, tests, labels, tasks[task as usize].clone(), pairs);
-            pairs.take()
+            let done = work(pairs.edges());
+            pairs.clear();
+            done
         })
     }
 
     /// The forest of contacts of a task, most of which are between its own ends.
-    fn forest(&self, task: u32, mut edges: Vec<Edge>) -> Vec<Edge> {
+    fn forest(&self, task: u32, edges: &[Edge]) -> Vec<Edge> {
         let cells = cells_of(self.patches.mesh, self.patches.tests, &self.patches.tasks[task as usize]);
         let [first, end] = [cells.start, cells.end].map(|c| PeakIdx::new(self.patches.ends.before(c)));
-        self.scratch.with(|scratch| {
-            scratch.expect(first..end);
-            reduce(&mut edges, scratch);
-        });
-        edges
+        self.reduced(edges, first..end)
     }
 
     /// The forest of any contacts.
-    fn thinned(&self, mut edges: Vec<Edge>) -> Vec<Edge> {
+    fn thinned(&self, edges: &[Edge]) -> Vec<Edge> {
+        self.reduced(edges, PeakIdx(0)..PeakIdx(0))
+    }
+
+    fn reduced(&self, edges: &[Edge], expected: Range<PeakIdx>) -> Vec<Edge> {
         self.scratch.with(|scratch| {
-            scratch.expect(PeakIdx(0)..PeakIdx(0));
-            reduce(&mut edges, scratch);
-        });
-        edges
+            scratch.expect(expected);
+            reduce(edges, scratch)
+        })
     }
 }
 

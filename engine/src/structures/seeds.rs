@@ -1,6 +1,5 @@
 //! The clump of every peak, and the tree of the clumps, which every rank holds.
 
-use crate::amr::chunks;
 use crate::peaks::Peaks;
 use crate::ranks::pointers::{Bare, Lead, Step, Target, lead_of, resolve};
 use bytemuck::{Pod, Zeroable};
@@ -8,13 +7,10 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut_in_order, is_noise};
-use inselberg_kernels::phew::label::compress;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
+use inselberg_kernels::pointers::root;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
-/// Peaks whose chains are followed at once.
-const RUN: usize = 1 << 14;
 
 /// A peak that is no noise, and all that its clump takes from it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
@@ -203,13 +199,13 @@ struct Chains<'a> {
 struct Ends<'a> {
     peaks: &'a Peaks,
     rank: u32,
-    /// An own peak, or behind these the exits.
+    /// An own peak further on, or behind these the exits; roots where chains come to.
     up: Vec<AtomicU32>,
 }
 
 impl Ends<'_> {
     fn of(&self, peak: usize) -> Step<Bare> {
-        let end = self.up[peak].load(Relaxed) as usize;
+        let end = root(&self.up, peak as u32) as usize;
         match end.checked_sub(self.peaks.len()) {
             Some(exit) => Step::Exit(exit),
             None => Step::End(Bare::end(Target { rank: self.rank, index: self.peaks.global[end].0 })),
@@ -245,7 +241,6 @@ impl<'a> Chains<'a> {
         let up: Vec<AtomicU32> =
             (0..n + leaving.len()).into_par_iter().map(|i| AtomicU32::new(first(i) as u32)).collect();
         leaving.iter().enumerate().for_each(|(exit, &i)| up[i].store((n + exit) as u32, Relaxed));
-        chunks(n, RUN).into_par_iter().for_each(|run| compress(&up, run));
         Self { ends: Ends { peaks, rank, up }, exits: leaving.iter().map(onward).collect(), seeds }
     }
 

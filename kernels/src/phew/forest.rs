@@ -134,25 +134,25 @@ impl LocalIds {
     }
 }
 
-/// Leaves of `edges` the maximum spanning forest, in falling order.
+/// The maximum spanning forest of `edges`, in falling order.
 ///
 /// Edges are taken in that order and kept where they join two trees (Kruskal). Costs a sort; `scratch` grows to
 /// the number of peaks named.
-pub fn reduce(edges: &mut Vec<Edge>, scratch: &mut Scratch) {
+#[must_use]
+pub fn reduce(edges: &[Edge], scratch: &mut Scratch) -> Vec<Edge> {
     let Scratch { ids, sets, order } = scratch;
     sort(edges, order);
     ids.others.clear();
     sets.reset(ids.dense.len());
-    let mut taken = Vec::new();
-    for &(_, i) in order.iter() {
-        let edge = edges[i as usize];
-        let roots = edge.peaks.map(|peak| sets.root_of(ids.of(peak)));
-        if roots[0] != roots[1] {
+    order.retain(|&(_, i)| {
+        let roots = edges[i as usize].peaks.map(|peak| sets.root_of(ids.of(peak)));
+        let joins = roots[0] != roots[1];
+        if joins {
             sets.join(roots[0], roots[1]);
-            taken.push(edge);
         }
-    }
-    *edges = taken;
+        joins
+    });
+    order.iter().map(|&(_, i)| edges[i as usize]).collect()
 }
 
 /// The places of edges in falling order. Saddles are above 0, so their bits are in the same order as they are.

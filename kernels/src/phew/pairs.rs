@@ -88,9 +88,14 @@ impl Pairs {
         }
     }
 
-    /// Everything that was added, and nothing left.
-    pub fn take(&mut self) -> Vec<Edge> {
+    /// The greatest contact of every pair.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// Forgets all of them, and keeps their room.
+    pub fn clear(&mut self) {
         self.slots.fill(FREE);
-        std::mem::take(&mut self.edges)
+        self.edges.clear();
     }
 }

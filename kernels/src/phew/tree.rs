@@ -45,7 +45,11 @@ impl MergeTree {
         let mut tree = Self { death: vec![Death::NEVER; rho.len()], rho };
         let mut cells = vec![[TestIdx::NONE; 2]; tree.rho.len()];
         let mut elders = Elders::new(tree.rho.len());
-        for edge in edges {
+        let ahead = edges.iter().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
+        for (edge, ahead) in edges.iter().zip(ahead) {
+            if let Some(ahead) = ahead {
+                ahead.peaks.into_iter().for_each(|p| elders.shorten(p));
+            }
             let roots = edge.peaks.map(|p| elders.root(p));
             if roots[0] == roots[1] {
                 continue;
@@ -131,6 +135,9 @@ impl MergeTree {
     }
 }
 
+/// How many edges ahead paths are shortened, so that they are in the cache by the time they are asked for.
+const AHEAD: usize = 16;
+
 /// Components, each known by its greatest peak.
 #[derive(Debug, Clone)]
 pub(super) struct Elders(Vec<PeakIdx>);
@@ -148,6 +155,13 @@ impl Elders {
             peak = over;
         }
         peak
+    }
+
+    /// Takes a step of the path from `peak` out.
+    #[inline]
+    fn shorten(&mut self, peak: PeakIdx) {
+        let over = self.0[peak.at()];
+        self.0[peak.at()] = self.0[over.at()];
     }
 
     /// Ends the component of the root `dying` in that of `elder`.
