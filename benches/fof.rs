@@ -20,6 +20,10 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+/// That of the command.
+#[global_allocator]
+static ALLOCATOR: inselberg::pages::HugePages = inselberg::pages::HugePages;
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let arg = |i: usize, default: &str| args.get(i).cloned().unwrap_or(default.into());
