@@ -22,7 +22,6 @@ const TASK_CELLS: u32 = 1 << 13;
 pub fn cut_tasks(mesh: &Mesh, tests: &TestCells) -> Vec<Range<usize>> {
     let mut tasks = Vec::new();
     let (mut start, mut before) = (0, 0);
-
     for (s, super_brick) in mesh.supers().iter().enumerate() {
         let upto = tests.first[mesh.bricks_of(super_brick).end];
         if upto - before >= TASK_CELLS || s + 1 == mesh.supers().len() {
