@@ -124,7 +124,7 @@ pub struct Segmentation {
 pub struct Task<'a> {
     /// The field; over several ranks that of the own cells and of those about them.
     pub field: &'a AmrField,
-    /// The test cells shared with other ranks; [`ALONE`] on a rank alone.
+    /// The test cells shared with other ranks; [`ALONE`](crate::ranks::links::ALONE) on a rank alone.
     pub links: &'a TestLinks,
     /// Further values of the test cells.
     pub extra: &'a TestFields,

@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// By how much a density in single precision must exceed another that the densities themselves, and
 /// so their means with any lower one, differ whatever the rounding.
-pub(super) const STRICTLY: f32 = 1.0 + 1.0 / (1 << 20) as f32;
+pub const STRICTLY: f32 = 1.0 + 1.0 / (1 << 20) as f32;
 
 /// The 13 directions in which contacts are looked for, x, y, z.
 const DIRECTIONS: [[i32; 3]; 13] = [
