@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// A 4x4x4 block of cells of one level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Brick {
     /// Position on the grid of bricks: cell position / 4.
     pub position: [u32; 3],

@@ -45,9 +45,8 @@ impl MergeTree {
         let mut tree = Self { death: vec![Death::NEVER; rho.len()], rho };
         let mut cells = vec![[TestIdx::NONE; 2]; tree.rho.len()];
         let mut elders = Elders::new(tree.rho.len());
-        let ahead = edges.iter().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
-        for (edge, ahead) in edges.iter().zip(ahead) {
-            if let Some(ahead) = ahead {
+        for (i, edge) in edges.iter().enumerate() {
+            if let Some(ahead) = edges.get(i + AHEAD) {
                 ahead.peaks.into_iter().for_each(|p| elders.shorten(p));
             }
             let roots = edge.peaks.map(|p| elders.root(p));

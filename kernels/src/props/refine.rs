@@ -96,8 +96,7 @@ impl<'a> Refiner<'a> {
                 let local = std::array::from_fn(|a| (place[a] - i64::from(super_brick[a] << 2)) as i32);
                 let brick = around.brick(mesh, local);
                 if !brick.is_none() {
-                    let Brick { first, exists, .. } = mesh.bricks()[brick.at()];
-                    *slot = Cells { first, exists };
+                    *slot = mesh.bricks()[brick.at()];
                 }
             }
         }
@@ -116,16 +115,9 @@ const PLACES: [[usize; 3]; 27] = {
     places
 };
 
-/// The cells of a brick; none of one that is not there.
-#[derive(Clone, Copy, Default)]
-struct Cells {
-    first: u32,
-    exists: u64,
-}
-
-/// The 2x2x2 bricks of a level in which the 27 cells about a cell, or what covers them, lie.
+/// The 2x2x2 bricks of a level in which the 27 cells about a cell, or what covers them, lie. One that is not there has no cells.
 struct Near {
-    bricks: [Cells; 8],
+    bricks: [Brick; 8],
     /// For each axis and step along it: which of the two bricks, and the part of the bit in it.
     part: [[(u8, u8); 3]; 3],
 }
@@ -140,16 +132,14 @@ impl Near {
                 ((((at(step) >> 2) - (at(-1) >> 2)) as u8) << a, local::bit_of(along) as u8)
             })
         });
-        Self { bricks: [Cells::default(); 8], part }
+        Self { bricks: [Brick::default(); 8], part }
     }
 
     /// The cell at a place, 0 to 2 along each axis.
     #[inline(always)]
     fn cell(&self, place: [usize; 3]) -> Option<CellIdx> {
         let [x, y, z]: [(u8, u8); 3] = std::array::from_fn(|a| self.part[a][place[a]]);
-        let Cells { first, exists } = self.bricks[usize::from(x.0 | y.0 | z.0) & 7];
-        let bit = u32::from(x.1 | y.1 | z.1) & 63;
-        (exists >> bit & 1 == 1).then(|| CellIdx(first + local::rank(exists, bit)))
+        self.bricks[usize::from(x.0 | y.0 | z.0) & 7].cell(u32::from(x.1 | y.1 | z.1))
     }
 }
 
