@@ -15,7 +15,7 @@ use inselberg::phew::Rules;
 use inselberg::ranks::links::ALONE;
 use inselberg::stages::load::domain;
 use inselberg::stages::properties::Patches;
-use inselberg::stages::{ascent, cells_of, cut_tasks, label, saddle, tests};
+use inselberg::stages::{Region, ascent, cut_by, cut_tasks, label, saddle, tests};
 use inselberg::synth::THRESHOLD;
 use inselberg::tasks::{Bodies, Planner, Team};
 use inselberg_comm::Comm;
@@ -87,9 +87,8 @@ fn stages(criterion: &mut Criterion) {
     let even = cut_tasks(mesh, &found);
     let climbed = ascent::run(mesh, &found, Rules::Paper, &ALONE, &even, &Comm::solo(), crew);
     let (ends, labels) = label::run(&climbed.expect("one rank").up, crew);
-    let half = even.partition_point(|task| cells_of(mesh, &found, task).end * 2 < found.len());
-    let mut uneven = even[..half].to_vec();
-    uneven.push(even[half].start..even[even.len() - 1].end);
+    let (half, size) = (found.len() / 2, found.len() / even.len());
+    let uneven = cut_by(mesh, &found, |before| if before < half { size } else { found.len() });
     for (name, tasks) in [("balanced", &even[..]), ("unbalanced", &uneven[..])] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(20).throughput(Throughput::Elements(found.len() as u64));
@@ -114,22 +113,22 @@ fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
     let (mesh, tests, rules) = (patches.mesh, patches.tests, Rules::Paper);
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
     let tasks = patches.tasks.par_iter();
-    tasks.clone().for_each(|task| kernel::ascend(mesh, tests, rules, task.clone(), &up));
-    tasks.for_each(|task| ascent::settle_levels(mesh, tests, rules, task.clone(), &up));
+    tasks.clone().for_each(|task| kernel::ascend(mesh, tests, rules, task.supers(), &up));
+    tasks.for_each(|task| ascent::settle_levels(mesh, tests, rules, task, &up));
     up
 }
 
 fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
-    let local = |room: &mut (Pairs, Scratch), task: &Range<usize>| {
-        contacts::contacts(patches.mesh, patches.tests, patches.labels, task.clone(), &mut room.0);
-        let cells = cells_of(patches.mesh, patches.tests, task);
-        let [first, end] = [cells.start, cells.end].map(|c| PeakIdx::new(patches.ends.before(c)));
-        room.1.expect(first..end);
+    let Patches { mesh, tests, labels, ends, tasks, .. } = *patches;
+    let ends_of = |run: Range<usize>| [run.start, run.end].map(|c| PeakIdx::new(ends.before(c)));
+    let local = |room: &mut (Pairs, Scratch), task: &Region| {
+        contacts::contacts(mesh, tests, labels, task.supers(), &mut room.0);
+        room.1.expect(task.cells(mesh, tests).map(|run| ends_of(run)).map(|[first, end]| first..end));
         let edges = reduce(room.0.edges(), &mut room.1);
         room.0.clear();
         edges
     };
-    let forests: Vec<Vec<Edge>> = patches.tasks.par_iter().map_init(Default::default, local).collect();
+    let forests: Vec<Vec<Edge>> = tasks.par_iter().map_init(Default::default, local).collect();
     let mut edges = forests.concat();
     edges.par_sort_unstable_by(Edge::order);
     edges

@@ -3,40 +3,43 @@
 mod verify;
 
 use inselberg::amr::AmrField;
-use inselberg::stages::{cut_tasks, tests};
+use inselberg::stages::{cut_by, tests};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::CellIdx;
-use inselberg_kernels::mesh::{Mesh, Neighbourhood, local};
-use inselberg_kernels::phew::jumps::for_each_contact;
+use inselberg_kernels::ids::{CellIdx, TestIdx};
+use inselberg_kernels::mesh::{Mesh, Neighbourhood};
+use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::ascent::ascend;
+use inselberg_kernels::phew::raise::raise;
 use inselberg_kernels::phew::tests::TestCells;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU32;
 use verify::brute::{Brute, Leaf};
 use verify::meshes::{Field, any_field, place};
 use verify::random::Random;
 
-/// Pairs of test cells of different levels that touch, by index, the coarser first.
-fn contacts_across(mesh: &Mesh, tests: &TestCells, supers: std::ops::Range<usize>) -> BTreeSet<[usize; 2]> {
-    let mut pairs = BTreeSet::new();
-    for_each_contact(mesh, tests, supers, |contact| {
-        for bit in local::bits(contact.fine) {
-            let fine = tests.at(contact.brick, bit).expect("contacts are between test cells");
-            pairs.insert([contact.coarse.at(), fine.at()]);
-        }
-    });
-    pairs
+/// The densest neighbour of every test cell, however the mesh is cut into tasks.
+fn check_ascent(brute: &Brute, amr: &AmrField, tests: &TestCells) {
+    let greater = |a: usize, b: &usize| if tests.exceeds(idx(*b), idx(a)) { *b } else { a };
+    let expected: Vec<usize> =
+        (0..tests.len()).map(|c| brute.neighbours[c].iter().fold(c, greater)).collect();
+    for least in [1, 20, usize::MAX] {
+        assert_eq!(ascended(&amr.mesh, tests, least), expected, "tasks of {least} cells");
+    }
 }
 
-fn check_across(brute: &Brute, amr: &AmrField, tests: &TestCells) {
-    let level = |c: usize| brute.cells[c].level;
-    let expected: BTreeSet<[usize; 2]> = (0..brute.cells.len())
-        .flat_map(|a| brute.neighbours[a].iter().map(move |&b| [a, b]))
-        .filter(|&[a, b]| level(a) < level(b))
-        .collect();
-    assert_eq!(contacts_across(&amr.mesh, tests, 0..amr.mesh.supers().len()), expected);
-    let by_task = cut_tasks(&amr.mesh, tests).into_iter();
-    let found: BTreeSet<_> = by_task.flat_map(|task| contacts_across(&amr.mesh, tests, task)).collect();
-    assert_eq!(found, expected, "task by task");
+fn idx(cell: usize) -> TestIdx {
+    TestIdx(cell as u32)
+}
+
+fn ascended(mesh: &Mesh, tests: &TestCells, least: usize) -> Vec<usize> {
+    let rules = Rules::Paper;
+    let up: Vec<AtomicU32> = (0..tests.len()).map(|_| AtomicU32::default()).collect();
+    let tasks = cut_by(mesh, tests, |_| least);
+    let later = tasks.iter().rev().flat_map(|task| ascend(mesh, tests, rules, task.supers(), &up));
+    // All have ascended before the first is told of what lies in other tasks.
+    let later: Vec<_> = later.collect();
+    later.into_iter().for_each(|[coarse, fine]| raise(mesh, tests, rules, &up, coarse, fine));
+    up.into_iter().map(|up| up.into_inner() as usize).collect()
 }
 
 /// Leaves of the level of each brick that touch the brick's own, by the 27 bricks around it.
@@ -86,7 +89,7 @@ fn check_look_ups(field: &Field, amr: &AmrField) {
 fn check(field: &Field, threshold: f64) {
     let brute = Brute::new(&field.domain, &field.leaves, threshold);
     for amr in [Some(field.leaves_as_amr()), field.octs_as_amr()].iter().flatten() {
-        check_across(&brute, amr, &tests::find(amr, threshold));
+        check_ascent(&brute, amr, &tests::find(amr, threshold));
         check_within(field, &amr.mesh);
         check_look_ups(field, amr);
     }
@@ -116,7 +119,7 @@ fn whole_super_bricks() {
         }
         let brute = Brute::new(&field.domain, &field.leaves, 0.0);
         let amr = field.leaves_as_amr();
-        check_across(&brute, &amr, &tests::find(&amr, 0.0));
+        check_ascent(&brute, &amr, &tests::find(&amr, 0.0));
         check_within(&field, &amr.mesh);
         check_look_ups(&field, &amr);
     }
@@ -140,6 +143,6 @@ fn jumps_of_many_levels() {
         let brute = Brute::new(&field.domain, &field.leaves, 0.0);
         assert_eq!(brute.neighbours[0].len(), 4, "jump {jump}");
         let amr = field.leaves_as_amr();
-        check_across(&brute, &amr, &tests::find(&amr, 0.0));
+        check_ascent(&brute, &amr, &tests::find(&amr, 0.0));
     }
 }

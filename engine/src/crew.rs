@@ -1,8 +1,10 @@
 //! Who works on a rank: the team that runs graphs of tasks, and who hears of it.
 
 use crate::observe::{Observer, Silent};
+use bytemuck::Pod;
 use inselberg_tasks::{Bodies, Plan, Planner, Stage, Team};
 use parking_lot::Mutex;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -187,6 +189,22 @@ impl<T> Made<T> {
     /// Everything, in order; what was not made is left out.
     pub fn all(self) -> Vec<T> {
         self.0.into_iter().filter_map(OnceLock::into_inner).collect()
+    }
+}
+
+impl<T: Pod + Send + Sync> Made<Vec<T>> {
+    /// All lists as one, in order.
+    pub fn joined(self) -> Vec<T> {
+        let parts = self.all();
+        let mut whole: Vec<T> = bytemuck::zeroed_vec(parts.iter().map(Vec::len).sum());
+        let (mut left, mut places) = (whole.as_mut_slice(), Vec::with_capacity(parts.len()));
+        for part in &parts {
+            let (place, rest) = left.split_at_mut(part.len());
+            places.push(place);
+            left = rest;
+        }
+        places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part));
+        whole
     }
 }
 

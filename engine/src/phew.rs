@@ -16,10 +16,10 @@ use crate::ranks::pointers::Target;
 use crate::ranks::{forest, labels};
 use crate::stages::ascent::Climbed;
 use crate::stages::properties::{Patches, TestFields};
-use crate::stages::{self, ascent, label, properties, saddle};
+use crate::stages::{self, Region, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::{Mesh, MeshError};
 use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::label::PeakSet;
@@ -27,7 +27,6 @@ use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::props::combine::SizedBox;
 use inselberg_kernels::props::{PatchSums, PatchValues};
 use rayon::prelude::*;
-use std::ops::Range;
 
 pub use inselberg_kernels::phew::Rules;
 
@@ -196,7 +195,7 @@ struct View<'a> {
     mesh: &'a Mesh,
     tests: &'a TestCells,
     ends: &'a PeakSet,
-    tasks: &'a [Range<usize>],
+    tasks: &'a [Region],
     own: &'a [u64],
 }
 
@@ -221,7 +220,7 @@ struct Contacts {
 
 /// The contacts of a rank alone.
 fn alone(comm: &Comm, patches: &Patches, locator: &Locator, crew: &Crew) -> Result<Contacts, CommError> {
-    let mut own = own_peaks(|_| true, patches.ends, patches.tests, locator);
+    let mut own = peaks_at(patches.ends, patches.tests, locator);
     let n_global = number(comm, &mut own)?;
     let known = PeakComm::new(comm.rank(), own, n_global, &[]);
     Ok(Contacts { edges: saddle::run(patches, crew), known, slots: Vec::new(), next: Vec::new() })
@@ -241,7 +240,9 @@ fn shared(
     let mut known = PeakComm::default();
     let naming = || {
         comm.at("labels");
-        let mut own = own_peaks(is_own, patches.ends, patches.tests, locator);
+        let mut own = peaks_at(patches.ends, patches.tests, locator);
+        let mut ends = (0..).map(PeakIdx);
+        own.retain(|_| ends.next().is_some_and(is_own));
         let n_global = number(comm, &mut own)?;
         let ghosts = labels::follow(comm, links, origins, &kinds, patches.labels, &own)?;
         known = PeakComm::new(comm.rank(), own, n_global, &ghosts);
@@ -254,24 +255,23 @@ fn shared(
     Ok(Contacts { edges, known, slots, next })
 }
 
-/// Density, level and position of every own peak, in the order of the cells.
-fn own_peaks(
-    is_own: impl Fn(PeakIdx) -> bool + Sync,
-    ends: &PeakSet,
-    tests: &TestCells,
-    locator: &Locator,
-) -> Vec<KnownPeak> {
-    let peak = |cell: TestIdx| {
-        let (level, ijk) = locator.locate(cell);
-        KnownPeak { rho: tests.rho[cell.at()], level: u32::from(level), ijk, ..KnownPeak::default() }
-    };
-    let of_run = |run: Range<usize>| {
-        let numbers = (ends.before(run.start)..).map(PeakIdx::new);
-        let own = ends.cells(run).zip(numbers).filter(|(_, end)| is_own(*end));
-        own.map(|(cell, _)| peak(cell)).collect::<Vec<_>>()
-    };
-    let parts: Vec<_> = chunks(tests.len(), RUN).into_par_iter().map(of_run).collect();
-    parts.concat()
+/// Density, level and position of every end of ascents, in the order of the cells.
+fn peaks_at(ends: &PeakSet, tests: &TestCells, locator: &Locator) -> Vec<KnownPeak> {
+    let mut peaks: Vec<KnownPeak> = bytemuck::zeroed_vec(ends.len());
+    let (mut left, mut jobs) = (peaks.as_mut_slice(), Vec::new());
+    for run in chunks(tests.len(), RUN) {
+        let (part, rest) = left.split_at_mut(ends.before(run.end) - ends.before(run.start));
+        jobs.push((run, part));
+        left = rest;
+    }
+    jobs.into_par_iter().for_each(|(run, part)| {
+        for (peak, cell) in part.iter_mut().zip(ends.cells(run)) {
+            let (level, ijk) = locator.locate(cell);
+            let (rho, level) = (tests.rho[cell.at()], u32::from(level));
+            *peak = KnownPeak { rho, level, ijk, ..KnownPeak::default() };
+        }
+    });
+    peaks
 }
 
 /// Test cells whose peaks are listed at once.

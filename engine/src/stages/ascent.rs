@@ -1,15 +1,15 @@
 //! The densest neighbour of every test cell.
 
-use super::cells_of;
-use crate::crew::{Crew, cell_stage};
+use super::Region;
+use crate::crew::{Crew, Made, cell_stage};
 use crate::ranks::links::TestLinks;
 use crate::ranks::pointers::Target;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::mesh::Mesh;
+use inselberg_kernels::phew::raise::raise;
 use inselberg_kernels::phew::tests::TestCells;
-use inselberg_kernels::phew::{Rules, ascent, jumps};
+use inselberg_kernels::phew::{Rules, ascent};
 use inselberg_tasks::Bodies;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// What [`run`] finds.
@@ -31,18 +31,18 @@ pub fn run(
     tests: &TestCells,
     rules: Rules,
     links: &TestLinks,
-    tasks: &[Range<usize>],
+    tasks: &[Region],
     comm: &Comm,
     crew: &Crew,
 ) -> Result<Climbed, CommError> {
     // Untouched zeros: whoever first ascends from a cell brings its page in, near itself.
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
-    let n_cells: Vec<usize> = tasks.iter().map(|task| cells_of(mesh, tests, task).len()).collect();
+    let n_cells: Vec<usize> = tasks.iter().map(|task| task.n_cells(mesh, tests)).collect();
     let is_alone = comm.n_ranks() == 1;
     let name = if is_alone { "ascent" } else { "ascent over ranks" };
     let (plan, [climb, settle, contrast, ask]) = crew.plan(name, &n_cells, |planner| {
         let climb = cell_stage(planner, "ascent", &n_cells, 25);
-        let settle = cell_stage(planner, "levels", &n_cells, 2);
+        let settle = cell_stage(planner, "levels", &n_cells, 1);
         let contrast = cell_stage(planner, "contrast", &n_cells, 1);
         planner.first_touch(climb, n_cells.iter().map(|n| 4 * *n as u64));
         planner.after(settle, climb);
@@ -50,12 +50,18 @@ pub fn run(
         let ask = if is_alone { climb } else { crew.call(planner, "origins of ghosts", climb) };
         [climb, settle, contrast, ask]
     });
-    let task = |i: u32| tasks[i as usize].clone();
+    let task = |i: u32| &tasks[i as usize];
+    let later = Made::new(tasks.len());
     let mut origins = Ok(Vec::new());
     let mut bodies = Bodies::of(&plan)
-        .on(climb, |i| ascent::ascend(mesh, tests, rules, task(i), &up))
-        .on(settle, |i| settle_levels(mesh, tests, rules, task(i), &up))
-        .on(contrast, |i| ascent::demand_contrast(tests, rules, cells_of(mesh, tests, &task(i)), &up));
+        .on(climb, |i| later.put(i, ascent::ascend(mesh, tests, rules, task(i).supers(), &up)))
+        .on(settle, |i| {
+            let later = later.get(i).into_iter().flatten();
+            later.for_each(|&[coarse, fine]| raise(mesh, tests, rules, &up, coarse, fine));
+        })
+        .on(contrast, |i| {
+            task(i).cells(mesh, tests).for_each(|run| ascent::demand_contrast(tests, rules, run, &up));
+        });
     if !is_alone {
         // An error is for after the run: the workers lose nothing by finishing.
         bodies = bodies.on_caller(ask, |_| {
@@ -67,21 +73,4 @@ pub fn run(
     crew.run("ascent", &plan, bodies);
     links.ghosts().for_each(|ghost| up[ghost.at()].store(ghost.0, Relaxed));
     Ok(Climbed { up, origins: origins? })
-}
-
-/// Lets coarser cells know of the finer ones in the super-bricks of a task that touch them: the densest in each
-/// brick is enough. After the ascent within levels; any number of callers may work on `up` at a time.
-pub fn settle_levels(mesh: &Mesh, tests: &TestCells, rules: Rules, task: Range<usize>, up: &[AtomicU32]) {
-    jumps::for_each_contact(mesh, tests, task, |contact| {
-        let (densest, is_alone) = contact.densest(tests);
-        let rho = tests.rho[densest.at()];
-        if rho < tests.rho[contact.coarse.at()] {
-            return;
-        }
-        let raise = |fine| ascent::raise(mesh, tests, rules, up, contact.coarse, fine);
-        match is_alone {
-            true => raise(densest),
-            false => contact.fine_cells(tests).filter(|f| tests.rho[f.at()] == rho).for_each(raise),
-        }
-    });
 }

@@ -1,6 +1,6 @@
 //! The sums of every patch, and the positions of peaks and saddles.
 
-use super::cells_of;
+use super::Region;
 use crate::amr::AmrField;
 use crate::crew::{Crew, Rooms};
 use crate::ranks::peak_comm::KnownPeak;
@@ -42,7 +42,7 @@ pub struct Patches<'a> {
     /// The patch of each test cell, by slot.
     pub labels: &'a [PeakIdx],
     /// The test cells' tasks.
-    pub tasks: &'a [Range<usize>],
+    pub tasks: &'a [Region],
     /// For each brick its own cells; empty where all are.
     pub own: &'a [u64],
 }
@@ -82,46 +82,54 @@ impl Patches<'_> {
     ) -> Vec<PatchSums> {
         // Untouched zeros: whoever adds to them first makes them no sums.
         let mut sums: Vec<PatchSums> = bytemuck::zeroed_vec(peaks.len());
-        let mut left = sums.as_mut_slice();
-        let mut jobs = Vec::with_capacity(self.tasks.len());
-        let mut start = 0;
-        for task in self.tasks {
-            let end = self.slots_before(cells_of(self.mesh, self.tests, task).end);
-            let (own, rest) = left.split_at_mut(end - start);
-            jobs.push((task, start, own));
-            (left, start) = (rest, end);
-        }
-        let n_cells =
-            |job: &(&Range<usize>, usize, &mut [PatchSums])| cells_of(self.mesh, self.tests, job.0).len();
+        let jobs: Vec<_> = self.tasks.iter().zip(self.own_sums(&mut sums)).collect();
+        let n_cells = |job: &(&Region, OwnSums)| job.0.n_cells(self.mesh, self.tests);
         let rooms = Rooms::<Foreign>::default();
-        let foreign = crew.map("sums", jobs, n_cells, |(task, start, own)| {
-            let task = task.clone();
+        let foreign = crew.map("sums", jobs, n_cells, |(task, own)| {
             rooms.with(|foreign| match fields.velocity {
-                Some(_) => self.sum_task::<N_SUMS>(task, (start, own), peaks, fields, quanta, foreign),
-                None => self.sum_task::<MOMENTUM>(task, (start, own), peaks, fields, quanta, foreign),
+                Some(_) => self.sum_task::<N_SUMS>(task, own, peaks, fields, quanta, foreign),
+                None => self.sum_task::<MOMENTUM>(task, own, peaks, fields, quanta, foreign),
             })
         });
         merge_foreign(&mut sums, &foreign);
         sums
     }
 
-    /// Adds the cells of one task: to `own` for the patches whose peaks are in it, from `start`; the
-    /// parts of the other patches are handed back, by ascending patch.
+    /// The sums of the patches whose peaks are in each task.
+    fn own_sums<'s>(&self, sums: &'s mut [PatchSums]) -> Vec<OwnSums<'s>> {
+        let mut runs: Vec<(Range<usize>, usize)> = Vec::new();
+        for (i, task) in self.tasks.iter().enumerate() {
+            runs.extend(task.cells(self.mesh, self.tests).map(|run| (run, i)));
+        }
+        runs.sort_unstable_by_key(|(run, _)| run.start);
+        let mut own: Vec<OwnSums> = self.tasks.iter().map(|_| OwnSums::default()).collect();
+        let (mut left, mut start) = (sums, 0);
+        for (run, task) in runs {
+            let end = self.slots_before(run.end);
+            let (part, rest) = left.split_at_mut(end - start);
+            own[task].0.push((start, part));
+            (left, start) = (rest, end);
+        }
+        own
+    }
+
+    /// Adds the cells of one task: to `own` for the patches whose peaks are in it; the parts of the other patches
+    /// are handed back, by ascending patch.
     fn sum_task<const N: usize>(
         &self,
-        task: Range<usize>,
-        (start, own): (usize, &mut [PatchSums]),
+        task: &Region,
+        mut own: OwnSums,
         peaks: &[KnownPeak],
         fields: &TestFields,
         quanta: &[Quantum; N_SUMS],
         foreign: &mut Foreign,
     ) -> Vec<(PeakIdx, PatchSums)> {
-        own.fill(PatchSums::default());
+        own.clear();
         self.for_each_test(task, |test, level, position| {
             let patch = self.labels[test.at()];
             let from = peaks[patch.at()].centre();
             let view = self.view(test, level, position, from, fields);
-            let sums = match own.get_mut(patch.at().wrapping_sub(start)) {
+            let sums = match own.of(patch) {
                 Some(sums) => sums,
                 None => foreign.of(patch),
             };
@@ -169,8 +177,8 @@ impl Patches<'_> {
 
     /// Calls `visit(test cell, level, position)` for every own test cell of a task, in order.
     #[inline(always)]
-    pub fn for_each_test(&self, task: Range<usize>, mut visit: impl FnMut(TestIdx, u8, [u32; 3])) {
-        for s in task {
+    pub fn for_each_test(&self, task: &Region, mut visit: impl FnMut(TestIdx, u8, [u32; 3])) {
+        for s in task.supers() {
             let level = self.mesh.level_of_super(s);
             for b in self.mesh.bricks_of(&self.mesh.supers()[s]) {
                 let position = self.mesh.bricks()[b].position;
@@ -186,6 +194,23 @@ impl Patches<'_> {
                 }
             }
         }
+    }
+}
+
+/// The sums of the patches whose peaks are in a task: from which slot on, a run a level.
+#[derive(Default)]
+struct OwnSums<'a>(Vec<(usize, &'a mut [PatchSums])>);
+
+impl OwnSums<'_> {
+    fn clear(&mut self) {
+        self.0.iter_mut().for_each(|(_, sums)| sums.fill(PatchSums::default()));
+    }
+
+    #[inline(always)]
+    fn of(&mut self, patch: PeakIdx) -> Option<&mut PatchSums> {
+        let runs = self.0.iter_mut();
+        // The deepest have most.
+        runs.rev().find_map(|(start, sums)| sums.get_mut(patch.at().wrapping_sub(*start)))
     }
 }
 

@@ -5,7 +5,6 @@
 //! the forest of a task does not wait for that. It is the same as between slots: the own peaks are in the same
 //! order in both, and contacts between ends that turn out to be of one patch drop out.
 
-use super::cells_of;
 use super::properties::Patches;
 use crate::crew::{Crew, Made, Rooms, cell_stage};
 use inselberg_kernels::ids::PeakIdx;
@@ -30,7 +29,7 @@ pub fn run(patches: &Patches, crew: &Crew) -> Vec<Edge> {
     let forests = Made::new(local.n_cells.len());
     let body = |i| forests.put(i, local.contacts(i, |edges| local.forest(i, edges)));
     crew.run("saddles", &plan, Bodies::of(&plan).on(find, body));
-    in_order(forests.all().concat())
+    in_order(forests.joined())
 }
 
 /// The same over ranks: edges between the slots that `naming` gives to the ends while the workers find
@@ -83,7 +82,7 @@ pub fn run_shared<E>(
         return Err(error);
     }
     let slots = slots.into_inner().unwrap_or_default();
-    let mut edges = renamed(closed.all().concat(), &slots);
+    let mut edges = renamed(closed.joined(), &slots);
     edges.extend(thinned.all().into_iter().flatten());
     Ok((in_order(edges), slots))
 }
@@ -101,8 +100,7 @@ struct Local<'a> {
 
 impl<'a> Local<'a> {
     fn of(patches: &'a Patches<'a>) -> Self {
-        let n_cells = |task| cells_of(patches.mesh, patches.tests, task).len();
-        let n_cells = patches.tasks.iter().map(n_cells).collect();
+        let n_cells = patches.tasks.iter().map(|task| task.n_cells(patches.mesh, patches.tests)).collect();
         Self { patches, n_cells, pairs: Rooms::default(), scratch: Rooms::default() }
     }
 
@@ -110,7 +108,7 @@ impl<'a> Local<'a> {
     fn contacts<R>(&self, task: u32, work: impl FnOnce(&[Edge]) -> R) -> R {
         let Patches { mesh, tests, labels, tasks, .. } = self.patches;
         self.pairs.with(|pairs| {
-            saddle::contacts(mesh, tests, labels, tasks[task as usize].clone(), pairs);
+            saddle::contacts(mesh, tests, labels, tasks[task as usize].supers(), pairs);
             let done = work(pairs.edges());
             pairs.clear();
             done
@@ -119,17 +117,18 @@ impl<'a> Local<'a> {
 
     /// The forest of contacts of a task, most of which are between its own ends.
     fn forest(&self, task: u32, edges: &[Edge]) -> Vec<Edge> {
-        let cells = cells_of(self.patches.mesh, self.patches.tests, &self.patches.tasks[task as usize]);
-        let [first, end] = [cells.start, cells.end].map(|c| PeakIdx::new(self.patches.ends.before(c)));
-        self.reduced(edges, first..end)
+        let Patches { mesh, tests, ends, tasks, .. } = self.patches;
+        let ends_of =
+            |run: Range<usize>| PeakIdx::new(ends.before(run.start))..PeakIdx::new(ends.before(run.end));
+        self.reduced(edges, tasks[task as usize].cells(mesh, tests).map(ends_of))
     }
 
     /// The forest of any contacts.
     fn thinned(&self, edges: &[Edge]) -> Vec<Edge> {
-        self.reduced(edges, PeakIdx(0)..PeakIdx(0))
+        self.reduced(edges, std::iter::empty())
     }
 
-    fn reduced(&self, edges: &[Edge], expected: Range<PeakIdx>) -> Vec<Edge> {
+    fn reduced(&self, edges: &[Edge], expected: impl Iterator<Item = Range<PeakIdx>>) -> Vec<Edge> {
         self.scratch.with(|scratch| {
             scratch.expect(expected);
             reduce(edges, scratch)

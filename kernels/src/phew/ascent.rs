@@ -2,11 +2,11 @@
 //!
 //! This is a separable 3x3x3 maximum over the patch of a brick, in which coarser cells stand at every
 //! place that they cover. It is taken in single precision, and where that does not tell two cells
-//! apart the densities themselves decide. What a coarser cell has to know of finer ones it is told afterwards
-//! ([`super::jumps`]), by [`raise`].
+//! apart the densities themselves decide. Coarser cells are told of finer ones ([`super::raise`]).
 
 use super::Rules;
-use super::patch::{LEN, PLACE, PLANE, Patch, ROW, Values, max3};
+use super::patch::{LEN, PLACE, PLANE, Patch, ROW, max3};
+use super::raise::{Finer, raise};
 use super::surroundings::{Surroundings, Wanted};
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
@@ -18,15 +18,28 @@ use std::ops::Range;
 /// How much denser a neighbour must be for RAMSES to ascend to it.
 const RAMSES_CONTRAST: f64 = 1.0001;
 
-/// For every test cell of the given super-bricks, stores in `up` its densest neighbour of the same
-/// level or a coarser one, or itself where none exceeds it. `up` has one entry a test cell of the mesh.
+/// A coarser cell, and a finer one that it may ascend to.
+pub type Rise = [TestIdx; 2];
+
+/// For every test cell of the given super-bricks, which ascend by level, stores in `up` its densest neighbour, or
+/// itself where none exceeds it: of the same level, of a coarser one, or of a finer one in these super-bricks. `up`
+/// has one entry a test cell of the mesh.
 ///
-/// About 20 ns a cell; touches nothing but `up` of its own cells.
-pub fn ascend(mesh: &Mesh, tests: &TestCells, rules: Rules, supers: Range<usize>, up: &[AtomicU32]) {
+/// What coarser cells elsewhere have to hear of is handed back, to be [raised](raise) once all have ascended. About 25
+/// ns a cell; touches nothing but `up` of its own cells.
+pub fn ascend(
+    mesh: &Mesh,
+    tests: &TestCells,
+    rules: Rules,
+    supers: impl Iterator<Item = usize>,
+    up: &[AtomicU32],
+) -> Vec<Rise> {
+    let mut later = Vec::new();
     wide(
         #[inline(always)]
         || {
             let [mut x3, mut y3, mut z3] = [[0.0; LEN]; 3];
+            let (mut finer, mut done) = (Finer::default(), Done::default());
             for_each_patch(
                 mesh,
                 tests,
@@ -34,9 +47,9 @@ pub fn ascend(mesh: &Mesh, tests: &TestCells, rules: Rules, supers: Range<usize>
                 supers,
                 #[inline(always)]
                 |brick, patch| {
-                    max3::<1>(&patch.rho, &mut x3);
-                    max3::<ROW>(&x3, &mut y3);
-                    max3::<PLANE>(&y3, &mut z3);
+                    max3::<1, LEN>(&patch.rho, &mut x3);
+                    max3::<ROW, LEN>(&x3, &mut y3);
+                    max3::<PLANE, LEN>(&y3, &mut z3);
                     let first = tests.first[brick] as usize;
                     for (n, bit) in local::bits(tests.mask[brick]).enumerate() {
                         let place = usize::from(PLACE[bit as usize]);
@@ -46,10 +59,41 @@ pub fn ascend(mesh: &Mesh, tests: &TestCells, rules: Rules, supers: Range<usize>
                         };
                         up[first + n].store(patch.test[densest], Relaxed);
                     }
+                    done.push(tests.of_bricks(brick..brick + 1));
+                    if patch.has_coarser {
+                        finer.for_each(
+                            patch,
+                            #[inline(always)]
+                            |coarse, fine| match done.has(coarse) {
+                                true => raise(mesh, tests, rules, up, coarse, fine),
+                                false => later.push([coarse, fine]),
+                            },
+                        );
+                    }
                 },
             );
         },
     );
+    later
+}
+
+/// The test cells that have ascended: a few runs, in ascending order.
+#[derive(Default)]
+struct Done(Vec<Range<usize>>);
+
+impl Done {
+    #[inline(always)]
+    fn push(&mut self, cells: Range<usize>) {
+        match self.0.last_mut() {
+            Some(run) if run.end == cells.start => run.end = cells.end,
+            _ => self.0.push(cells),
+        }
+    }
+
+    #[inline(always)]
+    fn has(&self, cell: TestIdx) -> bool {
+        self.0.iter().rev().any(|run| run.contains(&cell.at()))
+    }
 }
 
 /// Calls `work(brick, patch)` with the surroundings of every brick that has test cells.
@@ -58,7 +102,7 @@ pub(super) fn for_each_patch(
     mesh: &Mesh,
     tests: &TestCells,
     labels: Option<&[PeakIdx]>,
-    supers: Range<usize>,
+    supers: impl Iterator<Item = usize>,
     mut work: impl FnMut(usize, &Patch),
 ) {
     let (mut wide, mut patch) = (Surroundings::default(), Patch::EMPTY);
@@ -90,16 +134,20 @@ pub(super) fn for_each_patch(
 /// The one place among the 27 around `place` that holds `value`, the maximum over them; `None` if
 /// there are several. `maxima` are the densities, their maxima along x, and along x and y.
 #[inline(always)]
-fn find_in(maxima: [&Values; 3], value: f32, place: usize) -> Option<usize> {
-    let (place, unique_z) = find_along::<PLANE>(maxima[2], value, place);
-    let (place, unique_y) = find_along::<ROW>(maxima[1], value, place);
-    let (place, unique_x) = find_along::<1>(maxima[0], value, place);
+pub(super) fn find_in<const N: usize>(maxima: [&[f32; N]; 3], value: f32, place: usize) -> Option<usize> {
+    let (place, unique_z) = find_along::<PLANE, N>(maxima[2], value, place);
+    let (place, unique_y) = find_along::<ROW, N>(maxima[1], value, place);
+    let (place, unique_x) = find_along::<1, N>(maxima[0], value, place);
     (unique_x & unique_y & unique_z).then_some(place)
 }
 
 #[inline(always)]
-fn find_along<const OFFSET: usize>(values: &Values, value: f32, place: usize) -> (usize, bool) {
-    debug_assert!(place >= OFFSET && place + OFFSET < LEN);
+fn find_along<const OFFSET: usize, const N: usize>(
+    values: &[f32; N],
+    value: f32,
+    place: usize,
+) -> (usize, bool) {
+    debug_assert!(place >= OFFSET && place + OFFSET < N);
     let hits = usize::from(values[place - OFFSET] == value)
         | usize::from(values[place] == value) << 1
         | usize::from(values[place + OFFSET] == value) << 2;
@@ -130,58 +178,6 @@ fn break_tie(patch: &Patch, tests: &TestCells, rules: Rules, place: usize) -> us
         }
     }
     best
-}
-
-/// Lets `up[cell]` be `candidate` if that is the better one, whoever else tries at the same time.
-///
-/// Lock-free; the outcome is the maximum over all candidates in a total order, whatever their order.
-#[inline]
-pub fn raise(
-    mesh: &Mesh,
-    tests: &TestCells,
-    rules: Rules,
-    up: &[AtomicU32],
-    cell: TestIdx,
-    candidate: TestIdx,
-) {
-    let mut current = up[cell.at()].load(Relaxed);
-    while beats(mesh, tests, rules, cell, candidate, TestIdx(current)) {
-        match up[cell.at()].compare_exchange_weak(current, candidate.0, Relaxed, Relaxed) {
-            Ok(_) => return,
-            Err(now) => current = now,
-        }
-    }
-}
-
-#[inline(always)]
-fn beats(mesh: &Mesh, tests: &TestCells, rules: Rules, cell: TestIdx, a: TestIdx, b: TestIdx) -> bool {
-    let (rho_a, rho_b) = (tests.rho[a.at()], tests.rho[b.at()]);
-    if rho_a != rho_b {
-        return rho_a > rho_b;
-    }
-    match rules {
-        Rules::Paper => a < b,
-        Rules::Ramses => b != cell && probe_order(mesh, tests, cell, a) < probe_order(mesh, tests, cell, b),
-    }
-}
-
-/// When RAMSES probes `neighbour` of `cell`: coarser levels first, then z, y, x.
-#[cold]
-fn probe_order(mesh: &Mesh, tests: &TestCells, cell: TestIdx, neighbour: TestIdx) -> (u8, [i64; 3]) {
-    let (cell_level, cell_at) = tests.locate(mesh, cell);
-    let (level, at) = tests.locate(mesh, neighbour);
-    let extent = mesh.domain().extent(level);
-    let step = std::array::from_fn(|i| {
-        let a = 2 - i;
-        let from = (i64::from(cell_at[a]) << level) >> cell_level;
-        let step = i64::from(at[a]) - from;
-        match mesh.domain().periodic[a] {
-            true if step > extent[a] / 2 => step - extent[a],
-            true if step < -extent[a] / 2 => step + extent[a],
-            _ => step,
-        }
-    });
-    (level, step)
 }
 
 /// Under RAMSES's rules, makes the test cells of `range` whose densest neighbour is not denser by

@@ -7,12 +7,14 @@
 //! rank, and the ranks.
 
 use crate::ids::{PeakIdx, TestIdx};
+use bytemuck::{Pod, Zeroable};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A contact between two patches.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Edge {
     /// Mean density of the two cells.
     pub saddle: f64,
@@ -103,34 +105,46 @@ pub struct Scratch {
 /// Small numbers for the peaks that edges name.
 #[derive(Debug, Default)]
 pub(super) struct LocalIds {
-    /// Peaks of this range are numbered by their place in it, without a look-up.
-    dense: Range<u32>,
+    /// Peaks of these ranges are numbered one after the other, without a look-up.
+    dense: Vec<Range<u32>>,
+    n_dense: u32,
     others: FxHashMap<PeakIdx, u32>,
 }
 
 impl Scratch {
-    /// Announces that most edges of the next call name peaks of `range`: cheaper, nothing else.
-    pub fn expect(&mut self, range: Range<PeakIdx>) {
-        self.ids.dense = range.start.0..range.end.0;
+    /// Announces that most edges of the next call name peaks of the `ranges`, which are few and do not overlap:
+    /// cheaper, nothing else.
+    pub fn expect(&mut self, ranges: impl Iterator<Item = Range<PeakIdx>>) {
+        self.ids.expect(ranges);
     }
 }
 
 impl LocalIds {
     pub fn new(dense: Range<u32>) -> Self {
-        Self { dense, ..Self::default() }
+        Self { n_dense: dense.len() as u32, dense: vec![dense], ..Self::default() }
+    }
+
+    fn expect(&mut self, ranges: impl Iterator<Item = Range<PeakIdx>>) {
+        self.dense.clear();
+        self.dense.extend(ranges.map(|range| range.start.0..range.end.0));
+        self.n_dense = self.dense.iter().map(|range| range.len() as u32).sum();
     }
 
     #[inline(always)]
     pub fn of(&mut self, peak: PeakIdx) -> u32 {
-        if self.dense.contains(&peak.0) {
-            return peak.0 - self.dense.start;
+        let mut before = 0;
+        for range in &self.dense {
+            if range.contains(&peak.0) {
+                return before + (peak.0 - range.start);
+            }
+            before += range.len() as u32;
         }
-        let next = self.dense.len() as u32 + self.others.len() as u32;
+        let next = self.n_dense + self.others.len() as u32;
         *self.others.entry(peak).or_insert(next)
     }
 
     pub fn len(&self) -> usize {
-        self.dense.len() + self.others.len()
+        self.n_dense as usize + self.others.len()
     }
 }
 
@@ -143,7 +157,7 @@ pub fn reduce(edges: &[Edge], scratch: &mut Scratch) -> Vec<Edge> {
     let Scratch { ids, sets, order } = scratch;
     sort(edges, order);
     ids.others.clear();
-    sets.reset(ids.dense.len());
+    sets.reset(ids.len());
     order.retain(|&(_, i)| {
         let roots = edges[i as usize].peaks.map(|peak| sets.root_of(ids.of(peak)));
         let joins = roots[0] != roots[1];

@@ -139,8 +139,8 @@ pub fn max2<const OFFSET: usize>(values: &Values, out: &mut Values) {
 
 /// The largest of each place and the ones `OFFSET` before and after it.
 #[inline(always)]
-pub fn max3<const OFFSET: usize>(values: &Values, out: &mut Values) {
-    for i in OFFSET..LEN - OFFSET {
+pub fn max3<const OFFSET: usize, const N: usize>(values: &[f32; N], out: &mut [f32; N]) {
+    for i in OFFSET..N - OFFSET {
         out[i] = larger(larger(values[i - OFFSET], values[i]), values[i + OFFSET]);
     }
 }

@@ -16,7 +16,6 @@ use super::tests::TestCells;
 use crate::ids::PeakIdx;
 use crate::mesh::{Mesh, local};
 use crate::wide::{larger, wide};
-use std::ops::Range;
 
 /// By how much a density in single precision must exceed another that the densities themselves, and
 /// so their means with any lower one, differ whatever the rounding.
@@ -41,7 +40,13 @@ const DIRECTIONS: [[i32; 3]; 13] = [
 
 /// Gathers every contact that may be in the forest between the test cells in the given super-bricks and
 /// their neighbours of the same level or a coarser one (so that over all super-bricks none is missed).
-pub fn contacts(mesh: &Mesh, tests: &TestCells, labels: &[PeakIdx], supers: Range<usize>, out: &mut Pairs) {
+pub fn contacts(
+    mesh: &Mesh,
+    tests: &TestCells,
+    labels: &[PeakIdx],
+    supers: impl Iterator<Item = usize>,
+    out: &mut Pairs,
+) {
     wide(
         #[inline(always)]
         || {
@@ -172,14 +177,14 @@ impl BoxMaxima {
     #[inline(always)]
     fn fill_in(&mut self, rho: &Values) {
         max2::<1>(rho, &mut self.x2);
-        max3::<1>(rho, &mut self.x3);
+        max3::<1, LEN>(rho, &mut self.x3);
         max2::<ROW>(&self.x2, &mut self.x2y2);
-        max3::<ROW>(&self.x2, &mut self.x2y3);
+        max3::<ROW, LEN>(&self.x2, &mut self.x2y3);
         max2::<ROW>(&self.x3, &mut self.x3y2);
-        max3::<ROW>(&self.x3, &mut self.x3y3);
-        max3::<PLANE>(&self.x2y3, &mut self.b233);
-        max3::<PLANE>(&self.x2y2, &mut self.b223);
-        max3::<PLANE>(&self.x3y2, &mut self.b323);
+        max3::<ROW, LEN>(&self.x3, &mut self.x3y3);
+        max3::<PLANE, LEN>(&self.x2y3, &mut self.b233);
+        max3::<PLANE, LEN>(&self.x2y2, &mut self.b223);
+        max3::<PLANE, LEN>(&self.x3y2, &mut self.b323);
         max2::<PLANE>(&self.x2y2, &mut self.b222);
         max2::<PLANE>(&self.x3y2, &mut self.b322);
         max2::<PLANE>(&self.x2y3, &mut self.b232);
