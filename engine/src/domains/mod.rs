@@ -8,6 +8,7 @@
 //! rank ever holds more than what it reads, what it owns with the ghosts, and one round of messages.
 
 mod assemble;
+mod bounds;
 mod deposit;
 mod ghosts;
 mod migrate;
@@ -18,10 +19,11 @@ mod share;
 mod splits;
 mod weights;
 
+pub use bounds::{bounds, bounds_of_moving};
 pub use ghosts::{Ghosts, Link};
 pub(crate) use migrate::{picked, rounds};
 pub use particles::for_each_particle_block;
-pub use splits::{Splits, bounds};
+pub use splits::Splits;
 
 use crate::amr::AmrField;
 use crate::crew::{Crew, Weights};

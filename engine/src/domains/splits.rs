@@ -1,5 +1,6 @@
 //! Who owns what: the space-filling curve over the box, cut in one piece a rank.
 
+use super::bounds::{bounds, keys_at};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sfc::morton;
 
@@ -126,66 +127,12 @@ impl Splits {
     }
 }
 
-/// Bits of a bound that are found at a time: few where there are many bounds, as each reduction then takes the time of
-/// its bytes, which double with each bit, and not that of its messages.
-fn digit(n_bounds: usize) -> u32 {
-    match n_bounds {
-        0..=64 => 4,
-        65..=256 => 2,
-        _ => 1,
-    }
-}
-
-/// Collective: the least key of the part of each rank but the first, so that the parts of all keys, sorted,
-/// are as large to one key; above any key where there are none. `keys` are sorted. All ranks search all
-/// bounds at once, four bits a reduction of 15 counts a bound (two bits and three counts on more than 65 ranks, one of
-/// each on more than 257); the result depends on the keys of all ranks together only, and each bound is one of them.
-///
-/// # Errors
-/// When another rank fails.
-pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
-    let n_ranks = comm.n_ranks() as u128;
-    let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
-    let wanted: Vec<u64> = (1..n_ranks).map(|i| (u128::from(n) * i / n_ranks) as u64).collect();
-    keys_at(comm, keys, |n| n as u64, &wanted)
-}
-
 /// The number after `low` and up to `high` that ends in most zeros; `high` where there is none.
 fn roundest(low: u128, high: u128) -> u128 {
     match (low ^ high).checked_ilog2() {
         Some(bit) if low < high => high >> bit << bit,
         _ => high,
     }
-}
-
-/// Collective: of all keys, sorted, the greatest before which lies at most the weight `wanted`; above any key where
-/// there are none. The first n keys here weigh `weight_of(n)`.
-fn keys_at(
-    comm: &Comm,
-    keys: &[u128],
-    weight_of: impl Fn(usize) -> u64,
-    wanted: &[u64],
-) -> Result<Vec<u128>, CommError> {
-    let greatest = keys.last().copied().unwrap_or(0);
-    let n_bits = u64::from(u128::BITS - greatest.leading_zeros());
-    let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
-    let n_bits = comm.all_reduce_counts(&[n_bits], Reduce::Max)?[0] as u32;
-    if n == 0 {
-        return Ok(vec![u128::MAX; wanted.len()]);
-    }
-    let mut bounds = vec![0u128; wanted.len()];
-    let width = digit(wanted.len());
-    for digit in (0..n_bits.div_ceil(width)).rev() {
-        let tried = |bound: u128| (1..1 << width).map(move |d: u128| bound | d << (digit * width));
-        let below = |key: u128| weight_of(keys.partition_point(|k| *k < key));
-        let counts: Vec<u64> = bounds.iter().copied().flat_map(tried).map(below).collect();
-        let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
-        for (i, counts) in counts.chunks_exact((1 << width) - 1).enumerate() {
-            let best = counts.partition_point(|c| *c <= wanted[i]) as u128;
-            bounds[i] |= best << (digit * width);
-        }
-    }
-    Ok(bounds)
 }
 
 #[cfg(test)]

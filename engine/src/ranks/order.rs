@@ -1,6 +1,6 @@
 //! Places in a sorted order over all ranks, and records brought into it.
 
-use crate::domains::bounds;
+use crate::domains::bounds_of_moving;
 use inselberg_comm::{Comm, CommError, Rank};
 use rayon::prelude::*;
 
@@ -16,7 +16,7 @@ pub fn sort<T: bytemuck::Pod>(
 ) -> Result<Vec<(Rank, T)>, CommError> {
     records.sort_unstable_by_key(&key);
     let keys: Vec<u128> = records.iter().map(&key).collect();
-    let bounds = bounds(comm, &keys)?;
+    let bounds = bounds_of_moving(comm, &keys)?;
     let owner = |k: u128| Rank(bounds.partition_point(|b| *b <= k) as u32);
     let came = comm.exchange(super::grouped(&records, |r| (owner(key(r)), *r)))?;
     let mut sorted: Vec<(Rank, T)> =
@@ -58,7 +58,7 @@ mod tests {
 
     /// Keys of a rank: some heaped, some far apart, none on two ranks.
     fn keys(rank: u32, n: u32) -> Vec<u128> {
-        let key = |i: u32| u128::from(i.wrapping_mul(0x9e37_79b9) >> (i % 20)) << (i % 90) << 6;
+        let key = |i: u32| u128::from(i.wrapping_mul(0x9e37_79b9) >> (i % 20)) << (i % 90) << 7;
         let mut keys: Vec<u128> = (0..n).map(|i| key(i * 31 + rank) | u128::from(rank)).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn places_are_those_of_one_sorted_list() {
-        for (n_ranks, n) in [(1, 50), (2, 0), (3, 40), (8, 100), (5, 1)] {
+        for (n_ranks, n) in [(1, 50), (2, 0), (3, 40), (8, 100), (5, 1), (80, 0), (90, 30)] {
             let mut all: Vec<u128> = (0..n_ranks).flat_map(|rank| keys(rank, n + rank)).collect();
             all.sort_unstable();
             let found = run_threads(n_ranks as usize, |comm| {
