@@ -22,6 +22,7 @@ use inselberg_comm::Comm;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::pairs::Pairs;
+use inselberg_kernels::phew::raise::raise;
 use inselberg_kernels::phew::{ascent as kernel, saddle as contacts};
 use rayon::prelude::*;
 use std::hint::black_box;
@@ -113,17 +114,18 @@ fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
     let (mesh, tests, rules) = (patches.mesh, patches.tests, Rules::Paper);
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
     let tasks = patches.tasks.par_iter();
-    tasks.clone().for_each(|task| kernel::ascend(mesh, tests, rules, task.supers(), &up));
-    tasks.for_each(|task| ascent::settle_levels(mesh, tests, rules, task, &up));
+    let later: Vec<_> = tasks.map(|task| kernel::ascend(mesh, tests, rules, task.supers(), &up)).collect();
+    later.par_iter().flatten_iter().for_each(|&[coarse, fine]| raise(mesh, tests, rules, &up, coarse, fine));
     up
 }
 
 fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
     let Patches { mesh, tests, labels, ends, tasks, .. } = *patches;
-    let ends_of = |run: Range<usize>| [run.start, run.end].map(|c| PeakIdx::new(ends.before(c)));
+    let ends_of =
+        |run: Range<usize>| PeakIdx::new(ends.before(run.start))..PeakIdx::new(ends.before(run.end));
     let local = |room: &mut (Pairs, Scratch), task: &Region| {
         contacts::contacts(mesh, tests, labels, task.supers(), &mut room.0);
-        room.1.expect(task.cells(mesh, tests).map(|run| ends_of(run)).map(|[first, end]| first..end));
+        room.1.expect(task.cells(mesh, tests).map(ends_of));
         let edges = reduce(room.0.edges(), &mut room.1);
         room.0.clear();
         edges

@@ -139,7 +139,7 @@ fn by_parts(
 /// The `i`th of places among `n` that are spread evenly however many follow each other.
 fn quantile(i: usize, n: usize) -> usize {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    (u128::from((i as u64).wrapping_mul(GOLDEN)) * n as u128 >> 64) as usize
+    ((u128::from((i as u64).wrapping_mul(GOLDEN)) * n as u128) >> 64) as usize
 }
 
 fn in_words(key: u128, number: u64) -> [u64; 3] {
