@@ -19,14 +19,12 @@ use inselberg::stages::{Region, ascent, cut_by, cut_tasks, label, saddle, tests}
 use inselberg::synth::THRESHOLD;
 use inselberg::tasks::{Bodies, Planner, Team};
 use inselberg_comm::Comm;
-use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::pairs::Pairs;
 use inselberg_kernels::phew::raise::raise;
 use inselberg_kernels::phew::{ascent as kernel, saddle as contacts};
 use rayon::prelude::*;
 use std::hint::black_box;
-use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 /// Tasks that do nothing.
@@ -121,11 +119,9 @@ fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
 
 fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
     let Patches { mesh, tests, labels, ends, tasks, .. } = *patches;
-    let ends_of =
-        |run: Range<usize>| PeakIdx::new(ends.before(run.start))..PeakIdx::new(ends.before(run.end));
     let local = |room: &mut (Pairs, Scratch), task: &Region| {
         contacts::contacts(mesh, tests, labels, task.supers(), &mut room.0);
-        room.1.expect(task.cells(mesh, tests).map(ends_of));
+        room.1.expect(task.cells(mesh, tests).map(|run| ends.indices(run)));
         let edges = reduce(room.0.edges(), &mut room.1);
         room.0.clear();
         edges

@@ -1,5 +1,6 @@
 //! A density on an octree, however it came about: from a snapshot or from cells someone else owns.
 
+use crate::pieces::chunks;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{LevelCells, Mesh, MeshError};
 use inselberg_kernels::sfc::{morton, morton63};
@@ -95,9 +96,4 @@ pub(crate) fn morton_order(positions: &[[u32; 3]]) -> Vec<u32> {
         order.par_sort_unstable_by_key(|&i| morton(positions[i as usize]));
     }
     order
-}
-
-/// `0..n` in runs of `size`.
-pub(crate) fn chunks(n: usize, size: usize) -> Vec<std::ops::Range<usize>> {
-    (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
 }

@@ -72,6 +72,7 @@ pub mod observe;
 pub mod pages;
 pub mod peaks;
 pub mod phew;
+mod pieces;
 pub mod prelude;
 pub mod project;
 pub mod ranks;

@@ -1,11 +1,12 @@
 //! PHEW from a snapshot, or from cells someone else owns, to a catalogue: the recipe.
 
-use crate::amr::{AmrField, chunks};
+use crate::amr::AmrField;
 use crate::crew::Crew;
 use crate::grow::GrowError;
 use crate::io::ReadError;
 use crate::observe::Observer;
 use crate::peaks::Peaks;
+use crate::pieces::{carve, chunks};
 use crate::ranks::balance::Balance;
 use crate::ranks::forest::OwnTree;
 use crate::ranks::labels::End;
@@ -258,13 +259,9 @@ fn shared(
 /// Density, level and position of every end of ascents, in the order of the cells.
 fn peaks_at(ends: &PeakSet, tests: &TestCells, locator: &Locator) -> Vec<KnownPeak> {
     let mut peaks: Vec<KnownPeak> = bytemuck::zeroed_vec(ends.len());
-    let (mut left, mut jobs) = (peaks.as_mut_slice(), Vec::new());
-    for run in chunks(tests.len(), RUN) {
-        let (part, rest) = left.split_at_mut(ends.before(run.end) - ends.before(run.start));
-        jobs.push((run, part));
-        left = rest;
-    }
-    jobs.into_par_iter().for_each(|(run, part)| {
+    let runs = chunks(tests.len(), RUN);
+    let parts = carve(&mut peaks, runs.iter().map(|run| ends.before(run.end) - ends.before(run.start)));
+    runs.into_par_iter().zip(parts).for_each(|(run, part)| {
         for (peak, cell) in part.iter_mut().zip(ends.cells(run)) {
             let (level, ijk) = locator.locate(cell);
             let (rho, level) = (tests.rho[cell.at()], u32::from(level));

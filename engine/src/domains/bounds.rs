@@ -6,8 +6,8 @@
 
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
-/// Most bounds of keys that move anyhow that are found digit by digit all the same.
-const FEW: usize = 64;
+/// Most ranks on which bounds of keys that may move are found digit by digit all the same.
+const FEW: usize = 65;
 
 /// Collective: the least key of the part of each rank but the first, so that the parts of all keys, sorted,
 /// are as large to one key; above any key where there are none. `keys` are sorted. The result depends on the keys of
@@ -24,10 +24,9 @@ pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
 /// # Errors
 /// When another rank fails.
 pub fn bounds_of_moving(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
-    let wanted = equal_shares(comm, keys)?;
-    match wanted.last() {
-        Some(&last) if last > 0 && wanted.len() > FEW => by_parts(comm, keys, |n| n as u64, &wanted),
-        _ => keys_at(comm, keys, |n| n as u64, &wanted),
+    match comm.n_ranks() {
+        0..=FEW => bounds(comm, keys),
+        _ => by_parts(comm, keys, &equal_shares(comm, keys)?),
     }
 }
 
@@ -94,46 +93,30 @@ fn by_digits(
 /// Keys that a rank gives as a sample.
 const SAMPLE: usize = 4;
 
+/// The key in each of the places `wanted`, which ascend, among all keys, sorted; above any key where there are no keys.
+///
 /// Each rank gives a few keys, other quantiles on each, so that what they part is about equal whether keys
 /// are mixed over ranks or not. One exchange of all keys, and three calls.
-fn by_parts(
-    comm: &Comm,
-    keys: &[u128],
-    weight_of: impl Fn(usize) -> u64,
-    wanted: &[u64],
-) -> Result<Vec<u128>, CommError> {
+fn by_parts(comm: &Comm, keys: &[u128], wanted: &[u64]) -> Result<Vec<u128>, CommError> {
     let places = (0..SAMPLE).map(|i| quantile(comm.rank().at() * SAMPLE + i, keys.len()));
     let sample: Vec<u128> = places.filter_map(|place| keys.get(place).copied()).collect();
-    let mut starts = comm.all_gather(&sample)?.concat();
-    starts.sort_unstable();
-    starts = (0..comm.n_ranks()).map(|r| starts[r * starts.len() / comm.n_ranks()]).collect();
-    let part = |key: u128| Rank(starts.partition_point(|start| *start <= key).saturating_sub(1) as u32);
-    let weighed: Vec<(u128, u64)> =
-        keys.iter().enumerate().map(|(i, key)| (*key, weight_of(i + 1) - weight_of(i))).collect();
-    let parts = weighed.chunk_by(|a, b| part(a.0) == part(b.0));
-    let words = |keys: &[(u128, u64)]| keys.iter().map(|(key, weight)| in_words(*key, *weight)).collect();
-    let came = comm.exchange(parts.map(|keys| (part(keys[0].0), words(keys))).collect())?;
-    let mut own: Vec<(u128, u64)> = came.into_iter().flat_map(|(_, words)| words).map(from_words).collect();
-    own.sort_unstable();
-    let before = comm.sum_before(own.iter().map(|(_, weight)| weight).sum())?;
-    let ends: Vec<u64> = own
-        .iter()
-        .scan(before, |end, (_, weight)| {
-            *end += weight;
-            Some(*end)
-        })
-        .collect();
-    let found = |(i, wanted): (usize, &u64)| {
-        let place = ends.partition_point(|end| end <= wanted);
-        let (key, _) = own.get(place).filter(|_| before <= *wanted)?;
-        Some(in_words(*key, i as u64))
-    };
-    let found: Vec<[u64; 3]> = wanted.iter().enumerate().filter_map(found).collect();
-    let mut bounds = vec![u128::MAX; wanted.len()];
-    for (key, i) in comm.all_gather(&found)?.into_iter().flatten().map(from_words) {
-        bounds[i as usize] = key;
+    let mut sample = comm.all_gather(&sample)?.concat();
+    if sample.is_empty() {
+        return Ok(vec![u128::MAX; wanted.len()]);
     }
-    Ok(bounds)
+    sample.sort_unstable();
+    let n_ranks = comm.n_ranks();
+    let starts: Vec<u128> = (0..n_ranks).map(|r| sample[r * sample.len() / n_ranks]).collect();
+    let part = |key: &u128| Rank(starts.partition_point(|start| start <= key).saturating_sub(1) as u32);
+    let parts = keys.chunk_by(|a, b| part(a) == part(b)).map(|keys| (part(&keys[0]), keys.to_vec()));
+    let came = comm.exchange(parts.collect())?;
+    let mut own: Vec<u128> = came.into_iter().flat_map(|(_, keys)| keys).collect();
+    own.sort_unstable();
+    let before = comm.sum_before(own.len() as u64)?;
+    let own_place = |wanted: &u64| wanted.checked_sub(before).map(|place| place as usize);
+    let found: Vec<u128> = wanted.iter().filter_map(own_place).map_while(|i| own.get(i).copied()).collect();
+    // Parts ascend with the ranks, as places do.
+    Ok(comm.all_gather(&found)?.concat())
 }
 
 /// The `i`th of places among `n` that are spread evenly however many follow each other.
@@ -142,21 +125,14 @@ fn quantile(i: usize, n: usize) -> usize {
     ((u128::from((i as u64).wrapping_mul(GOLDEN)) * n as u128) >> 64) as usize
 }
 
-fn in_words(key: u128, number: u64) -> [u64; 3] {
-    [(key >> 64) as u64, key as u64, number]
-}
-
-fn from_words([high, low, number]: [u64; 3]) -> (u128, u64) {
-    (u128::from(high) << 64 | u128::from(low), number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use inselberg_comm::run_threads;
     use proptest::prelude::*;
 
-    /// The bounds by both ways, of keys with weights each of which is on the rank that is said.
+    /// The bounds by both ways, of keys with weights each of which is on the rank that is said: by digits as they
+    /// are, by parts each as often as it weighs.
     fn both(n_ranks: usize, all: &[(u128, u64, usize)], wanted: &[u64]) -> [Vec<u128>; 2] {
         let ran = run_threads(n_ranks, |comm| {
             let mut mine: Vec<(u128, u64)> =
@@ -165,7 +141,8 @@ mod tests {
             let keys: Vec<u128> = mine.iter().map(|k| k.0).collect();
             let weight_of = |n: usize| mine[..n].iter().map(|k| k.1).sum();
             let digits = by_digits(comm, &keys, weight_of, wanted).expect("no rank fails");
-            [digits, by_parts(comm, &keys, weight_of, wanted).expect("no rank fails")]
+            let keys: Vec<u128> = mine.iter().flat_map(|k| (0..k.1).map(|_| k.0)).collect();
+            [digits, by_parts(comm, &keys, wanted).expect("no rank fails")]
         });
         let ran = ran.expect("no rank fails");
         assert!(ran.iter().all(|found| *found == ran[0]), "all ranks find the same");
@@ -185,7 +162,8 @@ mod tests {
             let all: Vec<_> = all.iter().map(|&(key, weight, rank)| (key << shift, weight, rank)).collect();
             let whole: u64 = all.iter().map(|k| k.1).sum();
             prop_assume!(whole > 0);
-            let wanted: Vec<u64> = wanted.iter().map(|w| (w * whole as f64) as u64).collect();
+            let mut wanted: Vec<u64> = wanted.iter().map(|w| (w * whole as f64) as u64).collect();
+            wanted.sort_unstable();
             let [digits, parts] = both(n_ranks, &all, &wanted);
             prop_assert_eq!(digits, parts);
         }

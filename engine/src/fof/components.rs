@@ -5,6 +5,7 @@
 //! added afterwards.
 
 use super::borders::Border;
+use crate::pieces::carve;
 use inselberg_kernels::fof::blocks::Blocks;
 use inselberg_kernels::fof::record::Record;
 use rayon::prelude::*;
@@ -46,16 +47,6 @@ impl Parts {
     fn cut<'a, T>(&self, list: &'a mut [T]) -> Vec<&'a mut [T]> {
         carve(list, self.0.iter().map(ExactSizeIterator::len))
     }
-}
-
-/// A list cut into pieces of given lengths.
-pub fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let piece = |length: usize| {
-        let (piece, rest) = std::mem::take(&mut list).split_at_mut(length);
-        list = rest;
-        piece
-    };
-    lengths.map(piece).collect()
 }
 
 /// Values of things that reach into a stretch from one before, by their numbers.

@@ -20,7 +20,6 @@ mod spread;
 mod sums;
 mod types;
 
-pub(crate) use components::carve;
 pub use error::FofError;
 pub use types::{GroupIds, Groups, Ids, Masses, Outcome, Particles, Positions, Role, Rules, SeedRule};
 

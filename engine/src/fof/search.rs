@@ -1,9 +1,9 @@
 //! The search on one rank: particles into cells, cells joined.
 
-use super::components::carve;
 use super::spread::Spread;
 use super::{Role, Rules};
 use crate::crew::{Crew, Rooms};
+use crate::pieces::carve;
 use bytemuck::Zeroable;
 use inselberg_kernels::fof::Metric;
 use inselberg_kernels::fof::blocks::Blocks;

@@ -2,8 +2,9 @@
 
 use super::plan::Plan;
 use super::{GrowError, Lay};
-use crate::fof::{Masses, carve};
+use crate::fof::Masses;
 use crate::phew::RunError;
+use crate::pieces::carve;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::fof::record::Real;

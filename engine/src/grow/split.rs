@@ -2,7 +2,8 @@
 
 use super::roots::{Roots, deliver, unit};
 use crate::crew::{Crew, Rooms};
-use crate::fof::{Masses, carve};
+use crate::fof::Masses;
+use crate::pieces::carve;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::fof::record::Real;

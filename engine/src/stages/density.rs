@@ -1,9 +1,10 @@
 //! The density of dark-matter particles on a mesh.
 
-use crate::amr::{AmrField, chunks};
+use crate::amr::AmrField;
 use crate::crew::Crew;
 use crate::io::{Family, ParticleBlock, ReadError, ReadResult, Snapshot};
 use crate::observe::Observer;
+use crate::pieces::{carve, chunks};
 use inselberg_kernels::density::{
     Deposit, deposit_conserving, deposit_ramses, fill_split_cells, masses_to_densities,
 };
@@ -139,15 +140,9 @@ pub(crate) fn quantum(bound: i32) -> f64 {
 /// Turns the masses of a field into densities; `unit` is the volume of a level-0 cell.
 pub(crate) fn divide_by_volumes(field: &mut AmrField, unit: f64) {
     let mesh = &field.mesh;
-    let mut left = field.rho.as_mut_slice();
-    let mut jobs = Vec::new();
-    for supers in chunks(mesh.supers().len(), 64) {
-        let n = mesh.cells_of_supers(supers.clone());
-        let (own, rest) = left.split_at_mut(n.len());
-        jobs.push((supers, own));
-        left = rest;
-    }
-    jobs.into_par_iter().for_each(|(supers, out)| {
+    let runs = chunks(mesh.supers().len(), 64);
+    let places = carve(&mut field.rho, runs.iter().map(|supers| mesh.cells_of_supers(supers.clone()).len()));
+    runs.into_par_iter().zip(places).for_each(|(supers, out)| {
         masses_to_densities(mesh, supers, out);
         out.iter_mut().for_each(|rho| *rho /= unit);
     });

@@ -1,7 +1,7 @@
 //! The patch of every test cell.
 
-use crate::amr::chunks;
 use crate::crew::{Crew, Made, cell_stage};
+use crate::pieces::chunks;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::label::{PeakSet, compress, label, peak_word};
 use inselberg_tasks::Bodies;

@@ -3,6 +3,7 @@
 use super::Region;
 use crate::amr::AmrField;
 use crate::crew::{Crew, Rooms};
+use crate::pieces::carve;
 use crate::ranks::peak_comm::KnownPeak;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::{cell_centre, cell_volume};
@@ -103,12 +104,12 @@ impl Patches<'_> {
         }
         runs.sort_unstable_by_key(|(run, _)| run.start);
         let mut own: Vec<OwnSums> = self.tasks.iter().map(|_| OwnSums::default()).collect();
-        let (mut left, mut start) = (sums, 0);
-        for (run, task) in runs {
-            let end = self.slots_before(run.end);
-            let (part, rest) = left.split_at_mut(end - start);
+        // Slots of ghosts before the first own peak are in the first run, where there is nothing for them.
+        let bounds: Vec<usize> =
+            std::iter::once(0).chain(runs.iter().map(|(run, _)| self.slots_before(run.end))).collect();
+        let parts = carve(sums, bounds.windows(2).map(|slots| slots[1] - slots[0]));
+        for (((_, task), start), part) in runs.into_iter().zip(bounds).zip(parts) {
             own[task].0.push((start, part));
-            (left, start) = (rest, end);
         }
         own
     }

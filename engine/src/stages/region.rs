@@ -16,7 +16,7 @@ const TASKS_A_THREAD: usize = 32;
 ///
 /// Most patches, and most contacts between two of them, lie on several levels; with all levels in one task they
 /// lie in one task.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone)]
 pub struct Region {
     /// Super-bricks, a run a level, by ascending level.
     runs: Vec<Range<usize>>,
@@ -24,7 +24,7 @@ pub struct Region {
 
 impl Region {
     /// Its super-bricks, in the order of the mesh.
-    pub fn supers(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub fn supers(&self) -> impl Iterator<Item = usize> + '_ {
         self.runs.iter().cloned().flatten()
     }
 

@@ -118,9 +118,7 @@ impl<'a> Local<'a> {
     /// The forest of contacts of a task, most of which are between its own ends.
     fn forest(&self, task: u32, edges: &[Edge]) -> Vec<Edge> {
         let Patches { mesh, tests, ends, tasks, .. } = self.patches;
-        let ends_of =
-            |run: Range<usize>| PeakIdx::new(ends.before(run.start))..PeakIdx::new(ends.before(run.end));
-        self.reduced(edges, tasks[task as usize].cells(mesh, tests).map(ends_of))
+        self.reduced(edges, tasks[task as usize].cells(mesh, tests).map(|run| ends.indices(run)))
     }
 
     /// The forest of any contacts.

@@ -1,6 +1,7 @@
 //! Which leaves are test cells.
 
-use crate::amr::{AmrField, chunks};
+use crate::amr::AmrField;
+use crate::pieces::{carve, chunks};
 use inselberg_kernels::phew::tests::{TestCells, compact, test_mask};
 use rayon::prelude::*;
 
@@ -20,13 +21,7 @@ pub fn find(field: &AmrField, threshold: f64) -> TestCells {
     first.push(n);
     let mut rho = vec![0.0; n as usize];
     let runs = chunks(mask.len(), RUN);
-    let mut left = rho.as_mut_slice();
-    let mut jobs = Vec::with_capacity(runs.len());
-    for run in runs {
-        let (own, rest) = left.split_at_mut((first[run.end] - first[run.start]) as usize);
-        jobs.push((run, own));
-        left = rest;
-    }
-    jobs.into_par_iter().for_each(|(run, out)| compact(&field.mesh, &mask, run, &field.rho, out));
+    let places = carve(&mut rho, runs.iter().map(|run| (first[run.end] - first[run.start]) as usize));
+    runs.into_par_iter().zip(places).for_each(|(run, out)| compact(&field.mesh, &mask, run, &field.rho, out));
     TestCells::new(mask, first, rho)
 }

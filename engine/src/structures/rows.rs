@@ -1,8 +1,8 @@
 //! The rows of clumps and haloes: sums over their patches, and what follows from them.
 
 use super::seeds::{Clumps, Seed};
-use crate::amr::chunks;
 use crate::peaks::Peaks;
+use crate::pieces::chunks;
 use crate::ranks::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};

@@ -82,6 +82,11 @@ impl PeakSet {
         })
     }
 
+    /// The indices of the peaks among a run of test cells.
+    pub fn indices(&self, run: Range<usize>) -> Range<PeakIdx> {
+        PeakIdx::new(self.before(run.start))..PeakIdx::new(self.before(run.end))
+    }
+
     /// Number of peaks before test cell `cell`.
     pub fn before(&self, cell: usize) -> usize {
         if cell >> 6 == self.words.len() { self.n_peaks } else { self.index(cell as u32).at() }

@@ -144,3 +144,62 @@ pub fn max3<const OFFSET: usize, const N: usize>(values: &[f32; N], out: &mut [f
         out[i] = larger(larger(values[i - OFFSET], values[i]), values[i + OFFSET]);
     }
 }
+
+/// The maxima of the 27 places around each place.
+#[derive(Debug, Clone)]
+pub struct Maxima<const N: usize> {
+    /// Along x, along x and y, and along all axes.
+    along: [[f32; N]; 3],
+}
+
+impl<const N: usize> Default for Maxima<N> {
+    fn default() -> Self {
+        Self { along: [[0.0; N]; 3] }
+    }
+}
+
+impl<const N: usize> Maxima<N> {
+    /// Those of `rho`, but for places without a plane before or behind them.
+    #[inline(always)]
+    pub fn fill_in(&mut self, rho: &[f32; N]) {
+        let [x3, y3, z3] = &mut self.along;
+        max3::<1, N>(rho, x3);
+        max3::<ROW, N>(x3, y3);
+        max3::<PLANE, N>(y3, z3);
+    }
+
+    /// The maximum around a place.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> f32 {
+        self.along[2][place]
+    }
+
+    /// The one place among the 27 around `place` that holds the maximum of `rho` over them; `None` if there are several.
+    #[inline(always)]
+    pub fn find(&self, rho: &[f32; N], place: usize) -> Option<usize> {
+        let value = self.at(place);
+        let (place, unique_z) = find_along::<PLANE, N>(&self.along[1], value, place);
+        let (place, unique_y) = find_along::<ROW, N>(&self.along[0], value, place);
+        let (place, unique_x) = find_along::<1, N>(rho, value, place);
+        (unique_x & unique_y & unique_z).then_some(place)
+    }
+}
+
+#[inline(always)]
+fn find_along<const OFFSET: usize, const N: usize>(
+    values: &[f32; N],
+    value: f32,
+    place: usize,
+) -> (usize, bool) {
+    debug_assert!(place >= OFFSET && place + OFFSET < N);
+    let hits = usize::from(values[place - OFFSET] == value)
+        | usize::from(values[place] == value) << 1
+        | usize::from(values[place + OFFSET] == value) << 2;
+    let step = hits.trailing_zeros() as usize & 3;
+    (place + step * OFFSET - OFFSET, hits & (hits.wrapping_sub(1)) == 0)
+}
+
+/// The 27 places around one, x fastest.
+pub fn around(place: usize) -> impl Iterator<Item = usize> {
+    (0..27).map(move |i| place + i % 3 + ROW * (i / 3 % 3) + PLANE * (i / 9) - (1 + ROW + PLANE))
+}

@@ -5,8 +5,7 @@
 //! coarser cell hears only of the densest that touches it there, and only if that is not less dense.
 
 use super::Rules;
-use super::ascent::find_in;
-use super::patch::{CORE, CORE_LEN, LEN, PLANE, Patch, ROW, max3};
+use super::patch::{CORE, CORE_LEN, LEN, Maxima, PLANE, Patch, ROW, around};
 use super::tests::TestCells;
 use crate::ids::TestIdx;
 use crate::mesh::Mesh;
@@ -15,18 +14,15 @@ use crate::sync::{AtomicU32, Ordering::Relaxed};
 /// A plane before the first and one after the last, so that each place has neighbours.
 const N: usize = PLANE + LEN + PLANE;
 
-/// The densities of the cells of a brick by themselves, and their maxima along x, along x and y, and along all axes.
+/// The densities of the cells of a brick by themselves, and their maxima.
 pub struct Finer {
     rho: [f32; N],
-    x3: [f32; N],
-    y3: [f32; N],
-    z3: [f32; N],
+    maxima: Maxima<N>,
 }
 
 impl Default for Finer {
     fn default() -> Self {
-        let none = [0.0; N];
-        Self { rho: none, x3: none, y3: none, z3: none }
+        Self { rho: [0.0; N], maxima: Maxima::default() }
     }
 }
 
@@ -54,8 +50,7 @@ impl Finer {
             while left != 0 {
                 let place = 8 * first + left.trailing_zeros() as usize / 8;
                 left &= left - 1;
-                let value = self.z3[place + PLANE];
-                match find_in([&self.rho, &self.x3, &self.y3], value, place + PLANE) {
+                match self.maxima.find(&self.rho, place + PLANE) {
                     Some(densest) => tell(patch.test_at(place), patch.test_at(densest - PLANE)),
                     None => self.each_as_dense(patch, place, &mut tell),
                 }
@@ -72,9 +67,7 @@ impl Finer {
                 self.rho[from + PLANE + i] = if is_own { patch.rho[from + i] } else { 0.0 };
             }
         }
-        max3::<1, N>(&self.rho, &mut self.x3);
-        max3::<ROW, N>(&self.x3, &mut self.y3);
-        max3::<PLANE, N>(&self.y3, &mut self.z3);
+        self.maxima.fill_in(&self.rho);
     }
 
     /// 1 at every place of a coarser cell that is to hear of a finer one.
@@ -83,7 +76,7 @@ impl Finer {
         let mut hears = [0; LEN];
         for (i, hears) in hears.iter_mut().enumerate() {
             let is_coarser = (patch.test[i] < patch.first_of_level) & (patch.rho[i] > 0.0);
-            *hears = u8::from(is_coarser & (self.z3[i + PLANE] >= patch.rho[i]));
+            *hears = u8::from(is_coarser & (self.maxima.at(i + PLANE) >= patch.rho[i]));
         }
         hears
     }
@@ -91,12 +84,9 @@ impl Finer {
     #[cold]
     #[inline(never)]
     fn each_as_dense(&self, patch: &Patch, place: usize, tell: &mut impl FnMut(TestIdx, TestIdx)) {
-        let value = self.z3[place + PLANE];
-        for i in 0..27 {
-            let finer = place + PLANE + i % 3 + ROW * (i / 3 % 3) + PLANE * (i / 9) - (1 + ROW + PLANE);
-            if self.rho[finer] == value {
-                tell(patch.test_at(place), patch.test_at(finer - PLANE));
-            }
+        let densest = self.maxima.at(place + PLANE);
+        for finer in around(place + PLANE).filter(|&finer| self.rho[finer] == densest) {
+            tell(patch.test_at(place), patch.test_at(finer - PLANE));
         }
     }
 }

@@ -1,0 +1,18 @@
+//! Lists cut into pieces, for as many to work on as there are.
+
+use std::ops::Range;
+
+/// `0..n` in runs of `size`.
+pub(crate) fn chunks(n: usize, size: usize) -> Vec<Range<usize>> {
+    (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
+}
+
+/// A list cut into pieces of given lengths.
+pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let piece = |length: usize| {
+        let (piece, rest) = std::mem::take(&mut list).split_at_mut(length);
+        list = rest;
+        piece
+    };
+    lengths.map(piece).collect()
+}
