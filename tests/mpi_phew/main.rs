@@ -67,7 +67,9 @@ impl Case {
         let to = catalogue_in(folder.path());
         let command = launcher.inselberg(n_ranks, &self.args(&to, more));
         let ended = Job::start(command, &to).end(Duration::from_secs(120));
-        assert!(ended.is_good() && ended.stderr.is_empty(), "{ended:?}");
+        // Open MPI's remote launcher says so where its child was quicker than itself.
+        let is_said = |line: &str| !line.contains("plm:rsh: Warning: setpgid");
+        assert!(ended.is_good() && !ended.stderr.lines().any(is_said), "{ended:?}");
         let names = job::names(folder.path());
         assert!(names.iter().all(|name| name.starts_with("c.")), "{names:?}");
         read(Path::new(&to)).expect("a catalogue")

@@ -75,20 +75,28 @@ impl Comm {
         self.collective(Op::SumBefore, |endpoint| sums_before(endpoint, values))
     }
 
-    /// Collective: what every rank gave, by rank. Every rank holds all of it, so this is for little.
+    /// Collective: the records of all ranks, those of rank 0 first. Every rank holds all of them, so this is for
+    /// little.
     ///
     /// # Errors
     /// When a rank fails.
-    pub fn all_gather<T: Pod>(&self, records: &[T]) -> Result<Vec<Vec<T>>> {
+    pub fn all_gather<T: Pod>(&self, records: &[T]) -> Result<Vec<T>> {
+        from_bytes(&self.join(to_bytes(records))?)
+    }
+
+    /// Collective: [`Comm::all_gather`] with the records of each rank apart, by rank.
+    ///
+    /// # Errors
+    /// When a rank fails.
+    pub fn all_gather_lists<T: Pod>(&self, records: &[T]) -> Result<Vec<Vec<T>>> {
         let own = to_bytes(records);
-        let mut joined = (own.len() as u64).to_ne_bytes().to_vec();
-        joined.extend(own);
-        let join = |below: Vec<Vec<u8>>| {
-            below.iter().for_each(|part| joined.extend(part));
-            Ok(joined)
-        };
-        let all = self.collective(Op::Gather, |endpoint| up_and_down(endpoint, Op::Gather, join))?;
-        unpack(&all)
+        let length = (own.len() as u64).to_ne_bytes();
+        unpack(&self.join([&length, own.as_slice()].concat())?)
+    }
+
+    /// The bytes of all ranks, by rank.
+    fn join(&self, own: Vec<u8>) -> Result<Vec<u8>> {
+        self.collective(Op::Gather, |endpoint| up_and_down(endpoint, Op::Gather, joined(own)))
     }
 
     /// Collective: the records that rank `from` gave; those of the others are ignored.
@@ -98,9 +106,8 @@ impl Comm {
     pub fn broadcast<T: Pod>(&self, from: Rank, records: &[T]) -> Result<Vec<T>> {
         let n_ranks = self.n_ranks();
         let own = if self.rank() == from { to_bytes(records) } else { Vec::new() };
-        let pass_on = |below: Vec<Vec<u8>>| Ok(below.into_iter().fold(own, |a, b| [a, b].concat()));
         let bytes = self.collective(Op::Broadcast, |endpoint| match from.at() < n_ranks {
-            true => up_and_down(endpoint, Op::Broadcast, pass_on),
+            true => up_and_down(endpoint, Op::Broadcast, joined(own)),
             false => Err(CommError::NoSuchRank { rank: from, n_ranks }),
         })?;
         from_bytes(&bytes)
@@ -121,6 +128,15 @@ impl Comm {
         let mut endpoint = self.endpoint.borrow_mut();
         endpoint.traffic.now().collectives += 1;
         endpoint.call(op, work)
+    }
+}
+
+/// The bytes of a rank, then those of the ranks below it: in the order of the ranks.
+fn joined(own: Vec<u8>) -> impl FnOnce(Vec<Vec<u8>>) -> Result<Vec<u8>> {
+    |below| {
+        let mut all = own;
+        below.iter().for_each(|part| all.extend_from_slice(part));
+        Ok(all)
     }
 }
 
@@ -211,7 +227,8 @@ mod tests {
         assert_eq!((comm.rank(), comm.n_ranks(), comm.sum_before(7)), (Rank(0), 1, Ok(0)));
         assert_eq!(comm.all_reduce_counts(&[3, 4], Reduce::Sum), Ok(vec![3, 4]));
         assert_eq!(comm.all_max(&[-1.5]), Ok(vec![-1.5]));
-        assert_eq!(comm.all_gather(&[1u8, 2]), Ok(vec![vec![1, 2]]));
+        assert_eq!(comm.all_gather(&[1u8, 2]), Ok(vec![1, 2]));
+        assert_eq!(comm.all_gather_lists(&[1u8, 2]), Ok(vec![vec![1, 2]]));
         assert_eq!(comm.broadcast(Rank(0), &[5u16]), Ok(vec![5]));
         assert_eq!(comm.barrier(), Ok(()));
     }

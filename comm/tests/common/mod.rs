@@ -120,9 +120,10 @@ pub fn collect_everything(comm: &Comm) {
     assert_eq!(comm.all_max(&[-(rank as f64), rank as f64]), Ok(vec![0.0, (n - 1) as f64]));
     assert_eq!(comm.sum_before(rank), Ok(rank * rank.saturating_sub(1) / 2));
     comm.barrier().expect("a barrier");
-    let gathered = comm.all_gather(&vec![rank as u32; rank as usize % 4]);
+    let own = vec![rank as u32; rank as usize % 4];
     let everything = (0..n as usize).map(|r| vec![r as u32; r % 4]).collect::<Vec<_>>();
-    assert_eq!(gathered, Ok(everything));
+    assert_eq!(comm.all_gather(&own), Ok(everything.concat()));
+    assert_eq!(comm.all_gather_lists(&own), Ok(everything));
     for from in [0, n / 2, n - 1] {
         let spread = comm.broadcast(Rank(from as u32), &[rank as u16, 9]);
         assert_eq!(spread, Ok(vec![from as u16, 9]));

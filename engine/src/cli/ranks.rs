@@ -107,7 +107,7 @@ impl Ranks {
     pub fn share<T: Serialize + DeserializeOwned>(&self, own: Vec<T>) -> Result<Vec<T>, Failure> {
         let Self::Process(comm) = self else { return Ok(own) };
         let told = serde_json::to_vec(&own).map_err(Failure::internal)?;
-        let all = comm.all_gather(&told).map_err(Failure::ranks)?;
+        let all = comm.all_gather_lists(&told).map_err(Failure::ranks)?;
         let of_process = |told: Vec<u8>| serde_json::from_slice::<Vec<T>>(&told).map_err(Failure::internal);
         Ok(all.into_iter().map(of_process).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
@@ -168,7 +168,7 @@ fn agreed<T>(comm: &Comm, local: Result<T, Failure>) -> Result<T, Failure> {
         return local;
     }
     let said = local.as_ref().err().map(ToString::to_string).unwrap_or_default();
-    let all = comm.all_gather(said.as_bytes()).map_err(Failure::ranks)?;
+    let all = comm.all_gather_lists(said.as_bytes()).map_err(Failure::ranks)?;
     let Some(speaker) = all.iter().position(|said| !said.is_empty()) else { return local };
     let alike = all.iter().all(|said| *said == all[speaker]);
     match local {

@@ -100,7 +100,7 @@ const SAMPLE: usize = 4;
 fn by_parts(comm: &Comm, keys: &[u128], wanted: &[u64]) -> Result<Vec<u128>, CommError> {
     let places = (0..SAMPLE).map(|i| quantile(comm.rank().at() * SAMPLE + i, keys.len()));
     let sample: Vec<u128> = places.filter_map(|place| keys.get(place).copied()).collect();
-    let mut sample = comm.all_gather(&sample)?.concat();
+    let mut sample = comm.all_gather(&sample)?;
     if sample.is_empty() {
         return Ok(vec![u128::MAX; wanted.len()]);
     }
@@ -116,7 +116,7 @@ fn by_parts(comm: &Comm, keys: &[u128], wanted: &[u64]) -> Result<Vec<u128>, Com
     let own_place = |wanted: &u64| wanted.checked_sub(before).map(|place| place as usize);
     let found: Vec<u128> = wanted.iter().filter_map(own_place).map_while(|i| own.get(i).copied()).collect();
     // Parts ascend with the ranks, as places do.
-    Ok(comm.all_gather(&found)?.concat())
+    comm.all_gather(&found)
 }
 
 /// The `i`th of places among `n` that are spread evenly however many follow each other.

@@ -41,8 +41,8 @@ pub(super) fn migrate(
         let chunk = share.chunks.pop().unwrap_or_default();
         let (cells, extra) = by_owner(&chunk, splits, threshold, n_extra);
         drop(chunk);
-        let cells = comm.exchange(cells)?;
-        let extra = if n_extra > 0 { comm.exchange(extra)? } else { Vec::new() };
+        let cells = comm.exchange(in_order(cells))?;
+        let extra = if n_extra > 0 { comm.exchange(in_order(extra))? } else { Vec::new() };
         let mut extra: BTreeMap<Rank, Vec<f64>> = extra.into_iter().collect();
         for (from, cells) in cells {
             append(&mut levels, &cells, &extra.remove(&from).unwrap_or_default(), threshold, n_extra);
@@ -60,25 +60,29 @@ pub(super) fn in_order<T: Pod>(parcels: Parcels<T>) -> Vec<(Rank, Vec<T>)> {
     parcels.into_iter().collect()
 }
 
-/// A list for each rank.
-type Lists<T> = Vec<(Rank, Vec<T>)>;
-
-fn by_owner(chunk: &Chunk, splits: &Splits, threshold: f64, n_extra: usize) -> (Lists<Record>, Lists<f64>) {
-    let (mut cells, mut extra) = (empty_lists(splits), empty_lists(splits));
+/// Cells and further values by owner. Cells that follow each other mostly have the same one.
+fn by_owner(
+    chunk: &Chunk,
+    splits: &Splits,
+    threshold: f64,
+    n_extra: usize,
+) -> (Parcels<Record>, Parcels<f64>) {
+    let (mut cells, mut extra) = (Parcels::<Record>::new(), Parcels::<f64>::new());
     let mut values = chunk.extra.chunks(n_extra.max(1));
-    for record in &chunk.cells {
-        let cell = Cell::unpack(record);
-        let owner = splits.owner(cell.level, cell.position).at();
-        cells[owner].1.push(*record);
-        if n_extra > 0 && cell.is_test(threshold) {
-            extra[owner].1.extend_from_slice(values.next().unwrap_or_default());
+    let unpacked = chunk.cells.iter().map(Cell::unpack);
+    let owners: Vec<Rank> = unpacked.map(|cell| splits.owner(cell.level, cell.position)).collect();
+    let mut left = chunk.cells.as_slice();
+    for owners in owners.chunk_by(|a, b| a == b) {
+        let (run, rest) = left.split_at(owners.len());
+        left = rest;
+        cells.entry(owners[0]).or_default().extend_from_slice(run);
+        if n_extra > 0 {
+            let n_tests = run.iter().filter(|record| Cell::unpack(record).is_test(threshold)).count();
+            let extra = extra.entry(owners[0]).or_default();
+            values.by_ref().take(n_tests).for_each(|values| extra.extend_from_slice(values));
         }
     }
     (cells, extra)
-}
-
-fn empty_lists<T>(splits: &Splits) -> Lists<T> {
-    (0..splits.n_ranks() as u32).map(|rank| (Rank(rank), Vec::new())).collect()
 }
 
 fn append(levels: &mut [OwnLevel], cells: &[Record], extra: &[f64], threshold: f64, n_extra: usize) {

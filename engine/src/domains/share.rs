@@ -65,10 +65,20 @@ impl Share {
         weighted.map(|cell| key(deepest, cell.level, cell.position)).collect()
     }
 
-    /// Keys of the leaves, and what each weighs.
+    /// Keys of the first leaves of octs, and what all of an oct weigh. An oct whose leaves do not follow each other is
+    /// there several times.
     pub fn weighted(&self, deepest: u8, weight: impl Fn(&Cell) -> u32) -> Vec<(u128, u32)> {
-        let leaves = self.cells().filter(|cell| cell.is_leaf);
-        leaves.map(|cell| (key(deepest, cell.level, cell.position), weight(&cell))).collect()
+        let mut octs: Vec<(u128, u32)> = Vec::new();
+        let mut last = None;
+        for cell in self.cells().filter(|cell| cell.is_leaf) {
+            let oct = Some((cell.level, cell.position.map(|x| x >> 1)));
+            match octs.last_mut().filter(|_| oct == last) {
+                Some((_, sum)) => *sum += weight(&cell),
+                None => octs.push((key(deepest, cell.level, cell.position), weight(&cell))),
+            }
+            last = oct;
+        }
+        octs
     }
 
     /// Collective: the levels that have cells on any rank, bit l for level l.
@@ -82,11 +92,12 @@ impl Share {
     }
 }
 
-/// What `rank` reads of a snapshot: pieces, and which of their blocks. Whole pieces, dealt out; where
-/// there are fewer of them than ranks, their blocks are dealt out.
+/// What `rank` reads of a snapshot: pieces, and which of their blocks. Whole pieces that follow each other, as these are
+/// mostly beside each other and belong to few ranks; where there are fewer of them than ranks, their blocks are dealt out.
 pub(super) fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<(usize, Every)> {
     if n_pieces >= n_ranks {
-        return (rank.at()..n_pieces).step_by(n_ranks).map(|piece| (piece, Every::ALL)).collect();
+        let first = |rank: usize| n_pieces * rank / n_ranks;
+        return (first(rank.at())..first(rank.at() + 1)).map(|piece| (piece, Every::ALL)).collect();
     }
     if n_pieces == 0 {
         return Vec::new();

@@ -43,7 +43,7 @@ impl Splits {
         Ok(Self { deepest, first: bounds(comm, &keys)? })
     }
 
-    /// Collective: splits of weighted leaves, but each rank may have more or less weight than the mean by `slack` of
+    /// Collective: splits of weighted octs, each known by the key of its first leaf, but each rank may have more or less weight than the mean by `slack` of
     /// it, and within that the box is cut where the largest blocks of it stay whole, so that ranks touch less.
     ///
     /// No leaf is cut here either: a leaf within which such a cut lay would hold the whole block after it, and with
@@ -53,17 +53,17 @@ impl Splits {
     /// When another rank fails.
     pub fn compact(
         deepest: u8,
-        mut leaves: Vec<(u128, u32)>,
+        mut octs: Vec<(u128, u32)>,
         slack: f64,
         comm: &Comm,
     ) -> Result<Self, CommError> {
-        leaves.sort_unstable();
+        octs.sort_unstable();
         let mut before = vec![0];
-        before.extend(leaves.iter().scan(0, |sum, (_, weight)| {
+        before.extend(octs.iter().scan(0, |sum, (_, weight)| {
             *sum += u64::from(*weight);
             Some(*sum)
         }));
-        let keys: Vec<u128> = leaves.into_iter().map(|(key, _)| key).collect();
+        let keys: Vec<u128> = octs.into_iter().map(|(key, _)| key).collect();
         let n_ranks = comm.n_ranks() as u64;
         let whole = comm.all_reduce_counts(&[before[keys.len()]], Reduce::Sum)?[0];
         let reach = (whole as f64 / n_ranks as f64 * slack / 2.0) as u64;

@@ -5,7 +5,7 @@ use super::plan::{Census, Plan};
 use super::{FofConfig, FofRunError};
 use crate::io::particles::{About, MassOf};
 use crate::ranks::joint::total;
-use inselberg_comm::{Comm, CommError};
+use inselberg_comm::{Comm, CommError, Reduce};
 use rayon::prelude::*;
 
 /// How the linking length is given.
@@ -30,7 +30,7 @@ pub fn mean_dark_mass(loaded: &Loaded, plan: &Plan, comm: &Comm) -> Result<f64, 
     }
     let sum = total(loaded.dark(plan).map(mass), largest, comm)?;
     let n = loaded.dark(plan).count() as u64;
-    let n: u64 = comm.all_gather(&[n])?.into_iter().flatten().sum();
+    let n = comm.all_reduce_counts(&[n], Reduce::Sum)?[0];
     Ok(sum / n as f64)
 }
 

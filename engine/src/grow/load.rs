@@ -7,7 +7,7 @@ use crate::io::ReadResult;
 use crate::io::particles::{Columns, ParticleInput, Positions};
 use crate::observe::Observer;
 use crate::ranks::joint::{share, total};
-use inselberg_comm::{Comm, CommError};
+use inselberg_comm::{Comm, CommError, Reduce};
 use rayon::prelude::*;
 
 /// What a rank holds of an input, in or about the box.
@@ -106,7 +106,7 @@ pub fn weigh(mass: &Masses, own: usize, comm: &Comm) -> Result<Weight, CommError
     let bounds = [of_all(f64::max, f64::NEG_INFINITY), -of_all(f64::min, f64::INFINITY)];
     let bounds = comm.all_max(&bounds)?;
     let (heaviest, lightest) = (bounds[0], -bounds[1]);
-    let n: u64 = comm.all_gather(&[own as u64])?.into_iter().flatten().sum();
+    let n = comm.all_reduce_counts(&[own as u64], Reduce::Sum)?[0];
     if heaviest == lightest {
         return Ok(Weight { all: heaviest * n as f64, lightest, heaviest });
     }

@@ -45,7 +45,7 @@ pub fn agree<T, E: Display>(comm: &Comm, local: Result<T, E>) -> Result<T, Joint
 /// # Errors
 /// A rank is lost.
 pub fn first_said(comm: &Comm, said: Option<String>) -> Result<Option<(Rank, String)>, CommError> {
-    let all = comm.all_gather(said.unwrap_or_default().as_bytes())?;
+    let all = comm.all_gather_lists(said.unwrap_or_default().as_bytes())?;
     let first = (0..).map(Rank).zip(all).find(|(_, said)| !said.is_empty());
     Ok(first.map(|(rank, said)| (rank, String::from_utf8_lossy(&said).into_owned())))
 }
@@ -77,7 +77,7 @@ pub fn total(terms: impl ParallelIterator<Item = f64>, bound: f64, comm: &Comm) 
         a
     };
     let own = terms.map(|term| quantum.of(term)).reduce(FixedSum::default, add);
-    let all = comm.all_gather(&[own])?.into_iter().flatten().fold(FixedSum::default(), add);
+    let all = comm.all_gather(&[own])?.into_iter().fold(FixedSum::default(), add);
     Ok(quantum.value(all))
 }
 

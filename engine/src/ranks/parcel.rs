@@ -23,8 +23,11 @@ pub struct Parcel<const KINDS: usize> {
 }
 
 impl<const KINDS: usize> Outbox<KINDS> {
-    /// Adds records of a kind.
+    /// Adds records of a kind; nothing goes to a rank for which there are none.
     pub fn put<T: Pod>(&mut self, to: Rank, kind: usize, records: &[T]) {
+        if records.is_empty() {
+            return;
+        }
         let lists = self.0.entry(to).or_insert_with(|| [const { Vec::new() }; KINDS]);
         lists[kind].extend_from_slice(bytemuck::cast_slice(records));
     }

@@ -1,20 +1,18 @@
 //! The rows of clumps and haloes: sums over their patches, and what follows from them.
 
-use super::seeds::{Clumps, Seed};
+use super::seeds::{Clumps, Name, PeakCell};
 use crate::peaks::Peaks;
 use crate::pieces::chunks;
 use crate::ranks::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_centre;
-use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::props::combine::Groups;
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::props::{PatchSums, PatchValues, Structure};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// What makes a row.
 pub struct Listing {
@@ -26,15 +24,62 @@ pub struct Listing {
     pub mass: f64,
 }
 
+/// Everything about a clump but its sums.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Row {
+    /// Identifier.
+    pub id: u64,
+    /// Place of its peak by falling density.
+    pub peak_rank: u64,
+    /// Identifier of its halo.
+    pub halo: u64,
+    /// Identifier of the clump it merges into.
+    pub parent: u64,
+    /// Level of the saddle through which it merges; 0 for a main clump.
+    pub level: u64,
+    /// Peak density.
+    pub rho_peak: f64,
+    /// Peak density over key saddle, or over the density threshold.
+    pub relevance: f64,
+    /// Density of the key saddle; 0 without one.
+    pub saddle: f64,
+    /// Where the key saddle is; NaN without one.
+    pub saddle_position: [f64; 3],
+    /// Clump on the other side of it; 0 without one.
+    pub saddle_neighbour: u64,
+    /// Refined position of its peak in code units.
+    pub refined: [f64; 3],
+    /// The cell of its peak.
+    pub cell: PeakCell,
+}
+
+/// A clump of a halo whose row is on this rank.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Member {
+    /// Identifier of the halo.
+    pub halo: u64,
+    /// Identifier of the clump.
+    pub clump: u64,
+}
+
+/// What is told to the row of a clump.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct HaloMass {
+    clump: u64,
+    mass: f64,
+}
+
 /// The totals of the clumps whose rows are on this rank.
-pub struct Rows {
-    /// Their identifiers, less 1.
-    ids: Range<usize>,
+pub struct Rows<'a> {
+    rows: &'a [Row],
     /// Totals as clumps.
     as_clumps: Vec<PatchValues>,
     /// Totals as haloes; of haloes' main clumps.
     as_haloes: Vec<PatchValues>,
-    /// Mass of every halo by the identifier, less 1, of its main clump.
+    /// Mass of the halo of each.
     halo_mass: Vec<f64>,
 }
 
@@ -47,123 +92,129 @@ struct Share {
     kind: u64,
 }
 
-impl Rows {
-    /// Collective: adds up the patches of each clump and of each halo. One exchange.
+/// The clumps or haloes that patches of this rank are in.
+struct Here {
+    /// Identifiers, ascending.
+    ids: Vec<u64>,
+    /// Centre of the highest peak of each.
+    heads: Vec<[f64; 3]>,
+    /// That of each own patch, by its place here; `u32::MAX` for none.
+    of_patch: Vec<u32>,
+}
+
+impl Here {
+    fn of(clumps: &Clumps, kind: usize) -> Self {
+        let kept = clumps.names.iter().filter(|name| name.ids[kind] > 0);
+        let mut heads: Vec<(u64, PeakCell)> = kept.map(|n| (n.ids[kind], n.heads[kind])).collect();
+        heads.sort_unstable_by_key(|head| head.0);
+        heads.dedup_by_key(|head| head.0);
+        let (ids, heads): (Vec<u64>, Vec<_>) =
+            heads.into_iter().map(|(id, cell)| (id, centre(&cell))).unzip();
+        let place = |name: &Name| ids.binary_search(&name.ids[kind]).map_or(u32::MAX, |i| i as u32);
+        let of_name: Vec<u32> = clumps.names.iter().map(place).collect();
+        let of_patch =
+            clumps.of_peak.par_iter().map(|name| of_name.get(name.at()).copied().unwrap_or(u32::MAX));
+        let of_patch = of_patch.collect();
+        Self { ids, heads, of_patch }
+    }
+
+    fn groups<'a>(&'a self, peaks: &'a Peaks) -> Groups<'a> {
+        Groups { space: &peaks.space, patches: &peaks.patches, group: &self.of_patch, head: &self.heads }
+    }
+
+    /// What the own patches add to each.
+    fn totals(&self, peaks: &Peaks, quanta: &[Quantum; N_SUMS]) -> Vec<PatchSums> {
+        let mut totals = vec![PatchSums::default(); self.ids.len()];
+        let run = totals.len().div_ceil(rayon::current_num_threads()).max(1);
+        let parts = totals.par_chunks_mut(run).enumerate();
+        parts.for_each(|(i, part)| self.groups(peaks).add(quanta, i * run, part));
+        totals
+    }
+}
+
+impl<'a> Rows<'a> {
+    /// Collective: adds up the patches of each clump and of each halo. Two exchanges.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn sum(
-        peaks: &Peaks,
-        clumps: &Clumps,
-        id_of_patch: [&[u64]; 2],
-        comm: &Comm,
-    ) -> Result<Self, CommError> {
-        let head: Vec<[f64; 3]> = clumps.by_id.iter().map(|c| centre(&clumps.seeds[c.at()])).collect();
-        let ids = ids_of(comm.rank().at(), comm.n_ranks(), head.len());
-        let group =
-            id_of_patch.map(|ids| ids.par_iter().map(|&id| (id as u32).wrapping_sub(1)).collect::<Vec<_>>());
-        let groups = |kind: usize| Groups {
-            space: &peaks.space,
-            patches: &peaks.patches,
-            group: &group[kind],
-            head: &head,
-        };
-        let bounds = comm.all_max(&[bounds(&groups(0)), bounds(&groups(1))].concat())?;
-        let quanta = |kind: usize| -> [Quantum; N_SUMS] {
+    pub fn sum(peaks: &Peaks, clumps: &'a Clumps, comm: &Comm) -> Result<Self, CommError> {
+        let here = [0, 1].map(|kind| Here::of(clumps, kind));
+        let bounds = here.each_ref().map(|here| bounds(&here.groups(peaks))).concat();
+        let bounds = comm.all_max(&bounds)?;
+        let quanta = [0, 1].map(|kind| -> [Quantum; N_SUMS] {
             std::array::from_fn(|i| Quantum::for_terms(bounds[kind * N_SUMS + i], peaks.n_global))
-        };
+        });
         let mut shares = Vec::new();
-        for kind in [0, 1] {
-            let mut totals = vec![PatchSums::default(); head.len()];
-            let (quanta, run) = (quanta(kind), head.len().div_ceil(rayon::current_num_threads()).max(1));
-            totals
-                .par_chunks_mut(run)
-                .enumerate()
-                .for_each(|(i, part)| groups(kind).add(&quanta, i * run, part));
-            let some = totals.into_iter().enumerate().filter(|(_, sums)| sums.n_cells > 0);
-            shares.extend(some.map(|(id, sums)| Share { sums, id: id as u64, kind: kind as u64 }));
+        for (kind, here) in here.iter().enumerate() {
+            let totals = here.ids.iter().zip(here.totals(peaks, &quanta[kind]));
+            shares.extend(totals.map(|(&id, sums)| Share { sums, id, kind: kind as u64 }));
         }
         shares.sort_unstable_by_key(|s| (s.id, s.kind));
-        let home = |s: &Share| (Rank(home(s.id as usize, comm.n_ranks(), head.len()) as u32), *s);
-        let mut totals = [0, 1].map(|_| vec![PatchSums::default(); ids.len()]);
-        for (_, shares) in comm.exchange(grouped(&shares, home))? {
+        let rows = clumps.rows.as_slice();
+        let place = |id: u64| (id - rows[0].id) as usize;
+        let mut totals = [0, 1].map(|_| vec![PatchSums::default(); rows.len()]);
+        let home = |id: u64| home(id, clumps.n_clumps, comm);
+        for (_, shares) in comm.exchange(grouped(&shares, |s| (home(s.id), *s)))? {
             for share in shares {
-                totals[share.kind as usize][share.id as usize - ids.start].merge(&share.sums);
+                totals[share.kind as usize][place(share.id)].merge(&share.sums);
             }
         }
         let values = |kind: usize| -> Vec<PatchValues> {
-            let (quanta, heads) = (quanta(kind), &head[ids.clone()]);
-            totals[kind].iter().zip(heads).map(|(t, h)| PatchValues::new(t, &quanta, 1.0, *h)).collect()
+            let rows = totals[kind].iter().zip(rows);
+            rows.map(|(t, row)| PatchValues::new(t, &quanta[kind], 1.0, centre(&row.cell))).collect()
         };
         let (as_clumps, as_haloes) = (values(0), values(1));
-        let masses: Vec<f64> = as_haloes.iter().map(|v| v.totals(&peaks.space).mass).collect();
-        let halo_mass = comm.all_gather(&masses)?.concat();
-        Ok(Self { ids, as_clumps, as_haloes, halo_mass })
-    }
-
-    /// The rows of this rank: clumps and haloes. `peak_rank` is the place of every seed by falling density.
-    pub fn list(
-        &self,
-        peaks: &Peaks,
-        clumps: &Clumps,
-        peak_rank: &[u64],
-        listing: &Listing,
-    ) -> (Vec<Structure>, Vec<Structure>) {
-        let heavy = |s: &&Structure| s.halo_mass > listing.mass;
-        let relevant = |s: &&Structure| listing.rules == Rules::Paper || s.relevance > listing.relevance;
-        let all: Vec<_> = self
-            .ids
-            .clone()
-            .map(|i| self.structure(peaks, clumps, clumps.by_id[i], peak_rank, listing.rules))
-            .collect();
-        let rows = all.iter().filter(relevant).filter(heavy).copied().collect();
-        let haloes = all.iter().filter(heavy).filter(|s| s.halo == s.id);
-        (rows, haloes.map(|s| self.as_halo(peaks, s)).collect())
-    }
-
-    fn structure(
-        &self,
-        peaks: &Peaks,
-        clumps: &Clumps,
-        clump: PeakIdx,
-        peak_rank: &[u64],
-        rules: Rules,
-    ) -> Structure {
-        let (h, seed, side) = (&clumps.hierarchy, &clumps.seeds[clump.at()], peaks.space.side);
-        let (id, halo) = (clumps.id(clump), clumps.id(clumps.halo(clump)));
-        let own = &self.as_clumps[id as usize - 1 - self.ids.start];
-        let totals = own.totals(&peaks.space);
-        let key = &h.key_saddle[clump.at()];
-        let saddle_position = match key.dying {
-            PeakIdx::NONE => [f64::NAN; 3],
-            dying => clumps.seeds[dying.at()].saddle_position,
+        let told = |m: &Member| {
+            let mass = as_haloes[place(m.halo)].totals(&peaks.space).mass;
+            (home(m.clump), HaloMass { clump: m.clump, mass })
         };
+        let mut halo_mass = vec![0.0; rows.len()];
+        for (_, masses) in comm.exchange(grouped(&clumps.members, told))? {
+            masses.iter().for_each(|of| halo_mass[place(of.clump)] = of.mass);
+        }
+        Ok(Self { rows, as_clumps, as_haloes, halo_mass })
+    }
+
+    /// The rows of this rank: clumps and haloes.
+    pub fn list(&self, peaks: &Peaks, listing: &Listing) -> (Vec<Structure>, Vec<Structure>) {
+        let heavy = |(_, s): &(usize, Structure)| s.halo_mass > listing.mass;
+        let relevant =
+            |(_, s): &&(usize, Structure)| listing.rules == Rules::Paper || s.relevance > listing.relevance;
+        let all: Vec<(usize, Structure)> =
+            (0..self.rows.len()).map(|i| (i, self.structure(peaks, i))).filter(heavy).collect();
+        let haloes = all.iter().filter(|(_, s)| s.halo == s.id).map(|(i, s)| self.as_halo(peaks, *i, s));
+        (all.iter().filter(relevant).map(|(_, s)| *s).collect(), haloes.collect())
+    }
+
+    fn structure(&self, peaks: &Peaks, i: usize) -> Structure {
+        let (row, own, side) = (&self.rows[i], &self.as_clumps[i], peaks.space.side);
+        let totals = own.totals(&peaks.space);
         Structure {
-            id,
-            peak_rank: peak_rank[clump.at()],
-            halo,
-            parent: clumps.id(h.parent[clump.at()]),
-            level: level(h.level[clump.at()], rules),
-            halo_mass: self.halo_mass[halo as usize - 1],
+            id: row.id,
+            peak_rank: row.peak_rank,
+            halo: row.halo,
+            parent: row.parent,
+            level: row.level,
+            halo_mass: self.halo_mass[i],
             n_cells: own.n_cells,
             volume: totals.volume,
             mass: totals.mass,
-            rho_peak: seed.rho,
+            rho_peak: row.rho_peak,
             rho_min: own.rho_min,
             peak: own.peak.map(|x| x * side),
-            peak_refined: seed.refined,
+            peak_refined: row.refined,
             centre_of_mass: totals.centre_of_mass,
             velocity: totals.velocity,
-            relevance: h.relevance[clump.at()],
-            saddle: key.density,
-            saddle_position,
-            saddle_neighbour: clumps.id(key.neighbour),
+            relevance: row.relevance,
+            saddle: row.saddle,
+            saddle_position: row.saddle_position,
+            saddle_neighbour: row.saddle_neighbour,
         }
     }
 
     /// The whole halo under the identifier of its main clump.
-    fn as_halo(&self, peaks: &Peaks, main: &Structure) -> Structure {
-        let all = &self.as_haloes[main.id as usize - 1 - self.ids.start];
+    fn as_halo(&self, peaks: &Peaks, i: usize, main: &Structure) -> Structure {
+        let all = &self.as_haloes[i];
         let totals = all.totals(&peaks.space);
         Structure {
             n_cells: all.n_cells,
@@ -177,19 +228,8 @@ impl Rows {
     }
 }
 
-/// Highest level of a saddle that merged clumps.
-pub fn max_level(clumps: &Clumps, rules: Rules) -> u64 {
-    clumps.by_id.iter().map(|c| level(clumps.hierarchy.level[c.at()], rules)).max().unwrap_or(0)
-}
-
-/// RAMSES counts the rounds of the saddle pass from 0, so that main clumps and those merged in the first
-/// round have the same level.
-fn level(level: u32, rules: Rules) -> u64 {
-    u64::from(if rules == Rules::Ramses { level.saturating_sub(1) } else { level })
-}
-
-fn centre(seed: &Seed) -> [f64; 3] {
-    cell_centre(seed.level as u8, seed.ijk)
+fn centre(cell: &PeakCell) -> [f64; 3] {
+    cell_centre(cell.level as u8, cell.ijk)
 }
 
 /// Patches looked at at once.
@@ -201,13 +241,7 @@ fn bounds(groups: &Groups) -> [f64; N_SUMS] {
     runs.map(|run| groups.bounds(run)).reduce(|| [0.0; N_SUMS], larger)
 }
 
-/// The identifiers, less 1, whose rows are on `rank`.
-fn ids_of(rank: usize, n_ranks: usize, n: usize) -> Range<usize> {
-    let first = |rank: usize| (rank * n).div_ceil(n_ranks);
-    first(rank)..first(rank + 1)
-}
-
-/// The rank of the row of an identifier, less 1.
-fn home(id: usize, n_ranks: usize, n: usize) -> usize {
-    id * n_ranks / n
+/// The rank that has the row of an identifier, of `n` in all: about as many on each, by ascending rank.
+pub fn home(id: u64, n: usize, comm: &Comm) -> Rank {
+    Rank(((id as usize - 1) * comm.n_ranks() / n) as u32)
 }

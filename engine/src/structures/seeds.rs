@@ -1,19 +1,21 @@
-//! The clump of every peak, and the tree of the clumps, which every rank holds.
+//! The tree of the clumps, which one rank cuts for all.
 
+use super::chains::{self, Followed};
+use super::rows::{Member, Row, home};
 use crate::peaks::Peaks;
-use crate::ranks::pointers::{Bare, Lead, Step, Target, lead_of, resolve};
+use crate::ranks::parcel::{Outbox, Parcel};
 use bytemuck::{Pod, Zeroable};
-use inselberg_comm::{Comm, CommError};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut_in_order, is_noise};
+use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut_in_order};
 use inselberg_kernels::phew::tree::{Death, MergeTree};
-use inselberg_kernels::pointers::root;
-use rayon::prelude::*;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// The rank that cuts the tree.
+const CUTTER: Rank = Rank(0);
 
 /// A peak that is no noise, and all that its clump takes from it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Seed {
     /// Density.
@@ -24,10 +26,10 @@ pub struct Seed {
     pub refined: [f64; 3],
     /// Where it ends in code units; NaN if never.
     pub saddle_position: [f64; 3],
-    /// Level of its cell.
-    pub level: u32,
-    /// Position of its cell.
-    pub ijk: [u32; 3],
+    /// Its place by falling density among the peaks of all ranks, from 1.
+    pub peak_rank: u64,
+    /// Its cell.
+    pub cell: PeakCell,
     /// Its global index.
     pub global: PeakIdx,
     /// The two patches at which it ends, near side first.
@@ -37,128 +39,217 @@ pub struct Seed {
     unused: u32,
 }
 
-/// Everything about the clumps but their sums. Clumps are known by their place among the seeds.
-#[derive(Debug)]
+/// The cell of a peak.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct PeakCell {
+    /// Its level.
+    pub level: u32,
+    /// Its position on the grid of that level.
+    pub ijk: [u32; 3],
+}
+
+/// What a clump is called, and what halo it is in.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Name {
+    /// Identifiers of clump and halo; 0 for discarded ones.
+    pub ids: [u64; 2],
+    /// The cells of their highest peaks.
+    pub heads: [PeakCell; 2],
+}
+
+/// What the thresholds make of the clumps, as far as this rank has to do with them.
 pub struct Clumps {
-    /// One a clump, discarded ones too, by global index.
-    pub seeds: Vec<Seed>,
-    /// What the thresholds make of them.
-    pub hierarchy: Hierarchy,
-    /// The clumps by identifier; discarded ones have none.
-    pub by_id: Vec<PeakIdx>,
-    /// Identifier of each; 0 for discarded ones.
-    ids: Vec<u64>,
-    /// The clump of each peak of this rank; `NONE` for discarded ones.
+    /// Identifiers of the clump and halo of each own patch, by its place here.
+    pub names: Vec<Name>,
+    /// The name of each own patch.
     pub of_peak: Vec<PeakIdx>,
+    /// What the rows of this rank have besides their sums, by identifier.
+    pub rows: Vec<Row>,
+    /// The clumps of the haloes among these, by identifier.
+    pub members: Vec<Member>,
+    /// Number of clumps on all ranks, discarded ones left out.
+    pub n_clumps: usize,
+    /// Highest level of a saddle that merged clumps.
+    pub max_level: u64,
 }
 
-impl Clumps {
-    /// Identifier of a clump; 0 for none.
-    pub fn id(&self, clump: PeakIdx) -> u64 {
-        if clump.is_none() { 0 } else { self.ids[clump.at()] }
-    }
-
-    /// Collective: something of every seed, of which `of_peak` has one an own peak.
-    ///
-    /// # Errors
-    /// When another rank fails.
-    pub fn gather<T: Pod>(&self, peaks: &Peaks, of_peak: &[T], comm: &Comm) -> Result<Vec<T>, CommError> {
-        let own = |(i, s): (usize, &Seed)| peaks.own(s.global).map(|p| (i, of_peak[p]));
-        let values: Vec<(usize, T)> = self.seeds.iter().enumerate().filter_map(own).collect();
-        let places: Vec<u64> = values.iter().map(|v| v.0 as u64).collect();
-        let values: Vec<T> = values.into_iter().map(|v| v.1).collect();
-        let (places, values) = (comm.all_gather(&places)?.concat(), comm.all_gather(&values)?.concat());
-        let mut all = vec![T::zeroed(); self.seeds.len()];
-        places.iter().zip(values).for_each(|(&i, value)| all[i as usize] = value);
-        Ok(all)
-    }
-
-    /// The halo of a clump.
-    pub fn halo(&self, clump: PeakIdx) -> PeakIdx {
-        if clump.is_none() { clump } else { self.hierarchy.halo[clump.at()] }
-    }
-}
-
-/// Collective: cuts the tree.
+/// Collective: cuts the tree. `peak_rank` is the place of each own peak by falling density.
+///
+/// The cutting rank gets all seeds, each other only what concerns its own patches and rows: two exchanges, besides those that
+/// follow the noise.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn cut(peaks: &Peaks, thresholds: &Cut, rules: Rules, comm: &Comm) -> Result<Clumps, CommError> {
-    let mut chains = Chains::new(peaks, thresholds.relevance, comm.rank().0);
-    let ends = chains.follow_seeds(peaks);
-    resolve(comm, &mut chains.exits, |global| chains.ends.step(global))?;
-    let own: Vec<Seed> = chains
-        .seeds
-        .iter()
-        .zip(ends)
-        .map(|(&i, ends)| seed(peaks, i, ends.map(|e| chains.clump(e))))
-        .collect();
-    let mut seeds = comm.all_gather(&own)?.concat();
-    seeds.sort_unstable_by_key(|s| s.global);
-    let places = Places::of(&seeds, peaks);
-    let tree = tree_of(&seeds, |global| places.find(global));
-    let hierarchy = cut_in_order(&tree, by_death(&seeds), thresholds, rules);
-    let of_peak =
-        (0..peaks.len()).into_par_iter().map(|i| match places.find(chains.clump(chains.ends.of(i))) {
-            PeakIdx::NONE => PeakIdx::NONE,
-            clump => hierarchy.clump[clump.at()],
-        });
-    let of_peak = of_peak.collect();
-    let (by_id, ids) = identify(&tree, &hierarchy);
-    Ok(Clumps { seeds, hierarchy, by_id, ids, of_peak })
+pub fn cut(
+    peaks: &Peaks,
+    peak_rank: &[u64],
+    thresholds: &Cut,
+    rules: Rules,
+    comm: &Comm,
+) -> Result<Clumps, CommError> {
+    let followed = chains::follow(peaks, thresholds.relevance, comm)?;
+    let asked = ask(peaks, peak_rank, &followed, comm)?;
+    let seeds = asked.iter().flat_map(|parcel| parcel.records(SEEDS)).collect();
+    let tree = CutTree::of(seeds, thresholds, rules);
+    let answers = tree.answer(&asked, rules, comm)?;
+    let names: Vec<Name> = answers.iter().flat_map(|parcel| parcel.records(CLUMPS)).collect();
+    if names.len() != followed.clumps.len() {
+        return Err(comm.abort(format!("{} clumps, {} names", followed.clumps.len(), names.len())));
+    }
+    let of_all = comm.all_reduce_counts(&[tree.by_id.len() as u64, tree.max_level(rules)], Reduce::Max)?;
+    Ok(Clumps {
+        names,
+        of_peak: followed.of_peak,
+        rows: answers.iter().flat_map(|parcel| parcel.records(ROWS)).collect(),
+        members: answers.iter().flat_map(|parcel| parcel.records(MEMBERS)).collect(),
+        n_clumps: of_all[0] as usize,
+        max_level: of_all[1],
+    })
 }
 
-/// The places of the seeds, by global index.
-struct Places<'a> {
-    seeds: &'a [Seed],
-    peaks: &'a Peaks,
-    /// That of the seed at each own peak; `NONE` where there is none.
-    of_own: Vec<PeakIdx>,
+/// Seeds, to the cutter.
+const SEEDS: usize = 0;
+/// Global indices of clumps, to the cutter; their names, back.
+const CLUMPS: usize = 1;
+/// Rows, from the cutter.
+const ROWS: usize = 0;
+/// Clumps of haloes, from the cutter.
+const MEMBERS: usize = 2;
+
+/// Collective: sends the cutter the own seeds, and the clumps whose names are wanted.
+fn ask(
+    peaks: &Peaks,
+    peak_rank: &[u64],
+    followed: &Followed,
+    comm: &Comm,
+) -> Result<Vec<Parcel<3>>, CommError> {
+    let seed = |(&i, ends): (&usize, &[PeakIdx; 2])| Seed::of(peaks, i, *ends, peak_rank[i]);
+    let seeds: Vec<Seed> = followed.seeds.iter().zip(&followed.end_clumps).map(seed).collect();
+    let mut outbox = Outbox::default();
+    outbox.put(CUTTER, SEEDS, &seeds);
+    outbox.put(CUTTER, CLUMPS, &followed.clumps);
+    outbox.exchange(comm)
 }
 
-impl<'a> Places<'a> {
-    fn of(seeds: &'a [Seed], peaks: &'a Peaks) -> Self {
-        let mut of_own = vec![PeakIdx::NONE; peaks.len()];
-        for (place, seed) in seeds.iter().enumerate() {
-            if let Some(own) = peaks.own(seed.global) {
-                of_own[own] = PeakIdx::new(place);
-            }
+impl Seed {
+    fn of(peaks: &Peaks, i: usize, end_clumps: [PeakIdx; 2], peak_rank: u64) -> Self {
+        let death = &peaks.tree.death[i];
+        Self {
+            rho: peaks.tree.rho[i],
+            saddle: death.saddle,
+            refined: peaks.refined[i],
+            saddle_position: peaks.saddle_position[i],
+            peak_rank,
+            cell: PeakCell { level: u32::from(peaks.level[i]), ijk: peaks.ijk[i] },
+            global: peaks.global[i],
+            ends: [death.near, death.endpoint],
+            end_clumps,
+            unused: 0,
         }
-        Self { seeds, peaks, of_own }
-    }
-
-    fn find(&self, global: PeakIdx) -> PeakIdx {
-        match self.peaks.own(global) {
-            Some(own) => self.of_own[own],
-            None => {
-                let place = self.seeds.binary_search_by_key(&global, |s| s.global);
-                place.map_or(PeakIdx::NONE, PeakIdx::new)
-            }
-        }
     }
 }
 
-fn seed(peaks: &Peaks, i: usize, end_clumps: [PeakIdx; 2]) -> Seed {
-    let death = &peaks.tree.death[i];
-    Seed {
-        rho: peaks.tree.rho[i],
-        saddle: death.saddle,
-        refined: peaks.refined[i],
-        saddle_position: peaks.saddle_position[i],
-        level: u32::from(peaks.level[i]),
-        ijk: peaks.ijk[i],
-        global: peaks.global[i],
-        ends: [death.near, death.endpoint],
-        end_clumps,
-        unused: 0,
+/// The tree of the clumps of all ranks, cut. Clumps are known by their place among the seeds.
+struct CutTree {
+    /// One a clump, discarded ones too, by global index.
+    seeds: Vec<Seed>,
+    hierarchy: Hierarchy,
+    /// The clumps by identifier; discarded ones have none.
+    by_id: Vec<PeakIdx>,
+    /// Identifier of each; 0 for discarded ones.
+    ids: Vec<u64>,
+}
+
+impl CutTree {
+    fn of(mut seeds: Vec<Seed>, thresholds: &Cut, rules: Rules) -> Self {
+        seeds.sort_unstable_by_key(|s| s.global);
+        let tree = tree_of(&seeds);
+        let hierarchy = cut_in_order(&tree, by_death(&seeds), thresholds, rules);
+        let (by_id, ids) = identify(&tree, &hierarchy);
+        Self { seeds, hierarchy, by_id, ids }
     }
+
+    /// Collective: sends names to the ranks that want them, and rows to where they belong.
+    fn answer(&self, asked: &[Parcel<3>], rules: Rules, comm: &Comm) -> Result<Vec<Parcel<3>>, CommError> {
+        let mut outbox = Outbox::default();
+        for parcel in asked {
+            let names = parcel.records(CLUMPS).into_iter().map(|clump| self.name(clump));
+            outbox.put(parcel.from, CLUMPS, &names.collect::<Vec<Name>>());
+        }
+        let home = |id: u64| home(id, self.by_id.len(), comm);
+        for row in self.rows(rules) {
+            outbox.put(home(row.id), ROWS, &[row]);
+            outbox.put(home(row.halo), MEMBERS, &[Member { halo: row.halo, clump: row.id }]);
+        }
+        outbox.exchange(comm)
+    }
+
+    /// Of the clump whose seed has a global index, as what it is after the cut.
+    fn name(&self, global: PeakIdx) -> Name {
+        let seed = place(&self.seeds, global);
+        let clump = if seed.is_none() { seed } else { self.hierarchy.clump[seed.at()] };
+        if clump.is_none() {
+            return Name::zeroed();
+        }
+        let both = [clump, self.hierarchy.halo[clump.at()]];
+        Name { ids: both.map(|c| self.id(c)), heads: both.map(|c| self.seeds[c.at()].cell) }
+    }
+
+    fn id(&self, clump: PeakIdx) -> u64 {
+        if clump.is_none() { 0 } else { self.ids[clump.at()] }
+    }
+
+    /// Everything about the clumps but their sums, by identifier.
+    fn rows(&self, rules: Rules) -> impl Iterator<Item = Row> + '_ {
+        let h = &self.hierarchy;
+        self.by_id.iter().map(move |&clump| {
+            let (seed, key) = (&self.seeds[clump.at()], &h.key_saddle[clump.at()]);
+            let saddle_position = match key.dying {
+                PeakIdx::NONE => [f64::NAN; 3],
+                dying => self.seeds[dying.at()].saddle_position,
+            };
+            Row {
+                id: self.id(clump),
+                peak_rank: seed.peak_rank,
+                halo: self.id(h.halo[clump.at()]),
+                parent: self.id(h.parent[clump.at()]),
+                level: level(h.level[clump.at()], rules),
+                rho_peak: seed.rho,
+                relevance: h.relevance[clump.at()],
+                saddle: key.density,
+                saddle_position,
+                saddle_neighbour: self.id(key.neighbour),
+                refined: seed.refined,
+                cell: seed.cell,
+            }
+        })
+    }
+
+    fn max_level(&self, rules: Rules) -> u64 {
+        self.by_id.iter().map(|c| level(self.hierarchy.level[c.at()], rules)).max().unwrap_or(0)
+    }
+}
+
+/// RAMSES counts the rounds of the saddle pass from 0, so that main clumps and those merged in the first
+/// round have the same level.
+fn level(level: u32, rules: Rules) -> u64 {
+    u64::from(if rules == Rules::Ramses { level.saturating_sub(1) } else { level })
+}
+
+fn place(seeds: &[Seed], global: PeakIdx) -> PeakIdx {
+    seeds.binary_search_by_key(&global, |s| s.global).map_or(PeakIdx::NONE, PeakIdx::new)
 }
 
 /// The tree of the seeds alone.
-fn tree_of(seeds: &[Seed], place: impl Fn(PeakIdx) -> PeakIdx) -> MergeTree {
+fn tree_of(seeds: &[Seed]) -> MergeTree {
     let death = |s: &Seed| match s.ends[1].is_none() {
         true => Death::NEVER,
-        false => Death { saddle: s.saddle, near: place(s.end_clumps[0]), endpoint: place(s.end_clumps[1]) },
+        false => {
+            let [near, endpoint] = s.end_clumps.map(|clump| place(seeds, clump));
+            Death { saddle: s.saddle, near, endpoint }
+        }
     };
     MergeTree { rho: seeds.iter().map(|s| s.rho).collect(), death: seeds.iter().map(death).collect() }
 }
@@ -184,87 +275,4 @@ fn identify(tree: &MergeTree, hierarchy: &Hierarchy) -> (Vec<PeakIdx>, Vec<u64>)
         ids[p.at()] = i as u64 + 1;
     }
     (by_id, ids)
-}
-
-/// The pointers of noise to the patches where it ends. Items are global indices.
-struct Chains<'a> {
-    ends: Ends<'a>,
-    /// Chains that leave this rank, and those from the ends of seeds on other ranks.
-    exits: Vec<Bare>,
-    /// The own peaks that are no noise.
-    seeds: Vec<usize>,
-}
-
-/// Where the chain from each own peak comes to on this rank.
-struct Ends<'a> {
-    peaks: &'a Peaks,
-    rank: u32,
-    /// An own peak further on, or behind these the exits; roots where chains come to.
-    up: Vec<AtomicU32>,
-}
-
-impl Ends<'_> {
-    fn of(&self, peak: usize) -> Step<Bare> {
-        let end = root(&self.up, peak as u32) as usize;
-        match end.checked_sub(self.peaks.len()) {
-            Some(exit) => Step::Exit(exit),
-            None => Step::End(Bare::end(Target { rank: self.rank, index: self.peaks.global[end].0 })),
-        }
-    }
-
-    /// For a peak of this rank by its global index.
-    fn step(&self, global: u32) -> Step<Bare> {
-        match self.peaks.own(PeakIdx(global)) {
-            Some(peak) => self.of(peak),
-            None => Step::End(Bare::end(Target { rank: self.rank, index: PeakIdx::NONE.0 })),
-        }
-    }
-}
-
-impl<'a> Chains<'a> {
-    fn new(peaks: &'a Peaks, relevance: f64, rank: u32) -> Self {
-        let n = peaks.len();
-        let is_seed = |&i: &usize| {
-            let death = &peaks.tree.death[i];
-            death.is_never() || !is_noise(peaks.tree.rho[i], death.saddle, relevance)
-        };
-        let leaves = |&i: &usize| peaks.end_owners[i][1] != rank && !is_seed(&i);
-        let seeds = (0..n).into_par_iter().filter(is_seed).collect();
-        let leaving: Vec<usize> = (0..n).into_par_iter().filter(leaves).collect();
-        let onward = |i: &usize| {
-            Bare::onward(Target { rank: peaks.end_owners[*i][1], index: peaks.tree.death[*i].endpoint.0 })
-        };
-        let first = |i: usize| match i < n && !is_seed(&i) {
-            true => peaks.own(peaks.tree.death[i].endpoint).unwrap_or(i),
-            false => i,
-        };
-        let up: Vec<AtomicU32> =
-            (0..n + leaving.len()).into_par_iter().map(|i| AtomicU32::new(first(i) as u32)).collect();
-        leaving.iter().enumerate().for_each(|(exit, &i)| up[i].store((n + exit) as u32, Relaxed));
-        Self { ends: Ends { peaks, rank, up }, exits: leaving.iter().map(onward).collect(), seeds }
-    }
-
-    /// Where the chains from the two patches come to at which each seed ends.
-    fn follow_seeds(&mut self, peaks: &Peaks) -> Vec<[Step<Bare>; 2]> {
-        let nowhere = Step::End(Bare::end(Target { rank: 0, index: PeakIdx::NONE.0 }));
-        let mut all = Vec::with_capacity(self.seeds.len());
-        for &i in &self.seeds {
-            let (death, owners) = (&peaks.tree.death[i], peaks.end_owners[i]);
-            let patches = [death.near, death.endpoint];
-            all.push([0, 1].map(|side| match (patches[side], owners[side]) {
-                (PeakIdx::NONE, _) => nowhere,
-                (patch, owner) if owner == self.ends.rank => self.ends.step(patch.0),
-                (patch, rank) => {
-                    self.exits.push(Bare::onward(Target { rank, index: patch.0 }));
-                    Step::Exit(self.exits.len() - 1)
-                }
-            }));
-        }
-        all
-    }
-
-    /// The peak that a chain ends at, once the exits are resolved.
-    fn clump(&self, step: Step<Bare>) -> PeakIdx {
-        PeakIdx(lead_of(step, &self.exits).target().index)
-    }
 }
