@@ -44,10 +44,18 @@ fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
     let climbed = ascent::run(mesh, &found, Rules::Paper, &ALONE, &tasks, &Comm::solo(), &crew);
     let ascent = climb.elapsed().as_secs_f64();
     let (ends, labels) = label::run(&climbed.expect("one rank").up, &crew);
-    let patches =
-        Patches { mesh, tests: &found, ends: &ends, slots: &[], labels: &labels, tasks: &tasks, own: &[] };
+    let patches = Patches {
+        mesh,
+        tests: &found,
+        ends: &ends,
+        slots: &[],
+        labels: &labels,
+        tasks: &tasks,
+        own: &[],
+        rules: Rules::Paper,
+    };
     let meet = Instant::now();
-    assert!(!saddle::run(&patches, &crew).is_empty());
+    assert!(!saddle::run(&patches, &crew).edges.is_empty());
     [ascent, meet.elapsed().as_secs_f64(), idle(&recorder.graphs())]
 }
 

@@ -103,9 +103,9 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     });
     let (ends, labels) = label::run(&climb(), crew);
     let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
-    let patches = Patches { mesh, tests: &found, ends, slots: &[], labels, tasks, own: &[] };
+    let patches = Patches { mesh, tests: &found, ends, slots: &[], labels, tasks, own: &[], rules };
     group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches, crew)));
-    let edges = saddle::run(&patches, crew);
+    let met = saddle::run(&patches, crew);
     let (locator, comm) = (Locator::new(mesh, &found), Comm::solo());
     let segmented = || {
         segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &comm, &Crew::default())
@@ -114,11 +114,14 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let done = segmented();
     let known = &done.known;
     group.bench_function("forest", |b| {
-        b.iter(|| forest::grow_alone(known, &edges, &locator, field.mesh.domain()));
+        b.iter(|| forest::grow_alone(known, &met.edges, &locator, field.mesh.domain()));
     });
     let quanta = patches.quanta(&extra, &comm).expect("one rank");
     group.bench_function("sums", |b| b.iter(|| patches.sums(&known.known, &extra, &quanta, crew)));
-    group.bench_function("positions", |b| b.iter(|| refine(&field, rules, &known.known, &known.own)));
+    let rest = |refined| refine(&field, rules, known, refined);
+    group.bench_function("positions", |b| {
+        b.iter_batched(|| met.refined.clone(), rest, BatchSize::PerIteration);
+    });
     group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT, 0.0, rules, &comm)));
     group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules, &comm)));
 }

@@ -21,8 +21,10 @@ use inselberg::tasks::{Bodies, Planner, Team};
 use inselberg_comm::Comm;
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::pairs::Pairs;
+use inselberg_kernels::phew::patch::Patch;
 use inselberg_kernels::phew::raise::raise;
 use inselberg_kernels::phew::{ascent as kernel, saddle as contacts};
+use inselberg_kernels::props::refine::PatchRefiner;
 use rayon::prelude::*;
 use std::hint::black_box;
 use std::sync::atomic::AtomicU32;
@@ -91,8 +93,16 @@ fn stages(criterion: &mut Criterion) {
     for (name, tasks) in [("balanced", &even[..]), ("unbalanced", &uneven[..])] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(20).throughput(Throughput::Elements(found.len() as u64));
-        let patches =
-            Patches { mesh, tests: &found, ends: &ends, slots: &[], labels: &labels, tasks, own: &[] };
+        let patches = Patches {
+            mesh,
+            tests: &found,
+            ends: &ends,
+            slots: &[],
+            labels: &labels,
+            tasks,
+            own: &[],
+            rules: Rules::Paper,
+        };
         compare(&mut group, &patches, crew);
         group.finish();
     }
@@ -118,9 +128,14 @@ fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
 }
 
 fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
-    let Patches { mesh, tests, labels, ends, tasks, .. } = *patches;
+    let Patches { mesh, tests, labels, ends, tasks, rules, .. } = *patches;
+    let refiner = PatchRefiner { mesh, tests, peaks: ends, rules };
     let local = |room: &mut (Pairs, Scratch), task: &Region| {
-        contacts::contacts(mesh, tests, labels, task.supers(), &mut room.0);
+        let mut refined = Vec::new();
+        let refine =
+            |brick: usize, patch: &Patch| refiner.for_each(brick, patch, |place| refined.push(place));
+        contacts::contacts(mesh, tests, labels, task.supers(), &mut room.0, refine);
+        black_box(refined);
         room.1.expect(task.cells(mesh, tests).map(|run| ends.indices(run)));
         let edges = reduce(room.0.edges(), &mut room.1);
         room.0.clear();

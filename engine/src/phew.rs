@@ -17,6 +17,7 @@ use crate::ranks::pointers::Target;
 use crate::ranks::{forest, labels};
 use crate::stages::ascent::Climbed;
 use crate::stages::properties::{Patches, TestFields};
+use crate::stages::saddle::Found;
 use crate::stages::{self, Region, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::Domain;
@@ -152,12 +153,13 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
     let locator = Locator::new(mesh, &tests);
     let (ends, mut labels) = stage.run("labels", || label::run(&up, crew));
     drop(up);
-    let view = View { mesh, tests: &tests, ends: &ends, tasks: &tasks, own: &task.links.own };
+    let view = View { mesh, tests: &tests, ends: &ends, tasks: &tasks, own: &task.links.own, rules };
     let patches = view.patches(&labels, &[]);
-    let Contacts { edges, mut known, slots, next } = stage.run("saddles", || match comm.n_ranks() {
-        1 => alone(comm, &patches, &locator, crew),
-        _ => shared(comm, (task.links, &origins), &patches, &locator, crew),
-    })?;
+    let Contacts { edges, refined, mut known, slots, next } =
+        stage.run("saddles", || match comm.n_ranks() {
+            1 => alone(comm, &patches, &locator, crew),
+            _ => shared(comm, (task.links, &origins), &patches, &locator, crew),
+        })?;
     if !slots.is_empty() {
         labels.par_iter_mut().for_each(|label| *label = slots[label.at()]);
     }
@@ -182,7 +184,7 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
         level: known.own.par_iter().map(|slot| known.known[slot.at()].level as u8).collect(),
         ijk: known.own.par_iter().map(|slot| known.known[slot.at()].ijk).collect(),
         tree: grown.tree,
-        refined: scaled(properties::refine(task.field, rules, &known.known, &known.own), task.side),
+        refined: scaled(properties::refine(task.field, rules, &known, refined), task.side),
         saddle_position: scaled(grown.saddle_position, task.side),
         patches: known.own.par_iter().map(value).collect(),
         has_velocity: task.extra.velocity.is_some(),
@@ -198,12 +200,13 @@ struct View<'a> {
     ends: &'a PeakSet,
     tasks: &'a [Region],
     own: &'a [u64],
+    rules: Rules,
 }
 
 impl View<'_> {
     fn patches<'a>(&'a self, labels: &'a [PeakIdx], slots: &'a [u32]) -> Patches<'a> {
-        let Self { mesh, tests, ends, tasks, own } = *self;
-        Patches { mesh, tests, ends, slots, labels, tasks, own }
+        let Self { mesh, tests, ends, tasks, own, rules } = *self;
+        Patches { mesh, tests, ends, slots, labels, tasks, own, rules }
     }
 }
 
@@ -211,6 +214,8 @@ impl View<'_> {
 struct Contacts {
     /// Between slots.
     edges: Vec<Edge>,
+    /// Refined positions of own peaks, NaN where that is still to do.
+    refined: Vec<[f64; 3]>,
     /// The peaks with these slots.
     known: PeakComm,
     /// The slot of each end of ascents; empty where it is its place.
@@ -224,7 +229,8 @@ fn alone(comm: &Comm, patches: &Patches, locator: &Locator, crew: &Crew) -> Resu
     let mut own = peaks_at(patches.ends, patches.tests, locator);
     let n_global = number(comm, &mut own)?;
     let known = PeakComm::new(comm.rank(), own, n_global, &[]);
-    Ok(Contacts { edges: saddle::run(patches, crew), known, slots: Vec::new(), next: Vec::new() })
+    let Found { edges, refined } = saddle::run(patches, crew);
+    Ok(Contacts { edges, refined, known, slots: Vec::new(), next: Vec::new() })
 }
 
 /// Collective: the contacts of a rank of several. To which peaks its ghosts ascend is asked of the others
@@ -242,8 +248,7 @@ fn shared(
     let naming = || {
         comm.at("labels");
         let mut own = peaks_at(patches.ends, patches.tests, locator);
-        let mut ends = (0..).map(PeakIdx);
-        own.retain(|_| ends.next().is_some_and(is_own));
+        keep_own(&mut own, is_own);
         let n_global = number(comm, &mut own)?;
         let ghosts = labels::follow(comm, links, origins, &kinds, patches.labels, &own)?;
         known = PeakComm::new(comm.rank(), own, n_global, &ghosts);
@@ -251,9 +256,16 @@ fn shared(
         comm.at("saddles");
         Ok(slots)
     };
-    let (edges, slots) = saddle::run_shared(patches, is_own, Box::new(naming), crew)?;
+    let (Found { edges, mut refined }, slots) = saddle::run_shared(patches, is_own, Box::new(naming), crew)?;
+    keep_own(&mut refined, is_own);
     let next = next_own(&kinds, &known);
-    Ok(Contacts { edges, known, slots, next })
+    Ok(Contacts { edges, refined, known, slots, next })
+}
+
+/// Of a list with an entry an end only those of own peaks.
+fn keep_own<T>(of_ends: &mut Vec<T>, is_own: impl Fn(PeakIdx) -> bool) {
+    let mut ends = (0..).map(PeakIdx);
+    of_ends.retain(|_| ends.next().is_some_and(&is_own));
 }
 
 /// Density, level and position of every end of ascents, in the order of the cells.

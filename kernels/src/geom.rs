@@ -62,12 +62,11 @@ impl Domain {
     pub fn fold(&self, position: [f64; 3]) -> [f64; 3] {
         std::array::from_fn(|a| {
             let side = f64::from(self.coarse[a]);
-            let inside = position[a].rem_euclid(side);
-            match self.periodic[a] {
-                true if inside < side => inside,
-                true => 0.0,
-                false => position[a],
+            if !self.periodic[a] || (0.0..side).contains(&position[a]) {
+                return position[a];
             }
+            let inside = position[a].rem_euclid(side);
+            if inside < side { inside } else { 0.0 }
         })
     }
 }

@@ -86,11 +86,11 @@ pub fn check_patches(brute: &Brute, found: &Segmentation) {
 fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     let tasks = cut_tasks(&amr.mesh, &found.tests);
     let (mesh, tests, ends, labels) = (&amr.mesh, &found.tests, &found.ends, &found.labels);
-    let edges = saddle::run(
-        &Patches { mesh, tests, ends, slots: &[], labels, tasks: &tasks, own: &[] },
+    let found = saddle::run(
+        &Patches { mesh, tests, ends, slots: &[], labels, tasks: &tasks, own: &[], rules: Rules::Paper },
         &Crew::default(),
     );
-    for edge in forest::reduce(&edges, &mut forest::Scratch::default()) {
+    for edge in forest::reduce(&found.edges, &mut forest::Scratch::default()) {
         let peaks = edge.peaks.map(|p| p.at());
         let saddle = brute.saddles.iter().find(|s| s.peaks == peaks).expect("patches that touch");
         assert_eq!((edge.saddle, edge.cells.map(|c| c.at())), (saddle.density, saddle.cells), "{peaks:?}");

@@ -4,7 +4,7 @@ use super::Region;
 use crate::amr::AmrField;
 use crate::crew::{Crew, Rooms};
 use crate::pieces::carve;
-use crate::ranks::peak_comm::KnownPeak;
+use crate::ranks::peak_comm::{KnownPeak, PeakComm};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::{cell_centre, cell_volume};
 use inselberg_kernels::ids::{PeakIdx, TestIdx};
@@ -46,6 +46,8 @@ pub struct Patches<'a> {
     pub tasks: &'a [Region],
     /// For each brick its own cells; empty where all are.
     pub own: &'a [u64],
+    /// Paper or RAMSES.
+    pub rules: Rules,
 }
 
 impl Patches<'_> {
@@ -83,8 +85,8 @@ impl Patches<'_> {
     ) -> Vec<PatchSums> {
         // Untouched zeros: whoever adds to them first makes them no sums.
         let mut sums: Vec<PatchSums> = bytemuck::zeroed_vec(peaks.len());
-        let jobs: Vec<_> = self.tasks.iter().zip(self.own_sums(&mut sums)).collect();
-        let n_cells = |job: &(&Region, OwnSums)| job.0.n_cells(self.mesh, self.tests);
+        let jobs: Vec<_> = self.tasks.iter().zip(self.by_task(&mut sums)).collect();
+        let n_cells = |job: &(&Region, OfTask<PatchSums>)| job.0.n_cells(self.mesh, self.tests);
         let rooms = Rooms::<Foreign>::default();
         let foreign = crew.map("sums", jobs, n_cells, |(task, own)| {
             rooms.with(|foreign| match fields.velocity {
@@ -96,18 +98,18 @@ impl Patches<'_> {
         sums
     }
 
-    /// The sums of the patches whose peaks are in each task.
-    fn own_sums<'s>(&self, sums: &'s mut [PatchSums]) -> Vec<OwnSums<'s>> {
+    /// Of a list with an entry a slot those whose peaks are in each task.
+    pub fn by_task<'s, T>(&self, list: &'s mut [T]) -> Vec<OfTask<'s, T>> {
         let mut runs: Vec<(Range<usize>, usize)> = Vec::new();
         for (i, task) in self.tasks.iter().enumerate() {
             runs.extend(task.cells(self.mesh, self.tests).map(|run| (run, i)));
         }
         runs.sort_unstable_by_key(|(run, _)| run.start);
-        let mut own: Vec<OwnSums> = self.tasks.iter().map(|_| OwnSums::default()).collect();
+        let mut own: Vec<OfTask<T>> = self.tasks.iter().map(|_| OfTask(Vec::new())).collect();
         // Slots of ghosts before the first own peak are in the first run, where there is nothing for them.
         let bounds: Vec<usize> =
             std::iter::once(0).chain(runs.iter().map(|(run, _)| self.slots_before(run.end))).collect();
-        let parts = carve(sums, bounds.windows(2).map(|slots| slots[1] - slots[0]));
+        let parts = carve(list, bounds.windows(2).map(|slots| slots[1] - slots[0]));
         for (((_, task), start), part) in runs.into_iter().zip(bounds).zip(parts) {
             own[task].0.push((start, part));
         }
@@ -119,13 +121,13 @@ impl Patches<'_> {
     fn sum_task<const N: usize>(
         &self,
         task: &Region,
-        mut own: OwnSums,
+        mut own: OfTask<PatchSums>,
         peaks: &[KnownPeak],
         fields: &TestFields,
         quanta: &[Quantum; N_SUMS],
         foreign: &mut Foreign,
     ) -> Vec<(PeakIdx, PatchSums)> {
-        own.clear();
+        own.in_order().for_each(|sums| *sums = PatchSums::default());
         self.for_each_test(task, |test, level, position| {
             let patch = self.labels[test.at()];
             let from = peaks[patch.at()].centre();
@@ -198,20 +200,20 @@ impl Patches<'_> {
     }
 }
 
-/// The sums of the patches whose peaks are in a task: from which slot on, a run a level.
-#[derive(Default)]
-struct OwnSums<'a>(Vec<(usize, &'a mut [PatchSums])>);
+/// Of a list with an entry a slot those whose peaks are in a task: from which slot on, a run a level.
+pub struct OfTask<'a, T>(Vec<(usize, &'a mut [T])>);
 
-impl OwnSums<'_> {
-    fn clear(&mut self) {
-        self.0.iter_mut().for_each(|(_, sums)| sums.fill(PatchSums::default()));
+impl<T> OfTask<'_, T> {
+    /// All of them, in the order of the cells.
+    pub fn in_order(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().flat_map(|(_, run)| run.iter_mut())
     }
 
     #[inline(always)]
-    fn of(&mut self, patch: PeakIdx) -> Option<&mut PatchSums> {
+    fn of(&mut self, slot: PeakIdx) -> Option<&mut T> {
         let runs = self.0.iter_mut();
         // The deepest have most.
-        runs.rev().find_map(|(start, sums)| sums.get_mut(patch.at().wrapping_sub(*start)))
+        runs.rev().find_map(|(start, run)| run.get_mut(slot.at().wrapping_sub(*start)))
     }
 }
 
@@ -262,14 +264,17 @@ fn largest(values: &[f64]) -> f64 {
     values.par_iter().map(|v| v.abs()).reduce(|| 0.0, f64::max)
 }
 
-/// Refined positions of the peaks of given slots, folded into the box, in units of the level-0 cell.
-pub fn refine(field: &AmrField, rules: Rules, peaks: &[KnownPeak], slots: &[PeakIdx]) -> Vec<[f64; 3]> {
-    let mut refined = vec![[0.0; 3]; slots.len()];
-    refined.par_chunks_mut(REFINED).zip(slots.par_chunks(REFINED)).for_each(|(refined, slots)| {
+/// The refined positions of own peaks, folded into the box, in units of the level-0 cell: those given that are not NaN,
+/// and what is still to do.
+pub fn refine(field: &AmrField, rules: Rules, known: &PeakComm, mut refined: Vec<[f64; 3]>) -> Vec<[f64; 3]> {
+    refined.par_chunks_mut(REFINED).zip(known.own.par_chunks(REFINED)).for_each(|(refined, own)| {
         let mut refiner = Refiner::new(&field.mesh, &field.rho, rules);
-        for (place, slot) in refined.iter_mut().zip(slots) {
-            let peak = &peaks[slot.at()];
-            *place = field.mesh.domain().fold(refiner.refined(peak.level as u8, peak.ijk));
+        for (place, slot) in refined.iter_mut().zip(own) {
+            let peak = &known.known[slot.at()];
+            if place[0].is_nan() {
+                *place = refiner.refined(peak.level as u8, peak.ijk);
+            }
+            *place = field.mesh.domain().fold(*place);
         }
     });
     refined

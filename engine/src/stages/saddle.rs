@@ -4,13 +4,17 @@
 //! ascent comes to is asked of other ranks while the contacts are found. Where only own peaks are in contact
 //! the forest of a task does not wait for that. It is the same as between slots: the own peaks are in the same
 //! order in both, and contacts between ends that turn out to be of one patch drop out.
+//!
+//! While the surroundings of a brick are at hand its ends are refined as well, where that takes no more.
 
-use super::properties::Patches;
+use super::properties::{OfTask, Patches};
 use crate::crew::{Crew, Made, Rooms, cell_stage};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::pairs::Pairs;
+use inselberg_kernels::phew::patch::Patch;
 use inselberg_kernels::phew::saddle;
+use inselberg_kernels::props::refine::PatchRefiner;
 use inselberg_tasks::Bodies;
 use parking_lot::Mutex;
 use rayon::prelude::*;
@@ -20,16 +24,25 @@ use std::sync::OnceLock;
 /// What gives the ends of ascents their slots. Called once, in the thread of the rank; may wait for others.
 pub type Naming<'a, E> = Box<dyn FnOnce() -> Result<Vec<PeakIdx>, E> + 'a>;
 
-/// Edges of the local forests of all tasks between ends that are slots, in falling order: a superset of the
-/// forest. For a rank alone.
-pub fn run(patches: &Patches, crew: &Crew) -> Vec<Edge> {
-    let local = Local::of(patches);
+/// What is found between ends of ascents and about them.
+#[derive(Debug)]
+pub struct Found {
+    /// Edges of the local forests of all tasks, in falling order: a superset of the forest.
+    pub edges: Vec<Edge>,
+    /// The refined position of each end in units of the level-0 cell, NaN where that takes more than its patch.
+    pub refined: Vec<[f64; 3]>,
+}
+
+/// Contacts between ends that are slots. For a rank alone.
+pub fn run(patches: &Patches, crew: &Crew) -> Found {
+    let mut refined = bytemuck::zeroed_vec(patches.ends.len());
+    let local = Local::of(patches, &mut refined);
     let sizes = &local.n_cells;
     let (plan, [find]) = crew.plan("saddles", sizes, |planner| [cell_stage(planner, "saddles", sizes, FIND)]);
     let forests = Made::new(local.n_cells.len());
     let body = |i| forests.put(i, local.contacts(i, |edges| local.forest(i, edges)));
     crew.run("saddles", &plan, Bodies::of(&plan).on(find, body));
-    in_order(forests.joined())
+    Found { edges: in_order(forests.joined()), refined }
 }
 
 /// The same over ranks: edges between the slots that `naming` gives to the ends while the workers find
@@ -42,8 +55,9 @@ pub fn run_shared<E>(
     is_own: impl Fn(PeakIdx) -> bool + Sync,
     naming: Naming<'_, E>,
     crew: &Crew,
-) -> Result<(Vec<Edge>, Vec<PeakIdx>), E> {
-    let local = Local::of(patches);
+) -> Result<(Found, Vec<PeakIdx>), E> {
+    let mut refined = bytemuck::zeroed_vec(patches.ends.len());
+    let local = Local::of(patches, &mut refined);
     let sizes = &local.n_cells;
     let (plan, [find, ask, thin]) = crew.plan("saddles over ranks", sizes, |planner| {
         let find = cell_stage(planner, "saddles", sizes, FIND);
@@ -84,7 +98,7 @@ pub fn run_shared<E>(
     let slots = slots.into_inner().unwrap_or_default();
     let mut edges = renamed(closed.joined(), &slots);
     edges.extend(thinned.all().into_iter().flatten());
-    Ok((in_order(edges), slots))
+    Ok((Found { edges: in_order(edges), refined }, slots))
 }
 
 /// Nanoseconds that finding the contacts of a cell takes, about.
@@ -96,19 +110,37 @@ struct Local<'a> {
     n_cells: Vec<usize>,
     pairs: Rooms<Pairs>,
     scratch: Rooms<Scratch>,
+    refiner: PatchRefiner<'a>,
+    refined: Vec<Mutex<OfTask<'a, [f64; 3]>>>,
 }
 
 impl<'a> Local<'a> {
-    fn of(patches: &'a Patches<'a>) -> Self {
-        let n_cells = patches.tasks.iter().map(|task| task.n_cells(patches.mesh, patches.tests)).collect();
-        Self { patches, n_cells, pairs: Rooms::default(), scratch: Rooms::default() }
+    /// `refined` has one entry an end.
+    fn of(patches: &'a Patches<'a>, refined: &'a mut [[f64; 3]]) -> Self {
+        let Patches { mesh, tests, ends, tasks, rules, .. } = *patches;
+        Self {
+            patches,
+            n_cells: tasks.iter().map(|task| task.n_cells(mesh, tests)).collect(),
+            pairs: Rooms::default(),
+            scratch: Rooms::default(),
+            refiner: PatchRefiner { mesh, tests, peaks: ends, rules },
+            refined: patches.by_task(refined).into_iter().map(Mutex::new).collect(),
+        }
     }
 
-    /// Does something with the contacts of the cells of a task, between ends.
+    /// Does something with the contacts of the cells of a task, between ends; and refines its ends.
     fn contacts<R>(&self, task: u32, work: impl FnOnce(&[Edge]) -> R) -> R {
         let Patches { mesh, tests, labels, tasks, .. } = self.patches;
+        let mut refined = self.refined[task as usize].lock();
+        let mut places = refined.in_order();
+        let mut put = |position: Option<[f64; 3]>| {
+            if let Some(place) = places.next() {
+                *place = position.unwrap_or([f64::NAN; 3]);
+            }
+        };
+        let refine = |brick: usize, patch: &Patch| self.refiner.for_each(brick, patch, &mut put);
         self.pairs.with(|pairs| {
-            saddle::contacts(mesh, tests, labels, tasks[task as usize].supers(), pairs);
+            saddle::contacts(mesh, tests, labels, tasks[task as usize].supers(), pairs, refine);
             let done = work(pairs.edges());
             pairs.clear();
             done

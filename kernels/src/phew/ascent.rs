@@ -115,6 +115,7 @@ pub(super) fn for_each_patch(
         if full_bricks {
             coarser = wide.gather(Wanted { mesh, tests, labels, level, position: super_brick.position });
         }
+        patch.level = level;
         patch.first_of_level = tests.first_of_level(mesh, level);
         for brick in bricks.filter(|&b| tests.mask[b] != 0) {
             let position = mesh.bricks()[brick].position;
@@ -122,7 +123,7 @@ pub(super) fn for_each_patch(
                 patch.cut(&wide, position.map(|x| x & 3), labels.is_some());
                 patch.has_coarser = coarser && patch.any_coarser();
             } else {
-                patch.gather_small(mesh, tests, labels, level, position);
+                patch.gather_small(mesh, tests, labels, position);
             }
             work(brick, &patch);
         }

@@ -82,6 +82,15 @@ impl PeakSet {
         })
     }
 
+    /// The peaks among a run of at most 64 test cells: one bit each.
+    #[inline(always)]
+    pub fn among(&self, run: Range<usize>) -> u64 {
+        let (word, shift) = (run.start >> 6, run.start & 63);
+        let [low, high] = [word, word + 1].map(|w| self.words.get(w).copied().unwrap_or(0));
+        let from_start = low >> shift | high << 1 << (63 - shift);
+        from_start & u64::MAX >> (64 - run.len())
+    }
+
     /// The indices of the peaks among a run of test cells.
     pub fn indices(&self, run: Range<usize>) -> Range<PeakIdx> {
         PeakIdx::new(self.before(run.start))..PeakIdx::new(self.before(run.end))

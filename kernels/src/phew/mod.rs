@@ -13,7 +13,7 @@ pub mod forest;
 pub mod hierarchy;
 pub mod label;
 pub mod pairs;
-mod patch;
+pub mod patch;
 pub mod raise;
 pub mod remainder;
 mod rounds;

@@ -27,6 +27,8 @@ pub type Values = [f32; LEN];
 /// not depend on their last digits.
 #[derive(Debug, Clone)]
 pub struct Patch {
+    /// Level of the brick.
+    pub level: u8,
     /// Densities.
     pub rho: Values,
     /// Test cells, meaningless where the density is 0.
@@ -54,8 +56,14 @@ pub const PLACE: [u8; 64] = {
 
 impl Patch {
     /// No cells.
-    pub const EMPTY: Self =
-        Self { rho: [0.0; LEN], test: [0; LEN], label: [0; LEN], first_of_level: 0, has_coarser: false };
+    pub const EMPTY: Self = Self {
+        level: 0,
+        rho: [0.0; LEN],
+        test: [0; LEN],
+        label: [0; LEN],
+        first_of_level: 0,
+        has_coarser: false,
+    };
 
     /// Cuts the surroundings of the brick at `local` (its place in the super-brick) out of those of
     /// its super-brick.
@@ -79,9 +87,9 @@ impl Patch {
         mesh: &Mesh,
         tests: &TestCells,
         labels: Option<&[PeakIdx]>,
-        level: u8,
         brick: [u32; 3],
     ) {
+        let level = self.level;
         self.rho = [0.0; LEN];
         for i in 0..6 * PLANE {
             let offset = [i % 6, i / 6 % 6, i / 36];
@@ -201,5 +209,22 @@ fn find_along<const OFFSET: usize, const N: usize>(
 
 /// The 27 places around one, x fastest.
 pub fn around(place: usize) -> impl Iterator<Item = usize> {
-    (0..27).map(move |i| place + i % 3 + ROW * (i / 3 % 3) + PLANE * (i / 9) - (1 + ROW + PLANE))
+    (0..27).map(move |i| neighbour(place, i))
 }
+
+/// The `i`-th of the 27 places around one.
+#[inline(always)]
+pub fn neighbour(place: usize, i: usize) -> usize {
+    place + AROUND[i] - AROUND[13]
+}
+
+/// The 27 places from the first on.
+const AROUND: [usize; 27] = {
+    let mut table = [0; 27];
+    let mut i = 0;
+    while i < 27 {
+        table[i] = i % 3 + ROW * (i / 3 % 3) + PLANE * (i / 9);
+        i += 1;
+    }
+    table
+};

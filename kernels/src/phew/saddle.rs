@@ -39,13 +39,15 @@ const DIRECTIONS: [[i32; 3]; 13] = [
 ];
 
 /// Gathers every contact that may be in the forest between the test cells in the given super-bricks and
-/// their neighbours of the same level or a coarser one (so that over all super-bricks none is missed).
+/// their neighbours of the same level or a coarser one (so that over all super-bricks none is missed). `also` is
+/// called with every brick and its patch.
 pub fn contacts(
     mesh: &Mesh,
     tests: &TestCells,
     labels: &[PeakIdx],
     supers: impl Iterator<Item = usize>,
     out: &mut Pairs,
+    mut also: impl FnMut(usize, &Patch),
 ) {
     wide(
         #[inline(always)]
@@ -68,6 +70,7 @@ pub fn contacts(
                         let rough = patch.rho[place] + patch.rho[other];
                         out.push(peaks, rough, || edge(tests, patch, place, other));
                     }
+                    also(brick, patch);
                 },
             );
         },

@@ -10,6 +10,7 @@ mod density;
 mod extent;
 mod mass;
 mod membership;
+mod newton;
 mod position;
 pub mod refine;
 mod saddle;

@@ -1,13 +1,13 @@
 //! The position of a peak within its cell, by one Newton step on a quadratic through the 27 cells
 //! about it.
 
-use crate::geom::cell_side;
+use super::newton::peak_of;
 use crate::ids::CellIdx;
 use crate::mesh::{Brick, Mesh, Neighbourhood, local};
 use crate::phew::Rules;
-
-/// The peak of the quadratic may leave the cell's centre by this much of its side at the most.
-const REACH: f64 = 0.499_999;
+use crate::phew::label::PeakSet;
+use crate::phew::patch::{PLACE, Patch, neighbour};
+use crate::phew::tests::TestCells;
 
 /// Refines peaks one by one, cheapest in the order of the cells: what lies around a super-brick is looked up once.
 pub struct Refiner<'a> {
@@ -33,11 +33,7 @@ impl<'a> Refiner<'a> {
     /// whose sign opposes it are left out, as there.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
         let cube = self.sample(level, position);
-        let step = newton_step(&cube, self.rules);
-        let largest = step.iter().fold(0.0f64, |m, d| m.max(d.abs()));
-        let scale = if largest > REACH { REACH / largest } else { 1.0 };
-        let side = cell_side(level);
-        std::array::from_fn(|a| (f64::from(position[a]) + 0.5 + scale * step[a]) * side)
+        peak_of(&cube, self.rules, level, position)
     }
 
     /// Densities at the 27 places about a cell, x fastest.
@@ -103,6 +99,51 @@ impl<'a> Refiner<'a> {
         near
     }
 }
+
+/// Refines the peaks of a brick from its patch, where that tells all that a [`Refiner`] would look up.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchRefiner<'a> {
+    /// The mesh.
+    pub mesh: &'a Mesh,
+    /// Its test cells.
+    pub tests: &'a TestCells,
+    /// The peaks among them.
+    pub peaks: &'a PeakSet,
+    /// How.
+    pub rules: Rules,
+}
+
+impl PatchRefiner<'_> {
+    /// Hands over what [`Refiner::refined`] gives for each peak among the test cells of a brick, in their order; `None`
+    /// where there is no test cell of its level or a coarser one at a face or an edge of its own.
+    #[inline(always)]
+    pub fn for_each(&self, brick: usize, patch: &Patch, mut found: impl FnMut(Option<[f64; 3]>)) {
+        let (first, mask) = (self.tests.first[brick] as usize, self.tests.mask[brick]);
+        for n in local::bits(self.peaks.among(first..first + mask.count_ones() as usize)) {
+            let bit = local::nth_set_bit(mask, n);
+            let position = local::position_of(self.mesh.bricks()[brick].position, bit);
+            let cube = self.sample(patch, usize::from(PLACE[bit as usize]));
+            found(cube.map(|cube| peak_of(&cube, self.rules, patch.level, position)));
+        }
+    }
+
+    /// Densities about a place, but for those at corners, which the quadratic does without.
+    #[inline(always)]
+    fn sample(&self, patch: &Patch, place: usize) -> Option<[f64; 27]> {
+        let places = BESIDE.map(|i| neighbour(place, i));
+        if !places.iter().fold(true, |all, at| all & (patch.rho[*at] > 0.0)) {
+            return None;
+        }
+        let mut cube = [0.0; 27];
+        for (i, at) in BESIDE.into_iter().zip(places) {
+            cube[i] = self.tests.rho[patch.test_at(at).at()];
+        }
+        Some(cube)
+    }
+}
+
+/// Those of [`PLACES`] that share a face or an edge with the cell, and its own.
+const BESIDE: [usize; 19] = [1, 3, 4, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 21, 22, 23, 25];
 
 /// The places about a cell, x fastest.
 const PLACES: [[usize; 3]; 27] = {
@@ -187,46 +228,4 @@ fn mean_of_leaves(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Op
         sum += mean_of_leaves(mesh, rho, level + 1, child(i))?;
     }
     Some(sum / 8.0)
-}
-
-fn newton_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
-    const STRIDE: [usize; 3] = [1, 3, 9];
-    let at = |steps: [i32; 3]| f[(13 + steps[0] + 3 * steps[1] + 9 * steps[2]) as usize];
-    let gradient: [f64; 3] = std::array::from_fn(|a| 0.5 * (f[13 + STRIDE[a]] - f[13 - STRIDE[a]]));
-    let mut h = [[0.0; 3]; 3];
-    for a in 0..3 {
-        h[a][a] = f[13 + STRIDE[a]] - 2.0 * f[13] + f[13 - STRIDE[a]];
-        for b in 0..a {
-            let corner = |sa: i32, sb: i32| {
-                let mut steps = [0; 3];
-                steps[a] = sa;
-                steps[b] = sb;
-                at(steps)
-            };
-            h[a][b] = 0.25 * (corner(1, 1) - corner(1, -1) - corner(-1, 1) + corner(-1, -1));
-            h[b][a] = h[a][b];
-        }
-    }
-    solve(&h, &gradient, rules)
-}
-
-/// -H⁻¹ g by cofactors; no step where H is singular.
-fn solve(h: &[[f64; 3]; 3], g: &[f64; 3], rules: Rules) -> [f64; 3] {
-    let cofactor = |i: usize, j: usize| {
-        let (r, s) = ((i + 1) % 3, (i + 2) % 3);
-        let (c, d) = ((j + 1) % 3, (j + 2) % 3);
-        h[r][c] * h[s][d] - h[r][d] * h[s][c]
-    };
-    let det = (0..3).map(|j| h[0][j] * cofactor(0, j)).sum::<f64>();
-    if det == 0.0 {
-        return [0.0; 3];
-    }
-    std::array::from_fn(|i| {
-        let terms = (0..3).map(|j| g[j] * cofactor(i, j));
-        let sum: f64 = match rules {
-            Rules::Paper => terms.sum(),
-            Rules::Ramses => terms.filter(|t| *t > 0.0).sum(),
-        };
-        -sum / det
-    })
 }

@@ -1,0 +1,60 @@
+//! The peak of a quadratic through the 27 cells about a cell, by one Newton step.
+
+use crate::geom::cell_side;
+use crate::phew::Rules;
+
+/// The peak of the quadratic may leave the cell's centre by this much of its side at the most.
+const REACH: f64 = 0.499_999;
+
+/// The peak of the quadratic through the densities at the 27 places about the cell of `level` at `position`, x fastest,
+/// in units of the level-0 cell and not folded back into the box. Those at the corners play no part.
+#[inline]
+pub(super) fn peak_of(cube: &[f64; 27], rules: Rules, level: u8, position: [u32; 3]) -> [f64; 3] {
+    let step = newton_step(cube, rules);
+    let largest = step.iter().fold(0.0f64, |m, d| m.max(d.abs()));
+    let scale = if largest > REACH { REACH / largest } else { 1.0 };
+    let side = cell_side(level);
+    std::array::from_fn(|a| (f64::from(position[a]) + 0.5 + scale * step[a]) * side)
+}
+
+fn newton_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
+    const STRIDE: [usize; 3] = [1, 3, 9];
+    let at = |steps: [i32; 3]| f[(13 + steps[0] + 3 * steps[1] + 9 * steps[2]) as usize];
+    let gradient: [f64; 3] = std::array::from_fn(|a| 0.5 * (f[13 + STRIDE[a]] - f[13 - STRIDE[a]]));
+    let mut h = [[0.0; 3]; 3];
+    for a in 0..3 {
+        h[a][a] = f[13 + STRIDE[a]] - 2.0 * f[13] + f[13 - STRIDE[a]];
+        for b in 0..a {
+            let corner = |sa: i32, sb: i32| {
+                let mut steps = [0; 3];
+                steps[a] = sa;
+                steps[b] = sb;
+                at(steps)
+            };
+            h[a][b] = 0.25 * (corner(1, 1) - corner(1, -1) - corner(-1, 1) + corner(-1, -1));
+            h[b][a] = h[a][b];
+        }
+    }
+    solve(&h, &gradient, rules)
+}
+
+/// -H⁻¹ g by cofactors; no step where H is singular.
+fn solve(h: &[[f64; 3]; 3], g: &[f64; 3], rules: Rules) -> [f64; 3] {
+    let cofactor = |i: usize, j: usize| {
+        let (r, s) = ((i + 1) % 3, (i + 2) % 3);
+        let (c, d) = ((j + 1) % 3, (j + 2) % 3);
+        h[r][c] * h[s][d] - h[r][d] * h[s][c]
+    };
+    let det = (0..3).map(|j| h[0][j] * cofactor(0, j)).sum::<f64>();
+    if det == 0.0 {
+        return [0.0; 3];
+    }
+    std::array::from_fn(|i| {
+        let terms = (0..3).map(|j| g[j] * cofactor(i, j));
+        let sum: f64 = match rules {
+            Rules::Paper => terms.sum(),
+            Rules::Ramses => terms.filter(|t| *t > 0.0).sum(),
+        };
+        -sum / det
+    })
+}
