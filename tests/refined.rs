@@ -27,7 +27,8 @@ fn check(amr: &AmrField, threshold: f64, rules: Rules) -> [usize; 2] {
     let refined = saddle::run(&patches, crew).refined;
     let mut refiner = Refiner::new(mesh, &amr.rho, rules);
     assert_eq!(refined.len(), ends.len());
-    for (given, peak) in refined.iter().zip(ends.cells(0..found.len())) {
+    let peaks = (0..mesh.bricks().len()).flat_map(|b| ends.of_brick(&found, b));
+    for (given, (peak, _)) in refined.iter().zip(peaks) {
         let (level, position) = found.locate(mesh, peak);
         assert_eq!(!given[0].is_nan(), is_enclosed(amr, threshold, level, position), "{level} {position:?}");
         if !given[0].is_nan() {

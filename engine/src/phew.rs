@@ -22,13 +22,14 @@ use crate::stages::{self, Region, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::PeakIdx;
-use inselberg_kernels::mesh::{Mesh, MeshError};
+use inselberg_kernels::mesh::{Mesh, MeshError, local};
 use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::props::combine::SizedBox;
 use inselberg_kernels::props::{PatchSums, PatchValues};
 use rayon::prelude::*;
+use std::ops::Range;
 
 pub use inselberg_kernels::phew::Rules;
 
@@ -157,8 +158,8 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
     let patches = view.patches(&labels, &[]);
     let Contacts { edges, refined, mut known, slots, next } =
         stage.run("saddles", || match comm.n_ranks() {
-            1 => alone(comm, &patches, &locator, crew),
-            _ => shared(comm, (task.links, &origins), &patches, &locator, crew),
+            1 => alone(comm, &patches, crew),
+            _ => shared(comm, (task.links, &origins), &patches, crew),
         })?;
     if !slots.is_empty() {
         labels.par_iter_mut().for_each(|label| *label = slots[label.at()]);
@@ -225,8 +226,8 @@ struct Contacts {
 }
 
 /// The contacts of a rank alone.
-fn alone(comm: &Comm, patches: &Patches, locator: &Locator, crew: &Crew) -> Result<Contacts, CommError> {
-    let mut own = peaks_at(patches.ends, patches.tests, locator);
+fn alone(comm: &Comm, patches: &Patches, crew: &Crew) -> Result<Contacts, CommError> {
+    let mut own = peaks_at(patches);
     let n_global = number(comm, &mut own)?;
     let known = PeakComm::new(comm.rank(), own, n_global, &[]);
     let Found { edges, refined } = saddle::run(patches, crew);
@@ -239,7 +240,6 @@ fn shared(
     comm: &Comm,
     (links, origins): (&TestLinks, &[Target]),
     patches: &Patches,
-    locator: &Locator,
     crew: &Crew,
 ) -> Result<Contacts, CommError> {
     let kinds = labels::kinds(links, patches.ends);
@@ -247,7 +247,7 @@ fn shared(
     let mut known = PeakComm::default();
     let naming = || {
         comm.at("labels");
-        let mut own = peaks_at(patches.ends, patches.tests, locator);
+        let mut own = peaks_at(patches);
         keep_own(&mut own, is_own);
         let n_global = number(comm, &mut own)?;
         let ghosts = labels::follow(comm, links, origins, &kinds, patches.labels, &own)?;
@@ -269,22 +269,31 @@ fn keep_own<T>(of_ends: &mut Vec<T>, is_own: impl Fn(PeakIdx) -> bool) {
 }
 
 /// Density, level and position of every end of ascents, in the order of the cells.
-fn peaks_at(ends: &PeakSet, tests: &TestCells, locator: &Locator) -> Vec<KnownPeak> {
+fn peaks_at(&Patches { mesh, tests, ends, .. }: &Patches) -> Vec<KnownPeak> {
     let mut peaks: Vec<KnownPeak> = bytemuck::zeroed_vec(ends.len());
-    let runs = chunks(tests.len(), RUN);
-    let parts = carve(&mut peaks, runs.iter().map(|run| ends.before(run.end) - ends.before(run.start)));
+    let runs = chunks(mesh.supers().len(), RUN);
+    let n_ends = |supers: &Range<usize>| {
+        let cells = tests.of_supers(mesh, supers.clone());
+        ends.before(cells.end) - ends.before(cells.start)
+    };
+    let parts = carve(&mut peaks, runs.iter().map(n_ends));
     runs.into_par_iter().zip(parts).for_each(|(run, part)| {
-        for (peak, cell) in part.iter_mut().zip(ends.cells(run)) {
-            let (level, ijk) = locator.locate(cell);
-            let (rho, level) = (tests.rho[cell.at()], u32::from(level));
-            *peak = KnownPeak { rho, level, ijk, ..KnownPeak::default() };
+        let mut places = part.iter_mut();
+        for s in run {
+            let level = u32::from(mesh.level_of_super(s));
+            for b in mesh.bricks_of(&mesh.supers()[s]) {
+                for ((cell, bit), peak) in ends.of_brick(tests, b).zip(&mut places) {
+                    let ijk = local::position_of(mesh.bricks()[b].position, bit);
+                    *peak = KnownPeak { rho: tests.rho[cell.at()], level, ijk, ..KnownPeak::default() };
+                }
+            }
         }
     });
     peaks
 }
 
-/// Test cells whose peaks are listed at once.
-const RUN: usize = 1 << 16;
+/// Super-bricks whose peaks are listed at once.
+const RUN: usize = 1 << 6;
 
 /// The slot of the first own peak at or after each end, and the number of slots.
 fn next_own(kinds: &[End], known: &PeakComm) -> Vec<u32> {

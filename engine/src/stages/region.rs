@@ -34,10 +34,7 @@ impl Region {
         mesh: &'a Mesh,
         tests: &'a TestCells,
     ) -> impl Iterator<Item = Range<usize>> + 'a {
-        self.runs.iter().map(|run| {
-            let first = mesh.supers()[run.start].first as usize;
-            tests.of_bricks(first..mesh.bricks_of(&mesh.supers()[run.end - 1]).end)
-        })
+        self.runs.iter().map(|run| tests.of_supers(mesh, run.clone()))
     }
 
     /// Their number.

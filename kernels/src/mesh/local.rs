@@ -40,9 +40,25 @@ pub fn bits(mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The place of the `n`-th set bit, from 0.
+/// The place of the `n`-th set bit, from 0; 64 if there are no more than `n`.
+#[inline]
 pub fn nth_set_bit(mask: u64, n: u32) -> u32 {
-    bits(mask).nth(n as usize).unwrap_or(64)
+    const ONES: u64 = u64::MAX / 255;
+    let pairs = mask - (mask >> 1 & 0x55 * ONES);
+    let fours = (pairs & 0x33 * ONES) + (pairs >> 2 & 0x33 * ONES);
+    // Of each byte the number of bits in it and in those below.
+    let upto = (fours + (fours >> 4) & 0x0f * ONES).wrapping_mul(ONES);
+    let passed = ((u64::from(n) * ONES | 0x80 * ONES) - upto) >> 7 & ONES;
+    let start = 8 * (passed.wrapping_mul(ONES) >> 56) as u32;
+    if start == 64 {
+        return 64;
+    }
+    let before = (upto << 8 >> start) as u32 & 0xff;
+    let mut left = mask >> start;
+    for _ in before..n {
+        left &= left - 1;
+    }
+    start + left.trailing_zeros()
 }
 
 /// The places whose offset along axis `a` lies in `[low, high)`, both at most 4.
@@ -118,5 +134,10 @@ mod tests {
         assert_eq!(bits(mask).collect::<Vec<_>>(), [3, 17, 63]);
         assert_eq!(rank(mask, 63), 2);
         assert_eq!(nth_set_bit(mask, 1), 17);
+        for mask in [0, 1, mask, 0xfff0_0000_0f00_ff01, 0x8000_0000_0000_0000, u64::MAX] {
+            let places: Vec<u32> = (0..64).map(|n| nth_set_bit(mask, n)).collect();
+            let expected = bits(mask).chain(std::iter::repeat(64)).take(64);
+            assert!(expected.eq(places), "{mask:x}");
+        }
     }
 }

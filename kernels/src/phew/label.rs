@@ -6,7 +6,9 @@
 //! suffice: no pass waits for another's write, and the end of every chain stays what it was. `README.md` beside
 //! this file argues it in full.
 
+use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
+use crate::mesh::local;
 use crate::pointers::root;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 use std::ops::Range;
@@ -71,24 +73,21 @@ impl PeakSet {
         PeakIdx(self.before[word] + (self.words[word] & ((1 << bit) - 1)).count_ones())
     }
 
-    /// The peaks among a run of test cells.
-    pub fn cells(&self, run: Range<usize>) -> impl Iterator<Item = TestIdx> + '_ {
-        let words = run.start >> 6..run.end.div_ceil(64);
-        words.flat_map(move |w| {
-            let below = |end: usize| if end >= (w + 1) << 6 { u64::MAX } else { (1 << (end & 63)) - 1 };
-            let start = if run.start <= w << 6 { 0 } else { below(run.start) };
-            let seen = self.words[w] & below(run.end) & !start;
-            crate::mesh::local::bits(seen).map(move |bit| TestIdx((w << 6) as u32 + bit))
-        })
+    /// The peaks among the test cells of a brick, and the bit of each in it.
+    #[inline(always)]
+    pub fn of_brick(&self, tests: &TestCells, brick: usize) -> impl Iterator<Item = (TestIdx, u32)> {
+        let (first, mask) = (tests.first[brick], tests.mask[brick]);
+        let beyond = u64::MAX.checked_shl(tests.first[brick + 1] - first).unwrap_or(0);
+        let among = self.word_from(first as usize) & !beyond;
+        local::bits(among).map(move |n| (TestIdx(first + n), local::nth_set_bit(mask, n)))
     }
 
-    /// The peaks among a run of at most 64 test cells: one bit each.
+    /// The bits of the peaks among 64 test cells from `first`.
     #[inline(always)]
-    pub fn among(&self, run: Range<usize>) -> u64 {
-        let (word, shift) = (run.start >> 6, run.start & 63);
+    fn word_from(&self, first: usize) -> u64 {
+        let (word, shift) = (first >> 6, first & 63);
         let [low, high] = [word, word + 1].map(|w| self.words.get(w).copied().unwrap_or(0));
-        let from_start = low >> shift | high << 1 << (63 - shift);
-        from_start & u64::MAX >> (64 - run.len())
+        low >> shift | high << 1 << (63 - shift)
     }
 
     /// The indices of the peaks among a run of test cells.

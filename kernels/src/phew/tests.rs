@@ -83,6 +83,12 @@ impl TestCells {
         self.first[bricks.start] as usize..self.first[bricks.end] as usize
     }
 
+    /// The test cells of a run of super-bricks, at least one.
+    pub fn of_supers(&self, mesh: &Mesh, supers: Range<usize>) -> Range<usize> {
+        let first = mesh.supers()[supers.start].first as usize;
+        self.of_bricks(first..mesh.bricks_of(&mesh.supers()[supers.end - 1]).end)
+    }
+
     /// The first test cell of `level`.
     pub fn first_of_level(&self, mesh: &Mesh, level: u8) -> u32 {
         let first = if level < mesh.n_levels() { mesh.supers_of(level).start } else { mesh.supers().len() };

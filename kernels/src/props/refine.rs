@@ -118,9 +118,7 @@ impl PatchRefiner<'_> {
     /// where there is no test cell of its level or a coarser one at a face or an edge of its own.
     #[inline(always)]
     pub fn for_each(&self, brick: usize, patch: &Patch, mut found: impl FnMut(Option<[f64; 3]>)) {
-        let (first, mask) = (self.tests.first[brick] as usize, self.tests.mask[brick]);
-        for n in local::bits(self.peaks.among(first..first + mask.count_ones() as usize)) {
-            let bit = local::nth_set_bit(mask, n);
+        for (_, bit) in self.peaks.of_brick(self.tests, brick) {
             let position = local::position_of(self.mesh.bricks()[brick].position, bit);
             let cube = self.sample(patch, usize::from(PLACE[bit as usize]));
             found(cube.map(|cube| peak_of(&cube, self.rules, patch.level, position)));
