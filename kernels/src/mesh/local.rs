@@ -40,15 +40,15 @@ pub fn bits(mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The place of the `n`-th set bit, from 0; 64 if there are no more than `n`.
+/// The place of the `n`-th set bit, from 0 and below 64; 64 if there are no more than `n`.
 #[inline]
 pub fn nth_set_bit(mask: u64, n: u32) -> u32 {
     const ONES: u64 = u64::MAX / 255;
-    let pairs = mask - (mask >> 1 & 0x55 * ONES);
-    let fours = (pairs & 0x33 * ONES) + (pairs >> 2 & 0x33 * ONES);
+    let pairs = mask - (mask >> 1 & (0x55 * ONES));
+    let fours = (pairs & (0x33 * ONES)) + (pairs >> 2 & (0x33 * ONES));
     // Of each byte the number of bits in it and in those below.
-    let upto = (fours + (fours >> 4) & 0x0f * ONES).wrapping_mul(ONES);
-    let passed = ((u64::from(n) * ONES | 0x80 * ONES) - upto) >> 7 & ONES;
+    let upto = ((fours + (fours >> 4)) & (0x0f * ONES)).wrapping_mul(ONES);
+    let passed = (u64::from(0x80 | n) * ONES - upto) >> 7 & ONES;
     let start = 8 * (passed.wrapping_mul(ONES) >> 56) as u32;
     if start == 64 {
         return 64;
