@@ -41,9 +41,42 @@ impl Quantum {
         FixedSum(if bits >> 63 == 1 { -magnitude } else { magnitude })
     }
 
+    /// [`Self::of`] without branches, so that a loop over terms becomes vector code.
+    #[inline(always)]
+    pub fn limbs(self, term: f64) -> Limbs {
+        let bits = term.to_bits();
+        let biased = bits >> 52 & 0x7ff;
+        let mantissa = bits & ((1 << 52) - 1) | biased.min(1) << 52;
+        // Counts below 0 are as large as those that shift everything out.
+        let up = biased.max(1).wrapping_add_signed(-1075 - i64::from(self.exponent));
+        let rounded = mantissa + left(1, !up);
+        let low = left(rounded, up) | right(rounded, up.wrapping_neg());
+        let high = right(rounded, 64u64.wrapping_sub(up)) | left(rounded, up.wrapping_sub(64));
+        let sign = ((bits as i64) >> 63) as u64;
+        let carry = if low == 0 { sign & 1 } else { 0 };
+        Limbs { high: (high ^ sign).wrapping_add(carry) as i64, low: (low ^ sign).wrapping_sub(sign) }
+    }
+
     /// The sum as a real, rounded to nearest.
     pub fn value(self, sum: FixedSum) -> f64 {
         ldexp(sum.0 as f64, self.exponent)
+    }
+}
+
+/// A [`FixedSum`] in two halves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limbs {
+    /// Its upper half.
+    pub high: i64,
+    /// Its lower half.
+    pub low: u64,
+}
+
+impl Limbs {
+    /// As one number.
+    #[inline(always)]
+    pub fn sum(self) -> FixedSum {
+        FixedSum(i128::from(self.high) << 64 | i128::from(self.low))
     }
 }
 
@@ -52,6 +85,18 @@ impl std::ops::AddAssign for FixedSum {
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
     }
+}
+
+/// `x << n`; 0 from 64 on.
+#[inline(always)]
+fn left(x: u64, n: u64) -> u64 {
+    if n < 64 { x << n } else { 0 }
+}
+
+/// `x >> n`; 0 from 64 on.
+#[inline(always)]
+fn right(x: u64, n: u64) -> u64 {
+    if n < 64 { x >> n } else { 0 }
 }
 
 /// The least e with 2^e > |x|.
@@ -77,6 +122,27 @@ fn ldexp(x: f64, e: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200_000) })]
+
+        #[test]
+        fn limbs_are_the_same_number(
+            term in any::<f64>().prop_filter("finite", |x| x.is_finite()),
+            fewer_bits in 0u32..53,
+            above in 0u64..200,
+            n in any::<u64>(),
+            headroom in 0u32..64,
+        ) {
+            let term = f64::from_bits(term.to_bits() >> fewer_bits << fewer_bits);
+            // Bounds from far above the term, where it rounds to nothing, down to itself.
+            let exponent = (term.to_bits() >> 52 & 0x7ff) + above;
+            let bound = f64::from_bits(exponent.min(2046) << 52).max(term.abs());
+            let quantum = Quantum::for_terms(bound, (n >> headroom).max(1));
+            prop_assert_eq!(quantum.limbs(term).sum(), quantum.of(term));
+        }
+    }
 
     #[test]
     fn exact_for_doubles_near_the_bound() {
