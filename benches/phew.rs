@@ -20,11 +20,13 @@ use inselberg::ranks::{forest, links::ALONE};
 use inselberg::run::run;
 use inselberg::stages::load::{domain, read_mesh};
 use inselberg::stages::properties::{Patches, TestFields, refine};
+use inselberg::stages::sums::Pass;
 use inselberg::stages::{ascent, cut_tasks, label, saddle, tests};
 use inselberg::structures::structures;
 use inselberg::synth::{SynthField, THRESHOLD};
 use inselberg_comm::Comm;
 use inselberg_kernels::phew::tests::Locator;
+use inselberg_kernels::props::PatchSums;
 use std::path::PathBuf;
 
 /// Files that the output to be read is in.
@@ -117,7 +119,8 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         b.iter(|| forest::grow_alone(known, &met.edges, &locator, field.mesh.domain()));
     });
     let quanta = patches.quanta(&extra, &comm).expect("one rank");
-    group.bench_function("sums", |b| b.iter(|| patches.sums(&known.known, &extra, &quanta, crew)));
+    let pass = Pass { patches: &patches, peaks: &known.known, fields: &extra, quanta: &quanta };
+    group.bench_function("sums", |b| b.iter(|| pass.run::<PatchSums, _>(crew)));
     let rest = |refined| refine(&field, rules, known, refined);
     group.bench_function("positions", |b| {
         b.iter_batched(|| met.refined.clone(), rest, BatchSize::PerIteration);

@@ -30,7 +30,7 @@ fn death(i: usize, jump: usize) -> Death {
 }
 
 fn peaks(jump: usize) -> Peaks {
-    let patch = PatchValues { n_cells: 1, rho_min: 1.0, sums: [1.0; 8], peak: [0.5; 3] };
+    let patch = PatchValues { n_cells: 1, rho_min: 1.0, sums: [1.0; 5] };
     Peaks {
         global: (0..PEAKS).map(PeakIdx::new).collect(),
         n_global: PEAKS as u64,
@@ -46,7 +46,7 @@ fn peaks(jump: usize) -> Peaks {
         refined: vec![[0.5; 3]; PEAKS],
         saddle_position: vec![[0.5; 3]; PEAKS],
         patches: vec![patch; PEAKS],
-        has_velocity: false,
+        momenta: None,
     }
 }
 

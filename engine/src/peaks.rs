@@ -33,8 +33,8 @@ pub struct Peaks {
     pub saddle_position: Vec<[f64; 3]>,
     /// Sums over each patch.
     pub patches: Vec<PatchValues>,
-    /// Whether the sums hold momenta.
-    pub has_velocity: bool,
+    /// Momentum of each, in code units; without velocities none.
+    pub momenta: Option<Vec<[f64; 3]>>,
 }
 
 impl Peaks {

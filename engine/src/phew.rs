@@ -18,6 +18,7 @@ use crate::ranks::{forest, labels};
 use crate::stages::ascent::Climbed;
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::saddle::Found;
+use crate::stages::sums::Pass;
 use crate::stages::{self, Region, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::Domain;
@@ -27,7 +28,7 @@ use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
 use inselberg_kernels::props::combine::SizedBox;
-use inselberg_kernels::props::{PatchSums, PatchValues};
+use inselberg_kernels::props::{Gathered, Momentum, PatchSums, PatchValues};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -166,16 +167,18 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
     }
     let patches = view.patches(&labels, &next);
     let balance = Balance::of(task.links, tests.len(), &known, edges.len(), comm)?;
-    let (quanta, mut sums) = stage.run("sums", || {
-        patches.quanta(task.extra, comm).map(|q| (q, patches.sums(&known.known, task.extra, &q, crew)))
+    let (quanta, mut sums, mut momenta) = stage.run("sums", || {
+        let quanta = &patches.quanta(task.extra, comm)?;
+        let pass = Pass { patches: &patches, peaks: &known.known, fields: task.extra, quanta };
+        let momenta = task.extra.velocity.as_ref().map(|_| pass.run::<Momentum, _>(crew));
+        Ok((*quanta, pass.run::<PatchSums, _>(crew), momenta))
     })?;
     let grown = stage.run("forest", || match comm.n_ranks() {
         1 => Ok(forest::grow_alone(&known, &edges, &locator, mesh.domain())),
-        _ => join(comm, &mut known, edges, &mut sums, (&locator, mesh.domain())),
+        _ => join(comm, &mut known, edges, (&mut sums, &mut momenta), (&locator, mesh.domain())),
     })?;
-    let value = |slot: &PeakIdx| {
-        PatchValues::new(&sums[slot.at()], &quanta, task.side, known.known[slot.at()].centre())
-    };
+    let value = |slot: &PeakIdx| PatchValues::new(&sums[slot.at()], &quanta, task.side);
+    let momentum = |slot: &PeakIdx, momenta: &[Momentum]| momenta[slot.at()].value(&quanta, task.side);
     let peaks = stage.run("positions", || Peaks {
         global: known.own.par_iter().map(|slot| known.known[slot.at()].global).collect(),
         n_global: known.n_global,
@@ -188,7 +191,7 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
         refined: scaled(properties::refine(task.field, rules, &known, refined), task.side),
         saddle_position: scaled(grown.saddle_position, task.side),
         patches: known.own.par_iter().map(value).collect(),
-        has_velocity: task.extra.velocity.is_some(),
+        momenta: momenta.map(|momenta| known.own.par_iter().map(|slot| momentum(slot, &momenta)).collect()),
     });
     drop(locator);
     Ok(Segmentation { tests, ends, labels, known, peaks, balance })
@@ -308,22 +311,29 @@ fn next_own(kinds: &[End], known: &PeakComm) -> Vec<u32> {
     slots
 }
 
-/// Collective: brings contacts and sums to the owners of the peaks, and grows their merge tree. `sums` are
-/// complete for own peaks afterwards.
+/// Collective: brings contacts and sums to the owners of the peaks, and grows their merge tree. Sums and momenta
+/// are complete for own peaks afterwards.
 fn join(
     comm: &Comm,
     known: &mut PeakComm,
     edges: Vec<Edge>,
-    sums: &mut [PatchSums],
+    (sums, momenta): (&mut [PatchSums], &mut Option<Vec<Momentum>>),
     (locator, domain): (&Locator, &Domain),
 ) -> Result<OwnTree, CommError> {
     const EDGES: usize = 0;
-    const PEAKS: [usize; 2] = [1, 2];
-    let mut outbox = Outbox::<3>::default();
+    const SUMS: [usize; 2] = [1, 2];
+    const MOMENTA: [usize; 2] = [3, 4];
+    let mut outbox = Outbox::<5>::default();
     forest::send_to_owners(&mut outbox, EDGES, known, edges, locator);
-    known.announce(&mut outbox, PEAKS, sums);
+    known.announce(&mut outbox, SUMS, sums);
+    if let Some(momenta) = momenta {
+        known.announce(&mut outbox, MOMENTA, momenta);
+    }
     let came = outbox.exchange(comm)?;
-    known.take_in(&came, PEAKS, sums, PatchSums::merge);
+    if let Some(momenta) = momenta {
+        known.take_in(&came, MOMENTA, momenta, Momentum::merge);
+    }
+    known.take_in(&came, SUMS, sums, PatchSums::merge);
     let edges = came.iter().flat_map(|parcel| parcel.records(EDGES)).collect();
     forest::grow(comm, known, edges, domain)
 }

@@ -94,8 +94,8 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         }
     }
     let tables = vec![
-        clumps_table(&found.clumps, peaks.has_velocity),
-        haloes_table(&found.haloes, peaks.has_velocity),
+        clumps_table(&found.clumps, peaks.momenta.is_some()),
+        haloes_table(&found.haloes, peaks.momenta.is_some()),
         tree_table(&peaks, &found.peak_rank),
     ];
     Ok(Catalogue { attributes, tables })

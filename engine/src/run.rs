@@ -261,8 +261,8 @@ fn mass_in_code_units(
 fn tables(segmentation: &Segmentation, found: &Structures, comm: &Comm) -> Result<Vec<PartTable>, CommError> {
     let peaks = &segmentation.peaks;
     Ok(vec![
-        in_order(clumps_table(&found.clumps, peaks.has_velocity), comm)?,
-        in_order(haloes_table(&found.haloes, peaks.has_velocity), comm)?,
+        in_order(clumps_table(&found.clumps, peaks.momenta.is_some()), comm)?,
+        in_order(haloes_table(&found.haloes, peaks.momenta.is_some()), comm)?,
         tree_part(tree_table(peaks, &found.peak_rank), &peaks.global, peaks.n_global),
     ])
 }

@@ -46,14 +46,15 @@ impl Domain {
 
     /// The shortest vector to `to` from `from` over the periodic images, in units of the level-0
     /// cell.
-    #[inline]
+    #[inline(always)]
     pub fn displacement(&self, from: [f64; 3], to: [f64; 3]) -> [f64; 3] {
         std::array::from_fn(|a| {
             let (d, side) = (to[a] - from[a], f64::from(self.coarse[a]));
-            match self.periodic[a] {
-                true if d > 0.5 * side => d - side,
-                true if d <= -0.5 * side => d + side,
-                _ => d,
+            let reach = if self.periodic[a] { 0.5 * side } else { f64::INFINITY };
+            match d {
+                d if d > reach => d - side,
+                d if d <= -reach => d + side,
+                d => d,
             }
         })
     }

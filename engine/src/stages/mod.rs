@@ -10,6 +10,7 @@ pub mod load;
 pub mod properties;
 pub mod region;
 pub mod saddle;
+pub mod sums;
 pub mod tests;
 
 pub use region::{Region, cut_by, cut_tasks};

@@ -1,23 +1,21 @@
-//! The sums of every patch, and the positions of peaks and saddles.
+//! The patches of the test cells, bounds on what is summed over them, and the positions of peaks.
 
 use super::Region;
 use crate::amr::AmrField;
-use crate::crew::{Crew, Rooms};
 use crate::pieces::carve;
-use crate::ranks::peak_comm::{KnownPeak, PeakComm};
+use crate::ranks::peak_comm::PeakComm;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_kernels::geom::{cell_centre, cell_volume};
-use inselberg_kernels::ids::{PeakIdx, TestIdx};
-use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::geom::cell_volume;
+use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::props::Scales;
 use inselberg_kernels::props::refine::Refiner;
-use inselberg_kernels::props::sums::{MOMENTUM, N_SUMS};
-use inselberg_kernels::props::{CellView, PatchSums, Scales};
+use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Further values of the test cells, where a run has them.
@@ -75,29 +73,6 @@ impl Patches<'_> {
         masks.map(|(tests, own)| u64::from((tests & own).count_ones())).sum()
     }
 
-    /// The sums over the own cells of every patch, by slot; lengths are in units of the level-0 cell.
-    pub fn sums(
-        &self,
-        peaks: &[KnownPeak],
-        fields: &TestFields,
-        quanta: &[Quantum; N_SUMS],
-        crew: &Crew,
-    ) -> Vec<PatchSums> {
-        // Untouched zeros: whoever adds to them first makes them no sums.
-        let mut sums: Vec<PatchSums> = bytemuck::zeroed_vec(peaks.len());
-        let jobs: Vec<_> = self.tasks.iter().zip(self.by_task(&mut sums)).collect();
-        let n_cells = |job: &(&Region, OfTask<PatchSums>)| job.0.n_cells(self.mesh, self.tests);
-        let rooms = Rooms::<Foreign>::default();
-        let foreign = crew.map("sums", jobs, n_cells, |(task, own)| {
-            rooms.with(|foreign| match fields.velocity {
-                Some(_) => self.sum_task::<N_SUMS>(task, own, peaks, fields, quanta, foreign),
-                None => self.sum_task::<MOMENTUM>(task, own, peaks, fields, quanta, foreign),
-            })
-        });
-        merge_foreign(&mut sums, &foreign);
-        sums
-    }
-
     /// Of a list with an entry a slot those whose peaks are in each task.
     pub fn by_task<'s, T>(&self, list: &'s mut [T]) -> Vec<OfTask<'s, T>> {
         let mut runs: Vec<(Range<usize>, usize)> = Vec::new();
@@ -114,50 +89,6 @@ impl Patches<'_> {
             own[task].0.push((start, part));
         }
         own
-    }
-
-    /// Adds the cells of one task: to `own` for the patches whose peaks are in it; the parts of the other patches
-    /// are handed back, by ascending patch.
-    fn sum_task<const N: usize>(
-        &self,
-        task: &Region,
-        mut own: OfTask<PatchSums>,
-        peaks: &[KnownPeak],
-        fields: &TestFields,
-        quanta: &[Quantum; N_SUMS],
-        foreign: &mut Foreign,
-    ) -> Vec<(PeakIdx, PatchSums)> {
-        own.in_order().for_each(|sums| *sums = PatchSums::default());
-        self.for_each_test(task, |test, level, position| {
-            let patch = self.labels[test.at()];
-            let from = peaks[patch.at()].centre();
-            let view = self.view(test, level, position, from, fields);
-            let sums = match own.of(patch) {
-                Some(sums) => sums,
-                None => foreign.of(patch),
-            };
-            sums.add::<N>(quanta, self.tests.rho[test.at()], &view);
-        });
-        foreign.take()
-    }
-
-    #[inline(always)]
-    fn view(
-        &self,
-        test: TestIdx,
-        level: u8,
-        position: [u32; 3],
-        from: [f64; 3],
-        fields: &TestFields,
-    ) -> CellView {
-        let volume = cell_volume(level);
-        let density = fields.mass_density.as_ref().map_or(self.tests.rho[test.at()], |d| d[test.at()]);
-        CellView {
-            volume,
-            mass: density * volume,
-            from_peak: self.mesh.domain().displacement(from, cell_centre(level, position)),
-            velocity: fields.velocity.as_ref().map_or([0.0; 3], |v| [0, 1, 2].map(|a| v[a][test.at()])),
-        }
     }
 
     /// Collective: bounds on the terms of the sums, the same on every rank.
@@ -177,27 +108,6 @@ impl Patches<'_> {
         let side = self.mesh.domain().coarse.into_iter().max().unwrap_or(1);
         Ok(Scales { volume: all[0], mass: all[1], velocity: all[2], length: f64::from(side) })
     }
-
-    /// Calls `visit(test cell, level, position)` for every own test cell of a task, in order.
-    #[inline(always)]
-    pub fn for_each_test(&self, task: &Region, mut visit: impl FnMut(TestIdx, u8, [u32; 3])) {
-        for s in task.supers() {
-            let level = self.mesh.level_of_super(s);
-            for b in self.mesh.bricks_of(&self.mesh.supers()[s]) {
-                let position = self.mesh.bricks()[b].position;
-                let own = self.own.get(b).copied().unwrap_or(u64::MAX);
-                for (n, bit) in local::bits(self.tests.mask[b]).enumerate() {
-                    if own >> bit & 1 == 1 {
-                        visit(
-                            TestIdx(self.tests.first[b] + n as u32),
-                            level,
-                            local::position_of(position, bit),
-                        );
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Of a list with an entry a slot those whose peaks are in a task: from which slot on, a run a level.
@@ -209,54 +119,13 @@ impl<T> OfTask<'_, T> {
         self.0.iter_mut().flat_map(|(_, run)| run.iter_mut())
     }
 
+    /// That of a slot, if its peak is in the task.
     #[inline(always)]
-    fn of(&mut self, slot: PeakIdx) -> Option<&mut T> {
+    pub fn of(&mut self, slot: PeakIdx) -> Option<&mut T> {
         let runs = self.0.iter_mut();
         // The deepest have most.
         runs.rev().find_map(|(start, run)| run.get_mut(slot.at().wrapping_sub(*start)))
     }
-}
-
-/// Parts of patches whose peaks are in other tasks, to be used again.
-#[derive(Default)]
-struct Foreign {
-    places: FxHashMap<PeakIdx, u32>,
-    parts: Vec<PatchSums>,
-}
-
-impl Foreign {
-    #[inline(always)]
-    fn of(&mut self, patch: PeakIdx) -> &mut PatchSums {
-        let place = *self.places.entry(patch).or_insert(self.parts.len() as u32) as usize;
-        if place == self.parts.len() {
-            self.parts.push(PatchSums::default());
-        }
-        &mut self.parts[place]
-    }
-
-    /// Hands all of them over, by ascending patch.
-    fn take(&mut self) -> Vec<(PeakIdx, PatchSums)> {
-        let mut order: Vec<(PeakIdx, u32)> = self.places.drain().collect();
-        order.sort_unstable();
-        let parts = order.into_iter().map(|(patch, place)| (patch, self.parts[place as usize])).collect();
-        self.parts.clear();
-        parts
-    }
-}
-
-/// Adds the parts, each list by ascending patch, to the sums of their patches.
-fn merge_foreign(sums: &mut [PatchSums], foreign: &[Vec<(PeakIdx, PatchSums)>]) {
-    let run = sums.len().div_ceil(4 * rayon::current_num_threads()).max(1);
-    sums.par_chunks_mut(run).enumerate().for_each(|(i, sums)| {
-        let first = i * run;
-        for parts in foreign {
-            let start = parts.partition_point(|part| part.0.at() < first);
-            for (patch, part) in &parts[start..] {
-                let Some(sums) = sums.get_mut(patch.at() - first) else { break };
-                sums.merge(part);
-            }
-        }
-    });
 }
 
 /// The largest magnitude.

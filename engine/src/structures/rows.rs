@@ -8,9 +8,9 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::props::combine::Groups;
+use inselberg_kernels::props::Structure;
+use inselberg_kernels::props::combine::{GroupSums, GroupValues, Groups};
 use inselberg_kernels::props::sums::N_SUMS;
-use inselberg_kernels::props::{PatchSums, PatchValues, Structure};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 
@@ -76,9 +76,9 @@ struct HaloMass {
 pub struct Rows<'a> {
     rows: &'a [Row],
     /// Totals as clumps.
-    as_clumps: Vec<PatchValues>,
+    as_clumps: Vec<GroupValues>,
     /// Totals as haloes; of haloes' main clumps.
-    as_haloes: Vec<PatchValues>,
+    as_haloes: Vec<GroupValues>,
     /// Mass of the halo of each.
     halo_mass: Vec<f64>,
 }
@@ -87,7 +87,7 @@ pub struct Rows<'a> {
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Share {
-    sums: PatchSums,
+    sums: GroupSums,
     id: u64,
     kind: u64,
 }
@@ -119,12 +119,20 @@ impl Here {
     }
 
     fn groups<'a>(&'a self, peaks: &'a Peaks) -> Groups<'a> {
-        Groups { space: &peaks.space, patches: &peaks.patches, group: &self.of_patch, head: &self.heads }
+        Groups {
+            space: &peaks.space,
+            patches: &peaks.patches,
+            momenta: peaks.momenta.as_deref(),
+            level: &peaks.level,
+            ijk: &peaks.ijk,
+            group: &self.of_patch,
+            head: &self.heads,
+        }
     }
 
     /// What the own patches add to each.
-    fn totals(&self, peaks: &Peaks, quanta: &[Quantum; N_SUMS]) -> Vec<PatchSums> {
-        let mut totals = vec![PatchSums::default(); self.ids.len()];
+    fn totals(&self, peaks: &Peaks, quanta: &[Quantum; N_SUMS]) -> Vec<GroupSums> {
+        let mut totals = vec![GroupSums::default(); self.ids.len()];
         let run = totals.len().div_ceil(rayon::current_num_threads()).max(1);
         let parts = totals.par_chunks_mut(run).enumerate();
         parts.for_each(|(i, part)| self.groups(peaks).add(quanta, i * run, part));
@@ -152,16 +160,16 @@ impl<'a> Rows<'a> {
         shares.sort_unstable_by_key(|s| (s.id, s.kind));
         let rows = clumps.rows.as_slice();
         let place = |id: u64| (id - rows[0].id) as usize;
-        let mut totals = [0, 1].map(|_| vec![PatchSums::default(); rows.len()]);
+        let mut totals = [0, 1].map(|_| vec![GroupSums::default(); rows.len()]);
         let home = |id: u64| home(id, clumps.n_clumps, comm);
         for (_, shares) in comm.exchange(grouped(&shares, |s| (home(s.id), *s)))? {
             for share in shares {
                 totals[share.kind as usize][place(share.id)].merge(&share.sums);
             }
         }
-        let values = |kind: usize| -> Vec<PatchValues> {
+        let values = |kind: usize| -> Vec<GroupValues> {
             let rows = totals[kind].iter().zip(rows);
-            rows.map(|(t, row)| PatchValues::new(t, &quanta[kind], 1.0, centre(&row.cell))).collect()
+            rows.map(|(t, row)| GroupValues::new(t, &quanta[kind], centre(&row.cell))).collect()
         };
         let (as_clumps, as_haloes) = (values(0), values(1));
         let told = |m: &Member| {
@@ -196,12 +204,12 @@ impl<'a> Rows<'a> {
             parent: row.parent,
             level: row.level,
             halo_mass: self.halo_mass[i],
-            n_cells: own.n_cells,
+            n_cells: own.patch.n_cells,
             volume: totals.volume,
             mass: totals.mass,
             rho_peak: row.rho_peak,
-            rho_min: own.rho_min,
-            peak: own.peak.map(|x| x * side),
+            rho_min: own.patch.rho_min,
+            peak: own.head.map(|x| x * side),
             peak_refined: row.refined,
             centre_of_mass: totals.centre_of_mass,
             velocity: totals.velocity,
@@ -217,8 +225,8 @@ impl<'a> Rows<'a> {
         let all = &self.as_haloes[i];
         let totals = all.totals(&peaks.space);
         Structure {
-            n_cells: all.n_cells,
-            rho_min: all.rho_min,
+            n_cells: all.patch.n_cells,
+            rho_min: all.patch.rho_min,
             volume: totals.volume,
             mass: totals.mass,
             centre_of_mass: totals.centre_of_mass,

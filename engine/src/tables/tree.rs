@@ -9,7 +9,7 @@ use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use inselberg_kernels::props::PatchValues;
-use inselberg_kernels::props::sums::{MASS, MOMENT, MOMENTUM, N_SUMS, VOLUME};
+use inselberg_kernels::props::sums::{MASS, MOMENT, VOLUME};
 
 /// The table of the peaks.
 pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
@@ -21,7 +21,8 @@ pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
 
 fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<Column> {
     let side = peaks.space.side;
-    let positions = peaks.patches.iter().map(|p| p.peak.map(|x| x * side)).collect();
+    let centre = |(level, ijk): (&u8, &[u32; 3])| cell_centre(*level, *ijk).map(|x| x * side);
+    let positions = peaks.level.iter().zip(&peaks.ijk).map(centre).collect();
     let (none, length) = (Dimension::NONE, Dimension::LENGTH);
     let rank = Values::U64(peak_rank.to_vec());
     let ijk = Values::U32x3(peaks.ijk.clone());
@@ -70,7 +71,7 @@ fn death_columns(peaks: &Peaks) -> Vec<Column> {
 fn patch_columns(peaks: &Peaks) -> Vec<Column> {
     let patches = &peaks.patches;
     let sum = |i: usize| Values::F64(patches.iter().map(|p| p.sums[i]).collect());
-    let vector = |i: usize| Values::F64x3(patches.iter().map(|p| [0, 1, 2].map(|a| p.sums[i + a])).collect());
+    let moments = Values::F64x3(patches.iter().map(|p| [0, 1, 2].map(|a| p.sums[MOMENT + a])).collect());
     let cells = Values::U64(patches.iter().map(|p| p.n_cells).collect());
     let least = Values::F64(patches.iter().map(|p| p.rho_min).collect());
     let (moment, momentum) = (Dimension::new(1, 1, 0), Dimension::new(1, 1, -1));
@@ -79,19 +80,14 @@ fn patch_columns(peaks: &Peaks) -> Vec<Column> {
         column("density_min", Dimension::DENSITY, "least density of the patch", least),
         column("volume", Dimension::VOLUME, "volume of the patch", sum(VOLUME)),
         column("mass", Dimension::MASS, "mass of the patch", sum(MASS)),
-        column(
-            "mass_moment",
-            moment,
-            "sum over its cells of mass times displacement from the peak",
-            vector(MOMENT),
-        ),
+        column("mass_moment", moment, "sum over its cells of mass times displacement from the peak", moments),
     ];
-    if peaks.has_velocity {
+    if let Some(momenta) = &peaks.momenta {
         columns.push(column(
             "momentum",
             momentum,
             "sum over its cells of mass times velocity",
-            vector(MOMENTUM),
+            Values::F64x3(momenta.clone()),
         ));
     }
     columns
@@ -114,17 +110,13 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
     };
     let (near, endpoint, saddle) = (rows("death_near")?, rows("endpoint")?, stored.reals("death_saddle")?);
     let death = (0..n).map(|i| Death { saddle: saddle[i], near: near[i], endpoint: endpoint[i] }).collect();
-    let has_velocity = table.column("momentum").is_some();
-    let momentum = if has_velocity { stored.vectors("momentum")? } else { vec![[0.0; 3]; n] };
+    let momenta = table.column("momentum").map(|_| stored.vectors("momentum")).transpose()?;
     let (n_cells, rho_min) = (stored.counts("n_cells")?, stored.reals("density_min")?);
     let (volume, mass, moment) =
         (stored.reals("volume")?, stored.reals("mass")?, stored.vectors("mass_moment")?);
     let patch = |i: usize| {
-        let mut sums = [0.0; N_SUMS];
-        (sums[VOLUME], sums[MASS]) = (volume[i], mass[i]);
-        sums[MOMENT..MOMENT + 3].copy_from_slice(&moment[i]);
-        sums[MOMENTUM..MOMENTUM + 3].copy_from_slice(&momentum[i]);
-        PatchValues { n_cells: n_cells[i], rho_min: rho_min[i], sums, peak: cell_centre(level[i], ijk[i]) }
+        let [x, y, z] = moment[i];
+        PatchValues { n_cells: n_cells[i], rho_min: rho_min[i], sums: [volume[i], mass[i], x, y, z] }
     };
     let patches = (0..n).map(patch).collect();
     let peaks = Peaks {
@@ -137,7 +129,7 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         refined: stored.vectors("position_refined")?,
         saddle_position: stored.vectors("death_position")?,
         patches,
-        has_velocity,
+        momenta,
         level,
         ijk,
     };
@@ -156,7 +148,8 @@ fn first_fault(peaks: &Peaks) -> Option<(usize, &'static str)> {
     };
     let is_finite = |p: usize| {
         let patch = &peaks.patches[p];
-        let mut values = patch.sums.iter().chain(&peaks.refined[p]).chain([&patch.rho_min]);
+        let momentum = peaks.momenta.iter().flat_map(|momenta| &momenta[p]);
+        let mut values = patch.sums.iter().chain(momentum).chain(&peaks.refined[p]).chain([&patch.rho_min]);
         values.all(|x| x.is_finite())
     };
     let has_cells = |p: usize| (1..1 << 32).contains(&peaks.patches[p].n_cells);

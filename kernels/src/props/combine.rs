@@ -1,22 +1,21 @@
 //! From patches to clumps and haloes.
 
-use super::sums::{MASS, MOMENT, MOMENTUM, N_SUMS, PatchSums, VOLUME};
-use crate::geom::Domain;
-use crate::sum::{FixedSum, Quantum};
+use super::sums::{Gathered, MASS, MOMENT, MOMENTUM, Momentum, N_OF_PATCH, N_SUMS, PatchSums};
+use crate::geom::{Domain, cell_centre};
+use crate::sum::Quantum;
+use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
-/// What is known of a patch once its sums are complete; enough to combine patches into clumps at
-/// any time later. In code units, but for the peak.
+/// What is known of a patch once its sums are complete; with the momenta, enough to combine patches into clumps at
+/// any time later. In code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PatchValues {
     /// Number of cells.
     pub n_cells: u64,
     /// Least density.
     pub rho_min: f64,
-    /// Volume, mass, mass moment from the peak (3), momentum (3).
-    pub sums: [f64; N_SUMS],
-    /// Centre of the peak cell in units of the level-0 cell.
-    pub peak: [f64; 3],
+    /// Volume, mass, mass moment from the peak (3).
+    pub sums: [f64; N_OF_PATCH],
 }
 
 /// The box with its size in code units.
@@ -30,21 +29,18 @@ pub struct SizedBox {
 
 impl PatchValues {
     /// Rounds complete sums, which are in units of the level-0 cell, to code units.
-    pub fn new(sums: &PatchSums, quanta: &[Quantum; N_SUMS], side: f64, peak: [f64; 3]) -> Self {
+    pub fn new(sums: &PatchSums, quanta: &[Quantum; N_SUMS], side: f64) -> Self {
         let volume = side.powi(3);
-        let unit = |i: usize| if (MOMENT..MOMENTUM).contains(&i) { volume * side } else { volume };
+        let unit = |i: usize| if i < MOMENT { volume } else { volume * side };
         let value = std::array::from_fn(|i| quanta[i].value(sums.sums[i]) * unit(i));
-        Self { n_cells: sums.n_cells, rho_min: sums.rho_min, sums: value, peak }
+        Self { n_cells: sums.n_cells, rho_min: sums.rho_min, sums: value }
     }
+}
 
-    /// Its sums with the moment taken from `centre` instead of its own peak.
-    fn seen_from(&self, space: &SizedBox, centre: [f64; 3]) -> [f64; N_SUMS] {
-        let shift = space.domain.displacement(centre, self.peak);
-        let mut sums = self.sums;
-        for a in 0..3 {
-            sums[MOMENT + a] += sums[MASS] * (shift[a] * space.side);
-        }
-        sums
+impl Momentum {
+    /// Rounded to code units, as [`PatchValues::new`] does.
+    pub fn value(&self, quanta: &[Quantum; N_SUMS], side: f64) -> [f64; 3] {
+        std::array::from_fn(|a| quanta[MOMENTUM + a].value(self.0[a]) * side.powi(3))
     }
 }
 
@@ -56,6 +52,12 @@ pub struct Groups<'a> {
     pub space: &'a SizedBox,
     /// The patches, all or those of one rank.
     pub patches: &'a [PatchValues],
+    /// Their momenta, where there are velocities.
+    pub momenta: Option<&'a [[f64; 3]]>,
+    /// Level of the cell of each patch's peak.
+    pub level: &'a [u8],
+    /// Its position on the grid of that level.
+    pub ijk: &'a [[u32; 3]],
     /// The group of each; `u32::MAX` for none.
     pub group: &'a [u32],
     /// Centre of the highest peak of each group, in units of the level-0 cell.
@@ -66,10 +68,12 @@ impl Groups<'_> {
     /// Bounds on the magnitude of what a run of the patches adds, for the quanta of [`Self::add`].
     pub fn bounds(&self, patches: Range<usize>) -> [f64; N_SUMS] {
         let mut bounds = [0.0f64; N_SUMS];
-        for (patch, &group) in self.patches[patches.clone()].iter().zip(&self.group[patches]) {
-            let Some(&head) = self.head.get(group as usize) else { continue };
-            for (bound, sum) in bounds.iter_mut().zip(patch.seen_from(self.space, head)) {
-                *bound = bound.max(sum.abs());
+        let (of_patch, of_momentum) = bounds.split_at_mut(N_OF_PATCH);
+        for patch in patches {
+            let Some(&head) = self.head.get(self.group[patch] as usize) else { continue };
+            raise(of_patch, &self.seen_from(head, patch));
+            if let Some(momenta) = self.momenta {
+                raise(of_momentum, &momenta[patch]);
             }
         }
         bounds
@@ -77,14 +81,65 @@ impl Groups<'_> {
 
     /// Adds the patches of a run of groups from `first` to their `totals`; in any order, over any number of ranks,
     /// with the same result. Passes over the groups of all patches.
-    pub fn add(&self, quanta: &[Quantum; N_SUMS], first: usize, totals: &mut [PatchSums]) {
-        for (patch, &group) in self.patches.iter().zip(self.group) {
+    pub fn add(&self, quanta: &[Quantum; N_SUMS], first: usize, totals: &mut [GroupSums]) {
+        for (patch, &group) in self.group.iter().enumerate() {
             let Some(total) = totals.get_mut((group as usize).wrapping_sub(first)) else { continue };
-            let sums = patch.seen_from(self.space, self.head[group as usize]);
-            let sums: [FixedSum; N_SUMS] = std::array::from_fn(|i| quanta[i].of(sums[i]));
-            total.merge(&PatchSums { n_cells: patch.n_cells, rho_min: patch.rho_min, sums });
+            let sums = self.seen_from(self.head[group as usize], patch);
+            let sums = std::array::from_fn(|i| quanta[i].of(sums[i]));
+            let PatchValues { n_cells, rho_min, .. } = self.patches[patch];
+            total.patch.merge(&PatchSums { n_cells, rho_min, sums });
+            if let Some(momenta) = self.momenta {
+                let momentum = std::array::from_fn(|a| quanta[MOMENTUM + a].of(momenta[patch][a]));
+                total.momentum.merge(&Momentum(momentum));
+            }
         }
     }
+
+    /// The sums of a patch with the moment taken from `centre` instead of its own peak.
+    #[inline(always)]
+    fn seen_from(&self, centre: [f64; 3], patch: usize) -> [f64; N_OF_PATCH] {
+        let peak = cell_centre(self.level[patch], self.ijk[patch]);
+        let shift = self.space.domain.displacement(centre, peak);
+        let mut sums = self.patches[patch].sums;
+        for a in 0..3 {
+            sums[MOMENT + a] += sums[MASS] * (shift[a] * self.space.side);
+        }
+        sums
+    }
+}
+
+#[inline(always)]
+fn raise(bounds: &mut [f64], sums: &[f64]) {
+    bounds.iter_mut().zip(sums).for_each(|(bound, sum)| *bound = bound.max(sum.abs()));
+}
+
+/// What a group has gathered so far. Merging two is associative and commutative, bit for bit.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GroupSums {
+    /// As a patch.
+    pub patch: PatchSums,
+    /// Momentum; 0 without velocities.
+    pub momentum: Momentum,
+}
+
+impl GroupSums {
+    /// Adds what another part of the group has gathered.
+    pub fn merge(&mut self, other: &Self) {
+        self.patch.merge(&other.patch);
+        self.momentum.merge(&other.momentum);
+    }
+}
+
+/// What is known of a group once its sums are complete.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GroupValues {
+    /// As a patch.
+    pub patch: PatchValues,
+    /// Momentum; 0 without velocities.
+    pub momentum: [f64; 3],
+    /// Centre of the cell of the highest peak, in units of the level-0 cell.
+    pub head: [f64; 3],
 }
 
 /// A clump or a halo with everything a property may ask for, in code units.
@@ -143,20 +198,19 @@ pub struct Totals {
     pub velocity: [f64; 3],
 }
 
-impl PatchValues {
+impl GroupValues {
+    /// Rounds complete sums, which are in code units.
+    pub fn new(sums: &GroupSums, quanta: &[Quantum; N_SUMS], head: [f64; 3]) -> Self {
+        let patch = PatchValues::new(&sums.patch, quanta, 1.0);
+        Self { patch, momentum: sums.momentum.value(quanta, 1.0), head }
+    }
+
     /// What the sums amount to.
     pub fn totals(&self, space: &SizedBox) -> Totals {
-        let mass = self.sums[MASS];
-        let mean = |first: usize| {
-            std::array::from_fn(|a| if mass > 0.0 { self.sums[first + a] / mass } else { 0.0 })
-        };
-        let shift: [f64; 3] = mean(MOMENT);
-        let centre = space.domain.fold(std::array::from_fn(|a| self.peak[a] + shift[a] / space.side));
-        Totals {
-            volume: self.sums[VOLUME],
-            mass,
-            centre_of_mass: centre.map(|x| x * space.side),
-            velocity: mean(MOMENTUM),
-        }
+        let [volume, mass, x, y, z] = self.patch.sums;
+        let mean = |sums: [f64; 3]| sums.map(|sum| if mass > 0.0 { sum / mass } else { 0.0 });
+        let shift = mean([x, y, z]);
+        let centre = space.domain.fold(std::array::from_fn(|a| self.head[a] + shift[a] / space.side));
+        Totals { volume, mass, centre_of_mass: centre.map(|x| x * space.side), velocity: mean(self.momentum) }
     }
 }

@@ -1,7 +1,7 @@
 //! What is a structure like? Sums over the cells of a patch, and what follows from them.
 //!
-//! Each patch carries [`PatchSums`]: one pass over the test cells adds each of [`sums::SUMS`]. A
-//! clump or halo combines its patches' values ([`combine`]), so its properties follow for any
+//! Each patch carries [`PatchSums`]: one pass over the test cells adds the first of [`sums::SUMS`]. Where there
+//! are velocities, another adds its [`Momentum`]. A clump or halo combines its patches' values ([`combine`]), so its properties follow for any
 //! thresholds without the cells. A property is one file here and one line in [`PROPERTIES`]; its
 //! column appears in every catalogue by itself.
 
@@ -15,10 +15,11 @@ mod position;
 pub mod refine;
 mod saddle;
 pub mod sums;
+pub mod terms;
 mod velocity;
 
 pub use combine::{PatchValues, Structure};
-pub use sums::{CellView, PatchSums, Scales};
+pub use sums::{CellView, Gathered, Momentum, PatchSums, Scales};
 
 /// The value of a property for one structure.
 #[derive(Debug, Clone, Copy, PartialEq)]

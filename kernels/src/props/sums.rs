@@ -1,6 +1,9 @@
 //! The sums that every patch carries.
 
+use super::terms::{BrickCells, Terms};
 use crate::sum::{FixedSum, Quantum};
+use bytemuck::{Pod, Zeroable};
+use std::ops::Range;
 
 /// What a sum sees of one cell. Lengths are in units of the level-0 cell.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +40,9 @@ pub struct Sum {
 }
 
 /// Number of sums.
-pub const N_SUMS: usize = 8;
+pub const N_SUMS: usize = N_OF_PATCH + 3;
+/// Number of those that every run has; the others are the momenta.
+pub const N_OF_PATCH: usize = 5;
 
 /// Offset of the volume.
 pub const VOLUME: usize = 0;
@@ -46,7 +51,7 @@ pub const MASS: usize = 1;
 /// First offset of the mass moments.
 pub const MOMENT: usize = 2;
 /// First offset of the momenta.
-pub const MOMENTUM: usize = 5;
+pub const MOMENTUM: usize = N_OF_PATCH;
 
 /// Every sum.
 pub const SUMS: [Sum; N_SUMS] = [
@@ -77,8 +82,21 @@ impl Scales {
     }
 }
 
-/// What a patch has gathered so far. Merging two is associative and commutative, bit for bit.
-#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+/// `N` of the sums of a patch, from `FIRST` on, and what goes with them. Merging two is associative and
+/// commutative, bit for bit.
+pub trait Gathered<const N: usize>: Pod + Default + Send + Sync {
+    /// Offset of the first sum.
+    const FIRST: usize;
+
+    /// Adds a run of the cells of a brick.
+    fn add(&mut self, cells: &BrickCells, terms: &Terms<N>, run: Range<usize>);
+
+    /// Adds what another part of the patch has gathered.
+    fn merge(&mut self, other: &Self);
+}
+
+/// What a patch has gathered so far, but for its momentum.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct PatchSums {
     /// Number of cells.
@@ -86,32 +104,58 @@ pub struct PatchSums {
     /// Least density.
     pub rho_min: f64,
     /// The sums, in quanta.
-    pub sums: [FixedSum; N_SUMS],
+    pub sums: [FixedSum; N_OF_PATCH],
 }
+
+/// The momentum of a patch so far, in quanta.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Momentum(pub [FixedSum; 3]);
 
 impl Default for PatchSums {
     fn default() -> Self {
-        Self { n_cells: 0, rho_min: f64::INFINITY, sums: [FixedSum::default(); N_SUMS] }
+        Self { n_cells: 0, rho_min: f64::INFINITY, sums: [FixedSum::default(); N_OF_PATCH] }
     }
 }
 
-impl PatchSums {
-    /// Adds one cell to the first `N` sums: without velocities the momenta stay 0.
+impl Gathered<N_OF_PATCH> for PatchSums {
+    const FIRST: usize = 0;
+
     #[inline(always)]
-    pub fn add<const N: usize>(&mut self, quanta: &[Quantum; N_SUMS], rho: f64, cell: &CellView) {
-        self.n_cells += 1;
-        self.rho_min = if rho < self.rho_min { rho } else { self.rho_min };
-        for i in 0..N {
-            self.sums[i] += quanta[i].of((SUMS[i].term)(cell));
+    fn add(&mut self, cells: &BrickCells, terms: &Terms<N_OF_PATCH>, run: Range<usize>) {
+        self.n_cells += run.len() as u64;
+        for n in run {
+            self.rho_min = smaller(self.rho_min, cells.rho[n]);
+            merge(&mut self.sums, &terms.of(n));
         }
     }
 
-    /// Adds what another part of the patch has gathered.
-    pub fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: &Self) {
         self.n_cells += other.n_cells;
-        self.rho_min = self.rho_min.min(other.rho_min);
-        for (a, b) in self.sums.iter_mut().zip(other.sums) {
-            *a += b;
-        }
+        self.rho_min = smaller(self.rho_min, other.rho_min);
+        merge(&mut self.sums, &other.sums);
     }
+}
+
+impl Gathered<3> for Momentum {
+    const FIRST: usize = MOMENTUM;
+
+    #[inline(always)]
+    fn add(&mut self, _: &BrickCells, terms: &Terms<3>, run: Range<usize>) {
+        run.for_each(|n| merge(&mut self.0, &terms.of(n)));
+    }
+
+    fn merge(&mut self, other: &Self) {
+        merge(&mut self.0, &other.0);
+    }
+}
+
+#[inline(always)]
+fn merge<const N: usize>(sums: &mut [FixedSum; N], others: &[FixedSum; N]) {
+    sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += *other);
+}
+
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
 }
