@@ -76,9 +76,8 @@ fn forest_of_parts_is_the_forest_of_all() {
 fn pairs_lose_nothing_that_counts() {
     for seed in 0..1000 {
         let all = with_lower_contacts(&random_graph(seed), &mut Random(seed));
-        let mut pairs = Pairs::default();
-        all.iter().for_each(|&e| pairs.push(e.peaks, e.saddle as f32, || e));
-        assert_eq!(reduced(pairs.edges()), reduced(all), "seed {seed}");
+        let (mut pairs, all) = (Pairs::default(), with_own_cells(all));
+        assert_eq!(reduced(sieved(&mut pairs, &all)), reduced(&all), "seed {seed}");
         pairs.clear();
         assert!(pairs.edges().is_empty());
     }
@@ -96,10 +95,47 @@ fn pairs_find_the_greatest_of_nearly_equal_contacts() {
                 Edge::new(nearly(random.below(8)), peaks, [2 * i, 2 * i + 1].map(TestIdx::new))
             })
             .collect();
-        let mut pairs = Pairs::default();
-        all.iter().for_each(|&e| pairs.push(e.peaks, e.saddle as f32, || e));
-        assert_eq!(reduced(pairs.edges()), reduced(all), "seed {seed}");
+        assert_eq!(reduced(sieved(&mut Pairs::default(), &all)), reduced(&all), "seed {seed}");
     }
+}
+
+/// More pairs than places, each coming back when it was long driven out: what is left has the greatest of each.
+#[test]
+fn pairs_that_share_a_place_keep_their_greatest() {
+    let mut random = Random(5);
+    let all: Vec<Edge> = (0..400_000)
+        .map(|i| {
+            let near = random.below(60_000);
+            let peaks = [near, near + 1 + random.below(3)].map(PeakIdx::new);
+            Edge::new(1.0 + random.below(1000) as f64, peaks, [2 * i, 2 * i + 1].map(TestIdx::new))
+        })
+        .collect();
+    let mut pairs = Pairs::default();
+    let left = sieved(&mut pairs, &all);
+    assert!(left.len() < all.len(), "some are sieved out");
+    assert_eq!(greatest(left), greatest(&all));
+}
+
+/// The greatest edge of each pair of peaks.
+fn greatest(edges: &[Edge]) -> Vec<Edge> {
+    let mut edges = edges.to_vec();
+    edges.sort_by(|a, b| a.peaks.cmp(&b.peaks).then(a.order(b)));
+    edges.dedup_by_key(|e| e.peaks);
+    edges
+}
+
+/// The same edges, each with two cells of its own.
+fn with_own_cells(edges: Vec<Edge>) -> Vec<Edge> {
+    let own = |(i, e): (usize, Edge)| Edge { cells: [2 * i, 2 * i + 1].map(TestIdx::new), ..e };
+    edges.into_iter().enumerate().map(own).collect()
+}
+
+/// What `pairs` leave of edges that have [their own cells](with_own_cells).
+fn sieved<'a>(pairs: &'a mut Pairs, edges: &[Edge]) -> &'a [Edge] {
+    pairs.reserve(edges.len());
+    edges.iter().for_each(|e| pairs.push(e.peaks, e.saddle as f32, e.cells));
+    pairs.finish(|cells| edges[cells[0].at() / 2].saddle);
+    pairs.edges()
 }
 
 #[test]
@@ -188,8 +224,10 @@ fn of_equal_contacts_the_same_stays_whatever_peaks_are_called() {
     let stays = |peaks: [usize; 2]| {
         let mut pairs = Pairs::default();
         let all = [[5, 100], [7, 50], [60, 7]].map(|cells| contact(peaks, cells));
-        all.into_iter().for_each(|e| pairs.push(e.peaks, e.saddle as f32, || e));
-        let mut cells = pairs.edges()[0].cells;
+        pairs.reserve(all.len());
+        all.into_iter().for_each(|e| pairs.push(e.peaks, e.saddle as f32, e.cells));
+        pairs.finish(|_| 1.5);
+        let mut cells = greatest(pairs.edges())[0].cells;
         cells.sort();
         cells
     };

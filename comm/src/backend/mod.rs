@@ -89,7 +89,8 @@ pub(crate) trait Transport: fmt::Debug {
     /// The next message with `tag`, if one is here.
     fn receive(&mut self, tag: Tag) -> Result<Option<(Rank, Vec<u8>)>>;
 
-    /// Sleeps until something may have changed since the last rest began, or for `at_most`.
+    /// Sleeps until something may have changed since the last rest began, or for `at_most`; longer where very many ranks
+    /// would only look at each other.
     fn rest(&mut self, at_most: Duration) -> Result<()>;
 
     /// A count that changes with every sign of life of the job that can be seen from here.

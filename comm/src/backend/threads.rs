@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Longest sleep between two looks at whether a rank has left.
+/// Longest sleep of a rank between two looks at the others, where there are no more than [`FEW`].
 const LOOK: Duration = Duration::from_millis(200);
+/// Ranks of which all can look at all others that often.
+const FEW: usize = 256;
 
 /// What the ranks share.
 #[derive(Debug)]
@@ -148,6 +150,11 @@ impl Threads {
         Ok(())
     }
 
+    /// How long a rank sleeps. Each look at all others takes the longer the more they are, and so do the looks of all.
+    fn nap(&self, at_most: Duration) -> Duration {
+        at_most.min(LOOK) * (self.world.boxes.len() / FEW).max(1) as u32
+    }
+
     fn sort_mail(&mut self) {
         let messages = std::mem::take(&mut lock(&self.own().inbox).messages);
         for envelope in messages {
@@ -203,7 +210,7 @@ impl Transport for Threads {
             inbox = lock(&own.inbox);
             inbox.asleep = true;
             let still = |inbox: &mut Inbox| inbox.rings == self.rings_seen;
-            let woken = own.bell.wait_timeout_while(inbox, at_most.min(LOOK), still);
+            let woken = own.bell.wait_timeout_while(inbox, self.nap(at_most), still);
             inbox = woken.unwrap_or_else(PoisonError::into_inner).0;
             inbox.asleep = false;
         }

@@ -96,17 +96,14 @@ const SAMPLE: usize = 4;
 /// The key in each of the places `wanted`, which ascend, among all keys, sorted; above any key where there are no keys.
 ///
 /// Each rank gives a few keys, other quantiles on each, so that what they part is about equal whether keys
-/// are mixed over ranks or not. One exchange of all keys, and three calls.
+/// are mixed over ranks or not. Two exchanges, one of them of all keys, and three calls.
 fn by_parts(comm: &Comm, keys: &[u128], wanted: &[u64]) -> Result<Vec<u128>, CommError> {
     let places = (0..SAMPLE).map(|i| quantile(comm.rank().at() * SAMPLE + i, keys.len()));
     let sample: Vec<u128> = places.filter_map(|place| keys.get(place).copied()).collect();
-    let mut sample = comm.all_gather(&sample)?;
-    if sample.is_empty() {
+    let starts = starts(comm, sample)?;
+    if starts.is_empty() {
         return Ok(vec![u128::MAX; wanted.len()]);
     }
-    sample.sort_unstable();
-    let n_ranks = comm.n_ranks();
-    let starts: Vec<u128> = (0..n_ranks).map(|r| sample[r * sample.len() / n_ranks]).collect();
     let part = |key: &u128| Rank(starts.partition_point(|start| start <= key).saturating_sub(1) as u32);
     let parts = keys.chunk_by(|a, b| part(a) == part(b)).map(|keys| (part(&keys[0]), keys.to_vec()));
     let came = comm.exchange(parts.collect())?;
@@ -117,6 +114,17 @@ fn by_parts(comm: &Comm, keys: &[u128], wanted: &[u64]) -> Result<Vec<u128>, Com
     let found: Vec<u128> = wanted.iter().filter_map(own_place).map_while(|i| own.get(i).copied()).collect();
     // Parts ascend with the ranks, as places do.
     comm.all_gather(&found)
+}
+
+/// Collective: where the part of each rank starts, by a sample of all keys that only the first rank sees as a whole;
+/// none where there are no keys.
+fn starts(comm: &Comm, sample: Vec<u128>) -> Result<Vec<u128>, CommError> {
+    let came = comm.exchange(vec![(Rank(0), sample)])?;
+    let mut all: Vec<u128> = came.into_iter().flat_map(|(_, keys)| keys).collect();
+    all.sort_unstable();
+    let n_ranks = if all.is_empty() { 0 } else { comm.n_ranks() };
+    let starts: Vec<u128> = (0..n_ranks).map(|r| all[r * all.len() / n_ranks]).collect();
+    comm.broadcast(Rank(0), &starts)
 }
 
 /// The `i`th of places among `n` that are spread evenly however many follow each other.

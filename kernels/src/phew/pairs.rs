@@ -1,101 +1,100 @@
-//! Of many contacts the greatest between each two patches.
+//! Of many contacts between each two patches the greatest, and few others.
 
-use super::forest::{Edge, low_first};
+use super::forest::Edge;
 use super::saddle::STRICTLY;
-use crate::ids::PeakIdx;
-use std::cmp::Ordering;
+use crate::ids::{PeakIdx, TestIdx};
+use std::hint::select_unpredictable;
 
-/// Edges, one a pair of patches, found by a hash of the pair.
+/// Contacts, from which those are sieved that another between the same patches exceeds.
+///
+/// Each pair of patches has one place, which it may have to share: who comes later drives out who was there, to
+/// be kept aside. Neighbouring cells touch the same patches, so a pair is mostly driven out once it is complete. What to do
+/// with a contact is not to be foreseen, hence nothing here branches on it.
 #[derive(Debug)]
 pub struct Pairs {
-    /// Each pair at the next free slot; a power of two of them, at most half of them taken.
-    slots: Vec<Slot>,
+    places: Box<[Contact; PLACES]>,
+    /// Contacts that were driven out, in the first `n_aside` places.
+    aside: Vec<Contact>,
+    n_aside: usize,
     edges: Vec<Edge>,
 }
 
-/// What tells most contacts that they are not the greatest.
+/// A contact of two patches.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct Contact {
     /// The two peaks, the smaller index above.
     pair: u64,
-    /// That of the edge.
+    /// Nearly its saddle times a constant.
     rough: f32,
-    /// The edge.
-    edge: u32,
+    /// Its cells, that of the smaller index first.
+    cells: [u32; 2],
 }
 
-const FREE: Slot = Slot { pair: u64::MAX, rough: 0.0, edge: u32::MAX };
+const FREE: Contact = Contact { pair: u64::MAX, rough: 0.0, cells: [0; 2] };
+
+/// Number of places, a power of two: more than the pairs that are being completed at a time, and in a core's own cache.
+const PLACES: usize = 1 << 13;
 
 impl Default for Pairs {
     fn default() -> Self {
-        Self { slots: vec![FREE; 1 << 12], edges: Vec::new() }
+        let places = vec![FREE; PLACES].into_boxed_slice().try_into();
+        let places = places.unwrap_or_else(|_| Box::new([FREE; PLACES]));
+        Self { places, aside: Vec::new(), n_aside: 0, edges: Vec::new() }
     }
 }
 
 impl Pairs {
-    /// Adds a contact between two patches, or lets it replace or give way to the one there is. `rough` is
-    /// nearly its saddle times a constant: if it is lower than another by more than a factor of [`STRICTLY`], so is
-    /// the saddle. Only if that does not decide, the `edge` is asked for.
+    /// Makes room for `n` more contacts.
     #[inline(always)]
-    pub fn push(&mut self, peaks: [PeakIdx; 2], rough: f32, edge: impl FnOnce() -> Edge) {
-        let [low, high] = low_first(peaks);
-        let pair = u64::from(low.0) << 32 | u64::from(high.0);
-        let last = self.slots.len() - 1;
-        let mut place = self.place_of(pair);
-        loop {
-            let slot = &mut self.slots[place];
-            if slot.pair == pair {
-                if rough * STRICTLY >= slot.rough {
-                    let (edge, found) = (edge(), &mut self.edges[slot.edge as usize]);
-                    if edge.order(found) == Ordering::Less {
-                        (*found, slot.rough) = (edge, rough);
-                    }
-                }
-                return;
-            }
-            if slot.pair == FREE.pair {
-                *slot = Slot { pair, rough, edge: self.edges.len() as u32 };
-                self.edges.push(edge());
-                return self.make_room();
-            }
-            place = (place + 1) & last;
+    pub fn reserve(&mut self, n: usize) {
+        if self.aside.len() < self.n_aside + n {
+            self.aside.resize(2 * (self.n_aside + n), FREE);
         }
     }
 
+    /// Adds a contact of the patches of two peaks through two cells, for which there must be [room](Self::reserve).
+    /// `rough` is nearly its saddle times a constant: if it is lower than another by more than a factor of
+    /// [`STRICTLY`], so is the saddle.
     #[inline(always)]
-    fn place_of(&self, pair: u64) -> usize {
-        let bits = self.slots.len().trailing_zeros();
-        (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+    pub fn push(&mut self, peaks: [PeakIdx; 2], rough: f32, cells: [TestIdx; 2]) {
+        let ([a, b], [at_a, at_b]) = (peaks.map(|p| p.0), cells.map(|c| c.0));
+        let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
+        let cells = select_unpredictable(a < b, [at_a, at_b], [at_b, at_a]);
+        let place = (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros())) as usize;
+        let old = self.places[place];
+        let is_same = old.pair == pair;
+        let (is_lower, is_higher) = (rough * STRICTLY < old.rough, old.rough * STRICTLY < rough);
+        let stays = is_same & is_lower;
+        self.places[place] = Contact {
+            pair,
+            rough: select_unpredictable(stays, old.rough, rough),
+            cells: select_unpredictable(stays, old.cells, cells),
+        };
+        let is_needed = (old.pair != FREE.pair) & !(is_same & (is_lower | is_higher));
+        self.aside[self.n_aside] = old;
+        self.n_aside += usize::from(is_needed);
     }
 
-    #[inline(always)]
-    fn make_room(&mut self) {
-        if 2 * self.edges.len() > self.slots.len() {
-            self.grow();
-        }
+    /// Ends the adding: [`edges`](Self::edges) are made with the saddles of pairs of cells.
+    pub fn finish(&mut self, saddle: impl Fn([TestIdx; 2]) -> f64) {
+        let left = self.places.iter().filter(|contact| contact.pair != FREE.pair);
+        let all = self.aside[..self.n_aside].iter().chain(left);
+        self.edges.extend(all.map(|contact| {
+            let peaks = [(contact.pair >> 32) as u32, contact.pair as u32].map(PeakIdx);
+            let cells = contact.cells.map(TestIdx);
+            Edge { saddle: saddle(cells), peaks, cells }
+        }));
+        self.places.fill(FREE);
+        self.n_aside = 0;
     }
 
-    #[cold]
-    fn grow(&mut self) {
-        let n = 2 * self.slots.len();
-        let slots = std::mem::replace(&mut self.slots, vec![FREE; n]);
-        for slot in slots.into_iter().filter(|slot| slot.pair != FREE.pair) {
-            let mut place = self.place_of(slot.pair);
-            while self.slots[place].pair != FREE.pair {
-                place = (place + 1) & (n - 1);
-            }
-            self.slots[place] = slot;
-        }
-    }
-
-    /// The greatest contact of every pair.
+    /// The greatest contact of every pair, and few others.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
     /// Forgets all of them, and keeps their room.
     pub fn clear(&mut self) {
-        self.slots.fill(FREE);
         self.edges.clear();
     }
 }

@@ -9,7 +9,6 @@
 //! are left to the total order of the edges.
 
 use super::ascent::for_each_patch;
-use super::forest::Edge;
 use super::pairs::Pairs;
 use super::patch::{CORE, CORE_LEN, LEN, PLACE, PLANE, Patch, ROW, Values, max2, max3};
 use super::tests::TestCells;
@@ -63,18 +62,20 @@ pub fn contacts(
                 |brick, patch| {
                     let found = surviving_directions(patch, &mut boxes);
                     let n = list(tests.mask[brick], &found, &mut listed);
+                    out.reserve(n);
                     for &(place, direction) in &listed[..n] {
                         let place = usize::from(place);
                         let other = (place as i32 + OFFSETS[usize::from(direction & 31)]) as usize;
                         let peaks = [place, other].map(|p| PeakIdx(patch.label[p]));
                         let rough = patch.rho[place] + patch.rho[other];
-                        out.push(peaks, rough, || edge(tests, patch, place, other));
+                        out.push(peaks, rough, [place, other].map(|p| patch.test_at(p)));
                     }
                     also(brick, patch);
                 },
             );
         },
     );
+    out.finish(|cells| 0.5 * (tests.rho[cells[0].at()] + tests.rho[cells[1].at()]));
 }
 
 /// Most contacts of a brick, and what [`list`] writes beyond the last.
@@ -104,13 +105,6 @@ fn list(cells: u64, found: &[u32; 4 * PLANE], out: &mut [(u8, u8); LISTED]) -> u
         n = end;
     }
     n
-}
-
-#[inline(always)]
-fn edge(tests: &TestCells, patch: &Patch, a: usize, b: usize) -> Edge {
-    let cells = [patch.test_at(a), patch.test_at(b)];
-    let saddle = 0.5 * (tests.rho[cells[0].at()] + tests.rho[cells[1].at()]);
-    Edge::new(saddle, [PeakIdx(patch.label[a]), PeakIdx(patch.label[b])], cells)
 }
 
 const fn offset(direction: usize) -> i32 {
