@@ -12,7 +12,7 @@ use std::hint::select_unpredictable;
 /// with a contact is not to be foreseen, hence nothing here branches on it.
 #[derive(Debug)]
 pub struct Pairs {
-    places: Box<[Contact; PLACES]>,
+    places: Vec<Contact>,
     /// Contacts that were driven out, in the first `n_aside` places.
     aside: Vec<Contact>,
     n_aside: usize,
@@ -22,7 +22,7 @@ pub struct Pairs {
 /// A contact of two patches.
 #[derive(Debug, Clone, Copy)]
 struct Contact {
-    /// The two peaks, the smaller index above.
+    /// The two peaks, the smaller index above; 0 where there is none.
     pair: u64,
     /// Nearly its saddle times a constant.
     rough: f32,
@@ -30,16 +30,14 @@ struct Contact {
     cells: [u32; 2],
 }
 
-const FREE: Contact = Contact { pair: u64::MAX, rough: 0.0, cells: [0; 2] };
+const FREE: Contact = Contact { pair: 0, rough: 0.0, cells: [0; 2] };
 
 /// Number of places, a power of two: more than the pairs that are being completed at a time, and in a core's own cache.
-const PLACES: usize = 1 << 13;
+const PLACES: usize = 1 << 12;
 
 impl Default for Pairs {
     fn default() -> Self {
-        let places = vec![FREE; PLACES].into_boxed_slice().try_into();
-        let places = places.unwrap_or_else(|_| Box::new([FREE; PLACES]));
-        Self { places, aside: Vec::new(), n_aside: 0, edges: Vec::new() }
+        Self { places: vec![FREE; PLACES], aside: Vec::new(), n_aside: 0, edges: Vec::new() }
     }
 }
 
