@@ -140,6 +140,52 @@ impl Here {
     }
 }
 
+impl Clumps {
+    /// The place of the row of an identifier among those of this rank.
+    fn place(&self, id: u64) -> usize {
+        (id - self.rows[0].id) as usize
+    }
+
+    fn home(&self, id: u64, comm: &Comm) -> Rank {
+        home(id, self.n_clumps, comm)
+    }
+
+    /// Collective: sends what ranks have of clumps and haloes to their rows; what came, row by row.
+    fn bring_home(
+        &self,
+        totals: [Vec<GroupSums>; 2],
+        here: &[Here; 2],
+        comm: &Comm,
+    ) -> Result<[Vec<GroupSums>; 2], CommError> {
+        let mut shares = Vec::new();
+        for (kind, (totals, here)) in totals.into_iter().zip(here).enumerate() {
+            let totals = here.ids.iter().zip(totals);
+            shares.extend(totals.map(|(&id, sums)| Share { sums, id, kind: kind as u64 }));
+        }
+        shares.sort_unstable_by_key(|s| (s.id, s.kind));
+        let mut all = [0, 1].map(|_| vec![GroupSums::default(); self.rows.len()]);
+        for (_, shares) in comm.exchange(grouped(&shares, |s| (self.home(s.id, comm), *s)))? {
+            for share in shares {
+                all[share.kind as usize][self.place(share.id)].merge(&share.sums);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Collective: the mass of the halo of each row, from that of the haloes among them by their places.
+    fn tell_masses(&self, mass: impl Fn(usize) -> f64, comm: &Comm) -> Result<Vec<f64>, CommError> {
+        let told = |m: &Member| {
+            let mass = mass(self.place(m.halo));
+            (self.home(m.clump, comm), HaloMass { clump: m.clump, mass })
+        };
+        let mut masses = vec![0.0; self.rows.len()];
+        for (_, came) in comm.exchange(grouped(&self.members, told))? {
+            came.iter().for_each(|of| masses[self.place(of.clump)] = of.mass);
+        }
+        Ok(masses)
+    }
+}
+
 impl<'a> Rows<'a> {
     /// Collective: adds up the patches of each clump and of each halo. Two exchanges.
     ///
@@ -152,35 +198,14 @@ impl<'a> Rows<'a> {
         let quanta = [0, 1].map(|kind| -> [Quantum; N_SUMS] {
             std::array::from_fn(|i| Quantum::for_terms(bounds[kind * N_SUMS + i], peaks.n_global))
         });
-        let mut shares = Vec::new();
-        for (kind, here) in here.iter().enumerate() {
-            let totals = here.ids.iter().zip(here.totals(peaks, &quanta[kind]));
-            shares.extend(totals.map(|(&id, sums)| Share { sums, id, kind: kind as u64 }));
-        }
-        shares.sort_unstable_by_key(|s| (s.id, s.kind));
-        let rows = clumps.rows.as_slice();
-        let place = |id: u64| (id - rows[0].id) as usize;
-        let mut totals = [0, 1].map(|_| vec![GroupSums::default(); rows.len()]);
-        let home = |id: u64| home(id, clumps.n_clumps, comm);
-        for (_, shares) in comm.exchange(grouped(&shares, |s| (home(s.id), *s)))? {
-            for share in shares {
-                totals[share.kind as usize][place(share.id)].merge(&share.sums);
-            }
-        }
-        let values = |kind: usize| -> Vec<GroupValues> {
-            let rows = totals[kind].iter().zip(rows);
+        let totals =
+            clumps.bring_home([0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind])), &here, comm)?;
+        let [as_clumps, as_haloes] = [0, 1].map(|kind| -> Vec<GroupValues> {
+            let rows = totals[kind].iter().zip(&clumps.rows);
             rows.map(|(t, row)| GroupValues::new(t, &quanta[kind], centre(&row.cell))).collect()
-        };
-        let (as_clumps, as_haloes) = (values(0), values(1));
-        let told = |m: &Member| {
-            let mass = as_haloes[place(m.halo)].totals(&peaks.space).mass;
-            (home(m.clump), HaloMass { clump: m.clump, mass })
-        };
-        let mut halo_mass = vec![0.0; rows.len()];
-        for (_, masses) in comm.exchange(grouped(&clumps.members, told))? {
-            masses.iter().for_each(|of| halo_mass[place(of.clump)] = of.mass);
-        }
-        Ok(Self { rows, as_clumps, as_haloes, halo_mass })
+        });
+        let halo_mass = clumps.tell_masses(|place| as_haloes[place].totals(&peaks.space).mass, comm)?;
+        Ok(Self { rows: &clumps.rows, as_clumps, as_haloes, halo_mass })
     }
 
     /// The rows of this rank: clumps and haloes.
