@@ -10,7 +10,7 @@
 
 mod common;
 
-use common::{collect, synthetic};
+use common::{collect, patches, synthetic};
 use inselberg::amr::AmrField;
 use inselberg::crew::Crew;
 use inselberg::domains::load;
@@ -18,7 +18,7 @@ use inselberg::phew::{Rules, Task, segment};
 use inselberg::ranks::links::{ALONE, TestLinks};
 use inselberg::report::{GraphRun, Recorder};
 use inselberg::stages::load::{Source, domain};
-use inselberg::stages::properties::{Patches, TestFields};
+use inselberg::stages::properties::TestFields;
 use inselberg::stages::{ascent, cut_tasks, label, saddle, tests};
 use inselberg::synth::{SynthField, THRESHOLD};
 use inselberg::tasks::Team;
@@ -44,16 +44,7 @@ fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
     let climbed = ascent::run(mesh, &found, Rules::Paper, &ALONE, &tasks, &Comm::solo(), &crew);
     let ascent = climb.elapsed().as_secs_f64();
     let (ends, labels) = label::run(&climbed.expect("one rank").up, &crew);
-    let patches = Patches {
-        mesh,
-        tests: &found,
-        ends: &ends,
-        slots: &[],
-        labels: &labels,
-        tasks: &tasks,
-        own: &[],
-        rules: Rules::Paper,
-    };
+    let patches = patches(mesh, &found, (&ends, &labels), &tasks);
     let meet = Instant::now();
     assert!(!saddle::run(&patches, &crew).edges.is_empty());
     [ascent, meet.elapsed().as_secs_f64(), idle(&recorder.graphs())]

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{CUT, collect, synthetic, task_of};
+use common::{CUT, collect, patches, synthetic, task_of};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use inselberg::amr::AmrField;
@@ -19,7 +19,7 @@ use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds, segment};
 use inselberg::ranks::{forest, links::ALONE};
 use inselberg::run::run;
 use inselberg::stages::load::{domain, read_mesh};
-use inselberg::stages::properties::{Patches, TestFields, refine};
+use inselberg::stages::properties::{TestFields, refine};
 use inselberg::stages::sums::Pass;
 use inselberg::stages::{ascent, cut_tasks, label, saddle, tests};
 use inselberg::structures::structures;
@@ -105,7 +105,7 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     });
     let (ends, labels) = label::run(&climb(), crew);
     let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
-    let patches = Patches { mesh, tests: &found, ends, slots: &[], labels, tasks, own: &[], rules };
+    let patches = patches(mesh, &found, (ends, labels), tasks);
     group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches, crew)));
     let met = saddle::run(&patches, crew);
     let (locator, comm) = (Locator::new(mesh, &found), Comm::solo());

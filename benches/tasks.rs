@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{collect, synthetic};
+use common::{collect, patches, synthetic};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use inselberg::amr::AmrField;
@@ -93,16 +93,7 @@ fn stages(criterion: &mut Criterion) {
     for (name, tasks) in [("balanced", &even[..]), ("unbalanced", &uneven[..])] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(20).throughput(Throughput::Elements(found.len() as u64));
-        let patches = Patches {
-            mesh,
-            tests: &found,
-            ends: &ends,
-            slots: &[],
-            labels: &labels,
-            tasks,
-            own: &[],
-            rules: Rules::Paper,
-        };
+        let patches = patches(mesh, &found, (&ends, &labels), tasks);
         compare(&mut group, &patches, crew);
         group.finish();
     }

@@ -5,9 +5,14 @@ use inselberg::amr::{AmrField, LevelOcts};
 use inselberg::io::{OctBlock, Snapshot};
 use inselberg::phew::{Rules, Task};
 use inselberg::ranks::links::ALONE;
-use inselberg::stages::properties::TestFields;
+use inselberg::stages::Region;
+use inselberg::stages::properties::{Patches, TestFields};
 use inselberg::synth::{FieldParams, SynthField, THRESHOLD};
+use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::hierarchy::Cut;
+use inselberg_kernels::phew::label::PeakSet;
+use inselberg_kernels::phew::tests::TestCells;
 
 /// Thresholds of every bench.
 pub const CUT: Cut = Cut { density: THRESHOLD, relevance: 3.0, saddle: Some(200.0) };
@@ -38,6 +43,16 @@ pub fn collect(snapshot: &dyn Snapshot) -> Vec<LevelOcts> {
 /// The task of segmenting a field with the thresholds of every bench.
 pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
     Task { field, links: &ALONE, extra, density_threshold: THRESHOLD, side: 1.0, rules: Rules::Paper }
+}
+
+/// The patches of a rank alone by the paper's rules.
+pub fn patches<'a>(
+    mesh: &'a Mesh,
+    tests: &'a TestCells,
+    (ends, labels): (&'a PeakSet, &'a [PeakIdx]),
+    tasks: &'a [Region],
+) -> Patches<'a> {
+    Patches { mesh, tests, ends, slots: &[], labels, tasks, own: &[], rules: Rules::Paper }
 }
 
 /// Sorts.

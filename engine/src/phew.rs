@@ -272,7 +272,8 @@ fn keep_own<T>(of_ends: &mut Vec<T>, is_own: impl Fn(PeakIdx) -> bool) {
 }
 
 /// Density, level and position of every end of ascents, in the order of the cells.
-fn peaks_at(&Patches { mesh, tests, ends, .. }: &Patches) -> Vec<KnownPeak> {
+fn peaks_at(patches: &Patches) -> Vec<KnownPeak> {
+    let Patches { mesh, tests, ends, .. } = *patches;
     let mut peaks: Vec<KnownPeak> = bytemuck::zeroed_vec(ends.len());
     let runs = chunks(mesh.supers().len(), RUN);
     let n_ends = |supers: &Range<usize>| {
@@ -281,18 +282,25 @@ fn peaks_at(&Patches { mesh, tests, ends, .. }: &Patches) -> Vec<KnownPeak> {
     };
     let parts = carve(&mut peaks, runs.iter().map(n_ends));
     runs.into_par_iter().zip(parts).for_each(|(run, part)| {
-        let mut places = part.iter_mut();
-        for s in run {
-            let level = u32::from(mesh.level_of_super(s));
-            for b in mesh.bricks_of(&mesh.supers()[s]) {
-                for ((cell, bit), peak) in ends.of_brick(tests, b).zip(&mut places) {
-                    let ijk = local::position_of(mesh.bricks()[b].position, bit);
-                    *peak = KnownPeak { rho: tests.rho[cell.at()], level, ijk, ..KnownPeak::default() };
-                }
-            }
-        }
+        let peaks = run.flat_map(|s| peaks_of(patches, s));
+        part.iter_mut().zip(peaks).for_each(|(place, peak)| *place = peak);
     });
     peaks
+}
+
+/// Those in a super-brick.
+fn peaks_of<'a>(
+    &Patches { mesh, tests, ends, .. }: &Patches<'a>,
+    s: usize,
+) -> impl Iterator<Item = KnownPeak> + 'a {
+    let level = u32::from(mesh.level_of_super(s));
+    mesh.bricks_of(&mesh.supers()[s]).flat_map(move |b| {
+        let position = mesh.bricks()[b].position;
+        ends.of_brick(tests, b).map(move |(cell, bit)| {
+            let (rho, ijk) = (tests.rho[cell.at()], local::position_of(position, bit));
+            KnownPeak { rho, level, ijk, ..KnownPeak::default() }
+        })
+    })
 }
 
 /// Super-bricks whose peaks are listed at once.
@@ -321,19 +329,22 @@ fn join(
     (locator, domain): (&Locator, &Domain),
 ) -> Result<OwnTree, CommError> {
     const EDGES: usize = 0;
-    const SUMS: [usize; 2] = [1, 2];
-    const MOMENTA: [usize; 2] = [3, 4];
-    let mut outbox = Outbox::<5>::default();
+    const PEAKS: usize = 1;
+    const SUMS: usize = 2;
+    const MOMENTA: usize = 3;
+    let mut outbox = Outbox::<4>::default();
     forest::send_to_owners(&mut outbox, EDGES, known, edges, locator);
-    known.announce(&mut outbox, SUMS, sums);
+    known.announce(&mut outbox, PEAKS);
+    known.hand_in(&mut outbox, SUMS, sums);
     if let Some(momenta) = momenta {
-        known.announce(&mut outbox, MOMENTA, momenta);
+        known.hand_in(&mut outbox, MOMENTA, momenta);
     }
     let came = outbox.exchange(comm)?;
+    known.hear(&came, PEAKS);
+    known.take_in(&came, SUMS, sums, PatchSums::merge);
     if let Some(momenta) = momenta {
         known.take_in(&came, MOMENTA, momenta, Momentum::merge);
     }
-    known.take_in(&came, SUMS, sums, PatchSums::merge);
     let edges = came.iter().flat_map(|parcel| parcel.records(EDGES)).collect();
     forest::grow(comm, known, edges, domain)
 }

@@ -12,7 +12,6 @@ use super::{firsts_by_level, grouped};
 use bytemuck::{Pod, Zeroable};
 use dashmap::DashMap;
 use inselberg_comm::{Comm, CommError, Rank};
-use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::ids::PeakIdx;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
@@ -31,14 +30,6 @@ pub struct KnownPeak {
     pub global: PeakIdx,
     /// The rank that owns it.
     pub owner: u32,
-}
-
-impl KnownPeak {
-    /// Centre of its cell in units of the level-0 cell.
-    #[inline]
-    pub fn centre(&self) -> [f64; 3] {
-        cell_centre(self.level as u8, self.ijk)
-    }
 }
 
 /// See the module.
@@ -121,43 +112,47 @@ impl PeakComm {
         kinds.par_iter().map(slot).collect()
     }
 
-    /// Puts what ghosts have gathered into an outbox: the numbers of the peaks, and one value each of
-    /// `values`, which has one a slot. [`Self::take_in`] is what the owners do with it.
-    pub fn announce<T: Pod, const KINDS: usize>(
-        &self,
-        outbox: &mut Outbox<KINDS>,
-        kinds: [usize; 2],
-        values: &[T],
-    ) {
-        for ((owner, slots), indices) in self.ghosts.iter().zip(&self.indices) {
-            let gathered: Vec<T> = slots.iter().map(|s| values[s.at()]).collect();
-            outbox.put(*owner, kinds[0], indices);
-            outbox.put(*owner, kinds[1], &gathered);
+    /// Puts into an outbox, for the owners to [hear](Self::hear), of which of their peaks there are ghosts here.
+    pub fn announce<const KINDS: usize>(&self, outbox: &mut Outbox<KINDS>, kind: usize) {
+        for ((owner, _), indices) in self.ghosts.iter().zip(&self.indices) {
+            outbox.put(*owner, kind, indices);
         }
     }
 
-    /// Joins what ghosts elsewhere have gathered into the values of own peaks, and remembers who has
-    /// ghosts of them; `join` must not care for the order.
+    /// Puts what ghosts have gathered into an outbox that [announces](Self::announce) them, for the owners to
+    /// [take in](Self::take_in). `values` has one entry a slot.
+    pub fn hand_in<T: Pod, const KINDS: usize>(&self, outbox: &mut Outbox<KINDS>, kind: usize, values: &[T]) {
+        for (owner, slots) in &self.ghosts {
+            let gathered: Vec<T> = slots.iter().map(|s| values[s.at()]).collect();
+            outbox.put(*owner, kind, &gathered);
+        }
+    }
+
+    /// Remembers who has ghosts of own peaks.
+    pub fn hear<const KINDS: usize>(&mut self, came: &[Parcel<KINDS>], kind: usize) {
+        let slots = |parcel: &Parcel<KINDS>| {
+            let indices: Vec<u32> = parcel.records(kind);
+            (parcel.from, indices.iter().map(|&i| self.own[i as usize]).collect())
+        };
+        self.mirrors = came.iter().map(slots).filter(|(_, slots): &(_, Vec<_>)| !slots.is_empty()).collect();
+    }
+
+    /// Joins what ghosts elsewhere have gathered into the values of own peaks, once they are
+    /// [heard](Self::hear) of; `join` must not care for the order.
     pub fn take_in<T: Pod, const KINDS: usize>(
-        &mut self,
+        &self,
         came: &[Parcel<KINDS>],
-        kinds: [usize; 2],
+        kind: usize,
         values: &mut [T],
         join: impl Fn(&mut T, &T),
     ) {
-        self.mirrors.clear();
-        for parcel in came {
-            let indices: Vec<u32> = parcel.records(kinds[0]);
-            let slots: Vec<PeakIdx> = indices.iter().map(|&i| self.own[i as usize]).collect();
-            let gathered: Vec<T> = parcel.records(kinds[1]);
+        let lists = came.iter().map(|parcel| parcel.records(kind)).filter(|list: &Vec<T>| !list.is_empty());
+        for ((_, slots), gathered) in self.mirrors.iter().zip(lists) {
             slots.iter().zip(&gathered).for_each(|(slot, value)| join(&mut values[slot.at()], value));
-            if !slots.is_empty() {
-                self.mirrors.push((parcel.from, slots));
-            }
         }
     }
 
-    /// Collective: gives every ghost peak its owner's value; not before the first [`Self::take_in`].
+    /// Collective: gives every ghost peak its owner's value; not before the first [`Self::hear`].
     /// `values` has one entry a slot. One exchange.
     ///
     /// # Errors

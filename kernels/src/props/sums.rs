@@ -70,16 +70,6 @@ impl Scales {
     pub fn quanta(&self, n_cells: u64) -> [Quantum; N_SUMS] {
         std::array::from_fn(|i| Quantum::for_terms((SUMS[i].bound)(self), n_cells))
     }
-
-    /// The larger of each.
-    pub fn max(self, other: Self) -> Self {
-        Self {
-            volume: self.volume.max(other.volume),
-            mass: self.mass.max(other.mass),
-            length: self.length.max(other.length),
-            velocity: self.velocity.max(other.velocity),
-        }
-    }
 }
 
 /// `N` of the sums of a patch, from `FIRST` on, and what goes with them. Merging two is associative and
