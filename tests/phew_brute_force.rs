@@ -64,6 +64,23 @@ fn whole_bricks_agree() {
     }
 }
 
+/// Densities beside which others that differ are lost: saddles are equal that cells at their ends are not.
+#[test]
+fn contrasts_beyond_double_precision() {
+    for seed in 0..30 {
+        let mut random = Random(seed);
+        let mut field = Field::uniform_at(Domain::CUBE, 3);
+        if seed % 2 == 0 {
+            field.split((3, [4; 3]), true);
+        }
+        for leaf in &mut field.leaves {
+            let magnitude = if random.chance(0.06) { 1e18 } else { 1.0 };
+            leaf.rho = magnitude * (1.0 + random.below(9) as f64 * 1e-4);
+        }
+        check_field(&field, 0.5, &cuts_for(&field, &mut random));
+    }
+}
+
 #[test]
 fn uniform_density_is_one_patch() {
     for level in 0..4 {

@@ -4,9 +4,10 @@
 //! count of each bound goes up and down the tree of ranks. Where bounds are many and keys are few, or where
 //! they move anyhow, a sample brings them into parts, and the rank of a part finds the bounds in it.
 
-use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use super::key_part::KeyPart;
+use inselberg_comm::{Comm, CommError, Reduce};
 
-/// Most ranks on which bounds of keys that may move are found digit by digit all the same.
+/// Most ranks on which bounds are found digit by digit whatever else.
 const FEW: usize = 65;
 
 /// Collective: the least key of the part of each rank but the first, so that the parts of all keys, sorted,
@@ -16,43 +17,47 @@ const FEW: usize = 65;
 /// # Errors
 /// When another rank fails.
 pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
-    keys_at(comm, keys, |n| n as u64, &equal_shares(comm, keys)?)
+    equal_parts(comm, keys, are_light)
 }
 
-/// Collective: the same, of keys that may move: of many ranks in an exchange of all keys and few calls.
+/// Collective: the same, of keys that move in any case: of many ranks in an exchange of all keys and few calls.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn bounds_of_moving(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
-    match comm.n_ranks() {
-        0..=FEW => bounds(comm, keys),
-        _ => by_parts(comm, keys, &equal_shares(comm, keys)?),
-    }
+    equal_parts(comm, keys, |_, n_ranks| n_ranks > FEW)
 }
 
-/// Collective: how many of all keys are before the part of each rank but the first.
-fn equal_shares(comm: &Comm, keys: &[u128]) -> Result<Vec<u64>, CommError> {
-    let n_ranks = comm.n_ranks() as u128;
-    let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
-    Ok((1..n_ranks).map(|i| (u128::from(n) * i / n_ranks) as u64).collect())
+/// Whether all keys are fewer bytes than the counts by which many bounds are found digit by digit.
+pub(super) fn are_light(n_keys: u64, n_ranks: usize) -> bool {
+    n_ranks > FEW && n_keys / 32 < (n_ranks as u64).pow(2)
 }
 
-/// Collective: of all keys, sorted, the greatest before which lies at most the weight `wanted`; above any key where
-/// there are none. The first n keys here weigh `weight_of(n)`; all ranks want the same.
-///
-/// # Errors
-/// When another rank fails.
-pub(super) fn keys_at(
+fn equal_parts(
     comm: &Comm,
     keys: &[u128],
-    weight_of: impl Fn(usize) -> u64,
-    wanted: &[u64],
+    may_move: impl Fn(u64, usize) -> bool,
 ) -> Result<Vec<u128>, CommError> {
+    let n_ranks = comm.n_ranks();
     let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
+    let wanted = |i: usize| (u128::from(n) * (i as u128 + 1) / n_ranks as u128) as u64;
     match n {
-        0 => Ok(vec![u128::MAX; wanted.len()]),
-        _ => by_digits(comm, keys, weight_of, wanted),
+        0 => Ok(vec![u128::MAX; n_ranks - 1]),
+        n if may_move(n, n_ranks) => by_parts(comm, keys, n_ranks - 1, wanted),
+        _ => by_digits(comm, keys, |n| n as u64, &(0..n_ranks - 1).map(wanted).collect::<Vec<_>>()),
     }
+}
+
+/// The bounds at the weights `wanted`, which ascend, of `n` bounds. No key weighs anything but one.
+fn by_parts(
+    comm: &Comm,
+    keys: &[u128],
+    n: usize,
+    wanted: impl Fn(usize) -> u64,
+) -> Result<Vec<u128>, CommError> {
+    let found = KeyPart::gather(comm, keys, |n| n as u64)?.find(n, wanted);
+    // Parts ascend with the ranks, as bounds do.
+    comm.all_gather(&found.into_iter().map(|(_, key)| key).collect::<Vec<_>>())
 }
 
 /// Bits of a bound that are found at a time: fewer where there are more bounds, as each reduction then takes the time
@@ -65,8 +70,14 @@ fn digit(n_bounds: usize) -> u32 {
     }
 }
 
+/// Collective: of all keys, sorted, the greatest before which lies at most each weight `wanted`, less than that of all.
+/// The first n keys here weigh `weight_of(n)`; all ranks want the same.
+///
 /// All ranks search all bounds at once, with 15, 3 or one count a bound in each reduction.
-fn by_digits(
+///
+/// # Errors
+/// When another rank fails.
+pub(super) fn by_digits(
     comm: &Comm,
     keys: &[u128],
     weight_of: impl Fn(usize) -> u64,
@@ -90,57 +101,13 @@ fn by_digits(
     Ok(bounds)
 }
 
-/// Keys that a rank gives as a sample.
-const SAMPLE: usize = 4;
-
-/// The key in each of the places `wanted`, which ascend, among all keys, sorted; above any key where there are no keys.
-///
-/// Each rank gives a few keys, other quantiles on each, so that what they part is about equal whether keys
-/// are mixed over ranks or not. Two exchanges, one of them of all keys, and three calls.
-fn by_parts(comm: &Comm, keys: &[u128], wanted: &[u64]) -> Result<Vec<u128>, CommError> {
-    let places = (0..SAMPLE).map(|i| quantile(comm.rank().at() * SAMPLE + i, keys.len()));
-    let sample: Vec<u128> = places.filter_map(|place| keys.get(place).copied()).collect();
-    let starts = starts(comm, sample)?;
-    if starts.is_empty() {
-        return Ok(vec![u128::MAX; wanted.len()]);
-    }
-    let part = |key: &u128| Rank(starts.partition_point(|start| start <= key).saturating_sub(1) as u32);
-    let parts = keys.chunk_by(|a, b| part(a) == part(b)).map(|keys| (part(&keys[0]), keys.to_vec()));
-    let came = comm.exchange(parts.collect())?;
-    let mut own: Vec<u128> = came.into_iter().flat_map(|(_, keys)| keys).collect();
-    own.sort_unstable();
-    let before = comm.sum_before(own.len() as u64)?;
-    let own_place = |wanted: &u64| wanted.checked_sub(before).map(|place| place as usize);
-    let found: Vec<u128> = wanted.iter().filter_map(own_place).map_while(|i| own.get(i).copied()).collect();
-    // Parts ascend with the ranks, as places do.
-    comm.all_gather(&found)
-}
-
-/// Collective: where the part of each rank starts, by a sample of all keys that only the first rank sees as a whole;
-/// none where there are no keys.
-fn starts(comm: &Comm, sample: Vec<u128>) -> Result<Vec<u128>, CommError> {
-    let came = comm.exchange(vec![(Rank(0), sample)])?;
-    let mut all: Vec<u128> = came.into_iter().flat_map(|(_, keys)| keys).collect();
-    all.sort_unstable();
-    let n_ranks = if all.is_empty() { 0 } else { comm.n_ranks() };
-    let starts: Vec<u128> = (0..n_ranks).map(|r| all[r * all.len() / n_ranks]).collect();
-    comm.broadcast(Rank(0), &starts)
-}
-
-/// The `i`th of places among `n` that are spread evenly however many follow each other.
-fn quantile(i: usize, n: usize) -> usize {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    ((u128::from((i as u64).wrapping_mul(GOLDEN)) * n as u128) >> 64) as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use inselberg_comm::run_threads;
     use proptest::prelude::*;
 
-    /// The bounds by both ways, of keys with weights each of which is on the rank that is said: by digits as they
-    /// are, by parts each as often as it weighs.
+    /// The bounds by both ways, of keys with weights each of which is on the rank that is said.
     fn both(n_ranks: usize, all: &[(u128, u64, usize)], wanted: &[u64]) -> [Vec<u128>; 2] {
         let ran = run_threads(n_ranks, |comm| {
             let mut mine: Vec<(u128, u64)> =
@@ -149,8 +116,9 @@ mod tests {
             let keys: Vec<u128> = mine.iter().map(|k| k.0).collect();
             let weight_of = |n: usize| mine[..n].iter().map(|k| k.1).sum();
             let digits = by_digits(comm, &keys, weight_of, wanted).expect("no rank fails");
-            let keys: Vec<u128> = mine.iter().flat_map(|k| (0..k.1).map(|_| k.0)).collect();
-            [digits, by_parts(comm, &keys, wanted).expect("no rank fails")]
+            let part = KeyPart::gather(comm, &keys, weight_of).expect("no rank fails");
+            let found = part.find(wanted.len(), |i| wanted[i]).into_iter().map(|(_, key)| key);
+            [digits, comm.all_gather(&found.collect::<Vec<_>>()).expect("no rank fails")]
         });
         let ran = ran.expect("no rank fails");
         assert!(ran.iter().all(|found| *found == ran[0]), "all ranks find the same");

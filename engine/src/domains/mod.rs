@@ -11,6 +11,7 @@ mod assemble;
 mod bounds;
 mod deposit;
 mod ghosts;
+mod key_part;
 mod migrate;
 mod particles;
 mod reach;

@@ -159,6 +159,7 @@ fn read_part(snapshot: &dyn Snapshot, request: &Request, part: (usize, Every)) -
             .map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
     };
     snapshot.octs_of(part.0, part.1, &fields, &mut take)?;
+    share.chunks.iter_mut().for_each(|chunk| chunk.cells.shrink_to_fit());
     outside.map_or(Ok(share), |problem| Err(problem.into()))
 }
 

@@ -1,6 +1,7 @@
 //! Who owns what: the space-filling curve over the box, cut in one piece a rank.
 
-use super::bounds::{bounds, keys_at};
+use super::bounds::{are_light, bounds, by_digits};
+use super::key_part::KeyPart;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sfc::morton;
 
@@ -64,14 +65,24 @@ impl Splits {
             Some(*sum)
         }));
         let keys: Vec<u128> = octs.into_iter().map(|(key, _)| key).collect();
-        let n_ranks = comm.n_ranks() as u64;
-        let whole = comm.all_reduce_counts(&[before[keys.len()]], Reduce::Sum)?[0];
-        let reach = (whole as f64 / n_ranks as f64 * slack / 2.0) as u64;
-        let middle = (1..n_ranks).map(|i| (u128::from(whole) * u128::from(i) / u128::from(n_ranks)) as u64);
-        let ends =
-            middle.flat_map(|at| [at.saturating_sub(reach), (at + reach).min(whole.saturating_sub(1))]);
-        let ends = keys_at(comm, &keys, |n| before[n], &ends.collect::<Vec<_>>())?;
-        Ok(Self { deepest, first: ends.chunks_exact(2).map(|ends| roundest(ends[0], ends[1])).collect() })
+        let n_ranks = comm.n_ranks();
+        let sums = comm.all_reduce_counts(&[before[keys.len()], keys.len() as u64], Reduce::Sum)?;
+        let cuts =
+            Cuts { whole: sums[0], reach: (sums[0] as f64 / n_ranks as f64 * slack / 2.0) as u64, n_ranks };
+        let first = match are_light(sums[1], n_ranks) {
+            _ if cuts.whole == 0 => vec![u128::MAX; n_ranks - 1],
+            true => {
+                let part = KeyPart::gather(comm, &keys, |n| before[n])?;
+                drop((keys, before));
+                cuts.by_parts(comm, part)?
+            }
+            false => {
+                let ends: Vec<u64> = (0..n_ranks - 1).flat_map(|i| [cuts.low(i), cuts.high(i)]).collect();
+                let ends = by_digits(comm, &keys, |n| before[n], &ends)?;
+                ends.chunks_exact(2).map(|ends| roundest(ends[0], ends[1])).collect()
+            }
+        };
+        Ok(Self { deepest, first })
     }
 
     /// Number of ranks.
@@ -124,6 +135,41 @@ impl Splits {
 
     fn end(&self, rank: Rank) -> Option<u128> {
         self.first.get(rank.at()).copied()
+    }
+}
+
+/// Between which weights of all before it each split may lie.
+struct Cuts {
+    whole: u64,
+    reach: u64,
+    n_ranks: usize,
+}
+
+impl Cuts {
+    fn middle(&self, i: usize) -> u64 {
+        (u128::from(self.whole) * (i as u128 + 1) / self.n_ranks as u128) as u64
+    }
+
+    fn low(&self, i: usize) -> u64 {
+        self.middle(i).saturating_sub(self.reach)
+    }
+
+    fn high(&self, i: usize) -> u64 {
+        (self.middle(i) + self.reach).min(self.whole - 1)
+    }
+
+    /// Collective: the splits, each of which is made by the rank that begins with it.
+    fn by_parts(&self, comm: &Comm, part: KeyPart) -> Result<Vec<u128>, CommError> {
+        let brought = |found: Vec<(usize, u128)>| {
+            let parts = found.into_iter().map(|(i, key)| (Rank(i as u32 + 1), vec![key]));
+            let came = comm.exchange(parts.collect())?;
+            Ok::<_, CommError>(came.into_iter().flat_map(|(_, keys)| keys).collect::<Vec<_>>())
+        };
+        let low = brought(part.find(self.n_ranks - 1, |i| self.low(i)))?;
+        let high = brought(part.find(self.n_ranks - 1, |i| self.high(i)))?;
+        drop(part);
+        let own = low.iter().zip(high).map(|(low, high)| roundest(*low, high));
+        comm.all_gather(&own.collect::<Vec<_>>())
     }
 }
 
@@ -191,6 +237,29 @@ mod tests {
         let none = split(3, &[(5, 0)], |i| i);
         assert_eq!(none.owner(3, [7; 3]), Rank(0));
         assert_eq!(none.owners_within(0, [0; 3]).collect::<Vec<_>>(), [Rank(0)]);
+    }
+
+    #[test]
+    fn compact_splits_lie_between_the_keys_at_either_end() {
+        let octs: Vec<(u128, u32)> = (0..600_u32).map(|k| (u128::from(k * k / 8), 1 + k * k % 40)).collect();
+        let whole: u64 = octs.iter().map(|oct| u64::from(oct.1)).sum();
+        let before =
+            |key: u128| octs.iter().filter(|oct| oct.0 < key).map(|oct| u64::from(oct.1)).sum::<u64>();
+        let key_at = |at: u64| octs.iter().map(|oct| oct.0).filter(|key| before(*key) <= at).max();
+        for n_ranks in [2, 5, 70] {
+            let ran = run_threads(n_ranks, |comm| {
+                let mine = octs.iter().enumerate().filter(|(i, _)| i % n_ranks == comm.rank().at());
+                Splits::compact(10, mine.map(|(_, oct)| *oct).collect(), 0.1, comm).expect("splits")
+            });
+            let reach = (whole as f64 / n_ranks as f64 * 0.05) as u64;
+            let middles = (1..n_ranks as u64).map(|i| whole * i / n_ranks as u64);
+            let between = |at: u64| Some(roundest(key_at(at - reach)?, key_at(at + reach)?));
+            let expected: Vec<u128> = middles.filter_map(between).collect();
+            assert!(
+                ran.expect("no rank fails").iter().all(|splits| splits.first == expected),
+                "{n_ranks} ranks"
+            );
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod far;
 pub mod forest;
 pub mod hierarchy;
 pub mod label;
+mod marks;
 pub mod pairs;
 pub mod patch;
 pub mod raise;
