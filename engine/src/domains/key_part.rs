@@ -4,10 +4,10 @@ use inselberg_comm::{Comm, CommError, Rank};
 
 /// Keys that a rank gives as a sample.
 const SAMPLE: usize = 4;
-/// One of so many ranks has a part. What all ranks must know of parts is by as much less than one bound a rank.
-const RANKS_A_PART: usize = 8;
+/// Most parts that there are: on more ranks only some have one, so that all need not know of as many parts as ranks.
+const MOST_PARTS: usize = 2048;
 
-/// One rank's part of all keys. The parts of all ranks follow each other; most are empty.
+/// One rank's part of all keys. The parts of all ranks follow each other.
 #[derive(Debug)]
 pub(super) struct KeyPart {
     /// Ascending.
@@ -26,13 +26,24 @@ impl KeyPart {
     /// # Errors
     /// When another rank fails.
     pub fn gather(comm: &Comm, keys: &[u128], weight_of: impl Fn(usize) -> u64) -> Result<Self, CommError> {
+        Self::gather_in(comm, keys, weight_of, MOST_PARTS)
+    }
+
+    /// Collective: the same in at most so many parts.
+    pub(super) fn gather_in(
+        comm: &Comm,
+        keys: &[u128],
+        weight_of: impl Fn(usize) -> u64,
+        most_parts: usize,
+    ) -> Result<Self, CommError> {
+        let ranks_a_part = comm.n_ranks().div_ceil(most_parts);
         let places = (0..SAMPLE).map(|i| quantile(comm.rank().at() * SAMPLE + i, keys.len()));
         let sample: Vec<u128> = places.filter_map(|place| keys.get(place).copied()).collect();
         let mut parts: Vec<(Rank, Vec<[u64; 3]>)> = Vec::new();
-        let starts = starts(comm, sample)?;
+        let starts = starts(comm, sample, comm.n_ranks().div_ceil(ranks_a_part))?;
         for (i, key) in keys.iter().enumerate() {
             let part = starts.partition_point(|start| start <= key).saturating_sub(1);
-            let rank = Rank((part * RANKS_A_PART) as u32);
+            let rank = Rank((part * ranks_a_part) as u32);
             let record = [(key >> 64) as u64, *key as u64, weight_of(i + 1) - weight_of(i)];
             match parts.last_mut().filter(|part| part.0 == rank) {
                 Some((_, records)) => records.push(record),
@@ -62,13 +73,13 @@ impl KeyPart {
     }
 }
 
-/// Collective: where each part starts, by a sample of all keys that only the first rank sees as a whole; none where
-/// there are no keys.
-fn starts(comm: &Comm, sample: Vec<u128>) -> Result<Vec<u128>, CommError> {
+/// Collective: where each of `n_parts` parts starts, by a sample of all keys that only the first rank sees as a whole;
+/// none where there are no keys.
+fn starts(comm: &Comm, sample: Vec<u128>, n_parts: usize) -> Result<Vec<u128>, CommError> {
     let came = comm.exchange(vec![(Rank(0), sample)])?;
     let mut all: Vec<u128> = came.into_iter().flat_map(|(_, keys)| keys).collect();
     all.sort_unstable();
-    let n_parts = if all.is_empty() { 0 } else { comm.n_ranks().div_ceil(RANKS_A_PART) };
+    let n_parts = if all.is_empty() { 0 } else { n_parts };
     let starts: Vec<u128> = (0..n_parts).map(|part| all[part * all.len() / n_parts]).collect();
     comm.broadcast(Rank(0), &starts)
 }
