@@ -14,7 +14,62 @@ use inselberg_kernels::sfc::morton;
 pub struct Splits {
     deepest: u8,
     /// First key of every rank but the first, ascending.
-    first: Vec<u128>,
+    first: Keys,
+}
+
+/// Keys, in half the bytes where all are so short: each of many ranks has those of all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Keys {
+    Short(Vec<u64>),
+    Long(Vec<u128>),
+}
+
+/// Above any short key.
+const LONG: u128 = 1 << 63;
+
+impl Keys {
+    fn new(keys: Vec<u128>) -> Self {
+        match keys.iter().all(|key| *key < LONG || *key == u128::MAX) {
+            true => Self::Short(shortened(&keys)),
+            false => Self::Long(keys),
+        }
+    }
+
+    /// Collective: those of all ranks, by rank; whether they are short is for all to say alike.
+    fn gather(own: &[u128], are_short: bool, comm: &Comm) -> Result<Self, CommError> {
+        Ok(match are_short {
+            true => Self::Short(comm.all_gather(&shortened(own))?),
+            false => Self::Long(comm.all_gather(own)?),
+        })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Short(keys) => keys.len(),
+            Self::Long(keys) => keys.len(),
+        }
+    }
+
+    fn get(&self, i: usize) -> Option<u128> {
+        match self {
+            Self::Short(keys) => keys.get(i).map(|key| u128::from(*key)),
+            Self::Long(keys) => keys.get(i).copied(),
+        }
+    }
+
+    /// How many are at most `key`.
+    #[inline]
+    fn n_upto(&self, key: u128) -> usize {
+        match self {
+            Self::Short(keys) => keys.partition_point(|first| u128::from(*first) <= key),
+            Self::Long(keys) => keys.partition_point(|first| *first <= key),
+        }
+    }
+}
+
+/// What is above any key stays so.
+fn shortened(keys: &[u128]) -> Vec<u64> {
+    keys.iter().map(|key| u64::try_from(*key).unwrap_or(u64::MAX)).collect()
 }
 
 /// The key of a cell on the grid of level `deepest`.
@@ -28,7 +83,7 @@ pub(super) fn key(deepest: u8, level: u8, position: [u32; 3]) -> u128 {
 impl Splits {
     /// One rank that owns all.
     pub fn one() -> Self {
-        Self { deepest: 0, first: Vec::new() }
+        Self { deepest: 0, first: Keys::Short(Vec::new()) }
     }
 
     /// Collective: splits between which all ranks have the same number of `keys`, but for one. These are of
@@ -41,7 +96,7 @@ impl Splits {
     /// When another rank fails.
     pub fn balanced(deepest: u8, mut keys: Vec<u128>, comm: &Comm) -> Result<Self, CommError> {
         keys.sort_unstable();
-        Ok(Self { deepest, first: bounds(comm, &keys)? })
+        Ok(Self { deepest, first: Keys::new(bounds(comm, &keys)?) })
     }
 
     /// Collective: splits of weighted octs, each known by the key of its first leaf, but each rank may have more or less weight than the mean by `slack` of
@@ -66,20 +121,23 @@ impl Splits {
         }));
         let keys: Vec<u128> = octs.into_iter().map(|(key, _)| key).collect();
         let n_ranks = comm.n_ranks();
-        let sums = comm.all_reduce_counts(&[before[keys.len()], keys.len() as u64], Reduce::Sum)?;
+        let is_long = keys.last().is_some_and(|greatest| *greatest >= LONG);
+        let sums = [before[keys.len()], keys.len() as u64, is_long.into()];
+        let sums = comm.all_reduce_counts(&sums, Reduce::Sum)?;
         let cuts =
             Cuts { whole: sums[0], reach: (sums[0] as f64 / n_ranks as f64 * slack / 2.0) as u64, n_ranks };
         let first = match are_light(sums[1], n_ranks) {
-            _ if cuts.whole == 0 => vec![u128::MAX; n_ranks - 1],
+            _ if cuts.whole == 0 => Keys::new(vec![u128::MAX; n_ranks - 1]),
             true => {
                 let part = KeyPart::gather(comm, &keys, |n| before[n])?;
                 drop((keys, before));
-                cuts.by_parts(comm, part)?
+                Keys::gather(&cuts.by_parts(comm, part)?, sums[2] == 0, comm)?
             }
             false => {
                 let ends: Vec<u64> = (0..n_ranks - 1).flat_map(|i| [cuts.low(i), cuts.high(i)]).collect();
                 let ends = by_digits(comm, &keys, |n| before[n], &ends)?;
-                ends.chunks_exact(2).map(|ends| roundest(ends[0], ends[1])).collect()
+                let first = ends.chunks_exact(2).map(|ends| roundest(ends[0], ends[1]));
+                Keys::new(first.collect())
             }
         };
         Ok(Self { deepest, first })
@@ -122,7 +180,7 @@ impl Splits {
     }
 
     fn owner_of(&self, key: u128) -> Rank {
-        Rank(self.first.partition_point(|first| *first <= key) as u32)
+        Rank(self.first.n_upto(key) as u32)
     }
 
     fn owns_nothing(&self, rank: Rank) -> bool {
@@ -130,11 +188,11 @@ impl Splits {
     }
 
     fn start(&self, rank: Rank) -> u128 {
-        rank.at().checked_sub(1).and_then(|r| self.first.get(r)).copied().unwrap_or(0)
+        rank.at().checked_sub(1).and_then(|r| self.first.get(r)).unwrap_or(0)
     }
 
     fn end(&self, rank: Rank) -> Option<u128> {
-        self.first.get(rank.at()).copied()
+        self.first.get(rank.at())
     }
 }
 
@@ -158,7 +216,7 @@ impl Cuts {
         (self.middle(i) + self.reach).min(self.whole - 1)
     }
 
-    /// Collective: the splits, each of which is made by the rank that begins with it.
+    /// Collective: the split that each rank begins with, there alone.
     fn by_parts(&self, comm: &Comm, part: KeyPart) -> Result<Vec<u128>, CommError> {
         let brought = |found: Vec<(usize, u128)>| {
             let parts = found.into_iter().map(|(i, key)| (Rank(i as u32 + 1), vec![key]));
@@ -169,7 +227,7 @@ impl Cuts {
         let high = brought(part.find(self.n_ranks - 1, |i| self.high(i)))?;
         drop(part);
         let own = low.iter().zip(high).map(|(low, high)| roundest(*low, high));
-        comm.all_gather(&own.collect::<Vec<_>>())
+        Ok(own.collect())
     }
 }
 
@@ -232,7 +290,7 @@ mod tests {
     #[test]
     fn splits_are_keys_of_weighted_cells_and_may_coincide() {
         let splits = split(8, &[(64, 1), (300, 1)], |i| i);
-        assert!(splits.first.iter().all(|s| [64, 300].contains(s)), "{splits:?}");
+        assert!((0..7).all(|i| [Some(64), Some(300)].contains(&splits.first.get(i))), "{splits:?}");
         assert_eq!(loads(&splits, &[(64, 1), (300, 1)]).iter().sum::<u64>(), 2);
         let none = split(3, &[(5, 0)], |i| i);
         assert_eq!(none.owner(3, [7; 3]), Rank(0));
@@ -256,7 +314,7 @@ mod tests {
             let between = |at: u64| Some(roundest(key_at(at - reach)?, key_at(at + reach)?));
             let expected: Vec<u128> = middles.filter_map(between).collect();
             assert!(
-                ran.expect("no rank fails").iter().all(|splits| splits.first == expected),
+                ran.expect("no rank fails").iter().all(|splits| splits.first == Keys::new(expected.clone())),
                 "{n_ranks} ranks"
             );
         }
@@ -264,7 +322,7 @@ mod tests {
 
     #[test]
     fn regions_skip_ranks_that_own_nothing() {
-        let splits = Splits { deepest: 2, first: vec![8, 8, 60] };
+        let splits = Splits { deepest: 2, first: Keys::new(vec![8, 8, 60]) };
         assert_eq!(splits.owners_within(0, [0; 3]).collect::<Vec<_>>(), [0, 2, 3].map(Rank));
         assert_eq!(splits.owners_within(1, [0; 3]).collect::<Vec<_>>(), [Rank(0)]);
         assert!(splits.owns_all(Rank(2), 1, [1, 0, 0]) && !splits.owns_all(Rank(2), 1, [1; 3]));
