@@ -43,7 +43,7 @@ fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
     let climb = Instant::now();
     let climbed = ascent::run(mesh, &found, Rules::Paper, &ALONE, &tasks, &Comm::solo(), &crew);
     let ascent = climb.elapsed().as_secs_f64();
-    let (ends, labels) = label::run(&climbed.expect("one rank").up, &crew);
+    let (ends, labels) = label::run(climbed.expect("one rank").up, &crew);
     let patches = patches(mesh, &found, (&ends, &labels), &tasks);
     let meet = Instant::now();
     assert!(!saddle::run(&patches, &crew).edges.is_empty());

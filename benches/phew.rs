@@ -101,9 +101,9 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     });
     let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, crew).expect("one rank").up;
     group.bench_function("labels", |b| {
-        b.iter_batched(climb, |up| label::run(&up, crew), BatchSize::PerIteration);
+        b.iter_batched(climb, |up| label::run(up, crew), BatchSize::PerIteration);
     });
-    let (ends, labels) = label::run(&climb(), crew);
+    let (ends, labels) = label::run(climb(), crew);
     let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
     let patches = patches(mesh, &found, (ends, labels), tasks);
     group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches, crew)));

@@ -87,7 +87,7 @@ fn stages(criterion: &mut Criterion) {
     let (mesh, found, crew) = (&field.mesh, tests::find(&field, THRESHOLD), &Crew::default());
     let even = cut_tasks(mesh, &found);
     let climbed = ascent::run(mesh, &found, Rules::Paper, &ALONE, &even, &Comm::solo(), crew);
-    let (ends, labels) = label::run(&climbed.expect("one rank").up, crew);
+    let (ends, labels) = label::run(climbed.expect("one rank").up, crew);
     let (half, size) = (found.len() / 2, found.len() / even.len());
     let uneven = cut_by(mesh, &found, |before| if before < half { size } else { found.len() });
     for (name, tasks) in [("balanced", &even[..]), ("unbalanced", &uneven[..])] {

@@ -21,7 +21,7 @@ fn check(amr: &AmrField, threshold: f64, rules: Rules) -> [usize; 2] {
     let (mesh, found, crew) = (&amr.mesh, tests::find(amr, threshold), &Crew::default());
     let tasks = cut_tasks(mesh, &found);
     let climbed = ascent::run(mesh, &found, rules, &ALONE, &tasks, &Comm::solo(), crew).expect("one rank");
-    let (ends, labels) = label::run(&climbed.up, crew);
+    let (ends, labels) = label::run(climbed.up, crew);
     let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
     let patches = Patches { mesh, tests: &found, ends, slots: &[], labels, tasks, own: &[], rules };
     let refined = saddle::run(&patches, crew).refined;

@@ -153,8 +153,7 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
     let climbed = stage.run("ascent", || ascent::run(mesh, &tests, rules, task.links, &tasks, comm, crew));
     let Climbed { up, origins } = climbed?;
     let locator = Locator::new(mesh, &tests);
-    let (ends, mut labels) = stage.run("labels", || label::run(&up, crew));
-    drop(up);
+    let (ends, mut labels) = stage.run("labels", || label::run(up, crew));
     let view = View { mesh, tests: &tests, ends: &ends, tasks: &tasks, own: &task.links.own, rules };
     let patches = view.patches(&labels, &[]);
     let Contacts { edges, refined, mut known, slots, next } =

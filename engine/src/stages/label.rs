@@ -5,19 +5,18 @@ use crate::pieces::chunks;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::label::{PeakSet, compress, label, peak_word};
 use inselberg_tasks::Bodies;
-use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
 /// Test cells handled at once: a multiple of the 64 of a word.
 const RUN: usize = 1 << 14;
 
-/// The peaks, and the peak of every test cell.
+/// The peaks, and the peak of every test cell, in the memory of the pointers.
 ///
 /// Chains are shortened while peaks are still being listed: that makes no peak and unmakes none
 /// (`kernels/src/phew/README.md`).
-pub fn run(up: &[AtomicU32], crew: &Crew) -> (PeakSet, Vec<PeakIdx>) {
-    let mut labels: Vec<PeakIdx> = bytemuck::zeroed_vec(up.len());
+pub fn run(pointers: Vec<AtomicU32>, crew: &Crew) -> (PeakSet, Vec<PeakIdx>) {
+    let up = pointers.as_slice();
     let runs = chunks(up.len(), RUN);
     let sizes: Vec<usize> = runs.iter().map(ExactSizeIterator::len).collect();
     let (plan, [list, shorten, number, name]) = crew.plan("labels", &sizes, |planner| {
@@ -25,14 +24,12 @@ pub fn run(up: &[AtomicU32], crew: &Crew) -> (PeakSet, Vec<PeakIdx>) {
         let shorten = cell_stage(planner, "labels", &sizes, 10);
         let number = planner.stage("numbers", [up.len() as u64 / 64]);
         let name = cell_stage(planner, "names", &sizes, 4);
-        planner.first_touch(name, sizes.iter().map(|n| 4 * *n as u64));
         planner.after(number, list);
         planner.after(name, number);
         planner.after(name, shorten);
         [list, shorten, number, name]
     });
     let (words, peaks) = (Made::new(runs.len()), OnceLock::new());
-    let outs: Vec<Mutex<&mut [PeakIdx]>> = labels.chunks_mut(RUN).map(Mutex::new).collect();
     let run = |i: u32| runs[i as usize].clone();
     let bodies = Bodies::of(&plan)
         .on(list, |i| words.put(i, run(i).step_by(64).map(|first| peak_word(up, first)).collect::<Vec<_>>()))
@@ -43,10 +40,10 @@ pub fn run(up: &[AtomicU32], crew: &Crew) -> (PeakSet, Vec<PeakIdx>) {
         })
         .on(name, |i| {
             if let Some(peaks) = peaks.get() {
-                label(up, peaks, run(i), &mut outs[i as usize].lock());
+                label(up, peaks, run(i));
             }
         });
     crew.run("labels", &plan, bodies);
-    drop(outs);
+    let labels = pointers.into_iter().map(|label| PeakIdx(label.into_inner())).collect();
     (peaks.into_inner().unwrap_or_default(), labels)
 }

@@ -1,7 +1,7 @@
 //! Labels: which peak does the ascent of a test cell end in?
 //!
 //! `up` is a forest of pointers along which the total order strictly rises, so every chain ends at a
-//! peak, which points to itself. [`compress`] only ever replaces a pointer by one further along the
+//! peak, which points to itself. [`compress`] only ever replaces a pointer by the end of the
 //! same chain, so whatever another thread reads, it reads an ancestor, and relaxed loads and stores
 //! suffice: no pass waits for another's write, and the end of every chain stays what it was. `README.md` beside
 //! this file argues it in full.
@@ -9,15 +9,35 @@
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::local;
-use crate::pointers::root;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 use std::ops::Range;
 
-/// Makes the test cells of `range` point to their peaks, or to what was an ancestor a moment ago.
-/// Any number of callers may work on `up` at the same time. About 10 ns a cell.
+/// Makes the test cells of `range` point to their peaks.
+///
+/// Any number of callers may work on `up` at the same time, in whose ranges the others' chains lie. About 10 ns a cell.
 pub fn compress(up: &[AtomicU32], range: Range<usize>) {
     for cell in range {
-        up[cell].store(root(up, cell as u32), Relaxed);
+        flatten(up, cell as u32);
+    }
+}
+
+/// Makes all cells on the way from one to its peak point to that.
+#[inline]
+fn flatten(up: &[AtomicU32], cell: u32) {
+    let above = |cell: u32| up[cell as usize].load(Relaxed);
+    let next = above(cell);
+    let mut end = above(next);
+    if end == next {
+        return;
+    }
+    while above(end) != end {
+        end = above(end);
+    }
+    let mut at = cell;
+    while at != end {
+        let next = above(at);
+        up[at as usize].store(end, Relaxed);
+        at = next;
     }
 }
 
@@ -101,10 +121,12 @@ impl PeakSet {
     }
 }
 
-/// Writes the peak of every test cell of `range` to `labels`, which covers just them.
-pub fn label(up: &[AtomicU32], peaks: &PeakSet, range: Range<usize>, labels: &mut [PeakIdx]) {
-    for (cell, label) in range.zip(labels) {
-        *label = peaks.index(root(up, cell as u32));
+/// Puts the index of its peak in the place of the pointer of every test cell of `range`, which must point to it.
+pub fn label(up: &[AtomicU32], peaks: &PeakSet, range: Range<usize>) {
+    for pointer in &up[range] {
+        let peak = pointer.load(Relaxed);
+        debug_assert!(peaks.is_peak(TestIdx(peak)));
+        pointer.store(peaks.index(peak).0, Relaxed);
     }
 }
 
@@ -122,5 +144,8 @@ mod tests {
         let peaks = PeakSet::new(vec![peak_word(&up, 0)]);
         assert_eq!((peaks.len(), peaks.index(3), peaks.index(4)), (2, PeakIdx(0), PeakIdx(1)));
         assert!(peaks.is_peak(TestIdx(4)) && !peaks.is_peak(TestIdx(5)));
+        label(&up, &peaks, 0..8);
+        let labels: Vec<u32> = up.iter().map(|u| u.load(Relaxed)).collect();
+        assert_eq!(labels, [0, 0, 0, 0, 1, 1, 1, 0]);
     }
 }
