@@ -63,7 +63,7 @@ pub fn nth_set_bit(mask: u64, n: u32) -> u32 {
 
 /// The places whose offset along axis `a` lies in `[low, high)`, both at most 4.
 #[inline(always)]
-pub fn slab(a: usize, low: u32, high: u32) -> u64 {
+pub const fn slab(a: usize, low: u32, high: u32) -> u64 {
     BELOW[a][high as usize] & !BELOW[a][low as usize]
 }
 

@@ -57,6 +57,34 @@ impl Neighbourhood {
         }
     }
 
+    /// Calls `visit(place, brick)` for every brick of the super-brick and next to it, at places 0 to 5 along each axis:
+    /// from the one before the super-brick's first.
+    #[inline(always)]
+    pub fn for_each_near(&self, mesh: &Mesh, mut visit: impl FnMut([usize; 3], BrickIdx)) {
+        if !self.regular {
+            return self.for_each_near_in_small_box(mesh, &mut visit);
+        }
+        for (slot, found) in self.supers.iter().enumerate().filter(|(_, found)| **found != u32::MAX) {
+            let found = &mesh.supers[*found as usize];
+            for bit in local::bits(found.bricks & NEAR[slot]) {
+                let offset = local::offset_of(bit);
+                let place = std::array::from_fn(|a| (offset[a] as i64 + 4 * step(slot, a) + 1) as usize);
+                visit(place, BrickIdx(found.first + local::rank(found.bricks, bit)));
+            }
+        }
+    }
+
+    #[cold]
+    fn for_each_near_in_small_box(&self, mesh: &Mesh, visit: &mut impl FnMut([usize; 3], BrickIdx)) {
+        for i in 0..216 {
+            let place: [usize; 3] = [i % 6, i / 6 % 6, i / 36];
+            let brick = self.brick_in_small_box(mesh, place.map(|x| x as i32 - 1));
+            if !brick.is_none() {
+                visit(place, brick);
+            }
+        }
+    }
+
     #[cold]
     fn brick_in_small_box(&self, mesh: &Mesh, local: [i32; 3]) -> BrickIdx {
         let at = std::array::from_fn(|a| (i64::from(self.position[a] << 2) + i64::from(local[a])) << 2);
@@ -65,8 +93,26 @@ impl Neighbourhood {
     }
 }
 
+/// The bricks of the super-brick in each slot that are in the middle one or next to it.
+const NEAR: [u64; 27] = {
+    let (mut table, mut slot) = ([u64::MAX; 27], 0);
+    while slot < 27 {
+        let mut a = 0;
+        while a < 3 {
+            table[slot] &= match step(slot, a) {
+                -1 => local::slab(a, 3, 4),
+                1 => local::slab(a, 0, 1),
+                _ => u64::MAX,
+            };
+            a += 1;
+        }
+        slot += 1;
+    }
+    table
+};
+
 /// The step along axis `a` of slot `slot` of a 3x3x3 neighbourhood.
 #[inline(always)]
-fn step(slot: usize, a: usize) -> i64 {
+const fn step(slot: usize, a: usize) -> i64 {
     [slot % 3, slot / 3 % 3, slot / 9][a] as i64 - 1
 }

@@ -5,7 +5,8 @@
 //! apart the densities themselves decide. Coarser cells are told of finer ones ([`super::raise`]).
 
 use super::Rules;
-use super::patch::{LEN, Maxima, PLACE, Patch, around};
+use super::densest::Densest;
+use super::patch::{LEN, PLACE, Patch, around};
 use super::raise::{Finer, raise};
 use super::surroundings::{Surroundings, Wanted};
 use super::tests::TestCells;
@@ -38,7 +39,7 @@ pub fn ascend(
     wide(
         #[inline(always)]
         || {
-            let mut maxima = Maxima::<LEN>::default();
+            let mut densest = Densest::<LEN>::default();
             let (mut finer, mut done) = (Finer::default(), Done::default());
             for_each_patch(
                 mesh,
@@ -47,15 +48,15 @@ pub fn ascend(
                 supers,
                 #[inline(always)]
                 |brick, patch| {
-                    maxima.fill_in(&patch.rho);
+                    densest.fill_in(&patch.rho);
                     let first = tests.first[brick] as usize;
                     for (n, bit) in local::bits(tests.mask[brick]).enumerate() {
                         let place = usize::from(PLACE[bit as usize]);
-                        let densest = match maxima.find(&patch.rho, place) {
+                        let place = match densest.at(place) {
                             Some(found) => found,
                             None => break_tie(patch, tests, rules, place),
                         };
-                        up[first + n].store(patch.test[densest], Relaxed);
+                        up[first + n].store(patch.test[place], Relaxed);
                     }
                     done.push(tests.of_bricks(brick..brick + 1));
                     if patch.has_coarser {

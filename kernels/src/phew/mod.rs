@@ -8,6 +8,7 @@
 //! on nothing knows a cell.
 
 pub mod ascent;
+mod densest;
 pub mod far;
 pub mod forest;
 pub mod hierarchy;
@@ -19,6 +20,7 @@ pub mod raise;
 pub mod remainder;
 mod rounds;
 pub mod saddle;
+mod shorts;
 mod surroundings;
 pub mod tests;
 pub mod tree;

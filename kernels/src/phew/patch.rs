@@ -1,6 +1,6 @@
 //! The 6x6x6 surroundings of a brick as flat arrays, so that neighbours are constant offsets.
 
-use super::surroundings::Surroundings;
+use super::surroundings::{Surroundings, WIDE};
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::Mesh;
@@ -69,13 +69,13 @@ impl Patch {
     /// its super-brick.
     #[inline(always)]
     pub fn cut(&mut self, from: &Surroundings, local: [u32; 3], labelled: bool) {
-        for row in 0..ROW * ROW {
-            let source = Surroundings::row_of(local, row % ROW, row / ROW);
-            let target = GUARD + row * ROW;
-            copy_row(&mut self.rho, target, &from.rho[source..source + ROW]);
-            copy_row(&mut self.test, target, &from.test[source..source + ROW]);
+        for z in 0..6 {
+            let source = Surroundings::row_of(local, 0, z);
+            let target = GUARD + z * PLANE;
+            copy_plane(&mut self.rho, target, &from.rho[source..]);
+            copy_plane(&mut self.test, target, &from.test[source..]);
             if labelled {
-                copy_row(&mut self.label, target, &from.label[source..source + ROW]);
+                copy_plane(&mut self.label, target, &from.label[source..]);
             }
         }
     }
@@ -133,78 +133,28 @@ impl Patch {
 }
 
 #[inline(always)]
-fn copy_row<T: Copy>(into: &mut [T; LEN], target: usize, from: &[T]) {
-    into[target..target + ROW].copy_from_slice(from);
+fn copy_plane<T: Copy>(into: &mut [T; LEN], target: usize, from: &[T]) {
+    let into = &mut into[target..][..PLANE];
+    let from = &from[..5 * WIDE + ROW];
+    for y in 0..6 {
+        into[y * ROW..][..ROW].copy_from_slice(&from[y * WIDE..][..ROW]);
+    }
 }
 
 /// The larger of each place and the one `OFFSET` further.
 #[inline(always)]
-pub fn max2<const OFFSET: usize>(values: &Values, out: &mut Values) {
-    for i in 0..LEN - OFFSET {
+pub fn max2<const OFFSET: usize, T: Copy + PartialOrd, const N: usize>(values: &[T; N], out: &mut [T; N]) {
+    for i in 0..N - OFFSET {
         out[i] = larger(values[i], values[i + OFFSET]);
     }
 }
 
 /// The largest of each place and the ones `OFFSET` before and after it.
 #[inline(always)]
-pub fn max3<const OFFSET: usize, const N: usize>(values: &[f32; N], out: &mut [f32; N]) {
+pub fn max3<const OFFSET: usize, T: Copy + PartialOrd, const N: usize>(values: &[T; N], out: &mut [T; N]) {
     for i in OFFSET..N - OFFSET {
         out[i] = larger(larger(values[i - OFFSET], values[i]), values[i + OFFSET]);
     }
-}
-
-/// The maxima of the 27 places around each place.
-#[derive(Debug, Clone)]
-pub struct Maxima<const N: usize> {
-    /// Along x, along x and y, and along all axes.
-    along: [[f32; N]; 3],
-}
-
-impl<const N: usize> Default for Maxima<N> {
-    fn default() -> Self {
-        Self { along: [[0.0; N]; 3] }
-    }
-}
-
-impl<const N: usize> Maxima<N> {
-    /// Those of `rho`, but for places without a plane before or behind them.
-    #[inline(always)]
-    pub fn fill_in(&mut self, rho: &[f32; N]) {
-        let [x3, y3, z3] = &mut self.along;
-        max3::<1, N>(rho, x3);
-        max3::<ROW, N>(x3, y3);
-        max3::<PLANE, N>(y3, z3);
-    }
-
-    /// The maximum around a place.
-    #[inline(always)]
-    pub fn at(&self, place: usize) -> f32 {
-        self.along[2][place]
-    }
-
-    /// The one place among the 27 around `place` that holds the maximum of `rho` over them; `None` if there are several.
-    #[inline(always)]
-    pub fn find(&self, rho: &[f32; N], place: usize) -> Option<usize> {
-        let value = self.at(place);
-        let (place, unique_z) = find_along::<PLANE, N>(&self.along[1], value, place);
-        let (place, unique_y) = find_along::<ROW, N>(&self.along[0], value, place);
-        let (place, unique_x) = find_along::<1, N>(rho, value, place);
-        (unique_x & unique_y & unique_z).then_some(place)
-    }
-}
-
-#[inline(always)]
-fn find_along<const OFFSET: usize, const N: usize>(
-    values: &[f32; N],
-    value: f32,
-    place: usize,
-) -> (usize, bool) {
-    debug_assert!(place >= OFFSET && place + OFFSET < N);
-    let hits = usize::from(values[place - OFFSET] == value)
-        | usize::from(values[place] == value) << 1
-        | usize::from(values[place + OFFSET] == value) << 2;
-    let step = hits.trailing_zeros() as usize & 3;
-    (place + step * OFFSET - OFFSET, hits & (hits.wrapping_sub(1)) == 0)
 }
 
 /// The 27 places around one, x fastest.

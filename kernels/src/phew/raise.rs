@@ -5,7 +5,8 @@
 //! coarser cell hears only of the densest that touches it there, and only if that is not less dense.
 
 use super::Rules;
-use super::patch::{CORE, CORE_LEN, LEN, Maxima, PLANE, Patch, ROW, around};
+use super::densest::Densest;
+use super::patch::{CORE, CORE_LEN, LEN, PLANE, Patch, ROW, around};
 use super::tests::TestCells;
 use crate::ids::TestIdx;
 use crate::mesh::Mesh;
@@ -17,12 +18,12 @@ const N: usize = PLANE + LEN + PLANE;
 /// The densities of the cells of a brick by themselves, and their maxima.
 pub struct Finer {
     rho: [f32; N],
-    maxima: Maxima<N>,
+    densest: Densest<N>,
 }
 
 impl Default for Finer {
     fn default() -> Self {
-        Self { rho: [0.0; N], maxima: Maxima::default() }
+        Self { rho: [0.0; N], densest: Densest::default() }
     }
 }
 
@@ -50,7 +51,7 @@ impl Finer {
             while left != 0 {
                 let place = 8 * first + left.trailing_zeros() as usize / 8;
                 left &= left - 1;
-                match self.maxima.find(&self.rho, place + PLANE) {
+                match self.densest.at(place + PLANE) {
                     Some(densest) => tell(patch.test_at(place), patch.test_at(densest - PLANE)),
                     None => self.each_as_dense(patch, place, &mut tell),
                 }
@@ -67,7 +68,7 @@ impl Finer {
                 self.rho[from + PLANE + i] = if is_own { patch.rho[from + i] } else { 0.0 };
             }
         }
-        self.maxima.fill_in(&self.rho);
+        self.densest.fill_in(&self.rho);
     }
 
     /// 1 at every place of a coarser cell that is to hear of a finer one.
@@ -76,7 +77,7 @@ impl Finer {
         let mut hears = [0; LEN];
         for (i, hears) in hears.iter_mut().enumerate() {
             let is_coarser = (patch.test[i] < patch.first_of_level) & (patch.rho[i] > 0.0);
-            *hears = u8::from(is_coarser & (self.maxima.at(i + PLANE) >= patch.rho[i]));
+            *hears = u8::from(is_coarser & (self.densest.value(i + PLANE) >= patch.rho[i]));
         }
         hears
     }
@@ -84,7 +85,7 @@ impl Finer {
     #[cold]
     #[inline(never)]
     fn each_as_dense(&self, patch: &Patch, place: usize, tell: &mut impl FnMut(TestIdx, TestIdx)) {
-        let densest = self.maxima.at(place + PLANE);
+        let densest = self.densest.value(place + PLANE);
         for finer in around(place + PLANE).filter(|&finer| self.rho[finer] == densest) {
             tell(patch.test_at(place), patch.test_at(finer - PLANE));
         }

@@ -9,7 +9,7 @@
 use super::ascent::for_each_patch;
 use super::marks::{Marker, Marks, OFFSETS};
 use super::pairs::Pairs;
-use super::patch::{CORE, PLACE, Patch};
+use super::patch::{PLACE, Patch};
 use super::tests::TestCells;
 use crate::ids::PeakIdx;
 use crate::mesh::{Mesh, local};
@@ -71,7 +71,7 @@ fn list(cells: u64, found: &Marks, out: &mut [(u8, u8); LISTED]) -> usize {
     let mut n = 0;
     for bit in local::bits(cells) {
         let place = PLACE[bit as usize];
-        let mut left = found[usize::from(place) - CORE];
+        let mut left = found.at(usize::from(place));
         let end = n + left.count_ones() as usize;
         loop {
             for slot in &mut out[n..n + AT_ONCE] {

@@ -6,7 +6,7 @@ use crate::mesh::{Mesh, Neighbourhood, local};
 
 /// Side of the cube of places. The super-brick's first cell is at place 2 along each axis, so that a
 /// coarser cell that touches it lies wholly inside.
-const WIDE: usize = 20;
+pub const WIDE: usize = 20;
 /// Offset between neighbours along z.
 const WIDE_PLANE: usize = WIDE * WIDE;
 /// Number of places.
@@ -83,13 +83,15 @@ impl Surroundings {
     pub fn gather(&mut self, of: Wanted) -> bool {
         self.rho.fill(0.0);
         let around = Neighbourhood::around(of.mesh, of.level, of.position);
-        for place in 0..216 {
-            let place = [place % 6, place / 6 % 6, place / 36];
-            let brick = around.brick(of.mesh, place.map(|x| x as i32 - 1));
-            if !brick.is_none() && of.tests.mask[brick.at()] != 0 {
-                self.put_brick(of, brick.at(), place);
-            }
-        }
+        around.for_each_near(
+            of.mesh,
+            #[inline(always)]
+            |place, brick| {
+                if of.tests.mask[brick.at()] != 0 {
+                    self.put_brick(of, brick.at(), place);
+                }
+            },
+        );
         if of.level == 0 {
             return false;
         }
@@ -105,13 +107,16 @@ impl Surroundings {
 
     #[inline(always)]
     fn put_brick(&mut self, of: Wanted, brick: usize, place: [usize; 3]) {
-        let first = of.tests.first[brick];
-        let mask = of.tests.mask[brick];
+        let (first, mask) = (of.tests.first[brick], of.tests.mask[brick]);
         let seen = mask & visible(place);
         // The brick's first cell lies at 4 place - 2 along each axis.
         let corner = (place[0] + WIDE * place[1] + WIDE_PLANE * place[2]) * 4;
         let spot = |bit: u32| corner + usize::from(SPOT[bit as usize]) - 2 * (1 + WIDE + WIDE_PLANE);
-        if seen == mask {
+        if mask == u64::MAX {
+            for oct in (0..64).step_by(8).filter(|oct| seen >> oct & 0xff != 0) {
+                self.put_oct(of, spot(oct), first + oct);
+            }
+        } else if seen == mask {
             for (n, bit) in local::bits(mask).enumerate() {
                 self.put(of, spot(bit), first + n as u32);
             }
@@ -119,6 +124,17 @@ impl Surroundings {
             for bit in local::bits(seen) {
                 self.put(of, spot(bit), first + local::rank(mask, bit));
             }
+        }
+    }
+
+    /// Eight cells that follow each other.
+    #[inline(always)]
+    fn put_oct(&mut self, of: Wanted, spot: usize, first: u32) {
+        put_pairs(&mut self.rho, spot, of.tests.narrow_oct(first));
+        put_pairs(&mut self.test, spot, std::array::from_fn(|i| first + i as u32));
+        if let Some(labels) = of.labels {
+            let labels = &labels[first as usize..][..8];
+            put_pairs(&mut self.label, spot, std::array::from_fn(|i| labels[i].0));
         }
     }
 
@@ -166,14 +182,10 @@ impl Surroundings {
         for bit in local::bits(seen) {
             let test = first + local::rank(mask, bit);
             let spot = corner + 2 * usize::from(SPOT[bit as usize]) - 6 * (1 + WIDE + WIDE_PLANE);
-            let rho = of.tests.narrow(test);
-            let label = of.labels.map(|l| l[test as usize].0);
-            for row in [spot, spot + WIDE, spot + WIDE_PLANE, spot + WIDE_PLANE + WIDE] {
-                self.rho[row..row + 2].copy_from_slice(&[rho; 2]);
-                self.test[row..row + 2].copy_from_slice(&[test; 2]);
-                if let Some(label) = label {
-                    self.label[row..row + 2].copy_from_slice(&[label; 2]);
-                }
+            put_pairs(&mut self.rho, spot, [of.tests.narrow(test); 8]);
+            put_pairs(&mut self.test, spot, [test; 8]);
+            if let Some(labels) = of.labels {
+                put_pairs(&mut self.label, spot, [labels[test as usize].0; 8]);
             }
         }
         seen != 0
@@ -229,5 +241,14 @@ impl Surroundings {
                 }
             }
         }
+    }
+}
+
+/// Writes the values at 2x2x2 places, of which the first is `spot`.
+#[inline(always)]
+fn put_pairs<T: Copy>(into: &mut [T], spot: usize, values: [T; 8]) {
+    let into = &mut into[spot..][..WIDE_PLANE + WIDE + 2];
+    for (row, pair) in [0, WIDE, WIDE_PLANE, WIDE_PLANE + WIDE].into_iter().zip(values.chunks_exact(2)) {
+        into[row..row + 2].copy_from_slice(pair);
     }
 }

@@ -1,0 +1,80 @@
+//! The densest of the 27 places around each place, for all at once: a separable maximum that takes along where it is.
+
+use super::patch::{PLANE, ROW};
+use crate::wide::larger;
+
+/// Set in the place of a maximum that several places hold.
+const TIED: u32 = 1 << 16;
+
+/// The maxima of the 27 places around each place, and where they are.
+#[derive(Debug, Clone)]
+pub struct Densest<const N: usize> {
+    x: Maxima<N>,
+    xy: Maxima<N>,
+    xyz: Maxima<N>,
+}
+
+#[derive(Debug, Clone)]
+struct Maxima<const N: usize> {
+    value: [f32; N],
+    at: [u32; N],
+}
+
+impl<const N: usize> Default for Densest<N> {
+    fn default() -> Self {
+        let [x, xy, xyz] = [(); 3].map(|()| Maxima { value: [0.0; N], at: [0; N] });
+        Self { x, xy, xyz }
+    }
+}
+
+impl<const N: usize> Densest<N> {
+    /// Those of `rho`, but for places without a plane before or behind them.
+    #[inline(always)]
+    pub fn fill_in(&mut self, rho: &[f32; N]) {
+        self.x.fill_in::<1>(rho, const { &places() });
+        self.xy.fill_in::<ROW>(&self.x.value, &self.x.at);
+        self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at);
+    }
+
+    /// The maximum around a place.
+    #[inline(always)]
+    pub fn value(&self, place: usize) -> f32 {
+        self.xyz.value[place]
+    }
+
+    /// The one place that holds it; `None` if there are several.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> Option<usize> {
+        let at = self.xyz.at[place];
+        (at & TIED == 0).then_some(at as usize)
+    }
+}
+
+impl<const N: usize> Maxima<N> {
+    #[inline(always)]
+    fn fill_in<const OFFSET: usize>(&mut self, value: &[f32; N], at: &[u32; N]) {
+        for i in OFFSET..N - OFFSET {
+            let [before, here, after] = [i - OFFSET, i, i + OFFSET].map(|place| (value[place], at[place]));
+            (self.value[i], self.at[i]) = greater(greater(before, here), after);
+        }
+    }
+}
+
+/// Without a branch, which would keep the compiler from doing many at a time.
+#[inline(always)]
+fn greater(a: (f32, u32), b: (f32, u32)) -> (f32, u32) {
+    let mask = |is: bool| u32::from(is).wrapping_neg();
+    let is_first = mask(a.0 > b.0);
+    (larger(a.0, b.0), a.1 & is_first | b.1 & !is_first | TIED & mask(a.0 == b.0))
+}
+
+/// Each place as a number.
+const fn places<const N: usize>() -> [u32; N] {
+    let mut table = [0; N];
+    let mut place = 0;
+    while place < N {
+        table[place] = place as u32;
+        place += 1;
+    }
+    table
+}
