@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Makes the test cells of `range` point to their peaks.
 ///
-/// Any number of callers may work on `up` at the same time, in whose ranges the others' chains lie. About 10 ns a cell.
+/// Any number of callers may work on `up` at the same time, also where chains lead into others' ranges. About 10 ns a cell.
 pub fn compress(up: &[AtomicU32], range: Range<usize>) {
     for cell in range {
         flatten(up, cell as u32);

@@ -24,9 +24,9 @@ pub struct Shorts {
     pub rho: Numbers,
     /// What the number of a cell must exceed to be that of a strictly denser one.
     pub above: Numbers,
-    /// Labels, but for what is the same for all of the patch; meaningless where there is no cell.
+    /// The low bits of labels less the least of the patch; meaningless where there is no cell.
     pub label: Numbers,
-    /// What labels differ by beyond that, unless they are short.
+    /// The high bits, unless labels are short.
     pub label_high: Numbers,
     /// Whether `label` tells all labels apart.
     pub labels_are_short: bool,

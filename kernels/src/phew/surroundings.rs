@@ -127,7 +127,7 @@ impl Surroundings {
         }
     }
 
-    /// Eight cells that follow each other.
+    /// Eight cells that follow each other. Some may lie a place beyond those that touch the super-brick, where nobody looks.
     #[inline(always)]
     fn put_oct(&mut self, of: Wanted, spot: usize, first: u32) {
         put_pairs(&mut self.rho, spot, of.tests.narrow_oct(first));
