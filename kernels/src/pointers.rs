@@ -3,8 +3,7 @@
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 
 /// The root above an entry, halving the path on the way. Any number of callers may do so at the same time, as
-/// long as whatever else is stored in an entry leads to the same root or below it, as the READMEs of `phew` and
-/// `fof` argue.
+/// long as whatever else is stored in an entry leads to the same root or below it, as the README of `fof` argues.
 #[inline]
 pub fn root(up: &[AtomicU32], entry: u32) -> u32 {
     let mut at = entry;

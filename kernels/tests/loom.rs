@@ -23,18 +23,10 @@ fn atomics(values: &[u32]) -> Arc<Vec<AtomicU32>> {
     Arc::new(values.iter().map(|&v| AtomicU32::new(v)).collect())
 }
 
-/// Where the chain from `cell` ends, one step at a time.
-fn end_of(up: &[u32], mut cell: u32) -> u32 {
-    while up[cell as usize] != cell {
-        cell = up[cell as usize];
-    }
-    cell
-}
-
-/// The same of pointers that another thread may be changing.
-fn end_meanwhile(up: &[AtomicU32], mut cell: u32) -> u32 {
+/// Where the chain from `cell` ends, one step `up` at a time.
+fn end_of(up: impl Fn(u32) -> u32, mut cell: u32) -> u32 {
     loop {
-        match up[cell as usize].load(Relaxed) {
+        match up(cell) {
             end if end == cell => return end,
             next => cell = next,
         }
@@ -50,11 +42,11 @@ fn check_compress(up: &'static [u32], cut: usize) {
         let (theirs, n) = (shared.clone(), up.len());
         let other = thread::spawn(move || compress(&theirs, 0..cut));
         compress(&shared, cut..n);
-        let seen_meanwhile = end_meanwhile(&shared, 0);
+        let seen_meanwhile = end_of(|cell| shared[cell as usize].load(Relaxed), 0);
         other.join().expect("no panic");
-        assert_eq!(seen_meanwhile, end_of(up, 0));
+        assert_eq!(seen_meanwhile, end_of(|cell| up[cell as usize], 0));
         for cell in 0..n {
-            let end = end_of(up, cell as u32);
+            let end = end_of(|cell| up[cell as usize], cell as u32);
             assert_eq!(shared[cell].load(Relaxed), end, "cell {cell}");
         }
     });

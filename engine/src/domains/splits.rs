@@ -299,7 +299,13 @@ mod tests {
 
     #[test]
     fn compact_splits_lie_between_the_keys_at_either_end() {
-        let octs: Vec<(u128, u32)> = (0..600_u32).map(|k| (u128::from(k * k / 8), 1 + k * k % 40)).collect();
+        // Short keys, some long ones among them, and long ones.
+        [0, 58, 80].into_iter().for_each(check_compact);
+    }
+
+    fn check_compact(shift: u32) {
+        let key = |k: u32| u128::from(k * k / 8) << shift;
+        let octs: Vec<(u128, u32)> = (0..600_u32).map(|k| (key(k), 1 + k * k % 40)).collect();
         let whole: u64 = octs.iter().map(|oct| u64::from(oct.1)).sum();
         let before =
             |key: u128| octs.iter().filter(|oct| oct.0 < key).map(|oct| u64::from(oct.1)).sum::<u64>();

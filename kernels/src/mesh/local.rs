@@ -67,6 +67,21 @@ pub const fn slab(a: usize, low: u32, high: u32) -> u64 {
     BELOW[a][high as usize] & !BELOW[a][low as usize]
 }
 
+/// The places of a block that touch another one, which it lies one `step` (-1, 0 or 1) away from along each axis.
+#[inline(always)]
+pub const fn facing(step: [i64; 3]) -> u64 {
+    let (mut mask, mut a) = (u64::MAX, 0);
+    while a < 3 {
+        mask &= match step[a] {
+            -1 => slab(a, 3, 4),
+            1 => slab(a, 0, 1),
+            _ => u64::MAX,
+        };
+        a += 1;
+    }
+    mask
+}
+
 /// The places whose offset along each axis is below 0 to 4.
 const BELOW: [[u64; 5]; 3] = {
     let mut table = [[0; 5]; 3];

@@ -95,17 +95,9 @@ impl Neighbourhood {
 
 /// The bricks of the super-brick in each slot that are in the middle one or next to it.
 const NEAR: [u64; 27] = {
-    let (mut table, mut slot) = ([u64::MAX; 27], 0);
+    let (mut table, mut slot) = ([0; 27], 0);
     while slot < 27 {
-        let mut a = 0;
-        while a < 3 {
-            table[slot] &= match step(slot, a) {
-                -1 => local::slab(a, 3, 4),
-                1 => local::slab(a, 0, 1),
-                _ => u64::MAX,
-            };
-            a += 1;
-        }
+        table[slot] = local::facing([step(slot, 0), step(slot, 1), step(slot, 2)]);
         slot += 1;
     }
     table

@@ -7,7 +7,7 @@
 //! What is compared are 16-bit numbers, twice as many at a time as the densities and labels that they stand for: see
 //! [`super::shorts`].
 
-use super::patch::{CORE, LEN, PLANE, Patch, ROW, max2, max3};
+use super::patch::{CORE, LEN, PLANE, Patch, ROW};
 use super::shorts::{N, Numbers, SPAN, Shorts};
 use crate::wide::larger;
 
@@ -250,19 +250,35 @@ impl Default for BoxMaxima {
 impl BoxMaxima {
     #[inline(always)]
     fn fill_in(&mut self, rho: &Numbers) {
-        max2::<1, _, N>(rho, &mut self.x2);
-        max3::<1, _, N>(rho, &mut self.x3);
-        max2::<ROW, _, N>(&self.x2, &mut self.x2y2);
-        max3::<ROW, _, N>(&self.x2, &mut self.x2y3);
-        max2::<ROW, _, N>(&self.x3, &mut self.x3y2);
-        max3::<ROW, _, N>(&self.x3, &mut self.x3y3);
+        max2::<1>(rho, &mut self.x2);
+        max3::<1>(rho, &mut self.x3);
+        max2::<ROW>(&self.x2, &mut self.x2y2);
+        max3::<ROW>(&self.x2, &mut self.x2y3);
+        max2::<ROW>(&self.x3, &mut self.x3y2);
+        max3::<ROW>(&self.x3, &mut self.x3y3);
         let [b222, b322, b232, b332, b223, b323, b233] = &mut self.of_shape;
-        max2::<PLANE, _, N>(&self.x2y2, b222);
-        max2::<PLANE, _, N>(&self.x3y2, b322);
-        max2::<PLANE, _, N>(&self.x2y3, b232);
-        max2::<PLANE, _, N>(&self.x3y3, b332);
-        max3::<PLANE, _, N>(&self.x2y2, b223);
-        max3::<PLANE, _, N>(&self.x3y2, b323);
-        max3::<PLANE, _, N>(&self.x2y3, b233);
+        max2::<PLANE>(&self.x2y2, b222);
+        max2::<PLANE>(&self.x3y2, b322);
+        max2::<PLANE>(&self.x2y3, b232);
+        max2::<PLANE>(&self.x3y3, b332);
+        max3::<PLANE>(&self.x2y2, b223);
+        max3::<PLANE>(&self.x3y2, b323);
+        max3::<PLANE>(&self.x2y3, b233);
+    }
+}
+
+/// The larger of each place and the one `OFFSET` further.
+#[inline(always)]
+fn max2<const OFFSET: usize>(numbers: &Numbers, out: &mut Numbers) {
+    for i in 0..N - OFFSET {
+        out[i] = larger(numbers[i], numbers[i + OFFSET]);
+    }
+}
+
+/// The largest of each place and the ones `OFFSET` before and after it.
+#[inline(always)]
+fn max3<const OFFSET: usize>(numbers: &Numbers, out: &mut Numbers) {
+    for i in OFFSET..N - OFFSET {
+        out[i] = larger(larger(numbers[i - OFFSET], numbers[i]), numbers[i + OFFSET]);
     }
 }

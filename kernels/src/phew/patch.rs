@@ -4,7 +4,6 @@ use super::surroundings::{Surroundings, WIDE};
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::Mesh;
-use crate::wide::larger;
 
 /// Offset between neighbours along y.
 pub const ROW: usize = 6;
@@ -70,7 +69,7 @@ impl Patch {
     #[inline(always)]
     pub fn cut(&mut self, from: &Surroundings, local: [u32; 3], labelled: bool) {
         for z in 0..6 {
-            let source = Surroundings::row_of(local, 0, z);
+            let source = Surroundings::plane_of(local, z);
             let target = GUARD + z * PLANE;
             copy_plane(&mut self.rho, target, &from.rho[source..]);
             copy_plane(&mut self.test, target, &from.test[source..]);
@@ -138,22 +137,6 @@ fn copy_plane<T: Copy>(into: &mut [T; LEN], target: usize, from: &[T]) {
     let from = &from[..5 * WIDE + ROW];
     for y in 0..6 {
         into[y * ROW..][..ROW].copy_from_slice(&from[y * WIDE..][..ROW]);
-    }
-}
-
-/// The larger of each place and the one `OFFSET` further.
-#[inline(always)]
-pub fn max2<const OFFSET: usize, T: Copy + PartialOrd, const N: usize>(values: &[T; N], out: &mut [T; N]) {
-    for i in 0..N - OFFSET {
-        out[i] = larger(values[i], values[i + OFFSET]);
-    }
-}
-
-/// The largest of each place and the ones `OFFSET` before and after it.
-#[inline(always)]
-pub fn max3<const OFFSET: usize, T: Copy + PartialOrd, const N: usize>(values: &[T; N], out: &mut [T; N]) {
-    for i in OFFSET..N - OFFSET {
-        out[i] = larger(larger(values[i - OFFSET], values[i]), values[i + OFFSET]);
     }
 }
 

@@ -43,14 +43,11 @@ const SPOT: [u16; 64] = {
     table
 };
 
-/// The part of a brick that touches the super-brick, by the brick's place (0 to 5) along each axis.
+/// The part of a brick that touches the super-brick, by the brick's place along each axis: 0 to `last`, of which these two
+/// are beside it.
 #[inline(always)]
-fn visible(place: [usize; 3]) -> u64 {
-    (0..3).fold(u64::MAX, |mask, a| match place[a] {
-        0 => mask & local::slab(a, 3, 4),
-        5 => mask & local::slab(a, 0, 1),
-        _ => mask,
-    })
+fn visible(place: [usize; 3], last: usize) -> u64 {
+    local::facing(place.map(|x| i64::from(x == last) - i64::from(x == 0)))
 }
 
 /// What is gathered, and for which super-brick.
@@ -69,11 +66,11 @@ pub struct Wanted<'a> {
 }
 
 impl Surroundings {
-    /// Where row (y, z) of the patch of the brick at `local` begins.
+    /// Where plane z of the patch of the brick at `local` begins.
     #[inline(always)]
-    pub fn row_of(local: [u32; 3], y: usize, z: usize) -> usize {
+    pub fn plane_of(local: [u32; 3], z: usize) -> usize {
         let [x0, y0, z0] = local.map(|x| 4 * x as usize + 1);
-        (z0 + z) * WIDE_PLANE + (y0 + y) * WIDE + x0
+        (z0 + z) * WIDE_PLANE + y0 * WIDE + x0
     }
 
     /// Fills everything in. Whether there are coarser cells.
@@ -108,7 +105,7 @@ impl Surroundings {
     #[inline(always)]
     fn put_brick(&mut self, of: Wanted, brick: usize, place: [usize; 3]) {
         let (first, mask) = (of.tests.first[brick], of.tests.mask[brick]);
-        let seen = mask & visible(place);
+        let seen = mask & visible(place, 5);
         // The brick's first cell lies at 4 place - 2 along each axis.
         let corner = (place[0] + WIDE * place[1] + WIDE_PLANE * place[2]) * 4;
         let spot = |bit: u32| corner + usize::from(SPOT[bit as usize]) - 2 * (1 + WIDE + WIDE_PLANE);
@@ -172,11 +169,7 @@ impl Surroundings {
     #[inline(always)]
     fn put_coarser_brick(&mut self, of: Wanted, brick: usize, near: [usize; 3]) -> bool {
         let (first, mask) = (of.tests.first[brick], of.tests.mask[brick]);
-        let seen = (0..3).fold(mask, |mask, a| match near[a] {
-            0 => mask & local::slab(a, 3, 4),
-            3 => mask & local::slab(a, 0, 1),
-            _ => mask,
-        });
+        let seen = mask & visible(near, 3);
         // The coarser brick's first cell lies at 8 near - 6 along each axis.
         let corner = (near[0] + WIDE * near[1] + WIDE_PLANE * near[2]) * 8;
         for bit in local::bits(seen) {

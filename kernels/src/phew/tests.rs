@@ -54,7 +54,7 @@ impl TestCells {
     }
 
     /// The density of a test cell in single precision: never 0, in the same order but for ties, and
-    /// strictly greater than `NEARLY` times another only if the density is clearly greater.
+    /// strictly greater than [`STRICTLY`](super::saddle::STRICTLY) times another only if the density is clearly greater.
     #[inline(always)]
     pub fn narrow(&self, test: u32) -> f32 {
         self.narrowed(self.rho[test as usize])
