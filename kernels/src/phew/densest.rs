@@ -31,9 +31,19 @@ impl<const N: usize> Densest<N> {
     /// Those of `rho`, but for places without a plane before or behind them.
     #[inline(always)]
     pub fn fill_in(&mut self, rho: &[f32; N]) {
-        self.x.fill_in::<1>(rho, const { &places() });
-        self.xy.fill_in::<ROW>(&self.x.value, &self.x.at);
-        self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at);
+        let all = const { &[u32::MAX; N] };
+        self.x.fill_in::<1>(rho, const { &places() }, all);
+        self.xy.fill_in::<ROW>(&self.x.value, &self.x.at, all);
+        self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at, all);
+    }
+
+    /// Those in blocks of four places along each axis that follow a plane of nothing. The first and the last place along an axis
+    /// do not look along it.
+    #[inline(always)]
+    pub fn fill_in_blocks<const ROW: usize, const PLANE: usize>(&mut self, rho: &[f32; N]) {
+        self.x.fill_in::<1>(rho, const { &places() }, const { &inner(1, PLANE) });
+        self.xy.fill_in::<ROW>(&self.x.value, &self.x.at, const { &inner(ROW, PLANE) });
+        self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at, const { &inner(PLANE, PLANE) });
     }
 
     /// The maximum around a place.
@@ -51,11 +61,13 @@ impl<const N: usize> Densest<N> {
 }
 
 impl<const N: usize> Maxima<N> {
+    /// From those of two axes. Bits of the neighbours that are not in `looks` do not count.
     #[inline(always)]
-    fn fill_in<const OFFSET: usize>(&mut self, value: &[f32; N], at: &[u32; N]) {
+    fn fill_in<const OFFSET: usize>(&mut self, value: &[f32; N], at: &[u32; N], looks: &[u32; N]) {
         for i in OFFSET..N - OFFSET {
-            let [before, here, after] = [i - OFFSET, i, i + OFFSET].map(|place| (value[place], at[place]));
-            (self.value[i], self.at[i]) = greater(greater(before, here), after);
+            let seen = |place: usize| (f32::from_bits(value[place].to_bits() & looks[i]), at[place]);
+            (self.value[i], self.at[i]) =
+                greater(greater(seen(i - OFFSET), (value[i], at[i])), seen(i + OFFSET));
         }
     }
 }
@@ -66,6 +78,16 @@ fn greater(a: (f32, u32), b: (f32, u32)) -> (f32, u32) {
     let mask = |is: bool| u32::from(is).wrapping_neg();
     let is_first = mask(a.0 > b.0);
     (larger(a.0, b.0), a.1 & is_first | b.1 & !is_first | TIED & mask(a.0 == b.0))
+}
+
+/// All bits at the second and third of every four places along an axis from `first` on, none at the others.
+const fn inner<const N: usize>(offset: usize, first: usize) -> [u32; N] {
+    let (mut table, mut place) = ([0; N], first);
+    while place < N {
+        table[place] = if matches!((place - first) / offset % 4, 1 | 2) { u32::MAX } else { 0 };
+        place += 1;
+    }
+    table
 }
 
 /// Each place as a number.

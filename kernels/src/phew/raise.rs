@@ -1,21 +1,31 @@
 //! Ascent to finer cells: a coarser cell does not look at them, they tell it of themselves.
 //!
-//! Around a brick coarser cells stand at every place that they cover, so what touches one of them in the brick
-//! is again within one step of such a place. Most of these pairs are ruled out by wide compares: a
-//! coarser cell hears only of the densest that touches it there, and only if that is not less dense.
+//! A brick is 2x2x2 coarser cells large, so 4x4x4 of these lie in it and around it. Which of the brick's own cells
+//! touch each of them is separable: along an axis the first of the four touches the brick's first cell,
+//! the second its first three, the third its last three and the last its last. Wide compares rule most out: a
+//! coarser cell hears only of the densest that touches it, and only if that is not less dense.
 
 use super::Rules;
 use super::densest::Densest;
-use super::patch::{CORE, CORE_LEN, LEN, PLANE, Patch, ROW, around};
+use super::patch::{CORE, PLANE, Patch, ROW};
 use super::tests::TestCells;
 use crate::ids::TestIdx;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, local};
 use crate::sync::{AtomicU32, Ordering::Relaxed};
+use std::ops::RangeInclusive;
 
-/// A plane before the first and one after the last, so that each place has neighbours.
-const N: usize = PLANE + LEN + PLANE;
+/// Offsets between neighbours along y and z among the brick's own cells.
+const OWN_ROW: usize = 4;
+const OWN_PLANE: usize = 16;
+/// Own cells, or coarser ones in and around the brick.
+const CELLS: usize = 64;
+/// A plane before the first cell and one after the last, so that each has neighbours.
+const N: usize = OWN_PLANE + CELLS + OWN_PLANE;
 
-/// The densities of the cells of a brick by themselves, and their maxima.
+/// The own cells that touch each of the four coarser ones along an axis.
+const TOUCHING: [RangeInclusive<usize>; 4] = [0..=0, 0..=2, 1..=3, 3..=3];
+
+/// The densities of the own cells of a brick, and their maxima around each coarser one.
 pub struct Finer {
     rho: [f32; N],
     densest: Densest<N>,
@@ -27,69 +37,83 @@ impl Default for Finer {
     }
 }
 
-/// Whether a place of the core's span is one of the brick and not of its surroundings.
-const IS_INSIDE: [bool; CORE_LEN] = {
-    let mut inside = [false; CORE_LEN];
+/// The places of 4x4x4 cells in a patch, by theirs along an axis.
+const fn places(along: [usize; 4]) -> [u8; CELLS] {
+    let mut table = [0; CELLS];
     let mut i = 0;
-    while i < CORE_LEN {
-        inside[i] = i % ROW >= 1 && i % ROW <= 4;
+    while i < CELLS {
+        let [x, y, z] = [along[i % 4], along[i / 4 % 4], along[i / 16]];
+        table[i] = (CORE - ROW - PLANE + x + ROW * y + PLANE * z) as u8;
         i += 1;
     }
-    inside
-};
+    table
+}
+
+/// Of the own cells.
+const OWN: [u8; CELLS] = places([1, 2, 3, 4]);
+/// Of the coarser ones: the first that each covers.
+const COARSER: [u8; CELLS] = places([0, 1, 3, 5]);
 
 impl Finer {
-    /// Calls `tell(coarser cell, finer cell)` for the coarser cells about a brick and the densest of those that touch
-    /// each in the brick, if any is as dense. Several times for a pair, and for every one of those that
-    /// single precision cannot tell apart.
+    /// Calls `tell(coarser cell, finer cell)` for the coarser cells in and about a brick and the densest of those that touch
+    /// each in the brick, if any is as dense. For every one of those that single precision cannot tell apart; and
+    /// several times for a coarser cell by more than one level.
     #[inline(always)]
     pub fn for_each(&mut self, patch: &Patch, mut tell: impl FnMut(TestIdx, TestIdx)) {
         self.fill_in(patch);
-        let hears = self.hearing(patch);
-        for (first, flags) in hears.chunks_exact(8).enumerate() {
-            let mut left = u64::from_le_bytes(flags.try_into().unwrap_or_default());
-            while left != 0 {
-                let place = 8 * first + left.trailing_zeros() as usize / 8;
-                left &= left - 1;
-                match self.densest.at(place + PLANE) {
-                    Some(densest) => tell(patch.test_at(place), patch.test_at(densest - PLANE)),
-                    None => self.each_as_dense(patch, place, &mut tell),
-                }
+        for i in local::bits(self.hearing(patch)) {
+            let i = i as usize;
+            let coarse = patch.test_at(COARSER[i].into());
+            match self.densest.at(i + OWN_PLANE) {
+                Some(own) => tell(coarse, patch.test_at(OWN[own - OWN_PLANE].into())),
+                None => self.each_as_dense(patch, i, |finer| tell(coarse, finer)),
             }
         }
     }
 
     #[inline(always)]
     fn fill_in(&mut self, patch: &Patch) {
-        for plane in 0..4 {
-            let from = CORE + plane * PLANE;
-            for (i, is_inside) in IS_INSIDE.iter().enumerate() {
-                let is_own = is_inside & (patch.test[from + i] >= patch.first_of_level);
-                self.rho[from + PLANE + i] = if is_own { patch.rho[from + i] } else { 0.0 };
-            }
+        for (own, place) in self.rho[OWN_PLANE..][..CELLS].iter_mut().zip(OWN) {
+            let place = usize::from(place);
+            *own = if patch.is_coarser(place) { 0.0 } else { patch.rho[place] };
         }
-        self.densest.fill_in(&self.rho);
+        self.densest.fill_in_blocks::<OWN_ROW, OWN_PLANE>(&self.rho);
     }
 
-    /// 1 at every place of a coarser cell that is to hear of a finer one.
+    /// The bits of the coarser cells that are to hear of a finer one.
     #[inline(always)]
-    fn hearing(&self, patch: &Patch) -> [u8; LEN] {
-        let mut hears = [0; LEN];
-        for (i, hears) in hears.iter_mut().enumerate() {
-            let is_coarser = (patch.test[i] < patch.first_of_level) & (patch.rho[i] > 0.0);
-            *hears = u8::from(is_coarser & (self.densest.value(i + PLANE) >= patch.rho[i]));
+    fn hearing(&self, patch: &Patch) -> u64 {
+        let mut hears = [0; CELLS];
+        for (i, (hears, place)) in hears.iter_mut().zip(COARSER).enumerate() {
+            let place = usize::from(place);
+            let is_cell = patch.is_coarser(place) & (patch.rho[place] > 0.0);
+            *hears = u8::from(is_cell & (self.densest.value(i + OWN_PLANE) >= patch.rho[place]));
         }
-        hears
+        packed(&hears)
     }
 
     #[cold]
     #[inline(never)]
-    fn each_as_dense(&self, patch: &Patch, place: usize, tell: &mut impl FnMut(TestIdx, TestIdx)) {
-        let densest = self.densest.value(place + PLANE);
-        for finer in around(place + PLANE).filter(|&finer| self.rho[finer] == densest) {
-            tell(patch.test_at(place), patch.test_at(finer - PLANE));
+    fn each_as_dense(&self, patch: &Patch, coarser: usize, mut tell: impl FnMut(TestIdx)) {
+        let densest = self.densest.value(coarser + OWN_PLANE);
+        let [x, y, z] = [coarser % 4, coarser / 4 % 4, coarser / 16].map(|i| TOUCHING[i].clone());
+        for own in z.flat_map(|z| y.clone().map(move |y| OWN_ROW * y + OWN_PLANE * z)) {
+            for own in x.clone().map(|x| x + own).filter(|own| self.rho[own + OWN_PLANE] == densest) {
+                tell(patch.test_at(OWN[own].into()));
+            }
         }
     }
+}
+
+/// One bit for each flag, which is 0 or 1.
+#[inline(always)]
+fn packed(flags: &[u8; CELLS]) -> u64 {
+    let eight = |flags: &[u8]| {
+        let bytes = u64::from_le_bytes(flags.try_into().unwrap_or_default());
+        // The lowest bits of the eight bytes come to stand next to each other in the highest.
+        bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    flags.chunks_exact(8).map(eight).rev().fold(0, |bits, eight| bits << 8 | eight)
 }
 
 /// Lets `up[cell]` be `candidate` if that is the better one, whoever else tries at the same time.
