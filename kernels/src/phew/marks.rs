@@ -4,10 +4,12 @@
 //! denser than either; or if one other exceeds it, between the same patches: through a denser cell of the patch of one
 //! of its cells that touches the other one.
 //!
+//! Of several ways to a coarser cell, which stands at several places, only the shortest counts.
+//!
 //! What is compared are 16-bit numbers, twice as many at a time as the densities and labels that they stand for: see
 //! [`super::shorts`].
 
-use super::patch::{CORE, LEN, PLANE, Patch, ROW};
+use super::patch::{CORE, LEN, PLACE, PLANE, Patch, ROW};
 use super::shorts::{N, Numbers, SPAN, Shorts};
 use crate::wide::larger;
 
@@ -67,6 +69,40 @@ const fn step(axis: usize) -> [u16; 2] {
     [1 << axis, 1 << (axis + 3)]
 }
 
+/// From the bit of a step to the one that says of a cell of the brick that the step stays in its oct.
+const STAYS: u32 = 6;
+/// All of these, for coarser cells: what is reached by a step that stays is also reached without it.
+const COARSER: u16 = 0x3f << STAYS;
+
+/// The steps from each cell of the brick that stay in its oct.
+const STAYING: Numbers = {
+    let (mut table, mut bit) = ([0; N], 0);
+    while bit < 64 {
+        let mut axis = 0;
+        while axis < 3 {
+            table[PLACE[bit] as usize] |= step(axis)[bit >> axis & 1] << STAYS;
+            axis += 1;
+        }
+        bit += 1;
+    }
+    table
+};
+
+/// The steps that `way` in `direction` consists of.
+const fn along(direction: usize, way: i32) -> u16 {
+    let (mut mask, mut axis) = (0, 0);
+    while axis < 3 {
+        let [forth, back] = step(axis);
+        mask |= match way * DIRECTIONS[direction][axis] {
+            1 => forth,
+            -1 => back,
+            _ => 0,
+        };
+        axis += 1;
+    }
+    mask
+}
+
 /// Of the steps from the far cell of a contact in `direction`, taken `way` (1 or -1), those to other cells that touch
 /// the near one.
 const fn beside(direction: usize, way: i32) -> u16 {
@@ -99,19 +135,29 @@ struct Way {
     steps_here: u16,
     /// Steps from the other cell to cells that touch this one.
     steps_there: u16,
+    /// Steps of the way itself, as bits of [`STAYING`].
+    along: u16,
 }
 
 /// The directions, and from 13 on the same the other way.
 const WAYS: [Way; 26] = {
-    let none = Way { offset: 0, corner: 0, shape: 0, steps_here: 0, steps_there: 0 };
+    let none = Way { offset: 0, corner: 0, shape: 0, steps_here: 0, steps_there: 0, along: 0 };
     let (mut table, mut d) = ([none; 26], 0);
     while d < 13 {
         let (offset, corner) = (offset(d), box_start(d));
         let (forth, back) = (beside(d, 1), beside(d, -1));
         let shape = shape(d);
-        table[d] = Way { offset, corner, shape, steps_here: back, steps_there: forth };
+        table[d] =
+            Way { offset, corner, shape, steps_here: back, steps_there: forth, along: along(d, 1) << STAYS };
         let corner = corner - offset;
-        table[d + 13] = Way { offset: -offset, corner, shape, steps_here: forth, steps_there: back };
+        table[d + 13] = Way {
+            offset: -offset,
+            corner,
+            shape,
+            steps_here: forth,
+            steps_there: back,
+            along: along(d, -1) << STAYS,
+        };
         d += 1;
     }
     table
@@ -138,7 +184,8 @@ const fn shape(direction: usize) -> usize {
 pub struct Marker {
     shorts: Shorts,
     boxes: BoxMaxima,
-    /// For each place, along which steps there is a denser cell of the same patch; [`CLOSED`] where there is no cell.
+    /// For each place, along which steps there is a denser cell of the same patch, with the bits of [`STAYING`] and
+    /// [`COARSER`]; [`CLOSED`] where there is no cell.
     rises: Numbers,
     /// The same, with all but coarser cells closed.
     coarser: Numbers,
@@ -166,7 +213,7 @@ impl Marker {
     fn mark_all<const SHORT: bool>(&mut self, patch: &Patch) -> Marks {
         self.boxes.fill_in(&self.shorts.rho);
         for i in 0..N {
-            self.rises[i] = if self.shorts.rho[i] > 0 { 0 } else { CLOSED };
+            self.rises[i] = if self.shorts.rho[i] > 0 { STAYING[i] } else { CLOSED };
         }
         if self.shorts.tells_sums_apart {
             self.rise::<0, 1, SHORT>();
@@ -174,16 +221,18 @@ impl Marker {
             self.rise::<2, PLANE, SHORT>();
         }
         let mut marks = Marks { same: [0; SPAN], coarser: [0; SPAN] };
-        for (bit, way) in WAYS[..13].iter().enumerate() {
-            self.mark_way::<SHORT>(way, 1 << bit, &self.rises, &mut marks.same);
-        }
         if patch.has_coarser {
             for i in 0..LEN {
-                self.coarser[i] = if patch.test[i] < patch.first_of_level { self.rises[i] } else { CLOSED };
+                let is_coarser = patch.test[i] < patch.first_of_level;
+                self.rises[i] |= if is_coarser { COARSER } else { 0 };
+                self.coarser[i] = if is_coarser { self.rises[i] } else { CLOSED };
             }
             for (bit, way) in WAYS[13..].iter().enumerate() {
                 self.mark_way::<SHORT>(way, 1 << bit, &self.coarser, &mut marks.coarser);
             }
+        }
+        for (bit, way) in WAYS[..13].iter().enumerate() {
+            self.mark_way::<SHORT>(way, 1 << bit, &self.rises, &mut marks.same);
         }
         marks
     }
@@ -205,7 +254,7 @@ impl Marker {
     }
 
     /// Sets the bit of a way, which leads `there`, at every place of the core whose contact that way is between two
-    /// patches and not strictly lower than a way around.
+    /// patches, not strictly lower than a way around, and not reached by fewer steps.
     ///
     /// One loop for all ways: with offsets that it knows the compiler shuffles registers in place of loads.
     #[inline(always)]
@@ -221,7 +270,8 @@ impl Marker {
             let open = box_max[i] <= larger(above[i], others_above[i]);
             let foreign = (low[i] != others_low[i]) | (!SHORT & (high[i] != others_high[i]));
             let exceeded = rises[i] & way.steps_here | others_rises[i] & way.steps_there;
-            marks[i] |= if open & foreign & (exceeded == 0) { bit } else { 0 };
+            let is_detour = rises[i] & others_rises[i] & way.along;
+            marks[i] |= if open & foreign & (exceeded | is_detour == 0) { bit } else { 0 };
         }
     }
 }
