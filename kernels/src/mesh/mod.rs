@@ -14,7 +14,7 @@ pub mod local;
 mod neighbours;
 
 pub use build::{LevelCells, MeshError};
-pub use neighbours::Neighbourhood;
+pub use neighbours::{Neighbourhood, for_each_coarser};
 
 use crate::geom::Domain;
 use crate::ids::{BrickIdx, CellIdx};

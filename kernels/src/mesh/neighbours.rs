@@ -1,4 +1,4 @@
-//! The 27 bricks around a brick, derived from the 27 super-bricks around its super-brick.
+//! The bricks around a brick or a super-brick, derived from the super-bricks there.
 
 use super::{Mesh, local};
 use crate::ids::BrickIdx;
@@ -16,15 +16,10 @@ pub struct Neighbourhood {
 impl Neighbourhood {
     /// The surroundings of the super-brick at `position` of `level`: 27 hash look-ups.
     pub fn around(mesh: &Mesh, level: u8, position: [u32; 3]) -> Self {
-        let extent = mesh.domain.extent(level);
-        let regular = extent.iter().all(|n| n % 16 == 0);
+        let regular = is_regular(mesh, level);
         let supers = std::array::from_fn(|slot| {
-            let at: [i64; 3] = std::array::from_fn(|a| i64::from(position[a]) + step(slot, a));
-            let wrapped = match regular {
-                true => mesh.domain.wrap(level, at.map(|x| x << 4)),
-                false => None,
-            };
-            wrapped.and_then(|p| mesh.super_at(level, p.map(|x| x >> 4))).unwrap_or(u32::MAX)
+            let beside = || super_beside(mesh, level, position, std::array::from_fn(|a| step(slot, a)));
+            regular.then(beside).flatten().unwrap_or(u32::MAX)
         });
         Self { level, position, supers, regular }
     }
@@ -46,7 +41,7 @@ impl Neighbourhood {
     #[inline(always)]
     pub fn brick(&self, mesh: &Mesh, local: [i32; 3]) -> BrickIdx {
         if !self.regular {
-            return self.brick_in_small_box(mesh, local);
+            return brick_in_small_box(mesh, self.level, self.position.map(|x| x << 2), local);
         }
         let s = ((local[0] >> 2) + 1) + 3 * ((local[1] >> 2) + 1) + 9 * ((local[2] >> 2) + 1);
         match self.supers[s as usize] {
@@ -78,20 +73,99 @@ impl Neighbourhood {
     fn for_each_near_in_small_box(&self, mesh: &Mesh, visit: &mut impl FnMut([usize; 3], BrickIdx)) {
         for i in 0..216 {
             let place: [usize; 3] = [i % 6, i / 6 % 6, i / 36];
-            let brick = self.brick_in_small_box(mesh, place.map(|x| x as i32 - 1));
+            let first = self.position.map(|x| x << 2);
+            let brick = brick_in_small_box(mesh, self.level, first, place.map(|x| x as i32 - 1));
             if !brick.is_none() {
                 visit(place, brick);
             }
         }
     }
+}
 
-    #[cold]
-    fn brick_in_small_box(&self, mesh: &Mesh, local: [i32; 3]) -> BrickIdx {
-        let at = std::array::from_fn(|a| (i64::from(self.position[a] << 2) + i64::from(local[a])) << 2);
-        let wrapped = mesh.domain.wrap(self.level, at);
-        wrapped.and_then(|p| mesh.brick_at(self.level, p.map(|x| x >> 2))).unwrap_or(BrickIdx::NONE)
+/// Calls `visit(place, brick)` for every brick of `level` that the super-brick at `finer` of the next level lies in or touches, at
+/// places 0 to 3 along each axis: from the one before those it lies in.
+#[inline(always)]
+pub fn for_each_coarser(
+    mesh: &Mesh,
+    level: u8,
+    finer: [u32; 3],
+    mut visit: impl FnMut([usize; 3], BrickIdx),
+) {
+    if !is_regular(mesh, level) {
+        return for_each_coarser_in_small_box(mesh, level, finer, &mut visit);
+    }
+    for corner in 0..8 {
+        let steps = std::array::from_fn(|a| (corner >> a & 1) * (2 * i64::from(finer[a] & 1) - 1));
+        let Some(found) = super_beside(mesh, level, finer.map(|x| x >> 1), steps) else { continue };
+        let found = &mesh.supers[found as usize];
+        for bit in local::bits(found.bricks & COARSER[octant_of(finer)][corner as usize]) {
+            let offset = local::offset_of(bit);
+            let place = std::array::from_fn(|a| {
+                (i64::from(offset[a]) + 4 * steps[a] + 1 - 2 * i64::from(finer[a] & 1)) as usize
+            });
+            visit(place, BrickIdx(found.first + local::rank(found.bricks, bit)));
+        }
     }
 }
+
+#[cold]
+fn for_each_coarser_in_small_box(
+    mesh: &Mesh,
+    level: u8,
+    finer: [u32; 3],
+    visit: &mut impl FnMut([usize; 3], BrickIdx),
+) {
+    for i in 0..64 {
+        let place: [usize; 3] = [i % 4, i / 4 % 4, i / 16];
+        let brick = brick_in_small_box(mesh, level, finer.map(|x| x << 1), place.map(|x| x as i32 - 1));
+        if !brick.is_none() {
+            visit(place, brick);
+        }
+    }
+}
+
+/// Whether wrapping super-bricks of a level wraps their cells.
+fn is_regular(mesh: &Mesh, level: u8) -> bool {
+    mesh.domain.extent(level).iter().all(|n| n % 16 == 0)
+}
+
+/// The super-brick that lies some steps from another one, in boxes where that is [regular](is_regular).
+#[inline]
+fn super_beside(mesh: &Mesh, level: u8, position: [u32; 3], steps: [i64; 3]) -> Option<u32> {
+    let at = std::array::from_fn(|a| (i64::from(position[a]) + steps[a]) << 4);
+    mesh.super_at(level, mesh.domain.wrap(level, at)?.map(|x| x >> 4))
+}
+
+/// The brick some bricks from the one at `first`.
+#[cold]
+fn brick_in_small_box(mesh: &Mesh, level: u8, first: [u32; 3], local: [i32; 3]) -> BrickIdx {
+    let at = std::array::from_fn(|a| (i64::from(first[a]) + i64::from(local[a])) << 2);
+    let wrapped = mesh.domain.wrap(level, at);
+    wrapped.and_then(|p| mesh.brick_at(level, p.map(|x| x >> 2))).unwrap_or(BrickIdx::NONE)
+}
+
+/// Which eighth of its coarser super-brick a super-brick lies in.
+fn octant_of(position: [u32; 3]) -> usize {
+    let [x, y, z] = position.map(|x| (x & 1) as usize);
+    x | y << 1 | z << 2
+}
+
+/// The bricks that an eighth of a super-brick lies in or touches: of that super-brick, and of those beside it.
+const COARSER: [[u64; 8]; 8] = {
+    let (mut table, mut i) = ([[u64::MAX; 8]; 8], 0);
+    while i < 3 * 64 {
+        let (axis, octant, corner) = (i / 64, i / 8 % 8, i % 8);
+        let [low, high] = match [octant >> axis & 1, corner >> axis & 1] {
+            [0, 0] => [0, 3],
+            [0, _] => [3, 4],
+            [_, 0] => [1, 4],
+            _ => [0, 1],
+        };
+        table[octant][corner] &= local::slab(axis, low, high);
+        i += 1;
+    }
+    table
+};
 
 /// The bricks of the super-brick in each slot that are in the middle one or next to it.
 const NEAR: [u64; 27] = {

@@ -31,7 +31,7 @@ impl<const N: usize> Densest<N> {
     /// Those of `rho`, but for places without a plane before or behind them.
     #[inline(always)]
     pub fn fill_in(&mut self, rho: &[f32; N]) {
-        let all = const { &[u32::MAX; N] };
+        let all = |_| u32::MAX;
         self.x.fill_in::<1>(rho, const { &places() }, all);
         self.xy.fill_in::<ROW>(&self.x.value, &self.x.at, all);
         self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at, all);
@@ -41,9 +41,11 @@ impl<const N: usize> Densest<N> {
     /// do not look along it.
     #[inline(always)]
     pub fn fill_in_blocks<const ROW: usize, const PLANE: usize>(&mut self, rho: &[f32; N]) {
-        self.x.fill_in::<1>(rho, const { &places() }, const { &inner(1, PLANE) });
-        self.xy.fill_in::<ROW>(&self.x.value, &self.x.at, const { &inner(ROW, PLANE) });
-        self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at, const { &inner(PLANE, PLANE) });
+        let [along_x, along_y, along_z]: [&[u32; N]; 3] =
+            const { [&inner(1, PLANE), &inner(ROW, PLANE), &inner(PLANE, PLANE)] };
+        self.x.fill_in::<1>(rho, const { &places() }, |i| along_x[i]);
+        self.xy.fill_in::<ROW>(&self.x.value, &self.x.at, |i| along_y[i]);
+        self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at, |i| along_z[i]);
     }
 
     /// The maximum around a place.
@@ -61,13 +63,18 @@ impl<const N: usize> Densest<N> {
 }
 
 impl<const N: usize> Maxima<N> {
-    /// From those of two axes. Bits of the neighbours that are not in `looks` do not count.
+    /// From those of two axes. Of the bits of the neighbours of a place only those in `looks` count.
     #[inline(always)]
-    fn fill_in<const OFFSET: usize>(&mut self, value: &[f32; N], at: &[u32; N], looks: &[u32; N]) {
+    fn fill_in<const OFFSET: usize>(
+        &mut self,
+        value: &[f32; N],
+        at: &[u32; N],
+        looks: impl Fn(usize) -> u32,
+    ) {
         for i in OFFSET..N - OFFSET {
-            let seen = |place: usize| (f32::from_bits(value[place].to_bits() & looks[i]), at[place]);
-            (self.value[i], self.at[i]) =
-                greater(greater(seen(i - OFFSET), (value[i], at[i])), seen(i + OFFSET));
+            let seen = |place: usize| (f32::from_bits(value[place].to_bits() & looks(i)), at[place]);
+            let before_and_here = greater(seen(i - OFFSET), (value[i], at[i]));
+            (self.value[i], self.at[i]) = greater(before_and_here, seen(i + OFFSET));
         }
     }
 }

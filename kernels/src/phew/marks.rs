@@ -223,9 +223,9 @@ impl Marker {
         let mut marks = Marks { same: [0; SPAN], coarser: [0; SPAN] };
         if patch.has_coarser {
             for i in 0..LEN {
-                let is_coarser = patch.test[i] < patch.first_of_level;
-                self.rises[i] |= if is_coarser { COARSER } else { 0 };
-                self.coarser[i] = if is_coarser { self.rises[i] } else { CLOSED };
+                let coarser = u16::from(patch.test[i] < patch.first_of_level).wrapping_neg();
+                self.rises[i] |= COARSER & coarser;
+                self.coarser[i] = self.rises[i] | CLOSED & !coarser;
             }
             for (bit, way) in WAYS[13..].iter().enumerate() {
                 self.mark_way::<SHORT>(way, 1 << bit, &self.coarser, &mut marks.coarser);

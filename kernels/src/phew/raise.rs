@@ -38,7 +38,7 @@ impl Default for Finer {
 }
 
 /// The places of 4x4x4 cells in a patch, by theirs along an axis.
-const fn places(along: [usize; 4]) -> [u8; CELLS] {
+const fn in_patch(along: [usize; 4]) -> [u8; CELLS] {
     let mut table = [0; CELLS];
     let mut i = 0;
     while i < CELLS {
@@ -50,9 +50,9 @@ const fn places(along: [usize; 4]) -> [u8; CELLS] {
 }
 
 /// Of the own cells.
-const OWN: [u8; CELLS] = places([1, 2, 3, 4]);
+const OWN: [u8; CELLS] = in_patch([1, 2, 3, 4]);
 /// Of the coarser ones: the first that each covers.
-const COARSER: [u8; CELLS] = places([0, 1, 3, 5]);
+const COARSER: [u8; CELLS] = in_patch([0, 1, 3, 5]);
 
 impl Finer {
     /// Calls `tell(coarser cell, finer cell)` for the coarser cells in and about a brick and the densest of those that touch
@@ -73,9 +73,14 @@ impl Finer {
 
     #[inline(always)]
     fn fill_in(&mut self, patch: &Patch) {
-        for (own, place) in self.rho[OWN_PLANE..][..CELLS].iter_mut().zip(OWN) {
-            let place = usize::from(place);
-            *own = if patch.is_coarser(place) { 0.0 } else { patch.rho[place] };
+        let rows = self.rho[OWN_PLANE..][..CELLS].chunks_exact_mut(OWN_ROW);
+        for (row, first) in rows.zip(OWN.iter().step_by(OWN_ROW)) {
+            let (rho, test) =
+                (&patch.rho[usize::from(*first)..][..OWN_ROW], &patch.test[usize::from(*first)..][..OWN_ROW]);
+            for i in 0..OWN_ROW {
+                let is_own = u32::from(test[i] >= patch.first_of_level).wrapping_neg();
+                row[i] = f32::from_bits(rho[i].to_bits() & is_own);
+            }
         }
         self.densest.fill_in_blocks::<OWN_ROW, OWN_PLANE>(&self.rho);
     }

@@ -2,7 +2,7 @@
 
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
-use crate::mesh::{Mesh, Neighbourhood, local};
+use crate::mesh::{Mesh, Neighbourhood, for_each_coarser, local};
 
 /// Side of the cube of places. The super-brick's first cell is at place 2 along each axis, so that a
 /// coarser cell that touches it lies wholly inside.
@@ -150,18 +150,18 @@ impl Surroundings {
         if of.tests.of_level(of.mesh, of.level - 1).is_empty() {
             return false;
         }
-        // The super-brick covers 2x2x2 coarser bricks; one cell of those around touches it.
-        let super_brick = of.position.map(|x| x >> 1);
-        let around = Neighbourhood::around(of.mesh, of.level - 1, super_brick);
-        let first: [i32; 3] = of.position.map(|x| 2 * (x & 1) as i32 - 1);
         let mut found = false;
-        for near in 0..64 {
-            let near = [near & 3, near >> 2 & 3, near >> 4];
-            let brick = around.brick(of.mesh, std::array::from_fn(|a| first[a] + near[a]));
-            if !brick.is_none() && of.tests.mask[brick.at()] != 0 {
-                found |= self.put_coarser_brick(of, brick.at(), near.map(|x| x as usize));
-            }
-        }
+        for_each_coarser(
+            of.mesh,
+            of.level - 1,
+            of.position,
+            #[inline(always)]
+            |near, brick| {
+                if of.tests.mask[brick.at()] != 0 {
+                    found |= self.put_coarser_brick(of, brick.at(), near);
+                }
+            },
+        );
         found
     }
 
