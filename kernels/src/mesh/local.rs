@@ -22,7 +22,7 @@ pub fn position_of(block: [u32; 3], bit: u32) -> [u32; 3] {
 
 /// Number of set bits below `bit`.
 #[inline(always)]
-pub fn rank(mask: u64, bit: u32) -> u32 {
+pub const fn rank(mask: u64, bit: u32) -> u32 {
     (mask & ((1 << bit) - 1)).count_ones()
 }
 
@@ -80,6 +80,36 @@ pub const fn facing(step: [i64; 3]) -> u64 {
         a += 1;
     }
     mask
+}
+
+/// The places that an octant of a block lies in or touches: of the block itself, and of the seven beside it at that corner.
+pub const AROUND_OCTANT: [[u64; 8]; 8] = {
+    let (mut table, mut i) = ([[u64::MAX; 8]; 8], 0);
+    while i < 3 * 64 {
+        let (axis, octant, corner) = (i / 64, i / 8 % 8, i % 8);
+        let [low, high] = match [octant >> axis & 1, corner >> axis & 1] {
+            [0, 0] => [0, 3],
+            [0, _] => [3, 4],
+            [_, 0] => [1, 4],
+            _ => [0, 1],
+        };
+        table[octant][corner] &= slab(axis, low, high);
+        i += 1;
+    }
+    table
+};
+
+/// The step from a block to one of those in [`AROUND_OCTANT`].
+#[inline(always)]
+pub const fn step_beside(octant: usize, corner: usize) -> [i64; 3] {
+    let (mut step, mut axis) = ([0; 3], 0);
+    while axis < 3 {
+        if corner >> axis & 1 == 1 {
+            step[axis] = if octant >> axis & 1 == 1 { 1 } else { -1 };
+        }
+        axis += 1;
+    }
+    step
 }
 
 /// The places whose offset along each axis is below 0 to 4.

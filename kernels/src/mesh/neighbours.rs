@@ -94,11 +94,12 @@ pub fn for_each_coarser(
     if !is_regular(mesh, level) {
         return for_each_coarser_in_small_box(mesh, level, finer, &mut visit);
     }
-    for corner in 0..8 {
-        let steps = std::array::from_fn(|a| (corner >> a & 1) * (2 * i64::from(finer[a] & 1) - 1));
+    let octant = local::bit_of(finer.map(|x| x & 1)) as usize;
+    for (corner, around) in local::AROUND_OCTANT[octant].iter().enumerate() {
+        let steps = local::step_beside(octant, corner);
         let Some(found) = super_beside(mesh, level, finer.map(|x| x >> 1), steps) else { continue };
         let found = &mesh.supers[found as usize];
-        for bit in local::bits(found.bricks & COARSER[octant_of(finer)][corner as usize]) {
+        for bit in local::bits(found.bricks & around) {
             let offset = local::offset_of(bit);
             let place = std::array::from_fn(|a| {
                 (i64::from(offset[a]) + 4 * steps[a] + 1 - 2 * i64::from(finer[a] & 1)) as usize
@@ -143,29 +144,6 @@ fn brick_in_small_box(mesh: &Mesh, level: u8, first: [u32; 3], local: [i32; 3]) 
     let wrapped = mesh.domain.wrap(level, at);
     wrapped.and_then(|p| mesh.brick_at(level, p.map(|x| x >> 2))).unwrap_or(BrickIdx::NONE)
 }
-
-/// Which eighth of its coarser super-brick a super-brick lies in.
-fn octant_of(position: [u32; 3]) -> usize {
-    let [x, y, z] = position.map(|x| (x & 1) as usize);
-    x | y << 1 | z << 2
-}
-
-/// The bricks that an eighth of a super-brick lies in or touches: of that super-brick, and of those beside it.
-const COARSER: [[u64; 8]; 8] = {
-    let (mut table, mut i) = ([[u64::MAX; 8]; 8], 0);
-    while i < 3 * 64 {
-        let (axis, octant, corner) = (i / 64, i / 8 % 8, i % 8);
-        let [low, high] = match [octant >> axis & 1, corner >> axis & 1] {
-            [0, 0] => [0, 3],
-            [0, _] => [3, 4],
-            [_, 0] => [1, 4],
-            _ => [0, 1],
-        };
-        table[octant][corner] &= local::slab(axis, low, high);
-        i += 1;
-    }
-    table
-};
 
 /// The bricks of the super-brick in each slot that are in the middle one or next to it.
 const NEAR: [u64; 27] = {

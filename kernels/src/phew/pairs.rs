@@ -26,11 +26,11 @@ struct Contact {
     pair: u64,
     /// Nearly its saddle times a constant.
     rough: f32,
-    /// Its cells, that of the smaller index first.
-    cells: [u32; 2],
+    /// Its cells, that of the smaller index above: one number, as a branch would choose between arrays.
+    cells: u64,
 }
 
-const FREE: Contact = Contact { pair: 0, rough: 0.0, cells: [0; 2] };
+const FREE: Contact = Contact { pair: 0, rough: 0.0, cells: 0 };
 
 /// Number of places, a power of two: more than the pairs that are being completed at a time, and in a core's own cache.
 const PLACES: usize = 1 << 12;
@@ -56,8 +56,8 @@ impl Pairs {
     #[inline(always)]
     pub fn push(&mut self, peaks: [PeakIdx; 2], rough: f32, cells: [TestIdx; 2]) {
         let ([a, b], [at_a, at_b]) = (peaks.map(|p| p.0), cells.map(|c| c.0));
-        let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
-        let cells = select_unpredictable(a < b, [at_a, at_b], [at_b, at_a]);
+        let pair = both(a.min(b), a.max(b));
+        let cells = select_unpredictable(a < b, both(at_a, at_b), both(at_b, at_a));
         let place = (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros())) as usize;
         let old = self.places[place];
         let is_same = old.pair == pair;
@@ -78,8 +78,7 @@ impl Pairs {
         let left = self.places.iter().filter(|contact| contact.pair != FREE.pair);
         let all = self.aside[..self.n_aside].iter().chain(left);
         self.edges.extend(all.map(|contact| {
-            let peaks = [(contact.pair >> 32) as u32, contact.pair as u32].map(PeakIdx);
-            let cells = contact.cells.map(TestIdx);
+            let (peaks, cells) = (apart(contact.pair).map(PeakIdx), apart(contact.cells).map(TestIdx));
             Edge { saddle: saddle(cells), peaks, cells }
         }));
         self.places.fill(FREE);
@@ -95,4 +94,14 @@ impl Pairs {
     pub fn clear(&mut self) {
         self.edges.clear();
     }
+}
+
+#[inline(always)]
+fn both(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
+}
+
+#[inline(always)]
+fn apart(both: u64) -> [u32; 2] {
+    [(both >> 32) as u32, both as u32]
 }

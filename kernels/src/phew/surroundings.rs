@@ -12,7 +12,7 @@ const WIDE_PLANE: usize = WIDE * WIDE;
 /// Number of places.
 const CUBE: usize = WIDE * WIDE_PLANE;
 
-/// The test cells in and next to a super-brick; density (in single precision) 0 where there is none. A coarser cell stands
+/// The test cells in and next to the bricks of a super-brick; density (in single precision) 0 where there is none. A coarser cell stands
 /// at every place that it covers.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
@@ -43,11 +43,60 @@ const SPOT: [u16; 64] = {
     table
 };
 
-/// The part of a brick that touches the super-brick, by the brick's place along each axis: 0 to `last`, of which these two
+/// For each mask of an oct, which of its cells stands at each of the eight places; 0 where there is none.
+const RANKS: [[u8; 8]; 256] = {
+    let (mut table, mut i) = ([[0; 8]; 256], 0);
+    while i < 256 * 8 {
+        let (mask, bit) = (i / 8, i % 8);
+        if mask >> bit & 1 == 1 {
+            table[mask][bit] = local::rank(mask as u64, bit as u32) as u8;
+        }
+        i += 1;
+    }
+    table
+};
+
+/// The first bits of the octs in which bits of `mask` are set.
+#[inline(always)]
+fn octs_in(mask: u64) -> impl Iterator<Item = u32> {
+    let pairs = mask | mask >> 1;
+    let fours = pairs | pairs >> 2;
+    local::bits((fours | fours >> 4) & 0x0101_0101_0101_0101)
+}
+
+/// The part of a brick that touches the super-brick, by the brick's place along each axis: 0 to 5, of which these two
 /// are beside it.
 #[inline(always)]
-fn visible(place: [usize; 3], last: usize) -> u64 {
-    local::facing(place.map(|x| i64::from(x == last) - i64::from(x == 0)))
+fn visible(place: [usize; 3]) -> u64 {
+    local::facing(place.map(|x| i64::from(x == 5) - i64::from(x == 0)))
+}
+
+/// The places in a super-brick and the coarser bricks around it at which the coarser bricks are that each brick lies in
+/// or touches: its own, and those of [`local::AROUND_OCTANT`].
+const COARSER: [[u8; 8]; 64] = {
+    let (mut table, mut i) = ([[0; 8]; 64], 0);
+    while i < 8 * 64 {
+        let (bit, corner) = (i / 8, i % 8);
+        let step = local::step_beside(bit % 8, corner);
+        let own = [bit >> 3 & 1, bit >> 4 & 1, bit >> 5 & 1];
+        let at = [own[0] as i64 + step[0], own[1] as i64 + step[1], own[2] as i64 + step[2]];
+        table[bit][corner] = ((at[0] + 1) + 4 * (at[1] + 1) + 16 * (at[2] + 1)) as u8;
+        i += 1;
+    }
+    table
+};
+
+/// For each of the 4x4x4 coarser bricks in and around a super-brick the cells that the given bricks lie in or touch.
+#[inline(always)]
+fn needed(bricks: u64) -> [u64; 64] {
+    let mut needed = [0; 64];
+    for bit in local::bits(bricks) {
+        let (places, cells) = (COARSER[bit as usize], local::AROUND_OCTANT[bit as usize % 8]);
+        for (place, cells) in places.into_iter().zip(cells) {
+            needed[usize::from(place)] |= cells;
+        }
+    }
+    needed
 }
 
 /// What is gathered, and for which super-brick.
@@ -63,6 +112,8 @@ pub struct Wanted<'a> {
     pub level: u8,
     /// Position of the super-brick.
     pub position: [u32; 3],
+    /// Those of its bricks that have test cells.
+    pub bricks: u64,
 }
 
 impl Surroundings {
@@ -105,33 +156,28 @@ impl Surroundings {
     #[inline(always)]
     fn put_brick(&mut self, of: Wanted, brick: usize, place: [usize; 3]) {
         let (first, mask) = (of.tests.first[brick], of.tests.mask[brick]);
-        let seen = mask & visible(place, 5);
+        let seen = mask & visible(place);
         // The brick's first cell lies at 4 place - 2 along each axis.
         let corner = (place[0] + WIDE * place[1] + WIDE_PLANE * place[2]) * 4;
         let spot = |bit: u32| corner + usize::from(SPOT[bit as usize]) - 2 * (1 + WIDE + WIDE_PLANE);
-        if mask == u64::MAX {
-            for oct in (0..64).step_by(8).filter(|oct| seen >> oct & 0xff != 0) {
-                self.put_oct(of, spot(oct), first + oct);
-            }
-        } else if seen == mask {
-            for (n, bit) in local::bits(mask).enumerate() {
-                self.put(of, spot(bit), first + n as u32);
-            }
-        } else {
-            for bit in local::bits(seen) {
-                self.put(of, spot(bit), first + local::rank(mask, bit));
-            }
+        for oct in octs_in(seen) {
+            self.put_oct(of, spot(oct), first + local::rank(mask, oct), (mask >> oct) as u8);
         }
     }
 
-    /// Eight cells that follow each other. Some may lie a place beyond those that touch the super-brick, where nobody looks.
+    /// The cells of an oct, which follow each other from `first` on, by their mask. Some may lie a place beyond those that touch
+    /// the super-brick, where nobody looks.
     #[inline(always)]
-    fn put_oct(&mut self, of: Wanted, spot: usize, first: u32) {
-        put_pairs(&mut self.rho, spot, of.tests.narrow_oct(first));
-        put_pairs(&mut self.test, spot, std::array::from_fn(|i| first + i as u32));
+    fn put_oct(&mut self, of: Wanted, spot: usize, first: u32, mask: u8) {
+        let ranks = &RANKS[usize::from(mask)];
+        let rho = of.tests.narrow_oct(first);
+        let is_cell = |i: usize| u32::from(mask >> i & 1).wrapping_neg();
+        let rho = std::array::from_fn(|i| f32::from_bits(rho[usize::from(ranks[i])].to_bits() & is_cell(i)));
+        put_pairs(&mut self.rho, spot, rho);
+        put_pairs(&mut self.test, spot, std::array::from_fn(|i| first + u32::from(ranks[i])));
         if let Some(labels) = of.labels {
-            let labels = &labels[first as usize..][..8];
-            put_pairs(&mut self.label, spot, std::array::from_fn(|i| labels[i].0));
+            let labels = eight(labels, first, PeakIdx(0));
+            put_pairs(&mut self.label, spot, std::array::from_fn(|i| labels[usize::from(ranks[i])].0));
         }
     }
 
@@ -150,6 +196,7 @@ impl Surroundings {
         if of.tests.of_level(of.mesh, of.level - 1).is_empty() {
             return false;
         }
+        let needed = needed(of.bricks);
         let mut found = false;
         for_each_coarser(
             of.mesh,
@@ -157,22 +204,23 @@ impl Surroundings {
             of.position,
             #[inline(always)]
             |near, brick| {
-                if of.tests.mask[brick.at()] != 0 {
-                    found |= self.put_coarser_brick(of, brick.at(), near);
+                let needed = needed[near[0] + 4 * near[1] + 16 * near[2]];
+                if of.tests.mask[brick.at()] & needed != 0 {
+                    self.put_coarser_brick(of, brick.at(), near, needed);
+                    found = true;
                 }
             },
         );
         found
     }
 
-    /// The cells of a coarser brick, at `near` (0 to 3) along each axis, that touch the super-brick.
+    /// The needed cells of a coarser brick, at `near` (0 to 3) along each axis.
     #[inline(always)]
-    fn put_coarser_brick(&mut self, of: Wanted, brick: usize, near: [usize; 3]) -> bool {
+    fn put_coarser_brick(&mut self, of: Wanted, brick: usize, near: [usize; 3], needed: u64) {
         let (first, mask) = (of.tests.first[brick], of.tests.mask[brick]);
-        let seen = mask & visible(near, 3);
         // The coarser brick's first cell lies at 8 near - 6 along each axis.
         let corner = (near[0] + WIDE * near[1] + WIDE_PLANE * near[2]) * 8;
-        for bit in local::bits(seen) {
+        for bit in local::bits(mask & needed) {
             let test = first + local::rank(mask, bit);
             let spot = corner + 2 * usize::from(SPOT[bit as usize]) - 6 * (1 + WIDE + WIDE_PLANE);
             put_pairs(&mut self.rho, spot, [of.tests.narrow(test); 8]);
@@ -181,7 +229,6 @@ impl Surroundings {
                 put_pairs(&mut self.label, spot, [labels[test as usize].0; 8]);
             }
         }
-        seen != 0
     }
 
     /// Cells coarser by `up` levels, for meshes that are not known to be graded and for narrow boxes.
@@ -235,6 +282,21 @@ impl Surroundings {
             }
         }
     }
+}
+
+/// Eight values from `first` on, and `none` beyond the last.
+#[inline(always)]
+pub fn eight<T: Copy>(all: &[T], first: u32, none: T) -> [T; 8] {
+    let all = &all[first as usize..];
+    match all.first_chunk() {
+        Some(eight) => *eight,
+        None => last_of_eight(all, none),
+    }
+}
+
+#[cold]
+fn last_of_eight<T: Copy>(all: &[T], none: T) -> [T; 8] {
+    std::array::from_fn(|i| all.get(i).copied().unwrap_or(none))
 }
 
 /// Writes the values at 2x2x2 places, of which the first is `spot`.

@@ -1,7 +1,8 @@
 //! Test cells: the leaves above the density threshold, numbered in the order of the cells.
 
+use super::surroundings::eight;
 use crate::ids::TestIdx;
-use crate::mesh::{Brick, Mesh, local};
+use crate::mesh::{Brick, Mesh, SuperBrick, local};
 use crate::wide::larger;
 use std::ops::Range;
 
@@ -60,10 +61,10 @@ impl TestCells {
         self.narrowed(self.rho[test as usize])
     }
 
-    /// The same of eight test cells.
+    /// The same of eight test cells, anything beyond the last.
     #[inline(always)]
     pub fn narrow_oct(&self, first: u32) -> [f32; 8] {
-        let rho = &self.rho[first as usize..][..8];
+        let rho = eight(&self.rho, first, 0.0);
         std::array::from_fn(|i| self.narrowed(rho[i]))
     }
 
@@ -92,6 +93,14 @@ impl TestCells {
     /// The test cells of a run of bricks.
     pub fn of_bricks(&self, bricks: Range<usize>) -> Range<usize> {
         self.first[bricks.start] as usize..self.first[bricks.end] as usize
+    }
+
+    /// Those bricks of a super-brick that have test cells.
+    #[inline(always)]
+    pub fn bricks_in(&self, super_brick: &SuperBrick) -> u64 {
+        let masks = &self.mask[super_brick.first as usize..];
+        let bits = local::bits(super_brick.bricks).zip(masks);
+        bits.fold(0, |bricks, (bit, mask)| bricks | u64::from(*mask != 0) << bit)
     }
 
     /// The test cells of a run of super-bricks, at least one.
