@@ -40,6 +40,17 @@ pub fn bits(mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
+/// One bit for each flag, which is 0 or 1.
+#[inline(always)]
+pub fn bits_of(flags: &[u8; 64]) -> u64 {
+    let eight = |flags: &[u8]| {
+        let bytes = u64::from_le_bytes(flags.try_into().unwrap_or_default());
+        // The lowest bits of the eight bytes come to stand next to each other in the highest.
+        bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    flags.chunks_exact(8).map(eight).rev().fold(0, |bits, eight| bits << 8 | eight)
+}
+
 /// The place of the `n`-th set bit, from 0 and below 64; 64 if there are no more than `n`.
 #[inline]
 pub fn nth_set_bit(mask: u64, n: u32) -> u32 {
@@ -183,6 +194,7 @@ mod tests {
             let places: Vec<u32> = (0..64).map(|n| nth_set_bit(mask, n)).collect();
             let expected = bits(mask).chain(std::iter::repeat(64)).take(64);
             assert!(expected.eq(places), "{mask:x}");
+            assert_eq!(bits_of(&std::array::from_fn(|bit| (mask >> bit) as u8 & 1)), mask);
         }
     }
 }

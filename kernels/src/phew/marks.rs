@@ -9,8 +9,9 @@
 //! What is compared are 16-bit numbers, twice as many at a time as the densities and labels that they stand for: see
 //! [`super::shorts`].
 
-use super::patch::{CORE, LEN, PLACE, PLANE, Patch, ROW};
+use super::patch::{CORE, LEN, OWN, PLACE, PLANE, Patch, ROW};
 use super::shorts::{N, Numbers, SPAN, Shorts};
+use crate::mesh::local;
 use crate::wide::larger;
 
 /// The 13 directions in which contacts are looked for, x, y, z.
@@ -39,6 +40,8 @@ pub struct Marks {
     same: Bits,
     /// The other way, to coarser cells, whose own patches do not look back at finer ones.
     coarser: Bits,
+    /// The own cells that have any, in the order of [`OWN`].
+    pub cells: u64,
 }
 
 impl Marks {
@@ -220,7 +223,7 @@ impl Marker {
             self.rise::<1, ROW, SHORT>();
             self.rise::<2, PLANE, SHORT>();
         }
-        let mut marks = Marks { same: [0; SPAN], coarser: [0; SPAN] };
+        let mut marks = Marks { same: [0; SPAN], coarser: [0; SPAN], cells: 0 };
         if patch.has_coarser {
             for i in 0..LEN {
                 let coarser = u16::from(patch.test[i] < patch.first_of_level).wrapping_neg();
@@ -234,7 +237,23 @@ impl Marker {
         for (bit, way) in WAYS[..13].iter().enumerate() {
             self.mark_way::<SHORT>(way, 1 << bit, &self.rises, &mut marks.same);
         }
+        marks.cells = self.marked(&marks);
         marks
+    }
+
+    /// The own cells that are marked.
+    #[inline(always)]
+    fn marked(&self, marks: &Marks) -> u64 {
+        let rises = &self.rises[CORE..][..SPAN];
+        let (mut any, mut own) = ([0; SPAN], [0; 64]);
+        for i in 0..SPAN {
+            let is_own = rises[i] & COARSER != COARSER;
+            any[i] = u8::from(is_own & (marks.same[i] | marks.coarser[i] != 0));
+        }
+        for (row, first) in own.chunks_exact_mut(4).zip(OWN.iter().step_by(4)) {
+            row.copy_from_slice(&any[usize::from(*first) - CORE..][..4]);
+        }
+        local::bits_of(&own)
     }
 
     #[inline(always)]

@@ -53,6 +53,19 @@ pub const PLACE: [u8; 64] = {
     table
 };
 
+/// The places of 4x4x4 cells, x fastest, by theirs along each axis of the patch.
+pub const fn places_of(along: [usize; 4]) -> [u8; 64] {
+    let (mut table, mut i) = ([0; 64], 0);
+    while i < 64 {
+        table[i] = (GUARD + along[i / 16] * PLANE + along[i / 4 % 4] * ROW + along[i % 4]) as u8;
+        i += 1;
+    }
+    table
+}
+
+/// Those of the cells of the brick itself.
+pub const OWN: [u8; 64] = places_of([1, 2, 3, 4]);
+
 impl Patch {
     /// No cells.
     pub const EMPTY: Self = Self {

@@ -7,7 +7,7 @@
 
 use super::Rules;
 use super::densest::Densest;
-use super::patch::{CORE, PLANE, Patch, ROW};
+use super::patch::{OWN, Patch, places_of};
 use super::tests::TestCells;
 use crate::ids::TestIdx;
 use crate::mesh::{Mesh, local};
@@ -37,22 +37,8 @@ impl Default for Finer {
     }
 }
 
-/// The places of 4x4x4 cells in a patch, by theirs along an axis.
-const fn in_patch(along: [usize; 4]) -> [u8; CELLS] {
-    let mut table = [0; CELLS];
-    let mut i = 0;
-    while i < CELLS {
-        let [x, y, z] = [along[i % 4], along[i / 4 % 4], along[i / 16]];
-        table[i] = (CORE - ROW - PLANE + x + ROW * y + PLANE * z) as u8;
-        i += 1;
-    }
-    table
-}
-
-/// Of the own cells.
-const OWN: [u8; CELLS] = in_patch([1, 2, 3, 4]);
-/// Of the coarser ones: the first that each covers.
-const COARSER: [u8; CELLS] = in_patch([0, 1, 3, 5]);
+/// The first place in the patch that each of the coarser cells covers.
+const COARSER: [u8; CELLS] = places_of([0, 1, 3, 5]);
 
 impl Finer {
     /// Calls `tell(coarser cell, finer cell)` for the coarser cells in and about a brick and the densest of those that touch
@@ -94,7 +80,7 @@ impl Finer {
             let is_cell = patch.is_coarser(place) & (patch.rho[place] > 0.0);
             *hears = u8::from(is_cell & (self.densest.value(i + OWN_PLANE) >= patch.rho[place]));
         }
-        packed(&hears)
+        local::bits_of(&hears)
     }
 
     #[cold]
@@ -108,17 +94,6 @@ impl Finer {
             }
         }
     }
-}
-
-/// One bit for each flag, which is 0 or 1.
-#[inline(always)]
-fn packed(flags: &[u8; CELLS]) -> u64 {
-    let eight = |flags: &[u8]| {
-        let bytes = u64::from_le_bytes(flags.try_into().unwrap_or_default());
-        // The lowest bits of the eight bytes come to stand next to each other in the highest.
-        bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
-    };
-    flags.chunks_exact(8).map(eight).rev().fold(0, |bits, eight| bits << 8 | eight)
 }
 
 /// Lets `up[cell]` be `candidate` if that is the better one, whoever else tries at the same time.

@@ -9,7 +9,7 @@
 use super::ascent::for_each_patch;
 use super::marks::{Marker, Marks, OFFSETS};
 use super::pairs::Pairs;
-use super::patch::{PLACE, Patch};
+use super::patch::{OWN, Patch};
 use super::tests::TestCells;
 use crate::ids::PeakIdx;
 use crate::mesh::{Mesh, local};
@@ -42,7 +42,7 @@ pub fn contacts(
                 supers,
                 #[inline(always)]
                 |brick, patch| {
-                    let n = list(tests.mask[brick], &marker.mark(patch), &mut listed);
+                    let n = list(&marker.mark(patch), &mut listed);
                     out.reserve(n);
                     for &(place, direction) in &listed[..n] {
                         let place = usize::from(place);
@@ -67,10 +67,10 @@ const AT_ONCE: usize = 4;
 
 /// Lists the contacts of the cells of a brick: place and direction. Their number.
 #[inline(always)]
-fn list(cells: u64, found: &Marks, out: &mut [(u8, u8); LISTED]) -> usize {
+fn list(found: &Marks, out: &mut [(u8, u8); LISTED]) -> usize {
     let mut n = 0;
-    for bit in local::bits(cells) {
-        let place = PLACE[bit as usize];
+    for cell in local::bits(found.cells) {
+        let place = OWN[cell as usize];
         let mut left = found.at(usize::from(place));
         let end = n + left.count_ones() as usize;
         loop {
