@@ -9,7 +9,8 @@ use std::hint::select_unpredictable;
 ///
 /// Each pair of patches has one place, which it may have to share: who comes later drives out who was there, to
 /// be kept aside. Neighbouring cells touch the same patches, so a pair is mostly driven out once it is complete. What to do
-/// with a contact is not to be foreseen, hence nothing here branches on it.
+/// with a contact is not to be foreseen, hence nothing here branches on it: what is chosen between are whole numbers, of which
+/// processors have such an instruction.
 #[derive(Debug)]
 pub struct Pairs {
     places: Vec<Contact>,
@@ -24,13 +25,13 @@ pub struct Pairs {
 struct Contact {
     /// The two peaks, the smaller index above; 0 where there is none.
     pair: u64,
-    /// Nearly its saddle times a constant.
-    rough: f32,
-    /// Its cells, that of the smaller index above: one number, as a branch would choose between arrays.
+    /// Nearly its saddle times a constant: the bits of a number in single precision.
+    rough: u32,
+    /// Its cells, that of the smaller index above.
     cells: u64,
 }
 
-const FREE: Contact = Contact { pair: 0, rough: 0.0, cells: 0 };
+const FREE: Contact = Contact { pair: 0, rough: 0, cells: 0 };
 
 /// Number of places, a power of two: more than the pairs that are being completed at a time, and in a core's own cache.
 const PLACES: usize = 1 << 12;
@@ -61,11 +62,12 @@ impl Pairs {
         let place = (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros())) as usize;
         let old = self.places[place];
         let is_same = old.pair == pair;
-        let (is_lower, is_higher) = (rough * STRICTLY < old.rough, old.rough * STRICTLY < rough);
+        let old_rough = f32::from_bits(old.rough);
+        let (is_lower, is_higher) = (rough * STRICTLY < old_rough, old_rough * STRICTLY < rough);
         let stays = is_same & is_lower;
         self.places[place] = Contact {
             pair,
-            rough: select_unpredictable(stays, old.rough, rough),
+            rough: select_unpredictable(stays, old.rough, rough.to_bits()),
             cells: select_unpredictable(stays, old.cells, cells),
         };
         let is_needed = (old.pair != FREE.pair) & !(is_same & (is_lower | is_higher));
