@@ -28,13 +28,13 @@ impl<const N: usize> Default for Densest<N> {
 }
 
 impl<const N: usize> Densest<N> {
-    /// Those of `rho`, but for places without a plane before or behind them.
+    /// Those of `rho`, but for the first and the last plane.
     #[inline(always)]
     pub fn fill_in(&mut self, rho: &[f32; N]) {
         let all = |_| u32::MAX;
-        self.x.fill_in::<1>(rho, const { &places() }, all);
-        self.xy.fill_in::<ROW>(&self.x.value, &self.x.at, all);
-        self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at, all);
+        self.x.fill_in::<1, PLANE>(rho, const { &places() }, all);
+        self.xy.fill_in::<ROW, PLANE>(&self.x.value, &self.x.at, all);
+        self.xyz.fill_in::<PLANE, PLANE>(&self.xy.value, &self.xy.at, all);
     }
 
     /// Those in blocks of four places along each axis that follow a plane of nothing. The first and the last place along an axis
@@ -43,9 +43,9 @@ impl<const N: usize> Densest<N> {
     pub fn fill_in_blocks<const ROW: usize, const PLANE: usize>(&mut self, rho: &[f32; N]) {
         let [along_x, along_y, along_z]: [&[u32; N]; 3] =
             const { [&inner(1, PLANE), &inner(ROW, PLANE), &inner(PLANE, PLANE)] };
-        self.x.fill_in::<1>(rho, const { &places() }, |i| along_x[i]);
-        self.xy.fill_in::<ROW>(&self.x.value, &self.x.at, |i| along_y[i]);
-        self.xyz.fill_in::<PLANE>(&self.xy.value, &self.xy.at, |i| along_z[i]);
+        self.x.fill_in::<1, PLANE>(rho, const { &places() }, |i| along_x[i]);
+        self.xy.fill_in::<ROW, PLANE>(&self.x.value, &self.x.at, |i| along_y[i]);
+        self.xyz.fill_in::<PLANE, PLANE>(&self.xy.value, &self.xy.at, |i| along_z[i]);
     }
 
     /// The maximum around a place.
@@ -65,13 +65,13 @@ impl<const N: usize> Densest<N> {
 impl<const N: usize> Maxima<N> {
     /// From those of two axes. Of the bits of the neighbours of a place only those in `looks` count.
     #[inline(always)]
-    fn fill_in<const OFFSET: usize>(
+    fn fill_in<const OFFSET: usize, const GUARD: usize>(
         &mut self,
         value: &[f32; N],
         at: &[u32; N],
         looks: impl Fn(usize) -> u32,
     ) {
-        for i in OFFSET..N - OFFSET {
+        for i in GUARD..N - GUARD {
             let seen = |place: usize| (f32::from_bits(value[place].to_bits() & looks(i)), at[place]);
             let before_and_here = greater(seen(i - OFFSET), (value[i], at[i]));
             (self.value[i], self.at[i]) = greater(before_and_here, seen(i + OFFSET));

@@ -9,8 +9,8 @@
 //! What is compared are 16-bit numbers, twice as many at a time as the densities and labels that they stand for: see
 //! [`super::shorts`].
 
-use super::patch::{CORE, LEN, OWN, PLACE, PLANE, Patch, ROW};
-use super::shorts::{N, Numbers, SPAN, Shorts};
+use super::patch::{CORE, LEN, OWN, PLACE, PLANE, Patch, ROW, WHOLE};
+use super::shorts::{Numbers, SPAN, Shorts};
 use crate::mesh::local;
 use crate::wide::larger;
 
@@ -79,7 +79,7 @@ const COARSER: u16 = 0x3f << STAYS;
 
 /// The steps from each cell of the brick that stay in its oct.
 const STAYING: Numbers = {
-    let (mut table, mut bit) = ([0; N], 0);
+    let (mut table, mut bit) = ([0; LEN], 0);
     while bit < 64 {
         let mut axis = 0;
         while axis < 3 {
@@ -196,7 +196,7 @@ pub struct Marker {
 
 impl Default for Marker {
     fn default() -> Self {
-        let [rises, coarser] = [[CLOSED; N]; 2];
+        let [rises, coarser] = [[CLOSED; LEN]; 2];
         Self { shorts: Shorts::default(), boxes: BoxMaxima::default(), rises, coarser }
     }
 }
@@ -215,17 +215,10 @@ impl Marker {
     #[inline(always)]
     fn mark_all<const SHORT: bool>(&mut self, patch: &Patch) -> Marks {
         self.boxes.fill_in(&self.shorts.rho);
-        for i in 0..N {
-            self.rises[i] = if self.shorts.rho[i] > 0 { STAYING[i] } else { CLOSED };
-        }
-        if self.shorts.tells_sums_apart {
-            self.rise::<0, 1, SHORT>();
-            self.rise::<1, ROW, SHORT>();
-            self.rise::<2, PLANE, SHORT>();
-        }
+        self.rise::<SHORT>();
         let mut marks = Marks { same: [0; SPAN], coarser: [0; SPAN], cells: 0 };
         if patch.has_coarser {
-            for i in 0..LEN {
+            for i in WHOLE {
                 let coarser = u16::from(patch.test[i] < patch.first_of_level).wrapping_neg();
                 self.rises[i] |= COARSER & coarser;
                 self.coarser[i] = self.rises[i] | CLOSED & !coarser;
@@ -256,19 +249,23 @@ impl Marker {
         local::bits_of(&own)
     }
 
+    /// Whether each place is one of a cell, and where it has denser ones of its patch beside it.
     #[inline(always)]
-    fn rise<const AXIS: usize, const OFFSET: usize, const SHORT: bool>(&mut self) {
-        let [forth, back] = const { step(AXIS) };
+    fn rise<const SHORT: bool>(&mut self) {
         let Shorts { rho, above, label, label_high, .. } = &self.shorts;
-        let is_same =
-            |a: usize, b: usize| (label[a] == label[b]) & (SHORT | (label_high[a] == label_high[b]));
-        for i in 0..N - OFFSET {
-            let is_rise = is_same(i, i + OFFSET) & (rho[i + OFFSET] > above[i]);
-            self.rises[i] |= if is_rise { forth } else { 0 };
-        }
-        for i in OFFSET..N {
-            let is_rise = is_same(i, i - OFFSET) & (rho[i - OFFSET] > above[i]);
-            self.rises[i] |= if is_rise { back } else { 0 };
+        let counts = if self.shorts.tells_sums_apart { u16::MAX } else { 0 };
+        for i in WHOLE {
+            let is_rise = |there: usize| {
+                let is_same = (label[i] == label[there]) & (SHORT | (label_high[i] == label_high[there]));
+                u16::from(is_same & (rho[there] > above[i])).wrapping_neg()
+            };
+            let mut rises = 0;
+            for (axis, offset) in [1, ROW, PLANE].into_iter().enumerate() {
+                let [forth, back] = step(axis);
+                rises |= is_rise(i + offset) & forth | is_rise(i - offset) & back;
+            }
+            let no_cell = u16::from(rho[i] == 0).wrapping_neg();
+            self.rises[i] = rises & counts | STAYING[i] | CLOSED & no_cell;
         }
     }
 
@@ -305,49 +302,36 @@ struct BoxMaxima {
     x2y3: Numbers,
     x3y2: Numbers,
     x3y3: Numbers,
-    /// By [`shape`]; the last has none, as no contact is between a cell and itself.
-    of_shape: [Numbers; 7],
+    /// By [`shape`].
+    of_shape: [Numbers; 8],
 }
 
 impl Default for BoxMaxima {
     fn default() -> Self {
-        let [x2, x3, x2y2, x2y3, x3y2, x3y3] = [[0; N]; 6];
-        Self { x2, x3, x2y2, x2y3, x3y2, x3y3, of_shape: [[0; N]; 7] }
+        let [x2, x3, x2y2, x2y3, x3y2, x3y3] = [[0; LEN]; 6];
+        Self { x2, x3, x2y2, x2y3, x3y2, x3y3, of_shape: [[0; LEN]; 8] }
     }
 }
 
 impl BoxMaxima {
     #[inline(always)]
     fn fill_in(&mut self, rho: &Numbers) {
-        max2::<1>(rho, &mut self.x2);
-        max3::<1>(rho, &mut self.x3);
-        max2::<ROW>(&self.x2, &mut self.x2y2);
-        max3::<ROW>(&self.x2, &mut self.x2y3);
-        max2::<ROW>(&self.x3, &mut self.x3y2);
-        max3::<ROW>(&self.x3, &mut self.x3y3);
-        let [b222, b322, b232, b332, b223, b323, b233] = &mut self.of_shape;
-        max2::<PLANE>(&self.x2y2, b222);
-        max2::<PLANE>(&self.x3y2, b322);
-        max2::<PLANE>(&self.x2y3, b232);
-        max2::<PLANE>(&self.x3y3, b332);
-        max3::<PLANE>(&self.x2y2, b223);
-        max3::<PLANE>(&self.x3y2, b323);
-        max3::<PLANE>(&self.x2y3, b233);
+        let [b222, b322, b232, b332, b223, b323, b233, b333] = &mut self.of_shape;
+        maxima::<1>(rho, &mut self.x2, &mut self.x3);
+        maxima::<ROW>(&self.x2, &mut self.x2y2, &mut self.x2y3);
+        maxima::<ROW>(&self.x3, &mut self.x3y2, &mut self.x3y3);
+        maxima::<PLANE>(&self.x2y2, b222, b223);
+        maxima::<PLANE>(&self.x3y2, b322, b323);
+        maxima::<PLANE>(&self.x2y3, b232, b233);
+        maxima::<PLANE>(&self.x3y3, b332, b333);
     }
 }
 
-/// The larger of each place and the one `OFFSET` further.
+/// The larger of each place and the one `OFFSET` further, and the largest of these and the one `OFFSET` before.
 #[inline(always)]
-fn max2<const OFFSET: usize>(numbers: &Numbers, out: &mut Numbers) {
-    for i in 0..N - OFFSET {
-        out[i] = larger(numbers[i], numbers[i + OFFSET]);
-    }
-}
-
-/// The largest of each place and the ones `OFFSET` before and after it.
-#[inline(always)]
-fn max3<const OFFSET: usize>(numbers: &Numbers, out: &mut Numbers) {
-    for i in OFFSET..N - OFFSET {
-        out[i] = larger(larger(numbers[i - OFFSET], numbers[i]), numbers[i + OFFSET]);
+fn maxima<const OFFSET: usize>(numbers: &Numbers, of_two: &mut Numbers, of_three: &mut Numbers) {
+    for i in WHOLE {
+        of_two[i] = larger(numbers[i], numbers[i + OFFSET]);
+        of_three[i] = larger(of_two[i], numbers[i - OFFSET]);
     }
 }

@@ -4,15 +4,18 @@ use super::surroundings::{Surroundings, WIDE};
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::Mesh;
+use std::ops::Range;
 
 /// Offset between neighbours along y.
 pub const ROW: usize = 6;
 /// Offset between neighbours along z.
 pub const PLANE: usize = 36;
-/// Places before the first and after the last, so that no offset leaves the array.
-const GUARD: usize = 8;
+/// Places before the first and after the last, so that no step leaves the array.
+const GUARD: usize = PLANE;
+/// All places, and on to whole vectors.
+pub const WHOLE: Range<usize> = GUARD..GUARD + (6 * PLANE).next_multiple_of(32);
 /// Length of the arrays.
-pub const LEN: usize = GUARD + 6 * PLANE + GUARD;
+pub const LEN: usize = WHOLE.end + GUARD;
 /// The span of places that covers the brick itself in planes 1 to 4: first place and length a plane.
 pub const CORE: usize = GUARD + PLANE + ROW;
 /// Length of the core's span within one plane.
@@ -137,7 +140,7 @@ impl Patch {
     #[inline(always)]
     pub fn any_coarser(&self) -> bool {
         let mut any = false;
-        for i in 0..LEN {
+        for i in WHOLE {
             any |= (self.rho[i] > 0.0) & (self.test[i] < self.first_of_level);
         }
         any

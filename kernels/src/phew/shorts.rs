@@ -1,14 +1,12 @@
 //! Densities and labels of a patch as 16-bit numbers that compare as they do.
 
-use super::patch::{LEN, Patch};
+use super::patch::{LEN, Patch, WHOLE};
 
 /// Places from the first of the core on that are looked at together: to the last, and on to whole vectors.
 pub const SPAN: usize = 160;
-/// Length of the arrays: that of a patch's, and what spans reach beyond.
-pub const N: usize = LEN + 24;
 
 /// One number a place.
-pub type Numbers = [u16; N];
+pub type Numbers = [u16; LEN];
 
 /// Of bits of a density in single precision, how many are never told apart: one density exceeds another by more than
 /// [`STRICTLY`](super::saddle::STRICTLY) if its number without them exceeds the other's by two.
@@ -36,7 +34,7 @@ pub struct Shorts {
 
 impl Default for Shorts {
     fn default() -> Self {
-        let [rho, above, label, label_high] = [[0; N]; 4];
+        let [rho, above, label, label_high] = [[0; LEN]; 4];
         Self { rho, above, label, label_high, labels_are_short: false, tells_sums_apart: false }
     }
 }
@@ -48,7 +46,7 @@ impl Shorts {
         let [low, high] = range(patch, |i| patch.rho[i].to_bits());
         self.tells_sums_apart = f32::from_bits(high) <= FAR * f32::from_bits(low);
         let shift = (u32::BITS - (high - low).leading_zeros()).saturating_sub(u16::BITS).max(LEAST_SHIFT);
-        for i in 0..LEN {
+        for i in WHOLE {
             // The bits of positive numbers ascend as they do.
             let number = (patch.rho[i].to_bits().wrapping_sub(low) >> shift).saturating_add(1);
             let number = number.min(u32::from(u16::MAX)) as u16;
@@ -57,11 +55,11 @@ impl Shorts {
         }
         let [first, last] = range(patch, |i| patch.label[i]);
         self.labels_are_short = last - first <= u32::from(u16::MAX);
-        for i in 0..LEN {
+        for i in WHOLE {
             self.label[i] = patch.label[i].wrapping_sub(first) as u16;
         }
         if !self.labels_are_short {
-            for i in 0..LEN {
+            for i in WHOLE {
                 self.label_high[i] = (patch.label[i].wrapping_sub(first) >> u16::BITS) as u16;
             }
         }
@@ -72,7 +70,7 @@ impl Shorts {
 #[inline(always)]
 fn range(patch: &Patch, number: impl Fn(usize) -> u32) -> [u32; 2] {
     let (mut least, mut greatest) = (u32::MAX, 0);
-    for i in 0..LEN {
+    for i in WHOLE {
         let is_cell = patch.rho[i] > 0.0;
         least = least.min(if is_cell { number(i) } else { u32::MAX });
         greatest = greatest.max(if is_cell { number(i) } else { 0 });
@@ -85,10 +83,13 @@ mod tests {
     use super::*;
     use crate::phew::saddle::STRICTLY;
 
+    /// All places but the first.
+    const CELLS: std::ops::Range<usize> = WHOLE.start + 1..WHOLE.end;
+
     /// A patch whose densities lie up to so many powers of two apart, some nearly the same, one missing.
     fn patch(powers: f32) -> Patch {
         let mut patch = Patch::EMPTY;
-        for i in 1..LEN {
+        for i in CELLS {
             let exponent = powers * ((i * 89 % LEN) / 2 * 2) as f32 / LEN as f32;
             patch.rho[i] = 1e-20 * exponent.exp2() * (1.0 + (i % 5) as f32 * f32::EPSILON);
         }
@@ -101,8 +102,8 @@ mod tests {
             let patch = patch(powers);
             let mut shorts = Shorts::default();
             shorts.fill_in(&patch);
-            assert_eq!((shorts.rho[0], shorts.tells_sums_apart), (0, powers < 30.0));
-            for (a, b) in (1..LEN).flat_map(|a| (1..LEN).map(move |b| (a, b))) {
+            assert_eq!((shorts.rho[WHOLE.start], shorts.tells_sums_apart), (0, powers < 30.0));
+            for (a, b) in CELLS.flat_map(|a| CELLS.map(move |b| (a, b))) {
                 let (rho_a, rho_b) = (patch.rho[a], patch.rho[b]);
                 assert!(rho_a > rho_b || shorts.rho[a] <= shorts.rho[b], "{rho_a} {rho_b}");
                 let is_above = shorts.rho[b] > shorts.above[a];
@@ -120,7 +121,7 @@ mod tests {
             let mut shorts = Shorts::default();
             shorts.fill_in(&patch);
             assert_eq!(shorts.labels_are_short, are_short);
-            for (a, b) in (1..LEN).flat_map(|a| (1..LEN).map(move |b| (a, b))) {
+            for (a, b) in CELLS.flat_map(|a| CELLS.map(move |b| (a, b))) {
                 let low = shorts.label[a] == shorts.label[b];
                 let same = low && (are_short || shorts.label_high[a] == shorts.label_high[b]);
                 assert_eq!(same, a == b);
