@@ -16,10 +16,8 @@ const GUARD: usize = PLANE;
 pub const WHOLE: Range<usize> = GUARD..GUARD + (6 * PLANE).next_multiple_of(32);
 /// Length of the arrays.
 pub const LEN: usize = WHOLE.end + GUARD;
-/// The span of places that covers the brick itself in planes 1 to 4: first place and length a plane.
+/// The place before the first cell of the brick itself.
 pub const CORE: usize = GUARD + PLANE + ROW;
-/// Length of the core's span within one plane.
-pub const CORE_LEN: usize = 4 * ROW;
 
 /// One number a place.
 pub type Values = [f32; LEN];

@@ -2,7 +2,7 @@
 //!
 //! The saddle of a contact is the mean of the two densities. Only the maximum spanning forest of the
 //! contacts matters ([`super::forest`]), and most contacts are on a cycle whose other edges are
-//! higher. Those that wide compares on the patch of a brick show to be so are never made (marks.rs): 0.9 a
+//! higher. Those that wide compares on the patch of a brick show to be so are never made (marks.rs): 0.6 a
 //! cell are left where patches have 15. Contacts are dropped only if they are *strictly* lower, so ties
 //! are left to the total order of the edges.
 
