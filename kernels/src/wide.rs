@@ -12,3 +12,18 @@ pub fn wide<R>(work: impl FnOnce() -> R) -> R {
 pub fn larger<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }
+
+/// Eight values from `first` on, and `none` beyond the last.
+#[inline(always)]
+pub fn eight<T: Copy>(all: &[T], first: u32, none: T) -> [T; 8] {
+    let all = &all[first as usize..];
+    match all.first_chunk() {
+        Some(eight) => *eight,
+        None => last_of_eight(all, none),
+    }
+}
+
+#[cold]
+fn last_of_eight<T: Copy>(all: &[T], none: T) -> [T; 8] {
+    std::array::from_fn(|i| all.get(i).copied().unwrap_or(none))
+}

@@ -9,8 +9,8 @@ use std::hint::select_unpredictable;
 ///
 /// Each pair of patches has one place, which it may have to share: who comes later drives out who was there, to
 /// be kept aside. Neighbouring cells touch the same patches, so a pair is mostly driven out once it is complete. What to do
-/// with a contact is not to be foreseen, hence nothing here branches on it: what is chosen between are whole numbers, of which
-/// processors have such an instruction.
+/// with a contact is not to be foreseen, hence nothing here branches on it: what is chosen between are whole numbers,
+/// for which that takes one instruction.
 #[derive(Debug)]
 pub struct Pairs {
     places: Vec<Contact>,

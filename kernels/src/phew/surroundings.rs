@@ -3,6 +3,7 @@
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::{Mesh, Neighbourhood, for_each_coarser, local};
+use crate::wide::eight;
 
 /// Side of the cube of places. The super-brick's first cell is at place 2 along each axis, so that a
 /// coarser cell that touches it lies wholly inside.
@@ -282,21 +283,6 @@ impl Surroundings {
             }
         }
     }
-}
-
-/// Eight values from `first` on, and `none` beyond the last.
-#[inline(always)]
-pub fn eight<T: Copy>(all: &[T], first: u32, none: T) -> [T; 8] {
-    let all = &all[first as usize..];
-    match all.first_chunk() {
-        Some(eight) => *eight,
-        None => last_of_eight(all, none),
-    }
-}
-
-#[cold]
-fn last_of_eight<T: Copy>(all: &[T], none: T) -> [T; 8] {
-    std::array::from_fn(|i| all.get(i).copied().unwrap_or(none))
 }
 
 /// Writes the values at 2x2x2 places, of which the first is `spot`.

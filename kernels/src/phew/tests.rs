@@ -1,9 +1,8 @@
 //! Test cells: the leaves above the density threshold, numbered in the order of the cells.
 
-use super::surroundings::eight;
 use crate::ids::TestIdx;
 use crate::mesh::{Brick, Mesh, SuperBrick, local};
-use crate::wide::larger;
+use crate::wide::{eight, larger};
 use std::ops::Range;
 
 /// The test cells of a mesh: a mask a brick and their densities without gaps.
