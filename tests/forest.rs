@@ -72,6 +72,22 @@ fn forest_of_parts_is_the_forest_of_all() {
     }
 }
 
+/// Also where single precision tells no two saddles apart, or cannot hold them. Nothing here is rounded.
+#[test]
+fn forest_is_the_same_on_any_rising_scale() {
+    let rounded = |e: &Edge| Edge { saddle: (e.saddle * 1024.0).ceil() / 1024.0, ..*e };
+    for seed in 0..2000 {
+        let all = with_lower_contacts(&random_graph(seed), &mut Random(seed));
+        let all: Vec<Edge> = all.iter().map(rounded).collect();
+        for (above, power) in [(0.0, -1000), (0.0, 1000), (0.0, -150), (1.0, -30)] {
+            let on_scale = |e: &Edge| Edge { saddle: above + e.saddle * 2f64.powi(power), ..*e };
+            let scaled: Vec<Edge> = all.iter().map(on_scale).collect();
+            let expected: Vec<Edge> = reduced(&all).iter().map(on_scale).collect();
+            assert_eq!(reduced(scaled), expected, "seed {seed}, {above} + s 2^{power}");
+        }
+    }
+}
+
 #[test]
 fn pairs_lose_nothing_that_counts() {
     for seed in 0..1000 {

@@ -80,6 +80,7 @@ pub mod recut;
 pub mod report;
 pub mod run;
 pub mod scaling;
+mod sorted;
 pub mod stages;
 pub mod structures;
 pub mod synth;

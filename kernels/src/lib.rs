@@ -30,3 +30,4 @@ pub mod sfc;
 pub mod sum;
 pub mod sync;
 mod wide;
+pub mod words;

@@ -1,8 +1,8 @@
 //! Places in a sorted order over all ranks, and records brought into it.
 
 use crate::domains::bounds_of_moving;
+use crate::sorted::sorted;
 use inselberg_comm::{Comm, CommError, Rank};
-use rayon::prelude::*;
 
 /// Collective: records to the ranks whose parts they are in, each part sorted by key on arrival. One
 /// exchange.
@@ -31,14 +31,13 @@ pub fn sort<T: bytemuck::Pod>(
 /// # Errors
 /// When another rank fails.
 pub fn places(comm: &Comm, keys: &[u128]) -> Result<Vec<u64>, CommError> {
-    let mut order: Vec<(u128, u32)> = keys.par_iter().enumerate().map(|(i, key)| (*key, i as u32)).collect();
-    order.par_sort_unstable();
+    let order = sorted(keys.len(), |i| keys[i], |a, b| keys[a].cmp(&keys[b]));
     let mut places = vec![0; keys.len()];
     if comm.n_ranks() == 1 {
-        order.iter().enumerate().for_each(|(place, (_, i))| places[*i as usize] = place as u64);
+        order.iter().enumerate().for_each(|(place, i)| places[*i] = place as u64);
         return Ok(places);
     }
-    let records = order.iter().map(|(key, _)| *key).collect();
+    let records = order.iter().map(|i| keys[*i]).collect();
     let sorted = sort(comm, records, |k: &u128| *k)?;
     let before = comm.sum_before(sorted.len() as u64)?;
     let mut answers: Vec<(Rank, u64)> =
@@ -47,7 +46,7 @@ pub fn places(comm: &Comm, keys: &[u128]) -> Result<Vec<u64>, CommError> {
     // Each rank asked in ascending order, part by part, and parts come back by ascending rank.
     let came = comm.exchange(super::grouped(&answers, |a| *a))?;
     let answers = came.into_iter().flat_map(|(_, part)| part);
-    order.iter().zip(answers).for_each(|((_, i), place)| places[*i as usize] = place);
+    order.iter().zip(answers).for_each(|(i, place)| places[*i] = place);
     Ok(places)
 }
 

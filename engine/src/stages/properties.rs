@@ -119,12 +119,9 @@ impl<T> OfTask<'_, T> {
         self.0.iter_mut().flat_map(|(_, run)| run.iter_mut())
     }
 
-    /// That of a slot, if its peak is in the task.
-    #[inline(always)]
-    pub fn of(&mut self, slot: PeakIdx) -> Option<&mut T> {
-        let runs = self.0.iter_mut();
-        // The deepest have most.
-        runs.rev().find_map(|(start, run)| run.get_mut(slot.at().wrapping_sub(*start)))
+    /// Their slots, a range a level.
+    pub fn slots(&self) -> impl Iterator<Item = Range<PeakIdx>> {
+        self.0.iter().map(|(start, run)| PeakIdx::new(*start)..PeakIdx::new(start + run.len()))
     }
 }
 

@@ -9,6 +9,7 @@
 
 use super::properties::{OfTask, Patches};
 use crate::crew::{Crew, Made, Rooms, cell_stage};
+use crate::sorted::sorted;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::pairs::Pairs;
@@ -172,7 +173,8 @@ fn renamed(edges: Vec<Edge>, slots: &[PeakIdx]) -> Vec<Edge> {
     edges.into_iter().map(rename).filter(|edge| edge.peaks[0] != edge.peaks[1]).collect()
 }
 
-fn in_order(mut edges: Vec<Edge>) -> Vec<Edge> {
-    edges.par_sort_unstable_by(Edge::order);
-    edges
+fn in_order(edges: Vec<Edge>) -> Vec<Edge> {
+    let falling = |i: usize| u128::from(!edges[i].saddle.to_bits());
+    let places = sorted(edges.len(), falling, |a, b| edges[a].order(&edges[b]));
+    places.into_par_iter().map(|i| edges[i]).collect()
 }

@@ -6,12 +6,12 @@ use crate::crew::{Crew, Rooms};
 use crate::ranks::peak_comm::KnownPeak;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::local;
+use inselberg_kernels::phew::local_ids::LocalIds;
 use inselberg_kernels::props::Gathered;
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::props::terms::{BrickCells, Terms};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 /// What is summed, over which patches. Lengths are in units of the level-0 cell.
 #[derive(Clone, Copy)]
@@ -30,7 +30,6 @@ impl Pass<'_> {
     /// The sums over the own cells of every patch, by slot. About 16 ns a cell.
     pub fn run<T: Gathered<N>, const N: usize>(&self, crew: &Crew) -> Vec<T> {
         let Patches { mesh, tests, tasks, .. } = *self.patches;
-        // Untouched zeros: whoever adds to them first makes them no sums.
         let mut sums: Vec<T> = bytemuck::zeroed_vec(self.peaks.len());
         let jobs: Vec<_> = tasks.iter().zip(self.patches.by_task(&mut sums)).collect();
         let n_cells = |job: &(&Region, OfTask<T>)| job.0.n_cells(mesh, tests);
@@ -41,52 +40,47 @@ impl Pass<'_> {
         sums
     }
 
-    /// Adds the cells of one task: to `own` for the patches whose peaks are in it; the parts of the other patches
-    /// are handed back, by ascending patch.
+    /// Adds the cells of one task: gives `own` what the patches have whose peaks are in it; the parts of the other
+    /// patches are handed back, by ascending patch.
     fn task<T: Gathered<N>, const N: usize>(
         &self,
         task: &Region,
         own: &mut OfTask<T>,
-        Room { cells, terms, foreign }: &mut Room<T, N>,
+        Room { cells, terms, ids, sums }: &mut Room<T, N>,
     ) -> Vec<(PeakIdx, T)> {
         let mesh = self.patches.mesh;
-        own.in_order().for_each(|sums| *sums = T::default());
+        ids.expect(own.slots());
+        sums.clear();
+        sums.resize(ids.count(), T::default());
         for s in task.supers() {
             cells.level = mesh.level_of_super(s);
             for brick in mesh.bricks_of(&mesh.supers()[s]) {
                 self.load(brick, cells);
                 terms.make::<T>(cells, mesh.domain(), self.quanta);
-                let mut end = 0;
-                for run in cells.patch[..cells.n].chunk_by(|a, b| a == b) {
-                    let sums = match own.of(run[0]) {
-                        Some(sums) => sums,
-                        None => foreign.of(run[0]),
-                    };
-                    sums.add(cells, terms, end..end + run.len());
-                    end += run.len();
+                let places = ids.ids(&cells.patch, cells.n);
+                sums.resize(ids.count(), T::default());
+                for (n, place) in places[..cells.n].iter().enumerate() {
+                    sums[*place as usize].add(cells, terms, n);
                 }
             }
         }
-        foreign.take()
+        own.in_order().zip(sums.iter()).for_each(|(own, sums)| *own = *sums);
+        ids.others().into_iter().map(|(patch, place)| (patch, sums[place as usize])).collect()
     }
 
     /// Takes the own test cells of a brick.
     #[inline(always)]
     fn load(&self, brick: usize, cells: &mut BrickCells) {
         let Patches { mesh, tests, labels, own, .. } = *self.patches;
-        let own = own.get(brick).copied().unwrap_or(u64::MAX);
-        let first = tests.first[brick] as usize;
-        cells.clear();
-        for (test, bit) in (first..).zip(local::bits(tests.mask[brick])) {
-            if own >> bit & 1 == 1 {
-                let n = cells.push(mesh.bricks()[brick].position, bit);
-                cells.patch[n] = labels[test];
-                cells.rho[n] = tests.rho[test];
-                cells.density[n] = self.fields.mass_density.as_ref().map_or(cells.rho[n], |d| d[test]);
-                if let Some(velocity) = &self.fields.velocity {
-                    (0..3).for_each(|a| cells.velocity[a][n] = velocity[a][test]);
-                }
-            }
+        let mask = tests.mask[brick];
+        let own = own.get(brick).map_or(mask, |own| mask & own);
+        let taken = Taken { first: tests.first[brick] as usize, mask, own };
+        cells.begin(mesh.bricks()[brick].position, own);
+        taken.copy(labels, &mut cells.patch);
+        taken.copy(&tests.rho, &mut cells.rho);
+        taken.copy(self.fields.mass_density.as_ref().unwrap_or(&tests.rho), &mut cells.density);
+        if let Some(velocity) = &self.fields.velocity {
+            (0..3).for_each(|a| taken.copy(&velocity[a], &mut cells.velocity[a]));
         }
         for n in 0..cells.n {
             let peak = &self.peaks[cells.patch[n].at()];
@@ -95,43 +89,46 @@ impl Pass<'_> {
     }
 }
 
+/// Which test cells of a brick are taken.
+struct Taken {
+    /// The first of all.
+    first: usize,
+    mask: u64,
+    own: u64,
+}
+
+impl Taken {
+    #[inline(always)]
+    fn copy<T: Copy>(&self, from: &[T], to: &mut [T; 64]) {
+        let n = self.mask.count_ones() as usize;
+        let from = &from[self.first..self.first + n];
+        if self.own == self.mask {
+            to[..n].copy_from_slice(from);
+        } else {
+            let places = local::bits(self.own).map(|bit| local::rank(self.mask, bit) as usize);
+            to.iter_mut().zip(places).for_each(|(to, place)| *to = from[place]);
+        }
+    }
+}
+
 /// Scratch of a task.
 struct Room<T, const N: usize> {
     cells: BrickCells,
     terms: Terms<N>,
-    foreign: Foreign<T>,
+    /// Numbers of the patches: of those whose peaks are in the task, and of others.
+    ids: LocalIds,
+    /// Their sums.
+    sums: Vec<T>,
 }
 
 impl<T, const N: usize> Default for Room<T, N> {
     fn default() -> Self {
-        let foreign = Foreign { places: FxHashMap::default(), parts: Vec::new() };
-        Self { cells: BrickCells::default(), terms: Terms::default(), foreign }
-    }
-}
-
-/// Parts of patches whose peaks are in other tasks, to be used again.
-struct Foreign<T> {
-    places: FxHashMap<PeakIdx, u32>,
-    parts: Vec<T>,
-}
-
-impl<T: Default + Copy> Foreign<T> {
-    #[inline(always)]
-    fn of(&mut self, patch: PeakIdx) -> &mut T {
-        let place = *self.places.entry(patch).or_insert(self.parts.len() as u32) as usize;
-        if place == self.parts.len() {
-            self.parts.push(T::default());
+        Self {
+            cells: BrickCells::default(),
+            terms: Terms::default(),
+            ids: LocalIds::default(),
+            sums: Vec::new(),
         }
-        &mut self.parts[place]
-    }
-
-    /// Hands all of them over, by ascending patch.
-    fn take(&mut self) -> Vec<(PeakIdx, T)> {
-        let mut order: Vec<(PeakIdx, u32)> = self.places.drain().collect();
-        order.sort_unstable();
-        let parts = order.into_iter().map(|(patch, place)| (patch, self.parts[place as usize])).collect();
-        self.parts.clear();
-        parts
     }
 }
 

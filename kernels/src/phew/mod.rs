@@ -13,6 +13,7 @@ pub mod far;
 pub mod forest;
 pub mod hierarchy;
 pub mod label;
+pub mod local_ids;
 mod marks;
 pub mod pairs;
 pub mod patch;

@@ -7,7 +7,8 @@
 //! those of [`MergeTree::grow`](super::tree::MergeTree::grow). The argument is in REMAINDER.md.
 
 use super::far::{FarDeath, FarEdge, FarPeak, Stand};
-use super::forest::LocalIds;
+use super::forest::root;
+use super::local_ids::LocalIds;
 use crate::ids::PeakIdx;
 use bytemuck::Zeroable;
 use std::ops::Range;
@@ -119,7 +120,7 @@ enum State {
 
 impl<F: Fn(u32) -> bool> Group<F> {
     fn new(all: &Remainder, is_inside: F) -> Self {
-        let ids = LocalIds::new(dense_range(&all.edges));
+        let ids = LocalIds::of(dense_range(&all.edges));
         let mut group = Self { is_inside, ids, nodes: Vec::new(), places: Vec::new() };
         group.grow();
         for stand in &all.stands {
@@ -133,14 +134,14 @@ impl<F: Fn(u32) -> bool> Group<F> {
     /// Makes room for every number that was given.
     fn grow(&mut self) {
         let known = self.nodes.len() as u32;
-        let new = known..self.ids.len() as u32;
+        let new = known..self.ids.count() as u32;
         self.nodes.extend(new.clone());
         self.places.extend(new.map(|over| Place { peak: FarPeak::zeroed(), over, state: State::Unseen }));
     }
 
     #[inline]
     fn id(&mut self, peak: u32) -> u32 {
-        let id = self.ids.of(PeakIdx(peak));
+        let id = self.ids.id(PeakIdx(peak));
         if id as usize == self.nodes.len() {
             self.grow();
         }
@@ -207,25 +208,11 @@ impl<F: Fn(u32) -> bool> Group<F> {
     }
 }
 
-/// The root above `x`; shortens the way to it.
-#[inline]
-fn root<T>(mut x: u32, of: &mut [T], over: impl Fn(&mut T) -> &mut u32) -> u32 {
-    loop {
-        let next = *over(&mut of[x as usize]);
-        if next == x {
-            return x;
-        }
-        let after = *over(&mut of[next as usize]);
-        *over(&mut of[x as usize]) = after;
-        x = after;
-    }
-}
-
 /// The range of the peaks that edges name, where that is not much wider than they are many.
-fn dense_range(edges: &[FarEdge]) -> Range<u32> {
+fn dense_range(edges: &[FarEdge]) -> Range<PeakIdx> {
     let peaks = || edges.iter().flat_map(|edge| edge.nodes.map(|n| n.peak));
     match (peaks().min(), peaks().max()) {
-        (Some(min), Some(max)) if ((max - min) as usize) < 4 * edges.len() => min..max + 1,
-        _ => 0..0,
+        (Some(min), Some(max)) if ((max - min) as usize) < 4 * edges.len() => PeakIdx(min)..PeakIdx(max + 1),
+        _ => PeakIdx(0)..PeakIdx(0),
     }
 }

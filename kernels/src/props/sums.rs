@@ -3,7 +3,6 @@
 use super::terms::{BrickCells, Terms};
 use crate::sum::{FixedSum, Quantum};
 use bytemuck::{Pod, Zeroable};
-use std::ops::Range;
 
 /// What a sum sees of one cell. Lengths are in units of the level-0 cell.
 #[derive(Debug, Clone, Copy)]
@@ -78,8 +77,8 @@ pub trait Gathered<const N: usize>: Pod + Default + Send + Sync {
     /// Offset of the first sum.
     const FIRST: usize;
 
-    /// Adds a run of the cells of a brick.
-    fn add(&mut self, cells: &BrickCells, terms: &Terms<N>, run: Range<usize>);
+    /// Adds cell `n` of a brick.
+    fn add(&mut self, cells: &BrickCells, terms: &Terms<N>, n: usize);
 
     /// Adds what another part of the patch has gathered.
     fn merge(&mut self, other: &Self);
@@ -112,12 +111,10 @@ impl Gathered<N_OF_PATCH> for PatchSums {
     const FIRST: usize = 0;
 
     #[inline(always)]
-    fn add(&mut self, cells: &BrickCells, terms: &Terms<N_OF_PATCH>, run: Range<usize>) {
-        self.n_cells += run.len() as u64;
-        for n in run {
-            self.rho_min = smaller(self.rho_min, cells.rho[n]);
-            merge(&mut self.sums, &terms.of(n));
-        }
+    fn add(&mut self, cells: &BrickCells, terms: &Terms<N_OF_PATCH>, n: usize) {
+        self.n_cells += 1;
+        self.rho_min = smaller(self.rho_min, cells.rho[n]);
+        merge(&mut self.sums, &terms.of(n));
     }
 
     fn merge(&mut self, other: &Self) {
@@ -131,8 +128,8 @@ impl Gathered<3> for Momentum {
     const FIRST: usize = MOMENTUM;
 
     #[inline(always)]
-    fn add(&mut self, _: &BrickCells, terms: &Terms<3>, run: Range<usize>) {
-        run.for_each(|n| merge(&mut self.0, &terms.of(n)));
+    fn add(&mut self, _: &BrickCells, terms: &Terms<3>, n: usize) {
+        merge(&mut self.0, &terms.of(n));
     }
 
     fn merge(&mut self, other: &Self) {

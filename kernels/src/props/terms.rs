@@ -20,8 +20,10 @@ pub struct BrickCells {
     pub n: usize,
     /// Level of the brick's cells.
     pub level: u8,
-    /// Positions on the grid of that level.
-    pub position: [[u32; MOST]; 3],
+    /// Position of the brick.
+    brick: [u32; 3],
+    /// Their bits in it.
+    bit: [u32; MOST],
     /// Patches.
     pub patch: [PeakIdx; MOST],
     /// Levels of the cells of the patches' peaks.
@@ -41,7 +43,8 @@ impl Default for BrickCells {
         Self {
             n: 0,
             level: 0,
-            position: [[0; MOST]; 3],
+            brick: [0; 3],
+            bit: [0; MOST],
             patch: [PeakIdx::NONE; MOST],
             peak_level: [0; MOST],
             peak: [[0; MOST]; 3],
@@ -53,21 +56,12 @@ impl Default for BrickCells {
 }
 
 impl BrickCells {
-    /// Forgets all cells.
+    /// Becomes the cells of a brick whose bits are in `mask`.
     #[inline(always)]
-    pub fn clear(&mut self) {
-        self.n = 0;
-    }
-
-    /// Adds the cell at `bit` of the brick at `brick`; its number.
-    #[inline(always)]
-    pub fn push(&mut self, brick: [u32; 3], bit: u32) -> usize {
-        // Never out of range; so the compiler knows, too.
-        let n = self.n % MOST;
-        self.n = n + 1;
-        let position = local::position_of(brick, bit);
-        (0..3).for_each(|a| self.position[a][n] = position[a]);
-        n
+    pub fn begin(&mut self, brick: [u32; 3], mask: u64) {
+        self.n = mask.count_ones() as usize;
+        self.brick = brick;
+        self.bit.iter_mut().zip(local::bits(mask)).for_each(|(place, bit)| *place = bit);
     }
 
     /// Where the peak of cell `n` is.
@@ -87,7 +81,7 @@ impl BrickCells {
     fn view(&self, n: usize, domain: &Domain) -> CellView {
         let volume = cell_volume(self.level);
         let from = cell_centre(self.peak_level[n] as u8, self.peak.each_ref().map(|x| x[n]));
-        let to = cell_centre(self.level, self.position.each_ref().map(|x| x[n]));
+        let to = cell_centre(self.level, local::position_of(self.brick, self.bit[n]));
         CellView {
             volume,
             mass: self.density[n] * volume,
@@ -146,8 +140,9 @@ mod tests {
     /// Cells of a brick at the corner of the box, whose patches' peaks are at its other end or near.
     fn cells() -> BrickCells {
         let mut cells = BrickCells { level: 5, ..BrickCells::default() };
-        for bit in (0..64).filter(|bit| bit % 7 != 3) {
-            let n = cells.push([0, 7, 0], bit);
+        let bits: Vec<u32> = (0..64).filter(|bit| bit % 7 != 3).collect();
+        cells.begin([0, 7, 0], bits.iter().fold(0, |mask, bit| mask | 1 << bit));
+        for (n, bit) in bits.into_iter().enumerate() {
             cells.set_peak(n, 4 + bit % 3, [31 * (bit & 1), bit, 0]);
             cells.density[n] = f64::from(bit + 1).sqrt();
             (0..3).for_each(|a| cells.velocity[a][n] = (f64::from(bit) + a as f64).sin());
