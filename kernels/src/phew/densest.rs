@@ -1,29 +1,40 @@
-//! The densest of the 27 places around each place, for all at once: a separable maximum that takes along where it is.
+//! The densest of the 27 places around each place, for all at once: a separable maximum of words that say where it is.
+//!
+//! A word is the first 24 bits of a density in single precision and the place. Of places whose first bits are the same
+//! the greatest word has the last; the maximum of words with all bits of the place turned over has the first. Where they
+//! differ, several places are as dense as far as 24 bits tell.
 
 use super::patch::{PLANE, ROW};
-use crate::wide::larger;
 
-/// Set in the place of a maximum that several places hold.
-const TIED: u32 = 1 << 16;
+/// The bits of a word that hold the place. Those from 256 on hold nothing, so no maximum is there.
+const PLACE: u32 = 0xff;
 
-/// The maxima of the 27 places around each place, and where they are.
-#[derive(Debug, Clone)]
-pub struct Densest<const N: usize> {
-    x: Maxima<N>,
-    xy: Maxima<N>,
-    xyz: Maxima<N>,
+/// The first 24 bits of a density, in the order of densities.
+#[inline(always)]
+pub fn rough(rho: f32) -> u32 {
+    rho.to_bits() & !PLACE
 }
 
+/// The maxima of the 27 places around each place.
+#[derive(Debug, Clone)]
+pub struct Densest<const N: usize> {
+    last: Maxima<N>,
+    first: Maxima<N>,
+}
+
+/// Words, and their maxima.
 #[derive(Debug, Clone)]
 struct Maxima<const N: usize> {
-    value: [f32; N],
-    at: [u32; N],
+    word: [u32; N],
+    x: [u32; N],
+    xy: [u32; N],
+    xyz: [u32; N],
 }
 
 impl<const N: usize> Default for Densest<N> {
     fn default() -> Self {
-        let [x, xy, xyz] = [(); 3].map(|()| Maxima { value: [0.0; N], at: [0; N] });
-        Self { x, xy, xyz }
+        let [last, first] = [(); 2].map(|()| Maxima { word: [0; N], x: [0; N], xy: [0; N], xyz: [0; N] });
+        Self { last, first }
     }
 }
 
@@ -32,9 +43,12 @@ impl<const N: usize> Densest<N> {
     #[inline(always)]
     pub fn fill_in(&mut self, rho: &[f32; N]) {
         let all = |_| u32::MAX;
-        self.x.fill_in::<1, PLANE>(rho, const { &places() }, all);
-        self.xy.fill_in::<ROW, PLANE>(&self.x.value, &self.x.at, all);
-        self.xyz.fill_in::<PLANE, PLANE>(&self.xy.value, &self.xy.at, all);
+        for (maxima, turned) in [(&mut self.last, 0), (&mut self.first, PLACE)] {
+            maxima.begin(rho, turned);
+            greatest::<1, PLANE, N>(&mut maxima.x, &maxima.word, all);
+            greatest::<ROW, PLANE, N>(&mut maxima.xy, &maxima.x, all);
+            greatest::<PLANE, PLANE, N>(&mut maxima.xyz, &maxima.xy, all);
+        }
     }
 
     /// Those in blocks of four places along each axis that follow a plane of nothing. The first and the last place along an axis
@@ -43,48 +57,49 @@ impl<const N: usize> Densest<N> {
     pub fn fill_in_blocks<const ROW: usize, const PLANE: usize>(&mut self, rho: &[f32; N]) {
         let [along_x, along_y, along_z]: [&[u32; N]; 3] =
             const { [&inner(1, PLANE), &inner(ROW, PLANE), &inner(PLANE, PLANE)] };
-        self.x.fill_in::<1, PLANE>(rho, const { &places() }, |i| along_x[i]);
-        self.xy.fill_in::<ROW, PLANE>(&self.x.value, &self.x.at, |i| along_y[i]);
-        self.xyz.fill_in::<PLANE, PLANE>(&self.xy.value, &self.xy.at, |i| along_z[i]);
+        for (maxima, turned) in [(&mut self.last, 0), (&mut self.first, self::PLACE)] {
+            maxima.begin(rho, turned);
+            greatest::<1, PLANE, N>(&mut maxima.x, &maxima.word, |i| along_x[i]);
+            greatest::<ROW, PLANE, N>(&mut maxima.xy, &maxima.x, |i| along_y[i]);
+            greatest::<PLANE, PLANE, N>(&mut maxima.xyz, &maxima.xy, |i| along_z[i]);
+        }
     }
 
-    /// The maximum around a place.
+    /// The [rough] maximum around a place.
     #[inline(always)]
-    pub fn value(&self, place: usize) -> f32 {
-        self.xyz.value[place]
+    pub fn value(&self, place: usize) -> u32 {
+        self.last.xyz[place] & !PLACE
     }
 
     /// The one place that holds it; `None` if there are several.
     #[inline(always)]
     pub fn at(&self, place: usize) -> Option<usize> {
-        let at = self.xyz.at[place];
-        (at & TIED == 0).then_some(at as usize)
+        let [last, first] = [self.last.xyz[place], self.first.xyz[place]];
+        ((last ^ first) & PLACE == PLACE).then_some((last & PLACE) as usize)
     }
 }
 
 impl<const N: usize> Maxima<N> {
-    /// From those of two axes. Of the bits of the neighbours of a place only those in `looks` count.
+    /// Words of `rho` with the bits of the place in `turned` turned over.
     #[inline(always)]
-    fn fill_in<const OFFSET: usize, const GUARD: usize>(
-        &mut self,
-        value: &[f32; N],
-        at: &[u32; N],
-        looks: impl Fn(usize) -> u32,
-    ) {
-        for i in GUARD..N - GUARD {
-            let seen = |place: usize| (f32::from_bits(value[place].to_bits() & looks(i)), at[place]);
-            let before_and_here = greater(seen(i - OFFSET), (value[i], at[i]));
-            (self.value[i], self.at[i]) = greater(before_and_here, seen(i + OFFSET));
+    fn begin(&mut self, rho: &[f32; N], turned: u32) {
+        for (place, (word, rho)) in self.word.iter_mut().zip(rho).enumerate() {
+            *word = rough(*rho) | (place as u32 ^ turned);
         }
     }
 }
 
-/// Without a branch, which would keep the compiler from doing many at a time.
+/// The maxima of three places along an axis. Of the bits of the neighbours of a place only those in `looks` count.
 #[inline(always)]
-fn greater(a: (f32, u32), b: (f32, u32)) -> (f32, u32) {
-    let mask = |is: bool| u32::from(is).wrapping_neg();
-    let is_first = mask(a.0 > b.0);
-    (larger(a.0, b.0), a.1 & is_first | b.1 & !is_first | TIED & mask(a.0 == b.0))
+fn greatest<const OFFSET: usize, const GUARD: usize, const N: usize>(
+    to: &mut [u32; N],
+    from: &[u32; N],
+    looks: impl Fn(usize) -> u32,
+) {
+    for i in GUARD..N - GUARD {
+        let seen = |place: usize| from[place] & looks(i);
+        to[i] = from[i].max(seen(i - OFFSET)).max(seen(i + OFFSET));
+    }
 }
 
 /// All bits at the second and third of every four places along an axis from `first` on, none at the others.
@@ -92,17 +107,6 @@ const fn inner<const N: usize>(offset: usize, first: usize) -> [u32; N] {
     let (mut table, mut place) = ([0; N], first);
     while place < N {
         table[place] = if matches!((place - first) / offset % 4, 1 | 2) { u32::MAX } else { 0 };
-        place += 1;
-    }
-    table
-}
-
-/// Each place as a number.
-const fn places<const N: usize>() -> [u32; N] {
-    let mut table = [0; N];
-    let mut place = 0;
-    while place < N {
-        table[place] = place as u32;
         place += 1;
     }
     table

@@ -3,10 +3,10 @@
 //! A brick is 2x2x2 coarser cells large, so 4x4x4 of these lie in it and around it. Which of the brick's own cells
 //! touch each of them is separable: along an axis the first of the four touches the brick's first cell,
 //! the second its first three, the third its last three and the last its last. Wide compares rule most out: a
-//! coarser cell hears only of the densest that touches it, and only if that is not less dense.
+//! coarser cell hears only of the densest that touches it, and only if that is not less dense, as far as these tell.
 
 use super::Rules;
-use super::densest::Densest;
+use super::densest::{Densest, rough};
 use super::patch::{OWN, Patch, places_of};
 use super::tests::TestCells;
 use crate::ids::TestIdx;
@@ -42,7 +42,7 @@ const COARSER: [u8; CELLS] = places_of([0, 1, 3, 5]);
 
 impl Finer {
     /// Calls `tell(coarser cell, finer cell)` for the coarser cells in and about a brick and the densest of those that touch
-    /// each in the brick, if any is as dense. For every one of those that single precision cannot tell apart; and
+    /// each in the brick, if any is as dense. For every one of those that [rough] densities do not tell apart; and
     /// several times for a coarser cell by more than one level.
     #[inline(always)]
     pub fn for_each(&mut self, patch: &Patch, mut tell: impl FnMut(TestIdx, TestIdx)) {
@@ -78,7 +78,7 @@ impl Finer {
         for (i, (hears, place)) in hears.iter_mut().zip(COARSER).enumerate() {
             let place = usize::from(place);
             let is_cell = patch.is_coarser(place) & (patch.rho[place] > 0.0);
-            *hears = u8::from(is_cell & (self.densest.value(i + OWN_PLANE) >= patch.rho[place]));
+            *hears = u8::from(is_cell & (self.densest.value(i + OWN_PLANE) >= rough(patch.rho[place])));
         }
         local::bits_of(&hears)
     }
@@ -89,7 +89,7 @@ impl Finer {
         let densest = self.densest.value(coarser + OWN_PLANE);
         let [x, y, z] = [coarser % 4, coarser / 4 % 4, coarser / 16].map(|i| TOUCHING[i].clone());
         for own in z.flat_map(|z| y.clone().map(move |y| OWN_ROW * y + OWN_PLANE * z)) {
-            for own in x.clone().map(|x| x + own).filter(|own| self.rho[own + OWN_PLANE] == densest) {
+            for own in x.clone().map(|x| x + own).filter(|own| rough(self.rho[own + OWN_PLANE]) == densest) {
                 tell(patch.test_at(OWN[own].into()));
             }
         }
