@@ -74,6 +74,7 @@ impl Mesh {
             domain,
             levels: Vec::new(),
             supers: Vec::new(),
+            beside: Vec::new(),
             bricks: Vec::new(),
             n_cells: 0,
             graded: false,
@@ -135,7 +136,8 @@ impl Mesh {
     fn end_level(&mut self, first_super: u32) {
         let supers = first_super..self.supers.len() as u32;
         let by_position = supers.clone().map(|s| (self.supers[s as usize].position, s)).collect();
-        self.levels.push(Level { supers, by_position });
+        self.levels.push(Level { supers: supers.clone(), by_position });
+        self.link_supers(self.levels.len() as u8 - 1, supers.start as usize..supers.end as usize);
     }
 
     fn push_block(

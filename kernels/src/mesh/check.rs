@@ -1,6 +1,7 @@
 //! Is this set of cells an octree?
 
-use super::{Brick, Mesh, MeshError, local};
+use super::{Brick, COARSER, Mesh, MeshError, for_each_coarser, local, place_of};
+use crate::ids::BrickIdx;
 use std::ops::Range;
 
 /// The cells, of the 4x4x4 about a finer brick, that touch each of the brick's octs; x fastest.
@@ -27,6 +28,21 @@ const AROUND_OCT: [u64; 8] = {
     }
     table
 };
+
+/// Whether the [coarser cells](Mesh::coarser_cells) have all around the octs in `own` of the brick at `bit` of their super-brick. Not
+/// so at the border of a box that does not wrap.
+fn are_covered(coarser: &[u64; 64], bit: u32, own: u64) -> bool {
+    let octs = (0..8).filter(|oct| own >> (8 * oct) & 0xff != 0);
+    let around = &local::AROUND_OCT[bit as usize % 8];
+    let needed = octs.fold([0; 8], |mut needed: [u64; 8], oct| {
+        needed.iter_mut().zip(around[oct]).for_each(|(needed, cells)| *needed |= cells);
+        needed
+    });
+    COARSER[bit as usize]
+        .iter()
+        .zip(needed)
+        .all(|(place, needed)| needed & !coarser[usize::from(*place)] == 0)
+}
 
 impl Mesh {
     /// Checks that a whole octree is sound in the given super-bricks: every split cell has its oct,
@@ -100,14 +116,28 @@ impl Mesh {
 
     fn are_graded(&self, mut supers: Range<usize>, own: impl Fn(usize) -> u64) -> bool {
         supers.all(|s| {
-            let level = self.level_of_super(s);
-            self.supers_of(level).start == 0
-                || self
-                    .bricks_of(&self.supers[s])
-                    .all(|b| self.is_brick_graded(level, &self.bricks[b], own(b)))
+            let (level, super_brick) = (self.level_of_super(s), &self.supers[s]);
+            if self.supers_of(level).start == 0 {
+                return true;
+            }
+            let coarser = self.coarser_cells(level - 1, super_brick.position);
+            self.bricks_of(super_brick).zip(local::bits(super_brick.bricks)).all(|(b, bit)| {
+                are_covered(&coarser, bit, own(b)) || self.is_brick_graded(level, &self.bricks[b], own(b))
+            })
         })
     }
 
+    /// The cells of each of the 4x4x4 bricks of `level` in and around a super-brick of the next.
+    fn coarser_cells(&self, level: u8, finer: [u32; 3]) -> [u64; 64] {
+        let mut cells = [0; 64];
+        if self.domain.extent(level).iter().all(|n| n % 4 == 0) {
+            let mut put = |near, brick: BrickIdx| cells[place_of(near)] = self.bricks[brick.at()].exists;
+            for_each_coarser(self, level, finer, &mut put);
+        }
+        cells
+    }
+
+    /// One by one, and whatever the box.
     fn is_brick_graded(&self, level: u8, brick: &Brick, own: u64) -> bool {
         if own == 0 {
             return true;

@@ -9,7 +9,7 @@ pub const fn bit_of(position: [u32; 3]) -> u32 {
 
 /// The position within the block of a bit.
 #[inline(always)]
-pub fn offset_of(bit: u32) -> [u32; 3] {
+pub const fn offset_of(bit: u32) -> [u32; 3] {
     [bit & 1 | bit >> 2 & 2, bit >> 1 & 1 | bit >> 3 & 2, bit >> 2 & 1 | bit >> 4 & 2]
 }
 
@@ -123,6 +123,26 @@ pub const fn step_beside(octant: usize, corner: usize) -> [i64; 3] {
     step
 }
 
+/// The places that an oct of an octant of a block lies in or touches, as in [`AROUND_OCTANT`]: by octant and oct.
+pub const AROUND_OCT: [[[u64; 8]; 8]; 8] = {
+    let (mut table, mut i) = ([[[u64::MAX; 8]; 8]; 8], 0);
+    while i < 3 * 512 {
+        let (axis, octant, oct, corner) = (i / 512, i / 64 % 8, i / 8 % 8, i % 8);
+        let [low, high] = match [octant >> axis & 1, oct >> axis & 1, corner >> axis & 1] {
+            [0, 0, 0] => [0, 2],
+            [0, 1, 0] => [0, 3],
+            [1, 0, 0] => [1, 4],
+            [1, 1, 0] => [2, 4],
+            [0, 0, 1] => [3, 4],
+            [1, 1, 1] => [0, 1],
+            _ => [0, 0],
+        };
+        table[octant][oct][corner] &= slab(axis, low, high);
+        i += 1;
+    }
+    table
+};
+
 /// The places whose offset along each axis is below 0 to 4.
 const BELOW: [[u64; 5]; 3] = {
     let mut table = [[0; 5]; 3];
@@ -178,6 +198,10 @@ mod tests {
             assert_eq!(position_of([1, 0, 2], bit).map(|x| x & 3), offset_of(bit));
             let o = offset_of(bit);
             assert_eq!(box_mask(o, o.map(|x| x + 1)), 1 << bit);
+        }
+        for (octant, octs) in AROUND_OCT.iter().enumerate() {
+            let any = |corner: usize| octs.iter().fold(0, |any, oct| any | oct[corner]);
+            assert_eq!(AROUND_OCTANT[octant], std::array::from_fn(any));
         }
         assert_eq!(box_mask([0; 3], [4; 3]), u64::MAX);
         assert_eq!(box_mask([0; 3], [2; 3]), 0xff);

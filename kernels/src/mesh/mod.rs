@@ -14,7 +14,7 @@ pub mod local;
 mod neighbours;
 
 pub use build::{LevelCells, MeshError};
-pub use neighbours::{Neighbourhood, for_each_coarser};
+pub use neighbours::{COARSER, Neighbourhood, for_each_coarser, place_of};
 
 use crate::geom::Domain;
 use crate::ids::{BrickIdx, CellIdx};
@@ -59,6 +59,7 @@ pub struct Mesh {
     domain: Domain,
     levels: Vec<Level>,
     supers: Vec<SuperBrick>,
+    beside: Vec<neighbours::Beside>,
     bricks: Vec<Brick>,
     n_cells: usize,
     graded: bool,

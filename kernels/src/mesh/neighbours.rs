@@ -2,26 +2,52 @@
 
 use super::{Mesh, local};
 use crate::ids::BrickIdx;
+use std::ops::Range;
+
+/// The 27 super-bricks around one, itself at slot 13, x fastest; [`NO_SUPER`] where there is none.
+pub(super) type Beside = [u32; 27];
+
+/// No super-brick.
+const NO_SUPER: u32 = u32::MAX;
+
+impl Mesh {
+    /// What is beside the super-bricks of a level, the last so far. 13 hash look-ups each.
+    pub(super) fn link_supers(&mut self, level: u8, supers: Range<usize>) {
+        self.beside.resize(supers.end, [NO_SUPER; 27]);
+        for s in supers {
+            self.beside[s][13] = s as u32;
+            for slot in 0..13 {
+                let found = is_regular(self, level)
+                    .then(|| super_in_slot(self, level, self.supers[s].position, slot));
+                if let Some(beside) = found.flatten() {
+                    self.beside[s][slot] = beside;
+                    self.beside[beside as usize][26 - slot] = s as u32;
+                }
+            }
+        }
+    }
+}
 
 /// The 27 super-bricks around one, found once and used for each of its bricks.
 #[derive(Debug, Clone)]
 pub struct Neighbourhood {
     level: u8,
     position: [u32; 3],
-    supers: [u32; 27],
+    supers: Beside,
     /// Whether wrapping super-bricks wraps cells; not so in boxes narrower than a super-brick.
     regular: bool,
 }
 
 impl Neighbourhood {
-    /// The surroundings of the super-brick at `position` of `level`: 27 hash look-ups.
+    /// The surroundings of the super-brick at `position` of `level`, whether it exists or not: one hash look-up or
+    /// 27.
+    #[inline]
     pub fn around(mesh: &Mesh, level: u8, position: [u32; 3]) -> Self {
-        let regular = is_regular(mesh, level);
-        let supers = std::array::from_fn(|slot| {
-            let beside = || super_beside(mesh, level, position, std::array::from_fn(|a| step(slot, a)));
-            regular.then(beside).flatten().unwrap_or(u32::MAX)
-        });
-        Self { level, position, supers, regular }
+        let supers = match mesh.super_at(level, position) {
+            Some(found) => mesh.beside[found as usize],
+            None => beside_none(mesh, level, position),
+        };
+        Self { level, position, supers, regular: is_regular(mesh, level) }
     }
 
     /// Whether this is around the super-brick at `position` of `level`.
@@ -45,7 +71,7 @@ impl Neighbourhood {
         }
         let s = ((local[0] >> 2) + 1) + 3 * ((local[1] >> 2) + 1) + 9 * ((local[2] >> 2) + 1);
         match self.supers[s as usize] {
-            u32::MAX => BrickIdx::NONE,
+            NO_SUPER => BrickIdx::NONE,
             found => mesh.supers[found as usize]
                 .brick(local::bit_of(local.map(|x| x as u32)))
                 .unwrap_or(BrickIdx::NONE),
@@ -59,7 +85,7 @@ impl Neighbourhood {
         if !self.regular {
             return self.for_each_near_in_small_box(mesh, &mut visit);
         }
-        for (slot, found) in self.supers.iter().enumerate().filter(|(_, found)| **found != u32::MAX) {
+        for (slot, found) in self.supers.iter().enumerate().filter(|(_, found)| **found != NO_SUPER) {
             let found = &mesh.supers[*found as usize];
             for bit in local::bits(found.bricks & NEAR[slot]) {
                 let offset = local::offset_of(bit);
@@ -94,10 +120,14 @@ pub fn for_each_coarser(
     if !is_regular(mesh, level) {
         return for_each_coarser_in_small_box(mesh, level, finer, &mut visit);
     }
+    let beside = Neighbourhood::around(mesh, level, finer.map(|x| x >> 1)).supers;
     let octant = local::bit_of(finer.map(|x| x & 1)) as usize;
     for (corner, around) in local::AROUND_OCTANT[octant].iter().enumerate() {
         let steps = local::step_beside(octant, corner);
-        let Some(found) = super_beside(mesh, level, finer.map(|x| x >> 1), steps) else { continue };
+        let found = beside[(13 + steps[0] + 3 * steps[1] + 9 * steps[2]) as usize];
+        if found == NO_SUPER {
+            continue;
+        }
         let found = &mesh.supers[found as usize];
         for bit in local::bits(found.bricks & around) {
             let offset = local::offset_of(bit);
@@ -108,6 +138,27 @@ pub fn for_each_coarser(
         }
     }
 }
+
+/// The number of a place from [`for_each_coarser`].
+#[inline(always)]
+pub fn place_of(near: [usize; 3]) -> usize {
+    near[0] + 4 * near[1] + 16 * near[2]
+}
+
+/// The [places](place_of) of the coarser bricks that each brick of a super-brick lies in or touches: its own, and those of
+/// [`local::AROUND_OCTANT`].
+pub const COARSER: [[u8; 8]; 64] = {
+    let (mut table, mut i) = ([[0; 8]; 64], 0);
+    while i < 8 * 64 {
+        let (bit, corner) = (i / 8, i % 8);
+        let step = local::step_beside(bit % 8, corner);
+        let own = [bit >> 3 & 1, bit >> 4 & 1, bit >> 5 & 1];
+        let at = [own[0] as i64 + step[0], own[1] as i64 + step[1], own[2] as i64 + step[2]];
+        table[bit][corner] = ((at[0] + 1) + 4 * (at[1] + 1) + 16 * (at[2] + 1)) as u8;
+        i += 1;
+    }
+    table
+};
 
 #[cold]
 fn for_each_coarser_in_small_box(
@@ -130,10 +181,18 @@ fn is_regular(mesh: &Mesh, level: u8) -> bool {
     mesh.domain.extent(level).iter().all(|n| n % 16 == 0)
 }
 
-/// The super-brick that lies some steps from another one, in boxes where that is [regular](is_regular).
+/// What is beside a super-brick that does not exist.
+#[cold]
+fn beside_none(mesh: &Mesh, level: u8, position: [u32; 3]) -> Beside {
+    let regular = is_regular(mesh, level);
+    let beside = |slot| regular.then(|| super_in_slot(mesh, level, position, slot)).flatten();
+    std::array::from_fn(|slot| beside(slot).unwrap_or(NO_SUPER))
+}
+
+/// The super-brick in a slot about another one, in boxes where that is [regular](is_regular).
 #[inline]
-fn super_beside(mesh: &Mesh, level: u8, position: [u32; 3], steps: [i64; 3]) -> Option<u32> {
-    let at = std::array::from_fn(|a| (i64::from(position[a]) + steps[a]) << 4);
+fn super_in_slot(mesh: &Mesh, level: u8, position: [u32; 3], slot: usize) -> Option<u32> {
+    let at = std::array::from_fn(|a| (i64::from(position[a]) + step(slot, a)) << 4);
     mesh.super_at(level, mesh.domain.wrap(level, at)?.map(|x| x >> 4))
 }
 

@@ -3,7 +3,7 @@
 use super::surroundings::{Surroundings, WIDE};
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, local};
 use std::ops::Range;
 
 /// Offset between neighbours along y.
@@ -47,8 +47,8 @@ pub const PLACE: [u8; 64] = {
     let mut table = [0; 64];
     let mut bit = 0;
     while bit < 64 {
-        let [x, y, z] = [bit & 1 | bit >> 2 & 2, bit >> 1 & 1 | bit >> 3 & 2, bit >> 2 & 1 | bit >> 4 & 2];
-        table[bit] = (GUARD + (z + 1) * PLANE + (y + 1) * ROW + x + 1) as u8;
+        let [x, y, z] = local::offset_of(bit as u32);
+        table[bit] = (CORE + x as usize + 1 + ROW * y as usize + PLANE * z as usize) as u8;
         bit += 1;
     }
     table

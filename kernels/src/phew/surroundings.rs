@@ -2,7 +2,7 @@
 
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
-use crate::mesh::{Mesh, Neighbourhood, for_each_coarser, local};
+use crate::mesh::{COARSER, Mesh, Neighbourhood, for_each_coarser, local, place_of};
 use crate::wide::eight;
 
 /// Side of the cube of places. The super-brick's first cell is at place 2 along each axis, so that a
@@ -37,8 +37,8 @@ const SPOT: [u16; 64] = {
     let mut table = [0; 64];
     let mut bit = 0;
     while bit < 64 {
-        let [x, y, z] = [bit & 1 | bit >> 2 & 2, bit >> 1 & 1 | bit >> 3 & 2, bit >> 2 & 1 | bit >> 4 & 2];
-        table[bit] = (x + y * WIDE + z * WIDE_PLANE) as u16;
+        let [x, y, z] = local::offset_of(bit as u32);
+        table[bit] = (x as usize + y as usize * WIDE + z as usize * WIDE_PLANE) as u16;
         bit += 1;
     }
     table
@@ -71,21 +71,6 @@ fn octs_in(mask: u64) -> impl Iterator<Item = u32> {
 fn visible(place: [usize; 3]) -> u64 {
     local::facing(place.map(|x| i64::from(x == 5) - i64::from(x == 0)))
 }
-
-/// The places in a super-brick and the coarser bricks around it at which the coarser bricks are that each brick lies in
-/// or touches: its own, and those of [`local::AROUND_OCTANT`].
-const COARSER: [[u8; 8]; 64] = {
-    let (mut table, mut i) = ([[0; 8]; 64], 0);
-    while i < 8 * 64 {
-        let (bit, corner) = (i / 8, i % 8);
-        let step = local::step_beside(bit % 8, corner);
-        let own = [bit >> 3 & 1, bit >> 4 & 1, bit >> 5 & 1];
-        let at = [own[0] as i64 + step[0], own[1] as i64 + step[1], own[2] as i64 + step[2]];
-        table[bit][corner] = ((at[0] + 1) + 4 * (at[1] + 1) + 16 * (at[2] + 1)) as u8;
-        i += 1;
-    }
-    table
-};
 
 /// For each of the 4x4x4 coarser bricks in and around a super-brick the cells that the given bricks lie in or touch.
 #[inline(always)]
@@ -205,7 +190,7 @@ impl Surroundings {
             of.position,
             #[inline(always)]
             |near, brick| {
-                let needed = needed[near[0] + 4 * near[1] + 16 * near[2]];
+                let needed = needed[place_of(near)];
                 if of.tests.mask[brick.at()] & needed != 0 {
                     self.put_coarser_brick(of, brick.at(), near, needed);
                     found = true;
