@@ -171,6 +171,15 @@ fn what_does_not_suit_is_refused_in_one_line() {
     refuses(&["--m-refine", "4"], &["--m-refine", "--mesh-from-particles"]);
     refuses(&["--box", "18"], &["--box", "--mesh-from-particles"]);
     room.refuses(&["phew", &npy, FLAG, "--box", "18", "-o", &to], &["density threshold"]);
+    #[cfg(feature = "hdf5")]
+    {
+        let junk = room.path("junk.hdf5");
+        std::fs::write(&junk, "no such file").expect("written");
+        room.refuses(
+            &["phew", &junk, "-o", &to, "--density-threshold", "80"],
+            &["junk.hdf5", "complete HDF5"],
+        );
+    }
     let torn = room.path("torn.npy");
     let bytes = std::fs::read(&npy).expect("an array");
     std::fs::write(&torn, &bytes[..bytes.len() - 7]).expect("written");

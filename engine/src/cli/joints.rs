@@ -47,6 +47,7 @@ impl PhewInput {
         let is_cells = READERS.iter().any(|reader| (reader.recognises)(path));
         let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
         if !is_cells && file_of(path).exists() && is_particles() {
+            open_particles(std::slice::from_ref(&path.to_path_buf()))?;
             let expected = "a snapshot with cells, or --mesh-from-particles";
             return Err(Failure::about(path, format!("particles without a mesh; expected {expected}")));
         }
