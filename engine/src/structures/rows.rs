@@ -92,6 +92,9 @@ struct Share {
     kind: u64,
 }
 
+/// Runs of groups for each thread: most patches are in few of the groups, but every run passes over all patches.
+const RUNS: usize = 4;
+
 /// The clumps or haloes that patches of this rank are in.
 struct Here {
     /// Identifiers, ascending.
@@ -133,7 +136,7 @@ impl Here {
     /// What the own patches add to each.
     fn totals(&self, peaks: &Peaks, quanta: &[Quantum; N_SUMS]) -> Vec<GroupSums> {
         let mut totals = vec![GroupSums::default(); self.ids.len()];
-        let run = totals.len().div_ceil(rayon::current_num_threads()).max(1);
+        let run = totals.len().div_ceil(RUNS * rayon::current_num_threads()).max(1);
         let parts = totals.par_chunks_mut(run).enumerate();
         parts.for_each(|(i, part)| self.groups(peaks).add(quanta, i * run, part));
         totals

@@ -1,6 +1,7 @@
 //! From patches to clumps and haloes.
 
 use super::sums::{Gathered, MASS, MOMENT, MOMENTUM, Momentum, N_OF_PATCH, N_SUMS, PatchSums};
+use super::terms::{MOST, Terms};
 use crate::geom::{Domain, cell_centre};
 use crate::sum::Quantum;
 use bytemuck::{Pod, Zeroable};
@@ -82,17 +83,33 @@ impl Groups<'_> {
     /// Adds the patches of a run of groups from `first` to their `totals`; in any order, over any number of ranks,
     /// with the same result. Passes over the groups of all patches.
     pub fn add(&self, quanta: &[Quantum; N_SUMS], first: usize, totals: &mut [GroupSums]) {
-        for (patch, &group) in self.group.iter().enumerate() {
-            let Some(total) = totals.get_mut((group as usize).wrapping_sub(first)) else { continue };
-            let sums = self.seen_from(self.head[group as usize], patch);
-            let sums = std::array::from_fn(|i| quanta[i].of(sums[i]));
-            let PatchValues { n_cells, rho_min, .. } = self.patches[patch];
-            total.patch.merge(&PatchSums { n_cells, rho_min, sums });
-            if let Some(momenta) = self.momenta {
-                let momentum = std::array::from_fn(|a| quanta[MOMENTUM + a].of(momenta[patch][a]));
-                total.momentum.merge(&Momentum(momentum));
+        let (mut terms, mut momenta) = (Terms::default(), Terms::<3>::default());
+        for run in (0..self.group.len()).step_by(MOST) {
+            let (mut which, mut n) = ([0; MOST], 0);
+            for patch in run..(run + MOST).min(self.group.len()) {
+                which[n] = patch;
+                n += usize::from(self.place(patch, first) < totals.len());
+            }
+            let which = &which[..n];
+            terms.fill(n, quanta, |k| self.seen_from(self.head[self.group[which[k]] as usize], which[k]));
+            if let Some(of_patch) = self.momenta {
+                momenta.fill(n, &quanta[MOMENTUM..], |k| of_patch[which[k]]);
+            }
+            for (k, patch) in which.iter().enumerate() {
+                let PatchValues { n_cells, rho_min, .. } = self.patches[*patch];
+                let total = &mut totals[self.place(*patch, first)];
+                total.patch.merge(&PatchSums { n_cells, rho_min, sums: terms.of(k) });
+                if self.momenta.is_some() {
+                    total.momentum.merge(&Momentum(momenta.of(k)));
+                }
             }
         }
+    }
+
+    /// The place of the group of a patch among those from `first` on; beyond all of them for another.
+    #[inline(always)]
+    fn place(&self, patch: usize, first: usize) -> usize {
+        (self.group[patch] as usize).wrapping_sub(first)
     }
 
     /// The sums of a patch with the moment taken from `centre` instead of its own peak.

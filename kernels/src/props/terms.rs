@@ -1,5 +1,5 @@
-//! The terms of the cells of a brick, made side by side: one cell after the other they would take most of the
-//! time of the sums.
+//! The terms of the cells of a brick, or of as many patches, made side by side: one after the other they would take
+//! most of the time of the sums.
 
 use super::sums::{CellView, Gathered, N_SUMS, SUMS};
 use crate::geom::{Domain, cell_centre, cell_volume};
@@ -9,7 +9,7 @@ use crate::sum::{FixedSum, Limbs, Quantum};
 use crate::wide::wide;
 
 /// Most cells of a brick.
-const MOST: usize = 64;
+pub const MOST: usize = 64;
 /// Doubles of a vector.
 const LANES: usize = 8;
 
@@ -91,7 +91,7 @@ impl BrickCells {
     }
 }
 
-/// `N` terms of each cell of a brick.
+/// `N` terms of each cell of a brick, or of each of as many patches.
 #[derive(Debug, Clone)]
 pub struct Terms<const N: usize> {
     real: [[f64; MOST]; N],
@@ -115,14 +115,33 @@ impl<const N: usize> Terms<N> {
                     let view = cells.view(n, domain);
                     (0..N).for_each(|i| self.real[i][n] = (SUMS[T::FIRST + i].term)(&view));
                 }
-                for i in 0..N {
-                    for n in 0..cells.n_in_vectors() {
-                        let Limbs { high, low } = quanta[T::FIRST + i].limbs(self.real[i][n]);
-                        (self.high[i][n], self.low[i][n]) = (high, low);
-                    }
-                }
+                self.round(cells.n, &quanta[T::FIRST..]);
             },
         );
+    }
+
+    /// Makes the first `n` of `values`, at most 64.
+    #[inline(always)]
+    pub fn fill(&mut self, n: usize, quanta: &[Quantum], values: impl Fn(usize) -> [f64; N]) {
+        for n in 0..n {
+            let values = values(n);
+            (0..N).for_each(|i| self.real[i][n] = values[i]);
+        }
+        wide(
+            #[inline(always)]
+            || self.round(n, quanta),
+        );
+    }
+
+    /// Full vectors of them: what is beyond the last is left over.
+    #[inline(always)]
+    fn round(&mut self, n: usize, quanta: &[Quantum]) {
+        for (i, quantum) in quanta[..N].iter().enumerate() {
+            for n in 0..n.next_multiple_of(LANES).min(MOST) {
+                let Limbs { high, low } = quantum.limbs(self.real[i][n]);
+                (self.high[i][n], self.low[i][n]) = (high, low);
+            }
+        }
     }
 
     /// Those of cell `n`.
