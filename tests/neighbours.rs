@@ -86,6 +86,17 @@ fn check_look_ups(field: &Field, amr: &AmrField) {
     assert_eq!(mesh.n_leaves(), field.leaves.len());
 }
 
+/// Whether the mesh of octs knows that levels of touching leaves differ by at most one, or that they do not.
+fn check_grading(field: &Field) {
+    let Some(amr) = field.octs_as_amr() else { return };
+    let mut all = field.clone();
+    all.leaves.iter_mut().for_each(|leaf| leaf.rho = 1.0);
+    let brute = Brute::new(&all.domain, &all.leaves, 0.0);
+    let level = |cell: usize| brute.cells[cell].level;
+    let jumps = |cell: usize| brute.neighbours[cell].iter().any(|other| level(*other) > level(cell) + 1);
+    assert_eq!(amr.mesh.is_graded(), !(0..brute.cells.len()).any(jumps), "{field:?}");
+}
+
 fn check(field: &Field, threshold: f64) {
     let brute = Brute::new(&field.domain, &field.leaves, threshold);
     for amr in [Some(field.leaves_as_amr()), field.octs_as_amr()].iter().flatten() {
@@ -101,6 +112,29 @@ proptest! {
     #[test]
     fn any_mesh_has_the_neighbours_of_all_pairs(field in any_field(), threshold in 0.0..3.0f64) {
         check(&field, threshold);
+    }
+
+    /// Levels apart in few places only, or nowhere.
+    #[test]
+    fn grading_is_known(field in any_field(), seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let mut field = Field::uniform_at(field.domain, 2);
+        for _ in 0..random.below(4) {
+            let leaf = field.leaves[random.below(field.leaves.len())];
+            field.split(place(&leaf), random.chance(0.7));
+        }
+        check_grading(&field);
+    }
+
+    /// As far as single precision tells, or the part of it that the first compare looks at.
+    #[test]
+    fn nearly_equal_densities_have_the_neighbours_of_all_pairs(field in any_field(), seed in any::<u64>()) {
+        let (mut random, mut field) = (Random(seed), field);
+        let step = random.pick(&[-17, -21, -30, -48]);
+        for leaf in &mut field.leaves {
+            leaf.rho = 1.0 + random.below(5) as f64 * 2f64.powi(step);
+        }
+        check(&field, 0.5);
     }
 }
 
