@@ -42,7 +42,7 @@ const COARSER: [u8; CELLS] = places_of([0, 1, 3, 5]);
 
 impl Finer {
     /// Calls `tell(coarser cell, finer cell)` for the coarser cells in and about a brick and the densest of those that touch
-    /// each in the brick, if any is as dense. For every one of those that [rough] densities do not tell apart; and
+    /// each in the brick, if any is as dense. For every one of those that rough densities do not tell apart; and
     /// several times for a coarser cell by more than one level.
     #[inline(always)]
     pub fn for_each(&mut self, patch: &Patch, mut tell: impl FnMut(TestIdx, TestIdx)) {
