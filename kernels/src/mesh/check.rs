@@ -1,36 +1,9 @@
 //! Is this set of cells an octree?
 
-use super::{Brick, COARSER, Mesh, MeshError, for_each_coarser, local, place_of};
-use crate::ids::BrickIdx;
+use super::{COARSER, Mesh, MeshError, for_each_coarser, local, place_of};
 use std::ops::Range;
 
-/// The cells, of the 4x4x4 about a finer brick, that touch each of the brick's octs; x fastest.
-const AROUND_OCT: [u64; 8] = {
-    let mut table = [0; 8];
-    let mut oct = 0;
-    while oct < 8 {
-        let mut k = 0;
-        while k < 64 {
-            let d = [k & 3, k >> 2 & 3, k >> 4];
-            let low = [oct & 1, oct >> 1 & 1, oct >> 2];
-            let near = low[0] <= d[0]
-                && d[0] <= low[0] + 2
-                && low[1] <= d[1]
-                && d[1] <= low[1] + 2
-                && low[2] <= d[2]
-                && d[2] <= low[2] + 2;
-            if near {
-                table[oct] |= 1 << k;
-            }
-            k += 1;
-        }
-        oct += 1;
-    }
-    table
-};
-
-/// Whether the [coarser cells](Mesh::coarser_cells) have all around the octs in `own` of the brick at `bit` of their super-brick. Not
-/// so at the border of a box that does not wrap.
+/// Whether the [coarser cells](Mesh::coarser_cells) have all around the octs in `own` of the brick at `bit` of their super-brick.
 fn are_covered(coarser: &[u64; 64], bit: u32, own: u64) -> bool {
     let octs = (0..8).filter(|oct| own >> (8 * oct) & 0xff != 0);
     let around = &local::AROUND_OCT[bit as usize % 8];
@@ -121,64 +94,39 @@ impl Mesh {
                 return true;
             }
             let coarser = self.coarser_cells(level - 1, super_brick.position);
-            self.bricks_of(super_brick).zip(local::bits(super_brick.bricks)).all(|(b, bit)| {
-                are_covered(&coarser, bit, own(b)) || self.is_brick_graded(level, &self.bricks[b], own(b))
-            })
+            self.bricks_of(super_brick)
+                .zip(local::bits(super_brick.bricks))
+                .all(|(b, bit)| are_covered(&coarser, bit, own(b)))
         })
     }
 
-    /// The cells of each of the 4x4x4 bricks of `level` in and around a super-brick of the next.
+    /// The cells of each of the 4x4x4 bricks of `level` in and around a super-brick of the next. Those outside the box
+    /// count as existing.
     fn coarser_cells(&self, level: u8, finer: [u32; 3]) -> [u64; 64] {
-        let mut cells = [0; 64];
-        if self.domain.extent(level).iter().all(|n| n % 4 == 0) {
-            let mut put = |near, brick: BrickIdx| cells[place_of(near)] = self.bricks[brick.at()].exists;
-            for_each_coarser(self, level, finer, &mut put);
+        let first = |place: usize| {
+            let near = [place & 3, place >> 2 & 3, place >> 4];
+            std::array::from_fn(|a| 4 * (2 * i64::from(finer[a]) + near[a] as i64 - 1))
+        };
+        if self.domain.extent(level).iter().any(|n| n % 4 != 0) {
+            return std::array::from_fn(|place| self.cells_from(level, first(place)));
         }
+        let is_outside = |place| self.domain.wrap(level, first(place)).is_none();
+        let mut cells = std::array::from_fn(|place| if is_outside(place) { u64::MAX } else { 0 });
+        for_each_coarser(self, level, finer, |near, brick| {
+            cells[place_of(near)] = self.bricks[brick.at()].exists
+        });
         cells
     }
 
-    /// One by one, and whatever the box.
-    fn is_brick_graded(&self, level: u8, brick: &Brick, own: u64) -> bool {
-        if own == 0 {
-            return true;
-        }
-        // Octs of the brick are cells of its 2x2x2 part of the coarser grid; those around lie in 4x4x4.
-        let around = self.exists_around(level - 1, brick.position);
-        (0..8).filter(|oct| own >> (8 * oct) & 0xff != 0).all(|oct| {
-            let need = AROUND_OCT[oct as usize];
-            around & need == need
-        })
-    }
-
-    /// Which of the 4x4x4 cells about the 2x2x2 that a finer brick covers exist, x fastest; those
-    /// outside the box count as existing.
-    fn exists_around(&self, level: u8, brick: [u32; 3]) -> u64 {
-        let along = [0, 1, 2].map(|a| {
-            let first = 2 * i64::from(brick[a]) - 1;
-            [0, 1, 2, 3].map(|d| self.domain.wrap_along(level, a, first + d))
-        });
-        let mut blocks: [Option<([u32; 3], u64)>; 8] = [None; 8];
-        let mut mask = 0;
-        for k in 0..64 {
-            let at = [along[0][k & 3], along[1][k >> 2 & 3], along[2][k >> 4]];
-            let exists = match at {
-                [Some(x), Some(y), Some(z)] => {
-                    let block = [x >> 2, y >> 2, z >> 2];
-                    let slot = (block[0] & 1 | (block[1] & 1) << 1 | (block[2] & 1) << 2) as usize;
-                    let cells = match blocks[slot] {
-                        Some((at, cells)) if at == block => cells,
-                        _ => {
-                            let cells = self.brick_at(level, block).map_or(0, |b| self.bricks[b.at()].exists);
-                            blocks[slot].insert((block, cells)).1
-                        }
-                    };
-                    cells >> local::bit_of([x, y, z]) & 1
-                }
-                _ => 1,
-            };
-            mask |= exists << k;
-        }
-        mask
+    /// The cells of a 4x4x4 block from `first` on, one by one: for boxes that are no whole number of bricks wide.
+    #[cold]
+    fn cells_from(&self, level: u8, first: [i64; 3]) -> u64 {
+        let exists = |bit: &u32| {
+            let offset = local::offset_of(*bit);
+            let at = self.domain.wrap(level, std::array::from_fn(|a| first[a] + i64::from(offset[a])));
+            at.is_none_or(|at| self.find(level, at).is_some())
+        };
+        (0..64).filter(exists).fold(0, |cells, bit| cells | 1 << bit)
     }
 
     /// Checks that no leaf of a mesh of leaves lies inside another.

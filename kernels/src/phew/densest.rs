@@ -43,12 +43,7 @@ impl<const N: usize> Densest<N> {
     #[inline(always)]
     pub fn fill_in(&mut self, rho: &[f32; N]) {
         let all = |_| u32::MAX;
-        for (maxima, turned) in [(&mut self.last, 0), (&mut self.first, PLACE)] {
-            maxima.begin(rho, turned);
-            greatest::<1, PLANE, N>(&mut maxima.x, &maxima.word, all);
-            greatest::<ROW, PLANE, N>(&mut maxima.xy, &maxima.x, all);
-            greatest::<PLANE, PLANE, N>(&mut maxima.xyz, &maxima.xy, all);
-        }
+        self.fill_in_looking::<ROW, PLANE>(rho, all, all, all);
     }
 
     /// Those in blocks of four places along each axis that follow a plane of nothing. The first and the last place along an axis
@@ -57,11 +52,23 @@ impl<const N: usize> Densest<N> {
     pub fn fill_in_blocks<const ROW: usize, const PLANE: usize>(&mut self, rho: &[f32; N]) {
         let [along_x, along_y, along_z]: [&[u32; N]; 3] =
             const { [&inner(1, PLANE), &inner(ROW, PLANE), &inner(PLANE, PLANE)] };
-        for (maxima, turned) in [(&mut self.last, 0), (&mut self.first, self::PLACE)] {
+        self.fill_in_looking::<ROW, PLANE>(rho, |i| along_x[i], |i| along_y[i], |i| along_z[i]);
+    }
+
+    /// Of the bits of the neighbours of a place along each axis only those in `x`, `y` and `z` count.
+    #[inline(always)]
+    fn fill_in_looking<const ROW: usize, const PLANE: usize>(
+        &mut self,
+        rho: &[f32; N],
+        x: impl Fn(usize) -> u32,
+        y: impl Fn(usize) -> u32,
+        z: impl Fn(usize) -> u32,
+    ) {
+        for (maxima, turned) in [(&mut self.last, 0), (&mut self.first, PLACE)] {
             maxima.begin(rho, turned);
-            greatest::<1, PLANE, N>(&mut maxima.x, &maxima.word, |i| along_x[i]);
-            greatest::<ROW, PLANE, N>(&mut maxima.xy, &maxima.x, |i| along_y[i]);
-            greatest::<PLANE, PLANE, N>(&mut maxima.xyz, &maxima.xy, |i| along_z[i]);
+            greatest::<1, PLANE, N>(&mut maxima.x, &maxima.word, &x);
+            greatest::<ROW, PLANE, N>(&mut maxima.xy, &maxima.x, &y);
+            greatest::<PLANE, PLANE, N>(&mut maxima.xyz, &maxima.xy, &z);
         }
     }
 
