@@ -2,7 +2,7 @@
 
 use crate::pieces::chunks;
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::mesh::{LevelCells, Mesh, MeshError};
+use inselberg_kernels::mesh::{Mesh, MeshError, SortedOcts, local};
 use inselberg_kernels::sfc::{morton, morton63};
 use rayon::prelude::*;
 
@@ -35,9 +35,9 @@ impl AmrField {
     /// When the octs do not make an octree: repeated, outside the box, split without children.
     pub fn from_octs(domain: Domain, levels: Vec<LevelOcts>) -> Result<Self, MeshError> {
         let sorted: Vec<_> = levels.into_par_iter().map(sort_octs).collect();
-        let (cells, values): (Vec<_>, Vec<_>) = sorted.into_iter().unzip();
-        let mut mesh = Mesh::from_sorted(domain, &cells)?;
-        drop(cells);
+        let (octs, values): (Vec<_>, Vec<_>) = sorted.into_iter().unzip();
+        let mut mesh = Mesh::from_sorted(domain, &octs)?;
+        drop(octs);
         let runs = chunks(mesh.supers().len(), 64);
         runs.par_iter().try_for_each(|supers| mesh.check_octree(supers.clone()))?;
         mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_graded(supers)));
@@ -62,27 +62,28 @@ impl AmrField {
         let mut order: Vec<u32> = (0..level.len() as u32).collect();
         order.par_sort_unstable_by_key(|&i| (level[i as usize], morton(ijk[i as usize])));
         let n_levels = level.iter().max().map_or(0, |&l| usize::from(l) + 1);
-        let mut levels = vec![LevelCells::default(); n_levels];
+        let mut levels = vec![SortedOcts::default(); n_levels];
         for &i in &order {
-            let cells = &mut levels[usize::from(level[i as usize])];
-            cells.position.push(ijk[i as usize]);
-            cells.leaf.push(1);
+            let (octs, cell) = (&mut levels[usize::from(level[i as usize])], ijk[i as usize]);
+            octs.position.push(cell.map(|x| x >> 1));
+            octs.exists.push(1 << (local::bit_of(cell) & 7));
         }
+        levels.iter_mut().for_each(|octs| octs.leaf = octs.exists.clone());
         let mesh = Mesh::from_sorted(domain, &levels)?;
         chunks(mesh.supers().len(), 64).into_par_iter().try_for_each(|supers| mesh.check_leaves(supers))?;
         Ok(Self { mesh, rho: order.into_par_iter().map(|i| rho[i as usize]).collect() })
     }
 }
 
-fn sort_octs(octs: LevelOcts) -> (LevelCells, Vec<[f64; 8]>) {
+fn sort_octs(octs: LevelOcts) -> (SortedOcts, Vec<[f64; 8]>) {
     let order = morton_order(&octs.position);
     let pick = |i: &u32| *i as usize;
-    let cells = LevelCells {
-        shift: 1,
+    let sorted = SortedOcts {
         position: order.iter().map(|i| octs.position[pick(i)]).collect(),
+        exists: vec![0xff; order.len()],
         leaf: order.iter().map(|i| !octs.split[pick(i)]).collect(),
     };
-    (cells, order.par_iter().map(|i| octs.values[pick(i)]).collect())
+    (sorted, order.par_iter().map(|i| octs.values[pick(i)]).collect())
 }
 
 /// The permutation that sorts positions by Morton key.

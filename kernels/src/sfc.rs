@@ -3,6 +3,9 @@
 /// Interleaves the bits of a position, x lowest: 96 bits are used.
 #[inline]
 pub fn morton(position: [u32; 3]) -> u128 {
+    if (position[0] | position[1] | position[2]) >> 21 == 0 {
+        return u128::from(morton63(position));
+    }
     let spread = |x: u32| {
         u128::from(spread21(u64::from(x & 0x1f_ffff))) | u128::from(spread21(u64::from(x >> 21))) << 63
     };

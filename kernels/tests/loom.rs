@@ -9,7 +9,7 @@
 use inselberg_kernels::fof::union::union;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::TestIdx;
-use inselberg_kernels::mesh::{LevelCells, Mesh};
+use inselberg_kernels::mesh::{Mesh, SortedOcts};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::label::{compress, peak_word};
 use inselberg_kernels::phew::raise::raise;
@@ -88,9 +88,11 @@ fn peaks_stay_peaks() {
 fn row(rho: &[f64]) -> (Mesh, TestCells) {
     let n = rho.len() as u32;
     let domain = Domain { coarse: [n, 1, 1], periodic: [false; 3] };
-    let position = (0..n).map(|x| [x, 0, 0]).collect();
-    let cells = LevelCells { shift: 0, position, leaf: vec![1; rho.len()] };
-    let mesh = Mesh::from_sorted(domain, &[cells]).expect("a row of cells");
+    let octs: Vec<u32> = (0..n.div_ceil(2)).collect();
+    let exists: Vec<u8> = octs.iter().map(|x| if 2 * x + 1 < n { 3 } else { 1 }).collect();
+    let position = octs.iter().map(|x| [*x, 0, 0]).collect();
+    let octs = SortedOcts { position, leaf: exists.clone(), exists };
+    let mesh = Mesh::from_sorted(domain, &[octs]).expect("a row of cells");
     let mask = mesh.bricks().iter().map(|b| b.leaf).collect();
     (mesh, TestCells::new(mask, vec![0, n], rho.to_vec()))
 }

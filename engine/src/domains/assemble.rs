@@ -2,18 +2,19 @@
 
 use super::Part;
 use super::ghosts::{Ghosts, Link};
-use super::migrate::{OwnLevel, Parcels, in_order, picked};
-use super::reach::needed_by;
-use super::record::{Cell, Record};
+use super::migrate::{OwnLevel, Parcels, in_order};
+use super::reach::{Needed, needed_by};
+use super::record::Oct;
 use super::splits::Splits;
 use crate::amr::{AmrField, morton_order};
 use crate::phew::RunError;
 use crate::pieces::chunks;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::mesh::{Brick, LevelCells, Mesh, MeshError, local};
+use inselberg_kernels::mesh::{Brick, Mesh, MeshError, SortedOcts, local};
 use inselberg_kernels::sfc::morton;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// What cells are together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,16 +38,16 @@ pub(super) fn assemble(
     n_extra: usize,
     comm: &Comm,
 ) -> Result<Part, RunError> {
-    let n_own: usize = own.iter().map(|level| level.rho.len()).sum();
+    let n_own: usize = own.iter().map(OwnLevel::n_cells).sum();
     check_count(n_own)?;
     let needed = needed_by(&own, &splits, &domain, comm.rank());
     let came = fetch(&own, &needed, comm)?;
-    check_count(n_own + came.iter().map(|(_, cells)| cells.len()).sum::<usize>())?;
+    check_count(n_own + came.iter().flat_map(|(_, octs)| octs).map(Oct::n_cells).sum::<usize>())?;
     let extra = columns(&own, n_extra);
     let merged = merge(own, &came);
     let ghosts = links(needed, came, &merged);
     let mut mesh = Mesh::from_sorted(domain, &merged.levels).map_err(of_oct)?;
-    let own = masks(mesh.bricks(), &merged.is_own);
+    let own = masks(mesh.bricks(), &merged.octs);
     match cells {
         Cells::Octree => {
             let is_graded = check(&mesh, &own, levels, comm)?;
@@ -90,91 +91,115 @@ fn of_oct(problem: MeshError) -> MeshError {
 /// Sends the cells that others need; what others sent, each rank's by (level, Morton key).
 fn fetch(
     own: &[OwnLevel],
-    needed: &Parcels<u32>,
+    needed: &Parcels<Needed>,
     comm: &Comm,
-) -> Result<Vec<(Rank, Vec<Record>)>, CommError> {
+) -> Result<Vec<(Rank, Vec<Oct>)>, CommError> {
     let mut first = Vec::with_capacity(own.len());
     let mut n = 0;
     for level in own {
         first.push(n);
-        n += level.rho.len();
+        n += level.octs.len();
     }
-    let record = |place: &u32| {
-        let level = first.partition_point(|f| *f <= *place as usize) - 1;
-        own[level].cell(level as u8, *place as usize - first[level]).pack()
+    let record = |needed: &Needed| {
+        let level = first.partition_point(|f| *f <= needed.oct as usize) - 1;
+        own[level].octs[needed.oct as usize - first[level]].only(needed.cells)
     };
-    let records = |places: &Vec<u32>| places.iter().map(record).collect();
-    comm.exchange(in_order(needed.iter().map(|(rank, places)| (*rank, records(places))).collect()))
+    let records = |needed: &Vec<Needed>| needed.iter().map(record).collect();
+    comm.exchange(in_order(needed.iter().map(|(rank, needed)| (*rank, records(needed))).collect()))
 }
 
 /// Own cells and ghosts in one order.
+#[derive(Default)]
 struct Merged {
-    levels: Vec<LevelCells>,
+    levels: Vec<SortedOcts>,
     rho: Vec<f64>,
-    is_own: Vec<bool>,
-    /// Where each own cell is now.
+    /// Of each oct, its first cell, all its cells and the own ones.
+    octs: Vec<(u32, u8, u8)>,
+    /// Which oct each own one is now.
     own: Vec<u32>,
-    /// Where each cell of each other rank is now.
+    /// Which oct each one of each other rank is now.
     ghosts: Vec<Vec<u32>>,
 }
 
-fn merge(own: Vec<OwnLevel>, came: &[(Rank, Vec<Record>)]) -> Merged {
-    let deepest = came.iter().filter_map(|(_, cells)| cells.last()).map(|r| Cell::unpack(r).level).max();
+fn merge(own: Vec<OwnLevel>, came: &[(Rank, Vec<Oct>)]) -> Merged {
+    let deepest = came.iter().filter_map(|(_, octs)| octs.last()).map(|oct| oct.level).max();
     let n_levels = own.len().max(deepest.map_or(0, |l| usize::from(l) + 1));
     let mut merged = Merged {
-        levels: Vec::with_capacity(n_levels),
-        rho: Vec::new(),
-        is_own: Vec::new(),
-        own: Vec::new(),
-        ghosts: came.iter().map(|(_, cells)| Vec::with_capacity(cells.len())).collect(),
+        ghosts: came.iter().map(|(_, octs)| Vec::with_capacity(octs.len())).collect(),
+        ..Merged::default()
     };
     let mut own = own.into_iter();
     for level in 0..n_levels {
-        merged.add_level(level as u8, own.next().unwrap_or_default(), came);
+        merged.add_level(level as u8, own.next().unwrap_or_default().octs, came);
     }
     merged
 }
 
 impl Merged {
-    fn add_level(&mut self, level: u8, mut all: OwnLevel, came: &[(Rank, Vec<Record>)]) {
-        let n_own = all.rho.len();
+    fn add_level(&mut self, level: u8, mut parts: Vec<Oct>, came: &[(Rank, Vec<Oct>)]) {
+        let n_own = parts.len();
         let mut n_new = Vec::with_capacity(came.len());
-        for ((_, cells), done) in came.iter().zip(&self.ghosts) {
-            let before = all.rho.len();
-            let left = cells[done.len()..].iter().map(Cell::unpack);
-            for cell in left.take_while(|cell| cell.level == level) {
-                all.cells.position.push(cell.position);
-                all.cells.leaf.push(cell.is_leaf.into());
-                all.rho.push(cell.rho);
-            }
-            n_new.push(all.rho.len() - before);
+        for ((_, octs), done) in came.iter().zip(&self.ghosts) {
+            let before = parts.len();
+            parts.extend(octs[done.len()..].iter().take_while(|oct| oct.level == level));
+            n_new.push(parts.len() - before);
         }
-        let order = merged_order(&all.cells.position, n_own);
-        let first = self.rho.len() as u32;
-        let mut place = vec![0; order.len()];
-        order.iter().zip(first..).for_each(|(old, new)| place[*old as usize] = new);
+        let place = self.add_octs(&parts, n_own);
         let mut ghosts = &place[n_own..];
         self.own.extend_from_slice(&place[..n_own]);
         for (places, n) in self.ghosts.iter_mut().zip(n_new) {
             places.extend_from_slice(&ghosts[..n]);
             ghosts = &ghosts[n..];
         }
-        self.is_own.extend(order.iter().map(|old| (*old as usize) < n_own));
-        self.rho.extend(picked(&order, &all.rho));
-        let (position, leaf) = (picked(&order, &all.cells.position), picked(&order, &all.cells.leaf));
-        self.levels.push(LevelCells { shift: 0, position, leaf });
+    }
+
+    /// Adds octs of a level, which may be there in several parts; the oct that each part is in. The first `n_own` are the
+    /// rank's own and sorted.
+    fn add_octs(&mut self, parts: &[Oct], n_own: usize) -> Vec<u32> {
+        let first = self.octs.len();
+        let mut place = vec![0; parts.len()];
+        let mut all: Vec<Oct> = Vec::with_capacity(parts.len());
+        for i in merged_order(parts, n_own) {
+            let part = &parts[i as usize];
+            if !all.last_mut().is_some_and(|last| last.join(part)) {
+                all.push(*part);
+                self.octs.push((0, 0, 0));
+            }
+            place[i as usize] = self.octs.len() as u32 - 1;
+            let last = self.octs.len() - 1;
+            self.octs[last].2 |= if (i as usize) < n_own { part.exists } else { 0 };
+        }
+        for (oct, (cell, exists, _)) in all.iter().zip(&mut self.octs[first..]) {
+            (*cell, *exists) = (self.rho.len() as u32, oct.exists);
+            match oct.exists {
+                0xff => self.rho.extend_from_slice(&oct.rho),
+                some => self.rho.extend(local::bits(some.into()).map(|bit| oct.rho[bit as usize])),
+            }
+        }
+        self.levels.push(SortedOcts {
+            position: all.iter().map(|oct| oct.position).collect(),
+            exists: all.iter().map(|oct| oct.exists).collect(),
+            leaf: all.iter().map(|oct| oct.leaf).collect(),
+        });
+        place
+    }
+
+    /// Some cells of an oct.
+    fn cells(&self, oct: u32, cells: u8) -> impl Iterator<Item = u32> + use<> {
+        let (first, exists, _) = self.octs[oct as usize];
+        local::bits(cells.into()).map(move |bit| first + local::rank(exists.into(), bit))
     }
 }
 
-/// The order by Morton key of cells of which the first `n_sorted` are in order already and the others
+/// The order by Morton key of octs of which the first `n_sorted` are in order already and the others
 /// are few.
-fn merged_order(position: &[[u32; 3]], n_sorted: usize) -> Vec<u32> {
-    let (sorted, others) = position.split_at(n_sorted);
-    let mut order = Vec::with_capacity(position.len());
+fn merged_order(octs: &[Oct], n_sorted: usize) -> Vec<u32> {
+    let (sorted, others) = octs.split_at(n_sorted);
+    let mut order = Vec::with_capacity(octs.len());
     let mut done = 0;
-    for other in morton_order(others) {
-        let key = morton(others[other as usize]);
-        let upto = done + sorted[done..].partition_point(|p| morton(*p) <= key);
+    for other in morton_order(&others.iter().map(|oct| oct.position).collect::<Vec<_>>()) {
+        let key = morton(others[other as usize].position);
+        let upto = done + sorted[done..].partition_point(|oct| morton(oct.position) <= key);
         order.extend(done as u32..upto as u32);
         order.push(n_sorted as u32 + other);
         done = upto;
@@ -184,30 +209,29 @@ fn merged_order(position: &[[u32; 3]], n_sorted: usize) -> Vec<u32> {
 }
 
 /// Links to those that need own cells and to those whose cells are needed here.
-fn links(needed: Parcels<u32>, came: Vec<(Rank, Vec<Record>)>, merged: &Merged) -> Ghosts {
-    let mut links = Parcels::<Link>::new();
-    let mut link_to = |rank, ghosts: &[u32], mirrors: Vec<u32>| {
-        let new = || vec![Link { rank, ghosts: Vec::new(), mirrors: Vec::new() }];
-        for link in links.entry(rank).or_insert_with(new) {
-            link.ghosts.extend_from_slice(ghosts);
-            link.mirrors.extend_from_slice(&mirrors);
-        }
-    };
-    for ((rank, _), ghosts) in came.iter().zip(&merged.ghosts) {
-        link_to(*rank, ghosts, Vec::new());
+fn links(needed: Parcels<Needed>, came: Vec<(Rank, Vec<Oct>)>, merged: &Merged) -> Ghosts {
+    let mut links = BTreeMap::<Rank, Link>::new();
+    let empty = |rank| Link { rank, ghosts: Vec::new(), mirrors: Vec::new() };
+    for ((rank, octs), places) in came.into_iter().zip(&merged.ghosts) {
+        let link = links.entry(rank).or_insert_with(|| empty(rank));
+        link.ghosts = octs.iter().zip(places).flat_map(|(oct, at)| merged.cells(*at, oct.exists)).collect();
     }
-    for (rank, places) in needed {
-        link_to(rank, &[], picked(&places, &merged.own));
+    for (rank, needed) in needed {
+        let link = links.entry(rank).or_insert_with(|| empty(rank));
+        let cells = |needed: &Needed| merged.cells(merged.own[needed.oct as usize], needed.cells);
+        link.mirrors = needed.iter().flat_map(cells).collect();
     }
-    Ghosts::new(links.into_values().flatten().collect())
+    Ghosts::new(links.into_values().collect())
 }
 
-fn masks(bricks: &[Brick], is_own: &[bool]) -> Vec<u64> {
-    let mask = |brick: &Brick| {
-        let own = &is_own[brick.first as usize..];
-        local::bits(brick.exists).zip(own).fold(0, |mask, (bit, own)| mask | u64::from(*own) << bit)
+/// The own cells of every brick, from those of every oct.
+fn masks(bricks: &[Brick], octs: &[(u32, u8, u8)]) -> Vec<u64> {
+    let mut own = octs.iter().map(|(_, _, own)| u64::from(*own));
+    let of_brick = |brick: &Brick| {
+        let octs = (0..64).step_by(8).filter(|bit| brick.exists >> bit & 0xff != 0);
+        octs.fold(0, |mask, bit| mask | own.next().unwrap_or(0) << bit)
     };
-    bricks.par_iter().map(mask).collect()
+    bricks.iter().map(of_brick).collect()
 }
 
 /// The further values of all own test cells, one vector a field.

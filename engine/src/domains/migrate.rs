@@ -1,19 +1,19 @@
-//! Records from whoever holds them to their owners, in rounds.
+//! Octs from whoever holds them to the owners of their cells, in rounds.
 
-use super::record::{Cell, Record};
+use super::record::Oct;
 use super::share::{Chunk, Share};
 use super::splits::Splits;
 use crate::amr::morton_order;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
-use inselberg_kernels::mesh::LevelCells;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// A rank's own cells of one level as columns.
+/// A rank's own cells of one level.
 #[derive(Debug, Default)]
 pub(super) struct OwnLevel {
-    pub cells: LevelCells,
-    pub rho: Vec<f64>,
+    /// No cell is in two of them, unless the input has it twice.
+    pub octs: Vec<Oct>,
     /// Further values, cell by cell, of the test cells among them.
     pub extra: Vec<f64>,
 }
@@ -39,13 +39,13 @@ pub(super) fn migrate(
     levels.resize_with(usize::from(splits.deepest()) + 1, OwnLevel::default);
     for _ in 0..rounds(share.chunks.len(), comm)? {
         let chunk = share.chunks.pop().unwrap_or_default();
-        let (cells, extra) = by_owner(&chunk, splits, threshold, n_extra);
+        let (octs, extra) = by_owner(&chunk, splits, threshold, n_extra);
         drop(chunk);
-        let cells = comm.exchange(in_order(cells))?;
+        let octs = comm.exchange(in_order(octs))?;
         let extra = if n_extra > 0 { comm.exchange(in_order(extra))? } else { Vec::new() };
         let mut extra: BTreeMap<Rank, Vec<f64>> = extra.into_iter().collect();
-        for (from, cells) in cells {
-            append(&mut levels, &cells, &extra.remove(&from).unwrap_or_default(), threshold, n_extra);
+        for (from, octs) in octs {
+            append(&mut levels, &octs, &extra.remove(&from).unwrap_or_default(), threshold, n_extra);
         }
     }
     levels.iter_mut().for_each(|level| level.sort(threshold, n_extra));
@@ -60,73 +60,67 @@ pub(super) fn in_order<T: Pod>(parcels: Parcels<T>) -> Vec<(Rank, Vec<T>)> {
     parcels.into_iter().collect()
 }
 
-/// Cells and further values by owner. Cells that follow each other mostly have the same one.
-fn by_owner(
-    chunk: &Chunk,
-    splits: &Splits,
-    threshold: f64,
-    n_extra: usize,
-) -> (Parcels<Record>, Parcels<f64>) {
-    let (mut cells, mut extra) = (Parcels::<Record>::new(), Parcels::<f64>::new());
+/// Octs and further values by owner. An oct through which a split goes is sent to each of its owners in part.
+fn by_owner(chunk: &Chunk, splits: &Splits, threshold: f64, n_extra: usize) -> (Parcels<Oct>, Parcels<f64>) {
+    let (mut octs, mut extra) = (Parcels::<Oct>::new(), Parcels::<f64>::new());
     let mut values = chunk.extra.chunks(n_extra.max(1));
-    let unpacked = chunk.cells.iter().map(Cell::unpack);
-    let owners: Vec<Rank> = unpacked.map(|cell| splits.owner(cell.level, cell.position)).collect();
-    let mut left = chunk.cells.as_slice();
-    for owners in owners.chunk_by(|a, b| a == b) {
-        let (run, rest) = left.split_at(owners.len());
-        left = rest;
-        cells.entry(owners[0]).or_default().extend_from_slice(run);
-        if n_extra > 0 {
-            let n_tests = run.iter().filter(|record| Cell::unpack(record).is_test(threshold)).count();
-            let extra = extra.entry(owners[0]).or_default();
-            values.by_ref().take(n_tests).for_each(|values| extra.extend_from_slice(values));
+    for oct in &chunk.octs {
+        for (owner, cells) in splits.owners_of(oct) {
+            let oct = oct.only(cells);
+            octs.entry(owner).or_default().push(oct);
+            if n_extra > 0 {
+                let n_tests = oct.tests(threshold).count_ones() as usize;
+                extra.entry(owner).or_default().extend(values.by_ref().take(n_tests).flatten());
+            }
         }
     }
-    (cells, extra)
+    (octs, extra)
 }
 
-fn append(levels: &mut [OwnLevel], cells: &[Record], extra: &[f64], threshold: f64, n_extra: usize) {
+fn append(levels: &mut [OwnLevel], octs: &[Oct], extra: &[f64], threshold: f64, n_extra: usize) {
     let mut values = extra.chunks(n_extra.max(1));
-    for cell in cells.iter().map(Cell::unpack) {
-        let level = &mut levels[usize::from(cell.level)];
-        level.cells.position.push(cell.position);
-        level.cells.leaf.push(cell.is_leaf.into());
-        level.rho.push(cell.rho);
-        if n_extra > 0 && cell.is_test(threshold) {
-            level.extra.extend_from_slice(values.next().unwrap_or_default());
+    for oct in octs {
+        let level = &mut levels[usize::from(oct.level)];
+        level.octs.push(*oct);
+        if n_extra > 0 {
+            let n_tests = oct.tests(threshold).count_ones() as usize;
+            level.extra.extend(values.by_ref().take(n_tests).flatten());
         }
     }
 }
 
 impl OwnLevel {
-    /// The cell at place `i`.
-    pub fn cell(&self, level: u8, i: usize) -> Cell {
-        let is_leaf = self.cells.leaf[i] == 1;
-        Cell { level, position: self.cells.position[i], is_leaf, rho: self.rho[i] }
+    /// Number of cells.
+    pub fn n_cells(&self) -> usize {
+        self.octs.iter().map(Oct::n_cells).sum()
     }
 
     fn sort(&mut self, threshold: f64, n_extra: usize) {
-        let order = morton_order(&self.cells.position);
+        let order = morton_order(&self.octs.iter().map(|oct| oct.position).collect::<Vec<_>>());
         if n_extra > 0 {
             self.extra = self.sorted_extra(&order, threshold, n_extra);
         }
-        self.cells.position = picked(&order, &self.cells.position);
-        self.cells.leaf = picked(&order, &self.cells.leaf);
-        self.rho = picked(&order, &self.rho);
+        let mut sorted: Vec<Oct> = Vec::with_capacity(order.len());
+        for oct in order.iter().map(|i| self.octs[*i as usize]) {
+            if !sorted.last_mut().is_some_and(|last| last.join(&oct)) {
+                sorted.push(oct);
+            }
+        }
+        self.octs = sorted;
     }
 
     fn sorted_extra(&self, order: &[u32], threshold: f64, n_extra: usize) -> Vec<f64> {
-        let is_test = |i: usize| self.cell(0, i).is_test(threshold);
-        let mut n_before = 0;
-        let place: Vec<usize> = (0..self.rho.len())
-            .map(|i| {
-                n_before += usize::from(is_test(i));
-                n_before - usize::from(is_test(i))
+        let n_values = |oct: &Oct| oct.tests(threshold).count_ones() as usize * n_extra;
+        let mut end = 0;
+        let values: Vec<Range<usize>> = self
+            .octs
+            .iter()
+            .map(|oct| {
+                end += n_values(oct);
+                end - n_values(oct)..end
             })
             .collect();
-        let tests = order.iter().map(|i| *i as usize).filter(|i| is_test(*i));
-        let values = tests.flat_map(|i| &self.extra[place[i] * n_extra..][..n_extra]);
-        values.copied().collect()
+        order.iter().flat_map(|i| &self.extra[values[*i as usize].clone()]).copied().collect()
     }
 }
 

@@ -39,7 +39,7 @@ use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::CellIdx;
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::phew::tests::TestCells;
-use record::Cell;
+use record::Oct;
 use share::{Request, Share, read_cells, read_particles};
 
 /// What one rank works on: its own cells and the ghosts about them.
@@ -129,8 +129,7 @@ impl Part {
                 for bit in local::bits(self.own[b]) {
                     let rho = brick.cell(bit).map_or(0.0, |cell| self.field.rho[cell.at()]);
                     let position = local::position_of(brick.position, bit);
-                    let cell = Cell { level, position, is_leaf: brick.leaf >> bit & 1 == 1, rho };
-                    share.room_for(1).cells.push(cell.pack());
+                    share.add(Oct::of_cell(level, position, brick.leaf >> bit & 1 == 1, rho));
                 }
             }
         }
@@ -142,7 +141,7 @@ impl Part {
 /// by default as many test cells (leaves denser than `threshold`) to one cell, and as many leaves where there are none. With the values
 /// of `extra_fields` for own test cells; particles have none of these. Alone, the rank owns everything.
 ///
-/// Each rank reads its share of the pieces; cells then cost 24 bytes each until they are with their
+/// Each rank reads its share of the pieces; cells then cost 10 bytes each until they are with their
 /// owners. With particles all this is done twice, first by leaves.
 ///
 /// # Errors
@@ -231,7 +230,7 @@ pub fn share_out(
 ) -> Result<Part, RunError> {
     let mut share = Share::default();
     for (level, position, rho) in leaves {
-        share.room_for(1).cells.push(Cell { level, position, is_leaf: true, rho }.pack());
+        share.add(Oct::of_cell(level, position, true, rho));
     }
     let request = Request { field: None, threshold, extra: &[] };
     decompose(domain, share, &request, (Cells::LeavesAbove(threshold), crew.balance()), comm, crew.observer())

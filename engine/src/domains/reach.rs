@@ -1,28 +1,44 @@
 //! Which other ranks need a cell: those that own anything in it or about it.
 
 use super::migrate::{OwnLevel, Parcels};
+use super::record::Oct;
 use super::splits::Splits;
 use inselberg_comm::Rank;
 use inselberg_kernels::geom::Domain;
 use std::ops::Range;
 
-/// Sides of the blocks, as powers of two, that are looked at as a whole before their cells are.
-const BLOCKS: [u8; 3] = [4, 2, 0];
+/// Sides in cells, as powers of two, of the blocks that are looked at as a whole before what is in them is: the last
+/// are octs.
+const BLOCKS: [u8; 3] = [4, 2, 1];
 
-/// Own cells by the ranks that need them, as places in the order of (level, Morton key).
+/// Own cells that another rank needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needed {
+    /// The place of their oct in the order of (level, Morton key).
+    pub oct: u32,
+    /// A bit a cell.
+    pub cells: u8,
+}
+
+/// Own cells by the ranks that need them, in the order of (level, Morton key).
 ///
 /// Blocks of cells whose surroundings are all the rank's own are passed over whole, so it costs
 /// about the surface of a rank's domain.
-pub(super) fn needed_by(levels: &[OwnLevel], splits: &Splits, domain: &Domain, rank: Rank) -> Parcels<u32> {
+pub(super) fn needed_by(
+    levels: &[OwnLevel],
+    splits: &Splits,
+    domain: &Domain,
+    rank: Rank,
+) -> Parcels<Needed> {
     let mut needed = Parcels::new();
     let mut before = 0;
     for (level, own) in levels.iter().enumerate() {
-        let position = &own.cells.position;
-        let mut reach = Reach { splits, domain, rank, level: level as u8, position, before, needed };
-        let first = BLOCKS.iter().position(|b| *b <= level as u8).unwrap_or(BLOCKS.len() - 1);
-        reach.walk(0..position.len(), &BLOCKS[first..]);
+        let octs = own.octs.as_slice();
+        let mut reach = Reach { splits, domain, rank, level: level as u8, octs, before, needed };
+        let first = BLOCKS.iter().position(|b| *b <= level as u8).unwrap_or(BLOCKS.len());
+        reach.walk(0..octs.len(), &BLOCKS[first..]);
         needed = reach.needed;
-        before += position.len() as u32;
+        before += octs.len() as u32;
     }
     needed
 }
@@ -32,26 +48,25 @@ struct Reach<'a> {
     domain: &'a Domain,
     rank: Rank,
     level: u8,
-    position: &'a [[u32; 3]],
-    /// Own cells of coarser levels.
+    octs: &'a [Oct],
+    /// Own octs of coarser levels.
     before: u32,
-    needed: Parcels<u32>,
+    needed: Parcels<Needed>,
 }
 
 impl Reach<'_> {
-    /// Looks at sorted cells in blocks of the first given side, and into those at the border.
-    fn walk(&mut self, cells: Range<usize>, sides: &[u8]) {
-        let Some((&side, finer)) = sides.split_first() else { return };
-        let mut start = cells.start;
-        while start < cells.end {
-            let block = self.position[start].map(|x| x >> side);
-            let is_in = |p: &[u32; 3]| p.map(|x| x >> side) == block;
-            let end = start + self.position[start..cells.end].partition_point(is_in);
+    /// Looks at sorted octs in blocks of the first given side, and into those at the border.
+    fn walk(&mut self, octs: Range<usize>, sides: &[u8]) {
+        let Some((&side, finer)) = sides.split_first() else {
+            return octs.for_each(|i| self.need(i));
+        };
+        let block_of = |oct: &Oct| oct.position.map(|x| x >> (side - 1));
+        let mut start = octs.start;
+        while start < octs.end {
+            let block = block_of(&self.octs[start]);
+            let end = start + self.octs[start..octs.end].partition_point(|oct| block_of(oct) == block);
             if !self.is_interior(self.level - side, block) {
-                match finer {
-                    [] => self.need(start..end, block),
-                    finer => self.walk(start..end, finer),
-                }
+                self.walk(start..end, finer);
             }
             start = end;
         }
@@ -59,29 +74,40 @@ impl Reach<'_> {
 
     /// Whether this rank owns all of a block and all around it.
     fn is_interior(&self, level: u8, block: [u32; 3]) -> bool {
-        about(self.domain, level, block).all(|p| self.splits.owns_all(self.rank, level, p))
+        let near = |i: i64| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1];
+        let beside = |i| self.domain.wrap(level, moved(block, near(i)));
+        (0..27).filter_map(beside).all(|place| self.splits.owns_all(self.rank, level, place))
     }
 
-    fn need(&mut self, cells: Range<usize>, position: [u32; 3]) {
-        let mut ranks: Vec<Rank> = Vec::new();
-        for p in about(self.domain, self.level, position) {
-            if !self.splits.owns_all(self.rank, self.level, p) {
-                ranks.extend(self.splits.owners_within(self.level, p).filter(|r| *r != self.rank));
+    /// Notes which ranks own anything in the 64 places in and about an oct.
+    fn need(&mut self, i: usize) {
+        let (oct, level) = (&self.octs[i], self.level);
+        let mut ranks: Vec<(Rank, u8)> = Vec::new();
+        for place in 0..64 {
+            let near = [place & 3, place >> 2 & 3, place >> 4];
+            let at = moved(oct.cell(0), near.map(|x| x as i64 - 1));
+            let Some(at) = self.domain.wrap(level, at) else { continue };
+            if self.splits.owns_all(self.rank, level, at) {
+                continue;
             }
+            let cells = oct.exists & (0..3).fold(0xff, |cells, a| cells & BESIDE[a][near[a]]);
+            let others = self.splits.owners_within(level, at).filter(|rank| *rank != self.rank);
+            ranks.extend(others.map(|rank| (rank, cells)));
         }
         ranks.sort_unstable();
-        ranks.dedup();
-        for rank in ranks {
-            let cells = cells.clone().map(|i| self.before + i as u32);
-            self.needed.entry(rank).or_default().extend(cells);
+        for of_rank in ranks.chunk_by(|a, b| a.0 == b.0) {
+            let cells = of_rank.iter().fold(0, |all, (_, cells)| all | cells);
+            if cells != 0 {
+                let needed = Needed { oct: self.before + i as u32, cells };
+                self.needed.entry(of_rank[0].0).or_default().push(needed);
+            }
         }
     }
 }
 
-/// The places of a cell and of its 26 neighbours of the same level, as far as they lie in the box.
-pub(super) fn about(domain: &Domain, level: u8, position: [u32; 3]) -> impl Iterator<Item = [u32; 3]> + '_ {
-    (0..27_i64).filter_map(move |slot| {
-        let step = [slot % 3 - 1, slot / 3 % 3 - 1, slot / 9 - 1];
-        domain.wrap(level, std::array::from_fn(|a| i64::from(position[a]) + step[a]))
-    })
+/// The cells of an oct that touch or are the cells at 0 to 3 along an axis, where the oct has 1 and 2.
+const BESIDE: [[u8; 4]; 3] = [[0x55, 0xff, 0xff, 0xaa], [0x33, 0xff, 0xff, 0xcc], [0x0f, 0xff, 0xff, 0xf0]];
+
+fn moved(position: [u32; 3], by: [i64; 3]) -> [i64; 3] {
+    std::array::from_fn(|a| i64::from(position[a]) + by[a])
 }

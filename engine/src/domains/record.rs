@@ -1,37 +1,64 @@
-//! Cells on their way between ranks, 24 bytes each.
+//! Octs on their way between ranks, 80 bytes each.
 
-/// A cell as it travels: position, level and leaf flag, density.
-pub(super) type Record = [u32; 6];
+use bytemuck::{Pod, Zeroable};
+use inselberg_kernels::mesh::local;
 
-/// A cell.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cell {
-    pub level: u8,
+/// Some of the cells of an oct. A bit a cell says which, in Morton order; what stands for the others means nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Oct {
+    /// On the grid of the level above.
     pub position: [u32; 3],
-    pub is_leaf: bool,
-    pub rho: f64,
+    /// Of the cells.
+    pub level: u8,
+    pub exists: u8,
+    /// Those that exist and are leaves.
+    pub leaf: u8,
+    pub unused: u8,
+    pub rho: [f64; 8],
 }
 
-impl Cell {
-    pub fn pack(self) -> Record {
-        let [x, y, z] = self.position;
-        let rho = self.rho.to_bits();
-        [x, y, z, u32::from(self.level) | u32::from(self.is_leaf) << 8, rho as u32, (rho >> 32) as u32]
+impl Oct {
+    /// A cell alone.
+    pub fn of_cell(level: u8, cell: [u32; 3], is_leaf: bool, rho: f64) -> Self {
+        let exists = 1 << (local::bit_of(cell) & 7);
+        let leaf = if is_leaf { exists } else { 0 };
+        Self { position: cell.map(|x| x >> 1), level, exists, leaf, unused: 0, rho: [rho; 8] }
     }
 
-    pub fn unpack(record: &Record) -> Self {
-        let [x, y, z, level, low, high] = *record;
-        Self {
-            level: level as u8,
-            position: [x, y, z],
-            is_leaf: level >> 8 & 1 == 1,
-            rho: f64::from_bits(u64::from(high) << 32 | u64::from(low)),
+    /// Number of cells.
+    pub fn n_cells(&self) -> usize {
+        self.exists.count_ones() as usize
+    }
+
+    /// The position of one of its cells.
+    pub fn cell(&self, bit: u32) -> [u32; 3] {
+        let offset = local::offset_of(bit);
+        std::array::from_fn(|a| 2 * self.position[a] + offset[a])
+    }
+
+    /// Those of its cells that have further values: that are test cells.
+    pub fn tests(&self, threshold: f64) -> u8 {
+        let above = (0..8).fold(0, |above, i| above | u8::from(self.rho[i] > threshold) << i);
+        self.leaf & above
+    }
+
+    /// Those of its cells that are in `cells`.
+    pub fn only(mut self, cells: u8) -> Self {
+        self.exists &= cells;
+        self.leaf &= cells;
+        self
+    }
+
+    /// Takes in other cells of the same oct; whether `other` has none but such.
+    pub fn join(&mut self, other: &Self) -> bool {
+        if (self.level, self.position) != (other.level, other.position) || self.exists & other.exists != 0 {
+            return false;
         }
-    }
-
-    /// Whether it has further values: whether it is a test cell.
-    pub fn is_test(&self, threshold: f64) -> bool {
-        self.is_leaf && self.rho > threshold
+        local::bits(other.exists.into()).for_each(|i| self.rho[i as usize] = other.rho[i as usize]);
+        self.exists |= other.exists;
+        self.leaf |= other.leaf;
+        true
     }
 }
 
@@ -40,11 +67,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_come_back() {
-        for rho in [0.0, -0.0, 1.5e300, f64::MIN_POSITIVE] {
-            let cell = Cell { level: 29, position: [1 << 31, 7, u32::MAX], is_leaf: rho > 0.0, rho };
-            let back = Cell::unpack(&cell.pack());
-            assert_eq!((back, back.rho.to_bits()), (cell, rho.to_bits()));
-        }
+    fn cells_join_to_an_oct() {
+        let cell = |i: u32, is_leaf| {
+            Oct::of_cell(9, [6 + (i & 1), 4 + (i >> 1 & 1), 8 + (i >> 2)], is_leaf, f64::from(i))
+        };
+        let mut oct = cell(3, true);
+        assert!(oct.join(&cell(5, false)) && oct.join(&cell(0, true)) && !oct.join(&cell(5, true)));
+        assert!(!oct.join(&Oct { level: 8, ..cell(1, true) }));
+        assert_eq!((oct.exists, oct.leaf, oct.tests(0.0)), (0b10_1001, 0b1001, 0b1000));
+        assert_eq!((oct.cell(5), oct.rho[5], oct.only(0b11_0000).leaf), ([7, 4, 9], 5.0, 0));
     }
 }

@@ -1,6 +1,6 @@
 //! The part of a snapshot that one rank reads.
 
-use super::record::{Cell, Record};
+use super::record::Oct;
 use super::splits::key;
 use crate::io::{Every, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot};
 use crate::observe::Observer;
@@ -9,10 +9,10 @@ use crate::stages::density::{Particles, append_dark_matter};
 use crate::stages::load::{domain, first_bad};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::mesh::MeshError;
+use inselberg_kernels::mesh::{MeshError, local};
 use rayon::prelude::*;
 
-/// Records that a rank sends in one round: what bounds the buffers.
+/// Cells, or particles, that a rank sends in one round: what bounds the buffers.
 pub(super) const ROUND: usize = 1 << 18;
 
 /// What is wanted of the cells.
@@ -26,70 +26,95 @@ pub(super) struct Request<'a> {
     pub extra: &'a [&'a str],
 }
 
-/// Cells that a rank happens to hold, in chunks of at most [`ROUND`].
+/// Cells that a rank happens to hold, in chunks of at most [`ROUND`], as octs.
 #[derive(Debug, Default)]
 pub(super) struct Share {
     pub chunks: Vec<Chunk>,
 }
 
-/// Some cells, and the further values of the test cells among them, cell by cell.
+/// Some octs, and the further values of the test cells in them, cell by cell.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    pub cells: Vec<Record>,
+    pub octs: Vec<Oct>,
     pub extra: Vec<f64>,
 }
 
 impl Share {
-    /// The last chunk, with room for `n` more cells.
-    pub fn room_for(&mut self, n: usize) -> &mut Chunk {
-        if self.chunks.last().is_none_or(|chunk| chunk.cells.len() + n > ROUND) {
+    /// The last chunk, with room for one more oct.
+    pub fn room(&mut self) -> &mut Chunk {
+        if self.chunks.last().is_none_or(|chunk| chunk.octs.len() == ROUND / 8) {
             self.chunks.push(Chunk::default());
         }
         let last = self.chunks.len() - 1;
         &mut self.chunks[last]
     }
 
+    /// Adds cells without further values, to the last oct where they are of the same one.
+    pub fn add(&mut self, oct: Oct) {
+        let last = self.chunks.last_mut().and_then(|chunk| chunk.octs.last_mut());
+        if !last.is_some_and(|last| last.join(&oct)) {
+            self.room().octs.push(oct);
+        }
+    }
+
     /// Number of cells.
     pub fn n_cells(&self) -> u64 {
-        self.chunks.iter().map(|chunk| chunk.cells.len() as u64).sum()
+        self.octs().map(Oct::n_cells).sum::<usize>() as u64
     }
 
-    /// Every cell.
-    pub fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
-        self.chunks.iter().flat_map(|chunk| &chunk.cells).map(Cell::unpack)
+    /// Every oct.
+    fn octs(&self) -> impl Iterator<Item = &Oct> + '_ {
+        self.chunks.iter().flat_map(|chunk| &chunk.octs)
     }
 
-    /// Keys of the leaves for which `has_weight`.
-    pub fn weights(&self, deepest: u8, has_weight: impl Fn(&Cell) -> bool) -> Vec<u128> {
-        let weighted = self.cells().filter(|cell| cell.is_leaf && has_weight(cell));
-        weighted.map(|cell| key(deepest, cell.level, cell.position)).collect()
+    /// Keys of the leaves that are `chosen`, a mask an oct, in ascending order.
+    pub fn keys(&self, deepest: u8, chosen: impl Fn(&Oct) -> u8) -> Vec<u128> {
+        let of_oct =
+            |oct| stretches(oct, chosen(oct)).map(move |cells| (oct_key(deepest, oct), cells, oct.level));
+        let mut stretches: Vec<_> = self.octs().flat_map(of_oct).collect();
+        let keys = |(key, cells, level): (u128, u8, u8)| {
+            let up = 3 * u32::from(deepest.saturating_sub(level));
+            local::bits(cells.into()).map(move |bit| key + (u128::from(bit) << up))
+        };
+        stretches.par_sort_unstable_by_key(|stretch| keys(*stretch).next());
+        stretches.into_iter().flat_map(keys).collect()
     }
 
-    /// Keys of the first leaves of octs, and what all of an oct weigh. An oct whose leaves do not follow each other is
+    /// Keys of the first leaves of octs, and what all of an oct weigh. An oct whose cells do not follow each other is
     /// there several times.
-    pub fn weighted(&self, deepest: u8, weight: impl Fn(&Cell) -> u32) -> Vec<(u128, u32)> {
-        let mut octs: Vec<(u128, u32)> = Vec::new();
-        let mut last = None;
-        for cell in self.cells().filter(|cell| cell.is_leaf) {
-            let oct = Some((cell.level, cell.position.map(|x| x >> 1)));
-            match octs.last_mut().filter(|_| oct == last) {
-                Some((_, sum)) => *sum += weight(&cell),
-                None => octs.push((key(deepest, cell.level, cell.position), weight(&cell))),
-            }
-            last = oct;
-        }
-        octs
+    pub fn weighted(&self, deepest: u8, weight: impl Fn(&Oct) -> u32) -> Vec<(u128, u32)> {
+        let with_leaves = self.octs().filter(|oct| oct.leaf != 0);
+        let first = |oct: &Oct| key(deepest, oct.level, oct.cell(oct.leaf.trailing_zeros()));
+        with_leaves.map(|oct| (first(oct), weight(oct))).collect()
     }
 
     /// Collective: the levels that have cells on any rank, bit l for level l.
     pub fn levels(&self, comm: &Comm) -> Result<u32, CommError> {
         let mut counts = [0; 32];
-        for record in self.chunks.iter().flat_map(|chunk| &chunk.cells) {
-            counts[usize::from(Cell::unpack(record).level) & 31] += 1;
+        for oct in self.octs() {
+            counts[usize::from(oct.level) & 31] += 1;
         }
         let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
         Ok(counts.iter().enumerate().fold(0, |mask, (l, n)| mask | u32::from(*n > 0) << l))
     }
+}
+
+/// The key of the first cell of an oct.
+fn oct_key(deepest: u8, oct: &Oct) -> u128 {
+    key(deepest, oct.level, oct.cell(0))
+}
+
+/// The `chosen` leaves of an oct in as many masks as split cells part them: no other leaf's key lies within one.
+fn stretches(oct: &Oct, chosen: u8) -> impl Iterator<Item = u8> + use<> {
+    let mut left = u32::from(oct.leaf);
+    let next = move || {
+        let first = (left != 0).then_some(left.trailing_zeros())?;
+        let n = (!(left >> first)).trailing_zeros();
+        let stretch = ((1 << n) - 1) << first;
+        left &= !stretch;
+        Some(stretch as u8)
+    };
+    std::iter::from_fn(next).map(move |stretch| stretch & chosen).filter(|cells| *cells != 0)
 }
 
 /// What `rank` reads of a snapshot: pieces, and which of their blocks. Whole pieces that follow each other, as these are
@@ -159,7 +184,7 @@ fn read_part(snapshot: &dyn Snapshot, request: &Request, part: (usize, Every)) -
             .map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
     };
     snapshot.octs_of(part.0, part.1, &fields, &mut take)?;
-    share.chunks.iter_mut().for_each(|chunk| chunk.cells.shrink_to_fit());
+    share.chunks.iter_mut().for_each(|chunk| chunk.octs.shrink_to_fit());
     outside.map_or(Ok(share), |problem| Err(problem.into()))
 }
 
@@ -178,23 +203,21 @@ fn first_outside(domain: &Domain, block: &OctBlock) -> Option<MeshError> {
 /// Which further field is not finite in a test cell, its value and the cell's position.
 fn append(share: &mut Share, block: &OctBlock, request: &Request) -> Result<(), (usize, f64, [u32; 3])> {
     let (own, extra) = block.values.split_at(usize::from(request.field.is_some()));
-    for (oct, position) in block.position.iter().enumerate() {
-        let chunk = share.room_for(8);
-        for i in 0..8 {
-            let cell = Cell {
-                level: block.level,
-                position: std::array::from_fn(|a| 2 * position[a] + (i >> a & 1) as u32),
-                is_leaf: block.split[oct] >> i & 1 == 0,
-                rho: own.first().map_or(0.0, |column| column[oct][i]),
-            };
-            chunk.cells.push(cell.pack());
-            if cell.is_test(request.threshold) {
-                chunk.extra.extend(extra.iter().map(|column| column[oct][i]));
+    for (at, position) in block.position.iter().enumerate() {
+        let rho = own.first().map_or([0.0; 8], |column| column[at]);
+        let (position, level, leaf) = (*position, block.level, !block.split[at]);
+        let oct = Oct { position, level, exists: 0xff, leaf, unused: 0, rho };
+        let chunk = share.room();
+        chunk.octs.push(oct);
+        if extra.is_empty() {
+            continue;
+        }
+        for bit in local::bits(oct.tests(request.threshold).into()) {
+            let values = extra.iter().map(|column| column[at][bit as usize]);
+            if let Some((field, value)) = values.clone().enumerate().find(|(_, x)| !x.is_finite()) {
+                return Err((field, value, oct.cell(bit)));
             }
-            let new = &chunk.extra[chunk.extra.len().saturating_sub(extra.len())..];
-            if let Some(field) = new.iter().position(|x| !x.is_finite()) {
-                return Err((field, new[field], cell.position));
-            }
+            chunk.extra.extend(values);
         }
     }
     Ok(())

@@ -2,7 +2,9 @@
 
 use super::bounds::{are_light, bounds, by_digits};
 use super::key_part::KeyPart;
+use super::record::Oct;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_kernels::mesh::local;
 use inselberg_kernels::sfc::morton;
 
 /// Which rank owns which part of the box.
@@ -157,6 +159,22 @@ impl Splits {
     #[inline]
     pub fn owner(&self, level: u8, position: [u32; 3]) -> Rank {
         self.owner_of(key(self.deepest, level, position))
+    }
+
+    /// The ranks that own cells of an oct, in order, and which of them each owns. Logarithmic in the ranks.
+    pub(super) fn owners_of(&self, oct: &Oct) -> impl Iterator<Item = (Rank, u8)> + '_ {
+        let first = key(self.deepest, oct.level, oct.cell(0));
+        let up = 3 * u32::from(self.deepest.saturating_sub(oct.level));
+        let owner = move |bit: u32| self.owner_of(first + (u128::from(bit) << up));
+        let is_whole = owner(0) == owner(7);
+        let mut left = oct.exists;
+        std::iter::from_fn(move || {
+            let rank = owner(local::bits(left.into()).next()?);
+            let own = local::bits(left.into()).take_while(|bit| is_whole || owner(*bit) == rank);
+            let own = own.fold(0, |own, bit| own | 1 << bit);
+            left &= !own;
+            Some((rank, own))
+        })
     }
 
     /// The ranks that own any part of the region of a cell, in order. Linear in them.

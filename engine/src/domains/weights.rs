@@ -1,6 +1,6 @@
 //! By what weights the cells of a mesh are divided among ranks.
 
-use super::record::Cell;
+use super::record::Oct;
 use super::share::Share;
 use super::splits::Splits;
 use crate::crew::Weights;
@@ -22,17 +22,17 @@ pub(super) fn balance(
     comm: &Comm,
 ) -> Result<Splits, CommError> {
     let deepest = levels.checked_ilog2().unwrap_or(0) as u8;
-    let is_test = |cell: &Cell| cell.is_test(threshold);
+    let tests = |oct: &Oct| oct.tests(threshold);
     match weights {
-        Weights::Leaves => Splits::balanced(deepest, share.weights(deepest, |_| true), comm),
+        Weights::Leaves => Splits::balanced(deepest, share.keys(deepest, |oct| oct.leaf), comm),
         Weights::TestCells => {
-            let tests = share.weights(deepest, is_test);
-            let n_tests = comm.all_reduce_counts(&[tests.len() as u64], Reduce::Sum)?[0];
-            let weights = if n_tests > 0 { tests } else { share.weights(deepest, |_| true) };
-            Splits::balanced(deepest, weights, comm)
+            let keys = share.keys(deepest, tests);
+            let n_tests = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
+            let keys = if n_tests > 0 { keys } else { share.keys(deepest, |oct| oct.leaf) };
+            Splits::balanced(deepest, keys, comm)
         }
         Weights::Work => {
-            let work = |cell: &Cell| WORK[0] + if is_test(cell) { WORK[1] } else { 0 };
+            let work = |oct: &Oct| WORK[0] * oct.leaf.count_ones() + WORK[1] * tests(oct).count_ones();
             Splits::compact(deepest, share.weighted(deepest, work), SLACK, comm)
         }
     }

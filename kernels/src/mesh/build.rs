@@ -45,31 +45,29 @@ impl std::fmt::Display for MeshError {
 
 impl std::error::Error for MeshError {}
 
-/// Blocks of cells of one level, sorted by the Morton key of `position`.
-///
-/// `shift` says how large a block is: cells of side 2^shift per block position: 0 for single
-/// cells, 1 for octs. `exists` and `leaf` hold one bit a cell of the block in Morton order.
+/// Octs of one level, sorted by the Morton key of `position`; each with a bit for each of its cells in Morton order.
+/// An oct may be there several times with different cells.
 #[derive(Debug, Default, Clone)]
-pub struct LevelCells {
-    /// log2 of the side of a block in cells.
-    pub shift: u32,
-    /// Block positions, ascending in Morton order, none twice.
+pub struct SortedOcts {
+    /// On the grid of the level above.
     pub position: Vec<[u32; 3]>,
-    /// Cells of the block that are leaves.
+    /// Cells that there are.
+    pub exists: Vec<u8>,
+    /// Those of them that are leaves.
     pub leaf: Vec<u8>,
 }
 
 impl Mesh {
-    /// A mesh of sorted blocks, one entry of `levels` a level. Every cell of a block exists.
+    /// A mesh of octs, one entry of `levels` a level, from level 0 on.
     ///
-    /// Linear; 8 octs or up to 64 cells make a brick.
+    /// Linear; up to 8 octs make a brick.
     ///
     /// # Errors
-    /// When coordinates or counts do not fit, or positions are repeated.
+    /// When coordinates or counts do not fit, or cells are repeated.
     ///
     /// # Panics
-    /// In debug builds when blocks are not sorted.
-    pub fn from_sorted(domain: Domain, levels: &[LevelCells]) -> Result<Self, MeshError> {
+    /// In debug builds when octs are not sorted.
+    pub fn from_sorted(domain: Domain, levels: &[SortedOcts]) -> Result<Self, MeshError> {
         let mut mesh = Self {
             domain,
             levels: Vec::new(),
@@ -80,8 +78,8 @@ impl Mesh {
             graded: false,
             above: None,
         };
-        for (level, cells) in levels.iter().enumerate() {
-            mesh.push_level(level as u8, cells)?;
+        for (level, octs) in levels.iter().enumerate() {
+            mesh.push_level(level as u8, octs)?;
         }
         while mesh.levels.last().is_some_and(|l| l.supers.is_empty()) {
             mesh.levels.pop();
@@ -111,23 +109,22 @@ impl Mesh {
         Ok(mesh)
     }
 
-    fn push_level(&mut self, level: u8, cells: &LevelCells) -> Result<(), MeshError> {
+    fn push_level(&mut self, level: u8, octs: &SortedOcts) -> Result<(), MeshError> {
         let first_super = self.supers.len() as u32;
-        if !cells.position.is_empty() && !self.domain.holds_level(level) {
+        if !octs.position.is_empty() && !self.domain.holds_level(level) {
             return Err(MeshError::TooDeep(level));
         }
-        let n_level = (cells.position.len() as u64) << (3 * cells.shift);
+        let n_level: u64 = octs.exists.iter().map(|cells| u64::from(cells.count_ones())).sum();
         if self.n_cells as u64 + n_level >= u64::from(u32::MAX) {
             return Err(MeshError::TooManyCells(self.n_cells as u64 + n_level));
         }
-        let extent = self.domain.extent(level).map(|n| (n >> cells.shift) as u64);
-        for (i, &position) in cells.position.iter().enumerate() {
-            let cell = position.map(|x| x << cells.shift);
-            if (0..3).any(|a| u64::from(position[a]) >= extent[a]) {
-                return Err(MeshError::Outside(level, cell));
+        let extent = self.domain.extent(level);
+        debug_assert!(octs.position.is_sorted_by_key(|oct| morton(*oct)), "octs are sorted");
+        for (i, &oct) in octs.position.iter().enumerate() {
+            if (0..3).any(|a| 2 * i64::from(oct[a]) + 1 >= extent[a]) {
+                check_inside(level, extent, oct, octs.exists[i])?;
             }
-            debug_assert!(i == 0 || morton(cells.position[i - 1]) <= morton(position), "blocks are sorted");
-            self.push_block(level, first_super, cell, cells.shift, cells.leaf[i])?;
+            self.push_oct(level, first_super, oct, [octs.exists[i], octs.leaf[i]])?;
         }
         self.end_level(first_super);
         Ok(())
@@ -140,23 +137,22 @@ impl Mesh {
         self.link_supers(self.levels.len() as u8 - 1, supers.start as usize..supers.end as usize);
     }
 
-    fn push_block(
+    fn push_oct(
         &mut self,
         level: u8,
         first_super: u32,
-        cell: [u32; 3],
-        shift: u32,
-        leaf: u8,
+        oct: [u32; 3],
+        [exists, leaf]: [u8; 2],
     ) -> Result<(), MeshError> {
-        let brick = self.brick_for(first_super, cell.map(|x| x >> 2));
-        let bit = local::bit_of(cell);
-        let all = if shift == 0 { 1 } else { 0xff };
-        if brick.exists >> bit & all != 0 {
-            return Err(MeshError::Twice(level, cell));
+        let brick = self.brick_for(first_super, oct.map(|x| x >> 1));
+        let first_bit = local::bit_of(oct.map(|x| x << 1));
+        let exists = u64::from(exists) << first_bit;
+        if let Some(bit) = local::bits(brick.exists & exists).next() {
+            return Err(MeshError::Twice(level, local::position_of(brick.position, bit)));
         }
-        brick.exists |= all << bit;
-        brick.leaf |= (u64::from(leaf) & all) << bit;
-        self.n_cells += 1 << (3 * shift);
+        brick.exists |= exists;
+        brick.leaf |= u64::from(leaf) << first_bit;
+        self.n_cells += exists.count_ones() as usize;
         Ok(())
     }
 
@@ -181,4 +177,14 @@ impl Mesh {
         let last = self.bricks.len() - 1;
         &mut self.bricks[last]
     }
+}
+
+/// Whether the box holds all cells of an oct that there are.
+#[cold]
+fn check_inside(level: u8, extent: [i64; 3], oct: [u32; 3], exists: u8) -> Result<(), MeshError> {
+    let cell = |bit: u32| std::array::from_fn(|a| oct[a].wrapping_mul(2) | local::offset_of(bit)[a]);
+    let is_outside =
+        |bit: &u32| (0..3).any(|a| 2 * i64::from(oct[a]) + i64::from(local::offset_of(*bit)[a]) >= extent[a]);
+    let outside = local::bits(exists.into()).find(is_outside);
+    outside.map_or(Ok(()), |bit| Err(MeshError::Outside(level, cell(bit))))
 }

@@ -13,7 +13,7 @@ mod check;
 pub mod local;
 mod neighbours;
 
-pub use build::{LevelCells, MeshError};
+pub use build::{MeshError, SortedOcts};
 pub use neighbours::{COARSER, Neighbourhood, for_each_coarser, place_of};
 
 use crate::geom::Domain;
