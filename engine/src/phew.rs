@@ -24,6 +24,7 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::{Mesh, MeshError, local};
+use inselberg_kernels::phew::far::FarEdge;
 use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::{Locator, TestCells};
@@ -332,7 +333,7 @@ fn join(
     const SUMS: usize = 2;
     const MOMENTA: usize = 3;
     let mut outbox = Outbox::<4>::default();
-    forest::send_to_owners(&mut outbox, EDGES, known, edges, locator);
+    let mut edges = forest::send_to_owners(&mut outbox, EDGES, comm.rank(), known, edges, locator);
     known.announce(&mut outbox, PEAKS);
     known.hand_in(&mut outbox, SUMS, sums);
     if let Some(momenta) = momenta {
@@ -344,7 +345,7 @@ fn join(
     if let Some(momenta) = momenta {
         known.take_in(&came, MOMENTA, momenta, Momentum::merge);
     }
-    let edges = came.iter().flat_map(|parcel| parcel.records(EDGES)).collect();
+    edges.extend(came.iter().flat_map(|parcel| parcel.records::<FarEdge>(EDGES)));
     forest::grow(comm, known, edges, domain)
 }
 

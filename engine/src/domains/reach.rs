@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// Sides in cells, as powers of two, of the blocks that are looked at as a whole before what is in them is: the last
 /// are octs.
-const BLOCKS: [u8; 3] = [4, 2, 1];
+const BLOCKS: [u8; 4] = [4, 3, 2, 1];
 
 /// Own cells that another rank needs.
 #[derive(Debug, Clone, Copy)]

@@ -69,15 +69,13 @@ impl Share {
 
     /// Keys of the leaves that are `chosen`, a mask an oct, in ascending order.
     pub fn keys(&self, deepest: u8, chosen: impl Fn(&Oct) -> u8) -> Vec<u128> {
-        let of_oct =
-            |oct| stretches(oct, chosen(oct)).map(move |cells| (oct_key(deepest, oct), cells, oct.level));
-        let mut stretches: Vec<_> = self.octs().flat_map(of_oct).collect();
-        let keys = |(key, cells, level): (u128, u8, u8)| {
-            let up = 3 * u32::from(deepest.saturating_sub(level));
-            local::bits(cells.into()).map(move |bit| key + (u128::from(bit) << up))
-        };
-        stretches.par_sort_unstable_by_key(|stretch| keys(*stretch).next());
-        stretches.into_iter().flat_map(keys).collect()
+        let mut all: Vec<Stretch> =
+            self.octs().flat_map(|oct| stretches(deepest, oct, chosen(oct))).collect();
+        all.par_sort_unstable_by_key(|stretch| stretch.first);
+        let n: u32 = all.iter().map(|stretch| stretch.cells.count_ones()).sum();
+        let mut keys = Vec::with_capacity(n as usize);
+        all.iter().for_each(|stretch| keys.extend(stretch.keys()));
+        keys
     }
 
     /// Keys of the first leaves of octs, and what all of an oct weigh. An oct whose cells do not follow each other is
@@ -99,22 +97,35 @@ impl Share {
     }
 }
 
-/// The key of the first cell of an oct.
-fn oct_key(deepest: u8, oct: &Oct) -> u128 {
-    key(deepest, oct.level, oct.cell(0))
+/// Leaves of an oct between two of whose keys there is no other leaf's.
+struct Stretch {
+    /// Key of the first.
+    first: u128,
+    /// Those that are meant, from the first on.
+    cells: u8,
+    /// Bits by which keys of an oct's cells are apart.
+    up: u32,
 }
 
-/// The `chosen` leaves of an oct in as many masks as split cells part them: no other leaf's key lies within one.
-fn stretches(oct: &Oct, chosen: u8) -> impl Iterator<Item = u8> + use<> {
+impl Stretch {
+    fn keys(&self) -> impl Iterator<Item = u128> + '_ {
+        local::bits(self.cells.into()).map(|bit| self.first + (u128::from(bit) << self.up))
+    }
+}
+
+/// The `chosen` leaves of an oct, in as many stretches as other cells part its leaves.
+fn stretches(deepest: u8, oct: &Oct, chosen: u8) -> impl Iterator<Item = Stretch> + use<> {
+    let up = 3 * u32::from(deepest.saturating_sub(oct.level));
+    let whole = key(deepest, oct.level, oct.cell(0));
     let mut left = u32::from(oct.leaf);
-    let next = move || {
-        let first = (left != 0).then_some(left.trailing_zeros())?;
-        let n = (!(left >> first)).trailing_zeros();
-        let stretch = ((1 << n) - 1) << first;
-        left &= !stretch;
-        Some(stretch as u8)
-    };
-    std::iter::from_fn(next).map(move |stretch| stretch & chosen).filter(|cells| *cells != 0)
+    std::iter::from_fn(move || {
+        let start = (left != 0).then_some(left.trailing_zeros())?;
+        let n = (!(left >> start)).trailing_zeros();
+        let leaves = (1 << n) - 1;
+        left &= !(leaves << start);
+        let cells = (u32::from(chosen) >> start & leaves) as u8;
+        Some(Stretch { first: whole + (u128::from(start) << up), cells, up })
+    })
 }
 
 /// What `rank` reads of a snapshot: pieces, and which of their blocks. Whole pieces that follow each other, as these are

@@ -89,15 +89,14 @@ impl Splits {
     }
 
     /// Collective: splits between which all ranks have the same number of `keys`, but for one. These are of
-    /// leaves on the grid of level `deepest`, in any order and on any rank: the result depends only on all
+    /// leaves on the grid of level `deepest`, sorted, and on any rank: the result depends only on all
     /// of them together. Where there are none, rank 0 owns everything.
     ///
-    /// Sorts, then costs what [`bounds`] does.
+    /// Costs what [`bounds`] does.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn balanced(deepest: u8, mut keys: Vec<u128>, comm: &Comm) -> Result<Self, CommError> {
-        keys.sort_unstable();
+    pub fn balanced(deepest: u8, keys: Vec<u128>, comm: &Comm) -> Result<Self, CommError> {
         Ok(Self { deepest, first: Keys::new(bounds(comm, &keys)?) })
     }
 

@@ -51,23 +51,34 @@ fn cell_at(locator: &Locator, test: TestIdx) -> CellAt {
     CellAt { level: u32::from(level), ijk }
 }
 
-/// Puts the contacts that this rank sees, which name slots of `peaks`, into an outbox for the owners of
-/// their two peaks; but for those that can merge nothing.
+/// Puts the contacts that this rank sees, which name slots of `peaks`, into an outbox for the other owners of
+/// their two peaks, but for those that can merge nothing. Those of own peaks, in falling order.
 pub fn send_to_owners<const KINDS: usize>(
     outbox: &mut Outbox<KINDS>,
     kind: usize,
+    rank: Rank,
     peaks: &PeakComm,
     edges: Vec<Edge>,
     locator: &Locator,
-) {
-    for edge in &reduce(&edges, &mut Scratch::default()) {
+) -> Vec<FarEdge> {
+    let kept = reduce(&edges, &mut Scratch::default());
+    drop(edges);
+    let far = |edge: &Edge| {
         let ends = edge.peaks.map(|p| far_peak(&peaks.known[p.at()]));
-        let far = FarEdge::new(edge.saddle, ends, edge.cells.map(|t| cell_at(locator, t)));
-        outbox.put(Rank(ends[0].owner), kind, &[far]);
-        if ends[1].owner != ends[0].owner {
-            outbox.put(Rank(ends[1].owner), kind, &[far]);
+        FarEdge::new(edge.saddle, ends, edge.cells.map(|t| cell_at(locator, t)))
+    };
+    let mut own: Vec<FarEdge> = kept.par_iter().map(far).collect();
+    own.retain(|edge| {
+        let owners = edge.owners.map(Rank);
+        if owners[0] != rank {
+            outbox.put(owners[0], kind, &[*edge]);
         }
-    }
+        if owners[1] != rank && owners[1] != owners[0] {
+            outbox.put(owners[1], kind, &[*edge]);
+        }
+        owners.contains(&rank)
+    });
+    own
 }
 
 /// Collective: the merge tree from the contacts of the own peaks. One exchange for each factor of 64 in
@@ -104,9 +115,11 @@ fn decide_all(comm: &Comm, edges: Vec<FarEdge>) -> Result<Vec<FarDeath>, CommErr
         }
         width = wider;
     }
-    deaths.sort_unstable_by_key(|d| d.dying_owner);
-    let parts = super::grouped(&deaths, |d| (Rank(d.dying_owner), *d));
-    Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, deaths)| deaths).collect())
+    let mut others: Vec<FarDeath> = deaths.extract_if(.., |d| d.dying_owner != rank as u32).collect();
+    others.sort_unstable_by_key(|d| d.dying_owner);
+    let parts = super::grouped(&others, |d| (Rank(d.dying_owner), *d));
+    deaths.extend(comm.exchange(parts)?.into_iter().flat_map(|(_, deaths)| deaths));
+    Ok(deaths)
 }
 
 /// Collective: sends what is left here to the leader of the group; at a leader, what came, by rank.
@@ -120,10 +133,17 @@ fn hand_over(comm: &Comm, left: Remainder, leader: Rank) -> Result<Vec<Remainder
     Ok(came.iter().map(|part| Remainder { edges: part.records(0), stands: part.records(1) }).collect())
 }
 
-/// Puts the ends of own peaks in their order; those without never end.
+/// Puts the ends of own peaks in their order; those without never end. The indices of a level follow each other.
 fn own_tree(peaks: &PeakComm, deaths: Vec<FarDeath>, domain: &Domain) -> OwnTree {
     let own: Vec<&KnownPeak> = peaks.own.iter().map(|slot| &peaks.known[slot.at()]).collect();
     let n = own.len();
+    let follows = |i: &usize| *i > 0 && own[*i].global.0 == own[*i - 1].global.0 + 1;
+    let runs: Vec<usize> = (0..n).filter(|i| !follows(i)).collect();
+    let place = |peak: u32| {
+        let run = runs.partition_point(|i| own[*i].global.0 <= peak).checked_sub(1)?;
+        let place = runs[run] + (peak - own[runs[run]].global.0) as usize;
+        own.get(place).filter(|p| p.global.0 == peak).map(|_| place)
+    };
     let rho = own.iter().map(|p| p.rho).collect();
     let mut of = OwnTree {
         tree: MergeTree { rho, death: vec![Death::NEVER; n] },
@@ -131,7 +151,7 @@ fn own_tree(peaks: &PeakComm, deaths: Vec<FarDeath>, domain: &Domain) -> OwnTree
         saddle_position: vec![NOWHERE; n],
     };
     for d in deaths {
-        let Ok(i) = own.binary_search_by_key(&PeakIdx(d.dying), |p| p.global) else { continue };
+        let Some(i) = place(d.dying) else { continue };
         of.tree.death[i] = Death { saddle: d.saddle, near: PeakIdx(d.near), endpoint: PeakIdx(d.endpoint) };
         of.end_owners[i] = [d.near_owner, d.endpoint_owner];
         of.saddle_position[i] = d.cells[0].touches(&d.cells[1], domain);
