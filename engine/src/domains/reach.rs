@@ -5,11 +5,11 @@ use super::record::Oct;
 use super::splits::Splits;
 use inselberg_comm::Rank;
 use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::local;
 use std::ops::Range;
 
-/// Sides in cells, as powers of two, of the blocks that are looked at as a whole before what is in them is: the last
-/// are octs.
-const BLOCKS: [u8; 4] = [4, 3, 2, 1];
+/// Sides in cells, as powers of two, of the blocks that are looked at as a whole before the octs in them are.
+const BLOCKS: [u8; 3] = [4, 3, 2];
 
 /// Own cells that another rank needs.
 #[derive(Debug, Clone, Copy)]
@@ -74,39 +74,72 @@ impl Reach<'_> {
 
     /// Whether this rank owns all of a block and all around it.
     fn is_interior(&self, level: u8, block: [u32; 3]) -> bool {
-        let near = |i: i64| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1];
-        let beside = |i| self.domain.wrap(level, moved(block, near(i)));
-        (0..27).filter_map(beside).all(|place| self.splits.owns_all(self.rank, level, place))
+        let beside = |step| self.domain.wrap(level, moved(block, step));
+        steps().filter_map(beside).all(|place| self.splits.owns_all(self.rank, level, place))
     }
 
     /// Notes which ranks own anything in the 64 places in and about an oct.
     fn need(&mut self, i: usize) {
-        let (oct, level) = (&self.octs[i], self.level);
+        let oct = self.octs[i];
         let mut ranks: Vec<(Rank, u8)> = Vec::new();
-        for place in 0..64 {
-            let near = [place & 3, place >> 2 & 3, place >> 4];
-            let at = moved(oct.cell(0), near.map(|x| x as i64 - 1));
-            let Some(at) = self.domain.wrap(level, at) else { continue };
-            if self.splits.owns_all(self.rank, level, at) {
-                continue;
-            }
-            let cells = oct.exists & (0..3).fold(0xff, |cells, a| cells & BESIDE[a][near[a]]);
-            let others = self.splits.owners_within(level, at).filter(|rank| *rank != self.rank);
-            ranks.extend(others.map(|rank| (rank, cells)));
+        match self.level.checked_sub(1) {
+            Some(above) => steps().for_each(|step| self.beside(&oct, above, step, &mut ranks)),
+            None => steps().for_each(|step| self.touching(&oct, step, &mut ranks)),
         }
         ranks.sort_unstable();
         for of_rank in ranks.chunk_by(|a, b| a.0 == b.0) {
-            let cells = of_rank.iter().fold(0, |all, (_, cells)| all | cells);
+            let cells = oct.exists & of_rank.iter().fold(0, |all, (_, cells)| all | cells);
             if cells != 0 {
                 let needed = Needed { oct: self.before + i as u32, cells };
                 self.needed.entry(of_rank[0].0).or_default().push(needed);
             }
         }
     }
+
+    /// Other ranks with anything of the oct a step away, as a place of the level `above`, that touches cells of this
+    /// one, and these cells.
+    fn beside(&self, oct: &Oct, above: u8, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
+        let Some(at) = self.domain.wrap(above, moved(oct.position, step)) else { return };
+        if self.splits.owns_all(self.rank, above, at) {
+            return;
+        }
+        let mut owners = self.splits.owners_within(above, at);
+        match (owners.next(), owners.next()) {
+            (Some(owner), None) => ranks.push((owner, facing(step.map(|x| if x > 0 { 2 } else { x })))),
+            _ => self.touching(oct, step, ranks),
+        }
+    }
+
+    /// The same, cell by cell of the oct a step away.
+    fn touching(&self, oct: &Oct, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
+        for bit in 0..8 {
+            let offset = local::offset_of(bit);
+            let place: [i64; 3] = std::array::from_fn(|a| 2 * step[a] + i64::from(offset[a]));
+            let Some(at) = self.domain.wrap(self.level, moved(oct.cell(0), place)) else { continue };
+            let others = self.splits.owners_within(self.level, at).filter(|rank| *rank != self.rank);
+            ranks.extend(others.map(|rank| (rank, facing(place))));
+        }
+    }
 }
 
-/// The cells of an oct that touch or are the cells at 0 to 3 along an axis, where the oct has 1 and 2.
-const BESIDE: [[u8; 4]; 3] = [[0x55, 0xff, 0xff, 0xaa], [0x33, 0xff, 0xff, 0xcc], [0x0f, 0xff, 0xff, 0xf0]];
+/// The cells of an oct that touch or are what is so many cells from its first one; none if that is too far away.
+fn facing(place: [i64; 3]) -> u8 {
+    const LOW: [u8; 3] = [0x55, 0x33, 0x0f];
+    (0..3).fold(0xff, |cells, a| {
+        cells
+            & match place[a] {
+                -1 => LOW[a],
+                0 | 1 => 0xff,
+                2 => !LOW[a],
+                _ => 0,
+            }
+    })
+}
+
+/// To a place itself and to the 26 around it.
+fn steps() -> impl Iterator<Item = [i64; 3]> {
+    (0..27).map(|i| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1])
+}
 
 fn moved(position: [u32; 3], by: [i64; 3]) -> [i64; 3] {
     std::array::from_fn(|a| i64::from(position[a]) + by[a])
