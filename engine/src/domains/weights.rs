@@ -6,9 +6,9 @@ use super::splits::Splits;
 use crate::crew::Weights;
 use inselberg_comm::{Comm, CommError, Reduce};
 
-/// What a leaf costs, and what a test cell does on top: bringing a leaf to its owner and its neighbours takes so much
-/// longer than segmenting a test cell (`engine/src/scaling/README.md`).
-const WORK: [u32; 2] = [3, 2];
+/// What a leaf costs, and what a test cell does on top: so much longer than bringing a leaf to its owner and its neighbours
+/// takes segmenting a test cell (`engine/src/domains/README.md`).
+const WORK: [u32; 2] = [1, 2];
 /// How much of the mean a rank may have more or less of, for the sake of compact domains.
 const SLACK: f64 = 0.1;
 

@@ -18,8 +18,8 @@ use inselberg_kernels::phew::tests::Locator;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use rayon::prelude::*;
 
-/// Groups that become one in a round: few rounds, and a leader holds no more borders than that.
-const RADIX: usize = 64;
+/// Groups that become one in a round. With more of them there are fewer rounds, but more to decide for a leader while all wait.
+const RADIX: usize = 8;
 
 /// The merge tree of the own peaks, whose ends are global indices.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ pub fn send_to_owners<const KINDS: usize>(
     own
 }
 
-/// Collective: the merge tree from the contacts of the own peaks. One exchange for each factor of 64 in
+/// Collective: the merge tree from the contacts of the own peaks. One exchange for each factor of 8 in
 /// the number of ranks, and one of ends.
 ///
 /// # Errors
