@@ -108,13 +108,23 @@ fn fetch(
     comm.exchange(in_order(needed.iter().map(|(rank, needed)| (*rank, records(needed))).collect()))
 }
 
+/// An oct of own cells and ghosts.
+#[derive(Default)]
+struct Laid {
+    /// Its first cell.
+    first: u32,
+    /// Its cells.
+    exists: u8,
+    /// The own ones.
+    own: u8,
+}
+
 /// Own cells and ghosts in one order.
 #[derive(Default)]
 struct Merged {
     levels: Vec<SortedOcts>,
     rho: Vec<f64>,
-    /// Of each oct, its first cell, all its cells and the own ones.
-    octs: Vec<(u32, u8, u8)>,
+    octs: Vec<Laid>,
     /// Which oct each own one is now.
     own: Vec<u32>,
     /// Which oct each one of each other rank is now.
@@ -163,14 +173,14 @@ impl Merged {
             let part = &parts[i as usize];
             if !all.last_mut().is_some_and(|last| last.join(part)) {
                 all.push(*part);
-                self.octs.push((0, 0, 0));
+                self.octs.push(Laid::default());
             }
-            place[i as usize] = self.octs.len() as u32 - 1;
             let last = self.octs.len() - 1;
-            self.octs[last].2 |= if (i as usize) < n_own { part.exists } else { 0 };
+            place[i as usize] = last as u32;
+            self.octs[last].own |= if (i as usize) < n_own { part.exists } else { 0 };
         }
-        for (oct, (cell, exists, _)) in all.iter().zip(&mut self.octs[first..]) {
-            (*cell, *exists) = (self.rho.len() as u32, oct.exists);
+        for (oct, laid) in all.iter().zip(&mut self.octs[first..]) {
+            (laid.first, laid.exists) = (self.rho.len() as u32, oct.exists);
             match oct.exists {
                 0xff => self.rho.extend_from_slice(&oct.rho),
                 some => self.rho.extend(local::bits(some.into()).map(|bit| oct.rho[bit as usize])),
@@ -186,7 +196,7 @@ impl Merged {
 
     /// Some cells of an oct.
     fn cells(&self, oct: u32, cells: u8) -> impl Iterator<Item = u32> + use<> {
-        let (first, exists, _) = self.octs[oct as usize];
+        let Laid { first, exists, .. } = self.octs[oct as usize];
         local::bits(cells.into()).map(move |bit| first + local::rank(exists.into(), bit))
     }
 }
@@ -225,8 +235,8 @@ fn links(needed: Parcels<Needed>, came: Vec<(Rank, Vec<Oct>)>, merged: &Merged) 
 }
 
 /// The own cells of every brick, from those of every oct.
-fn masks(bricks: &[Brick], octs: &[(u32, u8, u8)]) -> Vec<u64> {
-    let mut own = octs.iter().map(|(_, _, own)| u64::from(*own));
+fn masks(bricks: &[Brick], octs: &[Laid]) -> Vec<u64> {
+    let mut own = octs.iter().map(|oct| u64::from(oct.own));
     let of_brick = |brick: &Brick| {
         let octs = (0..64).step_by(8).filter(|bit| brick.exists >> bit & 0xff != 0);
         octs.fold(0, |mask, bit| mask | own.next().unwrap_or(0) << bit)

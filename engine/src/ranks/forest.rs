@@ -18,7 +18,8 @@ use inselberg_kernels::phew::tests::Locator;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use rayon::prelude::*;
 
-/// Groups that become one in a round. With more of them there are fewer rounds, but more to decide for a leader while all wait.
+/// Groups that become one in a round. With more of them there are fewer rounds, but more for a leader to decide while
+/// all others wait.
 const RADIX: usize = 8;
 
 /// The merge tree of the own peaks, whose ends are global indices.
