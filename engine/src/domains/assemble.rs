@@ -2,7 +2,7 @@
 
 use super::Part;
 use super::ghosts::{Ghosts, Link};
-use super::migrate::{OwnLevel, Parcels, in_order};
+use super::migrate::{OwnLevel, Parcels};
 use super::reach::{Needed, needed_by};
 use super::record::Oct;
 use super::splits::Splits;
@@ -105,7 +105,7 @@ fn fetch(
         own[level].octs[needed.oct as usize - first[level]].only(needed.cells)
     };
     let records = |needed: &Vec<Needed>| needed.iter().map(record).collect();
-    comm.exchange(in_order(needed.iter().map(|(rank, needed)| (*rank, records(needed))).collect()))
+    comm.exchange(needed.iter().map(|(rank, needed)| (*rank, records(needed))).collect())
 }
 
 /// An oct of own cells and ghosts.

@@ -82,10 +82,7 @@ impl Reach<'_> {
     fn need(&mut self, i: usize) {
         let oct = self.octs[i];
         let mut ranks: Vec<(Rank, u8)> = Vec::new();
-        match self.level.checked_sub(1) {
-            Some(above) => steps().for_each(|step| self.beside(&oct, above, step, &mut ranks)),
-            None => steps().for_each(|step| self.touching(&oct, step, &mut ranks)),
-        }
+        steps().for_each(|step| self.beside(&oct, step, &mut ranks));
         ranks.sort_unstable();
         for of_rank in ranks.chunk_by(|a, b| a.0 == b.0) {
             let cells = oct.exists & of_rank.iter().fold(0, |all, (_, cells)| all | cells);
@@ -96,9 +93,9 @@ impl Reach<'_> {
         }
     }
 
-    /// Other ranks with anything of the oct a step away, as a place of the level `above`, that touches cells of this
-    /// one, and these cells.
-    fn beside(&self, oct: &Oct, above: u8, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
+    /// Other ranks with anything of the oct a step away that touches cells of this one, and these cells.
+    fn beside(&self, oct: &Oct, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
+        let Some(above) = self.level.checked_sub(1) else { return self.touching(oct, step, ranks) };
         let Some(at) = self.domain.wrap(above, moved(oct.position, step)) else { return };
         if self.splits.owns_all(self.rank, above, at) {
             return;

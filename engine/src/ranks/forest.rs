@@ -134,17 +134,22 @@ fn hand_over(comm: &Comm, left: Remainder, leader: Rank) -> Result<Vec<Remainder
     Ok(came.iter().map(|part| Remainder { edges: part.records(0), stands: part.records(1) }).collect())
 }
 
-/// Puts the ends of own peaks in their order; those without never end. The indices of a level follow each other.
+/// Where a peak of this global index is among own ones, if it is: those of a level have indices that follow each other.
+fn place_among(own: &[&KnownPeak]) -> impl Fn(u32) -> Option<usize> {
+    let follows = |i: &usize| *i > 0 && own[*i].global.0 == own[*i - 1].global.0 + 1;
+    let runs: Vec<usize> = (0..own.len()).filter(|i| !follows(i)).collect();
+    move |peak| {
+        let run = runs[runs.partition_point(|i| own[*i].global.0 <= peak).checked_sub(1)?];
+        let place = run + (peak - own[run].global.0) as usize;
+        own.get(place).filter(|p| p.global.0 == peak).map(|_| place)
+    }
+}
+
+/// Puts the ends of own peaks in their order; those without never end.
 fn own_tree(peaks: &PeakComm, deaths: Vec<FarDeath>, domain: &Domain) -> OwnTree {
     let own: Vec<&KnownPeak> = peaks.own.iter().map(|slot| &peaks.known[slot.at()]).collect();
     let n = own.len();
-    let follows = |i: &usize| *i > 0 && own[*i].global.0 == own[*i - 1].global.0 + 1;
-    let runs: Vec<usize> = (0..n).filter(|i| !follows(i)).collect();
-    let place = |peak: u32| {
-        let run = runs.partition_point(|i| own[*i].global.0 <= peak).checked_sub(1)?;
-        let place = runs[run] + (peak - own[runs[run]].global.0) as usize;
-        own.get(place).filter(|p| p.global.0 == peak).map(|_| place)
-    };
+    let place = place_among(&own);
     let rho = own.iter().map(|p| p.rho).collect();
     let mut of = OwnTree {
         tree: MergeTree { rho, death: vec![Death::NEVER; n] },

@@ -182,9 +182,10 @@ impl Mesh {
 /// Whether the box holds all cells of an oct that there are.
 #[cold]
 fn check_inside(level: u8, extent: [i64; 3], oct: [u32; 3], exists: u8) -> Result<(), MeshError> {
-    let cell = |bit: u32| std::array::from_fn(|a| oct[a].wrapping_mul(2) | local::offset_of(bit)[a]);
-    let is_outside =
-        |bit: &u32| (0..3).any(|a| 2 * i64::from(oct[a]) + i64::from(local::offset_of(*bit)[a]) >= extent[a]);
-    let outside = local::bits(exists.into()).find(is_outside);
-    outside.map_or(Ok(()), |bit| Err(MeshError::Outside(level, cell(bit))))
+    let cell = |bit| -> [i64; 3] {
+        let offset = local::offset_of(bit);
+        std::array::from_fn(|a| 2 * i64::from(oct[a]) + i64::from(offset[a]))
+    };
+    let outside = local::bits(exists.into()).map(cell).find(|at| (0..3).any(|a| at[a] >= extent[a]));
+    outside.map_or(Ok(()), |at| Err(MeshError::Outside(level, at.map(|x| x as u32))))
 }
