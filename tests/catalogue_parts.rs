@@ -196,7 +196,7 @@ proptest! {
 
 #[test]
 fn chunked_and_compressed_tables_come_from_many_ranks() {
-    let whole = sample(&[(400_000, 5), (20_000, 2), (0, 3), (0, 0)]);
+    let whole = sample(&[(400_000, 7), (20_000, 2), (0, 3), (0, 0)]);
     check(&whole, &split(&whole, 5, 30_000, 7), None);
     check(&whole, &split(&whole, 3, 3, 11), Some(5));
 }

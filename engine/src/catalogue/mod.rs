@@ -27,7 +27,7 @@ mod writers;
 pub use error::{CatalogueReadError, CatalogueReadResult, WriteError, WriteResult};
 pub use part::{CataloguePart, PartError, PartTable, Run, write_part};
 pub use shape::check_shape;
-pub use writers::{PartFormat, WRITERS, Writer, check_output, read, write, writer_for};
+pub use writers::{PartFormat, ReadyRows, WRITERS, Writer, check_output, read, write, writer_for};
 
 /// Values of one column, one entry a row.
 #[derive(Debug, Clone, PartialEq)]

@@ -20,8 +20,7 @@ pub struct Writer {
 }
 
 /// A format that several writers fill, one after the other. The first path is the final one, for
-/// messages, and the second the file that is written. `begin` makes the file for tables of so many rows,
-/// `add_rows` writes rows from a given one on, `finish` comes after all rows.
+/// messages, and the second the file that is written.
 #[derive(Debug, Clone, Copy)]
 pub struct PartFormat {
     /// Rows that only one writer should touch; shares of writers are multiples of it.
@@ -29,11 +28,15 @@ pub struct PartFormat {
     /// Makes the file, given attributes and tables with their whole numbers of rows.
     #[allow(clippy::type_complexity, reason = "it is written once")]
     pub begin: fn(&Path, &Path, &[(String, Attribute)], &[(&Table, u64)]) -> WriteResult<()>,
-    /// Writes rows.
-    pub add_rows: fn(&Path, &Path, &Table, u64) -> WriteResult<()>,
-    /// Completes the file.
+    /// Makes rows ready, given the place of the first and the number of all, with all threads: what need not wait for
+    /// other writers.
+    pub ready: fn(&Table, u64, u64) -> ReadyRows<'_>,
+    /// Completes the file, after all rows.
     pub finish: fn(&Path, &Path) -> WriteResult<()>,
 }
+
+/// Writes the rows that were made ready.
+pub type ReadyRows<'a> = Box<dyn FnOnce(&Path, &Path) -> WriteResult<()> + 'a>;
 
 /// All formats of this build, the preferred one first.
 pub const WRITERS: &[Writer] = &[
@@ -46,7 +49,7 @@ pub const WRITERS: &[Writer] = &[
         in_parts: Some(PartFormat {
             chunk: super::hdf5::CHUNK,
             begin: super::hdf5::begin,
-            add_rows: super::hdf5::add_rows,
+            ready: super::hdf5::ready,
             finish: super::hdf5::finish,
         }),
     },

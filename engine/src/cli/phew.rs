@@ -8,6 +8,7 @@ use super::{interrupt, joints, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, PhewJob, RecutJob};
 use inselberg::io::particles::file_of;
+use inselberg::observe::Observer;
 use inselberg_comm::{Comm, Rank};
 use inselberg_tasks::Team;
 use std::io::IsTerminal;
@@ -57,7 +58,9 @@ fn on_rank(
     let snapshot = input.snapshot();
     comm.at("catalogue");
     if let Some(path) = &job.output {
+        recorder.begin("write", 0);
         joints::write(path, &outcome.catalogue, comm)?;
+        recorder.end("write", 0);
     }
     let summary = joints::Summary::of(&outcome, &recorder, &team, job.launch.diagnostics, comm)?;
     comm.at("lists");

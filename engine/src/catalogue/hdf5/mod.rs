@@ -7,14 +7,17 @@
 //! stands a checksum, which HDF5 itself ignores (`seal`). Catalogues of groups also have what SWIFT's have
 //! (`swift`).
 
+mod chunks;
+mod raw_chunk;
 mod read;
 mod seal;
 mod swift;
 mod write;
 
+pub(super) use chunks::CHUNK;
 pub use read::read;
 pub use write::write;
-pub(super) use write::{CHUNK, add_rows, begin, finish};
+pub(super) use write::{begin, finish, ready};
 
 /// Name of the attribute that marks a file as ours.
 const MARK: &str = "inselberg_catalogue";

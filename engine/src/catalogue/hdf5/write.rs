@@ -1,24 +1,21 @@
 //! Catalogue to HDF5.
 
+use super::chunks::{GZIP, packed, rows_a_chunk};
+use super::raw_chunk::write_chunk;
 use super::seal::seal;
 use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::atomic::stage_path;
 use crate::catalogue::units::{cgs_factor, unit_name};
-use crate::catalogue::{Attribute, Catalogue, Column, Table, Values, WriteError, WriteResult, check_shape};
+use crate::catalogue::{
+    Attribute, Catalogue, Column, ReadyRows, Table, Values, WriteError, WriteResult, check_shape,
+};
 use ::hdf5::plist::file_create::{AttrCreationOrder, LinkCreationOrder};
 use ::hdf5::types::VarLenUnicode;
 use ::hdf5::{Dataset, File, Group, H5Type, Location};
 use ndarray::{ArrayView1, ArrayView2};
 use std::path::Path;
 use std::str::FromStr;
-
-/// Rows above which a table is compressed.
-const LARGE: usize = 1 << 14;
-/// Rows of a chunk of a large table.
-pub const CHUNK: usize = 1 << 16;
-/// The cheapest level of gzip: shuffled columns gain little from more.
-const GZIP: u8 = 1;
 
 /// Writes `catalogue` to `path`, whole or not at all.
 ///
@@ -27,11 +24,9 @@ const GZIP: u8 = 1;
 pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
     check_shape(path, catalogue)?;
     let tables: Vec<_> = catalogue.tables.iter().map(|t| (t, t.n_rows() as u64)).collect();
-    let to = Target { path };
     let fill = |hidden: &Path| {
-        let file = to.make(hidden, &catalogue.attributes, &tables)?;
-        catalogue.tables.iter().try_for_each(|table| to.rows(&file, table, 0))?;
-        to.close(file)?;
+        begin(path, hidden, &catalogue.attributes, &tables)?;
+        tables.iter().try_for_each(|(table, n_rows)| ready(table, 0, *n_rows)(path, hidden))?;
         finish(path, hidden)
     };
     stage_path(path, fill)?.commit()
@@ -49,12 +44,24 @@ pub fn begin(
     to.close(to.make(hidden, attributes, tables)?)
 }
 
-/// Writes rows of one table, the first of them to row `first`. The file must be open nowhere else.
-pub fn add_rows(path: &Path, hidden: &Path, table: &Table, first: u64) -> WriteResult<()> {
-    let to = Target { path };
-    let file = File::open_rw(hidden).map_err(to.failed("opening the file"))?;
-    to.rows(&file, table, first)?;
-    to.close(file)
+/// Makes rows of one table ready: those of whole chunks, from row `first` on, of `n_rows` in all. What comes back
+/// writes them; the file must then be open nowhere else.
+pub fn ready(table: &Table, first: u64, n_rows: u64) -> ReadyRows<'_> {
+    let rows = rows_a_chunk(n_rows as usize);
+    let chunks = rows.map(|rows| packed(table, rows).map(|columns| Chunks { rows, columns })).transpose();
+    Box::new(move |path, hidden| {
+        let to = Target { path };
+        let chunks = chunks.map_err(WriteError::io(path, "compressing"))?;
+        let file = File::open_rw(hidden).map_err(to.failed("opening the file"))?;
+        to.rows(&file, table, first as usize, chunks.as_ref())?;
+        to.close(file)
+    })
+}
+
+/// Compressed chunks of so many rows each, by column.
+struct Chunks {
+    rows: usize,
+    columns: Vec<Vec<Vec<u8>>>,
 }
 
 /// Seals the file once all its rows are there. Costs reading it.
@@ -122,13 +129,18 @@ impl Target<'_> {
         })
     }
 
-    /// Writes the rows of `table` from row `first` on.
-    fn rows(&self, file: &File, table: &Table, first: u64) -> WriteResult<()> {
-        table.columns.iter().filter(|c| !c.values.is_empty()).try_for_each(|column| {
+    /// Writes the rows of `table` from row `first` on, as `chunks` where there are some.
+    fn rows(&self, file: &File, table: &Table, first: usize, chunks: Option<&Chunks>) -> WriteResult<()> {
+        for (i, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.values.is_empty()) {
             let place = format!("{}/{}", table.name, column.name);
             let dataset = file.dataset(&place).map_err(self.failed(&place))?;
-            put(&dataset, &column.values, first as usize).map_err(self.failed(&place))
-        })
+            let written = match chunks {
+                Some(chunks) => chunks.put(&dataset, i, first),
+                None => put(&dataset, &column.values, first),
+            };
+            written.map_err(self.failed(&place))?;
+        }
+        Ok(())
     }
 
     fn attribute(&self, at: &Location, name: &str, value: &Attribute) -> WriteResult<()> {
@@ -155,6 +167,14 @@ impl Target<'_> {
     }
 }
 
+impl Chunks {
+    /// Writes those of a column from row `first` on.
+    fn put(&self, dataset: &Dataset, column: usize, first: usize) -> ::hdf5::Result<()> {
+        let begins = (first..).step_by(self.rows);
+        begins.zip(&self.columns[column]).try_for_each(|(row, chunk)| write_chunk(dataset, row, chunk))
+    }
+}
+
 fn scalar<T: H5Type>(at: &Location, name: &str, value: &T) -> ::hdf5::Result<()> {
     at.new_attr::<T>().create(name)?.write_scalar(value)
 }
@@ -175,9 +195,9 @@ fn new_dataset(group: &Group, column: &Column, n_rows: usize) -> ::hdf5::Result<
 fn raw<T: H5Type>(group: &Group, name: &str, shape: &[usize]) -> ::hdf5::Result<Dataset> {
     let mut builder =
         group.new_dataset::<T>().obj_track_times(false).attr_creation_order(AttrCreationOrder::Tracked);
-    if shape[0] > LARGE {
+    if let Some(rows) = rows_a_chunk(shape[0]) {
         let mut chunk = shape.to_vec();
-        chunk[0] = CHUNK.min(shape[0]);
+        chunk[0] = rows;
         builder = builder.chunk(chunk).shuffle().deflate(GZIP);
     }
     builder.shape(shape).create(name)

@@ -13,10 +13,11 @@ use std::path::Path;
 /// Collective: writes the catalogue of all ranks in the format that the ending of `path` asks for, whole or
 /// not at all.
 ///
-/// HDF5: rank 0 makes a hidden file, rows go to the ranks that write their chunks, these write in turn,
-/// and rank 0 gives the file its name. Each rank needs room for its share of the largest table again;
-/// a table of up to 65536 rows is written by rank 0. All ranks must see the folder of `path`. Other
-/// formats are gathered and written on rank 0, which needs room for the whole catalogue again.
+/// HDF5: rank 0 makes a hidden file, rows go to the ranks that write their chunks, these compress them, all at
+/// once, and write them in turn, and rank 0 gives the file its name. Each rank needs room for its share of the
+/// largest table again, twice at most; a table of up to 65536 rows is written by rank 0. All ranks must see the
+/// folder of `path`. Other formats are gathered and written on rank 0, which needs room for the whole catalogue
+/// again.
 ///
 /// # Errors
 /// The place cannot be written, the catalogue does not fit the format, or the parts do not make a whole, on
@@ -65,7 +66,8 @@ fn write_table(
     let rows_each = rows_each(part.n_rows, format.chunk as u64, comm.n_ranks() as u64);
     let (first, table) = share(part, rows_each, comm)?;
     let n_writers = part.n_rows.div_ceil(rows_each) as u32;
-    take_turns(comm, n_writers, || (format.add_rows)(path, hidden, &table, first))
+    let write = (format.ready)(&table, first, part.n_rows);
+    take_turns(comm, n_writers, || write(path, hidden))
 }
 
 /// Rows of a share: whole chunks.

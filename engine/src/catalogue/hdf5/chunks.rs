@@ -1,0 +1,61 @@
+//! Chunks of large tables, compressed by all threads.
+//!
+//! The library would compress in one thread. What it would make of a chunk, shuffled bytes as a zlib stream, is made here
+//! and handed to it as it is, so whatever reads HDF5 reads it.
+
+use crate::catalogue::{Table, Values};
+use bytemuck::cast_slice;
+use flate2::{Compression, write::ZlibEncoder};
+use rayon::prelude::*;
+use std::io::{Result, Write};
+
+/// Rows above which a table is compressed.
+const LARGE: usize = 1 << 14;
+/// Rows of a chunk of a large table.
+pub const CHUNK: usize = 1 << 16;
+/// The cheapest level of gzip: shuffled columns gain little from more.
+pub const GZIP: u8 = 1;
+
+/// Rows of a chunk of a table of `n_rows`; `None` if its values are stored as they are.
+pub fn rows_a_chunk(n_rows: usize) -> Option<usize> {
+    (n_rows > LARGE).then(|| CHUNK.min(n_rows))
+}
+
+/// The chunks of each column, `rows` each, of rows that begin with a chunk and end with one or with the whole table.
+pub fn packed(table: &Table, rows: usize) -> Result<Vec<Vec<Vec<u8>>>> {
+    table.columns.par_iter().map(|column| packed_column(&column.values, rows)).collect()
+}
+
+fn packed_column(values: &Values, rows: usize) -> Result<Vec<Vec<u8>>> {
+    let (bytes, size, per_row) = bytes_of(values);
+    let length = rows * per_row * size;
+    bytes.par_chunks(length).map(|chunk| compressed(&shuffled(chunk, size, length))).collect()
+}
+
+/// The bytes of all values, those of one number, and how many numbers a row has.
+fn bytes_of(values: &Values) -> (&[u8], usize, usize) {
+    match values {
+        Values::U8(v) => (v, 1, 1),
+        Values::U64(v) => (cast_slice(v), 8, 1),
+        Values::I64(v) => (cast_slice(v), 8, 1),
+        Values::F64(v) => (cast_slice(v), 8, 1),
+        Values::F32(v) => (cast_slice(v), 4, 1),
+        Values::F64x3(v) => (cast_slice(v), 8, 3),
+        Values::U32x3(v) => (cast_slice(v), 4, 3),
+    }
+}
+
+/// The first bytes of all numbers of `size` bytes, then the second ones, and so on; zeros fill a chunk up to `length`.
+fn shuffled(numbers: &[u8], size: usize, length: usize) -> Vec<u8> {
+    let mut shuffled = vec![0; length];
+    for (i, bytes) in shuffled.chunks_exact_mut(length / size).enumerate() {
+        bytes.iter_mut().zip(numbers.chunks_exact(size)).for_each(|(byte, number)| *byte = number[i]);
+    }
+    shuffled
+}
+
+fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(GZIP.into()));
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
