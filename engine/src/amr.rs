@@ -34,14 +34,22 @@ impl AmrField {
     /// # Errors
     /// When the octs do not make an octree: repeated, outside the box, split without children.
     pub fn from_octs(domain: Domain, levels: Vec<LevelOcts>) -> Result<Self, MeshError> {
-        let sorted: Vec<_> = levels.into_par_iter().map(sort_octs).collect();
-        let (octs, values): (Vec<_>, Vec<_>) = sorted.into_iter().unzip();
+        let orders: Vec<_> = levels.par_iter().map(|octs| morton_order(&octs.position)).collect();
+        let (octs, values): (Vec<_>, Vec<_>) = levels
+            .into_iter()
+            .zip(&orders)
+            .map(|(octs, order)| (sorted(octs.position, octs.split, order), octs.values))
+            .unzip();
         let mut mesh = Mesh::from_sorted(domain, &octs)?;
         drop(octs);
         let runs = chunks(mesh.supers().len(), 64);
         runs.par_iter().try_for_each(|supers| mesh.check_octree(supers.clone()))?;
         mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_graded(supers)));
-        Ok(Self { mesh, rho: values.into_iter().flatten().flatten().collect() })
+        let mut rho = Vec::with_capacity(orders.iter().map(Vec::len).sum());
+        for (values, order) in values.into_iter().zip(&orders) {
+            rho.par_extend(order.par_iter().map(|&i| values[i as usize]));
+        }
+        Ok(Self { mesh, rho: rho.into_flattened() })
     }
 
     /// Leaves alone, in any order: cell `i` has level `level[i]`, integer position `ijk[i]` on the
@@ -75,15 +83,13 @@ impl AmrField {
     }
 }
 
-fn sort_octs(octs: LevelOcts) -> (SortedOcts, Vec<[f64; 8]>) {
-    let order = morton_order(&octs.position);
-    let pick = |i: &u32| *i as usize;
-    let sorted = SortedOcts {
-        position: order.iter().map(|i| octs.position[pick(i)]).collect(),
+/// Octs in an order, with the bits of their split cells.
+fn sorted(position: Vec<[u32; 3]>, split: Vec<u8>, order: &[u32]) -> SortedOcts {
+    SortedOcts {
+        position: order.par_iter().map(|&i| position[i as usize]).collect(),
         exists: vec![0xff; order.len()],
-        leaf: order.iter().map(|i| !octs.split[pick(i)]).collect(),
-    };
-    (sorted, order.par_iter().map(|i| octs.values[pick(i)]).collect())
+        leaf: order.par_iter().map(|&i| !split[i as usize]).collect(),
+    }
 }
 
 /// The permutation that sorts positions by Morton key.

@@ -173,9 +173,14 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
         let momenta = task.extra.velocity.as_ref().map(|_| pass.run::<Momentum, _>(crew));
         Ok((*quanta, pass.run::<PatchSums, _>(crew), momenta))
     })?;
-    let grown = stage.run("forest", || match comm.n_ranks() {
-        1 => Ok(forest::grow_alone(&known, &edges, &locator, mesh.domain())),
-        _ => join(comm, &mut known, edges, (&mut sums, &mut momenta), (&locator, mesh.domain())),
+    let (grown, refined) = stage.run("forest", || match comm.n_ranks() {
+        // One thread grows the tree; the others need not wait.
+        1 => Ok(rayon::join(
+            || forest::grow_alone(&known, &edges, &locator, mesh.domain()),
+            || properties::refine(task.field, rules, &known, refined),
+        )),
+        _ => join(comm, &mut known, edges, (&mut sums, &mut momenta), (&locator, mesh.domain()))
+            .map(|grown| (grown, properties::refine(task.field, rules, &known, refined))),
     })?;
     let value = |slot: &PeakIdx| PatchValues::new(&sums[slot.at()], &quanta, task.side);
     let momentum = |slot: &PeakIdx, momenta: &[Momentum]| momenta[slot.at()].value(&quanta, task.side);
@@ -188,7 +193,7 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
         level: known.own.par_iter().map(|slot| known.known[slot.at()].level as u8).collect(),
         ijk: known.own.par_iter().map(|slot| known.known[slot.at()].ijk).collect(),
         tree: grown.tree,
-        refined: scaled(properties::refine(task.field, rules, &known, refined), task.side),
+        refined: scaled(refined, task.side),
         saddle_position: scaled(grown.saddle_position, task.side),
         patches: known.own.par_iter().map(value).collect(),
         momenta: momenta.map(|momenta| known.own.par_iter().map(|slot| momentum(slot, &momenta)).collect()),

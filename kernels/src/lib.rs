@@ -29,5 +29,5 @@ pub mod props;
 pub mod sfc;
 pub mod sum;
 pub mod sync;
-mod wide;
+pub mod wide;
 pub mod words;

@@ -13,6 +13,21 @@ pub fn larger<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }
 
+/// The largest magnitude of numbers that are not NaN; 0 of none.
+pub fn largest(numbers: &[f64]) -> f64 {
+    wide(
+        #[inline(always)]
+        || {
+            let (lanes, rest) = numbers.as_chunks::<32>();
+            let mut largest = [0.0; 32];
+            for numbers in lanes {
+                (0..32).for_each(|i| largest[i] = larger(largest[i], numbers[i].abs()));
+            }
+            rest.iter().chain(&largest).fold(0.0, |largest, number| larger(largest, number.abs()))
+        },
+    )
+}
+
 /// Eight values from `first` on, and `none` beyond the last.
 #[inline(always)]
 pub fn eight<T: Copy>(all: &[T], first: u32, none: T) -> [T; 8] {

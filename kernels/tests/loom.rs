@@ -94,7 +94,8 @@ fn row(rho: &[f64]) -> (Mesh, TestCells) {
     let octs = SortedOcts { position, leaf: exists.clone(), exists };
     let mesh = Mesh::from_sorted(domain, &[octs]).expect("a row of cells");
     let mask = mesh.bricks().iter().map(|b| b.leaf).collect();
-    (mesh, TestCells::new(mask, vec![0, n], rho.to_vec()))
+    let greatest = rho.iter().copied().fold(0.0, f64::max);
+    (mesh, TestCells::new(mask, vec![0, n], rho.to_vec(), greatest))
 }
 
 /// Two threads raise one pointer, each over its own candidates, in two orders.

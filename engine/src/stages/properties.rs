@@ -15,6 +15,7 @@ use inselberg_kernels::props::Scales;
 use inselberg_kernels::props::refine::Refiner;
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::sum::Quantum;
+use inselberg_kernels::wide::largest;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -100,10 +101,10 @@ impl Patches<'_> {
             let cells = self.tests.of_level(self.mesh, level);
             if !cells.is_empty() {
                 volume = volume.max(cell_volume(level));
-                mass = mass.max(largest(&density[cells]) * cell_volume(level));
+                mass = mass.max(largest_of(&density[cells]) * cell_volume(level));
             }
         }
-        let velocity = fields.velocity.iter().flatten().map(|v| largest(v)).fold(0.0, f64::max);
+        let velocity = fields.velocity.iter().flatten().map(|v| largest_of(v)).fold(0.0, f64::max);
         let all = comm.all_max(&[volume, mass, velocity])?;
         let side = self.mesh.domain().coarse.into_iter().max().unwrap_or(1);
         Ok(Scales { volume: all[0], mass: all[1], velocity: all[2], length: f64::from(side) })
@@ -126,8 +127,8 @@ impl<T> OfTask<'_, T> {
 }
 
 /// The largest magnitude.
-fn largest(values: &[f64]) -> f64 {
-    values.par_iter().map(|v| v.abs()).reduce(|| 0.0, f64::max)
+fn largest_of(values: &[f64]) -> f64 {
+    values.par_chunks(1 << 14).map(largest).reduce(|| 0.0, f64::max)
 }
 
 /// The refined positions of own peaks, folded into the box, in units of the level-0 cell: those given that are not NaN,

@@ -2,7 +2,7 @@
 
 use crate::ids::TestIdx;
 use crate::mesh::{Brick, Mesh, SuperBrick, local};
-use crate::wide::{eight, larger};
+use crate::wide::{eight, larger, wide};
 use std::ops::Range;
 
 /// The test cells of a mesh: a mask a brick and their densities without gaps.
@@ -21,33 +21,66 @@ pub struct TestCells {
 /// Power of two to which the greatest density is brought.
 const NARROW_TOP: u64 = 100;
 
-/// The test cells of one brick: leaves with `rho > threshold`. `rho` holds every cell of the mesh.
-#[inline]
-pub fn test_mask(brick: &Brick, rho: &[f64], threshold: f64) -> u64 {
-    let cells = &rho[brick.first as usize..][..brick.exists.count_ones() as usize];
-    let mut mask = 0;
-    for (bit, &density) in local::bits(brick.exists).zip(cells) {
-        mask |= u64::from(density > threshold) << bit;
+/// The test cells of each brick, one bit a cell: leaves with `rho > threshold`. `rho` holds every cell of the mesh.
+pub fn test_masks(bricks: &[Brick], rho: &[f64], threshold: f64, masks: &mut [u64]) {
+    wide(
+        #[inline(always)]
+        || {
+            for (brick, mask) in bricks.iter().zip(masks) {
+                *mask = test_mask(brick, rho, threshold);
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn test_mask(brick: &Brick, rho: &[f64], threshold: f64) -> u64 {
+    let mut dense = [0; 64];
+    let mut cells = &rho[brick.first as usize..];
+    for (dense, exists) in dense.as_chunks_mut::<8>().0.iter_mut().zip(brick.exists.to_le_bytes()) {
+        match cells.split_first_chunk::<8>().filter(|_| exists == u8::MAX) {
+            Some((oct, rest)) => {
+                *dense = oct.map(|density| u8::from(density > threshold));
+                cells = rest;
+            }
+            None => {
+                let n = exists.count_ones() as usize;
+                let places = local::bits(exists.into());
+                places
+                    .zip(cells)
+                    .for_each(|(bit, density)| dense[bit as usize] = u8::from(*density > threshold));
+                cells = &cells[n..];
+            }
+        }
     }
-    mask & brick.leaf
+    local::bits_of(&dense) & brick.leaf
 }
 
 /// Writes the densities of the test cells of `bricks` to `out`, which has room for exactly them.
-pub fn compact(mesh: &Mesh, mask: &[u64], bricks: Range<usize>, rho: &[f64], out: &mut [f64]) {
-    let mut n = 0;
+pub fn compact(mesh: &Mesh, mask: &[u64], bricks: Range<usize>, rho: &[f64], mut out: &mut [f64]) {
     for (brick, mask) in mesh.bricks()[bricks.clone()].iter().zip(&mask[bricks]) {
-        for bit in local::bits(*mask) {
-            out[n] = rho[(brick.first + local::rank(brick.exists, bit)) as usize];
-            n += 1;
+        let mut cells = &rho[brick.first as usize..];
+        for (exists, tests) in brick.exists.to_le_bytes().into_iter().zip(mask.to_le_bytes()) {
+            let (oct, rest) = cells.split_at(exists.count_ones() as usize);
+            let into = out.split_off_mut(..tests.count_ones() as usize).unwrap_or_default();
+            cells = rest;
+            if tests == u8::MAX {
+                into.copy_from_slice(oct);
+            } else {
+                let place = |bit| local::rank(exists.into(), bit) as usize;
+                into.iter_mut()
+                    .zip(local::bits(tests.into()))
+                    .for_each(|(into, bit)| *into = oct[place(bit)]);
+            }
         }
     }
 }
 
 impl TestCells {
-    /// From a mask a brick, the first test cell of each brick with the total at the end, and densities.
-    pub fn new(mask: Vec<u64>, first: Vec<u32>, rho: Vec<f64>) -> Self {
-        let greatest = rho.iter().fold(f64::MIN_POSITIVE, |max, &r| larger(max, r));
-        let exponent = greatest.to_bits() >> 52;
+    /// From a mask a brick, the first test cell of each brick with the total at the end, densities, and the greatest
+    /// of these.
+    pub fn new(mask: Vec<u64>, first: Vec<u32>, rho: Vec<f64>, greatest: f64) -> Self {
+        let exponent = larger(greatest, f64::MIN_POSITIVE).to_bits() >> 52;
         // 2^(NARROW_TOP - exponent of the greatest), within what a double holds.
         let scale = f64::from_bits((2046 + NARROW_TOP).saturating_sub(exponent).clamp(1, 2046) << 52);
         Self { mask, first, rho, scale }
