@@ -78,6 +78,7 @@ impl Mesh {
             graded: false,
             above: None,
         };
+        mesh.bricks.reserve_exact(levels.iter().map(n_bricks).sum());
         for (level, octs) in levels.iter().enumerate() {
             mesh.push_level(level as u8, octs)?;
         }
@@ -177,6 +178,11 @@ impl Mesh {
         let last = self.bricks.len() - 1;
         &mut self.bricks[last]
     }
+}
+
+/// Number of bricks that sorted octs make, so that their list need not grow.
+fn n_bricks(octs: &SortedOcts) -> usize {
+    octs.position.chunk_by(|a, b| a.map(|x| x >> 1) == b.map(|x| x >> 1)).count()
 }
 
 /// Whether the box holds all cells of an oct that there are.
