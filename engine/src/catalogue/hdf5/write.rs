@@ -24,9 +24,11 @@ use std::str::FromStr;
 pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
     check_shape(path, catalogue)?;
     let tables: Vec<_> = catalogue.tables.iter().map(|t| (t, t.n_rows() as u64)).collect();
+    let to = Target { path };
     let fill = |hidden: &Path| {
-        begin(path, hidden, &catalogue.attributes, &tables)?;
-        tables.iter().try_for_each(|(table, n_rows)| ready(table, 0, *n_rows)(path, hidden))?;
+        let file = to.make(hidden, &catalogue.attributes, &tables)?;
+        tables.iter().try_for_each(|(table, n)| to.rows(&file, table, 0, chunks(table, *n)))?;
+        to.close(file)?;
         finish(path, hidden)
     };
     stage_path(path, fill)?.commit()
@@ -47,13 +49,11 @@ pub fn begin(
 /// Makes rows of one table ready: those of whole chunks, from row `first` on, of `n_rows` in all. What comes back
 /// writes them; the file must then be open nowhere else.
 pub fn ready(table: &Table, first: u64, n_rows: u64) -> ReadyRows<'_> {
-    let rows = rows_a_chunk(n_rows as usize);
-    let chunks = rows.map(|rows| packed(table, rows).map(|columns| Chunks { rows, columns })).transpose();
+    let chunks = chunks(table, n_rows);
     Box::new(move |path, hidden| {
         let to = Target { path };
-        let chunks = chunks.map_err(WriteError::io(path, "compressing"))?;
         let file = File::open_rw(hidden).map_err(to.failed("opening the file"))?;
-        to.rows(&file, table, first as usize, chunks.as_ref())?;
+        to.rows(&file, table, first as usize, chunks)?;
         to.close(file)
     })
 }
@@ -62,6 +62,12 @@ pub fn ready(table: &Table, first: u64, n_rows: u64) -> ReadyRows<'_> {
 struct Chunks {
     rows: usize,
     columns: Vec<Vec<Vec<u8>>>,
+}
+
+/// Those of rows of a table of `n_rows`; `None` if its values are stored as they are.
+fn chunks(table: &Table, n_rows: u64) -> std::io::Result<Option<Chunks>> {
+    let rows = rows_a_chunk(n_rows as usize);
+    rows.map(|rows| packed(table, rows).map(|columns| Chunks { rows, columns })).transpose()
 }
 
 /// Seals the file once all its rows are there. Costs reading it.
@@ -130,11 +136,18 @@ impl Target<'_> {
     }
 
     /// Writes the rows of `table` from row `first` on, as `chunks` where there are some.
-    fn rows(&self, file: &File, table: &Table, first: usize, chunks: Option<&Chunks>) -> WriteResult<()> {
+    fn rows(
+        &self,
+        file: &File,
+        table: &Table,
+        first: usize,
+        chunks: std::io::Result<Option<Chunks>>,
+    ) -> WriteResult<()> {
+        let chunks = chunks.map_err(WriteError::io(self.path, "compressing"))?;
         for (i, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.values.is_empty()) {
             let place = format!("{}/{}", table.name, column.name);
             let dataset = file.dataset(&place).map_err(self.failed(&place))?;
-            let written = match chunks {
+            let written = match &chunks {
                 Some(chunks) => chunks.put(&dataset, i, first),
                 None => put(&dataset, &column.values, first),
             };
