@@ -21,6 +21,10 @@ use inselberg_comm::Comm;
 use rayon::prelude::*;
 use std::time::Instant;
 
+/// That of the command.
+#[global_allocator]
+static ALLOCATOR: inselberg::pages::HugePages = inselberg::pages::HugePages;
+
 fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
     let number = |i: usize, default: f64| numbers.get(i).copied().unwrap_or(default);

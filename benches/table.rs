@@ -43,13 +43,13 @@ fn main() {
     let mut counts = [0; 3];
     let mut limits = [Vec::new(), Vec::new()];
     for _ in 0..repeats {
-        limits[0].push(copied_bytes_a_second());
-        limits[1].push(nanoseconds_a_multiplication());
         let recorder = Recorder::new(false);
         counts = once(&snapshot, levels.clone(), &recorder);
         for (i, stage) in recorder.stages().iter().enumerate() {
             stages.entry(i).or_insert((stage.name, Vec::new())).1.push(stage.seconds);
         }
+        limits[0].push(copied_bytes_a_second());
+        limits[1].push(nanoseconds_a_multiplication());
     }
     let [leaves, tests, peaks] = counts;
     println!("{leaves} leaf cells, {tests} test cells, {peaks} peaks, {threads} threads, {repeats} repeats");

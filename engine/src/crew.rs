@@ -1,7 +1,7 @@
 //! Who works on a rank: the team that runs graphs of tasks, and who hears of it.
 
 use crate::observe::{Observer, Silent};
-use crate::pieces::carve;
+use crate::pieces::{carve, zeros};
 use bytemuck::Pod;
 use inselberg_tasks::{Bodies, Plan, Planner, Stage, Team};
 use parking_lot::Mutex;
@@ -197,7 +197,7 @@ impl<T: Pod + Send + Sync> Made<Vec<T>> {
     /// All lists as one, in order.
     pub fn joined(self) -> Vec<T> {
         let parts = self.all();
-        let mut whole: Vec<T> = bytemuck::zeroed_vec(parts.iter().map(Vec::len).sum());
+        let mut whole: Vec<T> = zeros(parts.iter().map(Vec::len).sum());
         let places = carve(&mut whole, parts.iter().map(Vec::len));
         places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part));
         whole

@@ -6,7 +6,7 @@ use crate::grow::GrowError;
 use crate::io::ReadError;
 use crate::observe::Observer;
 use crate::peaks::Peaks;
-use crate::pieces::{carve, chunks};
+use crate::pieces::{carve, chunks, zeros};
 use crate::ranks::balance::Balance;
 use crate::ranks::forest::OwnTree;
 use crate::ranks::labels::End;
@@ -279,7 +279,7 @@ fn keep_own<T>(of_ends: &mut Vec<T>, is_own: impl Fn(PeakIdx) -> bool) {
 /// Density, level and position of every end of ascents, in the order of the cells.
 fn peaks_at(patches: &Patches) -> Vec<KnownPeak> {
     let Patches { mesh, tests, ends, .. } = *patches;
-    let mut peaks: Vec<KnownPeak> = bytemuck::zeroed_vec(ends.len());
+    let mut peaks: Vec<KnownPeak> = zeros(ends.len());
     let runs = chunks(mesh.supers().len(), RUN);
     let n_ends = |supers: &Range<usize>| {
         let cells = tests.of_supers(mesh, supers.clone());

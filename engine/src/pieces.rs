@@ -1,5 +1,7 @@
 //! Lists cut into pieces, for as many to work on as there are.
 
+use bytemuck::Zeroable;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// `0..n` in runs of `size`.
@@ -15,4 +17,9 @@ pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>)
         piece
     };
     lengths.map(piece).collect()
+}
+
+/// So many zeros, written by all threads: memory that was used before has to be cleared.
+pub(crate) fn zeros<T: Zeroable + Clone + Send>(n: usize) -> Vec<T> {
+    rayon::iter::repeat_n(T::zeroed(), n).collect()
 }

@@ -9,6 +9,7 @@
 
 use super::properties::{OfTask, Patches};
 use crate::crew::{Crew, Made, Rooms, cell_stage};
+use crate::pieces::zeros;
 use crate::sorted::sorted;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
@@ -36,7 +37,7 @@ pub struct Found {
 
 /// Contacts between ends that are slots. For a rank alone.
 pub fn run(patches: &Patches, crew: &Crew) -> Found {
-    let mut refined = bytemuck::zeroed_vec(patches.ends.len());
+    let mut refined = zeros(patches.ends.len());
     let local = Local::of(patches, &mut refined);
     let sizes = &local.n_cells;
     let (plan, [find]) = crew.plan("saddles", sizes, |planner| [cell_stage(planner, "saddles", sizes, FIND)]);
@@ -57,7 +58,7 @@ pub fn run_shared<E>(
     naming: Naming<'_, E>,
     crew: &Crew,
 ) -> Result<(Found, Vec<PeakIdx>), E> {
-    let mut refined = bytemuck::zeroed_vec(patches.ends.len());
+    let mut refined = zeros(patches.ends.len());
     let local = Local::of(patches, &mut refined);
     let sizes = &local.n_cells;
     let (plan, [find, ask, thin]) = crew.plan("saddles over ranks", sizes, |planner| {

@@ -3,6 +3,7 @@
 use super::Region;
 use super::properties::{OfTask, Patches, TestFields};
 use crate::crew::{Crew, Rooms};
+use crate::pieces::zeros;
 use crate::ranks::peak_comm::KnownPeak;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::local;
@@ -30,7 +31,7 @@ impl Pass<'_> {
     /// The sums over the own cells of every patch, by slot. About 16 ns a cell.
     pub fn run<T: Gathered<N>, const N: usize>(&self, crew: &Crew) -> Vec<T> {
         let Patches { mesh, tests, tasks, .. } = *self.patches;
-        let mut sums: Vec<T> = bytemuck::zeroed_vec(self.peaks.len());
+        let mut sums: Vec<T> = zeros(self.peaks.len());
         let jobs: Vec<_> = tasks.iter().zip(self.patches.by_task(&mut sums)).collect();
         let n_cells = |job: &(&Region, OfTask<T>)| job.0.n_cells(mesh, tests);
         let rooms = Rooms::<Room<T, N>>::default();

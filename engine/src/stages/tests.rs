@@ -1,7 +1,7 @@
 //! Which leaves are test cells.
 
 use crate::amr::AmrField;
-use crate::pieces::{carve, chunks};
+use crate::pieces::{carve, chunks, zeros};
 use inselberg_kernels::phew::tests::{TestCells, compact, test_masks};
 use inselberg_kernels::wide::largest;
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ pub fn find(field: &AmrField, threshold: f64) -> TestCells {
         n += m.count_ones();
     }
     first.push(n);
-    let mut rho = vec![0.0; n as usize];
+    let mut rho = zeros(n as usize);
     let runs = chunks(mask.len(), RUN);
     let places = carve(&mut rho, runs.iter().map(|run| (first[run.end] - first[run.start]) as usize));
     let greatest = |(run, out): (_, &mut [f64])| {

@@ -1,0 +1,126 @@
+//! Large arrays whose pages are kept: they hold what was written to them, are zero where that was asked for, and need
+//! no new pages when others of their size were given back.
+
+use inselberg::pages::{HugePages, LARGE};
+use proptest::prelude::*;
+use std::sync::Mutex;
+
+#[global_allocator]
+static ALLOCATOR: HugePages = HugePages;
+
+/// One test at a time has large arrays, so that it sees its own pages.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Words of the smallest large array.
+const WORDS: usize = LARGE / 8;
+
+/// Something else at every place of every array.
+fn mark(array: usize, place: usize) -> u64 {
+    ((array as u64) << 40 | place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn fill(list: &mut Vec<u64>, array: usize, words: usize) {
+    list.extend((list.len()..words).map(|place| mark(array, place)));
+    list.truncate(words);
+}
+
+fn holds(list: &[u64], array: usize) -> bool {
+    list.iter().enumerate().all(|(place, word)| *word == mark(array, place))
+}
+
+/// What is done to one of four arrays.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// Its words become so many, and its memory no more than they need.
+    Resize(usize),
+    Drop,
+    /// It is made anew of zeros.
+    Zero(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
+    let words = || 0..6 * WORDS;
+    let step = prop_oneof![
+        3 => words().prop_map(Step::Resize),
+        1 => Just(Step::Drop),
+        1 => words().prop_map(Step::Zero),
+    ];
+    prop::collection::vec((0..4usize, step), 1..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arrays_hold_what_was_written(steps in steps()) {
+        let _alone = ALONE.lock().unwrap_or_else(|held| held.into_inner());
+        let mut arrays: [Vec<u64>; 4] = Default::default();
+        for (array, step) in steps {
+            match step {
+                Step::Resize(words) => {
+                    fill(&mut arrays[array], array, words);
+                    arrays[array].shrink_to_fit();
+                }
+                Step::Drop => arrays[array] = Vec::new(),
+                Step::Zero(words) => {
+                    arrays[array] = Vec::new();
+                    let mut zeros = vec![0; words];
+                    prop_assert!(zeros.iter().all(|word| *word == 0));
+                    zeros.clear();
+                    fill(&mut zeros, array, words);
+                    arrays[array] = zeros;
+                }
+            }
+            for (array, list) in arrays.iter().enumerate() {
+                prop_assert!(holds(list, array), "array {} of {} words", array, list.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_have_arrays_of_their_own() {
+    let _alone = ALONE.lock().unwrap_or_else(|held| held.into_inner());
+    let work = |thread: usize| {
+        for round in 0..20 {
+            let mut list = vec![0; WORDS + (thread + round) % 3 * WORDS / 2];
+            assert!(list.iter().all(|word| *word == 0));
+            let words = list.len() + WORDS;
+            list.clear();
+            fill(&mut list, thread, words);
+            assert!(holds(&list, thread));
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..4).for_each(|thread| {
+            scope.spawn(move || work(thread));
+        });
+    });
+}
+
+/// Page faults of the process so far.
+#[cfg(target_os = "linux")]
+fn faults() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("the process");
+    let after_name = stat.rsplit(')').next().expect("fields");
+    after_name.split_whitespace().nth(7).expect("minor faults").parse().expect("a number")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pages_that_were_given_back_are_not_new() {
+    let _alone = ALONE.lock().unwrap_or_else(|held| held.into_inner());
+    // Arrays of other sizes and numbers out of the same pages.
+    let round = |sizes: &[usize]| {
+        let before = faults();
+        let arrays: Vec<_> = sizes.iter().map(|n| vec![1u8; n * LARGE]).collect();
+        assert!(arrays.iter().all(|a| a.iter().all(|byte| *byte == 1)));
+        faults() - before
+    };
+    round(&[5, 3, 1, 1]);
+    for sizes in [&[10][..], &[1; 10], &[4, 6], &[2, 3, 5]] {
+        // 80 MiB are 20480 small pages, or 40 huge ones.
+        let new = round(sizes);
+        assert!(new < 20, "{new} faults for {sizes:?}");
+    }
+}
