@@ -43,10 +43,19 @@ impl Neighbourhood {
     /// 27.
     #[inline]
     pub fn around(mesh: &Mesh, level: u8, position: [u32; 3]) -> Self {
-        let supers = match mesh.super_at(level, position) {
-            Some(found) => mesh.beside[found as usize],
-            None => beside_none(mesh, level, position),
-        };
+        match mesh.super_at(level, position) {
+            Some(found) => Self::of_super(mesh, level, found as usize),
+            None => {
+                let supers = beside_none(mesh, level, position);
+                Self { level, position, supers, regular: is_regular(mesh, level) }
+            }
+        }
+    }
+
+    /// The surroundings of a super-brick of `level`.
+    #[inline]
+    pub fn of_super(mesh: &Mesh, level: u8, s: usize) -> Self {
+        let (position, supers) = (mesh.supers[s].position, mesh.beside[s]);
         Self { level, position, supers, regular: is_regular(mesh, level) }
     }
 

@@ -114,9 +114,8 @@ pub(super) fn for_each_patch(
         let full_bricks = mesh.domain().extent(level).iter().all(|n| n % 4 == 0);
         let mut coarser = false;
         if full_bricks {
-            let position = super_brick.position;
             let bricks = tests.bricks_in(super_brick);
-            coarser = wide.gather(Wanted { mesh, tests, labels, level, position, bricks });
+            coarser = wide.gather(Wanted { mesh, tests, labels, level, super_brick: s, bricks });
         }
         patch.level = level;
         patch.first_of_level = tests.first_of_level(mesh, level);

@@ -96,10 +96,18 @@ pub struct Wanted<'a> {
     pub labels: Option<&'a [PeakIdx]>,
     /// Level of the super-brick.
     pub level: u8,
-    /// Position of the super-brick.
-    pub position: [u32; 3],
+    /// The super-brick.
+    pub super_brick: usize,
     /// Those of its bricks that have test cells.
     pub bricks: u64,
+}
+
+impl Wanted<'_> {
+    /// Position of the super-brick.
+    #[inline(always)]
+    fn position(&self) -> [u32; 3] {
+        self.mesh.supers()[self.super_brick].position
+    }
 }
 
 impl Surroundings {
@@ -116,7 +124,7 @@ impl Surroundings {
     #[inline(always)]
     pub fn gather(&mut self, of: Wanted) -> bool {
         self.rho.fill(0.0);
-        let around = Neighbourhood::around(of.mesh, of.level, of.position);
+        let around = Neighbourhood::of_super(of.mesh, of.level, of.super_brick);
         around.for_each_near(
             of.mesh,
             #[inline(always)]
@@ -187,7 +195,7 @@ impl Surroundings {
         for_each_coarser(
             of.mesh,
             of.level - 1,
-            of.position,
+            of.position(),
             #[inline(always)]
             |near, brick| {
                 let needed = needed[place_of(near)];
@@ -225,8 +233,8 @@ impl Surroundings {
             return false;
         }
         let mut found = false;
-        let low = of.position.map(|x| ((i64::from(x) << 4) - 1) >> up >> 2);
-        let high = of.position.map(|x| ((i64::from(x) << 4) + 16) >> up >> 2);
+        let low = of.position().map(|x| ((i64::from(x) << 4) - 1) >> up >> 2);
+        let high = of.position().map(|x| ((i64::from(x) << 4) + 16) >> up >> 2);
         for z in low[2]..=high[2] {
             for y in low[1]..=high[1] {
                 for x in low[0]..=high[0] {
@@ -248,7 +256,7 @@ impl Surroundings {
             let Some(wrapped) = of.mesh.domain().wrap(level, at) else { continue };
             let place = of.mesh.find_brick(level, wrapped);
             let Some(test) = place.and_then(|(brick, bit)| of.tests.at(brick.at(), bit)) else { continue };
-            let first = std::array::from_fn(|a| (at[a] << up) - (i64::from(of.position[a]) << 4) + 2);
+            let first = std::array::from_fn(|a| (at[a] << up) - (i64::from(of.position()[a]) << 4) + 2);
             self.put_block(of, test, first, 1 << up);
             found = true;
         }
