@@ -1,7 +1,7 @@
 //! Large arrays on huge pages that stay with the process.
 //!
 //! Each page that is new to a process is a visit to the kernel, and on a virtual machine often one to its host, which
-//! can cost fifty times what the page costs once it is there. Pages of 2 MiB make the visits few, and
+//! can cost twenty times what the page costs otherwise. Pages of 2 MiB make the visits few, and
 //! pages of arrays that were given back serve the next ones, of whatever sizes: they are moved together to where
 //! those are, without being copied. So a process asks for as many pages as it ever holds at a time, once.
 

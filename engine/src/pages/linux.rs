@@ -1,12 +1,12 @@
-//! Pages from the kernel, and moved by it.
+//! Pages from the kernel, and moved by it: through libc, where MPI libraries watch which memory is moved.
 #![allow(unsafe_code)]
 
 use super::runs::{Run, Runs};
 use super::{HugePages, LARGE};
+use libc::{MADV_HUGEPAGE, MAP_ANONYMOUS, MAP_FAILED, MAP_FIXED, MAP_PRIVATE, MREMAP_FIXED, MREMAP_MAYMOVE};
+use libc::{PROT_READ, PROT_WRITE, c_void, madvise, mmap, mremap, munmap};
 use parking_lot::{Mutex, const_mutex};
-use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap_fixed, munmap};
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
-use std::ffi::c_void;
 use std::ptr::{copy_nonoverlapping, null_mut, with_exposed_provenance_mut};
 
 /// Bytes of a huge page.
@@ -129,38 +129,45 @@ fn place(runs: &mut Runs, run: Run, room: Run, layout: Layout) -> Run {
 fn carry(run: Run, to: usize, layout: Layout) {
     let (from, to, len) = (at::<c_void>(run.start), at::<c_void>(to), run.len);
     // SAFETY: no array has the pages of the run but the one that is being made, whose range is reserved.
-    if unsafe { mremap_fixed(from, len, len, MremapFlags::MAYMOVE, to) }.is_ok() {
+    if unsafe { mremap(from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, to) } != MAP_FAILED {
         return;
     }
     // SAFETY: as above; a refused move may have left the range empty, and a second mapping is as new as the first.
     unsafe {
-        if mmap_anonymous(to, len, READ_WRITE, MapFlags::PRIVATE | MapFlags::FIXED).is_err() {
+        if map(to, len, MAP_FIXED).is_none() {
             handle_alloc_error(layout);
         }
         copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), len);
         // A run that cannot be given back stays unused.
-        let _ = munmap(from, len);
+        munmap(from, len);
     }
 }
 
-const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+/// Maps new pages.
+///
+/// # Safety
+/// With `MAP_FIXED` nothing may be in use at these addresses.
+unsafe fn map(at: *mut c_void, len: usize, flags: i32) -> Option<*mut c_void> {
+    // SAFETY: as the caller promises.
+    let found = unsafe { mmap(at, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0) };
+    (found != MAP_FAILED).then_some(found)
+}
 
 /// New addresses for so many bytes, whole pages, with pages that come when they are first touched.
 fn reserve(len: usize) -> Option<Run> {
     // SAFETY: the kernel picks addresses that nobody has, and what is unmapped of them was never handed out.
     unsafe {
-        let found = mmap_anonymous(null_mut(), len + PAGE, READ_WRITE, MapFlags::PRIVATE).ok()?;
-        let first = found.expose_provenance();
+        let first = map(null_mut(), len + PAGE, 0)?.expose_provenance();
         let start = first.next_multiple_of(PAGE);
         for spare in
             [Run { start: first, len: start - first }, Run { start: start + len, len: first + PAGE - start }]
         {
             if spare.len > 0 {
-                let _ = munmap(at(spare.start), spare.len);
+                munmap(at(spare.start), spare.len);
             }
         }
         // A refusal leaves small pages.
-        let _ = madvise(at(start), len, Advice::LinuxHugepage);
+        madvise(at(start), len, MADV_HUGEPAGE);
         Some(Run { start, len })
     }
 }
