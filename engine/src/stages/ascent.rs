@@ -35,7 +35,7 @@ pub fn run(
     comm: &Comm,
     crew: &Crew,
 ) -> Result<Climbed, CommError> {
-    // Untouched zeros: whoever first ascends from a cell brings its page in, near itself.
+    // Zeros, untouched where their memory is new: whoever first ascends from a cell brings its page in, near itself.
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
     let n_cells: Vec<usize> = tasks.iter().map(|task| task.n_cells(mesh, tests)).collect();
     let is_alone = comm.n_ranks() == 1;
