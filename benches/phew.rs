@@ -25,7 +25,7 @@ use inselberg::stages::{ascent, cut_tasks, label, saddle, tests};
 use inselberg::structures::structures;
 use inselberg::synth::{SynthField, THRESHOLD};
 use inselberg_comm::Comm;
-use inselberg_kernels::phew::tests::Locator;
+use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::props::PatchSums;
 use std::path::PathBuf;
 
@@ -108,7 +108,7 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let patches = patches(mesh, &found, (ends, labels), tasks);
     group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches, crew)));
     let met = saddle::run(&patches, crew);
-    let (locator, comm) = (Locator::new(mesh, &found), Comm::solo());
+    let (locator, comm) = (Locator::new(mesh), Comm::solo());
     let segmented = || {
         segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &comm, &Crew::default())
             .expect("one rank")

@@ -19,6 +19,7 @@ use inselberg::stages::{Region, ascent, cut_by, cut_tasks, label, saddle, tests}
 use inselberg::synth::THRESHOLD;
 use inselberg::tasks::{Bodies, Planner, Team};
 use inselberg_comm::Comm;
+use inselberg_kernels::ids::CellIdx;
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::pairs::Pairs;
 use inselberg_kernels::phew::patch::Patch;
@@ -114,7 +115,7 @@ fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
     let tasks = patches.tasks.par_iter();
     let later: Vec<_> = tasks.map(|task| kernel::ascend(mesh, tests, rules, task.supers(), &up)).collect();
-    later.par_iter().flatten_iter().for_each(|&[coarse, fine]| raise(mesh, tests, rules, &up, coarse, fine));
+    later.par_iter().flatten_iter().for_each(|rise| raise(mesh, tests, rules, &up, *rise));
     up
 }
 
@@ -123,8 +124,9 @@ fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
     let refiner = PatchRefiner { mesh, tests, peaks: ends, rules };
     let local = |room: &mut (Pairs, Scratch), task: &Region| {
         let mut refined = Vec::new();
-        let refine =
-            |brick: usize, patch: &Patch| refiner.for_each(brick, patch, |place| refined.push(place));
+        let refine = |brick: usize, patch: &Patch<CellIdx>| {
+            refiner.for_each(brick, patch, |place| refined.push(place))
+        };
         contacts::contacts(mesh, tests, labels, task.supers(), &mut room.0, refine);
         black_box(refined);
         room.1.expect(task.cells(mesh, tests).map(|run| ends.indices(run)));

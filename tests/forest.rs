@@ -3,7 +3,7 @@
 
 mod verify;
 
-use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::ids::{CellIdx, PeakIdx};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut};
@@ -16,7 +16,7 @@ use verify::paper::{self, Graph, Thresholds};
 use verify::random::Random;
 
 fn edge(saddle: f64, peaks: [usize; 2]) -> Edge {
-    Edge::new(saddle, peaks.map(PeakIdx::new), peaks.map(TestIdx::new))
+    Edge::new(saddle, peaks.map(PeakIdx::new), peaks.map(CellIdx::new))
 }
 
 fn edges_of(graph: &Graph) -> Vec<Edge> {
@@ -37,7 +37,7 @@ fn with_lower_contacts(graph: &Graph, random: &mut Random) -> Vec<Edge> {
     for i in 0..edges.len() {
         for _ in 0..random.below(3) {
             let saddle = edges[i].saddle * random.pick(&[1.0, 0.5]);
-            let cells = [0, 1].map(|_| TestIdx::new(100 + random.below(50)));
+            let cells = [0, 1].map(|_| CellIdx::new(100 + random.below(50)));
             edges.push(Edge::new(saddle, edges[i].peaks, cells));
         }
     }
@@ -108,7 +108,7 @@ fn pairs_find_the_greatest_of_nearly_equal_contacts() {
         let all: Vec<Edge> = (0..40)
             .map(|i| {
                 let peaks = [0, 1 + random.below(3)].map(PeakIdx::new);
-                Edge::new(nearly(random.below(8)), peaks, [2 * i, 2 * i + 1].map(TestIdx::new))
+                Edge::new(nearly(random.below(8)), peaks, [2 * i, 2 * i + 1].map(CellIdx::new))
             })
             .collect();
         assert_eq!(reduced(sieved(&mut Pairs::default(), &all)), reduced(&all), "seed {seed}");
@@ -123,7 +123,7 @@ fn pairs_that_share_a_place_keep_their_greatest() {
         .map(|i| {
             let near = random.below(60_000);
             let peaks = [near, near + 1 + random.below(3)].map(PeakIdx::new);
-            Edge::new(1.0 + random.below(1000) as f64, peaks, [2 * i, 2 * i + 1].map(TestIdx::new))
+            Edge::new(1.0 + random.below(1000) as f64, peaks, [2 * i, 2 * i + 1].map(CellIdx::new))
         })
         .collect();
     let mut pairs = Pairs::default();
@@ -142,7 +142,7 @@ fn greatest(edges: &[Edge]) -> Vec<Edge> {
 
 /// The same edges, each with two cells of its own.
 fn with_own_cells(edges: Vec<Edge>) -> Vec<Edge> {
-    let own = |(i, e): (usize, Edge)| Edge { cells: [2 * i, 2 * i + 1].map(TestIdx::new), ..e };
+    let own = |(i, e): (usize, Edge)| Edge { cells: [2 * i, 2 * i + 1].map(CellIdx::new), ..e };
     edges.into_iter().enumerate().map(own).collect()
 }
 
@@ -235,7 +235,7 @@ fn saddles_above_their_peaks_are_merged_the_same() {
 #[test]
 fn of_equal_contacts_the_same_stays_whatever_peaks_are_called() {
     let contact = |peaks: [usize; 2], cells: [usize; 2]| {
-        Edge::new(1.5, peaks.map(PeakIdx::new), cells.map(TestIdx::new))
+        Edge::new(1.5, peaks.map(PeakIdx::new), cells.map(CellIdx::new))
     };
     let stays = |peaks: [usize; 2]| {
         let mut pairs = Pairs::default();
@@ -247,7 +247,7 @@ fn of_equal_contacts_the_same_stays_whatever_peaks_are_called() {
         cells.sort();
         cells
     };
-    assert_eq!(stays([1, 2]), [5, 100].map(TestIdx::new));
+    assert_eq!(stays([1, 2]), [5, 100].map(CellIdx::new));
     assert_eq!(stays([2, 1]), stays([1, 2]));
 }
 

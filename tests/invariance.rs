@@ -94,7 +94,8 @@ fn leaves_and_octs_are_the_same() {
 type Belongs = (f64, f64, f64, u64, f64, f64);
 
 fn belongings(field: &Field) -> BTreeMap<(u8, [u32; 3]), Belongs> {
-    let found = segmented(&field.leaves_as_amr(), CUT.density);
+    let amr = field.leaves_as_amr();
+    let found = segmented(&amr, CUT.density);
     let listed = structures(&found.peaks, &CUT, 0.0, Rules::Paper, &Comm::solo()).expect("one rank");
     let density_of = |id: u64| listed.clumps.get((id as usize).wrapping_sub(1)).map_or(0.0, |c| c.rho_peak);
     let belongs = |patch: usize| {
@@ -139,7 +140,8 @@ fn the_level_counted_from_does_not_matter() {
         let field = large_field(n_values);
         let leaves = field.leaves.iter().map(|l| Leaf { level: l.level - 3, ..*l }).collect();
         let coarse = Field { domain: Domain { coarse: [8; 3], ..field.domain }, leaves };
-        let (a, b) = (segmented(&field.leaves_as_amr(), 2.0), segmented(&coarse.leaves_as_amr(), 2.0));
+        let (a, b) = (field.leaves_as_amr(), coarse.leaves_as_amr());
+        let (a, b) = (segmented(&a, 2.0), segmented(&b, 2.0));
         assert!(a.labels == b.labels && a.peaks.tree == b.peaks.tree);
     }
 }

@@ -19,7 +19,7 @@ use verify::random::Random;
 
 /// The densest neighbour of every test cell, however the mesh is cut into tasks.
 fn check_ascent(brute: &Brute, amr: &AmrField, tests: &TestCells) {
-    let greater = |a: usize, b: &usize| if tests.exceeds(idx(*b), idx(a)) { *b } else { a };
+    let greater = |a: usize, b: &usize| if tests.exceeds(&amr.mesh, idx(*b), idx(a)) { *b } else { a };
     let expected: Vec<usize> =
         (0..tests.len()).map(|c| brute.neighbours[c].iter().fold(c, greater)).collect();
     for least in [1, 20, usize::MAX] {
@@ -38,7 +38,7 @@ fn ascended(mesh: &Mesh, tests: &TestCells, least: usize) -> Vec<usize> {
     let later = tasks.iter().rev().flat_map(|task| ascend(mesh, tests, rules, task.supers(), &up));
     // All have ascended before the first is told of what lies in other tasks.
     let later: Vec<_> = later.collect();
-    later.into_iter().for_each(|[coarse, fine]| raise(mesh, tests, rules, &up, coarse, fine));
+    later.into_iter().for_each(|rise| raise(mesh, tests, rules, &up, rise));
     up.into_iter().map(|up| up.into_inner() as usize).collect()
 }
 

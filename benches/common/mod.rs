@@ -48,7 +48,7 @@ pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
 /// The patches of a rank alone by the paper's rules.
 pub fn patches<'a>(
     mesh: &'a Mesh,
-    tests: &'a TestCells,
+    tests: &'a TestCells<'a>,
     (ends, labels): (&'a PeakSet, &'a [PeakIdx]),
     tasks: &'a [Region],
 ) -> Patches<'a> {

@@ -21,15 +21,16 @@ use crate::stages::saddle::Found;
 use crate::stages::sums::Pass;
 use crate::stages::{self, Region, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::PeakIdx;
-use inselberg_kernels::mesh::{Mesh, MeshError, local};
+use inselberg_kernels::mesh::{Locator, Mesh, MeshError, local};
 use inselberg_kernels::phew::far::FarEdge;
 use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::label::PeakSet;
-use inselberg_kernels::phew::tests::{Locator, TestCells};
+use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::props::combine::SizedBox;
+use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::props::{Gathered, Momentum, PatchSums, PatchValues};
+use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -108,9 +109,9 @@ pub struct PhewConfig {
 
 /// A segmented field: the patch of every test cell, and the peaks.
 #[derive(Debug)]
-pub struct Segmentation {
+pub struct Segmentation<'a> {
     /// The test cells, those of other ranks about the own ones among them.
-    pub tests: TestCells,
+    pub tests: TestCells<'a>,
     /// Where their ascents end: the own peaks, and ghosts of other ranks.
     pub ends: PeakSet,
     /// The patch of each, by its slot in `known`.
@@ -147,13 +148,18 @@ pub struct Task<'a> {
 ///
 /// # Errors
 /// When another rank fails.
-pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Result<Segmentation, CommError> {
+pub fn segment<'a>(
+    task: &Task,
+    tests: TestCells<'a>,
+    comm: &Comm,
+    crew: &Crew,
+) -> Result<Segmentation<'a>, CommError> {
     let (mesh, rules, n) = (&task.field.mesh, task.rules, tests.len() as u64);
     let stage = Stages { comm, observer: crew.observer(), n };
     let tasks = stages::cut_tasks(mesh, &tests);
     let climbed = stage.run("ascent", || ascent::run(mesh, &tests, rules, task.links, &tasks, comm, crew));
     let Climbed { up, origins } = climbed?;
-    let locator = Locator::new(mesh, &tests);
+    let locator = Locator::new(mesh);
     let (ends, mut labels) = stage.run("labels", || label::run(up, crew));
     let view = View { mesh, tests: &tests, ends: &ends, tasks: &tasks, own: &task.links.own, rules };
     let patches = view.patches(&labels, &[]);
@@ -167,45 +173,44 @@ pub fn segment(task: &Task, tests: TestCells, comm: &Comm, crew: &Crew) -> Resul
     }
     let patches = view.patches(&labels, &next);
     let balance = Balance::of(task.links, tests.len(), &known, edges.len(), comm)?;
-    let (quanta, mut sums, mut momenta) = stage.run("sums", || {
-        let quanta = &patches.quanta(task.extra, comm)?;
-        let pass = Pass { patches: &patches, peaks: &known.known, fields: task.extra, quanta };
-        let momenta = task.extra.velocity.as_ref().map(|_| pass.run::<Momentum, _>(crew));
-        Ok((*quanta, pass.run::<PatchSums, _>(crew), momenta))
+    let mut summed = stage.run("sums", || Summed::of(&patches, &known, task.extra, comm, crew))?;
+    let Grown { tree, refined, patches, momenta } = stage.run("forest", || {
+        let far = match comm.n_ranks() {
+            1 => None,
+            _ => Some(join(comm, &mut known, &edges, &mut summed, &locator)?),
+        };
+        // What is not needed any more is room for what comes.
+        let (patches, momenta) = summed.values(&known.own, task.side);
+        let refine = || properties::refine(task.field, rules, &known, refined);
+        let (tree, refined) = match far {
+            // One thread grows the tree; the others need not wait.
+            None => rayon::join(|| forest::grow_alone(&known, &edges, &locator, mesh.domain()), refine),
+            Some(edges) => (forest::grow(comm, &known, edges, mesh.domain())?, refine()),
+        };
+        Ok::<_, CommError>(Grown { tree, refined, patches, momenta })
     })?;
-    let (grown, refined) = stage.run("forest", || match comm.n_ranks() {
-        // One thread grows the tree; the others need not wait.
-        1 => Ok(rayon::join(
-            || forest::grow_alone(&known, &edges, &locator, mesh.domain()),
-            || properties::refine(task.field, rules, &known, refined),
-        )),
-        _ => join(comm, &mut known, edges, (&mut sums, &mut momenta), (&locator, mesh.domain()))
-            .map(|grown| (grown, properties::refine(task.field, rules, &known, refined))),
-    })?;
-    let value = |slot: &PeakIdx| PatchValues::new(&sums[slot.at()], &quanta, task.side);
-    let momentum = |slot: &PeakIdx, momenta: &[Momentum]| momenta[slot.at()].value(&quanta, task.side);
+    drop((edges, locator));
     let peaks = stage.run("positions", || Peaks {
         global: known.own.par_iter().map(|slot| known.known[slot.at()].global).collect(),
         n_global: known.n_global,
-        end_owners: grown.end_owners,
+        end_owners: tree.end_owners,
         space: SizedBox { domain: *mesh.domain(), side: task.side },
         density_threshold: task.density_threshold,
         level: known.own.par_iter().map(|slot| known.known[slot.at()].level as u8).collect(),
         ijk: known.own.par_iter().map(|slot| known.known[slot.at()].ijk).collect(),
-        tree: grown.tree,
+        tree: tree.tree,
         refined: scaled(refined, task.side),
-        saddle_position: scaled(grown.saddle_position, task.side),
-        patches: known.own.par_iter().map(value).collect(),
-        momenta: momenta.map(|momenta| known.own.par_iter().map(|slot| momentum(slot, &momenta)).collect()),
+        saddle_position: scaled(tree.saddle_position, task.side),
+        patches,
+        momenta,
     });
-    drop(locator);
     Ok(Segmentation { tests, ends, labels, known, peaks, balance })
 }
 
 /// What stays while labels change from ends of ascents to slots.
 struct View<'a> {
     mesh: &'a Mesh,
-    tests: &'a TestCells,
+    tests: &'a TestCells<'a>,
     ends: &'a PeakSet,
     tasks: &'a [Region],
     own: &'a [u64],
@@ -217,6 +222,67 @@ impl View<'_> {
         let Self { mesh, tests, ends, tasks, own, rules } = *self;
         Patches { mesh, tests, ends, slots, labels, tasks, own, rules }
     }
+}
+
+/// What the patches sum to, by slot.
+struct Summed {
+    quanta: [Quantum; N_SUMS],
+    patches: Vec<PatchSums>,
+    momenta: Option<Vec<Momentum>>,
+}
+
+impl Summed {
+    /// Collective: over the cells of this rank.
+    fn of(
+        patches: &Patches,
+        known: &PeakComm,
+        fields: &TestFields,
+        comm: &Comm,
+        crew: &Crew,
+    ) -> Result<Self, CommError> {
+        let quanta = patches.quanta(fields, comm)?;
+        let pass = Pass { patches, peaks: &known.known, fields, quanta: &quanta };
+        let momenta = fields.velocity.as_ref().map(|_| pass.run::<Momentum, _>(crew));
+        Ok(Self { quanta, patches: pass.run::<PatchSums, _>(crew), momenta })
+    }
+
+    /// Of own peaks in code units, rounded.
+    fn values(self, own: &[PeakIdx], side: f64) -> (Vec<PatchValues>, Option<Vec<[f64; 3]>>) {
+        let Self { quanta, patches, momenta } = self;
+        let momenta = momenta.map(|momenta| of_own(own, momenta, |momentum| momentum.value(&quanta, side)));
+        (of_own(own, patches, |patch| PatchValues::new(patch, &quanta, side)), momenta)
+    }
+}
+
+/// What becomes of the entries of own slots, from the last on: those that are done make room for their values.
+fn of_own<T: Sync, V: Copy + Send + Sync>(
+    own: &[PeakIdx],
+    mut of_slots: Vec<T>,
+    value: impl Fn(&T) -> V + Sync,
+) -> Vec<V> {
+    let mut parts: Vec<Vec<V>> = Vec::new();
+    for part in own.rchunks(OWN_AT_ONCE) {
+        parts.push(part.par_iter().map(|slot| value(&of_slots[slot.at()])).collect());
+        of_slots.truncate(part[0].at());
+        of_slots.shrink_to_fit();
+    }
+    let mut values = Vec::new();
+    while let Some(part) = parts.pop() {
+        values.reserve_exact(part.len());
+        values.par_extend(part);
+    }
+    values
+}
+
+/// Own peaks whose sums are rounded at once.
+const OWN_AT_ONCE: usize = 1 << 19;
+
+/// What [`segment`] knows of the own peaks at its end.
+struct Grown {
+    tree: OwnTree,
+    refined: Vec<[f64; 3]>,
+    patches: Vec<PatchValues>,
+    momenta: Option<Vec<[f64; 3]>>,
 }
 
 /// What [`segment`] knows once contacts are found.
@@ -300,9 +366,10 @@ fn peaks_of<'a>(
 ) -> impl Iterator<Item = KnownPeak> + 'a {
     let level = u32::from(mesh.level_of_super(s));
     mesh.bricks_of(&mesh.supers()[s]).flat_map(move |b| {
-        let position = mesh.bricks()[b].position;
-        ends.of_brick(tests, b).map(move |(cell, bit)| {
-            let (rho, ijk) = (tests.rho[cell.at()], local::position_of(position, bit));
+        let brick = &mesh.bricks()[b];
+        ends.of_brick(tests, b).map(move |(_, bit)| {
+            let rho = brick.cell(bit).map_or(0.0, |cell| tests.rho[cell.at()]);
+            let ijk = local::position_of(brick.position, bit);
             KnownPeak { rho, level, ijk, ..KnownPeak::default() }
         })
     })
@@ -324,15 +391,14 @@ fn next_own(kinds: &[End], known: &PeakComm) -> Vec<u32> {
     slots
 }
 
-/// Collective: brings contacts and sums to the owners of the peaks, and grows their merge tree. Sums and momenta
-/// are complete for own peaks afterwards.
+/// Collective: brings contacts and sums to the owners of the peaks. Sums and momenta are complete for own peaks afterwards.
 fn join(
     comm: &Comm,
     known: &mut PeakComm,
-    edges: Vec<Edge>,
-    (sums, momenta): (&mut [PatchSums], &mut Option<Vec<Momentum>>),
-    (locator, domain): (&Locator, &Domain),
-) -> Result<OwnTree, CommError> {
+    edges: &[Edge],
+    Summed { patches, momenta, .. }: &mut Summed,
+    locator: &Locator,
+) -> Result<Vec<FarEdge>, CommError> {
     const EDGES: usize = 0;
     const PEAKS: usize = 1;
     const SUMS: usize = 2;
@@ -340,18 +406,18 @@ fn join(
     let mut outbox = Outbox::<4>::default();
     let mut edges = forest::send_to_owners(&mut outbox, EDGES, comm.rank(), known, edges, locator);
     known.announce(&mut outbox, PEAKS);
-    known.hand_in(&mut outbox, SUMS, sums);
+    known.hand_in(&mut outbox, SUMS, patches);
     if let Some(momenta) = momenta {
         known.hand_in(&mut outbox, MOMENTA, momenta);
     }
     let came = outbox.exchange(comm)?;
     known.hear(&came, PEAKS);
-    known.take_in(&came, SUMS, sums, PatchSums::merge);
+    known.take_in(&came, SUMS, patches, PatchSums::merge);
     if let Some(momenta) = momenta {
         known.take_in(&came, MOMENTA, momenta, Momentum::merge);
     }
     edges.extend(came.iter().flat_map(|parcel| parcel.records::<FarEdge>(EDGES)));
-    forest::grow(comm, known, edges, domain)
+    Ok(edges)
 }
 
 /// Runs stages over so many cells, naming them to whom it concerns.

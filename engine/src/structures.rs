@@ -48,7 +48,7 @@ pub fn structures(
     comm: &Comm,
 ) -> Result<Structures, CommError> {
     comm.at("ranking");
-    let mut peak_rank = places(comm, &by_falling_density(peaks))?;
+    let mut peak_rank = places(comm, peaks.tree.len(), by_falling_density(peaks))?;
     peak_rank.par_iter_mut().for_each(|place| *place += 1);
     comm.at("hierarchy");
     let cut = seeds::cut(peaks, &peak_rank, thresholds, rules, comm)?;
@@ -65,7 +65,6 @@ pub fn structures(
 
 /// Keys that ascend from the greatest peak to the lowest: densities are above 0, so their bits ascend as
 /// they do, and of equal ones the smaller index is the greater.
-fn by_falling_density(peaks: &Peaks) -> Vec<u128> {
-    let key = |(rho, global): (&f64, &PeakIdx)| u128::from(!rho.to_bits()) << 32 | u128::from(global.0);
-    peaks.tree.rho.par_iter().zip(&peaks.global).map(key).collect()
+fn by_falling_density(peaks: &Peaks) -> impl Fn(usize) -> u128 + Sync + '_ {
+    |i| u128::from(!peaks.tree.rho[i].to_bits()) << 32 | u128::from(peaks.global[i].0)
 }

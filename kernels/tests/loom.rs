@@ -12,7 +12,7 @@ use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{Mesh, SortedOcts};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::label::{compress, peak_word};
-use inselberg_kernels::phew::raise::raise;
+use inselberg_kernels::phew::raise::{Rise, raise};
 use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::pointers::root;
 use inselberg_kernels::sync::{AtomicU32, Ordering::Relaxed};
@@ -85,7 +85,7 @@ fn peaks_stay_peaks() {
 }
 
 /// A row of test cells, with their mesh.
-fn row(rho: &[f64]) -> (Mesh, TestCells) {
+fn row(rho: &'static [f64]) -> (Mesh, TestCells<'static>) {
     let n = rho.len() as u32;
     let domain = Domain { coarse: [n, 1, 1], periodic: [false; 3] };
     let octs: Vec<u32> = (0..n.div_ceil(2)).collect();
@@ -95,7 +95,7 @@ fn row(rho: &[f64]) -> (Mesh, TestCells) {
     let mesh = Mesh::from_sorted(domain, &[octs]).expect("a row of cells");
     let mask = mesh.bricks().iter().map(|b| b.leaf).collect();
     let greatest = rho.iter().copied().fold(0.0, f64::max);
-    (mesh, TestCells::new(mask, vec![0, n], rho.to_vec(), greatest))
+    (mesh, TestCells::new(mask, rho, vec![greatest]))
 }
 
 /// Two threads raise one pointer, each over its own candidates, in two orders.
@@ -106,7 +106,8 @@ fn check_raise(rho: &'static [f64], expected: u32) {
             let shared = Arc::new((mesh, tests, vec![AtomicU32::new(0)]));
             let try_all = |it: &(Mesh, TestCells, Vec<AtomicU32>), list: [u32; 2]| {
                 for c in list {
-                    raise(&it.0, &it.1, Rules::Paper, &it.2, TestIdx(0), TestIdx(c));
+                    let rise = Rise::new(&it.0, &it.1, TestIdx(0), TestIdx(c));
+                    raise(&it.0, &it.1, Rules::Paper, &it.2, rise);
                 }
             };
             let theirs = shared.clone();

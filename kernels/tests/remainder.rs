@@ -1,7 +1,7 @@
 //! The tree grown by groups of ranks against the tree grown at once: random graphs with many ties,
 //! random owners, and every way of putting groups together; and how little is left to others.
 
-use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::ids::{CellIdx, PeakIdx};
 use inselberg_kernels::phew::far::{CellAt, FarDeath, FarEdge, FarPeak};
 use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::remainder::{Remainder, decide};
@@ -49,7 +49,7 @@ impl Graph {
     }
 
     fn local_edges(&self) -> Vec<Edge> {
-        let edge = |e: &Contact| Edge::new(e.saddle, e.peaks.map(PeakIdx::new), e.cells.map(TestIdx));
+        let edge = |e: &Contact| Edge::new(e.saddle, e.peaks.map(PeakIdx::new), e.cells.map(CellIdx));
         let mut edges: Vec<_> = self.edges.iter().map(edge).collect();
         edges.sort_by(Edge::order);
         edges

@@ -19,7 +19,7 @@ use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::sums::{MASS, VOLUME};
 
 /// The pipeline's segmentation of a field.
-pub fn segmented(field: &AmrField, threshold: f64) -> Segmentation {
+pub fn segmented(field: &AmrField, threshold: f64) -> Segmentation<'_> {
     let extra = TestFields::default();
     let task = Task {
         field,
@@ -49,7 +49,7 @@ pub fn check_field(field: &Field, threshold: f64, cuts: &[(f64, Option<f64>)]) {
 
 fn check_against(brute: &Brute, amr: &AmrField, threshold: f64, cuts: &[(f64, Option<f64>)]) {
     let found = segmented(amr, threshold);
-    check_patches(brute, &found);
+    check_patches(brute, amr, &found);
     check_saddle_cells(brute, amr, &found);
     let graph = graph_of(brute);
     check_tree(&graph, &found);
@@ -66,9 +66,10 @@ fn found_at(found: &Segmentation, at: &Cut) -> Structures {
 }
 
 /// Test cells, labels, peaks and the sums of each patch.
-pub fn check_patches(brute: &Brute, found: &Segmentation) {
+pub fn check_patches(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     let rho: Vec<f64> = brute.cells.iter().map(|c| c.rho).collect();
-    assert_eq!(found.tests.rho, rho, "test cells");
+    let densities = found.tests.densities(&amr.mesh).collect::<Vec<f64>>();
+    assert_eq!(densities, rho, "test cells");
     let labels: Vec<usize> = found.labels.iter().map(|l| l.at()).collect();
     assert_eq!(labels, brute.patch, "patches");
     let places: Vec<_> = brute.peaks.iter().map(|&c| (brute.cells[c].level, brute.cells[c].ijk)).collect();
@@ -93,7 +94,9 @@ fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     for edge in forest::reduce(&found.edges, &mut forest::Scratch::default()) {
         let peaks = edge.peaks.map(|p| p.at());
         let saddle = brute.saddles.iter().find(|s| s.peaks == peaks).expect("patches that touch");
-        assert_eq!((edge.saddle, edge.cells.map(|c| c.at())), (saddle.density, saddle.cells), "{peaks:?}");
+        let cells =
+            saddle.cells.map(|c| mesh.find(brute.cells[c].level, brute.cells[c].ijk).expect("a cell"));
+        assert_eq!((edge.saddle, edge.cells), (saddle.density, cells), "{peaks:?}");
     }
 }
 

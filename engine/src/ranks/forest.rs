@@ -10,11 +10,11 @@ use super::parcel::Outbox;
 use super::peak_comm::{KnownPeak, PeakComm};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::{PeakIdx, TestIdx};
+use inselberg_kernels::ids::{CellIdx, PeakIdx};
+use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::far::{CellAt, FarDeath, FarEdge, FarPeak};
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::remainder::{Remainder, decide};
-use inselberg_kernels::phew::tests::Locator;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use rayon::prelude::*;
 
@@ -36,7 +36,7 @@ pub struct OwnTree {
 /// The merge tree of a rank alone, from the contacts that it sees.
 pub fn grow_alone(peaks: &PeakComm, edges: &[Edge], locator: &Locator, domain: &Domain) -> OwnTree {
     let (tree, cells) = MergeTree::grow(peaks.known.par_iter().map(|p| p.rho).collect(), edges);
-    let place = |pair: &[TestIdx; 2]| match pair[0].is_none() {
+    let place = |pair: &[CellIdx; 2]| match pair[0].is_none() {
         true => NOWHERE,
         false => cell_at(locator, pair[0]).touches(&cell_at(locator, pair[1]), domain),
     };
@@ -47,8 +47,8 @@ pub fn grow_alone(peaks: &PeakComm, edges: &[Edge], locator: &Locator, domain: &
 /// The saddle of a peak that never ends.
 const NOWHERE: [f64; 3] = [f64::NAN; 3];
 
-fn cell_at(locator: &Locator, test: TestIdx) -> CellAt {
-    let (level, ijk) = locator.locate(test);
+fn cell_at(locator: &Locator, cell: CellIdx) -> CellAt {
+    let (level, ijk) = locator.locate(cell);
     CellAt { level: u32::from(level), ijk }
 }
 
@@ -59,14 +59,13 @@ pub fn send_to_owners<const KINDS: usize>(
     kind: usize,
     rank: Rank,
     peaks: &PeakComm,
-    edges: Vec<Edge>,
+    edges: &[Edge],
     locator: &Locator,
 ) -> Vec<FarEdge> {
-    let kept = reduce(&edges, &mut Scratch::default());
-    drop(edges);
+    let kept = reduce(edges, &mut Scratch::default());
     let far = |edge: &Edge| {
         let ends = edge.peaks.map(|p| far_peak(&peaks.known[p.at()]));
-        FarEdge::new(edge.saddle, ends, edge.cells.map(|t| cell_at(locator, t)))
+        FarEdge::new(edge.saddle, ends, edge.cells.map(|cell| cell_at(locator, cell)))
     };
     let mut own: Vec<FarEdge> = kept.par_iter().map(far).collect();
     own.retain(|edge| {

@@ -25,19 +25,19 @@ pub fn sort<T: bytemuck::Pod>(
     Ok(sorted)
 }
 
-/// Collective: the place of each of `keys`, from 0, among those of all ranks; no key is on two ranks.
+/// Collective: the place of each of `n` keys, from 0, among those of all ranks; no key is on two ranks.
 /// Two exchanges.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn places(comm: &Comm, keys: &[u128]) -> Result<Vec<u64>, CommError> {
-    let order = sorted(keys.len(), |i| keys[i], |a, b| keys[a].cmp(&keys[b]));
-    let mut places = vec![0; keys.len()];
+pub fn places(comm: &Comm, n: usize, key: impl Fn(usize) -> u128 + Sync) -> Result<Vec<u64>, CommError> {
+    let order = sorted(n, &key, |a, b| key(a).cmp(&key(b)));
+    let mut places = vec![0; n];
     if comm.n_ranks() == 1 {
         order.iter().enumerate().for_each(|(place, i)| places[*i] = place as u64);
         return Ok(places);
     }
-    let records = order.iter().map(|i| keys[*i]).collect();
+    let records = order.iter().map(|i| key(*i)).collect();
     let sorted = sort(comm, records, |k: &u128| *k)?;
     let before = comm.sum_before(sorted.len() as u64)?;
     let mut answers: Vec<(Rank, u64)> =
@@ -72,7 +72,8 @@ mod tests {
             all.sort_unstable();
             let found = run_threads(n_ranks as usize, |comm| {
                 let rank = comm.rank().0;
-                places(comm, &keys(rank, n + rank)).expect("places")
+                let keys = keys(rank, n + rank);
+                places(comm, keys.len(), |i| keys[i]).expect("places")
             });
             for (rank, places) in (0..).zip(found.expect("no panic")) {
                 let keys = keys(rank, n + rank);

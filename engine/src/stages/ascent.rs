@@ -57,10 +57,10 @@ pub fn run(
         .on(climb, |i| later.put(i, ascent::ascend(mesh, tests, rules, task(i).supers(), &up)))
         .on(settle, |i| {
             let later = later.get(i).into_iter().flatten();
-            later.for_each(|&[coarse, fine]| raise(mesh, tests, rules, &up, coarse, fine));
+            later.for_each(|rise| raise(mesh, tests, rules, &up, *rise));
         })
         .on(contrast, |i| {
-            task(i).cells(mesh, tests).for_each(|run| ascent::demand_contrast(tests, rules, run, &up));
+            task(i).cells(mesh, tests).for_each(|run| ascent::demand_contrast(mesh, tests, rules, run, &up));
         });
     if !is_alone {
         // An error is for after the run: the workers lose nothing by finishing.

@@ -33,7 +33,7 @@ pub struct Patches<'a> {
     /// The mesh.
     pub mesh: &'a Mesh,
     /// Its test cells.
-    pub tests: &'a TestCells,
+    pub tests: &'a TestCells<'a>,
     /// Where the ascents end: own peaks, and ghosts of other ranks.
     pub ends: &'a PeakSet,
     /// The slot of the first own peak at or after each end, and the number of slots; empty where every
@@ -94,14 +94,17 @@ impl Patches<'_> {
 
     /// Collective: bounds on the terms of the sums, the same on every rank.
     fn scales(&self, fields: &TestFields, comm: &Comm) -> Result<Scales, CommError> {
-        let density = fields.mass_density.as_ref().unwrap_or(&self.tests.rho);
         let mut volume = 0.0f64;
         let mut mass = 0.0f64;
         for level in 0..self.mesh.n_levels() {
             let cells = self.tests.of_level(self.mesh, level);
             if !cells.is_empty() {
+                let densest = match &fields.mass_density {
+                    Some(density) => largest_of(&density[cells]),
+                    None => self.tests.greatest[usize::from(level)],
+                };
                 volume = volume.max(cell_volume(level));
-                mass = mass.max(largest_of(&density[cells]) * cell_volume(level));
+                mass = mass.max(densest * cell_volume(level));
             }
         }
         let velocity = fields.velocity.iter().flatten().map(|v| largest_of(v)).fold(0.0, f64::max);

@@ -32,7 +32,7 @@ impl Region {
     pub fn cells<'a>(
         &'a self,
         mesh: &'a Mesh,
-        tests: &'a TestCells,
+        tests: &'a TestCells<'_>,
     ) -> impl Iterator<Item = Range<usize>> + 'a {
         self.runs.iter().map(|run| tests.of_supers(mesh, run.clone()))
     }

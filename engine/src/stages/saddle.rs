@@ -11,7 +11,7 @@ use super::properties::{OfTask, Patches};
 use crate::crew::{Crew, Made, Rooms, cell_stage};
 use crate::pieces::zeros;
 use crate::sorted::sorted;
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::{CellIdx, PeakIdx};
 use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
 use inselberg_kernels::phew::pairs::Pairs;
 use inselberg_kernels::phew::patch::Patch;
@@ -140,7 +140,7 @@ impl<'a> Local<'a> {
                 *place = position.unwrap_or([f64::NAN; 3]);
             }
         };
-        let refine = |brick: usize, patch: &Patch| self.refiner.for_each(brick, patch, &mut put);
+        let refine = |brick: usize, patch: &Patch<CellIdx>| self.refiner.for_each(brick, patch, &mut put);
         self.pairs.with(|pairs| {
             saddle::contacts(mesh, tests, labels, tasks[task as usize].supers(), pairs, refine);
             let done = work(pairs.edges());

@@ -6,7 +6,8 @@ use crate::crew::{Crew, Rooms};
 use crate::pieces::zeros;
 use crate::ranks::peak_comm::KnownPeak;
 use inselberg_kernels::ids::PeakIdx;
-use inselberg_kernels::mesh::local;
+use inselberg_kernels::mesh::Brick;
+use inselberg_kernels::mesh::local::pick;
 use inselberg_kernels::phew::local_ids::LocalIds;
 use inselberg_kernels::props::Gathered;
 use inselberg_kernels::props::sums::N_SUMS;
@@ -75,39 +76,21 @@ impl Pass<'_> {
         let Patches { mesh, tests, labels, own, .. } = *self.patches;
         let mask = tests.mask[brick];
         let own = own.get(brick).map_or(mask, |own| mask & own);
-        let taken = Taken { first: tests.first[brick] as usize, mask, own };
-        cells.begin(mesh.bricks()[brick].position, own);
-        taken.copy(labels, &mut cells.patch);
-        taken.copy(&tests.rho, &mut cells.rho);
-        taken.copy(self.fields.mass_density.as_ref().unwrap_or(&tests.rho), &mut cells.density);
+        let Brick { position, first, exists, .. } = mesh.bricks()[brick];
+        let first_test = tests.first[brick] as usize;
+        cells.begin(position, own);
+        pick(&labels[first_test..], mask, own, &mut cells.patch);
+        pick(&tests.rho[first as usize..], exists, own, &mut cells.rho);
+        match &self.fields.mass_density {
+            Some(density) => pick(&density[first_test..], mask, own, &mut cells.density),
+            None => cells.density = cells.rho,
+        }
         if let Some(velocity) = &self.fields.velocity {
-            (0..3).for_each(|a| taken.copy(&velocity[a], &mut cells.velocity[a]));
+            (0..3).for_each(|a| pick(&velocity[a][first_test..], mask, own, &mut cells.velocity[a]));
         }
         for n in 0..cells.n {
             let peak = &self.peaks[cells.patch[n].at()];
             cells.set_peak(n, peak.level, peak.ijk);
-        }
-    }
-}
-
-/// Which test cells of a brick are taken.
-struct Taken {
-    /// The first of all.
-    first: usize,
-    mask: u64,
-    own: u64,
-}
-
-impl Taken {
-    #[inline(always)]
-    fn copy<T: Copy>(&self, from: &[T], to: &mut [T; 64]) {
-        let n = self.mask.count_ones() as usize;
-        let from = &from[self.first..self.first + n];
-        if self.own == self.mask {
-            to[..n].copy_from_slice(from);
-        } else {
-            let places = local::bits(self.own).map(|bit| local::rank(self.mask, bit) as usize);
-            to.iter_mut().zip(places).for_each(|(to, place)| *to = from[place]);
         }
     }
 }

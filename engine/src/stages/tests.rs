@@ -1,35 +1,34 @@
 //! Which leaves are test cells.
 
 use crate::amr::AmrField;
-use crate::pieces::{carve, chunks, zeros};
-use inselberg_kernels::phew::tests::{TestCells, compact, test_masks};
-use inselberg_kernels::wide::largest;
+use crate::pieces::zeros;
+use inselberg_kernels::mesh::Mesh;
+use inselberg_kernels::phew::tests::{TestCells, test_masks};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Bricks handled at once.
 const RUN: usize = 4096;
 
 /// The leaves with a density above `threshold`.
-pub fn find(field: &AmrField, threshold: f64) -> TestCells {
+pub fn find(field: &AmrField, threshold: f64) -> TestCells<'_> {
     let bricks = field.mesh.bricks();
-    let mut mask = vec![0; bricks.len()];
-    mask.par_chunks_mut(RUN)
-        .zip(bricks.par_chunks(RUN))
-        .for_each(|(masks, bricks)| test_masks(bricks, &field.rho, threshold, masks));
-    let mut first = Vec::with_capacity(mask.len() + 1);
-    let mut n = 0;
-    for m in &mask {
-        first.push(n);
-        n += m.count_ones();
-    }
-    first.push(n);
-    let mut rho = zeros(n as usize);
-    let runs = chunks(mask.len(), RUN);
-    let places = carve(&mut rho, runs.iter().map(|run| (first[run.end] - first[run.start]) as usize));
-    let greatest = |(run, out): (_, &mut [f64])| {
-        compact(&field.mesh, &mask, run, &field.rho, out);
-        largest(out)
+    let mut mask = zeros(bricks.len());
+    let mut find = |run: Range<usize>| {
+        let masks = mask[run.clone()].par_chunks_mut(RUN).zip(bricks[run].par_chunks(RUN));
+        let greatest = masks.map(|(masks, bricks)| test_masks(bricks, &field.rho, threshold, masks));
+        greatest.reduce(|| 0.0, f64::max)
     };
-    let greatest = runs.into_par_iter().zip(places).map(greatest).reduce(|| 0.0, f64::max);
-    TestCells::new(mask, first, rho, greatest)
+    let greatest =
+        (0..field.mesh.n_levels()).map(|level| find(bricks_of_level(&field.mesh, level))).collect();
+    TestCells::new(mask, &field.rho, greatest)
+}
+
+fn bricks_of_level(mesh: &Mesh, level: u8) -> Range<usize> {
+    let of = |s: usize| mesh.bricks_of(&mesh.supers()[s]);
+    let supers = mesh.supers_of(level);
+    match supers.is_empty() {
+        true => 0..0,
+        false => of(supers.start).start..of(supers.end - 1).end,
+    }
 }

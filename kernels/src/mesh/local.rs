@@ -40,6 +40,29 @@ pub fn bits(mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
+/// Copies to `to` the values of the places in `wanted` from `from`, which has one for each in `has` and may go on.
+#[inline(always)]
+pub fn pick<T: Copy>(mut from: &[T], has: u64, wanted: u64, to: &mut [T; 64]) {
+    let mut n = has.count_ones() as usize;
+    if has == wanted {
+        return to[..n].copy_from_slice(&from[..n]);
+    }
+    n = 0;
+    for (has, wanted) in has.to_le_bytes().into_iter().zip(wanted.to_le_bytes()) {
+        let (oct, rest) = from.split_at(has.count_ones() as usize);
+        from = rest;
+        let to = &mut to[n..];
+        n += wanted.count_ones() as usize;
+        match oct.first_chunk::<8>().filter(|_| wanted == u8::MAX) {
+            Some(oct) => to[..8].copy_from_slice(oct),
+            None => to
+                .iter_mut()
+                .zip(bits(wanted.into()))
+                .for_each(|(to, bit)| *to = oct[rank(has.into(), bit) as usize]),
+        }
+    }
+}
+
 /// One bit for each flag, which is 0 or 1.
 #[inline(always)]
 pub fn bits_of(flags: &[u8; 64]) -> u64 {

@@ -11,9 +11,11 @@
 mod build;
 mod check;
 pub mod local;
+mod lookup;
 mod neighbours;
 
 pub use build::{MeshError, SortedOcts};
+pub use lookup::{Locator, Lookup};
 pub use neighbours::{COARSER, Neighbourhood, for_each_coarser, place_of};
 
 use crate::geom::Domain;
@@ -136,6 +138,11 @@ impl Mesh {
             None => self.n_cells,
         };
         first_of(supers.start)..first_of(supers.end)
+    }
+
+    /// The first cell of `level`.
+    pub fn first_of_level(&self, level: u8) -> CellIdx {
+        CellIdx::new(self.cells_of_supers(self.supers_of(level)).start)
     }
 
     /// The level that a super-brick is of. Linear in the levels.

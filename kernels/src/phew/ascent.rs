@@ -6,21 +6,19 @@
 
 use super::Rules;
 use super::densest::Densest;
-use super::patch::{LEN, PLACE, Patch, around};
-use super::raise::{Finer, raise};
+use super::patch::{Index, LEN, PLACE, Patch, around};
+use super::raise::{Finer, Rise, raise};
 use super::surroundings::{Surroundings, Wanted};
 use super::tests::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::{Mesh, local};
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 use crate::wide::wide;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// How much denser a neighbour must be for RAMSES to ascend to it.
 const RAMSES_CONTRAST: f64 = 1.0001;
-
-/// A coarser cell, and a finer one that it may ascend to.
-pub type Rise = [TestIdx; 2];
 
 /// For every test cell of the given super-bricks, which ascend by level, stores in `up` its densest neighbour, or
 /// itself where none exceeds it: of the same level, of a coarser one, or of a finer one in these super-bricks. `up`
@@ -40,6 +38,7 @@ pub fn ascend(
         #[inline(always)]
         || {
             let mut densest = Densest::<LEN>::default();
+            let mut highest = [0.0; 64];
             let (mut finer, mut done) = (Finer::default(), Done::default());
             for_each_patch(
                 mesh,
@@ -47,25 +46,37 @@ pub fn ascend(
                 None,
                 supers,
                 #[inline(always)]
-                |brick, patch| {
+                |brick, patch: &Patch<TestIdx>| {
                     densest.fill_in(&patch.rho);
                     let first = tests.first[brick] as usize;
                     for (n, bit) in local::bits(tests.mask[brick]).enumerate() {
                         let place = usize::from(PLACE[bit as usize]);
                         let place = match densest.at(place) {
                             Some(found) => found,
-                            None => break_tie(patch, tests, rules, place),
+                            None => break_tie(mesh, patch, tests, rules, place),
                         };
-                        up[first + n].store(patch.test[place], Relaxed);
+                        up[first + n].store(patch.at(place).0, Relaxed);
+                        highest[n] = patch.rho[place];
                     }
-                    done.push(tests.of_bricks(brick..brick + 1));
+                    done.extend(tests.of_bricks(brick..brick + 1), &highest);
                     if patch.has_coarser {
                         finer.for_each(
                             patch,
                             #[inline(always)]
-                            |coarse, fine| match done.has(coarse) {
-                                true => raise(mesh, tests, rules, up, coarse, fine),
-                                false => later.push([coarse, fine]),
+                            |coarse, place| {
+                                let (fine, rho) = (patch.at(place), patch.rho[place]);
+                                let rise = || Rise::new(mesh, tests, coarse, fine);
+                                match done.densest(coarse) {
+                                    None => later.push(rise()),
+                                    Some(densest) if rho < *densest => {}
+                                    Some(densest) if rho == *densest => {
+                                        raise(mesh, tests, rules, up, rise());
+                                    }
+                                    Some(densest) => {
+                                        *densest = rho;
+                                        up[coarse.at()].store(fine.0, Relaxed);
+                                    }
+                                }
                             },
                         );
                     }
@@ -76,35 +87,44 @@ pub fn ascend(
     later
 }
 
-/// The test cells that have ascended: a few runs, in ascending order.
+/// The test cells that have ascended.
 #[derive(Default)]
-struct Done(Vec<Range<usize>>);
+struct Done {
+    /// A few runs in ascending order, and how many cells are in those before each.
+    runs: Vec<(Range<usize>, usize)>,
+    /// Density in single precision of what each cell ascends to.
+    densest: Vec<f32>,
+}
 
 impl Done {
+    /// Adds the cells of a brick, and the densities of what they ascend to.
     #[inline(always)]
-    fn push(&mut self, cells: Range<usize>) {
-        match self.0.last_mut() {
-            Some(run) if run.end == cells.start => run.end = cells.end,
-            _ => self.0.push(cells),
+    fn extend(&mut self, cells: Range<usize>, densest: &[f32; 64]) {
+        match self.runs.last_mut() {
+            Some((run, _)) if run.end == cells.start => run.end = cells.end,
+            _ => self.runs.push((cells.clone(), self.densest.len())),
         }
+        self.densest.extend_from_slice(&densest[..cells.len()]);
     }
 
+    /// That of a cell that has ascended.
     #[inline(always)]
-    fn has(&self, cell: TestIdx) -> bool {
-        self.0.iter().rev().any(|run| run.contains(&cell.at()))
+    fn densest(&mut self, cell: TestIdx) -> Option<&mut f32> {
+        let (run, before) = self.runs.iter().rev().find(|(run, _)| run.contains(&cell.at()))?;
+        self.densest.get_mut(before + cell.at() - run.start)
     }
 }
 
 /// Calls `work(brick, patch)` with the surroundings of every brick that has test cells.
 #[inline(always)]
-pub(super) fn for_each_patch(
+pub(super) fn for_each_patch<I: Index>(
     mesh: &Mesh,
     tests: &TestCells,
     labels: Option<&[PeakIdx]>,
     supers: impl Iterator<Item = usize>,
-    mut work: impl FnMut(usize, &Patch),
+    mut work: impl FnMut(usize, &Patch<I>),
 ) {
-    let (mut wide, mut patch) = (Surroundings::default(), Patch::EMPTY);
+    let (mut wide, mut patch) = (Surroundings::default(), Patch::default());
     for s in supers {
         let (level, super_brick) = (mesh.level_of_super(s), &mesh.supers()[s]);
         let bricks = mesh.bricks_of(super_brick);
@@ -118,7 +138,7 @@ pub(super) fn for_each_patch(
             coarser = wide.gather(Wanted { mesh, tests, labels, level, super_brick: s, bricks });
         }
         patch.level = level;
-        patch.first_of_level = tests.first_of_level(mesh, level);
+        patch.first_of_level = I::first_of_level(mesh, tests, level);
         for brick in bricks.filter(|&b| tests.mask[b] != 0) {
             let position = mesh.bricks()[brick].position;
             if full_bricks {
@@ -136,20 +156,23 @@ pub(super) fn for_each_patch(
 /// first probed under RAMSES's rules (but never another than the cell itself if that is as dense).
 #[cold]
 #[inline(never)]
-fn break_tie(patch: &Patch, tests: &TestCells, rules: Rules, place: usize) -> usize {
+fn break_tie(mesh: &Mesh, patch: &Patch<TestIdx>, tests: &TestCells, rules: Rules, place: usize) -> usize {
     let mut best = place;
     for candidate in around(place) {
-        if patch.rho[candidate] == 0.0 {
-            continue;
-        }
-        let (ours, theirs) = (patch.test_at(candidate), patch.test_at(best));
-        let (rho, rho_best) = (tests.rho[ours.at()], tests.rho[theirs.at()]);
-        let better = match rules {
-            Rules::Paper => tests.exceeds(ours, theirs),
-            Rules::Ramses if rho != rho_best => rho > rho_best,
-            Rules::Ramses => best != place && patch.is_coarser(candidate) && !patch.is_coarser(best),
+        let is_better = match patch.rho[candidate].partial_cmp(&patch.rho[best]) {
+            Some(Ordering::Greater) => true,
+            Some(Ordering::Equal) if patch.at(candidate) != patch.at(best) => {
+                let (ours, theirs) = (patch.at(candidate), patch.at(best));
+                let (rho, rho_best) = (tests.density(mesh, ours), tests.density(mesh, theirs));
+                match rules {
+                    Rules::Paper => rho > rho_best || rho == rho_best && ours < theirs,
+                    Rules::Ramses if rho != rho_best => rho > rho_best,
+                    Rules::Ramses => best != place && patch.is_coarser(candidate) && !patch.is_coarser(best),
+                }
+            }
+            _ => false,
         };
-        if better {
+        if is_better {
             best = candidate;
         }
     }
@@ -158,14 +181,14 @@ fn break_tie(patch: &Patch, tests: &TestCells, rules: Rules, place: usize) -> us
 
 /// Under RAMSES's rules, makes the test cells of `range` whose densest neighbour is not denser by
 /// 1.0001 peaks. Does nothing under the paper's.
-pub fn demand_contrast(tests: &TestCells, rules: Rules, range: Range<usize>, up: &[AtomicU32]) {
+pub fn demand_contrast(mesh: &Mesh, tests: &TestCells, rules: Rules, range: Range<usize>, up: &[AtomicU32]) {
     if rules == Rules::Paper {
         return;
     }
-    for cell in range {
-        let densest = up[cell].load(Relaxed) as usize;
-        if tests.rho[densest] <= RAMSES_CONTRAST * tests.rho[cell] {
-            up[cell].store(cell as u32, Relaxed);
+    for cell in range.map(TestIdx::new) {
+        let densest = TestIdx(up[cell.at()].load(Relaxed));
+        if tests.density(mesh, densest) <= RAMSES_CONTRAST * tests.density(mesh, cell) {
+            up[cell.at()].store(cell.0, Relaxed);
         }
     }
 }

@@ -9,7 +9,7 @@
 //! whatever the others are. Of 7 contacts a peak 1 is kept, and to sort all of them took twice as long.
 
 use super::local_ids::LocalIds;
-use crate::ids::{PeakIdx, TestIdx};
+use crate::ids::{CellIdx, PeakIdx};
 use crate::words::{place_of, settle, word};
 use bytemuck::{Pod, Zeroable};
 use std::cmp::Ordering;
@@ -24,13 +24,13 @@ pub struct Edge {
     /// The two peaks, smaller index first.
     pub peaks: [PeakIdx; 2],
     /// The two cells, each in the patch of the peak at the same place.
-    pub cells: [TestIdx; 2],
+    pub cells: [CellIdx; 2],
 }
 
 impl Edge {
     /// An edge between two different patches; `cells` belong to `peaks` in the given order.
     #[inline(always)]
-    pub fn new(saddle: f64, peaks: [PeakIdx; 2], cells: [TestIdx; 2]) -> Self {
+    pub fn new(saddle: f64, peaks: [PeakIdx; 2], cells: [CellIdx; 2]) -> Self {
         match peaks[0] < peaks[1] {
             true => Self { saddle, peaks, cells },
             false => Self { saddle, peaks: [peaks[1], peaks[0]], cells: [cells[1], cells[0]] },

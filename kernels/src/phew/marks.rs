@@ -11,6 +11,7 @@
 
 use super::patch::{CORE, LEN, OWN, PLACE, PLANE, Patch, ROW, WHOLE};
 use super::shorts::{Numbers, SPAN, Shorts};
+use crate::ids::CellIdx;
 use crate::mesh::local;
 use crate::wide::larger;
 
@@ -204,7 +205,7 @@ impl Default for Marker {
 impl Marker {
     /// The contacts of a brick that survive.
     #[inline(always)]
-    pub fn mark(&mut self, patch: &Patch) -> Marks {
+    pub fn mark(&mut self, patch: &Patch<CellIdx>) -> Marks {
         self.shorts.fill_in(patch);
         match self.shorts.labels_are_short {
             true => self.mark_all::<true>(patch),
@@ -213,13 +214,13 @@ impl Marker {
     }
 
     #[inline(always)]
-    fn mark_all<const SHORT: bool>(&mut self, patch: &Patch) -> Marks {
+    fn mark_all<const SHORT: bool>(&mut self, patch: &Patch<CellIdx>) -> Marks {
         self.boxes.fill_in(&self.shorts.rho);
         self.rise::<SHORT>();
         let mut marks = Marks { same: [0; SPAN], coarser: [0; SPAN], cells: 0 };
         if patch.has_coarser {
             for i in WHOLE {
-                let coarser = u16::from(patch.test[i] < patch.first_of_level).wrapping_neg();
+                let coarser = u16::from(patch.index[i] < patch.first_of_level).wrapping_neg();
                 self.rises[i] |= COARSER & coarser;
                 self.coarser[i] = self.rises[i] | CLOSED & !coarser;
             }

@@ -2,7 +2,7 @@
 
 use super::forest::Edge;
 use super::saddle::STRICTLY;
-use crate::ids::{PeakIdx, TestIdx};
+use crate::ids::{CellIdx, PeakIdx};
 use std::hint::select_unpredictable;
 
 /// Contacts, from which those are sieved that another between the same patches exceeds.
@@ -55,7 +55,7 @@ impl Pairs {
     /// `rough` is nearly its saddle times a constant: if it is lower than another by more than a factor of
     /// [`STRICTLY`], so is the saddle.
     #[inline(always)]
-    pub fn push(&mut self, peaks: [PeakIdx; 2], rough: f32, cells: [TestIdx; 2]) {
+    pub fn push(&mut self, peaks: [PeakIdx; 2], rough: f32, cells: [CellIdx; 2]) {
         let ([a, b], [at_a, at_b]) = (peaks.map(|p| p.0), cells.map(|c| c.0));
         let pair = both(a.min(b), a.max(b));
         let cells = select_unpredictable(a < b, both(at_a, at_b), both(at_b, at_a));
@@ -76,11 +76,11 @@ impl Pairs {
     }
 
     /// Ends the adding: [`edges`](Self::edges) are made with the saddles of pairs of cells.
-    pub fn finish(&mut self, saddle: impl Fn([TestIdx; 2]) -> f64) {
+    pub fn finish(&mut self, saddle: impl Fn([CellIdx; 2]) -> f64) {
         let left = self.places.iter().filter(|contact| contact.pair != FREE.pair);
         let all = self.aside[..self.n_aside].iter().chain(left);
         self.edges.extend(all.map(|contact| {
-            let (peaks, cells) = (apart(contact.pair).map(PeakIdx), apart(contact.cells).map(TestIdx));
+            let (peaks, cells) = (apart(contact.pair).map(PeakIdx), apart(contact.cells).map(CellIdx));
             Edge { saddle: saddle(cells), peaks, cells }
         }));
         self.places.fill(FREE);

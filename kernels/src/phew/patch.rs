@@ -2,7 +2,7 @@
 
 use super::surroundings::{Surroundings, WIDE};
 use super::tests::TestCells;
-use crate::ids::{PeakIdx, TestIdx};
+use crate::ids::{CellIdx, PeakIdx, TestIdx};
 use crate::mesh::{Mesh, local};
 use std::ops::Range;
 
@@ -22,22 +22,53 @@ pub const CORE: usize = GUARD + PLANE + ROW;
 /// One number a place.
 pub type Values = [f32; LEN];
 
+/// As what the test cells of a patch are known.
+pub trait Index: Copy + Default + PartialOrd {
+    /// That of a test cell.
+    fn of(test: TestIdx, cell: CellIdx) -> Self;
+
+    /// The first that may be of a level.
+    fn first_of_level(mesh: &Mesh, tests: &TestCells, level: u8) -> Self;
+}
+
+impl Index for TestIdx {
+    #[inline(always)]
+    fn of(test: TestIdx, _: CellIdx) -> Self {
+        test
+    }
+
+    fn first_of_level(mesh: &Mesh, tests: &TestCells, level: u8) -> Self {
+        TestIdx(tests.first_of_level(mesh, level))
+    }
+}
+
+impl Index for CellIdx {
+    #[inline(always)]
+    fn of(_: TestIdx, cell: CellIdx) -> Self {
+        cell
+    }
+
+    fn first_of_level(mesh: &Mesh, _: &TestCells, level: u8) -> Self {
+        mesh.first_of_level(level)
+    }
+}
+
 /// Densities, indices and labels of the test cells in and around one brick; density 0 where there is
 /// none. Densities are in single precision ([`TestCells::narrow`]): what is decided by them alone must
 /// not depend on their last digits.
 #[derive(Debug, Clone)]
-pub struct Patch {
+pub struct Patch<I> {
     /// Level of the brick.
     pub level: u8,
     /// Densities.
     pub rho: Values,
-    /// Test cells, meaningless where the density is 0.
-    pub test: [u32; LEN],
+    /// The cells, meaningless where the density is 0.
+    pub index: [I; LEN],
     /// Their labels, if asked for; meaningless where the density is 0.
     pub label: [u32; LEN],
-    /// The first test cell of the patch's own level; smaller ones are coarser cells, which stand at
+    /// The first cell of the patch's own level; smaller ones are coarser cells, which stand at
     /// every place that they cover.
-    pub first_of_level: u32,
+    pub first_of_level: I,
     /// Whether there may be coarser cells.
     pub has_coarser: bool,
 }
@@ -67,26 +98,30 @@ pub const fn places_of(along: [usize; 4]) -> [u8; 64] {
 /// Those of the cells of the brick itself.
 pub const OWN: [u8; 64] = places_of([1, 2, 3, 4]);
 
-impl Patch {
+impl<I: Index> Default for Patch<I> {
     /// No cells.
-    pub const EMPTY: Self = Self {
-        level: 0,
-        rho: [0.0; LEN],
-        test: [0; LEN],
-        label: [0; LEN],
-        first_of_level: 0,
-        has_coarser: false,
-    };
+    fn default() -> Self {
+        Self {
+            level: 0,
+            rho: [0.0; LEN],
+            index: [I::default(); LEN],
+            label: [0; LEN],
+            first_of_level: I::default(),
+            has_coarser: false,
+        }
+    }
+}
 
+impl<I: Index> Patch<I> {
     /// Cuts the surroundings of the brick at `local` (its place in the super-brick) out of those of
     /// its super-brick.
     #[inline(always)]
-    pub fn cut(&mut self, from: &Surroundings, local: [u32; 3], labelled: bool) {
+    pub fn cut(&mut self, from: &Surroundings<I>, local: [u32; 3], labelled: bool) {
         for z in 0..6 {
-            let source = Surroundings::plane_of(local, z);
+            let source = Surroundings::<I>::plane_of(local, z);
             let target = GUARD + z * PLANE;
             copy_plane(&mut self.rho, target, &from.rho[source..]);
-            copy_plane(&mut self.test, target, &from.test[source..]);
+            copy_plane(&mut self.index, target, &from.index[source..]);
             if labelled {
                 copy_plane(&mut self.label, target, &from.label[source..]);
             }
@@ -110,28 +145,28 @@ impl Patch {
             let found = mesh.domain().wrap(level, at).and_then(|p| {
                 (0..=level).find_map(|up| {
                     let (brick, bit) = mesh.find_brick(level - up, p.map(|x| x >> up))?;
-                    tests.at(brick.at(), bit)
+                    tests.at(brick.at(), bit).zip(mesh.bricks()[brick.at()].cell(bit))
                 })
             });
-            if let Some(test) = found {
-                self.rho[GUARD + i] = tests.narrow(test.0);
-                self.test[GUARD + i] = test.0;
+            if let Some((test, cell)) = found {
+                self.rho[GUARD + i] = tests.narrow(cell);
+                self.index[GUARD + i] = I::of(test, cell);
                 self.label[GUARD + i] = labels.map_or(0, |l| l[test.at()].0);
             }
         }
         self.has_coarser = true;
     }
 
-    /// The test cell at a place with a density.
+    /// The cell at a place with a density.
     #[inline(always)]
-    pub fn test_at(&self, place: usize) -> TestIdx {
-        TestIdx(self.test[place])
+    pub fn at(&self, place: usize) -> I {
+        self.index[place]
     }
 
     /// Whether a coarser cell stands at a place with a density.
     #[inline(always)]
     pub fn is_coarser(&self, place: usize) -> bool {
-        self.test[place] < self.first_of_level
+        self.index[place] < self.first_of_level
     }
 
     /// Whether a coarser cell stands anywhere.
@@ -139,7 +174,7 @@ impl Patch {
     pub fn any_coarser(&self) -> bool {
         let mut any = false;
         for i in WHOLE {
-            any |= (self.rho[i] > 0.0) & (self.test[i] < self.first_of_level);
+            any |= (self.rho[i] > 0.0) & (self.index[i] < self.first_of_level);
         }
         any
     }

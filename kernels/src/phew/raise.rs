@@ -41,28 +41,30 @@ impl Default for Finer {
 const COARSER: [u8; CELLS] = places_of([0, 1, 3, 5]);
 
 impl Finer {
-    /// Calls `tell(coarser cell, finer cell)` for the coarser cells in and about a brick and the densest of those that touch
-    /// each in the brick, if any is as dense. For every one of those that rough densities do not tell apart; and
+    /// Calls `tell(coarser cell, place of a finer one)` for the coarser cells in and about a brick and the densest of those that
+    /// touch each in the brick, if any is as dense. For every one of those that rough densities do not tell apart; and
     /// several times for a coarser cell by more than one level.
     #[inline(always)]
-    pub fn for_each(&mut self, patch: &Patch, mut tell: impl FnMut(TestIdx, TestIdx)) {
+    pub fn for_each(&mut self, patch: &Patch<TestIdx>, mut tell: impl FnMut(TestIdx, usize)) {
         self.fill_in(patch);
         for i in local::bits(self.hearing(patch)) {
             let i = i as usize;
-            let coarse = patch.test_at(COARSER[i].into());
+            let coarse = patch.at(COARSER[i].into());
             match self.densest.at(i + OWN_PLANE) {
-                Some(own) => tell(coarse, patch.test_at(OWN[own - OWN_PLANE].into())),
-                None => self.each_as_dense(patch, i, |finer| tell(coarse, finer)),
+                Some(own) => tell(coarse, OWN[own - OWN_PLANE].into()),
+                None => self.each_as_dense(i, |finer| tell(coarse, finer)),
             }
         }
     }
 
     #[inline(always)]
-    fn fill_in(&mut self, patch: &Patch) {
+    fn fill_in(&mut self, patch: &Patch<TestIdx>) {
         let rows = self.rho[OWN_PLANE..][..CELLS].chunks_exact_mut(OWN_ROW);
         for (row, first) in rows.zip(OWN.iter().step_by(OWN_ROW)) {
-            let (rho, test) =
-                (&patch.rho[usize::from(*first)..][..OWN_ROW], &patch.test[usize::from(*first)..][..OWN_ROW]);
+            let (rho, test) = (
+                &patch.rho[usize::from(*first)..][..OWN_ROW],
+                &patch.index[usize::from(*first)..][..OWN_ROW],
+            );
             for i in 0..OWN_ROW {
                 let is_own = u32::from(test[i] >= patch.first_of_level).wrapping_neg();
                 row[i] = f32::from_bits(rho[i].to_bits() & is_own);
@@ -73,7 +75,7 @@ impl Finer {
 
     /// The bits of the coarser cells that are to hear of a finer one.
     #[inline(always)]
-    fn hearing(&self, patch: &Patch) -> u64 {
+    fn hearing(&self, patch: &Patch<TestIdx>) -> u64 {
         let mut hears = [0; CELLS];
         for (i, (hears, place)) in hears.iter_mut().zip(COARSER).enumerate() {
             let place = usize::from(place);
@@ -85,47 +87,59 @@ impl Finer {
 
     #[cold]
     #[inline(never)]
-    fn each_as_dense(&self, patch: &Patch, coarser: usize, mut tell: impl FnMut(TestIdx)) {
+    fn each_as_dense(&self, coarser: usize, mut tell: impl FnMut(usize)) {
         let densest = self.densest.value(coarser + OWN_PLANE);
         let [x, y, z] = [coarser % 4, coarser / 4 % 4, coarser / 16].map(|i| TOUCHING[i].clone());
         for own in z.flat_map(|z| y.clone().map(move |y| OWN_ROW * y + OWN_PLANE * z)) {
             for own in x.clone().map(|x| x + own).filter(|own| rough(self.rho[own + OWN_PLANE]) == densest) {
-                tell(patch.test_at(OWN[own].into()));
+                tell(OWN[own].into());
             }
         }
     }
 }
 
-/// Lets `up[cell]` be `candidate` if that is the better one, whoever else tries at the same time.
-///
-/// Lock-free; the outcome is the maximum over all candidates in a total order, whatever their order.
-#[inline]
-pub fn raise(
-    mesh: &Mesh,
-    tests: &TestCells,
-    rules: Rules,
-    up: &[AtomicU32],
-    cell: TestIdx,
-    candidate: TestIdx,
-) {
-    let mut current = up[cell.at()].load(Relaxed);
-    while beats(mesh, tests, rules, cell, candidate, TestIdx(current)) {
-        match up[cell.at()].compare_exchange_weak(current, candidate.0, Relaxed, Relaxed) {
-            Ok(_) => return,
-            Err(now) => current = now,
+/// A finer cell that a coarser one may ascend to.
+#[derive(Debug, Clone, Copy)]
+pub struct Rise {
+    coarse: TestIdx,
+    fine: TestIdx,
+    /// Density of the finer one.
+    rho: f64,
+}
+
+impl Rise {
+    /// From a cell to a finer one beside it.
+    #[inline(always)]
+    pub fn new(mesh: &Mesh, tests: &TestCells, coarse: TestIdx, fine: TestIdx) -> Self {
+        Self { coarse, fine, rho: tests.density(mesh, fine) }
+    }
+
+    #[inline(always)]
+    fn beats(&self, mesh: &Mesh, tests: &TestCells, rules: Rules, other: TestIdx) -> bool {
+        let rho = tests.density(mesh, other);
+        if self.rho != rho {
+            return self.rho > rho;
+        }
+        let order = |cell: TestIdx| probe_order(mesh, tests, self.coarse, cell);
+        match rules {
+            Rules::Paper => self.fine < other,
+            Rules::Ramses => other != self.coarse && order(self.fine) < order(other),
         }
     }
 }
 
-#[inline(always)]
-fn beats(mesh: &Mesh, tests: &TestCells, rules: Rules, cell: TestIdx, a: TestIdx, b: TestIdx) -> bool {
-    let (rho_a, rho_b) = (tests.rho[a.at()], tests.rho[b.at()]);
-    if rho_a != rho_b {
-        return rho_a > rho_b;
-    }
-    match rules {
-        Rules::Paper => a < b,
-        Rules::Ramses => b != cell && probe_order(mesh, tests, cell, a) < probe_order(mesh, tests, cell, b),
+/// Lets the coarser cell point to the finer one in `up` if that is the better one, whoever else tries at the same time.
+///
+/// Lock-free; the outcome is the maximum over all finer cells in a total order, whatever their order.
+#[inline]
+pub fn raise(mesh: &Mesh, tests: &TestCells, rules: Rules, up: &[AtomicU32], rise: Rise) {
+    let place = &up[rise.coarse.at()];
+    let mut current = place.load(Relaxed);
+    while rise.beats(mesh, tests, rules, TestIdx(current)) {
+        match place.compare_exchange_weak(current, rise.fine.0, Relaxed, Relaxed) {
+            Ok(_) => return,
+            Err(now) => current = now,
+        }
     }
 }
 

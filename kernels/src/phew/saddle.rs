@@ -11,7 +11,7 @@ use super::marks::{Marker, Marks, OFFSETS};
 use super::pairs::Pairs;
 use super::patch::{OWN, Patch};
 use super::tests::TestCells;
-use crate::ids::PeakIdx;
+use crate::ids::{CellIdx, PeakIdx};
 use crate::mesh::{Mesh, local};
 use crate::wide::wide;
 
@@ -28,7 +28,7 @@ pub fn contacts(
     labels: &[PeakIdx],
     supers: impl Iterator<Item = usize>,
     out: &mut Pairs,
-    mut also: impl FnMut(usize, &Patch),
+    mut also: impl FnMut(usize, &Patch<CellIdx>),
 ) {
     wide(
         #[inline(always)]
@@ -41,7 +41,7 @@ pub fn contacts(
                 Some(labels),
                 supers,
                 #[inline(always)]
-                |brick, patch| {
+                |brick, patch: &Patch<CellIdx>| {
                     let n = list(&marker.mark(patch), &mut listed);
                     out.reserve(n);
                     for &(place, direction) in &listed[..n] {
@@ -49,7 +49,7 @@ pub fn contacts(
                         let other = (place as i32 + OFFSETS[usize::from(direction & 31)]) as usize;
                         let peaks = [place, other].map(|p| PeakIdx(patch.label[p]));
                         let rough = patch.rho[place] + patch.rho[other];
-                        out.push(peaks, rough, [place, other].map(|p| patch.test_at(p)));
+                        out.push(peaks, rough, [place, other].map(|p| patch.at(p)));
                     }
                     also(brick, patch);
                 },

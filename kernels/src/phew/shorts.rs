@@ -1,6 +1,7 @@
 //! Densities and labels of a patch as 16-bit numbers that compare as they do.
 
 use super::patch::{LEN, Patch, WHOLE};
+use crate::ids::CellIdx;
 
 /// Places from the first of the core on that are looked at together: to the last, and on to whole vectors.
 pub const SPAN: usize = 160;
@@ -42,7 +43,7 @@ impl Default for Shorts {
 impl Shorts {
     /// Those of a patch with cells.
     #[inline(always)]
-    pub fn fill_in(&mut self, patch: &Patch) {
+    pub fn fill_in(&mut self, patch: &Patch<CellIdx>) {
         let [low, high] = range(patch, |i| patch.rho[i].to_bits());
         self.tells_sums_apart = f32::from_bits(high) <= FAR * f32::from_bits(low);
         let shift = (u32::BITS - (high - low).leading_zeros()).saturating_sub(u16::BITS).max(LEAST_SHIFT);
@@ -68,7 +69,7 @@ impl Shorts {
 
 /// The least and the greatest number of the cells.
 #[inline(always)]
-fn range(patch: &Patch, number: impl Fn(usize) -> u32) -> [u32; 2] {
+fn range(patch: &Patch<CellIdx>, number: impl Fn(usize) -> u32) -> [u32; 2] {
     let (mut least, mut greatest) = (u32::MAX, 0);
     for i in WHOLE {
         let is_cell = patch.rho[i] > 0.0;
@@ -87,8 +88,8 @@ mod tests {
     const CELLS: std::ops::Range<usize> = WHOLE.start + 1..WHOLE.end;
 
     /// A patch whose densities lie up to so many powers of two apart, some nearly the same, one missing.
-    fn patch(powers: f32) -> Patch {
-        let mut patch = Patch::EMPTY;
+    fn patch(powers: f32) -> Patch<CellIdx> {
+        let mut patch = Patch::<CellIdx>::default();
         for i in CELLS {
             let exponent = powers * ((i * 89 % LEN) / 2 * 2) as f32 / LEN as f32;
             patch.rho[i] = 1e-20 * exponent.exp2() * (1.0 + (i % 5) as f32 * f32::EPSILON);

@@ -1,7 +1,8 @@
 //! The surroundings of a super-brick as flat arrays, from which the patches of its bricks are cut.
 
+use super::patch::Index;
 use super::tests::TestCells;
-use crate::ids::{PeakIdx, TestIdx};
+use crate::ids::{BrickIdx, CellIdx, PeakIdx, TestIdx};
 use crate::mesh::{COARSER, Mesh, Neighbourhood, for_each_coarser, local, place_of};
 use crate::wide::eight;
 
@@ -16,19 +17,22 @@ const CUBE: usize = WIDE * WIDE_PLANE;
 /// The test cells in and next to the bricks of a super-brick; density (in single precision) 0 where there is none. A coarser cell stands
 /// at every place that it covers.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct Surroundings<I> {
     /// Densities.
     pub rho: Box<[f32]>,
-    /// Test cells, meaningless where the density is 0.
-    pub test: Box<[u32]>,
+    /// The cells, meaningless where the density is 0.
+    pub index: Box<[I]>,
     /// Their labels, if asked for; meaningless where the density is 0.
     pub label: Box<[u32]>,
 }
 
-impl Default for Surroundings {
+impl<I: Index> Default for Surroundings<I> {
     fn default() -> Self {
-        let zeros = || vec![0; CUBE].into_boxed_slice();
-        Self { rho: vec![0.0; CUBE].into_boxed_slice(), test: zeros(), label: zeros() }
+        Self {
+            rho: vec![0.0; CUBE].into_boxed_slice(),
+            index: vec![I::default(); CUBE].into_boxed_slice(),
+            label: vec![0; CUBE].into_boxed_slice(),
+        }
     }
 }
 
@@ -91,7 +95,7 @@ pub struct Wanted<'a> {
     /// The mesh.
     pub mesh: &'a Mesh,
     /// Its test cells.
-    pub tests: &'a TestCells,
+    pub tests: &'a TestCells<'a>,
     /// Their labels, if these are wanted as well.
     pub labels: Option<&'a [PeakIdx]>,
     /// Level of the super-brick.
@@ -110,7 +114,26 @@ impl Wanted<'_> {
     }
 }
 
-impl Surroundings {
+/// A test cell.
+#[derive(Clone, Copy)]
+struct Found {
+    test: TestIdx,
+    cell: CellIdx,
+}
+
+impl Wanted<'_> {
+    /// The test cell at `bit` of `brick`, where there is one.
+    #[inline(always)]
+    fn found(&self, brick: usize, bit: u32) -> Found {
+        let of_mesh = &self.mesh.bricks()[brick];
+        Found {
+            test: TestIdx(self.tests.first[brick] + local::rank(self.tests.mask[brick], bit)),
+            cell: CellIdx(of_mesh.first + local::rank(of_mesh.exists, bit)),
+        }
+    }
+}
+
+impl<I: Index> Surroundings<I> {
     /// Where plane z of the patch of the brick at `local` begins.
     #[inline(always)]
     pub fn plane_of(local: [u32; 3], z: usize) -> usize {
@@ -149,38 +172,55 @@ impl Surroundings {
 
     #[inline(always)]
     fn put_brick(&mut self, of: Wanted, brick: usize, place: [usize; 3]) {
-        let (first, mask) = (of.tests.first[brick], of.tests.mask[brick]);
+        let (mask, exists) = (of.tests.mask[brick], of.mesh.bricks()[brick].exists);
         let seen = mask & visible(place);
         // The brick's first cell lies at 4 place - 2 along each axis.
         let corner = (place[0] + WIDE * place[1] + WIDE_PLANE * place[2]) * 4;
         let spot = |bit: u32| corner + usize::from(SPOT[bit as usize]) - 2 * (1 + WIDE + WIDE_PLANE);
         for oct in octs_in(seen) {
-            self.put_oct(of, spot(oct), first + local::rank(mask, oct), (mask >> oct) as u8);
+            self.put_oct(of, spot(oct), of.found(brick, oct), [mask, exists].map(|mask| (mask >> oct) as u8));
         }
     }
 
-    /// The cells of an oct, which follow each other from `first` on, by their mask. Some may lie a place beyond those that touch
-    /// the super-brick, where nobody looks.
+    /// An oct of test cells, of which this is the first.
     #[inline(always)]
-    fn put_oct(&mut self, of: Wanted, spot: usize, first: u32, mask: u8) {
-        let ranks = &RANKS[usize::from(mask)];
-        let rho = of.tests.narrow_oct(first);
-        let is_cell = |i: usize| u32::from(mask >> i & 1).wrapping_neg();
-        let rho = std::array::from_fn(|i| f32::from_bits(rho[usize::from(ranks[i])].to_bits() & is_cell(i)));
+    fn put_full_oct(&mut self, of: Wanted, spot: usize, first: Found) {
+        put_pairs(&mut self.rho, spot, of.tests.narrow_oct(first.cell));
+        let index = |i| I::of(TestIdx(first.test.0 + i as u32), CellIdx(first.cell.0 + i as u32));
+        put_pairs(&mut self.index, spot, std::array::from_fn(index));
+        if let Some(labels) = of.labels {
+            put_pairs(&mut self.label, spot, eight(labels, first.test.0, PeakIdx(0)).map(|label| label.0));
+        }
+    }
+
+    /// The test cells of an oct by their mask, and by that of all its cells; both follow each other from `first` on. Some may lie a
+    /// place beyond those that touch the super-brick, where nobody looks.
+    #[inline(always)]
+    fn put_oct(&mut self, of: Wanted, spot: usize, first: Found, [mask, exists]: [u8; 2]) {
+        if mask == u8::MAX {
+            return self.put_full_oct(of, spot, first);
+        }
+        let (tests, cells) = (&RANKS[usize::from(mask)], &RANKS[usize::from(exists)]);
+        let rho = of.tests.narrow_oct(first.cell);
+        let is_test = |i: usize| u32::from(mask >> i & 1).wrapping_neg();
+        let rho = std::array::from_fn(|i| f32::from_bits(rho[usize::from(cells[i])].to_bits() & is_test(i)));
         put_pairs(&mut self.rho, spot, rho);
-        put_pairs(&mut self.test, spot, std::array::from_fn(|i| first + u32::from(ranks[i])));
+        let index = |i: usize| {
+            I::of(TestIdx(first.test.0 + u32::from(tests[i])), CellIdx(first.cell.0 + u32::from(cells[i])))
+        };
+        put_pairs(&mut self.index, spot, std::array::from_fn(index));
         if let Some(labels) = of.labels {
-            let labels = eight(labels, first, PeakIdx(0));
-            put_pairs(&mut self.label, spot, std::array::from_fn(|i| labels[usize::from(ranks[i])].0));
+            let labels = eight(labels, first.test.0, PeakIdx(0));
+            put_pairs(&mut self.label, spot, std::array::from_fn(|i| labels[usize::from(tests[i])].0));
         }
     }
 
     #[inline(always)]
-    fn put(&mut self, of: Wanted, spot: usize, test: u32) {
-        self.rho[spot] = of.tests.narrow(test);
-        self.test[spot] = test;
+    fn put(&mut self, of: Wanted, spot: usize, found: Found) {
+        self.rho[spot] = of.tests.narrow(found.cell);
+        self.index[spot] = I::of(found.test, found.cell);
         if let Some(labels) = of.labels {
-            self.label[spot] = labels[test as usize].0;
+            self.label[spot] = labels[found.test.at()].0;
         }
     }
 
@@ -211,16 +251,15 @@ impl Surroundings {
     /// The needed cells of a coarser brick, at `near` (0 to 3) along each axis.
     #[inline(always)]
     fn put_coarser_brick(&mut self, of: Wanted, brick: usize, near: [usize; 3], needed: u64) {
-        let (first, mask) = (of.tests.first[brick], of.tests.mask[brick]);
         // The coarser brick's first cell lies at 8 near - 6 along each axis.
         let corner = (near[0] + WIDE * near[1] + WIDE_PLANE * near[2]) * 8;
-        for bit in local::bits(mask & needed) {
-            let test = first + local::rank(mask, bit);
+        for bit in local::bits(of.tests.mask[brick] & needed) {
+            let found = of.found(brick, bit);
             let spot = corner + 2 * usize::from(SPOT[bit as usize]) - 6 * (1 + WIDE + WIDE_PLANE);
-            put_pairs(&mut self.rho, spot, [of.tests.narrow(test); 8]);
-            put_pairs(&mut self.test, spot, [test; 8]);
+            put_pairs(&mut self.rho, spot, [of.tests.narrow(found.cell); 8]);
+            put_pairs(&mut self.index, spot, [I::of(found.test, found.cell); 8]);
             if let Some(labels) = of.labels {
-                put_pairs(&mut self.label, spot, [labels[test as usize].0; 8]);
+                put_pairs(&mut self.label, spot, [labels[found.test.at()].0; 8]);
             }
         }
     }
@@ -255,23 +294,24 @@ impl Surroundings {
             let at: [i64; 3] = std::array::from_fn(|a| corner[a] + i64::from(offset[a]));
             let Some(wrapped) = of.mesh.domain().wrap(level, at) else { continue };
             let place = of.mesh.find_brick(level, wrapped);
-            let Some(test) = place.and_then(|(brick, bit)| of.tests.at(brick.at(), bit)) else { continue };
+            let test_at = |(brick, bit): &(BrickIdx, u32)| of.tests.mask[brick.at()] >> bit & 1 == 1;
+            let Some((brick, bit)) = place.filter(test_at) else { continue };
             let first = std::array::from_fn(|a| (at[a] << up) - (i64::from(of.position()[a]) << 4) + 2);
-            self.put_block(of, test, first, 1 << up);
+            self.put_block(of, of.found(brick.at(), bit), first, 1 << up);
             found = true;
         }
         found
     }
 
     /// Puts a cell with `side` places a side at those of them, from `first` on, that are inside.
-    fn put_block(&mut self, of: Wanted, test: TestIdx, first: [i64; 3], side: i64) {
+    fn put_block(&mut self, of: Wanted, found: Found, first: [i64; 3], side: i64) {
         let range = |a: usize| {
             first[a].clamp(0, WIDE as i64) as usize..(first[a] + side).clamp(0, WIDE as i64) as usize
         };
         for z in range(2) {
             for y in range(1) {
                 for x in range(0) {
-                    self.put(of, x + y * WIDE + z * WIDE_PLANE, test.0);
+                    self.put(of, x + y * WIDE + z * WIDE_PLANE, found);
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! the result ([`super::hierarchy`]), so a stored tree can be cut again without the mesh.
 
 use super::forest::Edge;
-use crate::ids::{PeakIdx, TestIdx};
+use crate::ids::{CellIdx, PeakIdx};
 
 /// Where a peak ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,9 +41,9 @@ pub struct MergeTree {
 impl MergeTree {
     /// Grows the tree along edges in falling order; those not of the forest are passed over. Also gives the two cells of the edge at which
     /// each peak dies, near side first.
-    pub fn grow(rho: Vec<f64>, edges: &[Edge]) -> (Self, Vec<[TestIdx; 2]>) {
+    pub fn grow(rho: Vec<f64>, edges: &[Edge]) -> (Self, Vec<[CellIdx; 2]>) {
         let mut tree = Self { death: vec![Death::NEVER; rho.len()], rho };
-        let mut cells = vec![[TestIdx::NONE; 2]; tree.rho.len()];
+        let mut cells = vec![[CellIdx::NONE; 2]; tree.rho.len()];
         let mut elders = Elders::new(tree.rho.len());
         for (i, edge) in edges.iter().enumerate() {
             if let Some(ahead) = edges.get(i + AHEAD) {

@@ -106,7 +106,7 @@ pub struct PatchRefiner<'a> {
     /// The mesh.
     pub mesh: &'a Mesh,
     /// Its test cells.
-    pub tests: &'a TestCells,
+    pub tests: &'a TestCells<'a>,
     /// The peaks among them.
     pub peaks: &'a PeakSet,
     /// How.
@@ -117,7 +117,7 @@ impl PatchRefiner<'_> {
     /// Hands over what [`Refiner::refined`] gives for each peak among the test cells of a brick, in their order; `None`
     /// where there is no test cell of its level or a coarser one at a face or an edge of its own.
     #[inline(always)]
-    pub fn for_each(&self, brick: usize, patch: &Patch, mut found: impl FnMut(Option<[f64; 3]>)) {
+    pub fn for_each(&self, brick: usize, patch: &Patch<CellIdx>, mut found: impl FnMut(Option<[f64; 3]>)) {
         for (_, bit) in self.peaks.of_brick(self.tests, brick) {
             let position = local::position_of(self.mesh.bricks()[brick].position, bit);
             let cube = self.sample(patch, usize::from(PLACE[bit as usize]));
@@ -127,14 +127,14 @@ impl PatchRefiner<'_> {
 
     /// Densities about a place, but for those at corners, which the quadratic does without.
     #[inline(always)]
-    fn sample(&self, patch: &Patch, place: usize) -> Option<[f64; 27]> {
+    fn sample(&self, patch: &Patch<CellIdx>, place: usize) -> Option<[f64; 27]> {
         let places = BESIDE.map(|i| neighbour(place, i));
         if !places.iter().fold(true, |all, at| all & (patch.rho[*at] > 0.0)) {
             return None;
         }
         let mut cube = [0.0; 27];
         for (i, at) in BESIDE.into_iter().zip(places) {
-            cube[i] = self.tests.rho[patch.test_at(at).at()];
+            cube[i] = self.tests.rho[patch.at(at).at()];
         }
         Some(cube)
     }

@@ -1,0 +1,59 @@
+//! Which brick is a cell in? One entry for every 64 cells, and a short walk from there.
+
+use super::{Mesh, local};
+use crate::ids::CellIdx;
+
+/// Finds in which of many runs a number lies.
+#[derive(Debug, Clone, Default)]
+pub struct Lookup(Vec<u32>);
+
+impl Lookup {
+    /// From the end of each run, where the next one begins. Linear in the runs.
+    pub fn new(ends: impl Iterator<Item = u32>) -> Self {
+        let mut runs = Vec::new();
+        for (run, end) in (0..).zip(ends) {
+            runs.resize(end.div_ceil(64) as usize, run);
+        }
+        Self(runs)
+    }
+
+    /// The run of a number. Constant but for a walk over runs without many.
+    #[inline(always)]
+    pub fn find(&self, number: u32, end: impl Fn(usize) -> u32) -> usize {
+        let mut run = self.0[number as usize >> 6] as usize;
+        while end(run) <= number {
+            run += 1;
+        }
+        run
+    }
+}
+
+/// Finds the places of cells quickly.
+#[derive(Debug, Clone)]
+pub struct Locator<'a> {
+    mesh: &'a Mesh,
+    bricks: Lookup,
+    /// The first cell of each level.
+    levels: Vec<u32>,
+}
+
+impl<'a> Locator<'a> {
+    /// Linear in the bricks.
+    pub fn new(mesh: &'a Mesh) -> Self {
+        let firsts = mesh.bricks().iter().skip(1).map(|brick| brick.first);
+        let bricks = Lookup::new(firsts.chain([mesh.n_cells() as u32]));
+        let levels = (0..mesh.n_levels()).map(|level| mesh.first_of_level(level).0).collect();
+        Self { mesh, bricks, levels }
+    }
+
+    /// Level and position of a cell. Constant but for a walk over bricks without many cells.
+    #[inline]
+    pub fn locate(&self, cell: CellIdx) -> (u8, [u32; 3]) {
+        let bricks = self.mesh.bricks();
+        let end = |b: usize| bricks.get(b + 1).map_or(u32::MAX, |next| next.first);
+        let brick = &bricks[self.bricks.find(cell.0, end)];
+        let bit = local::nth_set_bit(brick.exists, cell.0 - brick.first);
+        let level = self.levels.partition_point(|&first| first <= cell.0) - 1;
+        (level as u8, local::position_of(brick.position, bit))
+    }
+}
