@@ -5,7 +5,7 @@ mod verify;
 use inselberg::amr::AmrField;
 use inselberg::stages::{cut_by, tests};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::{CellIdx, TestIdx};
+use inselberg_kernels::ids::CellIdx;
 use inselberg_kernels::mesh::{Mesh, Neighbourhood};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::ascent::ascend;
@@ -19,16 +19,13 @@ use verify::random::Random;
 
 /// The densest neighbour of every test cell, however the mesh is cut into tasks.
 fn check_ascent(brute: &Brute, amr: &AmrField, tests: &TestCells) {
-    let greater = |a: usize, b: &usize| if tests.exceeds(&amr.mesh, idx(*b), idx(a)) { *b } else { a };
+    let rho: Vec<f64> = tests.densities(&amr.mesh).collect();
+    let greater = |a: usize, b: &usize| if (rho[*b], a) > (rho[a], *b) { *b } else { a };
     let expected: Vec<usize> =
         (0..tests.len()).map(|c| brute.neighbours[c].iter().fold(c, greater)).collect();
     for least in [1, 20, usize::MAX] {
         assert_eq!(ascended(&amr.mesh, tests, least), expected, "tasks of {least} cells");
     }
-}
-
-fn idx(cell: usize) -> TestIdx {
-    TestIdx(cell as u32)
 }
 
 fn ascended(mesh: &Mesh, tests: &TestCells, least: usize) -> Vec<usize> {

@@ -18,7 +18,7 @@ use crate::ranks::{forest, labels};
 use crate::stages::ascent::Climbed;
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::saddle::Found;
-use crate::stages::sums::Pass;
+use crate::stages::sums::Summed;
 use crate::stages::{self, Region, ascent, label, properties, saddle};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakIdx;
@@ -28,9 +28,7 @@ use inselberg_kernels::phew::forest::Edge;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::tests::TestCells;
 use inselberg_kernels::props::combine::SizedBox;
-use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::props::{Gathered, Momentum, PatchSums, PatchValues};
-use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -173,7 +171,7 @@ pub fn segment<'a>(
     }
     let patches = view.patches(&labels, &next);
     let balance = Balance::of(task.links, tests.len(), &known, edges.len(), comm)?;
-    let mut summed = stage.run("sums", || Summed::of(&patches, &known, task.extra, comm, crew))?;
+    let mut summed = stage.run("sums", || Summed::of(&patches, &known.known, task.extra, comm, crew))?;
     let Grown { tree, refined, patches, momenta } = stage.run("forest", || {
         let far = match comm.n_ranks() {
             1 => None,
@@ -223,59 +221,6 @@ impl View<'_> {
         Patches { mesh, tests, ends, slots, labels, tasks, own, rules }
     }
 }
-
-/// What the patches sum to, by slot.
-struct Summed {
-    quanta: [Quantum; N_SUMS],
-    patches: Vec<PatchSums>,
-    momenta: Option<Vec<Momentum>>,
-}
-
-impl Summed {
-    /// Collective: over the cells of this rank.
-    fn of(
-        patches: &Patches,
-        known: &PeakComm,
-        fields: &TestFields,
-        comm: &Comm,
-        crew: &Crew,
-    ) -> Result<Self, CommError> {
-        let quanta = patches.quanta(fields, comm)?;
-        let pass = Pass { patches, peaks: &known.known, fields, quanta: &quanta };
-        let momenta = fields.velocity.as_ref().map(|_| pass.run::<Momentum, _>(crew));
-        Ok(Self { quanta, patches: pass.run::<PatchSums, _>(crew), momenta })
-    }
-
-    /// Of own peaks in code units, rounded.
-    fn values(self, own: &[PeakIdx], side: f64) -> (Vec<PatchValues>, Option<Vec<[f64; 3]>>) {
-        let Self { quanta, patches, momenta } = self;
-        let momenta = momenta.map(|momenta| of_own(own, momenta, |momentum| momentum.value(&quanta, side)));
-        (of_own(own, patches, |patch| PatchValues::new(patch, &quanta, side)), momenta)
-    }
-}
-
-/// What becomes of the entries of own slots, from the last on: those that are done make room for their values.
-fn of_own<T: Sync, V: Copy + Send + Sync>(
-    own: &[PeakIdx],
-    mut of_slots: Vec<T>,
-    value: impl Fn(&T) -> V + Sync,
-) -> Vec<V> {
-    let mut parts: Vec<Vec<V>> = Vec::new();
-    for part in own.rchunks(OWN_AT_ONCE) {
-        parts.push(part.par_iter().map(|slot| value(&of_slots[slot.at()])).collect());
-        of_slots.truncate(part[0].at());
-        of_slots.shrink_to_fit();
-    }
-    let mut values = Vec::new();
-    while let Some(part) = parts.pop() {
-        values.reserve_exact(part.len());
-        values.par_extend(part);
-    }
-    values
-}
-
-/// Own peaks whose sums are rounded at once.
-const OWN_AT_ONCE: usize = 1 << 19;
 
 /// What [`segment`] knows of the own peaks at its end.
 struct Grown {
@@ -391,7 +336,8 @@ fn next_own(kinds: &[End], known: &PeakComm) -> Vec<u32> {
     slots
 }
 
-/// Collective: brings contacts and sums to the owners of the peaks. Sums and momenta are complete for own peaks afterwards.
+/// Collective: brings contacts and sums to the owners of the peaks. Sums and momenta are complete for own peaks
+/// afterwards.
 fn join(
     comm: &Comm,
     known: &mut PeakComm,

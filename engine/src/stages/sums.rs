@@ -5,13 +5,14 @@ use super::properties::{OfTask, Patches, TestFields};
 use crate::crew::{Crew, Rooms};
 use crate::pieces::zeros;
 use crate::ranks::peak_comm::KnownPeak;
+use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::Brick;
 use inselberg_kernels::mesh::local::pick;
 use inselberg_kernels::phew::local_ids::LocalIds;
-use inselberg_kernels::props::Gathered;
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::props::terms::{BrickCells, Terms};
+use inselberg_kernels::props::{Gathered, Momentum, PatchSums, PatchValues};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 
@@ -94,6 +95,65 @@ impl Pass<'_> {
         }
     }
 }
+
+/// What the patches sum to, by slot.
+#[derive(Debug)]
+pub struct Summed {
+    quanta: [Quantum; N_SUMS],
+    /// All but momenta.
+    pub patches: Vec<PatchSums>,
+    /// Momenta, where there are velocities.
+    pub momenta: Option<Vec<Momentum>>,
+}
+
+impl Summed {
+    /// Collective: over the own cells of each rank.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn of(
+        patches: &Patches,
+        peaks: &[KnownPeak],
+        fields: &TestFields,
+        comm: &Comm,
+        crew: &Crew,
+    ) -> Result<Self, CommError> {
+        let quanta = patches.quanta(fields, comm)?;
+        let pass = Pass { patches, peaks, fields, quanta: &quanta };
+        let momenta = fields.velocity.as_ref().map(|_| pass.run::<Momentum, _>(crew));
+        Ok(Self { quanta, patches: pass.run::<PatchSums, _>(crew), momenta })
+    }
+
+    /// Those of own peaks in code units, rounded.
+    pub fn values(self, own: &[PeakIdx], side: f64) -> (Vec<PatchValues>, Option<Vec<[f64; 3]>>) {
+        let Self { quanta, patches, momenta } = self;
+        let momenta = momenta.map(|momenta| of_own(own, momenta, |momentum| momentum.value(&quanta, side)));
+        (of_own(own, patches, |patch| PatchValues::new(patch, &quanta, side)), momenta)
+    }
+}
+
+/// What becomes of the entries of own slots, from the last on: those that are done make room for their values.
+fn of_own<T: Sync, V: Copy + Send + Sync>(
+    own: &[PeakIdx],
+    mut of_slots: Vec<T>,
+    value: impl Fn(&T) -> V + Sync,
+) -> Vec<V> {
+    let mut parts: Vec<Vec<V>> = Vec::new();
+    for part in own.rchunks(OWN_AT_ONCE) {
+        parts.push(part.par_iter().map(|slot| value(&of_slots[slot.at()])).collect());
+        of_slots.truncate(part[0].at());
+        of_slots.shrink_to_fit();
+    }
+    let mut values = Vec::new();
+    while let Some(part) = parts.pop() {
+        values.reserve_exact(part.len());
+        values.par_extend(part);
+    }
+    values
+}
+
+/// Own peaks whose sums are rounded at once.
+const OWN_AT_ONCE: usize = 1 << 19;
 
 /// Scratch of a task.
 struct Room<T, const N: usize> {

@@ -43,11 +43,11 @@ pub fn bits(mask: u64) -> impl Iterator<Item = u32> {
 /// Copies to `to` the values of the places in `wanted` from `from`, which has one for each in `has` and may go on.
 #[inline(always)]
 pub fn pick<T: Copy>(mut from: &[T], has: u64, wanted: u64, to: &mut [T; 64]) {
-    let mut n = has.count_ones() as usize;
     if has == wanted {
+        let n = has.count_ones() as usize;
         return to[..n].copy_from_slice(&from[..n]);
     }
-    n = 0;
+    let mut n = 0;
     for (has, wanted) in has.to_le_bytes().into_iter().zip(wanted.to_le_bytes()) {
         let (oct, rest) = from.split_at(has.count_ones() as usize);
         from = rest;
@@ -242,6 +242,15 @@ mod tests {
             let expected = bits(mask).chain(std::iter::repeat(64)).take(64);
             assert!(expected.eq(places), "{mask:x}");
             assert_eq!(bits_of(&std::array::from_fn(|bit| (mask >> bit) as u8 & 1)), mask);
+            for has in [mask, mask | 0xff_0110, u64::MAX] {
+                let from: Vec<u32> = bits(has).chain([99]).collect();
+                let mut picked = [64; 64];
+                pick(&from, has, mask, &mut picked);
+                assert!(
+                    picked[..mask.count_ones() as usize].iter().copied().eq(bits(mask)),
+                    "{has:x} {mask:x}"
+                );
+            }
         }
     }
 }

@@ -57,3 +57,18 @@ impl<'a> Locator<'a> {
         (level as u8, local::position_of(brick.position, bit))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Lookup;
+
+    #[test]
+    fn numbers_are_in_their_runs() {
+        let ends = [0, 3, 3, 64, 65, 65, 300, 301];
+        let lookup = Lookup::new(ends.into_iter());
+        for number in 0..301 {
+            let expected = ends.iter().position(|end| number < *end);
+            assert_eq!(Some(lookup.find(number, |run| ends[run])), expected, "{number}");
+        }
+    }
+}

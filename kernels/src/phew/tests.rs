@@ -16,7 +16,7 @@ pub struct TestCells<'a> {
     pub rho: &'a [f64],
     /// Greatest density of a leaf of each level; 0 where there are none.
     pub greatest: Vec<f64>,
-    /// The brick of each.
+    /// Their bricks.
     bricks: Lookup,
     /// What brings densities into the range of single precision: a power of two.
     scale: f64,
@@ -182,12 +182,5 @@ impl<'a> TestCells<'a> {
         let bit = local::nth_set_bit(self.mask[brick], test.0 - self.first[brick]);
         let s = mesh.supers().partition_point(|s| s.first as usize <= brick) - 1;
         (mesh.level_of_super(s), local::position_of(mesh.bricks()[brick].position, bit))
-    }
-
-    /// Whether `a` is greater than `b` in the total order: denser, or as dense with a smaller key.
-    #[inline(always)]
-    pub fn exceeds(&self, mesh: &Mesh, a: TestIdx, b: TestIdx) -> bool {
-        let (rho_a, rho_b) = (self.density(mesh, a), self.density(mesh, b));
-        rho_a > rho_b || rho_a == rho_b && a < b
     }
 }
