@@ -2,9 +2,10 @@
 //! RAMSES's to the byte.
 
 use inselberg::catalogue::{
-    Attribute, Catalogue, CatalogueReadError, Column, Dimension, Table, Values, WRITERS, WriteError, atomic,
+    Attribute, Catalogue, CatalogueReadError, Column, Dimension, Table, Values, WRITERS, WriteError,
     check_output, info, ramses_text, read, write,
 };
+use inselberg::staging;
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -204,7 +205,7 @@ fn nan_payloads_survive_hdf5() {
         let odd = f64::from_bits(0x7ff0_0000_dead_beef);
         let columns = vec![column("x", Dimension::NONE, Values::F64(vec![odd]))];
         let catalogue = Catalogue { attributes: vec![], tables: vec![table("clumps", columns)] };
-        (writer.write)(&path, &catalogue).expect("written");
+        writer.write(&path, &catalogue).expect("written");
         let back = (writer.read)(&path).expect("read");
         let Values::F64(values) = &back.tables[0].columns[0].values else { panic!("reals") };
         assert_eq!(values[0].to_bits(), odd.to_bits());
@@ -257,12 +258,82 @@ fn an_error_leaves_the_old_file_and_nothing_else() {
     });
 }
 
+/// The main file of a CSV catalogue in a folder, and all its files with what is in them.
+fn csv_files(folder: &Path) -> (PathBuf, Vec<(PathBuf, String)>) {
+    let main = folder.join("c.csv");
+    write(&main, &sample()).expect("written");
+    let paths = names_in(folder).into_iter().map(|name| folder.join(name));
+    (main, paths.map(|path| (path.clone(), fs::read_to_string(path).expect("text"))).collect())
+}
+
+#[test]
+fn a_csv_catalogue_that_says_something_else_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (main, files) = csv_files(folder.path());
+    let (mut n_refused, mut n_same) = (0, 0);
+    for (path, text) in &files {
+        let begin = text.find("# checksum: ").expect("a checksum");
+        let digits = text.bytes().enumerate().skip(begin).filter(|(_, b)| b.is_ascii_alphanumeric());
+        for (at, byte) in digits {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] = if byte == b'7' { b'3' } else { b'7' };
+            fs::write(path, bytes).expect("written");
+            match read(&main) {
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(!error.contains('\n'), "{error}");
+                    n_refused += 1;
+                }
+                // A digit of no weight.
+                Ok(same) => {
+                    assert_eq!(bits(&same), bits(&sample()));
+                    n_same += 1;
+                }
+            }
+        }
+        fs::write(path, text).expect("as before");
+    }
+    assert!(n_refused > 500 && n_same < 10, "{n_refused} refused, {n_same} taken");
+    assert_eq!(bits(&read(&main).expect("sound")), bits(&sample()));
+}
+
+#[test]
+fn an_older_csv_catalogue_is_read_and_files_of_two_are_told_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (main, files) = csv_files(folder.path());
+    for (path, text) in &files {
+        fs::write(path, text.replace("# checksum: ", "# run: ")).expect("written");
+    }
+    assert_eq!(bits(&read(&main).expect("sound")), bits(&sample()));
+    let (side, text) = files.iter().find(|(path, _)| *path != main).expect("a side file");
+    fs::write(side, text.replace("# checksum: ", "# run: f")).expect("written");
+    assert!(read(&main).expect_err("another's").to_string().contains("as in the main file"));
+}
+
+#[test]
+fn names_in_a_csv_catalogue_lead_nowhere_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).expect("made");
+    let (main, files) = csv_files(&inner);
+    let (_, text) = files.iter().find(|(path, _)| *path == main).expect("the main file");
+    let (side, _) = files.iter().find(|(path, _)| *path != main).expect("a side file");
+    let table =
+        side.file_stem().and_then(|s| s.to_str()).and_then(|s| s.strip_prefix("c.")).expect("a table");
+    let line = text.lines().find(|line| line.starts_with("# tables: ")).expect("a line");
+    for path in ["/../../away", "../away", "x/../../away", "/etc/passwd", "a.b"] {
+        fs::write(&main, text.replace(line, &line.replace(table, path))).expect("written");
+        let error = read(&main).expect_err(path).to_string();
+        assert!(error.contains("letters, digits and underscores") && !error.contains('\n'), "{error}");
+    }
+}
+
 #[test]
 fn a_writer_that_fails_half_way_leaves_the_old_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("out");
     fs::write(&path, "old").expect("written");
-    let failed = atomic::write_file(&path, |out| {
+    let failed = staging::write_file(&path, |out| {
         out.write_all(&[0; 1 << 20])?;
         Err(std::io::Error::from(std::io::ErrorKind::StorageFull))
     });
@@ -283,7 +354,7 @@ fn places_that_cannot_be_written_are_known_before() {
     fails(folder.path().join("c"), "no ending");
     fs::create_dir(folder.path().join("d.csv")).expect("made");
     fails(folder.path().join("d.csv"), "is a folder");
-    assert!(atomic::check_writable(Path::new("/dev/null")).is_err());
+    assert!(staging::check_writable(Path::new("/dev/null")).is_err());
     assert!(check_output(&folder.path().join("c.csv")).is_ok());
     assert_eq!(names_in(folder.path()), ["d.csv"]);
     #[cfg(not(feature = "hdf5"))]

@@ -306,6 +306,9 @@ fn an_interrupted_study_ends_its_run_and_leaves_nothing() {
     while runs() < 2 {
         assert!(start.elapsed() < Duration::from_secs(60), "no run was ever seen");
     }
+    let other = room.path("study/.study.json.other1.part");
+    fs::create_dir(&to).expect("made");
+    fs::write(&other, "another run's").expect("written");
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill").success());
     let status = child.wait().expect("it ends");
@@ -315,7 +318,8 @@ fn an_interrupted_study_ends_its_run_and_leaves_nothing() {
         assert!(start.elapsed() < Duration::from_secs(20), "a run goes on");
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(room.names(), ["output_00001"]);
+    assert_eq!(fs::read_to_string(other).expect("still there"), "another run's");
+    assert_eq!(room.names(), ["output_00001", "study"]);
 }
 
 /// The browser, if there is one.

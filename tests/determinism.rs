@@ -32,7 +32,7 @@ fn check_threads(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> Catalogue
         for writer in WRITERS {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join(format!("c.{}", writer.extensions[0]));
-            (writer.write)(&path, &other).expect("written");
+            writer.write(&path, &other).expect("written");
             let mut read = (writer.read)(&path).expect("read");
             assert_same(&other, &read, writer.name);
             read.attributes.retain(|(name, _)| !name.starts_with("run_"));

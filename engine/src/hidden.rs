@@ -1,13 +1,40 @@
 //! Hidden names, under which results are written before they get their own.
+//!
+//! What this process made under such names stands in a list, so that a process which ends early takes away that and
+//! nothing else. The list is of the whole process, as its end is.
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 /// Held by whoever makes something under a hidden name, or gives it its own; taken for good when the program ends
 /// early.
 static GATE: RwLock<()> = RwLock::new(());
+
+/// What this process made and neither finished nor took away, in the order in which it was made.
+static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+
+/// Links that are followed from one name; more are a loop.
+const MOST_LINKS: usize = 40;
+
+#[derive(Debug)]
+struct Made {
+    path: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// A hidden file.
+    File,
+    /// A hidden folder with all that is in it.
+    Folder,
+    /// A folder for results, which stays if anything is in it.
+    Place,
+}
 
 /// From now on whoever asks for a hidden name, or is [`making`] something, waits, for good: the process is about to
 /// end, and what it leaves is being taken away.
@@ -15,20 +42,62 @@ pub fn close() {
     std::mem::forget(GATE.write());
 }
 
+/// Takes away what this process made and did not finish, and nothing else. For a process that is about to end, after
+/// [`close`].
+pub fn wipe() {
+    // Who holds the list holds it for a moment, unless it waits for memory that there is not.
+    let Some(made) = MADE.try_lock_for(Duration::from_secs(1)) else { return };
+    for Made { path, kind } in made.iter().rev() {
+        let _ = match kind {
+            Kind::File => fs::remove_file(path),
+            Kind::Place => fs::remove_dir(path),
+            // Whoever still writes into a folder may add to it while it is emptied.
+            Kind::Folder => (0..100).map(|_| fs::remove_dir_all(path)).find(Result::is_ok).unwrap_or(Ok(())),
+        };
+    }
+}
+
 /// A new file `PREFIX*.part` in a folder, which disappears if it is not given its final name.
 ///
 /// # Errors
 /// Those of the system.
-pub fn file(prefix: &str, folder: &Path) -> io::Result<NamedTempFile> {
-    making(|| new_file(prefix, folder))
+pub fn file(prefix: &str, folder: &Path) -> io::Result<HiddenFile> {
+    making(|| {
+        let file = new_file(prefix, folder)?;
+        Ok(HiddenFile { entry: Entry::new(file.path(), Kind::File), file })
+    })
 }
 
 /// A new folder `PREFIX*.part` in a folder, which disappears with all that is in it.
 ///
 /// # Errors
 /// Those of the system.
-pub fn folder(prefix: &str, folder: &Path) -> io::Result<TempDir> {
-    making(|| Builder::new().prefix(prefix).suffix(".part").tempdir_in(folder))
+pub fn folder(prefix: &str, folder: &Path) -> io::Result<HiddenFolder> {
+    making(|| {
+        let folder = Builder::new().prefix(prefix).suffix(".part").tempdir_in(folder)?;
+        Ok(HiddenFolder { _entry: Entry::new(folder.path(), Kind::Folder), folder })
+    })
+}
+
+/// Makes a folder for results and those above it, as far as they are not there.
+///
+/// # Errors
+/// Those of the system.
+pub fn place(path: &Path) -> io::Result<Place> {
+    making(|| {
+        let absent = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
+        let absent: Vec<&Path> = absent.collect();
+        let mut place = Place { made: Vec::new() };
+        for path in absent.into_iter().rev() {
+            match fs::create_dir(path) {
+                Ok(()) => place.made.push(Entry::new(path, Kind::Place)),
+                // Somebody else made it meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(place)
+    })
 }
 
 /// Whether a folder takes new files: tried with one that has no name, where the system has such, so that nothing is
@@ -45,6 +114,102 @@ pub fn trial(folder: &Path) -> io::Result<()> {
 pub fn making<T>(work: impl FnOnce() -> T) -> T {
     let _open = GATE.read();
     work()
+}
+
+/// The file that a name leads to over symbolic links; it need not be there.
+///
+/// # Errors
+/// The links lead nowhere but to each other.
+pub fn target_of(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&target) {
+            Ok(link) => target = target.parent().unwrap_or(Path::new("")).join(link),
+            // No link, or nothing at all.
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("its symbolic links lead to each other"))
+}
+
+/// A file under a hidden name. Dropped, it disappears.
+#[derive(Debug)]
+pub struct HiddenFile {
+    // Goes before its entry.
+    file: NamedTempFile,
+    entry: Entry,
+}
+
+impl HiddenFile {
+    /// Its hidden name.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The open file.
+    pub fn as_file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Gives it its name, replacing what was there.
+    ///
+    /// # Errors
+    /// Those of the system; then it is gone.
+    pub fn persist(self, path: &Path) -> io::Result<()> {
+        let Self { file, entry } = self;
+        let done = making(|| file.persist(path).map(drop).map_err(|failed| failed.error));
+        drop(entry);
+        done
+    }
+}
+
+/// A folder under a hidden name. Dropped, it disappears with all that is in it.
+#[derive(Debug)]
+pub struct HiddenFolder {
+    // Goes before its entry.
+    folder: TempDir,
+    _entry: Entry,
+}
+
+impl HiddenFolder {
+    /// Its hidden name.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Folders that were made for results. Dropped, those that are empty disappear.
+#[derive(Debug)]
+#[must_use]
+pub struct Place {
+    /// The outermost first.
+    made: Vec<Entry>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        while let Some(entry) = self.made.pop() {
+            // One with results in it stays.
+            let _ = fs::remove_dir(&entry.0);
+        }
+    }
+}
+
+/// A line of [`MADE`] while it is held.
+#[derive(Debug)]
+struct Entry(PathBuf);
+
+impl Entry {
+    fn new(path: &Path, kind: Kind) -> Self {
+        MADE.lock().push(Made { path: path.into(), kind });
+        Self(path.into())
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        MADE.lock().retain(|made| made.path != self.0);
+    }
 }
 
 fn new_file(prefix: &str, folder: &Path) -> io::Result<NamedTempFile> {

@@ -82,6 +82,7 @@ pub mod run;
 pub mod scaling;
 mod sorted;
 pub mod stages;
+pub mod staging;
 pub mod structures;
 pub mod synth;
 pub mod tables;

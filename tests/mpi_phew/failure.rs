@@ -131,3 +131,30 @@ fn a_rank_that_hangs_is_found() {
     assert!(told.len() == 1 && told[0].contains("rank 1: no answer"), "{ended:?}");
     assert!(told[0].contains("ranks 0, 2: ") && told[0].contains("(call "), "{ended:?}");
 }
+
+#[test]
+fn a_job_that_ends_early_leaves_what_another_run_made() {
+    let Some(launcher) = Launcher::here() else { return };
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let case = field(folder.path(), LONG);
+    for _ in 0..20 {
+        let room = tempfile::tempdir().expect("a folder");
+        let to = catalogue_in(room.path());
+        let others = [".c.old.hdf5.other1.part", ".c.hdf5.other2.part", ".c.csv.other3.part"];
+        let mut job = Job::start(launcher.inselberg(3, &case.args(&to, &["--threads", "1"])), &to);
+        let is_writing = |_| names(room.path()).iter().any(|name| name.ends_with(".part"));
+        let rank = job.process(1, is_writing);
+        others.iter().for_each(|name| fs::write(room.path().join(name), "another run's").expect("written"));
+        // The launcher ends the others, the first of which takes away what it made.
+        let is_hurt = rank.is_some_and(|id| signal(id, "KILL"));
+        let ended = job.end(SOON);
+        let is_theirs =
+            |name: &str| fs::read_to_string(room.path().join(name)).is_ok_and(|t| t == "another run's");
+        assert!(others.iter().all(|name| is_theirs(name)), "{ended:?}, {:?}", names(room.path()));
+        if is_hurt && !ended.is_good() {
+            return;
+        }
+    }
+    panic!("it is always done before harm comes to it");
+}

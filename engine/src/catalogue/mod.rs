@@ -9,10 +9,8 @@
 //! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
 //! | [`part`] | a catalogue that lies on several ranks; the only place here that knows of ranks |
-//! | [`atomic`] | whole files or none |
 //! | [`info`] | a catalogue described for a person |
 
-pub mod atomic;
 pub mod csv;
 mod error;
 #[cfg(feature = "hdf5")]
@@ -24,10 +22,11 @@ mod shape;
 pub mod units;
 mod writers;
 
-pub use error::{CatalogueReadError, CatalogueReadResult, WriteError, WriteResult};
-pub use part::{CataloguePart, PartError, PartTable, Run, write_part};
+pub use crate::staging::{Staged, WriteError, WriteResult};
+pub use error::{CatalogueReadError, CatalogueReadResult};
+pub use part::{CataloguePart, PartError, PartTable, Run, stage_part, write_part};
 pub use shape::check_shape;
-pub use writers::{PartFormat, ReadyRows, WRITERS, Writer, check_output, read, write, writer_for};
+pub use writers::{PartFormat, ReadyRows, WRITERS, Writer, check_output, read, stage, write, writer_for};
 
 /// Values of one column, one entry a row.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,9 +4,9 @@
 //! files read ours. `index` is the place of the peak by falling density over all peaks of the run,
 //! as on one RAMSES process; everything is in one file a kind.
 
-use super::atomic::{Pending, stage_file};
 use super::{Catalogue, Table, Values, WriteError, WriteResult, check_shape};
 use crate::hidden;
+use crate::staging::{Staged, stage_file};
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -30,17 +30,23 @@ const REAL_DIGITS: usize = 9;
 /// A table or column is missing, a clump names a halo or parent that is in neither table, or the
 /// folder cannot be written; a file then keeps its old content.
 pub fn write_ramses_text(folder: &Path, catalogue: &Catalogue, output_number: u32) -> WriteResult<()> {
+    stage_ramses_text(folder, catalogue, output_number)?.commit()
+}
+
+/// As [`write_ramses_text`], but leaves the last step to the caller: for files that belong together.
+///
+/// # Errors
+/// As [`write_ramses_text`].
+pub fn stage_ramses_text(folder: &Path, catalogue: &Catalogue, output_number: u32) -> WriteResult<Staged> {
     check_shape(folder, catalogue)?;
     let clumps = Rows::new(folder, catalogue, "clumps")?;
     let haloes = Rows::new(folder, catalogue, "haloes")?;
     let clump_lines = clump_lines(&clumps, &haloes)?;
     let halo_lines = halo_lines(&haloes)?;
-    hidden::making(|| std::fs::create_dir_all(folder))
-        .map_err(WriteError::io(folder, "creating the folder"))?;
-    let clump_file = stage(folder, "clump", output_number, CLUMP_HEADER, &clump_lines)?;
-    let halo_file = stage(folder, "halo", output_number, HALO_HEADER, &halo_lines)?;
-    halo_file.commit()?;
-    clump_file.commit()
+    let place = hidden::place(folder).map_err(WriteError::io(folder, "creating the folder"))?;
+    let mut staged = stage(folder, "halo", output_number, HALO_HEADER, &halo_lines)?;
+    staged.extend(stage(folder, "clump", output_number, CLUMP_HEADER, &clump_lines)?);
+    Ok(staged.in_place(place))
 }
 
 /// A real as Fortran's `1PE18.9E2` prints it: stars where it does not fit.
@@ -113,7 +119,7 @@ fn format_line(integers: &[(u64, usize)], reals: impl Iterator<Item = f64>) -> S
     integers.chain(reals.map(fortran_real)).collect::<Vec<_>>().join(" ")
 }
 
-fn stage(folder: &Path, kind: &str, number: u32, header: &str, lines: &[String]) -> WriteResult<Pending> {
+fn stage(folder: &Path, kind: &str, number: u32, header: &str, lines: &[String]) -> WriteResult<Staged> {
     let path = folder.join(format!("{kind}_{number:05}.txt00001"));
     stage_file(&path, |out: &mut dyn Write| {
         writeln!(out, "{header}")?;

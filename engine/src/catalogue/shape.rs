@@ -51,6 +51,7 @@ fn check_names<'a>(path: &Path, what: &str, names: impl Iterator<Item = &'a str>
     Ok(())
 }
 
-fn is_plain(name: &str) -> bool {
+/// Whether a name can stand in every format, and in the name of a file.
+pub(super) fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

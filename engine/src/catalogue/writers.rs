@@ -1,7 +1,7 @@
 //! The formats a catalogue can be written in and read from: one row each.
 
-use super::atomic::check_writable;
 use super::{Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Table, WriteError, WriteResult};
+use crate::staging::{Staged, check_writable};
 use std::path::Path;
 
 /// A format. To add one: a file in this folder and a row in [`WRITERS`].
@@ -11,12 +11,22 @@ pub struct Writer {
     pub name: &'static str,
     /// Endings of file names that choose it, without the dot.
     pub extensions: &'static [&'static str],
-    /// Writes a whole catalogue, or nothing.
-    pub write: fn(&Path, &Catalogue) -> WriteResult<()>,
+    /// Writes a whole catalogue, which then only lacks its name.
+    pub stage: fn(&Path, &Catalogue) -> WriteResult<Staged>,
     /// Reads it back.
     pub read: fn(&Path) -> CatalogueReadResult<Catalogue>,
     /// How several writers make one file, where the format can do that.
     pub in_parts: Option<PartFormat>,
+}
+
+impl Writer {
+    /// Writes a whole catalogue, or nothing.
+    ///
+    /// # Errors
+    /// As [`write()`].
+    pub fn write(&self, path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
+        (self.stage)(path, catalogue)?.commit()
+    }
 }
 
 /// A format that several writers fill, one after the other. The first path is the final one, for
@@ -44,7 +54,7 @@ pub const WRITERS: &[Writer] = &[
     Writer {
         name: "HDF5",
         extensions: HDF5_EXTENSIONS,
-        write: super::hdf5::write,
+        stage: super::hdf5::stage,
         read: super::hdf5::read,
         in_parts: Some(PartFormat {
             chunk: super::hdf5::CHUNK,
@@ -56,7 +66,7 @@ pub const WRITERS: &[Writer] = &[
     Writer {
         name: "CSV",
         extensions: &["csv"],
-        write: super::csv::write,
+        stage: super::csv::stage,
         read: super::csv::read,
         in_parts: None,
     },
@@ -86,7 +96,15 @@ pub fn check_output(path: &Path) -> WriteResult<()> {
 /// # Errors
 /// The place cannot be written or the catalogue does not fit the format; `path` is then as before.
 pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
-    (writer_for(path)?.write)(path, catalogue)
+    stage(path, catalogue)?.commit()
+}
+
+/// As [`write()`], but leaves the last step to the caller: for files that belong together.
+///
+/// # Errors
+/// As [`write()`].
+pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
+    (writer_for(path)?.stage)(path, catalogue)
 }
 
 /// Reads a catalogue that [`write()`] wrote.

@@ -1,43 +1,36 @@
 //! `inselberg fof`.
 
 use super::fault::Failure;
-use super::interrupt::Traces;
 use super::ranks::Wanted;
 use super::seating::Seating;
 use super::{group_joints, interrupt, joints, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, FofJob};
 use inselberg::io::particles::{ParticleInput, file_of, open_particles};
+use inselberg::staging::Staged;
 use inselberg_comm::{Comm, Rank};
 use inselberg_tasks::Team;
 use std::io::IsTerminal;
-use std::path::Path;
 
 /// Finds groups on all ranks and writes what was asked for.
 pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
     let ranks = Wanted::of(&job.launch).start()?;
     let seating = Seating::start(&ranks, &job.launch, common)?;
-    let (input, traces) = ranks.prepare(|is_first| {
+    let input = ranks.prepare(|is_first| {
         let input = open_particles(&job.inputs)?;
         group_joints::check(&job.inputs[0], input.as_ref(), &job.fof)?;
-        let traces = is_first.then(|| guarded(job)).transpose()?;
-        Ok((input, traces))
-    })?;
-    ranks.run(|comm| {
-        if let Some(traces) = traces.clone() {
-            comm.before_end(move || traces.wipe());
+        // Only the first process makes files.
+        if is_first {
+            check_outputs(job)?;
         }
+        Ok(input)
+    })?;
+    interrupt::guard();
+    ranks.run(|comm| {
+        comm.before_end(interrupt::wipe);
         let _seat = seating.take(comm.rank());
         on_rank(job, common, input.as_ref(), seating.team(comm.rank()), comm)
     })
-}
-
-/// Only the first process writes: that it can, and that nothing half written stays.
-fn guarded(job: &FofJob) -> Result<Traces, Failure> {
-    check_outputs(job)?;
-    let files: Vec<&Path> =
-        [&job.output, &job.group_ids, &job.plot].into_iter().flatten().map(AsRef::as_ref).collect();
-    Ok(interrupt::guard(&files, &[]))
 }
 
 fn check_outputs(job: &FofJob) -> Result<(), Failure> {
@@ -69,17 +62,18 @@ fn on_rank(
     let (outcome, mut stages) = group_joints::find(&job.inputs[0], input, &job.fof, team, comm, progress)?;
     comm.at("catalogue");
     let writing = std::time::Instant::now();
+    let mut staged = Staged::default();
     if let Some(path) = &job.output {
-        joints::write(path, &outcome.catalogue, comm)?;
+        staged.extend(joints::stage(path, &outcome.catalogue, comm)?);
     }
     if let (Some(path), Some(ids)) = (&job.group_ids, &outcome.group_ids) {
-        joints::write(path, ids, comm)?;
+        staged.extend(joints::stage(path, ids, comm)?);
     }
     group_joints::add_stage(&mut stages, "write", writing.elapsed());
     let summary = group_joints::Summary::of(&outcome, stages, job.launch.diagnostics, comm)?;
     if let Some(path) = &job.plot {
         comm.at("picture");
-        group_joints::draw(path, input, outcome, comm)?;
+        staged.extend(group_joints::draw(path, input, outcome, comm)?);
     }
-    if is_first { out::report(common, || summary.text(), || summary.json()) } else { Ok(()) }
+    if is_first { out::finish(common, staged, || summary.text(), || summary.json()) } else { Ok(()) }
 }

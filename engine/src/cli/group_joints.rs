@@ -6,6 +6,7 @@ use inselberg::crew::Crew;
 use inselberg::groups::{FofConfig, FofOutcome, FofRunError, run_fof};
 use inselberg::io::particles::ParticleInput;
 use inselberg::report::{RankReport, Recorder, Stage, group_counts, peak_memory, table_json, table_text};
+use inselberg::staging::Staged;
 use inselberg_comm::{Comm, Reduce};
 use inselberg_tasks::Team;
 use serde_json::{Value, json};
@@ -98,10 +99,17 @@ fn shown(length: f64) -> String {
 
 /// Collective: draws the picture on the first rank.
 #[cfg(feature = "plot")]
-pub fn draw(path: &Path, input: &dyn ParticleInput, outcome: FofOutcome, comm: &Comm) -> Result<(), Failure> {
-    use inselberg::report::plot::{PictureData, plot};
+pub fn draw(
+    path: &Path,
+    input: &dyn ParticleInput,
+    outcome: FofOutcome,
+    comm: &Comm,
+) -> Result<Staged, Failure> {
+    use inselberg::report::plot::{PictureData, stage_plot};
     let catalogue = outcome.catalogue.gather(comm).map_err(Failure::ranks)?;
-    let (Some(projection), Some(catalogue)) = (outcome.projection, catalogue) else { return Ok(()) };
+    let (Some(projection), Some(catalogue)) = (outcome.projection, catalogue) else {
+        return Ok(Staged::default());
+    };
     let [x, y] = projection.corner;
     let periodic =
         matches!(catalogue.attribute("periodic"), Some(Attribute::Reals(p)) if p.first() == Some(&1.0));
@@ -116,7 +124,7 @@ pub fn draw(path: &Path, input: &dyn ParticleInput, outcome: FofOutcome, comm: &
         units: "code_mass / code_length**2".into(),
         catalogue: &catalogue,
     };
-    Ok(plot(path, &data)?)
+    Ok(stage_plot(path, &data)?)
 }
 
 /// What the picture is of: the format, the redshift, the linking length.
@@ -137,6 +145,6 @@ fn title(input: &dyn ParticleInput, linking_length: f64) -> String {
 
 /// Says how to get pictures.
 #[cfg(not(feature = "plot"))]
-pub fn draw(path: &Path, _: &dyn ParticleInput, _: FofOutcome, _: &Comm) -> Result<(), Failure> {
-    super::joints::check_picture(path)
+pub fn draw(path: &Path, _: &dyn ParticleInput, _: FofOutcome, _: &Comm) -> Result<Staged, Failure> {
+    super::joints::check_picture(path).map(|()| Staged::default())
 }

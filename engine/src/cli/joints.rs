@@ -7,6 +7,7 @@ use inselberg::crew::Crew;
 use inselberg::domains::Part;
 use inselberg::grow::{GrowConfig, ParticleSnapshot};
 use inselberg::io::particles::{PARTICLE_READERS, file_of, open_particles};
+use inselberg::io::ramses::write::StagedOutput;
 use inselberg::io::{Header, READERS, Snapshot};
 use inselberg::phew::RunError;
 use inselberg::ranks::joint::JointError;
@@ -15,7 +16,8 @@ use inselberg::report::{
     trace, workers_json, workers_text,
 };
 use inselberg::run::{Outcome, run, run_on_particles};
-use inselberg::synth::{ParticleBox, ParticleMeta, write_particles};
+use inselberg::staging::{Staged, WriteError, stage_file};
+use inselberg::synth::{ParticleBox, ParticleMeta, stage_particles};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_tasks::Team;
 use std::collections::BTreeMap;
@@ -85,41 +87,44 @@ pub fn segment(
     Ok((outcome, recorder))
 }
 
-/// Collective: writes the trace of all ranks.
-pub fn write_trace(path: &Path, recorder: &Recorder, comm: &Comm) -> Result<(), Failure> {
+/// Collective: writes the trace of all ranks, which the first rank has then.
+pub fn stage_trace(path: &Path, recorder: &Recorder, comm: &Comm) -> Result<Staged, Failure> {
     match trace(recorder, comm).map_err(Failure::ranks)? {
-        Some(text) => write_text(path, &text),
-        None => Ok(()),
+        Some(text) => stage_text(path, &text),
+        None => Ok(Staged::default()),
     }
 }
 
 /// Writes the graphs that were run on this rank.
-pub fn write_graphs(path: &Path, recorder: &Recorder) -> Result<(), Failure> {
-    write_text(path, &recorder.graphs().into_iter().filter_map(|graph| graph.dot).collect::<String>())
+pub fn stage_graphs(path: &Path, recorder: &Recorder) -> Result<Staged, Failure> {
+    stage_text(path, &recorder.graphs().into_iter().filter_map(|graph| graph.dot).collect::<String>())
 }
 
-fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
-    Ok(catalogue::atomic::write_file(path, |out| out.write_all(text.as_bytes()))?)
+fn stage_text(path: &Path, text: &str) -> Result<Staged, Failure> {
+    Ok(stage_file(path, |out| out.write_all(text.as_bytes()))?)
 }
 
-/// Collective: writes the catalogue of all ranks.
-pub fn write(path: &Path, catalogue: &CataloguePart, comm: &Comm) -> Result<(), Failure> {
-    catalogue::write_part(path, catalogue, comm).map_err(|error| of_all(error, Failure::from))
+/// Collective: writes the catalogue of all ranks, which the first rank has then.
+pub fn stage(path: &Path, catalogue: &CataloguePart, comm: &Comm) -> Result<Staged, Failure> {
+    catalogue::stage_part(path, catalogue, comm).map_err(of_all)
 }
 
-/// How what ranks did not do together ends the program: the one where it failed says so, by `here`.
-fn of_all<E>(error: JointError<E>, here: impl FnOnce(E) -> Failure) -> Failure {
+/// How what ranks did not do together ends the program: the one where it failed says so.
+fn of_all(error: JointError<WriteError>) -> Failure {
     match error {
-        JointError::Here(error) => here(error),
+        JointError::Here(error) => error.into(),
         JointError::Comm(error) => Failure::ranks(error),
         JointError::Elsewhere { .. } => Failure::Said,
     }
 }
 
-/// Collective: writes a particle box.
-pub fn write_box(path: &Path, particles: &ParticleBox, comm: &Comm) -> Result<ParticleMeta, Failure> {
-    let here = |error| Failure::user(format!("{}: writing: {error}", path.display()));
-    write_particles(path, particles, comm).map_err(|error| of_all(error, here))
+/// Collective: writes a particle box, which the first rank has then.
+pub fn stage_box(
+    path: &Path,
+    particles: &ParticleBox,
+    comm: &Comm,
+) -> Result<(ParticleMeta, Staged), Failure> {
+    stage_particles(path, particles, comm).map_err(of_all)
 }
 
 /// Collective: clumps and haloes of all ranks with the attributes, on the first rank.
@@ -129,13 +134,13 @@ pub fn lists(mut catalogue: CataloguePart, comm: &Comm) -> Result<Option<Catalog
 }
 
 /// Writes RAMSES's clump and halo files for the output that `snapshot` is.
-pub fn write_ramses_text(
+pub fn stage_ramses_text(
     folder: &Path,
     catalogue: &Catalogue,
     snapshot: &dyn Snapshot,
-) -> Result<(), Failure> {
+) -> Result<Staged, Failure> {
     let number = snapshot.header().number.unwrap_or(1);
-    Ok(catalogue::ramses_text::write_ramses_text(folder, catalogue, number)?)
+    Ok(catalogue::ramses_text::stage_ramses_text(folder, catalogue, number)?)
 }
 
 /// Collective: draws the picture on the first rank, which has the lists.
@@ -146,10 +151,10 @@ pub fn draw(
     part: &Part,
     lists: Option<&Catalogue>,
     comm: &Comm,
-) -> Result<(), Failure> {
-    use inselberg::report::plot::{PictureData, plot};
+) -> Result<Staged, Failure> {
+    use inselberg::report::plot::{PictureData, stage_plot};
     let projection = inselberg::project::project(part, PIXEL_LEVEL, comm).map_err(Failure::ranks)?;
-    let (Some(projection), Some(lists)) = (projection, lists) else { return Ok(()) };
+    let (Some(projection), Some(lists)) = (projection, lists) else { return Ok(Staged::default()) };
     let header = snapshot.header();
     let side = projection.side * header.boxlen;
     let data = PictureData {
@@ -163,7 +168,7 @@ pub fn draw(
         units: density_unit(header).into(),
         catalogue: lists,
     };
-    Ok(plot(path, &data)?)
+    Ok(stage_plot(path, &data)?)
 }
 
 /// What the picture is of: the output, its redshift, the thresholds.
@@ -210,7 +215,13 @@ pub fn density_unit(header: &Header) -> &'static str {
 
 /// Says how to get pictures.
 #[cfg(not(feature = "plot"))]
-pub fn draw(path: &Path, _: &dyn Snapshot, _: &Part, _: Option<&Catalogue>, _: &Comm) -> Result<(), Failure> {
+pub fn draw(
+    path: &Path,
+    _: &dyn Snapshot,
+    _: &Part,
+    _: Option<&Catalogue>,
+    _: &Comm,
+) -> Result<Staged, Failure> {
     Err(no_pictures(path))
 }
 
@@ -300,9 +311,13 @@ pub fn describe_json(catalogue: &Catalogue) -> serde_json::Value {
     })
 }
 
-/// Writes `snapshot` as output `number` of RAMSES into `folder`.
-pub fn write_ramses_output(folder: &Path, number: u32, snapshot: &dyn Snapshot) -> Result<(), Failure> {
-    use inselberg::io::ramses::write::{Dialect, Output, Split, write};
+/// Writes `snapshot` as output `number` of RAMSES, which is then to be committed, into `folder`.
+pub fn stage_ramses_output(
+    folder: &Path,
+    number: u32,
+    snapshot: &dyn Snapshot,
+) -> Result<StagedOutput, Failure> {
+    use inselberg::io::ramses::write::{Dialect, Output, Split};
     let names: Vec<&str> = snapshot.fields().iter().map(|f| f.name.as_str()).collect();
     let mut octs = Vec::new();
     for piece in 0..snapshot.header().n_pieces {
@@ -319,14 +334,5 @@ pub fn write_ramses_output(folder: &Path, number: u32, snapshot: &dyn Snapshot) 
     let header = Header { number: Some(number), ..snapshot.header().clone() };
     let output = Output { header: &header, fields: &fields, octs: &octs, particles: None };
     let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
-    let is_new = !folder.exists();
-    inselberg::hidden::making(|| std::fs::create_dir_all(folder))
-        .map_err(|error| Failure::about(folder, error))?;
-    write(folder, output, split, &Dialect::default()).inspect_err(|_| {
-        if is_new {
-            // Only if it is empty, so nothing of anybody's is lost.
-            let _ = std::fs::remove_dir(folder);
-        }
-    })?;
-    Ok(())
+    Ok(inselberg::io::ramses::write::stage(folder, output, split, &Dialect::default())?)
 }

@@ -1,6 +1,7 @@
 //! Standard output, which may be a pipe that somebody has closed.
 
 use super::fault::Failure;
+use inselberg::staging::Staged;
 use std::io::{ErrorKind, Write};
 
 /// Prints `text`, with a newline at its end. A reader that has gone is no error.
@@ -25,6 +26,17 @@ pub fn report(
         (false, true) => Ok(()),
         (false, false) => print(&text()),
     }
+}
+
+/// The end of a command: prints the summary, then gives all results their names. So whatever fails leaves nothing.
+pub fn finish(
+    common: inselberg::config::Common,
+    staged: Staged,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> serde_json::Value,
+) -> Result<(), Failure> {
+    report(common, text, json)?;
+    Ok(staged.commit()?)
 }
 
 /// 12345678 as 12 345 678.

@@ -1,7 +1,6 @@
 //! `inselberg phew` and `inselberg recut`.
 
 use super::fault::Failure;
-use super::interrupt::Traces;
 use super::ranks::Wanted;
 use super::seating::Seating;
 use super::{interrupt, joints, out, preflight};
@@ -9,39 +8,30 @@ use inselberg::catalogue;
 use inselberg::config::{Common, PhewJob, RecutJob};
 use inselberg::io::particles::file_of;
 use inselberg::observe::Observer;
+use inselberg::staging::{self, Staged};
 use inselberg_comm::{Comm, Rank};
 use inselberg_tasks::Team;
 use std::io::IsTerminal;
-use std::path::Path;
 
 /// Segments a snapshot on all ranks and writes what was asked for.
 pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
     let ranks = Wanted { noted: job.trace.is_some(), ..Wanted::of(&job.launch) }.start()?;
     let seating = Seating::start(&ranks, &job.launch, common)?;
-    let (input, traces) = ranks.prepare(|is_first| {
+    let input = ranks.prepare(|is_first| {
         let input = joints::PhewInput::open(job)?;
-        let traces = is_first.then(|| guarded(job)).transpose()?;
-        Ok((input, traces))
-    })?;
-    ranks.run(|comm| {
-        if let Some(traces) = traces.clone() {
-            comm.before_end(move || traces.wipe());
+        // Only the first process makes files.
+        if is_first {
+            check_outputs(job)?;
         }
+        Ok(input)
+    })?;
+    interrupt::guard();
+    ranks.run(|comm| {
+        comm.before_end(interrupt::wipe);
         let _seat = seating.take(comm.rank());
         let team = seating.team(comm.rank()).traced(job.trace.is_some());
         on_rank(job, common, &input, team, comm)
     })
-}
-
-/// Only the first process writes: that it can, and that nothing half written stays.
-fn guarded(job: &PhewJob) -> Result<Traces, Failure> {
-    check_outputs(job)?;
-    let files: Vec<&Path> = [&job.output, &job.plot, &job.trace, &job.task_graph]
-        .into_iter()
-        .flatten()
-        .map(AsRef::as_ref)
-        .collect();
-    Ok(interrupt::guard(&files, &job.ramses_text.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
 }
 
 /// The work of one rank. All ranks make the same calls; the first speaks.
@@ -57,29 +47,30 @@ fn on_rank(
     let (outcome, recorder) = joints::segment(job, input, team.clone(), comm, progress)?;
     let snapshot = input.snapshot();
     comm.at("catalogue");
+    let mut staged = Staged::default();
     if let Some(path) = &job.output {
         recorder.begin("write", 0);
-        joints::write(path, &outcome.catalogue, comm)?;
+        staged.extend(joints::stage(path, &outcome.catalogue, comm)?);
         recorder.end("write", 0);
     }
     let summary = joints::Summary::of(&outcome, &recorder, &team, job.launch.diagnostics, comm)?;
     comm.at("lists");
     let lists = joints::lists(outcome.catalogue, comm)?;
     if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {
-        joints::write_ramses_text(folder, lists, snapshot)?;
+        staged.extend(joints::stage_ramses_text(folder, lists, snapshot)?);
     }
     if let Some(path) = &job.plot {
         comm.at("picture");
-        joints::draw(path, snapshot, &outcome.part, lists.as_ref(), comm)?;
+        staged.extend(joints::draw(path, snapshot, &outcome.part, lists.as_ref(), comm)?);
     }
     if let (Some(path), true) = (&job.task_graph, is_first) {
-        joints::write_graphs(path, &recorder)?;
+        staged.extend(joints::stage_graphs(path, &recorder)?);
     }
     if let Some(path) = &job.trace {
         comm.at("trace");
-        joints::write_trace(path, &recorder, comm)?;
+        staged.extend(joints::stage_trace(path, &recorder, comm)?);
     }
-    if is_first { out::report(common, || summary.text(), || summary.json()) } else { Ok(()) }
+    if is_first { out::finish(common, staged, || summary.text(), || summary.json()) } else { Ok(()) }
 }
 
 fn check_outputs(job: &PhewJob) -> Result<(), Failure> {
@@ -104,7 +95,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), Failure> {
         catalogue::check_output(path)?;
     }
     for path in [&job.trace, &job.task_graph].into_iter().flatten() {
-        catalogue::atomic::check_writable(path)?;
+        staging::check_writable(path)?;
     }
     job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
     job.plot.as_deref().map_or(Ok(()), joints::check_picture)
@@ -115,9 +106,9 @@ pub fn recut(job: &RecutJob, common: Common) -> Result<(), Failure> {
     preflight::distinct(&[("input", &job.input), ("output", &job.output)])?;
     let stored = catalogue::read(&job.input)?;
     catalogue::check_output(&job.output)?;
-    interrupt::guard(&[&job.output], &[]);
+    interrupt::guard();
     let cut = inselberg::recut::recut(&stored, &job.thresholds)
         .map_err(|error| Failure::about(&job.input, error))?;
-    catalogue::write(&job.output, &cut)?;
-    out::report(common, || catalogue::info::describe(&cut), || joints::describe_json(&cut))
+    let staged = catalogue::stage(&job.output, &cut)?;
+    out::finish(common, staged, || catalogue::info::describe(&cut), || joints::describe_json(&cut))
 }

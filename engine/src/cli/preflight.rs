@@ -13,17 +13,6 @@ pub fn folder(path: &Path) -> Result<(), Failure> {
     takes_files(path, place)
 }
 
-/// That a plain file can be written at `path`.
-pub fn file(path: &Path) -> Result<(), Failure> {
-    if path.file_name().is_none() || path.is_dir() {
-        return Err(unfit(path, "is a folder", "the name of a file"));
-    }
-    if path.exists() && !fs::metadata(path)?.is_file() {
-        return Err(unfit(path, "is not a plain file", "a new name or a plain file"));
-    }
-    takes_files(path, parent(path))
-}
-
 /// That no two of `paths` are the same place.
 pub fn distinct(paths: &[(&str, &Path)]) -> Result<(), Failure> {
     for (i, (name, path)) in paths.iter().enumerate() {
@@ -41,6 +30,8 @@ pub fn parent(path: &Path) -> &Path {
 }
 
 fn place_of(path: &Path) -> PathBuf {
+    // What a link leads to need not be there yet.
+    let path = &inselberg::hidden::target_of(path).unwrap_or_else(|_| path.into());
     let folder = fs::canonicalize(parent(path)).unwrap_or_else(|_| parent(path).into());
     fs::canonicalize(path).unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()))
 }

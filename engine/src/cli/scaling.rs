@@ -3,13 +3,13 @@
 use super::child;
 use super::fault::{Failure, warn};
 use super::{interrupt, out, preflight};
-use inselberg::catalogue::atomic::{Pending, stage_file};
 use inselberg::config::{Command, Common, StudyJob};
 use inselberg::report::thread_clock;
 use inselberg::scaling::{
     Measured, Modelled, Plot, Provenance, Sample, Study, check, configurations, markdown, modelled, page,
     tables,
 };
+use inselberg::staging::{Staged, stage_file};
 use inselberg_comm::Comm;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -27,12 +27,13 @@ pub fn scaling(job: &StudyJob, common: Common) -> Result<(), Failure> {
         });
     }
     check_places(job)?;
-    let traces = interrupt::guard_with(&[], &[&job.output], child::end);
-    let done = run(job, common).and_then(|study| write(job, &study).map(|()| study));
-    let study = done.inspect_err(|_| traces.wipe())?;
+    interrupt::guard_with(child::end);
+    let study = run(job, common)?;
+    let _place = inselberg::hidden::place(&job.output).map_err(|error| Failure::about(&job.output, error))?;
+    let staged = stage(job, &study)?;
     let json = || serde_json::to_value(&study).unwrap_or_default();
     let page = job.output.join("index.html");
-    out::report(common, || format!("{}\neverything: {}\n", short(&study), page.display()), json)
+    out::finish(common, staged, || format!("{}\neverything: {}\n", short(&study), page.display()), json)
 }
 
 /// What fits on a terminal.
@@ -265,11 +266,8 @@ impl Runs<'_> {
     }
 }
 
-/// Everything of a study, whole or not at all.
-fn write(job: &StudyJob, study: &Study) -> Result<(), Failure> {
-    let folder = &job.output;
-    inselberg::hidden::making(|| std::fs::create_dir_all(folder))
-        .map_err(|error| Failure::about(folder, error))?;
+/// Everything of a study, ready for its names.
+fn stage(job: &StudyJob, study: &Study) -> Result<Staged, Failure> {
     let plots = plots(study)?;
     let mut files: Vec<(String, String)> = vec![
         ("study.json".into(), format!("{:#}\n", serde_json::to_value(study).map_err(Failure::internal)?)),
@@ -281,11 +279,11 @@ fn write(job: &StudyJob, study: &Study) -> Result<(), Failure> {
         files.push((name, table.csv()));
     }
     files.extend(plots.into_iter().map(|plot| (format!("{}.svg", plot.name), plot.svg)));
-    let staged: Vec<Pending> = files
-        .iter()
-        .map(|(name, text)| stage_file(&folder.join(name), |out| out.write_all(text.as_bytes())))
-        .collect::<Result<_, _>>()?;
-    Ok(staged.into_iter().try_for_each(Pending::commit)?)
+    let mut staged = Staged::default();
+    for (name, text) in &files {
+        staged.extend(stage_file(&job.output.join(name), |out| out.write_all(text.as_bytes()))?);
+    }
+    Ok(staged)
 }
 
 #[cfg(feature = "plot")]

@@ -1,13 +1,13 @@
 //! `inselberg synth`.
 
 use super::fault::Failure;
-use super::interrupt::Traces;
 use super::out::{self, grouped};
 use super::ranks::Wanted;
 use super::seating::start_threads;
 use super::{interrupt, joints, preflight};
 use inselberg::config::{Common, FieldJob, ParticleJob};
 use inselberg::io::Snapshot;
+use inselberg::staging::{Staged, check_writable};
 use inselberg::synth::{ParticleBox, ParticleMeta, SynthField, THRESHOLD};
 use inselberg_comm::Rank;
 use serde_json::json;
@@ -23,8 +23,9 @@ pub fn field(job: &FieldJob, common: Common) -> Result<(), Failure> {
     }
     let field = SynthField::new(&job.params)?;
     let census = field.census()?;
-    interrupt::guard(&[], &[folder]);
-    joints::write_ramses_output(folder, number, &field)?;
+    interrupt::guard();
+    let _place = inselberg::hidden::place(folder).map_err(|error| Failure::about(folder, error))?;
+    let staged = joints::stage_ramses_output(folder, number, &field)?;
     let (header, leaves) = (field.header(), census.leaves.iter().sum::<u64>());
     let text = || {
         format!(
@@ -46,7 +47,9 @@ pub fn field(job: &FieldJob, common: Common) -> Result<(), Failure> {
             "clumps": clumps().collect::<Vec<_>>(),
         })
     };
-    out::report(common, text, json)
+    out::report(common, text, json)?;
+    staged.commit()?;
+    Ok(())
 }
 
 /// The folder and number of the output that `path` asks for: `output_00007` is one itself, another
@@ -65,29 +68,24 @@ fn place_of(path: &Path) -> (&Path, u32) {
 pub fn particles(job: &ParticleJob, common: Common) -> Result<(), Failure> {
     let ranks = Wanted::plain(job.ranks).start()?;
     start_threads(common)?;
-    let (made, traces) = ranks.prepare(|is_first| {
-        let traces = is_first.then(|| guarded(&job.output)).transpose()?;
-        Ok((ParticleBox::new(job.params), traces))
-    })?;
-    ranks.run(|comm| {
-        if let Some(traces) = traces.clone() {
-            comm.before_end(move || traces.wipe());
+    let made = ranks.prepare(|is_first| {
+        // Only the first process makes files.
+        if is_first {
+            check_writable(&job.output)?;
+            check_writable(&job.output.with_extension("json"))?;
         }
+        Ok(ParticleBox::new(job.params))
+    })?;
+    interrupt::guard();
+    ranks.run(|comm| {
+        comm.before_end(interrupt::wipe);
         comm.at("writing");
-        let meta = joints::write_box(&job.output, &made, comm)?;
-        if comm.rank() == Rank(0) { report(&job.output, &meta, common) } else { Ok(()) }
+        let (meta, staged) = joints::stage_box(&job.output, &made, comm)?;
+        if comm.rank() == Rank(0) { finish(&job.output, &meta, staged, common) } else { Ok(()) }
     })
 }
 
-/// Only the first process makes files: that it can, and that nothing half written stays.
-fn guarded(path: &Path) -> Result<Traces, Failure> {
-    let beside = path.with_extension("json");
-    preflight::file(path)?;
-    preflight::file(&beside)?;
-    Ok(interrupt::guard(&[path, &beside], &[]))
-}
-
-fn report(path: &Path, meta: &ParticleMeta, common: Common) -> Result<(), Failure> {
+fn finish(path: &Path, meta: &ParticleMeta, staged: Staged, common: Common) -> Result<(), Failure> {
     let text = || {
         format!(
             "{}: {} particles in a box of side {}, {:.1} % of them in {} haloes",
@@ -98,5 +96,5 @@ fn report(path: &Path, meta: &ParticleMeta, common: Common) -> Result<(), Failur
             grouped(meta.n_haloes_seeded as u64),
         )
     };
-    out::report(common, text, || json!(meta))
+    out::finish(common, staged, text, || json!(meta))
 }

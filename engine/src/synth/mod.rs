@@ -17,6 +17,6 @@ mod stream;
 
 pub use density::THRESHOLD;
 pub use field::{Census, FieldKind, FieldParams, SynthError, SynthField};
-pub use npy::{ParticleMeta, write_particles};
+pub use npy::{ParticleMeta, stage_particles, write_particles};
 pub use particles::{ParticleBox, ParticleParams};
 pub use peaks::Clump;

@@ -1,8 +1,8 @@
 //! Particle positions as a NumPy file (format 1.0) with a JSON file of the same name beside it.
 
 use super::ParticleBox;
-use crate::hidden;
 use crate::ranks::joint::{JointError, agree, hidden_name, share};
+use crate::staging::{Pending, Staged, WriteError, WriteResult, resolve, stage_file, stage_path};
 use inselberg_comm::{Comm, Rank};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
-use tempfile::NamedTempFile;
 
 /// Particles made and written at a time.
 const CHUNK: u64 = 1 << 20;
@@ -48,7 +47,21 @@ pub fn write_particles(
     path: &Path,
     particles: &ParticleBox,
     comm: &Comm,
-) -> Result<ParticleMeta, JointError<io::Error>> {
+) -> Result<ParticleMeta, JointError<WriteError>> {
+    let (meta, staged) = stage_particles(path, particles, comm)?;
+    agree(comm, staged.commit())?;
+    Ok(meta)
+}
+
+/// Collective: as [`write_particles`], but leaves the last step to rank 0, which gets the files.
+///
+/// # Errors
+/// As [`write_particles`].
+pub fn stage_particles(
+    path: &Path,
+    particles: &ParticleBox,
+    comm: &Comm,
+) -> Result<(ParticleMeta, Staged), JointError<WriteError>> {
     let params = particles.params();
     let meta = ParticleMeta {
         number: params.number,
@@ -60,20 +73,23 @@ pub fn write_particles(
         largest_seeded: particles.largest_halo(),
     };
     let is_first = comm.rank() == Rank(0);
+    let target = agree(comm, resolve(path))?;
     let made = agree(comm, is_first.then(|| begin(path, params.number)).transpose())?;
-    let hidden = hidden_name(path, made.as_ref().map(NamedTempFile::path), comm)?;
-    agree(comm, write_share(&hidden, particles, comm))?;
-    agree(comm, made.map_or(Ok(()), |made| finish(path, made, &meta)))?;
-    Ok(meta)
+    let hidden = hidden_name(&target, made.as_ref().map(Pending::hidden), comm)?;
+    agree(comm, write_share(&hidden, particles, comm).map_err(WriteError::io(path, "writing")))?;
+    let staged = agree(comm, made.map(|made| finish(&target, made, &meta)).transpose())?;
+    Ok((meta, staged.unwrap_or_default()))
 }
 
 /// A hidden file with the header and room for all particles.
-fn begin(path: &Path, number: u64) -> io::Result<NamedTempFile> {
-    let mut file = hidden_beside(path)?;
-    let header = npy_header(number);
-    file.write_all(&header)?;
-    file.as_file().set_len(header.len() as u64 + number * size_of::<Row>() as u64)?;
-    Ok(file)
+fn begin(path: &Path, number: u64) -> WriteResult<Pending> {
+    let fill = |hidden: &Path| {
+        let mut file = File::options().write(true).open(hidden)?;
+        let header = npy_header(number);
+        file.write_all(&header)?;
+        file.set_len(header.len() as u64 + number * size_of::<Row>() as u64)
+    };
+    stage_path(path, |hidden| fill(hidden).map_err(WriteError::io(path, "writing")))
 }
 
 /// A particle in the file.
@@ -99,24 +115,18 @@ fn write_share(hidden: &Path, particles: &ParticleBox, comm: &Comm) -> io::Resul
         out.write_all(rows.as_flattened())?;
         pulse.beat();
     }
-    Ok(())
+    // Each machine has its own rows to bring to the disk.
+    out.sync_all()
 }
 
-/// Gives the particles their name, and writes what they are beside them.
-fn finish(path: &Path, made: NamedTempFile, meta: &ParticleMeta) -> io::Result<()> {
-    let beside = path.with_extension("json");
-    let mut about = hidden_beside(&beside)?;
-    serde_json::to_writer_pretty(&mut about, meta)?;
-    writeln!(about)?;
-    hidden::making(|| made.persist(path))?;
-    hidden::making(|| about.persist(beside))?;
-    Ok(())
-}
-
-fn hidden_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
-    hidden::file(&format!(".{name}."), folder)
+/// Both files, ready for their names.
+fn finish(target: &Path, made: Pending, meta: &ParticleMeta) -> WriteResult<Staged> {
+    let mut staged = Staged::from(made.synced()?);
+    staged.extend(stage_file(&target.with_extension("json"), |out| {
+        serde_json::to_writer_pretty(&mut *out, meta)?;
+        writeln!(out)
+    })?);
+    Ok(staged)
 }
 
 /// Magic, version, length and a dictionary, padded to a multiple of 64 bytes.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! # inselberg catalogue 1
-//! # run: 8c1f0c2d95b7a1e4                      the same in all files of one catalogue
+//! # checksum: 8c1f0c2d95b7a1e4                 of the whole catalogue, the same in all its files
 //! # tables: clumps haloes tree                 main file only
 //! # attribute: n_clumps int 23                 main file only; int, real, reals or text
 //! # table: clumps
@@ -17,13 +17,15 @@
 //! ```
 //!
 //! Units are in brackets; texts are JSON strings. Reals are printed with as many digits as bring
-//! the same bits back, save that every NaN reads back as the plain one.
+//! the same bits back, save that every NaN reads back as the plain one. The checksum is of what the files say, not of
+//! their bytes. Older files have `run` in its place, which tells files of different catalogues apart and no more.
 
+mod checksum;
 mod read;
 mod write;
 
 pub use read::read;
-pub use write::write;
+pub use write::stage;
 
 use super::{Catalogue, Values};
 use std::path::{Path, PathBuf};

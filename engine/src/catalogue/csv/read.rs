@@ -1,41 +1,68 @@
 //! CSV to catalogue.
 
+use super::checksum::checksum;
+use super::write::heads;
 use super::{MARK, empty_values, side_path};
+use crate::catalogue::shape::is_plain;
 use crate::catalogue::units::parse_unit;
 use crate::catalogue::{
     Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Column, Table, Values,
 };
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::{FromStr, Split};
 
 /// Reads the catalogue whose main file is `path`, with the tables beside it.
 ///
 /// # Errors
-/// A file is absent, is not ours, is cut short, has a value that is none, or comes from another run
-/// than the main file.
+/// A file is absent, is not ours, is cut short, has a value that is none, or comes from another catalogue
+/// than the main file; a table has a name that is none; what the files say is not what was written.
 pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
-    let main = read_file(path)?;
+    let mut main = read_file(path)?;
     let mut tables: Vec<Table> = Vec::new();
-    let mut in_main = main.table;
-    let names = main.tables.ok_or_else(|| {
+    let mut in_main = main.table.take();
+    let names = main.tables.take().ok_or_else(|| {
         CatalogueReadError::content(path, "comments at the top", "no tables named", "the names of the tables")
     })?;
+    // A name is a part of that of a file, and must not lead elsewhere.
+    if let Some(name) = names.iter().find(|name| !is_plain(name)) {
+        let (problem, expected) = (format!("a table {name:?}"), "letters, digits and underscores");
+        return Err(CatalogueReadError::content(path, "comments at the top", problem, expected));
+    }
     for name in &names {
         if in_main.as_ref().is_some_and(|t| t.name == *name) {
             tables.extend(in_main.take());
         } else {
-            tables.push(read_side(&side_path(path, name), name, &main.run)?);
+            tables.push(read_side(&side_of(path, name), name, &main)?);
         }
     }
-    Ok(Catalogue { attributes: main.attributes, tables })
+    let catalogue = Catalogue { attributes: main.attributes, tables };
+    match main.sum {
+        Some(sum) if sum != checksum(&catalogue) => {
+            let (problem, expected) = ("one of its files is damaged", "what was written");
+            Err(CatalogueReadError::content(path, "checksum", problem, expected))
+        }
+        _ => Ok(catalogue),
+    }
+}
+
+/// The file of a table: beside the name that was given, else beside what that leads to.
+fn side_of(path: &Path, name: &str) -> PathBuf {
+    let side = side_path(path, name);
+    match crate::hidden::target_of(path) {
+        Ok(target) if !side.exists() => side_path(&target, name),
+        _ => side,
+    }
 }
 
 /// What one file holds.
 #[derive(Default)]
 struct Content {
+    /// Tells files of other catalogues apart.
     run: String,
+    /// The same as a checksum; `None` in older files.
+    sum: Option<u64>,
     /// `None` before the line that names them.
     tables: Option<Vec<String>>,
     attributes: Vec<(String, Attribute)>,
@@ -43,13 +70,16 @@ struct Content {
     rows: u64,
 }
 
-fn read_side(path: &Path, name: &str, run: &str) -> CatalogueReadResult<Table> {
+fn read_side(path: &Path, name: &str, main: &Content) -> CatalogueReadResult<Table> {
     let side = read_file(path)?;
     let bad = |problem: String, expected: String| {
         Err(CatalogueReadError::content(path, "comments at the top", problem, expected))
     };
-    if side.run != run {
-        return bad(format!("run {}", side.run), format!("run {run} as in the main file"));
+    if (&side.run, side.sum) != (&main.run, main.sum) {
+        return bad(
+            format!("of catalogue {}", side.run),
+            format!("catalogue {} as in the main file", main.run),
+        );
     }
     match side.table {
         Some(table) if table.name == name => Ok(table),
@@ -84,6 +114,10 @@ fn read_rows(mut lines: Lines<'_>, mut content: Content) -> CatalogueReadResult<
     let Some(table) = &mut content.table else {
         return Err(lines.bad("values without a table", "a comment that names the table"));
     };
+    let expected = heads(table);
+    if lines.text != expected {
+        return Err(lines.bad(format!("columns {:?}", lines.text), format!("{expected:?}")));
+    }
     for _ in 0..content.rows {
         if !lines.next()? {
             return Err(lines.bad("the file ends", format!("{} rows", content.rows)));
@@ -126,6 +160,10 @@ fn add_comment(content: &mut Content, comment: &str) -> Option<()> {
     let rest = rest.trim();
     match key {
         "run" => content.run = rest.into(),
+        "checksum" => {
+            content.run = rest.into();
+            content.sum = Some(u64::from_str_radix(rest, 16).ok()?);
+        }
         "tables" => content.tables = Some(rest.split_whitespace().map(String::from).collect()),
         "attribute" => content.attributes.push(attribute(rest)?),
         "table" => content.table = Some(Table { name: rest.into(), columns: vec![] }),

@@ -1,35 +1,36 @@
 //! Catalogue to CSV.
 
+use super::checksum::checksum;
 use super::{MARK, main_table, side_path};
-use crate::catalogue::atomic::{Pending, stage_file};
 use crate::catalogue::units::unit_name;
 use crate::catalogue::{Attribute, Catalogue, Column, Table, Values, WriteResult, check_shape};
+use crate::staging::{Staged, resolve, stage_file};
 use rayon::prelude::*;
 use std::io::{Result, Write};
 use std::path::Path;
 
-/// Writes `catalogue` to `path` and the files beside it.
+/// Writes `catalogue` for `path` and the files beside it: beside what it leads to, if it is a link.
 ///
-/// All files are complete on the disk before the first takes its name, the main one last; the
-/// reader tells a main file from another run's side files.
+/// The main file takes its name last; the reader tells it from another catalogue's side files.
 ///
 /// # Errors
 /// The place cannot be written, or a name does not fit the format.
-pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
+pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     check_shape(path, catalogue)?;
-    let run = fingerprint(catalogue);
+    let target = resolve(path)?;
+    let sum = checksum(catalogue);
     let main = main_table(catalogue);
-    let mut pending: Vec<Pending> = Vec::new();
+    let mut staged = Staged::default();
     for table in catalogue.tables.iter().filter(|t| Some(t.name.as_str()) != main) {
-        let side = |out: &mut dyn Write| write_side(out, run, table);
-        pending.push(stage_file(&side_path(path, &table.name), side)?);
+        let side = |out: &mut dyn Write| write_side(out, sum, table);
+        staged.extend(stage_file(&side_path(&target, &table.name), side)?);
     }
-    pending.push(stage_file(path, |out| write_main(out, run, catalogue))?);
-    pending.into_iter().try_for_each(Pending::commit)
+    staged.extend(stage_file(path, |out| write_main(out, sum, catalogue))?);
+    Ok(staged)
 }
 
-fn write_main(out: &mut dyn Write, run: u64, catalogue: &Catalogue) -> Result<()> {
-    write_mark(out, run)?;
+fn write_main(out: &mut dyn Write, sum: u64, catalogue: &Catalogue) -> Result<()> {
+    write_mark(out, sum)?;
     let names: Vec<_> = catalogue.tables.iter().map(|t| t.name.as_str()).collect();
     writeln!(out, "# tables: {}", names.join(" "))?;
     for (name, value) in &catalogue.attributes {
@@ -41,13 +42,13 @@ fn write_main(out: &mut dyn Write, run: u64, catalogue: &Catalogue) -> Result<()
     }
 }
 
-fn write_side(out: &mut dyn Write, run: u64, table: &Table) -> Result<()> {
-    write_mark(out, run)?;
+fn write_side(out: &mut dyn Write, sum: u64, table: &Table) -> Result<()> {
+    write_mark(out, sum)?;
     write_table(out, table)
 }
 
-fn write_mark(out: &mut dyn Write, run: u64) -> Result<()> {
-    writeln!(out, "{MARK}\n# run: {run:016x}")
+fn write_mark(out: &mut dyn Write, sum: u64) -> Result<()> {
+    writeln!(out, "{MARK}\n# checksum: {sum:016x}")
 }
 
 fn write_table(out: &mut dyn Write, table: &Table) -> Result<()> {
@@ -56,8 +57,7 @@ fn write_table(out: &mut dyn Write, table: &Table) -> Result<()> {
         let (kind, units) = (column.values.type_name(), unit_name(column.dimension));
         writeln!(out, "# column: {} {kind} [{units}] {}", column.name, json(&column.description))?;
     }
-    let heads: Vec<_> = table.columns.iter().map(head).collect();
-    writeln!(out, "{}", heads.join(","))?;
+    writeln!(out, "{}", heads(table))?;
     let starts: Vec<usize> = (0..table.n_rows()).step_by(RUN).collect();
     starts.chunks(4 * rayon::current_num_threads()).try_for_each(|starts| {
         let texts: Vec<Vec<u8>> =
@@ -74,6 +74,11 @@ fn text(table: &Table, first: usize) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     (first..table.n_rows().min(first + RUN)).try_for_each(|row| write_row(&mut text, table, row))?;
     Ok(text)
+}
+
+/// The line above the values.
+pub(super) fn heads(table: &Table) -> String {
+    table.columns.iter().map(head).collect::<Vec<_>>().join(",")
 }
 
 fn head(column: &Column) -> String {
@@ -107,7 +112,8 @@ fn write_value(out: &mut Vec<u8>, values: &Values, row: usize) -> Result<()> {
     }
 }
 
-fn attribute_text(value: &Attribute) -> String {
+/// An attribute as it stands in the main file.
+pub(super) fn attribute_text(value: &Attribute) -> String {
     match value {
         Attribute::Int(v) => format!("int {v}"),
         Attribute::Real(v) => format!("real {v:?}"),
@@ -121,30 +127,4 @@ fn attribute_text(value: &Attribute) -> String {
 
 fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-/// A number that differs between catalogues of different content (FNV-1a).
-fn fingerprint(catalogue: &Catalogue) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |word: u64| hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
-    for (name, value) in &catalogue.attributes {
-        name.bytes().chain(attribute_text(value).bytes()).for_each(|b| add(b.into()));
-    }
-    for column in catalogue.tables.iter().flat_map(|t| &t.columns) {
-        column.name.bytes().for_each(|b| add(b.into()));
-        add_values(&column.values, &mut add);
-    }
-    hash
-}
-
-fn add_values(values: &Values, add: &mut impl FnMut(u64)) {
-    match values {
-        Values::U8(v) => v.iter().for_each(|x| add((*x).into())),
-        Values::U64(v) => v.iter().for_each(|x| add(*x)),
-        Values::I64(v) => v.iter().for_each(|x| add(x.cast_unsigned())),
-        Values::F64(v) => v.iter().for_each(|x| add(x.to_bits())),
-        Values::F32(v) => v.iter().for_each(|x| add(x.to_bits().into())),
-        Values::F64x3(v) => v.iter().flatten().for_each(|x| add(x.to_bits())),
-        Values::U32x3(v) => v.iter().flatten().for_each(|x| add((*x).into())),
-    }
 }

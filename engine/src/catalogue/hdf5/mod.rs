@@ -16,7 +16,7 @@ mod write;
 
 pub(super) use chunks::CHUNK;
 pub use read::read;
-pub use write::write;
+pub use write::stage;
 pub(super) use write::{begin, finish, ready};
 
 /// Name of the attribute that marks a file as ours.

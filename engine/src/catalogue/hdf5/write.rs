@@ -5,11 +5,11 @@ use super::raw_chunk::write_chunk;
 use super::seal::seal;
 use super::swift;
 use super::{MARK, VERSION, reason};
-use crate::catalogue::atomic::stage_path;
 use crate::catalogue::units::{cgs_factor, unit_name};
 use crate::catalogue::{
     Attribute, Catalogue, Column, ReadyRows, Table, Values, WriteError, WriteResult, check_shape,
 };
+use crate::staging::{Staged, stage_path};
 use ::hdf5::plist::file_create::{AttrCreationOrder, LinkCreationOrder};
 use ::hdf5::types::VarLenUnicode;
 use ::hdf5::{Dataset, File, Group, H5Type, Location};
@@ -17,11 +17,11 @@ use ndarray::{ArrayView1, ArrayView2};
 use std::path::Path;
 use std::str::FromStr;
 
-/// Writes `catalogue` to `path`, whole or not at all.
+/// Writes `catalogue`, which is then ready to become `path`.
 ///
 /// # Errors
 /// The place cannot be written, or a name or text does not fit the format; `path` is then as before.
-pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
+pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     check_shape(path, catalogue)?;
     let tables: Vec<_> = catalogue.tables.iter().map(|t| (t, t.n_rows() as u64)).collect();
     let to = Target { path };
@@ -31,7 +31,7 @@ pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
         to.close(file)?;
         finish(path, hidden)
     };
-    stage_path(path, fill)?.commit()
+    Ok(stage_path(path, fill)?.into())
 }
 
 /// Makes the file `hidden`, which becomes `path`, with every dataset at its whole size: that of the

@@ -3,10 +3,10 @@
 use super::agree::{agree_on, same_everywhere};
 use super::rows::{check_runs, share};
 use super::{CataloguePart, PartError, PartTable};
-use crate::catalogue::atomic::{Pending, stage_path};
 use crate::catalogue::shape::check_tables;
 use crate::catalogue::{PartFormat, Table, WriteResult, Writer, writer_for};
 use crate::ranks::joint::{agree, hidden_name};
+use crate::staging::{Pending, Staged, resolve, stage_path};
 use inselberg_comm::{Comm, Rank};
 use std::path::Path;
 
@@ -23,6 +23,16 @@ use std::path::Path;
 /// The place cannot be written, the catalogue does not fit the format, or the parts do not make a whole, on
 /// any rank: then all ranks get an error and `path` is as before. And when a rank is lost.
 pub fn write_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<(), PartError> {
+    let staged = stage_part(path, part, comm)?;
+    agree(comm, staged.commit())
+}
+
+/// Collective: as [`write_part`], but leaves the last step to rank 0, which gets the file: for files that belong
+/// together.
+///
+/// # Errors
+/// As [`write_part`].
+pub fn stage_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<Staged, PartError> {
     let tables: Vec<&Table> = part.tables.iter().map(|t| &t.table).collect();
     let writer = check_tables(path, &part.attributes, &tables).and_then(|()| writer_for(path));
     let writer = agree(comm, writer)?;
@@ -34,26 +44,29 @@ pub fn write_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<(), 
     }
 }
 
-fn on_first(path: &Path, part: &CataloguePart, comm: &Comm, writer: &Writer) -> Result<(), PartError> {
+fn on_first(path: &Path, part: &CataloguePart, comm: &Comm, writer: &Writer) -> Result<Staged, PartError> {
     let whole = part.clone().gather(comm)?;
-    agree(comm, whole.map_or(Ok(()), |catalogue| (writer.write)(path, &catalogue)))
+    let staged = whole.map(|catalogue| (writer.stage)(path, &catalogue)).transpose();
+    Ok(agree(comm, staged)?.unwrap_or_default())
 }
 
-fn in_turn(path: &Path, part: &CataloguePart, comm: &Comm, format: &PartFormat) -> Result<(), PartError> {
+fn in_turn(path: &Path, part: &CataloguePart, comm: &Comm, format: &PartFormat) -> Result<Staged, PartError> {
     let tables: Vec<_> = part.tables.iter().map(|t| (&t.table, t.n_rows)).collect();
     let begin = || stage_path(path, |hidden| (format.begin)(path, hidden, &part.attributes, &tables));
     let is_first = comm.rank() == Rank(0);
     let pending = agree(comm, is_first.then(begin).transpose())?;
-    let hidden = hidden_name(path, pending.as_ref().map(Pending::hidden), comm)?;
+    let target = agree(comm, resolve(path))?;
+    let hidden = hidden_name(&target, pending.as_ref().map(Pending::hidden), comm)?;
     for table in &part.tables {
         write_table(path, &hidden, table, comm, format)?;
     }
-    agree(comm, pending.map_or(Ok(()), |pending| finish(path, pending, format)))
+    let staged = pending.map(|pending| finish(path, pending, format)).transpose();
+    Ok(agree(comm, staged)?.unwrap_or_default())
 }
 
-fn finish(path: &Path, pending: Pending, format: &PartFormat) -> WriteResult<()> {
+fn finish(path: &Path, pending: Pending, format: &PartFormat) -> WriteResult<Staged> {
     (format.finish)(path, pending.hidden())?;
-    pending.synced()?.commit()
+    Ok(pending.synced()?.into())
 }
 
 fn write_table(

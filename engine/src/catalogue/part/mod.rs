@@ -7,7 +7,7 @@ mod agree;
 mod file;
 mod rows;
 
-pub use file::write_part;
+pub use file::{stage_part, write_part};
 
 use super::{Attribute, Catalogue, Table, WriteError};
 use crate::ranks::joint::JointError;

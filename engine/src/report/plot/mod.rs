@@ -16,8 +16,8 @@ mod colour;
 mod layout;
 mod objects;
 
-use crate::catalogue::atomic::{check_writable, write_file};
-use crate::catalogue::{Catalogue, WriteError, WriteResult};
+use crate::catalogue::Catalogue;
+use crate::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};
 use canvas::{Canvas, SCALE};
 use colour::Raster;
 use layout::Layout;
@@ -75,6 +75,14 @@ pub fn check_picture(path: &Path) -> WriteResult<()> {
 /// # Errors
 /// Those of [`check_picture`]; `projection` does not hold `n * n` values; a full disk.
 pub fn plot(path: &Path, data: &PictureData<'_>) -> WriteResult<()> {
+    stage_plot(path, data)?.commit()
+}
+
+/// As [`plot`], but leaves the last step to the caller: for files that belong together.
+///
+/// # Errors
+/// As [`plot`].
+pub fn stage_plot(path: &Path, data: &PictureData<'_>) -> WriteResult<Staged> {
     let format = format_of(path)?;
     if data.projection.len() != data.n * data.n {
         let problem = format!("{} values", data.projection.len());
@@ -88,7 +96,7 @@ pub fn plot(path: &Path, data: &PictureData<'_>) -> WriteResult<()> {
         let place = "drawing".to_string();
         WriteError::Library { path: path.into(), place, problem }
     })?;
-    write_file(path, |out| out.write_all(&bytes))
+    stage_file(path, |out| out.write_all(&bytes))
 }
 
 fn format_of(path: &Path) -> WriteResult<Format> {

@@ -12,7 +12,7 @@ mod record;
 mod text;
 
 use super::super::{FieldInfo, Header, OctBlock, ParticleBlock};
-use crate::hidden;
+use crate::hidden::{self, HiddenFolder};
 use layout::Layout;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -154,6 +154,14 @@ struct Job<'a> {
 /// When the octs are not a tree (an oct twice, a split cell without its oct or an oct in a leaf),
 /// columns differ in length, something has no owner, or the system refuses; an existing output is not replaced.
 pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> WriteResult<PathBuf> {
+    stage(parent, output, split, dialect)?.commit()
+}
+
+/// As [`write`], but leaves the last step to the caller.
+///
+/// # Errors
+/// As [`write`].
+pub fn stage(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> WriteResult<StagedOutput> {
     let number = output.header.number.unwrap_or(1);
     let name = format!("output_{number:05}");
     let target = parent.join(&name);
@@ -166,8 +174,28 @@ pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> 
     let root = beside.path().join(&name);
     let job = Job { output, split, dialect, layout, number, root };
     job.write_all()?;
-    hidden::making(|| fs::rename(&job.root, &target)).map_err(failed(&target))?;
-    Ok(target)
+    let root = job.root;
+    Ok(StagedOutput { _beside: beside, root, target })
+}
+
+/// A complete output in a hidden folder. Dropped without [`StagedOutput::commit`], it disappears.
+#[derive(Debug)]
+#[must_use]
+pub struct StagedOutput {
+    _beside: HiddenFolder,
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl StagedOutput {
+    /// Gives it its name, which comes back.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn commit(self) -> WriteResult<PathBuf> {
+        hidden::making(|| fs::rename(&self.root, &self.target)).map_err(failed(&self.target))?;
+        Ok(self.target)
+    }
 }
 
 impl Job<'_> {
