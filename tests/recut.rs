@@ -3,71 +3,151 @@
 mod common;
 
 use common::compare::assert_same;
-use inselberg::catalogue::{Attribute, Catalogue, Values, WRITERS};
+use common::room::{Room, done};
+use inselberg::catalogue::{Attribute, Catalogue, Values, WRITERS, read};
 use inselberg::crew::Crew;
+use inselberg::grow::{GrowConfig, ParticleSnapshot};
 use inselberg::io::Snapshot;
+use inselberg::io::particles::{N_KINDS, open_particles};
 use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use inselberg::recut::{NewThresholds, RecutError, recut};
+use inselberg::run::{run, run_on_particles};
 use inselberg::synth::{FieldParams, SynthField};
-use inselberg_comm::Comm;
+use inselberg_comm::{Comm, run_ranks};
 use proptest::prelude::*;
+use std::path::Path;
 use std::sync::OnceLock;
 
 const BOTH: [Rules; 2] = [Rules::Paper, Rules::Ramses];
 
-/// A snapshot with a density threshold and the mass that one unit of `--mass-threshold` stands for.
+/// What is segmented, and where.
 struct Input {
-    snapshot: Box<dyn Snapshot>,
+    name: &'static str,
+    source: Source,
+    field: FieldChoice,
     density: f64,
-    /// Under the rules of the paper, and of RAMSES.
+    /// Code mass for each unit of `--mass-threshold`, under the rules of the paper and of RAMSES.
     mass_unit: [f64; 2],
 }
+
+enum Source {
+    Cells(Box<dyn Snapshot>),
+    Particles(Box<ParticleSnapshot>, GrowConfig),
+}
+
+/// Thresholds as the options of a run give them.
+#[derive(Debug, Clone, Copy)]
+struct Options {
+    relevance: f64,
+    saddle: Option<f64>,
+    mass: f64,
+}
+
+const FIRST: Options = Options { relevance: 3.0, saddle: None, mass: 0.0 };
 
 fn inputs() -> &'static [Input] {
     static INPUTS: OnceLock<Vec<Input>> = OnceLock::new();
     INPUTS.get_or_init(|| {
-        let [dark, gas] = ["dm_1rank", "gas_2ranks"].map(|run| common::open(&common::output(run)));
+        let open = |run| common::open(&common::output(run));
         let least = |snapshot: &dyn Snapshot| {
             common::particles(snapshot).values().map(|p| p.mass).fold(f64::INFINITY, f64::min)
         };
-        let (of_dark, of_gas) = ([1.0, least(&*dark)], [1.0, least(&*gas)]);
+        let of = ["dm_1rank", "gas_2ranks"].map(|run| [1.0, least(&*open(run))]);
+        let cells = |name, run, field, density, mass_unit| Input {
+            name,
+            source: Source::Cells(open(run)),
+            field,
+            density,
+            mass_unit,
+        };
         let params = FieldParams { test_cells: 10_000, ..FieldParams::default() };
         let synth = SynthField::new(&params).expect("a field");
+        let rho = FieldChoice::Named("rho".into());
         vec![
-            Input { snapshot: dark, density: 40.0, mass_unit: of_dark },
-            Input { snapshot: gas, density: 2.0, mass_unit: of_gas },
-            Input { snapshot: Box::new(synth), density: 80.0, mass_unit: [1.0; 2] },
+            cells("dark matter", "dm_1rank", FieldChoice::Auto, 40.0, of[0]),
+            cells("gas", "gas_2ranks", FieldChoice::Auto, 2.0, of[1]),
+            Input {
+                name: "synthetic",
+                source: Source::Cells(Box::new(synth)),
+                field: FieldChoice::Auto,
+                density: 80.0,
+                mass_unit: [1.0; 2],
+            },
+            cells("particles", "dm_3ranks", FieldChoice::CicRamses, 40.0, of[0]),
+            cells("all matter", "gas_2ranks", rho, quantile("gas_2ranks", "rho", 0.8), of[1]),
+            Input {
+                name: "a mesh from particles",
+                source: from_particles("dm_1rank"),
+                field: FieldChoice::Auto,
+                density: 40.0,
+                mass_unit: of[0],
+            },
         ]
     })
 }
 
+/// The value of a field that so many of all leaves are below.
+fn quantile(run: &str, field: &str, part: f64) -> f64 {
+    let octs = common::octs(&*common::open(&common::output(run)), &[field]);
+    let mut values: Vec<f64> = common::leaves(&octs).into_values().collect();
+    values.sort_by(f64::total_cmp);
+    values[(values.len() as f64 * part) as usize]
+}
+
+fn from_particles(run: &str) -> Source {
+    let mut kinds = [false; N_KINDS];
+    kinds[1] = true;
+    let mesh =
+        GrowConfig { m_refine: 8, level_min: None, level_max: 10, kinds, side: None, root_level: None };
+    let particles = open_particles(&[common::output(run)]).expect("particles");
+    Source::Particles(Box::new(ParticleSnapshot::new(particles, &mesh).expect("sound")), mesh)
+}
+
 impl Input {
-    fn run(&self, rules: Rules, relevance: f64, saddle: Option<f64>, mass: f64) -> Catalogue {
+    fn run(&self, rules: Rules, options: Options) -> Catalogue {
+        self.run_over(1, rules, options)
+    }
+
+    fn run_over(&self, n_ranks: usize, rules: Rules, options: Options) -> Catalogue {
+        let Options { relevance, saddle, mass } = options;
         let config = PhewConfig {
-            field: FieldChoice::Auto,
+            field: self.field.clone(),
             thresholds: Thresholds { density: self.density, relevance, saddle, mass },
             rules,
             with_cells: false,
             with_particles: false,
         };
-        let outcome =
-            inselberg::run::run(&*self.snapshot, &config, &Comm::solo(), &Crew::default()).expect("a run");
-        outcome.catalogue.gather(&Comm::solo()).expect("alone").expect("rank 0")
+        let work = |comm: &Comm| {
+            let crew = Crew::default();
+            let ran = match &self.source {
+                Source::Cells(snapshot) => run(&**snapshot, &config, comm, &crew),
+                Source::Particles(snapshot, mesh) => run_on_particles(snapshot, mesh, &config, comm, &crew),
+            };
+            ran.map_err(|error| comm.abort(error.to_string()))?.catalogue.gather(comm)
+        };
+        let all = run_ranks(Comm::threads(n_ranks), work).expect("no panic");
+        all.into_iter().next().expect("rank 0").expect("a run").expect("rank 0 has it")
     }
 
-    /// `mass` is in the units of a run's option.
-    fn check(&self, rules: Rules, stored: &Catalogue, relevance: f64, saddle: f64, mass: f64) {
-        let unit = self.mass_unit[usize::from(rules == Rules::Ramses)];
-        let new = NewThresholds { relevance: Some(relevance), saddle: Some(saddle), mass: Some(mass * unit) };
-        let again = recut(stored, &new).expect("a sound catalogue");
-        let direct = self.run(rules, relevance, Some(saddle), mass);
-        assert_same(&again, &direct, &format!("{rules:?} {relevance} {saddle} {mass}"));
+    /// That a catalogue of `stored` options, cut again, is that of a run.
+    fn check(&self, rules: Rules, stored: (&Catalogue, Options), new: NewThresholds, n_ranks: usize) {
+        let again = recut(stored.0, &new).expect("a sound catalogue");
+        let options = Options {
+            relevance: new.relevance.unwrap_or(stored.1.relevance),
+            saddle: new.saddle.or(stored.1.saddle),
+            mass: new.mass.unwrap_or(stored.1.mass),
+        };
+        let direct = self.run_over(n_ranks, rules, options);
+        assert_same(&again, &direct, &format!("{}, {rules:?}, {:?} to {options:?}", self.name, stored.1));
     }
 
-    /// A mass that some haloes have and others do not, in the units of a run's option.
-    fn middle_mass(&self, rules: Rules, stored: &Catalogue) -> f64 {
+    /// A mass that some haloes have and others do not, as an option gives it: at `part` of all.
+    fn mass(&self, rules: Rules, stored: &Catalogue, part: f64) -> f64 {
         let Values::F64(mass) = &column(stored, "haloes", "mass").values else { panic!("reals") };
-        mass[mass.len() / 2] / self.mass_unit[usize::from(rules == Rules::Ramses)]
+        let mut mass = mass.clone();
+        mass.sort_by(f64::total_cmp);
+        let unit = self.mass_unit[usize::from(rules == Rules::Ramses)];
+        mass.get((mass.len() as f64 * part) as usize).map_or(1.0, |mass| mass / unit)
     }
 }
 
@@ -80,7 +160,7 @@ fn round_trips(catalogue: &Catalogue) -> Vec<Catalogue> {
     let folder = tempfile::tempdir().expect("a folder");
     let through = |w: &inselberg::catalogue::Writer| {
         let path = folder.path().join(format!("c.{}", w.extensions[0]));
-        (w.write)(&path, catalogue).expect("written");
+        w.write(&path, catalogue).expect("written");
         (w.read)(&path).expect("read")
     };
     WRITERS.iter().map(through).collect()
@@ -90,48 +170,136 @@ fn round_trips(catalogue: &Catalogue) -> Vec<Catalogue> {
 fn new_thresholds_give_what_a_run_with_them_gives() {
     for input in inputs() {
         for rules in BOTH {
-            let first = input.run(rules, 3.0, None, 0.0);
-            let mass = input.middle_mass(rules, &first);
+            let first = input.run(rules, FIRST);
+            let mass = input.mass(rules, &first, 0.5);
             for stored in round_trips(&first) {
                 assert_same(&stored, &first, "round trip");
                 assert_same(&recut(&stored, &NewThresholds::default()).expect("sound"), &first, "its own");
-                for relevance in [0.0, 1.0, 1.2, 3.0, 1e300] {
+                let check = |relevance, saddle, mass| {
+                    let new =
+                        NewThresholds { relevance: Some(relevance), saddle: Some(saddle), mass: Some(mass) };
+                    input.check(rules, (&stored, FIRST), new, 1);
+                };
+                for relevance in [0.0, 1.2, 1e300] {
                     for saddle in [input.density, 3.0 * input.density, 1e300] {
-                        input.check(rules, &stored, relevance, saddle, 0.0);
+                        check(relevance, saddle, 0.0);
                     }
                 }
-                input.check(rules, &stored, 1.5, 200.0, mass);
+                check(1.5, 5.0 * input.density, mass);
             }
         }
     }
 }
 
 #[test]
+fn a_mass_threshold_counts_what_the_option_of_a_run_counts() {
+    let input = &inputs()[0];
+    let first = input.run(Rules::Ramses, FIRST);
+    let new = NewThresholds { mass: Some(60.0), ..NewThresholds::default() };
+    let n_haloes = |c: &Catalogue| c.table("haloes").expect("haloes").n_rows();
+    let fewer = n_haloes(&recut(&first, &new).expect("sound"));
+    assert!(0 < fewer && fewer < n_haloes(&first), "{fewer} of {}", n_haloes(&first));
+    input.check(Rules::Ramses, (&first, FIRST), new, 1);
+}
+
+#[test]
+fn an_older_catalogue_that_cannot_tell_the_lightest_particle_takes_no_new_mass() {
+    let older = |rules| {
+        let mut older = dark(rules).clone();
+        older.attributes.retain(|(name, _)| name != "mass_threshold_unit");
+        older
+    };
+    let with = |mass| NewThresholds { mass, relevance: Some(2.0), ..NewThresholds::default() };
+    let ramses = older(Rules::Ramses);
+    assert_ne!(ramses.attributes, dark(Rules::Ramses).attributes);
+    refused(&ramses, with(Some(30.0)), "lightest particle");
+    for mass in [None, Some(0.0)] {
+        let mut whole = recut(dark(Rules::Ramses), &with(mass)).expect("sound");
+        whole.attributes.retain(|(name, _)| name != "mass_threshold_unit");
+        assert_same(&recut(&ramses, &with(mass)).expect("sound"), &whole, "an older one");
+    }
+    assert!(recut(&older(Rules::Paper), &with(Some(0.01))).is_ok());
+}
+
+#[test]
 fn cutting_twice_is_cutting_once() {
     let input = &inputs()[0];
-    let first = input.run(Rules::Paper, 3.0, Some(200.0), 0.0);
-    let other = NewThresholds { relevance: Some(1.1), saddle: Some(77.0), mass: Some(0.01) };
-    let there = recut(&first, &other).expect("sound");
-    let back = NewThresholds { relevance: Some(3.0), saddle: Some(200.0), mass: Some(0.0) };
-    assert_same(&recut(&there, &back).expect("sound"), &first, "there and back");
+    for rules in BOTH {
+        let first = input.run(rules, Options { saddle: Some(200.0), ..FIRST });
+        let other = NewThresholds { relevance: Some(1.1), saddle: Some(77.0), mass: Some(0.01) };
+        let there = recut(&first, &other).expect("sound");
+        let back = NewThresholds { relevance: Some(3.0), saddle: Some(200.0), mass: Some(0.0) };
+        assert_same(&recut(&there, &back).expect("sound"), &first, "there and back");
+    }
+}
+
+/// Thresholds in units of the density threshold, and a mass as a share of all haloes.
+fn any_thresholds() -> impl Strategy<Value = (f64, Option<f64>, Option<f64>)> {
+    let relevance = prop_oneof![Just(0.0), Just(1.0), 1.0..8.0f64, Just(1e300)];
+    let saddle = prop_oneof![Just(1.0), (0.0..3.0f64).prop_map(|x| 10f64.powf(x))];
+    (relevance, prop::option::of(saddle), prop::option::of(0.0..1.0f64))
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn any_thresholds_give_what_a_run_with_them_gives(
-        which in 0..3usize, ramses: bool, relevance in 1.0..8.0f64, saddle in 0.0..3.0f64, heavy: bool,
+        which in 0..6usize,
+        ramses: bool,
+        n_ranks in 1..4usize,
+        (relevance, saddle, mass) in any_thresholds(),
+        (new_relevance, new_saddle, new_mass) in any_thresholds(),
+        keeps_relevance: bool,
     ) {
         let (input, rules) = (&inputs()[which], BOTH[usize::from(ramses)]);
-        let stored = input.run(rules, 2.0, Some(4.0 * input.density), 0.0);
-        let mass = if heavy { input.middle_mass(rules, &stored) } else { 0.0 };
-        input.check(rules, &stored, relevance, input.density * 10f64.powf(saddle), mass);
+        let of_all = input.run(rules, FIRST);
+        let mass_at = |part: Option<f64>| part.map(|part| input.mass(rules, &of_all, part));
+        let saddle_at = |saddle: Option<f64>| saddle.map(|saddle| saddle * input.density);
+        let options = Options { relevance, saddle: saddle_at(saddle), mass: mass_at(mass).unwrap_or(0.0) };
+        let new = NewThresholds {
+            relevance: (!keeps_relevance).then_some(new_relevance),
+            saddle: saddle_at(new_saddle),
+            mass: mass_at(new_mass),
+        };
+        for stored in round_trips(&input.run_over(n_ranks, rules, options)) {
+            input.check(rules, (&stored, options), new, 4 - n_ranks);
+        }
+    }
+}
+
+/// Of the program: a catalogue of a run, and one that was cut again, of the same thresholds.
+#[test]
+fn the_program_cuts_again_as_it_runs() {
+    let room = Room::new();
+    let input = common::output("dm_3ranks").to_string_lossy().into_owned();
+    let threshold = ["--density-threshold", "40", "--relevance-threshold"];
+    let kinds: [&[&str]; 4] = [
+        &["--compat", "ramses"],
+        &["--compat", "ramses", "--mesh-from-particles", "--level-max", "9"],
+        &["--mesh-from-particles", "--ranks", "3"],
+        &["--compat", "ramses", "--field", "cic-ramses", "--ranks", "2"],
+    ];
+    for (writer, kind) in WRITERS.iter().flat_map(|writer| kinds.map(|kind| (writer, kind))) {
+        let [stored, again, direct] =
+            ["a", "b", "c"].map(|name| room.path(&format!("{name}.{}", writer.extensions[0])));
+        // Masses of particles, or a share of the box.
+        let mass = if kind.contains(&"ramses") { "60" } else { "0.02" };
+        let new = ["--saddle-threshold", "90", "--mass-threshold", mass];
+        done(&[&["phew", &input, "-o", &stored], &threshold[..], &["3"], kind].concat());
+        done(&[&["recut", &stored, "-o", &again, "--relevance-threshold", "1.5"], &new[..]].concat());
+        done(&[&["phew", &input, "-o", &direct], &threshold[..], &["1.5"], kind, &new].concat());
+        let [stored, again, direct] =
+            [stored, again, direct].map(|path| read(Path::new(&path)).expect("one"));
+        assert_same(&again, &direct, &format!("{kind:?}"));
+        let n = [&stored, &again].map(|c| c.table("haloes").expect("haloes").n_rows());
+        assert!(0 < n[1] && n[1] < n[0], "{kind:?}: {n:?} haloes");
     }
 }
 
 fn dark(rules: Rules) -> &'static Catalogue {
     static STORED: OnceLock<[Catalogue; 2]> = OnceLock::new();
-    let stored = STORED.get_or_init(|| BOTH.map(|rules| inputs()[0].run(rules, 3.0, Some(200.0), 0.0)));
+    let stored = STORED
+        .get_or_init(|| BOTH.map(|rules| inputs()[0].run(rules, Options { saddle: Some(200.0), ..FIRST })));
     &stored[usize::from(rules == Rules::Ramses)]
 }
 

@@ -18,6 +18,12 @@ pub enum RecutError {
     /// It lacks an attribute.
     #[error("the catalogue has no sound attribute `{0}`; expected one written by `inselberg phew`")]
     NoAttribute(&'static str),
+    /// It follows RAMSES, whose mass threshold counts lightest particles, and does not tell their mass.
+    #[error(
+        "the catalogue follows RAMSES and does not tell the mass of the lightest particle; expected no new mass \
+         threshold, or a catalogue that this version of `inselberg phew` wrote"
+    )]
+    NoMassUnit,
     /// A row that is not there is referred to.
     #[error("column `{column}` of `tree` names row {row}; expected at most {n_rows}")]
     BadRow {
@@ -58,7 +64,8 @@ pub struct NewThresholds {
     pub relevance: Option<f64>,
     /// Clumps that meet above it are merged into one halo; in mean densities where the mesh was made from particles.
     pub saddle: Option<f64>,
-    /// Clumps of haloes up to this mass (code units) are not listed.
+    /// Clumps of haloes up to this mass are not listed: in code units under the paper's rules, in masses of the
+    /// lightest particle under RAMSES's.
     pub mass: Option<f64>,
 }
 
@@ -71,7 +78,11 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     let header = RecutHeader::of(stored)?;
     let relevance = thresholds.relevance.unwrap_or(header.relevance_threshold);
     let saddle = thresholds.saddle.map(|saddle| saddle * header.unit).or(header.saddle_threshold);
-    let mass = thresholds.mass.unwrap_or(header.mass_threshold);
+    let mass = match thresholds.mass {
+        None => header.mass_threshold,
+        Some(0.0) => 0.0,
+        Some(mass) => mass * header.mass_unit.ok_or(RecutError::NoMassUnit)?,
+    };
     if let Some(saddle) = saddle.filter(|s| *s < header.density_threshold) {
         let density = header.density_threshold / header.unit;
         return Err(RecutError::SaddleBelowDensity { saddle: saddle / header.unit, density });

@@ -55,7 +55,9 @@ pub fn run(
         return Err(RunError::NoParticles);
     }
     let source = choose_source(snapshot, config)?;
-    let thresholds = mass_in_code_units(snapshot, config, comm)?;
+    let mass_unit = mass_unit(snapshot, config.rules, comm)?;
+    let mut thresholds = config.thresholds;
+    thresholds.mass *= mass_unit;
     let columns = Columns::of(snapshot, source);
     let part = load(snapshot, source, thresholds.density, &columns.names(), comm, crew)?;
     let n_leaves = part.n_own_leaves() as u64;
@@ -65,6 +67,7 @@ pub fn run(
         field: source.name(),
         columns,
         thresholds,
+        mass_unit,
         n_leaves: comm.all_reduce_counts(&[n_leaves], Reduce::Sum)?[0],
         densest: comm.all_max(&[densest])?[0],
         mesh: Vec::new(),
@@ -87,7 +90,9 @@ pub fn run_on_particles(
     crew: &Crew,
 ) -> Result<Outcome, RunError> {
     let grown = grow(snapshot.input(), mesh, config.thresholds.density, comm, crew)?;
-    let mut thresholds = mass_in_code_units(snapshot, config, comm)?;
+    let mass_unit = mass_unit(snapshot, config.rules, comm)?;
+    let mut thresholds = config.thresholds;
+    thresholds.mass *= mass_unit;
     thresholds.density *= grown.mean_density;
     thresholds.saddle = thresholds.saddle.map(|saddle| saddle * grown.mean_density);
     let input = Input {
@@ -95,6 +100,7 @@ pub fn run_on_particles(
         field: "cic",
         columns: Columns { moving: false, weighed: false },
         thresholds,
+        mass_unit,
         n_leaves: grown.n_leaves,
         densest: grown.densest,
         mesh: vec![
@@ -114,6 +120,8 @@ struct Input<'a> {
     columns: Columns,
     /// In code units.
     thresholds: Thresholds,
+    /// Code mass for each unit in which the mass threshold was given.
+    mass_unit: f64,
     /// Of all ranks.
     n_leaves: u64,
     densest: f64,
@@ -170,6 +178,7 @@ fn run_on(
         has_units: snapshot.has_units(),
         field: input.field,
         thresholds: &thresholds,
+        mass_unit: input.mass_unit,
         rules: config.rules,
         totals: &totals,
         run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
@@ -235,26 +244,21 @@ impl Columns {
     }
 }
 
-/// RAMSES gives the mass threshold in masses of the lightest particle. Collective.
-fn mass_in_code_units(
-    snapshot: &dyn Snapshot,
-    config: &PhewConfig,
-    comm: &Comm,
-) -> Result<Thresholds, RunError> {
-    let mut thresholds = config.thresholds;
-    if config.rules == Rules::Ramses && thresholds.mass > 0.0 && snapshot.has_particles() {
-        comm.at("reading");
-        let mut least = f64::INFINITY;
-        for piece in (comm.rank().at()..snapshot.header().n_pieces).step_by(comm.n_ranks()) {
-            snapshot.particles(piece, &mut |block| {
-                least = block.mass.iter().filter(|m| **m > 0.0).fold(least, |a, &m| a.min(m));
-                Ok(())
-            })?;
-        }
-        let least = -comm.all_max(&[-least])?[0];
-        thresholds.mass *= if least.is_finite() { least } else { 1.0 };
+/// Collective: the code mass for each unit in which the mass threshold is given. RAMSES counts lightest particles.
+fn mass_unit(snapshot: &dyn Snapshot, rules: Rules, comm: &Comm) -> Result<f64, RunError> {
+    if rules == Rules::Paper || !snapshot.has_particles() {
+        return Ok(1.0);
     }
-    Ok(thresholds)
+    comm.at("reading");
+    let mut least = f64::INFINITY;
+    for piece in (comm.rank().at()..snapshot.header().n_pieces).step_by(comm.n_ranks()) {
+        snapshot.particles(piece, &mut |block| {
+            least = block.mass.iter().filter(|m| **m > 0.0).fold(least, |a, &m| a.min(m));
+            Ok(())
+        })?;
+    }
+    let least = -comm.all_max(&[-least])?[0];
+    Ok(if least.is_finite() { least } else { 1.0 })
 }
 
 /// Collective: clumps, haloes and the tree.

@@ -307,6 +307,7 @@ const WORK: &[Opt] = &[
         example: "0",
         commands: &[Recut],
         help: "The new mass threshold (code units); the catalogue's own if not given",
+        doc: "With --compat ramses in masses of the lightest particle, as it was given then.",
         ..ROW
     },
     Opt {

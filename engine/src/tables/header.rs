@@ -10,6 +10,10 @@ use inselberg_kernels::props::combine::SizedBox;
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
 
+/// The attribute with the code mass for each unit in which a mass threshold is given. Absent: 1 under the
+/// paper's rules, unknown under RAMSES's.
+const MASS_UNIT: &str = "mass_threshold_unit";
+
 /// What a catalogue says of how it came about.
 pub struct Provenance<'a> {
     /// The input.
@@ -20,6 +24,8 @@ pub struct Provenance<'a> {
     pub field: &'a str,
     /// The thresholds.
     pub thresholds: &'a Thresholds,
+    /// Code mass for each unit in which the mass threshold was given.
+    pub mass_unit: f64,
     /// Paper or RAMSES.
     pub rules: Rules,
     /// Totals by name: `n_test_cells`, ...
@@ -38,6 +44,9 @@ pub fn attributes(of: &Provenance) -> Vec<(String, Attribute)> {
     list.text("field", of.field);
     list.text("compat", if of.rules == Rules::Ramses { "ramses" } else { "paper" });
     list.thresholds(of.thresholds);
+    if of.rules == Rules::Ramses {
+        list.real(MASS_UNIT, of.mass_unit);
+    }
     for (name, total) in of.totals {
         list.int(name, *total as i64);
     }
@@ -128,6 +137,8 @@ pub struct RecutHeader {
     pub saddle_threshold: Option<f64>,
     /// Its mass threshold.
     pub mass_threshold: f64,
+    /// Code mass for each unit in which a new mass threshold is given; `None` where an old catalogue does not tell.
+    pub mass_unit: Option<f64>,
     /// Whose rules it follows.
     pub rules: Rules,
 }
@@ -141,6 +152,14 @@ impl RecutHeader {
         let real = |name: &'static str| match catalogue.attribute(name) {
             Some(Attribute::Real(v)) if v.is_finite() => Ok(*v),
             _ => Err(RecutError::NoAttribute(name)),
+        };
+        // What only some catalogues have is above 0 where it is there.
+        let positive = |name: &'static str| match catalogue.attribute(name) {
+            None => Ok(None),
+            Some(_) => match real(name)? {
+                value if value > 0.0 => Ok(Some(value)),
+                _ => Err(RecutError::NoAttribute(name)),
+            },
         };
         let three = |name: &'static str| match catalogue.attribute(name) {
             Some(Attribute::Reals(v)) => {
@@ -167,10 +186,11 @@ impl RecutHeader {
         Ok(Self {
             space,
             density_threshold: real("density_threshold")?,
-            unit: real("mean_density").ok().filter(|mean| *mean > 0.0).unwrap_or(1.0),
+            unit: positive("mean_density")?.unwrap_or(1.0),
             relevance_threshold: real("relevance_threshold")?,
             saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
             mass_threshold: real("mass_threshold")?,
+            mass_unit: positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),
             rules,
         })
     }
