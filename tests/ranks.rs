@@ -10,6 +10,7 @@ use inselberg::catalogue::Catalogue;
 use inselberg::crew::Crew;
 use inselberg::io::Snapshot;
 use inselberg::phew::Rules;
+use inselberg::project::project;
 use inselberg::run::run;
 use inselberg::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
@@ -149,6 +150,32 @@ fn more_ranks_than_peaks_and_ranks_without_cells() {
     check(&three, PLAIN, Rules::Paper, &[2, 5, 16]);
     check(&uniform(|_| 0.0), PLAIN, Rules::Paper, &[2, 5]);
     check(&uniform(|_| 3.0), PLAIN, Rules::Paper, &[2, 5, 8]);
+}
+
+/// Sums of reals along these columns depend on their order, even in single precision: the great value lies half-way
+/// between two, and what is added to it is half of its last digit.
+#[test]
+fn a_projection_is_the_same_on_any_number_of_ranks() {
+    let great = 2f64.powi(53) * (1.0 + 2f64.powi(-24));
+    let mut random = Random(7);
+    let mut field = Field::uniform(Domain::CUBE, 3);
+    field.zoom((3, [2, 5, 1]), 2, true, &mut random);
+    field.leaves.iter_mut().for_each(|leaf: &mut Leaf| leaf.rho = [1.0, great][random.below(2)]);
+    let octs = Boxed::new(&field, 3, &mut random);
+    let config = config(&octs, Case { field: "density", thresholds: [2.0, 1.5, 4.0] }, Rules::Paper);
+    for level in [1, 3, 5] {
+        let on = |n_ranks| {
+            let work = |comm: &Comm| {
+                let outcome = run(&octs, &config, comm, &Crew::default()).expect("a run");
+                project(&outcome.part, level, comm).expect("no failure")
+            };
+            let all = run_ranks(Comm::threads(n_ranks), work).expect("no panic");
+            let whole = all.into_iter().next().flatten().expect("rank 0 has it");
+            whole.values.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+        };
+        let one = on(1);
+        assert!([2, 3, 5, 8].into_iter().all(|n| on(n) == one), "level {level}");
+    }
 }
 
 /// The paper needs 35 to 45 sweeps from labels to haloes.

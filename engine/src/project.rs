@@ -2,9 +2,10 @@
 
 use crate::amr::AmrField;
 use crate::domains::Part;
-use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::geom::cell_side;
 use inselberg_kernels::mesh::local;
+use inselberg_kernels::sum::{FixedSum, Quantum};
 
 /// A projected density on square pixels, the lowest row first.
 #[derive(Debug, Clone)]
@@ -20,36 +21,59 @@ pub struct Projection {
 }
 
 /// Collective: projects the leaves of all ranks along z, on rank 0; `None` on the others. `level` is that of
-/// a pixel: 2^level pixels a level-0 cell. Each rank sends its pixels to rank 0.
+/// a pixel: 2^level pixels a level-0 cell. Each rank sends its pixels to rank 0. The same bits for any number of ranks.
 ///
 /// # Errors
 /// When a rank fails.
 pub fn project(part: &Part, level: u8, comm: &Comm) -> Result<Option<Projection>, CommError> {
     let field = &part.field;
-    let came = comm.exchange(vec![(Rank(0), sums(part, level))])?;
-    let mut parts = came.into_iter().map(|(_, sums)| sums);
+    let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
+    let mut greatest = 0.0f64;
+    for_each_leaf(part, |_, _, rho| greatest = greatest.max(rho.abs()));
+    // A leaf adds at most its density to a pixel, once.
+    let quantum = Quantum::for_terms(comm.all_max(&[greatest])?[0], n_leaves);
+    let all = brought_together(sums(part, level, quantum), quantum, comm)?;
+    Ok(all.map(|all| finish(field, level, all)))
+}
+
+/// Collective: the sums over all ranks, pixel by pixel, on rank 0; `None` on the others.
+///
+/// # Errors
+/// When a rank fails.
+pub(crate) fn brought_together(
+    own: Vec<FixedSum>,
+    quantum: Quantum,
+    comm: &Comm,
+) -> Result<Option<Vec<f64>>, CommError> {
+    let mut parts = comm.exchange(vec![(Rank(0), own)])?.into_iter().map(|(_, sums)| sums);
     let Some(mut all) = parts.next() else { return Ok(None) };
     for part in parts {
         all.iter_mut().zip(part).for_each(|(a, b)| *a += b);
     }
-    Ok(Some(finish(field, level, all)))
+    Ok(Some(all.into_iter().map(|sum| quantum.value(sum)).collect()))
 }
 
 /// Columns through the box, pixel by pixel.
-fn sums(part: &Part, level: u8) -> Vec<f64> {
-    let (mesh, n) = (&part.field.mesh, pixels(&part.field, level));
-    let mut sums = vec![0.0f64; n * n];
+fn sums(part: &Part, level: u8, quantum: Quantum) -> Vec<FixedSum> {
+    let n = pixels(&part.field, level);
+    let mut image = Image { sums: vec![FixedSum::default(); n * n], n, level, quantum };
+    for_each_leaf(part, |cell_level, position, rho| image.add(cell_level, position, rho));
+    image.sums
+}
+
+/// Level, position and density of each own leaf.
+fn for_each_leaf(part: &Part, mut with: impl FnMut(u8, [u32; 3], f64)) {
+    let mesh = &part.field.mesh;
     for (s, super_brick) in mesh.supers().iter().enumerate() {
-        let cell_level = mesh.level_of_super(s);
+        let level = mesh.level_of_super(s);
         for b in mesh.bricks_of(super_brick) {
             let brick = &mesh.bricks()[b];
             for bit in local::bits(brick.leaf & part.own[b]) {
-                let rho = brick.cell(bit).map_or(0.0, |cell| part.field.rho[cell.at()]);
-                add(&mut sums, n, level, cell_level, local::position_of(brick.position, bit), rho);
+                let cell = brick.cell(bit).expect("a leaf is a cell");
+                with(level, local::position_of(brick.position, bit), part.field.rho[cell.at()]);
             }
         }
     }
-    sums
 }
 
 fn pixels(field: &AmrField, level: u8) -> usize {
@@ -63,19 +87,34 @@ fn finish(field: &AmrField, level: u8, sums: Vec<f64>) -> Projection {
     Projection { n, values: sums.into_iter().map(|v| (v / depth) as f32).collect(), side, corner: [0.0; 2] }
 }
 
-fn add(sums: &mut [f64], n: usize, level: u8, cell_level: u8, position: [u32; 3], rho: f64) {
-    let column = rho * cell_side(cell_level);
-    if cell_level >= level {
-        let down = cell_level - level;
-        let part = cell_side(down) * cell_side(down);
-        sums[(position[1] >> down) as usize * n + (position[0] >> down) as usize] += column * part;
-        return;
-    }
-    let up = level - cell_level;
-    let (x, y) = ((position[0] as usize) << up, (position[1] as usize) << up);
-    for row in y..y + (1 << up) {
-        for pixel in &mut sums[row * n + x..row * n + x + (1 << up)] {
-            *pixel += column;
+/// Sums by pixel.
+struct Image {
+    sums: Vec<FixedSum>,
+    /// Pixels a side.
+    n: usize,
+    /// The level of a pixel.
+    level: u8,
+    quantum: Quantum,
+}
+
+impl Image {
+    fn add(&mut self, cell_level: u8, position: [u32; 3], rho: f64) {
+        let Self { sums, n, level, quantum } = self;
+        let column = rho * cell_side(cell_level);
+        if cell_level >= *level {
+            let down = cell_level - *level;
+            let part = cell_side(down) * cell_side(down);
+            sums[(position[1] >> down) as usize * *n + (position[0] >> down) as usize] +=
+                quantum.of(column * part);
+            return;
+        }
+        let up = *level - cell_level;
+        let (x, y) = ((position[0] as usize) << up, (position[1] as usize) << up);
+        let column = quantum.of(column);
+        for row in y..y + (1 << up) {
+            for pixel in &mut sums[row * *n + x..row * *n + x + (1 << up)] {
+                *pixel += column;
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The projected mass, for pictures.
 
 use crate::fof::Particles;
-use crate::project::Projection;
-use inselberg_comm::{Comm, CommError, Rank};
+use crate::project::{Projection, brought_together};
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::sum::{FixedSum, Quantum};
 
 /// Pixels a side: some particles in each where they are spread evenly, and few enough to be seen.
 fn pixels(n_particles: u64) -> usize {
@@ -22,12 +23,10 @@ pub fn project(
         Some(sides) => ([0.0; 2], sides[0].max(sides[1])),
         None => square_around(particles, comm)?,
     };
-    let came = comm.exchange(vec![(Rank(0), sums(particles, n, sides, corner, side))])?;
-    let mut parts = came.into_iter().map(|(_, sums)| sums);
-    let Some(mut all) = parts.next() else { return Ok(None) };
-    for part in parts {
-        all.iter_mut().zip(part).for_each(|(a, b)| *a += b);
-    }
+    let heaviest = (0..particles.len()).map(|i| particles.mass.of(i).abs()).fold(0.0, f64::max);
+    let quantum = Quantum::for_terms(comm.all_max(&[heaviest])?[0], n_particles);
+    let own = sums(particles, quantum, n, sides, corner, side);
+    let Some(all) = brought_together(own, quantum, comm)? else { return Ok(None) };
     let area = (side / n as f64).powi(2);
     let values = all.into_iter().map(|sum| (sum / area) as f32).collect();
     Ok(Some(Projection { n, values, side, corner }))
@@ -49,8 +48,15 @@ fn square_around(particles: &Particles, comm: &Comm) -> Result<([f64; 2], f64), 
     Ok(([middle(0) - side / 2.0, middle(1) - side / 2.0], side))
 }
 
-fn sums(particles: &Particles, n: usize, sides: Option<[f64; 3]>, corner: [f64; 2], side: f64) -> Vec<f64> {
-    let mut sums = vec![0.0; n * n];
+fn sums(
+    particles: &Particles,
+    quantum: Quantum,
+    n: usize,
+    sides: Option<[f64; 3]>,
+    corner: [f64; 2],
+    side: f64,
+) -> Vec<FixedSum> {
+    let mut sums = vec![FixedSum::default(); n * n];
     for i in 0..particles.len() {
         let [x, y, _] = particles.position.of(i);
         let mut place = [x, y];
@@ -58,7 +64,7 @@ fn sums(particles: &Particles, n: usize, sides: Option<[f64; 3]>, corner: [f64; 
             place = [place[0].rem_euclid(sides[0]), place[1].rem_euclid(sides[1])];
         }
         let pixel = |axis: usize| (((place[axis] - corner[axis]) / side * n as f64) as usize).min(n - 1);
-        sums[pixel(1) * n + pixel(0)] += particles.mass.of(i);
+        sums[pixel(1) * n + pixel(0)] += quantum.of(particles.mass.of(i));
     }
     sums
 }
