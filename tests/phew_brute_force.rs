@@ -6,7 +6,7 @@ mod verify;
 use inselberg_kernels::geom::Domain;
 use proptest::prelude::*;
 use verify::brute::Leaf;
-use verify::expect::check_field;
+use verify::expect::{check_field, check_hierarchies, segmented};
 use verify::meshes::{Field, any_field, child, place, threshold_for};
 use verify::random::Random;
 
@@ -30,7 +30,7 @@ fn check(field: &Field, threshold: f64) {
 fn cuts_for(field: &Field, random: &mut Random) -> Vec<(f64, Option<f64>)> {
     let mut rho = || field.leaves[random.below(field.leaves.len())].rho;
     let ratio = (rho() / rho()).max(1.0);
-    let between = 0.5 * (rho() + rho());
+    let between = rho().midpoint(rho());
     vec![(ratio, Some(between)), (1.0, Some(between)), (2.0 * ratio, None), CUTS[2], CUTS[1]]
 }
 
@@ -43,6 +43,58 @@ proptest! {
         let threshold = threshold_for(&field, &mut random);
         let cuts = cuts_for(&field, &mut random);
         check_field(&field, threshold, &cuts);
+    }
+
+    #[test]
+    fn densities_far_apart_agree(field in any_field(), seed in any::<u64>()) {
+        let (mut field, mut random) = (field, Random(seed));
+        field.fill_far_apart(&mut random);
+        let threshold = threshold_for(&field, &mut random);
+        let cuts = cuts_for(&field, &mut random);
+        check_hierarchies(&field, threshold, &cuts);
+    }
+}
+
+/// On whole bricks, where contacts are sieved with wide compares.
+#[test]
+fn densities_far_apart_agree_on_whole_bricks() {
+    for seed in 0..40 {
+        let mut random = Random(seed);
+        let mut field = Field::uniform_at(Domain::CUBE, 3);
+        if seed % 2 == 0 {
+            field.split((3, [4; 3]), true);
+        }
+        field.fill_far_apart(&mut random);
+        let threshold = threshold_for(&field, &mut random);
+        check_hierarchies(&field, threshold, &cuts_for(&field, &mut random));
+    }
+}
+
+/// The sum of two densities would be infinite, their mean is not; and peaks are where they are, not nowhere.
+#[test]
+fn densities_beside_the_greatest_number() {
+    for seed in 0..10 {
+        let mut random = Random(seed);
+        let mut field = Field::uniform_at(Domain::CUBE, 3);
+        field.leaves.iter_mut().for_each(|leaf| leaf.rho = f64::MAX * (1.0 - 0.4 * random.real()));
+        check_field(&field, 0.0, &cuts_for(&field, &mut random));
+        let peaks = segmented(&field.leaves_as_amr(), 0.0).peaks;
+        assert!(peaks.refined.iter().flatten().all(|x| x.is_finite()), "positions {:?}", peaks.refined);
+    }
+}
+
+/// Positions do not hang on the unit of density.
+#[test]
+fn refined_positions_are_the_same_in_any_unit() {
+    let mut random = Random(1);
+    let mut field = Field::uniform_at(Domain::CUBE, 3);
+    field.leaves.iter_mut().for_each(|leaf| leaf.rho = 1.0 + random.real());
+    let refined = |unit: i32| {
+        let field = field.clone().with(|leaf| leaf.rho * 2.0_f64.powi(unit));
+        segmented(&field.leaves_as_amr(), 0.0).peaks.refined
+    };
+    for unit in [-1000, -500, 500, 1000] {
+        assert_eq!(refined(unit), refined(0), "densities times 2^{unit}");
     }
 }
 

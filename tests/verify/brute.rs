@@ -112,7 +112,7 @@ fn all_saddles(cells: &[Leaf], neighbours: &[Vec<usize>], patch: &[usize]) -> Ve
     let mut best: BTreeMap<[usize; 2], Saddle> = BTreeMap::new();
     for a in 0..cells.len() {
         for &b in neighbours[a].iter().filter(|&&b| patch[a] < patch[b]) {
-            let density = 0.5 * (cells[a].rho + cells[b].rho);
+            let density = cells[a].rho.midpoint(cells[b].rho);
             let contact = Saddle { density, peaks: [patch[a], patch[b]], cells: [a, b] };
             let kept = best.entry(contact.peaks).or_insert(contact);
             if contact.order(kept).is_lt() {

@@ -38,26 +38,34 @@ pub fn graph_of(brute: &Brute) -> Graph {
     Graph { rho: brute.peak_densities(), saddles }
 }
 
+/// Thresholds of relevance and saddle.
+type Cuts<'a> = &'a [(f64, Option<f64>)];
+
 /// Holds the pipeline against the brute force in everything, at every one of `cuts`.
-pub fn check_field(field: &Field, threshold: f64, cuts: &[(f64, Option<f64>)]) {
+pub fn check_field(field: &Field, threshold: f64, cuts: Cuts) {
+    check_with(field, threshold, cuts, check_structures);
+}
+
+/// The same but for the lists of clumps and haloes, from which those are missing whose mass is lost beside the heaviest.
+pub fn check_hierarchies(field: &Field, threshold: f64, cuts: Cuts) {
+    check_with(field, threshold, cuts, |_, _, _| ());
+}
+
+fn check_with(field: &Field, threshold: f64, cuts: Cuts, lists: impl Fn(&Brute, &Outcome, &Structures)) {
     let brute = Brute::new(&field.domain, &field.leaves, threshold);
     let sparse = field.only(|leaf| leaf.rho > threshold).leaves_as_amr();
     for amr in [Some(field.leaves_as_amr()), field.octs_as_amr(), Some(sparse)].iter().flatten() {
-        check_against(&brute, amr, threshold, cuts);
-    }
-}
-
-fn check_against(brute: &Brute, amr: &AmrField, threshold: f64, cuts: &[(f64, Option<f64>)]) {
-    let found = segmented(amr, threshold);
-    check_patches(brute, amr, &found);
-    check_saddle_cells(brute, amr, &found);
-    let graph = graph_of(brute);
-    check_tree(&graph, &found);
-    for &(relevance, saddle) in cuts {
-        let outcome = paper::run(&graph, &Thresholds { density: threshold, relevance, saddle });
-        let at = Cut { density: threshold, relevance, saddle };
-        check_hierarchy(&outcome, &cut(&found.peaks.tree, &at, Rules::Paper));
-        check_structures(brute, &outcome, &found_at(&found, &at));
+        let found = segmented(amr, threshold);
+        check_patches(&brute, amr, &found);
+        check_saddle_cells(&brute, amr, &found);
+        let graph = graph_of(&brute);
+        check_tree(&graph, &found);
+        for &(relevance, saddle) in cuts {
+            let outcome = paper::run(&graph, &Thresholds { density: threshold, relevance, saddle });
+            let at = Cut { density: threshold, relevance, saddle };
+            check_hierarchy(&outcome, &cut(&found.peaks.tree, &at, Rules::Paper));
+            lists(&brute, &outcome, &found_at(&found, &at));
+        }
     }
 }
 

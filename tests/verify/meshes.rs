@@ -86,6 +86,21 @@ impl Field {
         }
     }
 
+    /// Random densities far apart: over 600 powers of ten, about where single precision ends below the densest, or
+    /// with few digits because they are least of all.
+    pub fn fill_far_apart(&mut self, random: &mut Random) {
+        let (kind, top) = (random.below(3), random.below(230) as i32);
+        for leaf in &mut self.leaves {
+            let digits = 1.0 + random.below(9) as f64 * random.pick(&[1.0, 1e-3, 1e-7]);
+            leaf.rho = match kind {
+                0 => digits * 10.0_f64.powi(random.below(600) as i32 - 300),
+                1 if random.chance(0.03) => digits * 10.0_f64.powi(top),
+                1 => digits * 10.0_f64.powi(top - 65 - random.below(5) as i32),
+                _ => f64::from_bits(1 + random.below(40) as u64),
+            };
+        }
+    }
+
     /// Splits a leaf, one of its children, and so on.
     pub fn zoom(&mut self, mut at: Place, depth: u8, is_graded: bool, random: &mut Random) {
         for _ in 0..depth {

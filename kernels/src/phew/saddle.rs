@@ -1,10 +1,10 @@
 //! Saddles: where do patches touch? (paper, section 2.3)
 //!
-//! The saddle of a contact is the mean of the two densities. Only the maximum spanning forest of the
-//! contacts matters ([`super::forest`]), and most contacts are on a cycle whose other edges are
-//! higher. Those that wide compares on the patch of a brick show to be so are never made (marks.rs): 0.6 a
-//! cell are left where patches have 15. Contacts are dropped only if they are *strictly* lower, so ties
-//! are left to the total order of the edges.
+//! The saddle of a contact is the mean of the two densities. It is finite even where their sum is not.
+//! Only the maximum spanning forest of the contacts matters ([`super::forest`]), and most contacts are on
+//! a cycle whose other edges are higher. Those that wide compares on the patch of a brick show to be so
+//! are never made (marks.rs): 0.6 per cell are left where patches have 15. Contacts are dropped only if
+//! they are *strictly* lower, so ties are left to the total order of the edges.
 
 use super::ascent::for_each_patch;
 use super::marks::{Marker, Marks, OFFSETS};
@@ -48,7 +48,7 @@ pub fn contacts(
                         let place = usize::from(place);
                         let other = (place as i32 + OFFSETS[usize::from(direction & 31)]) as usize;
                         let peaks = [place, other].map(|p| PeakIdx(patch.label[p]));
-                        let rough = patch.rho[place] + patch.rho[other];
+                        let rough = tests.narrow_sum([place, other].map(|p| patch.rho[p]));
                         out.push(peaks, rough, [place, other].map(|p| patch.at(p)));
                     }
                     also(brick, patch);
@@ -56,7 +56,7 @@ pub fn contacts(
             );
         },
     );
-    out.finish(|cells| 0.5 * (tests.rho[cells[0].at()] + tests.rho[cells[1].at()]));
+    out.finish(|cells| tests.rho[cells[0].at()].midpoint(tests.rho[cells[1].at()]));
 }
 
 /// Most contacts of a brick, and what [`list`] writes beyond the last.

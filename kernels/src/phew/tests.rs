@@ -20,10 +20,18 @@ pub struct TestCells<'a> {
     bricks: Lookup,
     /// What brings densities into the range of single precision: a power of two.
     scale: f64,
+    /// What lower densities are in single precision, which does not tell them apart.
+    floor: f32,
 }
 
 /// Power of two to which the greatest density is brought.
 const NARROW_TOP: u64 = 100;
+
+/// Bits of 2^-960. Means of lower densities may be rounded to fewer digits than a double has.
+const FULL_DIGITS: u64 = (1023 - 960) << 52;
+
+/// By how much the sum of two densities must exceed the floor that what the floor adds to it is lost.
+const ABOVE_FLOOR: f32 = (1 << 26) as f32;
 
 /// The test cells of each brick, one bit a cell: leaves with `rho > threshold`. `rho` holds every cell of the mesh. The
 /// greatest density of a leaf.
@@ -82,7 +90,8 @@ impl<'a> TestCells<'a> {
         }
         first.push(n);
         let bricks = Lookup::new(first[1..].iter().copied());
-        Self { mask, first, rho, greatest, bricks, scale }
+        let floor = larger((f64::from_bits(FULL_DIGITS) * scale) as f32, f32::MIN_POSITIVE);
+        Self { mask, first, rho, greatest, bricks, scale, floor }
     }
 
     /// The density of a cell in single precision: never 0, in the same order but for ties, and
@@ -101,7 +110,15 @@ impl<'a> TestCells<'a> {
 
     #[inline(always)]
     fn narrowed(&self, rho: f64) -> f32 {
-        larger((rho * self.scale) as f32, f32::MIN_POSITIVE)
+        larger((rho * self.scale) as f32, self.floor)
+    }
+
+    /// The sum of two densities in single precision. Of two that differ by more than a factor of
+    /// [`STRICTLY`](super::saddle::STRICTLY) the greater one is that of the greater densities; sums that the floor may
+    /// have raised are all the same.
+    #[inline(always)]
+    pub fn narrow_sum(&self, densities: [f32; 2]) -> f32 {
+        larger(densities[0] + densities[1], ABOVE_FLOOR * self.floor)
     }
 
     /// The densities of all test cells, in their order.

@@ -2,6 +2,8 @@
 
 use crate::geom::cell_side;
 use crate::phew::Rules;
+use crate::wide::largest;
+use std::ops::RangeInclusive;
 
 /// The peak of the quadratic may leave the cell's centre by this much of its side at the most.
 const REACH: f64 = 0.499_999;
@@ -17,7 +19,34 @@ pub(super) fn peak_of(cube: &[f64; 27], rules: Rules, level: u8, position: [u32;
     std::array::from_fn(|a| (f64::from(position[a]) + 0.5 + scale * step[a]) * side)
 }
 
+/// Magnitudes of a determinant within which nothing that it is made of is lost.
+const SAFE: RangeInclusive<f64> = 1e-180..=1e180;
+
 fn newton_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
+    let (h, g) = derivatives(f);
+    let det = determinant(&h);
+    match SAFE.contains(&det.abs()) {
+        true => solve(&h, &g, det, rules),
+        false => rescaled_step(f, rules),
+    }
+}
+
+/// The step where products of three densities may leave the range of doubles: it is the same for all densities times a
+/// power of two.
+#[cold]
+fn rescaled_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
+    let exponent = largest(f).to_bits() >> 52;
+    let scale = f64::from_bits((2046 - exponent).clamp(1, 2046) << 52);
+    let (h, g) = derivatives(&f.map(|rho| rho * scale));
+    match determinant(&h) {
+        0.0 => [0.0; 3],
+        det => solve(&h, &g, det, rules),
+    }
+}
+
+/// Second derivatives and gradient, in cells.
+#[inline]
+fn derivatives(f: &[f64; 27]) -> ([[f64; 3]; 3], [f64; 3]) {
     const STRIDE: [usize; 3] = [1, 3, 9];
     let at = |steps: [i32; 3]| f[(13 + steps[0] + 3 * steps[1] + 9 * steps[2]) as usize];
     let gradient: [f64; 3] = std::array::from_fn(|a| 0.5 * (f[13 + STRIDE[a]] - f[13 - STRIDE[a]]));
@@ -35,22 +64,26 @@ fn newton_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
             h[b][a] = h[a][b];
         }
     }
-    solve(&h, &gradient, rules)
+    (h, gradient)
 }
 
-/// -H⁻¹ g by cofactors; no step where H is singular.
-fn solve(h: &[[f64; 3]; 3], g: &[f64; 3], rules: Rules) -> [f64; 3] {
-    let cofactor = |i: usize, j: usize| {
-        let (r, s) = ((i + 1) % 3, (i + 2) % 3);
-        let (c, d) = ((j + 1) % 3, (j + 2) % 3);
-        h[r][c] * h[s][d] - h[r][d] * h[s][c]
-    };
-    let det = (0..3).map(|j| h[0][j] * cofactor(0, j)).sum::<f64>();
-    if det == 0.0 {
-        return [0.0; 3];
-    }
+#[inline]
+fn cofactor(h: &[[f64; 3]; 3], i: usize, j: usize) -> f64 {
+    let (r, s) = ((i + 1) % 3, (i + 2) % 3);
+    let (c, d) = ((j + 1) % 3, (j + 2) % 3);
+    h[r][c] * h[s][d] - h[r][d] * h[s][c]
+}
+
+#[inline]
+fn determinant(h: &[[f64; 3]; 3]) -> f64 {
+    (0..3).map(|j| h[0][j] * cofactor(h, 0, j)).sum()
+}
+
+/// -H⁻¹ g by cofactors.
+#[inline]
+fn solve(h: &[[f64; 3]; 3], g: &[f64; 3], det: f64, rules: Rules) -> [f64; 3] {
     std::array::from_fn(|i| {
-        let terms = (0..3).map(|j| g[j] * cofactor(i, j));
+        let terms = (0..3).map(|j| g[j] * cofactor(h, i, j));
         let sum: f64 = match rules {
             Rules::Paper => terms.sum(),
             Rules::Ramses => terms.filter(|t| *t > 0.0).sum(),
