@@ -43,6 +43,7 @@ fn peaks(jump: usize) -> Peaks {
             rho: (0..PEAKS).map(rho).collect(),
             death: (0..PEAKS).map(|i| death(i, jump)).collect(),
         },
+        ties: Vec::new(),
         refined: vec![[0.5; 3]; PEAKS],
         saddle_position: vec![[0.5; 3]; PEAKS],
         patches: vec![patch; PEAKS],

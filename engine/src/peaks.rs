@@ -4,6 +4,7 @@
 //! `tree` table.
 
 use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::phew::ties::Tie;
 use inselberg_kernels::phew::tree::MergeTree;
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
@@ -27,6 +28,8 @@ pub struct Peaks {
     pub ijk: Vec<[u32; 3]>,
     /// Which peak dies where; the patches at its end by global index.
     pub tree: MergeTree,
+    /// Under RAMSES's rules the edges that tie with those of the tree, in the order of edges; all on the first rank.
+    pub ties: Vec<Tie>,
     /// Refined positions, in code units.
     pub refined: Vec<[f64; 3]>,
     /// Where each peak dies, in code units; NaN for those that never do.

@@ -14,7 +14,7 @@ use crate::ranks::links::TestLinks;
 use crate::ranks::parcel::Outbox;
 use crate::ranks::peak_comm::{KnownPeak, PeakComm, number};
 use crate::ranks::pointers::Target;
-use crate::ranks::{forest, labels};
+use crate::ranks::{forest, labels, ties};
 use crate::stages::ascent::Climbed;
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::saddle::Found;
@@ -73,7 +73,7 @@ pub enum FieldChoice {
     Named(String),
     /// Dark-matter particles by cloud-in-cell, every gram kept.
     Cic,
-    /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them.
+    /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them, and the gas where there is any.
     CicRamses,
 }
 
@@ -187,9 +187,17 @@ pub fn segment<'a>(
         };
         Ok::<_, CommError>(Grown { tree, refined, patches, momenta })
     })?;
+    let global: Vec<_> = known.own.par_iter().map(|slot| known.known[slot.at()].global).collect();
+    let ties = match rules {
+        Rules::Paper => Vec::new(),
+        Rules::Ramses => stage.run("forest", || {
+            let candidates = ties::candidates(comm, &known, &edges, &locator)?;
+            ties::beside(comm, candidates, &global, &tree.tree, (mesh.domain(), task.side))
+        })?,
+    };
     drop((edges, locator));
     let peaks = stage.run("positions", || Peaks {
-        global: known.own.par_iter().map(|slot| known.known[slot.at()].global).collect(),
+        global,
         n_global: known.n_global,
         end_owners: tree.end_owners,
         space: SizedBox { domain: *mesh.domain(), side: task.side },
@@ -197,6 +205,7 @@ pub fn segment<'a>(
         level: known.own.par_iter().map(|slot| known.known[slot.at()].level as u8).collect(),
         ijk: known.own.par_iter().map(|slot| known.known[slot.at()].ijk).collect(),
         tree: tree.tree,
+        ties,
         refined: scaled(refined, task.side),
         saddle_position: scaled(tree.saddle_position, task.side),
         patches,

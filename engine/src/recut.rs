@@ -2,7 +2,7 @@
 
 use crate::catalogue::{Attribute, Catalogue};
 use crate::structures::structures;
-use crate::tables::{RecutHeader, clumps_table, haloes_table, read_tree, tree_table};
+use crate::tables::{RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::phew::hierarchy::Cut;
 
@@ -42,6 +42,9 @@ pub enum RecutError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// The ties beside the tree are none.
+    #[error("the table `ties` of the catalogue is broken; expected one written by `inselberg phew`")]
+    BadTies,
     /// Never: ranks fail, and this is one alone.
     #[error(transparent)]
     Comm(#[from] CommError),
@@ -104,10 +107,13 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
             slot.1 = value;
         }
     }
-    let tables = vec![
+    let mut tables = vec![
         clumps_table(&found.clumps, peaks.momenta.is_some()),
         haloes_table(&found.haloes, peaks.momenta.is_some()),
         tree_table(&peaks, &found.peak_rank),
     ];
+    if !peaks.ties.is_empty() {
+        tables.push(ties_table(&peaks.ties));
+    }
     Ok(Catalogue { attributes, tables })
 }

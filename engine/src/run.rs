@@ -15,7 +15,7 @@ use crate::stages::tests;
 use crate::structures::{Structures, structures};
 use crate::tables::{
     PatchIds, Provenance, attributes, cells_table, clumps_table, haloes_table, in_order, particles_table,
-    tree_part, tree_table,
+    ties_table, tree_part, tree_table,
 };
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::phew::Rules;
@@ -160,7 +160,7 @@ fn run_on(
         structures(&segmentation.peaks, &cut, thresholds.mass, config.rules, comm)
     })?;
     comm.at("tables");
-    let mut tables = tables(&segmentation, &found, comm)?;
+    let mut tables = tables(&segmentation, &found, config.rules, comm)?;
     if config.with_cells || config.with_particles {
         let ids = PatchIds::new(&segmentation, &found, comm)?;
         if config.with_cells {
@@ -261,14 +261,24 @@ fn mass_unit(snapshot: &dyn Snapshot, rules: Rules, comm: &Comm) -> Result<f64, 
     Ok(if least.is_finite() { least } else { 1.0 })
 }
 
-/// Collective: clumps, haloes and the tree.
-fn tables(segmentation: &Segmentation, found: &Structures, comm: &Comm) -> Result<Vec<PartTable>, CommError> {
+/// Collective: clumps, haloes, the tree and its ties.
+fn tables(
+    segmentation: &Segmentation,
+    found: &Structures,
+    rules: Rules,
+    comm: &Comm,
+) -> Result<Vec<PartTable>, CommError> {
     let peaks = &segmentation.peaks;
-    Ok(vec![
+    let mut tables = vec![
         in_order(clumps_table(&found.clumps, peaks.momenta.is_some()), comm)?,
         in_order(haloes_table(&found.haloes, peaks.momenta.is_some()), comm)?,
         tree_part(tree_table(peaks, &found.peak_rank), &peaks.global, peaks.n_global),
-    ])
+    ];
+    if rules == Rules::Ramses {
+        let ties = in_order(ties_table(&peaks.ties), comm)?;
+        tables.extend((ties.n_rows > 0).then_some(ties));
+    }
+    Ok(tables)
 }
 
 /// Collective: totals over all ranks; `n_leaves` is one already.

@@ -7,6 +7,7 @@
 mod chains;
 mod rows;
 mod seeds;
+mod tied;
 
 use crate::peaks::Peaks;
 use crate::ranks::order::places;

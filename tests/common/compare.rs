@@ -26,7 +26,8 @@ pub fn assert_same(a: &Catalogue, b: &Catalogue, what: &str) {
     a.tables.iter().zip(&b.tables).for_each(|(a, b)| assert_same_table(a, b, what));
 }
 
-fn assert_same_table(a: &Table, b: &Table, what: &str) {
+/// Panics where two tables differ by a bit.
+pub fn assert_same_table(a: &Table, b: &Table, what: &str) {
     assert_eq!(a.columns.len(), b.columns.len(), "{what}: columns of {}", a.name);
     for (x, y) in a.columns.iter().zip(&b.columns) {
         let place = format!("{what}: {}/{}", a.name, x.name);

@@ -63,11 +63,7 @@ pub fn send_to_owners<const KINDS: usize>(
     locator: &Locator,
 ) -> Vec<FarEdge> {
     let kept = reduce(edges, &mut Scratch::default());
-    let far = |edge: &Edge| {
-        let ends = edge.peaks.map(|p| far_peak(&peaks.known[p.at()]));
-        FarEdge::new(edge.saddle, ends, edge.cells.map(|cell| cell_at(locator, cell)))
-    };
-    let mut own: Vec<FarEdge> = kept.par_iter().map(far).collect();
+    let mut own: Vec<FarEdge> = kept.par_iter().map(|edge| far_edge(edge, peaks, locator)).collect();
     own.retain(|edge| {
         let owners = edge.owners.map(Rank);
         if owners[0] != rank {
@@ -93,6 +89,12 @@ pub fn grow(
     domain: &Domain,
 ) -> Result<OwnTree, CommError> {
     Ok(own_tree(peaks, decide_all(comm, edges)?, domain))
+}
+
+/// An edge between slots as other ranks know it.
+pub(super) fn far_edge(edge: &Edge, peaks: &PeakComm, locator: &Locator) -> FarEdge {
+    let ends = edge.peaks.map(|p| far_peak(&peaks.known[p.at()]));
+    FarEdge::new(edge.saddle, ends, edge.cells.map(|cell| cell_at(locator, cell)))
 }
 
 fn far_peak(peak: &KnownPeak) -> FarPeak {

@@ -13,6 +13,7 @@ pub mod order;
 pub mod parcel;
 pub mod peak_comm;
 pub mod pointers;
+pub mod ties;
 
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 

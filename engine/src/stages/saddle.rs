@@ -12,7 +12,8 @@ use crate::crew::{Crew, Made, Rooms, cell_stage};
 use crate::pieces::zeros;
 use crate::sorted::sorted;
 use inselberg_kernels::ids::{CellIdx, PeakIdx};
-use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
+use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::forest::{Edge, Scratch, reduce, reduce_with_ties};
 use inselberg_kernels::phew::pairs::Pairs;
 use inselberg_kernels::phew::patch::Patch;
 use inselberg_kernels::phew::saddle;
@@ -29,7 +30,8 @@ pub type Naming<'a, E> = Box<dyn FnOnce() -> Result<Vec<PeakIdx>, E> + 'a>;
 /// What is found between ends of ascents and about them.
 #[derive(Debug)]
 pub struct Found {
-    /// Edges of the local forests of all tasks, in falling order: a superset of the forest.
+    /// Edges of the local forests of all tasks, in falling order: a superset of the forest. Under RAMSES's rules also
+    /// those that tie with them.
     pub edges: Vec<Edge>,
     /// The refined position of each end in units of the level-0 cell, NaN where that takes more than its patch.
     pub refined: Vec<[f64; 3]>,
@@ -163,7 +165,10 @@ impl<'a> Local<'a> {
     fn reduced(&self, edges: &[Edge], expected: impl Iterator<Item = Range<PeakIdx>>) -> Vec<Edge> {
         self.scratch.with(|scratch| {
             scratch.expect(expected);
-            reduce(edges, scratch)
+            match self.patches.rules {
+                Rules::Paper => reduce(edges, scratch),
+                Rules::Ramses => reduce_with_ties(edges, scratch),
+            }
         })
     }
 }

@@ -21,6 +21,12 @@ pub struct Followed {
     pub of_peak: Vec<PeakIdx>,
 }
 
+/// Whether an own peak is no noise.
+pub fn is_seed(peaks: &Peaks, i: usize, relevance: f64) -> bool {
+    let death = &peaks.tree.death[i];
+    death.is_never() || !is_noise(peaks.tree.rho[i], death.saddle, relevance)
+}
+
 /// Collective: follows the pointers of all peaks that are noise at `relevance`. Two exchanges a doubling of the ranks that
 /// the longest chain passes through.
 ///
@@ -103,10 +109,7 @@ impl Ends<'_> {
 impl<'a> Chains<'a> {
     fn new(peaks: &'a Peaks, relevance: f64, rank: u32) -> Self {
         let n = peaks.len();
-        let is_seed = |&i: &usize| {
-            let death = &peaks.tree.death[i];
-            death.is_never() || !is_noise(peaks.tree.rho[i], death.saddle, relevance)
-        };
+        let is_seed = |&i: &usize| is_seed(peaks, i, relevance);
         let leaves = |&i: &usize| peaks.end_owners[i][1] != rank && !is_seed(&i);
         let seeds = (0..n).into_par_iter().filter(is_seed).collect();
         let leaving: Vec<usize> = (0..n).into_par_iter().filter(leaves).collect();

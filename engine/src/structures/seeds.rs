@@ -2,13 +2,15 @@
 
 use super::chains::{self, Followed};
 use super::rows::{Member, Row, home};
+use super::tied;
 use crate::peaks::Peaks;
 use crate::ranks::parcel::{Outbox, Parcel};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut_in_order};
+use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, SaddleOf, cut_in_order};
+use inselberg_kernels::phew::ties::{Tie, cut_with_ties};
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 
 /// The rank that cuts the tree.
@@ -89,10 +91,15 @@ pub fn cut(
     rules: Rules,
     comm: &Comm,
 ) -> Result<Clumps, CommError> {
-    let followed = chains::follow(peaks, thresholds.relevance, comm)?;
+    let has_ties =
+        rules == Rules::Ramses && comm.all_reduce_counts(&[peaks.ties.len() as u64], Reduce::Max)?[0] > 0;
+    let (followed, ties) = match has_ties {
+        false => (chains::follow(peaks, thresholds.relevance, comm)?, Vec::new()),
+        true => tied::follow(peaks, thresholds, comm)?,
+    };
     let asked = ask(peaks, peak_rank, &followed, comm)?;
     let seeds = asked.iter().flat_map(|parcel| parcel.records(SEEDS)).collect();
-    let tree = CutTree::of(seeds, thresholds, rules);
+    let tree = CutTree::of(seeds, ties, thresholds, rules);
     let answers = tree.answer(&asked, rules, comm)?;
     let names: Vec<Name> = answers.iter().flat_map(|parcel| parcel.records(CLUMPS)).collect();
     if names.len() != followed.clumps.len() {
@@ -155,6 +162,8 @@ impl Seed {
 struct CutTree {
     /// One a clump, discarded ones too, by global index.
     seeds: Vec<Seed>,
+    /// The ties between them.
+    ties: Vec<Tie>,
     hierarchy: Hierarchy,
     /// The clumps by identifier; discarded ones have none.
     by_id: Vec<PeakIdx>,
@@ -163,12 +172,17 @@ struct CutTree {
 }
 
 impl CutTree {
-    fn of(mut seeds: Vec<Seed>, thresholds: &Cut, rules: Rules) -> Self {
+    /// `ties` are between clumps by global index.
+    fn of(mut seeds: Vec<Seed>, mut ties: Vec<Tie>, thresholds: &Cut, rules: Rules) -> Self {
         seeds.sort_unstable_by_key(|s| s.global);
         let tree = tree_of(&seeds);
-        let hierarchy = cut_in_order(&tree, by_death(&seeds), thresholds, rules);
+        ties.iter_mut().for_each(|tie| tie.patches = tie.patches.map(|clump| place(&seeds, clump)));
+        let hierarchy = match ties.is_empty() {
+            true => cut_in_order(&tree, by_death(&seeds), thresholds, rules),
+            false => cut_with_ties(&tree, &ties, thresholds),
+        };
         let (by_id, ids) = identify(&tree, &hierarchy);
-        Self { seeds, hierarchy, by_id, ids }
+        Self { seeds, ties, hierarchy, by_id, ids }
     }
 
     /// Collective: sends names to the ranks that want them, and rows to where they belong.
@@ -206,9 +220,10 @@ impl CutTree {
         let h = &self.hierarchy;
         self.by_id.iter().map(move |&clump| {
             let (seed, key) = (&self.seeds[clump.at()], &h.key_saddle[clump.at()]);
-            let saddle_position = match key.dying {
-                PeakIdx::NONE => [f64::NAN; 3],
-                dying => self.seeds[dying.at()].saddle_position,
+            let saddle_position = match key.of {
+                SaddleOf::Nothing => [f64::NAN; 3],
+                SaddleOf::Death(dying) => self.seeds[dying.at()].saddle_position,
+                SaddleOf::Tie(tie) => self.ties[tie as usize].position,
             };
             Row {
                 id: self.id(clump),

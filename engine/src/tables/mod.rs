@@ -7,6 +7,7 @@ mod header;
 mod particles;
 mod parts;
 mod structures;
+mod ties;
 mod tree;
 
 pub use cells::cells_table;
@@ -16,6 +17,7 @@ pub use header::{Provenance, RecutHeader, attributes};
 pub use particles::particles_table;
 pub use parts::{PatchIds, in_order, level_runs, tree_part};
 pub use structures::{clumps_table, haloes_table};
+pub use ties::ties_table;
 pub use tree::{read_tree, tree_table};
 
 use crate::catalogue::{Column, Dimension, Values};

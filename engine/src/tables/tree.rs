@@ -1,6 +1,7 @@
 //! `tree`: everything that other thresholds need, one row a peak in the order of the cells.
 
 use super::column;
+use super::ties::read_ties;
 use crate::catalogue::{Catalogue, Column, Dimension, Table, Values};
 use crate::peaks::Peaks;
 use crate::recut::RecutError;
@@ -126,6 +127,7 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         space: header.space,
         density_threshold: header.density_threshold,
         tree: MergeTree { rho: stored.reals("density")?, death },
+        ties: Vec::new(),
         refined: stored.vectors("position_refined")?,
         saddle_position: stored.vectors("death_position")?,
         patches,
@@ -135,7 +137,7 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
     };
     match first_fault(&peaks) {
         Some((row, what)) => Err(RecutError::Unsound { row: row + 1, what }),
-        None => Ok(peaks),
+        None => Ok(Peaks { ties: read_ties(catalogue, &peaks.tree)?, ..peaks }),
     }
 }
 
@@ -165,7 +167,7 @@ fn first_fault(peaks: &Peaks) -> Option<(usize, &'static str)> {
         .or_else(|| tree.first_fault().map(|p| (p.at(), "death ends no component in a higher one")))
 }
 
-fn peak_of_row(row: u64, n: usize, column: &'static str) -> Result<PeakIdx, RecutError> {
+pub(super) fn peak_of_row(row: u64, n: usize, column: &'static str) -> Result<PeakIdx, RecutError> {
     match row {
         0 => Ok(PeakIdx::NONE),
         r if r <= n as u64 => Ok(PeakIdx(r as u32 - 1)),
@@ -174,11 +176,11 @@ fn peak_of_row(row: u64, n: usize, column: &'static str) -> Result<PeakIdx, Recu
 }
 
 /// Columns by name and kind.
-struct Stored<'a>(&'a Table);
+pub(super) struct Stored<'a>(pub &'a Table);
 
 macro_rules! getter {
     ($name:ident, $variant:ident, $of:ty) => {
-        fn $name(&self, name: &'static str) -> Result<Vec<$of>, RecutError> {
+        pub(super) fn $name(&self, name: &'static str) -> Result<Vec<$of>, RecutError> {
             match self.0.column(name).map(|c| &c.values) {
                 Some(Values::$variant(v)) if v.len() == self.0.n_rows() => Ok(v.clone()),
                 _ => Err(RecutError::NoColumn(name)),

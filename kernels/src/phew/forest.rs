@@ -12,6 +12,7 @@ use super::local_ids::LocalIds;
 use crate::ids::{CellIdx, PeakIdx};
 use crate::words::{place_of, settle, word};
 use bytemuck::{Pod, Zeroable};
+use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -165,6 +166,22 @@ pub fn reduce(edges: &[Edge], scratch: &mut Scratch) -> Vec<Edge> {
     scratch.kept.sort_unstable();
     settle(&mut scratch.kept, |a, b| edges[a].order(&edges[b]));
     scratch.kept.iter().map(|kept| edges[place_of(*kept)]).collect()
+}
+
+/// The maximum spanning forest with all edges that might stand in it in place of one with an equal saddle, in falling
+/// order, and some others. Of equal edges between the same patches only the first is there.
+#[must_use]
+pub fn reduce_with_ties(edges: &[Edge], scratch: &mut Scratch) -> Vec<Edge> {
+    let forest = reduce(edges, scratch);
+    let saddles: FxHashSet<u64> = forest.iter().map(|edge| edge.saddle.to_bits()).collect();
+    let is_as_high = |edge: &&Edge| saddles.contains(&edge.saddle.to_bits());
+    let mut all: Vec<Edge> = edges.iter().filter(is_as_high).copied().collect();
+    if all.len() == forest.len() {
+        return forest;
+    }
+    all.sort_unstable_by(Edge::order);
+    all.dedup_by_key(|edge| (edge.saddle.to_bits(), edge.peaks));
+    all
 }
 
 /// A saddle in single precision: less than that of [`NONE`], and lower ones have greater bits or the same. Saddles

@@ -28,12 +28,24 @@ pub struct KeySaddle {
     pub density: f64,
     /// The clump on the other side, known by its peak.
     pub neighbour: PeakIdx,
-    /// The peak that dies there, which says where it is.
-    pub dying: PeakIdx,
+    /// The edge that it is of, which says where it is.
+    pub of: SaddleOf,
+}
+
+/// An edge between clumps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaddleOf {
+    /// There is none.
+    Nothing,
+    /// The one at which this peak dies.
+    Death(PeakIdx),
+    /// The tie of this number.
+    Tie(u32),
 }
 
 impl KeySaddle {
-    const NONE: Self = Self { density: 0.0, neighbour: PeakIdx::NONE, dying: PeakIdx::NONE };
+    /// Of a clump that touches no other.
+    pub const NONE: Self = Self { density: 0.0, neighbour: PeakIdx::NONE, of: SaddleOf::Nothing };
 }
 
 /// Clumps and haloes; every array is indexed by [`PeakIdx`]. A clump or halo is known by its highest
@@ -72,12 +84,7 @@ pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Ru
     let (noise, kept): (Vec<_>, Vec<_>) = deaths.into_iter().partition(|&d| is_noise(d));
     let mut clump = components(tree, &noise);
     let key_saddle = key_saddles(tree, &clump, &kept);
-    let relevance = (0..tree.len())
-        .map(|p| match key_saddle[p].density {
-            s if s > 0.0 => tree.rho[p] / s,
-            _ => tree.rho[p] / cut.density,
-        })
-        .collect::<Vec<_>>();
+    let relevance = relevances(tree, &key_saddle, cut);
     let passes = |d: &PeakIdx| cut.saddle.is_some_and(|s| tree.death[d.at()].saddle > s);
     let merging: Vec<_> = kept.into_iter().filter(passes).collect();
     let Merged { level, parent, halo } = rounds::merge(tree, &clump, &merging);
@@ -90,6 +97,12 @@ pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Ru
         }
     }
     Hierarchy { clump, halo, parent, level, relevance, key_saddle }
+}
+
+/// The relevance of each clump.
+pub(super) fn relevances(tree: &MergeTree, key_saddle: &[KeySaddle], cut: &Cut) -> Vec<f64> {
+    let below = |key: &KeySaddle| if key.density > 0.0 { key.density } else { cut.density };
+    tree.rho.iter().zip(key_saddle).map(|(rho, key)| rho / below(key)).collect()
 }
 
 /// The greatest peak of the component of each, joined at the deaths of `dying` only.
@@ -112,8 +125,8 @@ fn key_saddles(tree: &MergeTree, clump: &[PeakIdx], kept: &[PeakIdx]) -> Vec<Key
         let death = &tree.death[dying.at()];
         let ends = [death.near, death.endpoint].map(|p| clump[p.at()]);
         for (own, neighbour) in [(ends[0], ends[1]), (ends[1], ends[0])] {
-            if key[own.at()].dying.is_none() {
-                key[own.at()] = KeySaddle { density: death.saddle, neighbour, dying };
+            if key[own.at()].of == SaddleOf::Nothing {
+                key[own.at()] = KeySaddle { density: death.saddle, neighbour, of: SaddleOf::Death(dying) };
             }
         }
     }

@@ -2,7 +2,7 @@
 //! [`tests`] which cells take part, [`ascent`] their densest neighbours, [`label`] patches,
 //! [`saddle`] contacts between patches, [`forest`] the few of them that can ever merge anything,
 //! [`tree`] which peak dies where ([`remainder`]: by parts, of peaks that [`far`] ranks own),
-//! [`hierarchy`] clumps and haloes under given thresholds.
+//! [`hierarchy`] clumps and haloes under given thresholds ([`ties`]: where RAMSES decides between equal saddles).
 //!
 //! Architecture invariants: up to `tree` nothing knows a relevance or saddle threshold; from `tree`
 //! on nothing knows a cell.
@@ -24,6 +24,7 @@ pub mod saddle;
 mod shorts;
 mod surroundings;
 pub mod tests;
+pub mod ties;
 pub mod tree;
 
 /// Whose rules hold where the paper and RAMSES differ.
