@@ -32,7 +32,7 @@ use crate::io::Snapshot;
 use crate::observe::Observer;
 use crate::phew::{RunError, timed};
 use crate::stages::load::{Source, domain, read_field, read_tests};
-use crate::stages::tests;
+use crate::stages::{tests, walls};
 use assemble::Cells;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::Domain;
@@ -155,8 +155,22 @@ pub fn load(
     comm: &Comm,
     crew: &Crew,
 ) -> Result<Part, RunError> {
+    comm.at("reading");
+    let beyond = walls::beyond(snapshot, source, comm)?;
+    let mut part = load_cells(snapshot, source, threshold, extra_fields, comm, crew)?;
+    part.field.mesh.set_beyond(beyond);
+    Ok(part)
+}
+
+fn load_cells(
+    snapshot: &dyn Snapshot,
+    source: Source,
+    threshold: f64,
+    extra_fields: &[&str],
+    comm: &Comm,
+    crew: &Crew,
+) -> Result<Part, RunError> {
     if comm.n_ranks() == 1 {
-        comm.at("reading");
         return load_alone(snapshot, source, threshold, extra_fields, crew);
     }
     let observer = crew.observer();

@@ -250,6 +250,20 @@ pub trait Snapshot: Send + Sync {
         self.octs(piece, fields, &mut |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) })
     }
 
+    /// Hands over the value of `field` in each leaf beyond the walls of the box that `piece` has, with the side of the
+    /// box that it is on along each axis: -1, 0 or 1. Most formats have none.
+    ///
+    /// # Errors
+    /// As for [`Snapshot::octs`].
+    fn beyond_walls(
+        &self,
+        _piece: usize,
+        _field: &str,
+        _sink: &mut dyn FnMut([i8; 3], f64),
+    ) -> ReadResult<()> {
+        Ok(())
+    }
+
     /// Streams the particles of `piece` in file order.
     ///
     /// # Errors

@@ -12,5 +12,6 @@ pub mod region;
 pub mod saddle;
 pub mod sums;
 pub mod tests;
+pub mod walls;
 
 pub use region::{Region, cut_by, cut_tasks};

@@ -1,6 +1,6 @@
 //! From sorted cells to a mesh.
 
-use super::{Brick, Level, Mesh, SuperBrick, local};
+use super::{Beyond, Brick, Level, Mesh, SuperBrick, local};
 use crate::geom::{Domain, MAX_LEVEL};
 use crate::sfc::{morton, position63};
 
@@ -77,6 +77,7 @@ impl Mesh {
             n_cells: 0,
             graded: false,
             above: None,
+            beyond: Beyond::default(),
         };
         mesh.bricks.reserve_exact(levels.iter().map(n_bricks).sum());
         for (level, octs) in levels.iter().enumerate() {

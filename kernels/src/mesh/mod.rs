@@ -66,6 +66,21 @@ pub struct Mesh {
     n_cells: usize,
     graded: bool,
     above: Option<f64>,
+    beyond: Beyond,
+}
+
+/// What lies beyond the walls of the box.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Beyond {
+    /// By [side](Self::side) the value that is imposed there; `None` where it is that of the nearest cell in the box.
+    pub imposed: [Option<f64>; 27],
+}
+
+impl Beyond {
+    /// The place of a side of the box: -1, 0 or 1 along each axis, x fastest.
+    pub fn side([x, y, z]: [i8; 3]) -> usize {
+        (13 + i32::from(x) + 3 * i32::from(y) + 9 * i32::from(z)) as usize
+    }
 }
 
 impl Mesh {
@@ -93,6 +108,16 @@ impl Mesh {
     /// States that this is a mesh of all leaves denser than a threshold, and of no other cells.
     pub fn set_leaves_above(&mut self, threshold: f64) {
         self.above = Some(threshold);
+    }
+
+    /// What lies beyond its walls.
+    pub fn beyond(&self) -> &Beyond {
+        &self.beyond
+    }
+
+    /// States what lies beyond its walls: nothing is imposed as it is built.
+    pub fn set_beyond(&mut self, beyond: Beyond) {
+        self.beyond = beyond;
     }
 
     /// Number of cells, split ones among them.

@@ -3,7 +3,7 @@
 
 use super::newton::peak_of;
 use crate::ids::CellIdx;
-use crate::mesh::{Brick, Mesh, Neighbourhood, local};
+use crate::mesh::{Beyond, Brick, Mesh, Neighbourhood, local};
 use crate::phew::Rules;
 use crate::phew::label::PeakSet;
 use crate::phew::patch::{PLACE, Patch, neighbour};
@@ -28,7 +28,7 @@ impl<'a> Refiner<'a> {
     /// folded back into the box. 27 look-ups.
     ///
     /// Cells of the peak's level are sampled by their own value, split or not, others by the leaf around
-    /// them. In a graded mesh of leaves above a threshold alone, those that are not there count as at the threshold,
+    /// them. Beyond a wall the value is that imposed there, else that of the nearest cell in the box. In a graded mesh of leaves above a threshold alone, those that are not there count as at the threshold,
     /// and where there are finer ones, those that touch the peak's cell count. Under RAMSES's rules terms of the step
     /// whose sign opposes it are left out, as there.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
@@ -51,25 +51,50 @@ impl<'a> Refiner<'a> {
             return cube;
         }
         let coarser = self.bricks(level, position, 1);
-        // The cell itself first: outside the box its value is taken.
+        let mut beyond = 0u32;
+        // The cell itself first: where nothing is known its value is taken.
         for i in std::iter::once(13).chain(0..27).filter(|i| missing >> i & 1 == 1) {
             let place = PLACES[i];
-            cube[i] = match coarser.cell(place) {
-                Some(cell) => self.rho[cell.at()],
-                None => self.far_value(level, position, place).unwrap_or(cube[13]),
+            cube[i] = match (coarser.cell(place), self.wrapped(level, position, place)) {
+                (Some(cell), _) => self.rho[cell.at()],
+                (None, Some(at)) => self.far_value(level, at, place).unwrap_or(cube[13]),
+                (None, None) => {
+                    beyond |= 1 << i;
+                    f64::NAN
+                }
             };
+        }
+        for i in (0..27).filter(|i| beyond >> i & 1 == 1) {
+            cube[i] = self.value_beyond(level, position, PLACES[i], &cube);
         }
         cube
     }
 
-    #[cold]
-    fn far_value(&self, level: u8, position: [u32; 3], place: [usize; 3]) -> Option<f64> {
+    /// Where a place about a cell is in the box.
+    fn wrapped(&self, level: u8, position: [u32; 3], place: [usize; 3]) -> Option<[u32; 3]> {
         let at = std::array::from_fn(|a| i64::from(position[a]) + place[a] as i64 - 1);
-        let at = self.mesh.domain().wrap(level, at)?;
+        self.mesh.domain().wrap(level, at)
+    }
+
+    #[cold]
+    fn far_value(&self, level: u8, at: [u32; 3], place: [usize; 3]) -> Option<f64> {
         match self.mesh.leaves_above() {
             Some(threshold) => Some(value_beside(self.mesh, self.rho, (level, at), place, threshold)),
             None => value_at(self.mesh, self.rho, level, at),
         }
+    }
+
+    /// The value at a place beyond walls: the one imposed there, or that of the nearest place in the box, which is the
+    /// mirrored cell too.
+    #[cold]
+    fn value_beyond(&self, level: u8, position: [u32; 3], place: [usize; 3], cube: &[f64; 27]) -> f64 {
+        let domain = self.mesh.domain();
+        let is_beyond =
+            |a: usize| domain.wrap_along(level, a, i64::from(position[a]) + place[a] as i64 - 1).is_none();
+        let side = std::array::from_fn(|a| if is_beyond(a) { place[a] as i8 - 1 } else { 0 });
+        let nearest: [usize; 3] = std::array::from_fn(|a| if is_beyond(a) { 1 } else { place[a] });
+        let inside = cube[nearest[0] + 3 * nearest[1] + 9 * nearest[2]];
+        self.mesh.beyond().imposed[Beyond::side(side)].unwrap_or(inside)
     }
 
     /// The bricks of a level `up` levels above in which the 27 cells about a cell, or what covers them, lie.

@@ -20,7 +20,7 @@ pub(super) struct Grid {
     /// Coarse cells along each axis, boundary regions among them.
     all: [u32; 3],
     /// First coarse cell of the box along each axis.
-    first: [u32; 3],
+    pub(super) first: [u32; 3],
     /// Coarse cells of the box along each axis.
     pub(super) coarse: [u32; 3],
     /// Axes without boundary regions.

@@ -13,6 +13,7 @@ mod locate;
 mod map;
 mod part;
 mod record;
+mod walls;
 pub mod write;
 
 use super::{
@@ -261,6 +262,10 @@ impl Snapshot for Ramses {
         let walk = Walk { grid: &self.grid, path: amr_map.path(), own: piece + 1, n_columns: fields.len() };
         let maps = value_maps.iter().map(|(_, map)| map).chain([&amr_map]).collect();
         walk.run(amr, files, blocks, &mut sparing(maps, blocks.step, sink))
+    }
+
+    fn beyond_walls(&self, piece: usize, field: &str, sink: &mut dyn FnMut([i8; 3], f64)) -> ReadResult<()> {
+        self.boundary_leaves(piece, field, sink)
     }
 
     fn particles(

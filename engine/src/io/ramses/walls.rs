@@ -1,0 +1,47 @@
+//! Cells of boundary regions: what lies beyond the walls of the box.
+
+use super::amr::Octs;
+use super::{Amr, CellFile, Mapped, Ramses};
+use crate::io::ReadResult;
+use crate::io::ramses::locate::Kind;
+
+impl Ramses {
+    /// Calls `sink` with the side of the box and the value of each boundary leaf in the files of a piece.
+    pub(super) fn boundary_leaves(
+        &self,
+        piece: usize,
+        field: &str,
+        sink: &mut dyn FnMut([i8; 3], f64),
+    ) -> ReadResult<()> {
+        self.check_piece(piece)?;
+        let source = self.source(field)?;
+        let amr_map = Mapped::open(&self.files.piece(Kind::Amr, piece))?;
+        let value_map = Mapped::open(&self.files.piece(source.kind, piece))?;
+        let mut amr = Amr::open(&amr_map, self.info.n_cpus)?;
+        let mut file = CellFile::open(&value_map, source.kind)?;
+        file.check(&amr.header, amr_map.path(), self.n_vars(source.kind))?;
+        file.want(source.var, 0);
+        for level in 1..=amr.header.n_levels {
+            for domain in 1..=amr.header.n_domains() {
+                let (n, is_boundary) = (amr.header.count(level, domain), domain > self.info.n_cpus);
+                let octs = amr.block(level, domain, is_boundary)?;
+                let values = file.block((level, domain), n, amr_map.path(), is_boundary)?;
+                let Some((octs, values)) = octs.zip(values.first()) else { continue };
+                for (oct, cell) in (0..octs.n).flat_map(|oct| (0..8).map(move |cell| (oct, cell))) {
+                    if octs.son[cell].get(oct) == 0 {
+                        sink(self.side(&octs, oct), values.cells[cell].get(oct));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// On which side of the box an oct lies along each axis: -1, 0 or 1.
+    fn side(&self, octs: &Octs, oct: usize) -> [i8; 3] {
+        std::array::from_fn(|a| {
+            let from_box = octs.centre[a].get(oct) - f64::from(self.grid.first[a]);
+            i8::from(from_box > f64::from(self.grid.coarse[a])) - i8::from(from_box < 0.0)
+        })
+    }
+}
