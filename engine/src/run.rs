@@ -193,7 +193,7 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Resu
     let has = |name: &str| snapshot.fields().iter().any(|f| f.name == name);
     let source = match &config.field {
         FieldChoice::Cic => Source::Particles(Scheme::Conserving),
-        FieldChoice::CicRamses => Source::Particles(Scheme::Ramses),
+        FieldChoice::CicRamses => as_ramses(snapshot),
         FieldChoice::Named(name) if has(name) => Source::Cells(name),
         FieldChoice::Named(name) => {
             let particles: &[&str] = if snapshot.has_particles() { &["cic", "cic-ramses"] } else { &[] };
@@ -203,13 +203,19 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Resu
         }
         FieldChoice::Auto if has("density") => Source::Cells("density"),
         FieldChoice::Auto if has("rho") => Source::Cells("rho"),
-        FieldChoice::Auto if config.rules == Rules::Ramses => Source::Particles(Scheme::Ramses),
+        FieldChoice::Auto if config.rules == Rules::Ramses => as_ramses(snapshot),
         FieldChoice::Auto => Source::Particles(Scheme::Conserving),
     };
     match source {
-        Source::Particles(_) if !snapshot.has_particles() => Err(RunError::NoParticles),
+        Source::Particles(_) | Source::Matter(_) if !snapshot.has_particles() => Err(RunError::NoParticles),
         source => Ok(source),
     }
+}
+
+/// What RAMSES makes the density of gravity from: dark matter, and gas where there is any.
+fn as_ramses(snapshot: &dyn Snapshot) -> Source<'static> {
+    let has_gas = snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == "density");
+    if has_gas { Source::Matter("density") } else { Source::Particles(Scheme::Ramses) }
 }
 
 /// Further fields of the test cells: gas velocities, and the gas density where the field is another hydro

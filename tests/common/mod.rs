@@ -21,6 +21,16 @@ pub fn fixture() -> &'static Path {
     UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/ramses_16.tar.xz"))).path()
 }
 
+/// Further bundled RAMSES outputs with RAMSES's answers, unpacked once a test process: `ties`, `walls`, `gas_and_dm`.
+///
+/// They are parts of larger ones: values that no test needs are zero, and in `gas_and_dm` gas densities and positions of particles
+/// have 36 bits.
+pub fn ramses_more() -> PathBuf {
+    static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/ramses_more.tar.xz")));
+    folder.path().join("ramses_more")
+}
+
 /// The bundled snapshot of SWIFT with its own catalogue of groups, unpacked once a test process.
 pub fn swift_fixture() -> PathBuf {
     static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();

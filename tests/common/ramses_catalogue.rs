@@ -19,10 +19,9 @@ pub fn rows(folder: &Path, kind: &str) -> Vec<Vec<f64>> {
 pub fn labels(output: &Path, folder: &Path) -> BTreeMap<Place, u64> {
     let snapshot = open(output);
     let fields = files(folder, "clump_field_", ".out");
-    let n_cpu = fields.len();
     let mut labels = BTreeMap::new();
     for (piece, path) in fields.iter().enumerate() {
-        let stored = own_octs(&std::fs::read(path).expect("a label field"), n_cpu, piece);
+        let stored = own_octs(&std::fs::read(path).expect("a label field"), piece);
         let mut next = BTreeMap::new();
         snapshot
             .octs(piece, &[], &mut |block| {
@@ -41,9 +40,17 @@ pub fn labels(output: &Path, folder: &Path) -> BTreeMap<Place, u64> {
     labels
 }
 
-/// The labels of a file's own octs, by level in file order.
-fn own_octs(bytes: &[u8], n_cpu: usize, own: usize) -> BTreeMap<u8, Vec<[u64; 8]>> {
-    let mut octs = BTreeMap::new();
+/// The labels of a file's own octs, by level in file order. Each level has a block for each CPU, then one for each
+/// boundary region.
+fn own_octs(bytes: &[u8], own: usize) -> BTreeMap<u8, Vec<[u64; 8]>> {
+    let blocks = blocks(bytes);
+    let n_domains = blocks.iter().take_while(|(level, _)| *level == blocks[0].0).count();
+    blocks.into_iter().skip(own).step_by(n_domains).collect()
+}
+
+/// Level and labels of each block.
+fn blocks(bytes: &[u8]) -> Vec<(u8, Vec<[u64; 8]>)> {
+    let mut octs = Vec::new();
     let mut at = 0;
     let mut record = || {
         let word = |i: usize| u32::from_le_bytes(bytes[i..i + 4].try_into().expect("four bytes"));
@@ -52,7 +59,7 @@ fn own_octs(bytes: &[u8], n_cpu: usize, own: usize) -> BTreeMap<u8, Vec<[u64; 8]
         at += n + 8;
         (values, at >= bytes.len())
     };
-    for turn in 0.. {
+    loop {
         let level = record().0[0] as u8;
         let (count, mut last) = record();
         let mut block = vec![[0; 8]; count[0] as usize];
@@ -63,14 +70,11 @@ fn own_octs(bytes: &[u8], n_cpu: usize, own: usize) -> BTreeMap<u8, Vec<[u64; 8]
                 oct[cell] = u64::from(value);
             }
         }
-        if turn % n_cpu == own {
-            octs.insert(level, block);
-        }
+        octs.push((level, block));
         if last {
-            break;
+            return octs;
         }
     }
-    octs
 }
 
 fn files(folder: &Path, start: &str, middle: &str) -> Vec<PathBuf> {

@@ -320,7 +320,7 @@ const WORK: &[Opt] = &[
         doc: "auto: the gas density if there is one, else rho of the grav files, else the dark-matter \
               particles (by cic, or by cic-ramses with --compat ramses). cic: dark-matter particles by \
               cloud-in-cell, every gram kept. cic-ramses: the same, level by level as RAMSES deposits \
-              them. NAME: any field that `inselberg info` lists, such as density or rho.",
+              them, and the gas where there is any. NAME: any field that `inselberg info` lists, such as density or rho.",
         ..ROW
     },
     Opt {

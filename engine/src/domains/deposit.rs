@@ -1,4 +1,4 @@
-//! The density of dark-matter particles over ranks, the same bits as on one.
+//! The density of dark-matter particles, or of these and of gas, over ranks, the same bits as on one.
 
 use super::Part;
 use super::ghosts::Ghosts;
@@ -8,11 +8,12 @@ use super::splits::Splits;
 use crate::crew::{Crew, Made, cell_stage};
 use crate::phew::RunError;
 use crate::stages::density::{
-    COARSER, Particles, RUN, Scheme, divide_by_volumes, first_bound, heaviest, quantum,
+    COARSER, Particles, RUN, Scheme, divide_by_volumes, first_bound, heaviest, lay_bodies, quantum,
 };
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::density::{
-    Deposit, cloud_cells, deposit_conserving_part, deposit_ramses, fill_from_level, leaf_at,
+    Body, Deposit, cloud_cells, deposit_conserving_part, deposit_ramses, fill_from_level, gather_bodies,
+    leaf_at, leaf_bodies,
 };
 use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::mesh::Mesh;
@@ -24,15 +25,15 @@ use std::sync::OnceLock;
 /// A particle as it travels: position in level-0 cells, mass.
 type Record = [f64; 4];
 
-/// Collective: lays particles, held by whoever read them, on the cells of `part`; `side` is the length
-/// of a level-0 cell.
+/// Collective: lays particles, held by whoever read them, on the cells of `part`, and with them the gas whose density
+/// these have, if `with_gas`; `side` is the length of a level-0 cell.
 ///
 /// # Errors
 /// When another rank fails.
 pub(super) fn deposit(
     part: &mut Part,
     particles: Vec<Particles>,
-    scheme: Scheme,
+    (scheme, with_gas): (Scheme, bool),
     side: f64,
     comm: &Comm,
     crew: &Crew,
@@ -41,7 +42,8 @@ pub(super) fn deposit(
     let n_here = particles.iter().map(|p| p.mass.len() as u64).sum();
     let greatest = comm.all_max(&[greatest])?[0];
     let n_particles = comm.all_reduce_counts(&[n_here], Reduce::Sum)?[0];
-    let laid = Laid { own: to_owners(particles, part, comm)?, border: OnceLock::new() };
+    let gas = if with_gas { bodies(part, side.powi(3), comm)? } else { Vec::new() };
+    let laid = Laid { own: to_owners(particles, part, comm)?, border: OnceLock::new(), gas };
     let mut bound = first_bound(greatest, n_particles);
     let quanta = loop {
         match laid.quanta(part, scheme, quantum(bound), comm, crew)? {
@@ -63,6 +65,8 @@ struct Laid {
     own: Particles,
     /// Those of others that touch its leaves, once they have come.
     border: OnceLock<Particles>,
+    /// The gas of every cell, if it is laid as well.
+    gas: Vec<Body>,
 }
 
 /// In so many tasks the particles of others are laid, whose number is not known before they come.
@@ -87,7 +91,10 @@ impl Laid {
             deposit_ramses(mesh, position, mass, &out);
         };
         match scheme {
-            Scheme::Ramses => crew.each("density", &self.own.runs(), ramses),
+            Scheme::Ramses => {
+                crew.each("density", &self.own.runs(), ramses);
+                lay_bodies(mesh, |brick| part.own[brick], &self.gas, &out);
+            }
             Scheme::Conserving => self.lay_conserving(part, &out, comm, crew)?,
         }
         let quanta = agreed(out.quanta(), comm)?;
@@ -159,14 +166,28 @@ fn add_to_owners(ghosts: &Ghosts, quanta: &mut [u64], comm: &Comm) -> Result<boo
     Ok(fits.get())
 }
 
+/// Collective: the gas of own cells and of ghosts, whose leaves have its density; deepest level first.
+fn bodies(part: &Part, unit: f64, comm: &Comm) -> Result<Vec<Body>, CommError> {
+    let mesh = &part.field.mesh;
+    let mut bodies = leaf_bodies(mesh, &part.field.rho, unit);
+    for level in (1..=part.splits.deepest()).rev() {
+        ghosts_of_level(part, level).push(comm, &mut bodies)?;
+        gather_bodies(mesh, level, &mut bodies);
+    }
+    Ok(bodies)
+}
+
+fn ghosts_of_level(part: &Part, level: u8) -> Ghosts {
+    let mesh = &part.field.mesh;
+    let cells = mesh.cells_of_supers(mesh.supers_of(level));
+    part.ghosts.restrict(|cell| cells.contains(&cell.at()).then_some(cell.0))
+}
+
 /// Gives every own split cell the mean of its children, which may be others', deepest level first.
 fn fill_split_cells(part: &mut Part, comm: &Comm) -> Result<(), CommError> {
-    let (mesh, rho) = (&part.field.mesh, &mut part.field.rho);
     for level in (1..=part.splits.deepest()).rev() {
-        let cells = mesh.cells_of_supers(mesh.supers_of(level));
-        let of_level = part.ghosts.restrict(|cell| cells.contains(&cell.at()).then_some(cell.0));
-        of_level.push(comm, rho)?;
-        fill_from_level(mesh, level, rho);
+        ghosts_of_level(part, level).push(comm, &mut part.field.rho)?;
+        fill_from_level(&part.field.mesh, level, &mut part.field.rho);
     }
     Ok(())
 }

@@ -31,6 +31,7 @@ use crate::crew::{Crew, Weights};
 use crate::io::Snapshot;
 use crate::observe::Observer;
 use crate::phew::{RunError, timed};
+use crate::stages::density::Scheme;
 use crate::stages::load::{Source, domain, read_field, read_tests};
 use crate::stages::{tests, walls};
 use assemble::Cells;
@@ -182,7 +183,12 @@ fn load_cells(
             let how = (Cells::Octree, crew.balance());
             decompose(domain(snapshot), share, &request, how, comm, observer)
         }
-        Source::Particles(scheme) => {
+        Source::Particles(_) | Source::Matter(_) => {
+            let (scheme, with_gas) = match source {
+                Source::Particles(scheme) => (scheme, false),
+                _ => (Scheme::Ramses, true),
+            };
+            let of_leaves = Request { field: source.field(), ..of_leaves };
             let share = read_share(snapshot, &of_leaves, comm, observer)?;
             let by_leaves = (Cells::Octree, Weights::Leaves);
             let mut part = decompose(domain(snapshot), share, &of_leaves, by_leaves, comm, observer)?;
@@ -193,7 +199,7 @@ fn load_cells(
             observer.end("particles", n);
             let side = snapshot.header().boxlen;
             timed(observer, "density", n, || {
-                deposit::deposit(&mut part, particles, scheme, side, comm, crew)
+                deposit::deposit(&mut part, particles, (scheme, with_gas), side, comm, crew)
             })?;
             let by_tests = Request { threshold, ..of_leaves };
             let how = (Cells::Octree, crew.balance());

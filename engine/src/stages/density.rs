@@ -1,4 +1,4 @@
-//! The density of dark-matter particles on a mesh.
+//! The density of dark-matter particles, or of these and of gas, on a mesh.
 
 use crate::amr::AmrField;
 use crate::crew::Crew;
@@ -6,7 +6,8 @@ use crate::io::{Family, ParticleBlock, ReadError, ReadResult, Snapshot};
 use crate::observe::Observer;
 use crate::pieces::{carve, chunks};
 use inselberg_kernels::density::{
-    Deposit, deposit_conserving, deposit_ramses, fill_split_cells, masses_to_densities,
+    Body, Deposit, deposit_bodies, deposit_conserving, deposit_ramses, fill_split_cells, gather_bodies,
+    leaf_bodies, masses_to_densities,
 };
 use inselberg_kernels::mesh::Mesh;
 use rayon::prelude::*;
@@ -100,6 +101,24 @@ impl Particles {
 
 /// The density of particles on every cell of `mesh`; `side` is the length of a level-0 cell.
 pub fn deposit(mesh: Mesh, particles: &Particles, scheme: Scheme, side: f64, crew: &Crew) -> AmrField {
+    deposit_all(mesh, particles, &[], scheme, side, crew)
+}
+
+/// The density of particles and of gas, whose density `field` has, as RAMSES deposits them.
+pub fn deposit_with_gas(field: AmrField, particles: &Particles, side: f64, crew: &Crew) -> AmrField {
+    let mut bodies = leaf_bodies(&field.mesh, &field.rho, side.powi(3));
+    (1..field.mesh.n_levels()).rev().for_each(|level| gather_bodies(&field.mesh, level, &mut bodies));
+    deposit_all(field.mesh, particles, &bodies, Scheme::Ramses, side, crew)
+}
+
+fn deposit_all(
+    mesh: Mesh,
+    particles: &Particles,
+    bodies: &[Body],
+    scheme: Scheme,
+    side: f64,
+    crew: &Crew,
+) -> AmrField {
     let mut bound = first_bound(heaviest(particles), particles.mass.len() as u64);
     let masses = loop {
         let out = Deposit::new(mesh.n_cells(), quantum(bound));
@@ -108,6 +127,7 @@ pub fn deposit(mesh: Mesh, particles: &Particles, scheme: Scheme, side: f64, cre
             let (position, mass) = particles.run(i);
             deposit(&mesh, position, mass, &out);
         });
+        lay_bodies(&mesh, |brick| mesh.bricks()[brick].exists, bodies, &out);
         match out.masses() {
             Some(masses) => break masses,
             None => bound += COARSER,
@@ -119,6 +139,14 @@ pub fn deposit(mesh: Mesh, particles: &Particles, scheme: Scheme, side: f64, cre
         fill_split_cells(&field.mesh, &mut field.rho);
     }
     field
+}
+
+/// Deposits the bodies of some cells, a mask per brick; none where there are no bodies.
+pub(crate) fn lay_bodies(mesh: &Mesh, cells: impl Fn(usize) -> u64 + Sync, bodies: &[Body], out: &Deposit) {
+    if !bodies.is_empty() {
+        let runs = chunks(mesh.supers().len(), 64).into_par_iter();
+        runs.for_each(|supers| deposit_bodies(mesh, supers, &cells, bodies, out));
+    }
 }
 
 /// The greatest mass of a particle, if no less than what is normal.

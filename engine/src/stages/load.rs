@@ -5,7 +5,7 @@ use crate::crew::Crew;
 use crate::io::{OctBlock, ReadError, ReadResult, Snapshot};
 use crate::observe::Observer;
 use crate::phew::{RunError, timed};
-use crate::stages::density::{Scheme, deposit, read_dark_matter};
+use crate::stages::density::{Scheme, deposit, deposit_with_gas, read_dark_matter};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{Mesh, local};
 use inselberg_kernels::phew::tests::TestCells;
@@ -19,6 +19,8 @@ pub enum Source<'a> {
     Cells(&'a str),
     /// The dark-matter particles.
     Particles(Scheme),
+    /// The dark-matter particles and the gas of this density, both deposited as RAMSES does it.
+    Matter(&'a str),
 }
 
 impl Source<'_> {
@@ -27,7 +29,15 @@ impl Source<'_> {
         match self {
             Self::Cells(name) => name,
             Self::Particles(Scheme::Conserving) => "cic",
-            Self::Particles(Scheme::Ramses) => "cic-ramses",
+            Self::Particles(Scheme::Ramses) | Self::Matter(_) => "cic-ramses",
+        }
+    }
+
+    /// The field of the cells that it takes.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::Cells(name) | Self::Matter(name) => Some(name),
+            Self::Particles(_) => None,
         }
     }
 }
@@ -44,18 +54,19 @@ pub fn domain(snapshot: &dyn Snapshot) -> Domain {
 pub fn read_field(snapshot: &dyn Snapshot, source: Source, crew: &Crew) -> Result<AmrField, RunError> {
     let (header, observer) = (snapshot.header(), crew.observer());
     let pieces = header.n_pieces as u64;
-    let name = match source {
-        Source::Cells(name) => Some(name),
-        Source::Particles(_) => None,
-    };
     observer.begin("reading", pieces);
-    let field = read_mesh(snapshot, name, observer)?;
+    let field = read_mesh(snapshot, source.field(), observer)?;
     observer.end("reading", field.mesh.n_leaves() as u64);
-    let Source::Particles(scheme) = source else { return Ok(field) };
+    if matches!(source, Source::Cells(_)) {
+        return Ok(field);
+    }
     observer.begin("particles", pieces);
     let particles = read_dark_matter(snapshot, observer)?;
     observer.end("particles", particles.mass.len() as u64);
-    let work = || deposit(field.mesh, &particles, scheme, header.boxlen, crew);
+    let work = || match source {
+        Source::Particles(scheme) => deposit(field.mesh, &particles, scheme, header.boxlen, crew),
+        _ => deposit_with_gas(field, &particles, header.boxlen, crew),
+    };
     Ok(timed(observer, "density", particles.mass.len() as u64, work))
 }
 

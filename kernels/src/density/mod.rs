@@ -5,9 +5,11 @@
 //! counter does not depend on it either: then the deposit is done again in a coarser quantum.
 
 mod cic;
+mod gas;
 
 pub(crate) use cic::Cloud;
 pub use cic::{cloud_cells, deposit_conserving, deposit_conserving_part, deposit_ramses, leaf_at};
+pub use gas::{Body, deposit_bodies, gather_bodies, leaf_bodies};
 
 use crate::geom::cell_volume;
 use crate::ids::CellIdx;
