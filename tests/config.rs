@@ -1,7 +1,7 @@
 //! Configuration: one table behind help, file and reference; flags win; bad values are named.
 
 use inselberg::config::{
-    COMMANDS, Command, ConfigError, FofJob, Job, Kind, OPTIONS, RawConfig, Work, check, options_of,
+    COMMANDS, Command, ConfigError, FofJob, Job, Kind, OPTIONS, RawConfig, RawValue, Work, check, options_of,
     reference_toml,
 };
 use inselberg::groups::LinkingLength;
@@ -46,6 +46,19 @@ fn every_option_is_in_the_reference_and_every_line_of_it_is_accepted() {
     for info in COMMANDS {
         raw(info.command, &live, &[]).unwrap_or_else(|e| panic!("{}: {e}", info.table));
     }
+}
+
+#[test]
+fn a_table_is_for_its_own_command() {
+    let shared =
+        |command, name: &str, toml: &str| raw(command, toml, &[]).expect("sound").get(name).map(|v| v.0);
+    let output = shared(Command::Recut, "output", "[phew]\noutput = 'phew.hdf5'\n");
+    assert_eq!(output, None, "recut must not replace the catalogue of phew");
+    let both = "[fof]\nranks = 2\n[phew]\nranks = 4\n[scaling.fof]\nsimulate = '8..16'\n[scaling.phew]\nsimulate = '32..64'\n";
+    assert_eq!(shared(Command::Fof, "ranks", both), Some(RawValue::Count(2)));
+    assert_eq!(shared(Command::Phew, "ranks", both), Some(RawValue::Count(4)));
+    assert_eq!(shared(Command::ScalingFof, "simulate", both), Some(RawValue::Text("8..16".into())));
+    assert_eq!(shared(Command::ScalingPhew, "simulate", both), Some(RawValue::Text("32..64".into())));
 }
 
 #[test]

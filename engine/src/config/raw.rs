@@ -164,6 +164,7 @@ impl RawConfig {
         table: &str,
         content: &DeTable<'_>,
     ) -> Result<(), ConfigError> {
+        let is_other = COMMANDS.iter().any(|c| c.table == table && c.command != self.command);
         for (key, value) in content {
             let name: &str = key.get_ref();
             let inner = if table.is_empty() { name.to_string() } else { format!("{table}.{name}") };
@@ -181,10 +182,10 @@ impl RawConfig {
                 let expected = format!("one of `{}` and `{}`, which are the same", opt.key, opt.alias);
                 return Err(refused(opt, texts.join(", "), origin, expected));
             }
-            if opt.belongs_to(self.command) {
-                self.set(opt, &texts, origin)?;
-            } else {
+            if is_other || !opt.belongs_to(self.command) {
                 parse(opt, &texts, &origin)?;
+            } else {
+                self.set(opt, &texts, origin)?;
             }
         }
         Ok(())
