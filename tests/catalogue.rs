@@ -197,6 +197,24 @@ proptest! {
     }
 }
 
+/// What follows would be taken for data, or data for what follows.
+#[cfg(feature = "hdf5")]
+#[test]
+fn bytes_more_or_less_before_the_checksum_are_noticed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for length in 1..10 {
+        let path = folder.path().join("c.hdf5");
+        let text = Attribute::Text("x".repeat(length));
+        write(&path, &Catalogue { attributes: vec![("text".into(), text)], ..sample() }).expect("written");
+        let sound = fs::read(&path).expect("bytes");
+        let (body, seal) = sound.split_at(sound.len() - 24);
+        for n_zeros in 1..8 {
+            fs::write(&path, [body, &vec![0; n_zeros], seal].concat()).expect("longer");
+            assert!(read(&path).is_err(), "{n_zeros} zeros more after {} bytes", body.len());
+        }
+    }
+}
+
 #[test]
 fn nan_payloads_survive_hdf5() {
     for writer in WRITERS.iter().filter(|w| w.name == "HDF5") {
@@ -222,6 +240,21 @@ fn wrong_files_are_refused_in_one_line() {
         }
         let message = read(&path(name)).expect_err(name).to_string();
         assert!(message.contains(name) && !message.contains('\n'), "{message}");
+    }
+}
+
+#[test]
+fn powers_of_units_that_no_number_holds_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.csv");
+    let masses = column("mass", Dimension::MASS, Values::F64(vec![1.0]));
+    let sound = Catalogue { attributes: vec![], tables: vec![table("clumps", vec![masses])] };
+    write(&path, &sound).expect("written");
+    let text = fs::read_to_string(&path).expect("text");
+    for unit in ["code_mass**200", "1 / code_mass**-32768", "code_mass * code_mass**32767"] {
+        fs::write(&path, text.replace("[code_mass]", &format!("[{unit}]"))).expect("written");
+        let message = read(&path).expect_err(unit).to_string();
+        assert!(message.contains("c.csv") && !message.contains('\n'), "{message}");
     }
 }
 

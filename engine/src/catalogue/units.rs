@@ -64,8 +64,8 @@ fn power(name: &str, power: u8) -> String {
 fn add_power(powers: &mut [i8; 3], token: &str, sign: i8) -> Option<()> {
     let (name, exponent) = token.split_once("**").unwrap_or((token, "1"));
     let which = NAMES.iter().position(|n| *n == name)?;
-    let value = i16::from(sign) * exponent.parse::<i16>().ok()?;
-    powers[which] = i8::try_from(i16::from(powers[which]) + value).ok()?;
+    let value = i16::from(sign).checked_mul(exponent.parse().ok()?)?;
+    powers[which] = i8::try_from(value.checked_add(powers[which].into())?).ok()?;
     Some(())
 }
 

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
 
-const MAGIC: &[u8; 16] = b"inselberg seal 1";
+const MAGIC: &[u8; 16] = b"inselberg seal 2";
 const LENGTH: u64 = 24;
 
 /// Appends the seal to a complete file.
@@ -34,10 +34,12 @@ pub fn is_intact(path: &Path) -> Result<bool> {
     Ok(checksum(&mut file, body)?.to_le_bytes() == sum)
 }
 
-/// FNV-1a over words of eight bytes, of the first `length` bytes or to the end.
+/// FNV-1a over words of eight bytes, of the first `length` bytes or to the end, and over their number: zeros at
+/// the end change nothing else.
 fn checksum(file: &mut File, length: u64) -> Result<u64> {
     let mut input = BufReader::with_capacity(1 << 18, file).take(length);
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+    let (mut hash, mut n_bytes) = (0xcbf2_9ce4_8422_2325_u64, 0);
     loop {
         let mut word = [0; 8];
         let mut filled = 0;
@@ -48,8 +50,9 @@ fn checksum(file: &mut File, length: u64) -> Result<u64> {
             }
         }
         if filled == 0 {
-            return Ok(hash);
+            return Ok(mix(hash, n_bytes));
         }
-        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+        n_bytes += filled as u64;
+        hash = mix(hash, u64::from_le_bytes(word));
     }
 }
