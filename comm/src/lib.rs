@@ -15,10 +15,13 @@ mod builder;
 mod collective;
 mod endpoint;
 mod error;
+#[cfg(all(test, loom))]
+mod model;
 mod pulse;
 mod records;
 mod run;
 mod sparse;
+mod sync;
 mod traffic;
 
 /// What may cross between ranks: plain values without padding.

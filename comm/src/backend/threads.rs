@@ -1,10 +1,10 @@
 //! Ranks as threads of one process: a mailbox each.
 
 use super::{Finding, Place, Tag, Transport, list_places};
+use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock, wait_while};
 use crate::{CommError, Pulse, Rank, Result};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Longest sleep of a rank between two looks at the others, where there are no more than [`FEW`].
@@ -209,9 +209,7 @@ impl Transport for Threads {
             self.world.check_left(self.place.finished)?;
             inbox = lock(&own.inbox);
             inbox.asleep = true;
-            let still = |inbox: &mut Inbox| inbox.rings == self.rings_seen;
-            let woken = own.bell.wait_timeout_while(inbox, self.nap(at_most), still);
-            inbox = woken.unwrap_or_else(PoisonError::into_inner).0;
+            inbox = wait_while(&own.bell, inbox, self.nap(at_most), |inbox| inbox.rings == self.rings_seen);
             inbox.asleep = false;
         }
         let rings = inbox.rings;
@@ -254,9 +252,4 @@ impl Drop for Threads {
         }
         self.world.leave(self.rank, self.place.finished);
     }
-}
-
-/// Locks; a rank that panicked while it held the lock is reported elsewhere.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

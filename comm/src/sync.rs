@@ -1,0 +1,46 @@
+//! What ranks of one process share, under one name: the machine's, or loom's, which tries every order in which
+//! threads may meet (`--cfg loom`, see `model.rs`).
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{
+    Condvar, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+#[cfg(not(loom))]
+pub(crate) use std::sync::{
+    Condvar, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// Locks; a rank that panicked while it held the lock is reported elsewhere.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits while `still` holds, for `at_most`.
+#[cfg(not(loom))]
+pub(crate) fn wait_while<'a, T>(
+    bell: &Condvar,
+    guard: MutexGuard<'a, T>,
+    at_most: Duration,
+    still: impl FnMut(&mut T) -> bool,
+) -> MutexGuard<'a, T> {
+    bell.wait_timeout_while(guard, at_most, still).unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// Waits while `still` holds; for ever, so that loom finds a wake-up that is lost.
+#[cfg(loom)]
+pub(crate) fn wait_while<'a, T>(
+    bell: &Condvar,
+    mut guard: MutexGuard<'a, T>,
+    _: Duration,
+    mut still: impl FnMut(&mut T) -> bool,
+) -> MutexGuard<'a, T> {
+    while still(&mut guard) {
+        guard = bell.wait(guard).unwrap_or_else(PoisonError::into_inner);
+    }
+    guard
+}
