@@ -221,3 +221,26 @@ fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("there").flatten();
     entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
 }
+
+/// With so few a folder of results can be made and not be removed again.
+#[cfg(target_os = "linux")]
+#[test]
+fn few_open_files_leave_nothing() {
+    let room = tempfile::tempdir().expect("a folder");
+    let names = || -> Vec<_> {
+        std::fs::read_dir(room.path()).expect("a folder").flatten().map(|e| e.file_name()).collect()
+    };
+    for n in 4..12 {
+        let out = Command::new("sh")
+            .args(["-c", &format!("ulimit -n {n}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_inselberg")])
+            .args(["synth", "field", "-o", "output_00007", "--test-cells", "2000", "--quiet"])
+            .current_dir(room.path())
+            .output()
+            .expect("sh starts");
+        if out.status.success() {
+            assert_eq!(names(), ["output_00007"], "with {n} open files");
+            std::fs::remove_dir_all(room.path().join("output_00007")).expect("removed");
+        }
+        assert!(names().is_empty(), "with {n} open files: {:?} is left, {:?}", names(), out.status);
+    }
+}

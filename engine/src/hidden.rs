@@ -68,12 +68,14 @@ pub fn file(prefix: &str, folder: &Path) -> io::Result<HiddenFile> {
     })
 }
 
-/// A new folder `PREFIX*.part` in a folder, which disappears with all that is in it.
+/// A new folder `PREFIX*.part` in a folder, which disappears with all that is in it. Not made where no file could
+/// be opened: removing it again takes one.
 ///
 /// # Errors
 /// Those of the system.
 pub fn folder(prefix: &str, folder: &Path) -> io::Result<HiddenFolder> {
     making(|| {
+        trial(folder)?;
         let folder = Builder::new().prefix(prefix).suffix(".part").tempdir_in(folder)?;
         Ok(HiddenFolder { _entry: Entry::new(folder.path(), Kind::Folder), folder })
     })
