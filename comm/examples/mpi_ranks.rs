@@ -11,6 +11,7 @@ fn main() -> Result<(), CommError> {
     let comm = match what.as_str() {
         "chaos" => Comm::mpi().chaos(7).build()?,
         "pieces" => Comm::mpi().piece_bytes(1000).build()?,
+        "watch" => Comm::mpi().stall_timeout(Duration::from_millis(400)).build()?,
         "stall" => Comm::mpi().stall_timeout(Duration::from_millis(200)).build()?,
         _ => Comm::launched().build()?,
     };
@@ -25,6 +26,7 @@ fn main() -> Result<(), CommError> {
             comm.barrier()?;
             comm.barrier()?;
         }
+        "watch" => watch(&comm)?,
         "time" => time(&comm)?,
         _ => exchange(&comm)?,
     }
@@ -40,6 +42,19 @@ fn exchange(comm: &Comm) -> Result<(), CommError> {
     comm.barrier()?;
     if comm.rank() == Rank(0) {
         println!("{n_ranks} ranks agree");
+    }
+    Ok(())
+}
+
+/// Rank 3 computes while the others wait. What the watchdog of each rank sent meanwhile.
+fn watch(comm: &Comm) -> Result<(), CommError> {
+    if comm.rank() == Rank(3) {
+        std::thread::sleep(Duration::from_secs(3));
+    }
+    comm.barrier()?;
+    let sent = comm.all_gather(&[comm.watch_messages()])?;
+    if comm.rank() == Rank(0) {
+        println!("{}", sent.iter().map(u64::to_string).collect::<Vec<_>>().join(" "));
     }
     Ok(())
 }

@@ -108,6 +108,11 @@ impl Comm {
         endpoint.traffic.stages().to_vec()
     }
 
+    /// Messages that the watchdog of this rank sent so far ([`CommBuilder::stall_timeout`]). They count nowhere else. Local.
+    pub fn watch_messages(&self) -> u64 {
+        self.endpoint.borrow_mut().transport().watch_messages()
+    }
+
     /// What this rank called, sent and received so far, if that is noted ([`CommBuilder::noted`]). Local.
     pub fn notes(&self) -> Vec<Note> {
         self.endpoint.borrow().notes().to_vec()

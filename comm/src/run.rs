@@ -6,6 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::thread::Builder;
 
+/// Ranks whose stacks may all have the usual size.
+const FEW: usize = 256;
+/// The stack of one of more ranks: all of them together must fit into limits of a process.
+const SMALL_STACK: usize = 1 << 19;
+
 /// Runs `work` on `n_ranks` ranks, each a thread of this process; what each gave, by rank.
 ///
 /// # Errors
@@ -20,11 +25,12 @@ pub fn run_threads<T: Send>(n_ranks: usize, work: impl Fn(&Comm) -> T + Sync) ->
 /// # Errors
 /// When a rank panics or cannot be started; the error names it.
 pub fn run_ranks<T: Send>(builders: Vec<CommBuilder>, work: impl Fn(&Comm) -> T + Sync) -> Result<Vec<T>> {
-    let not_started = Mutex::new(None);
+    let (not_started, n_ranks) = (Mutex::new(None), builders.len());
     let ran: Vec<Result<T>> = std::thread::scope(|scope| {
         let mut ranks = Vec::with_capacity(builders.len());
         for (rank, builder) in builders.into_iter().enumerate() {
             let named = Builder::new().name(format!("rank {rank}"));
+            let named = if rank > 0 && n_ranks > FEW { named.stack_size(SMALL_STACK) } else { named };
             match named.spawn_scoped(scope, || run_one(builder, &work)) {
                 Ok(thread) => ranks.push(thread),
                 Err(error) => {

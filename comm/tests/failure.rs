@@ -176,3 +176,29 @@ fn after_an_error_every_call_gives_it_again() {
     assert_eq!(comm.barrier(), Err(error.clone()));
     assert_eq!(comm.exchange::<u8>(Vec::new()), Err(error));
 }
+
+#[test]
+fn the_message_of_a_stall_is_bounded() {
+    const STAGES: [&str; 50] = {
+        let mut stages = [""; 50];
+        let mut i = 0;
+        while i < 50 {
+            stages[i] = "a stage with a rather long name that is not that of any other".split_at(i + 5).0;
+            i += 1;
+        }
+        stages
+    };
+    let builders = Comm::threads(200).into_iter().map(|b| b.stall_timeout(Duration::from_millis(300)));
+    let ran = run_ranks(builders.collect(), |comm| {
+        comm.at(STAGES[comm.rank().at() % 50]);
+        // Rank 199 waits for a neighbour that never speaks to it.
+        if comm.rank() == Rank(199) {
+            comm.exchange_with::<u8>(&[Rank(0)], vec![]).map(|_| ())
+        } else {
+            comm.barrier()
+        }
+    });
+    let error = ran.expect("no panic").swap_remove(0).expect_err("nobody moves").to_string();
+    assert!(error.starts_with("nothing moved for 0.3 s; ranks 0, 50, 100, 150: "), "{error}");
+    assert!(error.len() < 1500 && error.ends_with(" more ranks at other places"), "{error}");
+}

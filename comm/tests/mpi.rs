@@ -87,3 +87,17 @@ fn a_stall_says_where_each_rank_stands() {
     let places = "ranks 0-2: all, in barrier (call 1); rank 3: no answer, so it computes or hangs";
     fails("stall", &format!("nothing moved for 2 s; {places}"));
 }
+
+/// A rank asks the one above it, and rank 0 all of them, down the tree: the messages of a rank do not grow with the ranks.
+#[test]
+fn a_watchdog_asks_few() {
+    let Some(output) = mpirun(8, "watch") else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let sent: Vec<u64> = text.split_whitespace().map(|n| n.parse().expect("a number")).collect();
+    assert_eq!(sent.len(), 8, "{text}");
+    // Each of them looked around up to seven times. Ranks 1, 5 and 7 are above nobody: one question and one answer each
+    // time, where they asked and answered seven others.
+    assert!([1, 5, 7].iter().all(|rank| (1..=16).contains(&sent[*rank])), "{text}");
+    assert!(sent.iter().all(|n| *n <= 60), "{text}");
+}

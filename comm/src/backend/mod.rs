@@ -4,7 +4,10 @@ pub(crate) mod chaos;
 #[cfg(feature = "mpi")]
 pub(crate) mod mpi;
 pub(crate) mod noted;
+mod places;
 pub(crate) mod solo;
+#[cfg(feature = "mpi")]
+mod survey;
 pub(crate) mod threads;
 
 use crate::pulse::BUSY_PATIENCE;
@@ -102,6 +105,11 @@ pub(crate) trait Transport: fmt::Debug {
     /// What to make of nothing having moved here for `idle`, which is at least `patience`.
     fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding;
 
+    /// Messages that this rank sent to learn or say where ranks stand.
+    fn watch_messages(&self) -> u64 {
+        0
+    }
+
     /// The handle whose beats count as signs of life.
     fn pulse(&self) -> Pulse;
 
@@ -128,9 +136,12 @@ pub(crate) enum Finding {
 
 impl Finding {
     /// The finding where the ranks stand at `places` and some of them, if `computing`, in no call.
-    pub fn of(patience: Duration, idle: Duration, computing: bool, places: String) -> Self {
+    pub fn of(patience: Duration, idle: Duration, computing: bool, places: impl fmt::Display) -> Self {
         let after = if computing { patience * BUSY_PATIENCE } else { patience };
-        if idle < after { Self::Computes } else { Self::Stalled(CommError::Stalled { after, places }) }
+        match idle < after {
+            true => Self::Computes,
+            false => Self::Stalled(CommError::Stalled { after, places: places.to_string() }),
+        }
     }
 }
 
@@ -179,38 +190,9 @@ impl Backend {
     }
 }
 
-/// Where all ranks stand, as one line: ranks at the same place together.
-pub(crate) fn list_places(places: impl IntoIterator<Item = String>) -> String {
-    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-    for (rank, place) in places.into_iter().enumerate() {
-        match groups.iter_mut().find(|g| g.0 == place) {
-            Some(group) => group.1.push(rank),
-            None => groups.push((place, vec![rank])),
-        }
-    }
-    let line = |(place, ranks): &(String, Vec<usize>)| format!("{}: {place}", list_ranks(ranks));
-    groups.iter().map(line).collect::<Vec<_>>().join("; ")
-}
-
-/// "ranks 0-3, 7" of ascending numbers.
-fn list_ranks(ranks: &[usize]) -> String {
-    let runs = ranks.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
-        [one] => one.to_string(),
-        run => format!("{}-{}", run[0], run[run.len() - 1]),
-    });
-    let list = runs.collect::<Vec<_>>().join(", ");
-    format!("rank{} {list}", if ranks.len() == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn places_are_grouped_by_rank_ranges() {
-        let places = ["a", "a", "b", "a", "b"].map(String::from);
-        assert_eq!(list_places(places), "ranks 0-1, 3: a; ranks 2, 4: b");
-    }
 
     #[test]
     fn every_kind_has_two_tags_of_its_own() {

@@ -4,7 +4,9 @@
 //! All calls are made by the thread that started MPI (funneled), but for `MPI_Abort` after a panic.
 #![allow(unsafe_code)]
 
-use super::{Finding, Place, Tag, Transport, list_places};
+use super::places::Places;
+use super::survey::{Answer, Ask, NO_ANSWER, Survey, to_ask};
+use super::{Finding, Place, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result};
 use mpi::ffi;
 use mpi::topology::{Communicator, SimpleCommunicator};
@@ -25,8 +27,10 @@ const GOODBYE: c_int = ASK + 2;
 
 /// Rests that only give the core away, before those that sleep.
 const SPINS: u32 = 500;
-/// How long to wait for the answers of others.
+/// How long to wait for the answer of another rank.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long a rank waits, for each of its children, for the answers of all below them.
+const GRACE_BELOW: Duration = Duration::from_millis(500);
 /// How much later than the rank before it a rank says that it aborts, up to some rank: what all see
 /// alike is said once.
 const DEFERENCE: Duration = Duration::from_millis(150);
@@ -51,6 +55,12 @@ pub(crate) struct Mpi {
     pulse: Pulse,
     moved: Instant,
     rests: u32,
+    /// The survey that is under way here, and who asked for it; nobody on rank 0.
+    survey: Option<(Option<Rank>, Survey)>,
+    /// The answer of a rank that was asked for itself alone.
+    answered: Option<(Rank, Answer)>,
+    n_surveys: u32,
+    watch_messages: u64,
     /// Dropped after the communicator: it ends MPI.
     _universe: mpi::environment::Universe,
 }
@@ -100,6 +110,10 @@ impl Mpi {
             pulse: Pulse::default(),
             moved: Instant::now(),
             rests: 0,
+            survey: None,
+            answered: None,
+            n_surveys: 0,
+            watch_messages: 0,
             _universe: universe,
         })
     }
@@ -184,10 +198,23 @@ impl Mpi {
 
     /// Says where this rank stands to those who ask, and hears who has ended.
     fn serve(&mut self) -> Result<()> {
-        while let Some((from, _)) = self.take(ASK)? {
-            let mut answer = (self.moved.elapsed().as_millis() as u64).to_ne_bytes().to_vec();
-            answer.extend(self.place.to_string().into_bytes());
-            self.start_send(from, ANSWER, answer, false)?;
+        while let Some((from, bytes)) = self.take(ASK)? {
+            match Ask::from_bytes(&bytes) {
+                Ask::You => self.answer(from, self.own_answer())?,
+                Ask::AllBelow(number) => self.begin_survey(Some(from), number)?,
+            }
+        }
+        while let Some((from, bytes)) = self.take(ANSWER)? {
+            let Some(answer) = Answer::from_bytes(&bytes) else { continue };
+            match &mut self.survey {
+                _ if answer.survey == 0 => self.answered = Some((from, answer)),
+                Some((_, survey)) => survey.hear(from, answer),
+                None => {}
+            }
+        }
+        if let Some((Some(asker), survey)) = self.survey.take_if(|(asker, s)| asker.is_some() && s.is_done())
+        {
+            self.answer(asker, survey.answer())?;
         }
         while let Some((from, bytes)) = self.take(GOODBYE)? {
             let (finished, stage) = number_and_text(&bytes);
@@ -205,24 +232,81 @@ impl Mpi {
         self.place.finished + u64::from(!self.place.call.is_empty())
     }
 
-    /// What others answer within the grace: idle milliseconds and place, by rank.
-    fn ask_around(&mut self) -> Result<Vec<Option<(u64, String)>>> {
-        while self.take(ANSWER)?.is_some() {}
-        let others = (0..self.n_ranks as u32).map(Rank).filter(|r| *r != self.rank);
-        for to in others.collect::<Vec<_>>() {
-            self.start_send(to, ASK, Vec::new(), false)?;
-        }
-        let mut answers = vec![None; self.n_ranks];
-        answers[self.rank.at()] = Some((self.moved.elapsed().as_millis() as u64, self.place.to_string()));
-        let start = Instant::now();
-        while start.elapsed() < GRACE && answers.iter().any(Option::is_none) {
-            while let Some((from, bytes)) = self.take(ANSWER)? {
-                answers[from.at()] = Some(number_and_text(&bytes));
-            }
+    fn idle_and_place(&self) -> (u64, String) {
+        (self.moved.elapsed().as_millis() as u64, self.place.to_string())
+    }
+
+    fn own_answer(&self) -> Answer {
+        let (idle, place) = self.idle_and_place();
+        let mut places = Places::default();
+        places.add([self.rank, self.rank], place);
+        Answer { survey: 0, idle, silent: false, places }
+    }
+
+    fn answer(&mut self, to: Rank, answer: Answer) -> Result<()> {
+        self.watch_messages += 1;
+        self.start_send(to, ANSWER, answer.to_bytes(), false)
+    }
+
+    fn ask(&mut self, whom: Rank, ask: Ask) -> Result<()> {
+        self.watch_messages += 1;
+        self.start_send(whom, ASK, ask.to_bytes(), false)
+    }
+
+    /// Asks all below; the answer goes to who asked.
+    fn begin_survey(&mut self, asker: Option<Rank>, number: u32) -> Result<()> {
+        let here = (self.rank, self.n_ranks);
+        let survey = Survey::new(here, number, self.idle_and_place(), GRACE_BELOW);
+        let children: Vec<Rank> = survey.children().collect();
+        self.survey = Some((asker, survey));
+        children.into_iter().try_for_each(|child| self.ask(child, Ask::AllBelow(number)))
+    }
+
+    /// On rank 0: where all ranks stand.
+    fn survey_all(&mut self) -> Result<Answer> {
+        self.n_surveys = self.n_surveys.wrapping_add(1).max(1);
+        self.begin_survey(None, self.n_surveys)?;
+        loop {
             self.serve()?;
+            if let Some((_, survey)) = self.survey.take_if(|(_, survey)| survey.is_done()) {
+                return Ok(survey.answer());
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
-        Ok(answers)
+    }
+
+    /// What a rank answers within the grace.
+    fn ask_one(&mut self, whom: Rank) -> Result<Option<Answer>> {
+        self.answered = None;
+        self.ask(whom, Ask::You)?;
+        let start = Instant::now();
+        while start.elapsed() < GRACE {
+            self.serve()?;
+            if let Some((_, answer)) = self.answered.take_if(|(from, _)| *from == whom) {
+                return Ok(Some(answer));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(None)
+    }
+
+    /// On any rank but rank 0: what a rank above says. Where none does for too long, the job is stalled.
+    fn look_up(&mut self, patience: Duration, idle: Duration) -> Result<Finding> {
+        let mut places = self.own_answer().places;
+        for above in to_ask(self.rank) {
+            match self.ask_one(above)? {
+                Some(answer) if answer.idle < moving(patience) => return Ok(Finding::Moves),
+                // Rank 0 finds out, or who is between.
+                Some(_) => return Ok(Finding::Computes),
+                None => places.add([above, above], NO_ANSWER),
+            }
+            if let Finding::Computes = Finding::of(patience, idle, true, &places) {
+                return Ok(Finding::Computes);
+            }
+        }
+        // Other ranks find the same; one message is enough.
+        std::thread::sleep(2 * GRACE * self.rank.0.trailing_zeros());
+        Ok(Finding::of(patience, idle, true, places))
     }
 
     /// Tells rank 0 that this rank ends (rank 0 tells all), and waits until it knows the same of them.
@@ -312,24 +396,18 @@ impl Transport for Mpi {
     }
 
     fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
-        let answers = match self.ask_around() {
-            Ok(answers) => answers,
-            Err(error) => return Finding::Stalled(error),
+        let found = match self.rank {
+            Rank(0) => self.survey_all().map(|all| match all.idle < moving(patience) {
+                true => Finding::Moves,
+                false => Finding::of(patience, idle, all.silent, all.places),
+            }),
+            _ => self.look_up(patience, idle),
         };
-        let moving = (patience / 2).as_millis() as u64;
-        if answers.iter().flatten().any(|(idle, _)| *idle < moving) {
-            return Finding::Moves;
-        }
-        let computing = answers.iter().any(Option::is_none);
-        let first = answers.iter().position(Option::is_some);
-        let silent = || "no answer, so it computes or hangs".to_string();
-        let places = answers.into_iter().map(|answer| answer.map_or_else(silent, |a| a.1));
-        let finding = Finding::of(patience, idle, computing, list_places(places));
-        if matches!(finding, Finding::Stalled(_)) && first != Some(self.rank.at()) {
-            // That one says the same soon, and ends the job; one message is enough.
-            std::thread::sleep(2 * GRACE);
-        }
-        finding
+        found.unwrap_or_else(Finding::Stalled)
+    }
+
+    fn watch_messages(&self) -> u64 {
+        self.watch_messages
     }
 
     fn pulse(&self) -> Pulse {
@@ -357,6 +435,11 @@ impl Drop for Mpi {
         }
         RUNNING.store(false, Ordering::Release);
     }
+}
+
+/// A rank that has been idle for fewer milliseconds moves.
+fn moving(patience: Duration) -> u64 {
+    (patience / 2).as_millis() as u64
 }
 
 /// Whether a message is out of our hands.

@@ -117,6 +117,10 @@ impl Transport for Noted {
         self.inner.transport().look_around(patience, idle)
     }
 
+    fn watch_messages(&self) -> u64 {
+        self.inner.look().watch_messages()
+    }
+
     fn pulse(&self) -> Pulse {
         self.inner.look().pulse()
     }

@@ -1,6 +1,7 @@
 //! Ranks as threads of one process: a mailbox each.
 
-use super::{Finding, Place, Tag, Transport, list_places};
+use super::places::Places;
+use super::{Finding, Place, Tag, Transport};
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock, wait_while};
 use crate::{CommError, Pulse, Rank, Result};
 use std::collections::VecDeque;
@@ -232,7 +233,9 @@ impl Transport for Threads {
     fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
         let places: Vec<Place> = self.world.boxes.iter().map(|b| *lock(&b.place)).collect();
         let computing = places.iter().any(|place| place.call.is_empty());
-        Finding::of(patience, idle, computing, list_places(places.iter().map(Place::to_string)))
+        let mut told = Places::default();
+        (0..).map(Rank).zip(&places).for_each(|(rank, place)| told.add([rank, rank], place));
+        Finding::of(patience, idle, computing, told)
     }
 
     fn pulse(&self) -> Pulse {

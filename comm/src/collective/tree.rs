@@ -28,7 +28,7 @@ impl Tree {
             op,
             up: Tag::new(Kind::Up, round),
             down: Tag::new(Kind::Down, round),
-            parent: (rank.0 > 0).then(|| Rank(rank.0 & (rank.0 - 1))),
+            parent: parent(rank),
             from_below: vec![None; children.len()],
             children,
         }
@@ -83,7 +83,12 @@ fn mismatch(what: String) -> CommError {
     CommError::Mismatch { what }
 }
 
-fn children(rank: Rank, n_ranks: usize) -> Vec<Rank> {
+/// The rank above `rank`; none above rank 0.
+pub(crate) fn parent(rank: Rank) -> Option<Rank> {
+    (rank.0 > 0).then(|| Rank(rank.0 & (rank.0 - 1)))
+}
+
+pub(crate) fn children(rank: Rank, n_ranks: usize) -> Vec<Rank> {
     let steps = (0..u32::BITS - 1).map(|k| 1u32 << k);
     let below = steps.take_while(|step| rank.0 == 0 || *step < rank.0 & rank.0.wrapping_neg());
     below.map(|step| Rank(rank.0 + step)).take_while(|child| child.at() < n_ranks).collect()
