@@ -289,3 +289,117 @@ fn a_rank_that_is_lost_ends_the_writing_and_leaves_nothing() {
     }
     assert!(names_in(folder.path()).is_empty());
 }
+
+/// Rank 0 alone opens the file, once, and writes it in one order: whatever the number of ranks, it has the same bytes.
+#[cfg(feature = "hdf5")]
+#[test]
+fn the_file_has_the_same_bytes_for_any_number_of_ranks_and_one_rank_opens_it() {
+    let whole = sample(&[(300_000, 7), (20_000, 2), (700, 4), (0, 3)]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(format!("{name}.hdf5"));
+    write(&path("whole"), &whole).expect("written");
+    let bytes = fs::read(path("whole")).expect("bytes");
+    for n_ranks in [1, 2, 5, 40] {
+        let parts = split(&whole, n_ranks, 9000, 3);
+        let results = run_threads(n_ranks, |comm| {
+            // The others could not open it.
+            let to = if comm.rank() == Rank(0) { path("parts") } else { "/no/such/folder/c.hdf5".into() };
+            write_part(&to, &parts[comm.rank().at()], comm)
+        });
+        results.expect("no panic").into_iter().for_each(|result| result.expect("written"));
+        let ours = fs::read(path("parts")).expect("bytes");
+        assert!(ours == bytes, "{n_ranks} ranks: {} and {} bytes", ours.len(), bytes.len());
+    }
+}
+
+/// What rank 0 receives in one round is bounded, and rounds do not grow with the ranks.
+#[cfg(feature = "hdf5")]
+#[test]
+fn a_catalogue_takes_few_messages() {
+    let whole = sample(&[(400_000, 3), (100, 3)]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let parts = split(&whole, 64, 9000, 3);
+    let traffic = run_threads(64, |comm| {
+        let part = &parts[comm.rank().at()];
+        write_part(&folder.path().join("c.hdf5"), part, comm).expect("written");
+        comm.traffic().into_iter().next().expect("a stage")
+    });
+    let traffic = traffic.expect("no panic");
+    // For each table who has which rows, then each column; then one for all chunks. There was one for each writer.
+    assert!(traffic[0].rounds <= 2 * (1 + 3) + 1, "{:?}", traffic[0]);
+    assert!(traffic.iter().all(|stage| stage.received_bytes < 4_000_000), "{:?}", traffic[0]);
+}
+
+/// The checksum is made of what is written, which is not read again.
+#[cfg(all(feature = "hdf5", target_os = "linux"))]
+#[test]
+fn writing_reads_little() {
+    let read_here = || {
+        let text = fs::read_to_string("/proc/thread-self/io").expect("this thread");
+        let line = text.lines().find_map(|line| line.strip_prefix("rchar: ")).expect("a count");
+        line.parse::<u64>().expect("a number")
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.hdf5");
+    let whole = sample(&[(200_000, 5), (16_000, 5)]);
+    let before = read_here();
+    write(&path, &whole).expect("written");
+    let read_bytes = read_here() - before;
+    let bytes = fs::metadata(&path).expect("a file").len();
+    assert!(bytes > 1_000_000 && read_bytes < bytes / 10, "{read_bytes} of {bytes} bytes");
+    same(&read(&path).expect("read"), &whole);
+}
+
+#[cfg(feature = "hdf5")]
+mod seals {
+    use super::*;
+
+    /// As catalogues were sealed before: FNV-1a over words.
+    fn older(body: &[u8]) -> Vec<u8> {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for chunk in body.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+        }
+        [body, b"inselberg seal 1", &hash.to_le_bytes()].concat()
+    }
+
+    #[test]
+    fn damage_is_found_under_either_seal_and_older_catalogues_open() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("c.hdf5");
+        let whole = sample(&[(40_000, 3), (10, 2)]);
+        write(&path, &whole).expect("written");
+        let sealed = fs::read(&path).expect("bytes");
+        let body = &sealed[..sealed.len() - 24];
+        for bytes in [sealed.clone(), older(body)] {
+            fs::write(&path, &bytes).expect("written");
+            same(&read(&path).expect("read"), &whole);
+            for at in (0..body.len()).step_by(body.len() / 50).chain([body.len() - 1, bytes.len() - 3]) {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 4;
+                fs::write(&path, &damaged).expect("written");
+                let error = read(&path).expect_err("damaged").to_string();
+                assert!(error.contains("checksum: ") && error.contains("; expected"), "{at}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_checksum_of_the_content_knows_no_ranks_and_no_format() {
+        let mut whole = sample(&[(70_000, 7), (10, 2)]);
+        let sum = whole.checksum();
+        let folder = tempfile::tempdir().expect("a folder");
+        for writer in WRITERS {
+            let path = folder.path().join(format!("c.{}", writer.extensions[0]));
+            write(&path, &whole).expect("written");
+            assert_eq!(read(&path).expect("read").checksum(), sum, "{}", writer.name);
+        }
+        whole.attributes.push(("run_ranks".into(), Attribute::Int(7)));
+        assert_eq!(whole.checksum(), sum);
+        let Values::U64(v) = &mut whole.tables[0].columns[1].values else { panic!("counts") };
+        v[69_999] ^= 1;
+        assert_ne!(whole.checksum(), sum);
+    }
+}

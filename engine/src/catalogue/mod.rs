@@ -9,8 +9,10 @@
 //! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
 //! | [`part`] | a catalogue that lies on several ranks; the only place here that knows of ranks |
+//! | `checksum` | one number for all that a catalogue says |
 //! | [`info`] | a catalogue described for a person |
 
+mod checksum;
 pub mod csv;
 mod error;
 #[cfg(feature = "hdf5")]
@@ -26,7 +28,9 @@ pub use crate::staging::{Staged, WriteError, WriteResult};
 pub use error::{CatalogueReadError, CatalogueReadResult};
 pub use part::{CataloguePart, PartError, PartTable, Run, stage_part, write_part};
 pub use shape::check_shape;
-pub use writers::{PartFormat, ReadyRows, WRITERS, Writer, check_output, read, stage, write, writer_for};
+pub use writers::{
+    PackedRows, PartFormat, PartWriter, WRITERS, Writer, check_output, read, stage, write, writer_for,
+};
 
 /// Values of one column, one entry a row.
 #[derive(Debug, Clone, PartialEq)]

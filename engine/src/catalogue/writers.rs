@@ -29,24 +29,56 @@ impl Writer {
     }
 }
 
-/// A format that several writers fill, one after the other. The first path is the final one, for
-/// messages, and the second the file that is written.
+/// A format whose file is made of the rows of several ranks. One rank writes it; the others make their rows ready.
 #[derive(Debug, Clone, Copy)]
 pub struct PartFormat {
-    /// Rows that only one writer should touch; shares of writers are multiples of it.
+    /// Rows that only one rank should make ready; shares of ranks are multiples of it.
     pub chunk: usize,
-    /// Makes the file, given attributes and tables with their whole numbers of rows.
+    /// Rows of a chunk of a table of so many rows; `None` if its rows are written as they are, all at once.
+    pub rows_a_chunk: fn(usize) -> Option<usize>,
+    /// Makes rows ready with all threads, by column, in chunks of so many rows.
+    pub pack: fn(&Table, usize) -> std::io::Result<Vec<Vec<PackedRows>>>,
+    /// Makes the file, given attributes and tables with their whole numbers of rows. The first path is the final one,
+    /// for messages, and the second the file that is written.
     #[allow(clippy::type_complexity, reason = "it is written once")]
-    pub begin: fn(&Path, &Path, &[(String, Attribute)], &[(&Table, u64)]) -> WriteResult<()>,
-    /// Makes rows ready, given the place of the first and the number of all, with all threads: what need not wait for
-    /// other writers.
-    pub ready: fn(&Table, u64, u64) -> ReadyRows<'_>,
-    /// Completes the file, after all rows.
-    pub finish: fn(&Path, &Path) -> WriteResult<()>,
+    pub create:
+        fn(&Path, &Path, &[(String, Attribute)], &[(&Table, u64)]) -> WriteResult<Box<dyn PartWriter>>,
 }
 
-/// Writes the rows that were made ready.
-pub type ReadyRows<'a> = Box<dyn FnOnce(&Path, &Path) -> WriteResult<()> + 'a>;
+/// Rows of one column, as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedRows {
+    /// What is stored.
+    pub bytes: Vec<u8>,
+    /// The CRC-32 of that.
+    pub sum: u32,
+    /// The CRC-32 of the values themselves.
+    pub values_sum: u32,
+    /// The bytes of the values themselves.
+    pub values_bytes: u64,
+}
+
+/// A file that is being written. Tables and columns are named by their places. What is written in the same order gives
+/// the same file.
+pub trait PartWriter {
+    /// Writes a table that is not stored in chunks.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn put_table(&mut self, table: usize, rows: &Table) -> WriteResult<()>;
+
+    /// Writes the rows of a column from row `first` on.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn put_rows(&mut self, table: usize, column: usize, first: u64, rows: &PackedRows) -> WriteResult<()>;
+
+    /// Completes the file, after all rows.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn finish(self: Box<Self>) -> WriteResult<()>;
+}
 
 /// All formats of this build, the preferred one first.
 pub const WRITERS: &[Writer] = &[
@@ -58,9 +90,9 @@ pub const WRITERS: &[Writer] = &[
         read: super::hdf5::read,
         in_parts: Some(PartFormat {
             chunk: super::hdf5::CHUNK,
-            begin: super::hdf5::begin,
-            ready: super::hdf5::ready,
-            finish: super::hdf5::finish,
+            rows_a_chunk: super::hdf5::rows_a_chunk,
+            pack: super::hdf5::packed,
+            create: super::hdf5::create,
         }),
     },
     Writer {

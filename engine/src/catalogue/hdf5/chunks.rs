@@ -3,8 +3,8 @@
 //! The library would compress in one thread. What it would make of a chunk, shuffled bytes as a zlib stream, is made here
 //! and handed to it as it is, so whatever reads HDF5 reads it.
 
-use crate::catalogue::{Table, Values};
-use bytemuck::cast_slice;
+use crate::catalogue::checksum::{bytes_of, sum_of};
+use crate::catalogue::{PackedRows, Table, Values};
 use flate2::{Compression, write::ZlibEncoder};
 use rayon::prelude::*;
 use std::io::{Result, Write};
@@ -22,27 +22,20 @@ pub fn rows_a_chunk(n_rows: usize) -> Option<usize> {
 }
 
 /// The chunks of each column, `rows` each, of rows that begin with a chunk and end with one or with the whole table.
-pub fn packed(table: &Table, rows: usize) -> Result<Vec<Vec<Vec<u8>>>> {
+pub fn packed(table: &Table, rows: usize) -> Result<Vec<Vec<PackedRows>>> {
     table.columns.par_iter().map(|column| packed_column(&column.values, rows)).collect()
 }
 
-fn packed_column(values: &Values, rows: usize) -> Result<Vec<Vec<u8>>> {
+fn packed_column(values: &Values, rows: usize) -> Result<Vec<PackedRows>> {
     let (bytes, size, per_row) = bytes_of(values);
     let length = rows * per_row * size;
-    bytes.par_chunks(length).map(|chunk| compressed(&shuffled(chunk, size, length))).collect()
+    bytes.par_chunks(length).map(|chunk| pack(chunk, size, length)).collect()
 }
 
-/// The bytes of all values, those of one number, and how many numbers a row has.
-fn bytes_of(values: &Values) -> (&[u8], usize, usize) {
-    match values {
-        Values::U8(v) => (v, 1, 1),
-        Values::U64(v) => (cast_slice(v), 8, 1),
-        Values::I64(v) => (cast_slice(v), 8, 1),
-        Values::F64(v) => (cast_slice(v), 8, 1),
-        Values::F32(v) => (cast_slice(v), 4, 1),
-        Values::F64x3(v) => (cast_slice(v), 8, 3),
-        Values::U32x3(v) => (cast_slice(v), 4, 3),
-    }
+fn pack(rows: &[u8], size: usize, length: usize) -> Result<PackedRows> {
+    let bytes = compressed(&shuffled(rows, size, length))?;
+    let sum = sum_of(&bytes).finalize();
+    Ok(PackedRows { bytes, sum, values_sum: sum_of(rows).finalize(), values_bytes: rows.len() as u64 })
 }
 
 /// The first bytes of all numbers of `size` bytes, then the second ones, and so on; zeros fill a chunk up to `length`.

@@ -3,8 +3,8 @@
 //! Root attributes: `inselberg_catalogue` (the version of this layout), then those of the
 //! catalogue. Each dataset has `units` (code units by name), `cgs_factor` (where the catalogue
 //! knows its units) and `description`. Vectors are `[N, 3]`. Large tables are chunked and
-//! compressed; no times are stored, so equal catalogues give equal files. After the HDF5 data
-//! stands a checksum, which HDF5 itself ignores (`seal`). Catalogues of groups also have what SWIFT's have
+//! compressed; no times are stored, and one process writes in one order, so equal catalogues give equal files
+//! for any number of ranks. After the HDF5 data stand checksums, which HDF5 itself ignores (`seal`). Catalogues of groups also have what SWIFT's have
 //! (`swift`).
 
 mod chunks;
@@ -14,10 +14,10 @@ mod seal;
 mod swift;
 mod write;
 
-pub(super) use chunks::CHUNK;
+pub(super) use chunks::{CHUNK, packed, rows_a_chunk};
 pub use read::read;
+pub(super) use write::create;
 pub use write::stage;
-pub(super) use write::{begin, finish, ready};
 
 /// Name of the attribute that marks a file as ours.
 const MARK: &str = "inselberg_catalogue";

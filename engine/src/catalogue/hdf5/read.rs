@@ -1,6 +1,6 @@
 //! HDF5 to catalogue.
 
-use super::seal::is_intact;
+use super::seal::{Seal, check};
 use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::units::parse_unit;
@@ -21,7 +21,8 @@ const MOST_COMPRESSION: u64 = 1100;
 pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let bytes = std::fs::metadata(path).map_err(CatalogueReadError::io(path, "opening"))?.len();
     let source = Source { path, bytes };
-    if !is_intact(path).map_err(CatalogueReadError::io(path, "reading"))? {
+    let seal = check(path).map_err(CatalogueReadError::io(path, "reading"))?;
+    if seal == Seal::Broken {
         return Err(source.bad("checksum", "the file is damaged", "the bytes that were written"));
     }
     let file = File::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
@@ -29,7 +30,13 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let attributes = source.attributes(&file)?;
     let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));
     let tables = names.map(|name| source.table(&file, &name));
-    Ok(Catalogue { attributes, tables: tables.collect::<Result<_, _>>()? })
+    let catalogue = Catalogue { attributes, tables: tables.collect::<Result<_, _>>()? };
+    match seal {
+        Seal::Intact(Some(sum)) if sum != catalogue.checksum() => {
+            Err(source.bad("checksum", "the content is not what was written", "the values that were written"))
+        }
+        _ => Ok(catalogue),
+    }
 }
 
 struct Source<'a> {

@@ -2,19 +2,21 @@
 
 use super::chunks::{GZIP, packed, rows_a_chunk};
 use super::raw_chunk::write_chunk;
-use super::seal::seal;
+use super::seal::{Extent, seal};
 use super::swift;
 use super::{MARK, VERSION, reason};
+use crate::catalogue::checksum::{TableSums, bytes_of, content, sum_of};
 use crate::catalogue::units::{cgs_factor, unit_name};
 use crate::catalogue::{
-    Attribute, Catalogue, Column, ReadyRows, Table, Values, WriteError, WriteResult, check_shape,
+    Attribute, Catalogue, Column, PackedRows, PartWriter, Table, Values, WriteError, WriteResult, check_shape,
 };
 use crate::staging::{Staged, stage_path};
 use ::hdf5::plist::file_create::{AttrCreationOrder, LinkCreationOrder};
 use ::hdf5::types::VarLenUnicode;
 use ::hdf5::{Dataset, File, Group, H5Type, Location};
+use crc32fast::Hasher;
 use ndarray::{ArrayView1, ArrayView2};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Writes `catalogue`, which is then ready to become `path`.
@@ -24,55 +26,106 @@ use std::str::FromStr;
 pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     check_shape(path, catalogue)?;
     let tables: Vec<_> = catalogue.tables.iter().map(|t| (t, t.n_rows() as u64)).collect();
-    let to = Target { path };
     let fill = |hidden: &Path| {
-        let file = to.make(hidden, &catalogue.attributes, &tables)?;
-        tables.iter().try_for_each(|(table, n)| to.rows(&file, table, 0, chunks(table, *n)))?;
-        to.close(file)?;
-        finish(path, hidden)
+        let mut file = create(path, hidden, &catalogue.attributes, &tables)?;
+        for (t, table) in catalogue.tables.iter().enumerate() {
+            let Some(rows) = rows_a_chunk(table.n_rows()) else {
+                file.put_table(t, table)?;
+                continue;
+            };
+            let columns = packed(table, rows).map_err(WriteError::io(path, "compressing"))?;
+            for (c, chunks) in columns.iter().enumerate() {
+                let begins = (0..).step_by(rows);
+                begins.zip(chunks).try_for_each(|(first, chunk)| file.put_rows(t, c, first, chunk))?;
+            }
+        }
+        file.finish()
     };
     Ok(stage_path(path, fill)?.into())
 }
 
 /// Makes the file `hidden`, which becomes `path`, with every dataset at its whole size: that of the
 /// number that goes with its table. Only names and types of the columns count.
-pub fn begin(
+pub fn create(
     path: &Path,
     hidden: &Path,
     attributes: &[(String, Attribute)],
     tables: &[(&Table, u64)],
-) -> WriteResult<()> {
-    let to = Target { path };
-    to.close(to.make(hidden, attributes, tables)?)
+) -> WriteResult<Box<dyn PartWriter>> {
+    let file = Target { path }.make(hidden, attributes, tables)?;
+    let place = |table: &Table, column: &Column| format!("{}/{}", table.name, column.name);
+    let places = |table: &Table| table.columns.iter().map(|column| place(table, column)).collect();
+    Ok(Box::new(Writer {
+        path: path.into(),
+        hidden: hidden.into(),
+        file,
+        open: None,
+        attributes: attributes.to_vec(),
+        places: tables.iter().map(|(table, _)| places(table)).collect(),
+        sums: tables.iter().map(|(table, n)| TableSums::new(table, *n)).collect(),
+        extents: Vec::new(),
+    }))
 }
 
-/// Makes rows of one table ready: those of whole chunks, from row `first` on, of `n_rows` in all. What comes back
-/// writes them; the file must then be open nowhere else.
-pub fn ready(table: &Table, first: u64, n_rows: u64) -> ReadyRows<'_> {
-    let chunks = chunks(table, n_rows);
-    Box::new(move |path, hidden| {
-        let to = Target { path };
-        let file = File::open_rw(hidden).map_err(to.failed("opening the file"))?;
-        to.rows(&file, table, first as usize, chunks)?;
-        to.close(file)
-    })
+/// A file that is being written.
+struct Writer {
+    path: PathBuf,
+    hidden: PathBuf,
+    file: File,
+    /// The dataset that was written last, and its place.
+    open: Option<(String, Dataset)>,
+    attributes: Vec<(String, Attribute)>,
+    /// Names of the datasets, by table and column.
+    places: Vec<Vec<String>>,
+    sums: Vec<TableSums>,
+    /// What was written where.
+    extents: Vec<Extent>,
 }
 
-/// Compressed chunks of so many rows each, by column.
-struct Chunks {
-    rows: usize,
-    columns: Vec<Vec<Vec<u8>>>,
+impl Writer {
+    fn dataset(&mut self, place: &str) -> WriteResult<&Dataset> {
+        if self.open.as_ref().is_none_or(|(open, _)| open != place) {
+            let found = self.file.dataset(place);
+            let found = found.map_err(Target { path: &self.path }.failed(place))?;
+            self.open = Some((place.into(), found));
+        }
+        Ok(&self.open.as_ref().expect("it was opened above").1)
+    }
 }
 
-/// Those of rows of a table of `n_rows`; `None` if its values are stored as they are.
-fn chunks(table: &Table, n_rows: u64) -> std::io::Result<Option<Chunks>> {
-    let rows = rows_a_chunk(n_rows as usize);
-    rows.map(|rows| packed(table, rows).map(|columns| Chunks { rows, columns })).transpose()
-}
+impl PartWriter for Writer {
+    fn put_table(&mut self, table: usize, rows: &Table) -> WriteResult<()> {
+        for (i, column) in rows.columns.iter().enumerate().filter(|(_, c)| !c.values.is_empty()) {
+            let place = self.places[table][i].clone();
+            let dataset = self.dataset(&place)?;
+            let written = put(dataset, &column.values).map(|()| dataset.offset());
+            let at = written.map_err(Target { path: &self.path }.failed(&place))?;
+            let (bytes, sum) = (bytes_of(&column.values).0, sum_of(bytes_of(&column.values).0));
+            // Where the library does not say where the values are, they are read again in the end.
+            let known = |at| Extent { at, length: bytes.len() as u64, sum: sum.clone().finalize() };
+            self.extents.extend(at.map(known));
+            self.sums[table].add(i, &sum);
+        }
+        Ok(())
+    }
 
-/// Seals the file once all its rows are there. Costs reading it.
-pub fn finish(path: &Path, hidden: &Path) -> WriteResult<()> {
-    seal(hidden).map_err(WriteError::io(path, "writing the checksum"))
+    fn put_rows(&mut self, table: usize, column: usize, first: u64, rows: &PackedRows) -> WriteResult<()> {
+        let place = self.places[table][column].clone();
+        let written = write_chunk(self.dataset(&place)?, first as usize, &rows.bytes);
+        let at = written.map_err(Target { path: &self.path }.failed(&place))?;
+        self.extents.push(Extent { at, length: rows.bytes.len() as u64, sum: rows.sum });
+        self.sums[table].add(column, &Hasher::new_with_initial_len(rows.values_sum, rows.values_bytes));
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> WriteResult<()> {
+        let Self { path, hidden, file, open, attributes, sums, extents, .. } = *self;
+        // A file with an open dataset stays open.
+        drop(open);
+        Target { path: &path }.close(file)?;
+        let sealed = seal(&hidden, extents, content(&attributes, &sums));
+        sealed.map_err(WriteError::io(&path, "writing the checksum"))
+    }
 }
 
 /// Knows the final name for the messages.
@@ -135,27 +188,6 @@ impl Target<'_> {
         })
     }
 
-    /// Writes the rows of `table` from row `first` on, as `chunks` where there are some.
-    fn rows(
-        &self,
-        file: &File,
-        table: &Table,
-        first: usize,
-        chunks: std::io::Result<Option<Chunks>>,
-    ) -> WriteResult<()> {
-        let chunks = chunks.map_err(WriteError::io(self.path, "compressing"))?;
-        for (i, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.values.is_empty()) {
-            let place = format!("{}/{}", table.name, column.name);
-            let dataset = file.dataset(&place).map_err(self.failed(&place))?;
-            let written = match &chunks {
-                Some(chunks) => chunks.put(&dataset, i, first),
-                None => put(&dataset, &column.values, first),
-            };
-            written.map_err(self.failed(&place))?;
-        }
-        Ok(())
-    }
-
     fn attribute(&self, at: &Location, name: &str, value: &Attribute) -> WriteResult<()> {
         let place = format!("attribute {name}");
         let written = match value {
@@ -177,14 +209,6 @@ impl Target<'_> {
     fn failed(&self, place: &str) -> impl FnOnce(::hdf5::Error) -> WriteError {
         let (path, place) = (self.path.to_path_buf(), place.to_string());
         move |e| WriteError::Library { path, place, problem: reason(&e) }
-    }
-}
-
-impl Chunks {
-    /// Writes those of a column from row `first` on.
-    fn put(&self, dataset: &Dataset, column: usize, first: usize) -> ::hdf5::Result<()> {
-        let begins = (first..).step_by(self.rows);
-        begins.zip(&self.columns[column]).try_for_each(|(row, chunk)| write_chunk(dataset, row, chunk))
     }
 }
 
@@ -216,15 +240,14 @@ fn raw<T: H5Type>(group: &Group, name: &str, shape: &[usize]) -> ::hdf5::Result<
     builder.shape(shape).create(name)
 }
 
-fn put(dataset: &Dataset, values: &Values, first: usize) -> ::hdf5::Result<()> {
-    let rows = first..first + values.len();
+fn put(dataset: &Dataset, values: &Values) -> ::hdf5::Result<()> {
     match values {
-        Values::U8(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
-        Values::U64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
-        Values::I64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
-        Values::F64(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
-        Values::F32(v) => dataset.write_slice(ArrayView1::from(v.as_slice()), rows),
-        Values::F64x3(v) => dataset.write_slice(ArrayView2::from(v.as_slice()), (rows, ..)),
-        Values::U32x3(v) => dataset.write_slice(ArrayView2::from(v.as_slice()), (rows, ..)),
+        Values::U8(v) => dataset.write(ArrayView1::from(v.as_slice())),
+        Values::U64(v) => dataset.write(ArrayView1::from(v.as_slice())),
+        Values::I64(v) => dataset.write(ArrayView1::from(v.as_slice())),
+        Values::F64(v) => dataset.write(ArrayView1::from(v.as_slice())),
+        Values::F32(v) => dataset.write(ArrayView1::from(v.as_slice())),
+        Values::F64x3(v) => dataset.write(ArrayView2::from(v.as_slice())),
+        Values::U32x3(v) => dataset.write(ArrayView2::from(v.as_slice())),
     }
 }

@@ -2,22 +2,23 @@
 
 use super::agree::{agree_on, same_everywhere};
 use super::rows::{check_runs, share};
+use super::stream::{Stream, send};
 use super::{CataloguePart, PartError, PartTable};
 use crate::catalogue::shape::check_tables;
-use crate::catalogue::{PartFormat, Table, WriteResult, Writer, writer_for};
-use crate::ranks::joint::{agree, hidden_name};
-use crate::staging::{Pending, Staged, resolve, stage_path};
+use crate::catalogue::{PartFormat, PartWriter, Table, WriteError, WriteResult, Writer, writer_for};
+use crate::ranks::joint::agree;
+use crate::staging::{Pending, Staged, stage_path};
 use inselberg_comm::{Comm, Rank};
 use std::path::Path;
 
 /// Collective: writes the catalogue of all ranks in the format that the ending of `path` asks for, whole or
 /// not at all.
 ///
-/// HDF5: rank 0 makes a hidden file, rows go to the ranks that write their chunks, these compress them, all at
-/// once, and write them in turn, and rank 0 gives the file its name. Each rank needs room for its share of the
-/// largest table again, twice at most; a table of up to 65536 rows is written by rank 0. All ranks must see the
-/// folder of `path`. Other formats are gathered and written on rank 0, which needs room for the whole catalogue
-/// again.
+/// HDF5: rank 0 alone opens a hidden file, once. Rows go to the ranks that compress their chunks, all at once. Compressed
+/// chunks go to rank 0 in rounds, which writes them in one order and gives the file its name. So the file is the same
+/// for any number of ranks. Each rank needs room for its share of the largest table again, twice at most, and rank 0 for
+/// one round (64 MB) as well; a table of up to 65536 rows is rank 0's. Other formats are gathered and written on rank 0,
+/// which needs room for the whole catalogue again.
 ///
 /// # Errors
 /// The place cannot be written, the catalogue does not fit the format, or the parts do not make a whole, on
@@ -39,7 +40,7 @@ pub fn stage_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<Stag
     same_everywhere(part, comm)?;
     agree_on(comm, part.tables.iter().try_for_each(check_runs))?;
     match writer.in_parts {
-        Some(format) => in_turn(path, part, comm, &format),
+        Some(format) => through_first(path, part, comm, &format),
         None => on_first(path, part, comm, writer),
     }
 }
@@ -50,65 +51,89 @@ fn on_first(path: &Path, part: &CataloguePart, comm: &Comm, writer: &Writer) -> 
     Ok(agree(comm, staged)?.unwrap_or_default())
 }
 
-fn in_turn(path: &Path, part: &CataloguePart, comm: &Comm, format: &PartFormat) -> Result<Staged, PartError> {
-    let tables: Vec<_> = part.tables.iter().map(|t| (&t.table, t.n_rows)).collect();
-    let begin = || stage_path(path, |hidden| (format.begin)(path, hidden, &part.attributes, &tables));
+fn through_first(
+    path: &Path,
+    part: &CataloguePart,
+    comm: &Comm,
+    format: &PartFormat,
+) -> Result<Staged, PartError> {
     let is_first = comm.rank() == Rank(0);
-    let pending = agree(comm, is_first.then(begin).transpose())?;
-    let target = agree(comm, resolve(path))?;
-    let hidden = hidden_name(&target, pending.as_ref().map(Pending::hidden), comm)?;
-    for table in &part.tables {
-        write_table(path, &hidden, table, comm, format)?;
+    let mut open = agree(comm, is_first.then(|| Open::new(path, part, format)).transpose())?;
+    for (t, table) in part.tables.iter().enumerate() {
+        write_table(path, (t, table), open.as_mut(), comm, format)?;
     }
-    let staged = pending.map(|pending| finish(path, pending, format)).transpose();
-    Ok(agree(comm, staged)?.unwrap_or_default())
+    Ok(agree(comm, open.map(Open::finish).transpose())?.unwrap_or_default())
 }
 
-fn finish(path: &Path, pending: Pending, format: &PartFormat) -> WriteResult<Staged> {
-    (format.finish)(path, pending.hidden())?;
-    Ok(pending.synced()?.into())
+/// The file on rank 0.
+struct Open {
+    pending: Pending,
+    /// What writes it, or why that failed: then what comes from others is dropped.
+    writer: WriteResult<Box<dyn PartWriter>>,
 }
 
+impl Open {
+    fn new(path: &Path, part: &CataloguePart, format: &PartFormat) -> WriteResult<Self> {
+        let tables: Vec<_> = part.tables.iter().map(|t| (&t.table, t.n_rows)).collect();
+        let mut writer = None;
+        let pending = stage_path(path, |hidden| {
+            writer = Some((format.create)(path, hidden, &part.attributes, &tables)?);
+            Ok(())
+        })?;
+        Ok(Self { pending, writer: Ok(writer.expect("it was made")) })
+    }
+
+    fn put(&mut self, put: impl FnOnce(&mut dyn PartWriter) -> WriteResult<()>) {
+        if let Ok(writer) = &mut self.writer
+            && let Err(error) = put(writer.as_mut())
+        {
+            self.writer = Err(error);
+        }
+    }
+
+    fn finish(self) -> WriteResult<Staged> {
+        self.writer?.finish()?;
+        Ok(self.pending.synced()?.into())
+    }
+}
+
+/// Collective: brings the rows of a table into the file.
 fn write_table(
     path: &Path,
-    hidden: &Path,
-    part: &PartTable,
+    (t, part): (usize, &PartTable),
+    open: Option<&mut Open>,
     comm: &Comm,
     format: &PartFormat,
 ) -> Result<(), PartError> {
     let rows_each = rows_each(part.n_rows, format.chunk as u64, comm.n_ranks() as u64);
-    let (first, table) = share(part, rows_each, comm)?;
-    let n_writers = part.n_rows.div_ceil(rows_each) as u32;
-    let write = (format.ready)(&table, first, part.n_rows);
-    take_turns(comm, n_writers, || write(path, hidden))
+    let (_, rows) = share(part, rows_each, comm)?;
+    let Some(chunk) = (format.rows_a_chunk)(part.n_rows as usize) else {
+        if let Some(open) = open {
+            open.put(|writer| writer.put_table(t, &rows));
+        }
+        return Ok(());
+    };
+    let packed = (format.pack)(&rows, chunk).map_err(WriteError::io(path, "compressing"));
+    drop(rows);
+    let packed = agree(comm, packed)?;
+    let stream = Stream::new(&part.table, part.n_rows, chunk as u64, rows_each);
+    match open {
+        None => stream.batches().try_for_each(|batch| send(&stream, &batch, &packed, comm))?,
+        Some(open) => {
+            for batch in stream.batches() {
+                let came = stream.receive(&batch, &packed, comm)?;
+                for (place, rows) in batch.iter().zip(&came) {
+                    open.put(|writer| writer.put_rows(t, place.column, place.chunk * chunk as u64, rows));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Rows of a share: whole chunks.
 fn rows_each(n_rows: u64, chunk: u64, n_ranks: u64) -> u64 {
     n_rows.div_ceil(chunk).div_ceil(n_ranks).max(1) * chunk
-}
-
-/// Collective: the first `n_writers` ranks do `work` one after the other; after a failure nobody does.
-fn take_turns(comm: &Comm, n_writers: u32, work: impl FnOnce() -> WriteResult<()>) -> Result<(), PartError> {
-    let own = comm.rank().0;
-    let (mut work, mut done, mut failed) = (Some(work), Ok(()), false);
-    for turn in 0..n_writers {
-        if own == turn && !failed {
-            done = work.take().map_or(Ok(()), |work| work());
-            failed = done.is_err();
-        }
-        // Ranks that hand nothing over make the call as well, which then ends at once.
-        let next = Rank(turn + 1);
-        let (neighbours, word) = match own {
-            _ if turn + 1 == n_writers => (vec![], vec![]),
-            own if own == turn => (vec![next], vec![(next, vec![u8::from(failed)])]),
-            own if own == turn + 1 => (vec![Rank(turn)], vec![]),
-            _ => (vec![], vec![]),
-        };
-        let came = comm.exchange_with(&neighbours, word)?;
-        failed |= came.iter().any(|(_, word)| word.contains(&1));
-    }
-    agree(comm, done)
 }
 
 #[cfg(test)]

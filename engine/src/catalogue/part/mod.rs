@@ -6,6 +6,7 @@
 mod agree;
 mod file;
 mod rows;
+mod stream;
 
 pub use file::{stage_part, write_part};
 
