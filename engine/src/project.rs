@@ -2,7 +2,8 @@
 
 use crate::amr::AmrField;
 use crate::domains::Part;
-use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use crate::ranks::pixels::add_up;
+use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::cell_side;
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::sum::{FixedSum, Quantum};
@@ -21,7 +22,7 @@ pub struct Projection {
 }
 
 /// Collective: projects the leaves of all ranks along z, on rank 0; `None` on the others. `level` is that of
-/// a pixel: 2^level pixels a level-0 cell. Each rank sends its pixels to rank 0. The same bits for any number of ranks.
+/// a pixel: 2^level pixels a level-0 cell. The same bits for any number of ranks.
 ///
 /// # Errors
 /// When a rank fails.
@@ -32,25 +33,8 @@ pub fn project(part: &Part, level: u8, comm: &Comm) -> Result<Option<Projection>
     for_each_leaf(part, |_, _, rho| greatest = greatest.max(rho.abs()));
     // A leaf adds at most its density to a pixel, once.
     let quantum = Quantum::for_terms(comm.all_max(&[greatest])?[0], n_leaves);
-    let all = brought_together(sums(part, level, quantum), quantum, comm)?;
-    Ok(all.map(|all| finish(field, level, all)))
-}
-
-/// Collective: the sums over all ranks, pixel by pixel, on rank 0; `None` on the others.
-///
-/// # Errors
-/// When a rank fails.
-pub(crate) fn brought_together(
-    own: Vec<FixedSum>,
-    quantum: Quantum,
-    comm: &Comm,
-) -> Result<Option<Vec<f64>>, CommError> {
-    let mut parts = comm.exchange(vec![(Rank(0), own)])?.into_iter().map(|(_, sums)| sums);
-    let Some(mut all) = parts.next() else { return Ok(None) };
-    for part in parts {
-        all.iter_mut().zip(part).for_each(|(a, b)| *a += b);
-    }
-    Ok(Some(all.into_iter().map(|sum| quantum.value(sum)).collect()))
+    let all = add_up(sums(part, level, quantum), |a, b| *a += b, comm)?;
+    Ok(all.map(|all| finish(field, level, all.into_iter().map(|sum| quantum.value(sum)).collect())))
 }
 
 /// Columns through the box, pixel by pixel.

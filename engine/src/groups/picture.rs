@@ -1,7 +1,8 @@
 //! The projected mass, for pictures.
 
 use crate::fof::Particles;
-use crate::project::{Projection, brought_together};
+use crate::project::Projection;
+use crate::ranks::pixels::add_up;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::sum::{FixedSum, Quantum};
 
@@ -25,10 +26,10 @@ pub fn project(
     };
     let heaviest = (0..particles.len()).map(|i| particles.mass.of(i).abs()).fold(0.0, f64::max);
     let quantum = Quantum::for_terms(comm.all_max(&[heaviest])?[0], n_particles);
-    let own = sums(particles, quantum, n, sides, corner, side);
-    let Some(all) = brought_together(own, quantum, comm)? else { return Ok(None) };
+    let all = add_up(sums(particles, quantum, n, sides, corner, side), |a, b| *a += b, comm)?;
+    let Some(all) = all else { return Ok(None) };
     let area = (side / n as f64).powi(2);
-    let values = all.into_iter().map(|sum| (sum / area) as f32).collect();
+    let values = all.into_iter().map(|sum| (quantum.value(sum) / area) as f32).collect();
     Ok(Some(Projection { n, values, side, corner }))
 }
 

@@ -12,6 +12,7 @@ pub mod links;
 pub mod order;
 pub mod parcel;
 pub mod peak_comm;
+pub(crate) mod pixels;
 pub mod pointers;
 pub mod ties;
 
