@@ -8,6 +8,10 @@ use common::friends::{distance2, group_ids};
 use common::gadget::{Ids, Kind, MassesIn, Style, clumps, edit, list, put, side, vectors, write};
 use common::room::{Room, done, done_json};
 use inselberg::catalogue::{Catalogue, Values, read};
+use inselberg::comm::{Comm, Rank, run_threads};
+use inselberg::io::Snapshot;
+use inselberg::io::particles::{Columns, ParticleInput, Positions, open_particles};
+use inselberg::opening;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -416,4 +420,56 @@ fn a_box_is_said_once_and_may_be_left_open() {
     let (_, ids) = search(&room, &[path], &["--open"]);
     let expected = group_ids(&kind.position, &kind.id, LENGTH, None, 4, NONE);
     assert_eq!(integers(&ids, "PartType1", "GroupIDs"), expected);
+}
+
+/// Rank 0 alone opens the files before they are read: the others could not.
+#[test]
+fn one_rank_looks_at_an_input_for_all() {
+    let room = Room::new();
+    let style = Style { files: 5, ..Style::default() };
+    let paths = write(Path::new(&room.path("")), &[(1, &clumps(600, 1)), (0, &clumps(90, 2))], &style);
+    let alone = open_particles(&paths).expect("opened");
+    let of_rank = |comm: &Comm, paths: &[PathBuf], lost: &Path| match comm.rank() {
+        Rank(0) => paths.to_vec(),
+        _ => paths.iter().map(|path| lost.join(path.file_name().expect("a name"))).collect(),
+    };
+    let lost = Path::new("/no/such/folder");
+    let rows = |input: &dyn ParticleInput, rows| {
+        let mut columns = Columns {
+            position: Positions::with_capacity(true, 0),
+            mass: Some(vec![]),
+            id: Some(vec![]),
+            kind: None,
+            velocity: None,
+            density: None,
+        };
+        input.read(1, rows, &mut columns).expect("rows");
+        format!("{columns:?}")
+    };
+    let ran = run_threads(6, |comm| {
+        let input = opening::open_particles(&of_rank(comm, &paths, lost), comm).expect("opened");
+        (input.about().clone(), rows(input.as_ref(), 100..500))
+    });
+    let expected = (alone.about().clone(), rows(alone.as_ref(), 100..500));
+    assert!(ran.expect("no panic").into_iter().all(|found| found == expected));
+
+    let ran =
+        run_threads(3, |comm| opening::open_particles(&[lost.into()], comm).err().map(|e| e.to_string()));
+    let told = ran.expect("no panic").into_iter().map(|error| error.expect("refused")).collect::<Vec<_>>();
+    assert!(told[0].starts_with("/no/such/folder: there is no such file"), "{told:?}");
+    assert!(told[1..].iter().all(|other| *other == format!("rank 0: {}", told[0])), "{told:?}");
+
+    for run in ["gas_2ranks", "dm_3ranks"] {
+        let output = common::output(run);
+        let alone = inselberg::io::open(&output).expect("opened");
+        let seen = |snapshot: &dyn Snapshot| {
+            let counts = |piece| (snapshot.count_octs(piece).ok(), snapshot.count_particles(piece).ok());
+            format!("{:?} {:?} {:?}", snapshot.header(), snapshot.fields(), [0, 1].map(counts))
+        };
+        let ran = run_threads(3, |comm| {
+            let path = of_rank(comm, std::slice::from_ref(&output), lost).remove(0);
+            seen(opening::open(&path, comm).expect("opened").as_ref())
+        });
+        assert_eq!(ran.expect("no panic"), vec![seen(alone.as_ref()); 3]);
+    }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -204,4 +205,112 @@ fn a_piece_that_only_one_rank_reads_is_named_once_with_rank_and_stage() {
     assert!(line.contains("grav_00002.out00003") && line.contains("rank "), "{line}");
     assert!(start.elapsed().as_secs() < 10);
     assert_eq!(std::fs::read_dir(room.path()).expect("the room").count(), 0);
+}
+
+/// From a trace: the bytes that the first rank received, and the stages of its calls.
+fn of_first_rank(trace: &Path) -> (u64, BTreeSet<String>) {
+    let text = std::fs::read(trace).expect("a trace");
+    let trace: Value = serde_json::from_slice(&text).expect("one object");
+    let events = trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["pid"] == 0);
+    let (mut bytes, mut stages) = (0, BTreeSet::new());
+    for event in events {
+        if event["name"].as_str().is_some_and(|name| name.starts_with("receive from")) {
+            bytes += event["args"]["bytes"].as_u64().expect("a count");
+        }
+        stages.extend(event["args"]["stage"].as_str().map(String::from));
+    }
+    (bytes, stages)
+}
+
+#[test]
+fn clumps_come_to_the_first_rank_where_they_are_asked_for() {
+    let room = tempfile::tempdir().expect("a folder");
+    let input = text(&common::output("dm_1rank"));
+    let path = |name: &str| text(&room.path().join(name));
+    let (to, lists, trace) = (path("c.hdf5"), path("lists"), path("t.json"));
+    let mut received = Vec::new();
+    for (more, is_asked_for) in [(&[][..], false), (&["--ramses-text", lists.as_str()], true)] {
+        let more = [&["--ranks", "16", "--trace", &trace][..], more].concat();
+        let out = command(&phew_args(&input, &to, &more)).output().expect("starts");
+        assert_eq!(said(&out), (Some(0), String::new()));
+        let (bytes, stages) = of_first_rank(Path::new(&trace));
+        assert_eq!(stages.contains("lists"), is_asked_for, "{stages:?}");
+        received.push(bytes);
+    }
+    assert!(received[0] < received[1], "{received:?}");
+}
+
+#[cfg(feature = "plot")]
+#[test]
+fn a_picture_reaches_the_first_rank_once() {
+    /// 512 pixels a side.
+    const PICTURE: u64 = 512 * 512 * 8;
+    let room = tempfile::tempdir().expect("a folder");
+    let input = text(&common::output("dm_1rank"));
+    let path = |name: &str| text(&room.path().join(name));
+    let (to, plot, trace) = (path("c.csv"), path("c.svg"), path("t.json"));
+    let more = ["--ranks", "16", "--trace", &trace, "--plot", &plot];
+    let out = command(&phew_args(&input, &to, &more)).output().expect("starts");
+    assert_eq!(said(&out), (Some(0), String::new()));
+    let (bytes, stages) = of_first_rank(Path::new(&trace));
+    assert!(stages.contains("picture") && bytes < 3 * PICTURE, "{bytes} bytes");
+}
+
+/// A program with little memory and few files: more than a thousand ranks need no more than a few.
+#[cfg(unix)]
+fn limited(args: &[&str]) -> Output {
+    let script = "ulimit -n 64 && ulimit -v 4000000 && exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_inselberg")]).args(args).args([
+        "--threads",
+        "2",
+        "--quiet",
+    ]);
+    command.stdin(Stdio::null()).output().expect("starts")
+}
+
+/// What `command` writes over so many ranks within limits is what one rank writes.
+#[cfg(unix)]
+fn many_ranks_are_one(n_ranks: &str) {
+    let room = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| text(&room.path().join(name));
+    let cells = path("cells");
+    let made = ["synth", "field", "-o", &cells, "--test-cells", "3e4", "--quiet"];
+    assert_eq!(
+        said(&Command::new(env!("CARGO_BIN_EXE_inselberg")).args(made).output().expect("starts")).0,
+        Some(0)
+    );
+    let cells = path("cells/output_00001");
+    let run = |args: &[&str]| assert_eq!(said(&limited(args)), (Some(0), String::new()), "{args:?}");
+    for (ranks, name) in [("1", "one"), (n_ranks, "many")] {
+        let ranks = ["--ranks", ranks];
+        let to = |what: &str| path(&format!("{name}.{what}"));
+        let (box_file, side) = (to("npy"), "27.144178390502930");
+        run(&[&["synth", "particles", "-o", &box_file, "--number", "2e4"][..], &ranks].concat());
+        let thresholds = ["--density-threshold", "80", "--saddle-threshold", "200"];
+        run(&[&["phew", &cells, "-o", &to("phew.hdf5"), "--with-cells"][..], &thresholds, &ranks].concat());
+        let on_mesh = ["phew", &box_file, "--mesh-from-particles", "--box", side, "-o", &to("mesh.hdf5")];
+        run(&[&on_mesh[..], &thresholds, &ranks].concat());
+        let groups = ["fof", &box_file, "--box", side, "--linking-length", "0.2", "--min-size", "20"];
+        run(&[&groups[..], &["-o", &to("fof.hdf5"), "--group-ids", &to("ids.hdf5")], &ranks].concat());
+    }
+    for what in ["phew.hdf5", "mesh.hdf5", "fof.hdf5", "ids.hdf5"] {
+        let [one, many] = ["one", "many"].map(|name| room.path().join(format!("{name}.{what}")));
+        same_catalogue(&one, &many);
+    }
+    let bytes = |name: &str| std::fs::read(path(name)).expect("particles");
+    assert!(bytes("one.npy") == bytes("many.npy"));
+}
+
+#[cfg(all(unix, feature = "hdf5"))]
+#[test]
+fn two_hundred_and_fifty_six_ranks_within_limits() {
+    many_ranks_are_one("256");
+}
+
+#[cfg(all(unix, feature = "hdf5"))]
+#[test]
+#[ignore = "slow: run by .ci/run --full"]
+fn a_thousand_ranks_within_limits() {
+    many_ranks_are_one("1000");
 }

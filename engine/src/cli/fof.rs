@@ -6,7 +6,7 @@ use super::seating::Seating;
 use super::{group_joints, interrupt, joints, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, FofJob};
-use inselberg::io::particles::{ParticleInput, file_of, open_particles};
+use inselberg::io::particles::{ParticleInput, file_of, open_particles_from};
 use inselberg::staging::Staged;
 use inselberg_comm::{Comm, Rank};
 use inselberg_tasks::Team;
@@ -16,8 +16,9 @@ use std::io::IsTerminal;
 pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
     let ranks = Wanted::of(&job.launch).start()?;
     let seating = Seating::start(&ranks, &job.launch, common)?;
+    let facts = ranks.together(|comm| joints::look_at_input(&job.inputs, comm))?;
     let input = ranks.prepare(|is_first| {
-        let input = open_particles(&job.inputs)?;
+        let input = open_particles_from(&facts);
         group_joints::check(&job.inputs[0], input.as_ref(), &job.fof)?;
         // Only the first process makes files.
         if is_first {

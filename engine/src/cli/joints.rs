@@ -6,9 +6,10 @@ use inselberg::config::PhewJob;
 use inselberg::crew::Crew;
 use inselberg::domains::Part;
 use inselberg::grow::{GrowConfig, ParticleSnapshot};
-use inselberg::io::particles::{PARTICLE_READERS, file_of, open_particles};
+use inselberg::io::particles::{PARTICLE_READERS, file_of, look_at_particles, open_particles_from};
 use inselberg::io::ramses::write::StagedOutput;
-use inselberg::io::{Header, READERS, Snapshot};
+use inselberg::io::{Facts, Header, READERS, Snapshot, open_from};
+use inselberg::opening::shared;
 use inselberg::phew::RunError;
 use inselberg::ranks::joint::JointError;
 use inselberg::report::{
@@ -16,12 +17,12 @@ use inselberg::report::{
     trace, workers_json, workers_text,
 };
 use inselberg::run::{Outcome, run, run_on_particles};
-use inselberg::staging::{Staged, WriteError, stage_file};
+use inselberg::staging::{Staged, stage_file};
 use inselberg::synth::{ParticleBox, ParticleMeta, stage_particles};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_tasks::Team;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Pixels along a coarse cell of the picture: 2 to this power.
 #[cfg(feature = "plot")]
@@ -36,24 +37,33 @@ pub enum PhewInput {
 }
 
 impl PhewInput {
-    /// Opens the input of `job`.
-    pub fn open(job: &PhewJob) -> Result<Self, Failure> {
-        let Some(mesh) = job.mesh else { return Self::open_cells(&job.input) };
-        let particles = open_particles(std::slice::from_ref(&job.input))?;
+    /// Collective: looks at the input of `job`.
+    pub fn look(job: &PhewJob, comm: &Comm) -> Result<Facts, Failure> {
+        let look = || match job.mesh {
+            Some(_) => Ok(look_at_particles(std::slice::from_ref(&job.input))?),
+            None => Self::look_at_cells(&job.input),
+        };
+        shared(comm, look).map_err(of_all)
+    }
+
+    /// Opens the input of `job`, of which a look found that.
+    pub fn open(job: &PhewJob, facts: &Facts) -> Result<Self, Failure> {
+        let Some(mesh) = job.mesh else { return Ok(Self::Cells(open_from(facts))) };
+        let particles = open_particles_from(facts);
         let snapshot = ParticleSnapshot::new(particles, &mesh);
         let snapshot = snapshot.map_err(|error| Failure::about(&job.input, error))?;
         Ok(Self::Particles(Box::new(snapshot), mesh))
     }
 
-    fn open_cells(path: &Path) -> Result<Self, Failure> {
+    fn look_at_cells(path: &Path) -> Result<Facts, Failure> {
         let is_cells = READERS.iter().any(|reader| (reader.recognises)(path));
         let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
         if !is_cells && file_of(path).exists() && is_particles() {
-            open_particles(std::slice::from_ref(&path.to_path_buf()))?;
+            look_at_particles(std::slice::from_ref(&path.to_path_buf()))?;
             let expected = "a snapshot with cells, or --mesh-from-particles";
             return Err(Failure::about(path, format!("particles without a mesh; expected {expected}")));
         }
-        Ok(Self::Cells(inselberg::io::open(path)?))
+        Ok(inselberg::io::look(path)?)
     }
 
     /// The snapshot, or the particles as one.
@@ -63,6 +73,11 @@ impl PhewInput {
             Self::Particles(snapshot, _) => snapshot.as_ref(),
         }
     }
+}
+
+/// Collective: looks at the particles in these files.
+pub fn look_at_input(paths: &[PathBuf], comm: &Comm) -> Result<Facts, Failure> {
+    shared(comm, || look_at_particles(paths)).map_err(of_all)
 }
 
 /// Collective: runs PHEW on the input of `job` with these workers; a bar a stage on stderr if `progress`.
@@ -110,7 +125,7 @@ pub fn stage(path: &Path, catalogue: &CataloguePart, comm: &Comm) -> Result<Stag
 }
 
 /// How what ranks did not do together ends the program: the one where it failed says so.
-fn of_all(error: JointError<WriteError>) -> Failure {
+fn of_all<E: Into<Failure>>(error: JointError<E>) -> Failure {
     match error {
         JointError::Here(error) => error.into(),
         JointError::Comm(error) => Failure::ranks(error),
@@ -129,6 +144,7 @@ pub fn stage_box(
 
 /// Collective: clumps and haloes of all ranks with the attributes, on the first rank.
 pub fn lists(mut catalogue: CataloguePart, comm: &Comm) -> Result<Option<Catalogue>, Failure> {
+    comm.at("lists");
     catalogue.tables.retain(|t| ["clumps", "haloes"].contains(&t.table.name.as_str()));
     catalogue.gather(comm).map_err(Failure::ranks)
 }

@@ -17,8 +17,9 @@ use std::io::IsTerminal;
 pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
     let ranks = Wanted { noted: job.trace.is_some(), ..Wanted::of(&job.launch) }.start()?;
     let seating = Seating::start(&ranks, &job.launch, common)?;
+    let facts = ranks.together(|comm| joints::PhewInput::look(job, comm))?;
     let input = ranks.prepare(|is_first| {
-        let input = joints::PhewInput::open(job)?;
+        let input = joints::PhewInput::open(job, &facts)?;
         // Only the first process makes files.
         if is_first {
             check_outputs(job)?;
@@ -54,8 +55,10 @@ fn on_rank(
         recorder.end("write", 0);
     }
     let summary = joints::Summary::of(&outcome, &recorder, &team, job.launch.diagnostics, comm)?;
-    comm.at("lists");
-    let lists = joints::lists(outcome.catalogue, comm)?;
+    let lists = match job.ramses_text.is_some() || job.plot.is_some() {
+        true => joints::lists(outcome.catalogue, comm)?,
+        false => None,
+    };
     if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {
         staged.extend(joints::stage_ramses_text(folder, lists, snapshot)?);
     }

@@ -86,6 +86,14 @@ impl Ranks {
         }
     }
 
+    /// Does `work`, once in every process and before ranks work, over the ranks that are processes.
+    pub fn together<T>(&self, work: impl FnOnce(&Comm) -> Result<T, Failure>) -> Result<T, Failure> {
+        match self {
+            Self::Threads(_) => work(&Comm::solo()),
+            Self::Process(comm) => work(comm),
+        }
+    }
+
     /// Of how many ranks this process is, of one or of all of them.
     pub fn n_here(&self) -> usize {
         match self {

@@ -8,16 +8,19 @@
 //! A new format is one file here and one line in [`READERS`].
 
 mod error;
+mod facts;
 pub mod particles;
 pub mod ramses;
 
 pub use error::{ReadError, ReadResult};
+pub use facts::{Facts, Name};
 
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Physical scales and cosmology of a snapshot. A code length, density and time unit times these
 /// factors is cgs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Units {
     /// Centimetres in one code length.
     pub length: f64,
@@ -28,7 +31,7 @@ pub struct Units {
 }
 
 /// Expansion factor and density parameters; `None` in [`Header`] for non-cosmological outputs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cosmology {
     /// Expansion factor of the output.
     pub aexp: f64,
@@ -45,10 +48,11 @@ pub struct Cosmology {
 }
 
 /// What a snapshot says of itself; cheap to have, nothing large is read for it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The format's name, as `inselberg info` prints it.
-    pub format: &'static str,
+    #[serde(deserialize_with = "facts::name")]
+    pub format: Name,
     /// Output number, where the format has one.
     pub number: Option<u32>,
     /// Time in code units.
@@ -93,10 +97,11 @@ impl Header {
 }
 
 /// A cell quantity that a snapshot can deliver.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldInfo {
     /// Where it comes from: `hydro`, `grav`, ...
-    pub family: &'static str,
+    #[serde(deserialize_with = "facts::name")]
+    pub family: Name,
     /// Its name, `density`, `velocity_x`, `rho`, ... unique within the snapshot.
     pub name: String,
 }
@@ -283,8 +288,10 @@ pub struct Reader {
     pub looks: &'static str,
     /// Whether `path` looks like this format; must be cheap and must not fail.
     pub recognises: fn(&Path) -> bool,
-    /// Opens and checks the headers.
-    pub open: fn(&Path) -> ReadResult<Box<dyn Snapshot>>,
+    /// Reads and checks the headers: all that opening it takes.
+    pub look: fn(&Path) -> ReadResult<Vec<u8>>,
+    /// Opens the output of which a look found that. Reads nothing.
+    pub open: fn(&[u8]) -> Box<dyn Snapshot>,
 }
 
 /// Every format that [`open`] tries, in this order.
@@ -295,10 +302,26 @@ pub const READERS: &[Reader] = &[ramses::READER];
 /// # Errors
 /// When nothing is there, no reader recognises it, or its headers are broken.
 pub fn open(path: &Path) -> ReadResult<Box<dyn Snapshot>> {
+    look(path).map(|facts| open_from(&facts))
+}
+
+/// Reads all that opening a snapshot takes, so that others need not.
+///
+/// # Errors
+/// As for [`open`].
+pub fn look(path: &Path) -> ReadResult<Facts> {
     if !path.exists() {
         return Err(ReadError::missing(path));
     }
-    let reader =
-        READERS.iter().find(|r| (r.recognises)(path)).ok_or_else(|| ReadError::unknown_format(path))?;
-    (reader.open)(path)
+    let reader = READERS.iter().position(|r| (r.recognises)(path));
+    let reader = reader.ok_or_else(|| ReadError::unknown_format(path))?;
+    Ok(Facts { reader, known: (READERS[reader].look)(path)? })
+}
+
+/// Opens the snapshot of which [`look`] found that, here or on another rank. Reads nothing.
+///
+/// # Panics
+/// When another program made the facts.
+pub fn open_from(facts: &Facts) -> Box<dyn Snapshot> {
+    (READERS[facts.reader].open)(&facts.known)
 }

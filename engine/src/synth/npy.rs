@@ -2,6 +2,7 @@
 
 use super::ParticleBox;
 use crate::ranks::joint::{JointError, agree, hidden_name, share};
+use crate::gate;
 use crate::staging::{Pending, Staged, WriteError, WriteResult, resolve, stage_file, stage_path};
 use inselberg_comm::{Comm, Rank};
 use rayon::prelude::*;
@@ -99,6 +100,7 @@ type Row = [u8; 12];
 fn write_share(hidden: &Path, particles: &ParticleBox, comm: &Comm) -> io::Result<()> {
     let number = particles.params().number;
     let Range { start, end } = share(number, comm.rank(), comm.n_ranks());
+    let _pass = gate::pass();
     let mut out = File::options().write(true).open(hidden)?;
     let place = npy_header(number).len() as u64 + start * size_of::<Row>() as u64;
     out.seek(SeekFrom::Start(place))?;

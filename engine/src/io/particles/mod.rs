@@ -20,7 +20,8 @@ pub use columns::Columns;
 pub use masses::{SomeMasses, mass_of_all};
 pub use positions::Positions;
 
-use super::{Cosmology, ReadError, ReadResult, Units};
+use super::{Cosmology, Facts, Name, ReadError, ReadResult, Units, facts};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -43,10 +44,11 @@ pub const STAR: u8 = 4;
 pub const BLACK_HOLE: u8 = 5;
 
 /// What an input says of itself; cheap to have, no particle is read for it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// The format's name.
-    pub format: &'static str,
+    #[serde(deserialize_with = "facts::name")]
+    pub format: Name,
     /// Sides of the box in the units of the positions; `None` where the input does not say.
     pub sides: Option<[f64; 3]>,
     /// Whether the box wraps around, as far as the input says.
@@ -65,7 +67,7 @@ pub struct About {
 }
 
 /// Mean densities of the universe in code masses a comoving code volume.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Matter {
     /// All matter.
     pub all: f64,
@@ -76,7 +78,7 @@ pub struct Matter {
 }
 
 /// Particles that stand together in an input.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Species {
     /// What the input calls them: `PartType1`; the table of their group IDs gets this name.
     pub name: String,
@@ -97,7 +99,7 @@ pub struct Species {
 }
 
 /// How the masses of a species are given.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum MassOf {
     /// All have this one.
     Same(f64),
@@ -138,8 +140,10 @@ pub struct ParticleReader {
     pub looks: &'static str,
     /// Whether `path` looks like this format; cheap, and never fails.
     pub recognises: fn(&Path) -> bool,
-    /// Opens one input of so many paths and checks the headers.
-    pub open: fn(&[PathBuf]) -> ReadResult<Box<dyn ParticleInput>>,
+    /// Reads and checks the headers of one input of so many paths: all that opening it takes.
+    pub look: fn(&[PathBuf]) -> ReadResult<Vec<u8>>,
+    /// Opens the input of which a look found that. Reads nothing.
+    pub open: fn(&[u8]) -> Box<dyn ParticleInput>,
 }
 
 /// Every format that [`open_particles`] tries, in this order.
@@ -159,23 +163,41 @@ pub const PARTICLE_READERS: &[ParticleReader] = &[
 /// A path is not there or given twice, no reader recognises it, the files are of different formats, or a header
 /// is broken.
 pub fn open_particles(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
+    look_at_particles(paths).map(|facts| open_particles_from(&facts))
+}
+
+/// Opens the input of which [`look_at_particles`] found that, here or on another rank. Reads nothing.
+///
+/// # Panics
+/// When another program made the facts.
+pub fn open_particles_from(facts: &Facts) -> Box<dyn ParticleInput> {
+    (PARTICLE_READERS[facts.reader].open)(&facts.known)
+}
+
+/// Reads all that opening an input takes, so that others need not.
+///
+/// # Errors
+/// As for [`open_particles`].
+pub fn look_at_particles(paths: &[PathBuf]) -> ReadResult<Facts> {
     let Some(first) = paths.first() else {
         return Err(ReadError::absent(Path::new("input"), "no path; expected at least one"));
     };
     let reader = reader_for(first)?;
     for (i, path) in paths.iter().enumerate() {
-        if !std::ptr::eq(reader_for(path)?, reader) {
-            let what = format!("not of the format of {} ({})", first.display(), reader.name);
+        if reader_for(path)? != reader {
+            let format = PARTICLE_READERS[reader].name;
+            let what = format!("not of the format of {} ({format})", first.display());
             return Err(ReadError::absent(path, format!("{what}; expected files of one snapshot")));
         }
         if paths[..i].contains(path) {
             return Err(ReadError::absent(path, "given twice; expected each file once"));
         }
     }
-    (reader.open)(paths)
+    Ok(Facts { reader, known: (PARTICLE_READERS[reader].look)(paths)? })
 }
 
-fn reader_for(path: &Path) -> ReadResult<&'static ParticleReader> {
+/// The place of the reader of `path` in the list.
+fn reader_for(path: &Path) -> ReadResult<usize> {
     let known = || {
         let known: Vec<_> = PARTICLE_READERS.iter().map(|r| format!("{} ({})", r.name, r.looks)).collect();
         known.join(" or ")
@@ -184,7 +206,7 @@ fn reader_for(path: &Path) -> ReadResult<&'static ParticleReader> {
         let what = format!("there is no such file or folder; expected {}", known());
         return Err(ReadError::absent(path, what));
     }
-    let reader = PARTICLE_READERS.iter().find(|r| (r.recognises)(path));
+    let reader = PARTICLE_READERS.iter().position(|r| (r.recognises)(path));
     reader.ok_or_else(|| {
         let is_hdf5 = ["hdf5", "h5"].iter().any(|e| file_of(path).extension().is_some_and(|x| x == *e));
         let what = if is_hdf5 && cfg!(not(feature = "hdf5")) {

@@ -4,7 +4,9 @@ use super::spread::Spread;
 use super::{
     About, Columns, DARK_MATTER, MassOf, Matter, ParticleInput, ParticleReader, SINK, STAR, Species,
 };
-use crate::io::{self, Family, Header, ParticleBlock, READERS, ReadError, ReadResult, Snapshot};
+use crate::io::{
+    self, Facts, Family, Header, ParticleBlock, READERS, ReadError, ReadResult, Snapshot, facts,
+};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -13,6 +15,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
     recognises: |path| READERS.iter().any(|r| (r.recognises)(path)),
+    look,
     open,
 };
 
@@ -22,18 +25,25 @@ struct Pieces {
     spread: Spread,
 }
 
-fn open(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
+/// Reads the header of every particle file.
+fn look(paths: &[PathBuf]) -> ReadResult<Vec<u8>> {
     let [path] = paths else {
         return Err(ReadError::absent(&paths[1], "a second output; expected one at a time"));
     };
-    let snapshot = io::open(path)?;
+    let found = io::look(path)?;
+    let snapshot = io::open_from(&found);
     if !snapshot.has_particles() {
         return Err(ReadError::absent(path, "no particle files; expected part_*.out* in the output"));
     }
     let counts = (0..snapshot.header().n_pieces).map(|piece| snapshot.count_particles(piece));
     let spread = Spread::of(counts.collect::<ReadResult<Vec<_>>>()?);
-    let about = about(snapshot.as_ref(), spread.total());
-    Ok(Box::new(Pieces { about, snapshot, spread }))
+    Ok(facts::encode(&(found, spread)))
+}
+
+fn open(known: &[u8]) -> Box<dyn ParticleInput> {
+    let (found, spread): (Facts, Spread) = facts::decode(known);
+    let snapshot = io::open_from(&found);
+    Box::new(Pieces { about: about(snapshot.as_ref(), spread.total()), snapshot, spread })
 }
 
 fn about(snapshot: &dyn Snapshot, n: u64) -> About {

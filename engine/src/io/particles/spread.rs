@@ -1,9 +1,10 @@
 //! Rows of an input that lies in several files.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Where the rows of each file begin and end.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
     /// One past the last row of each file.
     ends: Vec<u64>,

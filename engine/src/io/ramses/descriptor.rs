@@ -4,11 +4,12 @@
 //! `variable # 1: name`.
 
 use crate::io::{ReadError, ReadResult};
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 
 /// One column: its name and, where the descriptor tells, its type letter (d f i q h b).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) letter: Option<char>,

@@ -8,6 +8,7 @@
 use super::amr::{Amr, Octs};
 use super::map::Mapped;
 use crate::io::{ReadError, ReadResult};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// How far, in octs, a centre may be off: centres are sums of powers of two, so are exact in
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 const CENTRE_ERROR: f64 = 1e-3;
 
 /// The box within the coarse grid.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grid {
     /// Coarse cells along each axis, boundary regions among them.
     all: [u32; 3],

@@ -1,13 +1,14 @@
 //! `info_NNNNN.txt`: what the output says of itself in `name = value` lines.
 
 use crate::io::{Cosmology, ReadError, ReadResult, Units};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
 /// What is taken from the info file. Lines that it does not know are passed over.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Info {
     pub(super) n_cpus: usize,
     pub(super) levelmin: u8,

@@ -1,12 +1,14 @@
 //! Which files an output consists of.
 
+use crate::io::facts::OnePath;
 use crate::io::{ReadError, ReadResult};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The families of per-CPU files that the reader knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Kind {
     Amr,
     Hydro,
@@ -27,10 +29,46 @@ impl Kind {
 }
 
 /// The files of one output, found by one look at its folder and its I/O groups.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "Listed", into = "Listed")]
 pub(super) struct Files {
     root: PathBuf,
     number: u32,
     by_name: HashMap<String, PathBuf>,
+}
+
+/// [`Files`] with short names: an output may have a hundred thousand.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    root: OnePath,
+    number: u32,
+    /// Names of files in the folder itself.
+    here: Vec<String>,
+    /// Files in its I/O groups.
+    in_groups: Vec<OnePath>,
+}
+
+impl From<Files> for Listed {
+    fn from(Files { root, number, by_name }: Files) -> Self {
+        let is_here = |(_, path): &(&String, &PathBuf)| path.parent() == Some(&root);
+        let (here, in_groups): (Vec<_>, Vec<_>) = by_name.iter().partition(is_here);
+        Self {
+            number,
+            here: here.into_iter().map(|(name, _)| name.clone()).collect(),
+            in_groups: in_groups.into_iter().map(|(_, path)| OnePath(path.clone())).collect(),
+            root: OnePath(root),
+        }
+    }
+}
+
+impl From<Listed> for Files {
+    fn from(Listed { root: OnePath(root), number, here, in_groups }: Listed) -> Self {
+        let mut by_name: HashMap<String, PathBuf> =
+            here.into_iter().map(|name| (name.clone(), root.join(name))).collect();
+        let named = in_groups.into_iter().filter_map(|OnePath(path)| Some((file_name(&path)?, path)));
+        by_name.extend(named);
+        Self { root, number, by_name }
+    }
 }
 
 /// Whether `path` is an output folder or the info file of one.

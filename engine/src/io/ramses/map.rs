@@ -1,6 +1,7 @@
 //! A file as a slice of bytes, read by the system where it is touched.
 #![allow(unsafe_code)]
 
+use crate::gate;
 use crate::io::{ReadError, ReadResult};
 use memmap2::Mmap;
 use std::fs::File;
@@ -21,6 +22,7 @@ impl Mapped {
     /// # Errors
     /// When the system cannot open or map it.
     pub(super) fn open(path: &Path) -> ReadResult<Self> {
+        let _pass = gate::pass();
         let file = File::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
         // SAFETY: the map is read-only and only this struct holds it; a finished output is not
         // rewritten while it is read, which is the guard every reader of mapped files relies on.

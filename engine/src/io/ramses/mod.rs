@@ -18,6 +18,7 @@ pub mod write;
 
 use super::{
     Counted, Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot,
+    facts,
 };
 use amr::{Amr, Octs};
 use cells::{CellFile, Values};
@@ -25,6 +26,7 @@ use grid::Grid;
 use info::Info;
 use locate::{Files, Kind};
 use map::{Mapped, sparing};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The RAMSES reader.
@@ -32,13 +34,15 @@ pub const READER: Reader = Reader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
     recognises: locate::looks_like_output,
-    open,
+    look: |path| Ok(facts::encode(&Ramses::find(path)?)),
+    open: |known| Box::new(facts::decode::<Ramses>(known)),
 };
 
 /// Octs a block.
 const BLOCK: usize = 4096;
 
 /// An opened RAMSES output.
+#[derive(Serialize, Deserialize)]
 struct Ramses {
     files: Files,
     info: Info,
@@ -52,32 +56,10 @@ struct Ramses {
 }
 
 /// Where a field is: its family of files and its place among the values of a cell.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Source {
     kind: Kind,
     var: usize,
-}
-
-fn open(path: &Path) -> ReadResult<Box<dyn Snapshot>> {
-    let files = Files::find(path)?;
-    let info = Info::read(&files.info())?;
-    for kind in [Kind::Amr, Kind::Hydro, Kind::Grav, Kind::Part] {
-        if kind == Kind::Amr || files.has(kind) {
-            files.check_complete(kind, info.n_cpus)?;
-        }
-    }
-    let amr_files: Vec<_> = (0..info.n_cpus).map(|i| files.piece(Kind::Amr, i)).collect();
-    let grid = Grid::find(&amr_files, info.n_cpus)?;
-    let header = header(&files, &info, &grid);
-    let part_columns = match files.descriptor(Kind::Part) {
-        Some(path) if files.has(Kind::Part) => Some(descriptor::read(path)?),
-        _ => None,
-    };
-    let (fields, sources, n_vars) = (Vec::new(), Vec::new(), [0; 2]);
-    let mut ramses = Ramses { files, info, grid, header, fields, sources, n_vars, part_columns };
-    ramses.add_fields(Kind::Hydro)?;
-    ramses.add_fields(Kind::Grav)?;
-    Ok(Box::new(ramses))
 }
 
 fn header(files: &Files, info: &Info, grid: &Grid) -> Header {
@@ -97,6 +79,29 @@ fn header(files: &Files, info: &Info, grid: &Grid) -> Header {
 }
 
 impl Ramses {
+    /// Finds the output at `path` and reads its headers.
+    fn find(path: &Path) -> ReadResult<Self> {
+        let files = Files::find(path)?;
+        let info = Info::read(&files.info())?;
+        for kind in [Kind::Amr, Kind::Hydro, Kind::Grav, Kind::Part] {
+            if kind == Kind::Amr || files.has(kind) {
+                files.check_complete(kind, info.n_cpus)?;
+            }
+        }
+        let amr_files: Vec<_> = (0..info.n_cpus).map(|i| files.piece(Kind::Amr, i)).collect();
+        let grid = Grid::find(&amr_files, info.n_cpus)?;
+        let header = header(&files, &info, &grid);
+        let part_columns = match files.descriptor(Kind::Part) {
+            Some(path) if files.has(Kind::Part) => Some(descriptor::read(path)?),
+            _ => None,
+        };
+        let (fields, sources, n_vars) = (Vec::new(), Vec::new(), [0; 2]);
+        let mut ramses = Self { files, info, grid, header, fields, sources, n_vars, part_columns };
+        ramses.add_fields(Kind::Hydro)?;
+        ramses.add_fields(Kind::Grav)?;
+        Ok(ramses)
+    }
+
     fn add_fields(&mut self, kind: Kind) -> ReadResult<()> {
         if !self.files.has(kind) {
             return Ok(());

@@ -3,6 +3,7 @@
 use super::array::{append, read_positions, triples};
 use super::file::{Column, Source};
 use super::header::FileHeader;
+use crate::gate::{self, Pass};
 use crate::io::ReadResult;
 use crate::io::particles::{Columns, Species};
 use std::ops::Range;
@@ -32,16 +33,19 @@ pub struct Part<'a> {
     rows: Range<u64>,
     /// The first of them among those of all files.
     first: u64,
+    // Goes after the file.
+    _pass: Pass,
 }
 
 impl<'a> Part<'a> {
     /// Opens the file; `first` is the number of the first row among those of all files.
     pub fn open(path: &'a Path, species: &'a Species, rows: Range<u64>, first: u64) -> ReadResult<Self> {
+        let pass = gate::pass();
         let source = Source::open(path)?;
         let kind = usize::from(species.kind.unwrap_or_default());
         let header = FileHeader::read(&source)?;
         let mass = Some(header.whole.mass_table[kind]).filter(|mass| *mass > 0.0);
-        Ok(Self { source, species, kind, n_here: header.here[kind], mass, rows, first })
+        Ok(Self { source, species, kind, n_here: header.here[kind], mass, rows, first, _pass: pass })
     }
 
     /// Appends the rows to the columns that `into` has; velocities times `velocity` are peculiar.

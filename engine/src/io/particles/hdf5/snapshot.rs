@@ -6,9 +6,11 @@ use super::file::Source;
 use super::header::{FileHeader, WholeHeader, is_hdf5};
 use super::part::{DENSITIES, MASSES, Part, find_any};
 use super::scales::scales;
+use crate::io::facts::OnePath;
 use crate::io::particles::spread::Spread;
 use crate::io::particles::{About, Columns, GAS, MassOf, N_KINDS, ParticleInput, ParticleReader, Species};
-use crate::io::{ReadError, ReadResult};
+use crate::io::{ReadError, ReadResult, facts};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -17,12 +19,14 @@ pub const READER: ParticleReader = ParticleReader {
     name: "SWIFT or Gadget HDF5",
     looks: "a file such as snap_0000.hdf5, or snap_080.0.hdf5 for all of snap_080.*.hdf5",
     recognises: is_hdf5,
-    open,
+    look: |paths| Ok(facts::encode(&Snapshot::find(paths)?)),
+    open: |known| Box::new(facts::decode::<Snapshot>(known)),
 };
 
+#[derive(Serialize, Deserialize)]
 struct Snapshot {
     about: About,
-    files: Vec<PathBuf>,
+    files: Vec<OnePath>,
     /// By species.
     spreads: Vec<Spread>,
     /// Peculiar velocities over those in the files.
@@ -38,50 +42,56 @@ struct Found {
     has_densities: bool,
 }
 
-fn open(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
-    let first_source = Source::open(&paths[0])?;
-    let first = FileHeader::read(&first_source)?;
-    let files = all_files(paths, first.whole.n_files)?;
-    let mut counts: [Vec<u64>; N_KINDS] = Default::default();
-    let mut found: [Vec<Found>; N_KINDS] = Default::default();
-    for path in &files {
-        let source = Source::open(path)?;
-        let header = FileHeader::read(&source)?;
-        agree(&source, &header.whole, &paths[0], &first.whole)?;
-        for kind in 0..N_KINDS {
-            counts[kind].push(header.here[kind]);
-            if header.here[kind] > 0 {
-                found[kind].push(look(&source, kind, header.here[kind])?);
+impl Snapshot {
+    /// Reads the headers of all files.
+    fn find(paths: &[PathBuf]) -> ReadResult<Self> {
+        let first_source = Source::open(&paths[0])?;
+        let first = FileHeader::read(&first_source)?;
+        let files = all_files(paths, first.whole.n_files)?;
+        let mut counts: [Vec<u64>; N_KINDS] = Default::default();
+        let mut found: [Vec<Found>; N_KINDS] = Default::default();
+        for path in &files {
+            let source = Source::open(path)?;
+            let header = FileHeader::read(&source)?;
+            agree(&source, &header.whole, &paths[0], &first.whole)?;
+            for kind in 0..N_KINDS {
+                counts[kind].push(header.here[kind]);
+                if header.here[kind] > 0 {
+                    found[kind].push(look(&source, kind, header.here[kind])?);
+                }
             }
         }
+        check_totals(&first_source, &first.whole, &counts)?;
+        let scales =
+            scales(&first_source, &first.whole, |kind| counts[usize::from(kind)].iter().any(|n| *n > 0))?;
+        let mut species = Vec::new();
+        let mut spreads = Vec::new();
+        for (kind, counts) in
+            counts.into_iter().enumerate().filter(|(_, counts)| counts.iter().any(|n| *n > 0))
+        {
+            let spread = Spread::of(counts);
+            species.push(describe(
+                &first_source,
+                kind,
+                &found[kind],
+                spread.total(),
+                first.whole.mass_table[kind],
+            )?);
+            spreads.push(spread);
+        }
+        let about = About {
+            format: scales.format,
+            sides: first.whole.sides,
+            periodic: scales.periodic,
+            time: first.whole.time,
+            units: scales.units,
+            cosmology: scales.cosmology,
+            matter: scales.matter,
+            species,
+        };
+        let files = files.into_iter().map(OnePath).collect();
+        Ok(Self { about, files, spreads, velocity: scales.velocity })
     }
-    check_totals(&first_source, &first.whole, &counts)?;
-    let scales =
-        scales(&first_source, &first.whole, |kind| counts[usize::from(kind)].iter().any(|n| *n > 0))?;
-    let mut species = Vec::new();
-    let mut spreads = Vec::new();
-    for (kind, counts) in counts.into_iter().enumerate().filter(|(_, counts)| counts.iter().any(|n| *n > 0)) {
-        let spread = Spread::of(counts);
-        species.push(describe(
-            &first_source,
-            kind,
-            &found[kind],
-            spread.total(),
-            first.whole.mass_table[kind],
-        )?);
-        spreads.push(spread);
-    }
-    let about = About {
-        format: scales.format,
-        sides: first.whole.sides,
-        periodic: scales.periodic,
-        time: first.whole.time,
-        units: scales.units,
-        cosmology: scales.cosmology,
-        matter: scales.matter,
-        species,
-    };
-    Ok(Box::new(Snapshot { about, files, spreads, velocity: scales.velocity }))
 }
 
 fn agree(source: &Source, header: &WholeHeader, first: &Path, expected: &WholeHeader) -> ReadResult<()> {
@@ -186,7 +196,7 @@ impl ParticleInput for Snapshot {
         for (file, rows) in self.spreads[species].parts(rows) {
             if !rows.is_empty() {
                 let what = &self.about.species[species];
-                Part::open(&self.files[file], what, rows.clone(), before)?.read(self.velocity, into)?;
+                Part::open(&self.files[file].0, what, rows.clone(), before)?.read(self.velocity, into)?;
             }
             before += rows.end - rows.start;
         }
@@ -195,6 +205,6 @@ impl ParticleInput for Snapshot {
 
     fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {
         let (file, row) = self.spreads[species].find(row);
-        (self.files[file].clone(), format!("{} row {row}", self.about.species[species].name))
+        (self.files[file].0.clone(), format!("{} row {row}", self.about.species[species].name))
     }
 }
