@@ -32,6 +32,24 @@ fn walk(path: &Path) -> ReadResult<u64> {
     Ok(n)
 }
 
+/// As by a simulation that writes the output anew, or a disk that is cleaned.
+#[test]
+fn a_file_that_becomes_shorter_while_it_is_read_is_named() {
+    for name in ["amr_00002.out00001", "grav_00002.out00001"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = common::resplit(&output("dm_1rank"), folder.path(), 1);
+        let snapshot = io::open(&path).expect("an output");
+        let cut =
+            || fs::File::options().write(true).open(path.join(name)).and_then(|file| file.set_len(1000));
+        let read = snapshot.octs(0, &["rho"], &mut |_| {
+            cut().expect("cut");
+            Ok(())
+        });
+        let line = read.expect_err("there are more blocks").to_string();
+        assert!(line.contains(name) && line.contains("the file ends before"), "{line}");
+    }
+}
+
 /// Offset of the bytes of record `number` (from 1) of a file and their length.
 fn record(bytes: &[u8], number: usize) -> (usize, usize) {
     let mut at = 0;

@@ -134,7 +134,6 @@ fn one_file_knows_hwloc() {
 #[test]
 fn unsafe_code_is_in_the_named_files_only() {
     let named = [
-        "engine/src/io/ramses/map.rs",
         "engine/src/catalogue/hdf5/raw_chunk.rs",
         "comm/src/backend/mpi.rs",
         "engine/src/pages.rs",

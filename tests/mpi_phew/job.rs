@@ -169,9 +169,10 @@ fn process_of(rank: usize, mark: &str) -> Option<u32> {
     entries.filter_map(|e| e.file_name().to_string_lossy().parse().ok()).find(is_it)
 }
 
-/// Whether the process has a file of that name mapped.
+/// Whether the process has a file of that name open.
 pub fn reads(id: u32, name: &str) -> bool {
-    fs::read_to_string(format!("/proc/{id}/maps")).is_ok_and(|maps| maps.contains(name))
+    let files = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+    files.filter_map(|file| fs::read_link(file.path()).ok()).any(|path| path.to_string_lossy().contains(name))
 }
 
 /// The process that started this one.

@@ -1,8 +1,8 @@
 //! Particle positions as a NumPy file (format 1.0) with a JSON file of the same name beside it.
 
 use super::ParticleBox;
-use crate::ranks::joint::{JointError, agree, hidden_name, share};
 use crate::gate;
+use crate::ranks::joint::{JointError, agree, hidden_name, share};
 use crate::staging::{Pending, Staged, WriteError, WriteResult, resolve, stage_file, stage_path};
 use inselberg_comm::{Comm, Rank};
 use rayon::prelude::*;

@@ -4,9 +4,10 @@
 //! boundary regions), the ordering with as many records as its kind has, the coarse cells, and
 //! one block of records for every level and domain that has octs.
 
-use super::map::Mapped;
+use super::file::SourceFile;
 use super::record::{Ints, Reals, Records};
 use crate::io::ReadResult;
+use std::ops::Range;
 
 /// Bytes that an oct takes at least: 34 integers and 3 single-precision reals.
 const LEAST_OCT_BYTES: u64 = 34 * 4 + 3 * 4;
@@ -44,7 +45,7 @@ impl<'a> Amr<'a> {
     /// # Errors
     /// When a record is broken, the numbers contradict one another or the file's size, or the
     /// run was not three-dimensional.
-    pub(super) fn open(file: &'a Mapped, n_cpus: usize) -> ReadResult<Self> {
+    pub(super) fn open(file: &'a SourceFile, n_cpus: usize) -> ReadResult<Self> {
         let mut records = Records::new(file);
         let header = AmrHeader::read(&mut records, n_cpus)?;
         pass_ordering(&mut records)?;
@@ -85,6 +86,14 @@ impl<'a> Amr<'a> {
     fn pass_block(&mut self, n: usize) -> ReadResult<()> {
         self.records.ints("ind_grid", n)?;
         self.records.skip("next to flag1", 2 + 3 + 1 + 6 + 3 * 8)
+    }
+}
+
+impl Octs<'_> {
+    /// Reads the octs in `range`.
+    pub(super) fn load(&mut self, range: Range<usize>) -> ReadResult<()> {
+        self.centre.iter_mut().try_for_each(|centre| centre.load(range.clone()))?;
+        self.son.iter_mut().try_for_each(|son| son.load(range.clone()))
     }
 }
 
@@ -147,8 +156,8 @@ impl AmrHeader {
 
 fn read_coarse(records: &mut Records) -> ReadResult<[u32; 3]> {
     const MOST: i32 = 1 << 20;
-    let n = records.ints("nx, ny, nz", 3)?;
-    let coarse = [n.get(0), n.get(1), n.get(2)];
+    let n = records.list("nx, ny, nz", 3)?;
+    let coarse = [n[0], n[1], n[2]];
     if coarse.iter().all(|n| (1..=MOST).contains(n)) {
         return Ok(coarse.map(|n| n as u32));
     }
@@ -164,11 +173,11 @@ fn read_list(
     coarse: [u32; 3],
 ) -> ReadResult<Vec<u32>> {
     // Both factors come from 32-bit integers, so the product cannot overflow.
-    let table = records.ints(what, n_domains * n_levels)?;
-    if let Some(n) = table.iter().find(|&n| n < 0) {
+    let table = records.list(what, n_domains * n_levels)?;
+    if let Some(n) = table.iter().find(|n| **n < 0) {
         return Err(records.error(what, format!("{n} octs"), "counts of at least 0"));
     }
-    let counts: Vec<u32> = table.iter().map(|n| n as u32).collect();
+    let counts: Vec<u32> = table.iter().map(|n| *n as u32).collect();
     check_room(records, what, &counts)?;
     check_depth(records, what, counts.chunks_exact(n_domains), coarse)?;
     Ok(counts)
@@ -205,7 +214,7 @@ fn check_depth<'c>(
 
 /// Passes the ordering's name and what it keeps of the domains' bounds.
 fn pass_ordering(records: &mut Records) -> ReadResult<()> {
-    let name = records.next("ordering")?.text();
+    let name = records.text("ordering")?;
     match name.as_str() {
         "bisection" => records.skip("bisection tree", 5),
         "ksection" => records.skip("ksection tree", 10),

@@ -1,10 +1,11 @@
 //! `hydro_*` and `grav_*`: values of every cell, in the oct order of the amr file.
 
 use super::amr::AmrHeader;
+use super::file::SourceFile;
 use super::locate::Kind;
-use super::map::Mapped;
 use super::record::{Reals, Records};
 use crate::io::ReadResult;
+use std::ops::Range;
 use std::path::Path;
 
 /// Values a cell that are believed of a header.
@@ -28,12 +29,19 @@ pub(super) struct Values<'a> {
     pub(super) cells: Vec<Reals<'a>>,
 }
 
+impl Values<'_> {
+    /// Reads the values of the octs in `range`.
+    pub(super) fn load(&mut self, range: Range<usize>) -> ReadResult<()> {
+        self.cells.iter_mut().try_for_each(|cells| cells.load(range.clone()))
+    }
+}
+
 impl<'a> CellFile<'a> {
     /// Reads the header of `file`.
     ///
     /// # Errors
     /// When a record is broken or the run was not three-dimensional.
-    pub(super) fn open(file: &'a Mapped, kind: Kind) -> ReadResult<Self> {
+    pub(super) fn open(file: &'a SourceFile, kind: Kind) -> ReadResult<Self> {
         let mut records = Records::new(file);
         let n_cpus = records.count("ncpu", 1)?;
         let n_vars = records.count("nvar", 1)?;

@@ -6,7 +6,7 @@
 //! every coarse cell of the box. An axis with coarse cells outside the box does not wrap around.
 
 use super::amr::{Amr, Octs};
-use super::map::Mapped;
+use super::file::SourceFile;
 use crate::io::{ReadError, ReadResult};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -38,8 +38,8 @@ impl Grid {
         let Some(first) = files.first() else {
             return Err(ReadError::absent(Path::new(""), "no amr files"));
         };
-        let map = Mapped::open(first)?;
-        let header = Amr::open(&map, n_cpus)?.header;
+        let file = SourceFile::open(first)?;
+        let header = Amr::open(&file, n_cpus)?.header;
         if header.n_boundaries == 0 {
             return Ok(Self::everything(header.coarse));
         }
@@ -78,7 +78,7 @@ impl Grid {
         Err(ReadError::content(path, "record 3 (nx, ny, nz)", problem, expected + ", as in the first file"))
     }
 
-    /// Position of oct `i` on the grid of level `level - 1`, if its centre is one of that grid.
+    /// Position of oct `i`, which must be loaded, on the grid of level `level - 1`, if its centre is one of that grid.
     pub(super) fn position(&self, octs: &Octs, i: usize, level: usize) -> Option<[u32; 3]> {
         let [x, y, z] = [0, 1, 2].map(|axis| {
             let n = f64::from(self.coarse[axis]) * scale(level);
@@ -98,12 +98,13 @@ fn scale(level: usize) -> f64 {
 
 /// Coarse cells in which the CPU of `piece` owns a level-1 oct.
 fn level_one_cells(path: &Path, n_cpus: usize, piece: usize, all: [u32; 3]) -> ReadResult<Vec<[u32; 3]>> {
-    let map = Mapped::open(path)?;
-    let mut amr = Amr::open(&map, n_cpus)?;
+    let file = SourceFile::open(path)?;
+    let mut amr = Amr::open(&file, n_cpus)?;
     let everything = Grid::everything(all);
     let mut cells = Vec::new();
     for domain in 1..=piece + 1 {
-        if let Some(octs) = amr.block(1, domain, domain == piece + 1)? {
+        if let Some(mut octs) = amr.block(1, domain, domain == piece + 1)? {
+            octs.load(0..octs.n)?;
             let found = (0..octs.n).map(|i| everything.position(&octs, i, 1));
             let found: Option<Vec<_>> = found.collect();
             cells = found.ok_or_else(|| outside(path, 1))?;

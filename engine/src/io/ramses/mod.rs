@@ -2,15 +2,15 @@
 //!
 //! A piece is one CPU's files. Its amr file and the hydro and grav files of the requested fields
 //! are walked side by side, block by block, and must agree; ghosts and boundary octs are passed
-//! over, so every oct comes exactly once over all pieces. Files are mapped, never copied whole.
+//! over, so every oct comes exactly once over all pieces. Files are read block by block, never whole.
 
 mod amr;
 mod cells;
 mod descriptor;
+mod file;
 mod grid;
 mod info;
 mod locate;
-mod map;
 mod part;
 mod record;
 mod walls;
@@ -20,12 +20,13 @@ use super::{
     Counted, Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot,
     facts,
 };
+use crate::gate;
 use amr::{Amr, Octs};
 use cells::{CellFile, Values};
+use file::SourceFile;
 use grid::Grid;
 use info::Info;
 use locate::{Files, Kind};
-use map::{Mapped, sparing};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -107,7 +108,7 @@ impl Ramses {
             return Ok(());
         }
         let path = self.files.piece(kind, 0);
-        let n = CellFile::open(&Mapped::open(&path)?, kind)?.n_vars;
+        let n = CellFile::open(&SourceFile::open(&path)?, kind)?.n_vars;
         let names = match kind {
             Kind::Hydro => self.hydro_names(n, &path)?,
             _ => grav_names(n, &path)?,
@@ -161,11 +162,11 @@ impl Ramses {
         }
     }
 
-    /// The value files that the `sources` need, mapped.
-    fn map_values(&self, piece: usize, sources: &[Source]) -> ReadResult<Vec<(Kind, Mapped)>> {
+    /// The value files that the `sources` need, opened.
+    fn open_values(&self, piece: usize, sources: &[Source]) -> ReadResult<Vec<(Kind, SourceFile)>> {
         let kinds = [Kind::Hydro, Kind::Grav];
         let needed = kinds.into_iter().filter(|k| sources.iter().any(|s| s.kind == *k));
-        needed.map(|k| Ok((k, Mapped::open(&self.files.piece(k, piece))?))).collect()
+        needed.map(|k| Ok((k, SourceFile::open(&self.files.piece(k, piece))?))).collect()
     }
 
     fn n_vars(&self, kind: Kind) -> usize {
@@ -219,8 +220,9 @@ impl Snapshot for Ramses {
 
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
         self.check_piece(piece)?;
-        let map = Mapped::open(&self.files.piece(Kind::Amr, piece))?;
-        let header = Amr::open(&map, self.info.n_cpus)?.header;
+        let _pass = gate::pass();
+        let file = SourceFile::open(&self.files.piece(Kind::Amr, piece))?;
+        let header = Amr::open(&file, self.info.n_cpus)?.header;
         let counts = (1..=header.n_levels).map(|level| header.count(level, piece + 1) as u64);
         Ok(std::iter::once(0).chain(counts).collect())
     }
@@ -230,8 +232,9 @@ impl Snapshot for Ramses {
         if !self.has_particles() {
             return Ok(0);
         }
-        let map = Mapped::open(&self.files.piece(Kind::Part, piece))?;
-        Ok(part::Particles::open(&map, self.info.n_cpus)?.n as u64)
+        let _pass = gate::pass();
+        let file = SourceFile::open(&self.files.piece(Kind::Part, piece))?;
+        Ok(part::Particles::open(&file, self.info.n_cpus)?.n as u64)
     }
 
     fn octs(
@@ -252,21 +255,21 @@ impl Snapshot for Ramses {
     ) -> ReadResult<()> {
         self.check_piece(piece)?;
         let sources = fields.iter().map(|f| self.source(f)).collect::<ReadResult<Vec<_>>>()?;
-        let amr_map = Mapped::open(&self.files.piece(Kind::Amr, piece))?;
-        let value_maps = self.map_values(piece, &sources)?;
-        let amr = Amr::open(&amr_map, self.info.n_cpus)?;
-        self.grid.check(&amr, amr_map.path())?;
+        let _pass = gate::pass();
+        let amr_file = SourceFile::open(&self.files.piece(Kind::Amr, piece))?;
+        let value_files = self.open_values(piece, &sources)?;
+        let amr = Amr::open(&amr_file, self.info.n_cpus)?;
+        self.grid.check(&amr, amr_file.path())?;
         let mut files = Vec::new();
-        for (kind, map) in &value_maps {
-            let mut file = CellFile::open(map, *kind)?;
-            file.check(&amr.header, amr_map.path(), self.n_vars(*kind))?;
+        for (kind, file) in &value_files {
+            let mut file = CellFile::open(file, *kind)?;
+            file.check(&amr.header, amr_file.path(), self.n_vars(*kind))?;
             let of_kind = sources.iter().enumerate().filter(|(_, s)| s.kind == *kind);
             of_kind.for_each(|(column, s)| file.want(s.var, column));
             files.push(file);
         }
-        let walk = Walk { grid: &self.grid, path: amr_map.path(), own: piece + 1, n_columns: fields.len() };
-        let maps = value_maps.iter().map(|(_, map)| map).chain([&amr_map]).collect();
-        walk.run(amr, files, blocks, &mut sparing(maps, blocks.step, sink))
+        let walk = Walk { grid: &self.grid, path: amr_file.path(), own: piece + 1, n_columns: fields.len() };
+        walk.run(amr, files, blocks, sink)
     }
 
     fn beyond_walls(&self, piece: usize, field: &str, sink: &mut dyn FnMut([i8; 3], f64)) -> ReadResult<()> {
@@ -282,9 +285,10 @@ impl Snapshot for Ramses {
         if !self.has_particles() {
             return Ok(());
         }
-        let map = Mapped::open(&self.files.piece(Kind::Part, piece))?;
-        let particles = part::Particles::open(&map, self.info.n_cpus)?;
-        particles.stream(self.part_columns.as_deref(), self.part_wrap(), &mut sparing(vec![&map], 1, sink))
+        let _pass = gate::pass();
+        let file = SourceFile::open(&self.files.piece(Kind::Part, piece))?;
+        let particles = part::Particles::open(&file, self.info.n_cpus)?;
+        particles.stream(self.part_columns.as_deref(), self.part_wrap(), sink)
     }
 }
 
@@ -315,8 +319,8 @@ impl Walk<'_> {
                 for file in &mut files {
                     values.extend(file.block((level, domain), n, self.path, domain == self.own)?);
                 }
-                if let Some(octs) = octs {
-                    self.deliver(level, &octs, &values, &mut block, &mut blocks, sink)?;
+                if let Some(mut octs) = octs {
+                    self.deliver(level, &mut octs, &mut values, &mut block, &mut blocks, sink)?;
                 }
             }
         }
@@ -326,8 +330,8 @@ impl Walk<'_> {
     fn deliver(
         &self,
         level: usize,
-        octs: &Octs,
-        values: &[Values],
+        octs: &mut Octs,
+        values: &mut [Values],
         block: &mut OctBlock,
         blocks: &mut Counted,
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
@@ -345,11 +349,13 @@ impl Walk<'_> {
     fn fill(
         &self,
         level: usize,
-        octs: &Octs,
-        values: &[Values],
+        octs: &mut Octs,
+        values: &mut [Values],
         range: std::ops::Range<usize>,
         block: &mut OctBlock,
     ) -> ReadResult<()> {
+        octs.load(range.clone())?;
+        values.iter_mut().try_for_each(|values| values.load(range.clone()))?;
         block.level = level as u8;
         block.position.clear();
         block.split.clear();
@@ -359,7 +365,7 @@ impl Walk<'_> {
             block.position.push(position.ok_or_else(|| grid::outside(self.path, level))?);
             block.split.push((0..8).fold(0, |bits, c| bits | u8::from(octs.son[c].get(i) != 0) << c));
         }
-        for column in values {
+        for column in &*values {
             let into = &mut block.values[column.column];
             into.clear();
             into.extend(range.clone().map(|i| std::array::from_fn(|c| column.cells[c].get(i))));

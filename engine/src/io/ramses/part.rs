@@ -6,9 +6,10 @@
 //! and tracers by having no mass.
 
 use super::descriptor::Column;
-use super::map::Mapped;
+use super::file::SourceFile;
 use super::record::{Record, Records};
 use crate::io::{Family, ParticleBlock, ReadError, ReadResult};
+use std::ops::Range;
 use std::path::Path;
 
 /// Particles a block.
@@ -50,7 +51,7 @@ impl<'a> Particles<'a> {
     ///
     /// # Errors
     /// When a record is broken or the header claims more particles than the file can hold.
-    pub(super) fn open(file: &'a Mapped, n_cpus: usize) -> ReadResult<Self> {
+    pub(super) fn open(file: &'a SourceFile, n_cpus: usize) -> ReadResult<Self> {
         let mut records = Records::new(file);
         let found = records.count("ncpu", 1)?;
         if found != n_cpus {
@@ -83,10 +84,10 @@ impl<'a> Particles<'a> {
             Some(columns) => self.described(columns)?,
             None => self.undescribed()?,
         };
-        let table = Table::pick(path, named)?;
+        let mut table = Table::pick(path, named)?;
         let mut block = ParticleBlock::default();
         for first in (0..self.n).step_by(BLOCK) {
-            table.fill(&mut block, first..self.n.min(first + BLOCK), wrap);
+            table.fill(&mut block, first..self.n.min(first + BLOCK), wrap)?;
             sink(&block)?;
         }
         Ok(())
@@ -161,6 +162,12 @@ fn width(letter: char) -> usize {
 }
 
 impl Values<'_> {
+    /// Reads the elements in `range`.
+    fn load(&mut self, range: &Range<usize>) -> ReadResult<()> {
+        let width = width(self.letter);
+        self.record.load(width * range.start..width * range.end)
+    }
+
     fn real(&self, i: usize) -> f64 {
         match self.letter {
             'd' => f64::from_le_bytes(self.record.bytes(8 * i)),
@@ -197,7 +204,14 @@ impl<'a> Table<'a> {
         Ok(Self { position, velocity, mass, id, family: take("family"), birth: take("birth_time") })
     }
 
-    fn fill(&self, block: &mut ParticleBlock, range: std::ops::Range<usize>, wrap: Wrap) {
+    fn load(&mut self, range: &Range<usize>) -> ReadResult<()> {
+        let Self { position, velocity, mass, id, family, birth } = self;
+        let always = position.iter_mut().chain(velocity).chain([mass, id]);
+        always.chain(family).chain(birth).try_for_each(|values| values.load(range))
+    }
+
+    fn fill(&mut self, block: &mut ParticleBlock, range: Range<usize>, wrap: Wrap) -> ReadResult<()> {
+        self.load(&range)?;
         block.first = range.start as u64;
         refill(&mut block.position, range.clone(), |i| {
             std::array::from_fn(|a| wrapped(self.position[a].real(i), wrap[a]))
@@ -206,6 +220,7 @@ impl<'a> Table<'a> {
         refill(&mut block.mass, range.clone(), |i| self.mass.real(i));
         refill(&mut block.id, range.clone(), |i| self.id.int(i));
         refill(&mut block.family, range, |i| self.family_of(i));
+        Ok(())
     }
 
     fn family_of(&self, i: usize) -> Family {
@@ -219,7 +234,7 @@ impl<'a> Table<'a> {
     }
 }
 
-fn refill<T>(column: &mut Vec<T>, range: std::ops::Range<usize>, value: impl FnMut(usize) -> T) {
+fn refill<T>(column: &mut Vec<T>, range: Range<usize>, value: impl FnMut(usize) -> T) {
     column.clear();
     column.extend(range.map(value));
 }

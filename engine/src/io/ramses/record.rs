@@ -1,29 +1,48 @@
 //! Fortran unformatted records: a length, that many bytes, the length again.
 //!
 //! Every length is checked at both ends and against the file before its bytes are looked at, so
-//! whatever a header claims, nothing is allocated or touched beyond the file. Records of more
+//! whatever a header claims, nothing is allocated or read beyond the file. Records of more
 //! than 2 GiB come as several parts whose markers are negative where the record goes on (leading
 //! marker) or went on (trailing marker); they are read as one.
 
-use super::map::Mapped;
+use super::file::SourceFile;
 use crate::io::{ReadError, ReadResult};
+use std::ops::Range;
 use std::path::Path;
+
+/// Bytes that are read at once where markers are looked for: several small records, or the end of one and the begin of
+/// the next.
+const AHEAD: usize = 4096;
+/// More bytes of a text are not looked at.
+const MOST_TEXT: usize = 256;
 
 /// Walks the records of one file in order.
 pub(super) struct Records<'a> {
-    path: &'a Path,
-    bytes: &'a [u8],
+    file: &'a SourceFile,
     at: usize,
+    /// Bytes of the file that were read last, and where they begin.
+    ahead: (usize, Vec<u8>),
     number: usize,
     block: Option<(usize, usize)>,
 }
 
-/// The bytes of one record: one slice of the file, or several where it came in parts.
-#[derive(Default, Clone)]
+/// One record. Its bytes are in the file but for those that were loaded last.
+#[derive(Clone)]
 pub(super) struct Record<'a> {
-    first: &'a [u8],
-    /// Further parts and where in the record each starts.
-    rest: Vec<(usize, &'a [u8])>,
+    file: &'a SourceFile,
+    first: Part,
+    /// Further parts.
+    rest: Vec<Part>,
+    len: usize,
+    /// Loaded bytes, and where in the record they begin.
+    loaded: (usize, Vec<u8>),
+}
+
+/// A part of a record: where it begins in the record and in the file, and its length.
+#[derive(Clone, Copy)]
+struct Part {
+    start: usize,
+    at: usize,
     len: usize,
 }
 
@@ -39,23 +58,23 @@ pub(super) struct Reals<'a> {
 
 impl<'a> Records<'a> {
     /// Starts at the first record of `file`.
-    pub(super) fn new(file: &'a Mapped) -> Self {
-        Self { path: file.path(), bytes: file.bytes(), at: 0, number: 0, block: None }
+    pub(super) fn new(file: &'a SourceFile) -> Self {
+        Self { file, at: 0, ahead: (0, Vec::new()), number: 0, block: None }
     }
 
     /// The file, for messages.
     pub(super) fn path(&self) -> &'a Path {
-        self.path
+        self.file.path()
     }
 
     /// Size of the file in bytes.
     pub(super) fn file_len(&self) -> usize {
-        self.bytes.len()
+        self.file.len()
     }
 
     /// Whether no record is left.
     pub(super) fn at_end(&self) -> bool {
-        self.at >= self.bytes.len()
+        self.at >= self.file.len()
     }
 
     /// Says in later messages that the records are those of `domain` at `level`.
@@ -66,12 +85,13 @@ impl<'a> Records<'a> {
     /// The next record, of any length. `what` names its content in messages.
     pub(super) fn next(&mut self, what: &'static str) -> ReadResult<Record<'a>> {
         self.number += 1;
-        let (first, mut more) = self.part(what, true)?;
-        let mut record = Record { first, rest: Vec::new(), len: first.len() };
+        let (first, mut more) = self.part(what, 0)?;
+        let (file, loaded) = (self.file, (0, Vec::new()));
+        let mut record = Record { file, first, rest: Vec::new(), len: first.len, loaded };
         while more {
-            let (part, again) = self.part(what, false)?;
-            record.rest.push((record.len, part));
-            record.len += part.len();
+            let (part, again) = self.part(what, record.len)?;
+            record.rest.push(part);
+            record.len += part.len;
             more = again;
         }
         Ok(record)
@@ -87,6 +107,21 @@ impl<'a> Records<'a> {
         Ok(Ints(record))
     }
 
+    /// The integers of the next record, which are `n`.
+    pub(super) fn list(&mut self, what: &'static str, n: usize) -> ReadResult<Vec<i32>> {
+        let mut ints = self.ints(what, n)?;
+        ints.load(0..n)?;
+        Ok((0..n).map(|i| ints.get(i)).collect())
+    }
+
+    /// The next record as a text, trimmed; anything that is not ASCII is replaced.
+    pub(super) fn text(&mut self, what: &'static str) -> ReadResult<String> {
+        let mut record = self.next(what)?;
+        record.load(0..record.len.min(MOST_TEXT))?;
+        let text: String = record.loaded.1.iter().copied().map(char::from).collect();
+        Ok(text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_string())
+    }
+
     /// The next record as `n` reals of 4 or of 8 bytes.
     pub(super) fn reals(&mut self, what: &'static str, n: usize) -> ReadResult<Reals<'a>> {
         let record = self.next(what)?;
@@ -100,7 +135,7 @@ impl<'a> Records<'a> {
 
     /// The next record as one 32-bit integer.
     pub(super) fn int(&mut self, what: &'static str) -> ReadResult<i32> {
-        Ok(self.ints(what, 1)?.get(0))
+        Ok(self.list(what, 1)?[0])
     }
 
     /// The next record as one integer that is at least `least` and fits memory.
@@ -114,7 +149,8 @@ impl<'a> Records<'a> {
 
     /// The next record as one count of 4 or of 8 bytes.
     pub(super) fn wide_count(&mut self, what: &'static str) -> ReadResult<usize> {
-        let record = self.next(what)?;
+        let mut record = self.next(what)?;
+        record.load(0..record.len.min(8))?;
         let n = match record.len {
             4 => i64::from(i32::from_le_bytes(record.bytes(0))),
             8 => i64::from_le_bytes(record.bytes(0)),
@@ -141,32 +177,46 @@ impl<'a> Records<'a> {
             }
             None => format!("record {} ({what})", self.number),
         };
-        ReadError::content(self.path, place, problem, expected)
+        ReadError::content(self.path(), place, problem, expected)
     }
 
-    /// One part of a record, and whether the record goes on after it.
-    fn part(&mut self, what: &'static str, is_first: bool) -> ReadResult<(&'a [u8], bool)> {
-        let left = self.bytes.len() - self.at;
-        let lead = self.marker(self.at).ok_or_else(|| self.ended(what, left))?;
+    /// The part of a record that begins at byte `start` of it, and whether the record goes on after it.
+    fn part(&mut self, what: &'static str, start: usize) -> ReadResult<(Part, bool)> {
+        let left = self.file.len() - self.at;
+        let lead = self.marker(self.at)?.ok_or_else(|| self.ended(what, left))?;
         self.check_byte_order(what, lead)?;
-        let n = lead.unsigned_abs() as usize;
-        let start = self.at + 4;
-        let torn = || self.error(what, format!("torn: the file has {left} bytes from here on"), whole(n));
-        let trail = start.checked_add(n).and_then(|end| self.marker(end)).ok_or_else(torn)?;
-        if i64::from(trail) != if is_first { n as i64 } else { -(n as i64) } {
+        let len = lead.unsigned_abs() as usize;
+        let at = self.at + 4;
+        let Some(trail) = self.marker(at + len)? else {
+            return Err(self.error(
+                what,
+                format!("torn: the file has {left} bytes from here on"),
+                whole(len),
+            ));
+        };
+        if i64::from(trail) != if start == 0 { len as i64 } else { -(len as i64) } {
             let problem = format!("its markers disagree: {lead} before, {trail} after");
             return Err(self.error(what, problem, "the same length twice"));
         }
-        if lead < 0 && n == 0 || lead == i32::MIN {
+        if lead < 0 && len == 0 || lead == i32::MIN {
             return Err(self.error(what, format!("its marker is {lead}"), "a length"));
         }
-        self.at = start + n + 4;
-        Ok((&self.bytes[start..start + n], lead < 0))
+        self.at = at + len + 4;
+        Ok((Part { start, at, len }, lead < 0))
     }
 
-    fn marker(&self, at: usize) -> Option<i32> {
-        let bytes = self.bytes.get(at..at.checked_add(4)?)?;
-        Some(i32::from_le_bytes(bytes.try_into().ok()?))
+    /// The marker at byte `at`, if the file goes on so far.
+    fn marker(&mut self, at: usize) -> ReadResult<Option<i32>> {
+        if at + 4 > self.file.len() {
+            return Ok(None);
+        }
+        let (first, bytes) = &mut self.ahead;
+        if at < *first || at + 4 > *first + bytes.len() {
+            bytes.resize(AHEAD.min(self.file.len() - at), 0);
+            *first = at;
+            self.file.read_at(bytes, at)?;
+        }
+        Ok(Some(i32::from_le_bytes(bytes[at - *first..][..4].try_into().expect("four bytes"))))
     }
 
     fn ended(&self, what: &str, left: usize) -> ReadError {
@@ -197,59 +247,51 @@ impl Record<'_> {
         self.len
     }
 
-    /// The `N` bytes at `at`, which must lie within the length.
+    /// Reads the bytes in `range`, which must lie within the length, in place of those that were read before.
+    pub(super) fn load(&mut self, range: Range<usize>) -> ReadResult<()> {
+        let (begin, bytes) = &mut self.loaded;
+        *begin = range.start;
+        bytes.resize(range.len(), 0);
+        for part in std::iter::once(&self.first).chain(&self.rest) {
+            let (from, to) = (range.start.max(part.start), range.end.min(part.start + part.len));
+            if from < to {
+                let into = &mut bytes[from - range.start..to - range.start];
+                self.file.read_at(into, part.at + from - part.start)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The `N` bytes at `at`, which must be loaded.
     #[inline]
     pub(super) fn bytes<const N: usize>(&self, at: usize) -> [u8; N] {
-        match self.first.get(at..at + N).and_then(|b| b.try_into().ok()) {
-            Some(bytes) => bytes,
-            None => self.bytes_of_parts(at),
-        }
-    }
-
-    #[cold]
-    fn bytes_of_parts<const N: usize>(&self, at: usize) -> [u8; N] {
-        let (start, part) = self.part_at(at);
-        match part.get(at - start..at - start + N).and_then(|b| b.try_into().ok()) {
-            Some(bytes) => bytes,
-            None => std::array::from_fn(|i| self.byte(at + i)),
-        }
-    }
-
-    /// The part that holds byte `at` and where it starts.
-    fn part_at(&self, at: usize) -> (usize, &[u8]) {
-        match self.rest.partition_point(|&(start, _)| start <= at) {
-            0 => (0, self.first),
-            n => self.rest[n - 1],
-        }
-    }
-
-    fn byte(&self, at: usize) -> u8 {
-        let (start, part) = self.part_at(at);
-        part[at - start]
-    }
-
-    /// The content as text, trimmed; anything that is not ASCII is replaced.
-    pub(super) fn text(&self) -> String {
-        let text: String = (0..self.len.min(256)).map(|i| char::from(self.byte(i))).collect();
-        text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_string()
+        let (begin, bytes) = &self.loaded;
+        let at = at - begin;
+        bytes[at..at + N].try_into().expect("as many bytes as asked for")
     }
 }
 
 impl Ints<'_> {
-    /// Element `i`, which must lie within the length.
+    /// Reads the elements in `range`, which must lie within the length.
+    pub(super) fn load(&mut self, range: Range<usize>) -> ReadResult<()> {
+        self.0.load(4 * range.start..4 * range.end)
+    }
+
+    /// Element `i`, which must be loaded.
     #[inline]
     pub(super) fn get(&self, i: usize) -> i32 {
         i32::from_le_bytes(self.0.bytes(4 * i))
     }
-
-    /// All elements in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = i32> {
-        (0..self.0.len / 4).map(|i| self.get(i))
-    }
 }
 
 impl Reals<'_> {
-    /// Element `i`, which must lie within the length.
+    /// Reads the elements in `range`, which must lie within the length.
+    pub(super) fn load(&mut self, range: Range<usize>) -> ReadResult<()> {
+        let width = if self.single { 4 } else { 8 };
+        self.record.load(width * range.start..width * range.end)
+    }
+
+    /// Element `i`, which must be loaded.
     #[inline]
     pub(super) fn get(&self, i: usize) -> f64 {
         if self.single {

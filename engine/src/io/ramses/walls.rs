@@ -1,7 +1,8 @@
 //! Cells of boundary regions: what lies beyond the walls of the box.
 
 use super::amr::Octs;
-use super::{Amr, CellFile, Mapped, Ramses};
+use super::{Amr, CellFile, Ramses, SourceFile};
+use crate::gate;
 use crate::io::ReadResult;
 use crate::io::ramses::locate::Kind;
 
@@ -15,18 +16,21 @@ impl Ramses {
     ) -> ReadResult<()> {
         self.check_piece(piece)?;
         let source = self.source(field)?;
-        let amr_map = Mapped::open(&self.files.piece(Kind::Amr, piece))?;
-        let value_map = Mapped::open(&self.files.piece(source.kind, piece))?;
-        let mut amr = Amr::open(&amr_map, self.info.n_cpus)?;
-        let mut file = CellFile::open(&value_map, source.kind)?;
-        file.check(&amr.header, amr_map.path(), self.n_vars(source.kind))?;
+        let _pass = gate::pass();
+        let amr_file = SourceFile::open(&self.files.piece(Kind::Amr, piece))?;
+        let value_file = SourceFile::open(&self.files.piece(source.kind, piece))?;
+        let mut amr = Amr::open(&amr_file, self.info.n_cpus)?;
+        let mut file = CellFile::open(&value_file, source.kind)?;
+        file.check(&amr.header, amr_file.path(), self.n_vars(source.kind))?;
         file.want(source.var, 0);
         for level in 1..=amr.header.n_levels {
             for domain in 1..=amr.header.n_domains() {
                 let (n, is_boundary) = (amr.header.count(level, domain), domain > self.info.n_cpus);
                 let octs = amr.block(level, domain, is_boundary)?;
-                let values = file.block((level, domain), n, amr_map.path(), is_boundary)?;
-                let Some((octs, values)) = octs.zip(values.first()) else { continue };
+                let mut values = file.block((level, domain), n, amr_file.path(), is_boundary)?;
+                let Some((mut octs, values)) = octs.zip(values.first_mut()) else { continue };
+                octs.load(0..octs.n)?;
+                values.load(0..octs.n)?;
                 for (oct, cell) in (0..octs.n).flat_map(|oct| (0..8).map(move |cell| (oct, cell))) {
                     if octs.son[cell].get(oct) == 0 {
                         sink(self.side(&octs, oct), values.cells[cell].get(oct));
