@@ -27,7 +27,7 @@ fn on_two_workers(plan: Plan, body: impl Fn(u32, u32) -> Step + Send + Sync + Cl
         Some(Box::new(move |item| body(s, item)) as WorkerBody<'static>)
     };
     let bodies = (0..plan.stages.len() as u32).map(of_stage).collect();
-    let (run, deques) = Run::new(plan, &Team::of(2), bodies);
+    let (run, deques) = Run::new(plan, &Team::of(2), 2, bodies);
     let run = Arc::new(run);
     let mut deques = deques.into_iter();
     let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
@@ -67,7 +67,7 @@ fn a_failure_ends_both() {
         let plan: &'static Plan = Box::leak(Box::new(planner.build().expect("no cycle")));
         let body = |item| if item == 1 { Step::Failed("no".into()) } else { Step::Done };
         let bodies = Bodies::of(plan).on(a, body).on(b, |_| {}).workers;
-        let (run, deques) = Run::new(plan, &Team::of(2), bodies);
+        let (run, deques) = Run::new(plan, &Team::of(2), 2, bodies);
         let run = Arc::new(run);
         let mut deques = deques.into_iter();
         let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));

@@ -231,6 +231,11 @@ impl Plan {
         (usize::from(self.share[task as usize]) * n_workers) >> 16
     }
 
+    /// Number of tasks that workers do.
+    pub(crate) fn n_worker_tasks(&self) -> usize {
+        (0..self.len() as u32).filter(|task| self.stage(*task).by == By::Workers).count()
+    }
+
     pub(crate) fn touched(&self, task: u32) -> u64 {
         self.touched.get(task as usize).copied().unwrap_or(0)
     }

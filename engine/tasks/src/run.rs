@@ -66,7 +66,8 @@ impl Plan {
         bodies.check(self);
         let begin = Instant::now();
         let Bodies { workers, mut caller } = bodies;
-        let (run, mut deques) = Run::new(self, team, workers);
+        let n_workers = team.n_useful(self.n_worker_tasks());
+        let (run, mut deques) = Run::new(self, team, n_workers, workers);
         let mut tally = Tally::default();
         match deques.as_slice() {
             [only] if !self.has_caller_tasks() => tally.workers.push(run.work(0, only)),
@@ -77,6 +78,8 @@ impl Plan {
             }
             _ => (tally.workers, tally.caller) = run.on_threads(team, &mut deques, &mut caller),
         }
+        // Workers that had nothing to do are workers as well.
+        tally.workers.resize_with(team.len(), WorkerTally::default);
         tally.wall = begin.elapsed();
         match run.failure.lock().take() {
             Some(failure) => Err(failure),
@@ -87,12 +90,17 @@ impl Plan {
 
 impl<'a> Run<'a> {
     /// With all tasks in place that wait for nothing, and the deque of each worker.
-    pub fn new(plan: &'a Plan, team: &Team, bodies: Vec<Option<WorkerBody<'a>>>) -> (Self, Vec<Deque<u32>>) {
-        let deques: Vec<Deque<u32>> = team.seats().iter().map(|_| Deque::new_lifo()).collect();
+    pub fn new(
+        plan: &'a Plan,
+        team: &Team,
+        n_workers: usize,
+        bodies: Vec<Option<WorkerBody<'a>>>,
+    ) -> (Self, Vec<Deque<u32>>) {
+        let deques: Vec<Deque<u32>> = (0..n_workers).map(|_| Deque::new_lifo()).collect();
         let desk = |(w, deque): (usize, &Deque<u32>)| Desk {
             inbox: Inbox::default(),
             stealer: deque.stealer(),
-            others: team.others(w),
+            others: team.others(w, n_workers),
         };
         let run = Self {
             plan,
@@ -102,7 +110,7 @@ impl<'a> Run<'a> {
             left: AtomicUsize::new(plan.len()),
             desks: deques.iter().enumerate().map(desk).collect(),
             calls: Inbox::default(),
-            sleep: Sleep::new(team.len() + 1),
+            sleep: Sleep::new(n_workers + 1),
             ended: AtomicBool::new(plan.is_empty()),
             failure: Mutex::new(None),
         };
@@ -118,12 +126,15 @@ impl<'a> Run<'a> {
         deques: &mut Vec<Deque<u32>>,
         caller: &mut [Option<CallerBody<'a>>],
     ) -> (Vec<WorkerTally>, Option<WorkerTally>) {
-        let threads = team.threads().unwrap_or_else(|error| panic!("threads for workers: {error}"));
+        let threads =
+            team.threads(deques.len()).unwrap_or_else(|error| panic!("threads for workers: {error}"));
         let desks: Vec<_> =
             deques.drain(..).map(|deque| Mutex::new((Some(deque), WorkerTally::default()))).collect();
         let called = threads.in_place_scope(|scope| {
             scope.spawn_broadcast(|_, thread| {
-                let (deque, tally) = &mut *desks[thread.index()].lock();
+                // There are more threads where an earlier run needed them.
+                let Some(desk) = desks.get(thread.index()) else { return };
+                let (deque, tally) = &mut *desk.lock();
                 if let Some(deque) = deque.take() {
                     *tally = self.work(thread.index(), &deque);
                 }

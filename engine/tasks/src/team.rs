@@ -2,7 +2,7 @@
 
 use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where a worker sits: numbers that are equal for workers that share the thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,7 +43,7 @@ type Settle = Arc<dyn Fn(usize) + Send + Sync>;
 pub struct Team {
     seats: Vec<Seat>,
     settle: Option<Settle>,
-    threads: Arc<OnceLock<ThreadPool>>,
+    threads: Arc<Mutex<Option<Arc<ThreadPool>>>>,
     traced: bool,
     is_caller: bool,
 }
@@ -106,26 +106,33 @@ impl Team {
         &self.seats
     }
 
-    /// The threads, number for number; started by the first call.
+    /// How many of the workers are of use for so many tasks. All of them where each has its place, near some memory.
+    pub(crate) fn n_useful(&self, n_tasks: usize) -> usize {
+        if self.settle.is_some() { self.len() } else { self.len().min(n_tasks).max(1) }
+    }
+
+    /// The threads of the first `n` workers, or of more, number for number; started by the first call that needs them.
     ///
     /// # Errors
     /// When the system has no threads left.
-    pub(crate) fn threads(&self) -> Result<&ThreadPool, ThreadPoolBuildError> {
-        if let Some(threads) = self.threads.get() {
-            return Ok(threads);
+    pub(crate) fn threads(&self, n: usize) -> Result<Arc<ThreadPool>, ThreadPoolBuildError> {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(enough) = threads.as_ref().filter(|threads| threads.current_num_threads() >= n) {
+            return Ok(Arc::clone(enough));
         }
+        let n = n.next_power_of_two().min(self.len());
         let mut builder =
-            ThreadPoolBuilder::new().num_threads(self.len()).thread_name(|worker| format!("worker {worker}"));
+            ThreadPoolBuilder::new().num_threads(n).thread_name(|worker| format!("worker {worker}"));
         if let Some(settle) = self.settle.clone() {
             builder = builder.start_handler(move |worker| settle(worker));
         }
-        let threads = builder.build()?;
-        Ok(self.threads.get_or_init(|| threads))
+        // Those that were too few end first.
+        *threads = None;
+        Ok(Arc::clone(threads.insert(Arc::new(builder.build()?))))
     }
 
-    /// The other workers as seen from one, nearest first, and among those as near the next in number.
-    pub(crate) fn others(&self, worker: usize) -> Vec<(usize, Distance)> {
-        let n = self.len();
+    /// The others of the first `n` workers as seen from one, nearest first, and among those as near the next in number.
+    pub(crate) fn others(&self, worker: usize, n: usize) -> Vec<(usize, Distance)> {
         let around = (1..n).map(|step| (worker + step) % n);
         let mut others: Vec<_> = around.map(|w| (w, self.seats[worker].to(self.seats[w]))).collect();
         others.sort_by_key(|(_, distance)| *distance);
@@ -150,9 +157,9 @@ mod tests {
     fn nearest_first() {
         let seat = |cache, node| Seat { cache, node };
         let team = Team::new(vec![seat(0, 0), seat(2, 1), seat(1, 0), seat(0, 0), seat(1, 0)]);
-        let others: Vec<usize> = team.others(0).into_iter().map(|(w, _)| w).collect();
+        let others: Vec<usize> = team.others(0, 5).into_iter().map(|(w, _)| w).collect();
         assert_eq!(others, [3, 2, 4, 1]);
-        let others = team.others(4);
+        let others = team.others(4, 5);
         assert_eq!(others[0], (2, Distance::Cache));
         assert_eq!(others[3], (1, Distance::Far));
     }

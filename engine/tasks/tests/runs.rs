@@ -106,6 +106,25 @@ fn check_on(seed: u64, team: &Team) {
     assert_eq!(tally.workers.len(), n_workers);
 }
 
+/// Threads that find no task cost more than a small run does.
+#[test]
+fn a_run_of_few_tasks_takes_few_threads_of_a_large_team() {
+    let mut planner = Planner::default();
+    let stage = planner.stage("together", [1; 3]);
+    let plan = planner.build().expect("no cycle");
+    let (team, together) = (Team::of(1000), std::sync::Barrier::new(3));
+    let names = std::sync::Mutex::new(Vec::new());
+    let bodies = Bodies::of(&plan).on(stage, |_| {
+        together.wait();
+        names.lock().expect("no panic").push(std::thread::current().name().map(String::from));
+    });
+    let tally = plan.run(&team, bodies).expect("no failure");
+    let of_few = |name: &Option<String>| (0..4).any(|w| *name == Some(format!("worker {w}")));
+    let names = names.into_inner().expect("no panic");
+    assert!(names.len() == 3 && names.iter().all(of_few), "{names:?}");
+    assert_eq!(tally.workers.len(), 1000);
+}
+
 #[test]
 fn random_graphs_run_in_order() {
     for seed in 0..3000 {
