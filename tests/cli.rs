@@ -205,8 +205,99 @@ fn ctrl_c_leaves_no_half_file() {
     assert_eq!(hidden(), 0, "{:?}", names(folder.path()));
 }
 
+/// Whether hidden files come to be in an empty folder before `child` ends.
 #[cfg(unix)]
-fn wait_for(there: impl Fn() -> bool) {
+fn writes_into(folder: &Path, child: &mut std::process::Child) -> bool {
+    let mut has_ended = false;
+    wait_for(|| {
+        has_ended = child.try_wait().expect("a state").is_some();
+        has_ended || std::fs::read_dir(folder).expect("there").count() > 0
+    });
+    !has_ended
+}
+
+/// As under nohup, and in the background of a script.
+#[cfg(unix)]
+#[test]
+fn signals_that_were_ignored_stay_so() {
+    for (name, number) in [("HUP", 1), ("INT", 2), ("TERM", 15)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("box.npy");
+        let line = format!("trap '' {name}; exec \"$0\" \"$@\"");
+        let mut child = Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_inselberg")])
+            .args(["synth", "particles", "-n", "5e5", "--quiet", "-o", &path.to_string_lossy()])
+            .spawn()
+            .expect("the program starts");
+        assert!(writes_into(folder.path(), &mut child), "it ends before it is sent a signal");
+        let sent = Command::new("kill").args([&format!("-{number}"), &child.id().to_string()]).status();
+        assert!(sent.expect("kill").success());
+        assert!(child.wait().expect("it ends").success(), "{name}");
+        assert!(path.is_file());
+    }
+}
+
+/// The program where no file may be longer than so many blocks of 512 bytes.
+#[cfg(unix)]
+fn with_file_limit(blocks: usize, args: &[&str]) -> Output {
+    let line = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let words = [&["-c", &line, env!("CARGO_BIN_EXE_inselberg")], args].concat();
+    Command::new("sh").args(words).stdin(Stdio::null()).output().expect("a shell")
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_of_file_sizes_is_one_line_and_leaves_nothing() {
+    let made = tempfile::tempdir().expect("a folder");
+    let inside = |name: &str| made.path().join(name).to_string_lossy().into_owned();
+    let (field, whole) = (inside("output_00001"), inside("whole.csv"));
+    assert!(inselberg(&["synth", "field", "--test-cells", "20000", "-o", &field]).status.success());
+    let phew = ["phew", &field, "--density-threshold", "80", "--relevance-threshold", "1.1", "--with-cells"];
+    assert!(inselberg(&[&phew[..], &["-o", &whole]].concat()).status.success());
+    let room = tempfile::tempdir().expect("a folder");
+    let to = |name: &str| room.path().join(name).to_string_lossy().into_owned();
+    let (csv, npy, output) = (to("c.csv"), to("box.npy"), to("output_00002"));
+    let mut runs = vec![
+        vec!["recut", &whole, "-o", &csv],
+        [&phew[..], &["-o", &csv]].concat(),
+        [&phew[..], &["-o", &csv, "--ranks", "2"]].concat(),
+        vec!["synth", "particles", "-n", "1e5", "-o", &npy],
+        vec!["synth", "field", "--test-cells", "20000", "-o", &output],
+    ];
+    let hdf5 = to("c.hdf5");
+    if cfg!(feature = "hdf5") {
+        runs.push([&phew[..], &["-o", &hdf5]].concat());
+    }
+    for args in runs {
+        let out = with_file_limit(8, &args);
+        let lines = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!((out.status.code(), lines.lines().count()), (Some(2), 1), "{args:?}: {lines}");
+        assert!(lines.starts_with("inselberg: error: "), "{args:?}: {lines}");
+        assert_eq!(names(room.path()), [""; 0], "{args:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_configuration_is_a_plain_file_of_a_few_megabytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inside = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    assert!(Command::new("mkfifo").arg(inside("pipe")).status().expect("mkfifo").success());
+    std::fs::write(inside("long"), "#".repeat(5 << 20)).expect("written");
+    for file in [inside("pipe"), inside("long"), inside("."), "/dev/zero".into()] {
+        let args = ["phew", "in", "--config", &file, "-o", "x.csv", "--density-threshold", "80"];
+        // A read without end would take all memory, so there is little.
+        let line = "ulimit -v 4000000; exec timeout -s KILL 60 \"$0\" \"$@\"";
+        let words = [&["-c", line, env!("CARGO_BIN_EXE_inselberg")], &args[..]].concat();
+        let out = Command::new("sh").args(words).stdin(Stdio::null()).output().expect("a shell");
+        let lines = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!((out.status.code(), lines.lines().count()), (Some(2), 1), "{file}: {lines}");
+        assert!(lines.contains("expected a text file of at most 4 MiB"), "{file}: {lines}");
+    }
+}
+
+#[cfg(unix)]
+fn wait_for(mut there: impl FnMut() -> bool) {
     for _ in 0..6000 {
         if there() {
             return;

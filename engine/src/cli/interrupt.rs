@@ -20,7 +20,9 @@ pub fn guard_with(first: fn()) {
 #[cfg(unix)]
 fn listen(first: fn()) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+    // What was ignored when this process started stays so: nohup and shells in the background ask for that.
+    let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !super::signals::is_ignored(*signal));
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             first();

@@ -15,6 +15,7 @@ mod preflight;
 mod ranks;
 mod scaling;
 mod seating;
+mod signals;
 mod survey;
 mod synth;
 mod topology;
@@ -26,6 +27,7 @@ use std::process::ExitCode;
 
 /// Parses, runs and reports.
 pub fn main() -> ExitCode {
+    signals::make_file_limit_an_error();
     fault::caught(|| match parse::parse(std::env::args_os()) {
         // All processes of a launcher read the same words; one answers.
         Err(_) if !ranks::is_first() => Err(Failure::Said),
