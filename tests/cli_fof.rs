@@ -162,6 +162,36 @@ fn pictures_are_drawn_of_groups_or_of_none() {
 }
 
 #[test]
+fn a_linking_length_and_a_linking_ratio_contradict_each_other() {
+    let (room, points) = (Room::new(), points(300));
+    let [file, config, to] = ["a.npy", "c.toml", "f.csv"].map(|name| room.path(name));
+    npy_of(&file, "<f8", &points);
+    let args = ["fof", &file, "--box", "10", "-o", &to];
+    let both = ["--linking-length", "0.3", "--linking-ratio", "0.2"];
+    room.refuses(&[&args[..], &both].concat(), &["--linking-length: `0.3`", "a linking ratio, not both"]);
+    let with = |text: &str| fs::write(&config, format!("[fof]\n{text}\n")).expect("written");
+    with("linking_ratio = 0.2\nlinking_length = 0.3");
+    let by_file = [&args[..], &["--config", &config]].concat();
+    room.refuses(&by_file, &["c.toml:3: `0.3`", "a linking ratio, not both"]);
+    let length = |more: &[&str]| {
+        done_json(&[&by_file[..], more].concat())["linking_length"].as_f64().expect("a length")
+    };
+    let mean_separation = 10.0 / 300_f64.cbrt();
+    let is_ratio = |length: f64, ratio: f64| (length / mean_separation - ratio).abs() < 1e-9;
+    // A flag wins over what the file says in the other way.
+    with("linking_ratio = 0.3");
+    assert_eq!(length(&["--linking-length", "0.25"]), 0.25);
+    with("linking_length = 0.3");
+    assert!(is_ratio(length(&["--linking-ratio", "0.1"]), 0.1));
+    assert_eq!(length(&["--linking-length", "0.25"]), 0.25);
+    // As SWIFT writes no length.
+    with("linking_length_ratio = 0.15\nabsolute_linking_length = -1");
+    assert!(is_ratio(length(&[]), 0.15));
+    with("linking_ratio = 0.15");
+    assert!(is_ratio(length(&["--linking-length", "-1"]), 0.15));
+}
+
+#[test]
 fn arrays_that_are_none_are_refused() {
     let (room, points) = (Room::new(), points(50));
     let [good, bad, to] = ["good.npy", "bad.npy", "f.csv"].map(|name| room.path(name));

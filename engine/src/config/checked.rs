@@ -365,6 +365,11 @@ impl Source<'_> {
         }
     }
 
+    /// Whether an option was given at all.
+    pub(super) fn is_written(&self, name: &str) -> bool {
+        matches!(self.raw.get(name), Some((_, Origin::Flag(_) | Origin::File(..))))
+    }
+
     /// Whether an option was given on the command line.
     fn is_flag(&self, name: &str) -> bool {
         matches!(self.raw.get(name), Some((_, Origin::Flag(_))))

@@ -14,6 +14,14 @@ pub enum ConfigError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// The configuration file is none.
+    #[error("{}: reading the configuration: {problem}; expected a text file of at most 4 MiB", path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// The configuration file is not TOML.
     #[error("{}:{line}: not valid TOML: {problem}", path.display())]
     Syntax {

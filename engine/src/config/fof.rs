@@ -3,6 +3,7 @@
 use super::ConfigError;
 use super::checked::{Source, plot};
 use super::launch::{Launch, launch};
+use super::raw::NONE;
 use crate::groups::{FofConfig, LinkingLength};
 use crate::io::particles::{KIND_NAMES, N_KINDS};
 use std::path::PathBuf;
@@ -65,10 +66,16 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
 
 fn length(raw: &Source<'_>) -> Result<LinkingLength, ConfigError> {
     let expected = "a finite length above 0, or -1 for none";
-    let absolute = raw.real("linking-length", |x| x > 0.0 || x == -1.0, expected)?;
+    let absolute = raw.real("linking-length", |x| x > 0.0 || x == NONE, expected)?.filter(|x| *x != NONE);
     let ratio = raw.real("linking-ratio", |x| x > 0.0, "a finite ratio above 0")?;
-    let absolute = absolute.filter(|x| *x > 0.0).map(LinkingLength::Absolute);
-    Ok(absolute.unwrap_or(LinkingLength::Ratio(ratio.unwrap_or(0.2))))
+    match absolute {
+        Some(length) if raw.is_written("linking-ratio") => {
+            let expected = "a linking length or a linking ratio, not both";
+            Err(raw.unfit("linking-length", &length.to_string(), expected))
+        }
+        Some(length) => Ok(LinkingLength::Absolute(length)),
+        None => Ok(LinkingLength::Ratio(ratio.unwrap_or(0.2))),
+    }
 }
 
 /// Which kinds link, and which are attached.

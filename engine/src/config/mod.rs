@@ -7,7 +7,7 @@
 //! To add an option: a row in [`OPTIONS`] (`options.rs`), a field of the checked type and the line in `checked.rs`
 //! that fills it; then `inselberg options --reference > configs/reference.toml`.
 //!
-//! Architecture invariant: nothing here touches a file except [`RawConfig::read_file`], and nothing
+//! Architecture invariant: nothing here touches a file except [`config_text`], and nothing
 //! here knows of the command-line parser.
 
 mod checked;
@@ -32,6 +32,6 @@ pub use launch::Launch;
 pub use nearest::nearest;
 pub use opt::{Kind, Opt};
 pub use options::{OPTIONS, options_of, passed_on};
-pub use raw::{Origin, RawConfig, RawValue};
+pub use raw::{Origin, RawConfig, RawValue, config_text};
 pub use reference::reference_toml;
 pub use study::{Passed, StudyJob};

@@ -32,6 +32,8 @@ pub struct Opt {
     pub key: &'static str,
     /// What another program calls it: also a key; may be empty.
     pub alias: &'static str,
+    /// The option that says the same in another way; as a flag, this one replaces what a file says there. May be empty.
+    pub instead_of: &'static str,
     /// Its one-letter name.
     pub short: Option<char>,
     /// Whether it is given by place rather than by name.
@@ -89,6 +91,7 @@ pub(super) const ROW: Opt = Opt {
     name: "",
     key: "",
     alias: "",
+    instead_of: "",
     short: None,
     positional: false,
     kind: Kind::Flag,

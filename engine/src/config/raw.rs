@@ -4,6 +4,7 @@ use super::{COMMANDS, Command, ConfigError, Kind, OPTIONS, Opt, nearest, options
 use crate::io::particles::N_KINDS;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -58,6 +59,29 @@ impl RawValue {
             Self::Kinds(kinds) => vec![kinds.map(|k| u8::from(k).to_string()).join(",")],
         }
     }
+}
+
+/// What SWIFT's files write for a number that is not given.
+pub(super) const NONE: f64 = -1.0;
+
+/// More bytes than this are no configuration.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// The text of the configuration file at `path`.
+///
+/// # Errors
+/// It cannot be read, is a folder, a device or a pipe, or is too long.
+pub fn config_text(path: &Path) -> Result<String, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable { path: path.into(), source };
+    let unfit = |problem| ConfigError::Unfit { path: path.into(), problem };
+    // Asked before it is opened, which waits where it is a pipe.
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(unfit("it is not a plain file"));
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let n_bytes = file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if n_bytes as u64 > MOST_BYTES { Err(unfit("it is too long")) } else { Ok(text) }
 }
 
 /// What was written for one command: the file's values, then the flags over them.
@@ -117,9 +141,7 @@ impl RawConfig {
     /// # Errors
     /// The file cannot be read, is no TOML, or has an unknown key or a value of the wrong type.
     pub fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ConfigError::Unreadable { path: path.into(), source })?;
-        self.read_text(path, &text)
+        self.read_text(path, &config_text(path)?)
     }
 
     /// As [`RawConfig::read_file`] for a text that came from `path`.
@@ -196,6 +218,10 @@ impl RawConfig {
             return runs.set(opt, texts, origin);
         }
         let value = parse(opt, texts, &origin)?;
+        let is_said = value != RawValue::Real(NONE);
+        if is_said && matches!(origin, Origin::Flag(_)) {
+            self.values.retain(|name, (_, by)| *name != opt.instead_of || matches!(by, Origin::Flag(_)));
+        }
         self.values.insert(opt.name, (value, origin));
         Ok(())
     }
