@@ -68,49 +68,67 @@ fn mistakes_are_said_once_before_ranks_start() {
     }
 }
 
-/// As a launcher would start it, in two ways.
-#[test]
-fn ranks_of_a_launcher_and_ranks_of_our_own_do_not_mix() {
-    let room = tempfile::tempdir().expect("a folder");
-    let (input, to) = (text(&common::output("dm_1rank")), text(&room.path().join("c.csv")));
-    for names in [["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"], ["PMI_SIZE", "PMI_RANK"]] {
-        for rank in ["0", "2"] {
-            let mut command = command(&phew_args(&input, &to, &["--ranks", "2"]));
-            command.env(names[0], "3").env(names[1], rank);
-            let (code, line) = said(&command.output().expect("starts"));
-            // A launcher ends the job, message and all, when a process of it fails before the first has spoken.
-            assert_eq!(code, Some(if rank == "0" { 2 } else { 0 }));
-            let told = line.contains("--ranks: `2`") && line.contains("one of 3 ranks; expected");
-            assert!(told == (rank == "0") && line.lines().count() == usize::from(told), "{line}");
-        }
-    }
+/// What launchers set: the number of processes, and which of them this is.
+const LAUNCHERS: [[&str; 2]; 3] = [
+    ["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"],
+    ["PMI_SIZE", "PMI_RANK"],
+    ["SLURM_STEP_NUM_TASKS", "SLURM_PROCID"],
+];
+
+/// As a script would start it that a launcher runs as process 1 of 3.
+fn claimed(launcher: [&str; 2], args: &[&str]) -> Output {
+    let mut command = command(args);
+    command.env(launcher[0], "3").env(launcher[1], "1").output().expect("starts")
 }
 
 #[test]
-fn only_the_first_of_many_processes_speaks_before_they_meet() {
-    for (rank, n_lines) in [("0", 1), ("1", 0)] {
-        for args in [&["phew", "--no-such-option"][..], &["info", "no/such/file"]] {
-            let mut command = command(args);
-            command.env("OMPI_COMM_WORLD_SIZE", "2").env("OMPI_COMM_WORLD_RANK", rank);
-            let (_, lines) = said(&command.output().expect("starts"));
-            assert_eq!(lines.lines().count(), n_lines, "{args:?}: {lines}");
+fn what_is_not_divided_is_done_by_every_process_that_is_alone() {
+    let room = tempfile::tempdir().expect("a folder");
+    let (input, whole) = (text(&common::output("dm_1rank")), text(&room.path().join("whole.csv")));
+    assert!(command(&phew_args(&input, &whole, &[])).output().expect("starts").status.success());
+    for (i, launcher) in LAUNCHERS.into_iter().enumerate() {
+        let [field, cut] = [format!("box{i}"), format!("cut{i}.csv")].map(|name| room.path().join(name));
+        let (to, cut_to) = (text(&field), text(&cut));
+        for args in [
+            &["synth", "field", "--test-cells", "1000", "-o", &to][..],
+            &["recut", &whole, "-o", &cut_to, "--relevance-threshold", "5"],
+            &["info", &input],
+        ] {
+            let out = claimed(launcher, args);
+            assert_eq!(said(&out), (Some(0), String::new()), "{launcher:?}: {args:?}");
+            assert!(!out.stdout.is_empty(), "{launcher:?}: {args:?}");
         }
+        assert!(field.join("output_00001").is_dir() && cut.is_file(), "{launcher:?}");
+        let (code, lines) = said(&claimed(launcher, &["info", "no/such/file"]));
+        assert_eq!((code, lines.lines().count()), (Some(2), 1), "{lines}");
+        let (code, lines) = said(&claimed(launcher, &["phew", "--no-such-option"]));
+        assert_eq!((code, lines.lines().count()), (Some(2), 1), "{lines}");
     }
 }
 
-#[cfg(not(feature = "mpi"))]
+/// Each has a snapshot of its own, as tasks of a job script have.
 #[test]
-fn a_program_without_mpi_says_so_where_it_is_one_of_many() {
+fn processes_that_mpi_does_not_know_are_runs_of_their_own_and_say_so() {
     let room = tempfile::tempdir().expect("a folder");
-    let (input, to) = (text(&common::output("dm_1rank")), text(&room.path().join("c.csv")));
-    let mut command = command(&phew_args(&input, &to, &[]));
-    command.env("PMI_SIZE", "2").env("PMI_RANK", "0");
-    let (code, line) = said(&command.output().expect("starts"));
-    assert_eq!((code, line.lines().count()), (Some(2), 1), "{line}");
-    assert!(
-        line.contains("one of 2 MPI ranks, but it was built without MPI (cargo feature `mpi`)"),
-        "{line}"
-    );
+    let (input, to) = (text(&common::output("dm_1rank")), room.path().join("c.csv"));
+    let file = text(&room.path().join("alone.toml"));
+    std::fs::write(&file, "no_mpi = true\n").expect("written");
+    for launcher in LAUNCHERS {
+        for (more, is_told) in [
+            (&[][..], true),
+            (&["--ranks", "2"], true),
+            (&["--no-mpi"], false),
+            (&["--config", &file], false),
+            (&["--quiet"], false),
+        ] {
+            let out = claimed(launcher, &phew_args(&input, &text(&to), more));
+            let (code, lines) = said(&out);
+            assert_eq!((code, lines.lines().count()), (Some(0), usize::from(is_told)), "{more:?}: {lines}");
+            let warns = lines.starts_with("inselberg: warning: ") && lines.contains("one of 3 processes");
+            assert!(warns == is_told && lines.contains("--no-mpi") == is_told, "{more:?}: {lines}");
+            std::fs::remove_file(&to).expect("a catalogue");
+        }
+    }
 }
 
 /// The program under mpirun, where there is one.
@@ -313,4 +331,19 @@ fn two_hundred_and_fifty_six_ranks_within_limits() {
 #[ignore = "slow: run by .ci/run --full"]
 fn a_thousand_ranks_within_limits() {
     many_ranks_are_one("1000");
+}
+
+/// Their stacks are larger than the memory that the program may have.
+#[cfg(unix)]
+#[test]
+fn threads_that_are_of_no_use_are_not_started() {
+    let room = tempfile::tempdir().expect("a folder");
+    let (input, to) = (text(&common::output("dm_1rank")), text(&room.path().join("c.csv")));
+    let line = "ulimit -v 100000000; exec \"$0\" \"$@\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line, env!("CARGO_BIN_EXE_inselberg")]).args(phew_args(&input, &to, &[]));
+    shell.args(["--threads", "4096"]).env("RUST_MIN_STACK", "33554432");
+    let (code, lines) = said(&shell.output().expect("a shell"));
+    assert_eq!((code, lines), (Some(0), String::new()));
+    assert!(Path::new(&to).is_file());
 }

@@ -13,7 +13,7 @@ fn main() -> Result<(), CommError> {
         "pieces" => Comm::mpi().piece_bytes(1000).build()?,
         "watch" => Comm::mpi().stall_timeout(Duration::from_millis(400)).build()?,
         "stall" => Comm::mpi().stall_timeout(Duration::from_millis(200)).build()?,
-        _ => Comm::launched().build()?,
+        _ => Comm::mpi().build()?,
     };
     comm.at(["all", "fine"][usize::from(what == "fine")]);
     let last = comm.rank().at() + 1 == comm.n_ranks();

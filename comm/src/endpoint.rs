@@ -1,8 +1,9 @@
 //! One rank's end: its backend, where it stands, and the one loop in which it waits.
 
-use crate::backend::noted::Note;
+use crate::backend::noted::{Note, Noted};
 use crate::backend::{Backend, Finding, Place, Transport};
-use crate::traffic::{Clock, Traffic};
+use crate::builder::Settings;
+use crate::traffic::Traffic;
 use crate::{CommError, Rank, Result};
 use std::time::{Duration, Instant};
 
@@ -58,11 +59,34 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// An end that gives up when nothing moved for `patience`, and counts time by `clock`.
-    pub fn new(mut backend: Backend, patience: Option<Duration>, clock: Option<Clock>) -> Self {
-        let (rank, n_ranks) = (backend.transport().rank(), backend.transport().n_ranks());
-        let (place, traffic) = (Place::default(), Traffic::new(clock));
-        Self { backend, rank, n_ranks, place, rounds: 0, patience, failed: None, early: Vec::new(), traffic }
+    /// An end with these settings.
+    pub fn new(backend: Backend, settings: Settings) -> Self {
+        let (rank, n_ranks) = (backend.look().rank(), backend.look().n_ranks());
+        let traffic = Traffic::new(None);
+        let place = Place::default();
+        let plain = Self {
+            backend,
+            rank,
+            n_ranks,
+            place,
+            rounds: 0,
+            patience: None,
+            failed: None,
+            early: Vec::new(),
+            traffic,
+        };
+        plain.with_settings(settings)
+    }
+
+    /// The same end with these settings; notes and counts begin anew.
+    pub fn with_settings(self, settings: Settings) -> Self {
+        let Settings { noted, clock, stall_timeout } = settings;
+        let backend = match self.backend {
+            Backend::Noted(noted) => noted.into_inner(),
+            backend => backend,
+        };
+        let backend = if noted { Backend::Noted(Noted::new(backend)) } else { backend };
+        Self { backend, patience: stall_timeout, traffic: Traffic::new(clock), ..self }
     }
 
     pub fn rank(&self) -> Rank {

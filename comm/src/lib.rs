@@ -28,7 +28,7 @@ mod traffic;
 pub use bytemuck::Pod;
 
 pub use backend::noted::Note;
-pub use builder::CommBuilder;
+pub use builder::{CommBuilder, Report, Settings};
 pub use collective::Reduce;
 pub use error::CommError;
 pub use pulse::Pulse;
@@ -71,7 +71,7 @@ pub struct Comm {
 impl Comm {
     /// A world of one rank.
     pub fn solo() -> Self {
-        Self::new(Endpoint::new(backend::Backend::solo(), None, None))
+        Self::new(Endpoint::new(backend::Backend::solo(), Settings::default()))
     }
 
     pub(crate) fn new(endpoint: Endpoint) -> Self {

@@ -57,7 +57,8 @@ fn lost(panic: &(dyn Any + Send)) -> CommError {
     CommError::NotStarted { why: message_of(panic) }
 }
 
-fn message_of(panic: &(dyn Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_string());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }

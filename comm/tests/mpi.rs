@@ -62,7 +62,7 @@ fn messages_late_and_in_any_order() {
 }
 
 #[test]
-fn without_mpirun_a_rank_is_alone_at_once() {
+fn without_mpirun_a_rank_is_alone() {
     let output = Command::new(program()).output().expect("the program runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1 ranks agree\n");
 }
@@ -74,7 +74,7 @@ fn an_abort_ends_the_job() {
 
 #[test]
 fn a_panic_of_any_thread_ends_the_job() {
-    fails("panic", "rank 3 of 4 panicked: all, between calls");
+    fails("panic", "rank 3 panicked in all: on purpose");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_damaged_file_is_told_by_the_rank_that_reads_it() {
     });
     let ended = harmed(&launcher, (&case, 3), &[], (nothing, SOON));
     let told = ended.lines_with("grav_00002.out00003");
-    assert!(told.len() == 1 && told[0].starts_with("rank 2 in reading: "), "{ended:?}");
+    assert!(told.len() == 1 && told[0].starts_with("inselberg: error: rank 2 in reading: "), "{ended:?}");
     assert!(told[0].contains("torn") && told[0].contains("expected"), "{ended:?}");
 }
 
@@ -129,6 +129,7 @@ fn a_rank_that_hangs_is_found() {
     let ended = harmed(&launcher, (&case, 3), &["--stall-timeout", "1"], (stop, patience));
     let told = ended.lines_with("nothing moved for 10 s");
     assert!(told.len() == 1 && told[0].contains("rank 1: no answer"), "{ended:?}");
+    assert!(told[0].starts_with("inselberg: error: "), "{ended:?}");
     assert!(told[0].contains("ranks 0, 2: ") && told[0].contains("(call "), "{ended:?}");
 }
 

@@ -7,6 +7,7 @@ mod common;
 mod failure;
 mod hosts;
 mod job;
+mod launch;
 mod scaling;
 
 use common::compare::assert_same;

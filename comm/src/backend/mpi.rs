@@ -7,6 +7,8 @@
 use super::places::Places;
 use super::survey::{Answer, Ask, NO_ANSWER, Survey, to_ask};
 use super::{Finding, Place, Tag, Transport};
+use crate::builder::Report;
+use crate::run::message_of;
 use crate::{CommError, Pulse, Rank, Result};
 use mpi::ffi;
 use mpi::topology::{Communicator, SimpleCommunicator};
@@ -47,6 +49,7 @@ pub(crate) struct Mpi {
     rank: Rank,
     n_ranks: usize,
     piece_bytes: usize,
+    report: Report,
     sending: Vec<Sending>,
     place: Place,
     /// Ranks that ended: who, after how many calls, in which stage.
@@ -84,7 +87,7 @@ type Start = unsafe extern "C" fn(
 
 impl Mpi {
     /// Starts MPI, and ends the whole job from now on when this process panics.
-    pub fn start(piece_bytes: usize) -> Result<Self> {
+    pub fn start(piece_bytes: usize, report: Report) -> Result<Self> {
         let not_started = |why: &str| CommError::NotStarted { why: why.into() };
         let funneled = mpi::Threading::Funneled;
         let (universe, level) = mpi::initialize_with_threading(funneled)
@@ -97,12 +100,13 @@ impl Mpi {
         let code = unsafe { ffi::MPI_Comm_set_errhandler(world.as_raw(), ffi::RSMPI_ERRORS_RETURN) };
         check(code, "MPI_Comm_set_errhandler")?;
         let (rank, n_ranks) = (Rank(world.rank() as u32), world.size() as usize);
-        end_job_on_panic(rank, n_ranks);
+        end_job_on_panic(rank, report);
         Ok(Self {
             world,
             rank,
             n_ranks,
             piece_bytes,
+            report,
             sending: Vec::new(),
             place: Place::default(),
             goodbyes: Vec::new(),
@@ -420,11 +424,12 @@ impl Transport for Mpi {
 
     fn abort(&mut self, error: CommError) -> CommError {
         std::thread::sleep(DEFERENCE * self.rank.0.min(8));
-        end_job(&match error {
+        let place = match error {
             // Has rank and stage in it.
-            CommError::Aborted { .. } | CommError::Panicked { .. } => format!("{error}\n"),
-            error => format!("{error} [{} of {}: {}]\n", self.rank, self.n_ranks, self.place),
-        })
+            CommError::Aborted { .. } | CommError::Panicked { .. } => String::new(),
+            _ => format!(" [{} of {}: {}]", self.rank, self.n_ranks, self.place),
+        };
+        end_job(|| (self.report)(&error, &place))
     }
 }
 
@@ -488,25 +493,31 @@ fn check(code: c_int, call: &'static str) -> Result<()> {
 }
 
 /// After the usual message of a panic, says which rank it was, and ends the job.
-fn end_job_on_panic(rank: Rank, n_ranks: usize) {
+fn end_job_on_panic(rank: Rank, report: Report) {
     RUNNING.store(true, Ordering::Release);
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         usual(panic);
         if RUNNING.load(Ordering::Acquire) {
             let place = PLACE.try_lock().map_or(None, |place| *place).unwrap_or_default();
-            end_job(&format!("{rank} of {n_ranks} panicked: {place}\n"));
+            let (stage, message) = (place.stage.to_string(), message_of(panic.payload()));
+            end_job(|| report(&CommError::Panicked { rank, stage, message }, ""));
         }
     }));
 }
 
-/// Says why in one piece, leaves the launcher a moment to pass it on, and ends every process.
-fn end_job(why: &str) -> ! {
+/// Writes why a job ends to standard error, in one piece.
+pub(crate) fn write_line(error: &CommError, place: &str) {
+    let _ = std::io::stderr().write_all(format!("{error}{place}\n").as_bytes());
+}
+
+/// Says why, leaves the launcher a moment to pass it on, and ends every process.
+fn end_job(say_why: impl FnOnce()) -> ! {
     let clean = CLEAN.try_lock().map_or(None, |mut clean| clean.take());
     if let Some(clean) = clean {
         clean();
     }
-    let _ = std::io::stderr().write_all(why.as_bytes());
+    say_why();
     std::thread::sleep(Duration::from_millis(100));
     // SAFETY: MPI runs; the library allows no way back from this call, and where it comes back all the
     // same the process ends here.

@@ -53,6 +53,11 @@ impl Noted {
         Self { inner: Box::new(inner), notes: Vec::new(), open: None }
     }
 
+    /// The other backend again.
+    pub fn into_inner(self) -> Backend {
+        *self.inner
+    }
+
     /// What was noted so far.
     pub fn notes(&self) -> &[Note] {
         &self.notes

@@ -38,6 +38,10 @@ pub fn run(words: &[String]) -> Result<Said, Failure> {
 fn start(words: &[String]) -> Result<Child, Failure> {
     let mut running = running();
     let mut command = Command::new(&words[0]);
+    // A launcher that started this process did not start that one.
+    for name in super::launcher::SIZES {
+        command.env_remove(name);
+    }
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| Failure::user(format!("{}: {error}", words[0])))?;
     *running = Some(child.id());

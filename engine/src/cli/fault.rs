@@ -93,8 +93,6 @@ pub fn caught(work: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
             say(&bug(&format!("{error}{}", lock(&PLACE))));
             ExitCode::from(1)
         }
-        // All processes have it.
-        Ok(Err(Failure::Ranks(_))) if !super::ranks::is_first() => ExitCode::from(1),
         Ok(Err(Failure::Ranks(error))) => {
             say(&format!("inselberg: error: {error}"));
             ExitCode::from(1)
@@ -132,6 +130,15 @@ fn say_panic(info: &PanicHookInfo<'_>) {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let what = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
     say(&bug(&format!("{what}{place}")));
+}
+
+/// Why this rank ends all others; `place` is where it stands.
+#[cfg(feature = "mpi")]
+pub fn report(error: &CommError, place: &str) {
+    match error {
+        CommError::Panicked { .. } => say(&bug(&format!("{error}{}", lock(&PLACE)))),
+        error => say(&format!("inselberg: error: {error}{place}")),
+    }
 }
 
 /// What the user should know although the run goes on.

@@ -13,8 +13,8 @@ use inselberg_tasks::Team;
 use std::io::IsTerminal;
 
 /// Finds groups on all ranks and writes what was asked for.
-pub fn fof(job: &FofJob, common: Common) -> Result<(), Failure> {
-    let ranks = Wanted::of(&job.launch).start()?;
+pub fn fof(job: &FofJob, common: Common, world: Comm) -> Result<(), Failure> {
+    let ranks = Wanted::of(&job.launch).start(world)?;
     let seating = Seating::start(&ranks, &job.launch, common)?;
     let facts = ranks.together(|comm| joints::look_at_input(&job.inputs, comm))?;
     let input = ranks.prepare(|is_first| {

@@ -8,6 +8,7 @@ mod info;
 mod info_particles;
 mod interrupt;
 mod joints;
+mod launcher;
 mod out;
 mod parse;
 mod phew;
@@ -22,31 +23,34 @@ mod topology;
 
 use fault::Failure;
 use inselberg::config::{Job, Work};
+use inselberg_comm::{Comm, Rank};
 use parse::Parsed;
 use std::process::ExitCode;
 
 /// Parses, runs and reports.
 pub fn main() -> ExitCode {
-    signals::make_file_limit_an_error();
-    fault::caught(|| match parse::parse(std::env::args_os()) {
-        // All processes of a launcher read the same words; one answers.
-        Err(_) if !ranks::is_first() => Err(Failure::Said),
-        Ok(Parsed::Text(_)) if !ranks::is_first() => Ok(()),
-        Ok(Parsed::Text(text)) => out::print(&text),
-        Ok(Parsed::Job(job)) => run(&job),
-        Err(failure) => Err(failure),
+    fault::caught(|| {
+        signals::make_file_limit_an_error();
+        let typed = match parse::parse(std::env::args_os()) {
+            Ok(Parsed::Text(text)) => return out::print(&text),
+            Ok(Parsed::Typed(typed)) => Ok(*typed),
+            Err(failure) => Err(failure),
+        };
+        let (job, world) = launcher::start(typed)?;
+        run(&job, world)
     })
 }
 
-fn run(job: &Job) -> Result<(), Failure> {
+/// Does the job of the ranks in `world`.
+fn run(job: &Job, world: Comm) -> Result<(), Failure> {
     match &job.work {
-        Work::Phew(work) => return phew::phew(work, job.common),
-        Work::Fof(work) => return fof::fof(work, job.common),
-        Work::Topology(work) => return topology::topology(*work, job.common),
-        Work::SynthParticles(work) => return synth::particles(work, job.common),
-        Work::Study(work) => return scaling::scaling(work, job.common),
-        // What is not divided is done by one of the processes that a launcher started.
-        _ if !ranks::is_first() => return Ok(()),
+        Work::Phew(work) => return phew::phew(work, job.common, world),
+        Work::Fof(work) => return fof::fof(work, job.common, world),
+        Work::Topology(work) => return topology::topology(*work, job.common, world),
+        Work::SynthParticles(work) => return synth::particles(work, job.common, world),
+        Work::Study(work) => return scaling::scaling(work, job.common, &world),
+        // What is not divided is done by one rank.
+        _ if world.rank() != Rank(0) => return Ok(()),
         _ => seating::start_threads(job.common)?,
     }
     match &job.work {

@@ -3,20 +3,70 @@
 use super::fault::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap, error::ErrorKind};
 use inselberg::config::{
-    COMMANDS, CommandInfo, Job, Kind, Opt, RawConfig, check, options_of, passed_on, reference_toml,
+    COMMANDS, CommandInfo, Job, Kind, Opt, RawConfig, check, config_text, options_of, passed_on,
+    reference_toml,
 };
 use std::ffi::OsString;
 use std::path::Path;
 
 /// What the command line asks for.
 pub enum Parsed {
-    /// Some work.
-    Job(Box<Job>),
+    /// A command with its options.
+    Typed(Box<Typed>),
     /// A text to be printed: help, version, the reference file.
     Text(String),
 }
 
-/// Understands a command line, the configuration file that it names included.
+/// A command line as clap understands it.
+pub struct Typed {
+    info: &'static CommandInfo,
+    matches: ArgMatches,
+}
+
+impl Typed {
+    fn config(&self) -> Option<&Path> {
+        self.matches.get_one::<String>("config").map(Path::new)
+    }
+
+    /// The text of the configuration file, if one is named.
+    pub fn config_text(&self) -> Result<Option<String>, Failure> {
+        Ok(self.config().map(config_text).transpose()?)
+    }
+
+    /// The job, by this text of the configuration file.
+    pub fn job(&self, config: Option<&str>) -> Result<Job, Failure> {
+        let mut raw = RawConfig::new(self.info.command);
+        if let (Some(path), Some(text)) = (self.config(), config) {
+            raw.read_text(path, text)?;
+        }
+        self.set_flags(&mut raw)?;
+        Ok(check(&raw)?)
+    }
+
+    /// What was typed, over what the file says.
+    fn set_flags(&self, raw: &mut RawConfig) -> Result<(), Failure> {
+        let (command, matches) = (self.info.command, &self.matches);
+        for opt in options_of(command).chain(passed_on(command)).filter(|o| !o.key.is_empty()) {
+            match opt.kind {
+                Kind::Flag if matches.get_flag(opt.name) => raw.set_flag(opt, "true")?,
+                Kind::Flag => {}
+                Kind::Paths => {
+                    if let Some(texts) = matches.get_many::<String>(opt.name) {
+                        raw.set_flags(opt, &texts.cloned().collect::<Vec<_>>())?;
+                    }
+                }
+                _ => {
+                    if let Some(text) = matches.get_one::<String>(opt.name) {
+                        raw.set_flag(opt, text)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Understands a command line.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure> {
     let matches = match program().try_get_matches_from(args) {
         Ok(matches) => matches,
@@ -35,27 +85,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
             words.join(", ")
         )));
     };
-    let mut raw = RawConfig::new(info.command);
-    if let Some(file) = matches.get_one::<String>("config") {
-        raw.read_file(Path::new(file))?;
-    }
-    for opt in options_of(info.command).chain(passed_on(info.command)).filter(|o| !o.key.is_empty()) {
-        match opt.kind {
-            Kind::Flag if matches.get_flag(opt.name) => raw.set_flag(opt, "true")?,
-            Kind::Flag => {}
-            Kind::Paths => {
-                if let Some(texts) = matches.get_many::<String>(opt.name) {
-                    raw.set_flags(opt, &texts.cloned().collect::<Vec<_>>())?;
-                }
-            }
-            _ => {
-                if let Some(text) = matches.get_one::<String>(opt.name) {
-                    raw.set_flag(opt, text)?;
-                }
-            }
-        }
-    }
-    Ok(Parsed::Job(Box::new(check(&raw)?)))
+    Ok(Parsed::Typed(Box::new(Typed { info, matches: matches.clone() })))
 }
 
 /// The command that was called, with its own matches.

@@ -14,8 +14,8 @@ use inselberg_tasks::Team;
 use std::io::IsTerminal;
 
 /// Segments a snapshot on all ranks and writes what was asked for.
-pub fn phew(job: &PhewJob, common: Common) -> Result<(), Failure> {
-    let ranks = Wanted { noted: job.trace.is_some(), ..Wanted::of(&job.launch) }.start()?;
+pub fn phew(job: &PhewJob, common: Common, world: Comm) -> Result<(), Failure> {
+    let ranks = Wanted { noted: job.trace.is_some(), ..Wanted::of(&job.launch) }.start(world)?;
     let seating = Seating::start(&ranks, &job.launch, common)?;
     let facts = ranks.together(|comm| joints::PhewInput::look(job, comm))?;
     let input = ranks.prepare(|is_first| {

@@ -5,7 +5,7 @@
 use super::fault::{Failure, hold_panics};
 use inselberg::config::Launch;
 use inselberg::report::thread_clock;
-use inselberg_comm::{Comm, CommBuilder, CommError, Rank, run_ranks};
+use inselberg_comm::{Comm, CommBuilder, CommError, Rank, Settings, run_ranks};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::num::NonZeroUsize;
@@ -17,11 +17,6 @@ pub enum Ranks {
     Process(Box<Comm>),
     /// Threads to be.
     Threads(Vec<CommBuilder>),
-}
-
-/// Whether this process is the one that speaks, where a launcher started several.
-pub fn is_first() -> bool {
-    Comm::launched_rank() == Rank(0)
 }
 
 /// Ranks as a job wants them.
@@ -48,16 +43,17 @@ impl Wanted {
         Self { ranks, patience: None, noted: false, counted: false }
     }
 
-    /// As many as are wanted, or those that a launcher started.
-    pub fn start(&self) -> Result<Ranks, Failure> {
+    /// As many as are wanted, or those of `world`.
+    pub fn start(&self, world: Comm) -> Result<Ranks, Failure> {
         // What goes wrong here goes wrong in all processes.
-        self.begin().map_err(|failure| if is_first() { failure } else { Failure::Said })
+        let is_first = world.rank() == Rank(0);
+        self.begin(world).map_err(|failure| if is_first { failure } else { Failure::Said })
     }
 
-    fn begin(&self) -> Result<Ranks, Failure> {
-        let (asked, launched) = (self.ranks.get(), Comm::launched_ranks());
-        if asked > 1 && launched > 1 {
-            let what = format!("a launcher started this program as one of {launched} ranks");
+    fn begin(&self, world: Comm) -> Result<Ranks, Failure> {
+        let (asked, n_ranks) = (self.ranks.get(), world.n_ranks());
+        if asked > 1 && n_ranks > 1 {
+            let what = format!("a launcher started this program as one of {n_ranks} ranks");
             let expected = "ranks from the launcher or from --ranks, not from both";
             return Err(Failure::user(format!("--ranks: `{asked}`, but {what}; expected {expected}")));
         }
@@ -65,14 +61,12 @@ impl Wanted {
         if self.counted && clock.is_none() {
             return Err(Failure::user("--count-work: this system has no clock of a thread's processor time"));
         }
-        let set = |builder: CommBuilder| match self.patience {
-            Some(after) => builder.noted(self.noted).clock(clock).stall_timeout(after),
-            None => builder.noted(self.noted).clock(clock),
-        };
+        let settings = Settings { noted: self.noted, clock, stall_timeout: self.patience };
         if asked > 1 {
+            let set = |builder: CommBuilder| builder.settings(settings);
             return Ok(Ranks::Threads(Comm::threads(asked).into_iter().map(set).collect()));
         }
-        Ok(Ranks::Process(Box::new(set(Comm::launched()).build()?)))
+        Ok(Ranks::Process(Box::new(world.with_settings(settings))))
     }
 }
 
@@ -92,6 +86,11 @@ impl Ranks {
             Self::Threads(_) => work(&Comm::solo()),
             Self::Process(comm) => work(comm),
         }
+    }
+
+    /// Whether this process is the one that speaks.
+    pub fn is_first(&self) -> bool {
+        self.first_here() == Rank(0)
     }
 
     /// Of how many ranks this process is, of one or of all of them.
@@ -171,7 +170,7 @@ fn one_of(ran: Vec<Result<(), Ended>>) -> Result<(), Failure> {
 }
 
 /// Collective: `local`, unless it failed in any process; then one of them says so.
-fn agreed<T>(comm: &Comm, local: Result<T, Failure>) -> Result<T, Failure> {
+pub fn agreed<T>(comm: &Comm, local: Result<T, Failure>) -> Result<T, Failure> {
     if comm.n_ranks() == 1 {
         return local;
     }

@@ -10,16 +10,16 @@ use inselberg::scaling::{
     tables,
 };
 use inselberg::staging::{Staged, stage_file};
-use inselberg_comm::Comm;
+use inselberg_comm::{Comm, Rank};
 use std::io::IsTerminal;
 use std::path::Path;
 
 /// Runs everything by turns, and writes the study.
-pub fn scaling(job: &StudyJob, common: Common) -> Result<(), Failure> {
-    let n_launched = Comm::launched_ranks();
-    if n_launched > 1 {
-        let what = format!("a launcher started this program as one of {n_launched} ranks");
-        return Err(match super::ranks::is_first() {
+pub fn scaling(job: &StudyJob, common: Common, world: &Comm) -> Result<(), Failure> {
+    let n_ranks = world.n_ranks();
+    if n_ranks > 1 {
+        let what = format!("a launcher started this program as one of {n_ranks} ranks");
+        return Err(match world.rank() == Rank(0) {
             true => {
                 Failure::user(format!("scaling: {what}; expected one process, which starts ranks itself"))
             }

@@ -1,19 +1,32 @@
 //! The threads of this process, each where it is to run.
 
 use super::fault::{Failure, warn};
-use super::ranks::{Ranks, is_first};
+use super::ranks::Ranks;
 use super::survey::Survey;
 use inselberg::config::{Common, Launch};
-use inselberg::topology::{Hardware, Pin, PuSet, TopologyError};
+use inselberg::topology::{Hardware, Pin, PuSet, TopologyError, n_allowed};
 use inselberg_comm::Rank;
 use inselberg_tasks::Team;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::sync::Arc;
 
-/// Threads of the pool as many as asked for, wherever the system has them.
+/// More threads than this per processor only look for work: the time that this takes grows with their square.
+const PER_PROCESSOR: usize = 4;
+/// So many threads are started on any machine.
+const ALWAYS: usize = 16;
+
+/// Threads of the pool as many as asked for and of use, wherever the system has them.
 pub fn start_threads(common: Common) -> Result<(), Failure> {
-    let n_threads = common.threads.map_or(0, usize::from);
-    ThreadPoolBuilder::new().num_threads(n_threads).build_global().map_err(Failure::internal)
+    let most = (PER_PROCESSOR * n_allowed()).max(ALWAYS);
+    let n_threads = common.threads.map_or(0, |n| n.get().min(most));
+    ThreadPoolBuilder::new().num_threads(n_threads).build_global().map_err(too_few_threads)
+}
+
+/// The system starts no more threads.
+fn too_few_threads(error: ThreadPoolBuildError) -> Failure {
+    Failure::user(format!(
+        "--threads: starting threads: {error}; expected fewer threads, or higher limits of processes and memory"
+    ))
 }
 
 /// Where the ranks of this process and their workers run.
@@ -43,7 +56,7 @@ impl Seating {
             return Ok(Self::Counted);
         }
         if pin == Pin::None {
-            start_threads(common)?;
+            ranks.prepare(|_| start_threads(common))?;
             // Ranks that are threads of one process share its threads.
             return Ok(Self::Free { n_workers: (rayon::current_num_threads() / ranks.n_here()).max(1) });
         }
@@ -53,8 +66,8 @@ impl Seating {
         let places = own.iter().flat_map(|rank| &rank.placement.workers).map(|place| place.pus.clone());
         let places: Vec<PuSet> = places.collect();
         let is_bound = ranks.prepare(|_| try_binding(&hardware, &places))?;
-        start_pinned(&hardware, places)?;
-        if is_first() && !common.quiet {
+        ranks.prepare(|_| start_pinned(&hardware, places))?;
+        if ranks.is_first() && !common.quiet {
             survey.complaints.iter().filter(|c| c.is_harmful()).for_each(warn);
             if !is_bound {
                 warn("--pin: the system took the binding of threads and did nothing; they run anywhere");
@@ -130,5 +143,5 @@ fn start_pinned(hardware: &Arc<Hardware>, places: Vec<PuSet>) -> Result<(), Fail
             let _ = hardware.bind(&places[thread]);
         })
         .build_global()
-        .map_err(Failure::internal)
+        .map_err(too_few_threads)
 }

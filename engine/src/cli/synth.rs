@@ -9,7 +9,7 @@ use inselberg::config::{Common, FieldJob, ParticleJob};
 use inselberg::io::Snapshot;
 use inselberg::staging::{Staged, check_writable};
 use inselberg::synth::{ParticleBox, ParticleMeta, SynthField, THRESHOLD};
-use inselberg_comm::Rank;
+use inselberg_comm::{Comm, Rank};
 use serde_json::json;
 use std::path::Path;
 
@@ -65,9 +65,9 @@ fn place_of(path: &Path) -> (&Path, u32) {
 }
 
 /// Makes particles on all ranks and writes them as a NumPy file.
-pub fn particles(job: &ParticleJob, common: Common) -> Result<(), Failure> {
-    let ranks = Wanted::plain(job.ranks).start()?;
-    start_threads(common)?;
+pub fn particles(job: &ParticleJob, common: Common, world: Comm) -> Result<(), Failure> {
+    let ranks = Wanted::plain(job.ranks).start(world)?;
+    ranks.prepare(|_| start_threads(common))?;
     let made = ranks.prepare(|is_first| {
         // Only the first process makes files.
         if is_first {

@@ -2,20 +2,21 @@
 
 use super::fault::Failure;
 use super::out;
-use super::ranks::{Ranks, Wanted, is_first};
+use super::ranks::{Ranks, Wanted};
 use super::seating::unpinnable;
 use super::survey::Survey;
 use inselberg::config::{Common, TopologyJob};
 use inselberg::report::{machine_json, machine_text, places_json, places_text};
 use inselberg::topology::{Hardware, Pin, TopologyError, n_allowed};
+use inselberg_comm::Comm;
 use std::time::Duration;
 
 /// How long ranks wait for each other, which have nothing else to do.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Shows the machine and where the ranks run, and what is wrong with how they were started.
-pub fn topology(job: TopologyJob, common: Common) -> Result<(), Failure> {
-    let ranks = Wanted { patience: Some(PATIENCE), ..Wanted::plain(job.ranks) }.start()?;
+pub fn topology(job: TopologyJob, common: Common, world: Comm) -> Result<(), Failure> {
+    let ranks = Wanted { patience: Some(PATIENCE), ..Wanted::plain(job.ranks) }.start(world)?;
     let read = ranks.prepare(|_| match Hardware::read() {
         Err(TopologyError::NotBuilt) if job.pin == Pin::None => Ok(None),
         Err(error) if job.pin == Pin::None => Err(error.into()),
@@ -24,14 +25,14 @@ pub fn topology(job: TopologyJob, common: Common) -> Result<(), Failure> {
     })?;
     match read {
         Some(hardware) => show(&hardware, &ranks, job.pin, common),
-        None if is_first() => out::report(common, unknown_text, unknown_json),
+        None if ranks.is_first() => out::report(common, unknown_text, unknown_json),
         None => Ok(()),
     }
 }
 
 fn show(hardware: &Hardware, ranks: &Ranks, pin: Pin, common: Common) -> Result<(), Failure> {
     let survey = Survey::of(ranks, hardware, pin, common)?;
-    if !is_first() {
+    if !ranks.is_first() {
         return Ok(());
     }
     let (machine, allowed) = (hardware.machine(), hardware.allowed());

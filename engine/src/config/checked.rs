@@ -34,6 +34,8 @@ pub struct Common {
     pub quiet: bool,
     /// The summary as JSON.
     pub json: bool,
+    /// A run of this process alone, whatever a launcher says.
+    pub no_mpi: bool,
 }
 
 /// What is done.
@@ -153,7 +155,7 @@ fn common(raw: &Source<'_>) -> Result<Common, ConfigError> {
     let expected = format!("1 to {MAX_THREADS}");
     let threads = raw.count("threads", |n| (1..=MAX_THREADS).contains(&n), &expected)?;
     let threads = threads.and_then(|n| NonZeroUsize::new(n as usize));
-    Ok(Common { threads, quiet: raw.switch("quiet"), json: raw.switch("json") })
+    Ok(Common { threads, quiet: raw.switch("quiet"), json: raw.switch("json"), no_mpi: raw.switch("no-mpi") })
 }
 
 fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {

@@ -518,6 +518,16 @@ const COMMON: &[Opt] = &[
         example: "4",
         but: &[ScalingPhew, ScalingFof],
         help: "How many threads work; all cores if not given. Never changes the result",
+        doc: "Without --pin at most four per processor are started, or 16 where these are more.",
+        ..ROW
+    },
+    Opt {
+        name: "no-mpi",
+        key: "no_mpi",
+        help: "Run in this process alone, whatever launched it",
+        doc: "For jobs that start a run per process, as srun does with a script that takes a snapshot per task. Where a \
+              launcher says that it started several processes and MPI confirms it, these share one run otherwise. As a \
+              flag it leaves MPI alone; in the file it is read once MPI has started.",
         ..ROW
     },
     Opt { name: "quiet", key: "quiet", short: Some('q'), help: "Print errors only", ..ROW },

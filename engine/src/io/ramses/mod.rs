@@ -220,7 +220,7 @@ impl Snapshot for Ramses {
 
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
         self.check_piece(piece)?;
-        let _pass = gate::pass();
+        let _pass = gate::pass_for(gate::A_PIECE);
         let file = SourceFile::open(&self.files.piece(Kind::Amr, piece))?;
         let header = Amr::open(&file, self.info.n_cpus)?.header;
         let counts = (1..=header.n_levels).map(|level| header.count(level, piece + 1) as u64);
@@ -232,7 +232,7 @@ impl Snapshot for Ramses {
         if !self.has_particles() {
             return Ok(0);
         }
-        let _pass = gate::pass();
+        let _pass = gate::pass_for(gate::A_PIECE);
         let file = SourceFile::open(&self.files.piece(Kind::Part, piece))?;
         Ok(part::Particles::open(&file, self.info.n_cpus)?.n as u64)
     }
@@ -255,7 +255,7 @@ impl Snapshot for Ramses {
     ) -> ReadResult<()> {
         self.check_piece(piece)?;
         let sources = fields.iter().map(|f| self.source(f)).collect::<ReadResult<Vec<_>>>()?;
-        let _pass = gate::pass();
+        let _pass = gate::pass_for(gate::A_PIECE);
         let amr_file = SourceFile::open(&self.files.piece(Kind::Amr, piece))?;
         let value_files = self.open_values(piece, &sources)?;
         let amr = Amr::open(&amr_file, self.info.n_cpus)?;
@@ -285,7 +285,7 @@ impl Snapshot for Ramses {
         if !self.has_particles() {
             return Ok(());
         }
-        let _pass = gate::pass();
+        let _pass = gate::pass_for(gate::A_PIECE);
         let file = SourceFile::open(&self.files.piece(Kind::Part, piece))?;
         let particles = part::Particles::open(&file, self.info.n_cpus)?;
         particles.stream(self.part_columns.as_deref(), self.part_wrap(), sink)

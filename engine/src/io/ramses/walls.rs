@@ -16,7 +16,7 @@ impl Ramses {
     ) -> ReadResult<()> {
         self.check_piece(piece)?;
         let source = self.source(field)?;
-        let _pass = gate::pass();
+        let _pass = gate::pass_for(gate::A_PIECE);
         let amr_file = SourceFile::open(&self.files.piece(Kind::Amr, piece))?;
         let value_file = SourceFile::open(&self.files.piece(source.kind, piece))?;
         let mut amr = Amr::open(&amr_file, self.info.n_cpus)?;
