@@ -8,6 +8,8 @@
 //! threads: on a shared machine they tell more.
 
 mod common;
+#[path = "../engine/src/pages/mod.rs"]
+mod pages;
 
 use common::median;
 use inselberg::crew::Crew;
@@ -22,7 +24,7 @@ use std::time::Instant;
 
 /// That of the command.
 #[global_allocator]
-static ALLOCATOR: inselberg::pages::HugePages = inselberg::pages::HugePages;
+static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();

@@ -7,6 +7,8 @@
 //! and the memory that the process holds after it; then the first call against the median of the others.
 
 mod common;
+#[path = "../engine/src/pages/mod.rs"]
+mod pages;
 
 use common::{CUT, collect, median, synthetic, task_of};
 use inselberg::amr::AmrField;
@@ -23,7 +25,7 @@ use std::time::Instant;
 
 /// That of the command.
 #[global_allocator]
-static ALLOCATOR: inselberg::pages::HugePages = inselberg::pages::HugePages;
+static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();

@@ -8,6 +8,8 @@
 //! multiplications that needs no memory at all.
 
 mod common;
+#[path = "../engine/src/pages/mod.rs"]
+mod pages;
 
 use common::{CUT, collect, median, task_of};
 use inselberg::amr::{AmrField, LevelOcts};
@@ -28,7 +30,7 @@ use std::time::Instant;
 
 /// That of the command.
 #[global_allocator]
-static ALLOCATOR: inselberg::pages::HugePages = inselberg::pages::HugePages;
+static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();

@@ -1,7 +1,10 @@
 //! Large arrays whose pages are kept: they hold what was written to them, are zero where that was asked for, and need
 //! no new pages when others of their size were given back.
 
-use inselberg::pages::{HugePages, LARGE};
+#[path = "../engine/src/pages/mod.rs"]
+mod pages;
+
+use pages::{HugePages, LARGE};
 use proptest::prelude::*;
 use std::sync::Mutex;
 
@@ -123,4 +126,92 @@ fn pages_that_were_given_back_are_not_new() {
         let new = round(sizes);
         assert!(new < 20, "{new} faults for {sizes:?}");
     }
+}
+
+/// Mappings of the process.
+#[cfg(target_os = "linux")]
+fn mappings() -> usize {
+    std::fs::read_to_string("/proc/self/maps").expect("the process").lines().count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "counts the mappings of its process"]
+fn counting_mappings() {
+    let (before, mut arrays) = (mappings(), Vec::<Vec<u8>>::new());
+    let (mut alive, mut most) = (0, 0);
+    for step in 0..1000_u64 {
+        let random = (step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) as usize;
+        let mut array = Vec::with_capacity(LARGE + random % (4 * LARGE));
+        // A page that is used is not like one that was never written to, and not joined with it.
+        array.resize(array.capacity(), 1);
+        alive += array.capacity();
+        arrays.push(array);
+        while alive > 512 << 20 {
+            let gone = arrays.swap_remove((random >> 26) % arrays.len());
+            alive -= gone.capacity();
+        }
+        most = most.max(mappings() - before);
+    }
+    println!("{most} mappings at most for {} arrays", arrays.len());
+    // They have 256 huge pages.
+    assert!(most < 128, "{most} mappings");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "fills the table of mappings of its process"]
+fn filling_the_table_of_mappings() {
+    use memmap2::MmapMut;
+    let mark = |place: usize| mark(7, place);
+    let fill = |list: &mut Vec<u64>, words| list.extend((list.len()..words).map(mark));
+    let (mut list, mut other) = (Vec::new(), vec![1u64; 3 * WORDS]);
+    fill(&mut list, 2 * WORDS);
+    // Neighbours that are not alike are mappings of their own.
+    let page = |i: usize| {
+        let page = MmapMut::map_anon(1)?;
+        if i % 2 == 0 { page.make_read_only().map(|p| (Some(p), None)) } else { Ok((None, Some(page))) }
+    };
+    let mut all: Vec<_> = Vec::with_capacity(1 << 17);
+    all.extend((0..1 << 17).map_while(|i| page(i).ok()));
+    assert!(all.len() < 1 << 17, "the table is full");
+    // The system moves nothing when fewer than some five are left; growing needs one for a new array.
+    for spare in [4, 3, 2, 8, 1, 4, 2] {
+        all.truncate(all.len() - spare);
+        let words = list.len() + WORDS;
+        if list.try_reserve_exact(words - list.len()).is_ok() {
+            fill(&mut list, words);
+        }
+        assert!(list.iter().enumerate().all(|(place, word)| *word == mark(place)));
+        other.truncate(other.len() - WORDS / 8);
+        other.shrink_to_fit();
+        assert!(other.iter().all(|word| *word == 1));
+    }
+    assert!(list.len() > 4 * WORDS, "{}", list.len());
+}
+
+/// Runs an ignored test in a process of its own.
+#[cfg(target_os = "linux")]
+fn passes_alone(name: &str) {
+    let itself = std::env::current_exe().expect("this program");
+    let args = ["--ignored", "--exact", name, "--test-threads", "1"];
+    let out = std::process::Command::new(itself).args(args).output().expect("it starts");
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(
+        out.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn mappings_do_not_pile_up() {
+    passes_alone("counting_mappings");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn arrays_hold_what_was_written_where_the_system_moves_no_pages() {
+    passes_alone("filling_the_table_of_mappings");
 }

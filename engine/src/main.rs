@@ -4,9 +4,12 @@
 //! the program itself.
 
 mod cli;
+mod pages;
+
+use pages::HugePages;
 
 #[global_allocator]
-static ALLOCATOR: inselberg::pages::HugePages = inselberg::pages::HugePages;
+static ALLOCATOR: HugePages = HugePages;
 
 fn main() -> std::process::ExitCode {
     cli::main()

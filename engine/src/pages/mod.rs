@@ -1,4 +1,4 @@
-//! Large arrays on huge pages that stay with the process.
+//! The program's memory: large arrays on huge pages that stay with the process.
 //!
 //! Each page that is new to a process is a visit to the kernel, and on a virtual machine often one to its host, which
 //! can cost twenty times what the page costs otherwise. Pages of 2 MiB make the visits few, and
