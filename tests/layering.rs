@@ -136,6 +136,7 @@ fn unsafe_code_is_in_the_named_files_only() {
     let named = [
         "engine/src/catalogue/hdf5/raw_chunk.rs",
         "comm/src/backend/mpi.rs",
+        "engine/src/cli/allocator.rs",
         "engine/src/cli/signals.rs",
         "engine/src/pages/mod.rs",
         "engine/src/pages/linux.rs",

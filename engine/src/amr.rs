@@ -1,6 +1,7 @@
 //! A density on an octree, however it came about: from a snapshot or from cells someone else owns.
 
 use crate::pieces::chunks;
+use crate::reserve;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{Mesh, MeshError, SortedOcts, local};
 use inselberg_kernels::sfc::{morton, morton63};
@@ -32,7 +33,8 @@ impl AmrField {
     /// Sorts the octs of each level; costs about 12 bytes a leaf beside the input, which it consumes.
     ///
     /// # Errors
-    /// When the octs do not make an octree: repeated, outside the box, split without children.
+    /// When the octs do not make an octree: repeated, outside the box, split without children. When it does not fit
+    /// into memory.
     pub fn from_octs(domain: Domain, levels: Vec<LevelOcts>) -> Result<Self, MeshError> {
         let orders: Vec<_> = levels.par_iter().map(|octs| morton_order(&octs.position)).collect();
         let (octs, values): (Vec<_>, Vec<_>) = levels
@@ -45,7 +47,8 @@ impl AmrField {
         let runs = chunks(mesh.supers().len(), 64);
         runs.par_iter().try_for_each(|supers| mesh.check_octree(supers.clone()))?;
         mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_graded(supers)));
-        let mut rho = Vec::with_capacity(orders.iter().map(Vec::len).sum());
+        let n_octs = orders.iter().map(Vec::len).sum();
+        let mut rho = reserve::list(n_octs).map_err(|_| MeshError::OutOfMemory(8 * n_octs as u64))?;
         for (values, order) in values.into_iter().zip(&orders) {
             rho.par_extend(order.par_iter().map(|&i| values[i as usize]));
         }

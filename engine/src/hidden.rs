@@ -57,6 +57,14 @@ pub fn wipe() {
     }
 }
 
+/// The same, but waits for what is being made a second at most: for an end without memory, in which whoever makes it may be
+/// stuck.
+pub fn close_soon() {
+    if let Some(closed) = GATE.try_write_for(Duration::from_secs(1)) {
+        std::mem::forget(closed);
+    }
+}
+
 /// A new file `PREFIX*.part` in a folder, which disappears if it is not given its final name.
 ///
 /// # Errors

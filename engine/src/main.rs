@@ -6,10 +6,11 @@
 mod cli;
 mod pages;
 
+use cli::allocator::OrEnd;
 use pages::HugePages;
 
 #[global_allocator]
-static ALLOCATOR: HugePages = HugePages;
+static ALLOCATOR: OrEnd<HugePages> = OrEnd(HugePages);
 
 fn main() -> std::process::ExitCode {
     cli::main()

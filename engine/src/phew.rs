@@ -15,6 +15,7 @@ use crate::ranks::parcel::Outbox;
 use crate::ranks::peak_comm::{KnownPeak, PeakComm, number};
 use crate::ranks::pointers::Target;
 use crate::ranks::{forest, labels, ties};
+use crate::reserve::OutOfMemory;
 use crate::stages::ascent::Climbed;
 use crate::stages::properties::{Patches, TestFields};
 use crate::stages::saddle::Found;
@@ -54,12 +55,24 @@ pub enum RunError {
     /// No mesh can be made from the particles.
     #[error(transparent)]
     Grow(#[from] GrowError),
+    /// The input does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
     /// Its cells are no octree.
     #[error("the mesh of the input is broken: {0}")]
-    Mesh(#[from] MeshError),
+    Mesh(MeshError),
     /// Another rank failed, or could not be reached.
     #[error(transparent)]
     Comm(#[from] CommError),
+}
+
+impl From<MeshError> for RunError {
+    fn from(error: MeshError) -> Self {
+        match error {
+            MeshError::OutOfMemory(n) => Self::Memory(OutOfMemory { n: n as usize, each: size_of::<f64>() }),
+            error => Self::Mesh(error),
+        }
+    }
 }
 
 /// Which cell quantity is segmented.

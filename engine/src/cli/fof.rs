@@ -3,10 +3,10 @@
 use super::fault::Failure;
 use super::ranks::Wanted;
 use super::seating::Seating;
-use super::{group_joints, interrupt, joints, out, preflight};
+use super::{group_joints, interrupt, joints, memory, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, FofJob};
-use inselberg::io::particles::{ParticleInput, file_of, open_particles_from};
+use inselberg::io::particles::{About, ParticleInput, file_of, open_particles_from};
 use inselberg::staging::Staged;
 use inselberg_comm::{Comm, Rank};
 use inselberg_tasks::Team;
@@ -20,18 +20,31 @@ pub fn fof(job: &FofJob, common: Common, world: Comm) -> Result<(), Failure> {
     let input = ranks.prepare(|is_first| {
         let input = open_particles_from(&facts);
         group_joints::check(&job.inputs[0], input.as_ref(), &job.fof)?;
+        check_memory(job, input.about(), ranks.process().1)?;
         // Only the first process makes files.
         if is_first {
             check_outputs(job)?;
         }
         Ok(input)
     })?;
-    interrupt::guard();
+    ranks.prepare(|_| interrupt::guard())?;
     ranks.run(|comm| {
         comm.before_end(interrupt::wipe);
         let _seat = seating.take(comm.rank());
         on_rank(job, common, input.as_ref(), seating.team(comm.rank()), comm)
     })
+}
+
+/// That what a search surely takes is left. Species that neither link nor are attached are not read.
+fn check_memory(job: &FofJob, about: &About, n_processes: usize) -> Result<(), Failure> {
+    let is_read = |kind: &Option<u8>| {
+        kind.is_none_or(|k| job.fof.linking[usize::from(k)] || job.fof.attaching[usize::from(k)])
+    };
+    let read: Vec<_> = about.species.iter().filter(|s| is_read(&s.kind)).collect();
+    let double = read.iter().any(|s| s.is_double);
+    let each = (if double { 24 } else { 12 }) + if read.iter().any(|s| s.has_ids) { 8 } else { 0 };
+    let n = read.iter().map(|s| s.n).sum::<u64>() / n_processes as u64;
+    memory::check_search(job.inputs[0].display(), n, each)
 }
 
 fn check_outputs(job: &FofJob) -> Result<(), Failure> {

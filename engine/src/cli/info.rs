@@ -1,6 +1,7 @@
 //! `inselberg info`: what is in a snapshot or a catalogue.
 
 use super::fault::Failure;
+use super::memory::{Bytes, LEAF_BYTES, TEST_BYTES};
 use super::out::{self, grouped};
 use super::{info_particles, joints};
 use inselberg::config::{Common, InfoJob};
@@ -10,10 +11,6 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// Bytes that a run takes beside the input: a leaf cell, and a test cell on top.
-const LEAF_BYTES: u64 = 24;
-const TEST_BYTES: u64 = 80;
 
 /// Describes a file without changing anything.
 pub fn info(job: &InfoJob, common: Common) -> Result<(), Failure> {
@@ -116,12 +113,6 @@ fn family_name(family: Family) -> &'static str {
     }
 }
 
-fn bytes_text(bytes: u64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let power = (bytes.max(1).ilog2() / 10).min(5);
-    format!("{:.1} {}", bytes as f64 / (1u64 << (10 * power)) as f64, units[power as usize])
-}
-
 fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Content) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -170,8 +161,8 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Content)
         "memory",
         format!(
             "a phew run takes {} to {} beside the input, the more the more cells are above the threshold",
-            bytes_text(least),
-            bytes_text(most)
+            Bytes(least),
+            Bytes(most)
         ),
     );
     text

@@ -8,10 +8,10 @@ use inselberg::domains::Part;
 use inselberg::grow::{GrowConfig, ParticleSnapshot};
 use inselberg::io::particles::{PARTICLE_READERS, file_of, look_at_particles, open_particles_from};
 use inselberg::io::ramses::write::StagedOutput;
-use inselberg::io::{Facts, Header, READERS, Snapshot, open_from};
+use inselberg::io::{Facts, Header, READERS, ReadResult, Snapshot, open_from};
 use inselberg::opening::shared;
 use inselberg::phew::RunError;
-use inselberg::ranks::joint::JointError;
+use inselberg::ranks::joint::{JointError, share};
 use inselberg::report::{
     NodeLoad, RankReport, Recorder, Stage, Totals, node_loads, peak_memory, summary_json, summary_text,
     trace, workers_json, workers_text,
@@ -19,8 +19,9 @@ use inselberg::report::{
 use inselberg::run::{Outcome, run, run_on_particles};
 use inselberg::staging::{Staged, stage_file};
 use inselberg::synth::{ParticleBox, ParticleMeta, stage_particles};
-use inselberg_comm::{Comm, Reduce};
+use inselberg_comm::{Comm, Rank, Reduce};
 use inselberg_tasks::Team;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -78,6 +79,23 @@ impl PhewInput {
 /// Collective: looks at the particles in these files.
 pub fn look_at_input(paths: &[PathBuf], comm: &Comm) -> Result<Facts, Failure> {
     shared(comm, || look_at_particles(paths)).map_err(of_all)
+}
+
+/// How many octs this process reads of a snapshot, one of so many processes; what is in a piece is not looked at.
+pub fn n_octs(snapshot: &dyn Snapshot, (rank, n_processes): (Rank, usize)) -> ReadResult<u64> {
+    let n_pieces = snapshot.header().n_pieces as u64;
+    // Several processes that share a piece count nothing.
+    let own = share(n_pieces - n_pieces % n_processes as u64, rank, n_processes);
+    let of_piece = |piece: u64| Ok(snapshot.count_octs(piece as usize)?.iter().sum::<u64>());
+    own.into_par_iter().map(of_piece).sum()
+}
+
+/// Pixels along a side of a picture of cells.
+pub fn picture_side(snapshot: &dyn Snapshot) -> u64 {
+    #[cfg(feature = "plot")]
+    return u64::from(snapshot.header().coarse[0].max(snapshot.header().coarse[1])) << PIXEL_LEVEL;
+    #[cfg(not(feature = "plot"))]
+    return 0;
 }
 
 /// Collective: runs PHEW on the input of `job` with these workers; a bar a stage on stderr if `progress`.

@@ -1,5 +1,6 @@
 //! What a user types and sees. The only place of the crate that prints or decides an exit code.
 
+pub mod allocator;
 mod child;
 mod fault;
 mod fof;
@@ -9,6 +10,7 @@ mod info_particles;
 mod interrupt;
 mod joints;
 mod launcher;
+mod memory;
 mod out;
 mod parse;
 mod phew;
@@ -29,6 +31,7 @@ use std::process::ExitCode;
 
 /// Parses, runs and reports.
 pub fn main() -> ExitCode {
+    memory::keep_reserve();
     fault::caught(|| {
         signals::make_file_limit_an_error();
         let typed = match parse::parse(std::env::args_os()) {

@@ -1,9 +1,10 @@
 //! `inselberg phew` and `inselberg recut`.
 
 use super::fault::Failure;
-use super::ranks::Wanted;
+use super::joints::PhewInput;
+use super::ranks::{Ranks, Wanted};
 use super::seating::Seating;
-use super::{interrupt, joints, out, preflight};
+use super::{interrupt, joints, memory, out, preflight};
 use inselberg::catalogue;
 use inselberg::config::{Common, PhewJob, RecutJob};
 use inselberg::io::particles::file_of;
@@ -17,16 +18,17 @@ use std::io::IsTerminal;
 pub fn phew(job: &PhewJob, common: Common, world: Comm) -> Result<(), Failure> {
     let ranks = Wanted { noted: job.trace.is_some(), ..Wanted::of(&job.launch) }.start(world)?;
     let seating = Seating::start(&ranks, &job.launch, common)?;
-    let facts = ranks.together(|comm| joints::PhewInput::look(job, comm))?;
+    let facts = ranks.together(|comm| PhewInput::look(job, comm))?;
     let input = ranks.prepare(|is_first| {
-        let input = joints::PhewInput::open(job, &facts)?;
+        let input = PhewInput::open(job, &facts)?;
+        check_memory(job, &input, &ranks)?;
         // Only the first process makes files.
         if is_first {
             check_outputs(job)?;
         }
         Ok(input)
     })?;
-    interrupt::guard();
+    ranks.prepare(|_| interrupt::guard())?;
     ranks.run(|comm| {
         comm.before_end(interrupt::wipe);
         let _seat = seating.take(comm.rank());
@@ -35,14 +37,25 @@ pub fn phew(job: &PhewJob, common: Common, world: Comm) -> Result<(), Failure> {
     })
 }
 
+/// That what a run surely takes is left, as far as that is known before reading.
+fn check_memory(job: &PhewJob, input: &PhewInput, ranks: &Ranks) -> Result<(), Failure> {
+    let (path, snapshot) = (job.input.display(), input.snapshot());
+    if job.plot.is_some() {
+        memory::check_picture(joints::picture_side(snapshot), ranks.n_here() as u64)?;
+    }
+    match input {
+        PhewInput::Cells(_) => {
+            memory::check_octs(path, joints::n_octs(snapshot, ranks.process())?, ranks.process().1)
+        }
+        PhewInput::Particles(particles, mesh) => {
+            let least = particles.least_memory(mesh, ranks.process().1, rayon::current_num_threads());
+            memory::check_mesh(path, least)
+        }
+    }
+}
+
 /// The work of one rank. All ranks make the same calls; the first speaks.
-fn on_rank(
-    job: &PhewJob,
-    common: Common,
-    input: &joints::PhewInput,
-    team: Team,
-    comm: &Comm,
-) -> Result<(), Failure> {
+fn on_rank(job: &PhewJob, common: Common, input: &PhewInput, team: Team, comm: &Comm) -> Result<(), Failure> {
     let is_first = comm.rank() == Rank(0);
     let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
     let (outcome, recorder) = joints::segment(job, input, team.clone(), comm, progress)?;
@@ -109,7 +122,7 @@ pub fn recut(job: &RecutJob, common: Common) -> Result<(), Failure> {
     preflight::distinct(&[("input", &job.input), ("output", &job.output)])?;
     let stored = catalogue::read(&job.input)?;
     catalogue::check_output(&job.output)?;
-    interrupt::guard();
+    interrupt::guard()?;
     let cut = inselberg::recut::recut(&stored, &job.thresholds)
         .map_err(|error| Failure::about(&job.input, error))?;
     let staged = catalogue::stage(&job.output, &cut)?;

@@ -3,6 +3,7 @@
 //! A failure anywhere ends the work everywhere, with one message: that of the rank where it happened.
 
 use super::fault::{Failure, hold_panics};
+use super::memory;
 use inselberg::config::Launch;
 use inselberg::report::thread_clock;
 use inselberg_comm::{Comm, CommBuilder, CommError, Rank, Settings, run_ranks};
@@ -63,6 +64,7 @@ impl Wanted {
         }
         let settings = Settings { noted: self.noted, clock, stall_timeout: self.patience };
         if asked > 1 {
+            memory::check_ranks(asked as u64)?;
             let set = |builder: CommBuilder| builder.settings(settings);
             return Ok(Ranks::Threads(Comm::threads(asked).into_iter().map(set).collect()));
         }
@@ -109,6 +111,14 @@ impl Ranks {
         }
     }
 
+    /// Which of how many processes this is.
+    pub fn process(&self) -> (Rank, usize) {
+        match self {
+            Self::Threads(_) => (Rank(0), 1),
+            Self::Process(comm) => (comm.rank(), comm.n_ranks()),
+        }
+    }
+
     /// What each rank tells, rank by rank, once in every process and before ranks work; `own` is of the ranks
     /// of this process.
     pub fn share<T: Serialize + DeserializeOwned>(&self, own: Vec<T>) -> Result<Vec<T>, Failure> {
@@ -127,9 +137,20 @@ impl Ranks {
             Self::Threads(builders) => {
                 hold_panics();
                 let ran = run_ranks(builders, |comm| work(comm).map_err(|failure| tell(comm, failure)));
-                one_of(ran.map_err(Failure::ranks)?)
+                one_of(ran.map_err(not_run)?)
             }
         }
+    }
+}
+
+/// Why ranks that are threads did not run: too many of them are the user's to mend.
+fn not_run(error: CommError) -> Failure {
+    match error {
+        CommError::NotStarted { why } => {
+            let expected = "fewer --ranks, or higher limits of processes and memory";
+            Failure::user(format!("starting the ranks: {why}; expected {expected}"))
+        }
+        error => Failure::ranks(error),
     }
 }
 

@@ -27,7 +27,7 @@ pub fn scaling(job: &StudyJob, common: Common, world: &Comm) -> Result<(), Failu
         });
     }
     check_places(job)?;
-    interrupt::guard_with(child::end);
+    interrupt::guard_with(child::end)?;
     let study = run(job, common)?;
     let _place = inselberg::hidden::place(&job.output).map_err(|error| Failure::about(&job.output, error))?;
     let staged = stage(job, &study)?;

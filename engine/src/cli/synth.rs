@@ -1,10 +1,11 @@
 //! `inselberg synth`.
 
 use super::fault::Failure;
+use super::joints::n_octs;
 use super::out::{self, grouped};
 use super::ranks::Wanted;
 use super::seating::start_threads;
-use super::{interrupt, joints, preflight};
+use super::{interrupt, joints, memory, preflight};
 use inselberg::config::{Common, FieldJob, ParticleJob};
 use inselberg::io::Snapshot;
 use inselberg::staging::{Staged, check_writable};
@@ -21,9 +22,12 @@ pub fn field(job: &FieldJob, common: Common) -> Result<(), Failure> {
     if path.exists() {
         return Err(Failure::user(format!("{}: is there already; expected a new name", path.display())));
     }
-    let field = SynthField::new(&job.params)?;
+    let params = &job.params;
+    memory::check_field(params.test_cells, params.peaks.unwrap_or(params.test_cells / 10_000))?;
+    let field = SynthField::new(params)?;
+    memory::check_output(path.display(), n_octs(&field, (Rank(0), 1))?)?;
     let census = field.census()?;
-    interrupt::guard();
+    interrupt::guard()?;
     let _place = inselberg::hidden::place(folder).map_err(|error| Failure::about(folder, error))?;
     let staged = joints::stage_ramses_output(folder, number, &field)?;
     let (header, leaves) = (field.header(), census.leaves.iter().sum::<u64>());
@@ -69,6 +73,7 @@ pub fn particles(job: &ParticleJob, common: Common, world: Comm) -> Result<(), F
     let ranks = Wanted::plain(job.ranks).start(world)?;
     ranks.prepare(|_| start_threads(common))?;
     let made = ranks.prepare(|is_first| {
+        memory::check_box(job.params.number)?;
         // Only the first process makes files.
         if is_first {
             check_writable(&job.output)?;
@@ -76,7 +81,7 @@ pub fn particles(job: &ParticleJob, common: Common, world: Comm) -> Result<(), F
         }
         Ok(ParticleBox::new(job.params))
     })?;
-    interrupt::guard();
+    ranks.prepare(|_| interrupt::guard())?;
     ranks.run(|comm| {
         comm.before_end(interrupt::wipe);
         comm.at("writing");

@@ -3,6 +3,7 @@
 use crate::fof::FofError;
 use crate::io::ReadError;
 use crate::io::particles::SomeMasses;
+use crate::reserve::OutOfMemory;
 use inselberg_comm::CommError;
 
 /// Why friends-of-friends could not be run on an input.
@@ -11,6 +12,9 @@ pub enum FofRunError {
     /// The input cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// Its particles do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
     /// The ranks lost each other.
     #[error(transparent)]
     Comm(CommError),

@@ -8,6 +8,7 @@ use crate::io::ReadResult;
 use crate::io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput};
 use crate::observe::Observer;
 use crate::ranks::joint::share;
+use crate::reserve::{self, OutOfMemory};
 use inselberg_comm::{Comm, CommError};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -44,7 +45,7 @@ pub fn load(
     let stretches: Vec<Stretch> = plan.species.iter().map(stretch).collect();
     let n = stretches.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
     observer.begin("read", n);
-    let mut columns = wanted(plan, n as usize);
+    let mut columns = wanted(plan, n as usize)?;
     for stretch in &stretches {
         read(input, stretch, &mut columns, observer)?;
     }
@@ -56,19 +57,24 @@ pub fn load(
     Ok(Loaded { particles: particles(&mut columns, &stretches, plan), stretches, kind: columns.kind })
 }
 
-fn wanted(plan: &Plan, n: usize) -> Columns {
-    fn room<T>(is_wanted: bool, n: usize) -> Option<Vec<T>> {
-        is_wanted.then(|| Vec::with_capacity(n))
+fn wanted(plan: &Plan, n: usize) -> Result<Columns, OutOfMemory> {
+    fn room<T>(is_wanted: bool, n: usize) -> Result<Option<Vec<T>>, OutOfMemory> {
+        is_wanted.then(|| reserve::list(n)).transpose()
     }
     let wants = plan.wants;
-    Columns {
-        position: Positions::with_capacity(wants.double, n),
-        mass: room(wants.masses.is_none(), n),
-        id: room(wants.ids, n),
-        kind: room(wants.kinds, n),
-        velocity: room(wants.velocities, n),
-        density: room(wants.densities, n),
-    }
+    Ok(Columns {
+        position: positions(wants.double, n)?,
+        mass: room(wants.masses.is_none(), n)?,
+        id: room(wants.ids, n)?,
+        kind: room(wants.kinds, n)?,
+        velocity: room(wants.velocities, n)?,
+        density: room(wants.densities, n)?,
+    })
+}
+
+/// Room for so many positions.
+pub(crate) fn positions(double: bool, n: usize) -> Result<Positions, OutOfMemory> {
+    Ok(if double { Positions::Double(reserve::list(n)?) } else { Positions::Single(reserve::list(n)?) })
 }
 
 /// Appends the rows of a stretch, as many at a time as the input likes.

@@ -2,11 +2,13 @@
 
 use super::plan::Plan;
 use crate::fof::Masses;
-use crate::groups::{Stretch, read, sound};
+use crate::groups::{Stretch, positions, read, sound};
 use crate::io::ReadResult;
 use crate::io::particles::{Columns, ParticleInput, Positions};
 use crate::observe::Observer;
+use crate::phew::RunError;
 use crate::ranks::joint::{share, total};
+use crate::reserve;
 use inselberg_comm::{Comm, CommError, Reduce};
 use rayon::prelude::*;
 
@@ -22,21 +24,21 @@ pub struct Loaded {
 /// Local: reads the rows of this rank and looks at each.
 ///
 /// # Errors
-/// A file is not what its header says, a number is none, or a particle is outside the box.
+/// A file is not what its header says, a number is none, a particle is outside the box, or they do not fit into memory.
 pub fn load(
     input: &dyn ParticleInput,
     plan: &Plan,
     comm: &Comm,
     observer: &dyn Observer,
-) -> ReadResult<Loaded> {
+) -> Result<Loaded, RunError> {
     let all = &input.about().species;
     let stretch = |s: &usize| Stretch { species: *s, rows: share(all[*s].n, comm.rank(), comm.n_ranks()) };
     let stretches: Vec<Stretch> = plan.species.iter().map(stretch).collect();
     let n = stretches.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
     observer.begin("reading", n);
     let mut columns = Columns {
-        position: Positions::with_capacity(plan.double, n as usize),
-        mass: plan.mass.is_none().then(|| Vec::with_capacity(n as usize)),
+        position: positions(plan.double, n as usize)?,
+        mass: plan.mass.is_none().then(|| reserve::list(n as usize)).transpose()?,
         id: None,
         kind: plan.mixed.then(Vec::new),
         velocity: None,

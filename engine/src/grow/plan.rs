@@ -13,6 +13,9 @@ const ROOTS_OF_RANK: u64 = 32;
 /// More roots are scattered to slowly.
 const DEEPEST_ROOTS: u8 = 5;
 
+/// Levels of a root whose cells are all split: they take up to 36 MB a worker.
+const LEVELS_OF_ROOT: u8 = 7;
+
 /// What is read.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -89,9 +92,20 @@ pub fn shape(config: &GrowConfig, plan: &Plan, n: u64, n_ranks: usize) -> Result
     }
     let enough =
         level_of(n / OF_ROOT).max(level_of(ROOTS_OF_RANK * n_ranks as u64 - 1) + u8::from(n_ranks > 1));
+    let enough = enough.max(level_min.saturating_sub(LEVELS_OF_ROOT));
     let root_level = config.root_level.unwrap_or(enough).min(DEEPEST_ROOTS).min(level_min - 2);
     let domain = Domain { coarse: [1; 3], periodic: [plan.periodic; 3] };
     Ok(Shape { domain, root_level, level_min, level_max, m_refine: config.m_refine })
+}
+
+/// Bytes that a process, one of so many, surely takes for a mesh with these workers: particles before and after they are
+/// sorted, and the split cells of a root for each worker.
+pub fn least_memory(config: &GrowConfig, plan: &Plan, n: u64, n_processes: usize, n_workers: usize) -> u64 {
+    let each = (if plan.double { 24 } else { 12 }) + if plan.mass.is_none() { 8 } else { 0 };
+    let particles = n / n_processes as u64 * 2 * each;
+    let of_root = shape(config, plan, n, n_processes).map_or(0, |shape| shape.least_of_root());
+    let n_roots = 1 << (3 * u32::from(DEEPEST_ROOTS));
+    particles.saturating_add(of_root.saturating_mul((n_workers as u64).min(n_roots)))
 }
 
 /// The deepest level with at most so many cells.

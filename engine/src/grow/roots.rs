@@ -5,6 +5,7 @@ use super::{GrowError, Lay};
 use crate::fof::Masses;
 use crate::phew::RunError;
 use crate::pieces::carve;
+use crate::reserve::{self, OutOfMemory};
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::fof::record::Real;
@@ -134,7 +135,7 @@ pub fn migrate<T: Real>(
 /// Local: the particles of all roots that this rank owns, root by root; on a rank alone without owners.
 ///
 /// # Errors
-/// When they are too many.
+/// When they are too many, or do not fit into memory.
 pub fn gather<T: Real>(
     lay: &Lay,
     position: Vec<[T; 3]>,
@@ -148,13 +149,18 @@ pub fn gather<T: Real>(
         return Err(GrowError::TooMany { n: position.len() as u64 }.into());
     }
     let keys = owners.roots(rank);
-    let (first, position, mass) = scatter(lay, keys.clone(), &position, &mass);
+    let (first, position, mass) = scatter(lay, keys.clone(), &position, &mass)?;
     Ok(Roots { keys, first, position, mass, side: lay.side, owners })
 }
 
 type Scattered<T> = (Vec<usize>, Vec<[T; 3]>, Masses);
 
-fn scatter<T: Real>(lay: &Lay, keys: Range<u64>, position: &[[T; 3]], mass: &Masses) -> Scattered<T> {
+fn scatter<T: Real>(
+    lay: &Lay,
+    keys: Range<u64>,
+    position: &[[T; 3]],
+    mass: &Masses,
+) -> Result<Scattered<T>, OutOfMemory> {
     let n_roots = (keys.end - keys.start) as usize;
     let root = |x: &[T; 3]| (root_at(&lay.shape, unit(lay.side, *x)) - keys.start) as usize;
     let n_parts = 4 * rayon::current_num_threads();
@@ -168,17 +174,17 @@ fn scatter<T: Real>(lay: &Lay, keys: Range<u64>, position: &[[T; 3]], mass: &Mas
     let sizes = (0..n_roots).map(|root| counts.iter().map(|c| c[root] as usize).sum::<usize>());
     let mut end = 0;
     let first = std::iter::once(0).chain(sizes.map(|n| (end += n, end).1)).collect();
-    let mut sorted: Vec<[T; 3]> = bytemuck::zeroed_vec(position.len());
+    let mut sorted: Vec<[T; 3]> = reserve::zeros(position.len())?;
     put(&mut sorted, &counts, position, n_each, |i| root(&position[i]));
     let mass = match mass {
         Masses::Same(mass) => Masses::Same(*mass),
         Masses::Each(masses) => {
-            let mut sorted: Vec<f64> = bytemuck::zeroed_vec(masses.len());
+            let mut sorted: Vec<f64> = reserve::zeros(masses.len())?;
             put(&mut sorted, &counts, masses, n_each, |i| root(&position[i]));
             Masses::Each(sorted)
         }
     };
-    (first, sorted, mass)
+    Ok((first, sorted, mass))
 }
 
 /// Puts values into the places of their roots, of which each part of `n_each` has so many; parts in parallel.

@@ -1,6 +1,6 @@
 //! The particles of an input as later stages ask for them.
 
-use super::plan::Plan;
+use super::plan::{Plan, least_memory};
 use super::{GrowConfig, GrowError};
 use crate::io::particles::{Columns, ParticleInput, Positions};
 use crate::io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
@@ -89,6 +89,15 @@ impl ParticleSnapshot {
             id: wanted.iter().map(|i| (first_id.unwrap_or(0) + id[*i]).cast_signed()).collect(),
             family: vec![Family::DarkMatter; wanted.len()],
         })
+    }
+}
+
+impl ParticleSnapshot {
+    /// Bytes that a process, one of so many, surely takes for a mesh of these particles with so many workers.
+    pub fn least_memory(&self, config: &GrowConfig, n_processes: usize, n_workers: usize) -> u64 {
+        let species = &self.input.about().species;
+        let n = self.plan.species.iter().map(|s| species[*s].n).sum();
+        least_memory(config, &self.plan, n, n_processes, n_workers)
     }
 }
 

@@ -58,6 +58,12 @@ impl Shape {
         key >> (3 * u32::from(level - self.root_level))
     }
 
+    /// Bytes that the tree and the masses of a root take at least, whatever particles are in it.
+    pub fn least_of_root(&self) -> u64 {
+        let n_cells = 1u64 << (3 * u32::from(self.level_min - self.root_level));
+        n_cells * (size_of::<u32>() + size_of::<u64>()) as u64
+    }
+
     /// Number of roots; their keys are those below it.
     pub fn n_roots(&self) -> usize {
         1 << (3 * self.root_level)

@@ -9,6 +9,8 @@ use crate::sfc::{morton, position63};
 pub enum MeshError {
     /// More cells than 32-bit indices can name.
     TooManyCells(u64),
+    /// More cells than memory holds.
+    OutOfMemory(u64),
     /// A level that the box's coordinates cannot hold.
     TooDeep(u8),
     /// A position outside the box.
@@ -28,6 +30,9 @@ impl std::fmt::Display for MeshError {
         match self {
             Self::TooManyCells(n) => {
                 write!(f, "{n} cells on one rank; at most {} fit its indices", u32::MAX - 1)
+            }
+            Self::OutOfMemory(n) => {
+                write!(f, "out of memory: {n} cells do not fit; expected more memory or more ranks")
             }
             Self::TooDeep(level) => {
                 write!(f, "cells of level {level}; at most {MAX_LEVEL} fits the coordinates")
@@ -79,7 +84,9 @@ impl Mesh {
             above: None,
             beyond: Beyond::default(),
         };
-        mesh.bricks.reserve_exact(levels.iter().map(n_bricks).sum());
+        let reserved = mesh.bricks.try_reserve_exact(levels.iter().map(n_bricks).sum());
+        let n_cells = || levels.iter().map(|level| 8 * level.position.len() as u64).sum();
+        reserved.map_err(|_| MeshError::OutOfMemory(n_cells()))?;
         for (level, octs) in levels.iter().enumerate() {
             mesh.push_level(level as u8, octs)?;
         }
