@@ -1,0 +1,96 @@
+//! The program under faults at random moments: killed, stopped, out of disk, memory or open files, with inputs
+//! that shrink or go while they are read; as one process, with several ranks, and under mpirun (`--features mpi`).
+//!
+//! Whatever happens: it ends soon, with a code that means something; says one line; a result is whole or not there;
+//! files of others stay; and nothing of its own is left behind, save by SIGKILL.
+//!
+//!     INSELBERG_FAULTS=5000 INSELBERG_FAULTS_SEED=7 cargo test --test faults -- --nocapture
+//!
+//! runs 5000 cases from seed 7 on; a case that fails prints the two values that run it alone.
+#![cfg(all(target_os = "linux", feature = "hdf5"))]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../verify/random.rs"]
+mod random;
+
+mod case;
+mod checks;
+mod commands;
+mod faults;
+
+use case::Case;
+use commands::Commands;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+/// Cases of an ordinary run of the tests.
+const CASES: u64 = 200;
+
+/// What is wrong and known: words of the problem. To be empty.
+const KNOWN: &[&str] = &[
+    // A limit on the size of files ends it by a signal.
+    "FileSize: signal 25 is no way to end",
+    // Memory runs out: an abort with a backtrace, or threads that cannot start called a bug.
+    "Memory: signal 6 is no way to end",
+    "Memory: signal 11 is no way to end",
+    "Memory: exit code 1, and it said more than one line",
+    // A mapped input that shrinks.
+    "Shrink: signal 7 is no way to end",
+    // One of several results was written before the other failed.
+    "exit code 2, and [",
+    // Hidden files of other runs that begin after this one.
+    "of another run was touched",
+];
+
+fn is_known(problem: &str) -> bool {
+    KNOWN.iter().any(|words| problem.contains(words))
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |text| text.parse().expect("a whole number"))
+}
+
+#[test]
+fn faults_at_random_moments() {
+    let (n, first) = (number("INSELBERG_FAULTS", CASES), number("INSELBERG_FAULTS_SEED", 1));
+    let start = Instant::now();
+    let commands = Commands::new();
+    let (next, tally) = (AtomicU64::new(0), Mutex::new(BTreeMap::<String, u64>::new()));
+    let problems = Mutex::new(Vec::new());
+    // Two at a time: a fault should meet a program that is also kept waiting.
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(seed) = Some(next.fetch_add(1, Relaxed)).filter(|i| *i < n).map(|i| first + i)
+                {
+                    let case = Case::new(&commands, seed);
+                    let words = format!("seed {seed}: {}", case.words());
+                    match case.run() {
+                        Ok(ended) => *tally.lock().expect("no panic").entry(ended).or_default() += 1,
+                        Err(problem) if is_known(&problem) => {
+                            *tally
+                                .lock()
+                                .expect("no panic")
+                                .entry("known to be wrong".into())
+                                .or_default() += 1;
+                        }
+                        Err(problem) => {
+                            problems.lock().expect("no panic").push(format!("{words}: {problem}"))
+                        }
+                    }
+                }
+            });
+        }
+    });
+    println!("{n} cases from seed {first} on in {:.0} s", start.elapsed().as_secs_f64());
+    for (ended, n) in tally.into_inner().expect("no panic") {
+        println!("{n:6} {ended}");
+    }
+    let problems = problems.into_inner().expect("no panic");
+    let again = "again, one of them: INSELBERG_FAULTS=1 INSELBERG_FAULTS_SEED=...";
+    assert!(problems.is_empty(), "{} cases are wrong:\n{}\n{again}", problems.len(), problems.join("\n"));
+}
