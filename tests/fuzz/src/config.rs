@@ -1,0 +1,47 @@
+//! Configurations: an error of one line, or the values that the TOML library gives.
+
+use inselberg::config::{COMMANDS, Kind, Opt, RawConfig, check, options_of};
+use std::path::Path;
+
+pub fn target(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for command in COMMANDS {
+        let mut raw = RawConfig::new(command.command);
+        if raw.read_text(Path::new("a.toml"), text).is_err() {
+            continue;
+        }
+        crate::compared();
+        let whole: toml::Table = text.parse().expect("what was read is TOML");
+        for (opt, read) in raw.typed(options_of(command.command)) {
+            let table = if opt.commands.is_empty() { Some(&whole) } else { table_of(&whole, command.table) };
+            let written = table.and_then(|t| t.get(opt.key).or_else(|| t.get(opt.alias)));
+            compare(opt, written.expect("a value that nobody wrote"), &read);
+        }
+        if let Err(error) = check(&raw) {
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+/// The table of a command, `scaling.phew` among them.
+fn table_of<'a>(whole: &'a toml::Table, name: &str) -> Option<&'a toml::Table> {
+    name.split('.').try_fold(whole, |table, part| table.get(part)?.as_table())
+}
+
+/// Holds a value against the words that would be typed for it.
+fn compare(opt: &Opt, written: &toml::Value, read: &[String]) {
+    let number = || read[0].parse::<f64>().expect("a number");
+    let is_same = match written {
+        // Of a switch only the name would be typed, of kinds of particles one of several spellings.
+        _ if matches!(opt.kind, Kind::Flag | Kind::Kinds) => true,
+        toml::Value::Float(x) => x.to_bits() == number().to_bits() || x.is_nan() && number().is_nan(),
+        toml::Value::Integer(i) if opt.kind == Kind::Real => *i as f64 == number(),
+        toml::Value::Integer(i) => i.to_string() == read[0],
+        toml::Value::String(s) => read == [s.clone()],
+        toml::Value::Array(list) => {
+            list.iter().filter_map(|v| v.as_str()).eq(read.iter().map(String::as_str))
+        }
+        _ => false,
+    };
+    assert!(is_same, "{}: {written:?} in the file became {read:?}", opt.name);
+}
