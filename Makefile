@@ -19,7 +19,8 @@ test: setup
 bench: setup
 	cargo bench
 
-lint:
+lint: setup
+	@bash scripts/setup.sh --fuzz
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps

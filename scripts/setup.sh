@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the system packages that the default build needs, those that are missing and no others.
 # A build with --no-default-features needs only a C linker; --mpi adds what the feature `mpi` needs with Open
-# MPI, --mpich with MPICH, --browser the browser that a test opens pages in; all may be given.
+# MPI, --mpich with MPICH, --browser the browser that a test opens pages in, --fuzz the C++ compiler that the
+# fuzzer needs, --valgrind the checker of memory; all may be given.
 set -euo pipefail
 
 fail() {
@@ -36,7 +37,15 @@ for option in "$@"; do
             command -v chromium >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
             continue
             ;;
-        *) fail "unknown option $option; expected --mpi, --mpich or --browser" ;;
+        --fuzz)
+            command -v c++ >/dev/null || missing+=(g++)
+            continue
+            ;;
+        --valgrind)
+            command -v valgrind >/dev/null || missing+=(valgrind libc6-dbg)
+            continue
+            ;;
+        *) fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz or --valgrind" ;;
     esac
     command -v clang >/dev/null || missing+=(clang libclang-dev)
 done
