@@ -4,13 +4,18 @@
 //! rank, once: chunks are compressed, and one that is written again leaves a hole in the file.
 
 use super::{PartTable, Run};
+use crate::catalogue::checksum::bytes_of;
 use crate::catalogue::{Column, Table, Values};
-use inselberg_comm::{Comm, CommError, Pod, Rank, Reduce};
+use bytemuck::cast_slice_mut;
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::agree::agree_on;
+
+/// Bytes of a share that travel at a time, where a column is not more.
+const ROUND: u64 = 1 << 24;
 
 /// What stretches of rows go where: by rank, first row and number of each, and where they lie here.
 type Outgoing = BTreeMap<u32, (Vec<[u64; 2]>, Vec<Range<usize>>)>;
@@ -66,11 +71,21 @@ pub fn share<'a>(
     let stretches = outgoing.iter().map(|(rank, (stretches, _))| (Rank(*rank), stretches.clone()));
     let incoming = comm.exchange(stretches.collect())?;
     agree_on(comm, check_tiling(&part.table, &incoming, &range))?;
-    let mut table = Table { name: part.table.name.clone(), columns: Vec::new() };
-    for column in &part.table.columns {
-        let values = move_values(&column.values, &outgoing, &incoming, &range, comm)?;
-        let (name, description) = (column.name.clone(), column.description.clone());
-        table.columns.push(Column { name, dimension: column.dimension, description, values });
+    let n = (range.end - range.start) as usize;
+    let column = |column: &Column| Column {
+        name: column.name.clone(),
+        dimension: column.dimension,
+        description: column.description.clone(),
+        values: zeros(&column.values, n),
+    };
+    let columns = &part.table.columns;
+    let mut table = Table { name: part.table.name.clone(), columns: columns.iter().map(column).collect() };
+    for batch in batches(columns, rows_each) {
+        let message = |(rank, (_, places)): (&u32, &(_, Vec<_>))| {
+            (Rank(*rank), packed(&columns[batch.clone()], places))
+        };
+        let came = comm.exchange(outgoing.iter().map(message).collect())?;
+        unpack(&mut table.columns[batch.clone()], &incoming, &range, &came)?;
     }
     Ok((start, Cow::Owned(table)))
 }
@@ -109,48 +124,111 @@ fn check_tiling(table: &Table, incoming: &Incoming, range: &Range<u64>) -> Resul
     Ok(())
 }
 
-fn move_values(
-    values: &Values,
-    outgoing: &Outgoing,
-    incoming: &Incoming,
-    range: &Range<u64>,
-    comm: &Comm,
-) -> Result<Values, CommError> {
-    Ok(match values {
-        Values::U8(v) => Values::U8(move_rows(v, outgoing, incoming, range, comm)?),
-        Values::U64(v) => Values::U64(move_rows(v, outgoing, incoming, range, comm)?),
-        Values::I64(v) => Values::I64(move_rows(v, outgoing, incoming, range, comm)?),
-        Values::F64(v) => Values::F64(move_rows(v, outgoing, incoming, range, comm)?),
-        Values::F32(v) => Values::F32(move_rows(v, outgoing, incoming, range, comm)?),
-        Values::F64x3(v) => Values::F64x3(move_rows(v, outgoing, incoming, range, comm)?),
-        Values::U32x3(v) => Values::U32x3(move_rows(v, outgoing, incoming, range, comm)?),
-    })
+/// Columns that travel together: as many as fit into [`ROUND`] on a rank, at least one.
+fn batches(columns: &[Column], rows_each: u64) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    let mut bytes = 0;
+    for (i, column) in columns.iter().enumerate() {
+        let size = rows_each.saturating_mul(width(&column.values) as u64);
+        match batches.last_mut() {
+            Some(last) if bytes + size <= ROUND => last.end = i + 1,
+            _ => {
+                batches.push(i..i + 1);
+                bytes = 0;
+            }
+        }
+        bytes = size.saturating_add(bytes);
+    }
+    batches
 }
 
-fn move_rows<T: Pod>(
-    values: &[T],
-    outgoing: &Outgoing,
+/// Bytes of a row.
+fn width(values: &Values) -> usize {
+    let (_, size, per_row) = bytes_of(values);
+    size * per_row
+}
+
+/// The rows at `places`, column by column.
+fn packed(columns: &[Column], places: &[Range<usize>]) -> Vec<u8> {
+    let mut message = Vec::new();
+    for column in columns {
+        let (bytes, width) = (bytes_of(&column.values).0, width(&column.values));
+        places.iter().for_each(|p| message.extend(&bytes[p.start * width..p.end * width]));
+    }
+    message
+}
+
+/// Puts the rows that came at their places.
+fn unpack(
+    columns: &mut [Column],
     incoming: &Incoming,
     range: &Range<u64>,
-    comm: &Comm,
-) -> Result<Vec<T>, CommError> {
-    let rows_for =
-        |places: &[Range<usize>]| places.iter().flat_map(|p| &values[p.clone()]).copied().collect();
-    let parts = outgoing.iter().map(|(rank, (_, places))| (Rank(*rank), rows_for(places)));
-    let came: Vec<(Rank, Vec<T>)> = comm.exchange(parts.collect())?;
-    let mut share = vec![T::zeroed(); (range.end - range.start) as usize];
-    for ((_, stretches), (from, rows)) in incoming.iter().zip(came) {
-        let n: u64 = stretches.iter().map(|s| s[1]).sum();
-        if n != rows.len() as u64 {
-            let what = format!("{} rows came from {from} where {n} were announced", rows.len());
+    came: &[(Rank, Vec<u8>)],
+) -> Result<(), CommError> {
+    let row: usize = columns.iter().map(|column| width(&column.values)).sum();
+    for ((from, stretches), (sender, message)) in incoming.iter().zip(came) {
+        let n = stretches.iter().map(|s| s[1] as usize).sum::<usize>();
+        if (from, n * row) != (sender, message.len()) {
+            let what = format!("{} bytes came from {sender} where {from} announced {n} rows", message.len());
             return Err(CommError::Mismatch { what });
         }
-        let mut rows = rows.as_slice();
-        for &[first, n] in stretches {
-            let (these, rest) = rows.split_at(n as usize);
-            share[(first - range.start) as usize..][..n as usize].copy_from_slice(these);
-            rows = rest;
+        let mut rest = message.as_slice();
+        for column in &mut *columns {
+            let width = width(&column.values);
+            let share = bytes_of_mut(&mut column.values);
+            for &[first, n] in stretches {
+                let (these, others) = rest.split_at(n as usize * width);
+                share[(first - range.start) as usize * width..][..these.len()].copy_from_slice(these);
+                rest = others;
+            }
         }
     }
-    Ok(share)
+    Ok(())
+}
+
+/// `n` rows of the same type.
+fn zeros(values: &Values, n: usize) -> Values {
+    match values {
+        Values::U8(_) => Values::U8(vec![0; n]),
+        Values::U64(_) => Values::U64(vec![0; n]),
+        Values::I64(_) => Values::I64(vec![0; n]),
+        Values::F64(_) => Values::F64(vec![0.0; n]),
+        Values::F32(_) => Values::F32(vec![0.0; n]),
+        Values::F64x3(_) => Values::F64x3(vec![[0.0; 3]; n]),
+        Values::U32x3(_) => Values::U32x3(vec![[0; 3]; n]),
+    }
+}
+
+fn bytes_of_mut(values: &mut Values) -> &mut [u8] {
+    match values {
+        Values::U8(v) => v,
+        Values::U64(v) => cast_slice_mut(v),
+        Values::I64(v) => cast_slice_mut(v),
+        Values::F64(v) => cast_slice_mut(v),
+        Values::F32(v) => cast_slice_mut(v),
+        Values::F64x3(v) => cast_slice_mut(v),
+        Values::U32x3(v) => cast_slice_mut(v),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Dimension;
+
+    #[test]
+    fn columns_travel_together_up_to_a_bound() {
+        let column = |values| Column {
+            name: "c".into(),
+            dimension: Dimension::NONE,
+            description: String::new(),
+            values,
+        };
+        let columns: Vec<Column> = (0..4).map(|_| column(Values::F64x3(vec![]))).collect();
+        assert_eq!(batches(&columns, 1000).iter().map(Range::len).collect::<Vec<_>>(), [4]);
+        assert_eq!(batches(&columns, ROUND / 24), [0..1, 1..2, 2..3, 3..4]);
+        assert_eq!(batches(&columns, ROUND / 48), [0..2, 2..4]);
+        assert_eq!(batches(&columns, u64::MAX), [0..1, 1..2, 2..3, 3..4]);
+        assert!(batches(&[], 7).is_empty());
+    }
 }
