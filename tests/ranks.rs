@@ -158,8 +158,8 @@ fn more_ranks_than_peaks_and_ranks_without_cells() {
 fn a_projection_is_the_same_on_any_number_of_ranks() {
     let great = 2f64.powi(53) * (1.0 + 2f64.powi(-24));
     let mut random = Random(7);
-    let mut field = Field::uniform(Domain::CUBE, 3);
-    field.zoom((3, [2, 5, 1]), 2, true, &mut random);
+    let mut field = Field::uniform_at(Domain::CUBE, 3);
+    field.split((3, [2, 5, 1]), false);
     field.leaves.iter_mut().for_each(|leaf: &mut Leaf| leaf.rho = [1.0, great][random.below(2)]);
     let octs = Boxed::new(&field, 3, &mut random);
     let config = config(&octs, Case { field: "density", thresholds: [2.0, 1.5, 4.0] }, Rules::Paper);

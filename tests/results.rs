@@ -280,6 +280,18 @@ mod links {
     }
 
     #[test]
+    fn a_folder_is_made_where_a_link_leads() {
+        let (room, input) = (Room::new(), gas());
+        let text = room.path("text");
+        symlink("disk/of/text", &text).expect("a link");
+        let words = ["phew", &input, "--density-threshold", "2", "--ramses-text", &text];
+        room.refuses(&words, &[&text, "there is no folder"]);
+        fs::create_dir_all(room.path("disk/of")).expect("made");
+        done(&words);
+        assert!(is_link(&text) && fs::read_dir(room.path("disk/of/text")).expect("there").count() == 2);
+    }
+
+    #[test]
     fn links_that_lead_nowhere_are_refused() {
         let room = Room::new();
         for (name, to) in [("loop.csv", "loop2.csv"), ("loop2.csv", "loop.csv"), ("far.csv", "none/far.csv")]
@@ -298,6 +310,45 @@ mod links {
         let (a, b, points) = (room.path("a.csv"), room.path("new.csv"), particles(&room, "1000"));
         room.refuses(&["fof", &points, "--box", "10", "-o", &a, "--group-ids", &b], &["is both"]);
     }
+}
+
+/// Names are bytes: what they say in Latin-1 is no UTF-8.
+#[cfg(target_os = "linux")]
+#[test]
+fn results_have_names_that_are_not_utf_8() {
+    use inselberg::catalogue::{WRITERS, ramses_text::write_ramses_text, write_part};
+    use inselberg::synth::{ParticleBox, ParticleParams, write_particles};
+    use inselberg_comm::{Comm, run_ranks};
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let (room, catalogue) = (Room::new(), some_catalogue());
+    let folder = Path::new(&room.path("in")).with_file_name(OsStr::from_bytes(b"gro\xdf"));
+    fs::create_dir(&folder).expect("made");
+    let at = |ending: &str| folder.join(OsStr::from_bytes(&[b"\xe9t\xe9.", ending.as_bytes()].concat()));
+    for writer in WRITERS {
+        let path = at(writer.extensions[0]);
+        writer.write(&path, &catalogue).expect("written");
+        assert_same(&read(&path).expect("read"), &catalogue, writer.name);
+        let parts = inselberg::catalogue::CataloguePart::whole(catalogue.clone());
+        write_part(&path, &parts, &Comm::solo()).expect("written");
+        assert_same(&read(&path).expect("read"), &catalogue, writer.name);
+    }
+    write_ramses_text(&folder.join(OsStr::from_bytes(b"\xff")), &catalogue, 1).expect("written");
+    let particles = ParticleBox::new(ParticleParams { number: 1000, seed: 1 });
+    let write = |comm: &Comm| write_particles(&at("npy"), &particles, comm).map(drop);
+    let written = run_ranks(Comm::threads(3), write).expect("no panic");
+    assert!(written.iter().all(Result::is_ok) && at("json").exists(), "{written:?}");
+    let names = fs::read_dir(&folder).expect("there").flatten().map(|e| e.file_name());
+    assert!(names.into_iter().all(|name| !name.as_bytes().starts_with(b".")));
+}
+
+/// A catalogue of a run.
+#[cfg(target_os = "linux")]
+fn some_catalogue() -> inselberg::catalogue::Catalogue {
+    let room = Room::new();
+    let to = room.path("c.csv");
+    done(&["phew", &gas(), "--density-threshold", "2", "-o", &to]);
+    read(Path::new(&to)).expect("a catalogue")
 }
 
 /// The bytes of a picture drawn by so many ranks and threads.

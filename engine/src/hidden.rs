@@ -89,11 +89,12 @@ pub fn folder(prefix: &str, folder: &Path) -> io::Result<HiddenFolder> {
     })
 }
 
-/// Makes a folder for results and those above it, as far as they are not there.
+/// Makes a folder for results and those above it, as far as they are not there; over symbolic links.
 ///
 /// # Errors
 /// Those of the system.
 pub fn place(path: &Path) -> io::Result<Place> {
+    let path = &target_of(path)?;
     making(|| {
         let absent = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
         let absent: Vec<&Path> = absent.collect();
@@ -139,7 +140,7 @@ pub fn target_of(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(target),
         }
     }
-    Err(io::Error::other("its symbolic links lead to each other"))
+    Err(io::Error::other("its symbolic links lead to each other; expected a name that leads to a file"))
 }
 
 /// A file under a hidden name. Dropped, it disappears.

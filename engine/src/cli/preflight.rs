@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// That `path` can become a folder of results, or is one.
 pub fn folder(path: &Path) -> Result<(), Failure> {
-    let place = if path.exists() { path } else { parent(path) };
+    let target = inselberg::hidden::target_of(path).map_err(|error| Failure::about(path, error))?;
+    let place = if target.exists() { &target } else { parent(&target) };
     if path.exists() && !path.is_dir() {
         return Err(unfit(path, "is not a folder", "a folder or a new name"));
     }

@@ -46,7 +46,7 @@ pub fn field(job: &FieldJob, common: Common) -> Result<(), Failure> {
         || field.clumps().iter().map(|c| json!({"centre": c.centre, "radius": c.radius, "core": c.core}));
     let json = || {
         json!({
-            "output": path, "levelmin": header.levelmin, "levelmax": header.levelmax,
+            "output": path.display().to_string(), "levelmin": header.levelmin, "levelmax": header.levelmax,
             "leaf_cells": leaves, "test_cells": census.test_cells, "density_threshold": THRESHOLD,
             "clumps": clumps().collect::<Vec<_>>(),
         })

@@ -8,6 +8,7 @@
 //! (`swift`).
 
 mod chunks;
+mod name;
 mod raw_chunk;
 mod read;
 mod seal;

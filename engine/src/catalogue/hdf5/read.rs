@@ -1,5 +1,6 @@
 //! HDF5 to catalogue.
 
+use super::name::Name;
 use super::seal::{Seal, check};
 use super::swift;
 use super::{MARK, VERSION, reason};
@@ -25,7 +26,10 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     if seal == Seal::Broken {
         return Err(source.bad("checksum", "the file is damaged", "the bytes that were written"));
     }
-    let file = File::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
+    let name = Name::new(path, std::fs::File::options().read(true))
+        .map_err(CatalogueReadError::io(path, "opening"))?;
+    let file =
+        File::open(name.path()).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
     source.check_mark(&file)?;
     let attributes = source.attributes(&file)?;
     let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));

@@ -1,6 +1,7 @@
 //! Catalogue to HDF5.
 
 use super::chunks::{GZIP, packed, rows_a_chunk};
+use super::name::Name;
 use super::raw_chunk::write_chunk;
 use super::seal::{Extent, seal};
 use super::swift;
@@ -161,7 +162,9 @@ impl Target<'_> {
                 .attr_creation_order(AttrCreationOrder::Indexed)
                 .link_creation_order(LinkCreationOrder::Indexed)
         });
-        options.create(hidden).map_err(self.failed("creating the file"))
+        let name = Name::new(hidden, std::fs::File::options().write(true))
+            .map_err(WriteError::io(self.path, "opening"))?;
+        options.create(name.path()).map_err(self.failed("creating the file"))
     }
 
     fn table(
