@@ -3,8 +3,13 @@
 
 mod verify;
 
+use inselberg::crew::Crew;
+use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
+use inselberg::run::run;
+use inselberg_comm::Comm;
 use inselberg_kernels::geom::Domain;
 use proptest::prelude::*;
+use verify::boxed::Boxed;
 use verify::brute::Leaf;
 use verify::expect::{check_field, check_hierarchies, segmented};
 use verify::meshes::{Field, any_field, child, place, threshold_for};
@@ -44,6 +49,10 @@ proptest! {
         let cuts = cuts_for(&field, &mut random);
         check_field(&field, threshold, &cuts);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn densities_far_apart_agree(field in any_field(), seed in any::<u64>()) {
@@ -68,6 +77,30 @@ fn densities_far_apart_agree_on_whole_bricks() {
         let threshold = threshold_for(&field, &mut random);
         check_hierarchies(&field, threshold, &cuts_for(&field, &mut random));
     }
+}
+
+/// A run that would write masses of zero says so instead.
+#[test]
+fn masses_that_would_be_lost_are_refused() {
+    let dense = |magnitude: f64| {
+        let two_peaks = |l: &Leaf| match l.ijk {
+            [1, 1, 1] => magnitude,
+            [6, 6, 6] => 3.0,
+            _ => 1.0,
+        };
+        Field::uniform_at(OPEN, 3).with(two_peaks)
+    };
+    let thresholds = Thresholds { density: 1.0, relevance: 1.0, saddle: None, mass: 0.0 };
+    let field = FieldChoice::Named("density".into());
+    let config =
+        PhewConfig { field, thresholds, rules: Rules::Paper, with_cells: false, with_particles: false };
+    let outcome = |magnitude: f64| {
+        let snapshot = Boxed::new(&dense(magnitude), 1, &mut Random(1));
+        run(&snapshot, &config, &Comm::solo(), &Crew::default()).map(|_| ())
+    };
+    assert!(outcome(1e20).is_ok());
+    let error = outcome(1e100).expect_err("one peak is 10^100 times the other").to_string();
+    assert!(error.contains("no mass; expected a higher --density-threshold"), "{error}");
 }
 
 /// The sum of two densities would be infinite, their mean is not; and peaks are where they are, not nowhere.

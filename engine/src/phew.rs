@@ -61,6 +61,19 @@ pub enum RunError {
     /// Its cells are no octree.
     #[error("the mesh of the input is broken: {0}")]
     Mesh(MeshError),
+    /// Patches so much lighter than others that their masses would be zero.
+    #[error(
+        "densities above the threshold {threshold:e} reach to {densest:e}: beside the heaviest patch {n} others would \
+         have no mass; expected a higher --density-threshold"
+    )]
+    LostMass {
+        /// Density threshold in code units.
+        threshold: f64,
+        /// Greatest density.
+        densest: f64,
+        /// Number of such patches.
+        n: u64,
+    },
     /// Another rank failed, or could not be reached.
     #[error(transparent)]
     Comm(#[from] CommError),

@@ -21,6 +21,8 @@ use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::props::PatchValues;
+use inselberg_kernels::props::sums::MASS;
 
 /// What a run leaves behind.
 #[derive(Debug)]
@@ -170,7 +172,11 @@ fn run_on(
             tables.push(particles_table(snapshot, &part, &segmentation, &ids, comm)?);
         }
     }
-    let totals = totals(input.n_leaves, n_tests, &segmentation, &found, comm)?;
+    let (totals, n_lost) = totals(input.n_leaves, n_tests, &segmentation, &found, comm)?;
+    if n_lost > 0 && extra.mass_density.is_none() {
+        let (threshold, densest) = (thresholds.density, input.densest);
+        return Err(RunError::LostMass { threshold, densest, n: n_lost });
+    }
     // Ranks may have different numbers of threads; the attributes are the same on all.
     let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
     let mut attributes = attributes(&Provenance {
@@ -287,22 +293,29 @@ fn tables(
     Ok(tables)
 }
 
-/// Collective: totals over all ranks; `n_leaves` is one already.
+/// What a catalogue says of the whole run.
+type Totals = [(&'static str, u64); 6];
+
+/// Collective: totals over all ranks, of which `n_leaves` is one already, and the number of patches whose mass is zero
+/// though their densities are not.
 fn totals(
     n_leaves: u64,
     n_tests: u64,
     segmentation: &Segmentation,
     found: &Structures,
     comm: &Comm,
-) -> Result<[(&'static str, u64); 6], CommError> {
-    let local = [n_tests, found.clumps.len() as u64, found.haloes.len() as u64];
+) -> Result<(Totals, u64), CommError> {
+    let is_lost = |patch: &&PatchValues| patch.sums[MASS] == 0.0 && patch.rho_min > 0.0;
+    let n_lost = segmentation.peaks.patches.iter().filter(is_lost).count() as u64;
+    let local = [n_tests, found.clumps.len() as u64, found.haloes.len() as u64, n_lost];
     let sums = comm.all_reduce_counts(&local, Reduce::Sum)?;
-    Ok([
+    let totals = [
         ("n_leaf_cells", n_leaves),
         ("n_test_cells", sums[0]),
         ("n_peaks", segmentation.peaks.n_global),
         ("n_clumps", sums[1]),
         ("n_haloes", sums[2]),
         ("n_levels", found.max_level),
-    ])
+    ];
+    Ok((totals, sums[3]))
 }

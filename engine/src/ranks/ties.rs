@@ -63,7 +63,7 @@ struct Known {
 /// The rank that looks for other edges with a saddle.
 fn home(saddle: f64, comm: &Comm) -> Rank {
     let mixed = saddle.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    Rank((mixed * comm.n_ranks() as u64 >> 32) as u32)
+    Rank(((mixed * comm.n_ranks() as u64) >> 32) as u32)
 }
 
 /// The bits of the saddles that two pairs of patches have, ascending.

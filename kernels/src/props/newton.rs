@@ -22,30 +22,32 @@ pub(super) fn peak_of(cube: &[f64; 27], rules: Rules, level: u8, position: [u32;
 /// Magnitudes of a determinant within which nothing that it is made of is lost.
 const SAFE: RangeInclusive<f64> = 1e-180..=1e180;
 
+#[inline(always)]
 fn newton_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
-    let (h, g) = derivatives(f);
-    let det = determinant(&h);
-    match SAFE.contains(&det.abs()) {
-        true => solve(&h, &g, det, rules),
-        false => rescaled_step(f, rules),
-    }
+    step_within(f, rules, SAFE).unwrap_or_else(|| rescaled_step(f, rules))
 }
 
 /// The step where products of three densities may leave the range of doubles: it is the same for all densities times a
-/// power of two.
+/// power of two. None where the second derivatives are singular.
 #[cold]
+#[inline(never)]
 fn rescaled_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
     let exponent = largest(f).to_bits() >> 52;
     let scale = f64::from_bits((2046 - exponent).clamp(1, 2046) << 52);
-    let (h, g) = derivatives(&f.map(|rho| rho * scale));
-    match determinant(&h) {
-        0.0 => [0.0; 3],
-        det => solve(&h, &g, det, rules),
-    }
+    let not_singular = f64::from_bits(1)..=f64::MAX;
+    step_within(&f.map(|rho| rho * scale), rules, not_singular).unwrap_or([0.0; 3])
+}
+
+/// The step, if the magnitude of the determinant of the second derivatives lies within a range.
+#[inline(always)]
+fn step_within(f: &[f64; 27], rules: Rules, range: RangeInclusive<f64>) -> Option<[f64; 3]> {
+    let (h, g) = derivatives(f);
+    let det = (0..3).map(|j| h[0][j] * cofactor(&h, 0, j)).sum::<f64>();
+    range.contains(&det.abs()).then(|| solve(&h, &g, det, rules))
 }
 
 /// Second derivatives and gradient, in cells.
-#[inline]
+#[inline(always)]
 fn derivatives(f: &[f64; 27]) -> ([[f64; 3]; 3], [f64; 3]) {
     const STRIDE: [usize; 3] = [1, 3, 9];
     let at = |steps: [i32; 3]| f[(13 + steps[0] + 3 * steps[1] + 9 * steps[2]) as usize];
@@ -67,20 +69,15 @@ fn derivatives(f: &[f64; 27]) -> ([[f64; 3]; 3], [f64; 3]) {
     (h, gradient)
 }
 
-#[inline]
+#[inline(always)]
 fn cofactor(h: &[[f64; 3]; 3], i: usize, j: usize) -> f64 {
     let (r, s) = ((i + 1) % 3, (i + 2) % 3);
     let (c, d) = ((j + 1) % 3, (j + 2) % 3);
     h[r][c] * h[s][d] - h[r][d] * h[s][c]
 }
 
-#[inline]
-fn determinant(h: &[[f64; 3]; 3]) -> f64 {
-    (0..3).map(|j| h[0][j] * cofactor(h, 0, j)).sum()
-}
-
 /// -H⁻¹ g by cofactors.
-#[inline]
+#[inline(always)]
 fn solve(h: &[[f64; 3]; 3], g: &[f64; 3], det: f64, rules: Rules) -> [f64; 3] {
     std::array::from_fn(|i| {
         let terms = (0..3).map(|j| g[j] * cofactor(h, i, j));
