@@ -58,14 +58,21 @@ pub(crate) struct Mpi {
     pulse: Pulse,
     moved: Instant,
     rests: u32,
+    watch: Box<Watch>,
+    /// Dropped after the communicator: it ends MPI.
+    _universe: mpi::environment::Universe,
+}
+
+/// What this rank knows while it looks around.
+#[derive(Default)]
+struct Watch {
     /// The survey that is under way here, and who asked for it; nobody on rank 0.
     survey: Option<(Option<Rank>, Survey)>,
     /// The answer of a rank that was asked for itself alone.
     answered: Option<(Rank, Answer)>,
     n_surveys: u32,
-    watch_messages: u64,
-    /// Dropped after the communicator: it ends MPI.
-    _universe: mpi::environment::Universe,
+    /// Questions and answers that were sent.
+    messages: u64,
 }
 
 /// A message on its way. The bytes stay where they are until every request is complete.
@@ -114,10 +121,7 @@ impl Mpi {
             pulse: Pulse::default(),
             moved: Instant::now(),
             rests: 0,
-            survey: None,
-            answered: None,
-            n_surveys: 0,
-            watch_messages: 0,
+            watch: Box::default(),
             _universe: universe,
         })
     }
@@ -210,13 +214,14 @@ impl Mpi {
         }
         while let Some((from, bytes)) = self.take(ANSWER)? {
             let Some(answer) = Answer::from_bytes(&bytes) else { continue };
-            match &mut self.survey {
-                _ if answer.survey == 0 => self.answered = Some((from, answer)),
+            match &mut self.watch.survey {
+                _ if answer.survey == 0 => self.watch.answered = Some((from, answer)),
                 Some((_, survey)) => survey.hear(from, answer),
                 None => {}
             }
         }
-        if let Some((Some(asker), survey)) = self.survey.take_if(|(asker, s)| asker.is_some() && s.is_done())
+        if let Some((Some(asker), survey)) =
+            self.watch.survey.take_if(|(asker, s)| asker.is_some() && s.is_done())
         {
             self.answer(asker, survey.answer())?;
         }
@@ -248,12 +253,12 @@ impl Mpi {
     }
 
     fn answer(&mut self, to: Rank, answer: Answer) -> Result<()> {
-        self.watch_messages += 1;
+        self.watch.messages += 1;
         self.start_send(to, ANSWER, answer.to_bytes(), false)
     }
 
     fn ask(&mut self, whom: Rank, ask: Ask) -> Result<()> {
-        self.watch_messages += 1;
+        self.watch.messages += 1;
         self.start_send(whom, ASK, ask.to_bytes(), false)
     }
 
@@ -262,17 +267,17 @@ impl Mpi {
         let here = (self.rank, self.n_ranks);
         let survey = Survey::new(here, number, self.idle_and_place(), GRACE_BELOW);
         let children: Vec<Rank> = survey.children().collect();
-        self.survey = Some((asker, survey));
+        self.watch.survey = Some((asker, survey));
         children.into_iter().try_for_each(|child| self.ask(child, Ask::AllBelow(number)))
     }
 
     /// On rank 0: where all ranks stand.
     fn survey_all(&mut self) -> Result<Answer> {
-        self.n_surveys = self.n_surveys.wrapping_add(1).max(1);
-        self.begin_survey(None, self.n_surveys)?;
+        self.watch.n_surveys = self.watch.n_surveys.wrapping_add(1).max(1);
+        self.begin_survey(None, self.watch.n_surveys)?;
         loop {
             self.serve()?;
-            if let Some((_, survey)) = self.survey.take_if(|(_, survey)| survey.is_done()) {
+            if let Some((_, survey)) = self.watch.survey.take_if(|(_, survey)| survey.is_done()) {
                 return Ok(survey.answer());
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -281,12 +286,12 @@ impl Mpi {
 
     /// What a rank answers within the grace.
     fn ask_one(&mut self, whom: Rank) -> Result<Option<Answer>> {
-        self.answered = None;
+        self.watch.answered = None;
         self.ask(whom, Ask::You)?;
         let start = Instant::now();
         while start.elapsed() < GRACE {
             self.serve()?;
-            if let Some((_, answer)) = self.answered.take_if(|(from, _)| *from == whom) {
+            if let Some((_, answer)) = self.watch.answered.take_if(|(from, _)| *from == whom) {
                 return Ok(Some(answer));
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -411,7 +416,7 @@ impl Transport for Mpi {
     }
 
     fn watch_messages(&self) -> u64 {
-        self.watch_messages
+        self.watch.messages
     }
 
     fn pulse(&self) -> Pulse {
