@@ -2,7 +2,8 @@
 # Installs the system packages that the default build needs, those that are missing and no others.
 # A build with --no-default-features needs only a C linker; --mpi adds what the feature `mpi` needs with Open
 # MPI, --mpich with MPICH, --browser the browser that a test opens pages in, --fuzz the C++ compiler that the
-# fuzzer needs, --valgrind the checker of memory; all may be given.
+# fuzzer needs, --valgrind the checker of memory, --python an environment of Python under target/tmp with swiftsimio,
+# which a test reads catalogues with; all may be given.
 set -euo pipefail
 
 fail() {
@@ -10,9 +11,20 @@ fail() {
     exit 1
 }
 
+# Packages of Python need no root; they stay under the target folder.
+make_python() {
+    local place
+    place="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/tmp/python"
+    "$place/bin/python" -c 'import swiftsimio' 2>/dev/null && return
+    echo "setup: installing swiftsimio into $place"
+    { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet 'swiftsimio>=12'; } \
+        || fail "swiftsimio cannot be installed into $place"
+}
+
 command -v cargo >/dev/null || fail "cargo is missing; install Rust from https://rustup.rs"
 
 missing=()
+wants_python=no
 command -v cc >/dev/null || missing+=(gcc libc6-dev)
 command -v pkg-config >/dev/null || missing+=(pkg-config)
 command -v xz >/dev/null || missing+=(xz-utils)
@@ -45,11 +57,19 @@ for option in "$@"; do
             command -v valgrind >/dev/null || missing+=(valgrind libc6-dbg)
             continue
             ;;
-        *) fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz or --valgrind" ;;
+        --python)
+            wants_python=yes
+            { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
+            continue
+            ;;
+        *) fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz, --valgrind or --python" ;;
     esac
     command -v clang >/dev/null || missing+=(clang libclang-dev)
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+    [ $wants_python = no ] || make_python
+    exit 0
+fi
 
 wanted="install ${missing[*]} (or set HDF5_DIR to an HDF5 of your own), or build with --no-default-features"
 command -v apt-get >/dev/null || fail "this is no Debian or Ubuntu; $wanted"
@@ -65,3 +85,4 @@ echo "setup: installing ${missing[*]}"
 "${root[@]}" apt-get update -qq || fail "apt-get update failed; $wanted"
 "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
     >/dev/null || fail "apt-get install failed; $wanted"
+[ $wants_python = no ] || make_python

@@ -1,17 +1,20 @@
 //! SWIFT's own groups: the bundled snapshot searched again, and files that SWIFT's readers open.
 //!
-//! `INSELBERG_PIP=1` also installs swiftsimio into an environment of its own and lets it read our catalogue: that
-//! needs Python and the network.
+//! With `INSELBERG_PIP=1` swiftsimio reads our catalogues: from the environment that `scripts/setup.sh --python` makes,
+//! else from one that is made here, which needs Python and the network.
 
 #![cfg(feature = "hdf5")]
 
 mod common;
 
 use common::compare::assert_same;
-use inselberg::catalogue::{Catalogue, Table, Values, read};
+use common::gadget::{Style, clumps, edit, put, write};
+use inselberg::catalogue::units::cgs_factor;
+use inselberg::catalogue::{Attribute, Catalogue, Dimension, Table, Values, read};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// SWIFT's ID for no group.
 const NONE: i64 = 2_147_483_647;
@@ -165,11 +168,27 @@ fn attributes_are_those_of_swift() {
     }
 }
 
-/// An environment of Python with swiftsimio, if such tests were asked for.
-fn python(folder: &Path) -> Option<PathBuf> {
+/// An environment of Python with swiftsimio, if such tests were asked for: the one that
+/// `scripts/setup.sh --python` makes, else one of this process.
+fn python() -> Option<PathBuf> {
+    static MADE: OnceLock<(PathBuf, Option<tempfile::TempDir>)> = OnceLock::new();
     if std::env::var("INSELBERG_PIP").ok()? != "1" {
+        eprintln!("not asked for: INSELBERG_PIP=1 lets swiftsimio read our catalogues");
         return None;
     }
+    let ready = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python/bin/python");
+    if ready.exists() {
+        return Some(ready);
+    }
+    let (python, _) = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        (installed(folder.path()), Some(folder))
+    });
+    Some(python.clone())
+}
+
+/// Makes such an environment in `folder`.
+fn installed(folder: &Path) -> PathBuf {
     let done = |program: &Path, args: &[&str]| {
         let out = Command::new(program).args(args).output().expect("Python");
         assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
@@ -178,7 +197,7 @@ fn python(folder: &Path) -> Option<PathBuf> {
     done(Path::new("python3"), &["-m", "venv", &place.to_string_lossy()]);
     let python = place.join("bin/python");
     done(&python, &["-m", "pip", "install", "--quiet", "swiftsimio>=12"]);
-    Some(python)
+    python
 }
 
 const READ_BACK: &str = "
@@ -200,15 +219,109 @@ print('read', len(a.sizes))
 
 #[test]
 fn swiftsimio_opens_it() {
+    let Some(python) = python() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let Some(python) = python(folder.path()) else {
-        eprintln!("not asked for: INSELBERG_PIP=1 installs swiftsimio and reads a catalogue with it");
-        return;
-    };
     let (found, _) = search(folder.path(), "a", &[]);
     let [ours, theirs] = [folder.path().join("a.hdf5"), common::swift_fixture().join("fof_output_0000.hdf5")];
     let out = Command::new(python).arg("-c").arg(READ_BACK).args([&ours, &theirs]).output().expect("Python");
     let said = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     let n = found.table("Groups").expect("groups").n_rows();
     assert!(out.status.success() && said.contains(&format!("read {n}")), "{said}");
+}
+
+/// Cosmological inputs of each kind, searched in `folder`: the names of the catalogues.
+fn cosmological(folder: &Path) -> Vec<PathBuf> {
+    let dark = clumps(600, 1);
+    let numbers =
+        [("Time", 0.5), ("Redshift", 1.0), ("Omega0", 0.3), ("OmegaLambda", 0.7), ("HubbleParam", 0.7)];
+    let gadget =
+        write(folder, &[(1, &dark)], &Style { header: numbers.to_vec(), ..Style::default() }).remove(0);
+    let swift = folder.join("swift.hdf5");
+    std::fs::copy(&gadget, &swift).expect("copied");
+    edit(&swift, |file| {
+        let cosmology = file.create_group("Cosmology")?;
+        let numbers = [("Cosmological run", 1.0), ("Scale-factor", 0.5), ("h", 0.7), ("Omega_m", 0.3)];
+        let more = [("Omega_b", 0.05), ("Omega_lambda", 0.7)];
+        numbers.iter().chain(&more).try_for_each(|(name, value)| put(&cosmology, name, &[*value]))?;
+        let units = file.create_group("Units")?;
+        let numbers = [("length (U_L)", 3e24), ("mass (U_M)", 2e43), ("time (U_t)", 3e19)];
+        numbers.iter().try_for_each(|(name, value)| {
+            let (what, letter) = name.split_once(' ').expect("two words");
+            put(&units, &format!("Unit {what} in cgs {letter}"), &[*value])
+        })
+    });
+    let inputs =
+        [("ramses", common::output("dm_1rank"), "0.02"), ("gadget", gadget, "0.2"), ("swift", swift, "0.2")];
+    let search = |(name, input, length): (&str, PathBuf, &str)| {
+        let to = folder.join(format!("{name}_fof.hdf5"));
+        let [input, out] = [&input, &to].map(|path| path.to_string_lossy().into_owned());
+        run(&["fof", &input, "-o", &out, "--linking-length", length, "--min-size", "4"]);
+        to
+    };
+    inputs.into_iter().map(search).collect()
+}
+
+/// Readers take the number of all neutrinos only with that of the massless ones.
+#[test]
+fn cosmological_catalogues_say_all_of_their_neutrinos() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for path in cosmological(folder.path()) {
+        let file = hdf5::File::open(&path).expect("a catalogue");
+        let cosmology = file.group("Cosmology").expect("Cosmology");
+        let number = |name: &str| cosmology.attr(name).and_then(|a| a.read_raw::<f64>()).expect(name)[0];
+        assert_eq!(
+            (number("Cosmological run"), number("N_eff"), number("N_ur")),
+            (1.0, 0.0, 0.0),
+            "{path:?}"
+        );
+    }
+}
+
+const READ_COSMOLOGY: &str = "
+import sys, numpy, swiftsimio
+found = swiftsimio.load(sys.argv[1])
+a, h0, omega_m, mass, centre, speed = map(float, sys.argv[2:])
+groups, meta = found.fof_groups, found.metadata
+assert numpy.isclose(meta.cosmology.H0.value, h0, rtol=1e-4), meta.cosmology
+assert numpy.isclose(meta.cosmology.Om0, omega_m, rtol=1e-12), meta.cosmology
+assert numpy.isclose(meta.scale_factor, a, rtol=1e-12), meta.scale_factor
+# It goes by way of solar masses and megaparsecs, of which there are several.
+assert numpy.isclose(groups.masses.to('g').value[0], mass, rtol=1e-4)
+assert groups.centres.comoving
+assert numpy.isclose(groups.centres.to_physical().to('cm').value[0, 0], centre, rtol=1e-4)
+assert numpy.isclose(groups.velocities.to_physical().to('cm/s').value[0, 0], speed, rtol=1e-4)
+print('read', len(groups.sizes))
+";
+
+#[test]
+fn swiftsimio_opens_cosmological_ones() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    for path in cosmological(folder.path()) {
+        let found = read(&path).expect("a catalogue");
+        let groups = found.table("Groups").expect("groups");
+        let real = |name: &str| match found.attribute(name) {
+            Some(Attribute::Real(value)) => *value,
+            other => panic!("{name}: {other:?}"),
+        };
+        let first = |name: &str| groups.vectors(name).expect("vectors")[0][0];
+        let cgs = |dimension| cgs_factor(&found.attributes, dimension).expect("units");
+        let expected = [
+            real("aexp"),
+            real("h0"),
+            real("omega_m"),
+            groups.reals("Masses").expect("masses")[0] * cgs(Dimension::MASS),
+            first("Centres") * cgs(Dimension::LENGTH),
+            first("Velocities") * cgs(Dimension::VELOCITY),
+        ];
+        let words = expected.map(|x| format!("{x:e}"));
+        let out = Command::new(&python).arg("-c").arg(READ_COSMOLOGY).arg(&path).args(words).output();
+        let out = out.expect("Python");
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+        assert!(
+            out.status.success() && said.contains(&format!("read {}", groups.n_rows())),
+            "{path:?}: {said}"
+        );
+    }
 }

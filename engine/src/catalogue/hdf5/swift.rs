@@ -125,6 +125,8 @@ fn cosmology(file: &File, values: &Values, scales: &Scales) -> Result<()> {
         ("Omega_nu", 0.0),
         ("Omega_nu_0", 0.0),
         ("N_eff", 0.0),
+        // Readers take either both of these or none.
+        ("N_ur", 0.0),
         ("w_0", if h0.is_some() { -1.0 } else { 0.0 }),
         ("w_a", 0.0),
         ("w", -1.0),
