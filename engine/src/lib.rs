@@ -68,6 +68,9 @@ mod gate;
 pub mod groups;
 pub mod grow;
 pub mod hidden;
+mod input_file;
+#[cfg(feature = "hdf5")]
+mod input_hdf5;
 pub mod io;
 pub mod observe;
 pub mod opening;

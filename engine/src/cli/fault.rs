@@ -151,9 +151,23 @@ fn bug(what: &str) -> String {
     format!("inselberg: internal error: {what}; this is a bug, {ask}")
 }
 
+/// `text` with what would end its line, or steer a terminal, as Rust writes it: names in files may hold anything.
+pub fn escaped(text: &str) -> String {
+    const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
+    // What sets the direction of a text.
+    const DIRECTIONS: [std::ops::RangeInclusive<char>; 3] =
+        ['\u{200e}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
+    let steers = |c: char| {
+        c.is_control() || SEPARATORS.contains(&c) || DIRECTIONS.iter().any(|range| range.contains(&c))
+    };
+    let one = |c: char| if steers(c) { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(one).collect()
+}
+
 /// One line on stderr, whatever is in the message and whoever listens.
 fn say(message: &str) {
-    let mut line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut line = escaped(&lines.collect::<Vec<_>>().join(" "));
     line.push('\n');
     // In one piece: a launcher mixes what processes say.
     let _ = std::io::stderr().write_all(line.as_bytes());

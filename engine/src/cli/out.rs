@@ -1,6 +1,6 @@
 //! Standard output, which may be a pipe that somebody has closed.
 
-use super::fault::Failure;
+use super::fault::{Failure, escaped};
 use inselberg::staging::Staged;
 use std::io::{ErrorKind, Write};
 
@@ -24,7 +24,7 @@ pub fn report(
     match (common.json, common.quiet) {
         (true, _) => print(&format!("{:#}", json())),
         (false, true) => Ok(()),
-        (false, false) => print(&text()),
+        (false, false) => print(&text().lines().map(escaped).collect::<Vec<_>>().join("\n")),
     }
 }
 

@@ -1,13 +1,13 @@
 //! From what was typed to a checked job, by way of the table of options.
 
 use super::fault::Failure;
-use clap::{Arg, ArgAction, ArgMatches, Command as Clap, error::ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Command as Clap, error::ErrorKind, value_parser};
 use inselberg::config::{
     COMMANDS, CommandInfo, Job, Kind, Opt, RawConfig, check, config_text, options_of, passed_on,
     reference_toml,
 };
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the command line asks for.
 pub enum Parsed {
@@ -50,9 +50,9 @@ impl Typed {
             match opt.kind {
                 Kind::Flag if matches.get_flag(opt.name) => raw.set_flag(opt, "true")?,
                 Kind::Flag => {}
-                Kind::Paths => {
-                    if let Some(texts) = matches.get_many::<String>(opt.name) {
-                        raw.set_flags(opt, &texts.cloned().collect::<Vec<_>>())?;
+                Kind::Path | Kind::Paths => {
+                    if let Some(paths) = matches.get_many::<OsString>(opt.name) {
+                        raw.set_paths(opt, paths.map(PathBuf::from).collect())?;
                     }
                 }
                 _ => {
@@ -138,7 +138,8 @@ fn argument(opt: &'static Opt) -> Arg {
         Kind::Flag => arg.action(ArgAction::SetTrue),
         // So that a negative number reaches the check, which says what was expected.
         Kind::Real | Kind::Count => arg.value_name(opt.value_name()).allow_hyphen_values(true),
-        Kind::Paths => arg.value_name(opt.value_name()).num_args(1..),
+        Kind::Path => arg.value_name(opt.value_name()).value_parser(value_parser!(OsString)),
+        Kind::Paths => arg.value_name(opt.value_name()).value_parser(value_parser!(OsString)).num_args(1..),
         _ => arg.value_name(opt.value_name()),
     }
 }

@@ -345,16 +345,21 @@ impl Source<'_> {
     }
 
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
-        self.text(name).map(PathBuf::from)
+        match self.raw.get(name)? {
+            (RawValue::Path(path), _) => Some(path),
+            _ => None,
+        }
     }
 
     pub(super) fn needed_path(&self, name: &str) -> Result<PathBuf, ConfigError> {
         self.path(name).ok_or_else(|| self.missing(name))
     }
 
-    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+    /// The path or paths of an option.
+    pub(super) fn paths(&self, name: &str) -> Vec<PathBuf> {
         match self.raw.get(name) {
-            Some((RawValue::Texts(texts), _)) => texts,
+            Some((RawValue::Paths(paths), _)) => paths,
+            Some((RawValue::Path(path), _)) => vec![path],
             _ => Vec::new(),
         }
     }

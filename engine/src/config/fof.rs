@@ -29,11 +29,15 @@ pub struct FofJob {
 const MOST: u64 = i64::MAX as u64;
 
 pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
-    let inputs: Vec<PathBuf> = raw.texts("input").into_iter().map(PathBuf::from).collect();
+    let inputs = raw.paths("input");
     if inputs.is_empty() {
         return Err(raw.missing("input"));
     }
-    let named = |base: PathBuf| PathBuf::from(format!("{}_0000.hdf5", base.display()));
+    let named = |base: PathBuf| {
+        let mut name = base.into_os_string();
+        name.push("_0000.hdf5");
+        PathBuf::from(name)
+    };
     let output = raw.path("output").or_else(|| raw.path("basename").map(named));
     let (group_ids, plot) = (raw.path("group-ids"), plot(raw)?);
     let no_diagnostics = !raw.switch("diagnostics");

@@ -39,10 +39,12 @@ pub enum RawValue {
     Real(f64),
     /// A count.
     Count(u64),
-    /// A word, text or path.
+    /// A word or text.
     Text(String),
+    /// A path.
+    Path(PathBuf),
     /// Paths.
-    Texts(Vec<String>),
+    Paths(Vec<PathBuf>),
     /// By kind of particles.
     Kinds([bool; N_KINDS]),
 }
@@ -55,7 +57,8 @@ impl RawValue {
             Self::Real(x) => vec![x.to_string()],
             Self::Count(n) => vec![n.to_string()],
             Self::Text(text) => vec![text.clone()],
-            Self::Texts(texts) => texts.clone(),
+            Self::Path(path) => vec![path.to_string_lossy().into_owned()],
+            Self::Paths(paths) => paths.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
             Self::Kinds(kinds) => vec![kinds.map(|k| u8::from(k).to_string()).join(",")],
         }
     }
@@ -127,12 +130,15 @@ impl RawConfig {
         self.set(opt, &[text.into()], Origin::Flag(opt.label()))
     }
 
-    /// Takes an option of several values as typed.
+    /// Takes an option of one or several paths as typed: they may be no UTF-8.
     ///
     /// # Errors
-    /// As [`RawConfig::set_flag`].
-    pub fn set_flags(&mut self, opt: &'static Opt, texts: &[String]) -> Result<(), ConfigError> {
-        self.set(opt, texts, Origin::Flag(opt.label()))
+    /// A path is empty.
+    pub fn set_paths(&mut self, opt: &'static Opt, paths: Vec<PathBuf>) -> Result<(), ConfigError> {
+        let origin = Origin::Flag(opt.label());
+        let value = path_value(opt.kind, paths).ok_or_else(|| no_value(opt, "", &origin))?;
+        self.insert(opt, value, origin);
+        Ok(())
     }
 
     /// Takes everything in the TOML file at `path` that is for this command. Keys for other
@@ -214,16 +220,20 @@ impl RawConfig {
     }
 
     fn set(&mut self, opt: &'static Opt, texts: &[String], origin: Origin) -> Result<(), ConfigError> {
-        if let Some(runs) = self.runs.as_mut().filter(|_| !opt.belongs_to(self.command)) {
-            return runs.set(opt, texts, origin);
-        }
         let value = parse(opt, texts, &origin)?;
+        self.insert(opt, value, origin);
+        Ok(())
+    }
+
+    fn insert(&mut self, opt: &'static Opt, value: RawValue, origin: Origin) {
+        if let Some(runs) = self.runs.as_mut().filter(|_| !opt.belongs_to(self.command)) {
+            return runs.insert(opt, value, origin);
+        }
         let is_said = value != RawValue::Real(NONE);
         if is_said && matches!(origin, Origin::Flag(_)) {
             self.values.retain(|name, (_, by)| *name != opt.instead_of || matches!(by, Origin::Flag(_)));
         }
         self.values.insert(opt.name, (value, origin));
-        Ok(())
     }
 }
 
@@ -324,14 +334,23 @@ fn scalar_text(opt: &'static Opt, value: &DeValue<'_>, origin: &Origin) -> Resul
 
 fn parse(opt: &'static Opt, texts: &[String], origin: &Origin) -> Result<RawValue, ConfigError> {
     let value = match (opt.kind, texts) {
-        (Kind::Paths, texts) => {
-            let sound = !texts.is_empty() && texts.iter().all(|t| !t.is_empty());
-            sound.then(|| RawValue::Texts(texts.to_vec()))
-        }
+        (Kind::Path | Kind::Paths, texts) => path_value(opt.kind, texts.iter().map(PathBuf::from).collect()),
         (_, [text]) => parse_one(opt.kind, text),
         _ => None,
     };
     value.ok_or_else(|| no_value(opt, &texts.join(" "), origin))
+}
+
+/// Paths as an option of this kind takes them.
+fn path_value(kind: Kind, mut paths: Vec<PathBuf>) -> Option<RawValue> {
+    if paths.iter().any(|path| path.as_os_str().is_empty()) {
+        return None;
+    }
+    match (kind, paths.len()) {
+        (Kind::Paths, 1..) => Some(RawValue::Paths(paths)),
+        (Kind::Path, 1) => paths.pop().map(RawValue::Path),
+        _ => None,
+    }
 }
 
 fn parse_one(kind: Kind, text: &str) -> Option<RawValue> {
@@ -341,7 +360,8 @@ fn parse_one(kind: Kind, text: &str) -> Option<RawValue> {
         Kind::Count => parse_count(text).map(RawValue::Count),
         Kind::Kinds => parse_kinds(text).map(RawValue::Kinds),
         Kind::Choice(words) => words.contains(&text).then(|| RawValue::Text(text.into())),
-        Kind::Path | Kind::Paths | Kind::Text(_) => (!text.is_empty()).then(|| RawValue::Text(text.into())),
+        Kind::Text(_) => (!text.is_empty()).then(|| RawValue::Text(text.into())),
+        Kind::Path | Kind::Paths => path_value(kind, vec![text.into()]),
     }
 }
 

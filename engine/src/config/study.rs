@@ -45,10 +45,7 @@ pub struct StudyJob {
 pub type Passed = (String, Vec<String>);
 
 pub(super) fn study(raw: &Source<'_>) -> Result<StudyJob, ConfigError> {
-    let inputs: Vec<PathBuf> = match raw.text("input") {
-        Some(one) => vec![one.into()],
-        None => raw.texts("input").into_iter().map(PathBuf::from).collect(),
-    };
+    let inputs = raw.paths("input");
     if inputs.is_empty() {
         return Err(raw.missing("input"));
     }
@@ -90,10 +87,9 @@ pub(super) fn study(raw: &Source<'_>) -> Result<StudyJob, ConfigError> {
 fn passed(raw: &Source<'_>, inputs: &[PathBuf]) -> Result<(Command, Vec<Passed>), ConfigError> {
     let Some(runs) = raw.raw.runs() else { return Err(raw.missing("input")) };
     let mut whole = runs.clone();
-    let inputs: Vec<String> = inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     for opt in options_of(runs.command()) {
         match opt.name {
-            "input" => whole.set_flags(opt, &inputs)?,
+            "input" => whole.set_paths(opt, inputs.to_vec())?,
             "diagnostics" => whole.set_flag(opt, "true")?,
             _ => {}
         }

@@ -45,7 +45,8 @@ pub fn load(
     let stretches: Vec<Stretch> = plan.species.iter().map(stretch).collect();
     let n = stretches.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
     observer.begin("read", n);
-    let mut columns = wanted(plan, n as usize)?;
+    let mut columns = wanted(plan);
+    make_room(input, &stretches, &mut columns)?;
     for stretch in &stretches {
         read(input, stretch, &mut columns, observer)?;
     }
@@ -57,24 +58,32 @@ pub fn load(
     Ok(Loaded { particles: particles(&mut columns, &stretches, plan), stretches, kind: columns.kind })
 }
 
-fn wanted(plan: &Plan, n: usize) -> Result<Columns, OutOfMemory> {
-    fn room<T>(is_wanted: bool, n: usize) -> Result<Option<Vec<T>>, OutOfMemory> {
-        is_wanted.then(|| reserve::list(n)).transpose()
-    }
+fn wanted(plan: &Plan) -> Columns {
     let wants = plan.wants;
-    Ok(Columns {
-        position: positions(wants.double, n)?,
-        mass: room(wants.masses.is_none(), n)?,
-        id: room(wants.ids, n)?,
-        kind: room(wants.kinds, n)?,
-        velocity: room(wants.velocities, n)?,
-        density: room(wants.densities, n)?,
-    })
+    Columns {
+        position: Positions::with_capacity(wants.double, 0),
+        mass: wants.masses.is_none().then(Vec::new),
+        id: wants.ids.then(Vec::new),
+        kind: wants.kinds.then(Vec::new),
+        velocity: wants.velocities.then(Vec::new),
+        density: wants.densities.then(Vec::new),
+    }
 }
 
-/// Room for so many positions.
-pub(crate) fn positions(double: bool, n: usize) -> Result<Positions, OutOfMemory> {
-    Ok(if double { Positions::Double(reserve::list(n)?) } else { Positions::Single(reserve::list(n)?) })
+/// Makes room for the rows of all stretches.
+///
+/// # Errors
+/// There is no memory for them.
+pub(crate) fn make_room(
+    input: &dyn ParticleInput,
+    stretches: &[Stretch],
+    columns: &mut Columns,
+) -> ReadResult<()> {
+    let n: u64 = stretches.iter().map(|s| s.rows.end - s.rows.start).sum();
+    match stretches.iter().find(|s| !s.rows.is_empty()) {
+        Some(first) => columns.reserve(n as usize, &input.place_of(first.species, first.rows.start).0),
+        None => Ok(()),
+    }
 }
 
 /// Appends the rows of a stretch, as many at a time as the input likes.

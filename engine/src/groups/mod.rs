@@ -18,7 +18,7 @@ pub(crate) mod sound;
 pub use error::FofRunError;
 pub use length::LinkingLength;
 pub use load::Stretch;
-pub(crate) use load::{positions, read};
+pub(crate) use load::{make_room, read};
 pub use plan::Census;
 pub(crate) use plan::contents;
 

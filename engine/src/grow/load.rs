@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::fof::Masses;
-use crate::groups::{Stretch, positions, read, sound};
+use crate::groups::{Stretch, make_room, read, sound};
 use crate::io::ReadResult;
 use crate::io::particles::{Columns, ParticleInput, Positions};
 use crate::observe::Observer;
@@ -37,13 +37,14 @@ pub fn load(
     let n = stretches.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
     observer.begin("reading", n);
     let mut columns = Columns {
-        position: positions(plan.double, n as usize)?,
-        mass: plan.mass.is_none().then(|| reserve::list(n as usize)).transpose()?,
+        position: Positions::with_capacity(plan.double, 0),
+        mass: plan.mass.is_none().then(Vec::new),
         id: None,
         kind: plan.mixed.then(Vec::new),
         velocity: None,
         density: None,
     };
+    make_room(input, &stretches, &mut columns)?;
     for stretch in &stretches {
         read(input, stretch, &mut columns, observer)?;
     }

@@ -1,5 +1,6 @@
 //! What can be wrong with an input, each as one line: what, where, what was expected.
 
+use crate::input_file;
 use std::path::{Path, PathBuf};
 
 /// Result of reading.
@@ -62,6 +63,16 @@ pub enum ReadError {
         /// Its mass.
         mass: f64,
     },
+    /// There is no memory for what the file holds.
+    #[error("{}: {place}: no memory for {bytes} bytes; expected more memory, or more ranks on more hosts", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// What of it.
+        place: String,
+        /// How much that is.
+        bytes: usize,
+    },
     /// The snapshot is sound but does not hold what was asked for.
     #[error("{}: {what}", path.display())]
     Absent {
@@ -116,9 +127,30 @@ impl ReadError {
 
     /// No reader recognises `path`.
     pub fn unknown_format(path: &Path) -> Self {
-        let what = format!("not an output of a known format; expected {}", known_formats());
+        let problem = match input_file::other_kind(path) {
+            Some(kind) => format!("it is {kind}"),
+            None => "not an output of a known format".into(),
+        };
+        let what = format!("{problem}; expected {}", known_formats());
         Self::Absent { path: path.into(), what }
     }
+}
+
+/// Makes room for `more` values of an input, `place` of the file at `path`.
+///
+/// # Errors
+/// There is no memory for them.
+pub(crate) fn reserve<T>(
+    list: &mut Vec<T>,
+    more: usize,
+    path: &Path,
+    place: impl Into<String>,
+) -> ReadResult<()> {
+    crate::reserve::reserve(list, more).map_err(|_| ReadError::Memory {
+        path: path.into(),
+        place: place.into(),
+        bytes: more.saturating_mul(size_of::<T>()),
+    })
 }
 
 fn known_formats() -> String {

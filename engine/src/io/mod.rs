@@ -12,6 +12,7 @@ mod facts;
 pub mod particles;
 pub mod ramses;
 
+pub(crate) use error::reserve;
 pub use error::{ReadError, ReadResult};
 pub use facts::{Facts, Name};
 

@@ -8,6 +8,7 @@ use crate::catalogue::units::parse_unit;
 use crate::catalogue::{
     Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Column, Table, Values,
 };
+use crate::input_file;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -88,7 +89,7 @@ fn read_side(path: &Path, name: &str, main: &Content) -> CatalogueReadResult<Tab
 }
 
 fn read_file(path: &Path) -> CatalogueReadResult<Content> {
-    let file = File::open(path).map_err(CatalogueReadError::io(path, "opening"))?;
+    let file = input_file::open(path).map_err(CatalogueReadError::io(path, "opening"))?;
     let mut lines =
         Lines { path, input: BufReader::with_capacity(1 << 18, file), text: String::new(), number: 0 };
     if !lines.next()? || lines.text != MARK {

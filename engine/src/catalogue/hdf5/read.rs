@@ -1,6 +1,5 @@
 //! HDF5 to catalogue.
 
-use super::name::Name;
 use super::seal::{Seal, check};
 use super::swift;
 use super::{MARK, VERSION, reason};
@@ -8,6 +7,7 @@ use crate::catalogue::units::parse_unit;
 use crate::catalogue::{
     Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Column, Table, Values,
 };
+use crate::input_hdf5;
 use ::hdf5::types::{FloatSize, IntSize, TypeDescriptor, VarLenUnicode};
 use ::hdf5::{Dataset, File, Group, H5Type, IndexType, IterationOrder, Location};
 use std::path::Path;
@@ -26,10 +26,8 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     if seal == Seal::Broken {
         return Err(source.bad("checksum", "the file is damaged", "the bytes that were written"));
     }
-    let name = Name::new(path, std::fs::File::options().read(true))
-        .map_err(CatalogueReadError::io(path, "opening"))?;
     let file =
-        File::open(name.path()).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
+        input_hdf5::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
     source.check_mark(&file)?;
     let attributes = source.attributes(&file)?;
     let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));
@@ -102,7 +100,8 @@ impl Source<'_> {
     fn values(&self, dataset: &Dataset, place: &str) -> CatalogueReadResult<Values> {
         let shape = dataset.shape();
         let kind = dataset.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(place))?;
-        self.check_size(&shape, &kind, place)?;
+        input_hdf5::check_claim(self.path, dataset)
+            .map_err(|(problem, expected)| self.bad(place, problem, expected))?;
         let vector = shape.len() == 2 && shape[1] == 3;
         match (&kind, shape.len()) {
             (TypeDescriptor::Unsigned(IntSize::U1), 1) => self.raw(dataset, place).map(Values::U8),

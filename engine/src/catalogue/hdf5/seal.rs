@@ -9,6 +9,7 @@
 //! Seal 1, of older catalogues, is one sum over words of the file.
 
 use crc32fast::Hasher;
+use crate::input_file;
 use std::fs::File;
 use std::io::{BufReader, Error, Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -65,7 +66,7 @@ pub fn seal(path: &Path, mut extents: Vec<Extent>, content: u32) -> Result<()> {
 
 /// Reads the file and holds it against its seal.
 pub fn check(path: &Path) -> Result<Seal> {
-    let mut file = File::open(path)?;
+    let mut file = input_file::open(path)?;
     let Some(body) = file.metadata()?.len().checked_sub(LENGTH) else { return Ok(Seal::Absent) };
     let mut end = [0; LENGTH as usize];
     file.seek(SeekFrom::Start(body))?;

@@ -1,6 +1,8 @@
 //! What is read of particles.
 
 use super::Positions;
+use crate::io::{ReadResult, reserve};
+use std::path::Path;
 
 /// Columns that rows are appended to. Who wants a column puts an empty vector there.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,22 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Makes room for `more` rows of the file at `path` in the columns that there are.
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub(crate) fn reserve(&mut self, more: usize, path: &Path) -> ReadResult<()> {
+        fn room<T>(column: &mut Option<Vec<T>>, more: usize, path: &Path, name: &str) -> ReadResult<()> {
+            column.as_mut().map_or(Ok(()), |list| reserve(list, more, path, name))
+        }
+        self.position.reserve(more, path)?;
+        room(&mut self.mass, more, path, "masses")?;
+        room(&mut self.id, more, path, "identities")?;
+        room(&mut self.kind, more, path, "kinds")?;
+        room(&mut self.velocity, more, path, "velocities")?;
+        room(&mut self.density, more, path, "densities")
+    }
+
     /// Fills what a plain array cannot say of the rows `first` to `first + n`: they are dark matter of mass 1.
     pub(super) fn pad(&mut self, first: u64, n: usize, kind: u8) {
         if let Some(mass) = &mut self.mass {

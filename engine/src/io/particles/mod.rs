@@ -21,6 +21,7 @@ pub use masses::{SomeMasses, mass_of_all};
 pub use positions::Positions;
 
 use super::{Cosmology, Facts, Name, ReadError, ReadResult, Units, facts};
+use crate::input_file;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -209,7 +210,9 @@ fn reader_for(path: &Path) -> ReadResult<usize> {
     let reader = PARTICLE_READERS.iter().position(|r| (r.recognises)(path));
     reader.ok_or_else(|| {
         let is_hdf5 = ["hdf5", "h5"].iter().any(|e| file_of(path).extension().is_some_and(|x| x == *e));
-        let what = if is_hdf5 && cfg!(not(feature = "hdf5")) {
+        let what = if let Some(kind) = input_file::other_kind(file_of(path)) {
+            format!("it is {kind}; expected")
+        } else if is_hdf5 && cfg!(not(feature = "hdf5")) {
             "this build has no HDF5; build it with the feature `hdf5`, or give".into()
         } else {
             "not particles of a known format; expected".to_string()
@@ -225,6 +228,23 @@ pub fn file_of(path: &Path) -> &Path {
 
 /// `box.hdf5:/a/b` as the file and the place in it.
 fn split_dataset(path: &Path) -> Option<(&Path, &str)> {
-    let (file, place) = path.to_str()?.split_once(":/")?;
-    (!file.is_empty()).then(|| (Path::new(file), place))
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let at = bytes.windows(2).position(|pair| pair == b":/")?;
+    let place = std::str::from_utf8(&bytes[at + 2..]).ok()?;
+    let file = prefix(path, at)?;
+    (at > 0).then_some((file, place))
+}
+
+/// The first bytes of a path.
+#[cfg(unix)]
+fn prefix(path: &Path, n: usize) -> Option<&Path> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = path.as_os_str().as_bytes().get(..n)?;
+    Some(Path::new(std::ffi::OsStr::from_bytes(bytes)))
+}
+
+/// The first bytes of a path.
+#[cfg(not(unix))]
+fn prefix(path: &Path, n: usize) -> Option<&Path> {
+    path.to_str()?.get(..n).map(Path::new)
 }

@@ -62,11 +62,13 @@ impl Array for Npy {
             (false, to) => {
                 let mut read = Vec::new();
                 self.append(rows, &mut read, swap_single)?;
+                to.reserve(read.len(), &self.path)?;
                 to.extend_from_singles(&read);
             }
             (true, to) => {
                 let mut read = Vec::new();
                 self.append(rows, &mut read, swap_double)?;
+                to.reserve(read.len(), &self.path)?;
                 to.extend_from_doubles(&read);
             }
         }
@@ -84,8 +86,9 @@ impl Npy {
         let before = to.len();
         let failed = |doing| move |e| ReadError::io(&self.path, doing, e);
         let _pass = gate::pass();
-        let mut file = File::open(&self.path).map_err(failed("opening"))?;
+        let mut file = input_file::open(&self.path).map_err(failed("opening"))?;
         file.seek(SeekFrom::Start(self.layout.data + rows.start * size)).map_err(failed("seeking"))?;
+        reserve(to, n, &self.path, "rows")?;
         to.resize(before + n, T::zeroed());
         file.read_exact(bytemuck::cast_slice_mut(&mut to[before..])).map_err(failed("reading"))?;
         if self.layout.swapped {
@@ -105,7 +108,7 @@ fn swap_double(position: &mut [f64; 3]) {
 
 /// Reads the header of `path` and holds it against the size of the file.
 fn layout(path: &Path) -> ReadResult<Layout> {
-    let mut file = File::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
+    let mut file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
     let size = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?.len();
     let mut start = [0; 8];
     take(path, &mut file, &mut start)?;

@@ -1,5 +1,8 @@
 //! Coordinates in either precision.
 
+use crate::io::{ReadResult, reserve};
+use std::path::Path;
+
 /// Coordinates as given in the input, in its units.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Positions {
@@ -13,6 +16,17 @@ impl Positions {
     /// None yet, with room for `n`.
     pub fn with_capacity(is_double: bool, n: usize) -> Self {
         if is_double { Self::Double(Vec::with_capacity(n)) } else { Self::Single(Vec::with_capacity(n)) }
+    }
+
+    /// Makes room for `more` positions of the file at `path`.
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub(crate) fn reserve(&mut self, more: usize, path: &Path) -> ReadResult<()> {
+        match self {
+            Self::Single(list) => reserve(list, more, path, "positions"),
+            Self::Double(list) => reserve(list, more, path, "positions"),
+        }
     }
 
     /// Number of particles.

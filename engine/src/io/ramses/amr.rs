@@ -6,7 +6,7 @@
 
 use super::file::SourceFile;
 use super::record::{Ints, Reals, Records};
-use crate::io::ReadResult;
+use crate::io::{ReadResult, reserve};
 use std::ops::Range;
 
 /// Bytes that an oct takes at least: 34 integers and 3 single-precision reals.
@@ -177,7 +177,9 @@ fn read_list(
     if let Some(n) = table.iter().find(|n| **n < 0) {
         return Err(records.error(what, format!("{n} octs"), "counts of at least 0"));
     }
-    let counts: Vec<u32> = table.iter().map(|n| *n as u32).collect();
+    let mut counts: Vec<u32> = Vec::new();
+    reserve(&mut counts, n_domains * n_levels, records.path(), what)?;
+    counts.extend(table.iter().map(|n| *n as u32));
     check_room(records, what, &counts)?;
     check_depth(records, what, counts.chunks_exact(n_domains), coarse)?;
     Ok(counts)

@@ -2,6 +2,7 @@
 //!
 //! Files are not mapped: where a mapped file becomes shorter, looking at it ends the process.
 
+use crate::input_file;
 use crate::io::{ReadError, ReadResult};
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -21,7 +22,7 @@ impl SourceFile {
     /// # Errors
     /// Those of the system.
     pub(super) fn open(path: &Path) -> ReadResult<Self> {
-        let file = File::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
+        let file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
         let meta = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?;
         Ok(Self { path: path.into(), file, len: meta.len() as usize })
     }

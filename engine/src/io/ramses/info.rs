@@ -1,9 +1,9 @@
 //! `info_NNNNN.txt`: what the output says of itself in `name = value` lines.
 
+use crate::input_file;
 use crate::io::{Cosmology, ReadError, ReadResult, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -26,7 +26,7 @@ impl Info {
     /// # Errors
     /// When it cannot be read, a needed line is missing or a value makes no sense.
     pub(super) fn read(path: &Path) -> ReadResult<Self> {
-        let bytes = fs::read(path).map_err(|e| ReadError::io(path, "reading", e))?;
+        let bytes = input_file::read(path).map_err(|e| ReadError::io(path, "reading", e))?;
         let text = String::from_utf8_lossy(&bytes);
         Self::from_lines(&Lines::parse(path, &text))
     }

@@ -1,9 +1,9 @@
 //! What the header of one file of a Gadget-like snapshot says.
 
 use super::file::Source;
+use crate::input_file;
 use crate::io::ReadResult;
 use crate::io::particles::N_KINDS;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -74,9 +74,9 @@ impl WholeHeader {
 pub fn is_hdf5(path: &Path) -> bool {
     const MAGIC: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
     let mut start = [0; 8];
-    let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
+    let is_read = input_file::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
     let is_called_so = ["hdf5", "h5"].iter().any(|e| path.extension().is_some_and(|x| x == *e));
-    path.is_file() && (is_called_so || is_read && start == MAGIC)
+    is_called_so && path.is_file() || is_read && start == MAGIC
 }
 
 fn counts(source: &Source, name: &str) -> ReadResult<Option<[u64; N_KINDS]>> {

@@ -129,11 +129,16 @@ fn all_files(paths: &[PathBuf], n_files: u64) -> ReadResult<Vec<PathBuf>> {
 
 /// From the name of one file of a snapshot to that of any: `snap.3.hdf5` to `snap.N.hdf5`.
 fn siblings(path: &Path) -> Option<impl Fn(u64) -> PathBuf> {
-    let (ending, stem) = (path.extension()?.to_str()?.to_string(), path.file_stem()?.to_str()?);
-    let (base, number) = stem.rsplit_once('.')?;
-    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    let (path, base) = (path.to_path_buf(), base.to_string());
-    is_number.then_some(move |n| path.with_file_name(format!("{base}.{n}.{ending}")))
+    let (ending, stem) = (path.extension()?.to_os_string(), Path::new(path.file_stem()?));
+    let (base, number) = (stem.file_stem()?.to_os_string(), stem.extension()?.as_encoded_bytes());
+    let is_number = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    let path = path.to_path_buf();
+    is_number.then_some(move |n: u64| {
+        let mut name = base.clone();
+        name.push(format!(".{n}."));
+        name.push(&ending);
+        path.with_file_name(name)
+    })
 }
 
 /// What a file has of a kind; that its positions are what the header says.

@@ -1,0 +1,51 @@
+//! Files that a user names: regular ones only, so that no read waits for another program.
+
+use std::fs::{self, File, FileType};
+use std::io::{Error, ErrorKind, Read, Result};
+use std::path::Path;
+
+/// Opens the regular file at `path`.
+///
+/// # Errors
+/// There is none, or the system refuses.
+pub fn open(path: &Path) -> Result<File> {
+    let kind = fs::metadata(path)?.file_type();
+    if !kind.is_file() {
+        let problem = format!("it is {}; expected a regular file", name_of(kind));
+        return Err(Error::new(ErrorKind::InvalidInput, problem));
+    }
+    File::open(path)
+}
+
+/// All bytes of the regular file at `path`.
+///
+/// # Errors
+/// As [`open`], or there is no memory for them.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What is at `path`, where that is neither a regular file nor a folder.
+pub fn other_kind(path: &Path) -> Option<&'static str> {
+    let kind = fs::metadata(path).ok()?.file_type();
+    (!kind.is_file() && !kind.is_dir()).then(|| name_of(kind))
+}
+
+fn name_of(kind: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a FIFO";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_block_device() || kind.is_char_device() {
+            return "a device";
+        }
+    }
+    if kind.is_dir() { "a folder" } else { "something else" }
+}
