@@ -59,6 +59,50 @@ fn the_json_summary_counts_what_is_in_the_catalogue() {
 }
 
 #[test]
+fn the_segmented_field_and_its_choice_are_told() {
+    let (room, input) = (Room::new(), text(&common::output("gas_2ranks")));
+    let (to, picture) = (room.path("c.csv"), room.path("p.svg"));
+    let names = "velocity_x, velocity_y, velocity_z, pressure; rho, potential, force_x, force_y, force_z; cic, cic-ramses";
+    let said = format!("density (hydro), chosen by auto from density, {names}");
+    let told = done(&phew_args(&input, &to, "2"));
+    assert!(told.starts_with(&format!("field             {said}\n")), "{told}");
+    if cfg!(feature = "plot") {
+        done(&[&phew_args(&input, &to, "2")[..], &["--plot", &picture]].concat());
+        assert!(fs::read_to_string(&picture).expect("a picture").contains(&said));
+    }
+    let json = done_json(&[&phew_args(&input, &to, "2")[..], &["--field", "rho"]].concat());
+    let field = &json["field"];
+    assert_eq!((&field["name"], &field["family"]), (&"rho".into(), &"grav".into()));
+    assert_eq!(
+        (&field["chosen_by"], &field["chosen_from"][4]["name"]),
+        (&"--field".into(), &"pressure".into())
+    );
+    let mesh = ["--mesh-from-particles", "--density-threshold", "80", "-o", &to];
+    let told = done(&[&["phew", &text(&common::output("dm_1rank"))], &mesh[..]].concat());
+    assert!(told.starts_with("field             cic (particles), chosen by auto from cic\n"), "{told}");
+}
+
+/// A descriptor that was cut once made `phew` segment another field, with exit code 0.
+#[test]
+fn a_cut_descriptor_is_no_other_field() {
+    let room = Room::new();
+    let input = room.path("output_00002");
+    fs::create_dir(&input).expect("a folder");
+    for entry in fs::read_dir(common::output("gas_2ranks")).expect("there").flatten() {
+        fs::copy(entry.path(), Path::new(&input).join(entry.file_name())).expect("copied");
+    }
+    let descriptor = Path::new(&input).join("hydro_file_descriptor.txt");
+    let whole = fs::read(&descriptor).expect("reading");
+    for length in [0, 33, 120] {
+        fs::write(&descriptor, &whole[..length]).expect("writing");
+        let parts = ["hydro_file_descriptor.txt: line ", "expected 5 columns, the nvar of"];
+        room.refuses(&phew_args(&input, &room.path("c.csv"), "2"), &parts);
+    }
+    fs::remove_file(&descriptor).expect("removed");
+    done(&phew_args(&input, &room.path("c.csv"), "2"));
+}
+
+#[test]
 fn ramses_text_says_what_ramses_said() {
     let (room, output) = (Room::new(), common::output("dm_1rank"));
     let (folder, input) = (room.path("text"), text(&output));

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Whole, output};
-use inselberg::io::ramses::write::Dialect;
+use inselberg::io::ramses::write::{Descriptors, Dialect};
 use inselberg::io::{self, ReadResult};
 use proptest::prelude::*;
 use std::fs;
@@ -292,20 +292,72 @@ fn info_files_that_make_no_sense() {
     assert!(binary.contains("line \"ndim\": no such line"), "{binary}");
 }
 
+const HYDRO_COLUMNS: &str = "hydro_file_descriptor.txt";
+const PART_COLUMNS: &str = "part_file_descriptor.txt";
+
 #[test]
 fn descriptors_that_make_no_sense() {
     let to = |text: &'static str| move |bytes: &mut Vec<u8>| *bytes = text.into();
-    let (hydro, part) = ("hydro_file_descriptor.txt", "part_file_descriptor.txt");
-    check(hydro, to("what is this"), "line 1", ["what is this", "1, name, type"]);
-    check(hydro, to("2, density, d"), "line 1", ["2, density", "1, name, type"]);
+    let replaced = |from: &'static str, to: &'static str| {
+        move |bytes: &mut Vec<u8>| {
+            *bytes = String::from_utf8_lossy(bytes).replacen(from, to, 1).into_bytes();
+        }
+    };
+    check(HYDRO_COLUMNS, to("what is this"), "line 1", ["what is this", "1, name, type"]);
+    check(HYDRO_COLUMNS, to("2, density, d"), "line 1", ["2, density", "1, name, type"]);
+    check(HYDRO_COLUMNS, to("1, den\u{7}sity, d"), "line 1", ["den\\u{7}sity", "1, name, type"]);
     let six = "1, a, d\n2, b, d\n3, c, d\n4, d, d\n5, e, d\n6, f, d\n";
-    check(hydro, to(six), "variables", ["6 variables", "at most 5, the nvar of"]);
-    let line = line_after(part, to("1, position_x, z"));
-    assert!(line.contains("record 9 (column): type 'z' in the descriptor; expected one of d f i q h b"));
-    let line = line_after(part, to("1, position_x, d\n2, position_y, d"));
-    assert!(line.contains("part_00007.out00001: column position_z: not in the file"), "{line}");
-    let line = line_after(part, to("1, position_x, i"));
+    check(HYDRO_COLUMNS, to(six), "line 6", ["column 6 of 6", "5 columns, the nvar of"]);
+    let two = "nvar = 2\nvariable #1: density\nvariable # 2: vx\n";
+    check(HYDRO_COLUMNS, to(two), "line 3", ["ends after 2 columns", "5 columns, the nvar of"]);
+    let parts = ["ends after 2 columns", "5 columns, as line 1 says"];
+    check(HYDRO_COLUMNS, to(&two.replacen('2', "5", 1).leak()[..]), "line 3", parts);
+    check(HYDRO_COLUMNS, to("nvar = many\n"), "line 1", ["nvar = many", "nvar = N"]);
+    check(PART_COLUMNS, to("1, position_x, z"), "line 1", ["1, position_x, z", "a type of dfiqhb"]);
+    let parts = ["ends without a column position_z", "a line for each column"];
+    check(PART_COLUMNS, to("1, position_x, d\n2, position_y, d\n"), "line 2", parts);
+    let line = line_after(PART_COLUMNS, replaced("position_x, d", "position_x, i"));
     assert!(line.contains("record 9 (column): 40 bytes; expected 5 elements of type i"), "{line}");
+}
+
+/// Damages `name` in a copy of a bundled output at every byte: what is left names other columns than the files have.
+fn each_cut_is_refused(path: &Path, folder: &Path, name: &str, lengths: std::ops::Range<usize>) {
+    let whole = fs::read(path.join(name)).expect("reading");
+    for length in lengths {
+        fs::write(path.join(name), &whole[..length]).expect("writing");
+        let line = line_of(path, folder);
+        assert!(line.contains(&format!("{name}: line ")) && line.contains("; expected "), "{length}: {line}");
+    }
+    fs::write(path.join(name), whole).expect("writing");
+    walk(path).expect("sound again");
+}
+
+#[test]
+fn a_descriptor_cut_anywhere_is_refused() {
+    for (run, name) in [("gas_2ranks", HYDRO_COLUMNS), ("dm_1rank", PART_COLUMNS)] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = copy_of_fixture(run, folder.path());
+        // Only the last line break is missing: all is said.
+        let n = fs::read(path.join(name)).expect("reading").len() - 1;
+        each_cut_is_refused(&path, folder.path(), name, 0..n);
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dialect = Dialect { descriptors: Descriptors::Old, ..Dialect::default() };
+    let path = Whole::tiny([1; 3]).write(folder.path(), 2, true, &dialect);
+    let n = fs::read(path.join(HYDRO_COLUMNS)).expect("reading").len();
+    each_cut_is_refused(&path, folder.path(), HYDRO_COLUMNS, 0..n);
+}
+
+#[test]
+fn an_old_descriptor_of_particles_tells_types_by_names() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = copy_of_fixture("dm_1rank", folder.path());
+    let columns = fs::read_to_string(path.join(PART_COLUMNS)).expect("reading");
+    let names = columns.lines().skip(2).filter_map(|line| line.split(", ").nth(1));
+    let old: String = names.zip(1..).map(|(name, i)| format!("variable # {i}: {name}\n")).collect();
+    fs::write(path.join(PART_COLUMNS), old).expect("writing");
+    let original = common::particles(&*common::open(&output("dm_1rank")));
+    assert!(common::particles(&*common::open(&path)) == original);
 }
 
 #[test]
@@ -404,10 +456,10 @@ impl Victim {
     }
 }
 
-fn copy_of_fixture(folder: &Path) -> PathBuf {
+fn copy_of_fixture(run: &str, folder: &Path) -> PathBuf {
     let path = folder.join("output_00002");
     fs::create_dir(&path).expect("a folder");
-    for entry in fs::read_dir(output("dm_3ranks")).expect("the fixture") {
+    for entry in fs::read_dir(output(run)).expect("the fixture") {
         let from = entry.expect("an entry").path();
         fs::copy(&from, path.join(from.file_name().expect("a name"))).expect("copying");
     }
@@ -439,6 +491,7 @@ fn any_damage_to_a_small_output_is_an_error_or_an_answer() {
 
 #[test]
 fn any_damage_to_a_real_file_is_an_error_or_an_answer() {
-    check_any(&Victim::new(copy_of_fixture, "amr_00002.out00002"), 256);
-    check_any(&Victim::new(copy_of_fixture, "00002.out00003"), 256);
+    let three_ranks = |folder: &Path| copy_of_fixture("dm_3ranks", folder);
+    check_any(&Victim::new(three_ranks, "amr_00002.out00002"), 256);
+    check_any(&Victim::new(three_ranks, "00002.out00003"), 256);
 }

@@ -49,6 +49,7 @@ fn picture<'a>(catalogue: &'a Catalogue, projection: Vec<f32>) -> PictureData<'a
         axes: [0, 1],
         periodic: [true; 2],
         title: "A sample".into(),
+        subtitle: "chosen from several".into(),
         quantity: "column density".into(),
         units: "code_mass / code_length**2".into(),
         catalogue,

@@ -151,20 +151,6 @@ fn a_missing_descriptor_means_standard_names() {
 }
 
 #[test]
-fn a_descriptor_that_names_too_few_is_completed() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = Whole::tiny([1; 3]).write(folder.path(), 1, false, &Dialect::default());
-    std::fs::write(
-        path.join("hydro_file_descriptor.txt"),
-        "nvar = 2\nvariable #1: density\nvariable # 2: vx\n",
-    )
-    .expect("writing");
-    let snapshot = open(&path);
-    let found: Vec<_> = snapshot.fields().iter().take(5).map(|f| f.name.as_str()).collect();
-    assert_eq!(found, ["density", "vx", "var_3", "var_4", "var_5"]);
-}
-
-#[test]
 fn gravity_files_with_and_without_rho_and_potential() {
     for n in 3..=5 {
         let mut whole = Whole::tiny([1; 3]);

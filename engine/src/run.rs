@@ -4,7 +4,7 @@ use crate::catalogue::{Attribute, CataloguePart, PartTable};
 use crate::crew::Crew;
 use crate::domains::{Part, load};
 use crate::grow::{GrowConfig, ParticleSnapshot, grow};
-use crate::io::Snapshot;
+use crate::io::{FieldInfo, Snapshot};
 use crate::phew::{FieldChoice, PhewConfig, RunError, Segmentation, Task, Thresholds, segment, timed};
 use crate::ranks::balance::Balance;
 use crate::ranks::links::TestLinks;
@@ -35,6 +35,55 @@ pub struct Outcome {
     pub balance: Balance,
     /// The greatest density of any leaf of all ranks.
     pub densest: f64,
+    /// What was segmented.
+    pub field: ChosenField,
+}
+
+/// The density that a run segments, and what it was chosen from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenField {
+    /// The density.
+    pub field: FieldInfo,
+    /// Whether it is the choice of [`FieldChoice::Auto`].
+    pub is_auto: bool,
+    /// Every density that could have been chosen, by family.
+    pub candidates: Vec<FieldInfo>,
+}
+
+/// The family of the densities that are made from particles.
+const PARTICLES: &str = "particles";
+
+impl ChosenField {
+    fn new(snapshot: &dyn Snapshot, source: Source, choice: &FieldChoice) -> Self {
+        let candidates = candidates(snapshot);
+        let name = source.name();
+        let of_cells = candidates.iter().find(|f| f.name == name && f.family != PARTICLES);
+        let field = of_cells.cloned().unwrap_or_else(|| from_particles(source));
+        Self { field, is_auto: *choice == FieldChoice::Auto, candidates }
+    }
+
+    /// On a mesh from particles there is one density.
+    fn of_particles(choice: &FieldChoice) -> Self {
+        let field = from_particles(Source::Particles(Scheme::Conserving));
+        Self { candidates: vec![field.clone()], field, is_auto: *choice == FieldChoice::Auto }
+    }
+}
+
+/// `density (hydro), chosen by auto from density, velocity_x; rho`
+impl std::fmt::Display for ChosenField {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let by = if self.is_auto { "auto" } else { "--field" };
+        write!(f, "{} ({}), chosen by {by} from ", self.field.name, self.field.family)?;
+        for (i, candidate) in self.candidates.iter().enumerate() {
+            match i.checked_sub(1).map(|before| self.candidates[before].family) {
+                None => {}
+                Some(family) if family == candidate.family => f.write_str(", ")?,
+                Some(_) => f.write_str("; ")?,
+            }
+            f.write_str(&candidate.name)?;
+        }
+        Ok(())
+    }
 }
 
 /// PHEW on a snapshot.
@@ -66,7 +115,7 @@ pub fn run(
     let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
     let input = Input {
         snapshot,
-        field: source.name(),
+        field: ChosenField::new(snapshot, source, &config.field),
         columns,
         thresholds,
         mass_unit,
@@ -99,7 +148,7 @@ pub fn run_on_particles(
     thresholds.saddle = thresholds.saddle.map(|saddle| saddle * grown.mean_density);
     let input = Input {
         snapshot,
-        field: "cic",
+        field: ChosenField::of_particles(&config.field),
         columns: Columns { moving: false, weighed: false },
         thresholds,
         mass_unit,
@@ -118,7 +167,7 @@ pub fn run_on_particles(
 /// What a part was made from.
 struct Input<'a> {
     snapshot: &'a dyn Snapshot,
-    field: &'a str,
+    field: ChosenField,
     columns: Columns,
     /// In code units.
     thresholds: Thresholds,
@@ -182,7 +231,7 @@ fn run_on(
     let mut attributes = attributes(&Provenance {
         header: snapshot.header(),
         has_units: snapshot.has_units(),
-        field: input.field,
+        field: &input.field.field.name,
         thresholds: &thresholds,
         mass_unit: input.mass_unit,
         rules: config.rules,
@@ -191,8 +240,8 @@ fn run_on(
     });
     attributes.extend(input.mesh.into_iter().map(|(name, value)| (name.to_string(), value)));
     let balance = segmentation.balance;
-    let densest = input.densest;
-    Ok(Outcome { catalogue: CataloguePart { attributes, tables }, part, balance, densest })
+    let (densest, field) = (input.densest, input.field);
+    Ok(Outcome { catalogue: CataloguePart { attributes, tables }, part, balance, densest, field })
 }
 
 fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Result<Source<'a>, RunError> {
@@ -202,9 +251,7 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Resu
         FieldChoice::CicRamses => as_ramses(snapshot),
         FieldChoice::Named(name) if has(name) => Source::Cells(name),
         FieldChoice::Named(name) => {
-            let particles: &[&str] = if snapshot.has_particles() { &["cic", "cic-ramses"] } else { &[] };
-            let cells = snapshot.fields().iter().map(|f| f.name.as_str());
-            let known: Vec<&str> = cells.chain(particles.iter().copied()).collect();
+            let known: Vec<String> = candidates(snapshot).into_iter().map(|f| f.name).collect();
             return Err(RunError::NoField { name: name.clone(), known: known.join(", ") });
         }
         FieldChoice::Auto if has("density") => Source::Cells("density"),
@@ -222,6 +269,17 @@ fn choose_source<'a>(snapshot: &'a dyn Snapshot, config: &'a PhewConfig) -> Resu
 fn as_ramses(snapshot: &dyn Snapshot) -> Source<'static> {
     let has_gas = snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == "density");
     if has_gas { Source::Matter("density") } else { Source::Particles(Scheme::Ramses) }
+}
+
+/// Every density that a snapshot offers: the fields of its cells, and those that its particles make.
+fn candidates(snapshot: &dyn Snapshot) -> Vec<FieldInfo> {
+    let schemes = [Scheme::Conserving, Scheme::Ramses].into_iter().filter(|_| snapshot.has_particles());
+    let of_particles = schemes.map(|scheme| from_particles(Source::Particles(scheme)));
+    snapshot.fields().iter().cloned().chain(of_particles).collect()
+}
+
+fn from_particles(source: Source) -> FieldInfo {
+    FieldInfo { family: PARTICLES, name: source.name().into() }
 }
 
 /// Further fields of the test cells: gas velocities, and the gas density where the field is another hydro

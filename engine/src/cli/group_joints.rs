@@ -115,6 +115,7 @@ pub fn draw(
         matches!(catalogue.attribute("periodic"), Some(Attribute::Reals(p)) if p.first() == Some(&1.0));
     let data = PictureData {
         title: title(input, outcome.linking_length),
+        subtitle: String::new(),
         projection: projection.values,
         n: projection.n,
         extent: [[x, x + projection.side], [y, y + projection.side]],

@@ -16,7 +16,7 @@ use inselberg::report::{
     NodeLoad, RankReport, Recorder, Stage, Totals, node_loads, peak_memory, summary_json, summary_text,
     trace, workers_json, workers_text,
 };
-use inselberg::run::{Outcome, run, run_on_particles};
+use inselberg::run::{ChosenField, Outcome, run, run_on_particles};
 use inselberg::staging::{Staged, stage_file};
 use inselberg::synth::{ParticleBox, ParticleMeta, stage_particles};
 use inselberg_comm::{Comm, Rank, Reduce};
@@ -182,6 +182,7 @@ pub fn stage_ramses_text(
 pub fn draw(
     path: &Path,
     snapshot: &dyn Snapshot,
+    field: &ChosenField,
     part: &Part,
     lists: Option<&Catalogue>,
     comm: &Comm,
@@ -193,6 +194,7 @@ pub fn draw(
     let side = projection.side * header.boxlen;
     let data = PictureData {
         title: title(snapshot, lists),
+        subtitle: field.to_string(),
         projection: projection.values,
         n: projection.n,
         extent: [[0.0, side]; 2],
@@ -252,6 +254,7 @@ pub fn density_unit(header: &Header) -> &'static str {
 pub fn draw(
     path: &Path,
     _: &dyn Snapshot,
+    _: &ChosenField,
     _: &Part,
     _: Option<&Catalogue>,
     _: &Comm,
@@ -332,6 +335,14 @@ impl Summary {
     }
 }
 
+fn field_json(chosen: &ChosenField) -> serde_json::Value {
+    let one = |f: &FieldInfo| serde_json::json!({ "name": f.name, "family": f.family });
+    let mut json = one(&chosen.field);
+    json["chosen_by"] = if chosen.is_auto { "auto" } else { "--field" }.into();
+    json["chosen_from"] = chosen.candidates.iter().map(one).collect();
+    json
+}
+
 /// What is in a catalogue, for machines.
 pub fn describe_json(catalogue: &Catalogue) -> serde_json::Value {
     let rows = catalogue.tables.iter().map(|t| (t.name.clone(), t.n_rows().into()));
@@ -360,11 +371,8 @@ pub fn stage_ramses_output(
             Ok(())
         })?;
     }
-    let fields: Vec<_> = snapshot
-        .fields()
-        .iter()
-        .map(|f| inselberg::io::FieldInfo { family: "hydro", name: f.name.clone() })
-        .collect();
+    let fields: Vec<_> =
+        snapshot.fields().iter().map(|f| FieldInfo { family: "hydro", name: f.name.clone() }).collect();
     let header = Header { number: Some(number), ..snapshot.header().clone() };
     let output = Output { header: &header, fields: &fields, octs: &octs, particles: None };
     let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };

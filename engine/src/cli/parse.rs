@@ -25,7 +25,7 @@ pub struct Typed {
 
 impl Typed {
     fn config(&self) -> Option<&Path> {
-        self.matches.get_one::<String>("config").map(Path::new)
+        self.matches.get_one::<OsString>("config").map(Path::new)
     }
 
     /// The text of the configuration file, if one is named.

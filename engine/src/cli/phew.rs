@@ -77,7 +77,7 @@ fn on_rank(job: &PhewJob, common: Common, input: &PhewInput, team: Team, comm: &
     }
     if let Some(path) = &job.plot {
         comm.at("picture");
-        staged.extend(joints::draw(path, snapshot, &outcome.part, lists.as_ref(), comm)?);
+        staged.extend(joints::draw(path, snapshot, &outcome.field, &outcome.part, lists.as_ref(), comm)?);
     }
     if let (Some(path), true) = (&job.task_graph, is_first) {
         staged.extend(joints::stage_graphs(path, &recorder)?);

@@ -1,39 +1,120 @@
 //! `hydro_file_descriptor.txt` and `part_file_descriptor.txt`: names of the columns.
 //!
-//! Two styles are about: `ivar, name, type` lines under `# version: 1`, and the older
-//! `variable # 1: name`.
+//! Two styles are in use: `ivar, name, type` lines under `# version: 1`, and the older
+//! `variable # 1: name` lines under `nvar = N`. An output without a descriptor is sound. A descriptor
+//! that names fewer columns than the files have is cut or of another output: an error, since every
+//! name after the cut would stand for something else.
 
+use crate::input_file;
 use crate::io::{ReadError, ReadResult};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// One column: its name and, where the descriptor tells, its type letter (d f i q h b).
+/// Letters of the types that RAMSES writes.
+pub(super) const TYPES: &str = "dfiqhb";
+
+/// One column: its name and, in the newer style, its type letter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) letter: Option<char>,
+    /// Its line, from 1.
+    line: usize,
 }
 
-/// Reads the columns of a descriptor in file order.
-///
-/// # Errors
-/// When the file cannot be read or a line fits neither style.
-pub(super) fn read(path: &Path) -> ReadResult<Vec<Column>> {
-    let bytes = fs::read(path).map_err(|e| ReadError::io(path, "reading", e))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut columns = Vec::new();
-    for (i, line) in text.lines().enumerate() {
-        if is_remark(line) {
-            continue;
+/// A descriptor whose lines are all whole.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Descriptor {
+    path: PathBuf,
+    columns: Vec<Column>,
+    n_lines: usize,
+}
+
+impl Descriptor {
+    /// Reads the columns of a descriptor in file order.
+    ///
+    /// # Errors
+    /// When the file cannot be read, a line fits neither style or is cut, or `nvar` is not the number of columns.
+    pub(super) fn read(path: &Path) -> ReadResult<Self> {
+        let bytes = input_file::read(path).map_err(|e| ReadError::io(path, "reading", e))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut found = Self { path: path.into(), columns: Vec::new(), n_lines: 0 };
+        let mut stated = None;
+        for line in text.split_inclusive('\n') {
+            found.n_lines += 1;
+            let words = line.trim();
+            if words.is_empty() || words.starts_with('#') {
+                continue;
+            }
+            let number = found.columns.len() + 1;
+            let bad = |expected: String| {
+                let place = format!("line {}", found.n_lines);
+                ReadError::content(path, place, format!("{words:?}"), expected)
+            };
+            if let Some(rest) = words.strip_prefix("nvar") {
+                let n = rest.trim().strip_prefix('=').and_then(|n| n.trim().parse::<usize>().ok());
+                stated = Some((n.ok_or_else(|| bad("\"nvar = N\"".into()))?, found.n_lines));
+                continue;
+            }
+            let column = parse_line(words, number, found.n_lines).ok_or_else(|| {
+                bad(format!(
+                    "\"{number}, name, type\" with a type of {TYPES}, or \"variable # {number}: name\""
+                ))
+            })?;
+            // A type at the end shows that the line is whole; a name could go on.
+            if column.letter.is_none() && !line.ends_with('\n') {
+                return Err(bad("a whole line, which ends with a line break".into()));
+            }
+            found.columns.push(column);
         }
-        let column = parse_line(line, columns.len() + 1).ok_or_else(|| {
-            let expected = format!("\"{0}, name, type\" or \"variable # {0}: name\"", columns.len() + 1);
-            ReadError::content(path, format!("line {}", i + 1), format!("{line:?}"), expected)
-        })?;
-        columns.push(column);
+        if let Some((n, line)) = stated {
+            found.check_count(n, &format!("as line {line} says"))?;
+        }
+        Ok(found)
     }
-    Ok(columns)
+
+    /// The columns in file order.
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Checks that there are `n` columns; `whose` tells who says so.
+    ///
+    /// # Errors
+    /// When there are more or fewer.
+    pub(super) fn check_count(&self, n: usize, whose: &str) -> ReadResult<()> {
+        let found = self.columns.len();
+        let expected = format!("{n} columns, {whose}");
+        match self.columns.get(n) {
+            Some(first) => {
+                let place = format!("line {}", first.line);
+                Err(ReadError::content(&self.path, place, format!("column {} of {found}", n + 1), expected))
+            }
+            None if found < n => {
+                let problem = format!("the file ends after {found} columns");
+                Err(ReadError::content(&self.path, self.end(), problem, expected))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that every one of `names` is among the columns.
+    ///
+    /// # Errors
+    /// When one is not.
+    pub(super) fn check_names<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> ReadResult<()> {
+        match names.find(|name| self.columns.iter().all(|column| column.name != *name)) {
+            None => Ok(()),
+            Some(name) => {
+                let problem = format!("the file ends without a column {name}");
+                Err(ReadError::content(&self.path, self.end(), problem, "a line for each column"))
+            }
+        }
+    }
+
+    fn end(&self) -> String {
+        format!("line {}", self.n_lines.max(1))
+    }
 }
 
 /// Standard names of `n` hydro variables, for outputs without a descriptor.
@@ -43,23 +124,19 @@ pub(super) fn standard_hydro(n: usize) -> Vec<String> {
     (0..n).map(|i| NAMES.get(i).map_or_else(|| scalar(i), |name| name.to_string())).collect()
 }
 
-fn is_remark(line: &str) -> bool {
-    let line = line.trim();
-    line.is_empty() || line.starts_with('#') || line.starts_with("nvar")
-}
-
-fn parse_line(line: &str, number: usize) -> Option<Column> {
-    let (found, name, letter) = match line.trim().strip_prefix("variable") {
+fn parse_line(text: &str, number: usize, line: usize) -> Option<Column> {
+    let (found, name, letter) = match text.strip_prefix("variable") {
         Some(rest) => {
             let (number, name) = rest.trim().strip_prefix('#')?.split_once(':')?;
             (number, name.trim(), None)
         }
         None => {
-            let mut parts = line.split(',').map(str::trim);
-            let (number, name, letter) = (parts.next()?, parts.next()?, parts.next());
-            (number, name, letter.and_then(|t| t.chars().next()))
+            let parts: Vec<_> = text.split(',').map(str::trim).collect();
+            let [number, name, letter] = parts[..] else { return None };
+            let is_type = letter.len() == 1 && TYPES.contains(letter);
+            (number, name, Some(letter.chars().next().filter(|_| is_type)?))
         }
     };
-    let right = found.trim().parse() == Ok(number) && !name.is_empty();
-    right.then(|| Column { name: name.to_string(), letter })
+    let right = found.trim().parse() == Ok(number) && !name.is_empty() && !name.contains(char::is_control);
+    right.then(|| Column { name: name.to_string(), letter, line })
 }

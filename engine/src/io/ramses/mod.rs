@@ -23,6 +23,7 @@ use super::{
 use crate::gate;
 use amr::{Amr, Octs};
 use cells::{CellFile, Values};
+use descriptor::Descriptor;
 use file::SourceFile;
 use grid::Grid;
 use info::Info;
@@ -53,7 +54,7 @@ struct Ramses {
     sources: Vec<Source>,
     /// Values a cell of the hydro and of the grav files, 0 where there are none.
     n_vars: [usize; 2],
-    part_columns: Option<Vec<descriptor::Column>>,
+    part_columns: Option<Descriptor>,
 }
 
 /// Where a field is: its family of files and its place among the values of a cell.
@@ -93,7 +94,7 @@ impl Ramses {
         let grid = Grid::find(&amr_files, info.n_cpus)?;
         let header = header(&files, &info, &grid);
         let part_columns = match files.descriptor(Kind::Part) {
-            Some(path) if files.has(Kind::Part) => Some(descriptor::read(path)?),
+            Some(path) if files.has(Kind::Part) => Some(part::descriptor(path)?),
             _ => None,
         };
         let (fields, sources, n_vars) = (Vec::new(), Vec::new(), [0; 2]);
@@ -122,19 +123,14 @@ impl Ramses {
         Ok(())
     }
 
-    /// Names by the descriptor, completed where the file has more variables than it names.
+    /// Names by the descriptor of `n` variables, or standard ones.
     fn hydro_names(&self, n: usize, file: &Path) -> ReadResult<Vec<String>> {
         let Some(path) = self.files.descriptor(Kind::Hydro) else {
             return Ok(descriptor::standard_hydro(n));
         };
-        let mut names: Vec<_> = descriptor::read(path)?.into_iter().map(|c| c.name).collect();
-        if names.len() > n {
-            let problem = format!("{} variables", names.len());
-            let expected = format!("at most {n}, the nvar of {}", file.display());
-            return Err(ReadError::content(path, "variables", problem, expected));
-        }
-        names.extend((names.len()..n).map(|var| format!("var_{}", var + 1)));
-        Ok(names)
+        let described = Descriptor::read(path)?;
+        described.check_count(n, &format!("the nvar of {}", file.display()))?;
+        Ok(described.columns().iter().map(|column| column.name.clone()).collect())
     }
 
     /// `name`, or something like it where another field has it already.
@@ -288,7 +284,7 @@ impl Snapshot for Ramses {
         let _pass = gate::pass_for(gate::A_PIECE);
         let file = SourceFile::open(&self.files.piece(Kind::Part, piece))?;
         let particles = part::Particles::open(&file, self.info.n_cpus)?;
-        particles.stream(self.part_columns.as_deref(), self.part_wrap(), sink)
+        particles.stream(self.part_columns.as_ref(), self.part_wrap(), sink)
     }
 }
 

@@ -5,7 +5,7 @@
 //! before families tell stars by a birth time that is not 0, sink clouds by a negative identity
 //! and tracers by having no mass.
 
-use super::descriptor::Column;
+use super::descriptor::{Column, Descriptor};
 use super::file::SourceFile;
 use super::record::{Record, Records};
 use crate::io::{Family, ParticleBlock, ReadError, ReadResult};
@@ -19,6 +19,17 @@ const LEAST_BYTES: usize = 28;
 
 const POSITION: [&str; 3] = ["position_x", "position_y", "position_z"];
 const VELOCITY: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
+const OTHERS: [&str; 2] = ["mass", "identity"];
+
+/// Reads the descriptor of particle files, which must name what every particle has.
+///
+/// # Errors
+/// When it is damaged or a name is missing.
+pub(super) fn descriptor(path: &Path) -> ReadResult<Descriptor> {
+    let found = Descriptor::read(path)?;
+    found.check_names(POSITION.into_iter().chain(VELOCITY).chain(OTHERS))?;
+    Ok(found)
+}
 
 /// A particle file, its header read, standing before its first column.
 pub(super) struct Particles<'a> {
@@ -75,13 +86,13 @@ impl<'a> Particles<'a> {
     /// Streams the particles in file order.
     pub(super) fn stream(
         mut self,
-        columns: Option<&[Column]>,
+        descriptor: Option<&Descriptor>,
         wrap: Wrap,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         let path = self.records.path();
-        let named = match columns {
-            Some(columns) => self.described(columns)?,
+        let named = match descriptor {
+            Some(descriptor) => self.described(descriptor)?,
             None => self.undescribed()?,
         };
         let mut table = Table::pick(path, named)?;
@@ -93,12 +104,12 @@ impl<'a> Particles<'a> {
         Ok(())
     }
 
-    fn described(&mut self, columns: &[Column]) -> ReadResult<Vec<(String, Values<'a>)>> {
-        let read = |column: &Column| {
-            let letter = column.letter.unwrap_or('d');
-            Ok((column.name.clone(), self.column(letter)?))
-        };
-        columns.iter().map(read).collect()
+    fn described(&mut self, descriptor: &Descriptor) -> ReadResult<Vec<(String, Values<'a>)>> {
+        let read = |column: &Column| Ok((column.name.clone(), self.column(type_of(column))?));
+        let named: Vec<_> = descriptor.columns().iter().map(read).collect::<ReadResult<_>>()?;
+        let n = named.len() + self.records.count_rest("column")?;
+        descriptor.check_count(n, &format!("as {} has", self.records.path().display()))?;
+        Ok(named)
     }
 
     /// The order of columns from before descriptors.
@@ -135,11 +146,7 @@ impl<'a> Particles<'a> {
             'i' => "i",
             'q' => "q",
             'h' => "h",
-            'b' => "b",
-            other => {
-                let problem = format!("type '{other}' in the descriptor");
-                return Err(self.records.error(what, problem, "one of d f i q h b"));
-            }
+            _ => "b",
         };
         let fits = |c: &char| self.n.checked_mul(width(*c)) == Some(record.len());
         match allowed.chars().find(fits) {
@@ -150,6 +157,16 @@ impl<'a> Particles<'a> {
             }
         }
     }
+}
+
+/// The letter of the type of a column; in the older style its name tells.
+fn type_of(column: &Column) -> char {
+    column.letter.unwrap_or(match column.name.as_str() {
+        "identity" => '?',
+        "levelp" => 'i',
+        "family" | "tag" => 'b',
+        _ => 'd',
+    })
 }
 
 fn width(letter: char) -> usize {

@@ -164,6 +164,15 @@ impl<'a> Records<'a> {
         (0..n).try_for_each(|_| self.next(what).map(drop))
     }
 
+    /// Passes over all records that are left and counts them.
+    pub(super) fn count_rest(&mut self, what: &'static str) -> ReadResult<usize> {
+        let before = self.number;
+        while !self.at_end() {
+            self.next(what)?;
+        }
+        Ok(self.number - before)
+    }
+
     /// An error about the record that was read last.
     pub(super) fn error(
         &self,

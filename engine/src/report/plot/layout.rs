@@ -14,7 +14,8 @@ const MAP_LEFT: f64 = 110.0;
 const TOP: f64 = 110.0;
 const BOTTOM: f64 = TOP + MAP_SIDE;
 /// Where the line above the picture and the keys of the panels stand.
-const TITLE_LINE: f64 = 34.0;
+const TITLE_LINE: f64 = 26.0;
+const SUBTITLE_LINE: f64 = 54.0;
 const KEY_LINE: f64 = TOP - 28.0;
 const MASSES: Frame = Frame { left: 1010.0, top: TOP, right: 1560.0, bottom: BOTTOM };
 
@@ -25,6 +26,9 @@ const GREY: RGBColor = RGBColor(225, 225, 225);
 
 const LABEL: f64 = 20.0;
 const TITLE: f64 = 24.0;
+const SUBTITLE: f64 = 16.0;
+/// Characters that a subtitle has room for, the widest ones apart.
+const SUBTITLE_LENGTH: usize = 180;
 const TICK: f64 = 5.0;
 /// Radius of the circle of the largest mass, and the least of any.
 const RADII: (f64, f64) = (30.0, 1.5);
@@ -111,6 +115,7 @@ impl<'a> Layout<'a> {
     /// Draws everything but the map itself, which lies below.
     pub fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         canvas.text(&self.data.title, (MAP_LEFT, TITLE_LINE), TITLE, Anchor::Left)?;
+        canvas.text(&cut(&self.data.subtitle), (MAP_LEFT, SUBTITLE_LINE), SUBTITLE, Anchor::Left)?;
         self.draw_circles(canvas)?;
         self.draw_map_axes(canvas)?;
         self.draw_colour_bar(canvas)?;
@@ -242,6 +247,14 @@ impl<'a> Layout<'a> {
     fn largest(&self) -> f64 {
         self.lists.iter().map(|list| list.objects.largest()).fold(f64::MIN_POSITIVE, f64::max)
     }
+}
+
+/// The beginning of a subtitle that has room.
+fn cut(subtitle: &str) -> String {
+    if subtitle.chars().count() <= SUBTITLE_LENGTH {
+        return subtitle.into();
+    }
+    subtitle.chars().take(SUBTITLE_LENGTH - 4).chain(" ...".chars()).collect()
 }
 
 /// The cumulative mass function in pixels, as a staircase; steps too small to see are skipped.

@@ -35,6 +35,8 @@ pub const HEIGHT: u32 = 800;
 pub struct PictureData<'a> {
     /// One line above the picture: what it is of.
     pub title: String,
+    /// A smaller line below it, cut to the width of the picture; may be empty.
+    pub subtitle: String,
     /// `n` x `n` values, rows along the first axis of the picture, the lowest row first: pixel
     /// (i, j) is `projection[j * n + i]`. Values that are not positive and finite are left dark.
     pub projection: Vec<f32>,
