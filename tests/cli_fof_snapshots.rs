@@ -57,15 +57,97 @@ fn gadget_files_of_every_kind_have_the_groups_of_all_pairs() {
         let id = if style.ids == Ids::None { &own } else { &dark.id };
         let expected = group_ids(&dark.position, id, LENGTH, Some(side()), 4, NONE);
         for inputs in [&paths[..], &paths[..1], &paths[style.files - 1..]] {
-            let (found, ids) = search(&room, inputs, &["--ranks", if style.gzip { "2" } else { "1" }]);
+            let ranks = ["--ranks", if style.gzip { "2" } else { "1" }];
+            let is_told = style.masses == MassesIn::Nowhere;
+            let mass: &[&str] = if is_told { &["--particle-mass", "0.25"] } else { &[] };
+            let (found, ids) = search(&room, inputs, &[&ranks[..], mass].concat());
             assert_eq!(integers(&ids, "PartType1", "GroupIDs"), expected, "{style:?}");
-            let mass = if style.masses == MassesIn::Nowhere { 1.0 } else { 0.5 };
+            let mass = if is_told { 0.25 } else { 0.5 };
             let sizes = integers(&found, "Groups", "Sizes");
             assert!(sizes.len() > 3 && sizes[0] > 40, "{sizes:?}");
             let masses: Vec<f64> = sizes.iter().map(|n| *n as f64 * mass).collect();
             assert_eq!(found.table("Groups").expect("groups").reals("Masses"), Some(&masses[..]));
         }
     }
+}
+
+#[test]
+fn masses_are_never_made_up() {
+    let (room, dark, mut gas) = (Room::new(), clumps(300, 2), clumps(100, 2));
+    gas.id.iter_mut().for_each(|id| *id += 2_000_000);
+    let nowhere = Style { masses: MassesIn::Nowhere, ..Style::default() };
+    let path = write(Path::new(&room.path("")), &[(1, &dark)], &nowhere).remove(0);
+    let to = room.path("f.hdf5");
+    let args = ["fof", &text(&path), "-o", &to, "--linking-length", "0.2", "--min-size", "4"];
+    let mesh = ["phew", &text(&path), "--mesh-from-particles", "--density-threshold", "80", "-o", &to];
+    let parts =
+        ["PartType1 has neither masses nor an entry in MassTable", "--particle-mass MASS in code units"];
+    room.refuses(&args, &parts);
+    room.refuses(&mesh, &parts);
+    done(&[&mesh[..], &["--particle-mass", "2"]].concat());
+    let path = write(Path::new(&room.path("")), &[(0, &gas), (1, &dark)], &Style::default()).remove(0);
+    room.refuses(
+        &[&args[..], &["--particle-mass", "2"]].concat(),
+        &["--particle-mass 2: the input says its masses itself", "expected no --particle-mass"],
+    );
+    edit(&path, |file| file.unlink("PartType0/Masses"));
+    room.refuses(&args, &["PartType0 has neither masses", "PartType1 has"]);
+    let (found, _) = search(&room, &[path], &["--particle-mass", "0.125"]);
+    let [sizes, linked] = ["Sizes", "LinkedSizes"].map(|name| integers(&found, "Groups", name));
+    let mass = |(all, linked): (&i64, &i64)| 0.5 * *linked as f64 + 0.125 * (all - linked) as f64;
+    let masses: Vec<f64> = sizes.iter().zip(&linked).map(mass).collect();
+    assert!(sizes != linked);
+    assert_eq!(found.table("Groups").expect("groups").reals("Masses"), Some(&masses[..]));
+}
+
+#[test]
+fn assumed_units_are_told_and_can_be_set() {
+    use inselberg::catalogue::{Attribute, Dimension, units::cgs_factor};
+    let (room, dark) = (Room::new(), clumps(300, 2));
+    let path = text(&write(Path::new(&room.path("")), &[(1, &dark)], &Style::default())[0]);
+    for name in ["f.hdf5", "f.csv"] {
+        let to = room.path(name);
+        let args = ["fof", &path, "-o", &to, "--linking-length", "0.2"];
+        let units = |more: &[&str]| {
+            let json = done_json(&[&args[..], more].concat());
+            let found = read(Path::new(&to)).expect("a catalogue");
+            let factor = |dimension| cgs_factor(&found.attributes, dimension).expect("units");
+            let told = match found.attribute("assumed_units") {
+                Some(Attribute::Text(text)) => text.clone(),
+                None => String::new(),
+                other => panic!("{other:?}"),
+            };
+            let names: Vec<&str> = told.split(", ").filter(|name| !name.is_empty()).collect();
+            assert_eq!(json["assumed_units"], serde_json::json!(names));
+            (told, [Dimension::LENGTH, Dimension::MASS, Dimension::VELOCITY].map(factor))
+        };
+        let alike = |(told, found): (String, [f64; 3]), names: &str, expected: [f64; 3]| {
+            assert_eq!(told, names);
+            let near = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-12;
+            assert!(found.iter().zip(&expected).all(near), "{found:?} {expected:?}");
+        };
+        alike(units(&[]), "length, mass, velocity", [3.085_678e21, 1.989e43, 1e5]);
+        alike(units(&["--unit-length", "3e24"]), "mass, velocity", [3e24, 1.989e43, 1e5]);
+        let all = ["--unit-length", "3e24", "--unit-mass", "2e43", "--unit-velocity", "3e5"];
+        alike(units(&all), "", [3e24, 2e43, 3e5]);
+        let line = "units             length, mass, velocity assumed to be Gadget's own; set them with --unit-length, \
+                    --unit-mass, --unit-velocity\n";
+        assert!(done(&args).contains(line));
+        assert!(!done(&[&args[..], &all].concat()).contains("assumed"));
+        let mesh = ["phew", &path, "--mesh-from-particles", "--density-threshold", "80", "-o", &to];
+        assert!(done(&mesh).contains(line));
+        assert!(read(Path::new(&to)).expect("a catalogue").attribute("assumed_units").is_some());
+    }
+    assert!(done(&["info", &path]).contains("assumed to be Gadget's own"));
+    let said = vec![("Time", 0.0), ("UnitLength_in_cm", 3e21)];
+    let path = write(Path::new(&room.path("")), &[(1, &dark)], &Style { header: said, ..Style::default() });
+    let length = ["-o", &room.path("g.hdf5"), "--linking-length", "0.2", "--unit-length", "1e21"];
+    let parts =
+        ["UnitLength_in_cm: 3000000000000000000000, and --unit-length is", "expected no --unit-length"];
+    room.refuses(&[&["fof", &text(&path[0])], &length[..]].concat(), &parts);
+    let ramses = text(&common::output("dm_1rank"));
+    let parts = ["--unit-length", "only Gadget snapshots may leave units open"];
+    room.refuses(&[&["fof", &ramses], &length[..]].concat(), &parts);
 }
 
 #[test]

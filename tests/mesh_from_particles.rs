@@ -58,6 +58,7 @@ impl Given {
             periodic,
             time: 0.0,
             units: None,
+            assumed_units: Vec::new(),
             cosmology: None,
             matter: None,
             species: vec![species],

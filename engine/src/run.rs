@@ -14,8 +14,8 @@ use crate::stages::properties::TestFields;
 use crate::stages::tests;
 use crate::structures::{Structures, structures};
 use crate::tables::{
-    PatchIds, Provenance, attributes, cells_table, clumps_table, haloes_table, in_order, particles_table,
-    ties_table, tree_part, tree_table,
+    ASSUMED_UNITS, PatchIds, Provenance, attributes, cells_table, clumps_table, haloes_table, in_order,
+    particles_table, ties_table, tree_part, tree_table,
 };
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::phew::Rules;
@@ -121,7 +121,7 @@ pub fn run(
         mass_unit,
         n_leaves: comm.all_reduce_counts(&[n_leaves], Reduce::Sum)?[0],
         densest: comm.all_max(&[densest])?[0],
-        mesh: Vec::new(),
+        more: Vec::new(),
     };
     run_on(input, part, config, comm, crew)
 }
@@ -146,6 +146,16 @@ pub fn run_on_particles(
     thresholds.mass *= mass_unit;
     thresholds.density *= grown.mean_density;
     thresholds.saddle = thresholds.saddle.map(|saddle| saddle * grown.mean_density);
+    let mut more = vec![
+        ("mean_density", Attribute::Real(grown.mean_density)),
+        ("m_refine", Attribute::Int(grown.shape.m_refine.cast_signed())),
+        ("level_min", Attribute::Int(grown.shape.level_min.into())),
+        ("level_max", Attribute::Int(grown.shape.level_max.into())),
+    ];
+    let assumed = &snapshot.input().about().assumed_units;
+    if !assumed.is_empty() {
+        more.push((ASSUMED_UNITS, Attribute::Text(assumed.join(", "))));
+    }
     let input = Input {
         snapshot,
         field: ChosenField::of_particles(&config.field),
@@ -154,12 +164,7 @@ pub fn run_on_particles(
         mass_unit,
         n_leaves: grown.n_leaves,
         densest: grown.densest,
-        mesh: vec![
-            ("mean_density", Attribute::Real(grown.mean_density)),
-            ("m_refine", Attribute::Int(grown.shape.m_refine.cast_signed())),
-            ("level_min", Attribute::Int(grown.shape.level_min.into())),
-            ("level_max", Attribute::Int(grown.shape.level_max.into())),
-        ],
+        more,
     };
     run_on(input, grown.part, config, comm, crew)
 }
@@ -176,8 +181,8 @@ struct Input<'a> {
     /// Of all ranks.
     n_leaves: u64,
     densest: f64,
-    /// What is to say of a mesh that was made here.
-    mesh: Vec<(&'static str, Attribute)>,
+    /// Further attributes: of a mesh that was made here, and of its particles.
+    more: Vec<(&'static str, Attribute)>,
 }
 
 /// Collective: from parts to the catalogue.
@@ -238,7 +243,7 @@ fn run_on(
         totals: &totals,
         run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
     });
-    attributes.extend(input.mesh.into_iter().map(|(name, value)| (name.to_string(), value)));
+    attributes.extend(input.more.into_iter().map(|(name, value)| (name.to_string(), value)));
     let balance = segmentation.balance;
     let (densest, field) = (input.densest, input.field);
     Ok(Outcome { catalogue: CataloguePart { attributes, tables }, part, balance, densest, field })

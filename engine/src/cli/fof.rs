@@ -16,7 +16,7 @@ use std::io::IsTerminal;
 pub fn fof(job: &FofJob, common: Common, world: Comm) -> Result<(), Failure> {
     let ranks = Wanted::of(&job.launch).start(world)?;
     let seating = Seating::start(&ranks, &job.launch, common)?;
-    let facts = ranks.together(|comm| joints::look_at_input(&job.inputs, comm))?;
+    let facts = ranks.together(|comm| joints::look_at_input(&job.inputs, &job.defaults, comm))?;
     let input = ranks.prepare(|is_first| {
         let input = open_particles_from(&facts);
         group_joints::check(&job.inputs[0], input.as_ref(), &job.fof)?;
@@ -84,7 +84,7 @@ fn on_rank(
         staged.extend(joints::stage(path, ids, comm)?);
     }
     group_joints::add_stage(&mut stages, "write", writing.elapsed());
-    let summary = group_joints::Summary::of(&outcome, stages, job.launch.diagnostics, comm)?;
+    let summary = group_joints::Summary::of(input, &outcome, stages, job.launch.diagnostics, comm)?;
     if let Some(path) = &job.plot {
         comm.at("picture");
         staged.extend(group_joints::draw(path, input, outcome, comm)?);

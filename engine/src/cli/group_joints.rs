@@ -4,7 +4,7 @@ use super::fault::Failure;
 use inselberg::catalogue::Attribute;
 use inselberg::crew::Crew;
 use inselberg::groups::{FofConfig, FofOutcome, FofRunError, run_fof};
-use inselberg::io::particles::ParticleInput;
+use inselberg::io::particles::{About, ParticleInput};
 use inselberg::report::{RankReport, Recorder, Stage, group_counts, peak_memory, table_json, table_text};
 use inselberg::staging::Staged;
 use inselberg_comm::{Comm, Reduce};
@@ -47,6 +47,7 @@ pub struct Summary {
     stages: Vec<Stage>,
     peak_memory: Option<u64>,
     linking_length: f64,
+    assumed: Assumed,
     n_ranks: usize,
     ranks: Option<RankReport>,
 }
@@ -54,6 +55,7 @@ pub struct Summary {
 impl Summary {
     /// Collective: over all ranks.
     pub fn of(
+        input: &dyn ParticleInput,
         outcome: &FofOutcome,
         stages: Vec<Stage>,
         diagnostics: bool,
@@ -70,6 +72,7 @@ impl Summary {
             ranks,
             peak_memory: memory.map_err(Failure::ranks)?.first().copied().filter(|bytes| *bytes > 0),
             linking_length: outcome.linking_length,
+            assumed: Assumed::new(Some(input.about())),
             n_ranks: comm.n_ranks(),
         })
     }
@@ -78,7 +81,8 @@ impl Summary {
     pub fn text(&self) -> String {
         let table = table_text(&group_counts(&self.attributes), "particles", &self.stages, self.peak_memory);
         let ranks = self.ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
-        format!("{:<18}{:>15}\n{table}{ranks}", "linking length", shown(self.linking_length))
+        let length = shown(self.linking_length);
+        format!("{}{:<18}{length:>15}\n{table}{ranks}", self.assumed.text(), "linking length")
     }
 
     /// The same for machines.
@@ -86,9 +90,36 @@ impl Summary {
         let mut summary =
             table_json(&group_counts(&self.attributes), "particles", &self.stages, self.peak_memory);
         summary["linking_length"] = json!(self.linking_length);
+        summary["assumed_units"] = self.assumed.json();
         summary["n_ranks"] = json!(self.n_ranks);
         summary["ranks"] = self.ranks.as_ref().map_or(Value::Null, RankReport::json);
         summary
+    }
+}
+
+/// Units that are assumed of an input of particles.
+pub struct Assumed {
+    names: Vec<String>,
+    line: Option<String>,
+}
+
+impl Assumed {
+    /// For an input, if there is one.
+    pub fn new(about: Option<&About>) -> Self {
+        Self {
+            names: about.map_or(Vec::new(), |about| about.assumed_units.clone()),
+            line: about.and_then(About::assumption),
+        }
+    }
+
+    /// A line of a summary; empty where nothing is assumed.
+    pub fn text(&self) -> String {
+        self.line.as_ref().map_or(String::new(), |line| format!("{:<18}{line}\n", "units"))
+    }
+
+    /// The same for machines.
+    pub fn json(&self) -> Value {
+        json!(self.names)
     }
 }
 

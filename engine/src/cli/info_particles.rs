@@ -44,6 +44,9 @@ fn text(path: &Path, about: &About) -> String {
             format!("length {:.6e} cm, mass {mass:.6e} g, time {:.6e} s", units.length, units.time),
         );
     }
+    if let Some(assumption) = about.assumption() {
+        line("", assumption);
+    }
     if let Some(c) = &about.cosmology {
         let omegas = format!("omega_m {}, omega_l {}, omega_b {}", c.omega_m, c.omega_l, c.omega_b);
         line("cosmology", format!("aexp {}, H0 {} km/s/Mpc, {omegas}", c.aexp, c.h0));
@@ -76,7 +79,8 @@ fn json_of(path: &Path, about: &About) -> Value {
         })
         .collect();
     json!({
-        "path": path, "format": about.format, "sides": about.sides, "periodic": about.periodic,
-        "time": about.time, "species": species,
+        "path": path.display().to_string(), "format": about.format, "sides": about.sides,
+        "periodic": about.periodic, "time": about.time, "assumed_units": about.assumed_units,
+        "species": species,
     })
 }

@@ -1,14 +1,18 @@
 //! Where the command line meets the engine: one thin function a meeting.
 
 use super::fault::Failure;
+use super::group_joints::Assumed;
 use inselberg::catalogue::{self, Catalogue, CataloguePart};
 use inselberg::config::PhewJob;
 use inselberg::crew::Crew;
 use inselberg::domains::Part;
 use inselberg::grow::{GrowConfig, ParticleSnapshot};
-use inselberg::io::particles::{PARTICLE_READERS, file_of, look_at_particles, open_particles_from};
+use inselberg::io::particles::{
+    About, InputDefaults, PARTICLE_READERS, file_of, look_at_particles, look_at_particles_with,
+    open_particles_from,
+};
 use inselberg::io::ramses::write::StagedOutput;
-use inselberg::io::{Facts, Header, READERS, ReadResult, Snapshot, open_from};
+use inselberg::io::{Facts, FieldInfo, Header, READERS, ReadResult, Snapshot, open_from};
 use inselberg::opening::shared;
 use inselberg::phew::RunError;
 use inselberg::ranks::joint::{JointError, share};
@@ -41,7 +45,7 @@ impl PhewInput {
     /// Collective: looks at the input of `job`.
     pub fn look(job: &PhewJob, comm: &Comm) -> Result<Facts, Failure> {
         let look = || match job.mesh {
-            Some(_) => Ok(look_at_particles(std::slice::from_ref(&job.input))?),
+            Some(_) => Ok(look_at_particles_with(std::slice::from_ref(&job.input), &job.defaults)?),
             None => Self::look_at_cells(&job.input),
         };
         shared(comm, look).map_err(of_all)
@@ -67,6 +71,14 @@ impl PhewInput {
         Ok(inselberg::io::look(path)?)
     }
 
+    /// What particles say of themselves; `None` for a snapshot with cells.
+    fn about(&self) -> Option<&About> {
+        match self {
+            Self::Cells(_) => None,
+            Self::Particles(snapshot, _) => Some(snapshot.input().about()),
+        }
+    }
+
     /// The snapshot, or the particles as one.
     pub fn snapshot(&self) -> &dyn Snapshot {
         match self {
@@ -77,8 +89,8 @@ impl PhewInput {
 }
 
 /// Collective: looks at the particles in these files.
-pub fn look_at_input(paths: &[PathBuf], comm: &Comm) -> Result<Facts, Failure> {
-    shared(comm, || look_at_particles(paths)).map_err(of_all)
+pub fn look_at_input(paths: &[PathBuf], defaults: &InputDefaults, comm: &Comm) -> Result<Facts, Failure> {
+    shared(comm, || look_at_particles_with(paths, defaults)).map_err(of_all)
 }
 
 /// How many octs this process reads of a snapshot, one of so many processes; what is in a piece is not looked at.
@@ -277,6 +289,8 @@ fn no_pictures(path: &Path) -> Failure {
 
 /// The end of a run, as the first rank tells it.
 pub struct Summary {
+    field: ChosenField,
+    assumed: Assumed,
     totals: Totals,
     stages: Vec<Stage>,
     peak_memory: Option<u64>,
@@ -289,6 +303,7 @@ impl Summary {
     /// Collective: over all ranks, with what is to say of ranks if there are several or `diagnostics`, and
     /// with these of the workers here.
     pub fn of(
+        input: &PhewInput,
         outcome: &Outcome,
         recorder: &Recorder,
         team: &Team,
@@ -302,6 +317,8 @@ impl Summary {
         };
         let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
         Ok(Self {
+            field: outcome.field.clone(),
+            assumed: Assumed::new(input.about()),
             totals: Totals::of(&outcome.catalogue.attributes),
             stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(stages)),
             peak_memory: memory.map_err(Failure::ranks)?.first().copied().filter(|bytes| *bytes > 0),
@@ -313,7 +330,8 @@ impl Summary {
 
     /// For people.
     pub fn text(&self) -> String {
-        let mut text = summary_text(&self.totals, &self.stages, self.peak_memory);
+        let summary = summary_text(&self.totals, &self.stages, self.peak_memory);
+        let mut text = format!("{:<18}{}\n{}{summary}", "field", self.field, self.assumed.text());
         if let Some(ranks) = &self.ranks {
             text = format!("{text}\n{}", ranks.text());
         }
@@ -329,6 +347,8 @@ impl Summary {
     /// The same for machines; `ranks` and `workers` are null where nothing is to say of them.
     pub fn json(&self) -> serde_json::Value {
         let mut summary = summary_json(&self.totals, &self.stages, self.peak_memory);
+        summary["field"] = field_json(&self.field);
+        summary["assumed_units"] = self.assumed.json();
         summary["ranks"] = self.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
         summary["workers"] = self.nodes.as_ref().map_or(serde_json::Value::Null, workers_json);
         summary

@@ -67,7 +67,7 @@ fn on_rank(job: &PhewJob, common: Common, input: &PhewInput, team: Team, comm: &
         staged.extend(joints::stage(path, &outcome.catalogue, comm)?);
         recorder.end("write", 0);
     }
-    let summary = joints::Summary::of(&outcome, &recorder, &team, job.launch.diagnostics, comm)?;
+    let summary = joints::Summary::of(input, &outcome, &recorder, &team, job.launch.diagnostics, comm)?;
     let lists = match job.ramses_text.is_some() || job.plot.is_some() {
         true => joints::lists(outcome.catalogue, comm)?,
         false => None,

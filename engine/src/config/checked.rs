@@ -4,7 +4,7 @@ use super::launch::{Launch, launch, pin, ranks};
 use super::{Command, ConfigError, FofJob, Origin, RawConfig, RawValue, StudyJob, fof, study};
 use crate::crew::Weights;
 use crate::grow::GrowConfig;
-use crate::io::particles::N_KINDS;
+use crate::io::particles::{InputDefaults, N_KINDS};
 use crate::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
 use crate::recut::NewThresholds;
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
@@ -68,6 +68,8 @@ pub struct PhewJob {
     pub phew: PhewConfig,
     /// The mesh, where it is made from particles.
     pub mesh: Option<GrowConfig>,
+    /// What holds where particles say nothing.
+    pub defaults: InputDefaults,
     /// The catalogue.
     pub output: Option<PathBuf>,
     /// The folder of RAMSES-style text files.
@@ -179,6 +181,7 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
     Ok(PhewJob {
         input,
         mesh: mesh(raw, &field)?,
+        defaults: fof::input_defaults(raw)?,
         phew: PhewConfig {
             field,
             thresholds: Thresholds {
@@ -203,7 +206,17 @@ fn phew(raw: &Source<'_>) -> Result<PhewJob, ConfigError> {
 
 /// The mesh to be made from particles, if one is asked for.
 fn mesh(raw: &Source<'_>, field: &FieldChoice) -> Result<Option<GrowConfig>, ConfigError> {
-    const OF_MESH: [&str; 5] = ["m-refine", "level-min", "level-max", "particle-types", "box"];
+    const OF_MESH: [&str; 9] = [
+        "m-refine",
+        "level-min",
+        "level-max",
+        "particle-types",
+        "box",
+        "particle-mass",
+        "unit-length",
+        "unit-mass",
+        "unit-velocity",
+    ];
     let level = |name, most: u8| {
         let level =
             raw.count(name, |n| (2..=u64::from(most)).contains(&n), &format!("a level from 2 to {most}"))?;

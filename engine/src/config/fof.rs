@@ -5,7 +5,7 @@ use super::checked::{Source, plot};
 use super::launch::{Launch, launch};
 use super::raw::NONE;
 use crate::groups::{FofConfig, LinkingLength};
-use crate::io::particles::{KIND_NAMES, N_KINDS};
+use crate::io::particles::{InputDefaults, KIND_NAMES, N_KINDS};
 use std::path::PathBuf;
 
 /// `inselberg fof`, checked. At least one of the outputs is there, or the diagnostics are asked for.
@@ -13,6 +13,8 @@ use std::path::PathBuf;
 pub struct FofJob {
     /// The files of the input, in their order.
     pub inputs: Vec<PathBuf>,
+    /// What holds where the input says nothing.
+    pub defaults: InputDefaults,
     /// What is searched for.
     pub fof: FofConfig,
     /// The catalogue.
@@ -48,6 +50,7 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
     let most = format!("at most {MOST}");
     Ok(FofJob {
         inputs,
+        defaults: input_defaults(raw)?,
         fof: FofConfig {
             length: length(raw)?,
             min_size: raw.count("min-size", |n| n > 0, "1 or more")?.unwrap_or(20),
@@ -65,6 +68,17 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
         group_ids,
         plot,
         launch: launch(raw)?,
+    })
+}
+
+/// What `fof` and `phew` take for what an input does not say.
+pub(super) fn input_defaults(raw: &Source<'_>) -> Result<InputDefaults, ConfigError> {
+    let positive = |name| raw.real(name, |x| x > 0.0, "a finite number above 0");
+    Ok(InputDefaults {
+        particle_mass: positive("particle-mass")?,
+        unit_length: positive("unit-length")?,
+        unit_mass: positive("unit-mass")?,
+        unit_velocity: positive("unit-velocity")?,
     })
 }
 

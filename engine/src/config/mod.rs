@@ -18,6 +18,7 @@ mod launch;
 mod nearest;
 mod opt;
 mod options;
+mod particle_options;
 mod raw;
 mod reference;
 mod study;

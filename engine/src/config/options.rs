@@ -2,13 +2,14 @@
 
 use super::Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
 use super::opt::{Kind, Opt, ROW};
+use super::particle_options::PARTICLES;
 use super::study_options::STUDY;
 use super::synth_options::SYNTH;
 use super::{COMMANDS, Command};
 
 /// Every option, in the order of the help and of the reference file.
 pub const OPTIONS: &[Opt] = &{
-    let mut all = [ROW; STUDY.len() + WORK.len() + SYNTH.len() + COMMON.len()];
+    let mut all = [ROW; STUDY.len() + WORK.len() + PARTICLES.len() + SYNTH.len() + COMMON.len()];
     let (mut part, mut n) = (0, 0);
     while part < PARTS.len() {
         let mut i = 0;
@@ -21,7 +22,7 @@ pub const OPTIONS: &[Opt] = &{
     all
 };
 
-const PARTS: [&[Opt]; 4] = [STUDY, WORK, SYNTH, COMMON];
+const PARTS: [&[Opt]; 5] = [STUDY, WORK, PARTICLES, SYNTH, COMMON];
 
 /// What `phew`, `fof`, `recut`, `info` and `topology` take.
 const WORK: &[Opt] = &[

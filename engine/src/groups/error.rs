@@ -2,7 +2,7 @@
 
 use crate::fof::FofError;
 use crate::io::ReadError;
-use crate::io::particles::SomeMasses;
+use crate::io::particles::MissingMasses;
 use crate::reserve::OutOfMemory;
 use inselberg_comm::CommError;
 
@@ -43,9 +43,9 @@ pub enum FofRunError {
         /// What there is.
         what: String,
     },
-    /// Some species have masses and some have none.
+    /// Particles have no masses.
     #[error(transparent)]
-    SomeMasses(#[from] SomeMasses),
+    NoMasses(#[from] MissingMasses),
     /// Some species have identities and some have none.
     #[error("{without} has no ParticleIDs, and {with} has; expected identities for all or none")]
     SomeIds {

@@ -192,6 +192,7 @@ mod tests {
                 periodic: true,
                 time: 0.0,
                 units: None,
+                assumed_units: Vec::new(),
                 cosmology: None,
                 matter: None,
                 species: (0..2).zip(counts).map(species).collect(),

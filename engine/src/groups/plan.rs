@@ -76,7 +76,7 @@ impl Plan {
         let has_kind = |kind: u8| those.iter().any(|s| s.kind.is_none_or(|k| k == kind));
         let wants = Wants {
             double: those.iter().any(|s| s.is_double),
-            masses: mass_of_all(&those)?,
+            masses: mass_of_all(&those, about.units.is_some())?,
             ids: all_have_ids(&those)?,
             kinds: those.len() > 1 || those.iter().any(|s| s.kind.is_none()),
             velocities: those.iter().all(|s| s.has_velocities),

@@ -1,6 +1,6 @@
 //! Why no mesh can be made from particles, each as one line.
 
-use crate::io::particles::SomeMasses;
+use crate::io::particles::MissingMasses;
 use inselberg_kernels::grow::{DEEPEST, DEEPEST_COARSE};
 
 /// Why particles make no mesh.
@@ -33,9 +33,9 @@ pub enum GrowError {
         /// What there is.
         what: String,
     },
-    /// Some species have masses and some have none.
+    /// Particles have no masses.
     #[error(transparent)]
-    SomeMasses(#[from] SomeMasses),
+    NoMasses(#[from] MissingMasses),
     /// Nothing weighs anything.
     #[error("--mesh-from-particles: all {n} particles have the mass 0; expected some above 0")]
     NoMass {

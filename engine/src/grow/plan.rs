@@ -50,7 +50,7 @@ impl Plan {
             periodic: about.sides.is_none() || about.periodic,
             mixed: those.iter().any(|s| s.kind.is_none()),
             double: those.iter().any(|s| s.is_double),
-            mass: mass_of_all(&those)?,
+            mass: mass_of_all(&those, about.units.is_some())?,
             species,
         })
     }

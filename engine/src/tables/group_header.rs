@@ -7,6 +7,8 @@ use crate::io::particles::{About, N_KINDS};
 
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
+/// The attribute that names units which the input does not say: those of its format are assumed.
+pub const ASSUMED_UNITS: &str = "assumed_units";
 
 /// What a catalogue of groups says of how it came about.
 pub struct GroupsProvenance<'a> {
@@ -38,6 +40,9 @@ pub fn group_attributes(of: &GroupsProvenance) -> Vec<(String, Attribute)> {
     list.reals("periodic", &[f64::from(u8::from(of.sides.is_some())); 3]);
     if let Some(units) = &of.about.units {
         list.units(units);
+    }
+    if !of.about.assumed_units.is_empty() {
+        list.text(ASSUMED_UNITS, &of.about.assumed_units.join(", "));
     }
     if let Some(cosmology) = &of.about.cosmology {
         list.cosmology(cosmology);

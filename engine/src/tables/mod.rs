@@ -11,7 +11,7 @@ mod ties;
 mod tree;
 
 pub use cells::cells_table;
-pub use group_header::{GroupsProvenance, group_attributes};
+pub use group_header::{ASSUMED_UNITS, GroupsProvenance, group_attributes};
 pub use groups::{Numbering, group_ids_tables, groups_table};
 pub use header::{Provenance, RecutHeader, attributes};
 pub use particles::particles_table;

@@ -8,8 +8,8 @@
 //! of values are made where the values are, and combined by their places in the file, so nobody reads the file again.
 //! Seal 1, of older catalogues, is one sum over words of the file.
 
-use crc32fast::Hasher;
 use crate::input_file;
+use crc32fast::Hasher;
 use std::fs::File;
 use std::io::{BufReader, Error, Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;

@@ -68,6 +68,7 @@ fn about(format: &'static str, n: u64, is_double: bool) -> About {
         periodic: false,
         time: 0.0,
         units: None,
+        assumed_units: Vec::new(),
         cosmology: None,
         matter: None,
         species: vec![species],

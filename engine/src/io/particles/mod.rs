@@ -8,6 +8,7 @@
 
 mod array;
 mod columns;
+mod defaults;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 mod masses;
@@ -17,7 +18,8 @@ mod ramses;
 mod spread;
 
 pub use columns::Columns;
-pub use masses::{SomeMasses, mass_of_all};
+pub use defaults::InputDefaults;
+pub use masses::{MissingMasses, mass_of_all};
 pub use positions::Positions;
 
 use super::{Cosmology, Facts, Name, ReadError, ReadResult, Units, facts};
@@ -59,12 +61,26 @@ pub struct About {
     /// Physical scales: a code length at the expansion factor of the output, and so that length over time is
     /// the unit of the velocities that [`Columns`] has. `None` for plain arrays.
     pub units: Option<Units>,
+    /// Which units are not in the input but those that its format is known for: length, mass, velocity.
+    pub assumed_units: Vec<String>,
     /// Cosmology, where there is one.
     pub cosmology: Option<Cosmology>,
     /// Mean densities, where there is a cosmology.
     pub matter: Option<Matter>,
     /// What it holds, at most one species a kind, or one of mixed kinds.
     pub species: Vec<Species>,
+}
+
+impl About {
+    /// What is assumed of the units and how to set them, in one line; `None` where nothing is.
+    pub fn assumption(&self) -> Option<String> {
+        let (first, more) = self.assumed_units.split_first()?;
+        let all = |format: fn(&str) -> String| {
+            more.iter().fold(format(first), |a, b| a + ", " + &format(b.as_str()))
+        };
+        let (names, options) = (all(|name| name.into()), all(|name| format!("--unit-{name}")));
+        Some(format!("{names} assumed to be {}'s own; set them with {options}", self.format))
+    }
 }
 
 /// Mean densities of the universe in code masses a comoving code volume.
@@ -142,7 +158,7 @@ pub struct ParticleReader {
     /// Whether `path` looks like this format; cheap, and never fails.
     pub recognises: fn(&Path) -> bool,
     /// Reads and checks the headers of one input of so many paths: all that opening it takes.
-    pub look: fn(&[PathBuf]) -> ReadResult<Vec<u8>>,
+    pub look: fn(&[PathBuf], &InputDefaults) -> ReadResult<Vec<u8>>,
     /// Opens the input of which a look found that. Reads nothing.
     pub open: fn(&[u8]) -> Box<dyn ParticleInput>,
 }
@@ -172,14 +188,27 @@ pub fn open_particles(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
 /// # Panics
 /// When another program made the facts.
 pub fn open_particles_from(facts: &Facts) -> Box<dyn ParticleInput> {
-    (PARTICLE_READERS[facts.reader].open)(&facts.known)
+    let (mass, known): (Option<f64>, Vec<u8>) = facts::decode(&facts.known);
+    let input = (PARTICLE_READERS[facts.reader].open)(&known);
+    match mass {
+        Some(mass) => defaults::with_masses(input, mass),
+        None => input,
+    }
 }
 
-/// Reads all that opening an input takes, so that others need not.
+/// [`look_at_particles_with`] no defaults.
 ///
 /// # Errors
-/// As for [`open_particles`].
+/// As there.
 pub fn look_at_particles(paths: &[PathBuf]) -> ReadResult<Facts> {
+    look_at_particles_with(paths, &InputDefaults::default())
+}
+
+/// Reads all that opening an input takes, so that others need not. `defaults` hold where the input says nothing.
+///
+/// # Errors
+/// As for [`open_particles`], and when the input says itself what `defaults` say.
+pub fn look_at_particles_with(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Facts> {
     let Some(first) = paths.first() else {
         return Err(ReadError::absent(Path::new("input"), "no path; expected at least one"));
     };
@@ -194,7 +223,11 @@ pub fn look_at_particles(paths: &[PathBuf]) -> ReadResult<Facts> {
             return Err(ReadError::absent(path, "given twice; expected each file once"));
         }
     }
-    Ok(Facts { reader, known: (PARTICLE_READERS[reader].look)(paths)? })
+    let known = (PARTICLE_READERS[reader].look)(paths, defaults)?;
+    if let Some(mass) = defaults.particle_mass {
+        defaults::check_mass((PARTICLE_READERS[reader].open)(&known).about(), first, mass)?;
+    }
+    Ok(Facts { reader, known: facts::encode(&(defaults.particle_mass, known)) })
 }
 
 /// The place of the reader of `path` in the list.

@@ -1,9 +1,10 @@
 //! NumPy arrays `[N, 3]` of 4- or 8-byte reals, one or several files one after the other.
 
 use super::array::{self, Array};
-use super::{ParticleReader, Positions};
+use super::{InputDefaults, ParticleReader, Positions};
 use crate::gate;
-use crate::io::{ReadError, ReadResult, facts};
+use crate::input_file;
+use crate::io::{ReadError, ReadResult, facts, reserve};
 use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -41,7 +42,8 @@ struct Layout {
     swapped: bool,
 }
 
-fn look(paths: &[PathBuf]) -> ReadResult<Vec<u8>> {
+fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
+    defaults.refuse_units(&paths[0])?;
     let one = |path: &PathBuf| Ok(Npy { path: path.clone(), layout: layout(path)? });
     Ok(facts::encode(&paths.iter().map(one).collect::<ReadResult<Vec<_>>>()?))
 }

@@ -2,7 +2,8 @@
 
 use super::spread::Spread;
 use super::{
-    About, Columns, DARK_MATTER, MassOf, Matter, ParticleInput, ParticleReader, SINK, STAR, Species,
+    About, Columns, DARK_MATTER, InputDefaults, MassOf, Matter, ParticleInput, ParticleReader, SINK, STAR,
+    Species,
 };
 use crate::io::{
     self, Facts, Family, Header, ParticleBlock, READERS, ReadError, ReadResult, Snapshot, facts,
@@ -26,7 +27,8 @@ struct Pieces {
 }
 
 /// Reads the header of every particle file.
-fn look(paths: &[PathBuf]) -> ReadResult<Vec<u8>> {
+fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
+    defaults.refuse_units(&paths[0])?;
     let [path] = paths else {
         return Err(ReadError::absent(&paths[1], "a second output; expected one at a time"));
     };
@@ -64,6 +66,7 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> About {
         periodic: header.periodic == [true; 3],
         time: header.time,
         units: Some(header.units.clone()),
+        assumed_units: Vec::new(),
         cosmology: header.cosmology.clone(),
         matter: matter(header, snapshot.fields().iter().any(|f| f.family == "hydro")),
         species: vec![species],

@@ -3,7 +3,7 @@
 use super::file::Source;
 use crate::gate;
 use crate::io::particles::array::{self, Array};
-use crate::io::particles::{ParticleReader, Positions, split_dataset};
+use crate::io::particles::{InputDefaults, ParticleReader, Positions, split_dataset};
 use crate::io::{ReadResult, facts};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -27,7 +27,8 @@ struct Dataset {
     is_double: bool,
 }
 
-fn look(paths: &[PathBuf]) -> ReadResult<Vec<u8>> {
+fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
+    defaults.refuse_units(&paths[0])?;
     let parts = paths.iter().map(|path| Dataset::open(path)).collect::<ReadResult<Vec<_>>>()?;
     Ok(facts::encode(&parts))
 }

@@ -28,7 +28,12 @@ impl<'a> Source<'a> {
     pub fn open(path: &'a Path) -> ReadResult<Self> {
         let file = input_hdf5::open(path)
             .map_err(|e| ReadError::content(path, "opening", reason(&e), "a complete HDF5 file"))?;
-        Ok(Self { path, file, bytes })
+        Ok(Self { path, file })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.path
     }
 
     /// Numbers of the attribute `name` of the group at `place`, of whatever type and shape; `None` where there

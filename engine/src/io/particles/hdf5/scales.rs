@@ -5,7 +5,7 @@
 
 use super::file::Source;
 use super::header::WholeHeader;
-use crate::io::particles::{GAS, Matter, STAR};
+use crate::io::particles::{GAS, InputDefaults, Matter, STAR};
 use crate::io::{Cosmology, ReadResult, Units};
 
 /// 100 km/s/Mpc in 1/s.
@@ -20,6 +20,8 @@ pub struct Scales {
     pub format: &'static str,
     /// As [`crate::io::particles::About::units`].
     pub units: Option<Units>,
+    /// As [`crate::io::particles::About::assumed_units`].
+    pub assumed_units: Vec<String>,
     /// Cosmology.
     pub cosmology: Option<Cosmology>,
     /// Mean densities.
@@ -31,11 +33,21 @@ pub struct Scales {
 }
 
 /// Reads them from the first file.
-pub fn scales(source: &Source, header: &WholeHeader, has: impl Fn(u8) -> bool) -> ReadResult<Scales> {
+pub fn scales(
+    source: &Source,
+    header: &WholeHeader,
+    has: impl Fn(u8) -> bool,
+    defaults: &InputDefaults,
+) -> ReadResult<Scales> {
     let has_gas = has(GAS) || has(STAR);
     let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
         || source.number("Cosmology", "Cosmological run")?.is_some();
-    let mut scales = if is_swift { swift(source, has_gas)? } else { gadget(source, header.time, has_gas)? };
+    let mut scales = if is_swift {
+        defaults.refuse_units(source.path())?;
+        swift(source, has_gas)?
+    } else {
+        gadget(source, header.time, has_gas, defaults)?
+    };
     let says_open = source.text("Parameters", "InitialConditions:periodic").is_some_and(|p| p == "0");
     scales.periodic = header.sides.is_some() && !says_open;
     Ok(scales)
@@ -50,6 +62,7 @@ fn swift(source: &Source, has_gas: bool) -> ReadResult<Scales> {
     let mut scales = Scales {
         format: "SWIFT",
         units: snapshot.map(|s| s.at(a)),
+        assumed_units: Vec::new(),
         cosmology: None,
         matter: None,
         velocity: 1.0,
@@ -78,7 +91,7 @@ fn swift(source: &Source, has_gas: bool) -> ReadResult<Scales> {
     Ok(scales)
 }
 
-fn gadget(source: &Source, time: f64, has_gas: bool) -> ReadResult<Scales> {
+fn gadget(source: &Source, time: f64, has_gas: bool, defaults: &InputDefaults) -> ReadResult<Scales> {
     let of = |name: &str| -> ReadResult<Option<f64>> {
         for place in ["Header", "Parameters", "Units"] {
             if let Some(value) = source.number(place, name)?.filter(|x| x.is_finite()) {
@@ -89,10 +102,21 @@ fn gadget(source: &Source, time: f64, has_gas: bool) -> ReadResult<Scales> {
     };
     let positive = |name: &str| Ok(of(name)?.filter(|x| *x > 0.0));
     let h = positive("HubbleParam")?.unwrap_or(1.0);
-    // Gadget's own units where the file names none.
-    let length = positive("UnitLength_in_cm")?.unwrap_or(3.085_678e21);
-    let mass = positive("UnitMass_in_g")?.unwrap_or(1.989e43);
-    let velocity = positive("UnitVelocity_in_cm_per_s")?.unwrap_or(1e5);
+    let mut assumed_units = Vec::new();
+    // Gadget's own unit where neither the file nor the user names one.
+    let mut unit = |name, key, given: Option<f64>, own| match (positive(key)?, given) {
+        (Some(said), Some(given)) => {
+            let problem = format!("{said}, and --unit-{name} is {given}");
+            Err(source.bad(key, problem, format!("no --unit-{name}: the snapshot says it itself")))
+        }
+        (said, given) => Ok(said.or(given).unwrap_or_else(|| {
+            assumed_units.push(String::from(name));
+            own
+        })),
+    };
+    let length = unit("length", "UnitLength_in_cm", defaults.unit_length, 3.085_678e21)?;
+    let mass = unit("mass", "UnitMass_in_g", defaults.unit_mass, 1.989e43)?;
+    let velocity = unit("velocity", "UnitVelocity_in_cm_per_s", defaults.unit_velocity, 1e5)?;
     let omega_m = positive("Omega0")?;
     let redshift = of("Redshift")?;
     let is_cosmological = match of("ComovingIntegrationOn")? {
@@ -117,6 +141,7 @@ fn gadget(source: &Source, time: f64, has_gas: bool) -> ReadResult<Scales> {
     Ok(Scales {
         format: "Gadget",
         units: Some(system.at(a)),
+        assumed_units,
         cosmology,
         matter,
         velocity: a.sqrt(),

@@ -8,7 +8,9 @@ use super::part::{DENSITIES, MASSES, Part, find_any};
 use super::scales::scales;
 use crate::io::facts::OnePath;
 use crate::io::particles::spread::Spread;
-use crate::io::particles::{About, Columns, GAS, MassOf, N_KINDS, ParticleInput, ParticleReader, Species};
+use crate::io::particles::{
+    About, Columns, GAS, InputDefaults, MassOf, N_KINDS, ParticleInput, ParticleReader, Species,
+};
 use crate::io::{ReadError, ReadResult, facts};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -44,7 +46,7 @@ struct Found {
 
 impl Snapshot {
     /// Reads the headers of all files.
-    fn find(paths: &[PathBuf]) -> ReadResult<Self> {
+    fn find(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Self> {
         let first_source = Source::open(&paths[0])?;
         let first = FileHeader::read(&first_source)?;
         let files = all_files(paths, first.whole.n_files)?;
@@ -62,8 +64,8 @@ impl Snapshot {
             }
         }
         check_totals(&first_source, &first.whole, &counts)?;
-        let scales =
-            scales(&first_source, &first.whole, |kind| counts[usize::from(kind)].iter().any(|n| *n > 0))?;
+        let has = |kind| counts[usize::from(kind)].iter().any(|n| *n > 0);
+        let scales = scales(&first_source, &first.whole, has, defaults)?;
         let mut species = Vec::new();
         let mut spreads = Vec::new();
         for (kind, counts) in
@@ -85,6 +87,7 @@ impl Snapshot {
             periodic: scales.periodic,
             time: first.whole.time,
             units: scales.units,
+            assumed_units: scales.assumed_units,
             cosmology: scales.cosmology,
             matter: scales.matter,
             species,
