@@ -38,7 +38,13 @@ fn main() {
     if arg(3, "as-is") == "morton" {
         list.par_sort_by_key(|p| morton63(p.map(|x| (f64::from(x) / side * 2_097_151.0) as u32)));
     }
-    let rules = Rules { linking_length: 0.2, min_size: 20, sides: Some([side; 3]), seeds: None };
+    let rules = Rules {
+        linking_length: 0.2,
+        min_size: 20,
+        sides: Some([side; 3]),
+        seeds: None,
+        allow_duplicate_ids: false,
+    };
     let n = list.len();
     let mut stages: BTreeMap<usize, (&'static str, Vec<f64>)> = BTreeMap::new();
     let (mut whole, mut cpu) = (Vec::new(), Vec::new());

@@ -2,9 +2,12 @@
 
 mod common;
 
+use common::Whole;
 use common::friends::group_ids;
 use common::room::{Room, done, done_json};
-use inselberg::catalogue::{Values, read};
+use inselberg::catalogue::{Catalogue, Values, read};
+use inselberg::io::ramses::write::Dialect;
+use inselberg::io::{Family, ParticleBlock};
 use std::fs;
 use std::path::Path;
 
@@ -127,6 +130,83 @@ fn particles_of_ramses_have_the_groups_of_all_pairs() {
         assert!(expected.contains(&2));
         let groups = read(Path::new(&to)).expect("a catalogue");
         assert!(groups.table("Groups").is_some_and(|t| t.column("Velocities").is_some()));
+    }
+}
+
+/// A RAMSES output over `n_cpus` files of such particles, each at rest with mass 0.125.
+fn ramses_of(room: &Room, n_cpus: usize, particles: &[([f64; 3], i64, Family)]) -> String {
+    let mut whole = Whole::tiny([1; 3]);
+    whole.header.cosmology = None;
+    whole.particles = Some(ParticleBlock {
+        first: 0,
+        position: particles.iter().map(|p| p.0).collect(),
+        velocity: vec![[0.0; 3]; particles.len()],
+        mass: vec![0.125; particles.len()],
+        id: particles.iter().map(|p| p.1).collect(),
+        family: particles.iter().map(|p| p.2).collect(),
+    });
+    let folder = room.path(&format!("over_{n_cpus}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).expect("a folder");
+    whole.write(Path::new(&folder), n_cpus, true, &Dialect::default()).to_string_lossy().into_owned()
+}
+
+/// Sinks and tracers of RAMSES repeat identities; they neither link nor attach.
+#[test]
+fn identities_of_particles_that_take_no_part_may_repeat() {
+    let room = Room::new();
+    let mut all: Vec<([f64; 3], i64, Family)> = (0..6)
+        .map(|i| ([0.5 + 0.01 * f64::from(i), 0.5, 0.5], 10 + i64::from(i), Family::DarkMatter))
+        .collect();
+    for family in [Family::Cloud, Family::Tracer, Family::Debris, Family::Other] {
+        all.extend([([0.52, 0.5, 0.5], 3, family), ([1.5, 0.5, 0.5], 3, family), ([1.5; 3], 10, family)]);
+    }
+    let ids = room.path("ids.csv");
+    for ranks in ["1", "3"] {
+        let output = ramses_of(&room, 2, &all);
+        let search = ["--linking-length", "0.02", "--min-size", "2", "--ranks", ranks, "--group-ids", &ids];
+        done(&[&["fof", &output], &search[..]].concat());
+        let found = ids_in(&ids, "Particles");
+        assert_eq!(found.iter().filter(|id| **id == 1).count(), 6, "{found:?}");
+        assert_eq!(found.iter().filter(|id| **id == NONE).count(), all.len() - 6);
+        all.push(([1.0; 3], 10, Family::DarkMatter));
+        let output = ramses_of(&room, 2, &all);
+        let parts = ["two particles have the ID 10", "--duplicate-ids allow"];
+        room.refuses(&[&["fof", &output], &search[..]].concat(), &parts);
+        all.pop();
+    }
+}
+
+/// All particles share one identity: positions alone decide between equals.
+#[test]
+fn allowed_duplicates_are_told_apart_by_position() {
+    let room = Room::new();
+    let line =
+        |x: f64| (0..3).map(move |i| ([x, 0.5 + 0.25 * f64::from(i) / 16.0, 0.5], 7, Family::DarkMatter));
+    // Exactly between two groups of one size.
+    let star = ([0.75, 0.5, 0.5], 7, Family::Star);
+    let mut all: Vec<_> = line(1.0).chain(line(0.5)).chain([star]).chain(line(1.75)).collect();
+    let [to, ids] = ["f.csv", "ids.csv"].map(|name| room.path(name));
+    let mut first: Option<Catalogue> = None;
+    for (n_cpus, ranks) in [(1, "1"), (1, "2"), (2, "1"), (3, "3"), (3, "4")] {
+        all.rotate_left(3);
+        all.reverse();
+        let output = ramses_of(&room, n_cpus, &all);
+        let search = ["-o", &to, "--group-ids", &ids, "--linking-length", "0.3", "--min-size", "3"];
+        let args = [&["fof", &output], &search[..], &["--ranks", ranks, "--duplicate-ids", "allow"]].concat();
+        done(&args);
+        let found = read(Path::new(&to)).expect("a catalogue");
+        let groups = found.table("Groups").expect("groups");
+        let centres = groups.vectors("Centres").expect("centres");
+        let x: Vec<f64> = centres.iter().map(|c| c[0]).collect();
+        // The star counts in the group of lower position, and makes its centre.
+        assert_eq!((x.len(), x[0], x[1], x[2]), (3, (3.0 * 0.5 + 0.75) / 4.0, 1.0, 1.75));
+        match &first {
+            None => first = Some(found),
+            Some(first) => {
+                common::compare::assert_same(first, &found, &format!("{n_cpus} CPUs, {ranks} ranks"))
+            }
+        }
     }
 }
 

@@ -203,7 +203,7 @@ pub fn positions(list: &[[f64; 3]], single: bool) -> Positions {
 
 /// The plain case.
 pub fn rules(length: f64, min_size: u64, sides: Option<[f64; 3]>) -> Rules {
-    Rules { linking_length: length, min_size, sides, seeds: None }
+    Rules { linking_length: length, min_size, sides, seeds: None, allow_duplicate_ids: false }
 }
 
 /// Particles with every column there is.

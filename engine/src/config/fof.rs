@@ -61,6 +61,7 @@ pub(super) fn fof(raw: &Source<'_>) -> Result<FofJob, ConfigError> {
             id_offset: raw.count("group-id-offset", |n| n <= MOST, &most)?.unwrap_or(1),
             side: raw.real("box", |x| x > 0.0, "a finite side above 0")?,
             open: raw.switch("open"),
+            allow_duplicate_ids: raw.text("duplicate-ids").as_deref() == Some("allow"),
             with_picture: plot.is_some(),
             with_ids: group_ids.is_some(),
         },

@@ -1,7 +1,7 @@
 //! Whether the input is sound.
 
 use super::spread::Spread;
-use super::{FofError, Ids, Masses, Particles, Rules};
+use super::{FofError, Ids, Masses, Particles, Role, Rules};
 use crate::domains::rounds;
 use bytemuck::zeroed_vec;
 use inselberg_comm::{Comm, Rank, Reduce};
@@ -119,13 +119,17 @@ fn places(particles: &Particles, sides: Option<[f64; 3]>, spread: &Spread) -> Re
 /// IDs that a rank looks at in one exchange.
 const CHUNK: usize = 1 << 22;
 
-/// Collective: whether no ID comes twice. Each rank is told the IDs of one residue class; one exchange for
-/// each 4 million of the rank with most particles, none on one rank.
+/// Collective: whether no ID comes twice among the particles that take part. Each rank is told the IDs of one
+/// residue class; one exchange for each 4 million of the rank with most particles, none on one rank.
 ///
 /// # Errors
 /// When one does, and when another rank fails.
-pub fn ids(ids: &Ids, comm: &Comm) -> Result<(), FofError> {
-    let Ids::Each(own) = ids else { return Ok(()) };
+pub fn ids(particles: &Particles, comm: &Comm) -> Result<(), FofError> {
+    let Ids::Each(all) = &particles.id else { return Ok(()) };
+    let own: &[u64] = match &particles.role {
+        Some(roles) if roles.contains(&Role::Ignored) => &with_part(all, roles),
+        _ => all,
+    };
     let n_ranks = comm.n_ranks() as u64;
     if n_ranks == 1 {
         return twice(own).map_or(Ok(()), |id| Err(FofError::SameId(id)));
@@ -143,6 +147,12 @@ pub fn ids(ids: &Ids, comm: &Comm) -> Result<(), FofError> {
         [1, inverse] => Err(FofError::SameId(!inverse)),
         _ => Ok(()),
     }
+}
+
+/// The IDs of the particles that are not ignored.
+fn with_part(ids: &[u64], roles: &[Role]) -> Vec<u64> {
+    let each = ids.par_iter().zip(roles).with_min_len(1 << 14);
+    each.filter(|(_, role)| **role != Role::Ignored).map(|(id, _)| *id).collect()
 }
 
 /// The lowest ID that comes twice. By a bit an ID where they are dense, else by sorting.

@@ -201,7 +201,7 @@ fn lowest<R: Record>(border: &Border<R>, components: &Components, particles: &Pa
     let of_cells = |lowest: &mut Lowest, _, cells: Range<u32>| {
         each_own(border, cells, |i, position| {
             let id = particles.id.of(i);
-            if lowest.n == 0 || id < lowest.id {
+            if lowest.is_after(id, position, || particles.velocity_of(i)) {
                 *lowest = Lowest { id, position, velocity: particles.velocity_of(i), ..*lowest };
             }
             lowest.n += 1;

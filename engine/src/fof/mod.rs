@@ -52,7 +52,9 @@ pub fn find_groups(
     let spread = timed(observer, "particles", n, || {
         let spread = Spread::of(&particles.position);
         check::particles(&particles, rules.sides, &spread)?;
-        check::ids(&particles.id, comm)?;
+        if !rules.allow_duplicate_ids {
+            check::ids(&particles, comm)?;
+        }
         Ok::<_, FofError>(spread.over_ranks(comm)?)
     })?;
     check::length(rules, &spread)?;

@@ -1,7 +1,7 @@
 //! Which components make which groups, and the rows of these: every rank has as many, in the order of their
 //! IDs.
 
-use super::sums::{Lowest, Members, Sums};
+use super::sums::{Lowest, Members, Sums, compare};
 use super::{Groups, Rules};
 use crate::ranks::grouped;
 use crate::ranks::order::sort;
@@ -99,7 +99,11 @@ fn number(
     let root = |i: usize| AboutLowest { component: i as u64, what: lowest[i] };
     let found: Vec<AboutLowest> = (0..lowest.len()).filter(kept).map(root).collect();
     let key = |root: &AboutLowest| u128::from(!root.what.n) << 64 | u128::from(root.what.id);
-    let sorted = sort(comm, found, key)?;
+    let mut sorted = sort(comm, found, key)?;
+    // Equal keys are on one rank; lowest members of two groups are never in one place.
+    sorted.sort_by(|(_, a), (_, b)| {
+        key(a).cmp(&key(b)).then_with(|| compare(&a.what.position, &b.what.position))
+    });
     let first_id = comm.sum_before(sorted.len() as u64)? + 1;
     let n_total = comm.all_reduce_counts(&[sorted.len() as u64], Reduce::Sum)?[0];
     let home = u64::from(comm.rank().0);

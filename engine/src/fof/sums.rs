@@ -5,6 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 /// The lowest member, from which positions and velocities of the group are counted, and the number of
 /// linkable members.
@@ -25,14 +26,28 @@ impl Lowest {
     /// Nothing yet.
     pub const NONE: Self = Self { n: 0, id: u64::MAX, position: [0.0; 3], velocity: [0.0; 3] };
 
+    /// Whether a member comes before this one: by its ID, then by its position and velocity.
+    #[inline(always)]
+    pub fn is_after(&self, id: u64, position: [f64; 3], velocity: impl FnOnce() -> [f64; 3]) -> bool {
+        let ties = || compare(&position, &self.position).then_with(|| compare(&velocity(), &self.velocity));
+        self.n == 0 || id < self.id || id == self.id && ties().is_lt()
+    }
+
     /// Of both.
     pub fn join(&mut self, other: Self) {
         let n = self.n + other.n;
-        if other.n > 0 && (self.n == 0 || other.id < self.id) {
+        if other.n > 0 && self.is_after(other.id, other.position, || other.velocity) {
             *self = other;
         }
         self.n = n;
     }
+}
+
+/// The order of places, and of velocities.
+#[cold]
+pub fn compare(a: &[f64; 3], b: &[f64; 3]) -> Ordering {
+    let axes = || a.iter().zip(b);
+    axes().map(|(a, b)| a.total_cmp(b)).fold(Ordering::Equal, Ordering::then)
 }
 
 /// Sums over members.
@@ -180,7 +195,9 @@ impl Sums {
 
     fn densest(&mut self, density: f64, id: u64, position: [f64; 3]) {
         let is_first = self.gas_density.is_nan();
-        if is_first || density > self.gas_density || density == self.gas_density && id < self.gas_id {
+        let is_lower =
+            || id < self.gas_id || id == self.gas_id && compare(&position, &self.gas_position).is_lt();
+        if is_first || density > self.gas_density || density == self.gas_density && is_lower() {
             (self.gas_density, self.gas_id, self.gas_position) = (density, id, position);
         }
     }

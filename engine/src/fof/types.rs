@@ -22,7 +22,7 @@ impl Masses {
     }
 }
 
-/// Particle IDs, none twice over all ranks.
+/// Particle IDs. Over all ranks none comes twice among particles that take part, unless the rules allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ids {
     /// The place in the input: particle i has this number + i. Ranks have disjoint ranges.
@@ -118,6 +118,8 @@ pub struct Rules {
     pub sides: Option<[f64; 3]>,
     /// Whether and where black holes are seeded.
     pub seeds: Option<SeedRule>,
+    /// Whether particles that link or are attached may share an ID: the lowest position then comes first.
+    pub allow_duplicate_ids: bool,
 }
 
 /// Some of the groups, by falling number of linkable members, then by the lowest particle ID among these.

@@ -237,6 +237,7 @@ mod tests {
             id_offset: 1,
             side: None,
             open: false,
+            allow_duplicate_ids: false,
             with_picture: false,
             with_ids: false,
         };

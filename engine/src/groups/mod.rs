@@ -58,6 +58,8 @@ pub struct FofConfig {
     pub side: Option<f64>,
     /// Whether the box does not wrap around, whatever the input says.
     pub open: bool,
+    /// Whether particles that link or are attached may share an identity.
+    pub allow_duplicate_ids: bool,
     /// Whether a picture will be drawn.
     pub with_picture: bool,
     /// Whether the group of every particle is wanted.
@@ -174,6 +176,7 @@ fn ready(
         min_size: config.min_size,
         sides: plan.sides,
         seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,
+        allow_duplicate_ids: config.allow_duplicate_ids,
     };
     Ok(Ready { particles: loaded.particles, stretches: loaded.stretches, census, rules })
 }

@@ -17,11 +17,13 @@ pub struct Nearest {
     pub id: u64,
     /// Its cell; `u32::MAX` where there is none within the linking length.
     pub cell: u32,
+    /// Its place among the linkable particles.
+    at: u32,
 }
 
 impl Nearest {
     /// Nothing near.
-    pub const NONE: Self = Self { distance2: f64::INFINITY, id: u64::MAX, cell: u32::MAX };
+    pub const NONE: Self = Self { distance2: f64::INFINITY, id: u64::MAX, cell: u32::MAX, at: u32::MAX };
 }
 
 /// Particles sorted by cell.
@@ -34,7 +36,7 @@ pub struct Shelved<'a, R> {
 }
 
 /// The nearest of the `linkable` particles for each particle in a row of the others, among equally near ones
-/// that with the lowest ID.
+/// that with the lowest ID, then the lowest position.
 pub fn nearest<R: Record>(
     (grid, reach, metric): (&Grid, &Reach, &Metric),
     linkable: Shelved<R>,
@@ -76,10 +78,9 @@ impl<R: Record, I: Fn(u32) -> u64> Visit for Search<'_, R, I> {
             let here = self.others.blocks.particles(a.cell(at));
             for other in bits(contact.near(at, to)) {
                 let cell = b.cell(other);
-                let there = &self.linkable.records[self.linkable.blocks.particles(cell)];
                 for i in here.clone() {
                     let best = &mut self.best[i - self.first];
-                    improve(self.metric, &self.others.records[i], there, cell, &self.id_of, best);
+                    improve(self.metric, &self.others.records[i], self.linkable, cell, &self.id_of, best);
                 }
             }
         }
@@ -90,18 +91,23 @@ impl<R: Record, I: Fn(u32) -> u64> Visit for Search<'_, R, I> {
 fn improve<R: Record>(
     metric: &Metric,
     record: &R,
-    there: &[R],
+    linkable: Shelved<R>,
     cell: u32,
     id_of: &impl Fn(u32) -> u64,
     best: &mut Nearest,
 ) {
     let (at, limit) = (record.position(), metric.length * metric.length);
-    for other in there {
+    let places = linkable.blocks.particles(cell);
+    for (place, other) in places.clone().zip(&linkable.records[places]) {
         let distance2 = metric.distance2(at, other.position());
         if distance2 < limit && distance2 <= best.distance2 {
             let id = id_of(other.index());
-            if distance2 < best.distance2 || id < best.id {
-                *best = Nearest { distance2, id, cell };
+            let is_lower = || {
+                let so_far = linkable.records[best.at as usize].position();
+                id < best.id || id == best.id && other.position() < so_far
+            };
+            if distance2 < best.distance2 || is_lower() {
+                *best = Nearest { distance2, id, cell, at: place as u32 };
             }
         }
     }
