@@ -261,8 +261,8 @@ fn clumps_come_to_the_first_rank_where_they_are_asked_for() {
 #[cfg(feature = "plot")]
 #[test]
 fn a_picture_reaches_the_first_rank_once() {
-    /// 512 pixels a side.
-    const PICTURE: u64 = 512 * 512 * 8;
+    /// 512 pixels a side, each an exact sum.
+    const PICTURE: u64 = 512 * 512 * 16;
     let room = tempfile::tempdir().expect("a folder");
     let input = text(&common::output("dm_1rank"));
     let path = |name: &str| text(&room.path().join(name));

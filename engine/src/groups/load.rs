@@ -8,7 +8,6 @@ use crate::io::ReadResult;
 use crate::io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput};
 use crate::observe::Observer;
 use crate::ranks::joint::share;
-use crate::reserve::{self, OutOfMemory};
 use inselberg_comm::{Comm, CommError};
 use rayon::prelude::*;
 use std::ops::Range;

@@ -8,7 +8,6 @@ use crate::io::particles::{Columns, ParticleInput, Positions};
 use crate::observe::Observer;
 use crate::phew::RunError;
 use crate::ranks::joint::{share, total};
-use crate::reserve;
 use inselberg_comm::{Comm, CommError, Reduce};
 use rayon::prelude::*;
 

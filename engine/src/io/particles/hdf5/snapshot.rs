@@ -21,7 +21,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "SWIFT or Gadget HDF5",
     looks: "a file such as snap_0000.hdf5, or snap_080.0.hdf5 for all of snap_080.*.hdf5",
     recognises: is_hdf5,
-    look: |paths| Ok(facts::encode(&Snapshot::find(paths)?)),
+    look: |paths, defaults| Ok(facts::encode(&Snapshot::find(paths, defaults)?)),
     open: |known| Box::new(facts::decode::<Snapshot>(known)),
 };
 
