@@ -25,6 +25,7 @@ pub(super) struct Column {
 /// A descriptor whose lines are all whole.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Descriptor {
+    #[serde(with = "crate::io::facts::path")]
     path: PathBuf,
     columns: Vec<Column>,
     n_lines: usize,
