@@ -145,7 +145,9 @@ mod tests {
     #[test]
     fn the_longest_that_fits_is_taken_whole_before_any_is_split() {
         let mut runs = Runs::new(10);
-        [run(10, 5, 10), run(20, 3, 20), run(30, 9, 30)].into_iter().for_each(|r| drop(runs.give_back(r)));
+        [run(10, 5, 10), run(20, 3, 20), run(30, 9, 30)]
+            .into_iter()
+            .for_each(|r| assert_eq!(runs.give_back(r), None));
         assert_eq!(runs.take(8), Some(run(10, 5, 10)));
         assert_eq!(runs.take(3), Some(run(20, 3, 20)));
         assert_eq!(runs.take(4), Some(run(30, 4, 30)));
@@ -156,16 +158,20 @@ mod tests {
     fn neighbours_of_one_mapping_are_joined_and_others_are_not() {
         let mut runs = Runs::new(10);
         // The first two were neighbours where they were new; the third came from elsewhere.
-        [run(15, 5, 95), run(10, 5, 90), run(20, 5, 50)].into_iter().for_each(|r| drop(runs.give_back(r)));
+        [run(15, 5, 95), run(10, 5, 90), run(20, 5, 50)]
+            .into_iter()
+            .for_each(|r| assert_eq!(runs.give_back(r), None));
         assert_eq!(runs.take_all().collect::<Vec<_>>(), [run(10, 10, 90), run(20, 5, 50)]);
-        [run(10, 5, 90), run(20, 5, 100), run(15, 5, 95)].into_iter().for_each(|r| drop(runs.give_back(r)));
+        [run(10, 5, 90), run(20, 5, 100), run(15, 5, 95)]
+            .into_iter()
+            .for_each(|r| assert_eq!(runs.give_back(r), None));
         assert_eq!(runs.take_all().collect::<Vec<_>>(), [run(10, 15, 90)]);
     }
 
     #[test]
     fn there_are_never_more_than_allowed() {
         let mut runs = Runs::new(3);
-        [run(10, 5, 10), run(20, 5, 20)].into_iter().for_each(|r| drop(runs.give_back(r)));
+        [run(10, 5, 10), run(20, 5, 20)].into_iter().for_each(|r| assert_eq!(runs.give_back(r), None));
         runs.hand_out(run(90, 1, 90));
         // None is split, and what comes back and joins no other is one too many.
         assert_eq!((runs.take(3), runs.give_back(run(30, 5, 30))), (None, Some(run(30, 5, 30))));
