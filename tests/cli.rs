@@ -1,5 +1,7 @@
 //! The real program: help, exit codes, and one line for every mistake.
 
+mod common;
+
 use inselberg::config::{COMMANDS, OPTIONS, options_of};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -192,7 +194,7 @@ fn ctrl_c_leaves_no_half_file() {
     use std::os::unix::process::ExitStatusExt;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("box.npy");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_inselberg"))
+    let mut child = common::program()
         .args(["synth", "particles", "-n", "1e8", "-o", &path.to_string_lossy()])
         .spawn()
         .expect("the program starts");

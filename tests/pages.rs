@@ -170,7 +170,11 @@ fn filling_the_table_of_mappings() {
     // Neighbours that are not alike are mappings of their own.
     let page = |i: usize| {
         let page = MmapMut::map_anon(1)?;
-        if i % 2 == 0 { page.make_read_only().map(|p| (Some(p), None)) } else { Ok((None, Some(page))) }
+        if i.is_multiple_of(2) {
+            page.make_read_only().map(|p| (Some(p), None))
+        } else {
+            Ok((None, Some(page)))
+        }
     };
     let mut all: Vec<_> = Vec::with_capacity(1 << 17);
     all.extend((0..1 << 17).map_while(|i| page(i).ok()));

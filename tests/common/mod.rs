@@ -13,7 +13,19 @@ use inselberg::io::ramses::write::{Dialect, Output, Split, write};
 use inselberg::io::{self, Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot, Units};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
+
+/// The program, heeding signals even where the tests run in the background of a script, which ignores interrupts.
+pub fn program() -> Command {
+    let program = env!("CARGO_BIN_EXE_inselberg");
+    if cfg!(not(target_os = "linux")) {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", program]);
+    command
+}
 
 /// The bundled RAMSES outputs, unpacked once a test process: `ramses_16/dm_1rank`, ...
 pub fn fixture() -> &'static Path {

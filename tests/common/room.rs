@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 pub fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_inselberg"));
+    let mut command = super::program();
     command.args(args).args(["--threads", "2"]).stdin(Stdio::null());
     command
 }

@@ -159,8 +159,8 @@ fn check_folder(ended: &Ended, plan: &Plan, out: &Path, traces: &Traces) -> Resu
     let stem = |name: &str| name.split('.').next().unwrap_or_default().to_string();
     for name in names {
         let is_result = plan.results.iter().any(|result| name.starts_with(&stem(result)));
-        let is_hidden = name.starts_with('.') && name.ends_with(".part");
-        if !is_result && !traces.others.contains(&name) && !(is_hidden && ended.was_killed()) {
+        let is_remainder = name.starts_with('.') && name.ends_with(".part") && ended.was_killed();
+        if !(is_result || is_remainder || traces.others.contains(&name)) {
             return Err(format!("{}: it left {name}", ended.words()));
         }
     }

@@ -30,22 +30,6 @@ use std::time::Instant;
 /// Cases of an ordinary run of the tests.
 const CASES: u64 = 200;
 
-/// What is wrong and known: words of the problem. To be empty.
-const KNOWN: &[&str] = &[
-    // A limit on the size of files ends it by a signal.
-    "FileSize: signal 25 is no way to end",
-    // Memory runs out: an abort with a backtrace, or threads that cannot start called a bug.
-    "Memory: signal 6 is no way to end",
-    "Memory: signal 11 is no way to end",
-    "Memory: exit code 1, and it said more than one line",
-    // A mapped input that shrinks.
-    "Shrink: signal 7 is no way to end",
-];
-
-fn known(problem: &str) -> Option<&'static str> {
-    KNOWN.iter().copied().find(|words| problem.contains(words))
-}
-
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |text| text.parse().expect("a whole number"))
 }
@@ -67,10 +51,6 @@ fn faults_at_random_moments() {
                     let words = format!("seed {seed}: {}", case.words());
                     match case.run() {
                         Ok(ended) => *tally.lock().expect("no panic").entry(ended).or_default() += 1,
-                        Err(problem) if known(&problem).is_some() => {
-                            let words = format!("known: {}", known(&problem).unwrap_or_default());
-                            *tally.lock().expect("no panic").entry(words).or_default() += 1;
-                        }
                         Err(problem) => {
                             problems.lock().expect("no panic").push(format!("{words}: {problem}"))
                         }

@@ -20,7 +20,7 @@ pub enum ConfigError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        problem: &'static str,
+        problem: String,
     },
     /// The configuration file is not TOML.
     #[error("{}:{line}: not valid TOML: {problem}", path.display())]

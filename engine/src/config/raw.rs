@@ -1,6 +1,7 @@
 //! What was written, by whom: values by option, not yet held against each other.
 
 use super::{COMMANDS, Command, ConfigError, Kind, OPTIONS, Opt, nearest, options_of};
+use crate::input_file;
 use crate::io::particles::N_KINDS;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -77,14 +78,14 @@ const MOST_BYTES: u64 = 4 << 20;
 pub fn config_text(path: &Path) -> Result<String, ConfigError> {
     let unreadable = |source| ConfigError::Unreadable { path: path.into(), source };
     let unfit = |problem| ConfigError::Unfit { path: path.into(), problem };
-    // Asked before it is opened, which waits where it is a pipe.
-    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(unfit("it is not a plain file"));
+    let folder = path.is_dir().then_some("a folder");
+    if let Some(kind) = folder.or_else(|| input_file::other_kind(path)) {
+        return Err(unfit(format!("it is {kind}")));
     }
     let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let file = input_file::open(path).map_err(unreadable)?;
     let n_bytes = file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if n_bytes as u64 > MOST_BYTES { Err(unfit("it is too long")) } else { Ok(text) }
+    if n_bytes as u64 > MOST_BYTES { Err(unfit("it is too long".into())) } else { Ok(text) }
 }
 
 /// What was written for one command: the file's values, then the flags over them.

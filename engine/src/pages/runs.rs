@@ -122,6 +122,7 @@ impl Runs {
 }
 
 #[cfg(test)]
+#[allow(dead_code, unused_imports, reason = "benches include this file and have no test harness")]
 mod tests {
     use super::{Run, Runs};
 

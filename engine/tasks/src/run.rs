@@ -7,6 +7,7 @@ use crate::sleep::Sleep;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Deque, Mutex, Ordering};
 use crate::tally::{Tally, WorkerTally};
 use crate::team::{Distance, Team};
+use rayon_core::ThreadPool;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -61,13 +62,13 @@ impl Plan {
     /// The first failure or panic of a task. Tasks that run by then are finished, others are not begun.
     ///
     /// # Panics
-    /// When a stage has no body, or the system no threads for the team.
+    /// When a stage has no body.
     pub fn run(&self, team: &Team, bodies: Bodies<'_>) -> Result<Tally, Failure> {
         bodies.check(self);
         let begin = Instant::now();
         let Bodies { workers, mut caller } = bodies;
         let n_workers = team.n_useful(self.n_worker_tasks());
-        let (run, mut deques) = Run::new(self, team, n_workers, workers);
+        let (run, deques) = Run::new(self, team, n_workers, workers);
         let mut tally = Tally::default();
         match deques.as_slice() {
             [only] if !self.has_caller_tasks() => tally.workers.push(run.work(0, only)),
@@ -76,7 +77,15 @@ impl Plan {
                 tally.workers.push(worked);
                 tally.caller = Some(called);
             }
-            _ => (tally.workers, tally.caller) = run.on_threads(team, &mut deques, &mut caller),
+            all => match team.threads(all.len()) {
+                Ok(threads) => (tally.workers, tally.caller) = run.on_threads(&threads, deques, &mut caller),
+                // The system starts no more threads. This one does all tasks; no result depends on that.
+                Err(_) => {
+                    let (worked, called) = run.alone(&all[0], &mut caller);
+                    tally.workers.push(worked);
+                    tally.caller = self.has_caller_tasks().then_some(called);
+                }
+            },
         }
         // Workers that had nothing to do are workers as well.
         tally.workers.resize_with(team.len(), WorkerTally::default);
@@ -122,14 +131,12 @@ impl<'a> Run<'a> {
     /// Runs on the threads of a team, and in this one what is the caller's.
     fn on_threads(
         &self,
-        team: &Team,
-        deques: &mut Vec<Deque<u32>>,
+        threads: &ThreadPool,
+        deques: Vec<Deque<u32>>,
         caller: &mut [Option<CallerBody<'a>>],
     ) -> (Vec<WorkerTally>, Option<WorkerTally>) {
-        let threads =
-            team.threads(deques.len()).unwrap_or_else(|error| panic!("threads for workers: {error}"));
         let desks: Vec<_> =
-            deques.drain(..).map(|deque| Mutex::new((Some(deque), WorkerTally::default()))).collect();
+            deques.into_iter().map(|deque| Mutex::new((Some(deque), WorkerTally::default()))).collect();
         let called = threads.in_place_scope(|scope| {
             scope.spawn_broadcast(|_, thread| {
                 // There are more threads where an earlier run needed them.

@@ -56,6 +56,9 @@ fn reals(record: &[u8], n: usize) -> Option<Vec<f64>> {
     })
 }
 
+/// Level, domain and number of octs of a block, with its records.
+type Block<'a> = (usize, usize, usize, &'a [Vec<u8>]);
+
 /// One amr file.
 pub struct Amr {
     n_cpus: usize,
@@ -107,7 +110,7 @@ impl Amr {
     }
 
     /// The records of the block of each level and domain, and how many octs it has.
-    fn walk(&self) -> Option<Vec<(usize, usize, usize, &[Vec<u8>])>> {
+    fn walk(&self) -> Option<Vec<Block<'_>>> {
         let mut at = 0;
         let mut walk = Vec::new();
         for level in 0..self.n_levels {
@@ -270,6 +273,6 @@ fn numbers(record: &[u8], n: usize, letter: &str) -> Option<Numbers> {
             (whole as f64, whole)
         }
     };
-    (record.len() % n == 0 && [1, 2, 4, 8].contains(&(record.len() / n)))
+    (record.len().is_multiple_of(n) && [1, 2, 4, 8].contains(&(record.len() / n)))
         .then(|| record.chunks_exact(record.len() / n).map(number).collect())
 }

@@ -139,9 +139,8 @@ fn expected(snapshot: &dyn Snapshot, files: &HashMap<String, &[u8]>) -> Option<C
     let columns = part_columns(files);
     let mut content = Content::default();
     for (piece, amr) in amrs.iter().enumerate() {
-        let mut values = Vec::new();
-        values.push(CellFile::read(piece_of("hydro", piece)?, 6)?);
-        values.push(CellFile::read(piece_of("grav", piece)?, 4)?);
+        let values =
+            [CellFile::read(piece_of("hydro", piece)?, 6)?, CellFile::read(piece_of("grav", piece)?, 4)?];
         content.octs.push(plain::octs(amr, &values, piece, first)?);
         let part = piece_of("part", piece)?;
         let found = match &columns {

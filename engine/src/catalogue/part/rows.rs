@@ -131,7 +131,7 @@ fn batches(columns: &[Column], rows_each: u64) -> Vec<Range<usize>> {
     for (i, column) in columns.iter().enumerate() {
         let size = rows_each.saturating_mul(width(&column.values) as u64);
         match batches.last_mut() {
-            Some(last) if bytes + size <= ROUND => last.end = i + 1,
+            Some(last) if size.saturating_add(bytes) <= ROUND => last.end = i + 1,
             _ => {
                 batches.push(i..i + 1);
                 bytes = 0;
