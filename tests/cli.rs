@@ -207,6 +207,29 @@ fn ctrl_c_leaves_no_half_file() {
     assert_eq!(hidden(), 0, "{:?}", names(folder.path()));
 }
 
+/// Libraries of the system can crash.
+#[cfg(unix)]
+#[test]
+fn a_crash_is_one_line_and_leaves_no_half_file() {
+    for signal in ["SEGV", "BUS", "ABRT"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("box.npy");
+        let child = common::program()
+            .args(["synth", "particles", "-n", "1e8", "--quiet", "-o", &path.to_string_lossy()])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        wait_for(|| std::fs::read_dir(folder.path()).expect("there").count() > 0);
+        let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(sent.expect("kill").success());
+        let out = child.wait_with_output().expect("it ends");
+        let line = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!((out.status.code(), line.lines().count()), (Some(1), 1), "{signal}: {line}");
+        assert!(line.starts_with(&format!("inselberg: internal error: crash (SIG{signal})")), "{line}");
+        assert_eq!(names(folder.path()), [""; 0], "{signal}");
+    }
+}
+
 /// Whether hidden files come to be in an empty folder before `child` ends.
 #[cfg(unix)]
 fn writes_into(folder: &Path, child: &mut std::process::Child) -> bool {

@@ -34,6 +34,7 @@ pub fn main() -> ExitCode {
     memory::keep_reserve();
     fault::caught(|| {
         signals::make_file_limit_an_error();
+        signals::report_crashes();
         let typed = match parse::parse(std::env::args_os()) {
             Ok(Parsed::Text(text)) => return out::print(&text),
             Ok(Parsed::Typed(typed)) => Ok(*typed),

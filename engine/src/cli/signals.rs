@@ -1,4 +1,4 @@
-//! Signals by number: which ones this process ignores, and the one that it must.
+//! Signals by number: which ones this process ignores, the one that it must ignore, and crashes.
 #![allow(unsafe_code)]
 
 /// Whether `signal` is ignored, as it is where whoever started this process asked for that.
@@ -20,3 +20,36 @@ pub fn make_file_limit_an_error() {
 
 #[cfg(not(unix))]
 pub fn make_file_limit_an_error() {}
+
+/// From now on a crash is one line, leaves nothing half written, and ends the process with exit code 1.
+///
+/// The HDF5 library (1.10) crashes on some damaged files, and on some requests for memory that the system refuses. Nothing
+/// in this process can prevent that.
+#[cfg(unix)]
+pub fn report_crashes() {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT] {
+        // SAFETY: the struct is plain numbers and pointers that may be null, for which zero is a value.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = end_after_crash as extern "C" fn(i32) as usize;
+        // A second crash, while the first is reported, ends the process by its signal.
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
+        // SAFETY: the function installed has the signature that these flags ask for, and never returns.
+        unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(not(unix))]
+pub fn report_crashes() {}
+
+#[cfg(unix)]
+extern "C" fn end_after_crash(signal: i32) {
+    let line: &[u8] = match signal {
+        libc::SIGSEGV => b"inselberg: internal error: crash (SIGSEGV); ",
+        libc::SIGBUS => b"inselberg: internal error: crash (SIGBUS); ",
+        _ => b"inselberg: internal error: crash (SIGABRT); ",
+    };
+    let advice = b"the HDF5 library crashes on some damaged files, and where memory ends; check the input and the memory\n";
+    let _ = rustix::io::writev(rustix::stdio::stderr(), &[line, advice].map(std::io::IoSlice::new));
+    super::interrupt::wipe_soon();
+    signal_hook::low_level::exit(1)
+}

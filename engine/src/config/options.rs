@@ -354,7 +354,8 @@ const WORK: &[Opt] = &[
         commands: &[Phew],
         help: "All cells above this level are split, for --mesh-from-particles: 2 to 12",
         doc: "Where it is not given, the deepest level with no more cells than there are particles. Level l has 8^l \
-              cells. Parts that tasks and ranks work on are two levels coarser or more: a small one leaves few.",
+              cells: at most 2^30, or 4096 per particle. Parts that tasks and ranks work on are two levels coarser or more: a small \
+              one leaves few.",
         ..ROW
     },
     Opt {

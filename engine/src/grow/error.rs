@@ -51,6 +51,18 @@ pub enum GrowError {
         /// How many.
         n: u64,
     },
+    /// A coarse level with far more cells than particles.
+    #[error("--level-min {level_min}: {n_cells} cells for {n} particles; expected at most {most} cells")]
+    TooFine {
+        /// The coarse level.
+        level_min: u8,
+        /// Its cells.
+        n_cells: u64,
+        /// The particles.
+        n: u64,
+        /// The limit.
+        most: u64,
+    },
     /// Levels that no mesh can have.
     #[error(
         "--level-min {least}, --level-max {most}: expected 2 to {DEEPEST_COARSE} and 2 to {DEEPEST}, the first at most the second"

@@ -82,6 +82,11 @@ fn side(about: &About, config: &GrowConfig) -> Result<f64, GrowError> {
     }
 }
 
+/// A coarse level may have this many cells per particle. Nearly all of more cells are empty, and only cost time.
+const CELLS_OF_PARTICLE: u64 = 4096;
+/// A coarse level may always have this many cells: those of level 10.
+const CELLS_ALWAYS: u64 = 1 << 30;
+
 /// Where cells are split, for so many particles.
 pub fn shape(config: &GrowConfig, plan: &Plan, n: u64, n_ranks: usize) -> Result<Shape, GrowError> {
     let level_max = config.level_max;
@@ -89,6 +94,11 @@ pub fn shape(config: &GrowConfig, plan: &Plan, n: u64, n_ranks: usize) -> Result
     let is_sound = (2..=DEEPEST_COARSE).contains(&level_min) && (level_min..=DEEPEST).contains(&level_max);
     if !is_sound {
         return Err(GrowError::Levels { least: level_min, most: level_max });
+    }
+    let n_cells = 1u64 << (3 * u32::from(level_min));
+    let most = n.saturating_mul(CELLS_OF_PARTICLE).max(CELLS_ALWAYS);
+    if n_cells > most {
+        return Err(GrowError::TooFine { level_min, n_cells, n, most });
     }
     let enough =
         level_of(n / OF_ROOT).max(level_of(ROOTS_OF_RANK * n_ranks as u64 - 1) + u8::from(n_ranks > 1));
