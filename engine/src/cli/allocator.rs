@@ -53,18 +53,22 @@ thread_local! {
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Returns in the one thread that is to report the end of the program. Others wait here until the program ends.
+pub fn be_the_one_that_ends(code: i32) {
+    static IS_ENDING: AtomicBool = AtomicBool::new(false);
+    if ENDS.replace(true) {
+        // Not even what is half written could be removed.
+        exit(code);
+    }
+    while IS_ENDING.swap(true, Ordering::Relaxed) {
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    }
+}
+
 /// Says that `size` more bytes cannot be had, and ends the program.
 #[cold]
 fn end(size: usize) -> ! {
-    static IS_ENDING: AtomicBool = AtomicBool::new(false);
-    if ENDS.replace(true) {
-        // Not even enough to take away what is half written.
-        exit();
-    }
-    while IS_ENDING.swap(true, Ordering::Relaxed) {
-        // Another thread is doing it.
-        std::thread::sleep(std::time::Duration::from_secs(60));
-    }
+    be_the_one_that_ends(2);
     memory::give_up_reserve();
     let mut line = Line { text: [0; 256], len: 0 };
     // What does not fit is left out.
@@ -76,7 +80,7 @@ fn end(size: usize) -> ! {
     let _ = writeln!(line, "; expected more memory, ranks on more hosts or a smaller input");
     line.say();
     interrupt::wipe_soon();
-    exit()
+    exit(2)
 }
 
 /// Text that needs no memory.
@@ -109,11 +113,11 @@ impl Line {
 
 /// Ends the program without what it would do at a regular end, which may need memory. A launcher ends the other processes.
 #[cfg(unix)]
-fn exit() -> ! {
-    signal_hook::low_level::exit(2)
+pub fn exit(code: i32) -> ! {
+    signal_hook::low_level::exit(code)
 }
 
 #[cfg(not(unix))]
-fn exit() -> ! {
-    std::process::exit(2)
+pub fn exit(code: i32) -> ! {
+    std::process::exit(code)
 }

@@ -1,6 +1,9 @@
 //! Signals by number: which ones this process ignores, the one that it must ignore, and crashes.
 #![allow(unsafe_code)]
 
+#[cfg(unix)]
+use super::{allocator, interrupt};
+
 /// Whether `signal` is ignored, as it is where whoever started this process asked for that.
 #[cfg(unix)]
 pub fn is_ignored(signal: i32) -> bool {
@@ -43,6 +46,7 @@ pub fn report_crashes() {}
 
 #[cfg(unix)]
 extern "C" fn end_after_crash(signal: i32) {
+    allocator::be_the_one_that_ends(1);
     let line: &[u8] = match signal {
         libc::SIGSEGV => b"inselberg: internal error: crash (SIGSEGV); ",
         libc::SIGBUS => b"inselberg: internal error: crash (SIGBUS); ",
@@ -50,6 +54,6 @@ extern "C" fn end_after_crash(signal: i32) {
     };
     let advice = b"the HDF5 library crashes on some damaged files, and where memory ends; check the input and the memory\n";
     let _ = rustix::io::writev(rustix::stdio::stderr(), &[line, advice].map(std::io::IoSlice::new));
-    super::interrupt::wipe_soon();
-    signal_hook::low_level::exit(1)
+    interrupt::wipe_soon();
+    allocator::exit(1)
 }
