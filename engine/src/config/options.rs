@@ -384,7 +384,7 @@ const WORK: &[Opt] = &[
         default: "paper",
         commands: &[Phew],
         help: "Whose rules hold where the PHEW paper and RAMSES differ",
-        doc: "ramses: catalogues agree with those of RAMSES's own clump finder. The README lists the \
+        doc: "ramses: catalogues agree with those of RAMSES's own clump finder. docs/ramses.md lists the \
               differences.",
         ..ROW
     },
