@@ -38,7 +38,7 @@ impl Fault {
             5 => Self::Stop,
             6 => Self::StopAndEnd,
             7 | 8 => Self::Disk(random.pick(&[16, 64, 256, 1024, 4096])),
-            9 => Self::FileSize(random.pick(&[0, 1, 16, 64, 500, 2000])),
+            9 => Self::FileSize(random.pick(&[1, 4, 16, 64, 500, 2000])),
             10 => Self::OpenFiles(random.pick(&[4, 5, 6, 8, 12, 16, 24, 40])),
             11 => Self::Memory(20 + random.below(600)),
             12 => Self::Shrink,
@@ -54,7 +54,7 @@ impl Fault {
     /// `program` with `args`, under the limits of this fault.
     pub fn command(self, program: &str, args: &[String]) -> Command {
         let limit = match self {
-            // In blocks of 512 bytes.
+            // In blocks of 512 bytes; what the program says goes into a file as well.
             Self::FileSize(kib) => format!("ulimit -f {}", 2 * kib),
             Self::OpenFiles(n) => format!("ulimit -n {n}"),
             Self::Memory(mib) => format!("ulimit -v {}", 1024 * mib),
