@@ -15,7 +15,7 @@ use std::path::Path;
 /// The most that gzip can shrink: a claim beyond it is a lie about the size, not data.
 const MOST_COMPRESSION: u64 = 1100;
 
-/// Reads what [`super::write`] wrote, values, order and units as they were.
+/// Reads what this format writes: values, order and units as they were.
 ///
 /// # Errors
 /// The file is absent, is not HDF5, is cut short, or is not a catalogue of ours.

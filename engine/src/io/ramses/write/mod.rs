@@ -157,10 +157,10 @@ pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> 
     stage(parent, output, split, dialect)?.commit()
 }
 
-/// As [`write`], but leaves the last step to the caller.
+/// As [`write()`], but leaves the last step to the caller.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn stage(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> WriteResult<StagedOutput> {
     let number = output.header.number.unwrap_or(1);
     let name = format!("output_{number:05}");
