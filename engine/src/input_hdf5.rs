@@ -9,17 +9,33 @@ use crate::input_file;
 use ::hdf5::plist::dataset_create::Layout;
 use ::hdf5::{Attribute, Dataset, Error, File, Result};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// The most that gzip can shrink: a claim beyond it is a lie about the size, not data.
 const MOST_COMPRESSION: u64 = 1100;
 
+/// How often a locked file is tried, and how long after the last time.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(25);
+
 /// Opens the regular file at `path`. The library itself takes names in UTF-8 only.
+///
+/// The library locks what it opens, and a process that is started meanwhile keeps the lock until it ends. So a lock
+/// is waited for, up to five seconds.
 pub fn open(path: &Path) -> Result<File> {
     let file = input_file::open(path).map_err(|e| Error::Internal(e.to_string()))?;
-    match path.to_str() {
+    let open = || match path.to_str() {
         Some(_) => File::open(path),
         None => open_by_number(path, &file),
+    };
+    for _ in 1..TRIES {
+        match open() {
+            Err(error) if error.to_string().contains("unable to lock file") => sleep(PAUSE),
+            opened => return opened,
+        }
     }
+    open()
 }
 
 #[cfg(target_os = "linux")]
