@@ -11,18 +11,21 @@
 mod common;
 
 use common::{collect, patches, synthetic};
-use inselberg::amr::AmrField;
-use inselberg::crew::Crew;
-use inselberg::domains::load;
-use inselberg::phew::{Rules, Task, segment};
-use inselberg::ranks::links::{ALONE, TestLinks};
-use inselberg::report::{GraphRun, Recorder};
-use inselberg::stages::load::{Source, domain};
-use inselberg::stages::properties::TestFields;
-use inselberg::stages::{ascent, cut_tasks, label, saddle, tests};
-use inselberg::synth::{SynthField, THRESHOLD};
-use inselberg::tasks::Team;
+use inselberg::density::{DensitySource, domain};
+use inselberg::executor::Executor;
+use inselberg::field::AmrField;
+use inselberg::field::test_cells;
+use inselberg::partition::load;
+use inselberg::phew::Rules;
+use inselberg::phew::properties::TestFields;
+use inselberg::phew::region::cut_tasks;
+use inselberg::phew::segment::{Task, segment};
+use inselberg::phew::test_links::{ALONE, TestLinks};
+use inselberg::phew::{ascent, label, saddle};
+use inselberg_cli::report::{RecordedGraph, Recorder};
+use inselberg_cli::synth::{SynthField, THRESHOLD};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
+use inselberg_tasks::ThreadPool;
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -36,33 +39,33 @@ fn main() {
 
 /// Seconds of ascent and of saddles on so many workers, and their idle share.
 fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
-    let (mesh, found) = (&field.mesh, tests::find(field, THRESHOLD));
+    let (mesh, found) = (&field.mesh, test_cells::find(field, THRESHOLD));
     let recorder = Recorder::new(false);
-    let crew = Crew::new(Team::of(n_workers), &recorder);
+    let executor = Executor::new(ThreadPool::with_threads(n_workers), &recorder);
     let tasks = cut_tasks(mesh, &found);
     let climb = Instant::now();
-    let climbed = ascent::run(mesh, &found, Rules::Paper, &ALONE, &tasks, &Comm::solo(), &crew);
+    let ascents = ascent::run(mesh, &found, Rules::Paper, &ALONE, &tasks, &Comm::solo(), &executor);
     let ascent = climb.elapsed().as_secs_f64();
-    let (ends, labels) = label::run(climbed.expect("one rank").up, &crew);
+    let (ends, labels) = label::run(ascents.expect("one rank").up, &executor);
     let patches = patches(mesh, &found, (&ends, &labels), &tasks);
     let meet = Instant::now();
-    assert!(!saddle::run(&patches, &crew).edges.is_empty());
+    assert!(!saddle::run(&patches, &executor).edges.is_empty());
     [ascent, meet.elapsed().as_secs_f64(), idle(&recorder.graphs())]
 }
 
-fn idle(graphs: &[GraphRun]) -> f64 {
-    let whole = |g: &GraphRun| g.tally.wall.as_secs_f64() * g.tally.workers.len() as f64;
+fn idle(graphs: &[RecordedGraph]) -> f64 {
+    let whole = |g: &RecordedGraph| g.tally.wall.as_secs_f64() * g.tally.workers.len() as f64;
     let none = graphs.iter().map(|g| g.tally.idle() * whole(g)).sum::<f64>();
     none / graphs.iter().map(whole).sum::<f64>()
 }
 
 fn efficiency(snapshot: &SynthField, most: usize, repeats: usize) {
     let field = AmrField::from_octs(domain(snapshot), collect(snapshot)).expect("a mesh");
-    let teams: Vec<usize> =
+    let pools: Vec<usize> =
         std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n <= most).collect();
-    let mut ran: Vec<Vec<[f64; 3]>> = vec![Vec::new(); teams.len()];
+    let mut ran: Vec<Vec<[f64; 3]>> = vec![Vec::new(); pools.len()];
     for _ in 0..repeats {
-        for (n, ran) in teams.iter().zip(&mut ran) {
+        for (n, ran) in pools.iter().zip(&mut ran) {
             // What is a plain parallel loop has as many threads.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(*n).build().expect("a thread pool");
             ran.push(pool.install(|| stages(&field, *n)));
@@ -72,7 +75,7 @@ fn efficiency(snapshot: &SynthField, most: usize, repeats: usize) {
     println!(
         "| workers | ascent s | efficiency | saddles s | efficiency | idle |\n|---|---|---|---|---|---|"
     );
-    for (t, &n) in teams.iter().enumerate() {
+    for (t, &n) in pools.iter().enumerate() {
         let seconds = |s: usize| spread(ran[t].iter().map(|r| r[s]), 4);
         let ratio = |s: usize| spread(ran[0].iter().zip(&ran[t]).map(|(a, b)| a[s] / (n as f64 * b[s])), 3);
         let idle = spread(ran[t].iter().map(|r| r[2]), 4);
@@ -111,10 +114,10 @@ fn hiding(snapshot: &SynthField, repeats: usize, delay: Duration) {
 }
 
 fn on_rank(snapshot: &SynthField, comm: &Comm, workers_wait: bool) -> Shared {
-    let part =
-        load(snapshot, Source::Cells("density"), THRESHOLD, &[], comm, &Crew::default()).expect("a part");
-    let found = tests::find(&part.field, THRESHOLD);
-    let (links, extra) = (TestLinks::of(&part, &found), TestFields::default());
+    let part = load(snapshot, DensitySource::Cells("density"), THRESHOLD, &[], comm, &Executor::default())
+        .expect("a part");
+    let found = test_cells::find(&part.field, THRESHOLD);
+    let (links, extra) = (TestLinks::new(&part, &found), TestFields::default());
     let task = Task {
         field: &part.field,
         links: &links,
@@ -124,9 +127,10 @@ fn on_rank(snapshot: &SynthField, comm: &Comm, workers_wait: bool) -> Shared {
         rules: Rules::Paper,
     };
     let recorder = Recorder::new(false);
-    let crew = Crew::new(Team::of(1).traced(true), &recorder).calls_first(workers_wait);
+    let executor =
+        Executor::new(ThreadPool::with_threads(1).traced(true), &recorder).without_overlap(workers_wait);
     comm.barrier().expect("all there");
-    segment(&task, found, comm, &crew).expect("no rank fails");
+    segment(&task, found, comm, &executor).expect("no rank fails");
     let of = |name: &str| recorder.stages().iter().filter(|s| s.name == name).map(|s| s.seconds).sum::<f64>();
     let (mut waited, mut covered) = (0.0, 0.0);
     for graph in recorder.graphs() {

@@ -8,14 +8,12 @@
 //! threads: on a shared machine they tell more.
 
 mod common;
-#[path = "../engine/src/pages/mod.rs"]
-mod pages;
 
 use common::median;
-use inselberg::crew::Crew;
-use inselberg::fof::{Outcome, Particles, Positions, Rules, find_groups};
-use inselberg::report::{Recorder, peak_memory};
-use inselberg::synth::{ParticleBox, ParticleParams};
+use inselberg::executor::Executor;
+use inselberg::fof::{FoundGroups, LinkingRules, Particles, Positions, find_groups};
+use inselberg_cli::report::{Recorder, peak_memory};
+use inselberg_cli::synth::{ParticleBox, ParticleParams};
 use inselberg_comm::Comm;
 use inselberg_kernels::sfc::morton63;
 use rayon::prelude::*;
@@ -24,7 +22,7 @@ use std::time::Instant;
 
 /// That of the command.
 #[global_allocator]
-static ALLOCATOR: pages::HugePages = pages::HugePages;
+static ALLOCATOR: inselberg_cli::huge_pages::HugePages = inselberg_cli::huge_pages::HugePages;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
@@ -38,7 +36,7 @@ fn main() {
     if arg(3, "as-is") == "morton" {
         list.par_sort_by_key(|p| morton63(p.map(|x| (f64::from(x) / side * 2_097_151.0) as u32)));
     }
-    let rules = Rules {
+    let rules = LinkingRules {
         linking_length: 0.2,
         min_size: 20,
         sides: Some([side; 3]),
@@ -55,8 +53,10 @@ fn main() {
         let particles = Particles::plain(Positions::Single(own));
         let recorder = Recorder::new(false);
         let (start, cpu_before) = (Instant::now(), cpu_seconds());
-        last =
-            Some(find_groups(particles, &rules, &Comm::solo(), &Crew::heard_by(&recorder)).expect("groups"));
+        last = Some(
+            find_groups(particles, &rules, &Comm::solo(), &Executor::with_observer(&recorder))
+                .expect("groups"),
+        );
         whole.push(start.elapsed().as_secs_f64());
         cpu.push(cpu_seconds() - cpu_before);
         for (i, stage) in recorder.stages().iter().enumerate() {
@@ -69,11 +69,11 @@ fn main() {
 fn print(
     n: usize,
     threads: usize,
-    found: Option<&Outcome>,
+    found: Option<&FoundGroups>,
     mut stages: BTreeMap<usize, (&'static str, Vec<f64>)>,
     [whole, cpu]: [&mut Vec<f64>; 2],
 ) {
-    if let Some(Outcome { groups, .. }) = found {
+    if let Some(FoundGroups { groups, .. }) = found {
         let (most, sum) = (groups.size.iter().max().unwrap_or(&0), groups.size.iter().sum::<u64>());
         println!(
             "{n} particles, {} groups, the largest of {most}, {sum} particles in groups",

@@ -7,25 +7,24 @@
 //! and the memory that the process holds after it; then the first call against the median of the others.
 
 mod common;
-#[path = "../engine/src/pages/mod.rs"]
-mod pages;
 
 use common::{CUT, collect, median, synthetic, task_of};
-use inselberg::amr::AmrField;
-use inselberg::crew::Crew;
-use inselberg::phew::{Rules, segment};
-use inselberg::stages::load::domain;
-use inselberg::stages::properties::TestFields;
-use inselberg::stages::tests;
-use inselberg::structures::structures;
-use inselberg::synth::THRESHOLD;
+use inselberg::density::domain;
+use inselberg::executor::Executor;
+use inselberg::field::AmrField;
+use inselberg::field::test_cells;
+use inselberg::phew::Rules;
+use inselberg::phew::hierarchy::structures;
+use inselberg::phew::properties::TestFields;
+use inselberg::phew::segment::segment;
+use inselberg_cli::synth::THRESHOLD;
 use inselberg_comm::Comm;
 use rayon::prelude::*;
 use std::time::Instant;
 
 /// That of the command.
 #[global_allocator]
-static ALLOCATOR: pages::HugePages = pages::HugePages;
+static ALLOCATOR: inselberg_cli::huge_pages::HugePages = inselberg_cli::huge_pages::HugePages;
 
 fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
@@ -34,14 +33,14 @@ fn main() {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("a thread pool");
     let snapshot = synthetic(cells);
     let mut field = AmrField::from_octs(domain(&snapshot), collect(&snapshot)).expect("a mesh");
-    let crew = Crew::default();
+    let executor = Executor::default();
     println!(
         "{threads} threads\n| call | s | test cells | haloes | MB held after it |\n|---|---|---|---|---|"
     );
     let mut seconds = Vec::new();
     for call in 0..calls {
         let start = Instant::now();
-        let [n_tests, n_haloes] = once(&field, &crew);
+        let [n_tests, n_haloes] = once(&field, &executor);
         seconds.push(start.elapsed().as_secs_f64());
         println!("| {call} | {:.4} | {n_tests} | {n_haloes} | {:.1} |", seconds[call], held() / 1e6);
         change(&mut field.rho, call);
@@ -51,10 +50,10 @@ fn main() {
     println!("first {first:.4} s, median of the others {others:.4} s: {:.3} of the first", others / first);
 }
 
-fn once(field: &AmrField, crew: &Crew) -> [usize; 2] {
-    let (found, extra, comm) = (tests::find(field, THRESHOLD), TestFields::default(), Comm::solo());
+fn once(field: &AmrField, executor: &Executor) -> [usize; 2] {
+    let (found, extra, comm) = (test_cells::find(field, THRESHOLD), TestFields::default(), Comm::solo());
     let n_tests = found.len();
-    let done = segment(&task_of(field, &extra), found, &comm, crew).expect("one rank");
+    let done = segment(&task_of(field, &extra), found, &comm, executor).expect("one rank");
     let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper, &comm).expect("one rank");
     [n_tests, list.haloes.len()]
 }

@@ -10,21 +10,27 @@ mod common;
 use common::{CUT, collect, patches, synthetic, task_of};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use inselberg::amr::AmrField;
-use inselberg::crew::Crew;
-use inselberg::io::ramses::write::{Dialect, Output, Split, write};
-use inselberg::io::{self, OctBlock, Snapshot};
-use inselberg::observe::Silent;
-use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds, segment};
-use inselberg::ranks::{forest, links::ALONE};
-use inselberg::run::run;
-use inselberg::stages::load::{domain, read_mesh};
-use inselberg::stages::properties::{TestFields, refine};
-use inselberg::stages::sums::Pass;
-use inselberg::stages::{ascent, cut_tasks, label, saddle, tests};
-use inselberg::structures::structures;
-use inselberg::synth::{SynthField, THRESHOLD};
+use inselberg::density::domain;
+use inselberg::density::read::read_mesh;
+use inselberg::executor::Executor;
+use inselberg::field::AmrField;
+use inselberg::field::test_cells;
+use inselberg::phew::Rules;
+use inselberg::phew::forest;
+use inselberg::phew::hierarchy::structures;
+use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::properties::{TestFields, refine};
+use inselberg::phew::region::cut_tasks;
+use inselberg::phew::run::run;
+use inselberg::phew::segment::segment;
+use inselberg::phew::sums::PatchSummation;
+use inselberg::phew::test_links::ALONE;
+use inselberg::phew::{ascent, label, saddle};
+use inselberg::progress::Silent;
+use inselberg_cli::synth::{SynthField, THRESHOLD};
 use inselberg_comm::Comm;
+use inselberg_io::ramses::write::{Dialect, Output, Split, write};
+use inselberg_io::{OctBlock, Snapshot};
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::props::PatchSums;
 use std::path::PathBuf;
@@ -49,7 +55,7 @@ fn phew(criterion: &mut Criterion) {
 /// Reading, and everything from the files to the catalogue.
 fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = io::open(&write_files(folder.path().into(), snapshot)).expect("an output");
+    let output = inselberg_io::open(&write_files(folder.path().into(), snapshot)).expect("an output");
     group.bench_function("reading", |b| {
         b.iter(|| read_mesh(&*output, Some("density"), &Silent).expect("a mesh"));
     });
@@ -66,7 +72,7 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         with_particles: false,
     };
     group.bench_function("whole with reading", |b| {
-        b.iter(|| run(&*output, &config, &Comm::solo(), &Crew::default()).expect("a run"));
+        b.iter(|| run(&*output, &config, &Comm::solo(), &Executor::default()).expect("a run"));
     });
 }
 
@@ -92,25 +98,25 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("mesh", |b| b.iter_batched(|| octs.clone(), build, BatchSize::PerIteration));
     let field = build(octs);
     let (mesh, extra, rules) = (&field.mesh, TestFields::default(), Rules::Paper);
-    group.bench_function("test cells", |b| b.iter(|| tests::find(&field, THRESHOLD)));
-    let found = tests::find(&field, THRESHOLD);
+    group.bench_function("test cells", |b| b.iter(|| test_cells::find(&field, THRESHOLD)));
+    let found = test_cells::find(&field, THRESHOLD);
     let tasks = cut_tasks(mesh, &found);
-    let (crew, alone) = (&Crew::default(), &Comm::solo());
+    let (executor, alone) = (&Executor::default(), &Comm::solo());
     group.bench_function("ascent", |b| {
-        b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, crew).expect("one rank").up)
+        b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, executor).expect("one rank").up)
     });
-    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, crew).expect("one rank").up;
+    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, executor).expect("one rank").up;
     group.bench_function("labels", |b| {
-        b.iter_batched(climb, |up| label::run(up, crew), BatchSize::PerIteration);
+        b.iter_batched(climb, |up| label::run(up, executor), BatchSize::PerIteration);
     });
-    let (ends, labels) = label::run(climb(), crew);
+    let (ends, labels) = label::run(climb(), executor);
     let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
     let patches = patches(mesh, &found, (ends, labels), tasks);
-    group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches, crew)));
-    let met = saddle::run(&patches, crew);
+    group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches, executor)));
+    let met = saddle::run(&patches, executor);
     let (locator, comm) = (Locator::new(mesh), Comm::solo());
     let segmented = || {
-        segment(&task_of(&field, &extra), tests::find(&field, THRESHOLD), &comm, &Crew::default())
+        segment(&task_of(&field, &extra), test_cells::find(&field, THRESHOLD), &comm, &Executor::default())
             .expect("one rank")
     };
     let done = segmented();
@@ -119,8 +125,8 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         b.iter(|| forest::grow_alone(known, &met.edges, &locator, field.mesh.domain()));
     });
     let quanta = patches.quanta(&extra, &comm).expect("one rank");
-    let pass = Pass { patches: &patches, peaks: &known.known, fields: &extra, quanta: &quanta };
-    group.bench_function("sums", |b| b.iter(|| pass.run::<PatchSums, _>(crew)));
+    let pass = PatchSummation { patches: &patches, peaks: &known.known, fields: &extra, quanta: &quanta };
+    group.bench_function("sums", |b| b.iter(|| pass.run::<PatchSums, _>(executor)));
     let rest = |refined| refine(&field, rules, known, refined);
     group.bench_function("positions", |b| {
         b.iter_batched(|| met.refined.clone(), rest, BatchSize::PerIteration);

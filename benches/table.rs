@@ -8,20 +8,19 @@
 //! multiplications that needs no memory at all.
 
 mod common;
-#[path = "../engine/src/pages/mod.rs"]
-mod pages;
 
 use common::{CUT, collect, median, task_of};
-use inselberg::amr::{AmrField, LevelOcts};
-use inselberg::crew::Crew;
-use inselberg::observe::Observer;
-use inselberg::phew::{Rules, segment};
-use inselberg::report::{Recorder, peak_memory};
-use inselberg::stages::load::domain;
-use inselberg::stages::properties::TestFields;
-use inselberg::stages::tests;
-use inselberg::structures::structures;
-use inselberg::synth::{FieldParams, SynthField, THRESHOLD};
+use inselberg::density::domain;
+use inselberg::executor::Executor;
+use inselberg::field::test_cells;
+use inselberg::field::{AmrField, LevelOcts};
+use inselberg::phew::Rules;
+use inselberg::phew::hierarchy::structures;
+use inselberg::phew::properties::TestFields;
+use inselberg::phew::segment::segment;
+use inselberg::progress::Observer;
+use inselberg_cli::report::{Recorder, peak_memory};
+use inselberg_cli::synth::{FieldParams, SynthField, THRESHOLD};
 use inselberg_comm::Comm;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -30,7 +29,7 @@ use std::time::Instant;
 
 /// That of the command.
 #[global_allocator]
-static ALLOCATOR: pages::HugePages = pages::HugePages;
+static ALLOCATOR: inselberg_cli::huge_pages::HugePages = inselberg_cli::huge_pages::HugePages;
 
 fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
@@ -53,17 +52,19 @@ fn main() {
         limits[0].push(copied_bytes_a_second());
         limits[1].push(nanoseconds_a_multiplication());
     }
-    let [leaves, tests, peaks] = counts;
-    println!("{leaves} leaf cells, {tests} test cells, {peaks} peaks, {threads} threads, {repeats} repeats");
+    let [leaves, test_cells, peaks] = counts;
+    println!(
+        "{leaves} leaf cells, {test_cells} test cells, {peaks} peaks, {threads} threads, {repeats} repeats"
+    );
     println!("| stage | median s | least | most | ns a test cell and core |\n|---|---|---|---|---|");
     let mut total = Vec::new();
     for (name, seconds) in stages.values_mut() {
         total.resize(seconds.len(), 0.0);
         total.iter_mut().zip(seconds.iter()).for_each(|(t, s)| *t += s);
-        row(name, seconds, tests, threads);
+        row(name, seconds, test_cells, threads);
     }
-    row("whole", &mut total, tests, threads);
-    println!("{:.3} M test cells a second", tests as f64 / median(&mut total) / 1e6);
+    row("whole", &mut total, test_cells, threads);
+    println!("{:.3} M test cells a second", test_cells as f64 / median(&mut total) / 1e6);
     println!("memory copied at {:.2} GB/s, read and written", median(&mut limits[0]) / 1e9);
     println!("a dependent multiplication takes {:.3} ns", median(&mut limits[1]));
     println!("peak memory {:?} bytes, {:?} of it with the input and its copy alone", peak_memory(), made);
@@ -98,12 +99,12 @@ fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [
     let field = AmrField::from_octs(domain(snapshot), levels).expect("a mesh");
     recorder.end("mesh", 0);
     recorder.begin("test cells", 0);
-    let found = tests::find(&field, THRESHOLD);
+    let found = test_cells::find(&field, THRESHOLD);
     recorder.end("test cells", 0);
     let extra = TestFields::default();
     let task = task_of(&field, &extra);
     let n_tests = found.len();
-    let done = segment(&task, found, &Comm::solo(), &Crew::heard_by(recorder)).expect("one rank");
+    let done = segment(&task, found, &Comm::solo(), &Executor::with_observer(recorder)).expect("one rank");
     recorder.begin("hierarchy", 0);
     let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper, &Comm::solo()).expect("one rank");
     recorder.end("hierarchy", 0);

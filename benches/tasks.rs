@@ -9,23 +9,26 @@ mod common;
 use common::{collect, patches, synthetic};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use inselberg::amr::AmrField;
-use inselberg::crew::Crew;
+use inselberg::density::domain;
+use inselberg::executor::Executor;
+use inselberg::field::AmrField;
+use inselberg::field::test_cells;
 use inselberg::phew::Rules;
-use inselberg::ranks::links::ALONE;
-use inselberg::stages::load::domain;
-use inselberg::stages::properties::Patches;
-use inselberg::stages::{Region, ascent, cut_by, cut_tasks, label, saddle, tests};
-use inselberg::synth::THRESHOLD;
-use inselberg::tasks::{Bodies, Planner, Team};
+use inselberg::phew::properties::Patches;
+use inselberg::phew::region::cut_by;
+use inselberg::phew::region::{Region, cut_tasks};
+use inselberg::phew::test_links::ALONE;
+use inselberg::phew::{ascent, label, saddle};
+use inselberg_cli::synth::THRESHOLD;
 use inselberg_comm::Comm;
 use inselberg_kernels::ids::CellIdx;
-use inselberg_kernels::phew::forest::{Edge, Scratch, reduce};
-use inselberg_kernels::phew::pairs::Pairs;
-use inselberg_kernels::phew::patch::Patch;
+use inselberg_kernels::phew::block::Block;
+use inselberg_kernels::phew::contact_dedup::ContactDedup;
+use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
 use inselberg_kernels::phew::raise::raise;
 use inselberg_kernels::phew::{ascent as kernel, saddle as contacts};
 use inselberg_kernels::props::refine::PatchRefiner;
+use inselberg_tasks::{GraphBuilder, TaskFns, ThreadPool};
 use rayon::prelude::*;
 use std::hint::black_box;
 use std::sync::atomic::AtomicU32;
@@ -34,36 +37,36 @@ use std::sync::atomic::AtomicU32;
 const EMPTY: u32 = 100_000;
 
 fn overhead(criterion: &mut Criterion) {
-    let team = Team::of(rayon::current_num_threads());
+    let pool = ThreadPool::with_threads(rayon::current_num_threads());
     let mut group = criterion.benchmark_group("empty tasks");
     group.throughput(Throughput::Elements(u64::from(EMPTY)));
-    let mut planner = Planner::default();
+    let mut planner = GraphBuilder::default();
     let free = planner.stage("free", vec![1; EMPTY as usize]);
     let plan = planner.build().expect("no cycle");
     group.bench_function("engine", |b| {
         b.iter(|| {
             plan.run(
-                &team,
-                Bodies::of(&plan).on(free, |i| {
+                &pool,
+                TaskFns::new(&plan).on(free, |i| {
                     black_box(i);
                 }),
             )
             .expect("no failure")
         });
     });
-    let mut planner = Planner::default();
+    let mut planner = GraphBuilder::default();
     let stages: Vec<_> = (0..10).map(|_| planner.stage("chained", vec![1; EMPTY as usize / 10])).collect();
     stages.windows(2).for_each(|pair| planner.pairwise(pair[1], pair[0]));
     let plan = planner.build().expect("no cycle");
     group.bench_function("engine, chains of 10", |b| {
         b.iter(|| {
-            let nothing = |bodies: Bodies<'static>, stage| {
+            let nothing = |bodies: TaskFns<'static>, stage| {
                 bodies.on(stage, |i| {
                     black_box(i);
                 })
             };
-            let bodies = stages.iter().copied().fold(Bodies::of(&plan), nothing);
-            plan.run(&team, bodies).expect("no failure")
+            let bodies = stages.iter().copied().fold(TaskFns::new(&plan), nothing);
+            plan.run(&pool, bodies).expect("no failure")
         });
     });
     group.bench_function("rayon, spawned", |b| {
@@ -85,58 +88,59 @@ fn overhead(criterion: &mut Criterion) {
 fn stages(criterion: &mut Criterion) {
     let snapshot = synthetic(2e6);
     let field = AmrField::from_octs(domain(&snapshot), collect(&snapshot)).expect("a mesh");
-    let (mesh, found, crew) = (&field.mesh, tests::find(&field, THRESHOLD), &Crew::default());
+    let (mesh, found, executor) = (&field.mesh, test_cells::find(&field, THRESHOLD), &Executor::default());
     let even = cut_tasks(mesh, &found);
-    let climbed = ascent::run(mesh, &found, Rules::Paper, &ALONE, &even, &Comm::solo(), crew);
-    let (ends, labels) = label::run(climbed.expect("one rank").up, crew);
+    let ascents = ascent::run(mesh, &found, Rules::Paper, &ALONE, &even, &Comm::solo(), executor);
+    let (ends, labels) = label::run(ascents.expect("one rank").up, executor);
     let (half, size) = (found.len() / 2, found.len() / even.len());
     let uneven = cut_by(mesh, &found, |before| if before < half { size } else { found.len() });
     for (name, tasks) in [("balanced", &even[..]), ("unbalanced", &uneven[..])] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(20).throughput(Throughput::Elements(found.len() as u64));
         let patches = patches(mesh, &found, (&ends, &labels), tasks);
-        compare(&mut group, &patches, crew);
+        compare(&mut group, &patches, executor);
         group.finish();
     }
 }
 
-fn compare(group: &mut BenchmarkGroup<'_, WallTime>, patches: &Patches, crew: &Crew) {
-    let (mesh, tests, tasks, comm) = (patches.mesh, patches.tests, patches.tasks, Comm::solo());
+fn compare(group: &mut BenchmarkGroup<'_, WallTime>, patches: &Patches, executor: &Executor) {
+    let (mesh, test_cells, tasks, comm) = (patches.mesh, patches.test_cells, patches.tasks, Comm::solo());
     group.bench_function("ascent, engine", |b| {
-        b.iter(|| ascent::run(mesh, tests, Rules::Paper, &ALONE, tasks, &comm, crew));
+        b.iter(|| ascent::run(mesh, test_cells, Rules::Paper, &ALONE, tasks, &comm, executor));
     });
     group.bench_function("ascent, rayon", |b| b.iter(|| rayon_ascent(patches)));
-    group.bench_function("saddles, engine", |b| b.iter(|| saddle::run(patches, crew)));
+    group.bench_function("saddles, engine", |b| b.iter(|| saddle::run(patches, executor)));
     group.bench_function("saddles, rayon", |b| b.iter(|| rayon_saddles(patches)));
 }
 
 fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
-    let (mesh, tests, rules) = (patches.mesh, patches.tests, Rules::Paper);
-    let up: Vec<AtomicU32> = bytemuck::zeroed_vec(tests.len());
+    let (mesh, test_cells, rules) = (patches.mesh, patches.test_cells, Rules::Paper);
+    let up: Vec<AtomicU32> = bytemuck::zeroed_vec(test_cells.len());
     let tasks = patches.tasks.par_iter();
-    let later: Vec<_> = tasks.map(|task| kernel::ascend(mesh, tests, rules, task.supers(), &up)).collect();
-    later.par_iter().flatten_iter().for_each(|rise| raise(mesh, tests, rules, &up, *rise));
+    let later: Vec<_> =
+        tasks.map(|task| kernel::ascend(mesh, test_cells, rules, task.supers(), &up)).collect();
+    later.par_iter().flatten_iter().for_each(|rise| raise(mesh, test_cells, rules, &up, *rise));
     up
 }
 
-fn rayon_saddles(patches: &Patches) -> Vec<Edge> {
-    let Patches { mesh, tests, labels, ends, tasks, rules, .. } = *patches;
-    let refiner = PatchRefiner { mesh, tests, peaks: ends, rules };
-    let local = |room: &mut (Pairs, Scratch), task: &Region| {
+fn rayon_saddles(patches: &Patches) -> Vec<ContactEdge> {
+    let Patches { mesh, test_cells, labels, ends, tasks, rules, .. } = *patches;
+    let refiner = PatchRefiner { mesh, test_cells, peaks: ends, rules };
+    let local = |room: &mut (ContactDedup, ForestScratch), task: &Region| {
         let mut refined = Vec::new();
-        let refine = |brick: usize, patch: &Patch<CellIdx>| {
+        let refine = |brick: usize, patch: &Block<CellIdx>| {
             refiner.for_each(brick, patch, |place| refined.push(place))
         };
-        contacts::contacts(mesh, tests, labels, task.supers(), &mut room.0, refine);
+        contacts::contacts(mesh, test_cells, labels, task.supers(), &mut room.0, refine);
         black_box(refined);
-        room.1.expect(task.cells(mesh, tests).map(|run| ends.indices(run)));
+        room.1.expect(task.cells(mesh, test_cells).map(|run| ends.indices(run)));
         let edges = reduce(room.0.edges(), &mut room.1);
         room.0.clear();
         edges
     };
-    let forests: Vec<Vec<Edge>> = tasks.par_iter().map_init(Default::default, local).collect();
+    let forests: Vec<Vec<ContactEdge>> = tasks.par_iter().map_init(Default::default, local).collect();
     let mut edges = forests.concat();
-    edges.par_sort_unstable_by(Edge::order);
+    edges.par_sort_unstable_by(ContactEdge::order);
     edges
 }
 

@@ -1,18 +1,19 @@
 //! What the benches share: the synthetic field in memory, and how it is cut.
 #![allow(dead_code, reason = "each bench uses its part")]
 
-use inselberg::amr::{AmrField, LevelOcts};
-use inselberg::io::{OctBlock, Snapshot};
-use inselberg::phew::{Rules, Task};
-use inselberg::ranks::links::ALONE;
-use inselberg::stages::Region;
-use inselberg::stages::properties::{Patches, TestFields};
-use inselberg::synth::{FieldParams, SynthField, THRESHOLD};
+use inselberg::field::{AmrField, LevelOcts};
+use inselberg::phew::Rules;
+use inselberg::phew::properties::{Patches, TestFields};
+use inselberg::phew::region::Region;
+use inselberg::phew::segment::Task;
+use inselberg::phew::test_links::ALONE;
+use inselberg_cli::synth::{FieldParams, SynthField, THRESHOLD};
+use inselberg_io::{OctBlock, Snapshot};
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::label::PeakSet;
-use inselberg_kernels::phew::tests::TestCells;
+use inselberg_kernels::phew::test_cells::TestCells;
 
 /// Thresholds of every bench.
 pub const CUT: Cut = Cut { density: THRESHOLD, relevance: 3.0, saddle: Some(200.0) };
@@ -48,11 +49,11 @@ pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
 /// The patches of a rank alone by the paper's rules.
 pub fn patches<'a>(
     mesh: &'a Mesh,
-    tests: &'a TestCells<'a>,
+    test_cells: &'a TestCells<'a>,
     (ends, labels): (&'a PeakSet, &'a [PeakIdx]),
     tasks: &'a [Region],
 ) -> Patches<'a> {
-    Patches { mesh, tests, ends, slots: &[], labels, tasks, own: &[], rules: Rules::Paper }
+    Patches { mesh, test_cells, ends, slots: &[], labels, tasks, own: &[], rules: Rules::Paper }
 }
 
 /// Sorts.

@@ -3,21 +3,21 @@
 use crate::backend::threads::{Threads, World};
 use crate::backend::{Backend, chaos};
 use crate::endpoint::Endpoint;
-use crate::{Clock, Comm, CommError, Rank, Result};
+use crate::{Comm, CommError, Rank, Result, ThreadClock};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A rank to be: may be sent to a thread, and is built there.
 #[derive(Debug)]
 pub struct CommBuilder {
-    kind: Kind,
+    kind: TransportKind,
     chaos: Option<u64>,
     delay: Duration,
     settings: Settings,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum TransportKind {
     Threads(Box<Threads>),
     #[cfg(feature = "mpi")]
     Mpi {
@@ -29,10 +29,10 @@ enum Kind {
 /// How the calls of a rank are watched and counted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
-    /// See [`CommBuilder::noted`].
-    pub noted: bool,
+    /// See [`CommBuilder::traced`].
+    pub traced: bool,
     /// See [`CommBuilder::clock`].
-    pub clock: Option<Clock>,
+    pub clock: Option<ThreadClock>,
     /// See [`CommBuilder::stall_timeout`].
     pub stall_timeout: Option<Duration>,
 }
@@ -45,8 +45,9 @@ impl Comm {
     /// in the thread of its rank; see [`crate::run_threads`] for less work.
     pub fn threads(n_ranks: usize) -> Vec<CommBuilder> {
         let world = World::new(n_ranks.max(1));
-        let rank =
-            |rank| CommBuilder::new(Kind::Threads(Box::new(Threads::new(Arc::clone(&world), Rank(rank)))));
+        let rank = |rank| {
+            CommBuilder::new(TransportKind::Threads(Box::new(Threads::new(Arc::clone(&world), Rank(rank)))))
+        };
         (0..n_ranks.max(1) as u32).map(rank).collect()
     }
 
@@ -57,7 +58,7 @@ impl Comm {
     pub fn mpi() -> CommBuilder {
         let (piece_bytes, report) =
             (crate::backend::mpi::PIECE_BYTES, crate::backend::mpi::write_line as Report);
-        CommBuilder::new(Kind::Mpi { piece_bytes, report })
+        CommBuilder::new(TransportKind::Mpi { piece_bytes, report })
     }
 
     /// The same rank with these settings, which were not known when it was built. What it has sent and worked so
@@ -69,7 +70,7 @@ impl Comm {
 }
 
 impl CommBuilder {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: TransportKind) -> Self {
         Self { kind, chaos: None, delay: Duration::ZERO, settings: Settings::default() }
     }
 
@@ -86,14 +87,14 @@ impl CommBuilder {
     }
 
     /// Calls and messages are noted ([`Comm::notes`]): 40 bytes each.
-    pub fn noted(mut self, noted: bool) -> Self {
-        self.settings.noted = noted;
+    pub fn traced(mut self, traced: bool) -> Self {
+        self.settings.traced = traced;
         self
     }
 
     /// The time that this rank spends in and out of calls is counted by this clock, which is read in the thread of
     /// the rank ([`crate::StageTraffic::work`]): twice a call.
-    pub fn clock(mut self, clock: Option<Clock>) -> Self {
+    pub fn clock(mut self, clock: Option<ThreadClock>) -> Self {
         self.settings.clock = clock;
         self
     }
@@ -112,7 +113,7 @@ impl CommBuilder {
     /// For tests: MPI messages cross in pieces of so many bytes.
     #[cfg(feature = "mpi")]
     pub fn piece_bytes(mut self, n_bytes: usize) -> Self {
-        if let Kind::Mpi { piece_bytes, .. } = &mut self.kind {
+        if let TransportKind::Mpi { piece_bytes, .. } = &mut self.kind {
             *piece_bytes = n_bytes.clamp(1, crate::backend::mpi::PIECE_BYTES);
         }
         self
@@ -121,7 +122,7 @@ impl CommBuilder {
     /// How this process says why it ends an MPI job; otherwise it writes one line to standard error.
     #[cfg(feature = "mpi")]
     pub fn report_with(mut self, with: Report) -> Self {
-        if let Kind::Mpi { report, .. } = &mut self.kind {
+        if let TransportKind::Mpi { report, .. } = &mut self.kind {
             *report = with;
         }
         self
@@ -138,9 +139,9 @@ impl CommBuilder {
     /// When the MPI library refuses.
     pub fn build(self) -> Result<Comm> {
         let backend = match self.kind {
-            Kind::Threads(threads) => Backend::Threads(threads),
+            TransportKind::Threads(threads) => Backend::Threads(threads),
             #[cfg(feature = "mpi")]
-            Kind::Mpi { piece_bytes, report } => {
+            TransportKind::Mpi { piece_bytes, report } => {
                 Backend::Mpi(crate::backend::mpi::Mpi::start(piece_bytes, report)?)
             }
         };

@@ -1,9 +1,9 @@
 //! One rank's end: its backend, where it stands, and the one loop in which it waits.
 
-use crate::backend::noted::{Note, Noted};
-use crate::backend::{Backend, Finding, Place, Transport};
+use crate::backend::traced::{MessageTrace, Traced};
+use crate::backend::{Backend, Finding, RankState, Transport};
 use crate::builder::Settings;
-use crate::traffic::Traffic;
+use crate::traffic::TrafficLog;
 use crate::{CommError, Rank, Result};
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,7 @@ pub(crate) struct Endpoint {
     backend: Backend,
     rank: Rank,
     n_ranks: usize,
-    place: Place,
+    place: RankState,
     /// Finished calls that all ranks synchronise in.
     rounds: u64,
     patience: Option<Duration>,
@@ -55,15 +55,15 @@ pub(crate) struct Endpoint {
     /// Neighbour messages of later calls, with their numbers.
     pub early: Vec<(u64, (Rank, Vec<u8>))>,
     /// What was sent.
-    pub traffic: Traffic,
+    pub traffic: TrafficLog,
 }
 
 impl Endpoint {
     /// An end with these settings.
     pub fn new(backend: Backend, settings: Settings) -> Self {
         let (rank, n_ranks) = (backend.look().rank(), backend.look().n_ranks());
-        let traffic = Traffic::new(None);
-        let place = Place::default();
+        let traffic = TrafficLog::new(None);
+        let place = RankState::default();
         let plain = Self {
             backend,
             rank,
@@ -80,13 +80,13 @@ impl Endpoint {
 
     /// The same end with these settings; notes and counts begin anew.
     pub fn with_settings(self, settings: Settings) -> Self {
-        let Settings { noted, clock, stall_timeout } = settings;
+        let Settings { traced, clock, stall_timeout } = settings;
         let backend = match self.backend {
-            Backend::Noted(noted) => noted.into_inner(),
+            Backend::Traced(traced) => traced.into_inner(),
             backend => backend,
         };
-        let backend = if noted { Backend::Noted(Noted::new(backend)) } else { backend };
-        Self { backend, patience: stall_timeout, traffic: Traffic::new(clock), ..self }
+        let backend = if traced { Backend::Traced(Traced::new(backend)) } else { backend };
+        Self { backend, patience: stall_timeout, traffic: TrafficLog::new(clock), ..self }
     }
 
     pub fn rank(&self) -> Rank {
@@ -107,9 +107,9 @@ impl Endpoint {
         self.rounds
     }
 
-    pub fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[MessageTrace] {
         match &self.backend {
-            Backend::Noted(noted) => noted.notes(),
+            Backend::Traced(traced) => traced.notes(),
             _ => &[],
         }
     }
@@ -118,10 +118,14 @@ impl Endpoint {
         self.backend.transport()
     }
 
+    pub fn stage(&self) -> &'static str {
+        self.place.stage
+    }
+
     pub fn enter(&mut self, stage: &'static str) {
         self.traffic.enter(stage);
         self.place.stage = stage;
-        self.stand();
+        self.set_location();
     }
 
     pub fn abort(&mut self, message: String) -> CommError {
@@ -140,7 +144,7 @@ impl Endpoint {
             return Err(error.clone());
         }
         self.place.call = op.name();
-        self.stand();
+        self.set_location();
         let lap = self.traffic.lap();
         self.traffic.now().work += lap;
         let done = work(self).and_then(|result| self.finish_sends().map(|()| result));
@@ -151,7 +155,7 @@ impl Endpoint {
                 self.place.finished += 1;
                 self.rounds += u64::from(op != Op::Neighbours);
                 self.place.call = "";
-                self.stand();
+                self.set_location();
                 Ok(result)
             }
             Err(error) => Err(self.fail(error)),
@@ -161,12 +165,12 @@ impl Endpoint {
     /// Polls until there is something; the only place where a rank waits.
     pub fn wait<T>(&mut self, mut poll: impl FnMut(&mut dyn Transport) -> Result<Option<T>>) -> Result<T> {
         let transport = self.backend.transport();
-        let mut watch = Watch::new(self.patience);
+        let mut watch = Watchdog::new(self.patience);
         loop {
             if let Some(found) = poll(transport)? {
                 return Ok(found);
             }
-            transport.rest(watch.nap)?;
+            transport.park(watch.nap)?;
             watch.look(transport)?;
         }
     }
@@ -180,14 +184,14 @@ impl Endpoint {
         self.failed.get_or_insert(error).clone()
     }
 
-    fn stand(&mut self) {
+    fn set_location(&mut self) {
         let place = self.place;
-        self.transport().stand(place);
+        self.transport().set_location(place);
     }
 }
 
 /// Notices when nothing has moved for too long.
-struct Watch {
+struct Watchdog {
     patience: Option<Duration>,
     nap: Duration,
     looked: Instant,
@@ -196,7 +200,7 @@ struct Watch {
     signs: Option<u64>,
 }
 
-impl Watch {
+impl Watchdog {
     fn new(patience: Option<Duration>) -> Self {
         let longest = Duration::from_millis(200);
         let nap = patience.map_or(longest, |p| (p / 4).clamp(Duration::from_millis(1), longest));
@@ -210,13 +214,13 @@ impl Watch {
             return Ok(());
         }
         self.looked = Instant::now();
-        let signs = Some(transport.signs_of_life());
+        let signs = Some(transport.progress_signs());
         if signs != self.signs {
             self.signs = signs;
             self.start_again();
         } else if self.asked.elapsed() >= patience {
             self.asked = self.looked;
-            match transport.look_around(patience, self.moved.elapsed()) {
+            match transport.probe_stall(patience, self.moved.elapsed()) {
                 Finding::Moves => self.start_again(),
                 Finding::Computes => {}
                 Finding::Stalled(error) => return Err(error),

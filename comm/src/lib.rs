@@ -10,6 +10,7 @@
 //! makes no further calls. `unsafe` only in `backend/mpi.rs`. The protocols are in `comm/README.md`.
 #![cfg_attr(not(feature = "mpi"), forbid(unsafe_code))]
 
+pub mod agree;
 mod backend;
 mod builder;
 mod collective;
@@ -27,14 +28,14 @@ mod traffic;
 /// What may cross between ranks: plain values without padding.
 pub use bytemuck::Pod;
 
-pub use backend::noted::Note;
+pub use backend::traced::MessageTrace;
 pub use builder::{CommBuilder, Report, Settings};
 pub use collective::Reduce;
 pub use error::CommError;
 pub use pulse::Pulse;
 pub use run::{run_ranks, run_threads};
 pub use sparse::SparseAlgorithm;
-pub use traffic::{Clock, StageTraffic};
+pub use traffic::{StageTraffic, ThreadClock};
 
 use endpoint::Endpoint;
 use std::cell::RefCell;
@@ -94,6 +95,11 @@ impl Comm {
         self.endpoint.borrow_mut().enter(stage);
     }
 
+    /// The stage that was named last; empty before the first. Local.
+    pub fn stage(&self) -> &'static str {
+        self.endpoint.borrow().stage()
+    }
+
     /// A handle with which any thread can say that this rank still works, for as long as it makes no
     /// call. Local. See [`CommBuilder::stall_timeout`].
     pub fn pulse(&self) -> Pulse {
@@ -113,8 +119,8 @@ impl Comm {
         self.endpoint.borrow_mut().transport().watch_messages()
     }
 
-    /// What this rank called, sent and received so far, if that is noted ([`CommBuilder::noted`]). Local.
-    pub fn notes(&self) -> Vec<Note> {
+    /// What this rank called, sent and received so far, if that is noted ([`CommBuilder::traced`]). Local.
+    pub fn notes(&self) -> Vec<MessageTrace> {
         self.endpoint.borrow().notes().to_vec()
     }
 

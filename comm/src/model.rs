@@ -6,16 +6,16 @@
 //! a message arrives once and whole, a synchronous one is pending until it is handed out, and a failure ends both.
 
 use crate::backend::threads::{Threads, World};
-use crate::backend::{Kind, Tag, Transport};
+use crate::backend::{Channel, Tag, Transport};
 use crate::{CommError, Rank, Result};
 use loom::thread;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What one rank does.
-type Work = fn(&mut Threads);
+type RankFn = fn(&mut Threads);
 
-fn check(works: [Work; 2]) {
+fn check(works: [RankFn; 2]) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
@@ -33,18 +33,18 @@ fn check(works: [Work; 2]) {
 }
 
 fn tag() -> Tag {
-    Tag::new(Kind::Data, 0)
+    Tag::new(Channel::Data, 0)
 }
 
-fn rest(rank: &mut Threads) -> Result<()> {
-    rank.rest(Duration::MAX)
+fn park(rank: &mut Threads) -> Result<()> {
+    rank.park(Duration::MAX)
 }
 
 fn receive(rank: &mut Threads) -> (Rank, Vec<u8>) {
     loop {
         match rank.receive(tag()).expect("no failure") {
             Some(message) => return message,
-            None => rest(rank).expect("no failure"),
+            None => park(rank).expect("no failure"),
         }
     }
 }
@@ -61,7 +61,7 @@ fn a_message_wakes_who_waits_for_it() {
 
 #[test]
 fn messages_that_cross_arrive_both() {
-    let swap: Work = |rank| {
+    let swap: RankFn = |rank| {
         send(rank, vec![rank.rank().0 as u8]);
         let from = Rank(1 - rank.rank().0);
         assert_eq!(receive(rank), (from, vec![from.0 as u8]));
@@ -71,7 +71,7 @@ fn messages_that_cross_arrive_both() {
 
 #[test]
 fn two_messages_are_two() {
-    let both: Work = |other| {
+    let both: RankFn = |other| {
         let mut got = [receive(other).1, receive(other).1];
         got.sort();
         assert_eq!(got, [vec![1], vec![2]]);
@@ -91,7 +91,7 @@ fn a_synchronous_message_is_pending_until_it_is_handed_out() {
         |own| {
             own.send_synchronous(Rank(1), tag(), vec![3]).expect("no failure");
             while own.pending().expect("no failure") > 0 {
-                rest(own).expect("no failure");
+                park(own).expect("no failure");
             }
         },
         |other| assert_eq!(receive(other), (Rank(0), vec![3])),
@@ -104,6 +104,6 @@ fn a_failure_wakes_who_waits_for_nothing_else() {
         |own| {
             own.abort(CommError::NotStarted { why: "a model".into() });
         },
-        |other| while rest(other).is_ok() {},
+        |other| while park(other).is_ok() {},
     ]);
 }

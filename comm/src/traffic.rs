@@ -30,15 +30,15 @@ pub struct StageTraffic {
 }
 
 /// What a rank's time is measured with: its value now.
-pub type Clock = fn() -> Duration;
+pub type ThreadClock = fn() -> Duration;
 
 /// The counters of a rank.
 #[derive(Debug)]
-pub(crate) struct Traffic {
+pub(crate) struct TrafficLog {
     stages: Vec<StageTraffic>,
     now: usize,
     /// The clock, and what it showed when time was last counted.
-    clock: Option<(Clock, Duration)>,
+    clock: Option<(ThreadClock, Duration)>,
 }
 
 impl StageTraffic {
@@ -63,9 +63,9 @@ impl StageTraffic {
     }
 }
 
-impl Traffic {
+impl TrafficLog {
     /// Nothing yet; time is counted from now on, if there is a clock.
-    pub fn new(clock: Option<Clock>) -> Self {
+    pub fn new(clock: Option<ThreadClock>) -> Self {
         let clock = clock.map(|clock| (clock, clock()));
         Self { stages: vec![StageTraffic::new("")], now: 0, clock }
     }

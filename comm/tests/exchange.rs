@@ -3,7 +3,7 @@
 mod common;
 
 use common::{builders, collect_everything, exchange_everything};
-use inselberg_comm::{Comm, Note, Rank, Reduce, run_ranks, run_threads};
+use inselberg_comm::{Comm, MessageTrace, Rank, Reduce, run_ranks, run_threads};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -46,9 +46,9 @@ fn thousands_of_ranks() {
     let ran = run_threads(2048, |comm| {
         collect_everything(comm);
         let next = Rank((comm.rank().0 + 1) % 2048);
-        let came = comm.exchange(vec![(next, vec![comm.rank().0])]).expect("an exchange");
-        assert_eq!(came.len(), 1);
-        came[0].1[0]
+        let received = comm.exchange(vec![(next, vec![comm.rank().0])]).expect("an exchange");
+        assert_eq!(received.len(), 1);
+        received[0].1[0]
     });
     let expected = (0..2048).map(|r: u32| (r + 2047) % 2048).collect::<Vec<_>>();
     assert_eq!(ran, Ok(expected));
@@ -59,8 +59,8 @@ fn a_huge_message() {
     let ran = run_threads(2, |comm| {
         let other = Rank(1 - comm.rank().0);
         let records: Vec<u64> = (0..4_000_000).map(|i| i ^ u64::from(comm.rank().0)).collect();
-        let came = comm.exchange(vec![(other, records)]).expect("an exchange");
-        came[0].1.iter().enumerate().all(|(i, &x)| x == i as u64 ^ u64::from(other.0))
+        let received = comm.exchange(vec![(other, records)]).expect("an exchange");
+        received[0].1.iter().enumerate().all(|(i, &x)| x == i as u64 ^ u64::from(other.0))
     });
     assert_eq!(ran, Ok(vec![true, true]));
 }
@@ -74,11 +74,11 @@ fn neighbours_far_ahead_of_distant_ranks() {
             for round in 0..30u32 {
                 let step = 1 + round % 3;
                 let ring = [Rank((rank + step) % n), Rank((rank + n - step) % n)];
-                let came = comm.exchange_with(&ring, vec![(ring[0], vec![[rank, round]])]);
-                assert_eq!(came, Ok(vec![(ring[1], vec![[ring[1].0, round]])]));
+                let received = comm.exchange_with(&ring, vec![(ring[0], vec![[rank, round]])]);
+                assert_eq!(received, Ok(vec![(ring[1], vec![[ring[1].0, round]])]));
                 if round % 7 == seed as u32 % 7 {
-                    let came = comm.exchange(vec![(ring[0], vec![round])]);
-                    assert_eq!(came, Ok(vec![(ring[1], vec![round])]));
+                    let received = comm.exchange(vec![(ring[0], vec![round])]);
+                    assert_eq!(received, Ok(vec![(ring[1], vec![round])]));
                 }
             }
         });
@@ -154,25 +154,26 @@ fn time_is_counted_in_and_out_of_calls_by_the_given_clock() {
 
 #[test]
 fn what_is_noted_is_what_went() {
-    let noted = Comm::threads(3).into_iter().map(|rank| rank.noted(true)).collect();
-    let ran = run_ranks(noted, |comm| {
+    let traced = Comm::threads(3).into_iter().map(|rank| rank.traced(true)).collect();
+    let ran = run_ranks(traced, |comm| {
         comm.at("ghosts");
         let next = Rank((comm.rank().0 + 1) % 3);
         comm.exchange(vec![(next, vec![7u32; 5])]).expect("an exchange");
         comm.notes()
     });
     let notes = ran.expect("no rank fails");
-    let sum = |of: fn(&Note) -> Option<usize>| notes.iter().flatten().filter_map(of).sum::<usize>();
-    let sent = |note: &Note| matches!(note, Note::Sent { bytes: 20, .. }).then_some(1);
-    let received = |note: &Note| matches!(note, Note::Received { bytes: 20, .. }).then_some(1);
+    let sum = |of: fn(&MessageTrace) -> Option<usize>| notes.iter().flatten().filter_map(of).sum::<usize>();
+    let sent = |note: &MessageTrace| matches!(note, MessageTrace::Sent { bytes: 20, .. }).then_some(1);
+    let received =
+        |note: &MessageTrace| matches!(note, MessageTrace::Received { bytes: 20, .. }).then_some(1);
     assert_eq!((sum(sent), sum(received)), (3, 3));
     for (rank, notes) in notes.iter().enumerate() {
         let to = notes.iter().find_map(|note| match note {
-            Note::Sent { to, bytes: 20, .. } => Some(to.at()),
+            MessageTrace::Sent { to, bytes: 20, .. } => Some(to.at()),
             _ => None,
         });
         assert_eq!(to, Some((rank + 1) % 3));
-        assert!(notes.iter().any(|note| matches!(note, Note::Call { stage: "ghosts", .. })));
+        assert!(notes.iter().any(|note| matches!(note, MessageTrace::Call { stage: "ghosts", .. })));
     }
 }
 

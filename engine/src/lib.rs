@@ -1,32 +1,32 @@
-//! Inselberg finds clumps, haloes and their whole hierarchy of substructure in AMR octree density
-//! fields (PHEW, Bleuler et al. 2015).
+//! Clumps, haloes and their hierarchy of substructure in AMR octree density fields (PHEW, Bleuler et al. 2015), and
+//! friends-of-friends groups of particles.
 //!
-//! This crate is the engine: it reads snapshots, lays the kernels over threads and ranks, and
-//! hands back a [`catalogue::Catalogue`]. Data flows one way: reader, mesh, density, ascent,
-//! labels, saddles, forest, hierarchy, properties, catalogue.
+//! Data flows one way: reader, mesh, partition and ghosts, density, ascent, labels, saddles, forest, hierarchy,
+//! properties, catalogue. The readers and the catalogue formats are in `inselberg-io`, the numerical kernels in
+//! `inselberg-kernels`, the messages between ranks in `inselberg-comm`, the scheduler in `inselberg-tasks`. This crate
+//! combines them; it never prints, exits or reads the environment.
 //!
-//! What the command line does is a few calls. A snapshot, here one made in memory, becomes a catalogue:
+//! A snapshot becomes a catalogue:
 //!
-//! ```
+//! ```no_run
 //! use inselberg::prelude::*;
 //!
-//! let snapshot = SynthField::new(&FieldParams { test_cells: 5_000, ..FieldParams::default() })?;
+//! let snapshot = inselberg_io::open("output_00080".as_ref())?;
 //! let config = PhewConfig {
 //!     field: FieldChoice::Auto,
-//!     thresholds: Thresholds { density: 80.0, relevance: 1.1, saddle: Some(200.0), mass: 0.0 },
+//!     thresholds: Thresholds { density: 80.0, relevance: 3.0, saddle: Some(200.0), mass: 0.0 },
 //!     rules: Rules::Paper,
 //!     with_cells: false,
 //!     with_particles: false,
 //! };
 //! let comm = Comm::solo();
-//! let catalogue = run(&snapshot, &config, &comm, &Crew::default())?.catalogue.gather(&comm)?.expect("rank 0 has it");
-//! let clumps = catalogue.table("clumps").expect("every catalogue has clumps");
-//! let (mass, halo) = (clumps.reals("mass").unwrap(), clumps.counts("halo").unwrap());
-//! assert!(mass.len() == halo.len() && mass.iter().all(|m| *m > 0.0));
+//! let outcome = run(snapshot.as_ref(), &config, &comm, &Executor::default())?;
+//! let catalogue = outcome.catalogue.gather(&comm)?.expect("rank 0 holds the catalogue");
+//! println!("{} clumps", catalogue.table("clumps").expect("every catalogue has clumps").n_rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A simulation hands over leaf cells that it owns, at every step if it likes:
+//! A simulation passes the leaf cells that it owns:
 //!
 //! ```
 //! use inselberg::prelude::*;
@@ -40,55 +40,26 @@
 //! let extra = TestFields::default();
 //! let task = Task { field: &field, links: &ALONE, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
 //! let comm = Comm::solo();
-//! let patches = segment(&task, tests::find(&field, cut.density), &comm, &Crew::default())?;
+//! let patches = segment(&task, test_cells::find(&field, cut.density), &comm, &Executor::default())?;
 //! let found = structures(&patches.peaks, &cut, 0.0, Rules::Paper, &comm)?;
 //! assert_eq!((found.clumps.len(), found.haloes.len()), (2, 1));
 //! assert_eq!((found.clumps[1].parent, found.clumps[1].saddle), (1, 5.5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! Architecture invariants: nothing in the library prints, exits or reads the environment; errors
-//! are values; `io` and `catalogue` know nothing of `stages`; physics is in the `kernels` crate
-//! and ranks are in the `comm` crate, which never see each other.
 
-/// Ranks and bytes.
-pub use inselberg_comm as comm;
-/// What is computed on one rank.
-pub use inselberg_kernels as kernels;
-/// Graphs of tasks, and who runs them.
-pub use inselberg_tasks as tasks;
-
-pub mod amr;
-pub mod catalogue;
-pub mod config;
-pub mod crew;
-pub mod domains;
+mod argsort;
+mod chunks;
+pub mod density;
+pub mod error;
+pub mod exchange;
+pub mod executor;
+pub mod field;
 pub mod fof;
-mod gate;
-pub mod groups;
-pub mod grow;
-pub mod hidden;
-mod input_file;
-#[cfg(feature = "hdf5")]
-mod input_hdf5;
-pub mod io;
-pub mod observe;
-pub mod opening;
-pub mod peaks;
+pub mod particle_mesh;
+pub mod partition;
 pub mod phew;
-mod pieces;
 pub mod prelude;
-pub mod project;
-pub mod ranks;
-pub mod recut;
-pub mod report;
-pub mod reserve;
-pub mod run;
-pub mod scaling;
-mod sorted;
-pub mod stages;
-pub mod staging;
-pub mod structures;
-pub mod synth;
-pub mod tables;
-pub mod topology;
+pub mod progress;
+pub mod projection;
+pub mod stage;
+mod tables;

@@ -26,11 +26,11 @@ impl Quantum {
 
     /// `term` as a multiple of the quantum, rounded to the nearest, halves away from zero.
     #[inline]
-    pub fn of(self, term: f64) -> FixedSum {
+    pub fn quantize(self, term: f64) -> FixedSum {
         self.limbs(term).sum()
     }
 
-    /// [`Self::of`] in two halves. Without branches, so that a loop over terms becomes vector code.
+    /// [`Self::quantize`] in two halves. Without branches, so that a loop over terms becomes vector code.
     #[inline(always)]
     pub fn limbs(self, term: f64) -> Limbs {
         let bits = term.to_bits();
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// [`Quantum::of`] by cases.
+    /// [`Quantum::quantize`] by cases.
     fn by_cases(quantum: Quantum, term: f64) -> FixedSum {
         let bits = term.to_bits();
         let biased = (bits >> 52 & 0x7ff) as i32;
@@ -145,7 +145,7 @@ mod tests {
             let exponent = (term.to_bits() >> 52 & 0x7ff) + above;
             let bound = f64::from_bits(exponent.min(2046) << 52).max(term.abs());
             let quantum = Quantum::for_terms(bound, (n >> headroom).max(1));
-            prop_assert_eq!(quantum.of(term), by_cases(quantum, term));
+            prop_assert_eq!(quantum.quantize(term), by_cases(quantum, term));
         }
     }
 
@@ -154,10 +154,10 @@ mod tests {
         let q = Quantum::for_terms(8.0, 4);
         let mut sum = FixedSum::default();
         for x in [7.3, -2.25, 1e-9, 1e-16] {
-            sum += q.of(x);
+            sum += q.quantize(x);
         }
         assert_eq!(q.value(sum), 7.3 - 2.25 + 1e-9 + 1e-16);
-        assert_eq!(q.value(q.of(-0.1)), -0.1);
+        assert_eq!(q.value(q.quantize(-0.1)), -0.1);
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
         let terms: Vec<f64> = (1..2000).map(|i| (f64::from(i) * 0.7).sin() / f64::from(i)).collect();
         let sum = |it: &mut dyn Iterator<Item = &f64>| {
             it.fold(FixedSum::default(), |mut s, &t| {
-                s += q.of(t);
+                s += q.quantize(t);
                 s
             })
         };
@@ -177,7 +177,7 @@ mod tests {
     fn tiny_and_huge_bounds() {
         for bound in [1e-300, 1e300, f64::MIN_POSITIVE, 0.0] {
             let q = Quantum::for_terms(bound, 1);
-            assert_eq!(q.value(q.of(bound)), bound);
+            assert_eq!(q.value(q.quantize(bound)), bound);
         }
     }
 }

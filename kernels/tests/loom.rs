@@ -13,9 +13,9 @@ use inselberg_kernels::mesh::{Mesh, SortedOcts};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::label::{compress, peak_word};
 use inselberg_kernels::phew::raise::{Rise, raise};
-use inselberg_kernels::phew::tests::TestCells;
-use inselberg_kernels::pointers::root;
+use inselberg_kernels::phew::test_cells::TestCells;
 use inselberg_kernels::sync::{AtomicU32, Ordering::Relaxed};
+use inselberg_kernels::union_find::root;
 use loom::sync::Arc;
 use loom::thread;
 
@@ -102,8 +102,8 @@ fn row(rho: &'static [f64]) -> (Mesh, TestCells<'static>) {
 fn check_raise(rho: &'static [f64], expected: u32) {
     for candidates in [[[1, 2], [3, 2]], [[3, 1], [2, 1]], [[2, 3], [1, 3]]] {
         loom::model(move || {
-            let (mesh, tests) = row(rho);
-            let shared = Arc::new((mesh, tests, vec![AtomicU32::new(0)]));
+            let (mesh, test_cells) = row(rho);
+            let shared = Arc::new((mesh, test_cells, vec![AtomicU32::new(0)]));
             let try_all = |it: &(Mesh, TestCells, Vec<AtomicU32>), list: [u32; 2]| {
                 for c in list {
                     let rise = Rise::new(&it.0, &it.1, TestIdx(0), TestIdx(c));

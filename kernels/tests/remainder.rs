@@ -2,9 +2,9 @@
 //! random owners, and every way of putting groups together; and how little is left to others.
 
 use inselberg_kernels::ids::{CellIdx, PeakIdx};
-use inselberg_kernels::phew::far::{CellAt, FarDeath, FarEdge, FarPeak};
-use inselberg_kernels::phew::forest::Edge;
-use inselberg_kernels::phew::remainder::{Remainder, decide};
+use inselberg_kernels::phew::forest::ContactEdge;
+use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak};
+use inselberg_kernels::phew::pending_merges::{PendingMerges, decide};
 use inselberg_kernels::phew::tree::MergeTree;
 use proptest::prelude::*;
 use std::cmp::Ordering;
@@ -32,36 +32,36 @@ fn cell(i: u32) -> CellAt {
 }
 
 impl Graph {
-    fn peak(&self, p: usize) -> FarPeak {
-        FarPeak { rho: self.rho[p], peak: p as u32, owner: self.owners[p] }
+    fn peak(&self, p: usize) -> GlobalPeak {
+        GlobalPeak { rho: self.rho[p], peak: p as u32, owner: self.owners[p] }
     }
 
     /// Odd ranks have left out what the others have not: lower contacts between the same patches.
-    fn of_rank(&self, rank: u32) -> Remainder {
+    fn of_rank(&self, rank: u32) -> PendingMerges {
         let own = self.edges.iter().filter(|e| e.peaks.iter().any(|&p| self.owners[p] == rank));
-        let edge = |e: &Contact| FarEdge::new(e.saddle, e.peaks.map(|p| self.peak(p)), e.cells.map(cell));
+        let edge = |e: &Contact| GlobalEdge::new(e.saddle, e.peaks.map(|p| self.peak(p)), e.cells.map(cell));
         let mut edges: Vec<_> = own.map(edge).collect();
         if rank % 2 == 1 {
             edges.sort_by(|a, b| a.peaks.cmp(&b.peaks).then(a.order(b)));
             edges.dedup_by_key(|e| e.peaks);
         }
-        Remainder::of_rank(rank, edges)
+        PendingMerges::of_rank(rank, edges)
     }
 
-    fn local_edges(&self) -> Vec<Edge> {
-        let edge = |e: &Contact| Edge::new(e.saddle, e.peaks.map(PeakIdx::new), e.cells.map(CellIdx));
+    fn local_edges(&self) -> Vec<ContactEdge> {
+        let edge = |e: &Contact| ContactEdge::new(e.saddle, e.peaks.map(PeakIdx::new), e.cells.map(CellIdx));
         let mut edges: Vec<_> = self.edges.iter().map(edge).collect();
-        edges.sort_by(Edge::order);
+        edges.sort_by(ContactEdge::order);
         edges
     }
 
     /// What is to be found: the ends of all peaks, by peak.
-    fn deaths(&self) -> Vec<Option<FarDeath>> {
+    fn deaths(&self) -> Vec<Option<GlobalDeath>> {
         let (tree, cells) = MergeTree::grow(self.rho.clone(), &self.local_edges());
         let death = |p: usize| {
             let death = tree.death[p];
             let owner = |p: PeakIdx| self.owners[p.at()];
-            (!death.is_never()).then(|| FarDeath {
+            (!death.is_never()).then(|| GlobalDeath {
                 saddle: death.saddle,
                 dying: p as u32,
                 dying_owner: self.owners[p],
@@ -77,7 +77,7 @@ impl Graph {
 
     /// Decides in rounds, in each of which groups of the sizes that come next are put together, and
     /// checks every step. A round of ranks alone comes first if the sizes begin with 1.
-    fn decide(&self, sizes: &[usize]) -> Vec<FarDeath> {
+    fn decide(&self, sizes: &[usize]) -> Vec<GlobalDeath> {
         let expected = self.deaths();
         let mut deaths = Vec::new();
         let mut groups: Vec<_> = (0..self.ranks).map(|r| (r..r + 1, self.of_rank(r))).collect();
@@ -107,9 +107,9 @@ impl Graph {
     }
 }
 
-type Group = (Range<u32>, Remainder);
+type Group = (Range<u32>, PendingMerges);
 
-fn step(parts: Vec<Group>, deaths: &mut Vec<FarDeath>) -> Group {
+fn step(parts: Vec<Group>, deaths: &mut Vec<GlobalDeath>) -> Group {
     let ranks = parts[0].0.start..parts[parts.len() - 1].0.end;
     let parts = parts.into_iter().map(|p| p.1).collect();
     let rest = decide(parts, |rank| ranks.contains(&rank), deaths);
@@ -117,20 +117,20 @@ fn step(parts: Vec<Group>, deaths: &mut Vec<FarDeath>) -> Group {
 }
 
 /// What a step has emitted is right and its own, and what it has left is in order.
-fn check((ranks, rest): &Group, deaths: &[FarDeath], expected: &[Option<FarDeath>]) {
+fn check((ranks, rest): &Group, deaths: &[GlobalDeath], expected: &[Option<GlobalDeath>]) {
     for death in deaths {
         assert!(ranks.contains(&death.dying_owner), "{ranks:?}: {death:?}");
         assert_eq!(Some(*death), expected[death.dying as usize]);
     }
     assert!(rest.edges.is_sorted_by(|a, b| a.order(b) == Ordering::Less));
     assert!(rest.stands.iter().all(|s| !ranks.contains(&s.asked_by)));
-    let lives = |n: &FarPeak| !deaths.iter().any(|d| d.dying == n.peak);
+    let lives = |n: &GlobalPeak| !deaths.iter().any(|d| d.dying == n.peak);
     assert!(rest.edges.iter().flat_map(|e| &e.nodes).all(lives));
     assert!(rest.stands.iter().all(|s| lives(&s.node)));
 }
 
 /// The ends found, by peak, and no peak twice.
-fn by_peak(n: usize, deaths: &[FarDeath]) -> Vec<Option<FarDeath>> {
+fn by_peak(n: usize, deaths: &[GlobalDeath]) -> Vec<Option<GlobalDeath>> {
     let mut found = vec![None; n];
     for death in deaths {
         assert!(found[death.dying as usize].replace(*death).is_none(), "twice: {death:?}");

@@ -1,7 +1,8 @@
 //! What is run on the bundled and the synthetic outputs.
 
-use inselberg::io::Snapshot;
-use inselberg::phew::{FieldChoice, PhewConfig, Rules, Thresholds};
+use inselberg::phew::Rules;
+use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg_io::Snapshot;
 
 /// A field with thresholds that give it clumps in haloes.
 #[derive(Clone, Copy)]

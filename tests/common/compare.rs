@@ -1,6 +1,6 @@
 //! Catalogues as bits, so that equal means equal.
 
-use inselberg::catalogue::{Catalogue, Table, Values};
+use inselberg_io::catalogue::{Catalogue, Table, Values};
 
 /// The bits of a column, component by component.
 pub fn bits(values: &Values) -> Vec<u64> {

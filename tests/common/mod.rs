@@ -9,8 +9,8 @@ pub mod gadget;
 pub mod ramses_catalogue;
 pub mod room;
 
-use inselberg::io::ramses::write::{Dialect, Output, Split, write};
-use inselberg::io::{self, Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot, Units};
+use inselberg_io::ramses::write::{Dialect, Output, Split, write};
+use inselberg_io::{Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot, Units};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,7 +64,7 @@ pub fn output(run: &str) -> PathBuf {
 
 /// Opens a snapshot that must be sound.
 pub fn open(path: &Path) -> Box<dyn Snapshot> {
-    io::open(path).unwrap_or_else(|e| panic!("{e}"))
+    inselberg_io::open(path).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A cell by level and integer position.

@@ -1,7 +1,9 @@
 //! What is run, and what it leaves when nobody disturbs it.
 
-use crate::common::{self, compare::bits};
-use inselberg::catalogue::{self, Catalogue, Column, Dimension, Table, Values};
+use crate::common;
+use crate::common::compare::bits;
+use inselberg_io::catalogue;
+use inselberg_io::catalogue::{Catalogue, Column, Dimension, Table, Values};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -77,7 +79,8 @@ impl Commands {
                 let out = command.output().expect("starts");
                 assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
                 plan.time = start.elapsed();
-                plan.whole = results.iter().map(|name| Content::of(&alone.join("out").join(name))).collect();
+                plan.whole =
+                    results.iter().map(|name| Content::read(&alone.join("out").join(name))).collect();
                 fs::remove_dir_all(&alone).expect("removed");
             }
             plan
@@ -106,7 +109,7 @@ impl Plan {
 }
 
 impl Content {
-    pub fn of(path: &Path) -> Self {
+    pub fn read(path: &Path) -> Self {
         let ending = path.extension().unwrap_or_default();
         if path.is_dir() {
             let entries = fs::read_dir(path).expect("a folder").flatten();
@@ -138,7 +141,7 @@ impl Content {
                 same(is_same(&found, whole))
             }
             Self::Bytes(bytes) => same(fs::read(path).is_ok_and(|found| found == *bytes)),
-            Self::Folder(files) => same(matches!(Self::of(path), Self::Folder(found) if found == *files)),
+            Self::Folder(files) => same(matches!(Self::read(path), Self::Folder(found) if found == *files)),
             Self::Picture => same(fs::read(path).is_ok_and(|bytes| bytes.ends_with(b"IEND\xaeB`\x82"))),
         }
     }

@@ -1,9 +1,10 @@
 //! Friends-of-friends by its definition, all pairs, and boxes that are hard to get right.
 #![allow(dead_code)]
 
-use inselberg::crew::Crew;
+use inselberg::executor::Executor;
 use inselberg::fof::{
-    FofError, GroupIds, Groups, Ids, Masses, Outcome, Particles, Positions, Role, Rules, find_groups,
+    FofError, FoundGroups, GroupIds, Groups, Ids, LinkingRules, Masses, Particles, Positions, Role,
+    find_groups,
 };
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 
@@ -31,10 +32,10 @@ pub struct Row {
 }
 
 /// Groups in the order of their IDs, and the group of each particle.
-pub fn brute(particles: &Particles, rules: &Rules) -> (Vec<Row>, Vec<u64>) {
+pub fn brute(particles: &Particles, rules: &LinkingRules) -> (Vec<Row>, Vec<u64>) {
     let n = particles.len();
     let role = |i: usize| particles.role.as_ref().map_or(Role::Linkable, |role| role[i]);
-    let at = |i: usize| particles.position.of(i);
+    let at = |i: usize| particles.position.get(i);
     let limit = rules.linking_length * rules.linking_length;
     let mut label: Vec<usize> = (0..n).collect();
     let linkable: Vec<usize> = (0..n).filter(|i| role(*i) == Role::Linkable).collect();
@@ -48,7 +49,7 @@ pub fn brute(particles: &Particles, rules: &Rules) -> (Vec<Row>, Vec<u64>) {
     }
     let mut nearest: Vec<Option<usize>> = vec![None; n];
     for i in (0..n).filter(|i| role(*i) == Role::Attachable) {
-        let near = linkable.iter().map(|&j| (distance2(at(i), at(j), rules.sides), particles.id.of(j), j));
+        let near = linkable.iter().map(|&j| (distance2(at(i), at(j), rules.sides), particles.id.get(j), j));
         let best = near.filter(|near| near.0 < limit).min_by(|a, b| a.partial_cmp(b).expect("numbers"));
         nearest[i] = best.map(|best| best.2);
     }
@@ -58,7 +59,7 @@ pub fn brute(particles: &Particles, rules: &Rules) -> (Vec<Row>, Vec<u64>) {
         if linked.is_empty() || (linked.len() as u64) < rules.min_size {
             continue;
         }
-        let lowest_id = linked.iter().map(|i| particles.id.of(*i)).min().expect("a member");
+        let lowest_id = linked.iter().map(|i| particles.id.get(*i)).min().expect("a member");
         let joined = (0..n).filter(|i| nearest[*i].is_some_and(|j| label[j] == root));
         let n_linked = linked.len() as u64;
         let members = linked.iter().copied().chain(joined).collect();
@@ -73,8 +74,8 @@ pub fn brute(particles: &Particles, rules: &Rules) -> (Vec<Row>, Vec<u64>) {
 }
 
 /// The search on one rank.
-pub fn find(particles: &Particles, rules: &Rules) -> Result<Outcome, FofError> {
-    find_groups(particles.clone(), rules, &Comm::solo(), &Crew::default())
+pub fn find(particles: &Particles, rules: &LinkingRules) -> Result<FoundGroups, FofError> {
+    find_groups(particles.clone(), rules, &Comm::solo(), &Executor::default())
 }
 
 fn rows_of<T: Clone>(list: &[T], part: &[usize]) -> Vec<T> {
@@ -92,7 +93,7 @@ pub fn part(all: &Particles, of: &[usize]) -> Particles {
             Masses::Same(mass) => Masses::Same(*mass),
             Masses::Each(list) => Masses::Each(rows_of(list, of)),
         },
-        id: Ids::Each(of.iter().map(|i| all.id.of(*i)).collect()),
+        id: Ids::Each(of.iter().map(|i| all.id.get(*i)).collect()),
         role: all.role.as_ref().map(|list| rows_of(list, of)),
         velocity: all.velocity.as_ref().map(|list| rows_of(list, of)),
         gas_density: all.gas_density.as_ref().map(|list| rows_of(list, of)),
@@ -103,16 +104,16 @@ pub fn part(all: &Particles, of: &[usize]) -> Particles {
 /// The search over `ranks`, of which particle i is read by rank `reader(i)`; put together as of one rank.
 pub fn find_over(
     particles: &Particles,
-    rules: &Rules,
+    rules: &LinkingRules,
     ranks: Vec<CommBuilder>,
     reader: impl Fn(usize) -> usize + Sync,
-) -> Outcome {
+) -> FoundGroups {
     let n_ranks = ranks.len();
     let reads =
         |rank: usize| (0..particles.len()).filter(|i| reader(*i) % n_ranks == rank).collect::<Vec<_>>();
     let ran = run_ranks(ranks, |comm: &Comm| {
         let own = part(particles, &reads(comm.rank().at()));
-        find_groups(own, rules, comm, &Crew::default()).unwrap_or_else(|error| panic!("{error}"))
+        find_groups(own, rules, comm, &Executor::default()).unwrap_or_else(|error| panic!("{error}"))
     });
     let mut group_of = vec![0; particles.len()];
     let mut groups: Option<Groups> = None;
@@ -123,7 +124,7 @@ pub fn find_over(
             None => groups = Some(outcome.groups),
         }
     }
-    Outcome { groups: groups.expect("a rank"), group_of: GroupIds::Narrow(group_of) }
+    FoundGroups { groups: groups.expect("a rank"), group_of: GroupIds::Narrow(group_of) }
 }
 
 fn append(all: &mut Groups, next: Groups) {
@@ -149,8 +150,8 @@ fn append(all: &mut Groups, next: Groups) {
 }
 
 /// That two outcomes are the same to the bit.
-pub fn assert_same(a: &Outcome, b: &Outcome, what: &str) {
-    let ids = |o: &Outcome| o.group_of.iter().collect::<Vec<_>>();
+pub fn assert_same(a: &FoundGroups, b: &FoundGroups, what: &str) {
+    let ids = |o: &FoundGroups| o.group_of.iter().collect::<Vec<_>>();
     assert_eq!(ids(a), ids(b), "{what}: groups of particles");
     // NaN stands where there is no gas, and is not equal to itself.
     assert_eq!(format!("{:?}", a.groups), format!("{:?}", b.groups), "{what}: rows");
@@ -202,8 +203,8 @@ pub fn positions(list: &[[f64; 3]], single: bool) -> Positions {
 }
 
 /// The plain case.
-pub fn rules(length: f64, min_size: u64, sides: Option<[f64; 3]>) -> Rules {
-    Rules { linking_length: length, min_size, sides, seeds: None, allow_duplicate_ids: false }
+pub fn rules(length: f64, min_size: u64, sides: Option<[f64; 3]>) -> LinkingRules {
+    LinkingRules { linking_length: length, min_size, sides, seeds: None, allow_duplicate_ids: false }
 }
 
 /// Particles with every column there is.

@@ -2,8 +2,8 @@
 
 use super::meshes::Field;
 use super::random::Random;
-use inselberg::amr::LevelOcts;
-use inselberg::io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
+use inselberg::field::LevelOcts;
+use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::Domain;
 
 /// Fields: `density` as given, `other` a function of the place.

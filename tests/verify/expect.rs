@@ -3,14 +3,18 @@
 use super::brute::Brute;
 use super::graph::deaths;
 use super::meshes::Field;
-use super::paper::{self, Graph, Outcome, Thresholds};
-use inselberg::amr::AmrField;
-use inselberg::crew::Crew;
-use inselberg::phew::{Rules, Segmentation, Task, segment};
-use inselberg::ranks::links::ALONE;
-use inselberg::stages::properties::{Patches, TestFields};
-use inselberg::stages::{cut_tasks, saddle, tests};
-use inselberg::structures::{Structures, structures};
+use super::paper;
+use super::paper::{Graph, Outcome, Thresholds};
+use inselberg::executor::Executor;
+use inselberg::field::AmrField;
+use inselberg::field::test_cells;
+use inselberg::phew::Rules;
+use inselberg::phew::hierarchy::{Structures, structures};
+use inselberg::phew::properties::{Patches, TestFields};
+use inselberg::phew::region::cut_tasks;
+use inselberg::phew::saddle;
+use inselberg::phew::segment::{Segmentation, Task, segment};
+use inselberg::phew::test_links::ALONE;
 use inselberg_comm::Comm;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::phew::forest;
@@ -29,7 +33,7 @@ pub fn segmented(field: &AmrField, threshold: f64) -> Segmentation<'_> {
         side: 1.0,
         rules: Rules::Paper,
     };
-    segment(&task, tests::find(field, threshold), &Comm::solo(), &Crew::default()).expect("one rank")
+    segment(&task, test_cells::find(field, threshold), &Comm::solo(), &Executor::default()).expect("one rank")
 }
 
 /// The peaks and saddles of a brute-force segmentation.
@@ -76,7 +80,7 @@ fn found_at(found: &Segmentation, at: &Cut) -> Structures {
 /// Test cells, labels, peaks and the sums of each patch.
 pub fn check_patches(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     let rho: Vec<f64> = brute.cells.iter().map(|c| c.rho).collect();
-    let densities = found.tests.densities(&amr.mesh).collect::<Vec<f64>>();
+    let densities = found.test_cells.densities(&amr.mesh).collect::<Vec<f64>>();
     assert_eq!(densities, rho, "test cells");
     let labels: Vec<usize> = found.labels.iter().map(|l| l.at()).collect();
     assert_eq!(labels, brute.patch, "patches");
@@ -93,13 +97,13 @@ pub fn check_patches(brute: &Brute, amr: &AmrField, found: &Segmentation) {
 
 /// Every edge of the forest lies between the two cells of the saddle between its patches.
 fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
-    let tasks = cut_tasks(&amr.mesh, &found.tests);
-    let (mesh, tests, ends, labels) = (&amr.mesh, &found.tests, &found.ends, &found.labels);
+    let tasks = cut_tasks(&amr.mesh, &found.test_cells);
+    let (mesh, test_cells, ends, labels) = (&amr.mesh, &found.test_cells, &found.ends, &found.labels);
     let found = saddle::run(
-        &Patches { mesh, tests, ends, slots: &[], labels, tasks: &tasks, own: &[], rules: Rules::Paper },
-        &Crew::default(),
+        &Patches { mesh, test_cells, ends, slots: &[], labels, tasks: &tasks, own: &[], rules: Rules::Paper },
+        &Executor::default(),
     );
-    for edge in forest::reduce(&found.edges, &mut forest::Scratch::default()) {
+    for edge in forest::reduce(&found.edges, &mut forest::ForestScratch::default()) {
         let peaks = edge.peaks.map(|p| p.at());
         let saddle = brute.saddles.iter().find(|s| s.peaks == peaks).expect("patches that touch");
         let cells =

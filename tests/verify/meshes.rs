@@ -3,7 +3,7 @@
 
 use super::brute::{Leaf, touch};
 use super::random::Random;
-use inselberg::amr::{AmrField, LevelOcts};
+use inselberg::field::{AmrField, LevelOcts};
 use inselberg_kernels::geom::Domain;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,7 @@
 //! has, and gives its core away, all from a seed. It keeps no message once the backend inside has
 //! handed it out, since the sender then counts it as received.
 
-use super::{Backend, Finding, Place, Tag, Transport};
+use super::{Backend, Finding, RankState, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result};
 use std::time::{Duration, Instant};
 
@@ -129,25 +129,25 @@ impl Transport for Chaos {
     }
 
     /// Releases something. Sleeps only if nothing was hidden and nothing held is due.
-    fn rest(&mut self, at_most: Duration) -> Result<()> {
+    fn park(&mut self, at_most: Duration) -> Result<()> {
         let hid = std::mem::take(&mut self.hid);
         let wait = if hid { Some(Duration::ZERO) } else { self.until_due() };
         let n = 1 + self.random.below(self.held.len());
         self.release(n)?;
         std::thread::yield_now();
-        self.inner.transport().rest(wait.map_or(at_most, |wait| wait.min(at_most)))
+        self.inner.transport().park(wait.map_or(at_most, |wait| wait.min(at_most)))
     }
 
-    fn signs_of_life(&mut self) -> u64 {
-        self.inner.transport().signs_of_life()
+    fn progress_signs(&mut self) -> u64 {
+        self.inner.transport().progress_signs()
     }
 
-    fn stand(&mut self, place: Place) {
-        self.inner.transport().stand(place);
+    fn set_location(&mut self, place: RankState) {
+        self.inner.transport().set_location(place);
     }
 
-    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
-        self.inner.transport().look_around(patience, idle)
+    fn probe_stall(&mut self, patience: Duration, idle: Duration) -> Finding {
+        self.inner.transport().probe_stall(patience, idle)
     }
 
     fn pulse(&self) -> Pulse {

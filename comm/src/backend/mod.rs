@@ -3,12 +3,12 @@
 pub(crate) mod chaos;
 #[cfg(feature = "mpi")]
 pub(crate) mod mpi;
-pub(crate) mod noted;
-mod places;
+mod rank_states;
 pub(crate) mod solo;
 #[cfg(feature = "mpi")]
-mod survey;
+mod stall_probe;
 pub(crate) mod threads;
+pub(crate) mod traced;
 
 use crate::pulse::BUSY_PATIENCE;
 use crate::{CommError, Pulse, Rank, Result};
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// What a message is for. Each kind has two tags, which consecutive rounds use in turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Channel {
     /// From a child to its parent in the tree.
     Up,
     /// From a parent to its child.
@@ -37,7 +37,7 @@ impl Tag {
     pub const N: usize = 8;
 
     /// The tag of `kind` in a round.
-    pub fn new(kind: Kind, round: u64) -> Self {
+    pub fn new(kind: Channel, round: u64) -> Self {
         Self(2 * kind as u8 + (round % 2) as u8)
     }
 
@@ -49,7 +49,7 @@ impl Tag {
 
 /// Where a rank stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct RankState {
     /// The stage that was named last.
     pub stage: &'static str,
     /// The collective call it is in; empty between calls.
@@ -58,7 +58,7 @@ pub(crate) struct Place {
     pub finished: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RankState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stage = if self.stage.is_empty() { "no stage" } else { self.stage };
         match self.call {
@@ -68,7 +68,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What a backend can do. Nothing here waits but [`Transport::rest`], and that not for long.
+/// What a backend can do. Nothing here waits but [`Transport::park`], and that not for long.
 ///
 /// A message is handed out once, in full, to the rank and for the tag it was sent to. Order is kept
 /// between no two messages. What a failed rank causes comes out of any call of the others as an error.
@@ -94,16 +94,16 @@ pub(crate) trait Transport: fmt::Debug {
 
     /// Sleeps until something may have changed since the last rest began, or for `at_most`; longer where very many ranks
     /// would only look at each other.
-    fn rest(&mut self, at_most: Duration) -> Result<()>;
+    fn park(&mut self, at_most: Duration) -> Result<()>;
 
     /// A count that changes with every sign of life of the job that can be seen from here.
-    fn signs_of_life(&mut self) -> u64;
+    fn progress_signs(&mut self) -> u64;
 
     /// Says where this rank stands.
-    fn stand(&mut self, place: Place);
+    fn set_location(&mut self, place: RankState);
 
     /// What to make of nothing having moved here for `idle`, which is at least `patience`.
-    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding;
+    fn probe_stall(&mut self, patience: Duration, idle: Duration) -> Finding;
 
     /// Messages that this rank sent to learn or say where ranks stand.
     fn watch_messages(&self) -> u64 {
@@ -136,7 +136,7 @@ pub(crate) enum Finding {
 
 impl Finding {
     /// The finding where the ranks stand at `places` and some of them, if `computing`, in no call.
-    pub fn of(patience: Duration, idle: Duration, computing: bool, places: impl fmt::Display) -> Self {
+    pub fn new(patience: Duration, idle: Duration, computing: bool, places: impl fmt::Display) -> Self {
         let after = if computing { patience * BUSY_PATIENCE } else { patience };
         match idle < after {
             true => Self::Computes,
@@ -155,7 +155,7 @@ pub(crate) enum Backend {
     /// One that misbehaves on purpose.
     Chaos(chaos::Chaos),
     /// One that is watched.
-    Noted(noted::Noted),
+    Traced(traced::Traced),
     /// Ranks as processes.
     #[cfg(feature = "mpi")]
     Mpi(mpi::Mpi),
@@ -172,7 +172,7 @@ impl Backend {
             Self::Solo(solo) => solo,
             Self::Threads(threads) => threads.as_ref(),
             Self::Chaos(chaos) => chaos,
-            Self::Noted(noted) => noted,
+            Self::Traced(traced) => traced,
             #[cfg(feature = "mpi")]
             Self::Mpi(mpi) => mpi,
         }
@@ -183,7 +183,7 @@ impl Backend {
             Self::Solo(solo) => solo,
             Self::Threads(threads) => threads.as_mut(),
             Self::Chaos(chaos) => chaos,
-            Self::Noted(noted) => noted,
+            Self::Traced(traced) => traced,
             #[cfg(feature = "mpi")]
             Self::Mpi(mpi) => mpi,
         }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_two_tags_of_its_own() {
-        let kinds = [Kind::Up, Kind::Down, Kind::Data, Kind::Neighbour];
+        let kinds = [Channel::Up, Channel::Down, Channel::Data, Channel::Neighbour];
         let mut tags: Vec<usize> = kinds.iter().flat_map(|&k| [0, 1].map(|n| Tag::new(k, n).at())).collect();
         tags.sort_unstable();
         assert_eq!(tags, (0..Tag::N).collect::<Vec<_>>());

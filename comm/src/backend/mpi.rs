@@ -4,9 +4,9 @@
 //! All calls are made by the thread that started MPI (funneled), but for `MPI_Abort` after a panic.
 #![allow(unsafe_code)]
 
-use super::places::Places;
-use super::survey::{Answer, Ask, NO_ANSWER, Survey, to_ask};
-use super::{Finding, Place, Tag, Transport};
+use super::rank_states::RankStates;
+use super::stall_probe::{Answer, Ask, NO_ANSWER, StallProbe, to_ask};
+use super::{Finding, RankState, Tag, Transport};
 use crate::builder::Report;
 use crate::run::message_of;
 use crate::{CommError, Pulse, Rank, Result};
@@ -38,7 +38,7 @@ const GRACE_BELOW: Duration = Duration::from_millis(500);
 const DEFERENCE: Duration = Duration::from_millis(150);
 
 /// Where this process stands, for the panic hook, and whether MPI can be called.
-static PLACE: Mutex<Option<Place>> = Mutex::new(None);
+static PLACE: Mutex<Option<RankState>> = Mutex::new(None);
 static RUNNING: AtomicBool = AtomicBool::new(false);
 /// What to do before this process ends.
 static CLEAN: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
@@ -51,23 +51,23 @@ pub(crate) struct Mpi {
     piece_bytes: usize,
     report: Report,
     sending: Vec<Sending>,
-    place: Place,
+    place: RankState,
     /// Ranks that ended: who, after how many calls, in which stage.
     goodbyes: Vec<(Rank, u64, String)>,
     signs: u64,
     pulse: Pulse,
     moved: Instant,
     rests: u32,
-    watch: Box<Watch>,
+    watch: Box<StallWatch>,
     /// Dropped after the communicator: it ends MPI.
     _universe: mpi::environment::Universe,
 }
 
 /// What this rank knows while it looks around.
 #[derive(Default)]
-struct Watch {
+struct StallWatch {
     /// The survey that is under way here, and who asked for it; nobody on rank 0.
-    survey: Option<(Option<Rank>, Survey)>,
+    survey: Option<(Option<Rank>, StallProbe)>,
     /// The answer of a rank that was asked for itself alone.
     answered: Option<(Rank, Answer)>,
     n_surveys: u32,
@@ -82,7 +82,7 @@ struct Sending {
 }
 
 /// A call of the library that starts a message.
-type Start = unsafe extern "C" fn(
+type StartCall = unsafe extern "C" fn(
     *const c_void,
     c_int,
     ffi::MPI_Datatype,
@@ -115,7 +115,7 @@ impl Mpi {
             piece_bytes,
             report,
             sending: Vec::new(),
-            place: Place::default(),
+            place: RankState::default(),
             goodbyes: Vec::new(),
             signs: 0,
             pulse: Pulse::default(),
@@ -149,7 +149,7 @@ impl Mpi {
     }
 
     fn start_piece(&self, to: Rank, tag: c_int, piece: &[u8], synchronous: bool) -> Result<ffi::MPI_Request> {
-        let (start, name): (Start, _) = match synchronous {
+        let (start, name): (StartCall, _) = match synchronous {
             true => (ffi::MPI_Issend, "MPI_Issend"),
             false => (ffi::MPI_Isend, "MPI_Isend"),
         };
@@ -216,7 +216,7 @@ impl Mpi {
             let Some(answer) = Answer::from_bytes(&bytes) else { continue };
             match &mut self.watch.survey {
                 _ if answer.survey == 0 => self.watch.answered = Some((from, answer)),
-                Some((_, survey)) => survey.hear(from, answer),
+                Some((_, survey)) => survey.receive(from, answer),
                 None => {}
             }
         }
@@ -247,7 +247,7 @@ impl Mpi {
 
     fn own_answer(&self) -> Answer {
         let (idle, place) = self.idle_and_place();
-        let mut places = Places::default();
+        let mut places = RankStates::default();
         places.add([self.rank, self.rank], place);
         Answer { survey: 0, idle, silent: false, places }
     }
@@ -265,7 +265,7 @@ impl Mpi {
     /// Asks all below; the answer goes to who asked.
     fn begin_survey(&mut self, asker: Option<Rank>, number: u32) -> Result<()> {
         let here = (self.rank, self.n_ranks);
-        let survey = Survey::new(here, number, self.idle_and_place(), GRACE_BELOW);
+        let survey = StallProbe::new(here, number, self.idle_and_place(), GRACE_BELOW);
         let children: Vec<Rank> = survey.children().collect();
         self.watch.survey = Some((asker, survey));
         children.into_iter().try_for_each(|child| self.ask(child, Ask::AllBelow(number)))
@@ -309,13 +309,13 @@ impl Mpi {
                 Some(_) => return Ok(Finding::Computes),
                 None => places.add([above, above], NO_ANSWER),
             }
-            if let Finding::Computes = Finding::of(patience, idle, true, &places) {
+            if let Finding::Computes = Finding::new(patience, idle, true, &places) {
                 return Ok(Finding::Computes);
             }
         }
         // Other ranks find the same; one message is enough.
         std::thread::sleep(2 * GRACE * self.rank.0.trailing_zeros());
-        Ok(Finding::of(patience, idle, true, places))
+        Ok(Finding::new(patience, idle, true, places))
     }
 
     /// Tells rank 0 that this rank ends (rank 0 tells all), and waits until it knows the same of them.
@@ -384,7 +384,7 @@ impl Transport for Mpi {
     }
 
     /// The library cannot wake a sleeper, so this one looks again soon.
-    fn rest(&mut self, at_most: Duration) -> Result<()> {
+    fn park(&mut self, at_most: Duration) -> Result<()> {
         self.rests += 1;
         if self.rests < SPINS {
             std::thread::yield_now();
@@ -394,21 +394,21 @@ impl Transport for Mpi {
         if self.rests.is_multiple_of(16) { self.serve() } else { Ok(()) }
     }
 
-    fn signs_of_life(&mut self) -> u64 {
+    fn progress_signs(&mut self) -> u64 {
         self.signs.wrapping_add(self.pulse.count())
     }
 
-    fn stand(&mut self, place: Place) {
+    fn set_location(&mut self, place: RankState) {
         self.place = place;
         *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
         self.sign();
     }
 
-    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
+    fn probe_stall(&mut self, patience: Duration, idle: Duration) -> Finding {
         let found = match self.rank {
             Rank(0) => self.survey_all().map(|all| match all.idle < moving(patience) {
                 true => Finding::Moves,
-                false => Finding::of(patience, idle, all.silent, all.places),
+                false => Finding::new(patience, idle, all.silent, all.places),
             }),
             _ => self.look_up(patience, idle),
         };

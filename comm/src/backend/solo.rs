@@ -1,13 +1,13 @@
 //! One rank, nobody to talk to.
 
-use super::{Finding, Place, Tag, Transport};
+use super::{Finding, RankState, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result};
 use std::time::Duration;
 
 /// The world of one rank.
 #[derive(Debug, Default)]
 pub(crate) struct Solo {
-    place: Place,
+    place: RankState,
     failed: Option<CommError>,
 }
 
@@ -42,21 +42,21 @@ impl Transport for Solo {
         self.failed.clone().map_or(Ok(None), Err)
     }
 
-    fn rest(&mut self, at_most: Duration) -> Result<()> {
+    fn park(&mut self, at_most: Duration) -> Result<()> {
         std::thread::sleep(at_most);
         Ok(())
     }
 
-    fn signs_of_life(&mut self) -> u64 {
+    fn progress_signs(&mut self) -> u64 {
         0
     }
 
-    fn stand(&mut self, place: Place) {
+    fn set_location(&mut self, place: RankState) {
         self.place = place;
     }
 
-    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
-        Finding::of(patience, idle, false, format!("rank 0: {}", self.place))
+    fn probe_stall(&mut self, patience: Duration, idle: Duration) -> Finding {
+        Finding::new(patience, idle, false, format!("rank 0: {}", self.place))
     }
 
     fn pulse(&self) -> Pulse {

@@ -1,7 +1,7 @@
 //! Ranks as threads of one process: a mailbox each.
 
-use super::places::Places;
-use super::{Finding, Place, Tag, Transport};
+use super::rank_states::RankStates;
+use super::{Finding, RankState, Tag, Transport};
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock, wait_while};
 use crate::{CommError, Pulse, Rank, Result};
 use std::collections::VecDeque;
@@ -26,17 +26,17 @@ pub(crate) struct World {
 /// What others may touch of a rank.
 #[derive(Debug, Default)]
 struct Mailbox {
-    inbox: Mutex<Inbox>,
+    inbox: Mutex<MailQueue>,
     bell: Condvar,
     /// Synchronous messages of this rank that were not handed out yet.
     unmatched: AtomicUsize,
     /// Signs of life.
     signs: Pulse,
-    place: Mutex<Place>,
+    place: Mutex<RankState>,
 }
 
 #[derive(Debug, Default)]
-struct Inbox {
+struct MailQueue {
     messages: Vec<Envelope>,
     /// Reasons to wake that there have been.
     rings: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Threads {
     sorted: [VecDeque<Envelope>; Tag::N],
     /// Rings up to the last rest.
     rings_seen: u64,
-    place: Place,
+    place: RankState,
 }
 
 impl World {
@@ -115,7 +115,7 @@ impl World {
 }
 
 impl Mailbox {
-    fn ring(&self, change: impl FnOnce(&mut Inbox)) {
+    fn ring(&self, change: impl FnOnce(&mut MailQueue)) {
         let mut inbox = lock(&self.inbox);
         change(&mut inbox);
         inbox.rings += 1;
@@ -132,7 +132,7 @@ impl Mailbox {
 impl Threads {
     /// The end of `rank`.
     pub fn new(world: Arc<World>, rank: Rank) -> Self {
-        Self { world, rank, sorted: Default::default(), rings_seen: 0, place: Place::default() }
+        Self { world, rank, sorted: Default::default(), rings_seen: 0, place: RankState::default() }
     }
 
     fn own(&self) -> &Mailbox {
@@ -202,7 +202,7 @@ impl Transport for Threads {
         Ok(Some((envelope.from, envelope.bytes)))
     }
 
-    fn rest(&mut self, at_most: Duration) -> Result<()> {
+    fn park(&mut self, at_most: Duration) -> Result<()> {
         let own = self.own();
         let mut inbox = lock(&own.inbox);
         if inbox.rings == self.rings_seen {
@@ -219,23 +219,23 @@ impl Transport for Threads {
         self.world.check()
     }
 
-    fn signs_of_life(&mut self) -> u64 {
+    fn progress_signs(&mut self) -> u64 {
         let signs = self.world.boxes.iter().map(|b| b.signs.count());
         signs.fold(0, u64::wrapping_add)
     }
 
-    fn stand(&mut self, place: Place) {
+    fn set_location(&mut self, place: RankState) {
         self.place = place;
         *lock(&self.own().place) = place;
         self.own().sign();
     }
 
-    fn look_around(&mut self, patience: Duration, idle: Duration) -> Finding {
-        let places: Vec<Place> = self.world.boxes.iter().map(|b| *lock(&b.place)).collect();
+    fn probe_stall(&mut self, patience: Duration, idle: Duration) -> Finding {
+        let places: Vec<RankState> = self.world.boxes.iter().map(|b| *lock(&b.place)).collect();
         let computing = places.iter().any(|place| place.call.is_empty());
-        let mut told = Places::default();
+        let mut told = RankStates::default();
         (0..).map(Rank).zip(&places).for_each(|(rank, place)| told.add([rank, rank], place));
-        Finding::of(patience, idle, computing, told)
+        Finding::new(patience, idle, computing, told)
     }
 
     fn pulse(&self) -> Pulse {

@@ -9,7 +9,7 @@ use crate::endpoint::{Endpoint, Op};
 use crate::records::{from_bytes, to_bytes};
 use crate::{Comm, CommError, Rank, Result};
 use bytemuck::Pod;
-use tree::{Barrier, Tree};
+use tree::{Barrier, TreeCall};
 
 /// How values of several ranks become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +146,7 @@ fn up_and_down(
     op: Op,
     combine: impl FnOnce(Vec<Vec<u8>>) -> Result<Vec<u8>>,
 ) -> Result<Vec<u8>> {
-    let mut tree = Tree::new(endpoint, op);
+    let mut tree = TreeCall::new(endpoint, op);
     let below = endpoint.wait(|t| tree.poll_below(t))?;
     let n_below = below.len();
     let mut crossed: usize = below.iter().map(Vec::len).sum();
@@ -167,7 +167,7 @@ fn up_and_down(
 
 /// Sums on the way up; on the way down each child learns what is before the ranks below it.
 fn sums_before(endpoint: &mut Endpoint, values: &[u64]) -> Result<Vec<u64>> {
-    let mut tree = Tree::new(endpoint, Op::SumBefore);
+    let mut tree = TreeCall::new(endpoint, Op::SumBefore);
     let below = endpoint.wait(|t| tree.poll_below(t))?;
     // What is before each child within this part of the tree, and the sum of the part at the end.
     let mut before_child = vec![values.to_vec()];
@@ -204,10 +204,10 @@ fn fold_in<T: Pod>(result: &mut [T], other: &[T], fold: impl Fn(T, T) -> T) -> R
 /// The parts of a joined message, each behind its length in bytes.
 fn unpack<T: Pod>(mut bytes: &[u8]) -> Result<Vec<Vec<T>>> {
     let mut parts = Vec::new();
-    while let Some((length, rest)) = bytes.split_at_checked(8) {
-        let Some((part, rest)) = rest.split_at_checked(one(length)? as usize) else { break };
+    while let Some((length, park)) = bytes.split_at_checked(8) {
+        let Some((part, park)) = park.split_at_checked(one(length)? as usize) else { break };
         parts.push(from_bytes(part)?);
-        bytes = rest;
+        bytes = park;
     }
     Ok(parts)
 }

@@ -3,13 +3,13 @@
 //! Rank r's parent is r without its lowest set bit. The ranks below a child are consecutive, and those
 //! of its children ascend, so what is joined on the way up is in the order of the ranks.
 
-use crate::backend::{Kind, Tag, Transport};
+use crate::backend::{Channel, Tag, Transport};
 use crate::endpoint::{Endpoint, Op};
 use crate::{CommError, Rank, Result};
 
 /// One call's way through the tree, seen from one rank.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct TreeCall {
     op: Op,
     up: Tag,
     down: Tag,
@@ -19,15 +19,15 @@ pub(crate) struct Tree {
     from_below: Vec<Option<Vec<u8>>>,
 }
 
-impl Tree {
+impl TreeCall {
     /// The tree of the call that `endpoint` is in.
     pub fn new(endpoint: &Endpoint, op: Op) -> Self {
         let (rank, round) = (endpoint.rank(), endpoint.round());
         let children = children(rank, endpoint.n_ranks());
         Self {
             op,
-            up: Tag::new(Kind::Up, round),
-            down: Tag::new(Kind::Down, round),
+            up: Tag::new(Channel::Up, round),
+            down: Tag::new(Channel::Down, round),
             parent: parent(rank),
             from_below: vec![None; children.len()],
             children,
@@ -97,14 +97,14 @@ pub(crate) fn children(rank: Rank, n_ranks: usize) -> Vec<Rank> {
 /// A barrier that can be asked whether it is done.
 #[derive(Debug)]
 pub(crate) struct Barrier {
-    tree: Tree,
+    tree: TreeCall,
     is_up: bool,
 }
 
 impl Barrier {
     /// The barrier of the call that `endpoint` is in. This rank arrives at the first poll.
     pub fn new(endpoint: &Endpoint, op: Op) -> Self {
-        Self { tree: Tree::new(endpoint, op), is_up: false }
+        Self { tree: TreeCall::new(endpoint, op), is_up: false }
     }
 
     /// Whether every rank has arrived. Not to be asked again after a yes.

@@ -1,13 +1,13 @@
 //! The oracle: everyone sends to everyone.
 
-use super::Parts;
-use crate::backend::{Kind, Tag};
+use super::Messages;
+use crate::backend::{Channel, Tag};
 use crate::endpoint::Endpoint;
 use crate::{Rank, Result};
 
 /// Sends `parts`, ascending and without one for this rank; gives what came, empty ones among it.
-pub(crate) fn run(endpoint: &mut Endpoint, parts: Parts) -> Result<Parts> {
-    let tag = Tag::new(Kind::Data, endpoint.round());
+pub(crate) fn run(endpoint: &mut Endpoint, parts: Messages) -> Result<Messages> {
+    let tag = Tag::new(Channel::Data, endpoint.round());
     let (own, n_ranks) = (endpoint.rank(), endpoint.n_ranks());
     let mut parts = parts.into_iter().peekable();
     for to in (0..n_ranks as u32).map(Rank).filter(|to| *to != own) {
@@ -15,13 +15,13 @@ pub(crate) fn run(endpoint: &mut Endpoint, parts: Parts) -> Result<Parts> {
         endpoint.count_message(bytes.len());
         endpoint.transport().send(to, tag, bytes)?;
     }
-    let mut came = Parts::new();
+    let mut received = Messages::new();
     endpoint.wait(|transport| {
-        while came.len() + 1 < n_ranks {
+        while received.len() + 1 < n_ranks {
             let Some(part) = transport.receive(tag)? else { return Ok(None) };
-            came.push(part);
+            received.push(part);
         }
         Ok(Some(()))
     })?;
-    Ok(came)
+    Ok(received)
 }

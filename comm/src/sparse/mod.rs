@@ -10,9 +10,9 @@ use crate::{Comm, CommError, Rank, Result};
 use bytemuck::Pod;
 
 /// A message as bytes, and whom it is for or from.
-type Part = (Rank, Vec<u8>);
+type Message = (Rank, Vec<u8>);
 /// Messages of one rank to others, or of others to one rank.
-type Parts = Vec<Part>;
+type Messages = Vec<Message>;
 
 /// The ways to exchange; the result is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl SparseAlgorithm {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::AllToAll, Self::Nbx];
 
-    fn run(self, endpoint: &mut Endpoint, parts: Parts) -> Result<Parts> {
+    fn run(self, endpoint: &mut Endpoint, parts: Messages) -> Result<Messages> {
         match self {
             Self::AllToAll => all_to_all::run(endpoint, parts),
             Self::Nbx => nbx::run(endpoint, parts),
@@ -78,38 +78,42 @@ impl Comm {
         &self,
         op: Op,
         parts: Vec<(Rank, Vec<T>)>,
-        run: impl FnOnce(&mut Endpoint, Parts) -> Result<Parts>,
+        run: impl FnOnce(&mut Endpoint, Messages) -> Result<Messages>,
     ) -> Result<Vec<(Rank, Vec<T>)>> {
         let mut endpoint = self.endpoint.borrow_mut();
         endpoint.traffic.now().rounds += 1;
         endpoint.traffic.now().near_rounds += u64::from(op == Op::Neighbours);
-        let mut came = endpoint.call(op, |endpoint| {
+        let mut received = endpoint.call(op, |endpoint| {
             let (own, parts) = pack(parts, endpoint.rank(), endpoint.n_ranks())?;
-            let mut came = run(endpoint, parts)?;
-            endpoint.traffic.now().received += came.len() as u64;
+            let mut received = run(endpoint, parts)?;
+            endpoint.traffic.now().received += received.len() as u64;
             endpoint.traffic.now().received_bytes +=
-                came.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
-            came.extend(own);
-            Ok(came)
+                received.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
+            received.extend(own);
+            Ok(received)
         })?;
-        came.retain(|(_, bytes)| !bytes.is_empty());
-        came.sort_unstable_by_key(|part| part.0);
+        received.retain(|(_, bytes)| !bytes.is_empty());
+        received.sort_unstable_by_key(|part| part.0);
         let unpack = |(from, bytes): (Rank, Vec<u8>)| {
             let mut records = Vec::new();
             append(&mut records, &bytes).map(|()| (from, records))
         };
-        came.into_iter().map(unpack).collect()
+        received.into_iter().map(unpack).collect()
     }
 }
 
 /// What is for `rank` itself, and the rest, one message for each destination in ascending order.
-fn pack<T: Pod>(mut parts: Vec<(Rank, Vec<T>)>, rank: Rank, n_ranks: usize) -> Result<(Option<Part>, Parts)> {
+fn pack<T: Pod>(
+    mut parts: Vec<(Rank, Vec<T>)>,
+    rank: Rank,
+    n_ranks: usize,
+) -> Result<(Option<Message>, Messages)> {
     parts.retain(|(_, records)| !records.is_empty());
     parts.sort_by_key(|part| part.0);
     if let Some(&(rank, _)) = parts.last().filter(|(to, _)| to.at() >= n_ranks) {
         return Err(CommError::NoSuchRank { rank, n_ranks });
     }
-    let mut packed = Parts::new();
+    let mut packed = Messages::new();
     for (to, records) in parts {
         match packed.last_mut() {
             Some(last) if last.0 == to => last.1.extend(to_bytes(&records)),

@@ -1,7 +1,7 @@
 //! One message to and from each neighbour.
 
-use super::Parts;
-use crate::backend::{Kind, Tag};
+use super::Messages;
+use crate::backend::{Channel, Tag};
 use crate::endpoint::Endpoint;
 use crate::{CommError, Rank, Result};
 
@@ -9,35 +9,35 @@ use crate::{CommError, Rank, Result};
 ///
 /// Distant ranks may be several calls ahead, so each message ends in the number of its call, and what
 /// comes early is kept.
-pub(crate) fn run(endpoint: &mut Endpoint, neighbours: &[Rank], parts: Parts) -> Result<Parts> {
+pub(crate) fn run(endpoint: &mut Endpoint, neighbours: &[Rank], parts: Messages) -> Result<Messages> {
     let own = endpoint.rank();
     let mut wanted: Vec<Rank> = neighbours.iter().copied().filter(|n| *n != own).collect();
     wanted.sort_unstable();
     wanted.dedup();
     let number = endpoint.number();
     send(endpoint, &wanted, parts)?;
-    let mut came = Parts::new();
+    let mut received = Messages::new();
     let mut early = std::mem::take(&mut endpoint.early);
-    came.extend(early.extract_if(.., |m| m.0 == number).map(|m| m.1));
-    let tag = Tag::new(Kind::Neighbour, 0);
+    received.extend(early.extract_if(.., |m| m.0 == number).map(|m| m.1));
+    let tag = Tag::new(Channel::Neighbour, 0);
     let n_wanted = wanted.len();
     endpoint.wait(|transport| {
-        while came.len() < n_wanted {
+        while received.len() < n_wanted {
             let Some((from, bytes)) = transport.receive(tag)? else { return Ok(None) };
             let (of, part) = numbered(from, bytes)?;
-            if of == number { came.push(part) } else { early.push((of, part)) }
+            if of == number { received.push(part) } else { early.push((of, part)) }
         }
         Ok(Some(()))
     })?;
     endpoint.early = early;
-    match came.iter().find(|part| !wanted.contains(&part.0)) {
+    match received.iter().find(|part| !wanted.contains(&part.0)) {
         Some((from, _)) => Err(mismatch(format!("{from} takes {own} for a neighbour, not so the other way"))),
-        None => Ok(came),
+        None => Ok(received),
     }
 }
 
-fn send(endpoint: &mut Endpoint, wanted: &[Rank], parts: Parts) -> Result<()> {
-    let (number, tag) = (endpoint.number(), Tag::new(Kind::Neighbour, 0));
+fn send(endpoint: &mut Endpoint, wanted: &[Rank], parts: Messages) -> Result<()> {
+    let (number, tag) = (endpoint.number(), Tag::new(Channel::Neighbour, 0));
     let mut parts = parts.into_iter().peekable();
     for &to in wanted {
         let mut bytes = parts.next_if(|part| part.0 == to).map_or_else(Vec::new, |part| part.1);

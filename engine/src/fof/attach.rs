@@ -1,11 +1,11 @@
 //! Attachable particles, and the groups that they join.
 
-use super::borders::Border;
+use super::borders::SortedWithGhosts;
 use super::components::{Components, NONE};
-use super::rows::Known;
+use super::rows::KnownGroup;
 use super::search::Sorted;
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::fof::near::{Nearest, Shelved, nearest};
+use inselberg_kernels::fof::near::{Nearest, SlabWithBlocks, nearest};
 use inselberg_kernels::fof::record::Record;
 use rayon::prelude::*;
 
@@ -27,11 +27,11 @@ pub struct Attached {
 /// When another rank fails.
 pub fn attach<R: Record>(
     comm: &Comm,
-    border: &Border<R>,
+    border: &SortedWithGhosts<R>,
     attachable: &Sorted<R>,
     id_of: impl Fn(u32) -> u64 + Sync,
     components: &Components,
-    known: &mut Vec<Known>,
+    known: &mut Vec<KnownGroup>,
 ) -> Result<Vec<Attached>, CommError> {
     let nearest = all_nearest(border, attachable, id_of);
     let cells = nearest.iter().map(|n| n.cell).filter(|cell| *cell != NONE);
@@ -40,7 +40,7 @@ pub fn attach<R: Record>(
     foreign.sort_unstable();
     foreign.dedup();
     let known_of = |cell: u32| match components.of_cell[cell as usize] {
-        NONE => Known::NONE,
+        NONE => KnownGroup::NONE,
         component => known[component as usize],
     };
     let answers = border.ask(comm, &foreign, known_of)?;
@@ -60,7 +60,7 @@ pub fn attach<R: Record>(
 }
 
 fn all_nearest<R: Record>(
-    border: &Border<R>,
+    border: &SortedWithGhosts<R>,
     attachable: &Sorted<R>,
     id_of: impl Fn(u32) -> u64 + Sync,
 ) -> Vec<Nearest> {
@@ -68,8 +68,8 @@ fn all_nearest<R: Record>(
     if border.sorted.records.is_empty() {
         return vec![Nearest::NONE; attachable.records.len()];
     }
-    let linkable = Shelved { blocks: &border.sorted.blocks, records: &border.sorted.records };
-    let others = Shelved { blocks: &attachable.blocks, records: &attachable.records };
+    let linkable = SlabWithBlocks { blocks: &border.sorted.blocks, records: &border.sorted.records };
+    let others = SlabWithBlocks { blocks: &attachable.blocks, records: &attachable.records };
     let of_row = |row| nearest((&frame.grid, &frame.reach, &frame.metric), linkable, &id_of, others, row);
     (0..attachable.blocks.n_rows()).into_par_iter().with_min_len(4).flat_map_iter(of_row).collect()
 }

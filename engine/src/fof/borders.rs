@@ -1,11 +1,11 @@
 //! What ranks tell each other about cells at their borders.
 
-use super::domain::Domain;
-use super::merge::Edge;
-use super::rows::Known;
-use super::search::{Frame, Sorted};
-use crate::ranks::grouped;
-use crate::ranks::pointers::Target;
+use super::domain::BlockOwners;
+use super::merge::ComponentEdge;
+use super::rows::KnownGroup;
+use super::search::{SearchSpace, Sorted};
+use crate::exchange::chains::RemoteIndex;
+use crate::exchange::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::fof::grid::Spot;
@@ -30,11 +30,11 @@ struct Same {
 
 /// The sorted particles of this rank: own ones, numbered below `n_own`, and ghosts. A cell has only one kind,
 /// because parts of ranks are made of whole blocks.
-pub struct Border<'a, R> {
+pub struct SortedWithGhosts<'a, R> {
     /// The cells.
-    pub frame: &'a Frame,
+    pub frame: &'a SearchSpace,
     /// Whose they are.
-    pub domain: &'a Domain,
+    pub domain: &'a BlockOwners,
     /// The particles.
     pub sorted: &'a Sorted<R>,
     /// Number of own ones.
@@ -43,7 +43,7 @@ pub struct Border<'a, R> {
     pub has_ghosts: bool,
 }
 
-impl<R: Record> Border<'_, R> {
+impl<R: Record> SortedWithGhosts<'_, R> {
     /// Whether a cell is another rank's.
     pub fn is_ghost(&self, cell: u32) -> bool {
         self.has_ghosts && self.sorted.in_cell(cell)[0].index() as usize >= self.n_own
@@ -64,7 +64,7 @@ impl<R: Record> Border<'_, R> {
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn edges(&self, comm: &Comm, roots: &[u32], counts: &[u32]) -> Result<Vec<Edge>, CommError> {
+    pub fn edges(&self, comm: &Comm, roots: &[u32], counts: &[u32]) -> Result<Vec<ComponentEdge>, CommError> {
         if comm.n_ranks() == 1 {
             return Ok(Vec::new());
         }
@@ -77,22 +77,22 @@ impl<R: Record> Border<'_, R> {
             })
             .collect();
         told.sort_by_key(|t| t.0);
-        let came = comm.exchange(grouped(&told, |t| *t))?;
+        let received = comm.exchange(grouped(&told, |t| *t))?;
         let same = |ghost: &Ghost| {
             let cell = self.sorted.blocks.cell_at(Spot { block: ghost.block, cell: ghost.cell });
             cell.map(|cell| Same { here: roots[cell as usize], there: ghost.root })
         };
         let mut found: Vec<(Rank, Same)> = Vec::new();
-        for (from, ghosts) in &came {
+        for (from, ghosts) in &received {
             let mut list: Vec<Same> = ghosts.iter().filter_map(same).collect();
             list.sort_unstable_by_key(|s| (s.here, s.there));
             list.dedup_by_key(|s| (s.here, s.there));
             found.extend(list.into_iter().map(|s| (*from, s)));
         }
         let answers = comm.exchange(grouped(&found, |f| *f))?;
-        let edge = |rank: Rank, index, from| Edge { from, to: Target { rank: rank.0, index } };
+        let edge = |rank: Rank, index, from| ComponentEdge { from, to: RemoteIndex { rank: rank.0, index } };
         let answered = answers.iter().flat_map(|(from, list)| list.iter().map(|s| (*from, s)));
-        let mut edges: Vec<Edge> = answered.map(|(from, s)| edge(from, s.here, s.there)).collect();
+        let mut edges: Vec<ComponentEdge> = answered.map(|(from, s)| edge(from, s.here, s.there)).collect();
         edges.extend(found.iter().map(|(from, s)| edge(*from, s.there, s.here)));
         Ok(edges)
     }
@@ -106,8 +106,8 @@ impl<R: Record> Border<'_, R> {
         &self,
         comm: &Comm,
         cells: &[u32],
-        known: impl Fn(u32) -> Known,
-    ) -> Result<Vec<Known>, CommError> {
+        known: impl Fn(u32) -> KnownGroup,
+    ) -> Result<Vec<KnownGroup>, CommError> {
         if comm.n_ranks() == 1 {
             return Ok(Vec::new());
         }
@@ -121,14 +121,15 @@ impl<R: Record> Border<'_, R> {
             let Spot { block, cell } = self.spot(cells[*i]);
             (*to, Ghost { block, cell, root: 0 })
         };
-        let came = comm.exchange(grouped(&asked, question))?;
+        let received = comm.exchange(grouped(&asked, question))?;
         let answer = |ghost: &Ghost| {
             let cell = self.sorted.blocks.cell_at(Spot { block: ghost.block, cell: ghost.cell });
-            cell.map_or(Known::NONE, &known)
+            cell.map_or(KnownGroup::NONE, &known)
         };
-        let answers = came.iter().map(|(from, list)| (*from, list.iter().map(answer).collect())).collect();
-        let answers = comm.exchange::<Known>(answers)?.into_iter().flat_map(|(_, list)| list);
-        let mut all = vec![Known::NONE; cells.len()];
+        let answers =
+            received.iter().map(|(from, list)| (*from, list.iter().map(answer).collect())).collect();
+        let answers = comm.exchange::<KnownGroup>(answers)?.into_iter().flat_map(|(_, list)| list);
+        let mut all = vec![KnownGroup::NONE; cells.len()];
         asked.iter().zip(answers).for_each(|((_, i), answer)| all[*i] = answer);
         Ok(all)
     }

@@ -1,8 +1,8 @@
 //! Whether the input is sound.
 
-use super::spread::Spread;
-use super::{FofError, Ids, Masses, Particles, Role, Rules};
-use crate::domains::rounds;
+use super::bounds::Bounds;
+use super::{FofError, Ids, LinkingRules, Masses, Particles, Role};
+use crate::partition::rounds;
 use bytemuck::zeroed_vec;
 use inselberg_comm::{Comm, Rank, Reduce};
 use inselberg_kernels::fof::grid::SHORTEST;
@@ -17,7 +17,7 @@ const GREATEST: f64 = 1e150;
 ///
 /// # Errors
 /// When they cannot.
-pub fn rules(rules: &Rules) -> Result<(), FofError> {
+pub fn rules(rules: &LinkingRules) -> Result<(), FofError> {
     let length = rules.linking_length;
     if !(length.is_finite() && length > 1.0 / GREATEST) {
         return Err(FofError::LinkingLength(length));
@@ -37,7 +37,7 @@ pub fn rules(rules: &Rules) -> Result<(), FofError> {
 ///
 /// # Errors
 /// When it cannot.
-pub fn length(rules: &Rules, spread: &Spread) -> Result<(), FofError> {
+pub fn length(rules: &LinkingRules, spread: &Bounds) -> Result<(), FofError> {
     let sides = rules.sides.map(|sides| sides.iter().copied().fold(0.0, f64::max));
     let spread = sides.unwrap_or(spread.widest());
     let (length, least) = (rules.linking_length, spread * SHORTEST);
@@ -48,7 +48,7 @@ pub fn length(rules: &Rules, spread: &Spread) -> Result<(), FofError> {
 ///
 /// # Errors
 /// When a column is too short or too long, or a value is no number or out of the box.
-pub fn particles(particles: &Particles, sides: Option<[f64; 3]>, spread: &Spread) -> Result<(), FofError> {
+pub fn particles(particles: &Particles, sides: Option<[f64; 3]>, spread: &Bounds) -> Result<(), FofError> {
     let expected = particles.len();
     if expected >= u32::MAX as usize {
         return Err(FofError::TooMany(expected));
@@ -90,10 +90,10 @@ fn finite(
     value: impl Fn(usize) -> f64 + Sync,
 ) -> Result<(), FofError> {
     let bad = (0..n).into_par_iter().with_min_len(1 << 14).find_first(|i| !value(*i).is_finite());
-    bad.map_or(Ok(()), |i| Err(FofError::Value { column, id: particles.id.of(i), value: value(i) }))
+    bad.map_or(Ok(()), |i| Err(FofError::Value { column, id: particles.id.get(i), value: value(i) }))
 }
 
-fn places(particles: &Particles, sides: Option<[f64; 3]>, spread: &Spread) -> Result<(), FofError> {
+fn places(particles: &Particles, sides: Option<[f64; 3]>, spread: &Bounds) -> Result<(), FofError> {
     let is_inside = |p: [f64; 3]| match sides {
         Some(sides) => (0..3).all(|a| p[a] >= -sides[a] * BEYOND && p[a] <= sides[a] * (1.0 + BEYOND)),
         None => p.iter().all(|x| x.abs() < GREATEST),
@@ -104,11 +104,11 @@ fn places(particles: &Particles, sides: Option<[f64; 3]>, spread: &Spread) -> Re
     }
     let is_finite = |p: [f64; 3]| p.iter().all(|x| x.abs() < GREATEST);
     let bad = (0..n).find(|i| {
-        let p = particles.position.of(*i);
+        let p = particles.position.get(*i);
         !is_finite(p) || !is_inside(p)
     });
     bad.map_or(Ok(()), |i| {
-        let (id, position) = (particles.id.of(i), particles.position.of(i));
+        let (id, position) = (particles.id.get(i), particles.position.get(i));
         Err(match sides {
             Some(sides) if is_finite(position) => FofError::Outside { id, position, sides },
             _ => FofError::NotFinite { id, position },
@@ -139,7 +139,7 @@ pub fn ids(particles: &Particles, comm: &Comm) -> Result<(), FofError> {
         let end = |round: usize| (round * CHUNK).min(own.len());
         let mut parts: Vec<(Rank, Vec<u64>)> = (0..n_ranks as u32).map(|r| (Rank(r), Vec::new())).collect();
         own[end(round)..end(round + 1)].iter().for_each(|id| parts[(id % n_ranks) as usize].1.push(*id));
-        comm.exchange(parts)?.into_iter().for_each(|(_, came)| mine.extend(came));
+        comm.exchange(parts)?.into_iter().for_each(|(_, received)| mine.extend(received));
     }
     // The lowest of all ranks, so that the message is the same for any number of them.
     let found = twice(&mine).map_or([0, 0], |id| [1, !id]);

@@ -4,9 +4,9 @@
 //! lowest cell in the stretch, which has their values for itself; the few that reach in from a stretch before are
 //! added afterwards.
 
-use super::borders::Border;
-use crate::pieces::carve;
-use inselberg_kernels::fof::blocks::Blocks;
+use super::borders::SortedWithGhosts;
+use crate::chunks::carve;
+use inselberg_kernels::fof::blocks::FofBlocks;
 use inselberg_kernels::fof::record::Record;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -22,11 +22,11 @@ const LEAST: usize = 1 << 11;
 
 /// Stretches of cells with about as many particles each; they change nothing in the result.
 #[derive(Debug)]
-pub struct Parts(Vec<Range<u32>>);
+pub struct CellRanges(Vec<Range<u32>>);
 
-impl Parts {
+impl CellRanges {
     /// All cells in as many stretches as the current rayon pool wants.
-    pub fn of(blocks: &Blocks) -> Self {
+    pub fn new(blocks: &FofBlocks) -> Self {
         let n_particles = blocks.cells[blocks.n_cells()] as usize;
         let n_threads = rayon::current_num_threads();
         let wanted = if n_threads == 1 { 1 } else { PARTS * n_threads };
@@ -51,17 +51,17 @@ impl Parts {
 
 /// Values of things that reach into a stretch from one before, by their numbers.
 #[derive(Debug)]
-struct Foreign<S> {
+struct BoundaryValues<S> {
     places: FxHashMap<u32, usize>,
     values: Vec<(u32, S)>,
 }
 
-impl<S> Foreign<S> {
+impl<S> BoundaryValues<S> {
     fn none() -> Self {
         Self { places: FxHashMap::default(), values: Vec::new() }
     }
 
-    fn of(&mut self, number: u32, none: impl FnOnce() -> S) -> &mut S {
+    fn entry(&mut self, number: u32, none: impl FnOnce() -> S) -> &mut S {
         // Cells of one component often come in a row.
         let last = self.values.last().filter(|last| last.0 == number).map(|_| self.values.len() - 1);
         let place = last.unwrap_or_else(|| *self.places.entry(number).or_insert(self.values.len()));
@@ -73,16 +73,16 @@ impl<S> Foreign<S> {
 }
 
 /// For each root how many own particles are in its component; `roots` has that of each cell.
-pub fn count<R: Record>(border: &Border<R>, parts: &Parts, roots: &[u32]) -> Vec<u32> {
+pub fn count<R: Record>(border: &SortedWithGhosts<R>, parts: &CellRanges, roots: &[u32]) -> Vec<u32> {
     let mut counts: Vec<u32> = bytemuck::zeroed_vec(roots.len());
     let of_part = |(cells, counts): (&Range<u32>, &mut [u32])| {
-        let mut foreign = Foreign::none();
+        let mut foreign = BoundaryValues::none();
         for cell in cells.clone() {
             let n = border.own(cell).len() as u32;
             let root = roots[cell as usize];
             match root.checked_sub(cells.start) {
                 Some(place) => counts[place as usize] += n,
-                None => *foreign.of(root, || 0) += n,
+                None => *foreign.entry(root, || 0) += n,
             }
         }
         foreign.values
@@ -100,7 +100,7 @@ pub struct Components {
     pub roots: Vec<u32>,
     /// The component of each cell, or [`NONE`].
     pub of_cell: Vec<u32>,
-    parts: Parts,
+    parts: CellRanges,
     /// Number of components whose lowest cells are in each part.
     n_of_part: Vec<usize>,
 }
@@ -110,7 +110,7 @@ impl Components {
     pub fn new(
         mut roots: Vec<u32>,
         mut counts: Vec<u32>,
-        parts: Parts,
+        parts: CellRanges,
         is_kept: impl Fn(u32, u32) -> bool + Sync,
     ) -> Self {
         // From here on `counts` has numbers within the part.
@@ -161,10 +161,10 @@ impl Components {
         let before = |n: &mut usize, own: &usize| Some(std::mem::replace(n, *n + *own));
         let first = self.n_of_part.iter().scan(0, before).collect::<Vec<usize>>();
         let of_part = |((cells, values), first): ((&Range<u32>, &mut [S]), usize)| {
-            let mut foreign = Foreign::none();
+            let mut foreign = BoundaryValues::none();
             self.rows(cells, |component, cells| match component.checked_sub(first) {
                 Some(place) => add(&mut values[place], component, cells),
-                None => add(foreign.of(component as u32, || none), component, cells),
+                None => add(foreign.entry(component as u32, || none), component, cells),
             });
             foreign.values
         };

@@ -1,14 +1,14 @@
 //! Which rank owns which blocks of cells: runs of the Morton curve.
 
 use super::Positions;
-use crate::domains::bounds;
+use crate::partition::bounds;
 use inselberg_comm::{Comm, CommError, Rank};
-use inselberg_kernels::fof::grid::{Grid, Spot};
+use inselberg_kernels::fof::grid::{SearchGrid, Spot};
 use inselberg_kernels::sfc::morton;
 
 /// The part of each rank.
 #[derive(Debug, Clone)]
-pub struct Domain {
+pub struct BlockOwners {
     /// Blocks along a side of the bricks of which parts are made: 2 to the power of that.
     shift: u32,
     /// First key of each rank but the first.
@@ -18,13 +18,13 @@ pub struct Domain {
 /// Of more particles only some are looked at.
 const LOOK_AT: usize = 1 << 16;
 
-impl Domain {
+impl BlockOwners {
     /// Collective: parts with about as many particles each. Which rank owns what changes nothing in the
     /// result, so a sample decides.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn new(grid: &Grid, positions: &Positions, comm: &Comm) -> Result<Self, CommError> {
+    pub fn new(grid: &SearchGrid, positions: &Positions, comm: &Comm) -> Result<Self, CommError> {
         if comm.n_ranks() == 1 {
             return Ok(Self { shift: 0, first: Vec::new() });
         }
@@ -32,7 +32,7 @@ impl Domain {
         let mut domain = Self { shift: if is_fine { 2 } else { 0 }, first: Vec::new() };
         let step = (positions.len() / LOOK_AT).max(1);
         let sample = (0..positions.len()).step_by(step);
-        let mut keys: Vec<u128> = sample.map(|i| domain.key(grid.spot(positions.of(i)).block)).collect();
+        let mut keys: Vec<u128> = sample.map(|i| domain.key(grid.spot(positions.get(i)).block)).collect();
         keys.sort_unstable();
         domain.first = bounds(comm, &keys)?;
         Ok(domain)
@@ -49,7 +49,7 @@ impl Domain {
     }
 
     /// The ranks but `own` that own cells within reach of a place, ascending.
-    pub fn near(&self, grid: &Grid, spot: Spot, own: Rank, ranks: &mut Vec<Rank>) {
+    pub fn near(&self, grid: &SearchGrid, spot: Spot, own: Rank, ranks: &mut Vec<Rank>) {
         ranks.clear();
         let mut blocks = [[0; 3]; 3];
         let mut n = [0; 3];

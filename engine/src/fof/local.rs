@@ -1,48 +1,48 @@
 //! The search among the particles that a rank owns, and with its neighbours.
 
 use super::attach::{Attached, attach};
-use super::borders::Border;
-use super::components::{Components, Parts, count};
-use super::domain::Domain;
+use super::borders::SortedWithGhosts;
+use super::components::{CellRanges, Components, count};
+use super::domain::BlockOwners;
 use super::labels::Labels;
 use super::merge::merge;
 use super::migrate::ghosts;
-use super::rows::{Known, Rows, place};
-use super::search::{Frame, scatter};
+use super::rows::{GroupRows, KnownGroup, place};
+use super::search::{SearchSpace, scatter};
 use super::sums::{Lowest, Members, Quanta, Sums, way};
-use super::{FofError, GroupIds, Groups, Particles, Positions, Role, Rules};
-use crate::crew::Crew;
-use crate::phew::timed;
-use crate::ranks::pointers::Target;
+use super::{FofError, GroupIds, Groups, LinkingRules, Particles, Positions, Role};
+use crate::exchange::chains::RemoteIndex;
+use crate::executor::Executor;
+use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::fof::record::{Real, Record};
 use std::ops::Range;
 
 /// One rank's place in the search.
-pub struct Here<'a> {
+pub struct RankContext<'a> {
     /// The cells.
-    pub frame: &'a Frame,
+    pub frame: &'a SearchSpace,
     /// Whose they are.
-    pub domain: &'a Domain,
+    pub domain: &'a BlockOwners,
     /// What makes a group.
-    pub rules: &'a Rules,
+    pub rules: &'a LinkingRules,
     /// No two particles are farther apart along any axis.
     pub reach: f64,
     /// The ranks.
     pub comm: &'a Comm,
     /// Who does it.
-    pub crew: &'a Crew<'a>,
+    pub executor: &'a Executor<'a>,
 }
 
 /// Components that may be groups, and which ones they belong to.
-struct Found {
+struct LocalGroups {
     components: Components,
-    rows: Rows,
-    known: Vec<Known>,
+    rows: GroupRows,
+    known: Vec<KnownGroup>,
     attached: Vec<Attached>,
 }
 
-impl Here<'_> {
+impl RankContext<'_> {
     /// Collective: rows of the groups, and the group of each own particle.
     ///
     /// # Errors
@@ -63,34 +63,33 @@ impl Here<'_> {
     ) -> Result<(Groups, GroupIds), FofError> {
         let (comm, frame, n_own) = (self.comm, self.frame, position.len());
         let n = n_own as u64;
-        comm.at("ghosts");
-        let ghost_ids = ghosts(&mut position, &mut particles.role, &particles.id, frame, self.domain, comm)?;
+        let observer = self.executor.observer();
+        let ghost_ids = Stage::run("ghosts", n, comm, observer, || {
+            ghosts(&mut position, &mut particles.role, &particles.id, frame, self.domain, comm)
+        })?;
         if position.len() >= u32::MAX as usize {
             return Err(FofError::TooMany(position.len()));
         }
-        comm.at("sorting");
-        let (mut sorted, attachable) = timed(self.crew.observer(), "sorting", n, || {
+        let (mut sorted, attachable) = Stage::run("sorting", n, comm, observer, || {
             let roles = particles.role.take();
             let linkable = scatter(frame, &position, roles.as_deref(), Role::Linkable);
             let others = roles.map(|roles| scatter(frame, &position, Some(&roles), Role::Attachable));
             // To take back that much memory keeps the system busy for a while.
             rayon::spawn(|| drop(position));
-            (linkable.sort(frame, self.crew), others.map(|others| others.sort(frame, self.crew)))
+            (linkable.sort(frame, self.executor), others.map(|others| others.sort(frame, self.executor)))
         });
-        comm.at("linking");
-        timed(self.crew.observer(), "linking", n, || sorted.link(frame, self.crew));
+        Stage::run("linking", n, comm, observer, || sorted.link(frame, self.executor));
         let roots = sorted.roots();
         if comm.n_ranks() == 1 && attachable.is_none() {
             sorted.forget_places();
         }
         let has_ghosts = !ghost_ids.is_empty();
-        let border = Border { frame, domain: self.domain, sorted: &sorted, n_own, has_ghosts };
+        let border = SortedWithGhosts { frame, domain: self.domain, sorted: &sorted, n_own, has_ghosts };
         let id_of = |index: u32| match (index as usize).checked_sub(n_own) {
-            None => particles.id.of(index as usize),
+            None => particles.id.get(index as usize),
             Some(ghost) => ghost_ids[ghost],
         };
-        comm.at("groups");
-        let found = timed(self.crew.observer(), "groups", n, || {
+        let found = Stage::run("groups", n, comm, observer, || {
             let (components, joined) = self.components(&border, roots)?;
             let lowest = lowest(&border, &components, &particles);
             let (rows, mut known) = place(comm, self.rules, lowest, &components.roots, &joined)?;
@@ -98,13 +97,12 @@ impl Here<'_> {
                 Some(others) => attach(comm, &border, others, id_of, &components, &mut known)?,
                 None => Vec::new(),
             };
-            Ok::<_, CommError>(Found { components, rows, known, attached })
+            Ok::<_, CommError>(LocalGroups { components, rows, known, attached })
         })?;
         drop(attachable);
-        comm.at("properties");
-        let group_of = timed(self.crew.observer(), "labels", n, || labels(&border, &found));
+        let group_of = Stage::run("labels", n, comm, observer, || labels(&border, &found));
         let groups =
-            timed(self.crew.observer(), "properties", n, || self.properties(&border, found, &particles))?;
+            Stage::run("properties", n, comm, observer, || self.properties(&border, found, &particles))?;
         Ok((groups, group_of))
     }
 
@@ -112,10 +110,10 @@ impl Here<'_> {
     /// other ranks.
     fn components<R: Record>(
         &self,
-        border: &Border<R>,
+        border: &SortedWithGhosts<R>,
         roots: Vec<u32>,
-    ) -> Result<(Components, Vec<(usize, Target)>), CommError> {
-        let parts = Parts::of(&border.sorted.blocks);
+    ) -> Result<(Components, Vec<(usize, RemoteIndex)>), CommError> {
+        let parts = CellRanges::new(&border.sorted.blocks);
         let counts = count(border, &parts, &roots);
         let edges = border.edges(self.comm, &roots, &counts)?;
         let merged = if self.comm.n_ranks() == 1 { Vec::new() } else { merge(self.comm, edges)? };
@@ -126,7 +124,7 @@ impl Here<'_> {
         let number = |root: &u32| components.roots.binary_search(root).ok();
         let joined = merged
             .iter()
-            .filter(|(root, end)| *end != Target { rank: here, index: *root })
+            .filter(|(root, end)| *end != RemoteIndex { rank: here, index: *root })
             .filter_map(|(root, end)| Some((number(root)?, *end)))
             .collect();
         Ok((components, joined))
@@ -135,15 +133,15 @@ impl Here<'_> {
     /// Collective: rows of the groups.
     fn properties<R: Record>(
         &self,
-        border: &Border<R>,
-        found: Found,
+        border: &SortedWithGhosts<R>,
+        found: LocalGroups,
         particles: &Particles,
     ) -> Result<Groups, CommError> {
         let quanta = Quanta::new(particles, border.n_own, self.reach, self.comm)?;
         let members = Members { particles, quanta: &quanta, sides: self.frame.metric.sides };
-        let Found { components, rows, known, attached } = found;
+        let LocalGroups { components, rows, known, attached } = found;
         let of_cells = |sums: &mut Sums, component: usize, cells: Range<u32>| {
-            let Known { id, lowest, .. } = &known[component];
+            let KnownGroup { id, lowest, .. } = &known[component];
             if *id != 0 {
                 let mut own = *sums;
                 each_own(border, cells, |i, x| own.add(&members, lowest, i, x));
@@ -180,14 +178,18 @@ impl Here<'_> {
             kept.iter().map(|i| most[*i]).collect()
         };
         let of_kept = |i: &usize| (known[*i], sums[*i]);
-        let (kept_known, kept_sums): (Vec<Known>, Vec<Sums>) = kept.iter().map(of_kept).unzip();
+        let (kept_known, kept_sums): (Vec<KnownGroup>, Vec<Sums>) = kept.iter().map(of_kept).unzip();
         rows.fill(self.comm, self.rules, &members, (&kept_known, &kept_sums), radius2)
     }
 }
 
 /// Calls `each` with number and position of the own particles in some cells in a row.
 #[inline(always)]
-fn each_own<R: Record>(border: &Border<R>, cells: Range<u32>, mut each: impl FnMut(usize, [f64; 3])) {
+fn each_own<R: Record>(
+    border: &SortedWithGhosts<R>,
+    cells: Range<u32>,
+    mut each: impl FnMut(usize, [f64; 3]),
+) {
     let mut each_of = |records: &[R]| records.iter().for_each(|r| each(r.index() as usize, r.position()));
     if border.has_ghosts {
         cells.for_each(|cell| each_of(border.own(cell)));
@@ -197,10 +199,14 @@ fn each_own<R: Record>(border: &Border<R>, cells: Range<u32>, mut each: impl FnM
 }
 
 /// The lowest own member of each component, and the number of own members.
-fn lowest<R: Record>(border: &Border<R>, components: &Components, particles: &Particles) -> Vec<Lowest> {
+fn lowest<R: Record>(
+    border: &SortedWithGhosts<R>,
+    components: &Components,
+    particles: &Particles,
+) -> Vec<Lowest> {
     let of_cells = |lowest: &mut Lowest, _, cells: Range<u32>| {
         each_own(border, cells, |i, position| {
-            let id = particles.id.of(i);
+            let id = particles.id.get(i);
             if lowest.is_after(id, position, || particles.velocity_of(i)) {
                 *lowest = Lowest { id, position, velocity: particles.velocity_of(i), ..*lowest };
             }
@@ -211,7 +217,7 @@ fn lowest<R: Record>(border: &Border<R>, components: &Components, particles: &Pa
 }
 
 /// The group of each own particle. A pass of its own: stores that miss the caches can then wait for each other.
-fn labels<R: Record>(border: &Border<R>, found: &Found) -> GroupIds {
+fn labels<R: Record>(border: &SortedWithGhosts<R>, found: &LocalGroups) -> GroupIds {
     let labels = Labels::none(border.n_own, found.rows.n_total());
     found.components.each(|component, cells| {
         let id = found.known[component].id;

@@ -7,18 +7,18 @@
 //! A node that has an edge either hooks or is hooked to by a neighbour or has one that hooks elsewhere: so
 //! each round joins something wherever an edge is left, and rounds are few.
 
-use crate::ranks::grouped;
-use crate::ranks::pointers::{Bare, Lead, Step, Target, resolve};
+use crate::exchange::chains::{Bare, ChainStep, Lead, RemoteIndex, resolve};
+use crate::exchange::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
 /// Component `from` of this rank is one with that of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Edge {
+pub struct ComponentEdge {
     /// Its lowest cell.
     pub from: u32,
     /// The other.
-    pub to: Target,
+    pub to: RemoteIndex,
 }
 
 /// Tells the owner of `other` to what `end` its neighbour has come.
@@ -26,7 +26,7 @@ pub struct Edge {
 #[repr(C)]
 struct Moved {
     other: u32,
-    end: Target,
+    end: RemoteIndex,
 }
 
 /// The components of this rank that have edges, ascending, and what is known of them.
@@ -37,28 +37,28 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn new(rank: u32, edges: &[Edge]) -> Self {
+    fn new(rank: u32, edges: &[ComponentEdge]) -> Self {
         let mut cells: Vec<u32> = edges.iter().map(|e| e.from).collect();
         cells.sort_unstable();
         cells.dedup();
-        let leads = cells.iter().map(|&index| Bare::end(Target { rank, index })).collect();
+        let leads = cells.iter().map(|&index| Bare::end(RemoteIndex { rank, index })).collect();
         Self { rank, cells, leads }
     }
 
-    fn here(&self, index: u32) -> Target {
-        Target { rank: self.rank, index }
+    fn here(&self, index: u32) -> RemoteIndex {
+        RemoteIndex { rank: self.rank, index }
     }
 
     fn at(&self, cell: u32) -> Option<usize> {
         self.cells.binary_search(&cell).ok()
     }
 
-    fn end(&self, cell: u32) -> Target {
+    fn end(&self, cell: u32) -> RemoteIndex {
         self.at(cell).map_or(self.here(cell), |at| self.leads[at].target())
     }
 
     /// Lets those that have lower neighbours point to the lowest.
-    fn hook(&mut self, edges: &[Edge]) {
+    fn hook(&mut self, edges: &[ComponentEdge]) {
         for edge in edges {
             if let Some(at) = self.at(edge.from)
                 && edge.to < self.leads[at].target()
@@ -73,8 +73,8 @@ impl Nodes {
         let mut leads = std::mem::take(&mut self.leads);
         let before = leads.clone();
         let step = |cell: u32| match self.at(cell) {
-            Some(at) if before[at].target() != self.here(cell) => Step::Exit(at),
-            _ => Step::End(Bare::end(self.here(cell))),
+            Some(at) if before[at].target() != self.here(cell) => ChainStep::Exit(at),
+            _ => ChainStep::End(Bare::end(self.here(cell))),
         };
         resolve(comm, &mut leads, step)?;
         self.leads = leads;
@@ -88,7 +88,7 @@ impl Nodes {
 ///
 /// # Errors
 /// When another rank fails.
-pub fn merge(comm: &Comm, mut edges: Vec<Edge>) -> Result<Vec<(u32, Target)>, CommError> {
+pub fn merge(comm: &Comm, mut edges: Vec<ComponentEdge>) -> Result<Vec<(u32, RemoteIndex)>, CommError> {
     let mut nodes = Nodes::new(comm.rank().0, &edges);
     loop {
         edges.sort_unstable();
@@ -110,14 +110,14 @@ pub fn merge(comm: &Comm, mut edges: Vec<Edge>) -> Result<Vec<(u32, Target)>, Co
 }
 
 /// Collective: edges between the ends of their nodes, at both.
-fn contract(comm: &Comm, nodes: &Nodes, edges: &[Edge]) -> Result<Vec<Edge>, CommError> {
+fn contract(comm: &Comm, nodes: &Nodes, edges: &[ComponentEdge]) -> Result<Vec<ComponentEdge>, CommError> {
     let mut moved: Vec<(Rank, Moved)> = edges
         .iter()
         .map(|e| (Rank(e.to.rank), Moved { other: e.to.index, end: nodes.end(e.from) }))
         .collect();
     moved.sort_by_key(|m| m.0);
-    let came = comm.exchange(grouped(&moved, |m| *m))?;
-    let mut ends: Vec<(Target, Target)> = came
+    let received = comm.exchange(grouped(&moved, |m| *m))?;
+    let mut ends: Vec<(RemoteIndex, RemoteIndex)> = received
         .into_iter()
         .flat_map(|(_, list)| list)
         .map(|m| (nodes.end(m.other), m.end))
@@ -126,9 +126,9 @@ fn contract(comm: &Comm, nodes: &Nodes, edges: &[Edge]) -> Result<Vec<Edge>, Com
     ends.sort_unstable();
     ends.dedup();
     let records = grouped(&ends, |(a, b)| (Rank(a.rank), Moved { other: a.index, end: *b }));
-    let came = comm.exchange(records)?;
-    let edge = |m: Moved| Edge { from: m.other, to: m.end };
-    Ok(came.into_iter().flat_map(|(_, list)| list).map(edge).collect())
+    let received = comm.exchange(records)?;
+    let edge = |m: Moved| ComponentEdge { from: m.other, to: m.end };
+    Ok(received.into_iter().flat_map(|(_, list)| list).map(edge).collect())
 }
 
 #[cfg(test)]
@@ -138,11 +138,11 @@ mod tests {
 
     /// Nodes 0..n, node i on rank i % P; every rank is told its ends of the edges.
     fn check(n_ranks: usize, n: u32, edges: &[(u32, u32)]) {
-        let target = |i: u32| Target { rank: i % n_ranks as u32, index: i };
+        let target = |i: u32| RemoteIndex { rank: i % n_ranks as u32, index: i };
         let ran = run_threads(n_ranks, |comm| {
             let both = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
             let mine = both.filter(|(a, _)| target(*a).rank == comm.rank().0);
-            let mine = mine.map(|(a, b)| Edge { from: a, to: target(b) }).collect();
+            let mine = mine.map(|(a, b)| ComponentEdge { from: a, to: target(b) }).collect();
             merge(comm, mine).expect("merged")
         });
         let mut label: Vec<u32> = (0..n).collect();
@@ -152,7 +152,7 @@ mod tests {
                 (label[a as usize], label[b as usize]) = (low, low);
             }
         }
-        let found: Vec<(u32, Target)> = ran.expect("no panic").into_iter().flatten().collect();
+        let found: Vec<(u32, RemoteIndex)> = ran.expect("no panic").into_iter().flatten().collect();
         for (a, end_a) in &found {
             for (b, end_b) in &found {
                 assert_eq!(end_a == end_b, label[*a as usize] == label[*b as usize], "{a} and {b}");

@@ -1,10 +1,10 @@
 //! Particles to the owners of their places, ghosts to those nearby, and results back to the readers.
 
-use super::domain::Domain;
-use super::search::Frame;
+use super::domain::BlockOwners;
+use super::search::SearchSpace;
 use super::{GroupIds, Ids, Masses, Particles, Positions, Role};
-use crate::domains::{picked, rounds};
-use crate::ranks::parcel::{Outbox, Parcel};
+use crate::exchange::bundle::{Bundle, SendBuffers};
+use crate::partition::{picked, rounds};
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::fof::record::Real;
@@ -20,7 +20,7 @@ pub struct Routes {
     /// For each round, those that went, in the order of their going.
     went: Vec<Vec<u32>>,
     /// For each round, how many came from whom.
-    came: Vec<Vec<(Rank, usize)>>,
+    received: Vec<Vec<(Rank, usize)>>,
 }
 
 /// The columns of particles on their way.
@@ -33,31 +33,31 @@ const COLUMNS: usize = 7;
 /// When another rank fails.
 pub fn migrate(
     particles: Particles,
-    frame: &Frame,
-    domain: &Domain,
+    frame: &SearchSpace,
+    domain: &BlockOwners,
     comm: &Comm,
 ) -> Result<(Particles, Option<Routes>), CommError> {
     if comm.n_ranks() == 1 {
         return Ok((particles, None));
     }
     let n = particles.len();
-    let mut routes = Routes { n_read: n, went: Vec::new(), came: Vec::new() };
+    let mut routes = Routes { n_read: n, went: Vec::new(), received: Vec::new() };
     let mut own = particles.none();
     for round in 0..rounds(n.div_ceil(CHUNK), comm)? {
         let end = |round: usize| (round * CHUNK).min(n);
         let takes_part = |i: &usize| particles.role.as_ref().is_none_or(|role| role[*i] != Role::Ignored);
         let mut order: Vec<(Rank, u32)> = (end(round)..end(round + 1))
             .filter(takes_part)
-            .map(|i| (domain.owner(frame.grid.spot(particles.position.of(i)).block), i as u32))
+            .map(|i| (domain.owner(frame.grid.spot(particles.position.get(i)).block), i as u32))
             .collect();
         order.sort_unstable();
-        let mut outbox = Outbox::<COLUMNS>::default();
+        let mut buffers = SendBuffers::<COLUMNS>::default();
         for part in order.chunk_by(|a, b| a.0 == b.0) {
             let indices: Vec<u32> = part.iter().map(|(_, i)| *i).collect();
-            particles.pack(&mut outbox, part[0].0, &indices);
+            particles.pack(&mut buffers, part[0].0, &indices);
         }
-        let parcels = outbox.exchange(comm)?;
-        routes.came.push(parcels.iter().map(|p| (p.from, own.unpack(p))).collect());
+        let bundles = buffers.exchange(comm)?;
+        routes.received.push(bundles.iter().map(|p| (p.from, own.unpack(p))).collect());
         routes.went.push(order.into_iter().map(|(_, i)| i).collect());
     }
     Ok((own, Some(routes)))
@@ -81,45 +81,45 @@ impl Particles {
         }
     }
 
-    fn pack(&self, outbox: &mut Outbox<COLUMNS>, to: Rank, order: &[u32]) {
+    fn pack(&self, buffers: &mut SendBuffers<COLUMNS>, to: Rank, order: &[u32]) {
         match &self.position {
-            Positions::Single(list) => outbox.put(to, 0, &picked(order, list)),
-            Positions::Double(list) => outbox.put(to, 0, &picked(order, list)),
+            Positions::Single(list) => buffers.put(to, 0, &picked(order, list)),
+            Positions::Double(list) => buffers.put(to, 0, &picked(order, list)),
         }
         if let Masses::Each(list) = &self.mass {
-            outbox.put(to, 1, &picked(order, list));
+            buffers.put(to, 1, &picked(order, list));
         }
-        let ids: Vec<u64> = order.iter().map(|i| self.id.of(*i as usize)).collect();
-        outbox.put(to, 2, &ids);
+        let ids: Vec<u64> = order.iter().map(|i| self.id.get(*i as usize)).collect();
+        buffers.put(to, 2, &ids);
         if let Some(role) = &self.role {
             let is_attachable = |role: Role| u8::from(role == Role::Attachable);
-            outbox.put(to, 3, &picked(order, role).into_iter().map(is_attachable).collect::<Vec<_>>());
+            buffers.put(to, 3, &picked(order, role).into_iter().map(is_attachable).collect::<Vec<_>>());
         }
-        self.velocity.iter().for_each(|list| outbox.put(to, 4, &picked(order, list)));
-        self.gas_density.iter().for_each(|list| outbox.put(to, 5, &picked(order, list)));
+        self.velocity.iter().for_each(|list| buffers.put(to, 4, &picked(order, list)));
+        self.gas_density.iter().for_each(|list| buffers.put(to, 5, &picked(order, list)));
         if let Some(list) = &self.is_black_hole {
-            outbox.put(to, 6, &picked(order, list).into_iter().map(u8::from).collect::<Vec<_>>());
+            buffers.put(to, 6, &picked(order, list).into_iter().map(u8::from).collect::<Vec<_>>());
         }
     }
 
     /// Appends what came; how many particles that are.
-    fn unpack(&mut self, parcel: &Parcel<COLUMNS>) -> usize {
+    fn unpack(&mut self, bundle: &Bundle<COLUMNS>) -> usize {
         let before = self.len();
         match &mut self.position {
-            Positions::Single(list) => list.extend(parcel.records::<[f32; 3]>(0)),
-            Positions::Double(list) => list.extend(parcel.records::<[f64; 3]>(0)),
+            Positions::Single(list) => list.extend(bundle.records::<[f32; 3]>(0)),
+            Positions::Double(list) => list.extend(bundle.records::<[f64; 3]>(0)),
         }
         if let Masses::Each(list) = &mut self.mass {
-            list.extend(parcel.records::<f64>(1));
+            list.extend(bundle.records::<f64>(1));
         }
         if let Ids::Each(list) = &mut self.id {
-            list.extend(parcel.records::<u64>(2));
+            list.extend(bundle.records::<u64>(2));
         }
         let role = |is_attachable| if is_attachable == 1 { Role::Attachable } else { Role::Linkable };
-        self.role.iter_mut().for_each(|list| list.extend(parcel.records::<u8>(3).into_iter().map(role)));
-        self.velocity.iter_mut().for_each(|list| list.extend(parcel.records::<[f32; 3]>(4)));
-        self.gas_density.iter_mut().for_each(|list| list.extend(parcel.records::<f32>(5)));
-        let flags = || parcel.records::<u8>(6).into_iter().map(|flag| flag == 1);
+        self.role.iter_mut().for_each(|list| list.extend(bundle.records::<u8>(3).into_iter().map(role)));
+        self.velocity.iter_mut().for_each(|list| list.extend(bundle.records::<[f32; 3]>(4)));
+        self.gas_density.iter_mut().for_each(|list| list.extend(bundle.records::<f32>(5)));
+        let flags = || bundle.records::<u8>(6).into_iter().map(|flag| flag == 1);
         self.is_black_hole.iter_mut().for_each(|list| list.extend(flags()));
         self.len() - before
     }
@@ -134,14 +134,14 @@ pub fn ghosts<T: Real>(
     position: &mut Vec<[T; 3]>,
     role: &mut Option<Vec<Role>>,
     id: &Ids,
-    frame: &Frame,
-    domain: &Domain,
+    frame: &SearchSpace,
+    domain: &BlockOwners,
     comm: &Comm,
 ) -> Result<Vec<u64>, CommError> {
     if comm.n_ranks() == 1 {
         return Ok(Vec::new());
     }
-    let mut outbox = Outbox::<2>::default();
+    let mut buffers = SendBuffers::<2>::default();
     let mut ranks = Vec::new();
     for (i, place) in position.iter().enumerate() {
         if role.as_ref().is_some_and(|role| role[i] != Role::Linkable) {
@@ -149,14 +149,14 @@ pub fn ghosts<T: Real>(
         }
         domain.near(&frame.grid, frame.grid.spot(place.map(T::wide)), comm.rank(), &mut ranks);
         for rank in &ranks {
-            outbox.put(*rank, 0, &[*place]);
-            outbox.put(*rank, 1, &[id.of(i)]);
+            buffers.put(*rank, 0, &[*place]);
+            buffers.put(*rank, 1, &[id.get(i)]);
         }
     }
     let mut ids = Vec::new();
-    for parcel in outbox.exchange(comm)? {
-        position.extend(parcel.records::<[T; 3]>(0));
-        ids.extend(parcel.records::<u64>(1));
+    for bundle in buffers.exchange(comm)? {
+        position.extend(bundle.records::<[T; 3]>(0));
+        ids.extend(bundle.records::<u64>(1));
     }
     role.iter_mut().for_each(|role| role.resize(position.len(), Role::Linkable));
     Ok(ids)
@@ -176,13 +176,13 @@ impl Routes {
 
     fn carry<T: Pod>(&self, mut found: &[T], comm: &Comm) -> Result<Vec<T>, CommError> {
         let mut read = bytemuck::zeroed_vec(self.n_read);
-        for (went, came) in self.went.iter().zip(&self.came) {
+        for (went, received) in self.went.iter().zip(&self.received) {
             let take = |(from, n): &(Rank, usize)| {
                 let (part, rest) = found.split_at(*n);
                 found = rest;
                 (*from, part.to_vec())
             };
-            let back = comm.exchange(came.iter().map(take).collect())?;
+            let back = comm.exchange(received.iter().map(take).collect())?;
             let values = back.into_iter().flat_map(|(_, part)| part);
             went.iter().zip(values).for_each(|(i, value)| read[*i as usize] = value);
         }

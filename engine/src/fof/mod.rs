@@ -6,29 +6,46 @@
 
 mod attach;
 mod borders;
+mod bounds;
 mod check;
 mod components;
 mod domain;
 mod error;
 mod labels;
+mod length;
+mod load;
 mod local;
 mod merge;
 mod migrate;
+mod picture;
+mod plan;
 mod rows;
+pub mod run;
+mod run_error;
 mod search;
-mod spread;
+pub(crate) mod sound;
 mod sums;
+pub mod tables;
 mod types;
 
 pub use error::FofError;
-pub use types::{GroupIds, Groups, Ids, Masses, Outcome, Particles, Positions, Role, Rules, SeedRule};
+pub use length::LinkingLength;
+pub use load::RowRange;
+pub(crate) use load::{make_room, read};
+pub use plan::ParticleCounts;
+pub(crate) use plan::contents;
+pub use run::{FofConfig, FofOutcome, run_fof};
+pub use run_error::FofRunError;
+pub use types::{
+    FoundGroups, GroupIds, Groups, Ids, LinkingRules, Masses, Particles, Positions, Role, SeedRule,
+};
 
-use crate::crew::Crew;
-use crate::phew::timed;
-use domain::Domain;
+use crate::executor::Executor;
+use crate::stage::Stage;
+use bounds::Bounds;
+use domain::BlockOwners;
 use inselberg_comm::Comm;
-use search::Frame;
-use spread::Spread;
+use search::SearchSpace;
 
 /// Collective: the groups of the particles of all ranks. Uses the crew, and the current rayon pool for plain
 /// loops. The result is the same bit for bit for any number of ranks and threads and any division of the particles among ranks.
@@ -41,16 +58,15 @@ use spread::Spread;
 /// rank only is for its caller to pass on to the others ([`Comm::abort`]).
 pub fn find_groups(
     particles: Particles,
-    rules: &Rules,
+    rules: &LinkingRules,
     comm: &Comm,
-    crew: &Crew,
-) -> Result<Outcome, FofError> {
-    let observer = crew.observer();
+    executor: &Executor,
+) -> Result<FoundGroups, FofError> {
+    let observer = executor.observer();
     check::rules(rules)?;
     let n = particles.len() as u64;
-    comm.at("particles");
-    let spread = timed(observer, "particles", n, || {
-        let spread = Spread::of(&particles.position);
+    let spread = Stage::run("particles", n, comm, observer, || {
+        let spread = Bounds::from_positions(&particles.position);
         check::particles(&particles, rules.sides, &spread)?;
         if !rules.allow_duplicate_ids {
             check::ids(&particles, comm)?;
@@ -58,20 +74,18 @@ pub fn find_groups(
         Ok::<_, FofError>(spread.over_ranks(comm)?)
     })?;
     check::length(rules, &spread)?;
-    let frame = Frame::new(rules, &spread);
-    comm.at("domains");
-    let (particles, domain, routes) = timed(observer, "domains", n, || {
-        let domain = Domain::new(&frame.grid, &particles.position, comm)?;
+    let frame = SearchSpace::new(rules, &spread);
+    let (particles, domain, routes) = Stage::run("domains", n, comm, observer, || {
+        let domain = BlockOwners::new(&frame.grid, &particles.position, comm)?;
         let (particles, routes) = migrate::migrate(particles, &frame, &domain, comm)?;
         Ok::<_, FofError>((particles, domain, routes))
     })?;
     let reach = rules.sides.map_or(spread.widest(), |sides| sides.iter().copied().fold(0.0, f64::max));
-    let here = local::Here { frame: &frame, domain: &domain, rules, reach, comm, crew };
+    let here = local::RankContext { frame: &frame, domain: &domain, rules, reach, comm, executor };
     let (groups, found) = here.groups(particles)?;
-    comm.at("results");
     let group_of = match routes {
-        Some(routes) => timed(observer, "results", n, || routes.back(&found, comm))?,
+        Some(routes) => Stage::run("results", n, comm, observer, || routes.back(&found, comm))?,
         None => found,
     };
-    Ok(Outcome { groups, group_of })
+    Ok(FoundGroups { groups, group_of })
 }

@@ -2,17 +2,17 @@
 //! IDs.
 
 use super::sums::{Lowest, Members, Sums, compare};
-use super::{Groups, Rules};
-use crate::ranks::grouped;
-use crate::ranks::order::sort;
-use crate::ranks::pointers::Target;
+use super::{Groups, LinkingRules};
+use crate::exchange::chains::RemoteIndex;
+use crate::exchange::grouped;
+use crate::partition::ranking::sort;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
 /// The group of a component, as far as it concerns members anywhere.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub struct Known {
+pub struct KnownGroup {
     /// Its ID; 0: the component is no group.
     pub id: u64,
     /// The rank that has its row.
@@ -21,14 +21,14 @@ pub struct Known {
     pub lowest: Lowest,
 }
 
-impl Known {
+impl KnownGroup {
     /// No group.
     pub const NONE: Self = Self { id: 0, home: 0, lowest: Lowest::NONE };
 }
 
 /// The groups whose rows are on this rank.
 #[derive(Debug)]
-pub struct Rows {
+pub struct GroupRows {
     first_id: u64,
     n_total: u64,
     lowest: Vec<Lowest>,
@@ -47,7 +47,7 @@ struct AboutLowest {
 #[repr(C)]
 struct AboutKnown {
     component: u64,
-    what: Known,
+    what: KnownGroup,
 }
 
 /// Collective: which groups the components of this rank, with these lowest members, belong to. `joined` says
@@ -57,11 +57,11 @@ struct AboutKnown {
 /// When another rank fails.
 pub fn place(
     comm: &Comm,
-    rules: &Rules,
+    rules: &LinkingRules,
     mut lowest: Vec<Lowest>,
     roots: &[u32],
-    joined: &[(usize, Target)],
-) -> Result<(Rows, Vec<Known>), CommError> {
+    joined: &[(usize, RemoteIndex)],
+) -> Result<(GroupRows, Vec<KnownGroup>), CommError> {
     let mut to_roots: Vec<(Rank, AboutLowest)> = joined
         .iter()
         .map(|(i, root)| {
@@ -71,9 +71,9 @@ pub fn place(
     let mut order: Vec<usize> = (0..joined.len()).collect();
     order.sort_by_key(|i| to_roots[*i].0);
     to_roots.sort_by_key(|m| m.0);
-    let came = comm.exchange(grouped(&to_roots, |m| *m))?;
+    let received = comm.exchange(grouped(&to_roots, |m| *m))?;
     let at = |about: &AboutLowest| roots.binary_search(&(about.component as u32)).unwrap_or(usize::MAX);
-    for about in came.iter().flat_map(|(_, list)| list) {
+    for about in received.iter().flat_map(|(_, list)| list) {
         if let Some(sum) = lowest.get_mut(at(about)) {
             sum.join(about.what);
         }
@@ -81,9 +81,9 @@ pub fn place(
     let mut is_root = vec![true; lowest.len()];
     joined.iter().for_each(|(i, _)| is_root[*i] = false);
     let (rows, mut known) = number(comm, rules, &lowest, &is_root)?;
-    let answer = |about: &AboutLowest| known.get(at(about)).copied().unwrap_or(Known::NONE);
-    let answers = came.iter().map(|(from, list)| (*from, list.iter().map(answer).collect())).collect();
-    let answers = comm.exchange::<Known>(answers)?.into_iter().flat_map(|(_, list)| list);
+    let answer = |about: &AboutLowest| known.get(at(about)).copied().unwrap_or(KnownGroup::NONE);
+    let answers = received.iter().map(|(from, list)| (*from, list.iter().map(answer).collect())).collect();
+    let answers = comm.exchange::<KnownGroup>(answers)?.into_iter().flat_map(|(_, list)| list);
     order.iter().zip(answers).for_each(|(i, answer)| known[joined[*i].0] = answer);
     Ok((rows, known))
 }
@@ -91,10 +91,10 @@ pub fn place(
 /// Collective: gives roots of at least the least size their IDs.
 fn number(
     comm: &Comm,
-    rules: &Rules,
+    rules: &LinkingRules,
     lowest: &[Lowest],
     is_root: &[bool],
-) -> Result<(Rows, Vec<Known>), CommError> {
+) -> Result<(GroupRows, Vec<KnownGroup>), CommError> {
     let kept = |i: &usize| is_root[*i] && lowest[*i].n >= rules.min_size;
     let root = |i: usize| AboutLowest { component: i as u64, what: lowest[i] };
     let found: Vec<AboutLowest> = (0..lowest.len()).filter(kept).map(root).collect();
@@ -110,20 +110,20 @@ fn number(
     let mut told: Vec<(Rank, AboutKnown)> = (first_id..)
         .zip(&sorted)
         .map(|(id, (from, root))| {
-            let what = Known { id, home, lowest: root.what };
+            let what = KnownGroup { id, home, lowest: root.what };
             (*from, AboutKnown { component: root.component, what })
         })
         .collect();
     told.sort_by_key(|t| t.0);
-    let mut known = vec![Known::NONE; lowest.len()];
+    let mut known = vec![KnownGroup::NONE; lowest.len()];
     for about in comm.exchange(grouped(&told, |t| *t))?.into_iter().flat_map(|(_, list)| list) {
         known[about.component as usize] = about.what;
     }
     let lowest = sorted.into_iter().map(|(_, root)| root.what).collect();
-    Ok((Rows { first_id, n_total, lowest }, known))
+    Ok((GroupRows { first_id, n_total, lowest }, known))
 }
 
-impl Rows {
+impl GroupRows {
     /// Number of groups on all ranks.
     pub fn n_total(&self) -> u64 {
         self.n_total
@@ -138,19 +138,19 @@ impl Rows {
     pub fn fill(
         self,
         comm: &Comm,
-        rules: &Rules,
+        rules: &LinkingRules,
         members: &Members,
-        (known, sums): (&[Known], &[Sums]),
+        (known, sums): (&[KnownGroup], &[Sums]),
         radius2: impl FnOnce(&[[f64; 3]]) -> Vec<f64>,
     ) -> Result<Groups, CommError> {
         let mut order: Vec<usize> = (0..known.len()).collect();
         order.sort_by_key(|i| known[*i].home);
         let home = |i: usize| Rank(known[i].home as u32);
         let sent = grouped(&order, |i| (home(*i), sums[*i].of_row(known[*i].id)));
-        let came = comm.exchange(sent)?;
+        let received = comm.exchange(sent)?;
         let mut rows = vec![Sums::NONE; self.lowest.len()];
         let row = |sums: &Sums| (sums.row - self.first_id) as usize;
-        came.iter().flat_map(|(_, list)| list).for_each(|sums| rows[row(sums)].join(*sums));
+        received.iter().flat_map(|(_, list)| list).for_each(|sums| rows[row(sums)].join(*sums));
         let quanta = members.quanta;
         let centres: Vec<[f64; 3]> = rows
             .iter()
@@ -158,14 +158,14 @@ impl Rows {
             .map(|(sums, lowest)| sums.centre(quanta, lowest, members.sides))
             .collect();
         let of_row = |list: &Vec<Sums>| list.iter().map(|sums| centres[row(sums)]).collect();
-        let told = comm.exchange(came.iter().map(|(from, list)| (*from, of_row(list))).collect())?;
+        let told = comm.exchange(received.iter().map(|(from, list)| (*from, of_row(list))).collect())?;
         let mut own_centres = vec![[0.0; 3]; known.len()];
         let told = told.into_iter().flat_map(|(_, list): (_, Vec<[f64; 3]>)| list);
         order.iter().zip(told).for_each(|(i, centre)| own_centres[*i] = centre);
         let own = radius2(&own_centres);
         let far = comm.exchange(grouped(&order, |i| (home(*i), own[*i])))?;
         let mut most = vec![0.0f64; rows.len()];
-        for (sums, far) in came.iter().flat_map(|c| &c.1).zip(far.iter().flat_map(|f| &f.1)) {
+        for (sums, far) in received.iter().flat_map(|c| &c.1).zip(far.iter().flat_map(|f| &f.1)) {
             most[row(sums)] = most[row(sums)].max(*far);
         }
         Ok(self.table(rules, members, &rows, centres, most))
@@ -173,7 +173,7 @@ impl Rows {
 
     fn table(
         self,
-        rules: &Rules,
+        rules: &LinkingRules,
         members: &Members,
         rows: &[Sums],
         centre: Vec<[f64; 3]>,

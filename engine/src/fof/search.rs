@@ -1,40 +1,40 @@
 //! The search on one rank: particles into cells, cells joined.
 
-use super::spread::Spread;
-use super::{Role, Rules};
-use crate::crew::{Crew, Rooms};
-use crate::pieces::carve;
+use super::bounds::Bounds;
+use super::{LinkingRules, Role};
+use crate::chunks::carve;
+use crate::executor::{Executor, ScratchPool};
 use bytemuck::Zeroable;
 use inselberg_kernels::fof::Metric;
-use inselberg_kernels::fof::blocks::Blocks;
-use inselberg_kernels::fof::grid::Grid;
+use inselberg_kernels::fof::block_reach::BlockReach;
+use inselberg_kernels::fof::blocks::FofBlocks;
+use inselberg_kernels::fof::grid::SearchGrid;
 use inselberg_kernels::fof::link::Linker;
-use inselberg_kernels::fof::reach::Reach;
 use inselberg_kernels::fof::record::{Real, Record};
-use inselberg_kernels::fof::shelf::{Scratch, Shelf, shelve};
 use inselberg_kernels::fof::slabs::{self, Chosen, Slabs, count};
-use inselberg_kernels::pointers::root;
+use inselberg_kernels::fof::sorted_slab::{SlabScratch, SortedSlab, shelve};
 use inselberg_kernels::sync::AtomicU32;
+use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Where particles may be and which ones are linked; the same on all ranks.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct SearchSpace {
     /// The cells.
-    pub grid: Grid,
+    pub grid: SearchGrid,
     /// Cells within reach of each other.
-    pub reach: Reach,
+    pub reach: BlockReach,
     /// The distance.
     pub metric: Metric,
 }
 
-impl Frame {
+impl SearchSpace {
     /// For particles in a box.
-    pub fn new(rules: &Rules, spread: &Spread) -> Self {
-        let grid = Grid::new(rules.linking_length, rules.sides, spread.low, spread.high);
+    pub fn new(rules: &LinkingRules, spread: &Bounds) -> Self {
+        let grid = SearchGrid::new(rules.linking_length, rules.sides, spread.low, spread.high);
         let sides = rules.sides.unwrap_or([f64::INFINITY; 3]);
-        Self { grid, reach: Reach::new(&grid), metric: Metric { sides, length: rules.linking_length } }
+        Self { grid, reach: BlockReach::new(&grid), metric: Metric { sides, length: rules.linking_length } }
     }
 }
 
@@ -44,7 +44,7 @@ pub struct Sorted<R> {
     /// The particles.
     pub records: Vec<R>,
     /// Their cells.
-    pub blocks: Blocks,
+    pub blocks: FofBlocks,
     /// The union-find.
     pub up: Vec<AtomicU32>,
 }
@@ -58,7 +58,7 @@ const MOST_SLABS: usize = 1024;
 
 /// Particles slab by slab.
 #[derive(Debug)]
-pub struct Scattered<R> {
+pub struct SlabRecords<R> {
     slabs: Slabs,
     records: Vec<R>,
     /// Number of particles of each slab.
@@ -68,23 +68,23 @@ pub struct Scattered<R> {
 /// The particles of a role by slab, all of them if no roles are given. Linear in the particles, whose
 /// positions are not needed any more.
 pub fn scatter<T: Real>(
-    frame: &Frame,
+    frame: &SearchSpace,
     position: &[[T; 3]],
     roles: Option<&[Role]>,
     role: Role,
-) -> Scattered<T::Record> {
+) -> SlabRecords<T::Record> {
     let slabs = Slabs::new(&frame.grid, (position.len() / SLAB).clamp(1, MOST_SLABS) as u32);
     let (records, sizes) = distribute(&frame.grid, &slabs, position, roles.map(|roles| (roles, role)));
-    Scattered { slabs, records, sizes }
+    SlabRecords { slabs, records, sizes }
 }
 
-impl<R: Record> Scattered<R> {
+impl<R: Record> SlabRecords<R> {
     /// Sorts each slab by cell. Linear in the particles.
-    pub fn sort(mut self, frame: &Frame, crew: &Crew) -> Sorted<R> {
+    pub fn sort(mut self, frame: &SearchSpace, executor: &Executor) -> Sorted<R> {
         let grid = (&frame.grid, &self.slabs, &frame.reach);
-        let rooms = Rooms::<Scratch<R>>::default();
+        let rooms = ScratchPool::<SlabScratch<R>>::default();
         let slabs = carve(&mut self.records, self.sizes.iter().copied());
-        let shelves: Vec<Shelf> = crew.map(
+        let shelves: Vec<SortedSlab> = executor.map(
             "sorting",
             slabs,
             |slab| slab.len(),
@@ -97,7 +97,7 @@ impl<R: Record> Scattered<R> {
 
 /// The particles slab by slab, and the number of each slab.
 fn distribute<T: Real>(
-    grid: &Grid,
+    grid: &SearchGrid,
     slabs: &Slabs,
     position: &[[T; 3]],
     chosen: Chosen<Role>,
@@ -131,12 +131,12 @@ fn distribute<T: Real>(
 }
 
 /// All shelves as one.
-fn stack(shelves: Vec<Shelf>, n_particles: usize) -> (Blocks, Vec<AtomicU32>) {
-    let lengths = |of: fn(&Shelf) -> usize| shelves.iter().map(of).collect::<Vec<usize>>();
+fn stack(shelves: Vec<SortedSlab>, n_particles: usize) -> (FofBlocks, Vec<AtomicU32>) {
+    let lengths = |of: fn(&SortedSlab) -> usize| shelves.iter().map(of).collect::<Vec<usize>>();
     let [n_rows, n_blocks, n_cells] =
         [lengths(|s| s.rows.len()), lengths(|s| s.blocks.len()), lengths(|s| s.cells.len())];
     let mut all =
-        Blocks { rows: room(&n_rows), blocks: room(&n_blocks), cells: room(&n_cells), layers: Vec::new() };
+        FofBlocks { rows: room(&n_rows), blocks: room(&n_blocks), cells: room(&n_cells), layers: Vec::new() };
     let mut up: Vec<AtomicU32> = room(&n_cells);
     let particles = starts(shelves.iter().map(|s| s.n_particles as usize));
     let (block, cell) = (starts(n_blocks.iter().copied()), starts(n_cells.iter().copied()));
@@ -170,7 +170,7 @@ fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
 
 impl<R: Record> Sorted<R> {
     /// Joins all cells that are linked, and makes each point to the lowest one of its component.
-    pub fn link(&self, frame: &Frame, crew: &Crew) {
+    pub fn link(&self, frame: &SearchSpace, executor: &Executor) {
         let linker = Linker {
             grid: &frame.grid,
             reach: &frame.reach,
@@ -181,7 +181,7 @@ impl<R: Record> Sorted<R> {
         };
         let runs = self.runs();
         let sizes: Vec<usize> = runs.iter().map(|(_, n_particles)| *n_particles).collect();
-        crew.each("linking", &sizes, |run| linker.link(runs[run as usize].0.clone()));
+        executor.each("linking", &sizes, |run| linker.link(runs[run as usize].0.clone()));
     }
 
     /// Rows in runs of at least [`RUN`] particles, with the number of these.

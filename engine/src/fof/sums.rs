@@ -169,26 +169,26 @@ impl Sums {
     #[inline(always)]
     pub fn add(&mut self, of: &Members, lowest: &Lowest, i: usize, position: [f64; 3]) {
         let (particles, quanta) = (of.particles, of.quanta);
-        let mass = particles.mass.of(i);
+        let mass = particles.mass.get(i);
         let way = |a: usize| way(lowest.position[a], position[a], of.sides[a]);
         let offset = [way(0), way(1), way(2)];
         self.size += 1;
-        self.mass += quanta.mass.of(mass);
+        self.mass += quanta.mass.quantize(mass);
         for (a, &d) in offset.iter().enumerate() {
-            self.moment[a] += quanta.moment.of(mass * d);
+            self.moment[a] += quanta.moment.quantize(mass * d);
             self.low[a] = self.low[a].min(d);
             self.high[a] = self.high[a].max(d);
         }
         if particles.velocity.is_some() {
             let velocity = particles.velocity_of(i);
             let v = [0, 1, 2].map(|a| velocity[a] - lowest.velocity[a]);
-            (0..3).for_each(|a| self.momentum[a] += quanta.momentum.of(mass * v[a]));
-            self.kinetic += quanta.kinetic.of(mass * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+            (0..3).for_each(|a| self.momentum[a] += quanta.momentum.quantize(mass * v[a]));
+            self.kinetic += quanta.kinetic.quantize(mass * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
         }
         if let Some(density) = &particles.gas_density
             && !density[i].is_nan()
         {
-            self.densest(f64::from(density[i]), particles.id.of(i), position);
+            self.densest(f64::from(density[i]), particles.id.get(i), position);
         }
         self.n_black_holes += u64::from(particles.is_black_hole.as_ref().is_some_and(|list| list[i]));
     }

@@ -1,6 +1,6 @@
 //! What goes in and what comes out.
 
-pub use crate::io::particles::Positions;
+pub use inselberg_io::particles::Positions;
 
 /// Masses in units of the input.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +14,7 @@ pub enum Masses {
 impl Masses {
     /// Mass of particle `i`.
     #[inline]
-    pub fn of(&self, i: usize) -> f64 {
+    pub fn get(&self, i: usize) -> f64 {
         match self {
             Self::Same(mass) => *mass,
             Self::Each(list) => list[i],
@@ -34,7 +34,7 @@ pub enum Ids {
 impl Ids {
     /// ID of particle `i`.
     #[inline]
-    pub fn of(&self, i: usize) -> u64 {
+    pub fn get(&self, i: usize) -> u64 {
         match self {
             Self::From(first) => first + i as u64,
             Self::Each(list) => list[i],
@@ -109,7 +109,7 @@ pub struct SeedRule {
 
 /// What makes a group. The same on all ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rules {
+pub struct LinkingRules {
     /// Two linkable particles at less than this distance are in one group; in units of the positions.
     pub linking_length: f64,
     /// Least number of linkable members.
@@ -204,7 +204,7 @@ impl GroupIds {
 
     /// ID of the group of particle `i`; 0 for none.
     #[inline]
-    pub fn of(&self, i: usize) -> u64 {
+    pub fn get(&self, i: usize) -> u64 {
         match self {
             Self::Narrow(list) => u64::from(list[i]),
             Self::Wide(list) => list[i],
@@ -213,13 +213,13 @@ impl GroupIds {
 
     /// The IDs in the order of the particles.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        (0..self.len()).map(|i| self.of(i))
+        (0..self.len()).map(|i| self.get(i))
     }
 }
 
 /// What a search leaves behind on this rank.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct FoundGroups {
     /// Its rows of the groups.
     pub groups: Groups,
     /// The group of each particle that it read, in their order.

@@ -1,9 +1,9 @@
 //! The graph as Graphviz draws it.
 
-use crate::plan::{By, Plan};
+use crate::graph::{By, TaskGraph};
 use std::fmt::Write;
 
-impl Plan {
+impl TaskGraph {
     /// The graph in the dot language, a cluster a stage: `dot -Tsvg`.
     pub fn to_dot(&self, name: &str) -> String {
         let mut text =
@@ -34,11 +34,11 @@ impl Plan {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use crate::Planner;
+    use crate::GraphBuilder;
 
     #[test]
     fn stages_are_clusters() {
-        let mut planner = Planner::default();
+        let mut planner = GraphBuilder::default();
         let (a, b) = (planner.stage("ascent", [1, 1]), planner.caller_stage("ghosts", 1));
         planner.after(b, a);
         let dot = planner.build().expect("no cycle").to_dot("phew");

@@ -5,10 +5,10 @@
 //! The code is that of every run; only the lock-free deque is replaced by what it promises. Held to: a run
 //! ends (loom reports threads that wait for ever), every task runs once, and sees what it waited for.
 
-use crate::bodies::{Bodies, Step, WorkerBody};
-use crate::run::Run;
+use crate::run::GraphRun;
 use crate::sleep::Sleep;
-use crate::{Plan, Planner, Team};
+use crate::task_fns::{TaskFns, TaskStep, WorkerBody};
+use crate::{GraphBuilder, TaskGraph, ThreadPool};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 use loom::thread;
@@ -20,14 +20,14 @@ fn model(check: impl Fn() + Send + Sync + 'static) {
 }
 
 /// Runs `plan` on two workers; `body(task)` for the worker's stage 0 and on.
-fn on_two_workers(plan: Plan, body: impl Fn(u32, u32) -> Step + Send + Sync + Clone + 'static) {
-    let plan: &'static Plan = Box::leak(Box::new(plan));
+fn on_two_workers(plan: TaskGraph, body: impl Fn(u32, u32) -> TaskStep + Send + Sync + Clone + 'static) {
+    let plan: &'static TaskGraph = Box::leak(Box::new(plan));
     let of_stage = |s: u32| {
         let body = body.clone();
         Some(Box::new(move |item| body(s, item)) as WorkerBody<'static>)
     };
     let bodies = (0..plan.stages.len() as u32).map(of_stage).collect();
-    let (run, deques) = Run::new(plan, &Team::of(2), 2, bodies);
+    let (run, deques) = GraphRun::new(plan, &ThreadPool::with_threads(2), (2, false), bodies);
     let run = Arc::new(run);
     let mut deques = deques.into_iter();
     let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
@@ -42,7 +42,7 @@ fn on_two_workers(plan: Plan, body: impl Fn(u32, u32) -> Step + Send + Sync + Cl
 #[test]
 fn a_diamond_runs_once_and_in_order() {
     model(|| {
-        let mut planner = Planner::default();
+        let mut planner = GraphBuilder::default();
         let (a, b, c) = (planner.stage("a", [1]), planner.stage("b", [1, 1]), planner.stage("c", [1]));
         planner.after(b, a);
         planner.after(c, b);
@@ -52,7 +52,7 @@ fn a_diamond_runs_once_and_in_order() {
             let seen = |s: usize| done[s].iter().map(|d| d.load(Relaxed)).sum::<u32>();
             assert!(stage == 0 || seen(stage as usize - 1) == stage);
             done[stage as usize][item as usize].store(1, Relaxed);
-            Step::Done
+            TaskStep::Done
         };
         on_two_workers(planner.build().expect("no cycle"), body);
     });
@@ -61,13 +61,13 @@ fn a_diamond_runs_once_and_in_order() {
 #[test]
 fn a_failure_ends_both() {
     model(|| {
-        let mut planner = Planner::default();
+        let mut planner = GraphBuilder::default();
         let (a, b) = (planner.stage("a", [1, 1]), planner.stage("b", [1]));
         planner.after(b, a);
-        let plan: &'static Plan = Box::leak(Box::new(planner.build().expect("no cycle")));
-        let body = |item| if item == 1 { Step::Failed("no".into()) } else { Step::Done };
-        let bodies = Bodies::of(plan).on(a, body).on(b, |_| {}).workers;
-        let (run, deques) = Run::new(plan, &Team::of(2), 2, bodies);
+        let plan: &'static TaskGraph = Box::leak(Box::new(planner.build().expect("no cycle")));
+        let body = |item| if item == 1 { TaskStep::Failed("no".into()) } else { TaskStep::Done };
+        let bodies = TaskFns::new(plan).on(a, body).on(b, |_| {}).workers;
+        let (run, deques) = GraphRun::new(plan, &ThreadPool::with_threads(2), (2, false), bodies);
         let run = Arc::new(run);
         let mut deques = deques.into_iter();
         let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
@@ -87,12 +87,44 @@ fn no_wake_up_is_lost() {
         let theirs = Arc::clone(&shared);
         let sleeper = thread::spawn(move || {
             while !theirs.1.load(SeqCst) {
-                theirs.0.rest(0, None, || theirs.1.load(SeqCst));
+                theirs.0.park(0, None, || theirs.1.load(SeqCst));
             }
         });
         shared.1.store(true, SeqCst);
         shared.0.wake_one(0..2);
         sleeper.join().expect("no panic");
+    });
+}
+
+/// The caller is the first worker: its task waits for one of the other worker's, and lets another go.
+#[test]
+fn a_caller_that_works_sleeps_through_nothing() {
+    model(|| {
+        let mut planner = GraphBuilder::default();
+        let (a, call, b) =
+            (planner.stage("a", [1]), planner.caller_stage("call", 1), planner.stage("b", [1]));
+        planner.after(call, a);
+        planner.after(b, call);
+        let plan: &'static TaskGraph = Box::leak(Box::new(planner.build().expect("no cycle")));
+        let done: Arc<[AtomicU32; 3]> = Arc::default();
+        let body = |s: usize| {
+            let done = Arc::clone(&done);
+            move |_| {
+                assert!(done[..s].iter().all(|d| d.load(Relaxed) == 1));
+                done[s].store(1, Relaxed);
+            }
+        };
+        let fns = TaskFns::new(plan).on(a, body(0)).on_caller(call, body(1)).on(b, body(2));
+        let TaskFns { workers, mut caller } = fns;
+        let (run, deques) = GraphRun::new(plan, &ThreadPool::with_threads(2), (2, true), workers);
+        let run = Arc::new(run);
+        let mut deques = deques.into_iter();
+        let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
+        let theirs = Arc::clone(&run);
+        let other = thread::spawn(move || theirs.work(1, &second));
+        run.work_and_serve(&first, &mut caller);
+        other.join().expect("no panic");
+        assert!(done.iter().all(|d| d.load(Relaxed) == 1));
     });
 }
 
@@ -105,7 +137,7 @@ fn two_are_woken_for_two_things() {
             let theirs = Arc::clone(&shared);
             thread::spawn(move || {
                 while theirs.1.load(SeqCst) < 2 {
-                    theirs.0.rest(who, None, || theirs.1.load(SeqCst) == 2);
+                    theirs.0.park(who, None, || theirs.1.load(SeqCst) == 2);
                 }
             })
         });

@@ -1,13 +1,13 @@
 //! Where tasks wait for a worker.
 
 use crate::sync::{AtomicUsize, Mutex, Ordering::Relaxed, Ordering::SeqCst, Steal, Stealer};
-use crate::team::Distance;
+use crate::thread_pool::Distance;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Tasks that are at home with one worker, the most urgent first. Anyone may put and take.
 #[derive(Debug, Default)]
-pub struct Inbox {
+pub struct HomeTasks {
     tasks: Mutex<Tasks>,
     /// Their number as it was a moment ago; only a look inside tells.
     len: AtomicUsize,
@@ -24,7 +24,7 @@ struct Tasks {
     heap: BinaryHeap<Urgent>,
 }
 
-impl Inbox {
+impl HomeTasks {
     /// Adds tasks with their priorities; that makes at most a sort of them.
     pub fn put(&self, tasks: impl IntoIterator<Item = (u64, u32)>) {
         let mut inside = self.tasks.lock();
@@ -58,14 +58,14 @@ impl Inbox {
 
 /// What others see of a worker: its inbox, and the end of its deque from which they may steal.
 #[derive(Debug)]
-pub struct Desk {
-    pub inbox: Inbox,
+pub struct WorkerQueue {
+    pub inbox: HomeTasks,
     pub stealer: Stealer<u32>,
     /// The other workers, nearest first.
     pub others: Vec<(usize, Distance)>,
 }
 
-impl Desk {
+impl WorkerQueue {
     /// Takes a task from this desk on behalf of another worker.
     pub fn steal(&self) -> Option<u32> {
         loop {

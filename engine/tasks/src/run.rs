@@ -1,40 +1,75 @@
 //! A run of a plan: workers take tasks, do them, and let go those that waited for them.
 
-use crate::bodies::{Bodies, CallerBody, Cause, Failure, Step, WorkerBody};
-use crate::plan::{By, Plan};
-use crate::queue::{Desk, Inbox};
+use crate::graph::{By, TaskGraph};
+use crate::queue::{HomeTasks, WorkerQueue};
 use crate::sleep::Sleep;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Deque, Mutex, Ordering};
 use crate::tally::{Tally, WorkerTally};
-use crate::team::{Distance, Team};
-use rayon_core::ThreadPool;
+use crate::task_fns::{CallerBody, Cause, TaskFailure, TaskFns, TaskStep, WorkerBody};
+use crate::thread_pool::{Distance, ThreadPool};
+
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// How long a worker with nothing but tasks that say [`Step::NotYet`] sleeps before it asks again.
+/// How long a worker with nothing but tasks that say [`TaskStep::NotYet`] sleeps before it asks again.
 const NAP: Duration = Duration::from_micros(50);
 
 /// Looks for work this often, giving the core away between, before a worker goes to sleep.
 const LOOKS: u32 = 2;
 
 /// What the threads of a run share.
-pub(crate) struct Run<'a> {
-    plan: &'a Plan,
+pub(crate) struct GraphRun<'a> {
+    plan: &'a TaskGraph,
     bodies: Vec<Option<WorkerBody<'a>>>,
     traced: bool,
     /// Tasks that each still waits for.
     needs: Vec<AtomicU32>,
     /// Tasks that are not done.
     left: AtomicUsize,
-    desks: Vec<Desk>,
+    queues: Vec<WorkerQueue>,
     /// Tasks of the caller.
-    calls: Inbox,
-    /// The workers, and the caller after them.
+    calls: HomeTasks,
+    /// The workers, and the caller after them if it is none of them.
     sleep: Sleep,
+    /// Where the caller sleeps.
+    caller: usize,
     ended: AtomicBool,
     /// The first.
-    pub failure: Mutex<Option<Failure>>,
+    pub failure: Mutex<Option<TaskFailure>>,
+}
+
+/// What came of a look for the caller's tasks.
+enum Served {
+    Task,
+    NotYet,
+    Nothing,
+}
+
+/// The deques of workers, each taken by the thread that works there, and what they did.
+struct Seats(Vec<Mutex<(Option<Deque<u32>>, WorkerTally)>>);
+
+impl Seats {
+    fn new(deques: Vec<Deque<u32>>) -> Self {
+        Self(deques.into_iter().map(|deque| Mutex::new((Some(deque), WorkerTally::default()))).collect())
+    }
+
+    /// Works on seat `worker`. A pool may have more threads, which an earlier run needed.
+    fn work(&self, run: &GraphRun, worker: usize) {
+        self.work_as(run, worker, worker);
+    }
+
+    fn work_as(&self, run: &GraphRun, seat: usize, worker: usize) {
+        let Some(seat) = self.0.get(seat) else { return };
+        let (deque, tally) = &mut *seat.lock();
+        if let Some(deque) = deque.take() {
+            *tally = run.work(worker, &deque);
+        }
+    }
+
+    fn tallies(&self) -> Vec<WorkerTally> {
+        self.0.iter().map(|seat| std::mem::take(&mut seat.lock().1)).collect()
+    }
 }
 
 /// Where a worker stands.
@@ -54,41 +89,34 @@ impl AtWork {
     }
 }
 
-impl Plan {
-    /// Runs every task: on the workers of `team`, and in this thread those that are the caller's. If there are
-    /// none of these, or the team is that of the caller, a team of one is this thread.
+impl TaskGraph {
+    /// Runs every task: on the workers of `pool`, and in this thread those that are the caller's.
     ///
     /// # Errors
     /// The first failure or panic of a task. Tasks that run by then are finished, others are not begun.
     ///
     /// # Panics
     /// When a stage has no body.
-    pub fn run(&self, team: &Team, bodies: Bodies<'_>) -> Result<Tally, Failure> {
+    pub fn run(&self, pool: &ThreadPool, bodies: TaskFns<'_>) -> Result<Tally, TaskFailure> {
         bodies.check(self);
         let begin = Instant::now();
-        let Bodies { workers, mut caller } = bodies;
-        let n_workers = team.n_useful(self.n_worker_tasks());
-        let (run, deques) = Run::new(self, team, n_workers, workers);
+        let TaskFns { workers, mut caller } = bodies;
+        let n_workers = pool.n_useful(self.n_worker_tasks());
+        let is_worker = pool.is_current() || n_workers == 1 && !self.has_caller_tasks();
+        let (run, deques) = GraphRun::new(self, pool, (n_workers, is_worker), workers);
         let mut tally = Tally::default();
-        match deques.as_slice() {
-            [only] if !self.has_caller_tasks() => tally.workers.push(run.work(0, only)),
-            [only] if team.is_caller() => {
-                let (worked, called) = run.alone(only, &mut caller);
-                tally.workers.push(worked);
-                tally.caller = Some(called);
+        let threads = if is_worker { Ok(None) } else { pool.own_threads(n_workers) };
+        (tally.workers, tally.caller) = match threads {
+            Ok(Some(threads)) => run.beside(&threads, deques, &mut caller),
+            Ok(None) if n_workers > 1 => run.among(deques, &mut caller),
+            // Where the system starts no more threads, this one does all tasks; no result depends on that.
+            Ok(None) | Err(_) => {
+                let (worked, called) = run.work_and_serve(&deques[0], &mut caller);
+                (vec![worked], called)
             }
-            all => match team.threads(all.len()) {
-                Ok(threads) => (tally.workers, tally.caller) = run.on_threads(&threads, deques, &mut caller),
-                // The system starts no more threads. This one does all tasks; no result depends on that.
-                Err(_) => {
-                    let (worked, called) = run.alone(&all[0], &mut caller);
-                    tally.workers.push(worked);
-                    tally.caller = self.has_caller_tasks().then_some(called);
-                }
-            },
-        }
+        };
         // Workers that had nothing to do are workers as well.
-        tally.workers.resize_with(team.len(), WorkerTally::default);
+        tally.workers.resize_with(pool.len(), WorkerTally::default);
         tally.wall = begin.elapsed();
         match run.failure.lock().take() {
             Some(failure) => Err(failure),
@@ -97,29 +125,30 @@ impl Plan {
     }
 }
 
-impl<'a> Run<'a> {
+impl<'a> GraphRun<'a> {
     /// With all tasks in place that wait for nothing, and the deque of each worker.
     pub fn new(
-        plan: &'a Plan,
-        team: &Team,
-        n_workers: usize,
+        plan: &'a TaskGraph,
+        pool: &ThreadPool,
+        (n_workers, is_caller_worker): (usize, bool),
         bodies: Vec<Option<WorkerBody<'a>>>,
     ) -> (Self, Vec<Deque<u32>>) {
         let deques: Vec<Deque<u32>> = (0..n_workers).map(|_| Deque::new_lifo()).collect();
-        let desk = |(w, deque): (usize, &Deque<u32>)| Desk {
-            inbox: Inbox::default(),
+        let queue = |(w, deque): (usize, &Deque<u32>)| WorkerQueue {
+            inbox: HomeTasks::default(),
             stealer: deque.stealer(),
-            others: team.others(w, n_workers),
+            others: pool.others(w, n_workers),
         };
         let run = Self {
             plan,
             bodies,
-            traced: team.is_traced(),
+            traced: pool.is_traced(),
             needs: plan.needs.iter().map(|n| AtomicU32::new(*n)).collect(),
             left: AtomicUsize::new(plan.len()),
-            desks: deques.iter().enumerate().map(desk).collect(),
-            calls: Inbox::default(),
+            queues: deques.iter().enumerate().map(queue).collect(),
+            calls: HomeTasks::default(),
             sleep: Sleep::new(n_workers + 1),
+            caller: if is_caller_worker { 0 } else { n_workers },
             ended: AtomicBool::new(plan.is_empty()),
             failure: Mutex::new(None),
         };
@@ -128,31 +157,48 @@ impl<'a> Run<'a> {
         (run, deques)
     }
 
-    /// Runs on the threads of a team, and in this one what is the caller's.
-    fn on_threads(
+    /// Runs on the threads of a pool, and in this one what is the caller's.
+    fn beside(
         &self,
-        threads: &ThreadPool,
+        threads: &rayon_core::ThreadPool,
         deques: Vec<Deque<u32>>,
         caller: &mut [Option<CallerBody<'a>>],
     ) -> (Vec<WorkerTally>, Option<WorkerTally>) {
-        let desks: Vec<_> =
-            deques.into_iter().map(|deque| Mutex::new((Some(deque), WorkerTally::default()))).collect();
+        let seats = Seats::new(deques);
         let called = threads.in_place_scope(|scope| {
-            scope.spawn_broadcast(|_, thread| {
-                // There are more threads where an earlier run needed them.
-                let Some(desk) = desks.get(thread.index()) else { return };
-                let (deque, tally) = &mut *desk.lock();
-                if let Some(deque) = deque.take() {
-                    *tally = self.work(thread.index(), &deque);
-                }
-            });
+            scope.spawn_broadcast(|_, thread| seats.work(self, thread.index()));
             self.plan.has_caller_tasks().then(|| self.serve(caller))
         });
-        (desks.iter().map(|desk| std::mem::take(&mut desk.lock().1)).collect(), called)
+        (seats.tallies(), called)
+    }
+
+    /// Runs on the threads of the pool that this one belongs to, of which this one is the first worker.
+    fn among(
+        &self,
+        mut deques: Vec<Deque<u32>>,
+        caller: &mut [Option<CallerBody<'a>>],
+    ) -> (Vec<WorkerTally>, Option<WorkerTally>) {
+        let own =
+            rayon_core::current_thread_index().expect("a thread with more than one worker is in a pool");
+        let first = deques.remove(0);
+        let seats = Seats::new(deques);
+        let (worked, called) = rayon_core::in_place_scope(|scope| {
+            scope.spawn_broadcast(|_, thread| {
+                let n_threads = thread.num_threads();
+                let worker = (thread.index() + n_threads - own) % n_threads;
+                // This thread gets the broadcast as well, when its work is done.
+                if let Some(seat) = worker.checked_sub(1) {
+                    seats.work_as(self, seat, worker);
+                }
+            });
+            self.work_and_serve(&first, caller)
+        });
+        let others = seats.tallies();
+        (std::iter::once(worked).chain(others).collect(), called)
     }
 
     fn n_workers(&self) -> usize {
-        self.desks.len()
+        self.queues.len()
     }
 
     fn has_ended(&self) -> bool {
@@ -163,8 +209,9 @@ impl<'a> Run<'a> {
     pub fn work(&self, worker: usize, deque: &Deque<u32>) -> WorkerTally {
         let mut at_work = AtWork::new();
         while !self.has_ended() {
+            self.help();
             if !self.work_once(worker, deque, &mut at_work) {
-                self.rest(worker, (!at_work.waiting.is_empty()).then_some(NAP));
+                self.park(worker, (!at_work.waiting.is_empty()).then_some(NAP));
                 at_work.begin = Instant::now();
             }
         }
@@ -179,95 +226,118 @@ impl<'a> Run<'a> {
         let Some((task, stolen)) = asked.or_else(|| self.find(worker, deque)) else { return false };
         let step = self.attempt(task, || match &self.bodies[self.plan.stage_of[task as usize] as usize] {
             Some(body) => body(self.plan.item(task)),
-            None => Step::Done,
+            None => TaskStep::Done,
         });
         *begin = tally.ran(self.plan, task, *begin, stolen, self.traced);
         match step {
-            Step::Done => self.complete(task, Some((worker, deque))),
-            Step::Again => self.post(worker, [task]),
-            Step::NotYet => waiting.push_back(task),
-            Step::Failed(message) => self.fail(task, Cause::Failed(message)),
+            TaskStep::Done => self.complete(task, Some((worker, deque))),
+            TaskStep::Again => self.post(worker, [task]),
+            TaskStep::NotYet => waiting.push_back(task),
+            TaskStep::Failed(message) => self.fail(task, Cause::Failed(message)),
         }
         true
+    }
+
+    /// Takes part in a plain parallel loop of the caller's tasks, if one runs on these threads.
+    fn help(&self) {
+        if self.plan.has_caller_tasks() && !cfg!(loom) {
+            rayon_core::yield_now();
+        }
     }
 
     /// Does the caller's tasks until the run has ended.
     fn serve(&self, bodies: &mut [Option<CallerBody<'a>>]) -> WorkerTally {
         let mut tally = WorkerTally::default();
         while !self.has_ended() {
-            if !self.serve_once(bodies, &mut tally) {
-                let has_work = || !self.calls.is_empty() || self.has_ended();
-                self.sleep.rest(self.n_workers(), None, has_work);
+            match self.serve_once(bodies, &mut tally) {
+                Served::Task => {}
+                Served::NotYet => self.sleep.park(self.caller, Some(NAP), || self.has_ended()),
+                Served::Nothing => {
+                    let has_work = || !self.calls.is_empty() || self.has_ended();
+                    self.sleep.park(self.caller, None, has_work);
+                }
             }
         }
         tally
     }
 
-    /// Does the next task of the caller; whether there was one.
-    fn serve_once(&self, bodies: &mut [Option<CallerBody<'a>>], tally: &mut WorkerTally) -> bool {
-        let Some(task) = self.calls.take() else { return false };
+    /// Does the next task of the caller, if there is one.
+    fn serve_once(&self, bodies: &mut [Option<CallerBody<'a>>], tally: &mut WorkerTally) -> Served {
+        let Some(task) = self.calls.take() else { return Served::Nothing };
         let (stage, item) = (self.plan.stage_of[task as usize] as usize, self.plan.item(task));
         let begin = Instant::now();
-        let step = self.attempt(task, || bodies[stage].as_mut().map_or(Step::Done, |body| body(item)));
+        let step = self.attempt(task, || bodies[stage].as_mut().map_or(TaskStep::Done, |body| body(item)));
         tally.ran(self.plan, task, begin, None, self.traced);
         match step {
-            Step::Done => self.complete(task, None),
-            Step::Again => self.calls.put([(self.plan.urgency(task), task)]),
-            Step::NotYet => {
+            TaskStep::Done => self.complete(task, None),
+            TaskStep::Again => self.calls.put([(self.plan.urgency(task), task)]),
+            TaskStep::NotYet => {
                 self.calls.put([(0, task)]);
-                self.sleep.rest(self.n_workers(), Some(NAP), || self.has_ended());
+                return Served::NotYet;
             }
-            Step::Failed(message) => self.fail(task, Cause::Failed(message)),
+            TaskStep::Failed(message) => self.fail(task, Cause::Failed(message)),
         }
-        true
+        Served::Task
     }
 
-    /// Does everything in this thread, the caller's tasks and others by turns.
-    fn alone(&self, deque: &Deque<u32>, bodies: &mut [Option<CallerBody<'a>>]) -> (WorkerTally, WorkerTally) {
+    /// Works as the first worker and does the caller's tasks, by turns, until the run has ended.
+    pub fn work_and_serve(
+        &self,
+        deque: &Deque<u32>,
+        bodies: &mut [Option<CallerBody<'a>>],
+    ) -> (WorkerTally, Option<WorkerTally>) {
         let (mut at_work, mut called) = (AtWork::new(), WorkerTally::default());
         while !self.has_ended() {
-            let has_called = self.serve_once(bodies, &mut called);
-            if !self.has_ended() {
-                at_work.begin = Instant::now();
-                let has_worked = self.work_once(0, deque, &mut at_work);
-                if !has_called && !has_worked {
-                    std::thread::sleep(NAP);
+            let served = self.serve_once(bodies, &mut called);
+            if self.has_ended() {
+                break;
+            }
+            at_work.begin = Instant::now();
+            if self.work_once(0, deque, &mut at_work) {
+                continue;
+            }
+            match served {
+                Served::Task => {}
+                Served::NotYet => self.sleep.park(0, Some(NAP), || self.has_ended()),
+                Served::Nothing => {
+                    let nap = (!at_work.waiting.is_empty()).then_some(NAP);
+                    self.sleep.park(0, nap, || self.has_work() || !self.calls.is_empty());
                 }
             }
         }
-        (at_work.tally, called)
+        (at_work.tally, self.plan.has_caller_tasks().then_some(called))
     }
 
     /// Does a task; a panic is a failure.
-    fn attempt(&self, task: u32, body: impl FnOnce() -> Step) -> Step {
+    fn attempt(&self, task: u32, body: impl FnOnce() -> TaskStep) -> TaskStep {
         catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
             self.fail(task, Cause::Panicked(payload));
-            Step::Failed(String::new())
+            TaskStep::Failed(String::new())
         })
     }
 
     /// The next task for a worker: the one that it let go last, the most urgent of its own, another's.
     fn find(&self, worker: usize, deque: &Deque<u32>) -> Option<(u32, Option<Distance>)> {
-        let own = deque.pop().or_else(|| self.desks[worker].inbox.take());
+        let own = deque.pop().or_else(|| self.queues[worker].inbox.take());
         own.map(|task| (task, None)).or_else(|| {
-            let mut others = self.desks[worker].others.iter();
-            others.find_map(|(other, distance)| Some((self.desks[*other].steal()?, Some(*distance))))
+            let mut others = self.queues[worker].others.iter();
+            others.find_map(|(other, distance)| Some((self.queues[*other].steal()?, Some(*distance))))
         })
     }
 
     fn has_work(&self) -> bool {
-        self.has_ended() || self.desks.iter().any(Desk::has_work)
+        self.has_ended() || self.queues.iter().any(WorkerQueue::has_work)
     }
 
     /// Waits for work, or for `at_most`.
-    fn rest(&self, worker: usize, at_most: Option<Duration>) {
+    fn park(&self, worker: usize, at_most: Option<Duration>) {
         for _ in 0..if cfg!(loom) { 0 } else { LOOKS } {
             if self.has_work() {
                 return;
             }
             std::thread::yield_now();
         }
-        self.sleep.rest(worker, at_most, || self.has_work());
+        self.sleep.park(worker, at_most, || self.has_work());
     }
 
     /// Lets go what waited for a task that is done.
@@ -294,15 +364,15 @@ impl<'a> Run<'a> {
 
     /// Puts tasks where they are at home; those of the worker that let them go on its own deque.
     fn hand_out(&self, ready: &[u32], by: Option<(usize, &Deque<u32>)>) {
-        let mut rest = ready;
-        while let Some(&task) = rest.first() {
+        let mut park = ready;
+        while let Some(&task) = park.first() {
             let place = self.place(task);
-            let n = rest.iter().take_while(|t| self.place(**t) == place).count();
-            let (run, others) = rest.split_at(n);
+            let n = park.iter().take_while(|t| self.place(**t) == place).count();
+            let (run, others) = park.split_at(n);
             match (place, by) {
                 (None, _) => {
                     self.calls.put(self.with_priority(run));
-                    self.sleep.wake(self.n_workers());
+                    self.sleep.wake(self.caller);
                 }
                 // The caller of the first hand-out is no worker, and one task is sooner taken off a deque.
                 (Some(home), Some((worker, deque))) if home == worker && n == 1 => {
@@ -311,7 +381,7 @@ impl<'a> Run<'a> {
                 }
                 (Some(home), _) => self.post(home, run.iter().copied()),
             }
-            rest = others;
+            park = others;
         }
     }
 
@@ -329,7 +399,7 @@ impl<'a> Run<'a> {
     fn post(&self, home: usize, tasks: impl IntoIterator<Item = u32>) {
         let mut n = 0;
         let counted = tasks.into_iter().inspect(|_| n += 1);
-        self.desks[home].inbox.put(counted.map(|t| (self.plan.urgency(t), t)));
+        self.queues[home].inbox.put(counted.map(|t| (self.plan.urgency(t), t)));
         for _ in 0..n.min(self.n_workers()) {
             self.sleep.wake_one(0..self.n_workers());
         }
@@ -337,7 +407,7 @@ impl<'a> Run<'a> {
 
     fn fail(&self, task: u32, cause: Cause) {
         let (stage, item) = (self.plan.stage(task).name, self.plan.item(task));
-        self.failure.lock().get_or_insert(Failure { stage, item, cause });
+        self.failure.lock().get_or_insert(TaskFailure { stage, item, cause });
         self.end();
     }
 

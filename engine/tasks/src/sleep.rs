@@ -10,19 +10,19 @@ use std::time::Duration;
 pub struct Sleep {
     /// One bit a sleeper: set by itself, cleared by whoever wakes it.
     asleep: Vec<AtomicU64>,
-    bells: Vec<Bell>,
+    bells: Vec<Wakeup>,
 }
 
 #[derive(Debug, Default)]
-struct Bell {
-    rung: Mutex<bool>,
-    bell: Condvar,
+struct Wakeup {
+    notified: Mutex<bool>,
+    wakeup: Condvar,
 }
 
-impl Bell {
-    fn ring(&self) {
-        *self.rung.lock() = true;
-        self.bell.notify_one();
+impl Wakeup {
+    fn notify(&self) {
+        *self.notified.lock() = true;
+        self.wakeup.notify_one();
     }
 }
 
@@ -31,18 +31,18 @@ impl Sleep {
     pub fn new(n: usize) -> Self {
         Self {
             asleep: (0..n.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-            bells: (0..n).map(|_| Bell::default()).collect(),
+            bells: (0..n).map(|_| Wakeup::default()).collect(),
         }
     }
 
     /// Puts thread `who` to sleep until it is woken, or for `at_most`, unless `has_work` says that there is
     /// something to do once it has been announced as a sleeper.
-    pub fn rest(&self, who: usize, at_most: Option<Duration>, has_work: impl Fn() -> bool) {
+    pub fn park(&self, who: usize, at_most: Option<Duration>, has_work: impl Fn() -> bool) {
         let (word, bit) = (&self.asleep[who / 64], 1 << (who % 64));
         word.fetch_or(bit, SeqCst);
         fence(SeqCst);
         if !has_work() {
-            wait_until(&self.bells[who].bell, &self.bells[who].rung, at_most);
+            wait_until(&self.bells[who].wakeup, &self.bells[who].notified, at_most);
         }
         // Where somebody has taken the bit, its ring may still come: the next rest then ends at once,
         // looks, and sleeps again.
@@ -57,7 +57,7 @@ impl Sleep {
             while sleepers != 0 {
                 let bit = sleepers & sleepers.wrapping_neg();
                 if word.fetch_and(!bit, SeqCst) & bit != 0 {
-                    self.bells[w * 64 + bit.trailing_zeros() as usize].ring();
+                    self.bells[w * 64 + bit.trailing_zeros() as usize].notify();
                     return;
                 }
                 sleepers &= !bit;
@@ -67,7 +67,7 @@ impl Sleep {
 
     /// Wakes thread `who`, or lets its next rest end at once.
     pub fn wake(&self, who: usize) {
-        self.bells[who].ring();
+        self.bells[who].notify();
     }
 }
 

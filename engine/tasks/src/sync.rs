@@ -13,15 +13,15 @@ mod machine {
     pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
     /// Waits until `condition` holds, or for `at_most`.
-    pub fn wait_until(bell: &Condvar, lock: &Mutex<bool>, at_most: Option<std::time::Duration>) {
-        let mut rung = lock.lock();
+    pub fn wait_until(wakeup: &Condvar, lock: &Mutex<bool>, at_most: Option<std::time::Duration>) {
+        let mut notified = lock.lock();
         match at_most {
-            None => bell.wait_while(&mut rung, |rung| !*rung),
+            None => wakeup.wait_while(&mut notified, |notified| !*notified),
             Some(at_most) => {
-                bell.wait_while_for(&mut rung, |rung| !*rung, at_most);
+                wakeup.wait_while_for(&mut notified, |notified| !*notified, at_most);
             }
         }
-        *rung = false;
+        *notified = false;
     }
 }
 
@@ -56,12 +56,12 @@ mod modelled {
         }
     }
 
-    pub fn wait_until(bell: &Condvar, lock: &Mutex<bool>, _: Option<std::time::Duration>) {
-        let mut rung = lock.lock();
-        while !*rung {
-            rung = bell.0.wait(rung).expect("no panic in a model");
+    pub fn wait_until(wakeup: &Condvar, lock: &Mutex<bool>, _: Option<std::time::Duration>) {
+        let mut notified = lock.lock();
+        while !*notified {
+            notified = wakeup.0.wait(notified).expect("no panic in a model");
         }
-        *rung = false;
+        *notified = false;
     }
 
     /// What crossbeam's deque promises, by a lock.

@@ -1,7 +1,7 @@
 //! What happened in a run.
 
-use crate::plan::Plan;
-use crate::team::Distance;
+use crate::graph::TaskGraph;
+use crate::thread_pool::Distance;
 use std::time::{Duration, Instant};
 
 /// One task on one worker.
@@ -58,7 +58,7 @@ impl WorkerTally {
     /// Notes a task that began at `begin` and has just ended; the time now.
     pub(crate) fn ran(
         &mut self,
-        plan: &Plan,
+        plan: &TaskGraph,
         task: u32,
         begin: Instant,
         stolen: Option<Distance>,

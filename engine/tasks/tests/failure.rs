@@ -1,10 +1,10 @@
 //! A task that fails or panics ends the run, which says its name.
 
-use inselberg_tasks::{Bodies, Cause, Failure, Plan, Planner, Stage, Step, Team};
+use inselberg_tasks::{Cause, GraphBuilder, StageId, TaskFailure, TaskFns, TaskGraph, TaskStep, ThreadPool};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-fn chain() -> (Plan, [Stage; 3]) {
-    let mut planner = Planner::default();
+fn chain() -> (TaskGraph, [StageId; 3]) {
+    let mut planner = GraphBuilder::default();
     let ascent = planner.stage("ascent", vec![1; 50]);
     let ghosts = planner.caller_stage("ghosts", 1);
     let saddles = planner.stage("saddles", vec![1; 50]);
@@ -16,24 +16,24 @@ fn chain() -> (Plan, [Stage; 3]) {
 /// Runs the chain with bodies of which `ascent` and `ghosts` are given; the tasks of the last stage that ran.
 fn run(
     n_workers: usize,
-    ascent: impl Fn(u32) -> Step + Sync,
-    ghosts: impl Fn(u32) -> Step,
-) -> (Result<(), Failure>, u32) {
+    ascent: impl Fn(u32) -> TaskStep + Sync,
+    ghosts: impl Fn(u32) -> TaskStep,
+) -> (Result<(), TaskFailure>, u32) {
     let (plan, [first, call, last]) = chain();
     let after = AtomicU32::new(0);
     let count = |_| {
         after.fetch_add(1, SeqCst);
     };
-    let bodies = Bodies::of(&plan).on(first, ascent).on_caller(call, ghosts).on(last, count);
-    let ran = plan.run(&Team::of(n_workers), bodies).map(|_| ());
+    let bodies = TaskFns::new(&plan).on(first, ascent).on_caller(call, ghosts).on(last, count);
+    let ran = plan.run(&ThreadPool::with_threads(n_workers), bodies).map(|_| ());
     (ran, after.load(SeqCst))
 }
 
 #[test]
 fn a_failing_task_is_named() {
     for n_workers in [1, 2, 4] {
-        let fails = |item| if item == 17 { Step::Failed("no such cell".into()) } else { Step::Done };
-        let (ran, after) = run(n_workers, fails, |_| Step::Done);
+        let fails = |item| if item == 17 { TaskStep::Failed("no such cell".into()) } else { TaskStep::Done };
+        let (ran, after) = run(n_workers, fails, |_| TaskStep::Done);
         let failure = ran.expect_err("a failure");
         assert_eq!(failure.to_string(), "task 17 of ascent failed: no such cell");
         assert_eq!((failure.stage, failure.item, after), ("ascent", 17, 0));
@@ -47,9 +47,9 @@ fn a_panicking_task_is_named_and_its_panic_carried() {
     for n_workers in [1, 2, 4] {
         let panics = |item| {
             assert!(item != 3, "index {item} out of bounds");
-            Step::Done
+            TaskStep::Done
         };
-        let (ran, after) = run(n_workers, panics, |_| Step::Done);
+        let (ran, after) = run(n_workers, panics, |_| TaskStep::Done);
         let failure = ran.expect_err("a panic");
         assert_eq!(failure.to_string(), "task 3 of ascent panicked: index 3 out of bounds");
         assert_eq!(after, 0);
@@ -62,7 +62,7 @@ fn a_panicking_task_is_named_and_its_panic_carried() {
 
 #[test]
 fn a_failing_task_of_the_caller_is_named() {
-    let (ran, after) = run(2, |_| Step::Done, |_| Err::<(), _>("rank 1 is gone").into());
+    let (ran, after) = run(2, |_| TaskStep::Done, |_| Err::<(), _>("rank 1 is gone").into());
     assert_eq!(ran.expect_err("a failure").to_string(), "task 0 of ghosts failed: rank 1 is gone");
     assert_eq!(after, 0);
 }
@@ -71,5 +71,6 @@ fn a_failing_task_of_the_caller_is_named() {
 #[should_panic(expected = "no body for the tasks of stage `saddles`")]
 fn a_stage_without_a_body_is_a_mistake_of_the_caller() {
     let (plan, [first, call, _]) = chain();
-    let _ = plan.run(&Team::of(1), Bodies::of(&plan).on(first, |_| {}).on_caller(call, |_| {}));
+    let _ =
+        plan.run(&ThreadPool::with_threads(1), TaskFns::new(&plan).on(first, |_| {}).on_caller(call, |_| {}));
 }

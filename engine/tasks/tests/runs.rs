@@ -1,15 +1,17 @@
 //! Every task runs once, after what it waits for, whatever the graph and however tasks answer.
 
-use inselberg_tasks::{Bodies, Plan, Planner, Seat, Stage, Step, Team};
+use inselberg_tasks::{GraphBuilder, Seat, StageId, TaskFns, TaskGraph, TaskStep, ThreadPool};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 /// A random graph: stages of tasks, some of them the caller's, that wait for tasks of earlier stages.
 struct Random {
-    plan: Plan,
-    stages: Vec<(Stage, Vec<u64>, bool)>,
+    plan: TaskGraph,
+    stages: Vec<(StageId, Vec<u64>, bool)>,
     /// By stage and item: those that it waits for.
     waits: Vec<Vec<Vec<(usize, u32)>>>,
 }
@@ -20,8 +22,8 @@ fn below(random: &mut Pcg64Mcg, n: usize) -> usize {
 
 fn graph(seed: u64) -> Random {
     let random = &mut Pcg64Mcg::seed_from_u64(seed);
-    let mut planner = Planner::default();
-    let (mut stages, mut waits) = (Vec::<(Stage, Vec<u64>, bool)>::new(), Vec::new());
+    let mut planner = GraphBuilder::default();
+    let (mut stages, mut waits) = (Vec::<(StageId, Vec<u64>, bool)>::new(), Vec::new());
     for s in 0..1 + below(random, 6) {
         let is_callers = below(random, 5) == 0;
         let n = if is_callers { 1 } else { below(random, 12) };
@@ -54,17 +56,17 @@ fn graph(seed: u64) -> Random {
     Random { plan: planner.build().expect("no cycle"), stages, waits }
 }
 
-fn team(n: usize) -> Team {
-    Team::new((0..n as u32).map(|w| Seat { cache: w / 2, node: w / 4 }).collect())
+fn pool(n: usize) -> ThreadPool {
+    ThreadPool::new((0..n as u32).map(|w| Seat { cache: w / 2, node: w / 4 }).collect())
 }
 
 /// Runs a graph whose tasks answer `NotYet` and `Again` at random, and checks the order.
 fn check(seed: u64, n_workers: usize) {
-    check_on(seed, &team(n_workers));
+    check_on(seed, &pool(n_workers));
 }
 
-fn check_on(seed: u64, team: &Team) {
-    let n_workers = team.len();
+fn check_on(seed: u64, pool: &ThreadPool) {
+    let n_workers = pool.len();
     let of = graph(seed);
     let done: Vec<Vec<AtomicU32>> =
         of.stages.iter().map(|(_, costs, _)| costs.iter().map(|_| AtomicU32::new(0)).collect()).collect();
@@ -74,20 +76,20 @@ fn check_on(seed: u64, team: &Team) {
             assert_eq!(done[*other][*before as usize].load(SeqCst), 1, "seed {seed}: {s} {item}");
         }
         match asked.fetch_add(7919, SeqCst) % 11 {
-            0 => Step::NotYet,
-            1 => Step::Again,
+            0 => TaskStep::NotYet,
+            1 => TaskStep::Again,
             2 => {
                 (0..of.stages[s].1[item as usize]).for_each(|_| std::hint::spin_loop());
                 done[s][item as usize].fetch_add(1, SeqCst);
-                Step::Done
+                TaskStep::Done
             }
             _ => {
                 done[s][item as usize].fetch_add(1, SeqCst);
-                Step::Done
+                TaskStep::Done
             }
         }
     };
-    let mut bodies = Bodies::of(&of.plan);
+    let mut bodies = TaskFns::new(&of.plan);
     // What the caller alone may touch.
     let calls = Cell::new(0);
     for (s, (stage, _, is_callers)) in of.stages.iter().enumerate() {
@@ -101,7 +103,7 @@ fn check_on(seed: u64, team: &Team) {
             false => bodies.on(*stage, move |item| body(s, item)),
         };
     }
-    let tally = of.plan.run(team, bodies).expect("no failure");
+    let tally = of.plan.run(pool, bodies).expect("no failure");
     assert!(done.iter().flatten().all(|d| d.load(SeqCst) == 1), "seed {seed}, {n_workers} workers");
     assert_eq!(tally.workers.len(), n_workers);
 }
@@ -109,16 +111,16 @@ fn check_on(seed: u64, team: &Team) {
 /// Threads that find no task cost more than a small run does.
 #[test]
 fn a_run_of_few_tasks_takes_few_threads_of_a_large_team() {
-    let mut planner = Planner::default();
+    let mut planner = GraphBuilder::default();
     let stage = planner.stage("together", [1; 3]);
     let plan = planner.build().expect("no cycle");
-    let (team, together) = (Team::of(1000), std::sync::Barrier::new(3));
+    let (pool, together) = (ThreadPool::with_threads(1000), std::sync::Barrier::new(3));
     let names = std::sync::Mutex::new(Vec::new());
-    let bodies = Bodies::of(&plan).on(stage, |_| {
+    let bodies = TaskFns::new(&plan).on(stage, |_| {
         together.wait();
         names.lock().expect("no panic").push(std::thread::current().name().map(String::from));
     });
-    let tally = plan.run(&team, bodies).expect("no failure");
+    let tally = plan.run(&pool, bodies).expect("no failure");
     let of_few = |name: &Option<String>| (0..4).any(|w| *name == Some(format!("worker {w}")));
     let names = names.into_inner().expect("no panic");
     assert!(names.len() == 3 && names.iter().all(of_few), "{names:?}");
@@ -134,13 +136,13 @@ fn random_graphs_run_in_order() {
 
 #[test]
 fn the_caller_alone_runs_them_in_order_too() {
-    (0..1000).for_each(|seed| check_on(seed, &Team::of_caller()));
+    (0..1000).for_each(|seed| check_on(seed, &ThreadPool::from_current()));
 }
 
 #[test]
 fn the_caller_alone_works_in_its_own_thread() {
     let here = std::thread::current().id();
-    let mut planner = Planner::default();
+    let mut planner = GraphBuilder::default();
     let (work, call) = (planner.stage("work", vec![1; 8]), planner.caller_stage("call", 1));
     let plan = planner.build().expect("no cycle");
     let n_done = AtomicU32::new(0);
@@ -148,8 +150,8 @@ fn the_caller_alone_works_in_its_own_thread() {
         assert_eq!(std::thread::current().id(), here);
         n_done.fetch_add(1, SeqCst);
     };
-    let bodies = Bodies::of(&plan).on(work, body).on_caller(call, body);
-    let tally = plan.run(&Team::of_caller(), bodies).expect("no failure");
+    let bodies = TaskFns::new(&plan).on(work, body).on_caller(call, body);
+    let tally = plan.run(&ThreadPool::from_current(), bodies).expect("no failure");
     assert_eq!((n_done.load(SeqCst), tally.caller.map(|c| c.n_tasks)), (9, Some(1)));
 }
 
@@ -163,43 +165,43 @@ fn a_hundred_thousand_runs_end() {
 
 #[test]
 fn a_plan_runs_again_with_other_bodies() {
-    let mut planner = Planner::default();
+    let mut planner = GraphBuilder::default();
     let (a, b) = (planner.stage("a", vec![1; 40]), planner.stage("b", vec![1; 40]));
     planner.after(b, a);
     let plan = planner.build().expect("no cycle");
     for round in 0..10 {
         let (first, second) = (AtomicU32::new(0), AtomicU32::new(0));
-        let bodies = Bodies::of(&plan)
+        let bodies = TaskFns::new(&plan)
             .on(a, |item| {
                 first.fetch_add(item + round, SeqCst);
             })
             .on(b, |_| {
                 second.fetch_add(first.load(SeqCst), SeqCst);
             });
-        plan.run(&team(3), bodies).expect("no failure");
+        plan.run(&pool(3), bodies).expect("no failure");
         assert_eq!(second.load(SeqCst), 40 * (780 + 40 * round));
     }
 }
 
 #[test]
 fn the_most_urgent_task_is_first() {
-    let mut planner = Planner::default();
+    let mut planner = GraphBuilder::default();
     let stage = planner.stage("work", [1, 50, 2, 100]);
     let plan = planner.build().expect("no cycle");
     let order = std::sync::Mutex::new(Vec::new());
     let push = |item| order.lock().expect("no panic").push(item);
-    plan.run(&Team::of(1), Bodies::of(&plan).on(stage, push)).expect("no failure");
+    plan.run(&ThreadPool::with_threads(1), TaskFns::new(&plan).on(stage, push)).expect("no failure");
     assert_eq!(*order.lock().expect("no panic"), [3, 1, 2, 0]);
 }
 
 #[test]
 fn every_task_is_in_the_tally_of_a_traced_team() {
-    let mut planner = Planner::default();
+    let mut planner = GraphBuilder::default();
     let stage = planner.stage("work", vec![1; 100]);
     let call = planner.caller_stage("call", 1);
     let plan = planner.build().expect("no cycle");
-    let bodies = Bodies::of(&plan).on(stage, |_| {}).on_caller(call, |_| {});
-    let tally = plan.run(&team(4).traced(true), bodies).expect("no failure");
+    let bodies = TaskFns::new(&plan).on(stage, |_| {}).on_caller(call, |_| {});
+    let tally = plan.run(&pool(4).traced(true), bodies).expect("no failure");
     let mut items: Vec<u32> = tally.workers.iter().flat_map(|w| &w.spans).map(|span| span.item).collect();
     items.sort_unstable();
     assert_eq!(items, (0..100).collect::<Vec<_>>());
@@ -211,21 +213,21 @@ fn every_task_is_in_the_tally_of_a_traced_team() {
 
 #[test]
 fn nothing_to_do_is_done() {
-    let plan = Planner::default().build().expect("no cycle");
+    let plan = GraphBuilder::default().build().expect("no cycle");
     assert!(plan.is_empty());
-    plan.run(&team(3), Bodies::of(&plan)).expect("no failure");
-    let mut planner = Planner::default();
+    plan.run(&pool(3), TaskFns::new(&plan)).expect("no failure");
+    let mut planner = GraphBuilder::default();
     let (a, b, c) = (planner.stage("a", [1, 1]), planner.stage("empty", []), planner.stage("c", [1, 1]));
     planner.after(b, a);
     planner.after(c, b);
     let plan = planner.build().expect("no cycle");
-    plan.run(&team(2), Bodies::of(&plan).on(a, |_| {}).on(c, |_| {})).expect("no failure");
+    plan.run(&pool(2), TaskFns::new(&plan).on(a, |_| {}).on(c, |_| {})).expect("no failure");
 }
 
 /// Each waits for the other to have begun: this ends only if workers work while the caller waits.
 #[test]
 fn workers_work_while_the_caller_waits() {
-    let mut planner = Planner::default();
+    let mut planner = GraphBuilder::default();
     let (work, call) = (planner.stage("work", vec![1; 8]), planner.caller_stage("call", 1));
     let plan = planner.build().expect("no cycle");
     for n_workers in [1, 2, 4] {
@@ -235,7 +237,7 @@ fn workers_work_while_the_caller_waits() {
                 std::thread::yield_now();
             }
         };
-        let bodies = Bodies::of(&plan)
+        let bodies = TaskFns::new(&plan)
             .on(work, |_| {
                 wait_for(&calls, 1);
                 n_done.fetch_add(1, SeqCst);
@@ -244,30 +246,42 @@ fn workers_work_while_the_caller_waits() {
                 calls.store(1, SeqCst);
                 wait_for(&n_done, 8);
             });
-        plan.run(&team(n_workers), bodies).expect("no failure");
+        plan.run(&pool(n_workers), bodies).expect("no failure");
+    }
+}
+
+/// Runs `work` in a thread of a rayon pool of `n`.
+fn in_pool<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon_core::ThreadPoolBuilder::new().num_threads(n).build().expect("threads").install(work)
+}
+
+#[test]
+fn the_pool_of_the_calling_thread_runs_them_in_order_too() {
+    for n in [1, 2, 3, 8] {
+        in_pool(n, || (0..500).for_each(|seed| check_on(seed, &ThreadPool::from_current())));
     }
 }
 
 #[test]
-fn workers_settle_once_each_in_a_thread_of_their_own() {
-    use std::sync::{Arc, Mutex};
-    use std::thread::{ThreadId, current};
-    let settled: Arc<Mutex<Vec<(usize, ThreadId)>>> = Arc::default();
-    let seen = Arc::clone(&settled);
-    let team =
-        Team::of(3).settle(move |worker| seen.lock().expect("no panic").push((worker, current().id())));
-    let mut planner = Planner::default();
-    let work = planner.stage("work", [1; 8]);
-    let plan = planner.build().expect("no circle");
-    let ran: Mutex<Vec<ThreadId>> = Mutex::default();
-    for _ in 0..20 {
-        let body = |_| ran.lock().expect("no panic").push(current().id());
-        plan.run(&team.clone(), Bodies::of(&plan).on(work, body)).expect("no failure");
+fn a_loop_of_the_caller_and_the_workers_share_the_threads() {
+    let mut planner = GraphBuilder::default();
+    let (work, call) = (planner.stage("work", vec![1; 400]), planner.caller_stage("call", 1));
+    let plan = planner.build().expect("no cycle");
+    for n in [1, 2, 5] {
+        let threads: Mutex<BTreeSet<Option<usize>>> = Mutex::default();
+        let n_done = AtomicU32::new(0);
+        let note = || {
+            threads.lock().expect("no panic").insert(rayon_core::current_thread_index());
+            n_done.fetch_add(1, SeqCst);
+        };
+        in_pool(n, || {
+            let bodies = TaskFns::new(&plan).on(work, |_| note()).on_caller(call, |_| {
+                rayon_core::scope(|scope| (0..50).for_each(|_| scope.spawn(|_| note())));
+            });
+            plan.run(&ThreadPool::from_current(), bodies).expect("no failure");
+        });
+        assert_eq!(n_done.into_inner(), 400 + 50);
+        let threads = threads.into_inner().expect("no panic");
+        assert!(threads.iter().all(|thread| thread.is_some_and(|thread| thread < n)), "{threads:?}");
     }
-    let mut settled = settled.lock().expect("no panic").clone();
-    settled.sort_unstable_by_key(|(worker, _)| *worker);
-    let threads: Vec<ThreadId> = settled.iter().map(|(_, thread)| *thread).collect();
-    assert_eq!(settled.iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [0, 1, 2]);
-    let ran = ran.into_inner().expect("no panic");
-    assert!(ran.len() == 160 && ran.iter().all(|thread| threads.contains(thread)));
 }

@@ -48,7 +48,7 @@ fn deposit_on_level(mesh: &Mesh, level: u8, x: [f64; 3], mass: f64, out: &Deposi
 /// Positions in units of the level-0 cell, within the box.
 pub fn deposit_conserving(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
     for (x, &m) in position.iter().zip(mass) {
-        deposit_cloud(&Share { mesh, out, whole: true }, *x, m);
+        deposit_cloud(&CloudShares { mesh, out, whole: true }, *x, m);
     }
 }
 
@@ -57,11 +57,11 @@ pub fn deposit_conserving(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out:
 /// get less.
 pub fn deposit_conserving_part(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
     for (x, &m) in position.iter().zip(mass) {
-        deposit_cloud(&Share { mesh, out, whole: false }, *x, m);
+        deposit_cloud(&CloudShares { mesh, out, whole: false }, *x, m);
     }
 }
 
-fn deposit_cloud(to: &Share, x: [f64; 3], mass: f64) {
+fn deposit_cloud(to: &CloudShares, x: [f64; 3], mass: f64) {
     let Some((level, own)) = leaf_at(to.mesh, x) else { return };
     let cloud = Cloud::new(level, x);
     for corner in 0..8 {
@@ -89,14 +89,14 @@ pub fn cloud_cells(level: u8, x: [f64; 3]) -> [[i64; 3]; 8] {
 }
 
 /// What clouds are shared out to.
-struct Share<'a> {
+struct CloudShares<'a> {
     mesh: &'a Mesh,
     out: &'a Deposit,
     /// Whether all cells of the octree are there.
     whole: bool,
 }
 
-impl Share<'_> {
+impl CloudShares<'_> {
     /// Gives `mass` to the leaf at `wrapped`, the coarser leaf around it, or the leaves in it.
     fn share(&self, level: u8, at: [i64; 3], wrapped: [u32; 3], mass: f64, cloud: &Cloud) {
         if mass == 0.0 {

@@ -1,12 +1,12 @@
 //! Blocks of cells in rows, and all pairs of them that touch.
 
-use super::grid::{Grid, Spot};
-use super::reach::{Reach, Within};
+use super::block_reach::{BlockReach, Within};
+use super::grid::{SearchGrid, Spot};
 use bytemuck::Zeroable;
 
 /// A row of blocks: those with the same y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Zeroable)]
-pub struct Row {
+pub struct BlockRow {
     /// Place of the blocks.
     pub z: u32,
     /// Place of the blocks.
@@ -17,7 +17,7 @@ pub struct Row {
 
 /// A block with at least one particle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Zeroable)]
-pub struct Block {
+pub struct FofBlock {
     /// Its cells that have particles.
     pub mask: u64,
     /// The first of these.
@@ -26,14 +26,14 @@ pub struct Block {
     pub x: u32,
 }
 
-impl Row {
+impl BlockRow {
     /// The same behind `n` other blocks.
     pub fn after(self, n: u32) -> Self {
         Self { first: self.first + n, ..self }
     }
 }
 
-impl Block {
+impl FofBlock {
     /// The same behind `n` other cells.
     pub fn after(self, n: u32) -> Self {
         Self { first: self.first + n, ..self }
@@ -54,11 +54,11 @@ impl Block {
 
 /// All blocks of a rank: by z, y and x.
 #[derive(Debug, Default)]
-pub struct Blocks {
+pub struct FofBlocks {
     /// Rows by (z, y), and one more at the end, where there is none.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BlockRow>,
     /// Blocks by row and x.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<FofBlock>,
     /// First particle of each cell, and the number of particles at the end.
     pub cells: Vec<u32>,
     /// z of each layer of rows, and its first row; one more at the end.
@@ -67,17 +67,17 @@ pub struct Blocks {
 
 /// Which cells of two touching blocks are within reach of each other.
 #[derive(Debug, Clone, Copy)]
-pub struct Contact<'a> {
+pub struct BlockContact<'a> {
     /// Along x.
     pub x: &'a Within<4>,
     /// Along y and z.
     pub yz: &'a Within<16>,
 }
 
-impl Contact<'_> {
+impl BlockContact<'_> {
     /// The cells of `a` that may be linked to cells of `b`, and these.
     #[inline(always)]
-    pub fn rims(&self, a: &Block, b: &Block) -> (u64, u64) {
+    pub fn rims(&self, a: &FofBlock, b: &FofBlock) -> (u64, u64) {
         (a.mask & self.x.from & self.yz.from, b.mask & self.x.to & self.yz.to)
     }
 
@@ -90,9 +90,9 @@ impl Contact<'_> {
 
 /// What is done with every pair of touching blocks. A trait, as a method can be compiled into the walk over
 /// them, for the vectors and bit counts of the machine at hand, where a closure is called.
-pub trait Visit {
+pub trait ContactVisitor {
     /// Is told of a pair.
-    fn pair(&mut self, a: &Block, b: &Block, contact: Contact);
+    fn pair(&mut self, a: &FofBlock, b: &FofBlock, contact: BlockContact);
 }
 
 /// Half of the touching rows but the row itself, as (y, z): each pair of rows comes once.
@@ -101,7 +101,7 @@ pub const FORWARD: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];
 pub const AROUND: [(i32, i32); 9] =
     [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-impl Blocks {
+impl FofBlocks {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.rows.len() - 1
@@ -128,7 +128,7 @@ impl Blocks {
 
     /// The blocks of a row.
     #[inline(always)]
-    pub fn row(&self, row: usize) -> &[Block] {
+    pub fn row(&self, row: usize) -> &[FofBlock] {
         &self.blocks[self.rows[row].first as usize..self.rows[row + 1].first as usize]
     }
 
@@ -141,7 +141,7 @@ impl Blocks {
             }
         }
         self.layers.push((u32::MAX, self.rows.len() as u32));
-        self.rows.push(Row { z: u32::MAX, y: u32::MAX, first: self.blocks.len() as u32 });
+        self.rows.push(BlockRow { z: u32::MAX, y: u32::MAX, first: self.blocks.len() as u32 });
         self.cells.push(n_particles as u32);
     }
 
@@ -167,11 +167,11 @@ impl Blocks {
     #[inline(always)]
     pub fn touching(
         &self,
-        grid: &Grid,
-        reach: &Reach,
-        (row, blocks): (Row, &[Block]),
+        grid: &SearchGrid,
+        reach: &BlockReach,
+        (row, blocks): (BlockRow, &[FofBlock]),
         offsets: &[(i32, i32)],
-        visit: &mut impl Visit,
+        visit: &mut impl ContactVisitor,
     ) {
         for &(dy, dz) in offsets {
             let Some((y, far_y)) = grid.axes[1].block_at(row.y, dy) else { continue };
@@ -184,10 +184,16 @@ impl Blocks {
 
     /// Visits every pair of touching blocks in one row.
     #[inline(always)]
-    pub fn touching_in_row(&self, grid: &Grid, reach: &Reach, row: usize, visit: &mut impl Visit) {
+    pub fn touching_in_row(
+        &self,
+        grid: &SearchGrid,
+        reach: &BlockReach,
+        row: usize,
+        visit: &mut impl ContactVisitor,
+    ) {
         let (blocks, yz, x) = (self.row(row), reach.along_yz([0, 0]), reach.along_x(4));
         for pair in blocks.windows(2).filter(|pair| pair[1].x == pair[0].x + 1) {
-            visit.pair(&pair[0], &pair[1], Contact { x, yz });
+            visit.pair(&pair[0], &pair[1], BlockContact { x, yz });
         }
         let (first, last) = (&blocks[0], &blocks[blocks.len() - 1]);
         around(grid, reach, (last, first), 1, yz, visit);
@@ -197,30 +203,30 @@ impl Blocks {
 /// Visits the pair of a block and one that follows it across the end of a periodic row.
 #[inline(always)]
 fn around(
-    grid: &Grid,
-    reach: &Reach,
-    (a, b): (&Block, &Block),
+    grid: &SearchGrid,
+    reach: &BlockReach,
+    (a, b): (&FofBlock, &FofBlock),
     offset: i32,
     yz: &Within<16>,
-    visit: &mut impl Visit,
+    visit: &mut impl ContactVisitor,
 ) {
     let axis = &grid.axes[0];
     let ends = if offset == 1 { [axis.n_blocks() - 1, 0] } else { [0, axis.n_blocks() - 1] };
     if axis.is_periodic() && [a.x, b.x] == ends {
         let x = reach.along_x(i64::from(offset) * axis.in_last() as i64);
-        visit.pair(a, b, Contact { x, yz });
+        visit.pair(a, b, BlockContact { x, yz });
     }
 }
 
 /// All touching pairs of two rows: both are walked once.
 #[inline(always)]
 fn sweep(
-    grid: &Grid,
-    reach: &Reach,
-    row: &[Block],
-    other: &[Block],
+    grid: &SearchGrid,
+    reach: &BlockReach,
+    row: &[FofBlock],
+    other: &[FofBlock],
     yz: &Within<16>,
-    visit: &mut impl Visit,
+    visit: &mut impl ContactVisitor,
 ) {
     let along = [reach.along_x(-4), reach.along_x(0), reach.along_x(4)];
     let mut start = 0;
@@ -229,7 +235,7 @@ fn sweep(
             start += 1;
         }
         for b in other[start..].iter().take_while(|b| b.x <= a.x + 1) {
-            visit.pair(a, b, Contact { x: along[(b.x + 1 - a.x) as usize], yz });
+            visit.pair(a, b, BlockContact { x: along[(b.x + 1 - a.x) as usize], yz });
         }
     }
     let (first, last) = (&row[0], &row[row.len() - 1]);

@@ -2,7 +2,7 @@
 
 /// Cells along one axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Axis {
+pub struct GridAxis {
     /// Where cell 0 begins.
     origin: f64,
     /// The periodic side; infinite for open boundaries.
@@ -15,9 +15,9 @@ pub struct Axis {
 
 /// Cells along three axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Grid {
+pub struct SearchGrid {
     /// Along each.
-    pub axes: [Axis; 3],
+    pub axes: [GridAxis; 3],
 }
 
 /// Where a particle is: its block, and its cell in it, x lowest, two bits an axis.
@@ -39,7 +39,7 @@ fn largest_side(length: f64, spread: f64) -> f64 {
     length / 3f64.sqrt() * (1.0 - 1.0 / (1u64 << 30) as f64) - rounding
 }
 
-impl Axis {
+impl GridAxis {
     /// From `low` to `high`, both included, with nothing beyond.
     fn open(low: f64, high: f64, length: f64) -> Self {
         let spread = (high - low).max(0.0);
@@ -125,12 +125,12 @@ impl Axis {
     }
 }
 
-impl Grid {
+impl SearchGrid {
     /// Over the periodic `sides`, or from `low` to `high`, for links shorter than `length`.
     pub fn new(length: f64, sides: Option<[f64; 3]>, low: [f64; 3], high: [f64; 3]) -> Self {
         let axis = |a: usize| match sides {
-            Some(sides) => Axis::periodic(sides[a], length),
-            None => Axis::open(low[a], high[a], length),
+            Some(sides) => GridAxis::periodic(sides[a], length),
+            None => GridAxis::open(low[a], high[a], length),
         };
         Self { axes: [axis(0), axis(1), axis(2)] }
     }
@@ -154,7 +154,7 @@ mod tests {
         for i in 0..4000 {
             let side = 1.0 + f64::from(i % 7);
             let length = side / (2.0 + f64::from(i) * 0.01 + f64::from(i / 1000) * 3.7);
-            let axis = Axis::periodic(side, length);
+            let axis = GridAxis::periodic(side, length);
             let cell = side / axis.n_cells as f64;
             assert!(3.0 * cell * cell < length * length, "{length} of {side}");
             assert!(axis.reach as f64 * cell >= length || axis.n_cells <= 2 * axis.reach + 1);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_periodic_side_are_one_place() {
-        let axis = Axis::periodic(10.0, 0.3);
+        let axis = GridAxis::periodic(10.0, 0.3);
         assert_eq!((axis.cell(10.0), axis.cell(0.0), axis.cell(-1e-12)), (0, 0, axis.n_cells - 1));
         assert_eq!(axis.cell(10.0f64.next_down()), axis.n_cells - 1);
         assert_eq!(axis.block_at(0, -1).map(|b| b.0), Some(axis.n_blocks() - 1));

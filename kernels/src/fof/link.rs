@@ -1,19 +1,19 @@
 //! Cells of one block, and of two blocks that touch, joined where they are linked.
 
 use super::Metric;
-use super::blocks::{Block, Blocks, Contact, FORWARD, Visit};
-use super::grid::Grid;
+use super::block_reach::BlockReach;
+use super::blocks::{BlockContact, ContactVisitor, FORWARD, FofBlock, FofBlocks};
+use super::grid::SearchGrid;
 use super::pair::touch;
-use super::reach::Reach;
 use super::record::Record;
 use super::union::union;
-use crate::pointers::root;
+use crate::simd::wide;
 use crate::sync::AtomicU32;
-use crate::wide::wide;
+use crate::union_find::root;
 use std::ops::Range;
 
 /// For each cell of a block, those of the same block within reach.
-pub fn near_in_block(reach: &Reach) -> [u64; 64] {
+pub fn near_in_block(reach: &BlockReach) -> [u64; 64] {
     let (x, yz) = (reach.along_x(0), reach.along_yz([0, 0]));
     std::array::from_fn(|cell| x.of[cell & 3] & yz.of[cell >> 2])
 }
@@ -34,7 +34,7 @@ pub fn bits(mut set: u64) -> impl Iterator<Item = u32> {
 /// reached once, so in a dense block that is about one test a cell.
 #[inline(always)]
 pub fn join_within<'a, R: Record>(
-    block: &Block,
+    block: &FofBlock,
     near: &[u64; 64],
     particles: impl Fn(usize) -> &'a [R],
     metric: &Metric,
@@ -66,13 +66,13 @@ pub fn join_within<'a, R: Record>(
 #[derive(Debug, Clone, Copy)]
 pub struct Linker<'a, R> {
     /// The cells.
-    pub grid: &'a Grid,
+    pub grid: &'a SearchGrid,
     /// Which of them may be linked.
-    pub reach: &'a Reach,
+    pub reach: &'a BlockReach,
     /// When particles are.
     pub metric: &'a Metric,
     /// The blocks of cells.
-    pub blocks: &'a Blocks,
+    pub blocks: &'a FofBlocks,
     /// Their particles, in their order.
     pub records: &'a [R],
     /// The union-find of the cells.
@@ -112,9 +112,9 @@ impl<R: Record> Linker<'_, R> {
     }
 }
 
-impl<R: Record> Visit for &Linker<'_, R> {
+impl<R: Record> ContactVisitor for &Linker<'_, R> {
     #[inline(always)]
-    fn pair(&mut self, a: &Block, b: &Block, contact: Contact) {
+    fn pair(&mut self, a: &FofBlock, b: &FofBlock, contact: BlockContact) {
         let (mut open, to) = contact.rims(a, b);
         if to == 0 {
             return;

@@ -9,15 +9,15 @@
 //! one, along each axis. Two particles are linked if the sum of squares is less than the square of the
 //! linking length.
 
+pub mod block_reach;
 pub mod blocks;
 pub mod grid;
 pub mod link;
 pub mod near;
 pub mod pair;
-pub mod reach;
 pub mod record;
-pub mod shelf;
 pub mod slabs;
+pub mod sorted_slab;
 pub mod union;
 
 /// The distance of two particles, squared, and what counts as near.

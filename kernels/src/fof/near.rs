@@ -1,12 +1,12 @@
 //! The nearest linkable particle of each attachable one.
 
 use super::Metric;
-use super::blocks::{AROUND, Block, Blocks, Contact, Visit};
-use super::grid::Grid;
+use super::block_reach::BlockReach;
+use super::blocks::{AROUND, BlockContact, ContactVisitor, FofBlock, FofBlocks};
+use super::grid::SearchGrid;
 use super::link::bits;
-use super::reach::Reach;
 use super::record::Record;
-use crate::wide::wide;
+use crate::simd::wide;
 
 /// Where the nearest linkable particle is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,9 +28,9 @@ impl Nearest {
 
 /// Particles sorted by cell.
 #[derive(Debug, Clone, Copy)]
-pub struct Shelved<'a, R> {
+pub struct SlabWithBlocks<'a, R> {
     /// The cells.
-    pub blocks: &'a Blocks,
+    pub blocks: &'a FofBlocks,
     /// The particles.
     pub records: &'a [R],
 }
@@ -38,10 +38,10 @@ pub struct Shelved<'a, R> {
 /// The nearest of the `linkable` particles for each particle in a row of the others, among equally near ones
 /// that with the lowest ID, then the lowest position.
 pub fn nearest<R: Record>(
-    (grid, reach, metric): (&Grid, &Reach, &Metric),
-    linkable: Shelved<R>,
+    (grid, reach, metric): (&SearchGrid, &BlockReach, &Metric),
+    linkable: SlabWithBlocks<R>,
     id_of: impl Fn(u32) -> u64,
-    others: Shelved<R>,
+    others: SlabWithBlocks<R>,
     row: usize,
 ) -> Vec<Nearest> {
     let blocks = others.blocks.row(row);
@@ -63,16 +63,16 @@ pub fn nearest<R: Record>(
 /// The nearest so far of the particles of a row, the first of which is number `first` of the others.
 struct Search<'a, R, I> {
     metric: &'a Metric,
-    linkable: Shelved<'a, R>,
+    linkable: SlabWithBlocks<'a, R>,
     id_of: I,
-    others: Shelved<'a, R>,
+    others: SlabWithBlocks<'a, R>,
     first: usize,
     best: Vec<Nearest>,
 }
 
-impl<R: Record, I: Fn(u32) -> u64> Visit for Search<'_, R, I> {
+impl<R: Record, I: Fn(u32) -> u64> ContactVisitor for Search<'_, R, I> {
     #[inline(always)]
-    fn pair(&mut self, a: &Block, b: &Block, contact: Contact) {
+    fn pair(&mut self, a: &FofBlock, b: &FofBlock, contact: BlockContact) {
         let (from, to) = contact.rims(a, b);
         for at in bits(from) {
             let here = self.others.blocks.particles(a.cell(at));
@@ -91,7 +91,7 @@ impl<R: Record, I: Fn(u32) -> u64> Visit for Search<'_, R, I> {
 fn improve<R: Record>(
     metric: &Metric,
     record: &R,
-    linkable: Shelved<R>,
+    linkable: SlabWithBlocks<R>,
     cell: u32,
     id_of: &impl Fn(u32) -> u64,
     best: &mut Nearest,

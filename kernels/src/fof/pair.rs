@@ -31,21 +31,21 @@ fn touch_many<R: Record>(metric: &Metric, a: &[R], b: &[R]) -> bool {
 }
 
 /// Least and greatest coordinates.
-type Bounds = [[f64; 3]; 2];
+type BlockBounds = [[f64; 3]; 2];
 
-fn bounds(list: &[[f64; 3]]) -> Bounds {
+fn bounds(list: &[[f64; 3]]) -> BlockBounds {
     list.iter().fold([[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]], |[low, high], p| {
         [[0, 1, 2].map(|i| low[i].min(p[i])), [0, 1, 2].map(|i| high[i].max(p[i]))]
     })
 }
 
-fn widest(of: &Bounds) -> (usize, f64) {
+fn widest(of: &BlockBounds) -> (usize, f64) {
     let width = [0, 1, 2].map(|i| of[1][i] - of[0][i]);
     (0..3).map(|i| (i, width[i])).fold((0, width[0]), |best, it| if it.1 > best.1 { it } else { best })
 }
 
 /// Whether no particle in one box can be linked to one in the other; wide of any rounding.
-fn apart(metric: &Metric, a: &Bounds, b: &Bounds) -> bool {
+fn apart(metric: &Metric, a: &BlockBounds, b: &BlockBounds) -> bool {
     let gap = |i: usize| {
         let side = if metric.sides[i].is_finite() { metric.sides[i] } else { 0.0 };
         let image = |by: f64| (b[0][i] + by - a[1][i]).max(a[0][i] - b[1][i] - by).max(0.0);

@@ -1,8 +1,8 @@
 //! Slabs: the first, coarse division of the particles, by rows of blocks.
 
-use super::grid::{Grid, Spot};
+use super::grid::{SearchGrid, Spot};
 use super::record::{Real, Record};
-use crate::wide::wide;
+use crate::simd::wide;
 
 /// Runs of rows of blocks, in the order of (z, y), a slab each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ fn bits(n: u32) -> u32 {
 
 impl Slabs {
     /// About `wanted` slabs at most.
-    pub fn new(grid: &Grid, wanted: u32) -> Self {
+    pub fn new(grid: &SearchGrid, wanted: u32) -> Self {
         let [nx, ny, nz] = grid.axes.map(|a| a.n_blocks());
         let parts = |n: u32, shift: u32| ((n - 1) >> shift) + 1;
         let shift = |n: u32, wanted: u32| (0..).find(|s| parts(n, *s) <= wanted).unwrap_or(31);
@@ -45,7 +45,7 @@ impl Slabs {
 
     /// The slab of a place.
     #[inline(always)]
-    pub fn of(&self, grid: &Grid, position: [f64; 3]) -> usize {
+    pub fn slab_of(&self, grid: &SearchGrid, position: [f64; 3]) -> usize {
         let block = |axis: usize| (grid.axes[axis].cell(position[axis]) >> 2) as u32;
         let z = block(2) >> self.z_shift;
         let y = if self.per_layer == 1 { 0 } else { block(1) >> self.y_shift };
@@ -106,7 +106,7 @@ fn each<T: Real, K: Copy + PartialEq>(
 
 /// Adds to `counts` how many of the `chosen` positions are in each slab.
 pub fn count<T: Real, K: Copy + PartialEq>(
-    (grid, slabs): (&Grid, &Slabs),
+    (grid, slabs): (&SearchGrid, &Slabs),
     positions: &[[T; 3]],
     chosen: Chosen<K>,
     counts: &mut [u32],
@@ -118,7 +118,7 @@ pub fn count<T: Real, K: Copy + PartialEq>(
                 positions,
                 chosen,
                 #[inline(always)]
-                |_, position| counts[slabs.of(grid, T::place(position))] += 1,
+                |_, position| counts[slabs.slab_of(grid, T::place(position))] += 1,
             );
         },
     );
@@ -127,7 +127,7 @@ pub fn count<T: Real, K: Copy + PartialEq>(
 /// Puts the `chosen` particles into the places that are left for each slab, as many as [`count`] counted.
 /// The first is number `first` of the input.
 pub fn scatter<T: Real, K: Copy + PartialEq>(
-    (grid, slabs): (&Grid, &Slabs),
+    (grid, slabs): (&SearchGrid, &Slabs),
     positions: &[[T; 3]],
     first: u32,
     chosen: Chosen<K>,
@@ -141,7 +141,7 @@ pub fn scatter<T: Real, K: Copy + PartialEq>(
                 chosen,
                 #[inline(always)]
                 |i, position| {
-                    let places = &mut places[slabs.of(grid, T::place(position))];
+                    let places = &mut places[slabs.slab_of(grid, T::place(position))];
                     if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
                         *place = T::Record::new(position, first + i as u32);
                         *places = rest;

@@ -1,8 +1,8 @@
 //! Union-find on atomics, for any number of callers at the same time. `README.md` beside this file proves
 //! that no union is lost and that every call ends.
 
-use crate::pointers::root;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
+use crate::union_find::root;
 
 /// Joins the sets of two items; the lower root stays one.
 #[inline]

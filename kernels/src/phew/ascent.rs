@@ -5,15 +5,15 @@
 //! apart the densities themselves decide. Coarser cells are told of finer ones ([`super::raise`]).
 
 use super::Rules;
+use super::block::{Block, Index, LEN, PLACE, around};
 use super::densest::Densest;
-use super::patch::{Index, LEN, PLACE, Patch, around};
+use super::ghost_block::{BlockRequest, GhostBlock};
 use super::raise::{Finer, Rise, raise};
-use super::surroundings::{Surroundings, Wanted};
-use super::tests::TestCells;
+use super::test_cells::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::{Mesh, local};
+use crate::simd::wide;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
-use crate::wide::wide;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ const RAMSES_CONTRAST: f64 = 1.0001;
 /// ns a cell; touches nothing but `up` of its own cells.
 pub fn ascend(
     mesh: &Mesh,
-    tests: &TestCells,
+    test_cells: &TestCells,
     rules: Rules,
     supers: impl Iterator<Item = usize>,
     up: &[AtomicU32],
@@ -42,35 +42,35 @@ pub fn ascend(
             let (mut finer, mut done) = (Finer::default(), Done::default());
             for_each_patch(
                 mesh,
-                tests,
+                test_cells,
                 None,
                 supers,
                 #[inline(always)]
-                |brick, patch: &Patch<TestIdx>| {
+                |brick, patch: &Block<TestIdx>| {
                     densest.fill_in(&patch.rho);
-                    let first = tests.first[brick] as usize;
-                    for (n, bit) in local::bits(tests.mask[brick]).enumerate() {
+                    let first = test_cells.first[brick] as usize;
+                    for (n, bit) in local::bits(test_cells.mask[brick]).enumerate() {
                         let place = usize::from(PLACE[bit as usize]);
                         let place = match densest.at(place) {
                             Some(found) => found,
-                            None => break_tie(mesh, patch, tests, rules, place),
+                            None => break_tie(mesh, patch, test_cells, rules, place),
                         };
                         up[first + n].store(patch.at(place).0, Relaxed);
                         highest[n] = patch.rho[place];
                     }
-                    done.extend(tests.of_bricks(brick..brick + 1), &highest);
+                    done.extend(test_cells.of_bricks(brick..brick + 1), &highest);
                     if patch.has_coarser {
                         finer.for_each(
                             patch,
                             #[inline(always)]
                             |coarse, place| {
                                 let (fine, rho) = (patch.at(place), patch.rho[place]);
-                                let rise = || Rise::new(mesh, tests, coarse, fine);
+                                let rise = || Rise::new(mesh, test_cells, coarse, fine);
                                 match done.densest(coarse) {
                                     None => later.push(rise()),
                                     Some(densest) if rho < *densest => {}
                                     Some(densest) if rho == *densest => {
-                                        raise(mesh, tests, rules, up, rise());
+                                        raise(mesh, test_cells, rules, up, rise());
                                     }
                                     Some(densest) => {
                                         *densest = rho;
@@ -119,33 +119,33 @@ impl Done {
 #[inline(always)]
 pub(super) fn for_each_patch<I: Index>(
     mesh: &Mesh,
-    tests: &TestCells,
+    test_cells: &TestCells,
     labels: Option<&[PeakIdx]>,
     supers: impl Iterator<Item = usize>,
-    mut work: impl FnMut(usize, &Patch<I>),
+    mut work: impl FnMut(usize, &Block<I>),
 ) {
-    let (mut wide, mut patch) = (Surroundings::default(), Patch::default());
+    let (mut wide, mut patch) = (GhostBlock::default(), Block::default());
     for s in supers {
         let (level, super_brick) = (mesh.level_of_super(s), &mesh.supers()[s]);
         let bricks = mesh.bricks_of(super_brick);
-        if tests.of_bricks(bricks.clone()).is_empty() {
+        if test_cells.of_bricks(bricks.clone()).is_empty() {
             continue;
         }
         let full_bricks = mesh.domain().extent(level).iter().all(|n| n % 4 == 0);
         let mut coarser = false;
         if full_bricks {
-            let bricks = tests.bricks_in(super_brick);
-            coarser = wide.gather(Wanted { mesh, tests, labels, level, super_brick: s, bricks });
+            let bricks = test_cells.bricks_in(super_brick);
+            coarser = wide.gather(BlockRequest { mesh, test_cells, labels, level, super_brick: s, bricks });
         }
         patch.level = level;
-        patch.first_of_level = I::first_of_level(mesh, tests, level);
-        for brick in bricks.filter(|&b| tests.mask[b] != 0) {
+        patch.first_of_level = I::first_of_level(mesh, test_cells, level);
+        for brick in bricks.filter(|&b| test_cells.mask[b] != 0) {
             let position = mesh.bricks()[brick].position;
             if full_bricks {
                 patch.cut(&wide, position.map(|x| x & 3), labels.is_some());
                 patch.has_coarser = coarser && patch.any_coarser();
             } else {
-                patch.gather_small(mesh, tests, labels, position);
+                patch.gather_small(mesh, test_cells, labels, position);
             }
             work(brick, &patch);
         }
@@ -156,14 +156,20 @@ pub(super) fn for_each_patch<I: Index>(
 /// first probed under RAMSES's rules (but never another than the cell itself if that is as dense).
 #[cold]
 #[inline(never)]
-fn break_tie(mesh: &Mesh, patch: &Patch<TestIdx>, tests: &TestCells, rules: Rules, place: usize) -> usize {
+fn break_tie(
+    mesh: &Mesh,
+    patch: &Block<TestIdx>,
+    test_cells: &TestCells,
+    rules: Rules,
+    place: usize,
+) -> usize {
     let mut best = place;
     for candidate in around(place) {
         let is_better = match patch.rho[candidate].partial_cmp(&patch.rho[best]) {
             Some(Ordering::Greater) => true,
             Some(Ordering::Equal) if patch.at(candidate) != patch.at(best) => {
                 let (ours, theirs) = (patch.at(candidate), patch.at(best));
-                let (rho, rho_best) = (tests.density(mesh, ours), tests.density(mesh, theirs));
+                let (rho, rho_best) = (test_cells.density(mesh, ours), test_cells.density(mesh, theirs));
                 match rules {
                     Rules::Paper => rho > rho_best || rho == rho_best && ours < theirs,
                     Rules::Ramses if rho != rho_best => rho > rho_best,
@@ -181,13 +187,19 @@ fn break_tie(mesh: &Mesh, patch: &Patch<TestIdx>, tests: &TestCells, rules: Rule
 
 /// Under RAMSES's rules, makes the test cells of `range` whose densest neighbour is not denser by
 /// 1.0001 peaks. Does nothing under the paper's.
-pub fn demand_contrast(mesh: &Mesh, tests: &TestCells, rules: Rules, range: Range<usize>, up: &[AtomicU32]) {
+pub fn demand_contrast(
+    mesh: &Mesh,
+    test_cells: &TestCells,
+    rules: Rules,
+    range: Range<usize>,
+    up: &[AtomicU32],
+) {
     if rules == Rules::Paper {
         return;
     }
     for cell in range.map(TestIdx::new) {
         let densest = TestIdx(up[cell.at()].load(Relaxed));
-        if tests.density(mesh, densest) <= RAMSES_CONTRAST * tests.density(mesh, cell) {
+        if test_cells.density(mesh, densest) <= RAMSES_CONTRAST * test_cells.density(mesh, cell) {
             up[cell.at()].store(cell.0, Relaxed);
         }
     }

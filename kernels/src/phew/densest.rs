@@ -4,7 +4,7 @@
 //! the greatest word has the last; the maximum of words with all bits of the place turned over has the first. Where they
 //! differ, several places are as dense as far as 24 bits tell.
 
-use super::patch::{PLANE, ROW};
+use super::block::{PLANE, ROW};
 
 /// The bits of a word that hold the place. Those from 256 on hold nothing, so no maximum is there.
 const PLACE: u32 = 0xff;

@@ -10,7 +10,7 @@
 
 use super::local_ids::LocalIds;
 use crate::ids::{CellIdx, PeakIdx};
-use crate::words::{place_of, settle, word};
+use crate::packed_key::{place_of, settle, word};
 use bytemuck::{Pod, Zeroable};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
@@ -19,7 +19,7 @@ use std::ops::Range;
 /// A contact between two patches.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Edge {
+pub struct ContactEdge {
     /// Mean density of the two cells.
     pub saddle: f64,
     /// The two peaks, smaller index first.
@@ -28,7 +28,7 @@ pub struct Edge {
     pub cells: [CellIdx; 2],
 }
 
-impl Edge {
+impl ContactEdge {
     /// An edge between two different patches; `cells` belong to `peaks` in the given order.
     #[inline(always)]
     pub fn new(saddle: f64, peaks: [PeakIdx; 2], cells: [CellIdx; 2]) -> Self {
@@ -56,7 +56,7 @@ pub(super) fn low_first<T: Ord>([a, b]: [T; 2]) -> [T; 2] {
 
 /// Room for [`reduce`], to be used again.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct ForestScratch {
     ids: LocalIds,
     live: Vec<Live>,
     /// A peak of the same tree for each, itself for one that its tree is known by.
@@ -79,7 +79,7 @@ struct Live {
 /// That of a tree from which nothing leads.
 const NONE: u64 = u64::MAX;
 
-impl Scratch {
+impl ForestScratch {
     /// Announces that most edges of the next call name peaks of the `ranges`, which are few and do not overlap:
     /// cheaper, nothing else.
     pub fn expect(&mut self, ranges: impl Iterator<Item = Range<PeakIdx>>) {
@@ -87,7 +87,7 @@ impl Scratch {
     }
 
     /// Every peak is a tree.
-    fn begin(&mut self, edges: &[Edge]) {
+    fn begin(&mut self, edges: &[ContactEdge]) {
         let Self { ids, live, over, greatest, kept } = self;
         ids.forget();
         live.clear();
@@ -104,7 +104,7 @@ impl Scratch {
     }
 
     /// The greatest edge out of every tree.
-    fn choose(&mut self, edges: &[Edge]) {
+    fn choose(&mut self, edges: &[ContactEdge]) {
         for (live, place) in self.live.iter().zip(0..) {
             let new = word(live.rough, place);
             for tree in live.trees {
@@ -156,7 +156,7 @@ impl Scratch {
 /// Each round takes time in proportion to the peaks and to the edges that are left, and leaves at most half of the
 /// trees; `scratch` grows to the number of peaks named.
 #[must_use]
-pub fn reduce(edges: &[Edge], scratch: &mut Scratch) -> Vec<Edge> {
+pub fn reduce(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<ContactEdge> {
     scratch.begin(edges);
     while !scratch.live.is_empty() {
         scratch.choose(edges);
@@ -171,15 +171,15 @@ pub fn reduce(edges: &[Edge], scratch: &mut Scratch) -> Vec<Edge> {
 /// The maximum spanning forest with all edges that might stand in it in place of one with an equal saddle, in falling
 /// order, and some others. Of equal edges between the same patches only the first is there.
 #[must_use]
-pub fn reduce_with_ties(edges: &[Edge], scratch: &mut Scratch) -> Vec<Edge> {
+pub fn reduce_with_ties(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<ContactEdge> {
     let forest = reduce(edges, scratch);
     let saddles: FxHashSet<u64> = forest.iter().map(|edge| edge.saddle.to_bits()).collect();
-    let is_as_high = |edge: &&Edge| saddles.contains(&edge.saddle.to_bits());
-    let mut all: Vec<Edge> = edges.iter().filter(is_as_high).copied().collect();
+    let is_as_high = |edge: &&ContactEdge| saddles.contains(&edge.saddle.to_bits());
+    let mut all: Vec<ContactEdge> = edges.iter().filter(is_as_high).copied().collect();
     if all.len() == forest.len() {
         return forest;
     }
-    all.sort_unstable_by(Edge::order);
+    all.sort_unstable_by(ContactEdge::order);
     all.dedup_by_key(|edge| (edge.saddle.to_bits(), edge.peaks));
     all
 }
@@ -193,7 +193,7 @@ fn rough(saddle: f64) -> u32 {
 
 /// The greater of two live edges that single precision does not tell apart.
 #[cold]
-fn greater([old, new]: [u64; 2], live: &[Live], edges: &[Edge]) -> u64 {
+fn greater([old, new]: [u64; 2], live: &[Live], edges: &[ContactEdge]) -> u64 {
     let edge = |word: u64| &edges[live[place_of(word)].edge as usize];
     if edge(new).order(edge(old)).is_lt() { new } else { old }
 }

@@ -6,8 +6,8 @@
 //! to in that round follow from the tree as well (`rounds.rs`).
 
 use super::Rules;
-use super::rounds::{self, Merged};
-use super::tree::{Elders, MergeTree};
+use super::rounds::{self, RoundsResult};
+use super::tree::{MergeTree, PeakUnionFind};
 use crate::ids::PeakIdx;
 
 /// Where a tree is cut.
@@ -87,7 +87,7 @@ pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Ru
     let relevance = relevances(tree, &key_saddle, cut);
     let passes = |d: &PeakIdx| cut.saddle.is_some_and(|s| tree.death[d.at()].saddle > s);
     let merging: Vec<_> = kept.into_iter().filter(passes).collect();
-    let Merged { level, parent, halo } = rounds::merge(tree, &clump, &merging);
+    let RoundsResult { level, parent, halo } = rounds::merge(tree, &clump, &merging);
     if rules == Rules::Paper {
         let discarded = |p: PeakIdx| key_saddle[p.at()].density == 0.0 && relevance[p.at()] < cut.relevance;
         for label in &mut clump {
@@ -107,7 +107,7 @@ pub(super) fn relevances(tree: &MergeTree, key_saddle: &[KeySaddle], cut: &Cut) 
 
 /// The greatest peak of the component of each, joined at the deaths of `dying` only.
 fn components(tree: &MergeTree, dying: &[PeakIdx]) -> Vec<PeakIdx> {
-    let mut elders = Elders::new(tree.len());
+    let mut elders = PeakUnionFind::new(tree.len());
     for &d in dying {
         let death = &tree.death[d.at()];
         let (a, b) = (elders.root(death.near), elders.root(death.endpoint));

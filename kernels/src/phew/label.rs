@@ -6,7 +6,7 @@
 //! suffice: no pass waits for another's write, and the end of every chain stays what it was. `README.md` beside
 //! this file argues it in full.
 
-use super::tests::TestCells;
+use super::test_cells::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::local;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
@@ -95,9 +95,9 @@ impl PeakSet {
 
     /// The peaks among the test cells of a brick, and the bit of each in it.
     #[inline(always)]
-    pub fn of_brick(&self, tests: &TestCells, brick: usize) -> impl Iterator<Item = (TestIdx, u32)> {
-        let (first, mask) = (tests.first[brick], tests.mask[brick]);
-        let beyond = u64::MAX.checked_shl(tests.first[brick + 1] - first).unwrap_or(0);
+    pub fn of_brick(&self, test_cells: &TestCells, brick: usize) -> impl Iterator<Item = (TestIdx, u32)> {
+        let (first, mask) = (test_cells.first[brick], test_cells.mask[brick]);
+        let beyond = u64::MAX.checked_shl(test_cells.first[brick + 1] - first).unwrap_or(0);
         let among = self.word_from(first as usize) & !beyond;
         local::bits(among).map(move |n| (TestIdx(first + n), local::nth_set_bit(mask, n)))
     }

@@ -1,7 +1,7 @@
 //! Small numbers for the peaks that edges name.
 
 use crate::ids::PeakIdx;
-use crate::wide::wide;
+use crate::simd::wide;
 use rustc_hash::FxHashMap;
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -37,7 +37,7 @@ impl Dense {
 
 impl LocalIds {
     /// Most peaks will be of `range`.
-    pub fn of(range: Range<PeakIdx>) -> Self {
+    pub fn from_range(range: Range<PeakIdx>) -> Self {
         let mut ids = Self::default();
         ids.expect(std::iter::once(range));
         ids

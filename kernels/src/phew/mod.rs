@@ -1,5 +1,5 @@
 //! PHEW: from densities to clumps and haloes (Bleuler et al. 2015), in the order of the files:
-//! [`tests`] which cells take part, [`ascent`] their densest neighbours, [`label`] patches,
+//! [`test_cells`] which cells take part, [`ascent`] their densest neighbours, [`label`] patches,
 //! [`saddle`] contacts between patches, [`forest`] the few of them that can ever merge anything,
 //! [`tree`] which peak dies where ([`remainder`]: by parts, of peaks that [`far`] ranks own),
 //! [`hierarchy`] clumps and haloes under given thresholds ([`ties`]: where RAMSES decides between equal saddles).
@@ -8,22 +8,22 @@
 //! on nothing knows a cell.
 
 pub mod ascent;
+pub mod block;
+pub mod contact_dedup;
+mod contact_filter;
 mod densest;
-pub mod far;
 pub mod forest;
+mod ghost_block;
+pub mod global;
 pub mod hierarchy;
 pub mod label;
 pub mod local_ids;
-mod marks;
-pub mod pairs;
-pub mod patch;
+pub mod pending_merges;
+mod quantized;
 pub mod raise;
-pub mod remainder;
 mod rounds;
 pub mod saddle;
-mod shorts;
-mod surroundings;
-pub mod tests;
+pub mod test_cells;
 pub mod ties;
 pub mod tree;
 

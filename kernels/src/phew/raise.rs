@@ -6,9 +6,9 @@
 //! coarser cell hears only of the densest that touches it, and only if that is not less dense, as far as these tell.
 
 use super::Rules;
+use super::block::{Block, OWN, places_of};
 use super::densest::{Densest, rough};
-use super::patch::{OWN, Patch, places_of};
-use super::tests::TestCells;
+use super::test_cells::TestCells;
 use crate::ids::TestIdx;
 use crate::mesh::{Mesh, local};
 use crate::sync::{AtomicU32, Ordering::Relaxed};
@@ -45,7 +45,7 @@ impl Finer {
     /// touch each in the brick, if any is as dense. For every one of those that rough densities do not tell apart; and
     /// several times for a coarser cell by more than one level.
     #[inline(always)]
-    pub fn for_each(&mut self, patch: &Patch<TestIdx>, mut tell: impl FnMut(TestIdx, usize)) {
+    pub fn for_each(&mut self, patch: &Block<TestIdx>, mut tell: impl FnMut(TestIdx, usize)) {
         self.fill_in(patch);
         for i in local::bits(self.hearing(patch)) {
             let i = i as usize;
@@ -58,7 +58,7 @@ impl Finer {
     }
 
     #[inline(always)]
-    fn fill_in(&mut self, patch: &Patch<TestIdx>) {
+    fn fill_in(&mut self, patch: &Block<TestIdx>) {
         let rows = self.rho[OWN_PLANE..][..CELLS].chunks_exact_mut(OWN_ROW);
         for (row, first) in rows.zip(OWN.iter().step_by(OWN_ROW)) {
             let (rho, test) = (
@@ -75,7 +75,7 @@ impl Finer {
 
     /// The bits of the coarser cells that are to hear of a finer one.
     #[inline(always)]
-    fn hearing(&self, patch: &Patch<TestIdx>) -> u64 {
+    fn hearing(&self, patch: &Block<TestIdx>) -> u64 {
         let mut hears = [0; CELLS];
         for (i, (hears, place)) in hears.iter_mut().zip(COARSER).enumerate() {
             let place = usize::from(place);
@@ -110,17 +110,17 @@ pub struct Rise {
 impl Rise {
     /// From a cell to a finer one beside it.
     #[inline(always)]
-    pub fn new(mesh: &Mesh, tests: &TestCells, coarse: TestIdx, fine: TestIdx) -> Self {
-        Self { coarse, fine, rho: tests.density(mesh, fine) }
+    pub fn new(mesh: &Mesh, test_cells: &TestCells, coarse: TestIdx, fine: TestIdx) -> Self {
+        Self { coarse, fine, rho: test_cells.density(mesh, fine) }
     }
 
     #[inline(always)]
-    fn beats(&self, mesh: &Mesh, tests: &TestCells, rules: Rules, other: TestIdx) -> bool {
-        let rho = tests.density(mesh, other);
+    fn beats(&self, mesh: &Mesh, test_cells: &TestCells, rules: Rules, other: TestIdx) -> bool {
+        let rho = test_cells.density(mesh, other);
         if self.rho != rho {
             return self.rho > rho;
         }
-        let order = |cell: TestIdx| probe_order(mesh, tests, self.coarse, cell);
+        let order = |cell: TestIdx| probe_order(mesh, test_cells, self.coarse, cell);
         match rules {
             Rules::Paper => self.fine < other,
             Rules::Ramses => other != self.coarse && order(self.fine) < order(other),
@@ -132,10 +132,10 @@ impl Rise {
 ///
 /// Lock-free; the outcome is the maximum over all finer cells in a total order, whatever their order.
 #[inline]
-pub fn raise(mesh: &Mesh, tests: &TestCells, rules: Rules, up: &[AtomicU32], rise: Rise) {
+pub fn raise(mesh: &Mesh, test_cells: &TestCells, rules: Rules, up: &[AtomicU32], rise: Rise) {
     let place = &up[rise.coarse.at()];
     let mut current = place.load(Relaxed);
-    while rise.beats(mesh, tests, rules, TestIdx(current)) {
+    while rise.beats(mesh, test_cells, rules, TestIdx(current)) {
         match place.compare_exchange_weak(current, rise.fine.0, Relaxed, Relaxed) {
             Ok(_) => return,
             Err(now) => current = now,
@@ -145,9 +145,9 @@ pub fn raise(mesh: &Mesh, tests: &TestCells, rules: Rules, up: &[AtomicU32], ris
 
 /// When RAMSES probes `neighbour` of `cell`: coarser levels first, then z, y, x.
 #[cold]
-fn probe_order(mesh: &Mesh, tests: &TestCells, cell: TestIdx, neighbour: TestIdx) -> (u8, [i64; 3]) {
-    let (cell_level, cell_at) = tests.locate(mesh, cell);
-    let (level, at) = tests.locate(mesh, neighbour);
+fn probe_order(mesh: &Mesh, test_cells: &TestCells, cell: TestIdx, neighbour: TestIdx) -> (u8, [i64; 3]) {
+    let (cell_level, cell_at) = test_cells.locate(mesh, cell);
+    let (level, at) = test_cells.locate(mesh, neighbour);
     let extent = mesh.domain().extent(level);
     let step = std::array::from_fn(|i| {
         let a = 2 - i;

@@ -6,12 +6,12 @@
 //! exceeds merge in the next round; the others wait on there. So each clump is looked at when
 //! something changes for it and never else: the cost is that of sorting, whatever the saddles.
 
-use super::tree::{Elders, MergeTree};
+use super::tree::{MergeTree, PeakUnionFind};
 use crate::ids::PeakIdx;
 
 /// What comes of the rounds, by peak.
 #[derive(Debug)]
-pub(super) struct Merged {
+pub(super) struct RoundsResult {
     /// The round in which each clump merges, from 1; 0 for those that do not.
     pub level: Vec<u32>,
     /// What it merges into in that round; itself if it does not.
@@ -21,25 +21,25 @@ pub(super) struct Merged {
 }
 
 /// Merges the clumps that are known by the peaks `merging`, which are in the order of their deaths.
-pub(super) fn merge(tree: &MergeTree, clump: &[PeakIdx], merging: &[PeakIdx]) -> Merged {
+pub(super) fn merge(tree: &MergeTree, clump: &[PeakIdx], merging: &[PeakIdx]) -> RoundsResult {
     let n = tree.len();
     let itself: Vec<_> = (0..n).map(PeakIdx::new).collect();
-    let mut rounds = Rounds {
+    let mut rounds = MergeRounds {
         tree,
         endpoint: vec![PeakIdx::NONE; n],
         heir: vec![PeakIdx::NONE; n],
         n_before: vec![0; n],
-        label: Elders::new(n),
+        label: PeakUnionFind::new(n),
         waiting: Queues::new(n),
         next: Vec::new(),
     };
     let halo = rounds.follow_deaths(clump, merging);
-    let mut merged = Merged { level: vec![0; n], parent: itself, halo };
+    let mut merged = RoundsResult { level: vec![0; n], parent: itself, halo };
     rounds.run(merging, &mut merged);
     merged
 }
 
-struct Rounds<'a> {
+struct MergeRounds<'a> {
     tree: &'a MergeTree,
     /// The clump at the other end of the edge at which each one dies; `NONE` if it does not.
     endpoint: Vec<PeakIdx>,
@@ -48,17 +48,17 @@ struct Rounds<'a> {
     /// How many die into each before it is its turn.
     n_before: Vec<u32>,
     /// The final-peak labels of the rounds so far.
-    label: Elders,
+    label: PeakUnionFind,
     /// Those who wait at each clump until it merges.
     waiting: Queues,
     /// Those who merge in the next round.
     next: Vec<PeakIdx>,
 }
 
-impl Rounds<'_> {
+impl MergeRounds<'_> {
     /// Who dies into whom; hands back where each ends up.
     fn follow_deaths(&mut self, clump: &[PeakIdx], merging: &[PeakIdx]) -> Vec<PeakIdx> {
-        let mut elders = Elders::new(clump.len());
+        let mut elders = PeakUnionFind::new(clump.len());
         for &dying in merging {
             let endpoint = clump[self.tree.death[dying.at()].endpoint.at()];
             let heir = elders.root(endpoint);
@@ -70,7 +70,7 @@ impl Rounds<'_> {
         (0..clump.len()).map(|p| elders.root(PeakIdx::new(p))).collect()
     }
 
-    fn run(&mut self, merging: &[PeakIdx], merged: &mut Merged) {
+    fn run(&mut self, merging: &[PeakIdx], merged: &mut RoundsResult) {
         for &p in merging {
             if self.n_before[p.at()] == 0 {
                 self.take_turn(p);

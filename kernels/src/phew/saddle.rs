@@ -7,13 +7,13 @@
 //! they are *strictly* lower, so ties are left to the total order of the edges.
 
 use super::ascent::for_each_patch;
-use super::marks::{Marker, Marks, OFFSETS};
-use super::pairs::Pairs;
-use super::patch::{OWN, Patch};
-use super::tests::TestCells;
+use super::block::{Block, OWN};
+use super::contact_dedup::ContactDedup;
+use super::contact_filter::{CellBits, ContactFilter, OFFSETS};
+use super::test_cells::TestCells;
 use crate::ids::{CellIdx, PeakIdx};
 use crate::mesh::{Mesh, local};
-use crate::wide::wide;
+use crate::simd::wide;
 
 /// By how much a density in single precision must exceed another that the densities themselves, and
 /// so their means with any lower one, differ whatever the rounding.
@@ -24,31 +24,31 @@ pub const STRICTLY: f32 = 1.0 + 1.0 / (1 << 20) as f32;
 /// called with every brick and its patch.
 pub fn contacts(
     mesh: &Mesh,
-    tests: &TestCells,
+    test_cells: &TestCells,
     labels: &[PeakIdx],
     supers: impl Iterator<Item = usize>,
-    out: &mut Pairs,
-    mut also: impl FnMut(usize, &Patch<CellIdx>),
+    out: &mut ContactDedup,
+    mut also: impl FnMut(usize, &Block<CellIdx>),
 ) {
     wide(
         #[inline(always)]
         || {
-            let mut marker = Marker::default();
+            let mut marker = ContactFilter::default();
             let mut listed = [(0, 0); LISTED];
             for_each_patch(
                 mesh,
-                tests,
+                test_cells,
                 Some(labels),
                 supers,
                 #[inline(always)]
-                |brick, patch: &Patch<CellIdx>| {
+                |brick, patch: &Block<CellIdx>| {
                     let n = list(&marker.mark(patch), &mut listed);
                     out.reserve(n);
                     for &(place, direction) in &listed[..n] {
                         let place = usize::from(place);
                         let other = (place as i32 + OFFSETS[usize::from(direction & 31)]) as usize;
                         let peaks = [place, other].map(|p| PeakIdx(patch.label[p]));
-                        let rough = tests.narrow_sum([place, other].map(|p| patch.rho[p]));
+                        let rough = test_cells.narrow_sum([place, other].map(|p| patch.rho[p]));
                         out.push(peaks, rough, [place, other].map(|p| patch.at(p)));
                     }
                     also(brick, patch);
@@ -56,7 +56,7 @@ pub fn contacts(
             );
         },
     );
-    out.finish(|cells| tests.rho[cells[0].at()].midpoint(tests.rho[cells[1].at()]));
+    out.finish(|cells| test_cells.rho[cells[0].at()].midpoint(test_cells.rho[cells[1].at()]));
 }
 
 /// Most contacts of a brick, and what [`list`] writes beyond the last.
@@ -67,7 +67,7 @@ const AT_ONCE: usize = 4;
 
 /// Lists the contacts of the cells of a brick: place and direction. Their number.
 #[inline(always)]
-fn list(found: &Marks, out: &mut [(u8, u8); LISTED]) -> usize {
+fn list(found: &CellBits, out: &mut [(u8, u8); LISTED]) -> usize {
     let mut n = 0;
     for cell in local::bits(found.cells) {
         let place = OWN[cell as usize];

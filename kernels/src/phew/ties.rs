@@ -7,7 +7,7 @@
 
 use super::forest::low_first;
 use super::hierarchy::{Cut, Hierarchy, KeySaddle, SaddleOf, is_noise, relevances};
-use super::tree::{Elders, MergeTree};
+use super::tree::{MergeTree, PeakUnionFind};
 use crate::ids::PeakIdx;
 use bytemuck::{Pod, Zeroable};
 use rustc_hash::FxHashSet;
@@ -28,7 +28,7 @@ pub struct Tie {
 /// place of one with the same saddle, and are not in it.
 pub fn stand_beside(tree: &MergeTree, edges: &[(f64, [PeakIdx; 2])]) -> Vec<bool> {
     let deaths = tree.by_death();
-    let (mut elders, mut left) = (Elders::new(tree.len()), deaths.as_slice());
+    let (mut elders, mut left) = (PeakUnionFind::new(tree.len()), deaths.as_slice());
     let mut found = Vec::with_capacity(edges.len());
     for equal in edges.chunk_by(|a, b| a.0 == b.0) {
         let saddle = equal[0].0;
@@ -51,7 +51,7 @@ pub fn stand_beside(tree: &MergeTree, edges: &[(f64, [PeakIdx; 2])]) -> Vec<bool
 }
 
 /// Ends peaks where they die.
-fn join(tree: &MergeTree, elders: &mut Elders, dying: &[PeakIdx]) {
+fn join(tree: &MergeTree, elders: &mut PeakUnionFind, dying: &[PeakIdx]) {
     for peak in dying {
         let heir = elders.root(tree.death[peak.at()].endpoint);
         elders.end(*peak, heir);
@@ -60,7 +60,7 @@ fn join(tree: &MergeTree, elders: &mut Elders, dying: &[PeakIdx]) {
 
 /// Cuts a tree by RAMSES's rules, with the edges that tie with its own.
 pub fn cut_with_ties(tree: &MergeTree, ties: &[Tie], cut: &Cut) -> Hierarchy {
-    let mut rounds = Rounds::new(tree, ties);
+    let mut rounds = TieRounds::new(tree, ties);
     let noise = rounds.merge_all(|p, saddle| is_noise(tree.rho[p.at()], saddle, cut.relevance));
     let haloes = rounds.merge_all(|_, saddle| cut.saddle.is_some_and(|s| saddle > s));
     Hierarchy {
@@ -74,7 +74,7 @@ pub fn cut_with_ties(tree: &MergeTree, ties: &[Tie], cut: &Cut) -> Hierarchy {
 }
 
 /// What comes of a pass, by peak.
-struct Pass {
+struct TiePass {
     label: Vec<PeakIdx>,
     /// What it merges into in its round; itself if it does not.
     parent: Vec<PeakIdx>,
@@ -86,27 +86,27 @@ struct Pass {
 
 /// An edge between what its patches have become.
 #[derive(Clone, Copy)]
-struct Link {
+struct TieEdge {
     saddle: f64,
     ends: [PeakIdx; 2],
     of: SaddleOf,
 }
 
 /// What is left of the peaks after some rounds.
-struct Rounds<'a> {
+struct TieRounds<'a> {
     tree: &'a MergeTree,
-    links: Vec<Link>,
+    links: Vec<TieEdge>,
     /// Those that are left, by falling density.
     left: Vec<PeakIdx>,
 }
 
-impl<'a> Rounds<'a> {
+impl<'a> TieRounds<'a> {
     fn new(tree: &'a MergeTree, ties: &[Tie]) -> Self {
         let deaths = tree.by_death().into_iter().map(|dying| {
             let death = &tree.death[dying.at()];
-            Link { saddle: death.saddle, ends: [death.near, death.endpoint], of: SaddleOf::Death(dying) }
+            TieEdge { saddle: death.saddle, ends: [death.near, death.endpoint], of: SaddleOf::Death(dying) }
         });
-        let ties = ties.iter().zip(0..).map(|(tie, i)| Link {
+        let ties = ties.iter().zip(0..).map(|(tie, i)| TieEdge {
             saddle: tie.saddle,
             ends: tie.patches,
             of: SaddleOf::Tie(i),
@@ -116,7 +116,7 @@ impl<'a> Rounds<'a> {
 
     /// Rounds until one merges nothing: each peak merges into its key neighbour where that is greater and the peak is a
     /// `candidate` at its key saddle.
-    fn merge_all(&mut self, candidate: impl Fn(PeakIdx, f64) -> bool) -> Pass {
+    fn merge_all(&mut self, candidate: impl Fn(PeakIdx, f64) -> bool) -> TiePass {
         let itself: Vec<_> = (0..self.tree.len()).map(PeakIdx::new).collect();
         let (mut label, mut parent) = (itself.clone(), itself.clone());
         let mut level = vec![0; itself.len()];
@@ -134,7 +134,7 @@ impl<'a> Rounds<'a> {
             let n_before = self.left.len();
             self.left.retain(|p| into[p.at()] == *p);
             if self.left.len() == n_before {
-                return Pass { label, parent, level, key_saddle };
+                return TiePass { label, parent, level, key_saddle };
             }
             label.iter_mut().for_each(|label| *label = into[label.at()]);
             self.links.iter_mut().for_each(|link| link.ends = link.ends.map(|p| into[p.at()]));
@@ -146,7 +146,7 @@ impl<'a> Rounds<'a> {
     fn key_saddles(&mut self) -> Vec<KeySaddle> {
         self.links.retain(|link| link.ends[0] != link.ends[1]);
         let mut keys = vec![KeySaddle::NONE; self.tree.len()];
-        for Link { saddle, ends: [a, b], of } in self.links.iter().copied() {
+        for TieEdge { saddle, ends: [a, b], of } in self.links.iter().copied() {
             for (own, neighbour) in [(a, b), (b, a)] {
                 let key = &mut keys[own.at()];
                 let is_equal = saddle == key.density && self.tree.exceeds(neighbour, key.neighbour);

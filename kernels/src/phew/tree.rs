@@ -4,7 +4,7 @@
 //! peak ends there (the elder rule). What every relevance or saddle threshold gives can be read off
 //! the result ([`super::hierarchy`]), so a stored tree can be cut again without the mesh.
 
-use super::forest::Edge;
+use super::forest::ContactEdge;
 use crate::ids::{CellIdx, PeakIdx};
 
 /// Where a peak ends.
@@ -41,10 +41,10 @@ pub struct MergeTree {
 impl MergeTree {
     /// Grows the tree along edges in falling order; those not of the forest are passed over. Also gives the two cells of the edge at which
     /// each peak dies, near side first.
-    pub fn grow(rho: Vec<f64>, edges: &[Edge]) -> (Self, Vec<[CellIdx; 2]>) {
+    pub fn grow(rho: Vec<f64>, edges: &[ContactEdge]) -> (Self, Vec<[CellIdx; 2]>) {
         let mut tree = Self { death: vec![Death::NEVER; rho.len()], rho };
         let mut cells = vec![[CellIdx::NONE; 2]; tree.rho.len()];
-        let mut elders = Elders::new(tree.rho.len());
+        let mut elders = PeakUnionFind::new(tree.rho.len());
         for (i, edge) in edges.iter().enumerate() {
             if let Some(ahead) = edges.get(i + AHEAD) {
                 ahead.peaks.into_iter().for_each(|p| elders.shorten(p));
@@ -82,7 +82,7 @@ impl MergeTree {
         if let Some(fault) = (0..n).map(PeakIdx::new).find(|&p| !is_sound(p)) {
             return Some(fault);
         }
-        let mut elders = Elders::new(n);
+        let mut elders = PeakUnionFind::new(n);
         self.by_death().into_iter().find(|&dying| {
             let death = &self.death[dying.at()];
             let [near, other] = [death.near, death.endpoint].map(|p| elders.root(p));
@@ -139,9 +139,9 @@ const AHEAD: usize = 16;
 
 /// Components, each known by its greatest peak.
 #[derive(Debug, Clone)]
-pub(super) struct Elders(Vec<PeakIdx>);
+pub(super) struct PeakUnionFind(Vec<PeakIdx>);
 
-impl Elders {
+impl PeakUnionFind {
     pub fn new(n: usize) -> Self {
         Self((0..n).map(PeakIdx::new).collect())
     }

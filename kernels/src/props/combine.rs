@@ -48,7 +48,7 @@ impl Momentum {
 /// Patches and the groups that they are combined into, each of which takes its moment from the centre of
 /// its highest peak.
 #[derive(Debug, Clone, Copy)]
-pub struct Groups<'a> {
+pub struct PatchGroups<'a> {
     /// The box.
     pub space: &'a SizedBox,
     /// The patches, all or those of one rank.
@@ -65,7 +65,7 @@ pub struct Groups<'a> {
     pub head: &'a [[f64; 3]],
 }
 
-impl Groups<'_> {
+impl PatchGroups<'_> {
     /// Bounds on the magnitude of what a run of the patches adds, for the quanta of [`Self::add`].
     pub fn bounds(&self, patches: Range<usize>) -> [f64; N_SUMS] {
         let mut bounds = [0.0f64; N_SUMS];
@@ -98,9 +98,9 @@ impl Groups<'_> {
             for (k, patch) in which.iter().enumerate() {
                 let PatchValues { n_cells, rho_min, .. } = self.patches[*patch];
                 let total = &mut totals[self.place(*patch, first)];
-                total.patch.merge(&PatchSums { n_cells, rho_min, sums: terms.of(k) });
+                total.patch.merge(&PatchSums { n_cells, rho_min, sums: terms.sums(k) });
                 if self.momenta.is_some() {
-                    total.momentum.merge(&Momentum(momenta.of(k)));
+                    total.momentum.merge(&Momentum(momenta.sums(k)));
                 }
             }
         }
@@ -204,7 +204,7 @@ pub struct Structure {
 
 /// What the sums of a group amount to, in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Totals {
+pub struct GroupTotals {
     /// Volume.
     pub volume: f64,
     /// Mass.
@@ -223,11 +223,16 @@ impl GroupValues {
     }
 
     /// What the sums amount to.
-    pub fn totals(&self, space: &SizedBox) -> Totals {
+    pub fn totals(&self, space: &SizedBox) -> GroupTotals {
         let [volume, mass, x, y, z] = self.patch.sums;
         let mean = |sums: [f64; 3]| sums.map(|sum| if mass > 0.0 { sum / mass } else { 0.0 });
         let shift = mean([x, y, z]);
         let centre = space.domain.fold(std::array::from_fn(|a| self.head[a] + shift[a] / space.side));
-        Totals { volume, mass, centre_of_mass: centre.map(|x| x * space.side), velocity: mean(self.momentum) }
+        GroupTotals {
+            volume,
+            mass,
+            centre_of_mass: centre.map(|x| x * space.side),
+            velocity: mean(self.momentum),
+        }
     }
 }

@@ -19,7 +19,7 @@ pub mod terms;
 mod velocity;
 
 pub use combine::{PatchValues, Structure};
-pub use sums::{Gathered, Momentum, PatchSums, Scales};
+pub use sums::{Gathered, Momentum, PatchSums, SumScales};
 
 /// The value of a property for one structure.
 #[derive(Debug, Clone, Copy, PartialEq)]

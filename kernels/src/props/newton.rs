@@ -2,7 +2,7 @@
 
 use crate::geom::cell_side;
 use crate::phew::Rules;
-use crate::wide::largest;
+use crate::simd::largest;
 use std::ops::RangeInclusive;
 
 /// The peak of the quadratic may leave the cell's centre by this much of its side at the most.

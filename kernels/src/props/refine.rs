@@ -5,9 +5,9 @@ use super::newton::peak_of;
 use crate::ids::CellIdx;
 use crate::mesh::{Beyond, Brick, Mesh, Neighbourhood, local};
 use crate::phew::Rules;
+use crate::phew::block::{Block, PLACE, neighbour};
 use crate::phew::label::PeakSet;
-use crate::phew::patch::{PLACE, Patch, neighbour};
-use crate::phew::tests::TestCells;
+use crate::phew::test_cells::TestCells;
 
 /// Refines peaks one by one, cheapest in the order of the cells: what lies around a super-brick is looked up once.
 pub struct Refiner<'a> {
@@ -131,7 +131,7 @@ pub struct PatchRefiner<'a> {
     /// The mesh.
     pub mesh: &'a Mesh,
     /// Its test cells.
-    pub tests: &'a TestCells<'a>,
+    pub test_cells: &'a TestCells<'a>,
     /// The peaks among them.
     pub peaks: &'a PeakSet,
     /// How.
@@ -142,8 +142,8 @@ impl PatchRefiner<'_> {
     /// Hands over what [`Refiner::refined`] gives for each peak among the test cells of a brick, in their order; `None`
     /// where there is no test cell of its level or a coarser one at a face or an edge of its own.
     #[inline(always)]
-    pub fn for_each(&self, brick: usize, patch: &Patch<CellIdx>, mut found: impl FnMut(Option<[f64; 3]>)) {
-        for (_, bit) in self.peaks.of_brick(self.tests, brick) {
+    pub fn for_each(&self, brick: usize, patch: &Block<CellIdx>, mut found: impl FnMut(Option<[f64; 3]>)) {
+        for (_, bit) in self.peaks.of_brick(self.test_cells, brick) {
             let position = local::position_of(self.mesh.bricks()[brick].position, bit);
             let cube = self.sample(patch, usize::from(PLACE[bit as usize]));
             found(cube.map(|cube| peak_of(&cube, self.rules, patch.level, position)));
@@ -152,14 +152,14 @@ impl PatchRefiner<'_> {
 
     /// Densities about a place, but for those at corners, which the quadratic does without.
     #[inline(always)]
-    fn sample(&self, patch: &Patch<CellIdx>, place: usize) -> Option<[f64; 27]> {
+    fn sample(&self, patch: &Block<CellIdx>, place: usize) -> Option<[f64; 27]> {
         let places = BESIDE.map(|i| neighbour(place, i));
         if !places.iter().fold(true, |all, at| all & (patch.rho[*at] > 0.0)) {
             return None;
         }
         let mut cube = [0.0; 27];
         for (i, at) in BESIDE.into_iter().zip(places) {
-            cube[i] = self.tests.rho[patch.at(at).at()];
+            cube[i] = self.test_cells.rho[patch.at(at).at()];
         }
         Some(cube)
     }

@@ -19,7 +19,7 @@ pub struct CellView {
 
 /// Largest magnitudes over all test cells, which fix the quanta.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Scales {
+pub struct SumScales {
     /// Volume of a cell.
     pub volume: f64,
     /// Mass of a cell.
@@ -31,11 +31,11 @@ pub struct Scales {
 }
 
 /// One additive quantity.
-pub struct Sum {
+pub struct SumKind {
     /// The term of a cell.
     pub term: fn(&CellView) -> f64,
     /// A bound on the magnitude of terms.
-    pub bound: fn(&Scales) -> f64,
+    pub bound: fn(&SumScales) -> f64,
 }
 
 /// Number of sums.
@@ -53,18 +53,18 @@ pub const MOMENT: usize = 2;
 pub const MOMENTUM: usize = N_OF_PATCH;
 
 /// Every sum.
-pub const SUMS: [Sum; N_SUMS] = [
-    Sum { term: |c| c.volume, bound: |s| s.volume },
-    Sum { term: |c| c.mass, bound: |s| s.mass },
-    Sum { term: |c| c.mass * c.from_peak[0], bound: |s| s.mass * s.length },
-    Sum { term: |c| c.mass * c.from_peak[1], bound: |s| s.mass * s.length },
-    Sum { term: |c| c.mass * c.from_peak[2], bound: |s| s.mass * s.length },
-    Sum { term: |c| c.mass * c.velocity[0], bound: |s| s.mass * s.velocity },
-    Sum { term: |c| c.mass * c.velocity[1], bound: |s| s.mass * s.velocity },
-    Sum { term: |c| c.mass * c.velocity[2], bound: |s| s.mass * s.velocity },
+pub const SUMS: [SumKind; N_SUMS] = [
+    SumKind { term: |c| c.volume, bound: |s| s.volume },
+    SumKind { term: |c| c.mass, bound: |s| s.mass },
+    SumKind { term: |c| c.mass * c.from_peak[0], bound: |s| s.mass * s.length },
+    SumKind { term: |c| c.mass * c.from_peak[1], bound: |s| s.mass * s.length },
+    SumKind { term: |c| c.mass * c.from_peak[2], bound: |s| s.mass * s.length },
+    SumKind { term: |c| c.mass * c.velocity[0], bound: |s| s.mass * s.velocity },
+    SumKind { term: |c| c.mass * c.velocity[1], bound: |s| s.mass * s.velocity },
+    SumKind { term: |c| c.mass * c.velocity[2], bound: |s| s.mass * s.velocity },
 ];
 
-impl Scales {
+impl SumScales {
     /// The quantum of each sum over at most `n_cells` cells.
     pub fn quanta(&self, n_cells: u64) -> [Quantum; N_SUMS] {
         std::array::from_fn(|i| Quantum::for_terms((SUMS[i].bound)(self), n_cells))
@@ -114,7 +114,7 @@ impl Gathered<N_OF_PATCH> for PatchSums {
     fn add(&mut self, cells: &BrickCells, terms: &Terms<N_OF_PATCH>, n: usize) {
         self.n_cells += 1;
         self.rho_min = smaller(self.rho_min, cells.rho[n]);
-        merge(&mut self.sums, &terms.of(n));
+        merge(&mut self.sums, &terms.sums(n));
     }
 
     fn merge(&mut self, other: &Self) {
@@ -129,7 +129,7 @@ impl Gathered<3> for Momentum {
 
     #[inline(always)]
     fn add(&mut self, _: &BrickCells, terms: &Terms<3>, n: usize) {
-        merge(&mut self.0, &terms.of(n));
+        merge(&mut self.0, &terms.sums(n));
     }
 
     fn merge(&mut self, other: &Self) {

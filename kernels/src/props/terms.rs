@@ -5,8 +5,8 @@ use super::sums::{CellView, Gathered, N_SUMS, SUMS};
 use crate::geom::{Domain, cell_centre, cell_volume};
 use crate::ids::PeakIdx;
 use crate::mesh::local;
+use crate::simd::wide;
 use crate::sum::{FixedSum, Limbs, Quantum};
-use crate::wide::wide;
 
 /// Most cells of a brick.
 pub const MOST: usize = 64;
@@ -146,14 +146,14 @@ impl<const N: usize> Terms<N> {
 
     /// Those of cell `n`.
     #[inline(always)]
-    pub fn of(&self, n: usize) -> [FixedSum; N] {
+    pub fn sums(&self, n: usize) -> [FixedSum; N] {
         std::array::from_fn(|i| Limbs { high: self.high[i][n], low: self.low[i][n] }.sum())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Momentum, PatchSums, Scales};
+    use super::super::{Momentum, PatchSums, SumScales};
     use super::*;
 
     /// Cells of a brick at the corner of the box, whose patches' peaks are at its other end or near.
@@ -170,14 +170,14 @@ mod tests {
     }
 
     fn check<T: Gathered<N>, const N: usize>(domain: &Domain) {
-        let scales = Scales { volume: 1.0, mass: 1.0, length: 2.0, velocity: 1.0 };
+        let scales = SumScales { volume: 1.0, mass: 1.0, length: 2.0, velocity: 1.0 };
         let (cells, quanta) = (cells(), scales.quanta(64));
         let mut terms = Terms::<N>::default();
         terms.make::<T>(&cells, domain, &quanta);
         for n in 0..cells.n {
             let view = cells.view(n, domain);
-            let plain = |i: usize| quanta[T::FIRST + i].of((SUMS[T::FIRST + i].term)(&view));
-            assert_eq!(terms.of(n), std::array::from_fn(plain));
+            let plain = |i: usize| quanta[T::FIRST + i].quantize((SUMS[T::FIRST + i].term)(&view));
+            assert_eq!(terms.sums(n), std::array::from_fn(plain));
         }
     }
 

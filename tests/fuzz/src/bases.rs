@@ -1,7 +1,7 @@
 //! Small sound outputs of RAMSES, as several of its builds write them.
 
-use inselberg::io::ramses::write::{Descriptors, Dialect, Ordering, Output, Split, write};
-use inselberg::io::{Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Units};
+use inselberg_io::ramses::write::{Descriptors, Dialect, Ordering, Output, Split, write};
+use inselberg_io::{Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Units};
 use std::fs;
 use std::path::{Path, PathBuf};
 

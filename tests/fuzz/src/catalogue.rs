@@ -1,7 +1,7 @@
 //! Catalogues: an error, or what was written.
 
 use crate::changes::{Script, change_bytes, change_text};
-use inselberg::catalogue::{Attribute, Catalogue, Column, Dimension, Table, Values, read, write};
+use inselberg_io::catalogue::{Attribute, Catalogue, Column, Dimension, Table, Values, read, write};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
 //! Configurations: an error of one line, or the values that the TOML library gives.
 
-use inselberg::config::{COMMANDS, Kind, Opt, RawConfig, check, options_of};
+use inselberg_cli::config::{COMMANDS, Opt, OptionKind, RawConfig, check, options_of};
 use std::path::Path;
 
 pub fn target(bytes: &[u8]) {
@@ -33,9 +33,9 @@ fn compare(opt: &Opt, written: &toml::Value, read: &[String]) {
     let number = || read[0].parse::<f64>().expect("a number");
     let is_same = match written {
         // Of a switch only the name would be typed, of kinds of particles one of several spellings.
-        _ if matches!(opt.kind, Kind::Flag | Kind::Kinds) => true,
+        _ if matches!(opt.kind, OptionKind::Flag | OptionKind::Kinds) => true,
         toml::Value::Float(x) => x.to_bits() == number().to_bits() || x.is_nan() && number().is_nan(),
-        toml::Value::Integer(i) if opt.kind == Kind::Real => *i as f64 == number(),
+        toml::Value::Integer(i) if opt.kind == OptionKind::Real => *i as f64 == number(),
         toml::Value::Integer(i) => i.to_string() == read[0],
         toml::Value::String(s) => read == [s.clone()],
         toml::Value::Array(list) => {

@@ -2,7 +2,7 @@
 
 use crate::changes::{Script, change_bytes};
 use hdf5::{File, Location};
-use inselberg::io::particles::{Columns, Positions, open_particles};
+use inselberg_io::particles::{Columns, Positions, open_particles};
 use ndarray::{ArrayView1, ArrayView2};
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn target(bytes: &[u8]) {
         crate::compared();
         let plain = plain(&path, &species.name).expect("the plain reader reads what the library reads");
         let read: Vec<_> =
-            (0..columns.position.len()).flat_map(|i| columns.position.of(i)).map(f64::to_bits).collect();
+            (0..columns.position.len()).flat_map(|i| columns.position.get(i)).map(f64::to_bits).collect();
         assert_eq!(read, plain, "{}", species.name);
     }
 }

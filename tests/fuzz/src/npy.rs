@@ -1,7 +1,7 @@
 //! NumPy arrays: an error, or the numbers that stand behind the header.
 
 use crate::changes::{Script, change_bytes};
-use inselberg::io::particles::{Columns, Positions, open_particles};
+use inselberg_io::particles::{Columns, Positions, open_particles};
 use std::fs;
 
 pub fn target(bytes: &[u8]) {
@@ -22,7 +22,7 @@ pub fn target(bytes: &[u8]) {
     let plain = plain(&file).expect("the plain reader reads what the library reads");
     assert_eq!(columns.position.len() as u64, n);
     let read: Vec<_> =
-        (0..columns.position.len()).map(|i| columns.position.of(i).map(f64::to_bits)).collect();
+        (0..columns.position.len()).map(|i| columns.position.get(i).map(f64::to_bits)).collect();
     assert_eq!(read, plain);
 }
 

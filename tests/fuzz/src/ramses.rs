@@ -1,9 +1,11 @@
 //! Outputs of RAMSES with one changed file: an error, or the values of the plain reader.
 
-use crate::bases::{self, Base, name};
+use crate::bases;
+use crate::bases::{Base, name};
 use crate::changes::{Script, change_records, change_text};
-use crate::plain::{self, Amr, CellFile, Oct};
-use inselberg::io::{self, Family, ReadResult, Snapshot};
+use crate::plain;
+use crate::plain::{Amr, CellFile, Oct};
+use inselberg_io::{Family, ReadResult, Snapshot};
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
@@ -55,7 +57,7 @@ impl Drop for Swapped<'_> {
 pub fn target(kind: &str, bytes: &[u8]) {
     let mut script = Script::new(bytes);
     let Some((base, which, changed, _swapped)) = Swapped::new(kind, &mut script) else { return };
-    let Ok(snapshot) = io::open(&base.root) else { return };
+    let Ok(snapshot) = inselberg_io::open(&base.root) else { return };
     let Ok(content) = read(&*snapshot) else { return };
     crate::compared();
     let bytes_of = |i: usize| if i == which { &changed[..] } else { &base.files[i].1[..] };

@@ -11,7 +11,7 @@ pub fn target(bytes: &[u8]) {
     let [how] = script.bytes();
     let kind = KINDS[usize::from(how % 4)];
     let Some((base, _, _, _swapped)) = Swapped::new(kind, &mut script) else { return };
-    let Ok(snapshot) = inselberg::io::open(&base.root) else { return };
+    let Ok(snapshot) = inselberg_io::open(&base.root) else { return };
     let field = match kind {
         "grav" => FieldChoice::Named("rho".into()),
         "part" if how & 4 == 0 => FieldChoice::Cic,
@@ -26,8 +26,9 @@ pub fn target(bytes: &[u8]) {
         with_particles: how & 16 != 0,
     };
     let comm = Comm::solo();
-    let done =
-        || run(&*snapshot, &config, &comm, &Crew::default()).map(|outcome| outcome.catalogue.gather(&comm));
+    let done = || {
+        run(&*snapshot, &config, &comm, &Executor::default()).map(|outcome| outcome.catalogue.gather(&comm))
+    };
     let Ok(first) = done() else { return };
     crate::compared();
     let second = done().expect("the second run ends as the first");

@@ -1,0 +1,88 @@
+//! Steps that succeed on all ranks or on none.
+//!
+//! An error on one rank is sent to all ranks, so no rank waits for one that has given up.
+
+use crate::{Comm, CommError, Rank};
+use std::fmt::Display;
+use std::ops::Range;
+
+/// Why ranks did not do something together.
+#[derive(Debug)]
+pub enum AgreeError<E> {
+    /// It failed on this rank.
+    Here(E),
+    /// It failed on another rank.
+    Elsewhere {
+        /// The lowest rank where it did.
+        rank: Rank,
+        /// What that rank says.
+        message: String,
+    },
+    /// The ranks lost each other, or do not fit together.
+    Comm(CommError),
+}
+
+impl<E: Display> Display for AgreeError<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Here(error) => error.fmt(f),
+            Self::Elsewhere { rank, message } => write!(f, "{rank}: {message}"),
+            Self::Comm(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: std::error::Error> std::error::Error for AgreeError<E> {}
+
+impl<E> From<CommError> for AgreeError<E> {
+    fn from(error: CommError) -> Self {
+        Self::Comm(error)
+    }
+}
+
+/// Collective: `local` if it is good on all ranks, else an error on all ranks.
+///
+/// # Errors
+/// It failed anywhere, or a rank is lost.
+pub fn agree<T, E: Display>(comm: &Comm, local: Result<T, E>) -> Result<T, AgreeError<E>> {
+    let said = local.as_ref().err().map(ToString::to_string);
+    match (local, first_message(comm, said)?) {
+        (Err(error), _) => Err(AgreeError::Here(error)),
+        (Ok(_), Some((rank, message))) => Err(AgreeError::Elsewhere { rank, message }),
+        (Ok(value), None) => Ok(value),
+    }
+}
+
+/// Collective: the lowest rank that says something, and what.
+///
+/// # Errors
+/// A rank is lost.
+pub fn first_message(comm: &Comm, said: Option<String>) -> Result<Option<(Rank, String)>, CommError> {
+    let all = comm.all_gather_lists(said.unwrap_or_default().as_bytes())?;
+    let first = (0..).map(Rank).zip(all).find(|(_, said)| !said.is_empty());
+    Ok(first.map(|(rank, said)| (rank, String::from_utf8_lossy(&said).into_owned())))
+}
+
+/// Local: which of `n` items in a row are those of `rank`, about as many on every rank.
+pub fn share_of_rank(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
+    let cut = |r: u64| (u128::from(n) * u128::from(r) / n_ranks as u128) as u64;
+    cut(u64::from(rank.0))..cut(u64::from(rank.0) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_all_items_once() {
+        for (n, ranks) in [(0, 3), (5, 8), (100, 7), (1 << 40, 3)] {
+            let mut next = 0;
+            for rank in 0..ranks {
+                let items = share_of_rank(n, Rank(rank), ranks as usize);
+                assert_eq!(items.start, next);
+                next = items.end;
+            }
+            assert_eq!(next, n);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Who asks whom where ranks stand: a rank asks its parent in the tree alone, and rank 0 asks all, down the tree.
+
+use super::rank_states::RankStates;
+use crate::Rank;
+use crate::collective::tree::{children, parent};
+use std::time::{Duration, Instant};
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// Are you in a call, and for how long have you been idle?
+    You,
+    /// The same of you and all below you: survey number so and so.
+    AllBelow(u32),
+}
+
+impl Ask {
+    pub fn to_bytes(self) -> Vec<u8> {
+        match self {
+            Self::You => Vec::new(),
+            Self::AllBelow(number) => number.to_ne_bytes().to_vec(),
+        }
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        bytes.first_chunk().map_or(Self::You, |number| Self::AllBelow(u32::from_ne_bytes(*number)))
+    }
+}
+
+/// What is known of some ranks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// The survey that it belongs to; 0 for a rank alone.
+    pub survey: u32,
+    /// For how many milliseconds the one that moved last has been idle.
+    pub idle: u64,
+    /// Whether any gave no answer.
+    pub silent: bool,
+    pub places: RankStates,
+}
+
+impl Answer {
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.survey.to_ne_bytes().to_vec();
+        bytes.extend(self.idle.to_ne_bytes());
+        bytes.push(self.silent.into());
+        bytes.extend(self.places.to_bytes());
+        bytes
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (survey, park) = bytes.split_first_chunk()?;
+        let (idle, park) = park.split_first_chunk()?;
+        let (silent, places) = park.split_first()?;
+        Some(Self {
+            survey: u32::from_ne_bytes(*survey),
+            idle: u64::from_ne_bytes(*idle),
+            silent: *silent != 0,
+            places: RankStates::from_bytes(places),
+        })
+    }
+}
+
+/// A survey of a rank and those below it.
+#[derive(Debug)]
+pub(super) struct StallProbe {
+    rank: Rank,
+    n_ranks: usize,
+    number: u32,
+    own: (u64, String),
+    /// What came from each child.
+    below: Vec<(Rank, Option<Answer>)>,
+    until: Instant,
+}
+
+impl StallProbe {
+    /// Survey `number` of `rank`, which has been idle for so many milliseconds at that place. Who is below gets a `grace`
+    /// for each level of the tree.
+    pub fn new((rank, n_ranks): (Rank, usize), number: u32, own: (u64, String), grace: Duration) -> Self {
+        let below: Vec<_> = children(rank, n_ranks).into_iter().map(|child| (child, None)).collect();
+        let until = Instant::now() + grace * below.len() as u32;
+        Self { rank, n_ranks, number, own, below, until }
+    }
+
+    /// Who is to be asked.
+    pub fn children(&self) -> impl Iterator<Item = Rank> + '_ {
+        self.below.iter().map(|(child, _)| *child)
+    }
+
+    /// Takes an answer in, if it belongs to this survey.
+    pub fn receive(&mut self, from: Rank, answer: Answer) {
+        let is_ours = answer.survey == self.number;
+        if let Some((_, heard)) = self.below.iter_mut().find(|(child, _)| is_ours && *child == from) {
+            *heard = Some(answer);
+        }
+    }
+
+    /// Whether nobody is waited for any more.
+    pub fn is_done(&self) -> bool {
+        self.below.iter().all(|(_, heard)| heard.is_some()) || Instant::now() >= self.until
+    }
+
+    /// What is known now.
+    pub fn answer(self) -> Answer {
+        let (idle, place) = self.own;
+        let mut all = Answer { survey: self.number, idle, silent: false, places: RankStates::default() };
+        all.places.add([self.rank, self.rank], place);
+        let ends: Vec<u32> = self.below.iter().skip(1).map(|(child, _)| child.0 - 1).collect();
+        let last = last_below(self.rank, self.n_ranks);
+        for (i, (child, heard)) in self.below.into_iter().enumerate() {
+            match heard {
+                Some(answer) => {
+                    all.idle = all.idle.min(answer.idle);
+                    all.silent |= answer.silent;
+                    all.places.merge(answer.places);
+                }
+                None => {
+                    all.silent = true;
+                    all.places.add([child, child], NO_ANSWER);
+                    let end = ends.get(i).copied().unwrap_or(last);
+                    if end > child.0 {
+                        all.places.add([Rank(child.0 + 1), Rank(end)], format!("below {child}"));
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+/// What is said of a rank that does not answer.
+pub(super) const NO_ANSWER: &str = "no answer, so it computes or hangs";
+
+/// The last of the ranks below `rank`, or itself.
+fn last_below(rank: Rank, n_ranks: usize) -> u32 {
+    let size = if rank.0 == 0 { n_ranks as u32 } else { rank.0 & rank.0.wrapping_neg() };
+    (rank.0 + size).min(n_ranks as u32) - 1
+}
+
+/// Whom a rank asks that has waited for long and is not rank 0: first its parent, and rank 0 where that is silent.
+pub(super) fn to_ask(rank: Rank) -> impl Iterator<Item = Rank> {
+    let parent = parent(rank).into_iter();
+    parent.chain((parent_is_other(rank)).then_some(Rank(0)))
+}
+
+fn parent_is_other(rank: Rank) -> bool {
+    parent(rank).is_some_and(|parent| parent != Rank(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The survey of all of `n_ranks`, of which `silent` ones say nothing; and how many questions that took.
+    fn surveyed(rank: Rank, n_ranks: usize, silent: &[u32]) -> (Answer, usize) {
+        let own = (u64::from(100 + rank.0), "labels".to_string());
+        let mut survey = StallProbe::new((rank, n_ranks), 7, own, Duration::from_secs(60));
+        let mut n_asked = 0;
+        for child in survey.children().collect::<Vec<_>>() {
+            n_asked += 1;
+            if !silent.contains(&child.0) {
+                let (answer, n) = surveyed(child, n_ranks, silent);
+                n_asked += n;
+                survey.receive(child, Answer::from_bytes(&answer.to_bytes()).expect("an answer"));
+            }
+        }
+        assert_eq!(survey.is_done(), survey.below.iter().all(|(child, _)| !silent.contains(&child.0)));
+        (survey.answer(), n_asked)
+    }
+
+    #[test]
+    fn one_question_per_rank_reaches_all() {
+        for n_ranks in [1, 2, 3, 8, 13, 1000] {
+            let (answer, n_asked) = surveyed(Rank(0), n_ranks, &[]);
+            assert_eq!((answer.idle, answer.silent, n_asked), (100, false, n_ranks - 1));
+            let ranks = if n_ranks == 1 { "rank 0".into() } else { format!("ranks 0-{}", n_ranks - 1) };
+            assert_eq!(answer.places.to_string(), format!("{ranks}: labels"));
+        }
+    }
+
+    #[test]
+    fn who_is_silent_and_who_is_below_is_named() {
+        let (answer, _) = surveyed(Rank(0), 11, &[4, 9]);
+        assert!(answer.silent);
+        let expected = "ranks 0-3, 8, 10: labels; ranks 4, 9: no answer, so it computes or hangs; ranks 5-7: below rank 4";
+        assert_eq!(answer.places.to_string(), expected);
+        assert_eq!(
+            surveyed(Rank(0), 11, &[8]).0.places.to_string().matches("ranks 9-10: below rank 8").count(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_rank_asks_two_at_most_and_asks_are_told_apart() {
+        assert_eq!(to_ask(Rank(7)).collect::<Vec<_>>(), [Rank(6), Rank(0)]);
+        assert_eq!(to_ask(Rank(8)).collect::<Vec<_>>(), [Rank(0)]);
+        for ask in [Ask::You, Ask::AllBelow(0), Ask::AllBelow(77)] {
+            assert_eq!(Ask::from_bytes(&ask.to_bytes()), ask);
+        }
+    }
+}

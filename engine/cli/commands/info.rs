@@ -1,0 +1,212 @@
+//! `inselberg info`: what is in a snapshot or a catalogue.
+
+use super::fault::CommandError;
+use super::memory::{Bytes, LEAF_BYTES, TEST_BYTES};
+use super::out;
+use super::out::grouped;
+use super::{info_particles, phew_run};
+use crate::config::{Common, InfoJob};
+use inselberg_io::particles::{file_of, open_particles};
+use inselberg_io::{Family, Header, READERS, ReadResult, Snapshot};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Describes a file without changing anything.
+pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
+    let is_snapshot = READERS.iter().any(|r| (r.recognises)(&job.input));
+    if !is_snapshot && job.input.is_file() {
+        let catalogue = match inselberg_io::catalogue::read(&job.input) {
+            Ok(catalogue) => catalogue,
+            // What is no catalogue may be particles.
+            Err(error) => return particles(job, common).ok_or(error)?,
+        };
+        return out::report(
+            common,
+            || inselberg_io::catalogue::info::describe(&catalogue),
+            || phew_run::describe_json(&catalogue),
+        );
+    }
+    if !is_snapshot && !job.input.exists() && file_of(&job.input).is_file() {
+        return info_particles::describe(
+            &job.input,
+            open_particles(std::slice::from_ref(&job.input))?.as_ref(),
+            common,
+        );
+    }
+    let snapshot = inselberg_io::open(&job.input)?;
+    let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
+    let (header, path) = (snapshot.header(), job.input.display().to_string());
+    out::report(
+        common,
+        || text(&path, header, snapshot.as_ref(), &content),
+        || json_of(&path, header, snapshot.as_ref(), &content),
+    )
+}
+
+/// Describes particles, if the file holds some.
+fn particles(job: &InfoJob, common: Common) -> Option<Result<(), CommandError>> {
+    let input = open_particles(std::slice::from_ref(&job.input)).ok()?;
+    Some(info_particles::describe(&job.input, input.as_ref(), common))
+}
+
+/// Totals over all pieces.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+struct SnapshotCounts {
+    /// Octs by level of their cells.
+    octs: Vec<u64>,
+    /// Particles by family.
+    particles: BTreeMap<Family, u64>,
+}
+
+impl SnapshotCounts {
+    fn from_snapshot(snapshot: &dyn Snapshot) -> ReadResult<Self> {
+        let one = |piece| {
+            let mut content = Self { octs: snapshot.count_octs(piece)?, particles: BTreeMap::new() };
+            if snapshot.has_particles() {
+                snapshot.particles(piece, &mut |block| {
+                    block.family.iter().for_each(|f| *content.particles.entry(*f).or_default() += 1);
+                    Ok(())
+                })?;
+            }
+            Ok(content)
+        };
+        (0..snapshot.header().n_pieces)
+            .into_par_iter()
+            .map(one)
+            .try_reduce(Self::default, |a, b| Ok(a.joined(b)))
+    }
+
+    fn joined(mut self, other: Self) -> Self {
+        let n = self.octs.len().max(other.octs.len());
+        self.octs.resize(n, 0);
+        self.octs.iter_mut().zip(&other.octs).for_each(|(a, b)| *a += b);
+        other.particles.into_iter().for_each(|(f, n)| *self.particles.entry(f).or_default() += n);
+        self
+    }
+
+    /// For each level with cells: the level, all its cells and its leaves.
+    fn levels(&self) -> Vec<(usize, u64, u64)> {
+        let octs = |level: usize| self.octs.get(level).copied().unwrap_or(0);
+        let of_level = |l: usize| (l, 8 * octs(l), (8 * octs(l)).saturating_sub(octs(l + 1)));
+        (0..self.octs.len()).filter(|&l| octs(l) > 0).map(of_level).collect()
+    }
+
+    fn leaves(&self) -> u64 {
+        self.levels().iter().map(|l| l.2).sum()
+    }
+
+    /// Bytes that a run takes beside the input: at least, and at most.
+    fn memory(&self) -> (u64, u64) {
+        (LEAF_BYTES * self.leaves(), (LEAF_BYTES + TEST_BYTES) * self.leaves())
+    }
+}
+
+fn family_name(family: Family) -> &'static str {
+    match family {
+        Family::DarkMatter => "dark matter",
+        Family::Star => "stars",
+        Family::Cloud => "sink clouds",
+        Family::Debris => "debris",
+        Family::Other => "other",
+        Family::Tracer => "tracers",
+    }
+}
+
+fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &SnapshotCounts) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<12}{value}");
+    };
+    let number = header.number.map_or(String::new(), |n| format!(", output {n}"));
+    line("snapshot", format!("{path} ({}{number}; pieces: {})", header.format, header.n_pieces));
+    line("time", format!("{} (code units)", header.time));
+    line("box", box_text(header));
+    let units = &header.units;
+    line(
+        "units",
+        format!(
+            "length {:.6e} cm, density {:.6e} g/cm3{}, time {:.6e} s",
+            units.length,
+            units.density,
+            if header.is_in_mean_densities() { " (the mean matter density)" } else { "" },
+            units.time
+        ),
+    );
+    if let Some(c) = &header.cosmology {
+        line(
+            "cosmology",
+            format!(
+                "aexp {}, H0 {} km/s/Mpc, omega_m {}, omega_l {}, omega_k {}, omega_b {}",
+                c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b
+            ),
+        );
+    }
+    let fields: Vec<_> = snapshot.fields().iter().map(|f| format!("{} ({})", f.name, f.family)).collect();
+    line("fields", if fields.is_empty() { "none".into() } else { fields.join(", ") });
+    line("levels", format!("{} to {}", header.levelmin, header.levelmax));
+    line("", format!("{:>5} {:>18} {:>18}", "level", "cells", "leaf cells"));
+    for (level, cells, leaves) in content.levels() {
+        line("", format!("{level:>5} {:>18} {:>18}", grouped(cells), grouped(leaves)));
+    }
+    line("", format!("{:>5} {:>18} {:>18}", "all", "", grouped(content.leaves())));
+    if content.particles.is_empty() {
+        line("particles", "none".into());
+    }
+    for (i, (family, n)) in content.particles.iter().enumerate() {
+        line(if i == 0 { "particles" } else { "" }, format!("{:>18} {}", grouped(*n), family_name(*family)));
+    }
+    let (least, most) = content.memory();
+    line(
+        "memory",
+        format!(
+            "a phew run takes {} to {} beside the input, the more the more cells are above the threshold",
+            Bytes(least),
+            Bytes(most)
+        ),
+    );
+    text
+}
+
+fn box_text(header: &Header) -> String {
+    let wraps = |a: usize| if header.periodic[a] { "periodic" } else { "open" };
+    let [x, y, z] = header.coarse;
+    let same = header.periodic[1..].iter().all(|p| *p == header.periodic[0]);
+    let around = if same { wraps(0).to_string() } else { [0, 1, 2].map(wraps).join(" ") };
+    let coarse =
+        if header.coarse == [1; 3] { String::new() } else { format!(", {x} x {y} x {z} coarse cells") };
+    let comoving = header
+        .comoving_side()
+        .map_or(String::new(), |side| format!(" = {} Mpc/h comoving", (side * 1e3).round() / 1e3));
+    format!("side {} (code units){comoving}, {around}{coarse}", header.boxlen)
+}
+
+fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &SnapshotCounts) -> Value {
+    let levels: Vec<_> = content
+        .levels()
+        .iter()
+        .map(|(level, cells, leaves)| json!({"level": level, "cells": cells, "leaf_cells": leaves}))
+        .collect();
+    let fields: Vec<_> =
+        snapshot.fields().iter().map(|f| json!({"name": f.name, "family": f.family})).collect();
+    let particles: BTreeMap<_, _> =
+        content.particles.iter().map(|(f, n)| (family_name(*f).replace(' ', "_"), n)).collect();
+    let cosmology = header.cosmology.as_ref().map(|c| {
+        json!({
+            "aexp": c.aexp, "h0": c.h0, "omega_m": c.omega_m, "omega_l": c.omega_l,
+            "omega_k": c.omega_k, "omega_b": c.omega_b,
+        })
+    });
+    let (least, most) = content.memory();
+    json!({
+        "path": path, "format": header.format, "number": header.number, "pieces": header.n_pieces,
+        "time": header.time, "boxlen": header.boxlen, "coarse": header.coarse,
+        "periodic": header.periodic, "levelmin": header.levelmin, "levelmax": header.levelmax,
+        "units": {
+            "length": header.units.length, "density": header.units.density, "time": header.units.time,
+        },
+        "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.leaves(),
+        "particles": particles, "memory_bytes": {"least": least, "most": most},
+    })
+}

@@ -1,0 +1,70 @@
+//! What a user types and sees. The only place of the crate that prints or decides an exit code.
+
+pub mod allocator;
+mod child;
+mod fault;
+mod fof;
+mod fof_run;
+mod info;
+mod info_particles;
+mod interrupt;
+mod launcher;
+mod memory;
+mod out;
+mod parse;
+mod phew;
+mod phew_run;
+mod preflight;
+mod ranks;
+mod scaling;
+mod seating;
+mod signals;
+mod survey;
+mod synth;
+mod topology;
+
+use crate::config::{CommandJob, Job};
+use fault::CommandError;
+use inselberg_comm::{Comm, Rank};
+use parse::Parsed;
+use std::process::ExitCode;
+
+/// Parses, runs and reports.
+pub fn main() -> ExitCode {
+    memory::keep_reserve();
+    fault::caught(|| {
+        signals::make_file_limit_an_error();
+        signals::report_crashes();
+        let typed = match parse::parse(std::env::args_os()) {
+            Ok(Parsed::Text(text)) => return out::print(&text),
+            Ok(Parsed::Typed(typed)) => Ok(*typed),
+            Err(failure) => Err(failure),
+        };
+        let (job, world) = launcher::start(typed)?;
+        run(&job, world)
+    })
+}
+
+/// Does the job of the ranks in `world`.
+fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
+    match &job.work {
+        CommandJob::Phew(work) => return phew::phew(work, job.common, world),
+        CommandJob::Fof(work) => return fof::fof(work, job.common, world),
+        CommandJob::Topology(work) => return topology::topology(*work, job.common, world),
+        CommandJob::SynthParticles(work) => return synth::particles(work, job.common, world),
+        CommandJob::Study(work) => return scaling::scaling(work, job.common, &world),
+        // What is not divided is done by one rank.
+        _ if world.rank() != Rank(0) => return Ok(()),
+        _ => seating::start_threads(job.common)?,
+    }
+    match &job.work {
+        CommandJob::Phew(_)
+        | CommandJob::Fof(_)
+        | CommandJob::Topology(_)
+        | CommandJob::SynthParticles(_)
+        | CommandJob::Study(_) => Ok(()),
+        CommandJob::Recut(work) => phew::recut(work, job.common),
+        CommandJob::Info(work) => info::info(work, job.common),
+        CommandJob::SynthField(work) => synth::field(work, job.common),
+    }
+}

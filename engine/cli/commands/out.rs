@@ -1,0 +1,55 @@
+//! Standard output, which may be a pipe that somebody has closed.
+
+use super::fault::{CommandError, escaped};
+use inselberg_io::staging::Staged;
+use std::io::{ErrorKind, Write};
+
+/// Prints `text`, with a newline at its end. A reader that has gone is no error.
+pub fn print(text: &str) -> Result<(), CommandError> {
+    let mut out = std::io::stdout().lock();
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(newline.as_bytes()));
+    match written.and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            Err(CommandError::user(format!("standard output: {e}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints the summary in the form asked for, or not at all.
+pub fn report(
+    common: crate::config::Common,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> serde_json::Value,
+) -> Result<(), CommandError> {
+    match (common.json, common.quiet) {
+        (true, _) => print(&format!("{:#}", json())),
+        (false, true) => Ok(()),
+        (false, false) => print(&text().lines().map(escaped).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// The end of a command: prints the summary, then gives all results their names. So whatever fails leaves nothing.
+pub fn finish(
+    common: crate::config::Common,
+    staged: Staged,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> serde_json::Value,
+) -> Result<(), CommandError> {
+    report(common, text, json)?;
+    Ok(staged.commit()?)
+}
+
+/// 12345678 as 12 345 678.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(c);
+    }
+    text
+}

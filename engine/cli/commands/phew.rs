@@ -1,0 +1,141 @@
+//! `inselberg phew` and `inselberg recut`.
+
+use super::fault::CommandError;
+use super::phew_run::PhewInput;
+use super::ranks::{RankHandles, RankRequest};
+use super::seating::Seating;
+use super::{interrupt, memory, out, phew_run, preflight};
+use crate::config::{Common, PhewJob, RecutJob};
+use inselberg::stage::Stage;
+use inselberg_comm::{Comm, Rank};
+use inselberg_io::catalogue;
+use inselberg_io::particles::file_of;
+use inselberg_io::staging;
+use inselberg_io::staging::Staged;
+use inselberg_tasks::ThreadPool;
+use std::io::IsTerminal;
+
+/// Segments a snapshot on all ranks and writes what was asked for.
+pub fn phew(job: &PhewJob, common: Common, world: Comm) -> Result<(), CommandError> {
+    let ranks =
+        RankRequest { traced: job.trace.is_some(), ..RankRequest::from_launch(&job.launch) }.start(world)?;
+    let seating = Seating::new(&ranks, &job.launch, common)?;
+    let facts = ranks.together(|comm| PhewInput::look(job, comm))?;
+    let input = ranks.prepare(|is_first| {
+        let input = PhewInput::open(job, &facts)?;
+        check_memory(job, &input, &ranks, seating.n_workers() * ranks.n_here())?;
+        // Only the first process makes files.
+        if is_first {
+            check_outputs(job)?;
+        }
+        Ok(input)
+    })?;
+    ranks.prepare(|_| interrupt::guard())?;
+    ranks.run(|comm| {
+        comm.before_end(interrupt::wipe);
+        let (_threads, pool) = seating.start(comm.rank())?;
+        on_rank(job, common, &input, pool.traced(job.trace.is_some()), comm)
+    })
+}
+
+/// That what a run surely takes is left, as far as that is known before reading.
+fn check_memory(
+    job: &PhewJob,
+    input: &PhewInput,
+    ranks: &RankHandles,
+    n_workers: usize,
+) -> Result<(), CommandError> {
+    let (path, snapshot) = (job.input.display(), input.snapshot());
+    if job.plot.is_some() {
+        memory::check_picture(phew_run::picture_side(snapshot), ranks.n_here() as u64)?;
+    }
+    match input {
+        PhewInput::Cells(_) => {
+            memory::check_octs(path, phew_run::n_octs(snapshot, ranks.process())?, ranks.process().1)
+        }
+        PhewInput::Particles(particles, mesh) => {
+            let least = particles.least_memory(mesh, ranks.process().1, n_workers);
+            memory::check_mesh(path, least)
+        }
+    }
+}
+
+/// The work of one rank. All ranks make the same calls; the first speaks.
+fn on_rank(
+    job: &PhewJob,
+    common: Common,
+    input: &PhewInput,
+    pool: ThreadPool,
+    comm: &Comm,
+) -> Result<(), CommandError> {
+    let is_first = comm.rank() == Rank(0);
+    let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
+    let (outcome, recorder) = phew_run::segment(job, input, pool.clone(), comm, progress)?;
+    let snapshot = input.snapshot();
+    let mut staged = Staged::default();
+    if let Some(path) = &job.output {
+        let _write = Stage::begin("write", 0, comm, &recorder);
+        staged.extend(phew_run::stage(path, &outcome.catalogue, comm)?);
+    }
+    let summary =
+        phew_run::PhewSummary::new(input, &outcome, &recorder, &pool, job.launch.diagnostics, comm)?;
+    let lists = match job.ramses_text.is_some() || job.plot.is_some() {
+        true => phew_run::lists(outcome.catalogue, comm)?,
+        false => None,
+    };
+    if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {
+        staged.extend(phew_run::stage_ramses_text(folder, lists, snapshot)?);
+    }
+    if let Some(path) = &job.plot {
+        let _picture = Stage::within("picture", comm);
+        staged.extend(phew_run::draw(path, snapshot, &outcome.field, &outcome.part, lists.as_ref(), comm)?);
+    }
+    if let (Some(path), true) = (&job.task_graph, is_first) {
+        staged.extend(phew_run::stage_graphs(path, &recorder)?);
+    }
+    if let Some(path) = &job.trace {
+        let _trace = Stage::within("trace", comm);
+        staged.extend(phew_run::stage_trace(path, &recorder, comm)?);
+    }
+    if is_first { out::finish(common, staged, || summary.text(), || summary.json()) } else { Ok(()) }
+}
+
+fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
+    let named = [
+        ("catalogue", &job.output),
+        ("RAMSES text", &job.ramses_text),
+        ("plot", &job.plot),
+        ("trace", &job.trace),
+        ("task graph", &job.task_graph),
+    ];
+    // An input given by its info file is the folder around it, whose files must not be replaced.
+    let file = file_of(&job.input);
+    let input = match job.mesh {
+        None if file.is_file() => preflight::parent(file),
+        _ => file,
+    };
+    let mut places = vec![("input", file), ("input", input)];
+    places.dedup();
+    places.extend(named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))));
+    preflight::distinct(&places)?;
+    if let Some(path) = &job.output {
+        catalogue::check_output(path)?;
+    }
+    for path in [&job.trace, &job.task_graph].into_iter().flatten() {
+        staging::check_writable(path)?;
+    }
+    job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
+    job.plot.as_deref().map_or(Ok(()), phew_run::check_picture)
+}
+
+/// Applies new thresholds to a stored tree.
+pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
+    preflight::distinct(&[("input", &job.input), ("output", &job.output)])?;
+    let stored = catalogue::read(&job.input)?;
+    catalogue::check_output(&job.output)?;
+    interrupt::guard()?;
+    let cut = inselberg::phew::recut::recut(&stored, &job.thresholds)
+        .map_err(|error| CommandError::about(&job.input, error))?;
+    let staged = catalogue::stage(&job.output, &cut)?;
+    out::finish(common, staged, || catalogue::info::describe(&cut), || phew_run::describe_json(&cut))
+}

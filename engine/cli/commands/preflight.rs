@@ -1,0 +1,55 @@
+//! Can the results be written? Asked before the work, not after it.
+
+use super::fault::CommandError;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// That `path` can become a folder of results, or is one.
+pub fn folder(path: &Path) -> Result<(), CommandError> {
+    let target =
+        inselberg_io::staging::hidden::target_of(path).map_err(|error| CommandError::about(path, error))?;
+    let place = if target.exists() { &target } else { parent(&target) };
+    if path.exists() && !path.is_dir() {
+        return Err(unfit(path, "is not a folder", "a folder or a new name"));
+    }
+    takes_files(path, place)
+}
+
+/// That no two of `paths` are the same place.
+pub fn distinct(paths: &[(&str, &Path)]) -> Result<(), CommandError> {
+    for (i, (name, path)) in paths.iter().enumerate() {
+        if let Some((other, _)) = paths[..i].iter().find(|(_, p)| place_of(p) == place_of(path)) {
+            let problem = format!("is both the {other} and the {name}");
+            return Err(unfit(path, &problem, "two different names"));
+        }
+    }
+    Ok(())
+}
+
+/// The folder that holds `path`.
+pub fn parent(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn place_of(path: &Path) -> PathBuf {
+    // What a link leads to need not be there yet.
+    let path = &inselberg_io::staging::hidden::target_of(path).unwrap_or_else(|_| path.into());
+    let folder = fs::canonicalize(parent(path)).unwrap_or_else(|_| parent(path).into());
+    fs::canonicalize(path).unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()))
+}
+
+fn takes_files(path: &Path, folder: &Path) -> Result<(), CommandError> {
+    if !folder.is_dir() {
+        let problem = format!("there is no folder {}", folder.display());
+        return Err(unfit(path, &problem, "a name in a folder that exists"));
+    }
+    inselberg_io::staging::hidden::trial(folder).map_err(|e| {
+        // tempfile adds its own random name to the message; the system's reason is enough.
+        let reason = e.get_ref().and_then(|e| e.source()).map_or(e.to_string(), ToString::to_string);
+        unfit(path, &format!("cannot create files there: {reason}"), "a folder that can be written")
+    })
+}
+
+fn unfit(path: &Path, problem: &str, expected: &str) -> CommandError {
+    CommandError::user(format!("{}: {problem}; expected {expected}", path.display()))
+}

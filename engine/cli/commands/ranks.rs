@@ -1,0 +1,215 @@
+//! The ranks that a command runs on: this process alone, threads of it, or the processes of an MPI job.
+//!
+//! A failure anywhere ends the work everywhere, with one message: that of the rank where it happened.
+
+use super::fault::{CommandError, hold_panics};
+use super::memory;
+use crate::config::Launch;
+use crate::report::thread_clock;
+use inselberg_comm::{Comm, CommBuilder, CommError, Rank, Settings, run_ranks};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+/// Ranks that are ready to work.
+pub enum RankHandles {
+    /// This process is one rank, of one or of many.
+    Process(Box<Comm>),
+    /// Threads to be.
+    Threads(Vec<CommBuilder>),
+}
+
+/// Ranks as a job wants them.
+pub struct RankRequest {
+    /// How many, as threads.
+    pub ranks: NonZeroUsize,
+    /// How long they may wait for each other.
+    pub patience: Option<Duration>,
+    /// Whether their messages are remembered.
+    pub traced: bool,
+    /// Whether the processor time of each is counted.
+    pub counted: bool,
+}
+
+impl RankRequest {
+    /// As a job says; messages are not remembered.
+    pub fn from_launch(launch: &Launch) -> Self {
+        let Launch { ranks, stall_timeout, count_work, .. } = *launch;
+        Self { patience: stall_timeout, counted: count_work, ..Self::plain(ranks) }
+    }
+
+    /// So many, with nothing besides.
+    pub fn plain(ranks: NonZeroUsize) -> Self {
+        Self { ranks, patience: None, traced: false, counted: false }
+    }
+
+    /// As many as are wanted, or those of `world`.
+    pub fn start(&self, world: Comm) -> Result<RankHandles, CommandError> {
+        // What goes wrong here goes wrong in all processes.
+        let is_first = world.rank() == Rank(0);
+        self.begin(world).map_err(|failure| if is_first { failure } else { CommandError::Said })
+    }
+
+    fn begin(&self, world: Comm) -> Result<RankHandles, CommandError> {
+        let (asked, n_ranks) = (self.ranks.get(), world.n_ranks());
+        if asked > 1 && n_ranks > 1 {
+            let what = format!("a launcher started this program as one of {n_ranks} ranks");
+            let expected = "ranks from the launcher or from --ranks, not from both";
+            return Err(CommandError::user(format!("--ranks: `{asked}`, but {what}; expected {expected}")));
+        }
+        let clock = if self.counted { thread_clock() } else { None };
+        if self.counted && clock.is_none() {
+            return Err(CommandError::user(
+                "--count-work: this system has no clock of a thread's processor time",
+            ));
+        }
+        let settings = Settings { traced: self.traced, clock, stall_timeout: self.patience };
+        if asked > 1 {
+            memory::check_ranks(asked as u64)?;
+            let set = |builder: CommBuilder| builder.settings(settings);
+            return Ok(RankHandles::Threads(Comm::threads(asked).into_iter().map(set).collect()));
+        }
+        Ok(RankHandles::Process(Box::new(world.with_settings(settings))))
+    }
+}
+
+impl RankHandles {
+    /// Does `work`, once in every process and before ranks work, told whether this process is the first.
+    /// If it fails in any of them, all of them end.
+    pub fn prepare<T>(&self, work: impl FnOnce(bool) -> Result<T, CommandError>) -> Result<T, CommandError> {
+        match self {
+            Self::Threads(_) => work(true),
+            Self::Process(comm) => agreed(comm, work(comm.rank() == Rank(0))),
+        }
+    }
+
+    /// Does `work`, once in every process and before ranks work, over the ranks that are processes.
+    pub fn together<T>(
+        &self,
+        work: impl FnOnce(&Comm) -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
+        match self {
+            Self::Threads(_) => work(&Comm::solo()),
+            Self::Process(comm) => work(comm),
+        }
+    }
+
+    /// Whether this process is the one that speaks.
+    pub fn is_first(&self) -> bool {
+        self.first_here() == Rank(0)
+    }
+
+    /// Of how many ranks this process is, of one or of all of them.
+    pub fn n_here(&self) -> usize {
+        match self {
+            Self::Threads(builders) => builders.len(),
+            Self::Process(_) => 1,
+        }
+    }
+
+    /// The first rank of this process.
+    pub fn first_here(&self) -> Rank {
+        match self {
+            Self::Threads(_) => Rank(0),
+            Self::Process(comm) => comm.rank(),
+        }
+    }
+
+    /// Which of how many processes this is.
+    pub fn process(&self) -> (Rank, usize) {
+        match self {
+            Self::Threads(_) => (Rank(0), 1),
+            Self::Process(comm) => (comm.rank(), comm.n_ranks()),
+        }
+    }
+
+    /// What each rank tells, rank by rank, once in every process and before ranks work; `own` is of the ranks
+    /// of this process.
+    pub fn share<T: Serialize + DeserializeOwned>(&self, own: Vec<T>) -> Result<Vec<T>, CommandError> {
+        let Self::Process(comm) = self else { return Ok(own) };
+        let told = serde_json::to_vec(&own).map_err(CommandError::internal)?;
+        let all = comm.all_gather_lists(&told).map_err(CommandError::ranks)?;
+        let of_process =
+            |told: Vec<u8>| serde_json::from_slice::<Vec<T>>(&told).map_err(CommandError::internal);
+        Ok(all.into_iter().map(of_process).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Does `work` on every rank.
+    pub fn run(self, work: impl Fn(&Comm) -> Result<(), CommandError> + Sync) -> Result<(), CommandError> {
+        match self {
+            Self::Process(comm) if comm.n_ranks() == 1 => work(&comm),
+            Self::Process(comm) => work(&comm).map_err(|failure| tell(&comm, failure).failure),
+            Self::Threads(builders) => {
+                hold_panics();
+                let ran = run_ranks(builders, |comm| work(comm).map_err(|failure| tell(comm, failure)));
+                one_of(ran.map_err(not_run)?)
+            }
+        }
+    }
+}
+
+/// Why ranks that are threads did not run: too many of them are the user's to mend.
+fn not_run(error: CommError) -> CommandError {
+    match error {
+        CommError::NotStarted { why } => {
+            let expected = "fewer --ranks, or higher limits of processes and memory";
+            CommandError::user(format!("starting the ranks: {why}; expected {expected}"))
+        }
+        error => CommandError::ranks(error),
+    }
+}
+
+/// How one rank ended.
+struct Ended {
+    failure: CommandError,
+    /// What ended the job; the same on all ranks.
+    first: CommError,
+}
+
+/// Ends the job for all ranks. Under MPI this does not come back.
+fn tell(comm: &Comm, failure: CommandError) -> Ended {
+    let first = match &failure {
+        CommandError::Ranks(error) => error.clone(),
+        // The rank that knows why is about to say so; nobody comes to this call.
+        CommandError::Said => comm.barrier().err().unwrap_or_else(|| comm.abort("another rank failed")),
+        failure => comm.abort(failure.to_string()),
+    };
+    Ended { failure, first }
+}
+
+/// Of all ranks, the failure that is told.
+fn one_of(ran: Vec<Result<(), Ended>>) -> Result<(), CommandError> {
+    let n_ranks = ran.len();
+    let mut failed: Vec<(u32, Ended)> =
+        (0..).zip(ran).filter_map(|(rank, ran)| Some((rank, ran.err()?))).collect();
+    let alike = failed.windows(2).all(|w| w[0].1.failure.to_string() == w[1].1.failure.to_string());
+    if failed.len() == n_ranks && alike && !failed.iter().any(|(_, e)| e.failure.is_elsewhere()) {
+        return Err(failed.swap_remove(0).1.failure);
+    }
+    let Some((_, Ended { first, .. })) = failed.first() else { return Ok(()) };
+    let first = first.clone();
+    let CommError::Aborted { rank, .. } = &first else { return Err(CommandError::ranks(first)) };
+    match failed.into_iter().find(|(r, _)| *r == rank.0).map(|(_, ended)| ended.failure) {
+        Some(CommandError::User(_)) => Err(CommandError::user(first)),
+        _ => Err(CommandError::ranks(first)),
+    }
+}
+
+/// Collective: `local`, unless it failed in any process; then one of them says so.
+pub fn agreed<T>(comm: &Comm, local: Result<T, CommandError>) -> Result<T, CommandError> {
+    if comm.n_ranks() == 1 {
+        return local;
+    }
+    let said = local.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    let all = comm.all_gather_lists(said.as_bytes()).map_err(CommandError::ranks)?;
+    let Some(speaker) = all.iter().position(|said| !said.is_empty()) else { return local };
+    let alike = all.iter().all(|said| *said == all[speaker]);
+    match local {
+        Err(failure) if comm.rank().at() == speaker => {
+            // Places for results are tried by the first process alone, for all.
+            Err(if alike || speaker == 0 { failure } else { failure.on_rank(comm.rank()) })
+        }
+        _ => Err(CommandError::Said),
+    }
+}

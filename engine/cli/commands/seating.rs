@@ -1,0 +1,143 @@
+//! The threads of this process, each where it is to run.
+
+use super::fault::{CommandError, warn};
+use super::ranks::RankHandles;
+use super::survey::PlacementSurvey;
+use crate::config::{Common, Launch};
+use crate::topology::{Hardware, Pin, PuSet, TopologyError, n_allowed};
+use inselberg_comm::Rank;
+use inselberg_tasks::ThreadPool;
+use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
+use std::sync::Arc;
+
+/// More threads than this per processor only look for work: the time that this takes grows with their square.
+const PER_PROCESSOR: usize = 4;
+/// So many threads are started on any machine.
+const ALWAYS: usize = 16;
+
+/// Starts the threads of this process, for work that is not divided among ranks.
+pub fn start_threads(common: Common) -> Result<(), CommandError> {
+    ThreadPoolBuilder::new().num_threads(n_threads(common)).build_global().map_err(too_few_threads)
+}
+
+/// The threads of this process: as many as asked for and of use.
+fn n_threads(common: Common) -> usize {
+    let allowed = n_allowed();
+    let most = (PER_PROCESSOR * allowed).max(ALWAYS);
+    common.threads.map_or(allowed, |n| n.get().min(most))
+}
+
+/// The system starts no more threads.
+fn too_few_threads(error: ThreadPoolBuildError) -> CommandError {
+    CommandError::user(format!(
+        "--threads: starting threads: {error}; expected fewer threads, or higher limits of processes and memory"
+    ))
+}
+
+/// Where the ranks of this process and their workers run.
+pub enum Seating {
+    /// Anywhere.
+    Free {
+        /// The workers of a rank.
+        n_workers: usize,
+    },
+    /// Each at its place.
+    Pinned {
+        /// What binds them.
+        hardware: Arc<Hardware>,
+        /// All ranks.
+        survey: PlacementSurvey,
+    },
+}
+
+impl Seating {
+    /// Plans the threads of this process, once and before ranks work. The first rank reports what is wrong with how
+    /// ranks were started.
+    pub fn new(ranks: &RankHandles, launch: &Launch, common: Common) -> Result<Self, CommandError> {
+        let pin = launch.pin;
+        // Where work is counted, the clock of the rank's thread must show all of it.
+        if launch.count_work {
+            return Ok(Self::Free { n_workers: 1 });
+        }
+        if pin == Pin::None {
+            // Ranks that are threads of one process share its threads.
+            return Ok(Self::Free { n_workers: (n_threads(common) / ranks.n_here()).max(1) });
+        }
+        let hardware = Arc::new(ranks.prepare(|_| read(pin))?);
+        let survey = PlacementSurvey::new(ranks, &hardware, pin, common)?;
+        let own = &survey.ranks[ranks.first_here().at()..][..ranks.n_here()];
+        let places = own.iter().flat_map(|rank| &rank.placement.workers).map(|place| place.pus.clone());
+        let places: Vec<PuSet> = places.collect();
+        let is_bound = ranks.prepare(|_| try_binding(&hardware, &places))?;
+        if ranks.is_first() && !common.quiet {
+            survey.complaints.iter().filter(|c| c.is_harmful()).for_each(warn);
+            if !is_bound {
+                warn("--pin: the system took the binding of threads and did nothing; they run anywhere");
+            }
+        }
+        Ok(Self::Pinned { hardware, survey })
+    }
+
+    /// The most threads of a rank of this process.
+    pub fn n_workers(&self) -> usize {
+        match self {
+            Self::Free { n_workers } => *n_workers,
+            Self::Pinned { survey, .. } => {
+                survey.ranks.iter().map(|rank| rank.placement.workers.len()).max().expect("a rank at least")
+            }
+        }
+    }
+
+    /// Starts the workers of `rank`, of which the calling thread is the first. They work until the first value is
+    /// dropped.
+    pub fn start(&self, rank: Rank) -> Result<(rayon::ThreadPool, ThreadPool), CommandError> {
+        let builder = ThreadPoolBuilder::new().use_current_thread().thread_name(|n| format!("worker {n}"));
+        match self {
+            Self::Free { n_workers } => {
+                let threads = builder.num_threads(*n_workers).build().map_err(too_few_threads)?;
+                Ok((threads, ThreadPool::from_current()))
+            }
+            Self::Pinned { hardware, survey } => {
+                let placement = survey.placement(rank.0);
+                let places: Vec<PuSet> = placement.workers.iter().map(|place| place.pus.clone()).collect();
+                let bind = {
+                    let hardware = Arc::clone(hardware);
+                    // That binding works was tried before.
+                    move |worker: usize| drop(hardware.bind(&places[worker]))
+                };
+                bind(0);
+                let builder = builder.num_threads(placement.workers.len()).start_handler(bind);
+                let threads = builder.build().map_err(too_few_threads)?;
+                Ok((threads, ThreadPool::from_current_placed(placement.seats())))
+            }
+        }
+    }
+}
+
+fn read(pin: Pin) -> Result<Hardware, CommandError> {
+    Hardware::read().map_err(|error| unpinnable(pin, &error))
+}
+
+/// Why threads are not pinned.
+pub fn unpinnable(pin: Pin, error: &TopologyError) -> CommandError {
+    let instead = match error {
+        TopologyError::NotBuilt => "none, or a build with --features numa",
+        _ => "none",
+    };
+    CommandError::user(format!("--pin: `{pin}`, but {error}; expected {instead}"))
+}
+
+/// Whether threads are where they were bound to: a thread that ends here is, at each of these places.
+fn try_binding(hardware: &Hardware, places: &[PuSet]) -> Result<bool, CommandError> {
+    let tried = std::thread::scope(|scope| {
+        let try_all = || {
+            let bound = |pus| hardware.bind(pus).map(|()| hardware.bound().as_ref() == Some(pus));
+            places.iter().map(bound).collect::<Result<Vec<bool>, _>>()
+        };
+        scope.spawn(try_all).join()
+    });
+    let tried = tried.map_err(|_| CommandError::internal(TopologyError::Unreadable))?;
+    let is_bound =
+        tried.map_err(|error| CommandError::user(format!("--pin: {error}; expected --pin none")))?;
+    Ok(is_bound.into_iter().all(|is_bound| is_bound))
+}

@@ -1,0 +1,108 @@
+//! `inselberg synth`.
+
+use super::fault::CommandError;
+use super::out;
+use super::out::grouped;
+use super::phew_run::n_octs;
+use super::ranks::RankRequest;
+use super::seating::start_threads;
+use super::{interrupt, memory, phew_run, preflight};
+use crate::config::{Common, FieldJob, ParticleJob};
+use crate::synth::{ParticleBox, ParticleMeta, SynthField, THRESHOLD};
+use inselberg::stage::Stage;
+use inselberg_comm::{Comm, Rank};
+use inselberg_io::Snapshot;
+use inselberg_io::staging::{Staged, check_writable};
+use serde_json::json;
+use std::path::Path;
+
+/// Makes a density field and writes it as a RAMSES output.
+pub fn field(job: &FieldJob, common: Common) -> Result<(), CommandError> {
+    let (folder, number) = place_of(&job.output);
+    let path = folder.join(format!("output_{number:05}"));
+    preflight::folder(&job.output)?;
+    if path.exists() {
+        return Err(CommandError::user(format!("{}: is there already; expected a new name", path.display())));
+    }
+    let params = &job.params;
+    memory::check_field(params.test_cells, params.peaks.unwrap_or(params.test_cells / 10_000))?;
+    let field = SynthField::new(params)?;
+    memory::check_output(path.display(), n_octs(&field, (Rank(0), 1))?)?;
+    let census = field.census()?;
+    interrupt::guard()?;
+    let _place =
+        inselberg_io::staging::hidden::place(folder).map_err(|error| CommandError::about(folder, error))?;
+    let staged = phew_run::stage_ramses_output(folder, number, &field)?;
+    let (header, leaves) = (field.header(), census.leaves.iter().sum::<u64>());
+    let text = || {
+        format!(
+            "{}: levels {} to {}, {} leaf cells, {} above the density threshold {THRESHOLD}, {} clumps seeded",
+            path.display(),
+            header.levelmin,
+            header.levelmax,
+            grouped(leaves),
+            grouped(census.test_cells),
+            grouped(field.clumps().len() as u64),
+        )
+    };
+    let clumps =
+        || field.clumps().iter().map(|c| json!({"centre": c.centre, "radius": c.radius, "core": c.core}));
+    let json = || {
+        json!({
+            "output": path.display().to_string(), "levelmin": header.levelmin, "levelmax": header.levelmax,
+            "leaf_cells": leaves, "test_cells": census.test_cells, "density_threshold": THRESHOLD,
+            "clumps": clumps().collect::<Vec<_>>(),
+        })
+    };
+    out::report(common, text, json)?;
+    staged.commit()?;
+    Ok(())
+}
+
+/// The folder and number of the output that `path` asks for: `output_00007` is one itself, another
+/// name is a folder in which `output_00001` is made.
+fn place_of(path: &Path) -> (&Path, u32) {
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let digits =
+        name.strip_prefix("output_").filter(|d| d.len() == 5 && d.bytes().all(|b| b.is_ascii_digit()));
+    match digits.and_then(|d| d.parse().ok()) {
+        Some(number) => (preflight::parent(path), number),
+        None => (path, 1),
+    }
+}
+
+/// Makes particles on all ranks and writes them as a NumPy file.
+pub fn particles(job: &ParticleJob, common: Common, world: Comm) -> Result<(), CommandError> {
+    let ranks = RankRequest::plain(job.ranks).start(world)?;
+    ranks.prepare(|_| start_threads(common))?;
+    let made = ranks.prepare(|is_first| {
+        memory::check_box(job.params.number)?;
+        // Only the first process makes files.
+        if is_first {
+            check_writable(&job.output)?;
+            check_writable(&job.output.with_extension("json"))?;
+        }
+        Ok(ParticleBox::new(job.params))
+    })?;
+    ranks.prepare(|_| interrupt::guard())?;
+    ranks.run(|comm| {
+        comm.before_end(interrupt::wipe);
+        let _write = Stage::within("write", comm);
+        let (meta, staged) = phew_run::stage_box(&job.output, &made, comm)?;
+        if comm.rank() == Rank(0) { finish(&job.output, &meta, staged, common) } else { Ok(()) }
+    })
+}
+
+fn finish(path: &Path, meta: &ParticleMeta, staged: Staged, common: Common) -> Result<(), CommandError> {
+    let text = || {
+        format!(
+            "{}: {} particles in a box of side {}, {:.1} % of them in {} haloes",
+            path.display(),
+            grouped(meta.number),
+            meta.side,
+            100.0 * meta.frac_in_haloes,
+            grouped(meta.n_haloes_seeded as u64),
+        )
+    };
+    out::finish(common, staged, text, || json!(meta))
+}

@@ -1,0 +1,69 @@
+//! `inselberg topology`.
+
+use super::fault::CommandError;
+use super::out;
+use super::ranks::{RankHandles, RankRequest};
+use super::seating::unpinnable;
+use super::survey::PlacementSurvey;
+use crate::config::{Common, TopologyJob};
+use crate::report::{machine_json, machine_text, places_json, places_text};
+use crate::topology::{Hardware, Pin, TopologyError, n_allowed};
+use inselberg_comm::Comm;
+use std::time::Duration;
+
+/// How long ranks wait for each other, which have nothing else to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Shows the machine and where the ranks run, and what is wrong with how they were started.
+pub fn topology(job: TopologyJob, common: Common, world: Comm) -> Result<(), CommandError> {
+    let ranks = RankRequest { patience: Some(PATIENCE), ..RankRequest::plain(job.ranks) }.start(world)?;
+    let read = ranks.prepare(|_| match Hardware::read() {
+        Err(TopologyError::NotBuilt) if job.pin == Pin::None => Ok(None),
+        Err(error) if job.pin == Pin::None => Err(error.into()),
+        Err(error) => Err(unpinnable(job.pin, &error)),
+        Ok(hardware) => Ok(Some(hardware)),
+    })?;
+    match read {
+        Some(hardware) => show(&hardware, &ranks, job.pin, common),
+        None if ranks.is_first() => out::report(common, unknown_text, unknown_json),
+        None => Ok(()),
+    }
+}
+
+fn show(hardware: &Hardware, ranks: &RankHandles, pin: Pin, common: Common) -> Result<(), CommandError> {
+    let survey = PlacementSurvey::new(ranks, hardware, pin, common)?;
+    if !ranks.is_first() {
+        return Ok(());
+    }
+    let (machine, allowed) = (hardware.machine(), hardware.allowed());
+    let warnings: Vec<String> = survey.complaints.iter().map(ToString::to_string).collect();
+    out::report(
+        common,
+        || {
+            let said: String = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+            let said = if said.is_empty() { "warnings: none\n".into() } else { said };
+            format!("{}\n{}\n{said}", machine_text(machine, allowed), places_text(&survey.ranks))
+        },
+        || {
+            let mut json = machine_json(machine, allowed);
+            json["pin"] = serde_json::json!(pin);
+            json["ranks"] = places_json(&survey.ranks);
+            json["warnings"] = serde_json::json!(warnings);
+            json
+        },
+    )
+}
+
+/// What is known without hwloc.
+fn unknown_text() -> String {
+    let n = n_allowed();
+    let processors = if n == 1 { "processor" } else { "processors" };
+    format!(
+        "this process may run on {n} {processors}\n\nbuilt without the feature `numa`: nodes, caches and where threads \
+         go are not known\n"
+    )
+}
+
+fn unknown_json() -> serde_json::Value {
+    serde_json::json!({ "feature_numa": false, "n_allowed": n_allowed() })
+}

@@ -1,0 +1,126 @@
+//! `inselberg fof`, checked.
+
+use super::ConfigError;
+use super::checked::{CheckedValues, plot};
+use super::launch::{Launch, launch};
+use super::raw::NONE;
+use inselberg::fof::{FofConfig, LinkingLength};
+use inselberg_io::particles::{InputDefaults, KIND_NAMES, N_KINDS};
+use std::path::PathBuf;
+
+/// `inselberg fof`, checked. At least one of the outputs is there, or the diagnostics are asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FofJob {
+    /// The files of the input, in their order.
+    pub inputs: Vec<PathBuf>,
+    /// What holds where the input says nothing.
+    pub defaults: InputDefaults,
+    /// What is searched for.
+    pub fof: FofConfig,
+    /// The catalogue.
+    pub output: Option<PathBuf>,
+    /// The group of every particle.
+    pub group_ids: Option<PathBuf>,
+    /// The picture.
+    pub plot: Option<PathBuf>,
+    /// On what it runs.
+    pub launch: Launch,
+}
+
+/// Group IDs are written as signed integers of eight bytes.
+const MOST: u64 = i64::MAX as u64;
+
+pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
+    let inputs = raw.paths("input");
+    if inputs.is_empty() {
+        return Err(raw.missing("input"));
+    }
+    let named = |base: PathBuf| {
+        let mut name = base.into_os_string();
+        name.push("_0000.hdf5");
+        PathBuf::from(name)
+    };
+    let output = raw.path("output").or_else(|| raw.path("basename").map(named));
+    let (group_ids, plot) = (raw.path("group-ids"), plot(raw)?);
+    let no_diagnostics = !raw.switch("diagnostics");
+    if output.is_none() && group_ids.is_none() && plot.is_none() && no_diagnostics {
+        return Err(raw.missing("output"));
+    }
+    let (linking, attaching) = kinds(raw)?;
+    let most = format!("at most {MOST}");
+    Ok(FofJob {
+        inputs,
+        defaults: input_defaults(raw)?,
+        fof: FofConfig {
+            length: length(raw)?,
+            min_size: raw.count("min-size", |n| n > 0, "1 or more")?.unwrap_or(20),
+            linking,
+            attaching,
+            seed_mass: seed_mass(raw)?,
+            id_default: raw.count("group-id-default", |n| n <= MOST, &most)?.unwrap_or(i32::MAX as u64),
+            id_offset: raw.count("group-id-offset", |n| n <= MOST, &most)?.unwrap_or(1),
+            side: raw.real("box", |x| x > 0.0, "a finite side above 0")?,
+            open: raw.switch("open"),
+            allow_duplicate_ids: raw.text("duplicate-ids").as_deref() == Some("allow"),
+            with_picture: plot.is_some(),
+            with_ids: group_ids.is_some(),
+        },
+        output,
+        group_ids,
+        plot,
+        launch: launch(raw)?,
+    })
+}
+
+/// What `fof` and `phew` take for what an input does not say.
+pub(super) fn input_defaults(raw: &CheckedValues<'_>) -> Result<InputDefaults, ConfigError> {
+    let positive = |name| raw.real(name, |x| x > 0.0, "a finite number above 0");
+    Ok(InputDefaults {
+        particle_mass: positive("particle-mass")?,
+        unit_length: positive("unit-length")?,
+        unit_mass: positive("unit-mass")?,
+        unit_velocity: positive("unit-velocity")?,
+    })
+}
+
+fn length(raw: &CheckedValues<'_>) -> Result<LinkingLength, ConfigError> {
+    let expected = "a finite length above 0, or -1 for none";
+    let absolute = raw.real("linking-length", |x| x > 0.0 || x == NONE, expected)?.filter(|x| *x != NONE);
+    let ratio = raw.real("linking-ratio", |x| x > 0.0, "a finite ratio above 0")?;
+    match absolute {
+        Some(length) if raw.is_written("linking-ratio") => {
+            let expected = "a linking length or a linking ratio, not both";
+            Err(raw.unfit("linking-length", &length.to_string(), expected))
+        }
+        Some(length) => Ok(LinkingLength::Absolute(length)),
+        None => Ok(LinkingLength::Ratio(ratio.unwrap_or(0.2))),
+    }
+}
+
+/// Which kinds link, and which are attached.
+fn kinds(raw: &CheckedValues<'_>) -> Result<([bool; N_KINDS], [bool; N_KINDS]), ConfigError> {
+    let show = |kinds: &[bool; N_KINDS]| kinds.map(|k| if k { "1" } else { "0" }).join(",");
+    let (linking, _) = raw.kinds("linking-types");
+    let (mut attaching, is_written) = raw.kinds("attaching-types");
+    if linking == [false; N_KINDS] {
+        return Err(raw.unfit("linking-types", &show(&linking), "at least one kind of particles that links"));
+    }
+    if !is_written {
+        attaching = std::array::from_fn(|kind| attaching[kind] && !linking[kind]);
+    }
+    if let Some(kind) = (0..N_KINDS).find(|kind| linking[*kind] && attaching[*kind]) {
+        let expected = format!("{} either linking or attaching, not both", KIND_NAMES[kind]);
+        return Err(raw.unfit("attaching-types", &show(&attaching), &expected));
+    }
+    Ok((linking, attaching))
+}
+
+/// The mass above which groups get a black hole, in solar masses; `None`: none are wanted.
+fn seed_mass(raw: &CheckedValues<'_>) -> Result<Option<f64>, ConfigError> {
+    let mass = raw.real("black-hole-seed-mass", |x| x >= 0.0, "a finite mass, 0 or more")?;
+    match (raw.switch("seed-black-holes"), mass) {
+        (false, _) => Ok(None),
+        (true, None) => Err(raw.missing("black-hole-seed-mass")),
+        (true, mass) => Ok(mass),
+    }
+}

@@ -1,0 +1,63 @@
+//! On what a job runs: options that `phew` and `fof` share.
+
+use super::ConfigError;
+use super::checked::CheckedValues;
+use crate::topology::Pin;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+/// More ranks than this in one process are a slip of the pen.
+const MAX_RANKS: u64 = 65_536;
+
+/// Ranks and threads of a job, and what is told of them. None of it changes a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launch {
+    /// Ranks as threads of this process.
+    pub ranks: NonZeroUsize,
+    /// How threads are tied to processors.
+    pub pin: Pin,
+    /// How long all ranks may wait for each other; `None`: for ever.
+    pub stall_timeout: Option<Duration>,
+    /// Load and traffic also of a single rank, and the workers.
+    pub diagnostics: bool,
+    /// Each rank works in its own thread alone, and its processor time is counted.
+    pub count_work: bool,
+}
+
+pub(super) fn launch(raw: &CheckedValues<'_>) -> Result<Launch, ConfigError> {
+    Ok(Launch {
+        ranks: ranks(raw)?,
+        pin: pin(raw),
+        stall_timeout: stall_timeout(raw)?,
+        diagnostics: raw.switch("diagnostics"),
+        count_work: count_work(raw)?,
+    })
+}
+
+pub(super) fn ranks(raw: &CheckedValues<'_>) -> Result<NonZeroUsize, ConfigError> {
+    let ranks = raw.count("ranks", |n| (1..=MAX_RANKS).contains(&n), &format!("1 to {MAX_RANKS}"))?;
+    Ok(ranks.and_then(|n| NonZeroUsize::new(n as usize)).unwrap_or(NonZeroUsize::MIN))
+}
+
+pub(super) fn pin(raw: &CheckedValues<'_>) -> Pin {
+    match raw.text("pin").as_deref() {
+        Some("cores") => Pin::Cores,
+        Some("numa") => Pin::Numa,
+        _ => Pin::None,
+    }
+}
+
+/// Work is counted in the thread of a rank, so all of it must be there.
+fn count_work(raw: &CheckedValues<'_>) -> Result<bool, ConfigError> {
+    let counted = raw.switch("count-work");
+    if counted && pin(raw) != Pin::None {
+        return Err(raw.unfit("count-work", "true", "--pin none with it"));
+    }
+    Ok(counted)
+}
+
+fn stall_timeout(raw: &CheckedValues<'_>) -> Result<Option<Duration>, ConfigError> {
+    let expected = "seconds up to 1e7, or 0 for never";
+    let seconds = raw.real("stall-timeout", |x| (0.0..=1e7).contains(&x), expected)?;
+    Ok(seconds.filter(|s| *s > 0.0).map(Duration::from_secs_f64))
+}

@@ -1,0 +1,143 @@
+//! `inselberg scaling`, checked.
+
+use super::checked::CheckedValues;
+use super::{Command, ConfigError, check, options_of, passed_on};
+use crate::scaling::{NETWORKS, Network};
+use std::path::PathBuf;
+
+/// More repeats than this are a slip of the pen.
+const MAX_REPEATS: u64 = 1000;
+/// And so are more ranks.
+const MAX_RANKS: usize = 65_536;
+/// The ways to divide a mesh, as `--balance` has them.
+const BALANCES: [&str; 3] = ["work", "test-cells", "leaves"];
+
+/// `inselberg scaling phew` or `fof`, checked, and so is what it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyJob {
+    /// What is run.
+    pub command: Command,
+    /// What it is run on.
+    pub inputs: Vec<PathBuf>,
+    /// The folder of the study.
+    pub output: PathBuf,
+    /// Numbers of ranks of real runs; none for no such runs.
+    pub ranks: Vec<usize>,
+    /// Numbers of threads a rank.
+    pub threads: Vec<usize>,
+    /// Real and simulated runs of each kind.
+    pub repeats: usize,
+    /// How ranks are started, if that is said.
+    pub launcher: Option<String>,
+    /// Numbers of ranks to simulate.
+    pub simulate: Vec<usize>,
+    /// How the mesh is divided; none where there is no mesh.
+    pub balances: Vec<String>,
+    /// What modelled ranks are connected by.
+    pub network: Network,
+    /// What real ranks are connected by.
+    pub check_network: Network,
+    /// Further options of what is run.
+    pub options: Vec<Passed>,
+}
+
+/// An option as it is typed: its name with its dashes, and values.
+pub type Passed = (String, Vec<String>);
+
+pub(super) fn study(raw: &CheckedValues<'_>) -> Result<StudyJob, ConfigError> {
+    let inputs = raw.paths("input");
+    if inputs.is_empty() {
+        return Err(raw.missing("input"));
+    }
+    let output = raw.needed_path("output")?;
+    let [ranks, threads, simulate] = ["ranks", "threads", "simulate"].map(|name| numbers(raw, name));
+    let (mut ranks, mut threads, simulate) = (ranks?, threads?, simulate?);
+    if ranks.is_empty() && threads.is_empty() && simulate.is_empty() {
+        let command = if raw.raw.command() == Command::ScalingFof { "scaling fof" } else { "scaling phew" };
+        let [what, how] = ["something to run", "--ranks, --threads or --simulate"].map(String::from);
+        return Err(ConfigError::Missing { command: command.into(), what, how });
+    }
+    // Where one of the two is said, the other is one.
+    if !(ranks.is_empty() && threads.is_empty()) {
+        [&mut ranks, &mut threads].into_iter().filter(|n| n.is_empty()).for_each(|n| n.push(1));
+    }
+    let repeats = raw.count("repeats", |n| (1..=MAX_REPEATS).contains(&n), "1 to 1000")?.unwrap_or(3);
+    let launcher = raw.text("launcher");
+    if let Some(line) = launcher.as_ref().filter(|line| *line != "threads" && !line.contains("{ranks}")) {
+        return Err(raw.unfit("launcher", line, "a command with {ranks} in it, or threads"));
+    }
+    let (command, options) = passed(raw, &inputs)?;
+    Ok(StudyJob {
+        command,
+        inputs,
+        output,
+        ranks,
+        threads,
+        repeats: repeats as usize,
+        launcher,
+        simulate,
+        balances: if command == Command::Phew { balances(raw)? } else { Vec::new() },
+        network: network(raw)?,
+        check_network: named(&raw.text("check-network").unwrap_or_default()),
+        options,
+    })
+}
+
+/// What is run, and the options that it gets from this one; held against what it takes.
+fn passed(raw: &CheckedValues<'_>, inputs: &[PathBuf]) -> Result<(Command, Vec<Passed>), ConfigError> {
+    let Some(runs) = raw.raw.runs() else { return Err(raw.missing("input")) };
+    let mut whole = runs.clone();
+    for opt in options_of(runs.command()) {
+        match opt.name {
+            "input" => whole.set_paths(opt, inputs.to_vec())?,
+            "diagnostics" => whole.set_flag(opt, "true")?,
+            _ => {}
+        }
+    }
+    check(&whole)?;
+    let typed = runs.typed(passed_on(raw.raw.command()));
+    Ok((runs.command(), typed.map(|(opt, words)| (opt.label(), words)).collect()))
+}
+
+/// `1,2,4`, or `1..8` for the same with 8.
+fn numbers(raw: &CheckedValues<'_>, name: &str) -> Result<Vec<usize>, ConfigError> {
+    let Some(text) = raw.text(name) else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let of = |word: &str| word.trim().parse().ok().filter(|n| (1..=MAX_RANKS).contains(n));
+        let ends = match part.split_once("..") {
+            Some((first, last)) => of(first).zip(of(last)).filter(|(first, last)| first <= last),
+            None => of(part).map(|n| (n, n)),
+        };
+        let Some((first, last)) = ends else {
+            return Err(raw.unfit(name, &text, "numbers from 1 to 65536, as in 1,2,4 or 32..16384"));
+        };
+        all.extend(std::iter::successors(Some(first), |n| Some(2 * n)).take_while(|n| *n <= last));
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+fn balances(raw: &CheckedValues<'_>) -> Result<Vec<String>, ConfigError> {
+    let text = raw.text("balance").unwrap_or_default();
+    let words: Vec<String> = text.split(',').map(|word| word.trim().to_string()).collect();
+    match words.iter().all(|word| BALANCES.contains(&word.as_str())) {
+        true => Ok(words),
+        false => Err(raw.unfit("balance", &text, "some of work, test-cells, leaves")),
+    }
+}
+
+/// The named one, with what is said of it.
+fn network(raw: &CheckedValues<'_>) -> Result<Network, ConfigError> {
+    let of = named(&raw.text("network").unwrap_or_default());
+    let time = |name| raw.real(name, |x| x >= 0.0, "microseconds, 0 or more");
+    let latency = time("latency")?.map_or(of.latency, |micros| micros * 1e-6);
+    let overhead = time("overhead")?.map_or(of.overhead, |micros| micros * 1e-6);
+    let bandwidth = raw.real("bandwidth", |x| x > 0.0, "gigabytes a second, above 0")?;
+    Ok(Network { latency, overhead, bandwidth: bandwidth.map_or(of.bandwidth, |giga| giga * 1e9), ..of })
+}
+
+fn named(name: &str) -> Network {
+    NETWORKS.iter().find(|network| network.name == name).copied().unwrap_or(NETWORKS[0])
+}

@@ -1,0 +1,22 @@
+//! What a run tells a person: progress, the summary at its end, the picture.
+//!
+//! Architecture invariant: nothing here prints. [`summary_text`] returns a text; only the bars of a
+//! [`Recorder`] that was asked for them draw on the terminal's stderr.
+
+mod clock;
+mod places;
+#[cfg(feature = "plot")]
+pub mod plot;
+mod ranks;
+mod recorder;
+mod summary;
+mod trace;
+mod workers;
+
+pub use clock::thread_clock;
+pub use places::{RankPlaces, machine_json, machine_text, places_json, places_text};
+pub use ranks::{MostTraffic, RankReport, StageLoad, StageTotals, load_table, traffic_table};
+pub use recorder::{RecordedGraph, Recorder, StageTime, peak_memory};
+pub use summary::{CatalogueTotals, group_counts, summary_json, summary_text, table_json, table_text};
+pub use trace::trace;
+pub use workers::{NodeLoad, node_loads, workers_json, workers_text};

@@ -1,0 +1,196 @@
+//! The picture of a catalogue: the projected density with its clumps, and the mass functions.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `layout` | the whole picture, panel by panel |
+//! | `objects` | peaks and masses of the clumps and haloes |
+//! | `axis` | scales, ticks and their labels |
+//! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
+//! | `colour` | from density to colour, and the raster of the map |
+//!
+//! Fonts are built in: nothing is asked of the system.
+
+pub(crate) mod axis;
+pub(crate) mod canvas;
+mod colour;
+mod layout;
+mod objects;
+
+use canvas::{Canvas, SCALE};
+use colour::Raster;
+use inselberg_io::catalogue::Catalogue;
+use inselberg_io::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};
+use layout::PictureLayout;
+pub(crate) use layout::{draw_axes, draw_grid, draw_names};
+use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
+use std::path::Path;
+
+/// Width of the picture in pixels.
+pub const WIDTH: u32 = 1600;
+/// Height of the picture in pixels.
+pub const HEIGHT: u32 = 800;
+
+/// What is to be seen.
+#[derive(Debug, Clone)]
+pub struct PictureData<'a> {
+    /// One line above the picture: what it is of.
+    pub title: String,
+    /// A smaller line below it, cut to the width of the picture; may be empty.
+    pub subtitle: String,
+    /// `n` x `n` values, rows along the first axis of the picture, the lowest row first: pixel
+    /// (i, j) is `projection[j * n + i]`. Values that are not positive and finite are left dark.
+    pub projection: Vec<f32>,
+    /// Pixels a side.
+    pub n: usize,
+    /// From where to where the projection reaches, along both axes, in code lengths.
+    pub extent: [[f64; 2]; 2],
+    /// Which coordinates are across and up: `[0, 1]` for x and y.
+    pub axes: [usize; 2],
+    /// Which of these wrap around: a circle over such an edge comes in again on the other side.
+    pub periodic: [bool; 2],
+    /// What is projected: `column density`.
+    pub quantity: String,
+    /// Its units.
+    pub units: String,
+    /// Gives the centres and masses of the table `Groups` if there is one, else the peaks (`peak_position`,
+    /// `mass`) of the tables `clumps` and `haloes`, either of which may be absent or empty.
+    pub catalogue: &'a Catalogue,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum PictureFormat {
+    Png,
+    Svg,
+}
+
+/// Whether [`plot`] could write to `path` now: asked before a long run.
+///
+/// # Errors
+/// The name ends in neither `.png` nor `.svg`, or the place cannot be written.
+pub fn check_picture(path: &Path) -> WriteResult<()> {
+    format_of(path)?;
+    check_writable(path)
+}
+
+/// Draws the picture into `path`, a `.png` or `.svg`, whole or not at all.
+///
+/// # Errors
+/// Those of [`check_picture`]; `projection` does not hold `n * n` values; a full disk.
+pub fn plot(path: &Path, data: &PictureData<'_>) -> WriteResult<()> {
+    stage_plot(path, data)?.commit()
+}
+
+/// As [`plot`], but leaves the last step to the caller: for files that belong together.
+///
+/// # Errors
+/// As [`plot`].
+pub fn stage_plot(path: &Path, data: &PictureData<'_>) -> WriteResult<Staged> {
+    let format = format_of(path)?;
+    if data.projection.len() != data.n * data.n {
+        let problem = format!("{} values", data.projection.len());
+        return Err(WriteError::content(path, "projection", problem, format!("{} squared", data.n)));
+    }
+    let drawn = match format {
+        PictureFormat::Png => draw_png(data),
+        PictureFormat::Svg => draw_svg(data),
+    };
+    let bytes = drawn.map_err(|problem| {
+        let place = "drawing".to_string();
+        WriteError::Library { path: path.into(), place, problem }
+    })?;
+    stage_file(path, |out| out.write_all(&bytes))
+}
+
+fn format_of(path: &Path) -> WriteResult<PictureFormat> {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("png") => Ok(PictureFormat::Png),
+        Some("svg") => Ok(PictureFormat::Svg),
+        _ => Err(WriteError::target(path, "not the name of a picture", "a name in .png or .svg")),
+    }
+}
+
+/// The fine size on which everything is drawn.
+const FINE: (u32, u32) = (WIDTH * SCALE, HEIGHT * SCALE);
+/// By how much of their size the bitmap backend sets texts too high.
+const BITMAP_TEXT_DROP: f64 = 0.14;
+
+fn draw_png(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
+    let layout = PictureLayout::new(data);
+    let mut fine = vec![255; (FINE.0 * FINE.1 * 3) as usize];
+    layout.raster().copy_into(&mut fine, FINE.0, layout.map_corner());
+    let area = BitMapBackend::with_buffer(&mut fine, FINE).into_drawing_area();
+    layout.draw(&Canvas::new(&area, BITMAP_TEXT_DROP)?)?;
+    area.present().map_err(|e| e.to_string())?;
+    drop(area);
+    encode_png(WIDTH, HEIGHT, &averaged(&fine))
+}
+
+/// Means over squares of [`SCALE`] fine pixels a side.
+fn averaged(fine: &[u8]) -> Vec<u8> {
+    let value = |x: u32, y: u32, c: u32| u32::from(fine[((y * FINE.0 + x) * 3 + c) as usize]);
+    let mean = |x: u32, y: u32, c: u32| {
+        let square = (0..SCALE * SCALE).map(|i| value(x * SCALE + i % SCALE, y * SCALE + i / SCALE, c));
+        (square.sum::<u32>() / (SCALE * SCALE)) as u8
+    };
+    (0..WIDTH * HEIGHT * 3).map(|i| mean(i / 3 % WIDTH, i / 3 / WIDTH, i % 3)).collect()
+}
+
+fn draw_svg(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
+    let layout = PictureLayout::new(data);
+    let mut text = String::new();
+    let area = SVGBackend::with_string(&mut text, FINE).into_drawing_area();
+    layout.draw(&Canvas::new(&area, 0.0)?)?;
+    area.present().map_err(|e| e.to_string())?;
+    drop(area);
+    // The map lies under everything that is drawn: it follows the opening tag.
+    let opening = text.find("<svg").and_then(|at| text[at..].find('>').map(|end| at + end + 1));
+    let image = svg_image(layout.raster(), layout.map_corner())?;
+    text.insert_str(opening.ok_or("no svg tag")?, &image);
+    let fine_size = format!("width=\"{}\" height=\"{}\"", FINE.0, FINE.1);
+    Ok(text.replacen(&fine_size, &format!("width=\"{WIDTH}\" height=\"{HEIGHT}\""), 1).into_bytes())
+}
+
+fn svg_image(raster: &Raster, (x, y): (u32, u32)) -> Result<String, String> {
+    let (width, height) = (raster.width, raster.height);
+    let data = base64(&encode_png(width, height, &raster.pixels)?);
+    Ok(format!(
+        "\n<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n\
+         <image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+         href=\"data:image/png;base64,{data}\"/>"
+    ))
+}
+
+fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(rgb));
+    written.map_err(|e| e.to_string()).map(|()| bytes)
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let word = three.iter().enumerate().fold(0u32, |w, (i, b)| w | u32::from(*b) << (16 - 8 * i));
+        let digits = (0..4).map(|i| char::from(DIGITS[(word >> (18 - 6 * i) & 63) as usize]));
+        text.extend(digits.take(three.len() + 1));
+        text.extend(std::iter::repeat_n('=', 3 - three.len()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+}

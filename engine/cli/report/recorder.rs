@@ -1,0 +1,215 @@
+//! Times the stages of a run, and shows a bar for each where a person watches.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use inselberg::progress::Observer;
+use inselberg_comm::Pulse;
+use inselberg_tasks::{Tally, TaskGraph};
+use std::io::IsTerminal;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// One stage of a run, as measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StageTime {
+    /// Its name; a stage that came several times is one entry.
+    pub name: &'static str,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Cells that it went through.
+    pub cells: u64,
+}
+
+impl StageTime {
+    /// Cells a second; `None` for a stage without cells or without a measurable time.
+    pub fn cells_per_second(&self) -> Option<f64> {
+        (self.cells > 0 && self.seconds > 0.0).then(|| self.cells as f64 / self.seconds)
+    }
+}
+
+/// A graph of tasks that was run.
+#[derive(Debug, Clone)]
+pub struct RecordedGraph {
+    /// What the engine calls it.
+    pub name: &'static str,
+    /// What happened.
+    pub tally: Tally,
+    /// The graph in the dot language, if that is kept.
+    pub dot: Option<String>,
+}
+
+/// An [`Observer`] that measures, and draws bars on stderr if asked to and if that is a terminal.
+#[derive(Debug)]
+pub struct Recorder {
+    bars: bool,
+    keeps_dot: bool,
+    pulse: Pulse,
+    began: (Instant, SystemTime),
+    state: Mutex<RecorderState>,
+}
+
+#[derive(Debug, Default)]
+struct RecorderState {
+    stages: Vec<StageTime>,
+    open: Vec<OpenStage>,
+    spans: Vec<(&'static str, Instant, Duration)>,
+    graphs: Vec<RecordedGraph>,
+}
+
+#[derive(Debug)]
+struct OpenStage {
+    name: &'static str,
+    since: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Recorder {
+    /// A recorder; `progress` asks for bars.
+    pub fn new(progress: bool) -> Self {
+        let bars = progress && std::io::stderr().is_terminal();
+        let began = (Instant::now(), SystemTime::now());
+        Self { bars, keeps_dot: false, pulse: Pulse::default(), began, state: Mutex::default() }
+    }
+
+    /// The same, which keeps the graphs that are run in the dot language, or does not.
+    pub fn keep_dot(self, keeps_dot: bool) -> Self {
+        Self { keeps_dot, ..self }
+    }
+
+    /// The same, which lets `pulse` beat with everything that it hears: a rank that works is not stalled.
+    pub fn with_pulse(self, pulse: Pulse) -> Self {
+        Self { pulse, ..self }
+    }
+
+    /// The stages that have ended, in the order in which they first did.
+    pub fn stages(&self) -> Vec<StageTime> {
+        self.lock().stages.clone()
+    }
+
+    /// When it began, by two clocks.
+    pub fn began(&self) -> (Instant, SystemTime) {
+        self.began
+    }
+
+    /// Every stage that has ended, as often as it came: its name, begin and length.
+    pub fn spans(&self) -> Vec<(&'static str, Instant, Duration)> {
+        self.lock().spans.clone()
+    }
+
+    /// Every graph that was run.
+    pub fn graphs(&self) -> Vec<RecordedGraph> {
+        self.lock().graphs.clone()
+    }
+
+    /// Measurements stay of use when a worker has panicked.
+    fn lock(&self) -> MutexGuard<'_, RecorderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Recorder {
+    fn begin(&self, stage: &'static str, work: u64) {
+        self.pulse.beat();
+        let bar = self.bars.then(|| new_bar(stage, work));
+        self.lock().open.push(OpenStage { name: stage, since: Instant::now(), bar });
+    }
+
+    fn advance(&self, done: u64) {
+        self.pulse.beat();
+        if let Some(bar) = self.lock().open.last().and_then(|open| open.bar.as_ref()) {
+            bar.inc(done);
+        }
+    }
+
+    fn end(&self, stage: &'static str, cells: u64) {
+        self.pulse.beat();
+        let mut state = self.lock();
+        let Some(place) = state.open.iter().rposition(|open| open.name == stage) else { return };
+        let open = state.open.remove(place);
+        if let Some(bar) = open.bar {
+            bar.finish_and_clear();
+        }
+        let took = open.since.elapsed();
+        state.spans.push((stage, open.since, took));
+        state.add(StageTime { name: stage, seconds: took.as_secs_f64(), cells });
+    }
+
+    fn ran(&self, name: &'static str, plan: &TaskGraph, tally: &Tally) {
+        self.pulse.beat();
+        let dot = self.keeps_dot.then(|| plan.to_dot(name));
+        self.lock().graphs.push(RecordedGraph { name, tally: tally.clone(), dot });
+    }
+}
+
+impl RecorderState {
+    fn add(&mut self, stage: StageTime) {
+        match self.stages.iter_mut().find(|s| s.name == stage.name) {
+            Some(known) => {
+                known.seconds += stage.seconds;
+                known.cells += stage.cells;
+            }
+            None => self.stages.push(stage),
+        }
+    }
+}
+
+/// The most memory that this process ever held, in bytes; `None` where the system does not say.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn new_bar(stage: &'static str, work: u64) -> ProgressBar {
+    let bar = if work > 0 { ProgressBar::new(work) } else { ProgressBar::new_spinner() };
+    let template = if work > 0 {
+        "{msg:18} [{bar:36}] {percent:>3} % {elapsed}"
+    } else {
+        "{msg:18} {spinner} {elapsed}"
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.with_message(stage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_timed_and_repeated_ones_added_up() {
+        let recorder = Recorder::new(false);
+        for cells in [3, 4] {
+            recorder.begin("read", 10);
+            recorder.begin("inner", 0);
+            recorder.advance(10);
+            recorder.end("inner", 1);
+            recorder.end("read", cells);
+        }
+        recorder.end("never begun", 1);
+        let stages = recorder.stages();
+        assert_eq!(stages.iter().map(|s| (s.name, s.cells)).collect::<Vec<_>>(), [("inner", 2), ("read", 7)]);
+        assert!(stages[1].seconds >= stages[0].seconds);
+    }
+
+    #[test]
+    fn a_rank_whose_work_is_heard_of_is_not_stalled() {
+        use inselberg_comm::{Comm, Rank, run_ranks};
+        use std::time::Duration;
+        let patient = |b: inselberg_comm::CommBuilder| b.stall_timeout(Duration::from_millis(50));
+        let ran = run_ranks(Comm::threads(2).into_iter().map(patient).collect(), |comm| {
+            let recorder = Recorder::new(false).with_pulse(comm.pulse());
+            for _ in 0..if comm.rank() == Rank(1) { 10 } else { 0 } {
+                std::thread::sleep(Duration::from_millis(100));
+                recorder.advance(1);
+            }
+            comm.barrier()
+        });
+        assert_eq!(ran, Ok(vec![Ok(()); 2]));
+    }
+
+    #[test]
+    fn peak_memory_is_plausible() {
+        assert!(peak_memory().is_none_or(|bytes| bytes > 100_000));
+    }
+}

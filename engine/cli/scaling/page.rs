@@ -1,0 +1,87 @@
+//! One page with everything, which needs nothing beside it.
+
+use super::study::Study;
+use super::table::escaped;
+use super::tables::tables;
+use super::{Plot, StudyTable};
+use std::fmt::Write;
+
+const STYLE: &str = "
+:root { color-scheme: light dark; --text: #1b1f24; --back: #ffffff; --line: #c9ced6; --soft: #f2f4f7; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6e9ee; --back: #14171c; --line: #3b424d; --soft: #1f242c; }
+}
+body { font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--back);
+  max-width: 72rem; margin: 0 auto; padding: 1rem; }
+h1, h2 { line-height: 1.2; }
+figure { margin: 1.5rem 0; }
+figure svg { width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); border-radius: 4px; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.875rem; }
+caption { text-align: left; font-weight: bold; padding: 0.25rem 0; }
+th, td { border: 1px solid var(--line); padding: 0.2rem 0.5rem; text-align: right; white-space: nowrap; }
+thead th { background: var(--soft); }
+dt { font-weight: bold; }
+pre { background: var(--soft); padding: 0.5rem; overflow-x: auto; }
+";
+
+/// The page of a study with its plots.
+pub fn page(study: &Study, plots: &[Plot]) -> String {
+    let title = format!("How inselberg {} scales", study.of);
+    let mut text = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
+         <body>\n<main>\n<h1>{title}</h1>\n"
+    );
+    text += &provenance(study);
+    for note in &study.notes {
+        let _ = writeln!(text, "<p>{}</p>", escaped(note));
+    }
+    if !plots.is_empty() {
+        text += "<h2 id=\"plots\">Plots</h2>\n";
+        plots.iter().for_each(|plot| text += &figure(plot));
+    }
+    tables(study).iter().for_each(|table| text += &section(table));
+    if !study.provenance.runs.is_empty() {
+        let runs = study.provenance.runs.iter().map(|run| escaped(run)).collect::<Vec<_>>().join("\n");
+        let _ = writeln!(text, "<h2 id=\"runs\">Runs</h2>\n<pre>{runs}</pre>");
+    }
+    text + "</main>\n</body>\n</html>\n"
+}
+
+fn provenance(study: &Study) -> String {
+    let from = &study.provenance;
+    let mut text = "<h2 id=\"provenance\">Where this comes from</h2>\n<dl>\n".to_string();
+    let said = [
+        ("Date", &from.date),
+        ("Version", &from.version),
+        ("Machine", &from.machine),
+        ("Input", &from.input),
+    ];
+    for (name, value) in said {
+        let _ = writeln!(text, "<dt>{name}</dt><dd>{}</dd>", escaped(value));
+    }
+    let _ = writeln!(text, "</dl>\n<pre>{}</pre>", escaped(&from.command));
+    text
+}
+
+fn figure(plot: &Plot) -> String {
+    let (name, title) = (plot.name, escaped(&plot.title));
+    // A name for who cannot see it: the first child of the picture.
+    let start = plot.svg.find("<svg").unwrap_or(0);
+    let svg = plot.svg[start..].replacen(
+        "<svg ",
+        &format!("<svg id=\"plot-{name}\" role=\"img\" aria-labelledby=\"title-{name}\" "),
+        1,
+    );
+    let svg = svg.replacen('>', &format!(">\n<title id=\"title-{name}\">{title}</title>"), 1);
+    format!("<figure>\n{svg}\n<figcaption>{title}</figcaption>\n</figure>\n")
+}
+
+fn section(table: &StudyTable) -> String {
+    let (name, title, about) = (table.name, escaped(&table.title), escaped(&table.about));
+    let html = table.html();
+    let region =
+        format!("<div class=\"wide\" role=\"region\" aria-label=\"{title}\" tabindex=\"0\">\n{html}</div>\n");
+    format!("<h2 id=\"{name}\">{title}</h2>\n<p>{about}</p>\n{region}")
+}

@@ -1,0 +1,338 @@
+//! The plots of a study, as SVG.
+
+use super::Plot;
+use super::measured::Configuration;
+use super::model::Modelled;
+use super::study::Study;
+use crate::report::plot::axis::PlotAxis;
+use crate::report::plot::canvas::{Anchor, Canvas, Drawn, Frame, SCALE};
+use crate::report::plot::{draw_axes, draw_grid, draw_names};
+use plotters::prelude::{BLACK, DrawingBackend, IntoDrawingArea, RGBColor, SVGBackend};
+
+const SIZE: (u32, u32) = (1000, 560);
+const FRAME: Frame = Frame { left: 100.0, top: 60.0, right: 700.0, bottom: 470.0 };
+const KEYS: f64 = 730.0;
+const LABEL: f64 = 18.0;
+
+/// Colours that people who see fewer of them tell apart as well (Okabe and Ito).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(90, 90, 90),
+];
+const GRID: RGBColor = RGBColor(225, 225, 225);
+const IDEAL: RGBColor = RGBColor(150, 150, 150);
+
+/// Points joined by a line.
+struct Curve {
+    name: String,
+    points: Vec<(f64, f64)>,
+}
+
+/// What a plot of lines shows.
+struct LinePlot {
+    title: String,
+    across: &'static str,
+    up: &'static str,
+    lines: Vec<Curve>,
+    ideal: Option<Vec<(f64, f64)>>,
+    is_log: bool,
+}
+
+/// Every plot that the study has numbers for.
+///
+/// # Errors
+/// What the drawing library says.
+pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
+    let mut all = Vec::new();
+    if !study.configurations.is_empty() {
+        let of = &study.configurations;
+        all.push(plot("speed_up", &speed_up(of))?);
+        all.push(plot("efficiency", &efficiency(of))?);
+        all.push(stages(of)?);
+        all.push(plot("imbalance", &imbalance(of))?);
+    }
+    if !study.modelled.is_empty() {
+        let of = &study.modelled;
+        all.push(plot("modelled_seconds", &seconds(of))?);
+        all.push(plot("modelled_efficiency", &modelled_efficiency(of))?);
+        if of.iter().any(|m| !m.lies.is_empty()) {
+            all.push(plot("domains", &domains(of))?);
+        }
+    }
+    Ok(all)
+}
+
+/// A line for each number of threads, over the number of ranks times threads.
+fn by_threads(all: &[Configuration], of: impl Fn(&Configuration) -> f64) -> Vec<Curve> {
+    let mut threads: Vec<usize> = all.iter().map(|c| c.threads).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let line = |n: usize| Curve {
+        name: format!("{n} thread{} a rank", if n == 1 { "" } else { "s" }),
+        points: all
+            .iter()
+            .filter(|c| c.threads == n)
+            .map(|c| ((c.ranks * c.threads) as f64, of(c)))
+            .collect(),
+    };
+    threads.into_iter().map(line).collect()
+}
+
+fn speed_up(all: &[Configuration]) -> LinePlot {
+    let cores = all.iter().map(|c| (c.ranks * c.threads) as f64);
+    let first = cores.clone().fold(f64::INFINITY, f64::min);
+    let last = cores.fold(first, f64::max);
+    LinePlot {
+        title: "Speed-up of measured runs over the smallest one, against threads in all".into(),
+        across: "ranks x threads",
+        up: "speed-up",
+        lines: by_threads(all, |c| c.speed_up),
+        ideal: Some(vec![(first, 1.0), (last, last / first)]),
+        is_log: true,
+    }
+}
+
+fn efficiency(all: &[Configuration]) -> LinePlot {
+    LinePlot {
+        title: "Efficiency of measured runs: speed-up over how many times more threads there are".into(),
+        across: "ranks x threads",
+        up: "efficiency",
+        lines: by_threads(all, |c| c.efficiency),
+        ideal: None,
+        is_log: false,
+    }
+}
+
+fn imbalance(all: &[Configuration]) -> LinePlot {
+    LinePlot {
+        title: "Load imbalance of measured runs: the slowest rank over the mean".into(),
+        across: "ranks x threads",
+        up: "most/mean",
+        lines: by_threads(all, |c| c.imbalance),
+        ideal: None,
+        is_log: false,
+    }
+}
+
+fn balances(all: &[Modelled]) -> Vec<&str> {
+    let mut balances: Vec<&str> = Vec::new();
+    for m in all {
+        if !balances.contains(&m.balance.as_str()) {
+            balances.push(&m.balance);
+        }
+    }
+    balances
+}
+
+fn by_balance(all: &[Modelled], name: &str, of: impl Fn(&Modelled) -> f64) -> Vec<Curve> {
+    let line = |balance: &str| Curve {
+        name: if balance.is_empty() { name.into() } else { format!("{name}, {balance}") },
+        points: all.iter().filter(|m| m.balance == balance).map(|m| (m.ranks as f64, of(m))).collect(),
+    };
+    balances(all).into_iter().map(line).collect()
+}
+
+fn seconds(all: &[Modelled]) -> LinePlot {
+    let lines = by_balance(all, "all", |m| m.seconds);
+    let first = all.first().map_or("", |m| m.balance.as_str());
+    let of_first: Vec<Modelled> = all.iter().filter(|m| m.balance == first).cloned().collect();
+    let work = by_balance(&of_first, "work", |m| m.work_seconds);
+    let communication = by_balance(&of_first, "messages", |m| m.communication_seconds);
+    let ideal = lines.first().and_then(|line| Some((*line.points.first()?, *line.points.last()?)));
+    LinePlot {
+        title: "Modelled time of all stages, and the work and the communication in it".into(),
+        across: "ranks",
+        up: "seconds",
+        lines: lines.into_iter().chain(work).chain(communication).collect(),
+        ideal: ideal.map(|(first, last)| vec![first, (last.0, first.1 * first.0 / last.0)]),
+        is_log: true,
+    }
+}
+
+fn modelled_efficiency(all: &[Modelled]) -> LinePlot {
+    LinePlot {
+        title: "Modelled efficiency over the fewest ranks".into(),
+        across: "ranks",
+        up: "efficiency",
+        lines: by_balance(all, "efficiency", |m| m.efficiency),
+        ideal: None,
+        is_log: false,
+    }
+}
+
+fn domains(all: &[Modelled]) -> LinePlot {
+    let of = |m: &Modelled, words: &str| {
+        m.lies.iter().find(|(name, _)| name.contains(words)).map_or(1.0, |(_, x)| *x)
+    };
+    let peaks = by_balance(all, "peaks", |m| of(m, "max/mean of peaks and ghosts"));
+    let tests = by_balance(all, "test cells", |m| of(m, "test cells, max/mean"));
+    LinePlot {
+        title: "Imbalance of peaks with their ghosts and of test cells: the most on a rank over the mean"
+            .into(),
+        across: "ranks",
+        up: "most/mean",
+        lines: peaks.into_iter().chain(tests).collect(),
+        ideal: None,
+        is_log: false,
+    }
+}
+
+fn plot(name: &'static str, lines: &LinePlot) -> Result<Plot, String> {
+    let (x, y) = axes(lines);
+    draw(name, &lines.title, |canvas| {
+        draw_grid(canvas, FRAME, PlotAxis::NONE, y)?;
+        marks(lines).into_iter().try_for_each(|at| mark(canvas, x, at))?;
+        let place = |&(a, b): &(f64, f64)| {
+            (
+                FRAME.left + x.place(a) * (FRAME.right - FRAME.left),
+                FRAME.bottom - y.place(b) * (FRAME.bottom - FRAME.top),
+            )
+        };
+        if let Some(ideal) = &lines.ideal {
+            canvas.line(&ideal.iter().map(place).collect::<Vec<_>>(), IDEAL, 2)?;
+            key(canvas, lines.lines.len(), IDEAL, "ideal")?;
+        }
+        for (i, line) in lines.lines.iter().enumerate() {
+            let colour = COLOURS[i % COLOURS.len()];
+            let points: Vec<_> = line.points.iter().map(place).collect();
+            if points.len() > 1 {
+                canvas.line(&points, colour, 2)?;
+            }
+            points.iter().try_for_each(|point| marker(canvas, *point, i, colour))?;
+            key(canvas, i, colour, &line.name)?;
+            marker(canvas, (KEYS + 14.0, key_line(i)), i, colour)?;
+        }
+        draw_axes(canvas, FRAME, PlotAxis::NONE, y)?;
+        draw_names(canvas, FRAME, lines.across, lines.up, 74.0)
+    })
+}
+
+/// The numbers across that there are points for: they are few, and rarely round.
+fn marks(lines: &LinePlot) -> Vec<f64> {
+    let mut all: Vec<f64> = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+fn mark<B: DrawingBackend>(canvas: &Canvas<'_, B>, x: PlotAxis, at: f64) -> Drawn {
+    let across = FRAME.left + x.place(at) * (FRAME.right - FRAME.left);
+    canvas.line(&[(across, FRAME.top), (across, FRAME.bottom + 5.0)], GRID, 1)?;
+    canvas.text(&at.to_string(), (across, FRAME.bottom + 12.0), LABEL, Anchor::Top)
+}
+
+fn axes(lines: &LinePlot) -> (PlotAxis, PlotAxis) {
+    let points = || lines.lines.iter().flat_map(|line| &line.points).chain(lines.ideal.iter().flatten());
+    let ends = |of: fn(&(f64, f64)) -> f64| {
+        let values = points().map(of).filter(|v| v.is_finite());
+        (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max))
+    };
+    let (x, y) = (ends(|p| p.0), ends(|p| p.1));
+    let up = match lines.is_log {
+        true => PlotAxis::log(y.0 / 1.3, y.1 * 1.3),
+        false => PlotAxis::linear(0.0, y.1.max(1.0) * 1.1),
+    };
+    (PlotAxis::log(x.0 / 1.2, x.1 * 1.2), up)
+}
+
+/// Shapes differ as colours do.
+fn marker<B: DrawingBackend>(canvas: &Canvas<'_, B>, at: (f64, f64), i: usize, colour: RGBColor) -> Drawn {
+    let around = Frame { left: at.0 - 5.0, top: at.1 - 5.0, right: at.0 + 5.0, bottom: at.1 + 5.0 };
+    let everywhere = Frame { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
+    match i % 3 {
+        0 => canvas.fill(around, colour),
+        1 => canvas.circle(at, 6.0, (colour, 2), everywhere),
+        _ => canvas.line(
+            &[
+                (at.0 - 6.0, at.1),
+                (at.0, at.1 - 6.0),
+                (at.0 + 6.0, at.1),
+                (at.0, at.1 + 6.0),
+                (at.0 - 6.0, at.1),
+            ],
+            colour,
+            2,
+        ),
+    }
+}
+
+/// The stages of each configuration, one upon the other.
+fn stages(all: &[Configuration]) -> Result<Plot, String> {
+    let title = "Seconds of the stages of measured runs, one upon the other";
+    let mut names: Vec<&str> = Vec::new();
+    for stage in all.iter().flat_map(|c| &c.stages) {
+        if !names.contains(&stage.stage.as_str()) {
+            names.push(&stage.stage);
+        }
+    }
+    let sum = |c: &Configuration| c.stages.iter().map(|s| s.seconds.median).sum::<f64>();
+    let y = PlotAxis::linear(0.0, all.iter().map(sum).fold(0.0, f64::max) * 1.05);
+    let width = (FRAME.right - FRAME.left) / all.len() as f64;
+    draw("stages", title, |canvas| {
+        draw_grid(canvas, FRAME, PlotAxis::NONE, y)?;
+        for (i, c) in all.iter().enumerate() {
+            let (left, right) =
+                (FRAME.left + width * (i as f64 + 0.15), FRAME.left + width * (i as f64 + 0.85));
+            let mut below = 0.0;
+            for stage in &c.stages {
+                let above = below + stage.seconds.median;
+                let at = |v: f64| FRAME.bottom - y.place(v) * (FRAME.bottom - FRAME.top);
+                let colour = shade(names.iter().position(|name| *name == stage.stage).unwrap_or(0));
+                canvas.fill(Frame { left, top: at(above), right, bottom: at(below) }, colour)?;
+                below = above;
+            }
+            let name = format!("{}x{}", c.ranks, c.threads);
+            canvas.text(&name, ((left + right) / 2.0, FRAME.bottom + 12.0), LABEL, Anchor::Top)?;
+        }
+        names.iter().enumerate().try_for_each(|(i, name)| key(canvas, i, shade(i), name))?;
+        draw_axes(canvas, FRAME, PlotAxis::NONE, y)?;
+        draw_names(canvas, FRAME, "ranks x threads", "seconds", 74.0)
+    })
+}
+
+/// A colour for each stage: those of the lines, then lighter ones, then darker ones.
+fn shade(i: usize) -> RGBColor {
+    let RGBColor(r, g, b) = COLOURS[i % COLOURS.len()];
+    match i / COLOURS.len() {
+        0 => RGBColor(r, g, b),
+        1 => RGBColor(128 + r / 2, 128 + g / 2, 128 + b / 2),
+        _ => RGBColor(r / 2, g / 2, b / 2),
+    }
+}
+
+fn key_line(i: usize) -> f64 {
+    FRAME.top + 12.0 + 28.0 * i as f64
+}
+
+fn key<B: DrawingBackend>(canvas: &Canvas<'_, B>, i: usize, colour: RGBColor, name: &str) -> Drawn {
+    let y = key_line(i);
+    canvas.fill(Frame { left: KEYS, top: y - 2.0, right: KEYS + 28.0, bottom: y + 2.0 }, colour)?;
+    canvas.text(name, (KEYS + 38.0, y), LABEL, Anchor::Left)
+}
+
+fn draw(
+    name: &'static str,
+    title: &str,
+    paint: impl FnOnce(&Canvas<'_, SVGBackend<'_>>) -> Drawn,
+) -> Result<Plot, String> {
+    let fine = (SIZE.0 * SCALE, SIZE.1 * SCALE);
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, fine).into_drawing_area();
+    {
+        let canvas = Canvas::new(&area, 0.0)?;
+        let paper = Frame { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
+        canvas.fill(paper, RGBColor(255, 255, 255))?;
+        canvas.text(title, (20.0, 26.0), LABEL, Anchor::Left)?;
+        canvas.line(&[(FRAME.left, FRAME.bottom), (FRAME.right, FRAME.bottom)], BLACK, 1)?;
+        paint(&canvas)?;
+    }
+    area.present().map_err(|e| e.to_string())?;
+    drop(area);
+    let size = |(w, h): (u32, u32)| format!("width=\"{w}\" height=\"{h}\"");
+    Ok(Plot { name, title: title.into(), svg: svg.replacen(&size(fine), &size(SIZE), 1) })
+}

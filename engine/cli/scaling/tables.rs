@@ -1,0 +1,260 @@
+//! Which tables a study has.
+
+use super::measured::Configuration;
+use super::model::Modelled;
+use super::study::{Check, Study};
+use super::table::{Cell, StudyTable};
+use std::fmt::Write;
+
+/// A column: its name, and what stands in it.
+type StudyColumn<'a, T> = (&'a str, Box<dyn Fn(&T) -> Cell + 'a>);
+
+/// Every table of a study that has rows; the first is the main one.
+pub fn tables(study: &Study) -> Vec<StudyTable> {
+    let all = [
+        measured(study),
+        stages(study),
+        modelled(study),
+        domains(study),
+        modelled_stages(study),
+        paper(study),
+        checks(study),
+    ];
+    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// All tables, the notes and where the study comes from, as Markdown.
+pub fn markdown(study: &Study) -> String {
+    let from = &study.provenance;
+    let mut text = format!("# How inselberg {} scales\n\n", study.of);
+    for (name, said) in
+        [("date", &from.date), ("version", &from.version), ("machine", &from.machine), ("input", &from.input)]
+    {
+        let _ = writeln!(text, "- {name}: {said}");
+    }
+    let _ = writeln!(text, "\n    {}\n", from.command);
+    for note in &study.notes {
+        let _ = writeln!(text, "{note}\n");
+    }
+    for table in tables(study) {
+        text += &table.markdown();
+        text += "\n";
+    }
+    if !from.runs.is_empty() {
+        text += "## Runs\n\n";
+        from.runs.iter().for_each(|run| text += &format!("    {run}\n"));
+    }
+    text
+}
+
+fn table<T>(
+    name: &'static str,
+    title: &str,
+    about: String,
+    columns: &[StudyColumn<'_, T>],
+    of: &[T],
+) -> StudyTable {
+    StudyTable {
+        name,
+        title: title.into(),
+        about,
+        header: columns.iter().map(|(name, _)| (*name).to_string()).collect(),
+        rows: of.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()).collect(),
+    }
+}
+
+macro_rules! columns {
+    ($of:ty; $($name:expr => $value:expr),* $(,)?) => {{
+        let columns: Vec<StudyColumn<'_, $of>> = vec![$(($name, Box::new($value))),*];
+        columns
+    }};
+}
+
+fn measured(study: &Study) -> StudyTable {
+    let columns = columns![Configuration;
+        "ranks" => |c: &Configuration| c.ranks.into(),
+        "threads" => |c: &Configuration| c.threads.into(),
+        "runs" => |c: &Configuration| c.runs.into(),
+        "seconds" => |c: &Configuration| c.seconds.median.into(),
+        "least" => |c: &Configuration| c.seconds.least.into(),
+        "most" => |c: &Configuration| c.seconds.most.into(),
+        "with start" => |c: &Configuration| c.wall_seconds.median.into(),
+        "speed-up" => |c: &Configuration| c.speed_up.into(),
+        "efficiency" => |c: &Configuration| c.efficiency.into(),
+        "imbalance" => |c: &Configuration| c.imbalance.into(),
+        "peak memory, bytes" => |c: &Configuration| c.peak_memory_bytes.into(),
+        "exchanges" => |c: &Configuration| c.exchanges.into(),
+        "messages" => |c: &Configuration| c.messages.into(),
+        "bytes" => |c: &Configuration| c.bytes.into(),
+        "other calls" => |c: &Configuration| c.other_calls.into(),
+    ];
+    let about = "Threads are those of each rank. Seconds are of all stages, the median over the runs; imbalance is the \
+                 slowest rank over the mean, waiting included; memory is that of the largest process."
+        .to_string();
+    table("measured", "Measured runs", about, &columns, &study.configurations)
+}
+
+fn stages(study: &Study) -> StudyTable {
+    let header = ["stage", "ranks", "threads", "seconds", "least", "most", "imbalance"];
+    let mut names: Vec<&str> = Vec::new();
+    for stage in study.configurations.iter().flat_map(|c| &c.stages) {
+        if !names.contains(&stage.stage.as_str()) {
+            names.push(&stage.stage);
+        }
+    }
+    let row = |name: &str, of: &Configuration| -> Option<Vec<Cell>> {
+        let stage = of.stages.iter().find(|stage| stage.stage == name)?;
+        let seconds = stage.seconds;
+        let numbers = [seconds.median, seconds.least, seconds.most, stage.imbalance].map(Cell::from);
+        Some([vec![name.into(), of.ranks.into(), of.threads.into()], numbers.to_vec()].concat())
+    };
+    let rows =
+        names.iter().flat_map(|name| study.configurations.iter().filter_map(|c| row(name, c))).collect();
+    StudyTable {
+        name: "stages",
+        title: "Measured stages".into(),
+        about: "Seconds of the slowest rank, the median over the runs with the least and the most.".into(),
+        header: header.map(String::from).to_vec(),
+        rows,
+    }
+}
+
+fn modelled(study: &Study) -> StudyTable {
+    let columns = columns![Modelled;
+        "ranks" => |m: &Modelled| m.ranks.into(),
+        "balance" => |m: &Modelled| m.balance.as_str().into(),
+        "runs" => |m: &Modelled| m.runs.into(),
+        "cells a rank" => |m: &Modelled| m.cells_a_rank.into(),
+        "seconds" => |m: &Modelled| m.seconds.into(),
+        "work" => |m: &Modelled| m.work_seconds.into(),
+        "communication" => |m: &Modelled| m.communication_seconds.into(),
+        "speed-up" => |m: &Modelled| m.speed_up.into(),
+        "efficiency" => |m: &Modelled| m.efficiency.into(),
+        "imbalance of work" => |m: &Modelled| m.imbalance.into(),
+        "exchanges" => |m: &Modelled| m.exchanges.into(),
+        "other calls" => |m: &Modelled| m.other_calls.into(),
+        "messages a rank" => |m: &Modelled| m.messages_a_rank.into(),
+        "bytes a rank" => |m: &Modelled| m.bytes_a_rank.into(),
+        "bytes, most" => |m: &Modelled| m.most_bytes.into(),
+    ];
+    let of = &study.network;
+    let about = format!(
+        "The modelled time of every stage but reading and writing, on {}: latency {:.3} us, overhead {:.3} us a \
+         message, {:.3} GB/s a rank. Work is the processor time of the rank with most of it, stage by stage. Speed-up and \
+         efficiency are over the fewest ranks of the same balance.",
+        of.name,
+        of.latency * 1e6,
+        of.overhead * 1e6,
+        of.bandwidth / 1e9
+    );
+    table("modelled", "Modelled runs", about, &columns, &study.modelled)
+}
+
+fn domains(study: &Study) -> StudyTable {
+    let mut names: Vec<&str> = Vec::new();
+    for name in study.modelled.iter().flat_map(|m| m.lies.keys()) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let header = [&["ranks", "balance"][..], &names].concat();
+    let row = |m: &Modelled| {
+        let numbers = names.iter().map(|name| m.lies.get(*name).copied().into());
+        [m.ranks.into(), m.balance.as_str().into()].into_iter().chain(numbers).collect()
+    };
+    let rows = study.modelled.iter().filter(|_| !names.is_empty()).map(row).collect();
+    StudyTable {
+        name: "domains",
+        title: "How test cells and peaks lie on ranks".into(),
+        about: "The quantities of Table 2 of Bleuler et al. 2015, and the same of test cells.".into(),
+        header: header.into_iter().map(String::from).collect(),
+        rows,
+    }
+}
+
+fn modelled_stages(study: &Study) -> StudyTable {
+    let header = [
+        "stage",
+        "ranks",
+        "balance",
+        "seconds",
+        "work",
+        "mean work",
+        "overhead",
+        "transfer",
+        "latency",
+        "exchanges",
+        "messages",
+        "bytes",
+        "other calls",
+    ];
+    let mut rows = Vec::new();
+    for of in &study.modelled {
+        for s in &of.stages {
+            let head = vec![s.stage.as_str().into(), of.ranks.into(), of.balance.as_str().into()];
+            let times = [s.seconds, s.work, s.mean_work, s.overhead, s.transfer, s.latency].map(Cell::from);
+            let counts = [s.exchanges, s.messages, s.bytes, s.other_calls].map(Cell::from);
+            rows.push([head, times.to_vec(), counts.to_vec()].concat());
+        }
+    }
+    StudyTable {
+        name: "modelled_stages",
+        title: "Modelled stages".into(),
+        about: "Seconds, and what they are made of.".into(),
+        header: header.map(String::from).to_vec(),
+        rows,
+    }
+}
+
+/// A row of the paper's Table 2: tasks, load imbalance, surface effect, connectivity, most ghosts over active.
+type PaperRow = (u64, [f64; 4]);
+
+/// Table 2 of Bleuler et al. 2015: 104 million test cells.
+const PAPER: [PaperRow; 7] = [
+    (32, [1.4, 0.0087, 9.4, 0.012]),
+    (64, [1.5, 0.012, 9.4, 0.017]),
+    (128, [1.8, 0.016, 9.4, 0.044]),
+    (256, [2.4, 0.021, 9.3, 0.064]),
+    (512, [2.8, 0.030, 9.3, 0.10]),
+    (1024, [3.3, 0.040, 9.3, 0.15]),
+    (2048, [3.9, 0.055, 9.2, 0.24]),
+];
+
+fn paper(study: &Study) -> StudyTable {
+    let header = ["ranks", "load imbalance", "surface effect", "connectivity", "most ghosts/active"];
+    let has_peaks = study.modelled.iter().any(|m| !m.lies.is_empty());
+    let row = |(ranks, numbers): &PaperRow| {
+        std::iter::once(Cell::Count(*ranks)).chain(numbers.map(Cell::from)).collect::<Vec<Cell>>()
+    };
+    StudyTable {
+        name: "paper",
+        title: "The paper's own table, for comparison".into(),
+        about: "Table 2 of Bleuler et al. 2015: a simulation of 512^3 particles with 104 million test cells, divided by \
+                all cells. It needs 35 (32 tasks) to 45 (2048 tasks) sweeps, each with exchanges."
+            .into(),
+        header: header.map(String::from).to_vec(),
+        rows: PAPER.iter().filter(|_| has_peaks).map(row).collect(),
+    }
+}
+
+fn checks(study: &Study) -> StudyTable {
+    let columns = columns![Check;
+        "ranks" => |c: &Check| c.ranks.into(),
+        "modelled seconds" => |c: &Check| c.modelled_seconds.into(),
+        "real seconds" => |c: &Check| c.real_seconds.median.into(),
+        "least" => |c: &Check| c.real_seconds.least.into(),
+        "most" => |c: &Check| c.real_seconds.most.into(),
+        "error" => |c: &Check| c.error.into(),
+        "modelled work" => |c: &Check| c.modelled_work.into(),
+        "real work" => |c: &Check| c.real_work.into(),
+        "modelled imbalance" => |c: &Check| c.modelled_imbalance.into(),
+        "real imbalance" => |c: &Check| c.real_imbalance.into(),
+    ];
+    let about = format!(
+        "Ranks of one thread each, the model with the network {}. The error is modelled over real seconds, less one, \
+         where each rank has a processor of its own; elsewhere only the processor time of all ranks and its imbalance \
+         can be compared.",
+        study.check_network.name
+    );
+    table("checks", "The model against real runs", about, &columns, &study.checks)
+}

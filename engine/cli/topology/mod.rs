@@ -1,0 +1,108 @@
+//! Where this process runs: which processors there are, what they share, and which of them each worker gets.
+//!
+//! [`Hardware`] reads the machine and binds threads; only `hwloc.rs` knows hwloc, and a build without the feature
+//! `numa` has `absent.rs` in its place, which says so. [`place`] gives every worker of a rank its processors and
+//! [`complaints`] says what is wrong with how ranks were started; both only look at what was read, so they are
+//! tested on machines that are not there. Memory is not bound: a page lies on the NUMA node of the thread that
+//! first writes it, so bound threads have what they made.
+//!
+//! Architecture invariant: nothing here knows of cells, particles or ranks' messages.
+
+#[cfg(not(feature = "numa"))]
+#[path = "absent.rs"]
+mod hardware;
+#[cfg(feature = "numa")]
+#[path = "hwloc.rs"]
+mod hardware;
+mod host;
+mod launch;
+mod place;
+mod set;
+
+pub use hardware::Hardware;
+pub use host::{HostId, n_allowed};
+pub use launch::{Complaint, RankSite, complaints};
+pub use place::{Asked, Pin, Placement, WorkerPlace, place};
+pub use set::PuSet;
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One processor, as the operating system counts them: a hardware thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Pu {
+    /// The operating system's number of it.
+    pub index: u32,
+    /// Its core; equal for the hardware threads of one.
+    pub core: u32,
+    /// The largest cache that it shares, a key of [`Machine::caches`]; `None` where that is not known.
+    pub cache: Option<u32>,
+    /// Its NUMA node, the operating system's number; 0 where that is not known.
+    pub node: u32,
+}
+
+/// The largest cache of some cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Cache {
+    /// 3 for L3.
+    pub level: u8,
+    /// Its size in bytes; 0 where that is not known.
+    pub bytes: u64,
+}
+
+/// The processors of a host, those that this process may not use included.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Machine {
+    /// Processors, by what they share: those of a node side by side, in it those of a cache, of a core.
+    pub pus: Vec<Pu>,
+    /// Memory of the NUMA nodes in bytes; 0 where that is not known.
+    pub nodes: BTreeMap<u32, u64>,
+    /// The last-level caches.
+    pub caches: BTreeMap<u32, Cache>,
+}
+
+impl Machine {
+    /// All processors.
+    pub fn all(&self) -> PuSet {
+        self.pus.iter().map(|pu| pu.index).collect()
+    }
+
+    /// The processors of `set` that are there, by what they share.
+    pub fn within<'a>(&'a self, set: &'a PuSet) -> impl Iterator<Item = &'a Pu> {
+        self.pus.iter().filter(|pu| set.contains(pu.index))
+    }
+
+    /// The NUMA nodes that `set` is on, rising.
+    pub fn nodes_of(&self, set: &PuSet) -> Vec<u32> {
+        distinct(self.within(set).map(|pu| pu.node))
+    }
+
+    /// The cores that `set` is on, rising.
+    pub fn cores_of(&self, set: &PuSet) -> Vec<u32> {
+        distinct(self.within(set).map(|pu| pu.core))
+    }
+}
+
+fn distinct(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Why the machine is not known, or a thread not bound.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TopologyError {
+    /// This build does not know machines.
+    #[error("this build does not know the machine: it was built without the feature `numa`")]
+    NotBuilt,
+    /// hwloc says nothing.
+    #[error("hwloc cannot read what this machine is made of")]
+    Unreadable,
+    /// The system does not bind.
+    #[error("the system does not bind a thread to the processors {0}: {1}")]
+    Refused(PuSet, String),
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Which processors each worker of a rank gets.
+//!
+//! Ranks that a launcher gave different processors stay within theirs. Ranks of one host with the same processors
+//! deal these out among themselves. In a rank's share workers are spread evenly, so that fewer workers than
+//! cores have more cache and memory each.
+
+use super::{Machine, Pu, PuSet};
+use inselberg_tasks::Seat;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How threads are tied to processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pin {
+    /// They are not.
+    #[default]
+    None,
+    /// Each to a core of its own, and to a hardware thread where there are more of them than cores.
+    Cores,
+    /// Ranks over NUMA nodes, then each worker to a core of its own in its node, and to the whole node where
+    /// there are more of them than cores.
+    Numa,
+}
+
+impl fmt::Display for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Cores => "cores",
+            Self::Numa => "numa",
+        })
+    }
+}
+
+/// What one rank of a host asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// How threads are tied.
+    pub pin: Pin,
+    /// How many workers; `None`: one a core of the rank's share, or one a processor where nothing is pinned.
+    pub n_workers: Option<usize>,
+    /// The processors that each rank of this host may use, rank by rank.
+    pub allowed: &'a [PuSet],
+    /// Which of them this is.
+    pub local_rank: usize,
+}
+
+/// Where one worker runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerPlace {
+    /// The processors that it may use.
+    pub pus: PuSet,
+    /// The NUMA node that they are on; none if on several.
+    pub node: Option<u32>,
+    /// Their last-level cache; none if that is not known, or several.
+    pub cache: Option<u32>,
+}
+
+/// Where a rank runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Its processors.
+    pub pus: PuSet,
+    /// Its workers.
+    pub workers: Vec<WorkerPlace>,
+}
+
+/// The processors of a rank and of each of its workers. None of them is without a processor, unless the rank may
+/// use none of the machine.
+///
+/// # Panics
+/// If there is no such local rank.
+pub fn place(machine: &Machine, asked: Asked<'_>) -> Placement {
+    let allowed = &asked.allowed[asked.local_rank];
+    let mates = |ranks: &[PuSet]| ranks.iter().filter(|set| *set == allowed).count();
+    let (k, n) = (mates(&asked.allowed[..asked.local_rank]), mates(asked.allowed));
+    let pus: Vec<Pu> = machine.within(allowed).copied().collect();
+    let share = match asked.pin {
+        Pin::None => pus,
+        Pin::Cores => part_of_cores(&pus, k, n),
+        Pin::Numa => part_of_nodes(&pus, k, n),
+    };
+    let whole = WorkerPlace::new(&share);
+    let cores = groups(&share, |pu| pu.core);
+    let default = if asked.pin == Pin::None { share.len() } else { cores.len() };
+    let n_workers = asked.n_workers.unwrap_or(default).max(1);
+    let workers = match asked.pin {
+        Pin::None => vec![whole.clone(); n_workers],
+        _ if n_workers <= cores.len() => spread(&cores, n_workers).map(WorkerPlace::new).collect(),
+        Pin::Cores if n_workers <= share.len() => hardware_threads(&cores, n_workers),
+        Pin::Cores => vec![whole.clone(); n_workers],
+        Pin::Numa => whole_nodes(&share, n_workers),
+    };
+    Placement { pus: whole.pus, workers }
+}
+
+impl Placement {
+    /// The seats of the workers, by what they share.
+    pub fn seats(&self) -> Vec<Seat> {
+        self.workers.iter().map(WorkerPlace::seat).collect()
+    }
+}
+
+impl WorkerPlace {
+    fn new(pus: &[Pu]) -> Self {
+        let first = pus.first();
+        let node = first.map(|pu| pu.node).filter(|node| pus.iter().all(|pu| pu.node == *node));
+        let cache =
+            first.and_then(|pu| pu.cache).filter(|cache| pus.iter().all(|pu| pu.cache == Some(*cache)));
+        Self { pus: pus.iter().map(|pu| pu.index).collect(), node, cache }
+    }
+
+    /// Where nothing is known, one cache a node; and one node.
+    fn seat(&self) -> Seat {
+        let node = self.node.unwrap_or(0);
+        Seat { cache: self.cache.unwrap_or(u32::MAX - node), node }
+    }
+}
+
+/// Runs of processors that share something; these lie side by side.
+fn groups(pus: &[Pu], what: impl Fn(&Pu) -> u32) -> Vec<&[Pu]> {
+    pus.chunk_by(|a, b| what(a) == what(b)).collect()
+}
+
+/// Part `k` of `n` of the items; if there are fewer items than parts, the one that is nearest.
+fn part<T>(items: &[T], k: usize, n: usize) -> &[T] {
+    let at = |k: usize| k * items.len() / n.max(1);
+    let begin = at(k).min(items.len().saturating_sub(1));
+    &items[begin..at(k + 1).max(begin + 1).min(items.len())]
+}
+
+fn part_of_cores(pus: &[Pu], k: usize, n: usize) -> Vec<Pu> {
+    part(&groups(pus, |pu| pu.core), k, n).concat()
+}
+
+/// As many whole nodes for each rank, or where there are more ranks, ranks of a node divide its cores.
+fn part_of_nodes(pus: &[Pu], k: usize, n: usize) -> Vec<Pu> {
+    let nodes = groups(pus, |pu| pu.node);
+    if n <= nodes.len() {
+        return part(&nodes, k, n).concat();
+    }
+    let node_of = |k: usize| k * nodes.len() / n;
+    let mates = |ranks: std::ops::Range<usize>| ranks.filter(|r| node_of(*r) == node_of(k)).count();
+    nodes.get(node_of(k)).map_or(Vec::new(), |node| part_of_cores(node, mates(0..k), mates(0..n)))
+}
+
+/// `n` of the items, evenly spread.
+fn spread<'a, T: Copy>(items: &'a [T], n: usize) -> impl Iterator<Item = T> + 'a {
+    (0..n).map(move |i| items[i * items.len() / n])
+}
+
+/// The first hardware thread of every core, then the second of as many as it takes, and so on; side by side
+/// what shares a core.
+fn hardware_threads(cores: &[&[Pu]], n: usize) -> Vec<WorkerPlace> {
+    let turns = cores.iter().map(|core| core.len()).max().unwrap_or(0);
+    let by_turn = (0..turns).flat_map(|turn| (0..cores.len()).map(move |core| (core, turn)));
+    let mut taken: Vec<_> = by_turn.filter(|(core, turn)| *turn < cores[*core].len()).take(n).collect();
+    taken.sort_unstable();
+    taken.into_iter().map(|(core, turn)| WorkerPlace::new(&cores[core][turn..=turn])).collect()
+}
+
+/// Workers over nodes by the number of processors; each may use all of its node.
+fn whole_nodes(share: &[Pu], n: usize) -> Vec<WorkerPlace> {
+    let of_node = |pu: &Pu| share.iter().filter(|other| other.node == pu.node).copied().collect::<Vec<_>>();
+    (0..n).filter_map(|i| share.get(i * share.len() / n)).map(|pu| WorkerPlace::new(&of_node(pu))).collect()
+}

@@ -1,0 +1,182 @@
+//! HDF5 to catalogue.
+
+use super::seal::{Seal, check};
+use super::swift;
+use super::{MARK, VERSION, reason};
+use crate::catalogue::units::parse_unit;
+use crate::catalogue::{
+    Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Column, Table, Values,
+};
+use crate::input_hdf5;
+use ::hdf5::types::{FloatSize, IntSize, TypeDescriptor, VarLenUnicode};
+use ::hdf5::{Dataset, File, Group, H5Type, IndexType, IterationOrder, Location};
+use std::path::Path;
+
+/// The most that gzip can shrink: a claim beyond it is a lie about the size, not data.
+const MOST_COMPRESSION: u64 = 1100;
+
+/// Reads what this format writes: values, order and units as they were.
+///
+/// # Errors
+/// The file is absent, is not HDF5, is cut short, or is not a catalogue of ours.
+pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
+    let bytes = std::fs::metadata(path).map_err(CatalogueReadError::io(path, "opening"))?.len();
+    let source = CatalogueFile { path, bytes };
+    let seal = check(path).map_err(CatalogueReadError::io(path, "reading"))?;
+    if seal == Seal::Broken {
+        return Err(source.bad("checksum", "the file is damaged", "the bytes that were written"));
+    }
+    let file =
+        input_hdf5::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
+    source.check_mark(&file)?;
+    let attributes = source.attributes(&file)?;
+    let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));
+    let tables = names.map(|name| source.table(&file, &name));
+    let catalogue = Catalogue { attributes, tables: tables.collect::<Result<_, _>>()? };
+    match seal {
+        Seal::Intact(Some(sum)) if sum != catalogue.checksum() => {
+            Err(source.bad("checksum", "the content is not what was written", "the values that were written"))
+        }
+        _ => Ok(catalogue),
+    }
+}
+
+struct CatalogueFile<'a> {
+    path: &'a Path,
+    bytes: u64,
+}
+
+impl CatalogueFile<'_> {
+    fn check_mark(&self, file: &File) -> CatalogueReadResult<()> {
+        if !file.attr_names().is_ok_and(|names| names.iter().any(|n| n == MARK)) {
+            return Err(self.bad("/", format!("no attribute {MARK}"), "a catalogue written by inselberg"));
+        }
+        match self.attribute(file, MARK)? {
+            Attribute::Int(VERSION) => Ok(()),
+            other => Err(self.bad(MARK, format!("version {other:?}"), format!("version {VERSION}"))),
+        }
+    }
+
+    fn attributes(&self, file: &File) -> CatalogueReadResult<Vec<(String, Attribute)>> {
+        let names = file
+            .attr_names_by(IndexType::CreationOrder, IterationOrder::Increasing)
+            .map_err(self.failed("root attributes"))?;
+        let ours = names.into_iter().filter(|name| name != MARK);
+        ours.map(|name| self.attribute(file, &name).map(|value| (name, value))).collect()
+    }
+
+    fn names(&self, group: &Group) -> CatalogueReadResult<Vec<String>> {
+        group
+            .member_names_by(IndexType::CreationOrder, IterationOrder::Increasing)
+            .map_err(self.failed(&group.name()))
+    }
+
+    fn table(&self, file: &File, name: &str) -> CatalogueReadResult<Table> {
+        let group = file.group(name).map_err(self.failed(name))?;
+        let columns = self.names(&group)?;
+        let columns: Vec<_> =
+            columns.iter().map(|c| self.column(&group, name, c)).collect::<Result<_, _>>()?;
+        let table = Table { name: name.into(), columns };
+        match table.columns.iter().find(|c| c.values.len() != table.n_rows()) {
+            None => Ok(table),
+            Some(c) => {
+                let place = format!("{name}/{}", c.name);
+                let problem = format!("{} rows", c.values.len());
+                Err(self.bad(&place, problem, format!("{} as in the first column", table.n_rows())))
+            }
+        }
+    }
+
+    fn column(&self, group: &Group, table: &str, name: &str) -> CatalogueReadResult<Column> {
+        let place = format!("{table}/{name}");
+        let dataset = group.dataset(name).map_err(self.failed(&place))?;
+        let units = self.text(&dataset, &place, "units")?;
+        let dimension =
+            parse_unit(&units).ok_or_else(|| self.bad(&place, format!("units {units:?}"), "code units"))?;
+        let description = self.text(&dataset, &place, "description")?;
+        Ok(Column { name: name.into(), dimension, description, values: self.values(&dataset, &place)? })
+    }
+
+    fn values(&self, dataset: &Dataset, place: &str) -> CatalogueReadResult<Values> {
+        let shape = dataset.shape();
+        let kind = dataset.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(place))?;
+        input_hdf5::check_claim(self.path, dataset)
+            .map_err(|(problem, expected)| self.bad(place, problem, expected))?;
+        let vector = shape.len() == 2 && shape[1] == 3;
+        match (&kind, shape.len()) {
+            (TypeDescriptor::Unsigned(IntSize::U1), 1) => self.raw(dataset, place).map(Values::U8),
+            (TypeDescriptor::Unsigned(IntSize::U8), 1) => self.raw(dataset, place).map(Values::U64),
+            (TypeDescriptor::Integer(IntSize::U8), 1) => self.raw(dataset, place).map(Values::I64),
+            (TypeDescriptor::Float(FloatSize::U8), 1) => self.raw(dataset, place).map(Values::F64),
+            (TypeDescriptor::Float(FloatSize::U4), 1) => self.raw(dataset, place).map(Values::F32),
+            (TypeDescriptor::Float(FloatSize::U8), 2) if vector => {
+                self.raw(dataset, place).map(|v| Values::F64x3(triples(&v)))
+            }
+            (TypeDescriptor::Unsigned(IntSize::U4), 2) if vector => {
+                self.raw(dataset, place).map(|v| Values::U32x3(triples(&v)))
+            }
+            _ => Err(self.bad(place, format!("{kind} of shape {shape:?}"), "a column of a catalogue")),
+        }
+    }
+
+    /// Refuses a shape that the file cannot hold, before anything is allocated for it.
+    fn check_size(&self, shape: &[usize], kind: &TypeDescriptor, place: &str) -> CatalogueReadResult<()> {
+        let claimed = shape.iter().fold(kind.size() as u64, |n, s| n.saturating_mul(*s as u64));
+        let most = self.bytes.saturating_mul(MOST_COMPRESSION);
+        if claimed <= most {
+            return Ok(());
+        }
+        Err(self.bad(place, format!("shape {shape:?}"), format!("at most {most} bytes in this file")))
+    }
+
+    fn raw<T: H5Type>(&self, dataset: &Dataset, place: &str) -> CatalogueReadResult<Vec<T>> {
+        dataset.read_raw().map_err(self.failed(place))
+    }
+
+    fn attribute(&self, at: &Location, name: &str) -> CatalogueReadResult<Attribute> {
+        let place = format!("attribute {name}");
+        let attribute = at.attr(name).map_err(self.failed(&place))?;
+        let kind = attribute.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(&place))?;
+        self.check_size(&attribute.shape(), &kind, &place)?;
+        let value = match (&kind, attribute.ndim()) {
+            (TypeDescriptor::Integer(_), 0) => attribute.read_scalar().map(Attribute::Int),
+            (TypeDescriptor::Float(_), 0) => attribute.read_scalar().map(Attribute::Real),
+            (TypeDescriptor::Float(_), 1) => attribute.read_raw().map(Attribute::Reals),
+            (TypeDescriptor::VarLenUnicode, 0) => {
+                attribute.read_scalar::<VarLenUnicode>().map(|v| Attribute::Text(owned(&v)))
+            }
+            _ => return Err(self.bad(&place, kind.to_string(), "an integer, reals or a UTF-8 text")),
+        };
+        value.map_err(self.failed(&place))
+    }
+
+    fn text(&self, at: &Location, place: &str, name: &str) -> CatalogueReadResult<String> {
+        match self.attribute(at, name) {
+            Ok(Attribute::Text(text)) => Ok(text),
+            _ => Err(self.bad(place, format!("no text attribute {name}"), "one on every column")),
+        }
+    }
+
+    fn failed(&self, place: &str) -> impl Fn(::hdf5::Error) -> CatalogueReadError {
+        let (path, place) = (self.path.to_path_buf(), place.to_string());
+        move |e| CatalogueReadError::content(&path, place.clone(), reason(&e), "a complete catalogue")
+    }
+
+    fn bad(
+        &self,
+        place: &str,
+        problem: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> CatalogueReadError {
+        CatalogueReadError::content(self.path, place, problem, expected)
+    }
+}
+
+/// A damaged file may hold anything: the bytes are looked at again.
+fn owned(text: &VarLenUnicode) -> String {
+    String::from_utf8_lossy(text.as_str().as_bytes()).into_owned()
+}
+
+fn triples<T: Copy>(flat: &[T]) -> Vec<[T; 3]> {
+    flat.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect()
+}

@@ -1,0 +1,250 @@
+//! What SWIFT's catalogues of groups have beside datasets, so that programs that read those open ours.
+//!
+//! A catalogue with the attribute `output_type` gets the groups `Header`, `Cosmology`, `Units`,
+//! `InternalCodeUnits`, `Parameters` and `Code`, made of attributes that it has anyway, and the attributes of SWIFT
+//! on each dataset. As SWIFT's, texts are of fixed length and numbers are arrays of one.
+
+use crate::catalogue::{Attribute, Dimension, Table};
+use ::hdf5::types::FixedAscii;
+use ::hdf5::{Dataset, File, Group, H5Type, Location, Result};
+use ndarray::ArrayView1;
+
+/// The longest text: the rest is cut off.
+const TEXT: usize = 256;
+/// The name of a dataset that is also found at the root, where it is that of plain arrays.
+const AT_ROOT: (&str, &str) = ("Particles", "GroupIDs");
+/// The groups without datasets.
+const GROUPS: [&str; 6] = ["Header", "Cosmology", "Units", "InternalCodeUnits", "Parameters", "Code"];
+
+/// Parameters of the search: SWIFT's name and the attribute.
+const PARAMETERS: [(&str, &str); 9] = [
+    ("FOF:min_group_size", "min_group_size"),
+    ("FOF:linking_types", "linking_types"),
+    ("FOF:attaching_types", "attaching_types"),
+    ("FOF:linking_length_ratio", "linking_length_ratio"),
+    ("FOF:absolute_linking_length", "absolute_linking_length"),
+    ("FOF:group_id_default", "group_id_default"),
+    ("FOF:group_id_offset", "group_id_offset"),
+    ("FOF:seed_black_holes_enabled", "seed_black_holes_enabled"),
+    ("FOF:black_hole_seed_halo_mass_Msun", "black_hole_seed_halo_mass_Msun"),
+];
+
+/// Density parameters: SWIFT's name and the attribute.
+const OMEGAS: [(&str, &str); 4] =
+    [("Omega_m", "omega_m"), ("Omega_lambda", "omega_l"), ("Omega_k", "omega_k"), ("Omega_b", "omega_b")];
+
+/// Whether a member of the root is no table but what [`dress`] makes.
+pub fn is_dress(file: &File, name: &str) -> bool {
+    let is_bare = |name: &str| file.group(name).is_ok_and(|group| group.is_empty());
+    name == AT_ROOT.1 || GROUPS.contains(&name) && is_bare(name)
+}
+
+/// Adds all that to a file whose datasets are there.
+pub fn dress(file: &File, attributes: &[(String, Attribute)], tables: &[(&Table, u64)]) -> Result<()> {
+    let values = SwiftAttributes(attributes);
+    let Some(output_type) = values.text("output_type") else { return Ok(()) };
+    let scales = SwiftUnits::from_attributes(&values);
+    header(file, &values, &output_type, &scales, tables)?;
+    cosmology(file, &values, &scales)?;
+    scales.write(&group(file, "Units")?)?;
+    scales.write(&group(file, "InternalCodeUnits")?)?;
+    let parameters = group(file, "Parameters")?;
+    for (name, of) in PARAMETERS {
+        if let Some(text) = values.shown(of) {
+            put_text(&parameters, name, &text)?;
+        }
+    }
+    let code = group(file, "Code")?;
+    put_text(&code, "Code", "Inselberg")?;
+    put_text(&code, "Code Version", &values.text("version").unwrap_or_default())?;
+    for (table, _) in tables {
+        for column in &table.columns {
+            let dataset = file.group(&table.name)?.dataset(&column.name)?;
+            scales.describe(&dataset, column.dimension, &column.description)?;
+        }
+        if table.name == AT_ROOT.0 && table.column(AT_ROOT.1).is_some() {
+            file.link_soft(&format!("/{}/{}", AT_ROOT.0, AT_ROOT.1), AT_ROOT.1)?;
+        }
+    }
+    Ok(())
+}
+
+fn header(
+    file: &File,
+    values: &SwiftAttributes,
+    output_type: &str,
+    scales: &SwiftUnits,
+    tables: &[(&Table, u64)],
+) -> Result<()> {
+    let header = group(file, "Header")?;
+    put(&header, "BoxSize", &values.reals("sides").unwrap_or(vec![0.0; 3]))?;
+    put(&header, "Dimension", &[3.0])?;
+    put(&header, "Time", &[values.real("time").unwrap_or(0.0)])?;
+    put(&header, "Scale-factor", &[scales.a])?;
+    put(&header, "Redshift", &[1.0 / scales.a - 1.0])?;
+    put_text(&header, "OutputType", output_type)?;
+    for name in ["Code", "RunName", "System", "SelectOutput"] {
+        put_text(&header, name, if name == "SelectOutput" { "Default" } else { "Inselberg" })?;
+    }
+    if let Some((_, n)) = tables.iter().find(|(table, _)| table.name == "Groups") {
+        put(&header, "NumGroups_Total", &[*n as i64])?;
+        put(&header, "NumGroups_ThisFile", &[*n as i64])?;
+    }
+    for (name, value) in [("NumFilesPerSnapshot", 1), ("ThisFile", 0), ("Virtual", 0), ("NumPartTypes", 7)] {
+        put::<i32>(&header, name, &[value])?;
+    }
+    for name in ["NumPart_ThisFile", "TotalNumberOfParticles"] {
+        put(&header, name, &[0i64; 7])?;
+    }
+    for name in ["NumPart_Total", "NumPart_Total_HighWord", "Flag_Entropy_ICs"] {
+        put(&header, name, &[0u32; 7])?;
+    }
+    for name in ["MassTable", "InitialMassTable"] {
+        put(&header, name, &[0.0; 7])?;
+    }
+    put(&header, "CanHaveTypes", &[0i32; 7])
+}
+
+fn cosmology(file: &File, values: &SwiftAttributes, scales: &SwiftUnits) -> Result<()> {
+    let cosmology = group(file, "Cosmology")?;
+    let h0 = values.real("h0");
+    put::<i32>(&cosmology, "Cosmological run", &[h0.is_some().into()])?;
+    put(&cosmology, "Scale-factor", &[scales.a])?;
+    put(&cosmology, "Redshift", &[1.0 / scales.a - 1.0])?;
+    put(&cosmology, "h", &[h0.map_or(1.0, |h0| h0 / 100.0)])?;
+    /// A megaparsec over a kilometre.
+    const KM: f64 = 3.085_677_581e19;
+    put(&cosmology, "H0 [internal units]", &[h0.unwrap_or(0.0) / KM * scales.time])?;
+    for (name, of) in OMEGAS {
+        put(&cosmology, name, &[values.real(of).unwrap_or(0.0)])?;
+    }
+    let cdm = values.real("omega_m").zip(values.real("omega_b")).map_or(0.0, |(m, b)| m - b);
+    put(&cosmology, "Omega_cdm", &[cdm])?;
+    for (name, value) in [
+        ("Omega_r", 0.0),
+        ("Omega_nu", 0.0),
+        ("Omega_nu_0", 0.0),
+        ("N_eff", 0.0),
+        // Readers take either both of these or none.
+        ("N_ur", 0.0),
+        ("w_0", if h0.is_some() { -1.0 } else { 0.0 }),
+        ("w_a", 0.0),
+        ("w", -1.0),
+    ] {
+        put(&cosmology, name, &[value])?;
+    }
+    Ok(())
+}
+
+/// Attributes of a catalogue by name.
+struct SwiftAttributes<'a>(&'a [(String, Attribute)]);
+
+impl SwiftAttributes<'_> {
+    fn get(&self, name: &str) -> Option<&Attribute> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
+    }
+
+    fn real(&self, name: &str) -> Option<f64> {
+        match self.get(name) {
+            Some(Attribute::Real(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn reals(&self, name: &str) -> Option<Vec<f64>> {
+        match self.get(name) {
+            Some(Attribute::Reals(values)) => Some(values.clone()),
+            _ => None,
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        match self.get(name) {
+            Some(Attribute::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// As SWIFT's parameters are: texts.
+    fn shown(&self, name: &str) -> Option<String> {
+        Some(match self.get(name)? {
+            Attribute::Int(value) => value.to_string(),
+            Attribute::Real(value) => value.to_string(),
+            Attribute::Reals(values) => format!("{values:?}"),
+            Attribute::Text(text) => text.clone(),
+        })
+    }
+}
+
+/// The expansion factor, and comoving code units in cgs; 1 where the catalogue knows no units.
+struct SwiftUnits {
+    a: f64,
+    length: f64,
+    mass: f64,
+    time: f64,
+}
+
+impl SwiftUnits {
+    /// The units of a catalogue are those at the time of the output.
+    fn from_attributes(values: &SwiftAttributes) -> Self {
+        let a = values.real("aexp").filter(|a| *a > 0.0).unwrap_or(1.0);
+        let unit = |name: &str| values.real(name).unwrap_or(1.0);
+        let length = unit("unit_length");
+        Self {
+            a,
+            length: length / a,
+            mass: unit("unit_density") * length.powi(3),
+            time: unit("unit_time") / a,
+        }
+    }
+
+    fn write(&self, group: &Group) -> Result<()> {
+        for (name, value) in [
+            ("Unit length in cgs (U_L)", self.length),
+            ("Unit mass in cgs (U_M)", self.mass),
+            ("Unit time in cgs (U_t)", self.time),
+            ("Unit temperature in cgs (U_T)", 1.0),
+            ("Unit current in cgs (U_I)", 1.0),
+        ] {
+            put(group, name, &[value])?;
+        }
+        Ok(())
+    }
+
+    /// SWIFT's attributes of a dataset. Lengths and densities are comoving; velocities are peculiar.
+    fn describe(&self, dataset: &Dataset, dimension: Dimension, description: &str) -> Result<()> {
+        let powers = [dimension.length, dimension.mass, dimension.time].map(f32::from);
+        let a_power = if dimension.time == 0 { powers[0] } else { 0.0 };
+        let [l, m, t] = [dimension.length, dimension.mass, dimension.time].map(i32::from);
+        let cgs = self.length.powi(l) * self.mass.powi(m) * self.time.powi(t);
+        let [u_l, u_m, u_t] = powers;
+        for (name, power) in [("L", u_l), ("M", u_m), ("t", u_t), ("T", 0.0), ("I", 0.0)] {
+            put(dataset, &format!("U_{name} exponent"), &[power])?;
+        }
+        put(dataset, "a-scale exponent", &[a_power])?;
+        put(dataset, "h-scale exponent", &[0.0f32])?;
+        put(dataset, "Conversion factor to CGS (not including cosmological corrections)", &[cgs])?;
+        let physical = cgs * self.a.powi(a_power as i32);
+        put(dataset, "Conversion factor to physical CGS (including cosmological corrections)", &[physical])?;
+        let is_number = dimension == Dimension::NONE;
+        put(dataset, "Value stored as physical", &[u8::from(is_number)])?;
+        put(dataset, "Property can be converted to comoving", &[u8::from(!is_number)])?;
+        put_text(dataset, "Description", description)?;
+        put_text(dataset, "Lossy compression filter", "None")
+    }
+}
+
+fn group(file: &File, name: &str) -> Result<Group> {
+    file.create_group_builder().obj_track_times(false).create(name)
+}
+
+fn put<T: H5Type>(at: &Location, name: &str, values: &[T]) -> Result<()> {
+    at.new_attr::<T>().shape([values.len()]).create(name)?.write(ArrayView1::from(values))
+}
+
+fn put_text(at: &Location, name: &str, text: &str) -> Result<()> {
+    let plain: Vec<u8> =
+        text.bytes().map(|b| if b.is_ascii() && b != 0 { b } else { b'?' }).take(TEXT).collect();
+    let fixed = FixedAscii::<TEXT>::from_ascii(&plain).unwrap_or_default();
+    at.new_attr::<FixedAscii<TEXT>>().create(name)?.write_scalar(&fixed)
+}

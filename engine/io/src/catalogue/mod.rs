@@ -1,0 +1,210 @@
+//! What comes out: named columns with units, grouped in tables, and where they came from.
+//!
+//! A catalogue is plain data. Writers loop over its columns and never name one, so a new property
+//! appears in every format by itself.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `writers` | the table of formats; [`write()`] and [`read()`] choose by the file's name |
+//! | `hdf5`, [`csv`] | the formats |
+//! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
+//! | [`part`] | a catalogue that lies on several ranks; the only place here that knows of ranks |
+//! | `checksum` | one number for all that a catalogue says |
+//! | [`info`] | a catalogue described for a person |
+
+mod checksum;
+pub mod csv;
+mod error;
+#[cfg(feature = "hdf5")]
+pub mod hdf5;
+pub mod info;
+pub mod part;
+pub mod ramses_text;
+mod shape;
+pub mod units;
+mod writers;
+
+pub use crate::staging::{Staged, WriteError, WriteResult};
+pub use error::{CatalogueReadError, CatalogueReadResult};
+pub use part::{CataloguePart, PartError, PartTable, RowRun, stage_part, write_part};
+pub use shape::check_shape;
+pub use writers::{
+    FORMATS, Format, PackedRows, PartFormat, PartWriter, check_output, read, stage, write, writer_for,
+};
+
+/// Values of one column, one entry a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Bytes: levels.
+    U8(Vec<u8>),
+    /// Counts, identifiers, indices.
+    U64(Vec<u64>),
+    /// Signed identifiers.
+    I64(Vec<i64>),
+    /// Reals.
+    F64(Vec<f64>),
+    /// Reals in single precision.
+    F32(Vec<f32>),
+    /// Vectors.
+    F64x3(Vec<[f64; 3]>),
+    /// Integer cell coordinates.
+    U32x3(Vec<[u32; 3]>),
+}
+
+/// Dimension of a column, as powers of the code units of length, mass and time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dimension {
+    /// Power of length.
+    pub length: i8,
+    /// Power of mass.
+    pub mass: i8,
+    /// Power of time.
+    pub time: i8,
+}
+
+impl Dimension {
+    /// A pure number.
+    pub const NONE: Self = Self::new(0, 0, 0);
+    /// A length.
+    pub const LENGTH: Self = Self::new(1, 0, 0);
+    /// A volume.
+    pub const VOLUME: Self = Self::new(3, 0, 0);
+    /// A mass.
+    pub const MASS: Self = Self::new(0, 1, 0);
+    /// A mass density.
+    pub const DENSITY: Self = Self::new(-3, 1, 0);
+    /// A velocity.
+    pub const VELOCITY: Self = Self::new(1, 0, -1);
+
+    /// Powers of length, mass and time.
+    pub const fn new(length: i8, mass: i8, time: i8) -> Self {
+        Self { length, mass, time }
+    }
+}
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Name of the dataset: `mass`, `peak_position`, ...
+    pub name: String,
+    /// Its dimension in code units.
+    pub dimension: Dimension,
+    /// One sentence for a person.
+    pub description: String,
+    /// The values.
+    pub values: Values,
+}
+
+/// Columns of equal length under one name: `clumps`, `haloes`, `tree`, `cells`, `particles`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Table {
+    /// Name of the group.
+    pub name: String,
+    /// The columns, in the order to be written.
+    pub columns: Vec<Column>,
+}
+
+/// A header value of a catalogue.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Attribute {
+    /// A count or a switch.
+    Int(i64),
+    /// A real.
+    Real(f64),
+    /// Several reals.
+    Reals(Vec<f64>),
+    /// A text.
+    Text(String),
+}
+
+/// A whole catalogue.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Catalogue {
+    /// Provenance, configuration, units, cosmology and totals, in the order to be written. Holds
+    /// nothing that depends on the number of ranks or threads except under names that start with
+    /// `run_`.
+    pub attributes: Vec<(String, Attribute)>,
+    /// The tables.
+    pub tables: Vec<Table>,
+}
+
+impl Values {
+    /// The name of their type.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Self::U8(_) => "u8",
+            Self::U64(_) => "u64",
+            Self::I64(_) => "i64",
+            Self::F64(_) => "f64",
+            Self::F32(_) => "f32",
+            Self::F64x3(_) => "f64x3",
+            Self::U32x3(_) => "u32x3",
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U8(v) => v.len(),
+            Self::U64(v) => v.len(),
+            Self::I64(v) => v.len(),
+            Self::F64(v) => v.len(),
+            Self::F32(v) => v.len(),
+            Self::F64x3(v) => v.len(),
+            Self::U32x3(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.columns.first().map_or(0, |c| c.values.len())
+    }
+
+    /// The column called `name`.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|c| c.name == name)
+    }
+
+    /// The column of reals called `name`.
+    pub fn reals(&self, name: &str) -> Option<&[f64]> {
+        match &self.column(name)?.values {
+            Values::F64(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The column of counts or identifiers called `name`.
+    pub fn counts(&self, name: &str) -> Option<&[u64]> {
+        match &self.column(name)?.values {
+            Values::U64(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The column of vectors called `name`.
+    pub fn vectors(&self, name: &str) -> Option<&[[f64; 3]]> {
+        match &self.column(name)?.values {
+            Values::F64x3(v) => Some(v),
+            _ => None,
+        }
+    }
+}
+
+impl Catalogue {
+    /// The table called `name`.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|t| t.name == name)
+    }
+
+    /// The attribute called `name`.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|(n, _)| n == name).map(|(_, a)| a)
+    }
+}

@@ -1,0 +1,151 @@
+//! One file from many ranks.
+
+use super::agree::{agree_on, same_everywhere};
+use super::rows::{check_runs, share};
+use super::stream::{ChunkStream, send};
+use super::{CataloguePart, PartError, PartTable};
+use crate::catalogue::shape::check_tables;
+use crate::catalogue::{Format, PartFormat, PartWriter, Table, WriteError, WriteResult, writer_for};
+use crate::staging::{Pending, Staged, stage_path};
+use inselberg_comm::agree::agree;
+use inselberg_comm::{Comm, Rank};
+use std::path::Path;
+
+/// Collective: writes the catalogue of all ranks in the format that the ending of `path` asks for, whole or
+/// not at all.
+///
+/// HDF5: rank 0 alone opens a hidden file, once. Rows go to the ranks that compress their chunks, all at once. Compressed
+/// chunks go to rank 0 in rounds, which writes them in one order and gives the file its name. So the file is the same
+/// for any number of ranks. Each rank needs room for its share of the largest table again, twice at most, and rank 0 for
+/// one round (64 MB) as well; a table of up to 65536 rows is rank 0's. Other formats are gathered and written on rank 0,
+/// which needs room for the whole catalogue again.
+///
+/// # Errors
+/// The place cannot be written, the catalogue does not fit the format, or the parts do not make a whole, on
+/// any rank: then all ranks get an error and `path` is as before. And when a rank is lost.
+pub fn write_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<(), PartError> {
+    let staged = stage_part(path, part, comm)?;
+    agree(comm, staged.commit())
+}
+
+/// Collective: as [`write_part`], but leaves the last step to rank 0, which gets the file: for files that belong
+/// together.
+///
+/// # Errors
+/// As [`write_part`].
+pub fn stage_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<Staged, PartError> {
+    let tables: Vec<&Table> = part.tables.iter().map(|t| &t.table).collect();
+    let writer = check_tables(path, &part.attributes, &tables).and_then(|()| writer_for(path));
+    let writer = agree(comm, writer)?;
+    same_everywhere(part, comm)?;
+    agree_on(comm, part.tables.iter().try_for_each(check_runs))?;
+    match writer.in_parts {
+        Some(format) => through_first(path, part, comm, &format),
+        None => on_first(path, part, comm, writer),
+    }
+}
+
+fn on_first(path: &Path, part: &CataloguePart, comm: &Comm, writer: &Format) -> Result<Staged, PartError> {
+    let whole = part.clone().gather(comm)?;
+    let staged = whole.map(|catalogue| (writer.stage)(path, &catalogue)).transpose();
+    Ok(agree(comm, staged)?.unwrap_or_default())
+}
+
+fn through_first(
+    path: &Path,
+    part: &CataloguePart,
+    comm: &Comm,
+    format: &PartFormat,
+) -> Result<Staged, PartError> {
+    let is_first = comm.rank() == Rank(0);
+    let mut open = agree(comm, is_first.then(|| OpenPart::new(path, part, format)).transpose())?;
+    for (t, table) in part.tables.iter().enumerate() {
+        write_table(path, (t, table), open.as_mut(), comm, format)?;
+    }
+    Ok(agree(comm, open.map(OpenPart::finish).transpose())?.unwrap_or_default())
+}
+
+/// The file on rank 0.
+struct OpenPart {
+    pending: Pending,
+    /// What writes it, or why that failed: then what comes from others is dropped.
+    writer: WriteResult<Box<dyn PartWriter>>,
+}
+
+impl OpenPart {
+    fn new(path: &Path, part: &CataloguePart, format: &PartFormat) -> WriteResult<Self> {
+        let tables: Vec<_> = part.tables.iter().map(|t| (&t.table, t.n_rows)).collect();
+        let mut writer = None;
+        let pending = stage_path(path, |hidden| {
+            writer = Some((format.create)(path, hidden, &part.attributes, &tables)?);
+            Ok(())
+        })?;
+        Ok(Self { pending, writer: Ok(writer.expect("it was made")) })
+    }
+
+    fn put(&mut self, put: impl FnOnce(&mut dyn PartWriter) -> WriteResult<()>) {
+        if let Ok(writer) = &mut self.writer
+            && let Err(error) = put(writer.as_mut())
+        {
+            self.writer = Err(error);
+        }
+    }
+
+    fn finish(self) -> WriteResult<Staged> {
+        self.writer?.finish()?;
+        Ok(self.pending.synced()?.into())
+    }
+}
+
+/// Collective: brings the rows of a table into the file.
+fn write_table(
+    path: &Path,
+    (t, part): (usize, &PartTable),
+    open: Option<&mut OpenPart>,
+    comm: &Comm,
+    format: &PartFormat,
+) -> Result<(), PartError> {
+    let rows_each = rows_each(part.n_rows, format.chunk as u64, comm.n_ranks() as u64);
+    let (_, rows) = share(part, rows_each, comm)?;
+    let Some(chunk) = (format.rows_a_chunk)(part.n_rows as usize) else {
+        if let Some(open) = open {
+            open.put(|writer| writer.put_table(t, &rows));
+        }
+        return Ok(());
+    };
+    let packed = (format.pack)(&rows, chunk).map_err(WriteError::io(path, "compressing"));
+    drop(rows);
+    let packed = agree(comm, packed)?;
+    let stream = ChunkStream::new(&part.table, part.n_rows, chunk as u64, rows_each);
+    match open {
+        None => stream.batches().try_for_each(|batch| send(&stream, &batch, &packed, comm))?,
+        Some(open) => {
+            for batch in stream.batches() {
+                let received = stream.receive(&batch, &packed, comm)?;
+                for (place, rows) in batch.iter().zip(&received) {
+                    open.put(|writer| writer.put_rows(t, place.column, place.chunk * chunk as u64, rows));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rows of a share: whole chunks.
+fn rows_each(n_rows: u64, chunk: u64, n_ranks: u64) -> u64 {
+    n_rows.div_ceil(chunk).div_ceil(n_ranks).max(1) * chunk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_whole_chunks_and_enough() {
+        for (n_rows, n_ranks, expected) in
+            [(0, 3, 10), (10, 3, 10), (11, 3, 10), (60, 3, 20), (61, 3, 30), (5, 8, 10)]
+        {
+            assert_eq!(rows_each(n_rows, 10, n_ranks), expected, "{n_rows} rows, {n_ranks} ranks");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! A catalogue that lies on several ranks: each holds some rows of every table.
+//!
+//! [`write_part`] makes one file of it without any rank ever holding the whole; [`CataloguePart::gather`]
+//! brings it together on rank 0, for what must see all of it.
+
+mod agree;
+mod file;
+mod rows;
+mod stream;
+
+pub use file::{stage_part, write_part};
+
+use super::{Attribute, Catalogue, Table, WriteError};
+use agree::{agree_on, same_everywhere};
+use inselberg_comm::agree::AgreeError;
+use inselberg_comm::{Comm, CommError, Rank};
+use rows::{check_runs, share};
+
+/// A stretch of rows of a whole table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowRun {
+    /// The first of them in the whole table.
+    pub first: u64,
+    /// How many.
+    pub n: usize,
+}
+
+/// A table of which this rank holds some rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PartTable {
+    /// The rows here, those of the runs in their order. Has all columns also when it has no rows.
+    pub table: Table,
+    /// Which rows of the whole table these are. Those of all ranks hold each row once.
+    pub runs: Vec<RowRun>,
+    /// Rows of the whole table; the same on all ranks.
+    pub n_rows: u64,
+}
+
+/// What this rank holds of a catalogue.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CataloguePart {
+    /// As [`Catalogue::attributes`]; the same on all ranks.
+    pub attributes: Vec<(String, Attribute)>,
+    /// The tables; names and columns are the same on all ranks.
+    pub tables: Vec<PartTable>,
+}
+
+/// Why a catalogue could not be written by several ranks.
+pub type PartError = AgreeError<WriteError>;
+
+impl PartTable {
+    /// A table of which this rank holds all rows.
+    pub fn whole(table: Table) -> Self {
+        let n = table.n_rows();
+        Self { table, runs: vec![RowRun { first: 0, n }], n_rows: n as u64 }
+    }
+
+    /// Whether all rows are here, in their order.
+    pub fn is_whole(&self) -> bool {
+        rows::are_exactly(&self.runs, 0..self.n_rows) && self.table.n_rows() as u64 == self.n_rows
+    }
+}
+
+impl CataloguePart {
+    /// A catalogue of which this rank holds everything.
+    pub fn whole(catalogue: Catalogue) -> Self {
+        let tables = catalogue.tables.into_iter().map(PartTable::whole).collect();
+        Self { attributes: catalogue.attributes, tables }
+    }
+
+    /// The part of the table called `name`.
+    pub fn table(&self, name: &str) -> Option<&PartTable> {
+        self.tables.iter().find(|t| t.table.name == name)
+    }
+
+    /// The attribute called `name`.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|(n, _)| n == name).map(|(_, a)| a)
+    }
+
+    /// Collective: the whole catalogue on rank 0, `None` on the others.
+    ///
+    /// Rank 0 must have room for it and for one table again. Alone, a rank that holds whole tables moves
+    /// them.
+    ///
+    /// # Errors
+    /// The parts do not make a whole, or a rank fails.
+    pub fn gather(self, comm: &Comm) -> Result<Option<Catalogue>, CommError> {
+        if comm.n_ranks() == 1 && self.tables.iter().all(PartTable::is_whole) {
+            let tables = self.tables.into_iter().map(|t| t.table).collect();
+            return Ok(Some(Catalogue { attributes: self.attributes, tables }));
+        }
+        same_everywhere(&self, comm)?;
+        agree_on(comm, self.tables.iter().try_for_each(check_runs))?;
+        let to_first = |part: PartTable| {
+            let rows_each = part.n_rows.max(1);
+            share(&part, rows_each, comm).map(|(_, table)| table.into_owned())
+        };
+        let tables = self.tables.into_iter().map(to_first).collect::<Result<Vec<_>, _>>()?;
+        let is_first = comm.rank() == Rank(0);
+        Ok(is_first.then_some(Catalogue { attributes: self.attributes, tables }))
+    }
+}

@@ -1,0 +1,173 @@
+//! The formats a catalogue can be written in and read from: one row each.
+
+use super::{Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Table, WriteError, WriteResult};
+use crate::staging::{Staged, check_writable};
+use std::path::Path;
+
+/// A format. To add one: a file in this folder and a row in [`FORMATS`].
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Name for people.
+    pub name: &'static str,
+    /// Endings of file names that choose it, without the dot.
+    pub extensions: &'static [&'static str],
+    /// Writes a whole catalogue, which then only lacks its name.
+    pub stage: fn(&Path, &Catalogue) -> WriteResult<Staged>,
+    /// Reads it back.
+    pub read: fn(&Path) -> CatalogueReadResult<Catalogue>,
+    /// How several writers make one file, where the format can do that.
+    pub in_parts: Option<PartFormat>,
+}
+
+impl Format {
+    /// Writes a whole catalogue, or nothing.
+    ///
+    /// # Errors
+    /// As [`write()`].
+    pub fn write(&self, path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
+        (self.stage)(path, catalogue)?.commit()
+    }
+}
+
+/// A format whose file is made of the rows of several ranks. One rank writes it; the others make their rows ready.
+#[derive(Debug, Clone, Copy)]
+pub struct PartFormat {
+    /// Rows that only one rank should make ready; shares of ranks are multiples of it.
+    pub chunk: usize,
+    /// Rows of a chunk of a table of so many rows; `None` if its rows are written as they are, all at once.
+    pub rows_a_chunk: fn(usize) -> Option<usize>,
+    /// Makes rows ready with all threads, by column, in chunks of so many rows.
+    pub pack: fn(&Table, usize) -> std::io::Result<Vec<Vec<PackedRows>>>,
+    /// Makes the file, given attributes and tables with their whole numbers of rows. The first path is the final one,
+    /// for messages, and the second the file that is written.
+    #[allow(clippy::type_complexity, reason = "it is written once")]
+    pub create:
+        fn(&Path, &Path, &[(String, Attribute)], &[(&Table, u64)]) -> WriteResult<Box<dyn PartWriter>>,
+}
+
+/// Rows of one column, as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedRows {
+    /// What is stored.
+    pub bytes: Vec<u8>,
+    /// The CRC-32 of that.
+    pub sum: u32,
+    /// The CRC-32 of the values themselves.
+    pub values_sum: u32,
+    /// The bytes of the values themselves.
+    pub values_bytes: u64,
+}
+
+/// A file that is being written. Tables and columns are named by their places. What is written in the same order gives
+/// the same file.
+pub trait PartWriter {
+    /// Writes a table that is not stored in chunks.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn put_table(&mut self, table: usize, rows: &Table) -> WriteResult<()>;
+
+    /// Writes the rows of a column from row `first` on.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn put_rows(&mut self, table: usize, column: usize, first: u64, rows: &PackedRows) -> WriteResult<()>;
+
+    /// Completes the file, after all rows.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn finish(self: Box<Self>) -> WriteResult<()>;
+}
+
+/// All formats of this build, the preferred one first.
+pub const FORMATS: &[Format] = &[
+    #[cfg(feature = "hdf5")]
+    Format {
+        name: "HDF5",
+        extensions: HDF5_EXTENSIONS,
+        stage: super::hdf5::stage,
+        read: super::hdf5::read,
+        in_parts: Some(PartFormat {
+            chunk: super::hdf5::CHUNK,
+            rows_a_chunk: super::hdf5::rows_a_chunk,
+            pack: super::hdf5::packed,
+            create: super::hdf5::create,
+        }),
+    },
+    Format {
+        name: "CSV",
+        extensions: &["csv"],
+        stage: super::csv::stage,
+        read: super::csv::read,
+        in_parts: None,
+    },
+];
+
+const HDF5_EXTENSIONS: &[&str] = &["hdf5", "h5"];
+
+/// The format that the ending of `path` asks for.
+///
+/// # Errors
+/// No format has that ending, or this build lacks it; the message says what would do.
+pub fn writer_for(path: &Path) -> WriteResult<&'static Format> {
+    find(path).map_err(|(problem, expected)| WriteError::target(path, problem, expected))
+}
+
+/// Whether a catalogue could be written to `path` now: asked before a long run.
+///
+/// # Errors
+/// Those of [`writer_for`] and of [`check_writable`].
+pub fn check_output(path: &Path) -> WriteResult<()> {
+    writer_for(path)?;
+    check_writable(path)
+}
+
+/// Writes `catalogue` in the format that the ending of `path` asks for, whole or not at all.
+///
+/// # Errors
+/// The place cannot be written or the catalogue does not fit the format; `path` is then as before.
+pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
+    stage(path, catalogue)?.commit()
+}
+
+/// As [`write()`], but leaves the last step to the caller: for files that belong together.
+///
+/// # Errors
+/// As [`write()`].
+pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
+    (writer_for(path)?.stage)(path, catalogue)
+}
+
+/// Reads a catalogue that [`write()`] wrote.
+///
+/// # Errors
+/// The file is absent, of no known format, damaged, or not a catalogue.
+pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
+    let writer = find(path).map_err(|(problem, expected)| {
+        let path: std::path::PathBuf = path.into();
+        let (problem, expected) = match path.is_dir() {
+            true => ("is a folder".into(), "a catalogue that `inselberg phew` wrote".into()),
+            false => (problem, expected),
+        };
+        CatalogueReadError::Target { path, problem, expected }
+    })?;
+    (writer.read)(path)
+}
+
+/// The row for `path`, or what is wrong and what was expected.
+fn find(path: &Path) -> Result<&'static Format, (String, String)> {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let found = FORMATS.iter().find(|w| w.extensions.contains(&ending.as_str()));
+    found.ok_or_else(|| {
+        if HDF5_EXTENSIONS.contains(&ending.as_str()) {
+            let problem = "this build has no HDF5";
+            let expected = "a name that ends in .csv, or a build with the feature hdf5";
+            return (problem.into(), expected.into());
+        }
+        let known: Vec<_> = FORMATS.iter().flat_map(|w| w.extensions).map(|e| format!(".{e}")).collect();
+        let problem =
+            if ending.is_empty() { "no ending".into() } else { format!("unknown ending .{ending}") };
+        (problem, format!("one of {}", known.join(", ")))
+    })
+}

@@ -1,0 +1,76 @@
+//! What plain arrays of positions have in common.
+
+use super::file_offsets::FileOffsets;
+use super::{Columns, DARK_MATTER, MassOf, ParticleHeader, ParticleInput, Positions, Species};
+use crate::ReadResult;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// An array of positions.
+pub trait Array: Send + Sync {
+    /// How many.
+    fn n(&self) -> u64;
+
+    /// Whether they are in double precision.
+    fn is_double(&self) -> bool;
+
+    /// Appends `rows`, in the precision that is wanted.
+    fn read(&self, rows: Range<u64>, to: &mut Positions) -> ReadResult<()>;
+
+    /// The file of a row, and what messages call it there.
+    fn place_of(&self, row: u64) -> (PathBuf, String);
+}
+
+struct Arrays<A> {
+    about: ParticleHeader,
+    parts: Vec<A>,
+    spread: FileOffsets,
+}
+
+/// Arrays of positions one after the other, as an input of that format.
+pub fn input<A: Array + 'static>(format: &'static str, parts: Vec<A>) -> Box<dyn ParticleInput> {
+    let spread = FileOffsets::from_counts(parts.iter().map(A::n));
+    let about = about(format, spread.total(), parts.iter().any(A::is_double));
+    Box::new(Arrays { about, parts, spread })
+}
+
+impl<A: Array> ParticleInput for Arrays<A> {
+    fn about(&self) -> &ParticleHeader {
+        &self.about
+    }
+
+    fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+        into.pad(rows.start, (rows.end - rows.start) as usize, DARK_MATTER);
+        self.spread.parts(rows).try_for_each(|(part, rows)| self.parts[part].read(rows, &mut into.position))
+    }
+
+    fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
+        let (part, row) = self.spread.find(row);
+        self.parts[part].place_of(row)
+    }
+}
+
+/// What `n` positions say of themselves.
+fn about(format: &'static str, n: u64, is_double: bool) -> ParticleHeader {
+    let species = Species {
+        name: "Particles".into(),
+        kind: Some(DARK_MATTER),
+        n,
+        mass: MassOf::Unknown,
+        is_double,
+        has_ids: false,
+        has_velocities: false,
+        has_densities: false,
+    };
+    ParticleHeader {
+        format,
+        sides: None,
+        periodic: false,
+        time: 0.0,
+        units: None,
+        assumed_units: Vec::new(),
+        cosmology: None,
+        matter: None,
+        species: vec![species],
+    }
+}

@@ -1,0 +1,89 @@
+//! What a user says of particles where their input does not.
+
+use super::{Columns, MassOf, ParticleHeader, ParticleInput};
+use crate::{ReadError, ReadResult};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Values for what an input does not say. None of them replaces what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct InputDefaults {
+    /// The mass of each particle that has none, in code units.
+    pub particle_mass: Option<f64>,
+    /// Centimetres in the unit of length of a Gadget snapshot, as its UnitLength_in_cm.
+    pub unit_length: Option<f64>,
+    /// Grams in the unit of mass, as its UnitMass_in_g.
+    pub unit_mass: Option<f64>,
+    /// cm/s in the unit of velocity, as its UnitVelocity_in_cm_per_s.
+    pub unit_velocity: Option<f64>,
+}
+
+impl InputDefaults {
+    /// Checks that no units are given for the input at `path`, which takes none.
+    ///
+    /// # Errors
+    /// Some are.
+    pub fn refuse_units(&self, path: &Path) -> ReadResult<()> {
+        let given =
+            [("length", self.unit_length), ("mass", self.unit_mass), ("velocity", self.unit_velocity)];
+        match given.into_iter().find_map(|(name, value)| Some((name, value?))) {
+            None => Ok(()),
+            Some((name, value)) => {
+                let what = format!("--unit-{name} {value}: only Gadget snapshots may leave units open");
+                Err(ReadError::absent(path, format!("{what}; expected one that names no unit of {name}")))
+            }
+        }
+    }
+}
+
+/// Checks that some particles of the input at `path` have no mass, so that they may get this one.
+///
+/// # Errors
+/// Every particle has a mass.
+pub fn check_mass(about: &ParticleHeader, path: &Path, mass: f64) -> ReadResult<()> {
+    if about.species.iter().any(|s| s.mass == MassOf::Unknown) {
+        return Ok(());
+    }
+    let problem = format!("--particle-mass {mass}: the input says its masses itself");
+    Err(ReadError::absent(path, format!("{problem}; expected no --particle-mass")))
+}
+
+/// `input`, whose particles without a mass have this one.
+pub fn with_masses(input: Box<dyn ParticleInput>, mass: f64) -> Box<dyn ParticleInput> {
+    let mut about = input.about().clone();
+    let is_filled = about.species.iter().map(|s| s.mass == MassOf::Unknown).collect();
+    let without = about.species.iter_mut().filter(|s| s.mass == MassOf::Unknown);
+    without.for_each(|species| species.mass = MassOf::Same(mass));
+    Box::new(WithMasses { input, about, is_filled, mass })
+}
+
+struct WithMasses {
+    input: Box<dyn ParticleInput>,
+    about: ParticleHeader,
+    /// Whether a species gets the mass.
+    is_filled: Vec<bool>,
+    mass: f64,
+}
+
+impl ParticleInput for WithMasses {
+    fn about(&self) -> &ParticleHeader {
+        &self.about
+    }
+
+    fn read(&self, species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+        let before = into.mass.as_ref().map_or(0, Vec::len);
+        self.input.read(species, rows, into)?;
+        if let (Some(mass), true) = (&mut into.mass, self.is_filled[species]) {
+            mass[before..].fill(self.mass);
+        }
+        Ok(())
+    }
+
+    fn rows_at_a_time(&self) -> u64 {
+        self.input.rows_at_a_time()
+    }
+
+    fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {
+        self.input.place_of(species, row)
+    }
+}

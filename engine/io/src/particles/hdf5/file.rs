@@ -1,0 +1,173 @@
+//! One HDF5 file, opened for reading, with errors that say where.
+
+use crate::input_hdf5;
+use crate::{ReadError, ReadResult, reserve};
+use ::hdf5::types::{FixedAscii, FixedUnicode, FloatSize, TypeDescriptor, VarLenAscii, VarLenUnicode};
+use ::hdf5::{Dataset, File, Group, H5Type};
+use std::ops::Range;
+use std::path::Path;
+
+/// An open file.
+pub struct ParticleFile<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+/// Rows of one dataset.
+pub struct DatasetRows {
+    dataset: Dataset,
+    /// Where it is in the file.
+    pub place: String,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    kind: TypeDescriptor,
+}
+
+impl<'a> ParticleFile<'a> {
+    /// Opens `path`.
+    pub fn open(path: &'a Path) -> ReadResult<Self> {
+        let file = input_hdf5::open(path)
+            .map_err(|e| ReadError::content(path, "opening", reason(&e), "a complete HDF5 file"))?;
+        Ok(Self { path, file })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.path
+    }
+
+    /// Numbers of the attribute `name` of the group at `place`, of whatever type and shape; `None` where there
+    /// is no such group or attribute.
+    pub fn numbers(&self, place: &str, name: &str) -> ReadResult<Option<Vec<f64>>> {
+        let Some(attribute) = self.group(place).and_then(|g| g.attr(name).ok()) else { return Ok(None) };
+        let what = format!("{place}/{name}");
+        input_hdf5::check_attribute(self.path, &attribute)
+            .map_err(|(problem, expected)| self.bad(&what, problem, expected))?;
+        let kind = attribute.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(&what))?;
+        match kind {
+            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) | TypeDescriptor::Float(_) => {
+                attribute.read_raw::<f64>().map(Some).map_err(self.failed(&what))
+            }
+            kind => Err(self.bad(&what, kind.to_string(), "numbers")),
+        }
+    }
+
+    /// The first of [`Self::numbers`].
+    pub fn number(&self, place: &str, name: &str) -> ReadResult<Option<f64>> {
+        Ok(self.numbers(place, name)?.and_then(|values| values.first().copied()))
+    }
+
+    /// The text of an attribute; `None` where there is none.
+    pub fn text(&self, place: &str, name: &str) -> Option<String> {
+        let attribute = self.group(place)?.attr(name).ok()?;
+        input_hdf5::check_attribute(self.path, &attribute).ok()?;
+        let text = match attribute.dtype().and_then(|t| t.to_descriptor()).ok()? {
+            TypeDescriptor::FixedAscii(_) => {
+                attribute.read_raw::<FixedAscii<256>>().ok()?.first()?.to_string()
+            }
+            TypeDescriptor::FixedUnicode(_) => {
+                attribute.read_raw::<FixedUnicode<256>>().ok()?.first()?.to_string()
+            }
+            TypeDescriptor::VarLenAscii => attribute.read_raw::<VarLenAscii>().ok()?.first()?.to_string(),
+            TypeDescriptor::VarLenUnicode => attribute.read_raw::<VarLenUnicode>().ok()?.first()?.to_string(),
+            _ => return None,
+        };
+        Some(text.trim().into())
+    }
+
+    /// The dataset at `place`, if there is one.
+    pub fn find(&self, place: &str) -> ReadResult<Option<DatasetRows>> {
+        let (group, name) = place.trim_start_matches('/').rsplit_once('/').unwrap_or(("/", place));
+        if !self.group(group).is_some_and(|g| g.link_exists(name.trim_start_matches('/'))) {
+            return Ok(None);
+        }
+        let dataset = self.file.dataset(place).map_err(self.failed(place))?;
+        let shape = dataset.shape();
+        let kind = dataset.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(place))?;
+        input_hdf5::check_claim(self.path, &dataset)
+            .map_err(|(problem, expected)| self.bad(place, problem, expected))?;
+        Ok(Some(DatasetRows { dataset, place: place.into(), shape, kind }))
+    }
+
+    /// The dataset at `place`, which must be there with `n` rows of `width` values.
+    pub fn need(&self, place: &str, n: u64, width: usize) -> ReadResult<DatasetRows> {
+        match self.find(place)? {
+            Some(column) => self.fits(column, n, width),
+            None => Err(self.bad(place, "no such dataset", format!("one of {n} rows"))),
+        }
+    }
+
+    /// `column`, if it has `n` rows of `width` values.
+    pub fn fits(&self, column: DatasetRows, n: u64, width: usize) -> ReadResult<DatasetRows> {
+        let rows = usize::try_from(n).unwrap_or(usize::MAX);
+        let expected = if width == 1 { vec![rows] } else { vec![rows, width] };
+        if column.shape == expected {
+            return Ok(column);
+        }
+        Err(self.bad(&column.place, format!("shape {:?}", column.shape), format!("{expected:?}")))
+    }
+
+    /// Whether reals are in double precision; an error for what are no reals of 4 or 8 bytes.
+    pub fn is_double(&self, column: &DatasetRows) -> ReadResult<bool> {
+        match column.kind {
+            TypeDescriptor::Float(FloatSize::U4) => Ok(false),
+            TypeDescriptor::Float(FloatSize::U8) => Ok(true),
+            _ => Err(self.bad(&column.place, column.kind.to_string(), "reals of 4 or 8 bytes")),
+        }
+    }
+
+    /// Reals of the rows of `column`, row by row.
+    pub fn reals<T: H5Type>(&self, column: &DatasetRows, rows: Range<u64>) -> ReadResult<Vec<T>> {
+        self.is_double(column)?;
+        self.values(column, rows)
+    }
+
+    /// Integers of the rows; negative ones as the bits have it.
+    pub fn integers(&self, column: &DatasetRows, rows: Range<u64>) -> ReadResult<Vec<u64>> {
+        match column.kind {
+            TypeDescriptor::Unsigned(_) => self.values(column, rows),
+            TypeDescriptor::Integer(_) => {
+                let signed: Vec<i64> = self.values(column, rows)?;
+                Ok(signed.into_iter().map(i64::cast_unsigned).collect())
+            }
+            _ => Err(self.bad(&column.place, column.kind.to_string(), "integers")),
+        }
+    }
+
+    fn values<T: H5Type>(&self, column: &DatasetRows, rows: Range<u64>) -> ReadResult<Vec<T>> {
+        let rows = rows.start as usize..rows.end as usize;
+        // The library makes its own room, and aborts where there is none.
+        let width: usize = column.shape[1..].iter().product();
+        reserve(&mut Vec::<T>::new(), rows.len().saturating_mul(width), self.path, column.place.clone())?;
+        let read = if column.shape.len() == 1 {
+            column.dataset.read_slice_1d(rows).map(|a| a.into_raw_vec_and_offset().0)
+        } else {
+            column.dataset.read_slice_2d((rows, ..)).map(|a| a.into_raw_vec_and_offset().0)
+        };
+        read.map_err(self.failed(&column.place))
+    }
+
+    fn group(&self, place: &str) -> Option<Group> {
+        // Asking for what is not there is an error to the library, part by part.
+        let parts = place.split('/').filter(|part| !part.is_empty());
+        let root = self.file.group("/").ok()?;
+        parts
+            .into_iter()
+            .try_fold(root, |group, part| group.link_exists(part).then(|| group.group(part).ok()).flatten())
+    }
+
+    fn failed(&self, place: &str) -> impl Fn(::hdf5::Error) -> ReadError {
+        let (path, place) = (self.path.to_path_buf(), place.to_string());
+        move |e| ReadError::content(&path, place.clone(), reason(&e), "what the header says")
+    }
+
+    /// What is wrong at `place`.
+    pub fn bad(&self, place: &str, problem: impl Into<String>, expected: impl Into<String>) -> ReadError {
+        ReadError::content(self.path, place, problem, expected)
+    }
+}
+
+/// The library's reason, on one line.
+fn reason(error: &::hdf5::Error) -> String {
+    error.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}

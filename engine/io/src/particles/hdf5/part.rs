@@ -1,0 +1,110 @@
+//! Rows of one kind of particles in one file of a snapshot.
+
+use super::array::{append, read_positions, triples};
+use super::file::{DatasetRows, ParticleFile};
+use super::header::FileHeader;
+use crate::ReadResult;
+use crate::open_files;
+use crate::open_files::OpenPermit;
+use crate::particles::{Columns, Species};
+use std::ops::Range;
+use std::path::Path;
+
+/// What masses are called; black holes of SWIFT have two.
+pub const MASSES: [&str; 2] = ["Masses", "DynamicalMasses"];
+/// What densities are called, by SWIFT and by Gadget.
+pub const DENSITIES: [&str; 2] = ["Densities", "Density"];
+
+/// The dataset of a kind that has the first of these names that there is.
+pub fn find_any(source: &ParticleFile, kind: usize, names: &[&str]) -> ReadResult<Option<DatasetRows>> {
+    let found = names.iter().map(|name| source.find(&format!("PartType{kind}/{name}")));
+    Ok(found.collect::<ReadResult<Vec<_>>>()?.into_iter().flatten().next())
+}
+
+/// Some rows.
+pub struct RowReader<'a> {
+    source: ParticleFile<'a>,
+    species: &'a Species,
+    kind: usize,
+    /// Particles of the kind in the file.
+    n_here: u64,
+    /// The mass of all of them, if the header says it.
+    mass: Option<f64>,
+    /// Rows of the file.
+    rows: Range<u64>,
+    /// The first of them among those of all files.
+    first: u64,
+    // Goes after the file.
+    _pass: OpenPermit,
+}
+
+impl<'a> RowReader<'a> {
+    /// Opens the file; `first` is the number of the first row among those of all files.
+    pub fn open(path: &'a Path, species: &'a Species, rows: Range<u64>, first: u64) -> ReadResult<Self> {
+        let pass = open_files::pass();
+        let source = ParticleFile::open(path)?;
+        let kind = usize::from(species.kind.unwrap_or_default());
+        let header = FileHeader::read(&source)?;
+        let mass = Some(header.whole.mass_table[kind]).filter(|mass| *mass > 0.0);
+        Ok(Self { source, species, kind, n_here: header.here[kind], mass, rows, first, _pass: pass })
+    }
+
+    /// Appends the rows to the columns that `into` has; velocities times `velocity` are peculiar.
+    pub fn read(&self, velocity: f64, into: &mut Columns) -> ReadResult<()> {
+        read_positions(&self.source, &self.column("Coordinates", 3)?, self.rows.clone(), &mut into.position)?;
+        if let Some(to) = &mut into.mass {
+            append(to, self.masses()?);
+        }
+        if let Some(to) = &mut into.id {
+            append(to, self.ids()?);
+        }
+        if let Some(to) = &mut into.kind {
+            append(to, vec![self.kind as u8; self.n()]);
+        }
+        if let Some(to) = &mut into.velocity {
+            append(to, self.velocities(velocity as f32)?);
+        }
+        if let Some(to) = &mut into.density {
+            append(to, self.densities()?);
+        }
+        Ok(())
+    }
+
+    fn n(&self) -> usize {
+        (self.rows.end - self.rows.start) as usize
+    }
+
+    fn column(&self, name: &str, width: usize) -> ReadResult<DatasetRows> {
+        self.source.need(&format!("{}/{name}", self.species.name), self.n_here, width)
+    }
+
+    fn masses(&self) -> ReadResult<Vec<f64>> {
+        match find_any(&self.source, self.kind, &MASSES)? {
+            Some(column) => self.source.reals(&self.source.fits(column, self.n_here, 1)?, self.rows.clone()),
+            None => Ok(vec![self.mass.unwrap_or(1.0); self.n()]),
+        }
+    }
+
+    fn ids(&self) -> ReadResult<Vec<u64>> {
+        if !self.species.has_ids {
+            return Ok((self.first..self.first + self.n() as u64).collect());
+        }
+        self.source.integers(&self.column("ParticleIDs", 1)?, self.rows.clone())
+    }
+
+    fn velocities(&self, factor: f32) -> ReadResult<Vec<[f32; 3]>> {
+        if !self.species.has_velocities {
+            return Ok(vec![[0.0; 3]; self.n()]);
+        }
+        let mut read: Vec<f32> = self.source.reals(&self.column("Velocities", 3)?, self.rows.clone())?;
+        read.iter_mut().for_each(|v| *v *= factor);
+        Ok(triples(read))
+    }
+
+    fn densities(&self) -> ReadResult<Vec<f32>> {
+        match find_any(&self.source, self.kind, &DENSITIES)?.filter(|_| self.species.has_densities) {
+            Some(column) => self.source.reals(&self.source.fits(column, self.n_here, 1)?, self.rows.clone()),
+            None => Ok(vec![f32::NAN; self.n()]),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Units, cosmology and factors of h and a: SWIFT's, and Gadget's with its descendants.
+//!
+//! SWIFT: comoving lengths without h, peculiar velocities. Gadget: comoving lengths and masses over h, and
+//! velocities over the root of a. What is read stays in the units of the positions; h goes into the units.
+
+use super::file::ParticleFile;
+use super::header::WholeHeader;
+use crate::particles::{GAS, InputDefaults, Matter, STAR};
+use crate::{Cosmology, ReadResult, Units};
+
+/// 100 km/s/Mpc in 1/s.
+const HUNDRED: f64 = 3.240_779_29e-18;
+/// Newton's constant in cgs.
+const NEWTON: f64 = 6.6743e-8;
+
+/// How a snapshot is to be understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SnapshotUnits {
+    /// Name of the dialect.
+    pub format: &'static str,
+    /// As [`crate::particles::ParticleHeader::units`].
+    pub units: Option<Units>,
+    /// As [`crate::particles::ParticleHeader::assumed_units`].
+    pub assumed_units: Vec<String>,
+    /// Cosmology.
+    pub cosmology: Option<Cosmology>,
+    /// Mean densities.
+    pub matter: Option<Matter>,
+    /// Peculiar velocities over those in the file.
+    pub velocity: f64,
+    /// Whether the snapshot is of a periodic box.
+    pub periodic: bool,
+}
+
+/// Reads them from the first file.
+pub fn scales(
+    source: &ParticleFile,
+    header: &WholeHeader,
+    has: impl Fn(u8) -> bool,
+    defaults: &InputDefaults,
+) -> ReadResult<SnapshotUnits> {
+    let has_gas = has(GAS) || has(STAR);
+    let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
+        || source.number("Cosmology", "Cosmological run")?.is_some();
+    let mut scales = if is_swift {
+        defaults.refuse_units(source.path())?;
+        swift(source, has_gas)?
+    } else {
+        gadget(source, header.time, has_gas, defaults)?
+    };
+    let says_open = source.text("Parameters", "InitialConditions:periodic").is_some_and(|p| p == "0");
+    scales.periodic = header.sides.is_some() && !says_open;
+    Ok(scales)
+}
+
+fn swift(source: &ParticleFile, has_gas: bool) -> ReadResult<SnapshotUnits> {
+    let of = |name: &str| Ok(source.number("Cosmology", name)?.filter(|x| x.is_finite()));
+    let is_cosmological = source.number("Cosmology", "Cosmological run")? == Some(1.0);
+    let a = if is_cosmological { of("Scale-factor")?.filter(|a| *a > 0.0).unwrap_or(1.0) } else { 1.0 };
+    let [snapshot, internal] = ["Units", "InternalCodeUnits"].map(|group| unit_system(source, group));
+    let (snapshot, internal) = (snapshot?, internal?);
+    let mut scales = SnapshotUnits {
+        format: "SWIFT",
+        units: snapshot.map(|s| s.at(a)),
+        assumed_units: Vec::new(),
+        cosmology: None,
+        matter: None,
+        velocity: 1.0,
+        periodic: false,
+    };
+    if !is_cosmological {
+        return Ok(scales);
+    }
+    let (omega_m, omega_b) = (of("Omega_m")?.unwrap_or(0.0), of("Omega_b")?.unwrap_or(0.0));
+    let omega_cdm = of("Omega_cdm")?.unwrap_or(omega_m - omega_b);
+    scales.cosmology = Some(Cosmology {
+        aexp: a,
+        h0: 100.0 * of("h")?.unwrap_or(0.0),
+        omega_m,
+        omega_l: of("Omega_lambda")?.unwrap_or(0.0),
+        omega_k: of("Omega_k")?.unwrap_or(0.0),
+        omega_b,
+    });
+    // Said in the units that the code computed in, which need not be those of the file.
+    let change = internal.zip(snapshot).map_or(1.0, |(from, to)| from.density() / to.density());
+    let critical = of("Critical density at redshift zero [internal units]")?;
+    scales.matter = critical.filter(|c| *c > 0.0).map(|critical| {
+        let critical = critical * change;
+        Matter { all: (omega_cdm + omega_b) * critical, dark: Some(omega_cdm * critical), has_gas }
+    });
+    Ok(scales)
+}
+
+fn gadget(
+    source: &ParticleFile,
+    time: f64,
+    has_gas: bool,
+    defaults: &InputDefaults,
+) -> ReadResult<SnapshotUnits> {
+    let of = |name: &str| -> ReadResult<Option<f64>> {
+        for place in ["Header", "Parameters", "Units"] {
+            if let Some(value) = source.number(place, name)?.filter(|x| x.is_finite()) {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    };
+    let positive = |name: &str| Ok(of(name)?.filter(|x| *x > 0.0));
+    let h = positive("HubbleParam")?.unwrap_or(1.0);
+    let mut assumed_units = Vec::new();
+    // Gadget's own unit where neither the file nor the user names one.
+    let mut unit = |name, key, given: Option<f64>, own| match (positive(key)?, given) {
+        (Some(said), Some(given)) => {
+            let problem = format!("{said}, and --unit-{name} is {given}");
+            Err(source.bad(key, problem, format!("no --unit-{name}: the snapshot says it itself")))
+        }
+        (said, given) => Ok(said.or(given).unwrap_or_else(|| {
+            assumed_units.push(String::from(name));
+            own
+        })),
+    };
+    let length = unit("length", "UnitLength_in_cm", defaults.unit_length, 3.085_678e21)?;
+    let mass = unit("mass", "UnitMass_in_g", defaults.unit_mass, 1.989e43)?;
+    let velocity = unit("velocity", "UnitVelocity_in_cm_per_s", defaults.unit_velocity, 1e5)?;
+    let omega_m = positive("Omega0")?;
+    let redshift = of("Redshift")?;
+    let is_cosmological = match of("ComovingIntegrationOn")? {
+        Some(on) => on != 0.0,
+        None => redshift.is_some_and(|z| (time * (1.0 + z) - 1.0).abs() < 1e-5),
+    };
+    let omega_m = omega_m.filter(|_| is_cosmological && time > 0.0);
+    let a = if omega_m.is_some() { time } else { 1.0 };
+    let omega_b = of("OmegaBaryon")?.filter(|b| *b >= 0.0);
+    let system = UnitSystem { length: length / h, mass: mass / h, time: length / h / velocity };
+    let matter = omega_m.map(|omega_m| {
+        // The factors of h in H0, the masses and the lengths cancel.
+        let critical = 3.0 * HUNDRED.powi(2) / (8.0 * std::f64::consts::PI * NEWTON) * length.powi(3) / mass;
+        let dark = omega_b.filter(|b| *b > 0.0 || !has_gas).map(|b| (omega_m - b) * critical);
+        Matter { all: omega_m * critical, dark, has_gas }
+    });
+    let cosmology = omega_m.map(|omega_m| {
+        let omega_l = of("OmegaLambda").ok().flatten().unwrap_or(0.0);
+        let omega_b = omega_b.unwrap_or(0.0);
+        Cosmology { aexp: a, h0: 100.0 * h, omega_m, omega_l, omega_k: 1.0 - omega_m - omega_l, omega_b }
+    });
+    Ok(SnapshotUnits {
+        format: "Gadget",
+        units: Some(system.at(a)),
+        assumed_units,
+        cosmology,
+        matter,
+        velocity: a.sqrt(),
+        periodic: false,
+    })
+}
+
+/// Comoving length, mass and time in cgs; length over time is the unit of peculiar velocities.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct UnitSystem {
+    length: f64,
+    mass: f64,
+    time: f64,
+}
+
+impl UnitSystem {
+    fn density(self) -> f64 {
+        self.mass / self.length.powi(3)
+    }
+
+    /// The units at expansion factor `a`.
+    fn at(self, a: f64) -> Units {
+        Units { length: self.length * a, density: self.density() / a.powi(3), time: self.time * a }
+    }
+}
+
+fn unit_system(source: &ParticleFile, group: &str) -> ReadResult<Option<UnitSystem>> {
+    let of = |name: &str| Ok(source.number(group, name)?.filter(|x| x.is_finite() && *x > 0.0));
+    let length = of("Unit length in cgs (U_L)")?;
+    let (mass, time) = (of("Unit mass in cgs (U_M)")?, of("Unit time in cgs (U_t)")?);
+    Ok(length.zip(mass).zip(time).map(|((length, mass), time)| UnitSystem { length, mass, time }))
+}

@@ -1,0 +1,236 @@
+//! NumPy arrays `[N, 3]` of 4- or 8-byte reals, one or several files one after the other.
+
+use super::array;
+use super::array::Array;
+use super::{InputDefaults, ParticleReader, Positions};
+use crate::input_file;
+use crate::open_files;
+use crate::{ReadError, ReadResult, facts, reserve};
+use bytemuck::Pod;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The reader of .npy files.
+pub const READER: ParticleReader = ParticleReader {
+    name: "NumPy array",
+    looks: "a .npy file of shape (N, 3)",
+    recognises: |path| path.extension().is_some_and(|e| e == "npy"),
+    look,
+    open: |known| array::input(READER.name, facts::decode::<Vec<Npy>>(known)),
+};
+
+/// No header of a plain array is longer.
+const LONGEST_HEADER: usize = 1 << 16;
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+#[derive(Serialize, Deserialize)]
+struct Npy {
+    #[serde(with = "facts::path")]
+    path: PathBuf,
+    layout: NpyLayout,
+}
+
+/// Where the numbers are and what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct NpyLayout {
+    data: u64,
+    n: u64,
+    is_double: bool,
+    /// Whether the bytes stand in the order of another machine than this one.
+    swapped: bool,
+}
+
+fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
+    defaults.refuse_units(&paths[0])?;
+    let one = |path: &PathBuf| Ok(Npy { path: path.clone(), layout: layout(path)? });
+    Ok(facts::encode(&paths.iter().map(one).collect::<ReadResult<Vec<_>>>()?))
+}
+
+impl Array for Npy {
+    fn n(&self) -> u64 {
+        self.layout.n
+    }
+
+    fn is_double(&self) -> bool {
+        self.layout.is_double
+    }
+
+    fn read(&self, rows: Range<u64>, to: &mut Positions) -> ReadResult<()> {
+        match (self.layout.is_double, to) {
+            (false, Positions::Single(to)) => self.append(rows, to, swap_single)?,
+            (true, Positions::Double(to)) => self.append(rows, to, swap_double)?,
+            (false, to) => {
+                let mut read = Vec::new();
+                self.append(rows, &mut read, swap_single)?;
+                to.reserve(read.len(), &self.path)?;
+                to.extend_from_singles(&read);
+            }
+            (true, to) => {
+                let mut read = Vec::new();
+                self.append(rows, &mut read, swap_double)?;
+                to.reserve(read.len(), &self.path)?;
+                to.extend_from_doubles(&read);
+            }
+        }
+        Ok(())
+    }
+
+    fn place_of(&self, row: u64) -> (PathBuf, String) {
+        (self.path.clone(), format!("row {row}"))
+    }
+}
+
+impl Npy {
+    fn append<T: Pod>(&self, rows: Range<u64>, to: &mut Vec<T>, swap: fn(&mut T)) -> ReadResult<()> {
+        let (size, n) = (size_of::<T>() as u64, (rows.end - rows.start) as usize);
+        let before = to.len();
+        let failed = |doing| move |e| ReadError::io(&self.path, doing, e);
+        let _pass = open_files::pass();
+        let mut file = input_file::open(&self.path).map_err(failed("opening"))?;
+        file.seek(SeekFrom::Start(self.layout.data + rows.start * size)).map_err(failed("seeking"))?;
+        reserve(to, n, &self.path, "rows")?;
+        to.resize(before + n, T::zeroed());
+        file.read_exact(bytemuck::cast_slice_mut(&mut to[before..])).map_err(failed("reading"))?;
+        if self.layout.swapped {
+            to[before..].iter_mut().for_each(swap);
+        }
+        Ok(())
+    }
+}
+
+fn swap_single(position: &mut [f32; 3]) {
+    *position = position.map(|x| f32::from_bits(x.to_bits().swap_bytes()));
+}
+
+fn swap_double(position: &mut [f64; 3]) {
+    *position = position.map(|x| f64::from_bits(x.to_bits().swap_bytes()));
+}
+
+/// Reads the header of `path` and holds it against the size of the file.
+fn layout(path: &Path) -> ReadResult<NpyLayout> {
+    let mut file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
+    let size = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?.len();
+    let mut start = [0; 8];
+    take(path, &mut file, &mut start)?;
+    if start[..6] != MAGIC[..] {
+        return Err(bad(path, "not a NumPy file", "one that starts with \\x93NUMPY"));
+    }
+    let length_bytes = match start[6] {
+        1 => 2,
+        2 | 3 => 4,
+        version => return Err(bad(path, format!("format version {version}"), "1, 2 or 3")),
+    };
+    let mut length = [0; 4];
+    take(path, &mut file, &mut length[..length_bytes])?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > LONGEST_HEADER {
+        let problem = format!("the header claims {length} bytes");
+        return Err(bad(path, problem, format!("at most {LONGEST_HEADER}")));
+    }
+    let mut text = vec![0; length];
+    take(path, &mut file, &mut text)?;
+    let data = (8 + length_bytes + length) as u64;
+    let layout = parse(path, &String::from_utf8_lossy(&text), data)?;
+    let row = if layout.is_double { 24 } else { 12 };
+    match layout.n.checked_mul(row).and_then(|bytes| bytes.checked_add(data)) {
+        Some(expected) if expected == size => Ok(layout),
+        expected => {
+            let expected = expected.map_or("fewer rows".into(), |bytes| format!("{bytes}"));
+            let problem = format!("{size} bytes for a header of {} rows", layout.n);
+            Err(ReadError::content(path, "size", problem, expected))
+        }
+    }
+}
+
+fn take(path: &Path, file: &mut File, into: &mut [u8]) -> ReadResult<()> {
+    file.read_exact(into).map_err(|e| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => bad(path, "the file ends", "a whole NumPy header"),
+        _ => ReadError::io(path, "reading", e),
+    })
+}
+
+/// The dictionary of the header: `{'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }`.
+fn parse(path: &Path, text: &str, data: u64) -> ReadResult<NpyLayout> {
+    let descr = value_of(text, "descr").map(|v| v.trim_matches(['\'', '"']).to_string()).unwrap_or_default();
+    let (order, kind) = descr.split_at_checked(1).unwrap_or(("", ""));
+    let is_double = match kind {
+        "f4" => false,
+        "f8" => true,
+        _ => return Err(bad(path, format!("elements of type {descr:?}"), "f4 or f8")),
+    };
+    let is_big = match order {
+        "<" => false,
+        ">" => true,
+        "=" => cfg!(target_endian = "big"),
+        _ => return Err(bad(path, format!("elements of type {descr:?}"), "'<f4', '<f8', '>f4' or '>f8'")),
+    };
+    if value_of(text, "fortran_order").as_deref() != Some("False") {
+        return Err(bad(path, "columns first (fortran_order)", "rows first: numpy.ascontiguousarray"));
+    }
+    let shape = value_of(text, "shape").unwrap_or_default();
+    let sizes: Vec<Option<u64>> = shape
+        .trim_matches(['(', ')'])
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .map(|word| word.parse().ok())
+        .collect();
+    let [Some(n), Some(3)] = sizes[..] else {
+        return Err(bad(path, format!("shape {shape}"), "(N, 3)"));
+    };
+    Ok(NpyLayout { data, n, is_double, swapped: is_big != cfg!(target_endian = "big") })
+}
+
+/// The text of a value of a Python dictionary of plain values.
+fn value_of(text: &str, key: &str) -> Option<String> {
+    let after = ['\'', '"'].iter().find_map(|quote| {
+        let quoted = format!("{quote}{key}{quote}");
+        text.find(&quoted).map(|at| &text[at + quoted.len()..])
+    })?;
+    let value = after.trim_start().strip_prefix(':')?.trim_start();
+    let end = if value.starts_with('(') { value.find(')')? + 1 } else { value.find([',', '}'])? };
+    Some(value[..end].trim().into())
+}
+
+fn bad(path: &Path, problem: impl Into<String>, expected: impl Into<String>) -> ReadError {
+    ReadError::content(path, "header", problem, expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> String {
+        match parse(Path::new("a.npy"), text, 128) {
+            Ok(layout) => format!("{layout:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn headers_of_all_kinds() {
+        let sound = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }   \n";
+        let layout = NpyLayout { data: 128, n: 5, is_double: false, swapped: cfg!(target_endian = "big") };
+        assert_eq!(said(sound), format!("{layout:?}"));
+        let other = "{\"shape\":(7,3),\"fortran_order\":False,\"descr\":\">f8\"}";
+        let layout = NpyLayout { data: 128, n: 7, is_double: true, swapped: cfg!(target_endian = "little") };
+        assert_eq!(said(other), format!("{layout:?}"));
+        for (from, to, part) in [
+            ("'<f4'", "'<i4'", "elements of type \"<i4\"; expected f4 or f8"),
+            ("'<f4'", "'|f4'", "elements of type \"|f4\""),
+            ("'<f4'", "[('x', '<f4')]", "elements of type"),
+            ("False", "True", "columns first"),
+            ("(5, 3)", "(5, 2)", "shape (5, 2); expected (N, 3)"),
+            ("(5, 3)", "(15,)", "shape (15,)"),
+            ("(5, 3)", "(-5, 3)", "shape (-5, 3)"),
+            ("shape", "size", "shape ;"),
+            ("descr", "dtype", "elements of type \"\""),
+        ] {
+            let text = said(&sound.replace(from, to));
+            assert!(text.starts_with("a.npy: header: ") && text.contains(part), "{to}: {text}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The particles of a snapshot that [`crate::open`] reads: RAMSES's.
+
+use super::file_offsets::FileOffsets;
+use super::{
+    Columns, DARK_MATTER, InputDefaults, MassOf, Matter, ParticleHeader, ParticleInput, ParticleReader, SINK,
+    STAR, Species,
+};
+use crate::{Family, Header, InputFacts, ParticleBlock, READERS, ReadError, ReadResult, Snapshot, facts};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// The reader of particles among cells.
+pub const READER: ParticleReader = ParticleReader {
+    name: "RAMSES",
+    looks: "a folder such as output_00002 with its info_00002.txt",
+    recognises: |path| READERS.iter().any(|r| (r.recognises)(path)),
+    look,
+    open,
+};
+
+struct Pieces {
+    about: ParticleHeader,
+    snapshot: Box<dyn Snapshot>,
+    spread: FileOffsets,
+}
+
+/// Reads the header of every particle file.
+fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
+    defaults.refuse_units(&paths[0])?;
+    let [path] = paths else {
+        return Err(ReadError::absent(&paths[1], "a second output; expected one at a time"));
+    };
+    let found = crate::look(path)?;
+    let snapshot = crate::open_from(&found);
+    if !snapshot.has_particles() {
+        return Err(ReadError::absent(path, "no particle files; expected part_*.out* in the output"));
+    }
+    let counts = (0..snapshot.header().n_pieces).map(|piece| snapshot.count_particles(piece));
+    let spread = FileOffsets::from_counts(counts.collect::<ReadResult<Vec<_>>>()?);
+    Ok(facts::encode(&(found, spread)))
+}
+
+fn open(known: &[u8]) -> Box<dyn ParticleInput> {
+    let (found, spread): (InputFacts, FileOffsets) = facts::decode(known);
+    let snapshot = crate::open_from(&found);
+    Box::new(Pieces { about: about(snapshot.as_ref(), spread.total()), snapshot, spread })
+}
+
+fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
+    let header = snapshot.header();
+    let species = Species {
+        name: "Particles".into(),
+        kind: None,
+        n,
+        mass: MassOf::Each,
+        is_double: true,
+        has_ids: true,
+        has_velocities: true,
+        has_densities: false,
+    };
+    ParticleHeader {
+        format: header.format,
+        sides: Some(header.coarse.map(|n| header.boxlen * f64::from(n))),
+        periodic: header.periodic == [true; 3],
+        time: header.time,
+        units: Some(header.units.clone()),
+        assumed_units: Vec::new(),
+        cosmology: header.cosmology.clone(),
+        matter: matter(header, snapshot.fields().iter().any(|f| f.family == "hydro")),
+        species: vec![species],
+    }
+}
+
+/// Masses are physical, lengths too, and a code length is what it is at the time of the output.
+fn matter(header: &Header, has_gas: bool) -> Option<Matter> {
+    /// Critical density in g/cm³ for 100 km/s/Mpc.
+    const CRITICAL: f64 = 1.878_34e-29;
+    let c = header.cosmology.as_ref().filter(|c| c.aexp > 0.0 && c.omega_m > 0.0)?;
+    let critical = CRITICAL * (c.h0 / 100.0).powi(2) / c.aexp.powi(3) / header.units.density;
+    let dark = (c.omega_b > 0.0 || !has_gas).then_some((c.omega_m - c.omega_b) * critical);
+    Some(Matter { all: c.omega_m * critical, dark, has_gas })
+}
+
+impl ParticleInput for Pieces {
+    fn about(&self) -> &ParticleHeader {
+        &self.about
+    }
+
+    /// Blocks of a piece before the rows are passed over.
+    fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+        for (piece, rows) in self.spread.parts(rows) {
+            if rows.is_empty() {
+                continue;
+            }
+            self.snapshot.particles(piece, &mut |block| {
+                let n = block.position.len() as u64;
+                let within = |row: u64| row.clamp(block.first, block.first + n) - block.first;
+                append(block, within(rows.start) as usize..within(rows.end) as usize, into);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reading a piece in parts would go through it once for each.
+    fn rows_at_a_time(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
+        let (piece, row) = self.spread.find(row);
+        (self.snapshot.place_of(piece, None), format!("particle {}", row + 1))
+    }
+}
+
+fn append(block: &ParticleBlock, rows: Range<usize>, into: &mut Columns) {
+    into.position.extend_from_doubles(&block.position[rows.clone()]);
+    if let Some(mass) = &mut into.mass {
+        mass.extend_from_slice(&block.mass[rows.clone()]);
+    }
+    if let Some(id) = &mut into.id {
+        id.extend(block.id[rows.clone()].iter().map(|id| id.cast_unsigned()));
+    }
+    if let Some(kind) = &mut into.kind {
+        kind.extend(block.family[rows.clone()].iter().map(|f| kind_of(*f)));
+    }
+    if let Some(velocity) = &mut into.velocity {
+        velocity.extend(block.velocity[rows.clone()].iter().map(|v| v.map(|v| v as f32)));
+    }
+    if let Some(density) = &mut into.density {
+        density.extend(rows.map(|_| f32::NAN));
+    }
+}
+
+/// Debris and tracers get a number that no option names: they are no part of any group.
+fn kind_of(family: Family) -> u8 {
+    match family {
+        Family::DarkMatter => DARK_MATTER,
+        Family::Star => STAR,
+        Family::Cloud => SINK,
+        Family::Debris | Family::Other | Family::Tracer => u8::MAX,
+    }
+}

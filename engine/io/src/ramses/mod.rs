@@ -1,0 +1,376 @@
+//! RAMSES outputs: a folder `output_NNNNN` of text headers and per-CPU files of Fortran records.
+//!
+//! A piece is one CPU's files. Its amr file and the hydro and grav files of the requested fields
+//! are walked side by side, block by block, and must agree; ghosts and boundary octs are passed
+//! over, so every oct comes exactly once over all pieces. Files are read block by block, never whole.
+
+mod amr;
+mod cells;
+mod descriptor;
+mod file;
+mod grid;
+mod info;
+mod locate;
+mod part;
+mod record;
+mod walls;
+pub mod write;
+
+use super::{
+    Counted, Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot,
+    facts,
+};
+use crate::open_files;
+use amr::{Amr, Octs};
+use cells::{CellColumn, CellFile};
+use descriptor::Descriptor;
+use file::SourceFile;
+use grid::CoarseGrid;
+use info::Info;
+use locate::{FileFamily, Files};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The RAMSES reader.
+pub const READER: Reader = Reader {
+    name: "RAMSES",
+    looks: "a folder such as output_00002 with its info_00002.txt",
+    recognises: locate::looks_like_output,
+    look: |path| Ok(facts::encode(&Ramses::find(path)?)),
+    open: |known| Box::new(facts::decode::<Ramses>(known)),
+};
+
+/// Octs a block.
+const BLOCK: usize = 4096;
+
+/// An opened RAMSES output.
+#[derive(Serialize, Deserialize)]
+struct Ramses {
+    files: Files,
+    info: Info,
+    grid: CoarseGrid,
+    header: Header,
+    fields: Vec<FieldInfo>,
+    sources: Vec<FieldColumn>,
+    /// Values a cell of the hydro and of the grav files, 0 where there are none.
+    n_vars: [usize; 2],
+    part_columns: Option<Descriptor>,
+}
+
+/// Where a field is: its family of files and its place among the values of a cell.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct FieldColumn {
+    kind: FileFamily,
+    var: usize,
+}
+
+fn header(files: &Files, info: &Info, grid: &CoarseGrid) -> Header {
+    Header {
+        format: READER.name,
+        number: Some(files.number()),
+        time: info.time,
+        boxlen: info.boxlen,
+        coarse: grid.coarse,
+        periodic: grid.periodic,
+        levelmin: info.levelmin,
+        levelmax: info.levelmax,
+        units: info.units.clone(),
+        cosmology: info.cosmology.clone(),
+        n_pieces: info.n_cpus,
+    }
+}
+
+impl Ramses {
+    /// Finds the output at `path` and reads its headers.
+    fn find(path: &Path) -> ReadResult<Self> {
+        let files = Files::find(path)?;
+        let info = Info::read(&files.info())?;
+        for kind in [FileFamily::Amr, FileFamily::Hydro, FileFamily::Grav, FileFamily::Part] {
+            if kind == FileFamily::Amr || files.has(kind) {
+                files.check_complete(kind, info.n_cpus)?;
+            }
+        }
+        let amr_files: Vec<_> = (0..info.n_cpus).map(|i| files.piece(FileFamily::Amr, i)).collect();
+        let grid = CoarseGrid::find(&amr_files, info.n_cpus)?;
+        let header = header(&files, &info, &grid);
+        let part_columns = match files.descriptor(FileFamily::Part) {
+            Some(path) if files.has(FileFamily::Part) => Some(part::descriptor(path)?),
+            _ => None,
+        };
+        let (fields, sources, n_vars) = (Vec::new(), Vec::new(), [0; 2]);
+        let mut ramses = Self { files, info, grid, header, fields, sources, n_vars, part_columns };
+        ramses.add_fields(FileFamily::Hydro)?;
+        ramses.add_fields(FileFamily::Grav)?;
+        Ok(ramses)
+    }
+
+    fn add_fields(&mut self, kind: FileFamily) -> ReadResult<()> {
+        if !self.files.has(kind) {
+            return Ok(());
+        }
+        let path = self.files.piece(kind, 0);
+        let n = CellFile::open(&SourceFile::open(&path)?, kind)?.n_vars;
+        let names = match kind {
+            FileFamily::Hydro => self.hydro_names(n, &path)?,
+            _ => grav_names(n, &path)?,
+        };
+        for (var, name) in names.into_iter().enumerate() {
+            let name = self.unique(kind, name);
+            self.fields.push(FieldInfo { family: kind.name(), name });
+            self.sources.push(FieldColumn { kind, var });
+        }
+        self.n_vars[(kind == FileFamily::Grav) as usize] = n;
+        Ok(())
+    }
+
+    /// Names by the descriptor of `n` variables, or standard ones.
+    fn hydro_names(&self, n: usize, file: &Path) -> ReadResult<Vec<String>> {
+        let Some(path) = self.files.descriptor(FileFamily::Hydro) else {
+            return Ok(descriptor::standard_hydro(n));
+        };
+        let described = Descriptor::read(path)?;
+        described.check_count(n, &format!("the nvar of {}", file.display()))?;
+        Ok(described.columns().iter().map(|column| column.name.clone()).collect())
+    }
+
+    /// `name`, or something like it where another field has it already.
+    fn unique(&self, kind: FileFamily, name: String) -> String {
+        let taken = |name: &str| self.fields.iter().any(|f| f.name == name);
+        if !taken(&name) {
+            return name;
+        }
+        let mut other = format!("{}_{name}", kind.name());
+        while taken(&other) {
+            other.push('_');
+        }
+        other
+    }
+
+    fn source(&self, name: &str) -> ReadResult<FieldColumn> {
+        match self.fields.iter().position(|f| f.name == name) {
+            Some(i) => Ok(self.sources[i]),
+            None => {
+                let names: Vec<_> = self.fields.iter().map(|f| f.name.as_str()).collect();
+                let known = if names.is_empty() { "no fields".into() } else { names.join(", ") };
+                let what = format!("no field \"{name}\"; expected one of what it has: {known}");
+                Err(ReadError::absent(self.files.root(), what))
+            }
+        }
+    }
+
+    /// The value files that the `sources` need, opened.
+    fn open_values(
+        &self,
+        piece: usize,
+        sources: &[FieldColumn],
+    ) -> ReadResult<Vec<(FileFamily, SourceFile)>> {
+        let kinds = [FileFamily::Hydro, FileFamily::Grav];
+        let needed = kinds.into_iter().filter(|k| sources.iter().any(|s| s.kind == *k));
+        needed.map(|k| Ok((k, SourceFile::open(&self.files.piece(k, piece))?))).collect()
+    }
+
+    fn n_vars(&self, kind: FileFamily) -> usize {
+        self.n_vars[(kind == FileFamily::Grav) as usize]
+    }
+
+    fn part_wrap(&self) -> part::Wrap {
+        let side = |a: usize| self.info.boxlen * f64::from(self.grid.coarse[a]);
+        std::array::from_fn(|a| self.grid.periodic[a].then(|| side(a)))
+    }
+
+    fn check_piece(&self, piece: usize) -> ReadResult<()> {
+        if piece < self.info.n_cpus {
+            return Ok(());
+        }
+        let what = format!("no piece {piece}; expected one below {}", self.info.n_cpus);
+        Err(ReadError::absent(self.files.root(), what))
+    }
+}
+
+fn grav_names(n: usize, path: &Path) -> ReadResult<Vec<String>> {
+    match cells::grav_names(n) {
+        Some(names) => Ok(names.iter().map(|name| name.to_string()).collect()),
+        None => {
+            let expected = "3 (forces), 4 (potential too) or 5 (rho too)";
+            Err(ReadError::content(path, "record 2 (nvar)", format!("{n} values a cell"), expected))
+        }
+    }
+}
+
+impl Snapshot for Ramses {
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn fields(&self) -> &[FieldInfo] {
+        &self.fields
+    }
+
+    fn has_particles(&self) -> bool {
+        self.files.has(FileFamily::Part)
+    }
+
+    fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {
+        match field.map(|name| self.source(name)) {
+            None => self.files.piece(FileFamily::Part, piece),
+            Some(Ok(source)) => self.files.piece(source.kind, piece),
+            Some(Err(_)) => self.files.root().into(),
+        }
+    }
+
+    fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
+        self.check_piece(piece)?;
+        let _pass = open_files::pass_for(open_files::A_PIECE);
+        let file = SourceFile::open(&self.files.piece(FileFamily::Amr, piece))?;
+        let header = Amr::open(&file, self.info.n_cpus)?.header;
+        let counts = (1..=header.n_levels).map(|level| header.count(level, piece + 1) as u64);
+        Ok(std::iter::once(0).chain(counts).collect())
+    }
+
+    fn count_particles(&self, piece: usize) -> ReadResult<u64> {
+        self.check_piece(piece)?;
+        if !self.has_particles() {
+            return Ok(0);
+        }
+        let _pass = open_files::pass_for(open_files::A_PIECE);
+        let file = SourceFile::open(&self.files.piece(FileFamily::Part, piece))?;
+        Ok(part::ParticleFile::open(&file, self.info.n_cpus)?.n as u64)
+    }
+
+    fn octs(
+        &self,
+        piece: usize,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        self.octs_of(piece, Every::ALL, fields, sink)
+    }
+
+    fn octs_of(
+        &self,
+        piece: usize,
+        blocks: Every,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        self.check_piece(piece)?;
+        let sources = fields.iter().map(|f| self.source(f)).collect::<ReadResult<Vec<_>>>()?;
+        let _pass = open_files::pass_for(open_files::A_PIECE);
+        let amr_file = SourceFile::open(&self.files.piece(FileFamily::Amr, piece))?;
+        let value_files = self.open_values(piece, &sources)?;
+        let amr = Amr::open(&amr_file, self.info.n_cpus)?;
+        self.grid.check(&amr, amr_file.path())?;
+        let mut files = Vec::new();
+        for (kind, file) in &value_files {
+            let mut file = CellFile::open(file, *kind)?;
+            file.check(&amr.header, amr_file.path(), self.n_vars(*kind))?;
+            let of_kind = sources.iter().enumerate().filter(|(_, s)| s.kind == *kind);
+            of_kind.for_each(|(column, s)| file.want(s.var, column));
+            files.push(file);
+        }
+        let walk =
+            PieceWalk { grid: &self.grid, path: amr_file.path(), own: piece + 1, n_columns: fields.len() };
+        walk.run(amr, files, blocks, sink)
+    }
+
+    fn beyond_walls(&self, piece: usize, field: &str, sink: &mut dyn FnMut([i8; 3], f64)) -> ReadResult<()> {
+        self.boundary_leaves(piece, field, sink)
+    }
+
+    fn particles(
+        &self,
+        piece: usize,
+        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        self.check_piece(piece)?;
+        if !self.has_particles() {
+            return Ok(());
+        }
+        let _pass = open_files::pass_for(open_files::A_PIECE);
+        let file = SourceFile::open(&self.files.piece(FileFamily::Part, piece))?;
+        let particles = part::ParticleFile::open(&file, self.info.n_cpus)?;
+        particles.stream(self.part_columns.as_ref(), self.part_wrap(), sink)
+    }
+}
+
+/// One pass over the files of a piece, side by side.
+struct PieceWalk<'a> {
+    grid: &'a CoarseGrid,
+    /// The amr file, for messages.
+    path: &'a Path,
+    /// The domain whose octs are delivered.
+    own: usize,
+    n_columns: usize,
+}
+
+impl PieceWalk<'_> {
+    fn run(
+        &self,
+        mut amr: Amr,
+        mut files: Vec<CellFile>,
+        blocks: Every,
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let (mut block, mut blocks) = (OctBlock::default(), blocks.counted());
+        for level in 1..=amr.header.n_levels {
+            for domain in 1..=amr.header.n_domains() {
+                let n = amr.header.count(level, domain);
+                let octs = amr.block(level, domain, domain == self.own)?;
+                let mut values = Vec::new();
+                for file in &mut files {
+                    values.extend(file.block((level, domain), n, self.path, domain == self.own)?);
+                }
+                if let Some(mut octs) = octs {
+                    self.deliver(level, &mut octs, &mut values, &mut block, &mut blocks, sink)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn deliver(
+        &self,
+        level: usize,
+        octs: &mut Octs,
+        values: &mut [CellColumn],
+        block: &mut OctBlock,
+        blocks: &mut Counted,
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        for first in (0..octs.n).step_by(BLOCK) {
+            let range = first..octs.n.min(first + BLOCK);
+            if blocks.next_is_taken() {
+                self.fill(level, octs, values, range, block)?;
+                sink(block)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(
+        &self,
+        level: usize,
+        octs: &mut Octs,
+        values: &mut [CellColumn],
+        range: std::ops::Range<usize>,
+        block: &mut OctBlock,
+    ) -> ReadResult<()> {
+        octs.load(range.clone())?;
+        values.iter_mut().try_for_each(|values| values.load(range.clone()))?;
+        block.level = level as u8;
+        block.position.clear();
+        block.split.clear();
+        block.values.resize_with(self.n_columns, Vec::new);
+        for i in range.clone() {
+            let position = self.grid.position(octs, i, level);
+            block.position.push(position.ok_or_else(|| grid::outside(self.path, level))?);
+            block.split.push((0..8).fold(0, |bits, c| bits | u8::from(octs.son[c].get(i) != 0) << c));
+        }
+        for column in &*values {
+            let into = &mut block.values[column.column];
+            into.clear();
+            into.extend(range.clone().map(|i| std::array::from_fn(|c| column.cells[c].get(i))));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! Long lists sorted by words of 8 bytes.
+
+use inselberg_kernels::packed_key::{place_of, settle, word};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+
+/// The places of `0..n`, fewer than 2^32, in ascending `order`, of which `key` has the first part: of two different
+/// keys the lower comes first.
+///
+/// Sorted are the 32 bits after those that all keys share; `order` is asked only where these are equal. 16 bytes a place.
+pub(crate) fn sorted(
+    n: usize,
+    key: impl Fn(usize) -> u128 + Sync,
+    order: impl Fn(usize, usize) -> Ordering,
+) -> Vec<usize> {
+    let shared = shared_bits(n, &key);
+    let bits = |i: usize| (key(i).checked_shl(shared).unwrap_or(0) >> 96) as u32;
+    let mut words: Vec<u64> = (0..n).into_par_iter().map(|i| word(bits(i), i as u32)).collect();
+    words.par_sort_unstable();
+    settle(&mut words, order);
+    words.into_iter().map(place_of).collect()
+}
+
+/// How many bits all keys begin with.
+fn shared_bits(n: usize, key: impl Fn(usize) -> u128 + Sync) -> u32 {
+    let with = |[all, any]: [u128; 2], key: u128| [all & key, any | key];
+    let each = (0..n).into_par_iter().fold(|| [u128::MAX, 0], |bits, i| with(bits, key(i)));
+    let [all, any] = each.reduce(|| [u128::MAX, 0], |a, b| [a[0] & b[0], a[1] | b[1]]);
+    (all ^ any).leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+        /// Keys that differ in any bits, and few enough of these that the 32 are often equal.
+        #[test]
+        fn is_the_order(keys in prop::collection::vec(any::<u128>(), 0..200), mask in any::<u128>(), base in any::<u128>()) {
+            let keys: Vec<u128> = keys.into_iter().map(|key| key & mask | base & !mask).collect();
+            let order = |a: usize, b: usize| (keys[a], a).cmp(&(keys[b], b));
+            let mut expected: Vec<usize> = (0..keys.len()).collect();
+            expected.sort_by(|a, b| order(*a, *b));
+            prop_assert_eq!(sorted(keys.len(), |i| keys[i], order), expected);
+        }
+
+        #[test]
+        fn few_values(keys in prop::collection::vec(0u8..3, 0..100), shift in 0u32..127) {
+            let key = |i: usize| u128::from(keys[i]) << shift;
+            let order = |a: usize, b: usize| (key(a), b).cmp(&(key(b), a));
+            let mut expected: Vec<usize> = (0..keys.len()).collect();
+            expected.sort_by(|a, b| order(*a, *b));
+            prop_assert_eq!(sorted(keys.len(), key, order), expected);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The density of dark-matter particles, or of these and of gas, on a mesh.
+
+pub mod read;
+pub mod walls;
+
+use crate::chunks::{carve, chunks};
+use crate::executor::Executor;
+use crate::field::AmrField;
+use crate::progress::Observer;
+use inselberg_io::{Family, ParticleBlock, ReadError, ReadResult, Snapshot};
+use inselberg_kernels::density::{
+    Body, Deposit, deposit_bodies, deposit_conserving, deposit_ramses, fill_split_cells, gather_bodies,
+    leaf_bodies, masses_to_densities,
+};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::Mesh;
+use rayon::prelude::*;
+
+/// Where the density comes from, decided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DensitySource<'a> {
+    /// A field of the snapshot.
+    Cells(&'a str),
+    /// The dark-matter particles.
+    Particles(Scheme),
+    /// The dark-matter particles and the gas of this density, both deposited as RAMSES does it.
+    Matter(&'a str),
+}
+
+impl DensitySource<'_> {
+    /// What a catalogue calls it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Cells(name) => name,
+            Self::Particles(Scheme::Conserving) => "cic",
+            Self::Particles(Scheme::Ramses) | Self::Matter(_) => "cic-ramses",
+        }
+    }
+
+    /// The field of the cells that it takes.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::Cells(name) | Self::Matter(name) => Some(name),
+            Self::Particles(_) => None,
+        }
+    }
+}
+
+/// The box of a snapshot.
+pub fn domain(snapshot: &dyn Snapshot) -> Domain {
+    Domain { coarse: snapshot.header().coarse, periodic: snapshot.header().periodic }
+}
+
+/// How particles are turned into a density.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// Every gram kept.
+    Conserving,
+    /// Level by level, as RAMSES does it.
+    Ramses,
+}
+
+/// Particles deposited at once.
+pub(crate) const RUN: usize = 4096;
+/// A cell is first assumed to hold at most this part of what all particles could weigh.
+const FIRST_GUESS: f64 = 1.0 / 1024.0;
+/// By how many powers of two the quantum grows where it was too small.
+pub(crate) const COARSER: i32 = 11;
+
+/// Positions in units of the level-0 cell, and masses in code units.
+#[derive(Debug, Default, Clone)]
+pub struct PointMasses {
+    /// Positions.
+    pub position: Vec<[f64; 3]>,
+    /// Masses.
+    pub mass: Vec<f64>,
+}
+
+/// Reads the dark-matter particles of a snapshot, pieces in parallel.
+///
+/// # Errors
+/// When a piece cannot be read or a mass is not finite or negative.
+pub fn read_dark_matter(snapshot: &dyn Snapshot, observer: &dyn Observer) -> ReadResult<PointMasses> {
+    let side = snapshot.header().boxlen;
+    let read = |piece| {
+        let mut particles = PointMasses::default();
+        snapshot.particles(piece, &mut |block| {
+            append_dark_matter(&mut particles, block, side).map_err(|i| {
+                let place = snapshot.place_of(piece, None);
+                ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
+            })
+        })?;
+        observer.advance(1);
+        Ok(particles)
+    };
+    let pieces: Vec<PointMasses> =
+        (0..snapshot.header().n_pieces).into_par_iter().map(read).collect::<ReadResult<_>>()?;
+    let mut all = PointMasses::default();
+    for mut piece in pieces {
+        all.position.append(&mut piece.position);
+        all.mass.append(&mut piece.mass);
+    }
+    Ok(all)
+}
+
+/// # Errors
+/// The place in the block of a particle that has no sound mass or position.
+pub(crate) fn append_dark_matter(
+    particles: &mut PointMasses,
+    block: &ParticleBlock,
+    side: f64,
+) -> Result<(), usize> {
+    for (i, family) in block.family.iter().enumerate() {
+        if *family != Family::DarkMatter {
+            continue;
+        }
+        let (x, mass) = (block.position[i], block.mass[i]);
+        if !(mass.is_finite() && mass >= 0.0 && x.iter().all(|x| x.is_finite())) {
+            return Err(i);
+        }
+        particles.position.push(x.map(|x| x / side));
+        particles.mass.push(mass);
+    }
+    Ok(())
+}
+
+impl PointMasses {
+    /// The numbers of particles in runs of [`RUN`].
+    pub(crate) fn runs(&self) -> Vec<usize> {
+        self.mass.chunks(RUN).map(<[f64]>::len).collect()
+    }
+
+    /// Positions and masses of run `i`; none beyond the last.
+    pub(crate) fn run(&self, i: u32) -> (&[[f64; 3]], &[f64]) {
+        let start = (i as usize * RUN).min(self.mass.len());
+        let end = (start + RUN).min(self.mass.len());
+        (&self.position[start..end], &self.mass[start..end])
+    }
+}
+
+/// The density of particles on every cell of `mesh`; `side` is the length of a level-0 cell.
+pub fn deposit(
+    mesh: Mesh,
+    particles: &PointMasses,
+    scheme: Scheme,
+    side: f64,
+    executor: &Executor,
+) -> AmrField {
+    deposit_all(mesh, particles, &[], scheme, side, executor)
+}
+
+/// The density of particles and of gas, whose density `field` has, as RAMSES deposits them.
+pub fn deposit_with_gas(
+    field: AmrField,
+    particles: &PointMasses,
+    side: f64,
+    executor: &Executor,
+) -> AmrField {
+    let mut bodies = leaf_bodies(&field.mesh, &field.rho, side.powi(3));
+    (1..field.mesh.n_levels()).rev().for_each(|level| gather_bodies(&field.mesh, level, &mut bodies));
+    deposit_all(field.mesh, particles, &bodies, Scheme::Ramses, side, executor)
+}
+
+fn deposit_all(
+    mesh: Mesh,
+    particles: &PointMasses,
+    bodies: &[Body],
+    scheme: Scheme,
+    side: f64,
+    executor: &Executor,
+) -> AmrField {
+    let mut bound = first_bound(heaviest(particles), particles.mass.len() as u64);
+    let masses = loop {
+        let out = Deposit::new(mesh.n_cells(), quantum(bound));
+        let deposit = if scheme == Scheme::Ramses { deposit_ramses } else { deposit_conserving };
+        executor.each("density", &particles.runs(), |i| {
+            let (position, mass) = particles.run(i);
+            deposit(&mesh, position, mass, &out);
+        });
+        lay_bodies(&mesh, |brick| mesh.bricks()[brick].exists, bodies, &out);
+        match out.masses() {
+            Some(masses) => break masses,
+            None => bound += COARSER,
+        }
+    };
+    let mut field = AmrField { mesh, rho: masses };
+    divide_by_volumes(&mut field, side.powi(3));
+    if scheme == Scheme::Conserving {
+        fill_split_cells(&field.mesh, &mut field.rho);
+    }
+    field
+}
+
+/// Deposits the bodies of some cells, a mask per brick; none where there are no bodies.
+pub(crate) fn lay_bodies(mesh: &Mesh, cells: impl Fn(usize) -> u64 + Sync, bodies: &[Body], out: &Deposit) {
+    if !bodies.is_empty() {
+        let runs = chunks(mesh.supers().len(), 64).into_par_iter();
+        runs.for_each(|supers| deposit_bodies(mesh, supers, &cells, bodies, out));
+    }
+}
+
+/// The greatest mass of a particle, if no less than what is normal.
+pub(crate) fn heaviest(particles: &PointMasses) -> f64 {
+    particles.mass.par_iter().copied().reduce(|| f64::MIN_POSITIVE, f64::max)
+}
+
+/// log2 of the mass that a cell may hold at first.
+pub(crate) fn first_bound(heaviest: f64, n_particles: u64) -> i32 {
+    // Without particles the logarithm is less than any number.
+    (heaviest * n_particles as f64 * FIRST_GUESS).log2().ceil().max(-2000.0) as i32
+}
+
+/// The unit of mass with which a cell may hold 2^`bound`.
+pub(crate) fn quantum(bound: i32) -> f64 {
+    2.0f64.powi(bound - 63)
+}
+
+/// Turns the masses of a field into densities; `unit` is the volume of a level-0 cell.
+pub(crate) fn divide_by_volumes(field: &mut AmrField, unit: f64) {
+    let mesh = &field.mesh;
+    let runs = chunks(mesh.supers().len(), 64);
+    let places = carve(&mut field.rho, runs.iter().map(|supers| mesh.cells_of_supers(supers.clone()).len()));
+    runs.into_par_iter().zip(places).for_each(|(supers, out)| {
+        masses_to_densities(mesh, supers, out);
+        out.iter_mut().for_each(|rho| *rho /= unit);
+    });
+}

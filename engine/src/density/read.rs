@@ -1,0 +1,161 @@
+//! From a snapshot to a mesh with a density, and to further values of its test cells, on a rank alone.
+
+use super::{DensitySource, domain};
+use crate::density::{deposit, deposit_with_gas, read_dark_matter};
+use crate::error::RunError;
+use crate::executor::Executor;
+use crate::field::{AmrField, LevelOcts};
+use crate::progress::Observer;
+use crate::stage::Stage;
+use inselberg_comm::Comm;
+use inselberg_io::{OctBlock, ReadError, ReadResult, Snapshot};
+use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::phew::test_cells::TestCells;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Reads the whole field, or makes it of all particles. For a rank alone.
+///
+/// # Errors
+/// When a piece cannot be read, holds values that are no densities, or the octs are no octree.
+pub fn read_field(
+    snapshot: &dyn Snapshot,
+    source: DensitySource,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<AmrField, RunError> {
+    let (header, observer) = (snapshot.header(), executor.observer());
+    let pieces = header.n_pieces as u64;
+    let stage = Stage::begin("reading", pieces, comm, observer);
+    let field = read_mesh(snapshot, source.field(), observer)?;
+    stage.count(field.mesh.n_leaves() as u64);
+    drop(stage);
+    if matches!(source, DensitySource::Cells(_)) {
+        return Ok(field);
+    }
+    let stage = Stage::begin("particles", pieces, comm, observer);
+    let particles = read_dark_matter(snapshot, observer)?;
+    stage.count(particles.mass.len() as u64);
+    drop(stage);
+    let work = || match source {
+        DensitySource::Particles(scheme) => deposit(field.mesh, &particles, scheme, header.boxlen, executor),
+        _ => deposit_with_gas(field, &particles, header.boxlen, executor),
+    };
+    Ok(Stage::run("density", particles.mass.len() as u64, comm, observer, work))
+}
+
+/// Reads every oct of a snapshot with the values of `field` (none: zeros), pieces in parallel.
+///
+/// # Errors
+/// When a piece cannot be read, a leaf's value is not finite or negative, or the octs are no octree.
+pub fn read_mesh(
+    snapshot: &dyn Snapshot,
+    field: Option<&str>,
+    observer: &dyn Observer,
+) -> Result<AmrField, RunError> {
+    let n_pieces = snapshot.header().n_pieces;
+    let read = |piece| {
+        let levels = read_piece(snapshot, piece, field);
+        observer.advance(1);
+        levels
+    };
+    let pieces: Vec<_> = (0..n_pieces).into_par_iter().map(read).collect::<ReadResult<_>>()?;
+    Ok(AmrField::from_octs(domain(snapshot), merge(pieces))?)
+}
+
+fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> ReadResult<Vec<LevelOcts>> {
+    let mut levels: Vec<LevelOcts> = Vec::new();
+    let fields: Vec<&str> = field.into_iter().collect();
+    snapshot.octs(piece, &fields, &mut |block| {
+        let level = usize::from(block.level);
+        if levels.len() <= level {
+            levels.resize_with(level + 1, LevelOcts::default);
+        }
+        let octs = &mut levels[level];
+        octs.position.extend_from_slice(&block.position);
+        octs.split.extend_from_slice(&block.split);
+        match (block.values.first(), field) {
+            (Some(values), Some(name)) => {
+                if let Some((value, at)) = first_bad(block, values) {
+                    let place = snapshot.place_of(piece, field);
+                    return Err(ReadError::bad_value(place, name, value, block.level, at));
+                }
+                octs.values.extend_from_slice(values);
+            }
+            _ => octs.values.resize(octs.position.len(), [0.0; 8]),
+        }
+        Ok(())
+    })?;
+    Ok(levels)
+}
+
+/// Densities must be finite and not negative in leaves; split cells may hold anything finite. The
+/// first value that is not so, and where its cell is.
+pub(crate) fn first_bad(block: &OctBlock, values: &[[f64; 8]]) -> Option<(f64, [u32; 3])> {
+    for (oct, cells) in values.iter().enumerate() {
+        for (i, &value) in cells.iter().enumerate() {
+            let is_leaf = block.split[oct] >> i & 1 == 0;
+            if value.is_finite() && (value >= 0.0 || !is_leaf) {
+                continue;
+            }
+            let at: [u32; 3] = std::array::from_fn(|a| 2 * block.position[oct][a] + (i as u32 >> a & 1));
+            return Some((value, at));
+        }
+    }
+    None
+}
+
+fn merge(pieces: Vec<Vec<LevelOcts>>) -> Vec<LevelOcts> {
+    let mut pieces = pieces.into_iter();
+    let mut all = pieces.next().unwrap_or_default();
+    for piece in pieces {
+        if all.len() < piece.len() {
+            all.resize_with(piece.len(), LevelOcts::default);
+        }
+        for (into, mut octs) in all.iter_mut().zip(piece) {
+            into.position.append(&mut octs.position);
+            into.split.append(&mut octs.split);
+            into.values.append(&mut octs.values);
+        }
+    }
+    all
+}
+
+/// Reads `fields` for the test cells alone, one vector a field.
+///
+/// # Errors
+/// When a piece cannot be read or a test cell's value is not finite.
+pub fn read_tests(
+    snapshot: &dyn Snapshot,
+    mesh: &Mesh,
+    test_cells: &TestCells,
+    fields: &[&str],
+) -> ReadResult<Vec<Vec<f64>>> {
+    let columns: Vec<Vec<AtomicU64>> =
+        fields.iter().map(|_| (0..test_cells.len()).map(|_| AtomicU64::new(0)).collect()).collect();
+    (0..snapshot.header().n_pieces).into_par_iter().try_for_each(|piece| {
+        snapshot.octs(piece, fields, &mut |block| {
+            for (oct, position) in block.position.iter().enumerate() {
+                let cell = position.map(|x| 2 * x);
+                let Some((brick, first_bit)) = mesh.find_brick(block.level, cell) else { continue };
+                let mask = test_cells.mask[brick.at()];
+                for bit in local::bits(mask & 0xff << first_bit) {
+                    let test = test_cells.first[brick.at()] + local::rank(mask, bit);
+                    let i = (bit - first_bit) as usize;
+                    for (f, column) in columns.iter().enumerate() {
+                        let value = block.values[f][oct][i];
+                        if !value.is_finite() {
+                            let at = local::position_of(mesh.bricks()[brick.at()].position, bit);
+                            let place = snapshot.place_of(piece, Some(fields[f]));
+                            return Err(ReadError::bad_value(place, fields[f], value, block.level, at));
+                        }
+                        column[test as usize].store(value.to_bits(), Relaxed);
+                    }
+                }
+            }
+            Ok(())
+        })
+    })?;
+    let real = |bits: AtomicU64| f64::from_bits(bits.into_inner());
+    Ok(columns.into_iter().map(|c| c.into_iter().map(real).collect()).collect())
+}

@@ -1,0 +1,133 @@
+//! Why a run of PHEW failed, each as one line.
+
+use inselberg_comm::CommError;
+use inselberg_io::ReadError;
+use inselberg_io::particles::MissingMasses;
+use inselberg_io::reserve::OutOfMemory;
+use inselberg_kernels::mesh::MeshError;
+use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The input could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A field that the input does not have.
+    #[error("the input has no field `{name}`; expected one of {known}")]
+    NoField {
+        /// The field.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// Particles are asked for and there are none.
+    #[error("the input has no particles; expected some, or a --field of its cells")]
+    NoParticles,
+    /// No mesh can be made from the particles.
+    #[error(transparent)]
+    Grow(#[from] ParticleMeshError),
+    /// The input does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
+    /// Its cells are no octree.
+    #[error("the mesh of the input is broken: {0}")]
+    Mesh(MeshError),
+    /// Patches so much lighter than others that their masses would be zero.
+    #[error(
+        "densities above the threshold {threshold:e} reach to {densest:e}: beside the heaviest patch {n} others would \
+         have no mass; expected a higher --density-threshold"
+    )]
+    LostMass {
+        /// Density threshold in code units.
+        threshold: f64,
+        /// Greatest density.
+        densest: f64,
+        /// Number of such patches.
+        n: u64,
+    },
+    /// Another rank failed, or could not be reached.
+    #[error(transparent)]
+    Comm(#[from] CommError),
+}
+
+/// Why particles make no mesh.
+#[derive(Debug, thiserror::Error)]
+pub enum ParticleMeshError {
+    /// A plain array, and nobody said in which box.
+    #[error(
+        "--mesh-from-particles: the input does not say how large its box is; expected --box SIDE, or a snapshot that says it"
+    )]
+    NoBox,
+    /// A snapshot and another box.
+    #[error("--box {given}: the input says itself that its box is {sides:?}; expected no --box")]
+    TwoBoxes {
+        /// What was given.
+        given: f64,
+        /// What the input says.
+        sides: [f64; 3],
+    },
+    /// A box with different sides.
+    #[error("--mesh-from-particles: the box of the input is {sides:?}; expected three equal sides")]
+    NoCube {
+        /// What the input says.
+        sides: [f64; 3],
+    },
+    /// None of the wanted kinds.
+    #[error(
+        "--mesh-from-particles: no particle to lay on a mesh: the input holds {what}; expected --particle-types that name some of them"
+    )]
+    NoParticles {
+        /// What there is.
+        what: String,
+    },
+    /// Particles have no masses.
+    #[error(transparent)]
+    NoMasses(#[from] MissingMasses),
+    /// Nothing weighs anything.
+    #[error("--mesh-from-particles: all {n} particles have the mass 0; expected some above 0")]
+    NoMass {
+        /// How many.
+        n: u64,
+    },
+    /// More than 32-bit numbers can name.
+    #[error(
+        "--mesh-from-particles: {n} particles on one rank; expected at most {most}, or more ranks",
+        most = u32::MAX
+    )]
+    TooMany {
+        /// How many.
+        n: u64,
+    },
+    /// A coarse level with far more cells than particles.
+    #[error("--level-min {level_min}: {n_cells} cells for {n} particles; expected at most {most} cells")]
+    TooFine {
+        /// The coarse level.
+        level_min: u8,
+        /// Its cells.
+        n_cells: u64,
+        /// The particles.
+        n: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// Levels that no mesh can have.
+    #[error(
+        "--level-min {least}, --level-max {most}: expected 2 to {DEEPEST_COARSE} and 2 to {DEEPEST}, the first at most the second"
+    )]
+    Levels {
+        /// The coarse level.
+        least: u8,
+        /// The deepest level.
+        most: u8,
+    },
+}
+
+impl From<MeshError> for RunError {
+    fn from(error: MeshError) -> Self {
+        match error {
+            MeshError::OutOfMemory(n) => Self::Memory(OutOfMemory { n: n as usize, each: size_of::<f64>() }),
+            error => Self::Mesh(error),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Pointers that lead from rank to rank, followed to their ends.
+//!
+//! Each rank has items; a chain of pointers from an item ends at an item that points to itself, or
+//! leaves the rank at an *exit*, which knows the item on another rank where the chain goes on. A round
+//! asks those ranks where their part of the chain leads. They answer with what their own exits know by
+//! then, so the known part of every chain doubles a round.
+
+use crate::exchange::grouped;
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+
+/// An item of some rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct RemoteIndex {
+    /// The rank.
+    pub rank: u32,
+    /// The item there.
+    pub index: u32,
+}
+
+/// Where a chain leads, as far as is known.
+pub trait Lead: Pod {
+    /// The item where it ends or goes on.
+    fn target(&self) -> RemoteIndex;
+    /// Whether it ends there.
+    fn is_end(&self) -> bool;
+}
+
+/// A lead that says no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Bare {
+    target: RemoteIndex,
+    is_end: u32,
+}
+
+impl Bare {
+    /// The end of a chain.
+    pub fn end(target: RemoteIndex) -> Self {
+        Self { target, is_end: 1 }
+    }
+
+    /// A chain that goes on at `target`.
+    pub fn onward(target: RemoteIndex) -> Self {
+        Self { target, is_end: 0 }
+    }
+}
+
+impl Lead for Bare {
+    fn target(&self) -> RemoteIndex {
+        self.target
+    }
+
+    fn is_end(&self) -> bool {
+        self.is_end == 1
+    }
+}
+
+/// Where a chain within a rank comes to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ChainStep<L> {
+    /// The end of the chain.
+    End(L),
+    /// The exit with that number.
+    Exit(usize),
+}
+
+/// What is known of a chain that comes to `step`.
+pub fn lead_of<L: Lead>(step: ChainStep<L>, exits: &[L]) -> L {
+    match step {
+        ChainStep::End(lead) => lead,
+        ChainStep::Exit(exit) => exits[exit],
+    }
+}
+
+/// Collective: makes every exit lead to the end of its chain. `follow` says where the chain from an item
+/// of this rank comes to here. Two exchanges a round; rounds: the logarithm of the number of ranks that
+/// the longest chain passes through.
+///
+/// # Errors
+/// When another rank fails.
+pub fn resolve<L: Lead>(
+    comm: &Comm,
+    exits: &mut [L],
+    follow: impl Fn(u32) -> ChainStep<L>,
+) -> Result<(), CommError> {
+    loop {
+        let mut open: Vec<RemoteIndex> = exits.iter().filter(|e| !e.is_end()).map(L::target).collect();
+        if comm.all_reduce_counts(&[open.len() as u64], Reduce::Sum)?[0] == 0 {
+            return Ok(());
+        }
+        open.sort_unstable();
+        open.dedup();
+        let leads = ask(comm, &open, exits, &follow)?;
+        for exit in exits.iter_mut().filter(|e| !e.is_end()) {
+            if let Ok(place) = open.binary_search(&exit.target()) {
+                *exit = leads[place];
+            }
+        }
+    }
+}
+
+/// Collective: what the owners of the given items (ascending, none twice) know of their chains.
+fn ask<L: Lead>(
+    comm: &Comm,
+    items: &[RemoteIndex],
+    exits: &[L],
+    follow: &impl Fn(u32) -> ChainStep<L>,
+) -> Result<Vec<L>, CommError> {
+    let asked = comm.exchange(grouped(items, |t| (Rank(t.rank), t.index)))?;
+    let answer = |i: &u32| lead_of(follow(*i), exits);
+    let answers = asked.into_iter().map(|(from, items)| (from, items.iter().map(answer).collect())).collect();
+    // By ascending rank, and within each in the order of the questions: the order of the items.
+    let answers: Vec<(Rank, Vec<L>)> = comm.exchange(answers)?;
+    let leads: Vec<L> = answers.into_iter().flat_map(|(_, leads)| leads).collect();
+    match leads.len() == items.len() {
+        true => Ok(leads),
+        false => Err(comm.abort(format!("{} questions, {} answers", items.len(), leads.len()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inselberg_comm::run_threads;
+
+    /// One item a rank, each pointing to that of the next rank; the last is the end.
+    #[test]
+    fn a_chain_through_all_ranks_is_followed_in_a_logarithm_of_rounds() {
+        let n_ranks = 37;
+        let ran = run_threads(n_ranks, |comm| {
+            let rank = comm.rank().0;
+            let is_last = comm.rank().at() + 1 == n_ranks;
+            let mut exits = vec![Bare::onward(RemoteIndex { rank: rank + 1, index: 7 })];
+            exits.truncate(usize::from(!is_last));
+            let here = ChainStep::End(Bare::end(RemoteIndex { rank, index: 7 }));
+            let end = resolve(comm, &mut exits, |_| if is_last { here } else { ChainStep::Exit(0) });
+            let rounds: u64 = comm.traffic().iter().map(|stage| stage.rounds).sum();
+            (end, exits, rounds)
+        });
+        for (end, exits, rounds) in ran.expect("no panic") {
+            assert_eq!(end, Ok(()));
+            assert!(exits.iter().all(|e| e.is_end() && e.target() == RemoteIndex { rank: 36, index: 7 }));
+            assert!(rounds <= 12, "{rounds} exchanges");
+        }
+    }
+}

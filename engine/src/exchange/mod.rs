@@ -1,0 +1,56 @@
+//! Messages that the stages share: bundles of records, chains that cross ranks, and sums over ranks.
+//!
+//! This folder knows no cells and no particles.
+
+pub mod bundle;
+pub mod chains;
+
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_kernels::sum::{FixedSum, Quantum};
+use rayon::prelude::*;
+
+/// Collective: for things in the order of (level, Morton key), of which this rank has `counts[l]` on level
+/// `l`: the places of the first of each level among those of all ranks, and the number of all.
+///
+/// # Errors
+/// When another rank fails.
+pub fn firsts_by_level(comm: &Comm, counts: &[u64]) -> Result<(Vec<u64>, u64), CommError> {
+    let n_levels = comm.all_reduce_counts(&[counts.len() as u64], Reduce::Max)?[0] as usize;
+    let mut counts = counts.to_vec();
+    counts.resize(n_levels, 0);
+    let mut firsts = comm.sums_before(&counts)?;
+    let mut coarser = 0;
+    for (first, n) in firsts.iter_mut().zip(comm.all_reduce_counts(&counts, Reduce::Sum)?) {
+        *first += coarser;
+        coarser += n;
+    }
+    Ok((firsts, coarser))
+}
+
+/// Records by destination; `of` gives destination and record, destinations must come together.
+pub(crate) fn grouped<A, T>(items: &[A], of: impl Fn(&A) -> (Rank, T)) -> Vec<(Rank, Vec<T>)> {
+    let mut parts: Vec<(Rank, Vec<T>)> = Vec::new();
+    for item in items {
+        let (to, record) = of(item);
+        match parts.last_mut() {
+            Some(last) if last.0 == to => last.1.push(record),
+            _ => parts.push((to, vec![record])),
+        }
+    }
+    parts
+}
+
+/// Collective: the sum of the terms of all ranks, which does not depend on who holds which; none exceeds `bound`.
+///
+/// # Errors
+/// A rank is lost.
+pub fn total(terms: impl ParallelIterator<Item = f64>, bound: f64, comm: &Comm) -> Result<f64, CommError> {
+    let quantum = Quantum::for_terms(bound, u64::MAX);
+    let add = |mut a: FixedSum, b: FixedSum| {
+        a += b;
+        a
+    };
+    let own = terms.map(|term| quantum.quantize(term)).reduce(FixedSum::default, add);
+    let all = comm.all_gather(&[own])?.into_iter().fold(FixedSum::default(), add);
+    Ok(quantum.value(all))
+}

@@ -1,0 +1,111 @@
+//! A density on an octree, however it came about: from a snapshot or from cells someone else owns.
+
+pub mod test_cells;
+
+use crate::chunks::chunks;
+use inselberg_io::reserve;
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::{Mesh, MeshError, SortedOcts, local};
+use inselberg_kernels::sfc::{morton, morton63};
+use rayon::prelude::*;
+
+/// A mesh and one value for each of its cells, in the order of the cells.
+#[derive(Debug, Clone)]
+pub struct AmrField {
+    /// The cells.
+    pub mesh: Mesh,
+    /// Their values; finite and not negative.
+    pub rho: Vec<f64>,
+}
+
+/// Octs of one level in any order.
+#[derive(Debug, Default, Clone)]
+pub struct LevelOcts {
+    /// Position of each oct on the grid of the level above.
+    pub position: Vec<[u32; 3]>,
+    /// One bit a cell, set where it is split.
+    pub split: Vec<u8>,
+    /// Eight values an oct.
+    pub values: Vec<[f64; 8]>,
+}
+
+impl AmrField {
+    /// A whole octree from its octs, `levels[l]` holding those whose cells are of level `l`.
+    ///
+    /// Sorts the octs of each level; costs about 12 bytes a leaf beside the input, which it consumes.
+    ///
+    /// # Errors
+    /// When the octs do not make an octree: repeated, outside the box, split without children. When it does not fit
+    /// into memory.
+    pub fn from_octs(domain: Domain, levels: Vec<LevelOcts>) -> Result<Self, MeshError> {
+        let orders: Vec<_> = levels.par_iter().map(|octs| morton_order(&octs.position)).collect();
+        let (octs, values): (Vec<_>, Vec<_>) = levels
+            .into_iter()
+            .zip(&orders)
+            .map(|(octs, order)| (sorted(octs.position, octs.split, order), octs.values))
+            .unzip();
+        let mut mesh = Mesh::from_sorted(domain, &octs)?;
+        drop(octs);
+        let runs = chunks(mesh.supers().len(), 64);
+        runs.par_iter().try_for_each(|supers| mesh.check_octree(supers.clone()))?;
+        mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_graded(supers)));
+        let n_octs = orders.iter().map(Vec::len).sum();
+        let mut rho = reserve::list(n_octs).map_err(|_| MeshError::OutOfMemory(8 * n_octs as u64))?;
+        for (values, order) in values.into_iter().zip(&orders) {
+            rho.par_extend(order.par_iter().map(|&i| values[i as usize]));
+        }
+        Ok(Self { mesh, rho: rho.into_flattened() })
+    }
+
+    /// Leaves alone, in any order: cell `i` has level `level[i]`, integer position `ijk[i]` on the
+    /// grid of that level, and value `rho[i]`. Cells that cannot be test cells may be left out.
+    ///
+    /// # Errors
+    /// When leaves repeat, overlap or lie outside the box.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn from_leaves(
+        domain: Domain,
+        level: &[u8],
+        ijk: &[[u32; 3]],
+        rho: &[f64],
+    ) -> Result<Self, MeshError> {
+        assert!(level.len() == ijk.len() && ijk.len() == rho.len(), "one level, position and value a cell");
+        let mut order: Vec<u32> = (0..level.len() as u32).collect();
+        order.par_sort_unstable_by_key(|&i| (level[i as usize], morton(ijk[i as usize])));
+        let n_levels = level.iter().max().map_or(0, |&l| usize::from(l) + 1);
+        let mut levels = vec![SortedOcts::default(); n_levels];
+        for &i in &order {
+            let (octs, cell) = (&mut levels[usize::from(level[i as usize])], ijk[i as usize]);
+            octs.position.push(cell.map(|x| x >> 1));
+            octs.exists.push(1 << (local::bit_of(cell) & 7));
+        }
+        levels.iter_mut().for_each(|octs| octs.leaf = octs.exists.clone());
+        let mesh = Mesh::from_sorted(domain, &levels)?;
+        chunks(mesh.supers().len(), 64).into_par_iter().try_for_each(|supers| mesh.check_leaves(supers))?;
+        Ok(Self { mesh, rho: order.into_par_iter().map(|i| rho[i as usize]).collect() })
+    }
+}
+
+/// Octs in an order, with the bits of their split cells.
+fn sorted(position: Vec<[u32; 3]>, split: Vec<u8>, order: &[u32]) -> SortedOcts {
+    SortedOcts {
+        position: order.par_iter().map(|&i| position[i as usize]).collect(),
+        exists: vec![0xff; order.len()],
+        leaf: order.par_iter().map(|&i| !split[i as usize]).collect(),
+    }
+}
+
+/// The permutation that sorts positions by Morton key.
+pub(crate) fn morton_order(positions: &[[u32; 3]]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+    if positions.iter().all(|p| p.iter().all(|&x| x < 1 << 21)) {
+        let mut keyed: Vec<_> = order.par_iter().map(|&i| (morton63(positions[i as usize]), i)).collect();
+        keyed.par_sort_unstable();
+        order.par_iter_mut().zip(keyed).for_each(|(o, (_, i))| *o = i);
+    } else {
+        order.par_sort_unstable_by_key(|&i| morton(positions[i as usize]));
+    }
+    order
+}

@@ -1,0 +1,71 @@
+//! The projected mass, for pictures.
+
+use crate::fof::Particles;
+use crate::projection::Projection;
+use crate::projection::pixels::add_up;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::sum::{FixedSum, Quantum};
+
+/// Pixels a side: some particles in each where they are spread evenly, and few enough to be seen.
+fn pixels(n_particles: u64) -> usize {
+    ((n_particles as f64 / 4.0).sqrt() as usize).next_power_of_two().clamp(64, 1024)
+}
+
+/// Collective: the mass of all particles along z over the area of a pixel, on rank 0; `None` on the others.
+/// Without a periodic box, of the square around all particles.
+pub fn project(
+    particles: &Particles,
+    n_particles: u64,
+    sides: Option<[f64; 3]>,
+    comm: &Comm,
+) -> Result<Option<Projection>, CommError> {
+    let n = pixels(n_particles);
+    let (corner, side) = match sides {
+        Some(sides) => ([0.0; 2], sides[0].max(sides[1])),
+        None => square_around(particles, comm)?,
+    };
+    let heaviest = (0..particles.len()).map(|i| particles.mass.get(i).abs()).fold(0.0, f64::max);
+    let quantum = Quantum::for_terms(comm.all_max(&[heaviest])?[0], n_particles);
+    let all = add_up(sums(particles, quantum, n, sides, corner, side), |a, b| *a += b, comm)?;
+    let Some(all) = all else { return Ok(None) };
+    let area = (side / n as f64).powi(2);
+    let values = all.into_iter().map(|sum| (quantum.value(sum) / area) as f32).collect();
+    Ok(Some(Projection { n, values, side, corner }))
+}
+
+/// Collective: the lower corner and side of a square that holds all.
+fn square_around(particles: &Particles, comm: &Comm) -> Result<([f64; 2], f64), CommError> {
+    let mut bounds = [f64::NEG_INFINITY; 4];
+    for i in 0..particles.len() {
+        let [x, y, _] = particles.position.get(i);
+        for (bound, value) in bounds.iter_mut().zip([x, y, -x, -y]) {
+            *bound = bound.max(value);
+        }
+    }
+    let high = comm.all_max(&bounds)?;
+    let side = (high[0] + high[2]).max(high[1] + high[3]);
+    let side = if side > 0.0 && side.is_finite() { side * 1.02 } else { 1.0 };
+    let middle = |axis: usize| if high[axis].is_finite() { (high[axis] - high[axis + 2]) / 2.0 } else { 0.0 };
+    Ok(([middle(0) - side / 2.0, middle(1) - side / 2.0], side))
+}
+
+fn sums(
+    particles: &Particles,
+    quantum: Quantum,
+    n: usize,
+    sides: Option<[f64; 3]>,
+    corner: [f64; 2],
+    side: f64,
+) -> Vec<FixedSum> {
+    let mut sums = vec![FixedSum::default(); n * n];
+    for i in 0..particles.len() {
+        let [x, y, _] = particles.position.get(i);
+        let mut place = [x, y];
+        if let Some(sides) = sides {
+            place = [place[0].rem_euclid(sides[0]), place[1].rem_euclid(sides[1])];
+        }
+        let pixel = |axis: usize| (((place[axis] - corner[axis]) / side * n as f64) as usize).min(n - 1);
+        sums[pixel(1) * n + pixel(0)] += quantum.quantize(particles.mass.get(i));
+    }
+    sums
+}

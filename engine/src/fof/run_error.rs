@@ -1,0 +1,95 @@
+//! Why a search cannot be done, each as one line.
+
+use crate::fof::FofError;
+use inselberg_comm::CommError;
+use inselberg_io::ReadError;
+use inselberg_io::particles::MissingMasses;
+use inselberg_io::reserve::OutOfMemory;
+
+/// Why friends-of-friends could not be run on an input.
+#[derive(Debug, thiserror::Error)]
+pub enum FofRunError {
+    /// The input cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Its particles do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
+    /// The ranks lost each other.
+    #[error(transparent)]
+    Comm(CommError),
+    /// The search refused.
+    #[error(transparent)]
+    Fof(FofError),
+    /// A plain array, and nobody said in which box.
+    #[error(
+        "the input does not say how large its box is; expected --box SIDE, or --open for one that does not wrap around"
+    )]
+    NoBox,
+    /// A snapshot and another box.
+    #[error("--box {given}: the input says itself that its box is {sides:?}; expected no --box, or --open")]
+    TwoBoxes {
+        /// What was given.
+        given: f64,
+        /// What the input says.
+        sides: [f64; 3],
+    },
+    /// Nothing at all.
+    #[error("the input holds no particles; expected at least one")]
+    Empty,
+    /// Nothing that links.
+    #[error("no particle links: the input holds {what}; expected --linking-types that name some of them")]
+    NothingLinks {
+        /// What there is.
+        what: String,
+    },
+    /// Particles have no masses.
+    #[error(transparent)]
+    NoMasses(#[from] MissingMasses),
+    /// Some species have identities and some have none.
+    #[error("{without} has no ParticleIDs, and {with} has; expected identities for all or none")]
+    SomeIds {
+        /// A species with identities.
+        with: String,
+        /// One without.
+        without: String,
+    },
+    /// The linking length is a ratio, and what it is a ratio of is not known.
+    #[error("--linking-ratio: {what}; expected --linking-length")]
+    NoSeparation {
+        /// What is not known.
+        what: &'static str,
+    },
+    /// Solar masses without units.
+    #[error(
+        "--black-hole-seed-mass is in solar masses, and the input does not say what its units are; expected a snapshot"
+    )]
+    NoUnits,
+    /// The ID that stands for none is that of a group.
+    #[error(
+        "--group-id-default {default} is also the ID of a group; expected a number outside {first} to {last}"
+    )]
+    IdsClash {
+        /// That of none.
+        default: u64,
+        /// The first group's.
+        first: u64,
+        /// The last group's.
+        last: u64,
+    },
+}
+
+impl From<FofError> for FofRunError {
+    fn from(error: FofError) -> Self {
+        match error {
+            FofError::Comm(error) => Self::Comm(error),
+            error => Self::Fof(error),
+        }
+    }
+}
+
+impl From<CommError> for FofRunError {
+    fn from(error: CommError) -> Self {
+        Self::Comm(error)
+    }
+}

@@ -1,0 +1,83 @@
+//! The attributes of a catalogue of groups.
+
+use crate::fof::{FofConfig, LinkingLength};
+use crate::tables::ASSUMED_UNITS;
+use crate::tables::AttributeList;
+use inselberg_io::catalogue::Attribute;
+use inselberg_io::particles::{N_KINDS, ParticleHeader};
+
+/// Version of the layout of the tables.
+const LAYOUT: i64 = 1;
+
+/// What a catalogue of groups says of how it came about.
+pub struct GroupsProvenance<'a> {
+    /// The input.
+    pub about: &'a ParticleHeader,
+    /// What was asked for.
+    pub config: &'a FofConfig,
+    /// The periodic box.
+    pub sides: Option<[f64; 3]>,
+    /// The linking length.
+    pub linking_length: f64,
+    /// Totals by name.
+    pub totals: &'a [(&'static str, u64)],
+    /// Threads and ranks that made it.
+    pub run: [(&'static str, u64); 2],
+}
+
+/// All attributes, in the order to be written. The parameters of the search have SWIFT's names.
+pub fn group_attributes(of: &GroupsProvenance) -> Vec<(String, Attribute)> {
+    let mut list = AttributeList::new();
+    list.text("program", "inselberg");
+    list.text("version", env!("CARGO_PKG_VERSION"));
+    list.int("layout", LAYOUT);
+    list.text("output_type", "FOF");
+    list.text("input_format", of.about.format);
+    list.real("time", of.about.time);
+    let sides = of.sides.or(of.about.sides).unwrap_or([0.0; 3]);
+    list.reals("sides", &sides);
+    list.reals("periodic", &[f64::from(u8::from(of.sides.is_some())); 3]);
+    if let Some(units) = &of.about.units {
+        list.units(units);
+    }
+    if !of.about.assumed_units.is_empty() {
+        list.text(ASSUMED_UNITS, &of.about.assumed_units.join(", "));
+    }
+    if let Some(cosmology) = &of.about.cosmology {
+        list.cosmology(cosmology);
+    }
+    parameters(&mut list, of);
+    for (name, total) in of.totals {
+        list.int(name, *total as i64);
+    }
+    for (name, value) in of.run {
+        list.int(name, value as i64);
+    }
+    list.done()
+}
+
+fn parameters(list: &mut AttributeList, of: &GroupsProvenance) {
+    let config = of.config;
+    list.real("linking_length", of.linking_length);
+    let (absolute, ratio) = match config.length {
+        LinkingLength::Absolute(length) => (length, None),
+        LinkingLength::Ratio(ratio) => (-1.0, Some(ratio)),
+    };
+    list.real("absolute_linking_length", absolute);
+    if let Some(ratio) = ratio {
+        list.real("linking_length_ratio", ratio);
+    }
+    list.int("min_group_size", config.min_size as i64);
+    list.text("linking_types", &kinds(&config.linking));
+    list.text("attaching_types", &kinds(&config.attaching));
+    list.int("group_id_default", config.id_default as i64);
+    list.int("group_id_offset", config.id_offset as i64);
+    list.int("seed_black_holes_enabled", config.seed_mass.is_some().into());
+    if let Some(mass) = config.seed_mass {
+        list.real("black_hole_seed_halo_mass_Msun", mass);
+    }
+}
+
+fn kinds(kinds: &[bool; N_KINDS]) -> String {
+    format!("[{}]", kinds.map(|kind| if kind { "1" } else { "0" }).join(", "))
+}

@@ -1,0 +1,66 @@
+//! From test cells, root by root, to what a rank works on.
+
+use super::RootDeposits;
+use super::density::MeshTestCells;
+use crate::chunks::carve;
+use crate::error::RunError;
+use crate::executor::Executor;
+use crate::field::AmrField;
+use crate::partition::{LocalField, share_out};
+use crate::stage::Stage;
+use inselberg_comm::Comm;
+use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::particle_mesh::TestLevel;
+use inselberg_kernels::sfc::position63;
+use rayon::prelude::*;
+
+/// Collective: the part of each rank. Alone, a rank has all test cells of its roots in order.
+pub fn part(
+    lay: &RootDeposits,
+    test_cells: MeshTestCells,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<LocalField, RunError> {
+    let n = test_cells.roots.iter().flatten().map(|level| level.rho.len() as u64).sum();
+    if comm.n_ranks() == 1 {
+        return Stage::run("field", n, comm, executor.observer(), || {
+            Ok(LocalField::whole(alone(lay, test_cells.roots)?))
+        });
+    }
+    let levels = test_cells.roots.into_iter().flat_map(|root| (lay.shape.level_min..).zip(root));
+    let cells =
+        levels.flat_map(|(level, test_cells)| cells(test_cells).map(move |(at, rho)| (level, at, rho)));
+    share_out(lay.shape.domain, cells, lay.threshold, comm, executor)
+}
+
+/// Position and density of every cell.
+fn cells(test_cells: TestLevel) -> impl Iterator<Item = ([u32; 3], f64)> {
+    let bricks = test_cells.key.into_iter().zip(test_cells.mask);
+    let positions = bricks.flat_map(|(key, mask)| {
+        let brick = position63(key);
+        local::bits(mask).map(move |bit| local::position_of(brick, bit))
+    });
+    positions.zip(test_cells.rho)
+}
+
+fn alone(lay: &RootDeposits, roots: Vec<Vec<TestLevel>>) -> Result<AmrField, RunError> {
+    let n_levels = usize::from(lay.shape.level_max - lay.shape.level_min) + 1;
+    let column = |of: fn(&TestLevel) -> &Vec<u64>, level: usize| -> Vec<u64> {
+        let parts: Vec<&[u64]> = roots.iter().map(|root| of(&root[level]).as_slice()).collect();
+        parts.concat()
+    };
+    let keys: Vec<_> = (0..n_levels).map(|level| column(|test_cells| &test_cells.key, level)).collect();
+    let masks: Vec<_> = (0..n_levels).map(|level| column(|test_cells| &test_cells.mask, level)).collect();
+    let coarser = (0..lay.shape.level_min).map(|_| (&[][..], &[][..]));
+    let levels: Vec<(&[u64], &[u64])> =
+        coarser.chain(keys.iter().zip(&masks).map(|(k, m)| (k.as_slice(), m.as_slice()))).collect();
+    let mut mesh = Mesh::from_leaf_bricks(lay.shape.domain, &levels)?;
+    mesh.set_graded(true);
+    mesh.set_leaves_above(lay.threshold);
+    let mut rho: Vec<f64> = bytemuck::zeroed_vec(mesh.n_cells());
+    let parts: Vec<&[f64]> =
+        (0..n_levels).flat_map(|level| roots.iter().map(move |root| root[level].rho.as_slice())).collect();
+    let places = carve(&mut rho, parts.iter().map(|part| part.len()));
+    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(part));
+    Ok(AmrField { mesh, rho })
+}

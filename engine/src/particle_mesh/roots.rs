@@ -1,0 +1,216 @@
+//! Particles with the owners of their roots, root by root.
+
+use super::RootDeposits;
+use super::plan::MeshPlan;
+use crate::chunks::carve;
+use crate::error::ParticleMeshError;
+use crate::error::RunError;
+use crate::fof::Masses;
+use bytemuck::Pod;
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_io::reserve;
+use inselberg_io::reserve::OutOfMemory;
+use inselberg_kernels::fof::record::Real;
+use inselberg_kernels::particle_mesh::Shape;
+use inselberg_kernels::sfc::morton63;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Records that a rank sends in one round: what bounds the buffers.
+const ROUND: usize = 1 << 18;
+
+/// The particles in the roots that a rank owns.
+#[derive(Debug)]
+pub struct Roots<T> {
+    /// Their keys.
+    pub keys: Range<u64>,
+    /// The first particle of each, and the number of all at the end.
+    pub first: Vec<usize>,
+    /// Positions, with sides of the box as below.
+    pub position: Vec<[T; 3]>,
+    /// Masses.
+    pub mass: Masses,
+    /// Side of the box.
+    pub side: f64,
+    /// Who owns which roots.
+    pub owners: Owners,
+}
+
+/// Who owns which roots: runs of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owners {
+    /// The first root of each rank but the first, ascending.
+    first: Vec<u64>,
+    n_roots: u64,
+}
+
+impl Owners {
+    /// Collective: runs with about as many particles each; who owns what changes no result.
+    fn new(shape: &Shape, counts: &[u64], comm: &Comm) -> Result<Self, CommError> {
+        let counts = comm.all_reduce_counts(counts, Reduce::Sum)?;
+        let (all, n_ranks) = (counts.iter().sum::<u64>(), comm.n_ranks() as u64);
+        let mut before = 0;
+        let ends: Vec<u64> = counts.iter().map(|n| (before += n, before).1).collect();
+        let wanted = |rank: u64| (u128::from(all) * u128::from(rank) / u128::from(n_ranks)) as u64;
+        let first = (1..n_ranks).map(|rank| ends.partition_point(|end| *end <= wanted(rank)) as u64);
+        Ok(Self { first: first.collect(), n_roots: shape.n_roots() as u64 })
+    }
+
+    /// The owner of a root.
+    pub fn owner(&self, root: u64) -> Rank {
+        Rank(self.first.partition_point(|first| *first <= root) as u32)
+    }
+
+    /// The roots of a rank.
+    fn roots(&self, rank: Rank) -> Range<u64> {
+        let at = |rank: usize| self.first.get(rank).copied().unwrap_or(self.n_roots);
+        let start = rank.at().checked_sub(1).map_or(0, at);
+        start..at(rank.at())
+    }
+}
+
+/// Collective: every record to its owner, in rounds; what comes. Frees the records as it goes.
+///
+/// # Errors
+/// When another rank fails.
+pub fn deliver<R: Pod>(
+    mut records: Vec<R>,
+    owner: impl Fn(&R) -> Rank,
+    comm: &Comm,
+) -> Result<Vec<R>, CommError> {
+    if comm.n_ranks() == 1 {
+        return Ok(records);
+    }
+    let rounds = comm.all_reduce_counts(&[records.len().div_ceil(ROUND) as u64], Reduce::Max)?[0];
+    let mut received = Vec::new();
+    for _ in 0..rounds {
+        let mut parts: Vec<_> = (0..comm.n_ranks() as u32).map(|rank| (Rank(rank), Vec::new())).collect();
+        let left = records.len().saturating_sub(ROUND);
+        records.drain(left..).for_each(|record| parts[owner(&record).at()].1.push(record));
+        records.shrink_to(2 * left);
+        comm.exchange(parts)?.into_iter().for_each(|(_, more)| received.extend(more));
+    }
+    Ok(received)
+}
+
+/// The root of a place in units of the box.
+#[inline]
+fn root_at(shape: &Shape, x: [f64; 3]) -> u64 {
+    let n = f64::from(1u32 << shape.root_level);
+    morton63(x.map(|x| (x * n) as u32))
+}
+
+/// The place of a particle in units of the box.
+#[inline]
+pub fn unit<T: Real>(side: f64, position: [T; 3]) -> [f64; 3] {
+    MeshPlan::fold(side, T::place(position)).map(|x| x / side)
+}
+
+/// Collective: particles to the owners of their roots, in units of the box.
+///
+/// # Errors
+/// When another rank fails.
+pub fn migrate<T: Real>(
+    lay: &RootDeposits,
+    position: Vec<[T; 3]>,
+    mass: Masses,
+    comm: &Comm,
+) -> Result<(Vec<[f64; 3]>, Masses, Owners), CommError> {
+    let shape = &lay.shape;
+    let mut counts = vec![0; shape.n_roots()];
+    position.iter().for_each(|x| counts[root_at(shape, unit(lay.side, *x)) as usize] += 1);
+    let owners = Owners::new(shape, &counts, comm)?;
+    let record = |(i, x): (usize, &[T; 3])| {
+        let [x, y, z] = unit(lay.side, *x);
+        [x, y, z, mass.get(i)]
+    };
+    let records: Vec<[f64; 4]> = position.par_iter().enumerate().map(record).collect();
+    drop(position);
+    let received = deliver(records, |[x, y, z, _]| owners.owner(root_at(shape, [*x, *y, *z])), comm)?;
+    let mass = match mass {
+        Masses::Same(mass) => Masses::Same(mass),
+        Masses::Each(_) => Masses::Each(received.par_iter().map(|record| record[3]).collect()),
+    };
+    Ok((received.into_par_iter().map(|[x, y, z, _]| [x, y, z]).collect(), mass, owners))
+}
+
+/// Local: the particles of all roots that this rank owns, root by root; on a rank alone without owners.
+///
+/// # Errors
+/// When they are too many, or do not fit into memory.
+pub fn gather<T: Real>(
+    lay: &RootDeposits,
+    position: Vec<[T; 3]>,
+    mass: Masses,
+    owners: Option<Owners>,
+    rank: Rank,
+) -> Result<Roots<T>, RunError> {
+    let n_roots = lay.shape.n_roots() as u64;
+    let owners = owners.unwrap_or(Owners { first: Vec::new(), n_roots });
+    if position.len() >= u32::MAX as usize {
+        return Err(ParticleMeshError::TooMany { n: position.len() as u64 }.into());
+    }
+    let keys = owners.roots(rank);
+    let (first, position, mass) = scatter(lay, keys.clone(), &position, &mass)?;
+    Ok(Roots { keys, first, position, mass, side: lay.side, owners })
+}
+
+type ScatteredParticles<T> = (Vec<usize>, Vec<[T; 3]>, Masses);
+
+fn scatter<T: Real>(
+    lay: &RootDeposits,
+    keys: Range<u64>,
+    position: &[[T; 3]],
+    mass: &Masses,
+) -> Result<ScatteredParticles<T>, OutOfMemory> {
+    let n_roots = (keys.end - keys.start) as usize;
+    let root = |x: &[T; 3]| (root_at(&lay.shape, unit(lay.side, *x)) - keys.start) as usize;
+    let n_parts = 4 * rayon::current_num_threads();
+    let n_each = position.len().div_ceil(n_parts).max(1);
+    let count = |list: &[[T; 3]]| {
+        let mut counts = vec![0_u32; n_roots];
+        list.iter().for_each(|x| counts[root(x)] += 1);
+        counts
+    };
+    let counts: Vec<Vec<u32>> = position.par_chunks(n_each).map(count).collect();
+    let sizes = (0..n_roots).map(|root| counts.iter().map(|c| c[root] as usize).sum::<usize>());
+    let mut end = 0;
+    let first = std::iter::once(0).chain(sizes.map(|n| (end += n, end).1)).collect();
+    let mut sorted: Vec<[T; 3]> = reserve::zeros(position.len())?;
+    put(&mut sorted, &counts, position, n_each, |i| root(&position[i]));
+    let mass = match mass {
+        Masses::Same(mass) => Masses::Same(*mass),
+        Masses::Each(masses) => {
+            let mut sorted: Vec<f64> = reserve::zeros(masses.len())?;
+            put(&mut sorted, &counts, masses, n_each, |i| root(&position[i]));
+            Masses::Each(sorted)
+        }
+    };
+    Ok((first, sorted, mass))
+}
+
+/// Puts values into the places of their roots, of which each part of `n_each` has so many; parts in parallel.
+fn put<V: Pod + Send + Sync>(
+    to: &mut [V],
+    counts: &[Vec<u32>],
+    values: &[V],
+    n_each: usize,
+    root: impl Fn(usize) -> usize + Sync,
+) {
+    let n_roots = counts.first().map_or(0, Vec::len);
+    let lengths = (0..n_roots).flat_map(|root| counts.iter().map(move |c| c[root] as usize));
+    let mut places: Vec<Vec<&mut [V]>> = counts.iter().map(|_| Vec::with_capacity(n_roots)).collect();
+    let n_counted = counts.len().max(1);
+    for (i, piece) in carve(to, lengths).into_iter().enumerate() {
+        places[i % n_counted].push(piece);
+    }
+    values.par_chunks(n_each).zip(places).enumerate().for_each(|(part, (list, mut places))| {
+        for (i, value) in list.iter().enumerate() {
+            let places = &mut places[root(part * n_each + i)];
+            if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
+                *place = *value;
+                *places = rest;
+            }
+        }
+    });
+}

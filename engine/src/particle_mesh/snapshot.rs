@@ -1,0 +1,170 @@
+//! The particles of an input as later stages ask for them.
+
+use super::ParticleMeshConfig;
+use super::plan::{MeshPlan, least_memory};
+use crate::error::ParticleMeshError;
+use inselberg_io::particles::{Columns, ParticleInput, Positions};
+use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Rows of a block.
+const BLOCK: u64 = 1 << 16;
+/// Rows of a piece, where these can be chosen.
+const PIECE: u64 = 1 << 22;
+
+/// An input of particles as a snapshot without cells: with the particles that the mesh is made of, brought into
+/// the box.
+pub struct ParticleSnapshot {
+    input: Box<dyn ParticleInput>,
+    plan: MeshPlan,
+    header: Header,
+    has_units: bool,
+    /// Rows of a species, and the identity of the first where there are none.
+    pieces: Vec<(usize, Range<u64>, Option<u64>)>,
+}
+
+impl ParticleSnapshot {
+    /// Of those particles that `config` wants.
+    ///
+    /// # Errors
+    /// What was asked for does not suit the input.
+    pub fn new(
+        input: Box<dyn ParticleInput>,
+        config: &ParticleMeshConfig,
+    ) -> Result<Self, ParticleMeshError> {
+        let about = input.about();
+        let plan = MeshPlan::new(about, config)?;
+        let mut pieces = Vec::new();
+        let mut before = 0;
+        for s in &plan.species {
+            let species = &about.species[*s];
+            let step = if input.rows_at_a_time() == u64::MAX { species.n } else { PIECE };
+            let first_id = (!species.has_ids).then_some(before);
+            let rows = (0..species.n).step_by(step.max(1) as usize);
+            pieces.extend(rows.map(|row| (*s, row..(row + step).min(species.n), first_id)));
+            before += species.n;
+        }
+        let header = Header {
+            format: about.format,
+            number: None,
+            time: about.time,
+            boxlen: plan.side,
+            coarse: [1; 3],
+            periodic: [plan.periodic; 3],
+            levelmin: config.level_min.unwrap_or(0),
+            levelmax: config.level_max,
+            units: about.units.clone().unwrap_or(Units { length: 1.0, density: 1.0, time: 1.0 }),
+            cosmology: about.cosmology.clone(),
+            n_pieces: pieces.len(),
+        };
+        let has_units = about.units.is_some();
+        Ok(Self { input, plan, header, has_units, pieces })
+    }
+
+    /// The input.
+    pub fn input(&self) -> &dyn ParticleInput {
+        self.input.as_ref()
+    }
+
+    fn read(&self, piece: usize) -> ReadResult<ParticleBlock> {
+        let (species, rows, first_id) = &self.pieces[piece];
+        let mut columns = Columns {
+            position: Positions::with_capacity(self.plan.double, 0),
+            mass: Some(Vec::new()),
+            id: Some(Vec::new()),
+            kind: self.plan.mixed.then(Vec::new),
+            velocity: None,
+            density: None,
+        };
+        self.input.read(*species, rows.clone(), &mut columns)?;
+        let is_wanted = |i: &usize| {
+            let kind = columns.kind.as_ref().map(|kinds| usize::from(kinds[*i]));
+            kind.is_none_or(|kind| self.plan.kinds.get(kind).copied().unwrap_or(false))
+        };
+        let wanted: Vec<usize> = (0..columns.position.len()).filter(is_wanted).collect();
+        let (mass, id) = (columns.mass.unwrap_or_default(), columns.id.unwrap_or_default());
+        let place = |i: &usize| MeshPlan::fold(self.plan.side, columns.position.get(*i));
+        Ok(ParticleBlock {
+            first: 0,
+            position: wanted.iter().map(place).collect(),
+            velocity: vec![[0.0; 3]; wanted.len()],
+            mass: wanted.iter().map(|i| mass[*i]).collect(),
+            id: wanted.iter().map(|i| (first_id.unwrap_or(0) + id[*i]).cast_signed()).collect(),
+            family: vec![Family::DarkMatter; wanted.len()],
+        })
+    }
+}
+
+impl ParticleSnapshot {
+    /// Bytes that a process, one of so many, surely takes for a mesh of these particles with so many workers.
+    pub fn least_memory(&self, config: &ParticleMeshConfig, n_processes: usize, n_workers: usize) -> u64 {
+        let species = &self.input.about().species;
+        let n = self.plan.species.iter().map(|s| species[*s].n).sum();
+        least_memory(config, &self.plan, n, n_processes, n_workers)
+    }
+}
+
+impl Snapshot for ParticleSnapshot {
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn fields(&self) -> &[FieldInfo] {
+        &[]
+    }
+
+    fn has_particles(&self) -> bool {
+        true
+    }
+
+    fn has_units(&self) -> bool {
+        self.has_units
+    }
+
+    fn place_of(&self, piece: usize, _field: Option<&str>) -> PathBuf {
+        let (species, rows, _) = &self.pieces[piece];
+        self.input.place_of(*species, rows.start).0
+    }
+
+    fn count_octs(&self, _piece: usize) -> ReadResult<Vec<u64>> {
+        Ok(Vec::new())
+    }
+
+    fn count_particles(&self, piece: usize) -> ReadResult<u64> {
+        match self.plan.mixed {
+            false => Ok(self.pieces[piece].1.end - self.pieces[piece].1.start),
+            true => Ok(self.read(piece)?.id.len() as u64),
+        }
+    }
+
+    fn octs(
+        &self,
+        _piece: usize,
+        _fields: &[&str],
+        _sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        Ok(())
+    }
+
+    fn particles(
+        &self,
+        piece: usize,
+        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let all = self.read(piece)?;
+        let n = all.id.len();
+        for start in (0..n).step_by(BLOCK as usize) {
+            let rows = start..(start + BLOCK as usize).min(n);
+            sink(&ParticleBlock {
+                first: start as u64,
+                position: all.position[rows.clone()].to_vec(),
+                velocity: all.velocity[rows.clone()].to_vec(),
+                mass: all.mass[rows.clone()].to_vec(),
+                id: all.id[rows.clone()].to_vec(),
+                family: all.family[rows].to_vec(),
+            })?;
+        }
+        Ok(())
+    }
+}

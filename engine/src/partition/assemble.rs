@@ -1,0 +1,253 @@
+//! From a rank's own cells to its part: ghosts fetched, mesh built and found sound.
+
+use super::LocalField;
+use super::ghost_search::{Needed, needed_by};
+use super::ghosts::{GhostLink, Ghosts};
+use super::migrate::{OctMessages, OwnLevel};
+use super::oct_record::OctRecord;
+use super::splits::Splits;
+use crate::chunks::chunks;
+use crate::error::RunError;
+use crate::field::{AmrField, morton_order};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::{Brick, Mesh, MeshError, SortedOcts, local};
+use inselberg_kernels::sfc::morton;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// What cells are together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Cells {
+    /// A whole octree, if it is one.
+    Octree,
+    /// The leaves denser than this, of one that is known to be graded.
+    LeavesAbove(f64),
+}
+
+/// Collective: the part of the rank that owns the given cells, sorted by level and Morton key; bit l
+/// of `levels` is set where any rank has cells of level l. One exchange.
+///
+/// # Errors
+/// When the cells make no octree, on the rank that sees it, or another rank fails.
+pub(super) fn assemble(
+    domain: Domain,
+    own: Vec<OwnLevel>,
+    splits: Splits,
+    (levels, cells): (u32, Cells),
+    n_extra: usize,
+    comm: &Comm,
+) -> Result<LocalField, RunError> {
+    let n_own: usize = own.iter().map(OwnLevel::n_cells).sum();
+    check_count(n_own)?;
+    let needed = needed_by(&own, &splits, &domain, comm.rank());
+    let received = fetch(&own, &needed, comm)?;
+    check_count(n_own + received.iter().flat_map(|(_, octs)| octs).map(OctRecord::n_cells).sum::<usize>())?;
+    let extra = columns(&own, n_extra);
+    let merged = merge(own, &received);
+    let ghosts = links(needed, received, &merged);
+    let mut mesh = Mesh::from_sorted(domain, &merged.levels).map_err(of_oct)?;
+    let own = masks(mesh.bricks(), &merged.octs);
+    match cells {
+        Cells::Octree => {
+            let is_graded = check(&mesh, &own, levels, comm)?;
+            mesh.set_graded(is_graded);
+        }
+        Cells::LeavesAbove(threshold) => {
+            mesh.set_graded(true);
+            mesh.set_leaves_above(threshold);
+        }
+    }
+    let part = LocalField { field: AmrField { mesh, rho: merged.rho }, own, ghosts, splits, extra };
+    if cfg!(debug_assertions) {
+        part.check(comm)?;
+    }
+    Ok(part)
+}
+
+/// Collective: that own cells are part of an octree; whether all of it is graded.
+fn check(mesh: &Mesh, own: &[u64], levels: u32, comm: &Comm) -> Result<bool, RunError> {
+    let runs = chunks(mesh.supers().len(), 64);
+    runs.par_iter().try_for_each(|supers| mesh.check_part(supers.clone(), own, levels))?;
+    let is_graded = runs.into_par_iter().all(|supers| mesh.check_part_graded(supers, own));
+    Ok(comm.all_reduce_counts(&[is_graded.into()], Reduce::Min)?[0] == 1)
+}
+
+fn check_count(n_cells: usize) -> Result<(), MeshError> {
+    match n_cells < u32::MAX as usize {
+        true => Ok(()),
+        false => Err(MeshError::TooManyCells(n_cells as u64)),
+    }
+}
+
+/// Octs come whole, so all cells of one are given twice, if one is, perhaps on several ranks: names the first.
+fn of_oct(problem: MeshError) -> MeshError {
+    match problem {
+        MeshError::Twice(level, position) => MeshError::Twice(level, position.map(|x| x & !1)),
+        problem => problem,
+    }
+}
+
+/// Sends the cells that others need; what others sent, each rank's by (level, Morton key).
+fn fetch(
+    own: &[OwnLevel],
+    needed: &OctMessages<Needed>,
+    comm: &Comm,
+) -> Result<Vec<(Rank, Vec<OctRecord>)>, CommError> {
+    let mut first = Vec::with_capacity(own.len());
+    let mut n = 0;
+    for level in own {
+        first.push(n);
+        n += level.octs.len();
+    }
+    let record = |needed: &Needed| {
+        let level = first.partition_point(|f| *f <= needed.oct as usize) - 1;
+        own[level].octs[needed.oct as usize - first[level]].only(needed.cells)
+    };
+    let records = |needed: &Vec<Needed>| needed.iter().map(record).collect();
+    comm.exchange(needed.iter().map(|(rank, needed)| (*rank, records(needed))).collect())
+}
+
+/// An oct of own cells and ghosts.
+#[derive(Default)]
+struct LocalOct {
+    /// Its first cell.
+    first: u32,
+    /// Its cells.
+    exists: u8,
+    /// The own ones.
+    own: u8,
+}
+
+/// Own cells and ghosts in one order.
+#[derive(Default)]
+struct MergedCells {
+    levels: Vec<SortedOcts>,
+    rho: Vec<f64>,
+    octs: Vec<LocalOct>,
+    /// Which oct each own one is now.
+    own: Vec<u32>,
+    /// Which oct each one of each other rank is now.
+    ghosts: Vec<Vec<u32>>,
+}
+
+fn merge(own: Vec<OwnLevel>, received: &[(Rank, Vec<OctRecord>)]) -> MergedCells {
+    let deepest = received.iter().filter_map(|(_, octs)| octs.last()).map(|oct| oct.level).max();
+    let n_levels = own.len().max(deepest.map_or(0, |l| usize::from(l) + 1));
+    let mut merged = MergedCells {
+        ghosts: received.iter().map(|(_, octs)| Vec::with_capacity(octs.len())).collect(),
+        ..MergedCells::default()
+    };
+    let mut own = own.into_iter();
+    for level in 0..n_levels {
+        merged.add_level(level as u8, own.next().unwrap_or_default().octs, received);
+    }
+    merged
+}
+
+impl MergedCells {
+    fn add_level(&mut self, level: u8, mut parts: Vec<OctRecord>, received: &[(Rank, Vec<OctRecord>)]) {
+        let n_own = parts.len();
+        let mut n_new = Vec::with_capacity(received.len());
+        for ((_, octs), done) in received.iter().zip(&self.ghosts) {
+            let before = parts.len();
+            parts.extend(octs[done.len()..].iter().take_while(|oct| oct.level == level));
+            n_new.push(parts.len() - before);
+        }
+        let place = self.add_octs(&parts, n_own);
+        let mut ghosts = &place[n_own..];
+        self.own.extend_from_slice(&place[..n_own]);
+        for (places, n) in self.ghosts.iter_mut().zip(n_new) {
+            places.extend_from_slice(&ghosts[..n]);
+            ghosts = &ghosts[n..];
+        }
+    }
+
+    /// Adds octs of a level, which may be there in several parts; the oct that each part is in. The first `n_own` are the
+    /// rank's own and sorted.
+    fn add_octs(&mut self, parts: &[OctRecord], n_own: usize) -> Vec<u32> {
+        let first = self.octs.len();
+        let mut place = vec![0; parts.len()];
+        let mut all: Vec<OctRecord> = Vec::with_capacity(parts.len());
+        for i in merged_order(parts, n_own) {
+            let part = &parts[i as usize];
+            if !all.last_mut().is_some_and(|last| last.join(part)) {
+                all.push(*part);
+                self.octs.push(LocalOct::default());
+            }
+            let last = self.octs.len() - 1;
+            place[i as usize] = last as u32;
+            self.octs[last].own |= if (i as usize) < n_own { part.exists } else { 0 };
+        }
+        for (oct, laid) in all.iter().zip(&mut self.octs[first..]) {
+            (laid.first, laid.exists) = (self.rho.len() as u32, oct.exists);
+            match oct.exists {
+                0xff => self.rho.extend_from_slice(&oct.rho),
+                some => self.rho.extend(local::bits(some.into()).map(|bit| oct.rho[bit as usize])),
+            }
+        }
+        self.levels.push(SortedOcts {
+            position: all.iter().map(|oct| oct.position).collect(),
+            exists: all.iter().map(|oct| oct.exists).collect(),
+            leaf: all.iter().map(|oct| oct.leaf).collect(),
+        });
+        place
+    }
+
+    /// Some cells of an oct.
+    fn cells(&self, oct: u32, cells: u8) -> impl Iterator<Item = u32> + use<> {
+        let LocalOct { first, exists, .. } = self.octs[oct as usize];
+        local::bits(cells.into()).map(move |bit| first + local::rank(exists.into(), bit))
+    }
+}
+
+/// The order by Morton key of octs of which the first `n_sorted` are in order already and the others
+/// are few.
+fn merged_order(octs: &[OctRecord], n_sorted: usize) -> Vec<u32> {
+    let (sorted, others) = octs.split_at(n_sorted);
+    let mut order = Vec::with_capacity(octs.len());
+    let mut done = 0;
+    for other in morton_order(&others.iter().map(|oct| oct.position).collect::<Vec<_>>()) {
+        let key = morton(others[other as usize].position);
+        let upto = done + sorted[done..].partition_point(|oct| morton(oct.position) <= key);
+        order.extend(done as u32..upto as u32);
+        order.push(n_sorted as u32 + other);
+        done = upto;
+    }
+    order.extend(done as u32..n_sorted as u32);
+    order
+}
+
+/// Links to those that need own cells and to those whose cells are needed here.
+fn links(needed: OctMessages<Needed>, received: Vec<(Rank, Vec<OctRecord>)>, merged: &MergedCells) -> Ghosts {
+    let mut links = BTreeMap::<Rank, GhostLink>::new();
+    let empty = |rank| GhostLink { rank, ghosts: Vec::new(), mirrors: Vec::new() };
+    for ((rank, octs), places) in received.into_iter().zip(&merged.ghosts) {
+        let link = links.entry(rank).or_insert_with(|| empty(rank));
+        link.ghosts = octs.iter().zip(places).flat_map(|(oct, at)| merged.cells(*at, oct.exists)).collect();
+    }
+    for (rank, needed) in needed {
+        let link = links.entry(rank).or_insert_with(|| empty(rank));
+        let cells = |needed: &Needed| merged.cells(merged.own[needed.oct as usize], needed.cells);
+        link.mirrors = needed.iter().flat_map(cells).collect();
+    }
+    Ghosts::new(links.into_values().collect())
+}
+
+/// The own cells of every brick, from those of every oct.
+fn masks(bricks: &[Brick], octs: &[LocalOct]) -> Vec<u64> {
+    let mut own = octs.iter().map(|oct| u64::from(oct.own));
+    let of_brick = |brick: &Brick| {
+        let octs = (0..64).step_by(8).filter(|bit| brick.exists >> bit & 0xff != 0);
+        octs.fold(0, |mask, bit| mask | own.next().unwrap_or(0) << bit)
+    };
+    bricks.iter().map(of_brick).collect()
+}
+
+/// The further values of all own test cells, one vector a field.
+fn columns(own: &[OwnLevel], n_extra: usize) -> Vec<Vec<f64>> {
+    let column = |field| {
+        own.iter().flat_map(|level| level.extra.iter().skip(field).step_by(n_extra)).copied().collect()
+    };
+    (0..n_extra).map(column).collect()
+}

@@ -1,0 +1,143 @@
+//! Which other ranks need a cell: those that own anything in it or about it.
+
+use super::migrate::{OctMessages, OwnLevel};
+use super::oct_record::OctRecord;
+use super::splits::Splits;
+use inselberg_comm::Rank;
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::local;
+use std::ops::Range;
+
+/// Sides in cells, as powers of two, of the blocks that are looked at as a whole before the octs in them are.
+const BLOCKS: [u8; 3] = [4, 3, 2];
+
+/// Own cells that another rank needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needed {
+    /// The place of their oct in the order of (level, Morton key).
+    pub oct: u32,
+    /// A bit a cell.
+    pub cells: u8,
+}
+
+/// Own cells by the ranks that need them, in the order of (level, Morton key).
+///
+/// Blocks of cells whose surroundings are all the rank's own are passed over whole, so it costs
+/// about the surface of a rank's domain.
+pub(super) fn needed_by(
+    levels: &[OwnLevel],
+    splits: &Splits,
+    domain: &Domain,
+    rank: Rank,
+) -> OctMessages<Needed> {
+    let mut needed = OctMessages::new();
+    let mut before = 0;
+    for (level, own) in levels.iter().enumerate() {
+        let octs = own.octs.as_slice();
+        let mut reach = GhostSearch { splits, domain, rank, level: level as u8, octs, before, needed };
+        let first = BLOCKS.iter().position(|b| *b <= level as u8).unwrap_or(BLOCKS.len());
+        reach.walk(0..octs.len(), &BLOCKS[first..]);
+        needed = reach.needed;
+        before += octs.len() as u32;
+    }
+    needed
+}
+
+struct GhostSearch<'a> {
+    splits: &'a Splits,
+    domain: &'a Domain,
+    rank: Rank,
+    level: u8,
+    octs: &'a [OctRecord],
+    /// Own octs of coarser levels.
+    before: u32,
+    needed: OctMessages<Needed>,
+}
+
+impl GhostSearch<'_> {
+    /// Looks at sorted octs in blocks of the first given side, and into those at the border.
+    fn walk(&mut self, octs: Range<usize>, sides: &[u8]) {
+        let Some((&side, finer)) = sides.split_first() else {
+            return octs.for_each(|i| self.need(i));
+        };
+        let block_of = |oct: &OctRecord| oct.position.map(|x| x >> (side - 1));
+        let mut start = octs.start;
+        while start < octs.end {
+            let block = block_of(&self.octs[start]);
+            let end = start + self.octs[start..octs.end].partition_point(|oct| block_of(oct) == block);
+            if !self.is_interior(self.level - side, block) {
+                self.walk(start..end, finer);
+            }
+            start = end;
+        }
+    }
+
+    /// Whether this rank owns all of a block and all around it.
+    fn is_interior(&self, level: u8, block: [u32; 3]) -> bool {
+        let beside = |step| self.domain.wrap(level, moved(block, step));
+        steps().filter_map(beside).all(|place| self.splits.owns_all(self.rank, level, place))
+    }
+
+    /// Notes which ranks own anything in the 64 places in and about an oct.
+    fn need(&mut self, i: usize) {
+        let oct = self.octs[i];
+        let mut ranks: Vec<(Rank, u8)> = Vec::new();
+        steps().for_each(|step| self.beside(&oct, step, &mut ranks));
+        ranks.sort_unstable();
+        for of_rank in ranks.chunk_by(|a, b| a.0 == b.0) {
+            let cells = oct.exists & of_rank.iter().fold(0, |all, (_, cells)| all | cells);
+            if cells != 0 {
+                let needed = Needed { oct: self.before + i as u32, cells };
+                self.needed.entry(of_rank[0].0).or_default().push(needed);
+            }
+        }
+    }
+
+    /// Other ranks with anything of the oct a step away that touches cells of this one, and these cells.
+    fn beside(&self, oct: &OctRecord, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
+        let Some(above) = self.level.checked_sub(1) else { return self.touching(oct, step, ranks) };
+        let Some(at) = self.domain.wrap(above, moved(oct.position, step)) else { return };
+        if self.splits.owns_all(self.rank, above, at) {
+            return;
+        }
+        let mut owners = self.splits.owners_within(above, at);
+        match (owners.next(), owners.next()) {
+            (Some(owner), None) => ranks.push((owner, facing(step.map(|x| if x > 0 { 2 } else { x })))),
+            _ => self.touching(oct, step, ranks),
+        }
+    }
+
+    /// The same, cell by cell of the oct a step away.
+    fn touching(&self, oct: &OctRecord, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
+        for bit in 0..8 {
+            let offset = local::offset_of(bit);
+            let place: [i64; 3] = std::array::from_fn(|a| 2 * step[a] + i64::from(offset[a]));
+            let Some(at) = self.domain.wrap(self.level, moved(oct.cell(0), place)) else { continue };
+            let others = self.splits.owners_within(self.level, at).filter(|rank| *rank != self.rank);
+            ranks.extend(others.map(|rank| (rank, facing(place))));
+        }
+    }
+}
+
+/// The cells of an oct that touch or are what is so many cells from its first one; none if that is too far away.
+fn facing(place: [i64; 3]) -> u8 {
+    const LOW: [u8; 3] = [0x55, 0x33, 0x0f];
+    (0..3).fold(0xff, |cells, a| {
+        cells
+            & match place[a] {
+                -1 => LOW[a],
+                0 | 1 => 0xff,
+                2 => !LOW[a],
+                _ => 0,
+            }
+    })
+}
+
+/// To a place itself and to the 26 around it.
+fn steps() -> impl Iterator<Item = [i64; 3]> {
+    (0..27).map(|i| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1])
+}
+
+fn moved(position: [u32; 3], by: [i64; 3]) -> [i64; 3] {
+    std::array::from_fn(|a| i64::from(position[a]) + by[a])
+}

@@ -1,0 +1,289 @@
+//! The part of a snapshot that one rank reads.
+
+use super::oct_record::OctRecord;
+use super::splits::key;
+use crate::density::domain;
+use crate::density::read::first_bad;
+use crate::density::{PointMasses, append_dark_matter};
+use crate::error::RunError;
+use crate::progress::Observer;
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_io::{Every, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::{MeshError, local};
+use rayon::prelude::*;
+
+/// Cells, or particles, that a rank sends in one round: what bounds the buffers.
+pub(super) const ROUND: usize = 1 << 18;
+
+/// What is wanted of the cells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Request<'a> {
+    /// The density; none: zeros.
+    pub field: Option<&'a str>,
+    /// Leaves denser than it are test cells.
+    pub threshold: f64,
+    /// Further fields, of test cells alone.
+    pub extra: &'a [&'a str],
+}
+
+/// Cells that a rank happens to hold, in chunks of at most [`ROUND`], as octs.
+#[derive(Debug, Default)]
+pub(super) struct HeldCells {
+    pub chunks: Vec<Chunk>,
+}
+
+/// Some octs, and the further values of the test cells in them, cell by cell.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    pub octs: Vec<OctRecord>,
+    pub extra: Vec<f64>,
+}
+
+impl HeldCells {
+    /// The last chunk, with room for one more oct.
+    pub fn room(&mut self) -> &mut Chunk {
+        if self.chunks.last().is_none_or(|chunk| chunk.octs.len() == ROUND / 8) {
+            self.chunks.push(Chunk::default());
+        }
+        let last = self.chunks.len() - 1;
+        &mut self.chunks[last]
+    }
+
+    /// Adds cells without further values, to the last oct where they are of the same one.
+    pub fn add(&mut self, oct: OctRecord) {
+        let last = self.chunks.last_mut().and_then(|chunk| chunk.octs.last_mut());
+        if !last.is_some_and(|last| last.join(&oct)) {
+            self.room().octs.push(oct);
+        }
+    }
+
+    /// Number of cells.
+    pub fn n_cells(&self) -> u64 {
+        self.octs().map(OctRecord::n_cells).sum::<usize>() as u64
+    }
+
+    /// Every oct.
+    fn octs(&self) -> impl Iterator<Item = &OctRecord> + '_ {
+        self.chunks.iter().flat_map(|chunk| &chunk.octs)
+    }
+
+    /// Keys of the leaves that are `chosen`, a mask an oct, in ascending order.
+    pub fn keys(&self, deepest: u8, chosen: impl Fn(&OctRecord) -> u8) -> Vec<u128> {
+        let mut all: Vec<LeafRun> =
+            self.octs().flat_map(|oct| stretches(deepest, oct, chosen(oct))).collect();
+        all.par_sort_unstable_by_key(|stretch| stretch.first);
+        let n: u32 = all.iter().map(|stretch| stretch.cells.count_ones()).sum();
+        let mut keys = Vec::with_capacity(n as usize);
+        all.iter().for_each(|stretch| keys.extend(stretch.keys()));
+        keys
+    }
+
+    /// Keys of the first leaves of octs, and what all of an oct weigh. An oct whose cells do not follow each other is
+    /// there several times.
+    pub fn weighted(&self, deepest: u8, weight: impl Fn(&OctRecord) -> u32) -> Vec<(u128, u32)> {
+        let with_leaves = self.octs().filter(|oct| oct.leaf != 0);
+        let first = |oct: &OctRecord| key(deepest, oct.level, oct.cell(oct.leaf.trailing_zeros()));
+        with_leaves.map(|oct| (first(oct), weight(oct))).collect()
+    }
+
+    /// Collective: the levels that have cells on any rank, bit l for level l.
+    pub fn levels(&self, comm: &Comm) -> Result<u32, CommError> {
+        let mut counts = [0; 32];
+        for oct in self.octs() {
+            counts[usize::from(oct.level) & 31] += 1;
+        }
+        let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
+        Ok(counts.iter().enumerate().fold(0, |mask, (l, n)| mask | u32::from(*n > 0) << l))
+    }
+}
+
+/// Leaves of an oct between two of whose keys there is no other leaf's.
+struct LeafRun {
+    /// Key of the first.
+    first: u128,
+    /// Those that are meant, from the first on.
+    cells: u8,
+    /// Bits by which keys of an oct's cells are apart.
+    up: u32,
+}
+
+impl LeafRun {
+    fn keys(&self) -> impl Iterator<Item = u128> + '_ {
+        local::bits(self.cells.into()).map(|bit| self.first + (u128::from(bit) << self.up))
+    }
+}
+
+/// The `chosen` leaves of an oct, in as many stretches as other cells part its leaves.
+fn stretches(deepest: u8, oct: &OctRecord, chosen: u8) -> impl Iterator<Item = LeafRun> + use<> {
+    let up = 3 * u32::from(deepest.saturating_sub(oct.level));
+    let whole = key(deepest, oct.level, oct.cell(0));
+    let mut left = u32::from(oct.leaf);
+    std::iter::from_fn(move || {
+        let start = (left != 0).then_some(left.trailing_zeros())?;
+        let n = (!(left >> start)).trailing_zeros();
+        let leaves = (1 << n) - 1;
+        left &= !(leaves << start);
+        let cells = (u32::from(chosen) >> start & leaves) as u8;
+        Some(LeafRun { first: whole + (u128::from(start) << up), cells, up })
+    })
+}
+
+/// What `rank` reads of a snapshot: pieces, and which of their blocks. Whole pieces that follow each other, as these are
+/// mostly beside each other and belong to few ranks; where there are fewer of them than ranks, their blocks are dealt out.
+pub(super) fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<(usize, Every)> {
+    if n_pieces >= n_ranks {
+        let first = |rank: usize| n_pieces * rank / n_ranks;
+        return (first(rank.at())..first(rank.at() + 1)).map(|piece| (piece, Every::ALL)).collect();
+    }
+    if n_pieces == 0 {
+        return Vec::new();
+    }
+    let piece = rank.at() % n_pieces;
+    let readers = (n_ranks - piece).div_ceil(n_pieces);
+    vec![(piece, Every { first: rank.at() / n_pieces, step: readers })]
+}
+
+/// Passes on the wanted blocks; the others are decoded and left.
+pub(super) fn only<B>(
+    blocks: Every,
+    mut sink: impl FnMut(&B) -> ReadResult<()>,
+) -> impl FnMut(&B) -> ReadResult<()> {
+    let mut blocks = blocks.counted();
+    move |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) }
+}
+
+/// Reads this rank's share of the cells, pieces in parallel. Local.
+///
+/// # Errors
+/// When a piece cannot be read, a leaf's value is not finite or negative, a further value of a test cell
+/// not finite, or a cell outside the box.
+pub(super) fn read_cells(
+    snapshot: &dyn Snapshot,
+    request: &Request,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<HeldCells, RunError> {
+    let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
+    let read = |part| {
+        let share = read_part(snapshot, request, part);
+        observer.advance(1);
+        share
+    };
+    let shares: Vec<HeldCells> = parts.into_par_iter().map(read).collect::<Result<_, _>>()?;
+    Ok(HeldCells { chunks: shares.into_iter().flat_map(|share| share.chunks).collect() })
+}
+
+fn read_part(
+    snapshot: &dyn Snapshot,
+    request: &Request,
+    part: (usize, Every),
+) -> Result<HeldCells, RunError> {
+    let fields: Vec<&str> = request.field.into_iter().chain(request.extra.iter().copied()).collect();
+    let domain = domain(snapshot);
+    let mut share = HeldCells::default();
+    let mut outside = None;
+    let mut take = |block: &OctBlock| {
+        if outside.is_none() {
+            outside = first_outside(&domain, block);
+        }
+        if outside.is_some() {
+            return Ok(());
+        }
+        let bad = |field: &str, (value, at)| {
+            ReadError::bad_value(snapshot.place_of(part.0, Some(field)), field, value, block.level, at)
+        };
+        if let Some(field) = request.field {
+            first_bad(block, &block.values[0]).map_or(Ok(()), |found| Err(bad(field, found)))?;
+        }
+        append(&mut share, block, request)
+            .map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
+    };
+    snapshot.octs_of(part.0, part.1, &fields, &mut take)?;
+    share.chunks.iter_mut().for_each(|chunk| chunk.octs.shrink_to_fit());
+    outside.map_or(Ok(share), |problem| Err(problem.into()))
+}
+
+/// The first oct of a block that the box does not hold.
+fn first_outside(domain: &Domain, block: &OctBlock) -> Option<MeshError> {
+    if !block.position.is_empty() && !domain.holds_level(block.level) {
+        return Some(MeshError::TooDeep(block.level));
+    }
+    let extent = domain.extent(block.level).map(|n| n >> 1);
+    let is_outside = |p: &&[u32; 3]| (0..3).any(|a| i64::from(p[a]) >= extent[a]);
+    let outside = block.position.iter().find(is_outside);
+    outside.map(|p| MeshError::Outside(block.level, p.map(|x| x.wrapping_mul(2))))
+}
+
+/// # Errors
+/// Which further field is not finite in a test cell, its value and the cell's position.
+fn append(share: &mut HeldCells, block: &OctBlock, request: &Request) -> Result<(), (usize, f64, [u32; 3])> {
+    let (own, extra) = block.values.split_at(usize::from(request.field.is_some()));
+    for (at, position) in block.position.iter().enumerate() {
+        let rho = own.first().map_or([0.0; 8], |column| column[at]);
+        let (position, level, leaf) = (*position, block.level, !block.split[at]);
+        let oct = OctRecord { position, level, exists: 0xff, leaf, unused: 0, rho };
+        let chunk = share.room();
+        chunk.octs.push(oct);
+        if extra.is_empty() {
+            continue;
+        }
+        for bit in local::bits(oct.test_cells(request.threshold).into()) {
+            let values = extra.iter().map(|column| column[at][bit as usize]);
+            if let Some((field, value)) = values.clone().enumerate().find(|(_, x)| !x.is_finite()) {
+                return Err((field, value, oct.cell(bit)));
+            }
+            chunk.extra.extend(values);
+        }
+    }
+    Ok(())
+}
+
+/// Reads this rank's share of the dark-matter particles, pieces in parallel. Local.
+///
+/// # Errors
+/// When a piece cannot be read or a mass is not finite or negative.
+pub(super) fn read_particles(
+    snapshot: &dyn Snapshot,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> ReadResult<Vec<PointMasses>> {
+    let side = snapshot.header().boxlen;
+    let read = |part: (usize, Every)| {
+        let mut particles = PointMasses::default();
+        let mut take = only(part.1, |block: &ParticleBlock| {
+            append_dark_matter(&mut particles, block, side).map_err(|i| {
+                let place = snapshot.place_of(part.0, None);
+                ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
+            })
+        });
+        snapshot.particles(part.0, &mut take)?;
+        drop(take);
+        observer.advance(1);
+        Ok(particles)
+    };
+    let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
+    parts.into_par_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_is_read_by_one_rank() {
+        for n_pieces in [0, 1, 2, 3, 5, 8, 9] {
+            for n_ranks in 1..12 {
+                let mut readers = vec![[0; 10]; n_pieces];
+                for part in (0..n_ranks).flat_map(|r| parts(n_pieces, Rank(r as u32), n_ranks)) {
+                    let mut take = only(part.1, |block: &usize| {
+                        readers[part.0][*block] += 1;
+                        Ok(())
+                    });
+                    (0..10).for_each(|block| take(&block).expect("taken"));
+                }
+                assert!(readers.iter().flatten().all(|n| *n == 1), "{n_pieces} pieces, {n_ranks} ranks");
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Who owns what: the space-filling curve over the box, cut in one piece a rank.
+
+use super::bounds::{are_light, bounds, by_digits};
+use super::key_part::KeyPart;
+use super::oct_record::OctRecord;
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_kernels::mesh::local;
+use inselberg_kernels::sfc::morton;
+
+/// Which rank owns which part of the box.
+///
+/// The key of a cell is the Morton key of its lower corner on the grid of the deepest level; every cell,
+/// leaf or split, belongs to the rank that owns its key. Rank r owns the keys from split r - 1 up to
+/// split r. A split is the key of a leaf, so no leaf is cut; ranks may own nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Splits {
+    deepest: u8,
+    /// First key of every rank but the first, ascending.
+    first: Keys,
+}
+
+/// Keys, in half the bytes where all are so short: each of many ranks has those of all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Keys {
+    Short(Vec<u64>),
+    Long(Vec<u128>),
+}
+
+/// Above any short key.
+const LONG: u128 = 1 << 63;
+
+impl Keys {
+    fn new(keys: Vec<u128>) -> Self {
+        match keys.iter().all(|key| *key < LONG || *key == u128::MAX) {
+            true => Self::Short(shortened(&keys)),
+            false => Self::Long(keys),
+        }
+    }
+
+    /// Collective: those of all ranks, by rank; whether they are short is for all to say alike.
+    fn gather(own: &[u128], are_short: bool, comm: &Comm) -> Result<Self, CommError> {
+        Ok(match are_short {
+            true => Self::Short(comm.all_gather(&shortened(own))?),
+            false => Self::Long(comm.all_gather(own)?),
+        })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Short(keys) => keys.len(),
+            Self::Long(keys) => keys.len(),
+        }
+    }
+
+    fn get(&self, i: usize) -> Option<u128> {
+        match self {
+            Self::Short(keys) => keys.get(i).map(|key| u128::from(*key)),
+            Self::Long(keys) => keys.get(i).copied(),
+        }
+    }
+
+    /// How many are at most `key`.
+    #[inline]
+    fn count_below(&self, key: u128) -> usize {
+        match self {
+            Self::Short(keys) => keys.partition_point(|first| u128::from(*first) <= key),
+            Self::Long(keys) => keys.partition_point(|first| *first <= key),
+        }
+    }
+}
+
+/// What is above any key stays so.
+fn shortened(keys: &[u128]) -> Vec<u64> {
+    keys.iter().map(|key| u64::try_from(*key).unwrap_or(u64::MAX)).collect()
+}
+
+/// The key of a cell on the grid of level `deepest`.
+pub(super) fn key(deepest: u8, level: u8, position: [u32; 3]) -> u128 {
+    match deepest.checked_sub(level) {
+        Some(up) => morton(position) << (3 * u32::from(up)),
+        None => morton(position) >> (3 * u32::from(level - deepest)),
+    }
+}
+
+impl Splits {
+    /// One rank that owns all.
+    pub fn one() -> Self {
+        Self { deepest: 0, first: Keys::Short(Vec::new()) }
+    }
+
+    /// Collective: splits between which all ranks have the same number of `keys`, but for one. These are of
+    /// leaves on the grid of level `deepest`, sorted, and on any rank: the result depends only on all
+    /// of them together. Where there are none, rank 0 owns everything.
+    ///
+    /// Costs what [`bounds`] does.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn balanced(deepest: u8, keys: Vec<u128>, comm: &Comm) -> Result<Self, CommError> {
+        Ok(Self { deepest, first: Keys::new(bounds(comm, &keys)?) })
+    }
+
+    /// Collective: splits of weighted octs, each known by the key of its first leaf, but each rank may have more or less weight than the mean by `slack` of
+    /// it, and within that the box is cut where the largest blocks of it stay whole, so that ranks touch less.
+    ///
+    /// No leaf is cut here either: a leaf within which such a cut lay would hold the whole block after it, and with
+    /// that the key of another leaf.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn compact(
+        deepest: u8,
+        mut octs: Vec<(u128, u32)>,
+        slack: f64,
+        comm: &Comm,
+    ) -> Result<Self, CommError> {
+        octs.sort_unstable();
+        let mut before = vec![0];
+        before.extend(octs.iter().scan(0, |sum, (_, weight)| {
+            *sum += u64::from(*weight);
+            Some(*sum)
+        }));
+        let keys: Vec<u128> = octs.into_iter().map(|(key, _)| key).collect();
+        let n_ranks = comm.n_ranks();
+        let is_long = keys.last().is_some_and(|greatest| *greatest >= LONG);
+        let sums = [before[keys.len()], keys.len() as u64, is_long.into()];
+        let sums = comm.all_reduce_counts(&sums, Reduce::Sum)?;
+        let cuts =
+            Cuts { whole: sums[0], reach: (sums[0] as f64 / n_ranks as f64 * slack / 2.0) as u64, n_ranks };
+        let first = match are_light(sums[1], n_ranks) {
+            _ if cuts.whole == 0 => Keys::new(vec![u128::MAX; n_ranks - 1]),
+            true => {
+                let part = KeyPart::gather(comm, &keys, |n| before[n])?;
+                drop((keys, before));
+                Keys::gather(&cuts.by_parts(comm, part)?, sums[2] == 0, comm)?
+            }
+            false => {
+                let ends: Vec<u64> = (0..n_ranks - 1).flat_map(|i| [cuts.low(i), cuts.high(i)]).collect();
+                let ends = by_digits(comm, &keys, |n| before[n], &ends)?;
+                let first = ends.chunks_exact(2).map(|ends| roundest(ends[0], ends[1]));
+                Keys::new(first.collect())
+            }
+        };
+        Ok(Self { deepest, first })
+    }
+
+    /// Number of ranks.
+    pub fn n_ranks(&self) -> usize {
+        self.first.len() + 1
+    }
+
+    /// The deepest level of cells on any rank, on whose grid keys are.
+    pub fn deepest(&self) -> u8 {
+        self.deepest
+    }
+
+    /// The rank that owns a cell. Logarithmic in the ranks.
+    #[inline]
+    pub fn owner(&self, level: u8, position: [u32; 3]) -> Rank {
+        self.owner_of(key(self.deepest, level, position))
+    }
+
+    /// The ranks that own cells of an oct, in order, and which of them each owns. Logarithmic in the ranks.
+    pub(super) fn owners_of(&self, oct: &OctRecord) -> impl Iterator<Item = (Rank, u8)> + '_ {
+        let first = key(self.deepest, oct.level, oct.cell(0));
+        let up = 3 * u32::from(self.deepest.saturating_sub(oct.level));
+        let owner = move |bit: u32| self.owner_of(first + (u128::from(bit) << up));
+        let is_whole = owner(0) == owner(7);
+        let mut left = oct.exists;
+        std::iter::from_fn(move || {
+            let rank = owner(local::bits(left.into()).next()?);
+            let own = local::bits(left.into()).take_while(|bit| is_whole || owner(*bit) == rank);
+            let own = own.fold(0, |own, bit| own | 1 << bit);
+            left &= !own;
+            Some((rank, own))
+        })
+    }
+
+    /// The ranks that own any part of the region of a cell, in order. Linear in them.
+    pub fn owners_within(&self, level: u8, position: [u32; 3]) -> impl Iterator<Item = Rank> + '_ {
+        let (first, last) = self.region(level, position);
+        let ranks = self.owner_of(first).0..=self.owner_of(last).0;
+        ranks.map(Rank).filter(|rank| !self.owns_nothing(*rank))
+    }
+
+    /// Whether `rank` owns all of the region of a cell.
+    #[inline]
+    pub fn owns_all(&self, rank: Rank, level: u8, position: [u32; 3]) -> bool {
+        let (first, last) = self.region(level, position);
+        self.start(rank) <= first && self.end(rank).is_none_or(|end| last < end)
+    }
+
+    /// First and last key in the region of a cell.
+    fn region(&self, level: u8, position: [u32; 3]) -> (u128, u128) {
+        let first = key(self.deepest, level, position);
+        (first, first + (1 << (3 * u32::from(self.deepest.saturating_sub(level)))) - 1)
+    }
+
+    fn owner_of(&self, key: u128) -> Rank {
+        Rank(self.first.count_below(key) as u32)
+    }
+
+    fn owns_nothing(&self, rank: Rank) -> bool {
+        self.end(rank) == Some(self.start(rank))
+    }
+
+    fn start(&self, rank: Rank) -> u128 {
+        rank.at().checked_sub(1).and_then(|r| self.first.get(r)).unwrap_or(0)
+    }
+
+    fn end(&self, rank: Rank) -> Option<u128> {
+        self.first.get(rank.at())
+    }
+}
+
+/// Between which weights of all before it each split may lie.
+struct Cuts {
+    whole: u64,
+    reach: u64,
+    n_ranks: usize,
+}
+
+impl Cuts {
+    fn middle(&self, i: usize) -> u64 {
+        (u128::from(self.whole) * (i as u128 + 1) / self.n_ranks as u128) as u64
+    }
+
+    fn low(&self, i: usize) -> u64 {
+        self.middle(i).saturating_sub(self.reach)
+    }
+
+    fn high(&self, i: usize) -> u64 {
+        (self.middle(i) + self.reach).min(self.whole - 1)
+    }
+
+    /// Collective: the split that each rank begins with, there alone.
+    fn by_parts(&self, comm: &Comm, part: KeyPart) -> Result<Vec<u128>, CommError> {
+        let brought = |found: Vec<(usize, u128)>| {
+            let parts = found.into_iter().map(|(i, key)| (Rank(i as u32 + 1), vec![key]));
+            let received = comm.exchange(parts.collect())?;
+            Ok::<_, CommError>(received.into_iter().flat_map(|(_, keys)| keys).collect::<Vec<_>>())
+        };
+        let low = brought(part.find(self.n_ranks - 1, |i| self.low(i)))?;
+        let high = brought(part.find(self.n_ranks - 1, |i| self.high(i)))?;
+        drop(part);
+        let own = low.iter().zip(high).map(|(low, high)| roundest(*low, high));
+        Ok(own.collect())
+    }
+}
+
+/// The number after `low` and up to `high` that ends in most zeros; `high` where there is none.
+fn roundest(low: u128, high: u128) -> u128 {
+    match (low ^ high).checked_ilog2() {
+        Some(bit) if low < high => high >> bit << bit,
+        _ => high,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inselberg_comm::run_threads;
+
+    /// Splits of cells of level 3, each given as often as it weighs, of which each rank holds those that
+    /// `holds` says.
+    fn split(n_ranks: usize, weights: &[(u128, u64)], holds: impl Fn(usize) -> usize + Sync) -> Splits {
+        let ran = run_threads(n_ranks, |comm| {
+            let mine = |(i, _): &(usize, &(u128, u64))| holds(*i) % n_ranks == comm.rank().at();
+            let mine = weights.iter().enumerate().filter(mine).map(|(_, w)| *w);
+            let keys = mine.flat_map(|(key, weight)| (0..weight).map(move |_| key)).collect();
+            Splits::balanced(3, keys, comm).expect("splits")
+        });
+        let all = ran.expect("no rank fails");
+        assert!(all.iter().all(|s| *s == all[0]));
+        all.into_iter().next().expect("a rank")
+    }
+
+    fn loads(splits: &Splits, weights: &[(u128, u64)]) -> Vec<u64> {
+        let mut loads = vec![0; splits.n_ranks()];
+        weights.iter().for_each(|&(key, weight)| loads[splits.owner_of(key).at()] += weight);
+        loads
+    }
+
+    #[test]
+    fn equal_weights_are_shared_to_one_cell() {
+        let weights: Vec<_> = (0..512_u128).filter(|k| k % 7 < 3).map(|k| (k, 1)).collect();
+        for n_ranks in [1, 2, 3, 7, 300] {
+            let splits = split(n_ranks, &weights, |i| i);
+            let loads = loads(&splits, &weights);
+            let (least, most) = (loads.iter().min(), loads.iter().max());
+            assert!(most <= least.map(|n| n + 1).as_ref(), "{loads:?}");
+            assert_eq!(splits, split(n_ranks, &weights, |i| i / 50));
+            assert_eq!(splits, split(n_ranks, &weights, |_| 0));
+        }
+    }
+
+    #[test]
+    fn no_rank_has_more_than_a_cell_above_the_mean() {
+        let weights: Vec<_> = (0..512_u128).map(|k| (k, (k * k % 11) as u64)).collect();
+        let total: u64 = weights.iter().map(|w| w.1).sum();
+        for n_ranks in [2, 5, 64] {
+            let loads = loads(&split(n_ranks, &weights, |i| i), &weights);
+            assert!(loads.iter().all(|n| *n <= total / n_ranks as u64 + 11), "{loads:?}");
+        }
+    }
+
+    #[test]
+    fn splits_are_keys_of_weighted_cells_and_may_coincide() {
+        let splits = split(8, &[(64, 1), (300, 1)], |i| i);
+        assert!((0..7).all(|i| [Some(64), Some(300)].contains(&splits.first.get(i))), "{splits:?}");
+        assert_eq!(loads(&splits, &[(64, 1), (300, 1)]).iter().sum::<u64>(), 2);
+        let none = split(3, &[(5, 0)], |i| i);
+        assert_eq!(none.owner(3, [7; 3]), Rank(0));
+        assert_eq!(none.owners_within(0, [0; 3]).collect::<Vec<_>>(), [Rank(0)]);
+    }
+
+    #[test]
+    fn compact_splits_lie_between_the_keys_at_either_end() {
+        // Short keys, some long ones among them, and long ones.
+        [0, 58, 80].into_iter().for_each(check_compact);
+    }
+
+    fn check_compact(shift: u32) {
+        let key = |k: u32| u128::from(k * k / 8) << shift;
+        let octs: Vec<(u128, u32)> = (0..600_u32).map(|k| (key(k), 1 + k * k % 40)).collect();
+        let whole: u64 = octs.iter().map(|oct| u64::from(oct.1)).sum();
+        let before =
+            |key: u128| octs.iter().filter(|oct| oct.0 < key).map(|oct| u64::from(oct.1)).sum::<u64>();
+        let key_at = |at: u64| octs.iter().map(|oct| oct.0).filter(|key| before(*key) <= at).max();
+        for n_ranks in [2, 5, 70] {
+            let ran = run_threads(n_ranks, |comm| {
+                let mine = octs.iter().enumerate().filter(|(i, _)| i % n_ranks == comm.rank().at());
+                Splits::compact(10, mine.map(|(_, oct)| *oct).collect(), 0.1, comm).expect("splits")
+            });
+            let reach = (whole as f64 / n_ranks as f64 * 0.05) as u64;
+            let middles = (1..n_ranks as u64).map(|i| whole * i / n_ranks as u64);
+            let between = |at: u64| Some(roundest(key_at(at - reach)?, key_at(at + reach)?));
+            let expected: Vec<u128> = middles.filter_map(between).collect();
+            assert!(
+                ran.expect("no rank fails").iter().all(|splits| splits.first == Keys::new(expected.clone())),
+                "{n_ranks} ranks"
+            );
+        }
+    }
+
+    #[test]
+    fn regions_skip_ranks_that_own_nothing() {
+        let splits = Splits { deepest: 2, first: Keys::new(vec![8, 8, 60]) };
+        assert_eq!(splits.owners_within(0, [0; 3]).collect::<Vec<_>>(), [0, 2, 3].map(Rank));
+        assert_eq!(splits.owners_within(1, [0; 3]).collect::<Vec<_>>(), [Rank(0)]);
+        assert!(splits.owns_all(Rank(2), 1, [1, 0, 0]) && !splits.owns_all(Rank(2), 1, [1; 3]));
+        assert!(splits.owns_all(Rank(3), 2, [3; 3]));
+    }
+}

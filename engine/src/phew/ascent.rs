@@ -1,0 +1,78 @@
+//! The densest neighbour of every test cell.
+
+use crate::exchange::chains::RemoteIndex;
+use crate::executor::{Executor, TaskResults, cell_stage};
+use crate::phew::region::Region;
+use crate::phew::test_links::TestLinks;
+use crate::stage::Stage;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::mesh::Mesh;
+use inselberg_kernels::phew::raise::raise;
+use inselberg_kernels::phew::test_cells::TestCells;
+use inselberg_kernels::phew::{Rules, ascent};
+use inselberg_tasks::TaskFns;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// What [`run`] finds.
+#[derive(Debug)]
+pub struct Ascents {
+    /// Pointers to the densest neighbours; peaks point to themselves, and so do ghosts, whose neighbours are not
+    /// all here.
+    pub up: Vec<AtomicU32>,
+    /// Where each ghost, link by link, is on its owner.
+    pub origins: Vec<RemoteIndex>,
+}
+
+/// Collective: looks for the densest neighbours, and meanwhile asks other ranks where their cells are.
+///
+/// # Errors
+/// When another rank fails.
+pub fn run(
+    mesh: &Mesh,
+    test_cells: &TestCells,
+    rules: Rules,
+    links: &TestLinks,
+    tasks: &[Region],
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<Ascents, CommError> {
+    // Zeros, untouched where their memory is new: whoever first ascends from a cell brings its page in, near itself.
+    let up: Vec<AtomicU32> = bytemuck::zeroed_vec(test_cells.len());
+    let n_cells: Vec<usize> = tasks.iter().map(|task| task.n_cells(mesh, test_cells)).collect();
+    let is_alone = comm.n_ranks() == 1;
+    let name = if is_alone { "ascent" } else { "ascent over ranks" };
+    let (plan, [climb, settle, contrast, ask]) = executor.plan(name, &n_cells, |planner| {
+        let climb = cell_stage(planner, "ascent", &n_cells, 25);
+        let settle = cell_stage(planner, "levels", &n_cells, 1);
+        let contrast = cell_stage(planner, "contrast", &n_cells, 1);
+        planner.first_touch(climb, n_cells.iter().map(|n| 4 * *n as u64));
+        planner.after(settle, climb);
+        planner.after(contrast, settle);
+        let ask = if is_alone { climb } else { executor.call(planner, "origins of ghosts", climb) };
+        [climb, settle, contrast, ask]
+    });
+    let task = |i: u32| &tasks[i as usize];
+    let later = TaskResults::new(tasks.len());
+    let mut origins = Ok(Vec::new());
+    let mut bodies = TaskFns::new(&plan)
+        .on(climb, |i| later.put(i, ascent::ascend(mesh, test_cells, rules, task(i).supers(), &up)))
+        .on(settle, |i| {
+            let later = later.get(i).into_iter().flatten();
+            later.for_each(|rise| raise(mesh, test_cells, rules, &up, *rise));
+        })
+        .on(contrast, |i| {
+            task(i)
+                .cells(mesh, test_cells)
+                .for_each(|run| ascent::demand_contrast(mesh, test_cells, rules, run, &up));
+        });
+    if !is_alone {
+        // An error is for after the run: the workers lose nothing by finishing.
+        bodies = bodies.on_caller(ask, |_| {
+            let _ghosts = Stage::within("ghosts", comm);
+            origins = links.origins(comm);
+        });
+    }
+    executor.run("ascent", &plan, bodies);
+    links.ghosts().for_each(|ghost| up[ghost.at()].store(ghost.0, Relaxed));
+    Ok(Ascents { up, origins: origins? })
+}

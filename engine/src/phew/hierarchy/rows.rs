@@ -1,0 +1,283 @@
+//! The rows of clumps and haloes: sums over their patches, and what follows from them.
+
+use crate::chunks::chunks;
+use crate::exchange::grouped;
+use crate::phew::hierarchy::clumps::{ClumpIdentity, CutClumps, PeakCell};
+use crate::phew::peaks::Peaks;
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::geom::cell_centre;
+use inselberg_kernels::phew::Rules;
+use inselberg_kernels::props::Structure;
+use inselberg_kernels::props::combine::{GroupSums, GroupValues, PatchGroups};
+use inselberg_kernels::props::sums::N_SUMS;
+use inselberg_kernels::sum::Quantum;
+use rayon::prelude::*;
+
+/// What makes a row.
+pub struct Listing {
+    /// Paper or RAMSES.
+    pub rules: Rules,
+    /// Relevance threshold.
+    pub relevance: f64,
+    /// Clumps of haloes up to this mass are not listed.
+    pub mass: f64,
+}
+
+/// Everything about a clump but its sums.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ClumpRow {
+    /// Identifier.
+    pub id: u64,
+    /// Place of its peak by falling density.
+    pub peak_rank: u64,
+    /// Identifier of its halo.
+    pub halo: u64,
+    /// Identifier of the clump it merges into.
+    pub parent: u64,
+    /// Level of the saddle through which it merges; 0 for a main clump.
+    pub level: u64,
+    /// Peak density.
+    pub rho_peak: f64,
+    /// Peak density over key saddle, or over the density threshold.
+    pub relevance: f64,
+    /// Density of the key saddle; 0 without one.
+    pub saddle: f64,
+    /// Where the key saddle is; NaN without one.
+    pub saddle_position: [f64; 3],
+    /// Clump on the other side of it; 0 without one.
+    pub saddle_neighbour: u64,
+    /// Refined position of its peak in code units.
+    pub refined: [f64; 3],
+    /// The cell of its peak.
+    pub cell: PeakCell,
+}
+
+/// A clump of a halo whose row is on this rank.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Member {
+    /// Identifier of the halo.
+    pub halo: u64,
+    /// Identifier of the clump.
+    pub clump: u64,
+}
+
+/// What is told to the row of a clump.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct HaloMass {
+    clump: u64,
+    mass: f64,
+}
+
+/// The totals of the clumps whose rows are on this rank.
+pub struct RowTotals<'a> {
+    rows: &'a [ClumpRow],
+    /// Totals as clumps.
+    as_clumps: Vec<GroupValues>,
+    /// Totals as haloes; of haloes' main clumps.
+    as_haloes: Vec<GroupValues>,
+    /// Mass of the halo of each.
+    halo_mass: Vec<f64>,
+}
+
+/// Part of the sums of a clump (0) or halo (1) on its way to its row.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct PartialSum {
+    sums: GroupSums,
+    id: u64,
+    kind: u64,
+}
+
+/// Runs of groups for each thread: most patches are in few of the groups, but every run passes over all patches.
+const RUNS: usize = 4;
+
+/// The clumps or haloes that patches of this rank are in.
+struct LocalStructures {
+    /// Identifiers, ascending.
+    ids: Vec<u64>,
+    /// Centre of the highest peak of each.
+    heads: Vec<[f64; 3]>,
+    /// That of each own patch, by its place here; `u32::MAX` for none.
+    of_patch: Vec<u32>,
+}
+
+impl LocalStructures {
+    fn new(clumps: &CutClumps, kind: usize) -> Self {
+        let kept = clumps.names.iter().filter(|name| name.ids[kind] > 0);
+        let mut heads: Vec<(u64, PeakCell)> = kept.map(|n| (n.ids[kind], n.heads[kind])).collect();
+        heads.sort_unstable_by_key(|head| head.0);
+        heads.dedup_by_key(|head| head.0);
+        let (ids, heads): (Vec<u64>, Vec<_>) =
+            heads.into_iter().map(|(id, cell)| (id, centre(&cell))).unzip();
+        let place = |name: &ClumpIdentity| ids.binary_search(&name.ids[kind]).map_or(u32::MAX, |i| i as u32);
+        let of_name: Vec<u32> = clumps.names.iter().map(place).collect();
+        let of_patch =
+            clumps.of_peak.par_iter().map(|name| of_name.get(name.at()).copied().unwrap_or(u32::MAX));
+        let of_patch = of_patch.collect();
+        Self { ids, heads, of_patch }
+    }
+
+    fn groups<'a>(&'a self, peaks: &'a Peaks) -> PatchGroups<'a> {
+        PatchGroups {
+            space: &peaks.space,
+            patches: &peaks.patches,
+            momenta: peaks.momenta.as_deref(),
+            level: &peaks.level,
+            ijk: &peaks.ijk,
+            group: &self.of_patch,
+            head: &self.heads,
+        }
+    }
+
+    /// What the own patches add to each.
+    fn totals(&self, peaks: &Peaks, quanta: &[Quantum; N_SUMS]) -> Vec<GroupSums> {
+        let mut totals = vec![GroupSums::default(); self.ids.len()];
+        let run = totals.len().div_ceil(RUNS * rayon::current_num_threads()).max(1);
+        let parts = totals.par_chunks_mut(run).enumerate();
+        parts.for_each(|(i, part)| self.groups(peaks).add(quanta, i * run, part));
+        totals
+    }
+}
+
+impl CutClumps {
+    /// The place of the row of an identifier among those of this rank.
+    fn place(&self, id: u64) -> usize {
+        (id - self.rows[0].id) as usize
+    }
+
+    fn home(&self, id: u64, comm: &Comm) -> Rank {
+        home(id, self.n_clumps, comm)
+    }
+
+    /// Collective: sends what ranks have of clumps and haloes to their rows; what came, row by row.
+    fn bring_home(
+        &self,
+        totals: [Vec<GroupSums>; 2],
+        here: &[LocalStructures; 2],
+        comm: &Comm,
+    ) -> Result<[Vec<GroupSums>; 2], CommError> {
+        let mut shares = Vec::new();
+        for (kind, (totals, here)) in totals.into_iter().zip(here).enumerate() {
+            let totals = here.ids.iter().zip(totals);
+            shares.extend(totals.map(|(&id, sums)| PartialSum { sums, id, kind: kind as u64 }));
+        }
+        shares.sort_unstable_by_key(|s| (s.id, s.kind));
+        let mut all = [0, 1].map(|_| vec![GroupSums::default(); self.rows.len()]);
+        for (_, shares) in comm.exchange(grouped(&shares, |s| (self.home(s.id, comm), *s)))? {
+            for share in shares {
+                all[share.kind as usize][self.place(share.id)].merge(&share.sums);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Collective: the mass of the halo of each row, from that of the haloes among them by their places.
+    fn tell_masses(&self, mass: impl Fn(usize) -> f64, comm: &Comm) -> Result<Vec<f64>, CommError> {
+        let told = |m: &Member| {
+            let mass = mass(self.place(m.halo));
+            (self.home(m.clump, comm), HaloMass { clump: m.clump, mass })
+        };
+        let mut masses = vec![0.0; self.rows.len()];
+        for (_, received) in comm.exchange(grouped(&self.members, told))? {
+            received.iter().for_each(|of| masses[self.place(of.clump)] = of.mass);
+        }
+        Ok(masses)
+    }
+}
+
+impl<'a> RowTotals<'a> {
+    /// Collective: adds up the patches of each clump and of each halo. Two exchanges.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn sum(peaks: &Peaks, clumps: &'a CutClumps, comm: &Comm) -> Result<Self, CommError> {
+        let here = [0, 1].map(|kind| LocalStructures::new(clumps, kind));
+        let bounds = here.each_ref().map(|here| bounds(&here.groups(peaks))).concat();
+        let bounds = comm.all_max(&bounds)?;
+        let quanta = [0, 1].map(|kind| -> [Quantum; N_SUMS] {
+            std::array::from_fn(|i| Quantum::for_terms(bounds[kind * N_SUMS + i], peaks.n_global))
+        });
+        let totals =
+            clumps.bring_home([0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind])), &here, comm)?;
+        let [as_clumps, as_haloes] = [0, 1].map(|kind| -> Vec<GroupValues> {
+            let rows = totals[kind].iter().zip(&clumps.rows);
+            rows.map(|(t, row)| GroupValues::new(t, &quanta[kind], centre(&row.cell))).collect()
+        });
+        let halo_mass = clumps.tell_masses(|place| as_haloes[place].totals(&peaks.space).mass, comm)?;
+        Ok(Self { rows: &clumps.rows, as_clumps, as_haloes, halo_mass })
+    }
+
+    /// The rows of this rank: clumps and haloes.
+    pub fn list(&self, peaks: &Peaks, listing: &Listing) -> (Vec<Structure>, Vec<Structure>) {
+        let heavy = |(_, s): &(usize, Structure)| s.halo_mass > listing.mass;
+        let relevant =
+            |(_, s): &&(usize, Structure)| listing.rules == Rules::Paper || s.relevance > listing.relevance;
+        let all: Vec<(usize, Structure)> =
+            (0..self.rows.len()).map(|i| (i, self.structure(peaks, i))).filter(heavy).collect();
+        let haloes = all.iter().filter(|(_, s)| s.halo == s.id).map(|(i, s)| self.as_halo(peaks, *i, s));
+        (all.iter().filter(relevant).map(|(_, s)| *s).collect(), haloes.collect())
+    }
+
+    fn structure(&self, peaks: &Peaks, i: usize) -> Structure {
+        let (row, own, side) = (&self.rows[i], &self.as_clumps[i], peaks.space.side);
+        let totals = own.totals(&peaks.space);
+        Structure {
+            id: row.id,
+            peak_rank: row.peak_rank,
+            halo: row.halo,
+            parent: row.parent,
+            level: row.level,
+            halo_mass: self.halo_mass[i],
+            n_cells: own.patch.n_cells,
+            volume: totals.volume,
+            mass: totals.mass,
+            rho_peak: row.rho_peak,
+            rho_min: own.patch.rho_min,
+            peak: own.head.map(|x| x * side),
+            peak_refined: row.refined,
+            centre_of_mass: totals.centre_of_mass,
+            velocity: totals.velocity,
+            relevance: row.relevance,
+            saddle: row.saddle,
+            saddle_position: row.saddle_position,
+            saddle_neighbour: row.saddle_neighbour,
+        }
+    }
+
+    /// The whole halo under the identifier of its main clump.
+    fn as_halo(&self, peaks: &Peaks, i: usize, main: &Structure) -> Structure {
+        let all = &self.as_haloes[i];
+        let totals = all.totals(&peaks.space);
+        Structure {
+            n_cells: all.patch.n_cells,
+            rho_min: all.patch.rho_min,
+            volume: totals.volume,
+            mass: totals.mass,
+            centre_of_mass: totals.centre_of_mass,
+            velocity: totals.velocity,
+            ..*main
+        }
+    }
+}
+
+fn centre(cell: &PeakCell) -> [f64; 3] {
+    cell_centre(cell.level as u8, cell.ijk)
+}
+
+/// Patches looked at at once.
+const RUN: usize = 1 << 14;
+
+fn bounds(groups: &PatchGroups) -> [f64; N_SUMS] {
+    let larger = |a: [f64; N_SUMS], b: [f64; N_SUMS]| std::array::from_fn(|i| a[i].max(b[i]));
+    let runs = chunks(groups.patches.len(), RUN).into_par_iter();
+    runs.map(|run| groups.bounds(run)).reduce(|| [0.0; N_SUMS], larger)
+}
+
+/// The rank that has the row of an identifier, of `n` in all: about as many on each, by ascending rank.
+pub fn home(id: u64, n: usize, comm: &Comm) -> Rank {
+    Rank(((id as usize - 1) * comm.n_ranks() / n) as u32)
+}

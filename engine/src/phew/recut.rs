@@ -1,0 +1,66 @@
+//! New thresholds for a stored catalogue, from its tree alone.
+
+use crate::phew::hierarchy::structures;
+use crate::phew::tables::RecutError;
+use crate::phew::tables::{RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table};
+use inselberg_comm::Comm;
+use inselberg_io::catalogue::{Attribute, Catalogue};
+use inselberg_kernels::phew::hierarchy::Cut;
+
+/// Thresholds that may change after the fact; `None` leaves the catalogue's own.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NewThresholds {
+    /// Peaks with a smaller peak-to-saddle ratio are noise.
+    pub relevance: Option<f64>,
+    /// Clumps that meet above it are merged into one halo; in mean densities where the mesh was made from particles.
+    pub saddle: Option<f64>,
+    /// Clumps of haloes up to this mass are not listed: in code units under the paper's rules, in masses of the
+    /// lightest particle under RAMSES's.
+    pub mass: Option<f64>,
+}
+
+/// The catalogue that a run with these thresholds would have written, bit for bit, without labels of
+/// cells and particles. Costs a sort of the peaks.
+///
+/// # Errors
+/// When the catalogue's tree is not there or broken, or a threshold does not go with it.
+pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
+    let header = RecutHeader::from_catalogue(stored)?;
+    let relevance = thresholds.relevance.unwrap_or(header.relevance_threshold);
+    let saddle = thresholds.saddle.map(|saddle| saddle * header.unit).or(header.saddle_threshold);
+    let mass = match thresholds.mass {
+        None => header.mass_threshold,
+        Some(0.0) => 0.0,
+        Some(mass) => mass * header.mass_unit.ok_or(RecutError::NoMassUnit)?,
+    };
+    if let Some(saddle) = saddle.filter(|s| *s < header.density_threshold) {
+        let density = header.density_threshold / header.unit;
+        return Err(RecutError::SaddleBelowDensity { saddle: saddle / header.unit, density });
+    }
+    let peaks = read_tree(stored, &header)?;
+    let cut = Cut { density: header.density_threshold, relevance, saddle };
+    let found = structures(&peaks, &cut, mass, header.rules, &Comm::solo())?;
+    let mut attributes = stored.attributes.clone();
+    let changed = [
+        ("relevance_threshold", Attribute::Real(relevance)),
+        ("saddle_threshold", Attribute::Real(saddle.unwrap_or(0.0))),
+        ("mass_threshold", Attribute::Real(mass)),
+        ("n_clumps", Attribute::Int(found.clumps.len() as i64)),
+        ("n_haloes", Attribute::Int(found.haloes.len() as i64)),
+        ("n_levels", Attribute::Int(found.max_level as i64)),
+    ];
+    for (name, value) in changed {
+        if let Some(slot) = attributes.iter_mut().find(|(n, _)| n == name) {
+            slot.1 = value;
+        }
+    }
+    let mut tables = vec![
+        clumps_table(&found.clumps, peaks.momenta.is_some()),
+        haloes_table(&found.haloes, peaks.momenta.is_some()),
+        tree_table(&peaks, &found.peak_rank),
+    ];
+    if !peaks.ties.is_empty() {
+        tables.push(ties_table(&peaks.ties));
+    }
+    Ok(Catalogue { attributes, tables })
+}

@@ -1,0 +1,137 @@
+//! The attributes of a catalogue: where it came from and in what units it is.
+
+use crate::phew::Rules;
+use crate::phew::params::Thresholds;
+use crate::phew::tables::RecutError;
+use crate::tables::AttributeList;
+use inselberg_io::Header;
+use inselberg_io::catalogue::{Attribute, Catalogue};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::props::combine::SizedBox;
+
+/// Version of the layout of the tables.
+const LAYOUT: i64 = 1;
+
+/// The attribute with the code mass for each unit in which a mass threshold is given. Absent: 1 under the
+/// paper's rules, unknown under RAMSES's.
+const MASS_UNIT: &str = "mass_threshold_unit";
+
+/// What a catalogue says of how it came about.
+pub struct PhewProvenance<'a> {
+    /// The input.
+    pub header: &'a Header,
+    /// Whether its units are known.
+    pub has_units: bool,
+    /// The field that was segmented.
+    pub field: &'a str,
+    /// The thresholds.
+    pub thresholds: &'a Thresholds,
+    /// Code mass for each unit in which the mass threshold was given.
+    pub mass_unit: f64,
+    /// Paper or RAMSES.
+    pub rules: Rules,
+    /// Totals by name: `n_test_cells`, ...
+    pub totals: &'a [(&'static str, u64)],
+    /// Threads and ranks that made it.
+    pub run: [(&'static str, u64); 2],
+}
+
+/// All attributes, in the order to be written.
+pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
+    let mut list = AttributeList::new();
+    list.text("program", "inselberg");
+    list.text("version", env!("CARGO_PKG_VERSION"));
+    list.int("layout", LAYOUT);
+    list.input(of.header, of.has_units);
+    list.text("field", of.field);
+    list.text("compat", if of.rules == Rules::Ramses { "ramses" } else { "paper" });
+    let t = of.thresholds;
+    list.real("density_threshold", t.density);
+    list.real("relevance_threshold", t.relevance);
+    list.real("saddle_threshold", t.saddle.unwrap_or(0.0));
+    list.real("mass_threshold", t.mass);
+    if of.rules == Rules::Ramses {
+        list.real(MASS_UNIT, of.mass_unit);
+    }
+    for (name, total) in of.totals {
+        list.int(name, *total as i64);
+    }
+    for (name, value) in of.run {
+        list.int(name, value as i64);
+    }
+    list.done()
+}
+
+/// What cutting a stored catalogue again needs of its attributes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecutHeader {
+    /// The box.
+    pub space: SizedBox,
+    /// Threshold of its test cells.
+    pub density_threshold: f64,
+    /// The unit of thresholds as given: the mean density, where the mesh was made from particles.
+    pub unit: f64,
+    /// Its relevance threshold.
+    pub relevance_threshold: f64,
+    /// Its saddle threshold, where haloes were made.
+    pub saddle_threshold: Option<f64>,
+    /// Its mass threshold.
+    pub mass_threshold: f64,
+    /// Code mass for each unit in which a new mass threshold is given; `None` where an old catalogue does not tell.
+    pub mass_unit: Option<f64>,
+    /// Whose rules it follows.
+    pub rules: Rules,
+}
+
+impl RecutHeader {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When one is missing or makes no sense.
+    pub fn from_catalogue(catalogue: &Catalogue) -> Result<Self, RecutError> {
+        let real = |name: &'static str| match catalogue.attribute(name) {
+            Some(Attribute::Real(v)) if v.is_finite() => Ok(*v),
+            _ => Err(RecutError::NoAttribute(name)),
+        };
+        // What only some catalogues have is above 0 where it is there.
+        let positive = |name: &'static str| match catalogue.attribute(name) {
+            None => Ok(None),
+            Some(_) => match real(name)? {
+                value if value > 0.0 => Ok(Some(value)),
+                _ => Err(RecutError::NoAttribute(name)),
+            },
+        };
+        let three = |name: &'static str| match catalogue.attribute(name) {
+            Some(Attribute::Reals(v)) => {
+                <[f64; 3]>::try_from(v.as_slice()).map_err(|_| RecutError::NoAttribute(name))
+            }
+            _ => Err(RecutError::NoAttribute(name)),
+        };
+        let rules = match catalogue.attribute("compat") {
+            Some(Attribute::Text(t)) if t == "paper" => Rules::Paper,
+            Some(Attribute::Text(t)) if t == "ramses" => Rules::Ramses,
+            _ => return Err(RecutError::NoAttribute("compat")),
+        };
+        let domain = Domain {
+            coarse: three("coarse_cells")?.map(|n| n as u32),
+            periodic: three("periodic")?.map(|p| p != 0.0),
+        };
+        if !domain.holds_level(0) {
+            return Err(RecutError::NoAttribute("coarse_cells"));
+        }
+        let space = SizedBox { domain, side: real("boxlen")? };
+        if space.side <= 0.0 {
+            return Err(RecutError::NoAttribute("boxlen"));
+        }
+        Ok(Self {
+            space,
+            density_threshold: real("density_threshold")?,
+            unit: positive("mean_density")?.unwrap_or(1.0),
+            relevance_threshold: real("relevance_threshold")?,
+            saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
+            mass_threshold: real("mass_threshold")?,
+            mass_unit: positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),
+            rules,
+        })
+    }
+}

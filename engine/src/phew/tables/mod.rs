@@ -1,0 +1,19 @@
+//! From clumps, haloes and peaks to the tables of a catalogue, and back for the tree.
+
+mod cells;
+mod clumps;
+mod error;
+mod header;
+mod particles;
+mod parts;
+mod ties;
+mod tree;
+
+pub use cells::cells_table;
+pub use clumps::{clumps_table, haloes_table};
+pub use error::RecutError;
+pub use header::{PhewProvenance, RecutHeader, attributes};
+pub use particles::particles_table;
+pub use parts::{PatchIds, level_runs, tree_part};
+pub use ties::ties_table;
+pub use tree::{read_tree, tree_table};

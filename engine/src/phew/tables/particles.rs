@@ -1,0 +1,110 @@
+//! `particles`: every particle with the clump and halo of the leaf that it lies in.
+
+use crate::error::RunError;
+use crate::exchange::grouped;
+use crate::partition::ranking::sort;
+use crate::partition::{LocalField, for_each_particle_block};
+use crate::phew::segment::Segmentation;
+use crate::phew::tables::PatchIds;
+use crate::tables::{column, in_order};
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_io::Snapshot;
+use inselberg_io::catalogue::{Dimension, PartTable, Table, Values};
+use inselberg_kernels::geom::cell_side;
+use inselberg_kernels::mesh::Mesh;
+use rayon::prelude::*;
+
+/// A particle on its way to the owner of its place.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Placed {
+    id: i64,
+    /// In units of the level-0 cell.
+    position: [f64; 3],
+}
+
+/// A row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct ParticleRow {
+    id: i64,
+    clump: u64,
+    halo: u64,
+}
+
+/// Collective: the particles by identity (then clump and halo, where identities repeat); 0 for no clump.
+/// Particles go to the owners of their places, rows to where their identities are.
+///
+/// # Errors
+/// When the particles cannot be read, or another rank fails.
+pub fn particles_table(
+    snapshot: &dyn Snapshot,
+    part: &LocalField,
+    segmentation: &Segmentation,
+    ids: &PatchIds,
+    comm: &Comm,
+) -> Result<PartTable, RunError> {
+    let side = snapshot.header().boxlen;
+    let blocks = for_each_particle_block(snapshot, comm, |block| {
+        let placed = block.id.iter().zip(&block.position);
+        placed.map(|(&id, x)| Placed { id, position: x.map(|x| x / side) }).collect::<Vec<_>>()
+    })?;
+    let placed = to_owners(blocks.concat(), part, comm)?;
+    let row = |p: &Placed| {
+        let patch = patch_at(&part.field.mesh, segmentation, p.position);
+        ParticleRow {
+            id: p.id,
+            clump: patch.map_or(0, |p| ids.clump[p]),
+            halo: patch.map_or(0, |p| ids.halo[p]),
+        }
+    };
+    let mut rows: Vec<ParticleRow> = placed.par_iter().map(row).collect();
+    drop(placed);
+    if comm.n_ranks() > 1 {
+        rows =
+            sort(comm, rows, |row| u128::from((row.id as u64) ^ 1 << 63))?.into_iter().map(|r| r.1).collect();
+    }
+    rows.par_sort_unstable();
+    Ok(in_order(table(&rows), comm)?)
+}
+
+/// Collective: every particle to the rank that owns the leaf around it; those that are nowhere stay.
+fn to_owners(mut placed: Vec<Placed>, part: &LocalField, comm: &Comm) -> Result<Vec<Placed>, CommError> {
+    if comm.n_ranks() == 1 {
+        return Ok(placed);
+    }
+    let here = comm.rank();
+    let owner = |p: &Placed| part.owner_of(p.position).unwrap_or(here);
+    placed.par_sort_by_key(owner);
+    let parts: Vec<(Rank, Vec<Placed>)> = grouped(&placed, |p| (owner(p), *p));
+    drop(placed);
+    Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, placed)| placed).collect())
+}
+
+fn table(rows: &[ParticleRow]) -> Table {
+    let counts = |of: fn(&ParticleRow) -> u64| Values::U64(rows.iter().map(of).collect());
+    let none = Dimension::NONE;
+    let id = Values::I64(rows.iter().map(|r| r.id).collect());
+    let columns = vec![
+        column("id", none, "identity of the particle", id),
+        column("clump", none, "identifier of its clump; 0 for none", counts(|r| r.clump)),
+        column("halo", none, "identifier of its halo; 0 for none", counts(|r| r.halo)),
+    ];
+    Table { name: "particles".into(), columns }
+}
+
+/// The patch of the leaf around a point, in units of the level-0 cell; none for no point at all.
+fn patch_at(mesh: &Mesh, segmentation: &Segmentation, x: [f64; 3]) -> Option<usize> {
+    if !x.iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    let deepest = mesh.n_levels().checked_sub(1)?;
+    let at = x.map(|x| (x / cell_side(deepest)).floor() as i64);
+    let position = mesh.domain().wrap(deepest, at)?;
+    (0..=deepest).find_map(|up| {
+        let (brick, bit) = mesh.find_brick(deepest - up, position.map(|x| x >> up))?;
+        let test = segmentation.test_cells.at(brick.at(), bit)?;
+        Some(segmentation.labels[test.at()].at())
+    })
+}

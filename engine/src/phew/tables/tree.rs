@@ -1,0 +1,198 @@
+//! `tree`: everything that other thresholds need, one row a peak in the order of the cells.
+
+use crate::phew::peaks::Peaks;
+use crate::phew::tables::RecutError;
+use crate::phew::tables::RecutHeader;
+use crate::phew::tables::ties::read_ties;
+use crate::tables::column;
+use inselberg_io::catalogue::{Catalogue, Column, Dimension, Table, Values};
+use inselberg_kernels::geom::cell_centre;
+use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::phew::tree::{Death, MergeTree};
+use inselberg_kernels::props::PatchValues;
+use inselberg_kernels::props::sums::{MASS, MOMENT, VOLUME};
+
+/// The table of the peaks.
+pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
+    let mut columns = place_columns(peaks, peak_rank);
+    columns.extend(death_columns(peaks));
+    columns.extend(patch_columns(peaks));
+    Table { name: "tree".into(), columns }
+}
+
+fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<Column> {
+    let side = peaks.space.side;
+    let centre = |(level, ijk): (&u8, &[u32; 3])| cell_centre(*level, *ijk).map(|x| x * side);
+    let positions = peaks.level.iter().zip(&peaks.ijk).map(centre).collect();
+    let (none, length) = (Dimension::NONE, Dimension::LENGTH);
+    let rank = Values::U64(peak_rank.to_vec());
+    let ijk = Values::U32x3(peaks.ijk.clone());
+    vec![
+        column("peak_rank", none, "place of the peak by falling density, from 1", rank),
+        column("level", none, "level of the peak's cell", Values::U8(peaks.level.clone())),
+        column("ijk", none, "integer position of the peak's cell on the grid of its level", ijk),
+        column("position", length, "centre of the peak's cell", Values::F64x3(positions)),
+        column(
+            "position_refined",
+            length,
+            "refined position of the peak",
+            Values::F64x3(peaks.refined.clone()),
+        ),
+        column("density", Dimension::DENSITY, "density of the peak", Values::F64(peaks.tree.rho.clone())),
+    ]
+}
+
+fn death_columns(peaks: &Peaks) -> Vec<Column> {
+    let row = |p: PeakIdx| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
+    let deaths = &peaks.tree.death;
+    let saddle = Values::F64(deaths.iter().map(|d| d.saddle).collect());
+    let near = Values::U64(deaths.iter().map(|d| row(d.near)).collect());
+    let endpoint = Values::U64(deaths.iter().map(|d| row(d.endpoint)).collect());
+    let position = Values::F64x3(peaks.saddle_position.clone());
+    let (none, meets) =
+        (Dimension::NONE, "density of the saddle where the peak's component meets a higher peak's");
+    vec![
+        column("death_saddle", Dimension::DENSITY, &format!("{meets}; 0 if never"), saddle),
+        column(
+            "death_near",
+            none,
+            "row, from 1, of the patch on the near side of that saddle; 0 if none",
+            near,
+        ),
+        column(
+            "endpoint",
+            none,
+            "row, from 1, of the patch on the far side of that saddle; 0 if none",
+            endpoint,
+        ),
+        column("death_position", Dimension::LENGTH, "where that saddle is; NaN if none", position),
+    ]
+}
+
+fn patch_columns(peaks: &Peaks) -> Vec<Column> {
+    let patches = &peaks.patches;
+    let sum = |i: usize| Values::F64(patches.iter().map(|p| p.sums[i]).collect());
+    let moments = Values::F64x3(patches.iter().map(|p| [0, 1, 2].map(|a| p.sums[MOMENT + a])).collect());
+    let cells = Values::U64(patches.iter().map(|p| p.n_cells).collect());
+    let least = Values::F64(patches.iter().map(|p| p.rho_min).collect());
+    let (moment, momentum) = (Dimension::new(1, 1, 0), Dimension::new(1, 1, -1));
+    let mut columns = vec![
+        column("n_cells", Dimension::NONE, "leaf cells of the patch", cells),
+        column("density_min", Dimension::DENSITY, "least density of the patch", least),
+        column("volume", Dimension::VOLUME, "volume of the patch", sum(VOLUME)),
+        column("mass", Dimension::MASS, "mass of the patch", sum(MASS)),
+        column("mass_moment", moment, "sum over its cells of mass times displacement from the peak", moments),
+    ];
+    if let Some(momenta) = &peaks.momenta {
+        columns.push(column(
+            "momentum",
+            momentum,
+            "sum over its cells of mass times velocity",
+            Values::F64x3(momenta.clone()),
+        ));
+    }
+    columns
+}
+
+/// The peaks of a stored catalogue.
+///
+/// # Errors
+/// When the catalogue has no sound `tree`.
+pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, RecutError> {
+    let table = catalogue.table("tree").ok_or(RecutError::NoTable("tree"))?;
+    let stored = StoredTree(table);
+    let level = stored.bytes("level")?;
+    let ijk = stored.positions("ijk")?;
+    let n = level.len();
+    let rows = |name| {
+        stored
+            .counts(name)
+            .and_then(|v| v.iter().map(|&r| peak_of_row(r, n, name)).collect::<Result<Vec<_>, _>>())
+    };
+    let (near, endpoint, saddle) = (rows("death_near")?, rows("endpoint")?, stored.reals("death_saddle")?);
+    let death = (0..n).map(|i| Death { saddle: saddle[i], near: near[i], endpoint: endpoint[i] }).collect();
+    let momenta = table.column("momentum").map(|_| stored.vectors("momentum")).transpose()?;
+    let (n_cells, rho_min) = (stored.counts("n_cells")?, stored.reals("density_min")?);
+    let (volume, mass, moment) =
+        (stored.reals("volume")?, stored.reals("mass")?, stored.vectors("mass_moment")?);
+    let patch = |i: usize| {
+        let [x, y, z] = moment[i];
+        PatchValues { n_cells: n_cells[i], rho_min: rho_min[i], sums: [volume[i], mass[i], x, y, z] }
+    };
+    let patches = (0..n).map(patch).collect();
+    let peaks = Peaks {
+        global: (0..n).map(PeakIdx::new).collect(),
+        n_global: n as u64,
+        end_owners: vec![[0; 2]; n],
+        space: header.space,
+        density_threshold: header.density_threshold,
+        tree: MergeTree { rho: stored.reals("density")?, death },
+        ties: Vec::new(),
+        refined: stored.vectors("position_refined")?,
+        saddle_position: stored.vectors("death_position")?,
+        patches,
+        momenta,
+        level,
+        ijk,
+    };
+    match first_fault(&peaks) {
+        Some((row, what)) => Err(RecutError::Unsound { row: row + 1, what }),
+        None => Ok(Peaks { ties: read_ties(catalogue, &peaks.tree)?, ..peaks }),
+    }
+}
+
+/// A row, from 0, that no run writes, and what about it.
+fn first_fault(peaks: &Peaks) -> Option<(usize, &'static str)> {
+    let (domain, tree) = (&peaks.space.domain, &peaks.tree);
+    let is_inside = |p: usize| {
+        let (level, ijk) = (peaks.level[p], peaks.ijk[p].map(i64::from));
+        domain.holds_level(level) && ijk.iter().zip(domain.extent(level)).all(|(x, n)| *x < n)
+    };
+    let is_finite = |p: usize| {
+        let patch = &peaks.patches[p];
+        let momentum = peaks.momenta.iter().flat_map(|momenta| &momenta[p]);
+        let mut values = patch.sums.iter().chain(momentum).chain(&peaks.refined[p]).chain([&patch.rho_min]);
+        values.all(|x| x.is_finite())
+    };
+    let has_cells = |p: usize| (1..1 << 32).contains(&peaks.patches[p].n_cells);
+    let is_dense = |p: usize| tree.rho[p].is_finite() && tree.rho[p] > peaks.density_threshold;
+    (0..peaks.len())
+        .find_map(|p| match p {
+            _ if !is_inside(p) => Some((p, "cell is not in the box")),
+            _ if !is_dense(p) => Some((p, "density is not above the threshold")),
+            _ if !has_cells(p) => Some((p, "number of cells is out of range")),
+            _ if !is_finite(p) => Some((p, "sums are not finite")),
+            _ => None,
+        })
+        .or_else(|| tree.first_fault().map(|p| (p.at(), "death ends no component in a higher one")))
+}
+
+pub(super) fn peak_of_row(row: u64, n: usize, column: &'static str) -> Result<PeakIdx, RecutError> {
+    match row {
+        0 => Ok(PeakIdx::NONE),
+        r if r <= n as u64 => Ok(PeakIdx(r as u32 - 1)),
+        r => Err(RecutError::BadRow { column, row: r, n_rows: n }),
+    }
+}
+
+/// Columns by name and kind.
+pub(super) struct StoredTree<'a>(pub &'a Table);
+
+macro_rules! getter {
+    ($name:ident, $variant:ident, $of:ty) => {
+        pub(super) fn $name(&self, name: &'static str) -> Result<Vec<$of>, RecutError> {
+            match self.0.column(name).map(|c| &c.values) {
+                Some(Values::$variant(v)) if v.len() == self.0.n_rows() => Ok(v.clone()),
+                _ => Err(RecutError::NoColumn(name)),
+            }
+        }
+    };
+}
+
+impl StoredTree<'_> {
+    getter!(bytes, U8, u8);
+    getter!(counts, U64, u64);
+    getter!(reals, F64, f64);
+    getter!(vectors, F64x3, [f64; 3]);
+    getter!(positions, U32x3, [u32; 3]);
+}

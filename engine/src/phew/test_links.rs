@@ -1,0 +1,56 @@
+//! The test cells that ranks share: ghosts here, mirrors on their owner.
+
+use crate::exchange::chains::RemoteIndex;
+use crate::partition::{Ghosts, LocalField};
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::ids::TestIdx;
+use inselberg_kernels::mesh::local;
+use inselberg_kernels::phew::test_cells::TestCells;
+
+/// Which test cells of this rank other ranks have as ghosts, and whose its own ghosts are.
+#[derive(Debug, Clone, Default)]
+pub struct TestLinks {
+    /// The links, by the indices of test cells.
+    pub shared: Ghosts,
+    /// For each brick of the mesh the mask of its own cells; empty where all are.
+    pub own: Vec<u64>,
+}
+
+/// The links of a rank alone.
+pub static ALONE: TestLinks = TestLinks { shared: Ghosts::NONE, own: Vec::new() };
+
+impl TestLinks {
+    /// Those of the test cells of a part. Local.
+    pub fn new(part: &LocalField, test_cells: &TestCells) -> Self {
+        Self { shared: part.test_links(test_cells), own: part.own.clone() }
+    }
+
+    /// Collective: where each ghost, link by link, is on its owner. One exchange.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn origins(&self, comm: &Comm) -> Result<Vec<RemoteIndex>, CommError> {
+        let rank = comm.rank().0;
+        self.shared.collect(comm, |cell| RemoteIndex { rank, index: cell })
+    }
+
+    /// A column of own test cells as one of all test cells here; 0 for ghosts.
+    pub fn spread(&self, part: &LocalField, test_cells: &TestCells, own: &[f64]) -> Vec<f64> {
+        if self.own.is_empty() {
+            return own.to_vec();
+        }
+        let mut all = vec![0.0; test_cells.len()];
+        let mut values = own.iter();
+        for (b, own) in part.own.iter().enumerate() {
+            for (n, _) in local::bits(test_cells.mask[b]).enumerate().filter(|(_, bit)| own >> bit & 1 == 1) {
+                all[test_cells.first[b] as usize + n] = values.next().copied().unwrap_or(0.0);
+            }
+        }
+        all
+    }
+
+    /// Every ghost, link by link.
+    pub fn ghosts(&self) -> impl Iterator<Item = TestIdx> + '_ {
+        self.shared.links().iter().flat_map(|link| link.ghosts.iter().map(|&cell| TestIdx(cell)))
+    }
+}

@@ -1,0 +1,32 @@
+//! How the library tells its caller what it is doing; it prints nothing itself.
+
+use inselberg_tasks::{Tally, TaskGraph};
+
+/// Hears what a run does. Every method may be called from any thread; all are optional.
+pub trait Observer: Sync {
+    /// A stage begins; `work` is its size in units of its own (files, cells, tasks).
+    fn begin(&self, stage: &'static str, work: u64) {
+        let _ = (stage, work);
+    }
+
+    /// `done` more units of the current stage are finished.
+    fn advance(&self, done: u64) {
+        let _ = done;
+    }
+
+    /// The stage ended; `cells` is the number of cells that it went through.
+    fn end(&self, stage: &'static str, cells: u64) {
+        let _ = (stage, cells);
+    }
+
+    /// A graph of tasks was run.
+    fn ran(&self, name: &'static str, plan: &TaskGraph, tally: &Tally) {
+        let _ = (name, plan, tally);
+    }
+}
+
+/// Hears nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}

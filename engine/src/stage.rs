@@ -1,0 +1,97 @@
+//! What a rank is doing, said once to everyone who asks.
+
+use crate::progress::Observer;
+use inselberg_comm::Comm;
+use std::cell::Cell;
+
+/// A stage of a run, which ends when this guard is dropped.
+///
+/// The communicator names it in errors of the watchdog and counts traffic for it; the observer times it and shows its
+/// progress. A stage within another hands back to the outer one at its end. After an outermost stage its name stays
+/// with the communicator until the next one begins.
+#[must_use]
+pub struct Stage<'a> {
+    comm: &'a Comm,
+    observer: Option<&'a dyn Observer>,
+    name: &'static str,
+    outer: &'static str,
+    n: Cell<u64>,
+}
+
+impl<'a> Stage<'a> {
+    /// Begins a stage over `n` items: files, particles, cells.
+    pub fn begin(name: &'static str, n: u64, comm: &'a Comm, observer: &'a dyn Observer) -> Self {
+        observer.begin(name, n);
+        let mut stage = Self::within(name, comm);
+        stage.observer = Some(observer);
+        stage
+    }
+
+    /// Names messages that cross while the outer stage goes on, which is timed with it.
+    pub fn within(name: &'static str, comm: &'a Comm) -> Self {
+        let outer = comm.stage();
+        comm.at(name);
+        Self { comm, observer: None, name, outer, n: Cell::new(0) }
+    }
+
+    /// Sets the number of items that the stage went through.
+    pub fn count(&self, n: u64) {
+        self.n.set(n);
+    }
+
+    /// Does `work` as a stage over `n` items.
+    pub fn run<T>(
+        name: &'static str,
+        n: u64,
+        comm: &'a Comm,
+        observer: &'a dyn Observer,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        let stage = Self::begin(name, n, comm, observer);
+        stage.count(n);
+        work()
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        if let Some(observer) = self.observer {
+            observer.end(self.name, self.n.get());
+        }
+        // A panic within a call of the communicator must not become a second one.
+        if !self.outer.is_empty() && !std::thread::panicking() {
+            self.comm.at(self.outer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<(&'static str, u64)>>);
+
+    impl Observer for Heard {
+        fn end(&self, stage: &'static str, cells: u64) {
+            self.0.lock().expect("one thread").push((stage, cells));
+        }
+    }
+
+    #[test]
+    fn everyone_hears_of_the_same_stage() {
+        let (comm, heard) = (Comm::solo(), Heard::default());
+        let reading = Stage::begin("reading", 5, &comm, &heard);
+        assert_eq!(Stage::run("ghosts", 2, &comm, &heard, || comm.stage()), "ghosts");
+        assert_eq!(comm.stage(), "reading");
+        {
+            let _labels = Stage::within("labels", &comm);
+            assert_eq!(comm.stage(), "labels");
+        }
+        reading.count(7);
+        drop(reading);
+        assert_eq!(comm.stage(), "reading");
+        assert_eq!(*heard.0.lock().expect("one thread"), [("ghosts", 2), ("reading", 7)]);
+    }
+}

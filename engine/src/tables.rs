@@ -1,0 +1,83 @@
+//! Parts that the tables of all catalogues share.
+
+use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_io::catalogue::{Attribute, Column, Dimension, PartTable, RowRun, Table, Values};
+use inselberg_io::{Cosmology, Header, Units};
+
+/// The attribute that names units which the input does not say: those of its format are assumed.
+pub const ASSUMED_UNITS: &str = "assumed_units";
+
+/// A column, in one line.
+pub(crate) fn column(name: &str, dimension: Dimension, description: &str, values: Values) -> Column {
+    Column { name: name.into(), dimension, description: description.into(), values }
+}
+
+/// Collective: rows that stand in the order of the ranks.
+///
+/// # Errors
+/// When another rank fails.
+pub fn in_order(table: Table, comm: &Comm) -> Result<PartTable, CommError> {
+    let n = table.n_rows();
+    let run = RowRun { first: comm.sum_before(n as u64)?, n };
+    let n_rows = comm.all_reduce_counts(&[n as u64], Reduce::Sum)?[0];
+    Ok(PartTable { table, runs: vec![run], n_rows })
+}
+
+/// Attributes as they come.
+pub(crate) struct AttributeList(Vec<(String, Attribute)>);
+
+impl AttributeList {
+    pub fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub fn done(self) -> Vec<(String, Attribute)> {
+        self.0
+    }
+
+    pub fn text(&mut self, name: &str, value: &str) {
+        self.0.push((name.into(), Attribute::Text(value.into())));
+    }
+
+    pub fn int(&mut self, name: &str, value: i64) {
+        self.0.push((name.into(), Attribute::Int(value)));
+    }
+
+    pub fn reals(&mut self, name: &str, values: &[f64]) {
+        self.0.push((name.into(), Attribute::Reals(values.to_vec())));
+    }
+
+    pub fn real(&mut self, name: &str, value: f64) {
+        self.0.push((name.into(), Attribute::Real(value)));
+    }
+
+    pub fn input(&mut self, header: &Header, has_units: bool) {
+        self.text("input_format", header.format);
+        if let Some(number) = header.number {
+            self.int("input_number", i64::from(number));
+        }
+        self.real("time", header.time);
+        self.real("boxlen", header.boxlen);
+        self.reals("coarse_cells", &header.coarse.map(f64::from));
+        self.reals("periodic", &header.periodic.map(|p| f64::from(u8::from(p))));
+        if has_units {
+            self.units(&header.units);
+        }
+        if let Some(cosmology) = &header.cosmology {
+            self.cosmology(cosmology);
+        }
+    }
+
+    pub fn units(&mut self, units: &Units) {
+        self.real("unit_length", units.length);
+        self.real("unit_density", units.density);
+        self.real("unit_time", units.time);
+    }
+
+    pub fn cosmology(&mut self, c: &Cosmology) {
+        let values = [c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b];
+        for (name, value) in ["aexp", "h0", "omega_m", "omega_l", "omega_k", "omega_b"].iter().zip(values) {
+            self.real(name, value);
+        }
+    }
+}

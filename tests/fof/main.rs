@@ -1,0 +1,13 @@
+//! Friends-of-friends: against its definition, over ranks and threads, and against SWIFT.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../fof_oracle/mod.rs"]
+mod fof_oracle;
+
+mod brute_force;
+mod input;
+mod ranks;
+#[cfg(feature = "hdf5")]
+mod swift;
+mod union;

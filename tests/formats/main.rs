@@ -1,0 +1,12 @@
+//! Files that come in and go out: every format, every damage.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod catalogue;
+mod catalogue_parts;
+mod hostile_input;
+#[cfg(feature = "plot")]
+mod picture;
+mod ramses_reader;
+mod ramses_variants;

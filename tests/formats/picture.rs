@@ -1,0 +1,152 @@
+//! The picture: files that other programs can open, with what they should show.
+
+use inselberg_cli::report::plot::{HEIGHT, PictureData, WIDTH, check_picture, plot};
+use inselberg_io::catalogue::{Catalogue, Column, Dimension, Table, Values};
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+const N: usize = 256;
+
+fn objects(name: &str, n: u32) -> Table {
+    let column = |name: &str, dimension, values| Column {
+        name: name.into(),
+        dimension,
+        description: String::new(),
+        values,
+    };
+    let part = |i: u32, step: f64| (f64::from(i) * step).fract();
+    let positions = (0..n).map(|i| [part(i, 0.618_034), part(i, 0.754_878), part(i, 0.569_840)]).collect();
+    let masses = (0..n).map(|i| 1e-2 / (f64::from(i) + 1.0).powf(1.3)).collect();
+    let columns = vec![
+        column("mass", Dimension::MASS, Values::F64(masses)),
+        column("peak_position", Dimension::LENGTH, Values::F64x3(positions)),
+    ];
+    Table { name: name.into(), columns }
+}
+
+/// Smooth hills under the clumps.
+fn projection(clumps: &Table) -> Vec<f32> {
+    let Some(Values::F64x3(peaks)) = clumps.column("peak_position").map(|c| &c.values) else {
+        panic!("peaks")
+    };
+    let Some(Values::F64(masses)) = clumps.column("mass").map(|c| &c.values) else { panic!("masses") };
+    let value = |i: usize| {
+        let at = [(i % N) as f64 / N as f64, (i / N) as f64 / N as f64];
+        let hill = |(p, m): (&[f64; 3], &f64)| m / ((p[0] - at[0]).powi(2) + (p[1] - at[1]).powi(2) + 3e-5);
+        (0.3 + peaks.iter().zip(masses).map(hill).sum::<f64>()) as f32
+    };
+    (0..N * N).map(value).collect()
+}
+
+fn picture<'a>(catalogue: &'a Catalogue, projection: Vec<f32>) -> PictureData<'a> {
+    PictureData {
+        n: projection.len().isqrt(),
+        projection,
+        extent: [[0.0, 1.0], [0.0, 1.0]],
+        axes: [0, 1],
+        periodic: [true; 2],
+        title: "A sample".into(),
+        subtitle: "chosen from several".into(),
+        quantity: "column density".into(),
+        units: "code_mass / code_length**2".into(),
+        catalogue,
+    }
+}
+
+fn sample() -> Catalogue {
+    Catalogue { attributes: vec![], tables: vec![objects("clumps", 300), objects("haloes", 120)] }
+}
+
+fn decode(path: &Path) -> (u32, u32, Vec<u8>) {
+    let mut reader = png::Decoder::new(fs::File::open(path).expect("the file")).read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    let info = reader.next_frame(&mut pixels).expect("whole");
+    (info.width, info.height, pixels)
+}
+
+#[test]
+fn a_png_decodes_and_is_full_of_colours() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Set the variable to a name to have a look at the picture.
+    let path = std::env::var_os("INSELBERG_TEST_PICTURE").map_or(folder.path().join("p.png"), Into::into);
+    let catalogue = sample();
+    plot(&path, &picture(&catalogue, projection(&catalogue.tables[0]))).expect("drawn");
+    let (width, height, pixels) = decode(&path);
+    assert_eq!((width, height), (WIDTH, HEIGHT));
+    let colours: HashSet<_> = pixels.chunks(3).collect();
+    assert!(colours.len() > 200, "{} colours", colours.len());
+}
+
+#[test]
+fn an_svg_is_well_formed_and_names_its_axes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.svg");
+    let catalogue = sample();
+    plot(&path, &picture(&catalogue, projection(&catalogue.tables[0]))).expect("drawn");
+    let text = fs::read_to_string(&path).expect("text");
+    for part in ["x [code_length]", "y [code_length]", "column density", "mass m [code_mass]", "clumps (300)"]
+    {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(text.contains("data:image/png;base64,iVBORw0KGgo"));
+    check_tags(&text);
+}
+
+/// Every tag that opens closes, in order.
+fn check_tags(text: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for tag in text.split('<').skip(1) {
+        let (tag, after) = tag.split_once('>').expect("an end of the tag");
+        assert!(!after.contains('>') && tag.matches('"').count() % 2 == 0, "{tag}");
+        let name = tag.split_whitespace().next().expect("a name");
+        match name.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name)),
+            None if tag.ends_with('/') || tag.starts_with(['?', '!']) => {}
+            None => open.push(name),
+        }
+    }
+    assert!(open.is_empty());
+}
+
+#[test]
+fn nothing_found_is_still_a_picture() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let empty_tables =
+        Catalogue { attributes: vec![], tables: vec![objects("clumps", 0), objects("haloes", 0)] };
+    for catalogue in [Catalogue::default(), empty_tables] {
+        for values in [vec![], vec![0.0; 16], vec![f32::NAN; 16], vec![1.0; 16]] {
+            for name in ["p.png", "p.svg"] {
+                let path = folder.path().join(name);
+                plot(&path, &picture(&catalogue, values.clone())).expect("drawn");
+                assert!(fs::metadata(&path).expect("the file").len() > 5000);
+            }
+        }
+    }
+}
+
+#[test]
+fn extents_that_are_not_square_and_peaks_outside_are_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let catalogue = sample();
+    let mut data = picture(&catalogue, projection(&catalogue.tables[0]));
+    for extent in [[[0.2, 0.4], [0.0, 1.0]], [[0.0, 100.0], [-5.0, 5.0]], [[0.0, 0.0], [0.0, 1.0]]] {
+        data.extent = extent;
+        plot(&folder.path().join("p.png"), &data).expect("drawn");
+    }
+}
+
+#[test]
+fn wrong_pictures_are_refused_and_leave_the_old_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let catalogue = sample();
+    let path = folder.path().join("p.png");
+    fs::write(&path, "old").expect("written");
+    let mut data = picture(&catalogue, vec![1.0; 16]);
+    data.n = 5;
+    assert!(plot(&path, &data).is_err());
+    assert_eq!(fs::read_to_string(&path).expect("old"), "old");
+    assert!(check_picture(&folder.path().join("p.jpg")).is_err());
+    assert!(check_picture(&folder.path().join("no/p.png")).is_err());
+    assert!(check_picture(&path).is_ok());
+}

@@ -1,0 +1,226 @@
+//! Outputs of other builds of RAMSES, over other numbers of files: what is read never changes.
+
+use crate::common::{Whole, leaves, octs, open, output, particles, resplit, volume};
+use inselberg_io::Family;
+use inselberg_io::ramses::write::{Descriptors, Dialect, Ordering, Output, Split, write};
+use std::path::Path;
+
+fn names(whole: &Whole) -> Vec<&str> {
+    whole.fields.iter().map(|f| f.name.as_str()).collect()
+}
+
+/// Writes `whole` in a dialect over one and over three files and compares what comes back.
+fn check(whole: &Whole, dialect: &Dialect, what: &str) {
+    for (n_cpus, ghosts) in [(1, false), (3, false), (3, true)] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = whole.write(folder.path(), n_cpus, ghosts, dialect);
+        check_read(whole, &path, n_cpus, what);
+    }
+}
+
+fn check_read(whole: &Whole, path: &Path, n_cpus: usize, what: &str) {
+    let snapshot = open(path);
+    let mut expected = whole.header.clone();
+    expected.n_pieces = n_cpus;
+    assert_eq!(*snapshot.header(), expected, "{what}");
+    assert_eq!(snapshot.fields(), whole.fields, "{what}");
+    let found = octs(&*snapshot, &names(whole));
+    let mut n = 0;
+    for block in &whole.octs {
+        for (i, position) in block.position.iter().enumerate() {
+            let values = block.values.iter().map(|column| column[i]).collect();
+            assert_eq!(found[&(block.level, *position)], (block.split[i], values), "{what}");
+            n += 1;
+        }
+    }
+    assert_eq!(found.len(), n, "{what}");
+    check_particles(whole, &particles(&*snapshot), what);
+}
+
+fn check_particles(
+    whole: &Whole,
+    found: &std::collections::BTreeMap<i64, crate::common::Particle>,
+    what: &str,
+) {
+    let Some(all) = &whole.particles else { return assert!(found.is_empty(), "{what}") };
+    assert_eq!(found.len(), all.id.len(), "{what}");
+    for (i, id) in all.id.iter().enumerate() {
+        let particle = &found[id];
+        assert_eq!((particle.position, particle.velocity), (all.position[i], all.velocity[i]), "{what}");
+        assert_eq!((particle.mass, particle.family), (all.mass[i], all.family[i]), "{what}");
+    }
+}
+
+#[test]
+fn dialects_read_the_same() {
+    let current = Dialect::default;
+    let table = [
+        ("current", current()),
+        ("single precision", Dialect { single_precision: true, ..current() }),
+        ("wide identities", Dialect { wide_ids: true, ..current() }),
+        ("64-bit counts", Dialect { wide_counts: true, ..current() }),
+        ("wide keys", Dialect { wide_keys: true, ..current() }),
+        ("planar", Dialect { ordering: Ordering::Planar, ..current() }),
+        ("angular", Dialect { ordering: Ordering::Angular, ..current() }),
+        ("bisection", Dialect { ordering: Ordering::Bisection, ..current() }),
+        ("I/O groups of two", Dialect { group_size: Some(2), ..current() }),
+        ("records in parts", Dialect { longest_part: 7, ..current() }),
+    ];
+    for (what, dialect) in table {
+        check(&Whole::tiny([1; 3]), &dialect, what);
+        check(&Whole::tiny([3, 1, 2]), &dialect, what);
+    }
+}
+
+#[test]
+fn an_info_file_in_an_io_group_stands_for_its_output() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let whole = Whole::tiny([1; 3]);
+    let path = whole.write(folder.path(), 4, true, &Dialect { group_size: Some(2), ..Dialect::default() });
+    assert!(path.join("group_00002/amr_00007.out00004").exists());
+    check_read(&whole, &path.join("group_00001/info_00007.txt"), 4, "by its info file");
+}
+
+#[test]
+fn boundary_regions_are_passed_over() {
+    let sides = [[true, true], [true, false], [false, true]];
+    for boundary_sides in sides {
+        for (coarse, periodic) in [([1; 3], [false, true, true]), ([2, 1, 1], [false; 3])] {
+            let mut whole = Whole::tiny(coarse);
+            whole.header.periodic = periodic;
+            let dialect = Dialect { boundary_sides, ..Dialect::default() };
+            check(&whole, &dialect, &format!("{boundary_sides:?} {coarse:?}"));
+        }
+    }
+}
+
+#[test]
+fn particles_wrap_on_periodic_axes_only() {
+    let mut whole = Whole::tiny([1; 3]);
+    whole.header.periodic = [false, true, true];
+    let outside = whole.particles.as_mut().expect("particles");
+    outside.position[0] = [-0.5, -0.5, 2.0];
+    outside.position[1] = [2.5, 2.5, -1e-300];
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let all = particles(&*open(&whole.write(folder.path(), 2, true, &Dialect::default())));
+    assert_eq!((all[&1].position, all[&2].position), ([-0.5, 1.5, 0.0], [2.5, 0.5, 0.0]));
+}
+
+/// Families as far as an output without them can tell.
+fn told_without_families(family: Family) -> Family {
+    match family {
+        Family::Debris | Family::Other => Family::DarkMatter,
+        told => told,
+    }
+}
+
+#[test]
+fn identities_that_need_eight_bytes_get_them() {
+    let mut whole = Whole::tiny([1; 3]);
+    whole.particles.as_mut().expect("particles").id[0] = 1 << 40;
+    check(&whole, &Dialect::default(), "wide identity");
+}
+
+#[test]
+fn particles_from_before_families() {
+    let mut whole = Whole::tiny([1; 3]);
+    let families = &mut whole.particles.as_mut().expect("particles").family;
+    families.iter_mut().for_each(|f| *f = told_without_families(*f));
+    let dialects = [
+        Dialect { families: false, ..Dialect::default() },
+        Dialect { descriptors: Descriptors::Old, ..Dialect::default() },
+        Dialect { descriptors: Descriptors::Old, wide_ids: true, ..Dialect::default() },
+        Dialect { descriptors: Descriptors::Missing, single_precision: true, ..Dialect::default() },
+    ];
+    for dialect in dialects {
+        check(&whole, &dialect, &format!("{dialect:?}"));
+    }
+}
+
+#[test]
+fn a_missing_descriptor_means_standard_names() {
+    let mut whole = Whole::tiny([1; 3]);
+    whole.fields.truncate(7);
+    whole.fields.iter_mut().for_each(|f| f.family = "hydro");
+    whole.octs.iter_mut().for_each(|block| block.values.truncate(7));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dialect = Dialect { descriptors: Descriptors::Missing, ..Dialect::default() };
+    let snapshot = open(&whole.write(folder.path(), 1, false, &dialect));
+    let found: Vec<_> = snapshot.fields().iter().map(|f| f.name.as_str()).collect();
+    let standard =
+        ["density", "velocity_x", "velocity_y", "velocity_z", "pressure", "scalar_00", "scalar_01"];
+    assert_eq!(found, standard);
+}
+
+#[test]
+fn gravity_files_with_and_without_rho_and_potential() {
+    for n in 3..=5 {
+        let mut whole = Whole::tiny([1; 3]);
+        whole.fields.drain(..10 - n);
+        whole.octs.iter_mut().for_each(|block| drop(block.values.drain(..10 - n)));
+        check(&whole, &Dialect::default(), &format!("{n} values"));
+    }
+}
+
+#[test]
+fn no_particles_no_fields_no_cosmology() {
+    let mut whole = Whole::tiny([1; 3]);
+    (whole.particles, whole.header.cosmology) = (None, None);
+    whole.fields.clear();
+    whole.octs.iter_mut().for_each(|block| block.values.clear());
+    check(&whole, &Dialect::default(), "bare mesh");
+}
+
+#[test]
+fn a_real_output_split_again_reads_the_same() {
+    for run in ["dm_3ranks", "gas_2ranks"] {
+        let original = open(&output(run));
+        let fields = ["rho", "force_z"];
+        let (cells, parts) = (octs(&*original, &fields), particles(&*original));
+        for n_cpus in [1, 2, 5] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let again = open(&resplit(&output(run), folder.path(), n_cpus));
+            assert_eq!(again.header().n_pieces, n_cpus);
+            assert_eq!(again.header().units, original.header().units);
+            assert_eq!(again.fields(), original.fields());
+            let found = octs(&*again, &fields);
+            assert_eq!(volume(&leaves(&found)), 1.0);
+            assert!(found == cells && particles(&*again) == parts, "{run} over {n_cpus} files");
+        }
+    }
+}
+
+#[test]
+fn the_writer_refuses_what_is_no_tree_and_leaves_nothing() {
+    type Spoil = fn(&mut Whole);
+    let spoil: [(&str, Spoil); 7] = [
+        ("are not those of", |w| drop(w.octs[1].values.pop())),
+        ("are not those of", |w| w.octs[1].values[0].truncate(7)),
+        ("particle columns", |w| w.particles.as_mut().expect("particles").mass.clear()),
+        ("expected one in each", |w| w.octs.truncate(2)),
+        ("lies in no split cell", |w| w.octs[1].split.fill(0)),
+        ("twice", |w| w.octs.push(w.octs[0].clone())),
+        ("is outside", |w| w.octs[0].position[0] = [1, 0, 0]),
+    ];
+    for (reason, spoil) in spoil {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut whole = Whole::tiny([1; 3]);
+        spoil(&mut whole);
+        let particles = whole.particles.as_ref();
+        let output = Output { header: &whole.header, fields: &whole.fields, octs: &whole.octs, particles };
+        let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: true };
+        let error = write(folder.path(), output, split, &Dialect::default()).expect_err(reason);
+        assert!(error.to_string().contains(reason), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
+    }
+}
+
+#[test]
+fn an_existing_output_is_not_replaced() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let whole = Whole::tiny([1; 3]);
+    whole.write(folder.path(), 1, false, &Dialect::default());
+    let output = Output { header: &whole.header, fields: &whole.fields, octs: &whole.octs, particles: None };
+    let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
+    assert!(write(folder.path(), output, split, &Dialect::default()).is_err());
+}

@@ -1,0 +1,23 @@
+//! PHEW as a library: against brute force, over ranks and threads, from cells and from particles.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../verify/mod.rs"]
+mod verify;
+
+mod brute_force;
+mod chains;
+mod contacts;
+mod density;
+mod determinism;
+mod executor;
+mod forest;
+mod invariance;
+mod neighbours;
+mod particle_mesh;
+mod partition;
+mod ramses_parity;
+mod ranks;
+mod recut;
+mod refined;
+mod synth;

@@ -1,0 +1,286 @@
+//! Configuration: one table behind help, file and reference; flags win; bad values are named.
+
+use inselberg::fof::LinkingLength;
+use inselberg::phew::Rules;
+use inselberg::phew::params::FieldChoice;
+use inselberg_cli::config::{
+    COMMANDS, Command, CommandJob, ConfigError, FofJob, Job, OPTIONS, OptionKind, RawConfig, RawValue, check,
+    options_of, reference_toml,
+};
+use std::path::Path;
+use std::time::Duration;
+
+fn raw(command: Command, toml: &str, flags: &[(&str, &str)]) -> Result<RawConfig, ConfigError> {
+    let mut raw = RawConfig::new(command);
+    raw.read_text(Path::new("run.toml"), toml)?;
+    for (name, text) in flags {
+        raw.set_flag(raw.option(name), text)?;
+    }
+    Ok(raw)
+}
+
+fn job(toml: &str, flags: &[(&str, &str)]) -> Result<Job, ConfigError> {
+    check(&raw(Command::Phew, toml, flags)?)
+}
+
+const WHOLE: &str = "[phew]\ninput = 'in'\noutput = 'out.hdf5'\ndensity_threshold = 80\n";
+
+#[test]
+fn the_reference_file_is_what_the_table_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/reference.toml");
+    let committed = std::fs::read_to_string(path).expect("the reference file");
+    let hint = "run: inselberg options --reference > configs/reference.toml";
+    assert!(committed == reference_toml(), "configs/reference.toml is not up to date; {hint}");
+}
+
+#[test]
+fn every_option_is_in_the_reference_and_every_line_of_it_is_accepted() {
+    let reference = reference_toml();
+    for opt in OPTIONS.iter().filter(|o| !o.key.is_empty()) {
+        assert!(reference.contains(&format!("\n#{} = ", opt.key)), "{}", opt.name);
+        assert!(reference.contains(&format!("# {}: {}.", opt.label(), opt.help)), "{}", opt.name);
+    }
+    let live: String = reference
+        .lines()
+        .map(|l| l.strip_prefix('#').filter(|l| !l.starts_with(' ')).unwrap_or(l))
+        .fold(String::new(), |text, line| text + line + "\n");
+    for info in COMMANDS {
+        raw(info.command, &live, &[]).unwrap_or_else(|e| panic!("{}: {e}", info.table));
+    }
+}
+
+#[test]
+fn a_table_is_for_its_own_command() {
+    let shared =
+        |command, name: &str, toml: &str| raw(command, toml, &[]).expect("sound").get(name).map(|v| v.0);
+    let output = shared(Command::Recut, "output", "[phew]\noutput = 'phew.hdf5'\n");
+    assert_eq!(output, None, "recut must not replace the catalogue of phew");
+    let both = "[fof]\nranks = 2\n[phew]\nranks = 4\n[scaling.fof]\nsimulate = '8..16'\n[scaling.phew]\nsimulate = '32..64'\n";
+    assert_eq!(shared(Command::Fof, "ranks", both), Some(RawValue::Count(2)));
+    assert_eq!(shared(Command::Phew, "ranks", both), Some(RawValue::Count(4)));
+    assert_eq!(shared(Command::ScalingFof, "simulate", both), Some(RawValue::Text("8..16".into())));
+    assert_eq!(shared(Command::ScalingPhew, "simulate", both), Some(RawValue::Text("32..64".into())));
+}
+
+#[test]
+fn the_example_files_are_accepted() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).expect("the examples").flatten() {
+        if entry.path().extension().is_some_and(|e| e == "toml") {
+            let text = std::fs::read_to_string(entry.path()).expect("readable");
+            raw(Command::Phew, &text, &[]).unwrap_or_else(|e| panic!("{:?}: {e}", entry.path()));
+            seen += 1;
+        }
+    }
+    assert!(seen >= 2);
+}
+
+#[test]
+fn rows_of_the_table_do_not_clash() {
+    for info in COMMANDS {
+        let rows: Vec<_> = options_of(info.command).collect();
+        for (i, a) in rows.iter().enumerate() {
+            for b in &rows[..i] {
+                assert!(a.name != b.name && (a.key.is_empty() || a.key != b.key), "{}", a.name);
+                assert!(a.short.is_none() || a.short != b.short, "{}", a.name);
+            }
+            assert!(!a.help.ends_with('.') && a.help.len() <= 90, "{}: {}", a.name, a.help);
+        }
+    }
+    for opt in OPTIONS.iter().filter(|o| !o.positional && !o.key.is_empty()) {
+        assert_eq!(opt.key, opt.name.replace('-', "_"));
+        assert!(!OPTIONS.iter().any(|o| o.key == opt.alias && !opt.alias.is_empty()), "{}", opt.alias);
+        let flag = matches!(opt.kind, OptionKind::Flag);
+        assert!(flag != (opt.default.is_empty() != opt.example.is_empty()), "{}", opt.name);
+    }
+}
+
+#[test]
+fn defaults_are_the_documented_ones() {
+    let CommandJob::Phew(phew) = job(WHOLE, &[]).expect("whole").work else { panic!("phew") };
+    assert_eq!(phew.phew.thresholds.density, 80.0);
+    assert_eq!(phew.phew.thresholds.relevance, 3.0);
+    assert_eq!(phew.phew.thresholds.saddle, None);
+    assert_eq!(phew.phew.thresholds.mass, 0.0);
+    assert_eq!((phew.phew.field, phew.phew.rules), (FieldChoice::Auto, Rules::Paper));
+    assert_eq!((phew.launch.ranks.get(), phew.launch.stall_timeout), (1, Some(Duration::from_secs(600))));
+    assert!(!phew.launch.diagnostics);
+}
+
+#[test]
+fn ranks_and_how_long_they_wait_are_options_like_any_other() {
+    let toml = format!("{WHOLE}ranks = 3\nstall_timeout = 0\ndiagnostics = true\n");
+    let CommandJob::Phew(phew) = job(&toml, &[("ranks", "5")]).expect("whole").work else { panic!("phew") };
+    assert_eq!(
+        (phew.launch.ranks.get(), phew.launch.stall_timeout, phew.launch.diagnostics),
+        (5, None, true)
+    );
+    let CommandJob::Phew(phew) = job(WHOLE, &[("stall-timeout", "0.5")]).expect("whole").work else {
+        panic!("phew")
+    };
+    assert_eq!(phew.launch.stall_timeout, Some(Duration::from_millis(500)));
+}
+
+#[test]
+fn flags_win_over_the_file_and_the_file_over_defaults() {
+    let toml = format!("threads = 3\n{WHOLE}relevance_threshold = 4\ncompat = 'ramses'\nfield = 'cic'\n");
+    let job = job(&toml, &[("relevance-threshold", "5"), ("field", "pressure")]).expect("whole");
+    let CommandJob::Phew(phew) = job.work else { panic!("phew") };
+    assert_eq!(job.common.threads.map(usize::from), Some(3));
+    assert_eq!(phew.phew.thresholds.relevance, 5.0);
+    assert_eq!(phew.phew.rules, Rules::Ramses);
+    assert_eq!(phew.phew.field, FieldChoice::Named("pressure".into()));
+}
+
+/// The error of a file, whole.
+fn refuse(toml: &str, expected: &str) {
+    let error = job(toml, &[]).expect_err(toml).to_string();
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn errors_of_a_file_name_the_key_the_line_and_what_was_expected() {
+    refuse(
+        "[phew]\n\ndensty_threshold = 80\n",
+        "run.toml:3: unknown key `densty_threshold` in [phew]; did you mean `density_threshold`?",
+    );
+    refuse("[pew]\n", "run.toml:1: unknown key `pew`; did you mean `phew`?");
+    refuse(
+        "[phew]\nthreads = 2\n",
+        "run.toml:2: unknown key `threads` in [phew]; it belongs at the top of the file, before any [table]",
+    );
+    refuse("density_threshold = 80\n", "run.toml:1: unknown key `density_threshold`; it belongs in [phew]");
+    refuse(
+        "[phew]\ncolour = 'red'\n",
+        "run.toml:2: unknown key `colour` in [phew]; configs/reference.toml lists every key",
+    );
+    refuse("[recut]\ncompat = 1\n", "run.toml:2: unknown key `compat` in [recut]; it belongs in [phew]");
+    refuse(
+        "[phew]\ndensity_threshold = 'high'\n",
+        "run.toml:2: `\"high\"` is no value for density-threshold; expected a number",
+    );
+    refuse(
+        "[phew]\ncompat = 'gadget'\n",
+        "run.toml:2: `gadget` is no value for compat; expected paper or ramses",
+    );
+    refuse("[phew]\nwith_cells = 1\n", "run.toml:2: `1` is no value for with-cells; expected true or false");
+    let broken = job("[phew\n", &[]).expect_err("broken").to_string();
+    assert!(broken.starts_with("run.toml:1: not valid TOML: ") && !broken.contains('\n'), "{broken}");
+}
+
+#[test]
+fn thresholds_out_of_range_are_named_wherever_they_come_from() {
+    let table = [
+        ("density-threshold", "nan"),
+        ("density-threshold", "inf"),
+        ("density-threshold", "-80"),
+        ("density-threshold", "0"),
+        ("relevance-threshold", "nan"),
+        ("relevance-threshold", "-inf"),
+        ("relevance-threshold", "-1"),
+        ("saddle-threshold", "nan"),
+        ("saddle-threshold", "0"),
+        ("saddle-threshold", "-1"),
+        ("saddle-threshold", "79.9"),
+        ("mass-threshold", "-1"),
+        ("mass-threshold", "inf"),
+        ("threads", "0"),
+        ("threads", "1e9"),
+        ("ranks", "0"),
+        ("ranks", "1e5"),
+        ("stall-timeout", "-1"),
+        ("stall-timeout", "nan"),
+        ("stall-timeout", "1e300"),
+    ];
+    for (name, value) in table {
+        let error = job(WHOLE, &[(name, value)]).expect_err(name).to_string();
+        assert!(error.starts_with(&format!("--{name}: `")), "{error}");
+        assert!(error.contains(&format!("is no value for {name}; expected ")), "{error}");
+        if name != "density-threshold" && name != "threads" {
+            let toml = format!("{WHOLE}{} = {value}\n", name.replace('-', "_"));
+            let error = job(&toml, &[]).expect_err(name).to_string();
+            assert!(error.starts_with("run.toml:5: `"), "{error}");
+        }
+    }
+    assert!(job(WHOLE, &[("saddle-threshold", "80")]).is_ok(), "equal thresholds are in order");
+}
+
+#[test]
+fn what_is_missing_is_named_with_its_flag_and_its_key() {
+    let error = job("[phew]\ninput = 'in'\noutput = 'out'\n", &[]).expect_err("no threshold").to_string();
+    let how = "--density-threshold or `density_threshold` under [phew] of a --config file";
+    assert_eq!(error, format!("phew needs a density threshold; give {how}"));
+}
+
+fn fof(toml: &str, flags: &[(&str, &str)]) -> Result<FofJob, String> {
+    let raw = raw(Command::Fof, toml, flags).map_err(|e| e.to_string())?;
+    match check(&raw).map_err(|e| e.to_string())?.work {
+        CommandJob::Fof(job) => Ok(job),
+        other => panic!("{other:?}"),
+    }
+}
+
+const FOF: &str = "[fof]\ninput = ['a.0.hdf5', 'a.1.hdf5']\noutput = 'fof.hdf5'\n";
+
+#[test]
+fn the_search_for_groups_is_asked_for_as_in_swift() {
+    let plain = fof(FOF, &[]).expect("whole");
+    assert_eq!(plain.inputs.len(), 2);
+    assert_eq!(plain.fof.length, LinkingLength::Ratio(0.2));
+    assert_eq!((plain.fof.min_size, plain.fof.id_default, plain.fof.id_offset), (20, 2_147_483_647, 1));
+    assert_eq!(plain.fof.linking, [false, true, false, false, false, false, false]);
+    assert_eq!(plain.fof.attaching, [true, false, false, false, true, true, false]);
+    let text = "min_group_size = 32\nlinking_types = [1, 1, 0, 0, 0, 0, 0]\nlinking_length_ratio = 0.3\n\
+                absolute_linking_length = -1\ngroup_id_default = 7\ngroup_id_offset = 100\n\
+                seed_black_holes_enabled = true\nblack_hole_seed_halo_mass_Msun = 1.5e10\n";
+    let swift = fof(&format!("{FOF}{text}"), &[]).expect("whole");
+    assert_eq!(swift.fof.length, LinkingLength::Ratio(0.3));
+    assert_eq!((swift.fof.min_size, swift.fof.id_default, swift.fof.id_offset), (32, 7, 100));
+    assert_eq!(swift.fof.seed_mass, Some(1.5e10));
+    assert_eq!(swift.fof.attaching, [false, false, false, false, true, true, false], "gas links");
+    let flags = fof(&format!("{FOF}{text}"), &[("linking-length", "0.5"), ("min-size", "2")]).expect("whole");
+    assert_eq!((flags.fof.length, flags.fof.min_size), (LinkingLength::Absolute(0.5), 2));
+    let named = fof("[fof]\ninput = 'a.npy'\nbasename = 'out/fof'\n", &[]).expect("whole");
+    assert_eq!(named.output.expect("a name"), Path::new("out/fof_0000.hdf5"));
+}
+
+#[test]
+fn what_no_search_for_groups_can_be_is_named() {
+    let table = [
+        ("linking_length = 0", "linking-length", "a finite length above 0"),
+        ("linking_length = nan", "linking-length", "a finite length above 0"),
+        ("linking_length = -2", "linking-length", "a finite length above 0"),
+        ("linking_ratio = 0", "linking-ratio", "a finite ratio above 0"),
+        ("linking_length_ratio = inf", "linking-ratio", "a finite ratio above 0"),
+        ("min_size = 0", "min-size", "1 or more"),
+        ("box = -1", "box", "a finite side above 0"),
+        ("linking_types = [0, 1]", "linking-types", "7 times 0 or 1"),
+        ("linking_types = [0, 2, 0, 0, 0, 0, 0]", "linking-types", "7 times 0 or 1"),
+        ("linking_types = [0, 0, 0, 0, 0, 0, 0]", "linking-types", "at least one kind"),
+        (
+            "attaching_types = [0, 1, 0, 0, 0, 0, 0]",
+            "attaching-types",
+            "dark matter either linking or attaching",
+        ),
+        ("input = []", "input", "one or several paths"),
+        ("seed_black_holes = 1", "seed-black-holes", "true or false"),
+        ("group_id_default = 1e19", "group-id-default", "a whole number"),
+    ];
+    for (line, name, expected) in table {
+        let error =
+            fof(&format!("[fof]\n{line}\n"), &[("input", "a.npy"), ("output", "f.csv")]).expect_err(line);
+        assert!(error.contains(&format!("is no value for {name}; expected {expected}")), "{error}");
+    }
+    let twice = format!("{FOF}min_size = 3\nmin_group_size = 3\n");
+    let error = fof(&twice, &[]).expect_err("twice");
+    assert!(error.contains("one of `min_size` and `min_group_size`, which are the same"), "{error}");
+    for (toml, part) in [
+        ("[fof]\noutput = 'f.csv'\n", "fof needs an input"),
+        ("[fof]\ninput = 'a.npy'\n", "fof needs an output"),
+        ("[fof]\ninput = 'a.npy'\noutput = 'f.csv'\nseed_black_holes = true\n", "a black hole seed mass"),
+    ] {
+        let error = fof(toml, &[]).expect_err(part);
+        assert!(error.contains(part), "{error}");
+    }
+}

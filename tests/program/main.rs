@@ -1,0 +1,25 @@
+//! The program as a person uses it: options, summaries, exit codes, files.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod cli;
+mod config;
+mod fof;
+#[cfg(feature = "hdf5")]
+mod fof_snapshots;
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg_attr(not(feature = "hdf5"), allow(dead_code, unused_imports))]
+mod mesh_from_particles;
+mod phew;
+mod ranks;
+mod results;
+mod scaling;
+#[cfg(unix)]
+mod strange_inputs;
+mod tasks;
+#[cfg(feature = "numa")]
+mod topology;
+#[cfg(not(feature = "numa"))]
+mod without_numa;
