@@ -10,12 +10,12 @@
 
 mod common;
 
-use common::{collect, patches, synthetic};
+use common::{collect, pass, synthetic};
 use inselberg::density::{DensitySource, domain};
 use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
-use inselberg::partition::load;
+use inselberg::partition::{LoadRequest, Weights, load};
 use inselberg::phew::Rules;
 use inselberg::phew::properties::TestFields;
 use inselberg::phew::region::cut_tasks;
@@ -46,10 +46,10 @@ fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
     let climb = Instant::now();
     let ascents = ascent::run(mesh, &found, Rules::Paper, &ALONE, &tasks, &Comm::solo(), &executor);
     let ascent = climb.elapsed().as_secs_f64();
-    let (ends, labels) = label::run(ascents.expect("one rank").up, &executor);
-    let patches = patches(mesh, &found, (&ends, &labels), &tasks);
+    let (roots, labels) = label::run(ascents.expect("one rank").up, &executor);
+    let pass = pass(mesh, &found, &roots, &tasks);
     let meet = Instant::now();
-    assert!(!saddle::run(&patches, &executor).edges.is_empty());
+    assert!(!saddle::run(pass, &labels, &executor).edges.is_empty());
     [ascent, meet.elapsed().as_secs_f64(), idle(&recorder.graphs())]
 }
 
@@ -114,8 +114,9 @@ fn hiding(snapshot: &SynthField, repeats: usize, delay: Duration) {
 }
 
 fn on_rank(snapshot: &SynthField, comm: &Comm, workers_wait: bool) -> Shared {
-    let part = load(snapshot, DensitySource::Cells("density"), THRESHOLD, &[], comm, &Executor::default())
-        .expect("a part");
+    let (source, weights) = (DensitySource::Cells("density"), Weights::default());
+    let request = LoadRequest { source, threshold: THRESHOLD, extra_fields: &[], weights };
+    let part = load(snapshot, &request, comm, &Executor::default()).expect("a part");
     let found = test_cells::find(&part.field, THRESHOLD);
     let (links, extra) = (TestLinks::new(&part, &found), TestFields::default());
     let task = Task {

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{CUT, collect, patches, synthetic, task_of};
+use common::{CUT, collect, pass, synthetic, task_of};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use inselberg::density::domain;
@@ -15,15 +15,17 @@ use inselberg::density::read::read_mesh;
 use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
+use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::forest;
 use inselberg::phew::hierarchy::structures;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::peak_comm::RootSlots;
 use inselberg::phew::properties::{TestFields, refine};
 use inselberg::phew::region::cut_tasks;
 use inselberg::phew::run::run;
 use inselberg::phew::segment::segment;
-use inselberg::phew::sums::PatchSummation;
+use inselberg::phew::sums::{PatchSummation, Patches};
 use inselberg::phew::test_links::ALONE;
 use inselberg::phew::{ascent, label, saddle};
 use inselberg::progress::Silent;
@@ -70,6 +72,7 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         rules: Rules::Paper,
         with_cells: false,
         with_particles: false,
+        weights: Weights::default(),
     };
     group.bench_function("whole with reading", |b| {
         b.iter(|| run(&*output, &config, &Comm::solo(), &Executor::default()).expect("a run"));
@@ -109,11 +112,10 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("labels", |b| {
         b.iter_batched(climb, |up| label::run(up, executor), BatchSize::PerIteration);
     });
-    let (ends, labels) = label::run(climb(), executor);
-    let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
-    let patches = patches(mesh, &found, (ends, labels), tasks);
-    group.bench_function("saddles", |b| b.iter(|| saddle::run(&patches, executor)));
-    let met = saddle::run(&patches, executor);
+    let (roots, labels) = label::run(climb(), executor);
+    let pass = pass(mesh, &found, &roots, &tasks);
+    group.bench_function("saddles", |b| b.iter(|| saddle::run(pass, &labels, executor)));
+    let met = saddle::run(pass, &labels, executor);
     let (locator, comm) = (Locator::new(mesh), Comm::solo());
     let segmented = || {
         segment(&task_of(&field, &extra), test_cells::find(&field, THRESHOLD), &comm, &Executor::default())
@@ -124,9 +126,10 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("forest", |b| {
         b.iter(|| forest::grow_alone(known, &met.edges, &locator, field.mesh.domain()));
     });
+    let patches = Patches { pass, slots: &RootSlots::SAME, labels: &done.labels };
     let quanta = patches.quanta(&extra, &comm).expect("one rank");
-    let pass = PatchSummation { patches: &patches, peaks: &known.known, fields: &extra, quanta: &quanta };
-    group.bench_function("sums", |b| b.iter(|| pass.run::<PatchSums, _>(executor)));
+    let summation = PatchSummation { patches, peaks: &known.known, fields: &extra, quanta: &quanta };
+    group.bench_function("sums", |b| b.iter(|| summation.run::<PatchSums, _>(executor)));
     let rest = |refined| refine(&field, rules, known, refined);
     group.bench_function("positions", |b| {
         b.iter_batched(|| met.refined.clone(), rest, BatchSize::PerIteration);

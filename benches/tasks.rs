@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{collect, patches, synthetic};
+use common::{collect, pass, synthetic};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use inselberg::density::domain;
@@ -14,14 +14,14 @@ use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
 use inselberg::phew::Rules;
-use inselberg::phew::properties::Patches;
+use inselberg::phew::pass::PassContext;
 use inselberg::phew::region::cut_by;
 use inselberg::phew::region::{Region, cut_tasks};
 use inselberg::phew::test_links::ALONE;
 use inselberg::phew::{ascent, label, saddle};
 use inselberg_cli::synth::THRESHOLD;
 use inselberg_comm::Comm;
-use inselberg_kernels::ids::CellIdx;
+use inselberg_kernels::ids::{CellIdx, PeakIdx, RootIdx};
 use inselberg_kernels::phew::block::Block;
 use inselberg_kernels::phew::contact_dedup::ContactDedup;
 use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
@@ -31,6 +31,7 @@ use inselberg_kernels::props::refine::PatchRefiner;
 use inselberg_tasks::{GraphBuilder, TaskFns, ThreadPool};
 use rayon::prelude::*;
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 /// Tasks that do nothing.
@@ -91,41 +92,50 @@ fn stages(criterion: &mut Criterion) {
     let (mesh, found, executor) = (&field.mesh, test_cells::find(&field, THRESHOLD), &Executor::default());
     let even = cut_tasks(mesh, &found);
     let ascents = ascent::run(mesh, &found, Rules::Paper, &ALONE, &even, &Comm::solo(), executor);
-    let (ends, labels) = label::run(ascents.expect("one rank").up, executor);
+    let (roots, labels) = label::run(ascents.expect("one rank").up, executor);
     let (half, size) = (found.len() / 2, found.len() / even.len());
     let uneven = cut_by(mesh, &found, |before| if before < half { size } else { found.len() });
     for (name, tasks) in [("balanced", &even[..]), ("unbalanced", &uneven[..])] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(20).throughput(Throughput::Elements(found.len() as u64));
-        let patches = patches(mesh, &found, (&ends, &labels), tasks);
-        compare(&mut group, &patches, executor);
+        compare(&mut group, pass(mesh, &found, &roots, tasks), &labels, executor);
         group.finish();
     }
 }
 
-fn compare(group: &mut BenchmarkGroup<'_, WallTime>, patches: &Patches, executor: &Executor) {
-    let (mesh, test_cells, tasks, comm) = (patches.mesh, patches.test_cells, patches.tasks, Comm::solo());
+fn compare(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    pass: PassContext,
+    labels: &[RootIdx],
+    executor: &Executor,
+) {
+    let (mesh, test_cells, tasks, comm) = (pass.mesh, pass.test_cells, pass.tasks, Comm::solo());
     group.bench_function("ascent, engine", |b| {
         b.iter(|| ascent::run(mesh, test_cells, Rules::Paper, &ALONE, tasks, &comm, executor));
     });
-    group.bench_function("ascent, rayon", |b| b.iter(|| rayon_ascent(patches)));
-    group.bench_function("saddles, engine", |b| b.iter(|| saddle::run(patches, executor)));
-    group.bench_function("saddles, rayon", |b| b.iter(|| rayon_saddles(patches)));
+    group.bench_function("ascent, rayon", |b| b.iter(|| rayon_ascent(pass)));
+    group.bench_function("saddles, engine", |b| b.iter(|| saddle::run(pass, labels, executor)));
+    group.bench_function("saddles, rayon", |b| b.iter(|| rayon_saddles(pass, labels)));
 }
 
-fn rayon_ascent(patches: &Patches) -> Vec<AtomicU32> {
-    let (mesh, test_cells, rules) = (patches.mesh, patches.test_cells, Rules::Paper);
+fn rayon_ascent(pass: PassContext) -> Vec<AtomicU32> {
+    let (mesh, test_cells, rules) = (pass.mesh, pass.test_cells, Rules::Paper);
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(test_cells.len());
-    let tasks = patches.tasks.par_iter();
+    let tasks = pass.tasks.par_iter();
     let later: Vec<_> =
         tasks.map(|task| kernel::ascend(mesh, test_cells, rules, task.supers(), &up)).collect();
     later.par_iter().flatten_iter().for_each(|rise| raise(mesh, test_cells, rules, &up, *rise));
     up
 }
 
-fn rayon_saddles(patches: &Patches) -> Vec<ContactEdge> {
-    let Patches { mesh, test_cells, labels, ends, tasks, rules, .. } = *patches;
-    let refiner = PatchRefiner { mesh, test_cells, peaks: ends, rules };
+fn rayon_saddles(pass: PassContext, labels: &[RootIdx]) -> Vec<ContactEdge> {
+    let PassContext { mesh, test_cells, roots, tasks, rules, .. } = pass;
+    let labels: &[PeakIdx] = bytemuck::cast_slice(labels);
+    let of_run = |run| {
+        let Range { start, end } = roots.indices(run);
+        PeakIdx::from_root(start)..PeakIdx::from_root(end)
+    };
+    let refiner = PatchRefiner { mesh, test_cells, peaks: roots, rules };
     let local = |room: &mut (ContactDedup, ForestScratch), task: &Region| {
         let mut refined = Vec::new();
         let refine = |brick: usize, patch: &Block<CellIdx>| {
@@ -133,7 +143,7 @@ fn rayon_saddles(patches: &Patches) -> Vec<ContactEdge> {
         };
         contacts::contacts(mesh, test_cells, labels, task.supers(), &mut room.0, refine);
         black_box(refined);
-        room.1.expect(task.cells(mesh, test_cells).map(|run| ends.indices(run)));
+        room.1.expect(task.cells(mesh, test_cells).map(of_run));
         let edges = reduce(room.0.edges(), &mut room.1);
         room.0.clear();
         edges

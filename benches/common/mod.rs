@@ -3,13 +3,13 @@
 
 use inselberg::field::{AmrField, LevelOcts};
 use inselberg::phew::Rules;
-use inselberg::phew::properties::{Patches, TestFields};
+use inselberg::phew::pass::PassContext;
+use inselberg::phew::properties::TestFields;
 use inselberg::phew::region::Region;
 use inselberg::phew::segment::Task;
 use inselberg::phew::test_links::ALONE;
 use inselberg_cli::synth::{FieldParams, SynthField, THRESHOLD};
 use inselberg_io::{OctBlock, Snapshot};
-use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::label::PeakSet;
@@ -46,14 +46,14 @@ pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
     Task { field, links: &ALONE, extra, density_threshold: THRESHOLD, side: 1.0, rules: Rules::Paper }
 }
 
-/// The patches of a rank alone by the paper's rules.
-pub fn patches<'a>(
+/// The passes of a rank alone by the paper's rules.
+pub fn pass<'a>(
     mesh: &'a Mesh,
     test_cells: &'a TestCells<'a>,
-    (ends, labels): (&'a PeakSet, &'a [PeakIdx]),
+    roots: &'a PeakSet,
     tasks: &'a [Region],
-) -> Patches<'a> {
-    Patches { mesh, test_cells, ends, slots: &[], labels, tasks, own: &[], rules: Rules::Paper }
+) -> PassContext<'a> {
+    PassContext { mesh, test_cells, roots, tasks, own: &[], rules: Rules::Paper }
 }
 
 /// Sorts.

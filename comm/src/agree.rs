@@ -40,10 +40,10 @@ impl<E> From<CommError> for AgreeError<E> {
     }
 }
 
-/// Collective: `local` if it is good on all ranks, else an error on all ranks.
+/// Collective: the value of `local`, if no rank has an error; an error on all ranks otherwise.
 ///
 /// # Errors
-/// It failed anywhere, or a rank is lost.
+/// When any rank has an error, or a rank fails.
 pub fn agree<T, E: Display>(comm: &Comm, local: Result<T, E>) -> Result<T, AgreeError<E>> {
     let said = local.as_ref().err().map(ToString::to_string);
     match (local, first_message(comm, said)?) {
@@ -53,17 +53,22 @@ pub fn agree<T, E: Display>(comm: &Comm, local: Result<T, E>) -> Result<T, Agree
     }
 }
 
-/// Collective: the lowest rank that says something, and what.
+/// Collective: the lowest rank with a message, and the message.
 ///
 /// # Errors
-/// A rank is lost.
+/// When a rank fails.
 pub fn first_message(comm: &Comm, said: Option<String>) -> Result<Option<(Rank, String)>, CommError> {
-    let all = comm.all_gather_lists(said.unwrap_or_default().as_bytes())?;
-    let first = (0..).map(Rank).zip(all).find(|(_, said)| !said.is_empty());
-    Ok(first.map(|(rank, said)| (rank, String::from_utf8_lossy(&said).into_owned())))
+    // One byte before the text tells an empty message from none.
+    let own = said.map(|said| [&[0], said.as_bytes()].concat());
+    let all = comm.all_gather_lists(own.as_deref().unwrap_or_default())?;
+    let mut messages = (0..).map(Rank).zip(all);
+    Ok(messages.find_map(|(rank, bytes)| {
+        let (_, text) = bytes.split_first()?;
+        Some((rank, String::from_utf8_lossy(text).into_owned()))
+    }))
 }
 
-/// Local: which of `n` items in a row are those of `rank`, about as many on every rank.
+/// Local: the range of `n` items that belongs to `rank`; ranges are about equal and consecutive.
 pub fn share_of_rank(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
     let cut = |r: u64| (u128::from(n) * u128::from(r) / n_ranks as u128) as u64;
     cut(u64::from(rank.0))..cut(u64::from(rank.0) + 1)
@@ -72,6 +77,15 @@ pub fn share_of_rank(n: u64, rank: Rank, n_ranks: usize) -> Range<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_without_a_message_is_an_error() {
+        let ran = crate::run_threads(3, |comm| {
+            let local = if comm.rank() == Rank(1) { Err(String::new()) } else { Ok(()) };
+            agree(comm, local).is_err()
+        });
+        assert_eq!(ran, Ok(vec![true; 3]));
+    }
 
     #[test]
     fn shares_are_all_items_once() {

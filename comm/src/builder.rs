@@ -3,7 +3,10 @@
 use crate::backend::threads::{Threads, World};
 use crate::backend::{Backend, chaos};
 use crate::endpoint::Endpoint;
-use crate::{Comm, CommError, Rank, Result, ThreadClock};
+#[cfg(feature = "mpi")]
+use crate::settings::Report;
+use crate::settings::Settings;
+use crate::{Comm, Rank, Result, ThreadClock};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,20 +28,6 @@ enum TransportKind {
         report: Report,
     },
 }
-
-/// How the calls of a rank are watched and counted.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Settings {
-    /// See [`CommBuilder::traced`].
-    pub traced: bool,
-    /// See [`CommBuilder::clock`].
-    pub clock: Option<ThreadClock>,
-    /// See [`CommBuilder::stall_timeout`].
-    pub stall_timeout: Option<Duration>,
-}
-
-/// How the process of a rank says why it ends the job: the error, and where the rank stands, unless the error says so.
-pub type Report = fn(&CommError, &str);
 
 impl Comm {
     /// `n_ranks` ranks (at least one) as threads of this process. Every builder must be built, each

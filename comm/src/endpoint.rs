@@ -1,8 +1,8 @@
-//! One rank's end: its backend, where it stands, and the one loop in which it waits.
+//! The state of one rank: its backend, its stage and call, and the only loop in which it waits.
 
 use crate::backend::traced::{MessageTrace, Traced};
 use crate::backend::{Backend, Finding, RankState, Transport};
-use crate::builder::Settings;
+use crate::settings::Settings;
 use crate::traffic::TrafficLog;
 use crate::{CommError, Rank, Result};
 use std::time::{Duration, Instant};
@@ -158,11 +158,23 @@ impl Endpoint {
                 self.set_location();
                 Ok(result)
             }
+            // A broken protocol is reported with the rank that found it, and its stage.
+            Err(CommError::Mismatch { what }) => {
+                let what = format!("{} [{}: {}]", what, self.rank, self.place);
+                Err(self.fail(CommError::Mismatch { what }))
+            }
             Err(error) => Err(self.fail(error)),
         }
     }
 
-    /// Polls until there is something; the only place where a rank waits.
+    /// Counts a message of a sparse exchange.
+    pub fn count_message(&mut self, n_bytes: usize) {
+        let now = self.traffic.now();
+        now.messages += 1;
+        now.bytes += n_bytes as u64;
+    }
+
+    /// Polls until there is a result; the only place where a rank waits.
     pub fn wait<T>(&mut self, mut poll: impl FnMut(&mut dyn Transport) -> Result<Option<T>>) -> Result<T> {
         let transport = self.backend.transport();
         let mut watch = Watchdog::new(self.patience);

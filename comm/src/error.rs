@@ -1,8 +1,12 @@
 //! What can go wrong between ranks.
 
 use crate::Rank;
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
+
+/// The result of a call of this crate.
+pub type Result<T> = std::result::Result<T, CommError>;
 
 /// Why a call could not be finished. The world is of no further use after any of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,4 +95,10 @@ impl fmt::Display for In<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() { Ok(()) } else { write!(f, " in {}", self.0) }
     }
+}
+
+/// The message of a panic.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }

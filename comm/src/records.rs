@@ -1,7 +1,12 @@
-//! Plain records as bytes and back.
+//! Plain records as bytes and back, and messages of bytes.
 
-use crate::{CommError, Result};
+use crate::{CommError, Rank, Result};
 use bytemuck::Pod;
+
+/// A message as bytes, with its destination or source.
+pub(crate) type Message = (Rank, Vec<u8>);
+/// Messages that one rank sends, or receives.
+pub(crate) type Messages = Vec<Message>;
 
 /// The bytes of records, in the byte order of this machine.
 pub(crate) fn to_bytes<T: Pod>(records: &[T]) -> Vec<u8> {
@@ -12,7 +17,7 @@ pub(crate) fn to_bytes<T: Pod>(records: &[T]) -> Vec<u8> {
 pub(crate) fn append<T: Pod>(to: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
     let size = size_of::<T>().max(1);
     if !bytes.len().is_multiple_of(size) {
-        let what = format!("{} bytes are no whole number of records of {size} bytes", bytes.len());
+        let what = format!("{} bytes are not a whole number of records of {size} bytes", bytes.len());
         return Err(CommError::Mismatch { what });
     }
     let start = to.len();

@@ -1,5 +1,6 @@
 //! A function on many ranks.
 
+use crate::error::panic_message;
 use crate::{Comm, CommBuilder, CommError, Result};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,16 +50,10 @@ pub fn run_ranks<T: Send>(builders: Vec<CommBuilder>, work: impl Fn(&Comm) -> T 
 fn run_one<T>(builder: CommBuilder, work: impl Fn(&Comm) -> T) -> Result<T> {
     let comm = builder.build()?;
     let ran = catch_unwind(AssertUnwindSafe(|| work(&comm)));
-    ran.map_err(|panic| comm.endpoint.borrow_mut().panicked(message_of(&*panic)))
+    ran.map_err(|panic| comm.endpoint.borrow_mut().panicked(panic_message(&*panic)))
 }
 
 /// A panic outside of what a rank was given to do.
 fn lost(panic: &(dyn Any + Send)) -> CommError {
-    CommError::NotStarted { why: message_of(panic) }
-}
-
-/// What a panic said.
-pub(crate) fn message_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_string());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+    CommError::NotStarted { why: panic_message(panic) }
 }

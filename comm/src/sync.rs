@@ -23,24 +23,24 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Waits while `still` holds, for `at_most`.
 #[cfg(not(loom))]
 pub(crate) fn wait_while<'a, T>(
-    bell: &Condvar,
+    condvar: &Condvar,
     guard: MutexGuard<'a, T>,
     at_most: Duration,
     still: impl FnMut(&mut T) -> bool,
 ) -> MutexGuard<'a, T> {
-    bell.wait_timeout_while(guard, at_most, still).unwrap_or_else(PoisonError::into_inner).0
+    condvar.wait_timeout_while(guard, at_most, still).unwrap_or_else(PoisonError::into_inner).0
 }
 
 /// Waits while `still` holds; for ever, so that loom finds a wake-up that is lost.
 #[cfg(loom)]
 pub(crate) fn wait_while<'a, T>(
-    bell: &Condvar,
+    condvar: &Condvar,
     mut guard: MutexGuard<'a, T>,
     _: Duration,
     mut still: impl FnMut(&mut T) -> bool,
 ) -> MutexGuard<'a, T> {
     while still(&mut guard) {
-        guard = bell.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        guard = condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
     }
     guard
 }

@@ -22,7 +22,7 @@ pub enum RunError {
         known: String,
     },
     /// Particles are asked for and there are none.
-    #[error("the input has no particles; expected some, or a --field of its cells")]
+    #[error("the input has no particles; expected particles, or a field of its cells")]
     NoParticles,
     /// No mesh can be made from the particles.
     #[error(transparent)]
@@ -36,7 +36,7 @@ pub enum RunError {
     /// Patches so much lighter than others that their masses would be zero.
     #[error(
         "densities above the threshold {threshold:e} reach to {densest:e}: beside the heaviest patch {n} others would \
-         have no mass; expected a higher --density-threshold"
+         have no mass; expected a higher density threshold"
     )]
     LostMass {
         /// Density threshold in code units.
@@ -55,12 +55,10 @@ pub enum RunError {
 #[derive(Debug, thiserror::Error)]
 pub enum ParticleMeshError {
     /// A plain array, and nobody said in which box.
-    #[error(
-        "--mesh-from-particles: the input does not say how large its box is; expected --box SIDE, or a snapshot that says it"
-    )]
+    #[error("the input does not state the side of its box; expected one, or a snapshot that states it")]
     NoBox,
     /// A snapshot and another box.
-    #[error("--box {given}: the input says itself that its box is {sides:?}; expected no --box")]
+    #[error("box side {given}: the input states its own box, {sides:?}; expected no other side")]
     TwoBoxes {
         /// What was given.
         given: f64,
@@ -68,14 +66,14 @@ pub enum ParticleMeshError {
         sides: [f64; 3],
     },
     /// A box with different sides.
-    #[error("--mesh-from-particles: the box of the input is {sides:?}; expected three equal sides")]
+    #[error("the box of the input is {sides:?}; a mesh from particles needs three equal sides")]
     NoCube {
         /// What the input says.
         sides: [f64; 3],
     },
     /// None of the wanted kinds.
     #[error(
-        "--mesh-from-particles: no particle to lay on a mesh: the input holds {what}; expected --particle-types that name some of them"
+        "no particle to make a mesh from: the input holds {what}; expected particle types that are among them"
     )]
     NoParticles {
         /// What there is.
@@ -85,14 +83,14 @@ pub enum ParticleMeshError {
     #[error(transparent)]
     NoMasses(#[from] MissingMasses),
     /// Nothing weighs anything.
-    #[error("--mesh-from-particles: all {n} particles have the mass 0; expected some above 0")]
+    #[error("all {n} particles have the mass 0; expected some above 0")]
     NoMass {
         /// How many.
         n: u64,
     },
     /// More than 32-bit numbers can name.
     #[error(
-        "--mesh-from-particles: {n} particles on one rank; expected at most {most}, or more ranks",
+        "{n} particles on one rank; expected at most {most}, or more ranks",
         most = u32::MAX
     )]
     TooMany {
@@ -100,7 +98,7 @@ pub enum ParticleMeshError {
         n: u64,
     },
     /// A coarse level with far more cells than particles.
-    #[error("--level-min {level_min}: {n_cells} cells for {n} particles; expected at most {most} cells")]
+    #[error("coarse level {level_min}: {n_cells} cells for {n} particles; expected at most {most} cells")]
     TooFine {
         /// The coarse level.
         level_min: u8,
@@ -113,7 +111,7 @@ pub enum ParticleMeshError {
     },
     /// Levels that no mesh can have.
     #[error(
-        "--level-min {least}, --level-max {most}: expected 2 to {DEEPEST_COARSE} and 2 to {DEEPEST}, the first at most the second"
+        "coarse level {least}, deepest level {most}: expected 2 to {DEEPEST_COARSE} and 2 to {DEEPEST}, the first at most the second"
     )]
     Levels {
         /// The coarse level.

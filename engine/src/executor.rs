@@ -1,4 +1,4 @@
-//! Who works on a rank: the team that runs graphs of tasks, and who hears of it.
+//! The executor of a rank: its threads, the graphs of tasks that they run, and the observer of the run.
 
 use crate::chunks::{carve, zeros};
 use crate::progress::{Observer, Silent};
@@ -9,31 +9,18 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
-/// The workers of a rank, and the observer of what they do.
+/// The threads of a rank and the observer of their work.
 pub struct Executor<'a> {
     pool: ThreadPool,
     observer: &'a dyn Observer,
     without_overlap: bool,
-    balance: Weights,
     plans: Plans,
 }
 
-/// By what weights of its cells a mesh is divided among ranks. Never changes a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Weights {
-    /// Each rank gets as many test cells.
-    #[default]
-    TestCells,
-    /// Each rank gets as many leaves, as simulations divide their mesh.
-    Leaves,
-    /// Each rank gets as much work: test cells, and what those next to other ranks cost on top.
-    Work,
-}
-
-/// The last plan of each chain of stages, by its name.
+/// The last graph of each name.
 type Plans = Mutex<FxHashMap<&'static str, Arc<Planned>>>;
 
-/// A plan, the sizes of the tasks that it was made for, and its stages.
+/// A graph, the task sizes that it was built for, and its stages.
 #[derive(Debug)]
 struct Planned {
     sizes: Vec<usize>,
@@ -54,34 +41,23 @@ impl Default for Executor<'_> {
 }
 
 impl<'a> Executor<'a> {
-    /// A crew of that team.
+    /// An executor on the threads of `pool`.
     pub fn new(pool: ThreadPool, observer: &'a dyn Observer) -> Self {
-        Self { pool, observer, without_overlap: false, balance: Weights::default(), plans: Plans::default() }
+        Self { pool, observer, without_overlap: false, plans: Plans::default() }
     }
 
-    /// As many workers as the current rayon pool has threads.
+    /// The default threads, with an observer.
     pub fn with_observer(observer: &'a dyn Observer) -> Self {
         Self { observer, ..Self::default() }
     }
 
-    /// For comparisons: the workers wait while the rank calls others, as they do where calls are no tasks.
+    /// For comparisons: workers wait while the rank exchanges messages.
     #[must_use]
     pub fn without_overlap(self, without_overlap: bool) -> Self {
         Self { without_overlap, plans: Plans::default(), ..self }
     }
 
-    /// The same, whose rank shares the mesh with others by these weights.
-    #[must_use]
-    pub fn balanced(self, balance: Weights) -> Self {
-        Self { balance, ..self }
-    }
-
-    /// By what the mesh is divided among ranks.
-    pub fn balance(&self) -> Weights {
-        self.balance
-    }
-
-    /// Adds the stage in which the rank calls others, while workers are in `meanwhile`.
+    /// Adds the stage in which the rank exchanges messages while workers are in `meanwhile`.
     pub fn call(&self, planner: &mut GraphBuilder, name: &'static str, meanwhile: StageId) -> StageId {
         let call = planner.caller_stage(name, 1);
         if self.without_overlap {
@@ -90,12 +66,11 @@ impl<'a> Executor<'a> {
         call
     }
 
-    /// The plan that `make` makes for tasks of these sizes, and the stages that it returns. As long as the sizes
-    /// stay, as they do where a program calls at every step and its mesh has not changed, the plan of the last
-    /// call with this name is used again.
+    /// The graph that `make` builds for tasks of these sizes, and its stages. The graph of the last call with this name is
+    /// reused while the sizes are equal, as they are when a program calls at every step on an unchanged mesh.
     ///
     /// # Panics
-    /// When tasks wait for each other, which is a mistake in `make`.
+    /// When tasks of `make` wait for each other.
     pub fn plan<const N: usize>(
         &self,
         name: &'static str,
@@ -116,23 +91,22 @@ impl<'a> Executor<'a> {
         (plan, stages)
     }
 
-    /// Who hears of the work.
+    /// The observer of the run.
     pub fn observer(&self) -> &'a dyn Observer {
         self.observer
     }
 
-    /// Runs a graph of tasks that cannot fail; `name` is what the observer calls it. Local, but for what the
-    /// caller's tasks do.
+    /// Runs a graph of tasks that cannot fail, under `name` for the observer. Local, except for exchanges in the caller's
+    /// tasks.
     ///
     /// # Panics
-    /// When a task does: in this thread, with the name of the task.
+    /// When a task panics: in this thread, with the name of the task.
     pub fn run(&self, name: &'static str, plan: &TaskGraph, bodies: TaskFns<'_>) {
         let tally = plan.run(&self.pool, bodies).unwrap_or_else(|failure| failure.raise());
         self.observer.ran(name, plan, &tally);
     }
 
-    /// Does `work` with every number below `sizes.len()`, each in a task of a stage by itself, whose cost is its
-    /// size.
+    /// Calls `work` with every number below `sizes.len()`, one task per number, whose cost is its size.
     ///
     /// # Panics
     /// When `work` does.
@@ -141,8 +115,7 @@ impl<'a> Executor<'a> {
         self.run(name, &plan, TaskFns::new(&plan).on(stage, work));
     }
 
-    /// Does `work` with every item, the items in tasks of a stage by itself; what it makes of each, in
-    /// order.
+    /// Calls `work` with every item, one task per item. Returns the results in order.
     ///
     /// # Panics
     /// When `work` does.
@@ -155,76 +128,74 @@ impl<'a> Executor<'a> {
     ) -> Vec<R> {
         let sizes: Vec<usize> = items.iter().map(size).collect();
         let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-        let made = TaskResults::new(items.len());
+        let results = TaskResults::new(items.len());
         self.each(name, &sizes, |i| {
-            if let Some(item) = items[i as usize].lock().take() {
-                made.put(i, work(item));
-            }
+            let item = items[i as usize].lock().take().expect("a task runs once");
+            results.put(i, work(item));
         });
-        made.all()
+        results.all()
     }
 }
 
 impl std::fmt::Debug for Executor<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Executor").field("team", &self.pool).finish_non_exhaustive()
+        f.debug_struct("Executor").field("pool", &self.pool).finish_non_exhaustive()
     }
 }
 
-/// What the tasks of a stage make, each once.
+/// The results of the tasks of a stage, one per task.
 #[derive(Debug)]
 pub struct TaskResults<T>(Vec<OnceLock<T>>);
 
 impl<T> TaskResults<T> {
-    /// Of so many tasks.
+    /// Room for the results of `n` tasks.
     pub fn new(n: usize) -> Self {
         Self((0..n).map(|_| OnceLock::new()).collect())
     }
 
-    /// Task `i` made it.
-    pub fn put(&self, i: u32, made: T) {
-        // A task is done once; were it not, the first would hold.
-        let _ = self.0[i as usize].set(made);
+    /// Stores the result of task `i`.
+    pub fn put(&self, i: u32, result: T) {
+        assert!(self.0[i as usize].set(result).is_ok(), "a task runs once");
     }
 
-    /// What task `i` made, if it has.
+    /// The result of task `i`, if it has run.
     pub fn get(&self, i: u32) -> Option<&T> {
         self.0[i as usize].get()
     }
 
-    /// Everything, in order; what was not made is left out.
+    /// All results, in order.
+    ///
+    /// # Panics
+    /// When a task has not run.
     pub fn all(self) -> Vec<T> {
-        self.0.into_iter().filter_map(OnceLock::into_inner).collect()
+        self.0.into_iter().map(|result| result.into_inner().expect("every task has run")).collect()
     }
 }
 
-impl<T: Pod + Send + Sync> TaskResults<Vec<T>> {
-    /// All lists as one, in order.
-    pub fn joined(self) -> Vec<T> {
-        let parts = self.all();
-        let mut whole: Vec<T> = zeros(parts.iter().map(Vec::len).sum());
-        let places = carve(&mut whole, parts.iter().map(Vec::len));
-        places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part));
-        whole
-    }
+/// All lists as one, in order.
+pub fn joined<T: Pod + Send + Sync>(parts: Vec<Vec<T>>) -> Vec<T> {
+    let mut whole: Vec<T> = zeros(parts.iter().map(Vec::len).sum());
+    let places = carve(&mut whole, parts.iter().map(Vec::len));
+    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part));
+    whole
 }
 
-/// Scratch that a task takes and gives back, for as many as work at a time.
+/// Scratch memory that tasks borrow, as many as run at a time.
 #[derive(Debug, Default)]
 pub struct ScratchPool<T>(Mutex<Vec<T>>);
 
 impl<T: Default> ScratchPool<T> {
-    /// Does `work` with a room.
+    /// Calls `work` with scratch memory.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         let free = self.0.lock().pop();
-        let mut room = free.unwrap_or_default();
-        let result = work(&mut room);
-        self.0.lock().push(room);
+        let mut scratch = free.unwrap_or_default();
+        let result = work(&mut scratch);
+        self.0.lock().push(scratch);
         result
     }
 }
 
-/// A stage whose tasks are runs of test cells, of which each takes so many nanoseconds.
+/// A stage whose tasks are runs of test cells; `each` is the cost of a cell in nanoseconds.
 pub fn cell_stage(planner: &mut GraphBuilder, name: &'static str, n_cells: &[usize], each: u64) -> StageId {
     planner.stage(name, n_cells.iter().map(|n| *n as u64 * each))
 }

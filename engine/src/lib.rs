@@ -18,6 +18,7 @@
 //!     rules: Rules::Paper,
 //!     with_cells: false,
 //!     with_particles: false,
+//!     weights: Weights::default(),
 //! };
 //! let comm = Comm::solo();
 //! let outcome = run(snapshot.as_ref(), &config, &comm, &Executor::default())?;
@@ -46,6 +47,11 @@
 //! assert_eq!((found.clumps[1].parent, found.clumps[1].saddle), (1, 5.5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)
+)]
 
 mod argsort;
 mod chunks;

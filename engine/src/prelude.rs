@@ -4,6 +4,7 @@ pub use crate::executor::Executor;
 pub use crate::field::AmrField;
 pub use crate::field::test_cells;
 pub use crate::fof::{FofConfig, FofOutcome, LinkingLength, run_fof};
+pub use crate::partition::Weights;
 pub use crate::phew::Rules;
 pub use crate::phew::hierarchy::{Structures, structures};
 pub use crate::phew::params::{FieldChoice, PhewConfig, Thresholds};

@@ -1,4 +1,6 @@
-//! The box: how many cells a level has, what wraps, and distances in it.
+//! The box: how many cells has each level, which axes wrap, and how far apart are two points?
+//!
+//! All periodic arithmetic on cells is here. It knows nothing of the cells that exist.
 
 /// Deepest level of cells that a mesh takes; integer coordinates stay below 2³¹.
 pub const MAX_LEVEL: u8 = 29;
@@ -8,7 +10,7 @@ pub const MAX_LEVEL: u8 = 29;
 pub struct Domain {
     /// Cells of level 0 along each axis.
     pub coarse: [u32; 3],
-    /// Which axes wrap around.
+    /// Which axes are periodic.
     pub periodic: [bool; 3],
 }
 
@@ -27,7 +29,7 @@ impl Domain {
         level <= MAX_LEVEL && self.coarse.iter().all(|&n| n > 0 && u64::from(n) << level <= 1 << 31)
     }
 
-    /// `position` folded into the box; `None` where it lies outside on an axis that does not wrap.
+    /// `position` wrapped into the box; `None` if it lies outside on an axis that is not periodic.
     #[inline]
     pub fn wrap(&self, level: u8, position: [i64; 3]) -> Option<[u32; 3]> {
         let [x, y, z] = position;
@@ -44,32 +46,50 @@ impl Domain {
         }
     }
 
+    /// `step` along an axis, in cells of `level`, or the step to the nearest periodic image where that is shorter.
+    pub fn shortest_step(&self, level: u8, axis: usize, step: i64) -> i64 {
+        let extent = i64::from(self.coarse[axis]) << level;
+        match self.periodic[axis] {
+            true if step > extent / 2 => step - extent,
+            true if step < -extent / 2 => step + extent,
+            _ => step,
+        }
+    }
+
     /// The shortest vector to `to` from `from` over the periodic images, in units of the level-0
     /// cell.
     #[inline(always)]
     pub fn displacement(&self, from: [f64; 3], to: [f64; 3]) -> [f64; 3] {
         std::array::from_fn(|a| {
             let (d, side) = (to[a] - from[a], f64::from(self.coarse[a]));
-            let reach = if self.periodic[a] { 0.5 * side } else { f64::INFINITY };
+            let half = if self.periodic[a] { 0.5 * side } else { f64::INFINITY };
             match d {
-                d if d > reach => d - side,
-                d if d <= -reach => d + side,
+                d if d > half => d - side,
+                d if d <= -half => d + side,
                 d => d,
             }
         })
     }
 
-    /// `position` (level-0 cells) brought back into the box on the axes that wrap.
+    /// `position`, in units of the level-0 cell, wrapped into the box along the periodic axes.
     pub fn fold(&self, position: [f64; 3]) -> [f64; 3] {
-        std::array::from_fn(|a| {
-            let side = f64::from(self.coarse[a]);
-            if !self.periodic[a] || (0.0..side).contains(&position[a]) {
-                return position[a];
-            }
-            let inside = position[a].rem_euclid(side);
-            if inside < side { inside } else { 0.0 }
+        std::array::from_fn(|a| match self.periodic[a] {
+            true => fold(position[a], f64::from(self.coarse[a])),
+            false => position[a],
         })
     }
+}
+
+/// `x` brought into `[0, side)` along a periodic axis.
+#[inline]
+pub fn fold(x: f64, side: f64) -> f64 {
+    if (0.0..side).contains(&x) {
+        return x;
+    }
+    // Adding zero turns the -0 of a whole number of sides into 0.
+    let inside = x.rem_euclid(side) + 0.0;
+    // A tiny negative number rounds up to the side, which is the same place as 0.
+    if inside < side { inside } else { 0.0 }
 }
 
 /// Side of a cell of `level` in units of the level-0 cell; a power of two.
@@ -100,6 +120,21 @@ mod tests {
         let d = Domain { coarse: [1, 2, 1], periodic: [true, true, false] };
         assert_eq!(d.wrap(2, [-1, 8, 3]), Some([3, 0, 3]));
         assert_eq!(d.wrap(2, [0, 0, 4]), None);
+    }
+
+    #[test]
+    fn the_shortest_step_takes_the_nearest_image() {
+        let d = Domain { coarse: [1, 2, 1], periodic: [true, true, false] };
+        let found = [(0, 1), (0, -3), (0, 4), (1, 5), (1, 4), (2, 7)]
+            .map(|(axis, step)| d.shortest_step(2, axis, step));
+        assert_eq!(found, [1, 1, 0, -3, 4, 7]);
+    }
+
+    #[test]
+    fn points_come_into_the_box() {
+        for (x, to) in [(-0.25, 9.75), (10.0, 0.0), (12.5, 2.5), (3.0, 3.0), (-1e-30, 0.0), (-10.0, 0.0)] {
+            assert_eq!(fold(x, 10.0).to_bits(), f64::to_bits(to));
+        }
     }
 
     #[test]

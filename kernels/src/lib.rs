@@ -1,20 +1,24 @@
-//! What is computed on one rank: from slices to slices.
+//! Kernels: everything that is computed on one rank, from slices to slices.
 //!
-//! Place in the flow: octs come in as plain arrays, a sorted [`mesh::Mesh`] is made of them, a
-//! density is laid on it, and [`phew`] turns it into peaks, saddles, a merge tree and, under given
-//! thresholds, clumps and haloes; [`props`] says what each of them is like.
+//! Place in the flow: octs come in as plain arrays and become a sorted [`mesh::Mesh`]. A [`density`] is deposited on it, or
+//! [`particle_mesh`] builds mesh and density from particles. [`phew`] turns densities into peaks, saddles, a merge tree
+//! and, under given thresholds, clumps and haloes; [`props`] computes their properties. [`fof`] groups particles without
+//! a mesh.
 //!
-//! Words: a *cell* is a cube of the octree, an *oct* its eight children, a *level* its depth. A
-//! *brick* is a 4x4x4 block of cells of one level, a *super-brick* a 4x4x4 block of bricks. A *test
-//! cell* is a leaf above the density threshold, a *peak* a test cell without a denser neighbour, a
-//! *patch* all test cells whose ascent ends in it. A *saddle* joins two patches. A *clump* is a
-//! union of patches left by noise removal, a *halo* a union of clumps left by the saddle threshold.
+//! Terms: a *cell* is a cube of the octree, an *oct* the eight children of a cell, a *level* the depth of a cell. A *brick*
+//! is a 4x4x4 block of cells of one level, a *super-brick* a 4x4x4 block of bricks. A *test cell* is a leaf above the
+//! density threshold, a *peak* a test cell without a denser neighbour, a *patch* the set of all test cells whose ascent
+//! ends at one peak. A *saddle* joins two patches. A *clump* is a union of patches left by noise removal, a *halo* a
+//! union of clumps above the saddle threshold.
 //!
-//! Architecture invariants: no unsafe code, no threads, no files, no clock, and of ranks no more than
-//! the number of the one that owns a peak. Functions work on borrowed slices (atomic where several
-//! callers share them), and once a mesh and its densities are validated nothing here fails. Every
-//! comparison of cells is on the total order (density, cell index), where the index order of a mesh
-//! is the order of (level, Morton key), and no sum depends on the order of its terms.
+//! What it does not know: threads, files, the clock, and of ranks no more than the number of a peak's owner. There is no
+//! unsafe code. Functions work on borrowed slices (of atomics where several callers share them). Once a mesh and its
+//! densities are validated, nothing here fails. All comparisons of cells use the total order (density, cell index), where
+//! the index order of a mesh is the order of (level, Morton key). No sum depends on the order of its terms.
+#![cfg_attr(
+    not(test),
+    deny(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)
+)]
 #![forbid(unsafe_code)]
 
 pub mod density;

@@ -1,6 +1,6 @@
-//! Morton keys: the order in which octs, bricks and cells of one level stand.
+//! Morton keys: the order of octs, bricks and cells of one level.
 
-/// Interleaves the bits of a position, x lowest: 96 bits are used.
+/// Interleaves the bits of a position, x lowest: 96 bits in use.
 #[inline]
 pub fn morton(position: [u32; 3]) -> u128 {
     if (position[0] | position[1] | position[2]) >> 21 == 0 {
@@ -12,7 +12,7 @@ pub fn morton(position: [u32; 3]) -> u128 {
     spread(position[0]) | spread(position[1]) << 1 | spread(position[2]) << 2
 }
 
-/// Interleaves positions below 2²¹ into 63 bits: the fast case.
+/// [`morton`] for coordinates below 2²¹, in 63 bits. Faster.
 #[inline]
 pub fn morton63(position: [u32; 3]) -> u64 {
     spread21(u64::from(position[0]))
@@ -30,13 +30,13 @@ fn spread21(x: u64) -> u64 {
     (x | x << 2) & 0x1249_2492_4924_9249
 }
 
-/// The position of which [`morton63`] made a key.
+/// The position from which [`morton63`] made `key`.
 #[inline]
 pub fn position63(key: u64) -> [u32; 3] {
     [gather21(key), gather21(key >> 1), gather21(key >> 2)]
 }
 
-/// Moves bit 3 i to bit i, for the 21 lowest of these.
+/// Moves bit 3 i to bit i, for i below 21.
 #[inline]
 fn gather21(x: u64) -> u32 {
     let x = x & 0x1249_2492_4924_9249;
@@ -50,6 +50,21 @@ fn gather21(x: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+        /// Reference: bit by bit.
+        #[test]
+        fn keys_are_made_bit_by_bit(position in prop::array::uniform3(any::<u32>()), shift in 0..32u32) {
+            let position = position.map(|x| x >> shift);
+            let plain = (0..96).fold(0, |key, i| key | u128::from(position[i % 3] >> (i / 3) & 1) << i);
+            prop_assert_eq!(morton(position), plain);
+            let low = position.map(|x| x & 0x1f_ffff);
+            prop_assert_eq!(position63(morton63(low)), low);
+        }
+    }
 
     #[test]
     fn interleaves_every_bit() {

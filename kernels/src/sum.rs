@@ -1,7 +1,21 @@
 //! Sums that do not depend on the order of their terms.
 //!
-//! Each term is rounded once to a multiple of a fixed quantum and added as an integer, so any
-//! grouping over tasks, threads and ranks gives the same bits.
+//! Each term is rounded once to a multiple of a fixed quantum, a power of two, and added as a 128-bit integer. Integer
+//! addition is associative, so any grouping over tasks, threads and ranks gives the same bits.
+//!
+//! ```text
+//!     term      1.375 x 2^3:   mantissa 1.0110...0 (53 bits), exponent 3
+//!     quantum   2^e:           the integer is the mantissa shifted by (3 - 52 - e) bits
+//!
+//!     shift >= 0                     shift < 0
+//!     i128   [ high 64 | low 64 ]    the bit below the quantum is added before shifting (rounds half up),
+//!            mantissa << shift,      mantissa >> -shift
+//!            split over both halves
+//! ```
+//!
+//! The sign is applied last, so halves round away from zero. All cases are computed at once, without a branch: a
+//! shift by 64 or more, or by a negative number (which wraps to a large one), gives 0. The test module holds the same
+//! computation case by case.
 
 /// The quantum of a family of sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +30,7 @@ pub struct Quantum {
 pub struct FixedSum(pub i128);
 
 impl Quantum {
-    /// For `n` terms of magnitude at most `bound` (finite, non-negative): as fine as their sum fits,
+    /// The finest quantum with which the sum of `n` terms of magnitude at most `bound` (finite, non-negative) fits:
     /// 126 - log2 `n` bits below `bound`.
     pub fn for_terms(bound: f64, n: u64) -> Self {
         let exponent = if bound > 0.0 { exponent_above(bound) } else { 0 };
@@ -30,13 +44,13 @@ impl Quantum {
         self.limbs(term).sum()
     }
 
-    /// [`Self::quantize`] in two halves. Without branches, so that a loop over terms becomes vector code.
+    /// [`Self::quantize`] in two halves. No branches, so that a loop over terms becomes vector code.
     #[inline(always)]
     pub fn limbs(self, term: f64) -> Limbs {
         let bits = term.to_bits();
         let biased = bits >> 52 & 0x7ff;
         let mantissa = bits & ((1 << 52) - 1) | biased.min(1) << 52;
-        // Counts below 0 are as large as those that shift everything out.
+        // A negative shift wraps to a large number, which shifts everything out.
         let up = biased.max(1).wrapping_add_signed(-1075 - i64::from(self.exponent));
         let rounded = mantissa + left(1, !up);
         let low = left(rounded, up) | right(rounded, up.wrapping_neg());
@@ -62,7 +76,7 @@ pub struct Limbs {
 }
 
 impl Limbs {
-    /// As one number.
+    /// Both halves as one number.
     #[inline(always)]
     pub fn sum(self) -> FixedSum {
         FixedSum(i128::from(self.high) << 64 | i128::from(self.low))
@@ -93,7 +107,7 @@ fn exponent_above(x: f64) -> i32 {
     ((x.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1022
 }
 
-/// x 2^e in steps that lose nothing before the last.
+/// x 2^e, by factors that lose no bits before the last one.
 fn ldexp(x: f64, e: i32) -> f64 {
     let power = |e: i32| f64::from_bits(((1023 + e) as u64) << 52);
     let (mut x, mut e) = (x, e);
@@ -113,7 +127,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// [`Quantum::quantize`] by cases.
+    /// Reference: [`Quantum::quantize`] case by case.
     fn by_cases(quantum: Quantum, term: f64) -> FixedSum {
         let bits = term.to_bits();
         let biased = (bits >> 52 & 0x7ff) as i32;

@@ -1,5 +1,5 @@
-//! Atomics under one name: the machine's, or loom's, which tries every order in which threads may
-//! meet (`--cfg loom`, see `test_cells/loom.rs` of this crate).
+//! Atomics under one name: the machine's, or loom's, which tries every interleaving of threads (`--cfg loom`, see
+//! `tests/loom.rs` of this crate).
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,5 +1,6 @@
 //! What is run on the bundled and the synthetic outputs.
 
+use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
 use inselberg_io::Snapshot;
@@ -33,5 +34,6 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
         rules,
         with_cells: true,
         with_particles: snapshot.has_particles(),
+        weights: Weights::default(),
     }
 }

@@ -10,4 +10,3 @@ mod input;
 mod ranks;
 #[cfg(feature = "hdf5")]
 mod swift;
-mod union;

@@ -145,7 +145,7 @@ fn no_output_at_all() {
 fn truncated_and_torn_records() {
     let cut_in = |n| move |bytes: &mut Vec<u8>| bytes.truncate(record(bytes, n).0 + 3);
     let cut_before = |n| move |bytes: &mut Vec<u8>| bytes.truncate(record(bytes, n).0 - 4);
-    let whole = "bytes and a closing marker, as its opening marker says";
+    let whole = "bytes and a closing marker, as its opening marker states";
     check(AMR, cut_in(22), "record 22 (numbl)", ["torn: the file has 7 bytes", whole]);
     check(
         AMR,
@@ -308,7 +308,7 @@ fn descriptors_that_make_no_sense() {
     check(HYDRO_COLUMNS, to(six), "line 6", ["column 6 of 6", "5 columns, the nvar of"]);
     let two = "nvar = 2\nvariable #1: density\nvariable # 2: vx\n";
     check(HYDRO_COLUMNS, to(two), "line 3", ["ends after 2 columns", "5 columns, the nvar of"]);
-    let parts = ["ends after 2 columns", "5 columns, as line 1 says"];
+    let parts = ["ends after 2 columns", "5 columns, as line 1 states"];
     check(HYDRO_COLUMNS, to(&two.replacen('2', "5", 1).leak()[..]), "line 3", parts);
     check(HYDRO_COLUMNS, to("nvar = many\n"), "line 1", ["nvar = many", "nvar = N"]);
     check(PART_COLUMNS, to("1, position_x, z"), "line 1", ["1, position_x, z", "a type of dfiqhb"]);

@@ -198,7 +198,7 @@ fn the_writer_refuses_what_is_no_tree_and_leaves_nothing() {
         ("are not those of", |w| w.octs[1].values[0].truncate(7)),
         ("particle columns", |w| w.particles.as_mut().expect("particles").mass.clear()),
         ("expected one in each", |w| w.octs.truncate(2)),
-        ("lies in no split cell", |w| w.octs[1].split.fill(0)),
+        ("is not in a split cell", |w| w.octs[1].split.fill(0)),
         ("twice", |w| w.octs.push(w.octs[0].clone())),
         ("is outside", |w| w.octs[0].position[0] = [1, 0, 0]),
     ];

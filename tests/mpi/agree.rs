@@ -4,6 +4,7 @@ use super::job::{Job, Launcher, alone};
 use super::{Case, catalogue_in, dark, field, gas, text};
 use crate::common::compare::assert_same;
 use inselberg::executor::Executor;
+use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
 use inselberg::phew::run::run;
@@ -105,6 +106,7 @@ fn chaos_config() -> PhewConfig {
         rules: Rules::Paper,
         with_cells: true,
         with_particles: true,
+        weights: Weights::default(),
     }
 }
 

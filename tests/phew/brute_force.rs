@@ -7,6 +7,7 @@ use crate::verify::expect::{check_field, check_hierarchies, segmented};
 use crate::verify::meshes::{Field, any_field, child, place, threshold_for};
 use crate::verify::random::Random;
 use inselberg::executor::Executor;
+use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
 use inselberg::phew::run::run;
@@ -91,15 +92,21 @@ fn masses_that_would_be_lost_are_refused() {
     };
     let thresholds = Thresholds { density: 1.0, relevance: 1.0, saddle: None, mass: 0.0 };
     let field = FieldChoice::Named("density".into());
-    let config =
-        PhewConfig { field, thresholds, rules: Rules::Paper, with_cells: false, with_particles: false };
+    let config = PhewConfig {
+        field,
+        thresholds,
+        rules: Rules::Paper,
+        with_cells: false,
+        with_particles: false,
+        weights: Weights::default(),
+    };
     let outcome = |magnitude: f64| {
         let snapshot = Boxed::new(&dense(magnitude), 1, &mut Random(1));
         run(&snapshot, &config, &Comm::solo(), &Executor::default()).map(|_| ())
     };
     assert!(outcome(1e20).is_ok());
     let error = outcome(1e100).expect_err("one peak is 10^100 times the other").to_string();
-    assert!(error.contains("no mass; expected a higher --density-threshold"), "{error}");
+    assert!(error.contains("no mass; expected a higher density threshold"), "{error}");
 }
 
 /// The sum of two densities would be infinite, their mean is not; and peaks are where they are, not nowhere.

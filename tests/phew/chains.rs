@@ -1,10 +1,10 @@
 //! Chains of noise are followed by all threads at once: every patch comes to the clump at the end of its own.
 
 use inselberg::phew::hierarchy::{Structures, structures};
-use inselberg::phew::peaks::Peaks;
+use inselberg::phew::peaks::{OwnTree, Peaks};
 use inselberg_comm::Comm;
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::{PeakIdx, PeakNumber};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
@@ -32,17 +32,16 @@ fn death(i: usize, jump: usize) -> Death {
 fn peaks(jump: usize) -> Peaks {
     let patch = PatchValues { n_cells: 1, rho_min: 1.0, sums: [1.0; 5] };
     Peaks {
-        global: (0..PEAKS).map(PeakIdx::new).collect(),
+        number: (0..PEAKS).map(PeakNumber::new).collect(),
         n_global: PEAKS as u64,
-        end_owners: vec![[0; 2]; PEAKS],
         space: SizedBox { domain: Domain::CUBE, side: 1.0 },
         density_threshold: 0.5,
         level: vec![0; PEAKS],
         ijk: vec![[0; 3]; PEAKS],
-        tree: MergeTree {
+        tree: OwnTree::from_whole(MergeTree {
             rho: (0..PEAKS).map(rho).collect(),
             death: (0..PEAKS).map(|i| death(i, jump)).collect(),
-        },
+        }),
         ties: Vec::new(),
         refined: vec![[0.5; 3]; PEAKS],
         saddle_position: vec![[0.5; 3]; PEAKS],

@@ -8,6 +8,7 @@ use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
 use inselberg::particle_mesh::{ParticleMesh, ParticleMeshConfig, ParticleSnapshot, grow};
+use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::hierarchy::structures;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
@@ -195,7 +196,7 @@ fn cells(field: &AmrField) -> BTreeMap<(u8, [u32; 3]), u64> {
 }
 
 fn grown(given: &Given, config: &ParticleMeshConfig, threshold: f64) -> ParticleMesh {
-    grow(given, config, threshold, &Comm::solo(), &Executor::default()).expect("a mesh")
+    grow(given, config, threshold, Weights::default(), &Comm::solo(), &Executor::default()).expect("a mesh")
 }
 
 /// Leaves, test cells and densities are those of the whole mesh, whatever the roots.
@@ -279,6 +280,7 @@ fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads
         rules: Rules::Paper,
         with_cells: true,
         with_particles: true,
+        weights: Weights::default(),
     };
     let snapshot = ParticleSnapshot::new(Box::new(given.clone()), mesh).expect("particles");
     let work = |comm: &Comm| {
@@ -363,7 +365,7 @@ const REFINED: &str = "peak_position_refined";
 fn particles_that_are_none_are_refused() {
     let mesh = config(8, 3..8);
     let said = |given: Given| {
-        let found = grow(&given, &mesh, 10.0, &Comm::solo(), &Executor::default());
+        let found = grow(&given, &mesh, 10.0, Weights::default(), &Comm::solo(), &Executor::default());
         found.map(|_| ()).expect_err("refused").to_string()
     };
     let with = |x: f64, periodic| Given::new(vec![[1.0; 3], [x, 1.0, 1.0]], vec![1.0; 2], periodic);
@@ -381,9 +383,16 @@ fn particles_that_are_none_are_refused() {
     }
     for (least, most) in [(1, 8), (13, 20), (9, 8), (2, 21)] {
         let given = Given::new(vec![[1.0; 3]], vec![1.0], true);
-        let found = grow(&given, &config(8, least..most), 10.0, &Comm::solo(), &Executor::default());
+        let found = grow(
+            &given,
+            &config(8, least..most),
+            10.0,
+            Weights::default(),
+            &Comm::solo(),
+            &Executor::default(),
+        );
         let text = found.map(|_| ()).expect_err("no such levels").to_string();
-        assert!(text.contains(&format!("--level-min {least}, --level-max {most}: expected")), "{text}");
+        assert!(text.contains(&format!("coarse level {least}, deepest level {most}: expected")), "{text}");
     }
     let mut long = Given::new(vec![[1.0; 3]], vec![1.0], true);
     long.about.sides = Some([10.0, 10.0, 20.0]);

@@ -7,10 +7,10 @@ use crate::verify::random::Random;
 use inselberg::density::DensitySource;
 use inselberg::density::Scheme;
 use inselberg::error::RunError;
-use inselberg::executor::{Executor, Weights};
+use inselberg::executor::Executor;
 use inselberg::field::LevelOcts;
 use inselberg::field::test_cells;
-use inselberg::partition::{LocalField, load};
+use inselberg::partition::{LoadRequest, LocalField, Weights, load};
 use inselberg_cli::synth::{FieldParams, SynthField};
 use inselberg_comm::{Comm, CommError, run_ranks};
 use inselberg_io::Snapshot;
@@ -47,11 +47,14 @@ impl Case<'_> {
         run_ranks(builders.collect(), |comm| {
             let part = load(
                 self.snapshot,
-                self.source,
-                self.threshold,
-                self.extra,
+                &LoadRequest {
+                    source: self.source,
+                    threshold: self.threshold,
+                    extra_fields: self.extra,
+                    weights: by,
+                },
                 comm,
-                &Executor::default().balanced(by),
+                &Executor::default(),
             );
             part.inspect_err(|e| {
                 comm.abort(e.to_string());
@@ -324,13 +327,18 @@ fn doubled(octs: &LevelOcts) -> LevelOcts {
     }
 }
 
+/// The densities of all cells.
+fn request(threshold: f64) -> LoadRequest<'static> {
+    let (source, weights) = (DensitySource::Cells("density"), Weights::default());
+    LoadRequest { source, threshold, extra_fields: &[], weights }
+}
+
 #[test]
 fn values_cross_between_owners_and_ghosts() {
     let params = FieldParams { test_cells: 2_000, ..FieldParams::default() };
     let snapshot = SynthField::new(&params).expect("a field");
     let ran = run_ranks(Comm::threads(5), |comm| {
-        let part = load(&snapshot, DensitySource::Cells("density"), 80.0, &[], comm, &Executor::default())
-            .expect("a part");
+        let part = load(&snapshot, &request(80.0), comm, &Executor::default()).expect("a part");
         part.check(comm).expect("ghosts agree");
         let (mesh, rho) = (&part.field.mesh, &part.field.rho);
         let n = mesh.n_cells();

@@ -10,6 +10,7 @@ use crate::common::ramses_catalogue::{labels, rows};
 use inselberg::density::read::read_mesh;
 use inselberg::density::{deposit_with_gas, read_dark_matter};
 use inselberg::executor::Executor;
+use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
 use inselberg::phew::recut::{NewThresholds, recut};
@@ -39,6 +40,7 @@ fn run_over(
         rules: Rules::Ramses,
         with_cells: true,
         with_particles: false,
+        weights: Weights::default(),
     };
     let snapshot = crate::common::open(output);
     let outcome =

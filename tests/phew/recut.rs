@@ -4,6 +4,7 @@ use crate::common::compare::assert_same;
 use crate::common::room::{Room, done};
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
+use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
 use inselberg::phew::recut::{NewThresholds, recut};
@@ -122,6 +123,7 @@ impl Input {
             rules,
             with_cells: false,
             with_particles: false,
+            weights: Weights::default(),
         };
         let work = |comm: &Comm| {
             let executor = Executor::default();

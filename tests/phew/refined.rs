@@ -6,7 +6,7 @@ use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
 use inselberg::phew::Rules;
-use inselberg::phew::properties::Patches;
+use inselberg::phew::pass::PassContext;
 use inselberg::phew::region::cut_tasks;
 use inselberg::phew::test_links::ALONE;
 use inselberg::phew::{ascent, label, saddle};
@@ -22,13 +22,12 @@ fn check(amr: &AmrField, threshold: f64, rules: Rules) -> [usize; 2] {
     let tasks = cut_tasks(mesh, &found);
     let ascents =
         ascent::run(mesh, &found, rules, &ALONE, &tasks, &Comm::solo(), executor).expect("one rank");
-    let (ends, labels) = label::run(ascents.up, executor);
-    let (ends, labels, tasks) = (&ends, &labels[..], &tasks[..]);
-    let patches = Patches { mesh, test_cells: &found, ends, slots: &[], labels, tasks, own: &[], rules };
-    let refined = saddle::run(&patches, executor).refined;
+    let (roots, labels) = label::run(ascents.up, executor);
+    let pass = PassContext { mesh, test_cells: &found, roots: &roots, tasks: &tasks, own: &[], rules };
+    let refined = saddle::run(pass, &labels, executor).refined;
     let mut refiner = Refiner::new(mesh, &amr.rho, rules);
-    assert_eq!(refined.len(), ends.len());
-    let peaks = (0..mesh.bricks().len()).flat_map(|b| ends.of_brick(&found, b));
+    assert_eq!(refined.len(), roots.len());
+    let peaks = (0..mesh.bricks().len()).flat_map(|b| roots.of_brick(&found, b));
     for (given, (peak, _)) in refined.iter().zip(peaks) {
         let (level, position) = found.locate(mesh, peak);
         assert_eq!(!given[0].is_nan(), is_enclosed(amr, threshold, level, position), "{level} {position:?}");

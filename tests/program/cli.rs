@@ -169,7 +169,7 @@ fn an_output_is_made_under_the_name_asked_for() {
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
         assert!(String::from_utf8_lossy(&said.stdout).starts_with(&format!("{made}: ")));
         assert!(inselberg(&["info", &made]).status.success(), "{made}");
-        refused_with(&args, "is there already");
+        refused_with(&args, "already exists");
     }
 }
 

@@ -158,13 +158,16 @@ fn errors_of_a_file_name_the_key_the_line_and_what_was_expected() {
     refuse("[recut]\ncompat = 1\n", "run.toml:2: unknown key `compat` in [recut]; it belongs in [phew]");
     refuse(
         "[phew]\ndensity_threshold = 'high'\n",
-        "run.toml:2: `\"high\"` is no value for density-threshold; expected a number",
+        "run.toml:2: `\"high\"` is not a value of density-threshold; expected a number",
     );
     refuse(
         "[phew]\ncompat = 'gadget'\n",
-        "run.toml:2: `gadget` is no value for compat; expected paper or ramses",
+        "run.toml:2: `gadget` is not a value of compat; expected paper or ramses",
     );
-    refuse("[phew]\nwith_cells = 1\n", "run.toml:2: `1` is no value for with-cells; expected true or false");
+    refuse(
+        "[phew]\nwith_cells = 1\n",
+        "run.toml:2: `1` is not a value of with-cells; expected true or false",
+    );
     let broken = job("[phew\n", &[]).expect_err("broken").to_string();
     assert!(broken.starts_with("run.toml:1: not valid TOML: ") && !broken.contains('\n'), "{broken}");
 }
@@ -196,7 +199,7 @@ fn thresholds_out_of_range_are_named_wherever_they_come_from() {
     for (name, value) in table {
         let error = job(WHOLE, &[(name, value)]).expect_err(name).to_string();
         assert!(error.starts_with(&format!("--{name}: `")), "{error}");
-        assert!(error.contains(&format!("is no value for {name}; expected ")), "{error}");
+        assert!(error.contains(&format!("is not a value of {name}; expected ")), "{error}");
         if name != "density-threshold" && name != "threads" {
             let toml = format!("{WHOLE}{} = {value}\n", name.replace('-', "_"));
             let error = job(&toml, &[]).expect_err(name).to_string();
@@ -270,7 +273,7 @@ fn what_no_search_for_groups_can_be_is_named() {
     for (line, name, expected) in table {
         let error =
             fof(&format!("[fof]\n{line}\n"), &[("input", "a.npy"), ("output", "f.csv")]).expect_err(line);
-        assert!(error.contains(&format!("is no value for {name}; expected {expected}")), "{error}");
+        assert!(error.contains(&format!("is not a value of {name}; expected {expected}")), "{error}");
     }
     let twice = format!("{FOF}min_size = 3\nmin_group_size = 3\n");
     let error = fof(&twice, &[]).expect_err("twice");

@@ -169,7 +169,7 @@ fn identities_of_particles_that_take_no_part_may_repeat() {
         assert_eq!(found.iter().filter(|id| **id == NONE).count(), all.len() - 6);
         all.push(([1.0; 3], 10, Family::DarkMatter));
         let output = ramses_of(&room, 2, &all);
-        let parts = ["two particles have the ID 10", "--duplicate-ids allow"];
+        let parts = ["two particles have the ID 10", "(--duplicate-ids allow)"];
         room.refuses(&[&["fof", &output], &search[..]].concat(), &parts);
         all.pop();
     }
@@ -313,7 +313,7 @@ fn what_cannot_be_searched_is_refused() {
     fs::write(&text, "words").expect("written");
     let boxed = ["fof", &good, "-o", &to, "--box", "10"];
     let table: &[(&[&str], &[&str])] = &[
-        (&["fof", &good, "-o", &to], &["good.npy", "expected --box SIDE, or --open"]),
+        (&["fof", &good, "-o", &to], &["good.npy", "(--box, --open)"]),
         (&["fof", &good, &good, "-o", &to, "--open"], &["given twice"]),
         (&["fof", &text, "-o", &to], &["a.txt", "not particles of a known format", "RAMSES", ".npy"]),
         (&["fof", &room.path("none.npy"), "-o", &to], &["none.npy", "no such file"]),
@@ -323,13 +323,13 @@ fn what_cannot_be_searched_is_refused() {
             &["is both the catalogue and the group IDs"],
         ),
         (&["fof", &good, "-o", &room.path("no/f.csv"), "--open"], &["there is no folder"]),
-        (&["fof", &good, "-o", &to, "--open"], &["--linking-ratio", "expected --linking-length"]),
+        (&["fof", &good, "-o", &to, "--open"], &["mean separation", "(--linking-length)"]),
         (&[&boxed[..], &["--linking-length", "0"]].concat(), &["--linking-length: `0`", "above 0"]),
         (&[&boxed[..], &["--linking-length", "nan"]].concat(), &["--linking-length: `NaN`", "above 0"]),
         (&[&boxed[..], &["--linking-length", "5.1"]].concat(), &["good.npy", "5.1", "half", "5"]),
         (
             &[&boxed[..], &["--linking-types", "1,0,0,0,0,0,0"]].concat(),
-            &["no particle links", "50 particles"],
+            &["no particle links", "50 particles", "(--linking-types)"],
         ),
         (
             &[&boxed[..], &["--attaching-types", "1,1,0,0,0,0,0"]].concat(),
@@ -341,7 +341,7 @@ fn what_cannot_be_searched_is_refused() {
         ),
         (
             &[&boxed[..], &["--min-size", "1", "--group-id-default", "1"]].concat(),
-            &["--group-id-default 1 is also the ID of a group"],
+            &["the ID 1 of particles in no group is also", "(--group-id-default)"],
         ),
     ];
     for (args, parts) in table {

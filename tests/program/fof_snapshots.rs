@@ -76,15 +76,17 @@ fn masses_are_never_made_up() {
     let to = room.path("f.hdf5");
     let args = ["fof", &text(&path), "-o", &to, "--linking-length", "0.2", "--min-size", "4"];
     let mesh = ["phew", &text(&path), "--mesh-from-particles", "--density-threshold", "80", "-o", &to];
-    let parts =
-        ["PartType1 has neither masses nor an entry in MassTable", "--particle-mass MASS in code units"];
+    let parts = [
+        "PartType1 has neither masses nor an entry in MassTable",
+        "a default mass in code units (--particle-mass)",
+    ];
     room.refuses(&args, &parts);
     room.refuses(&mesh, &parts);
     done(&[&mesh[..], &["--particle-mass", "2"]].concat());
     let path = write(Path::new(&room.path("")), &[(0, &gas), (1, &dark)], &Style::default()).remove(0);
     room.refuses(
         &[&args[..], &["--particle-mass", "2"]].concat(),
-        &["--particle-mass 2: the input says its masses itself", "expected no --particle-mass"],
+        &["particle mass 2: the input states its own masses", "expected no particle mass (--particle-mass)"],
     );
     edit(&path, |file| file.unlink("PartType0/Masses"));
     room.refuses(&args, &["PartType0 has neither masses", "PartType1 has"]);
@@ -138,11 +140,13 @@ fn assumed_units_are_told_and_can_be_set() {
     let said = vec![("Time", 0.0), ("UnitLength_in_cm", 3e21)];
     let path = write(Path::new(&room.path("")), &[(1, &dark)], &Style { header: said, ..Style::default() });
     let length = ["-o", &room.path("g.hdf5"), "--linking-length", "0.2", "--unit-length", "1e21"];
-    let parts =
-        ["UnitLength_in_cm: 3000000000000000000000, and --unit-length is", "expected no --unit-length"];
+    let parts = [
+        "the snapshot states UnitLength_in_cm = 3000000000000000000000",
+        "expected no unit length (--unit-length)",
+    ];
     room.refuses(&[&["fof", &text(&path[0])], &length[..]].concat(), &parts);
     let ramses = text(&crate::common::output("dm_1rank"));
-    let parts = ["--unit-length", "only Gadget snapshots may leave units open"];
+    let parts = ["--unit-length", "only Gadget snapshots may leave their units open"];
     room.refuses(&[&["fof", &ramses], &length[..]].concat(), &parts);
 }
 
@@ -264,7 +268,7 @@ fn the_linking_length_is_swifts() {
         .remove(0);
     room.refuses(
         &["fof", &text(&path), "-o", &room.path("g.hdf5")],
-        &["--linking-ratio", "baryons", "--linking-length"],
+        &["mean separation", "density of dark matter", "(--linking-length)"],
     );
     header.push(("OmegaBaryon", 0.05));
     alike(length_of(&room, &both, &header), 0.2 * (1e-6f64 / (0.25 * critical)).cbrt());
@@ -498,7 +502,10 @@ fn a_box_is_said_once_and_may_be_left_open() {
     let (room, kind) = (Room::new(), clumps(300, 4));
     let path = write(Path::new(&room.path("")), &[(1, &kind)], &Style::default()).remove(0);
     let args = ["fof", &text(&path), "-o", &room.path("g.hdf5"), "--linking-length", "0.2"];
-    room.refuses(&[&args[..], &["--box", "10"]].concat(), &["--box 10", "says itself", "--open"]);
+    room.refuses(
+        &[&args[..], &["--box", "10"]].concat(),
+        &["box side 10", "states its own box", "(--box, --open)"],
+    );
     let (_, ids) = search(&room, &[path], &["--open"]);
     let expected = group_ids(&kind.position, &kind.id, LENGTH, None, 4, NONE);
     assert_eq!(integers(&ids, "PartType1", "GroupIDs"), expected);

@@ -1,4 +1,6 @@
 //! The program as a person uses it: options, summaries, exit codes, files.
+// Some tests are left out of a build with fewer features, but not what they share.
+#![cfg_attr(not(all(feature = "hdf5", feature = "plot", feature = "numa")), allow(dead_code, unused_imports))]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -150,7 +150,7 @@ fn what_does_not_suit_is_refused_in_one_line() {
     let to = room.path("c.csv");
     let base = ["phew", &npy, "-o", &to, "--density-threshold", "80"];
     let refuses = |more: &[&str], parts: &[&str]| room.refuses(&[&base[..], more].concat(), parts);
-    refuses(&[FLAG], &["box.npy", "--box SIDE"]);
+    refuses(&[FLAG], &["box.npy", "(--box)"]);
     refuses(&[FLAG, "--box", "0"], &["--box", "above 0"]);
     refuses(&[FLAG, "--box", "3"], &["box.npy", "row", "far outside the box"]);
     refuses(&[FLAG, "--box", "18", "--m-refine", "0"], &["--m-refine", "1 or more"]);

@@ -162,7 +162,7 @@ fn a_synthetic_field_is_segmented() {
     let output = room.path("s/output_00001");
     let run = done_json(&phew_args(&output, &room.path("s.csv"), "80"));
     assert!(run.to_string().contains(&format!(":{}", json["test_cells"])), "{run} {json}");
-    room.refuses(&["synth", "field", "-o", &room.path("s"), "--test-cells", "2e4"], &["is there already"]);
+    room.refuses(&["synth", "field", "-o", &room.path("s"), "--test-cells", "2e4"], &["already exists"]);
 }
 
 /// The gas output in one file, with `value` written over one leaf's density.

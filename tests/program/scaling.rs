@@ -249,7 +249,7 @@ fn mistakes_are_one_line_and_leave_nothing() {
         (whole(&["--ranks", "2", "--repeats", "0"]), &["--repeats: `0`"]),
         (
             whole(&["--simulate", "2", "--network", "string"]),
-            &["`string` is no value for network", "infiniband-hdr"],
+            &["`string` is not a value of network", "infiniband-hdr"],
         ),
         (whole(&["--simulate", "2", "--bandwidth", "0"]), &["--bandwidth: `0`"]),
         (whole(&["--simulate", "2", "--balance", "luck"]), &["--balance: `luck`", "some of work"]),

@@ -231,12 +231,12 @@ fn bad_values_are_refused_in_one_line() {
     for (args, line) in [
         (
             &["topology", "--pin", "socket"][..],
-            "--pin: `socket` is no value for pin; expected none or cores or numa",
+            "--pin: `socket` is not a value of pin; expected none or cores or numa",
         ),
-        (&["topology", "--ranks", "0"], "--ranks: `0` is no value for ranks; expected 1 to 65536"),
+        (&["topology", "--ranks", "0"], "--ranks: `0` is not a value of ranks; expected 1 to 65536"),
         (
             &["topology", "--threads", "x"],
-            "--threads: `x` is no value for threads; expected a whole number, 0 or more",
+            "--threads: `x` is not a value of threads; expected a whole number, 0 or more",
         ),
     ] {
         let out = run(TWO_NODES, false, args);

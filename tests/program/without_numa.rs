@@ -20,7 +20,7 @@ fn the_number_of_processors_is_known_and_nothing_else() {
 
 #[test]
 fn pinning_is_refused_in_one_line() {
-    let line = "inselberg: error: --pin: `numa`, but this build does not know the machine: it was built without \
+    let line = "inselberg: error: --pin: `numa`, but this build cannot read the machine: it lacks \
                 the feature `numa`; expected none, or a build with --features numa\n";
     let phew = ["phew", "in", "-o", "out.csv", "--density-threshold", "80", "--pin", "numa"];
     let fof = ["fof", "in.npy", "-o", "out.csv", "--open", "--pin", "numa"];

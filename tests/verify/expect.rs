@@ -10,13 +10,14 @@ use inselberg::field::AmrField;
 use inselberg::field::test_cells;
 use inselberg::phew::Rules;
 use inselberg::phew::hierarchy::{Structures, structures};
-use inselberg::phew::properties::{Patches, TestFields};
+use inselberg::phew::pass::PassContext;
+use inselberg::phew::properties::TestFields;
 use inselberg::phew::region::cut_tasks;
 use inselberg::phew::saddle;
 use inselberg::phew::segment::{Segmentation, Task, segment};
 use inselberg::phew::test_links::ALONE;
 use inselberg_comm::Comm;
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::{PeakIdx, RootIdx};
 use inselberg_kernels::phew::forest;
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut};
 use inselberg_kernels::props::Structure;
@@ -67,7 +68,7 @@ fn check_with(field: &Field, threshold: f64, cuts: Cuts, lists: impl Fn(&Brute, 
         for &(relevance, saddle) in cuts {
             let outcome = paper::run(&graph, &Thresholds { density: threshold, relevance, saddle });
             let at = Cut { density: threshold, relevance, saddle };
-            check_hierarchy(&outcome, &cut(&found.peaks.tree, &at, Rules::Paper));
+            check_hierarchy(&outcome, &cut(&found.peaks.tree.to_whole(), &at, Rules::Paper));
             lists(&brute, &outcome, &found_at(&found, &at));
         }
     }
@@ -98,11 +99,11 @@ pub fn check_patches(brute: &Brute, amr: &AmrField, found: &Segmentation) {
 /// Every edge of the forest lies between the two cells of the saddle between its patches.
 fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     let tasks = cut_tasks(&amr.mesh, &found.test_cells);
-    let (mesh, test_cells, ends, labels) = (&amr.mesh, &found.test_cells, &found.ends, &found.labels);
-    let found = saddle::run(
-        &Patches { mesh, test_cells, ends, slots: &[], labels, tasks: &tasks, own: &[], rules: Rules::Paper },
-        &Executor::default(),
-    );
+    let (mesh, test_cells, roots, rules) = (&amr.mesh, &found.test_cells, &found.roots, Rules::Paper);
+    let pass = PassContext { mesh, test_cells, roots, tasks: &tasks, own: &[], rules };
+    // On a rank alone the slot of a peak is that of its root.
+    let labels: Vec<RootIdx> = found.labels.iter().map(|slot| RootIdx(slot.0)).collect();
+    let found = saddle::run(pass, &labels, &Executor::default());
     for edge in forest::reduce(&found.edges, &mut forest::ForestScratch::default()) {
         let peaks = edge.peaks.map(|p| p.at());
         let saddle = brute.saddles.iter().find(|s| s.peaks == peaks).expect("patches that touch");

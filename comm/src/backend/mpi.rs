@@ -7,8 +7,8 @@
 use super::rank_states::RankStates;
 use super::stall_probe::{Answer, Ask, NO_ANSWER, StallProbe, to_ask};
 use super::{Finding, RankState, Tag, Transport};
-use crate::builder::Report;
-use crate::run::message_of;
+use crate::error::panic_message;
+use crate::settings::Report;
 use crate::{CommError, Pulse, Rank, Result};
 use mpi::ffi;
 use mpi::topology::{Communicator, SimpleCommunicator};
@@ -25,7 +25,7 @@ pub(crate) const PIECE_BYTES: usize = 1 << 30;
 /// Tags beside those of [`Tag`]: where are you, the answer, and that a rank ends.
 const ASK: c_int = Tag::N as c_int;
 const ANSWER: c_int = ASK + 1;
-const GOODBYE: c_int = ASK + 2;
+const EXIT: c_int = ASK + 2;
 
 /// Rests that only give the core away, before those that sleep.
 const SPINS: u32 = 500;
@@ -53,11 +53,11 @@ pub(crate) struct Mpi {
     sending: Vec<Sending>,
     place: RankState,
     /// Ranks that ended: who, after how many calls, in which stage.
-    goodbyes: Vec<(Rank, u64, String)>,
+    exits: Vec<(Rank, u64, String)>,
     signs: u64,
     pulse: Pulse,
     moved: Instant,
-    rests: u32,
+    parks: u32,
     watch: Box<StallWatch>,
     /// Dropped after the communicator: it ends MPI.
     _universe: mpi::environment::Universe,
@@ -66,11 +66,11 @@ pub(crate) struct Mpi {
 /// What this rank knows while it looks around.
 #[derive(Default)]
 struct StallWatch {
-    /// The survey that is under way here, and who asked for it; nobody on rank 0.
-    survey: Option<(Option<Rank>, StallProbe)>,
+    /// The probe that is under way here, and who asked for it; nobody on rank 0.
+    probe: Option<(Option<Rank>, StallProbe)>,
     /// The answer of a rank that was asked for itself alone.
     answered: Option<(Rank, Answer)>,
-    n_surveys: u32,
+    n_probes: u32,
     /// Questions and answers that were sent.
     messages: u64,
 }
@@ -116,11 +116,11 @@ impl Mpi {
             report,
             sending: Vec::new(),
             place: RankState::default(),
-            goodbyes: Vec::new(),
+            exits: Vec::new(),
             signs: 0,
             pulse: Pulse::default(),
             moved: Instant::now(),
-            rests: 0,
+            parks: 0,
             watch: Box::default(),
             _universe: universe,
         })
@@ -129,7 +129,7 @@ impl Mpi {
     fn sign(&mut self) {
         self.signs += 1;
         self.moved = Instant::now();
-        self.rests = 0;
+        self.parks = 0;
     }
 
     /// Starts the pieces of a message: full ones, and a last one that is shorter, if empty.
@@ -169,7 +169,9 @@ impl Mpi {
     fn take(&mut self, tag: c_int) -> Result<Option<(Rank, Vec<u8>)>> {
         // SAFETY: a constant of the library.
         let anyone = unsafe { ffi::RSMPI_ANY_SOURCE };
-        let Some((mut message, from, mut n_bytes)) = self.probe(anyone, tag)? else { return Ok(None) };
+        let Some((mut message, from, mut n_bytes)) = self.probe_message(anyone, tag)? else {
+            return Ok(None);
+        };
         let mut bytes = Vec::new();
         loop {
             receive_piece(&mut message, &mut bytes, n_bytes)?;
@@ -178,7 +180,7 @@ impl Mpi {
             }
             // The sender has started all pieces, and they keep their order.
             (message, n_bytes) = loop {
-                match self.probe(from, tag)? {
+                match self.probe_message(from, tag)? {
                     Some((message, _, n_bytes)) => break (message, n_bytes),
                     None => std::thread::yield_now(),
                 }
@@ -187,7 +189,7 @@ impl Mpi {
     }
 
     /// A message that has come: its handle, its sender, its length.
-    fn probe(&self, from: c_int, tag: c_int) -> Result<Option<(ffi::MPI_Message, c_int, usize)>> {
+    fn probe_message(&self, from: c_int, tag: c_int) -> Result<Option<(ffi::MPI_Message, c_int, usize)>> {
         let (mut flag, mut count) = (0, 0);
         // SAFETY: all pointers are to locals of the right types, which outlive the calls; a status is
         // plain numbers, for which zero is a value, and it is read only after the library filled it.
@@ -204,32 +206,37 @@ impl Mpi {
         }
     }
 
-    /// Says where this rank stands to those who ask, and hears who has ended.
+    /// The error for a message of the watchdog that cannot be decoded.
+    fn broken(message: &str, from: Rank) -> CommError {
+        CommError::Mismatch { what: format!("{message} of {from} cannot be read") }
+    }
+
+    /// Answers questions about the state of this rank, and receives the exits of others.
     fn serve(&mut self) -> Result<()> {
         while let Some((from, bytes)) = self.take(ASK)? {
-            match Ask::from_bytes(&bytes) {
+            match Ask::from_bytes(&bytes).ok_or_else(|| Self::broken("a question", from))? {
                 Ask::You => self.answer(from, self.own_answer())?,
-                Ask::AllBelow(number) => self.begin_survey(Some(from), number)?,
+                Ask::AllBelow(number) => self.begin_probe(Some(from), number)?,
             }
         }
         while let Some((from, bytes)) = self.take(ANSWER)? {
-            let Some(answer) = Answer::from_bytes(&bytes) else { continue };
-            match &mut self.watch.survey {
-                _ if answer.survey == 0 => self.watch.answered = Some((from, answer)),
-                Some((_, survey)) => survey.receive(from, answer),
+            let answer = Answer::from_bytes(&bytes).ok_or_else(|| Self::broken("an answer", from))?;
+            match &mut self.watch.probe {
+                _ if answer.probe == 0 => self.watch.answered = Some((from, answer)),
+                Some((_, probe)) => probe.receive(from, answer),
                 None => {}
             }
         }
-        if let Some((Some(asker), survey)) =
-            self.watch.survey.take_if(|(asker, s)| asker.is_some() && s.is_done())
+        if let Some((Some(asker), probe)) =
+            self.watch.probe.take_if(|(asker, s)| asker.is_some() && s.is_done())
         {
-            self.answer(asker, survey.answer())?;
+            self.answer(asker, probe.answer())?;
         }
-        while let Some((from, bytes)) = self.take(GOODBYE)? {
-            let (finished, stage) = number_and_text(&bytes);
-            self.goodbyes.push((from, finished, stage));
+        while let Some((from, bytes)) = self.take(EXIT)? {
+            let (finished, stage) = number_and_text(&bytes).ok_or_else(|| Self::broken("the exit", from))?;
+            self.exits.push((from, finished, stage));
         }
-        let late = self.goodbyes.iter().find(|g| g.1 < self.called());
+        let late = self.exits.iter().find(|g| g.1 < self.called());
         match late {
             Some((rank, _, stage)) => Err(CommError::Left { rank: *rank, stage: stage.clone() }),
             None => Ok(()),
@@ -249,7 +256,7 @@ impl Mpi {
         let (idle, place) = self.idle_and_place();
         let mut places = RankStates::default();
         places.add([self.rank, self.rank], place);
-        Answer { survey: 0, idle, silent: false, places }
+        Answer { probe: 0, idle, silent: false, places }
     }
 
     fn answer(&mut self, to: Rank, answer: Answer) -> Result<()> {
@@ -263,22 +270,22 @@ impl Mpi {
     }
 
     /// Asks all below; the answer goes to who asked.
-    fn begin_survey(&mut self, asker: Option<Rank>, number: u32) -> Result<()> {
+    fn begin_probe(&mut self, asker: Option<Rank>, number: u32) -> Result<()> {
         let here = (self.rank, self.n_ranks);
-        let survey = StallProbe::new(here, number, self.idle_and_place(), GRACE_BELOW);
-        let children: Vec<Rank> = survey.children().collect();
-        self.watch.survey = Some((asker, survey));
+        let probe = StallProbe::new(here, number, self.idle_and_place(), GRACE_BELOW);
+        let children: Vec<Rank> = probe.children().collect();
+        self.watch.probe = Some((asker, probe));
         children.into_iter().try_for_each(|child| self.ask(child, Ask::AllBelow(number)))
     }
 
     /// On rank 0: where all ranks stand.
-    fn survey_all(&mut self) -> Result<Answer> {
-        self.watch.n_surveys = self.watch.n_surveys.wrapping_add(1).max(1);
-        self.begin_survey(None, self.watch.n_surveys)?;
+    fn probe_all(&mut self) -> Result<Answer> {
+        self.watch.n_probes = self.watch.n_probes.wrapping_add(1).max(1);
+        self.begin_probe(None, self.watch.n_probes)?;
         loop {
             self.serve()?;
-            if let Some((_, survey)) = self.watch.survey.take_if(|(_, survey)| survey.is_done()) {
-                return Ok(survey.answer());
+            if let Some((_, probe)) = self.watch.probe.take_if(|(_, probe)| probe.is_done()) {
+                return Ok(probe.answer());
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -319,15 +326,15 @@ impl Mpi {
     }
 
     /// Tells rank 0 that this rank ends (rank 0 tells all), and waits until it knows the same of them.
-    fn say_goodbye(&mut self) -> Result<()> {
+    fn exchange_exits(&mut self) -> Result<()> {
         let mut word = self.place.finished.to_ne_bytes().to_vec();
         word.extend(self.place.stage.bytes());
         let whom = if self.rank == Rank(0) { 1..self.n_ranks as u32 } else { 0..1 };
         let n_wanted = whom.len();
         for to in whom {
-            self.start_send(Rank(to), GOODBYE, word.clone(), false)?;
+            self.start_send(Rank(to), EXIT, word.clone(), false)?;
         }
-        while self.goodbyes.len() < n_wanted || self.pending()? > 0 {
+        while self.exits.len() < n_wanted || self.pending()? > 0 {
             self.serve()?;
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -385,13 +392,13 @@ impl Transport for Mpi {
 
     /// The library cannot wake a sleeper, so this one looks again soon.
     fn park(&mut self, at_most: Duration) -> Result<()> {
-        self.rests += 1;
-        if self.rests < SPINS {
+        self.parks += 1;
+        if self.parks < SPINS {
             std::thread::yield_now();
             return Ok(());
         }
         std::thread::sleep(at_most.min(Duration::from_micros(100)));
-        if self.rests.is_multiple_of(16) { self.serve() } else { Ok(()) }
+        if self.parks.is_multiple_of(16) { self.serve() } else { Ok(()) }
     }
 
     fn progress_signs(&mut self) -> u64 {
@@ -406,7 +413,7 @@ impl Transport for Mpi {
 
     fn probe_stall(&mut self, patience: Duration, idle: Duration) -> Finding {
         let found = match self.rank {
-            Rank(0) => self.survey_all().map(|all| match all.idle < moving(patience) {
+            Rank(0) => self.probe_all().map(|all| match all.idle < moving(patience) {
                 true => Finding::Moves,
                 false => Finding::new(patience, idle, all.silent, all.places),
             }),
@@ -440,7 +447,7 @@ impl Transport for Mpi {
 
 impl Drop for Mpi {
     fn drop(&mut self) {
-        if let Err(error) = self.say_goodbye() {
+        if let Err(error) = self.exchange_exits() {
             self.abort(error);
         }
         RUNNING.store(false, Ordering::Release);
@@ -478,11 +485,9 @@ fn receive_piece(message: &mut ffi::MPI_Message, bytes: &mut Vec<u8>, n_bytes: u
     check(code, "MPI_Mrecv")
 }
 
-fn number_and_text(bytes: &[u8]) -> (u64, String) {
-    match bytes.split_first_chunk::<8>() {
-        Some((number, text)) => (u64::from_ne_bytes(*number), String::from_utf8_lossy(text).into_owned()),
-        None => (0, String::new()),
-    }
+fn number_and_text(bytes: &[u8]) -> Option<(u64, String)> {
+    let (number, text) = bytes.split_first_chunk()?;
+    Some((u64::from_ne_bytes(*number), String::from_utf8_lossy(text).into_owned()))
 }
 
 fn check(code: c_int, call: &'static str) -> Result<()> {
@@ -505,7 +510,7 @@ fn end_job_on_panic(rank: Rank, report: Report) {
         usual(panic);
         if RUNNING.load(Ordering::Acquire) {
             let place = PLACE.try_lock().map_or(None, |place| *place).unwrap_or_default();
-            let (stage, message) = (place.stage.to_string(), message_of(panic.payload()));
+            let (stage, message) = (place.stage.to_string(), panic_message(panic.payload()));
             end_job(|| report(&CommError::Panicked { rank, stage, message }, ""));
         }
     }));
@@ -517,6 +522,7 @@ pub(crate) fn write_line(error: &CommError, place: &str) {
 }
 
 /// Says why, leaves the launcher a moment to pass it on, and ends every process.
+#[allow(clippy::exit)]
 fn end_job(say_why: impl FnOnce()) -> ! {
     let clean = CLEAN.try_lock().map_or(None, |mut clean| clean.take());
     if let Some(clean) = clean {

@@ -1,14 +1,14 @@
-//! Where ranks stand, as one bounded line, however many ranks there are.
+//! Stage and call of many ranks, as one line of bounded length.
 
 use crate::Rank;
 use std::fmt::{self, Display};
 
-/// Places that are told apart.
+/// The greatest number of different states that are listed.
 const MOST_PLACES: usize = 8;
-/// Stretches of ranks that are told of a place.
+/// The greatest number of ranges of ranks per state.
 const MOST_RUNS: usize = 8;
 
-/// Ranks by place. Ranks are added in ascending order.
+/// Ranks by state. Ranks are added in ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RankStates {
     groups: Vec<SameState>,
@@ -67,28 +67,27 @@ impl RankStates {
         bytes
     }
 
-    /// What [`Self::to_bytes`] made; as much of it as makes sense.
-    pub fn from_bytes(bytes: &[u8]) -> Self {
-        let mut bytes = bytes;
-        let mut places = Self { groups: Vec::new(), elsewhere: number(&mut bytes).unwrap_or(0) };
-        while let Some(group) = SameState::take(&mut bytes) {
-            places.groups.push(group);
+    /// The states that [`Self::to_bytes`] encoded; `None` for other bytes.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let mut states = Self { groups: Vec::new(), elsewhere: number(&mut bytes)? };
+        while !bytes.is_empty() {
+            states.groups.push(SameState::take(&mut bytes)?);
         }
-        places
+        Some(states)
     }
 }
 
 #[cfg(any(feature = "mpi", test))]
 fn number(bytes: &mut &[u8]) -> Option<u64> {
-    let (number, park) = bytes.split_first_chunk()?;
-    *bytes = park;
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
     Some(u64::from_ne_bytes(*number))
 }
 
 #[cfg(any(feature = "mpi", test))]
 fn small_number(bytes: &mut &[u8]) -> Option<u32> {
-    let (number, park) = bytes.split_first_chunk()?;
-    *bytes = park;
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
     Some(u32::from_ne_bytes(*number))
 }
 
@@ -105,13 +104,13 @@ impl SameState {
     #[cfg(any(feature = "mpi", test))]
     fn take(bytes: &mut &[u8]) -> Option<Self> {
         let n = number(bytes)?;
-        let (n_runs, park) = bytes.split_first()?;
-        *bytes = park;
+        let (n_runs, rest) = bytes.split_first()?;
+        *bytes = rest;
         let mut run = || Some([small_number(bytes)?, small_number(bytes)?]);
         let runs = (0..*n_runs).map(|_| run()).collect::<Option<_>>()?;
         let length = small_number(bytes)?;
-        let (place, park) = bytes.split_at_checked(length as usize)?;
-        *bytes = park;
+        let (place, rest) = bytes.split_at_checked(length as usize)?;
+        *bytes = rest;
         Some(Self { place: String::from_utf8_lossy(place).into_owned(), runs, n })
     }
 
@@ -149,33 +148,34 @@ mod tests {
 
     #[test]
     fn ranks_at_the_same_place_stand_together() {
-        let told = places(["a", "a", "b", "a", "b"].map(String::from));
-        assert_eq!(told.to_string(), "ranks 0-1, 3: a; ranks 2, 4: b");
-        assert_eq!(RankStates::from_bytes(&told.to_bytes()), told);
+        let states = places(["a", "a", "b", "a", "b"].map(String::from));
+        assert_eq!(states.to_string(), "ranks 0-1, 3: a; ranks 2, 4: b");
+        assert_eq!(RankStates::from_bytes(&states.to_bytes()).as_ref(), Some(&states));
+        assert_eq!(RankStates::from_bytes(&states.to_bytes()[1..]), None);
     }
 
     #[test]
     fn the_line_is_bounded_and_every_rank_counts() {
-        let told = places((0..5000).map(|rank| format!("place {}", rank % 100)));
-        let text = told.to_string();
+        let states = places((0..5000).map(|rank| format!("place {}", rank % 100)));
+        let text = states.to_string();
         assert!(text.len() < 1000, "{text}");
         assert!(
             text.starts_with("ranks 0, 100, 200, 300, 400, 500, 600, 700 and 42 more: place 0; "),
             "{text}"
         );
         assert!(text.ends_with("; 4600 more ranks at other places"), "{text}");
-        assert!(told.to_bytes().len() < 2000);
-        assert_eq!(RankStates::from_bytes(&told.to_bytes()).to_string(), text);
+        assert!(states.to_bytes().len() < 2000);
+        assert_eq!(RankStates::from_bytes(&states.to_bytes()).expect("states").to_string(), text);
     }
 
     #[test]
     fn parts_make_the_whole() {
         let all = places(["a", "b", "b", "a", "a"].map(String::from));
         let mut joined = places(["a", "b"].map(String::from));
-        let mut park = RankStates::default();
-        park.add([Rank(2), Rank(2)], "b");
-        park.add([Rank(3), Rank(4)], "a");
-        joined.merge(park);
+        let mut rest = RankStates::default();
+        rest.add([Rank(2), Rank(2)], "b");
+        rest.add([Rank(3), Rank(4)], "a");
+        joined.merge(rest);
         assert_eq!(joined, all);
     }
 }

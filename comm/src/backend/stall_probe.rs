@@ -2,7 +2,7 @@
 
 use super::rank_states::RankStates;
 use crate::Rank;
-use crate::collective::tree::{children, parent};
+use crate::tree_shape::{children, parent};
 use std::time::{Duration, Instant};
 
 /// What is asked.
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub(super) enum Ask {
     /// Are you in a call, and for how long have you been idle?
     You,
-    /// The same of you and all below you: survey number so and so.
+    /// The same of you and all below you: probe number so and so.
     AllBelow(u32),
 }
 
@@ -22,16 +22,21 @@ impl Ask {
         }
     }
 
-    pub fn from_bytes(bytes: &[u8]) -> Self {
-        bytes.first_chunk().map_or(Self::You, |number| Self::AllBelow(u32::from_ne_bytes(*number)))
+    /// The question in a message; `None` for other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        match *bytes {
+            [] => Some(Self::You),
+            [a, b, c, d] => Some(Self::AllBelow(u32::from_ne_bytes([a, b, c, d]))),
+            _ => None,
+        }
     }
 }
 
 /// What is known of some ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The survey that it belongs to; 0 for a rank alone.
-    pub survey: u32,
+    /// The probe that it belongs to; 0 for a rank alone.
+    pub probe: u32,
     /// For how many milliseconds the one that moved last has been idle.
     pub idle: u64,
     /// Whether any gave no answer.
@@ -41,7 +46,7 @@ pub(super) struct Answer {
 
 impl Answer {
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = self.survey.to_ne_bytes().to_vec();
+        let mut bytes = self.probe.to_ne_bytes().to_vec();
         bytes.extend(self.idle.to_ne_bytes());
         bytes.push(self.silent.into());
         bytes.extend(self.places.to_bytes());
@@ -49,19 +54,19 @@ impl Answer {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (survey, park) = bytes.split_first_chunk()?;
-        let (idle, park) = park.split_first_chunk()?;
-        let (silent, places) = park.split_first()?;
+        let (probe, rest) = bytes.split_first_chunk()?;
+        let (idle, rest) = rest.split_first_chunk()?;
+        let (silent, places) = rest.split_first()?;
         Some(Self {
-            survey: u32::from_ne_bytes(*survey),
+            probe: u32::from_ne_bytes(*probe),
             idle: u64::from_ne_bytes(*idle),
             silent: *silent != 0,
-            places: RankStates::from_bytes(places),
+            places: RankStates::from_bytes(places)?,
         })
     }
 }
 
-/// A survey of a rank and those below it.
+/// A probe of a rank and those below it.
 #[derive(Debug)]
 pub(super) struct StallProbe {
     rank: Rank,
@@ -74,7 +79,7 @@ pub(super) struct StallProbe {
 }
 
 impl StallProbe {
-    /// Survey `number` of `rank`, which has been idle for so many milliseconds at that place. Who is below gets a `grace`
+    /// Probe `number` of `rank`, which has been idle for so many milliseconds at that place. Who is below gets a `grace`
     /// for each level of the tree.
     pub fn new((rank, n_ranks): (Rank, usize), number: u32, own: (u64, String), grace: Duration) -> Self {
         let below: Vec<_> = children(rank, n_ranks).into_iter().map(|child| (child, None)).collect();
@@ -87,28 +92,28 @@ impl StallProbe {
         self.below.iter().map(|(child, _)| *child)
     }
 
-    /// Takes an answer in, if it belongs to this survey.
+    /// Takes an answer in, if it belongs to this probe.
     pub fn receive(&mut self, from: Rank, answer: Answer) {
-        let is_ours = answer.survey == self.number;
-        if let Some((_, heard)) = self.below.iter_mut().find(|(child, _)| is_ours && *child == from) {
-            *heard = Some(answer);
+        let is_ours = answer.probe == self.number;
+        if let Some((_, received)) = self.below.iter_mut().find(|(child, _)| is_ours && *child == from) {
+            *received = Some(answer);
         }
     }
 
     /// Whether nobody is waited for any more.
     pub fn is_done(&self) -> bool {
-        self.below.iter().all(|(_, heard)| heard.is_some()) || Instant::now() >= self.until
+        self.below.iter().all(|(_, received)| received.is_some()) || Instant::now() >= self.until
     }
 
     /// What is known now.
     pub fn answer(self) -> Answer {
         let (idle, place) = self.own;
-        let mut all = Answer { survey: self.number, idle, silent: false, places: RankStates::default() };
+        let mut all = Answer { probe: self.number, idle, silent: false, places: RankStates::default() };
         all.places.add([self.rank, self.rank], place);
         let ends: Vec<u32> = self.below.iter().skip(1).map(|(child, _)| child.0 - 1).collect();
         let last = last_below(self.rank, self.n_ranks);
-        for (i, (child, heard)) in self.below.into_iter().enumerate() {
-            match heard {
+        for (i, (child, received)) in self.below.into_iter().enumerate() {
+            match received {
                 Some(answer) => {
                     all.idle = all.idle.min(answer.idle);
                     all.silent |= answer.silent;
@@ -151,27 +156,27 @@ fn parent_is_other(rank: Rank) -> bool {
 mod tests {
     use super::*;
 
-    /// The survey of all of `n_ranks`, of which `silent` ones say nothing; and how many questions that took.
-    fn surveyed(rank: Rank, n_ranks: usize, silent: &[u32]) -> (Answer, usize) {
+    /// The probe of all of `n_ranks`, of which `silent` ones say nothing; and how many questions that took.
+    fn probed(rank: Rank, n_ranks: usize, silent: &[u32]) -> (Answer, usize) {
         let own = (u64::from(100 + rank.0), "labels".to_string());
-        let mut survey = StallProbe::new((rank, n_ranks), 7, own, Duration::from_secs(60));
+        let mut probe = StallProbe::new((rank, n_ranks), 7, own, Duration::from_secs(60));
         let mut n_asked = 0;
-        for child in survey.children().collect::<Vec<_>>() {
+        for child in probe.children().collect::<Vec<_>>() {
             n_asked += 1;
             if !silent.contains(&child.0) {
-                let (answer, n) = surveyed(child, n_ranks, silent);
+                let (answer, n) = probed(child, n_ranks, silent);
                 n_asked += n;
-                survey.receive(child, Answer::from_bytes(&answer.to_bytes()).expect("an answer"));
+                probe.receive(child, Answer::from_bytes(&answer.to_bytes()).expect("an answer"));
             }
         }
-        assert_eq!(survey.is_done(), survey.below.iter().all(|(child, _)| !silent.contains(&child.0)));
-        (survey.answer(), n_asked)
+        assert_eq!(probe.is_done(), probe.below.iter().all(|(child, _)| !silent.contains(&child.0)));
+        (probe.answer(), n_asked)
     }
 
     #[test]
     fn one_question_per_rank_reaches_all() {
         for n_ranks in [1, 2, 3, 8, 13, 1000] {
-            let (answer, n_asked) = surveyed(Rank(0), n_ranks, &[]);
+            let (answer, n_asked) = probed(Rank(0), n_ranks, &[]);
             assert_eq!((answer.idle, answer.silent, n_asked), (100, false, n_ranks - 1));
             let ranks = if n_ranks == 1 { "rank 0".into() } else { format!("ranks 0-{}", n_ranks - 1) };
             assert_eq!(answer.places.to_string(), format!("{ranks}: labels"));
@@ -180,12 +185,12 @@ mod tests {
 
     #[test]
     fn who_is_silent_and_who_is_below_is_named() {
-        let (answer, _) = surveyed(Rank(0), 11, &[4, 9]);
+        let (answer, _) = probed(Rank(0), 11, &[4, 9]);
         assert!(answer.silent);
         let expected = "ranks 0-3, 8, 10: labels; ranks 4, 9: no answer, so it computes or hangs; ranks 5-7: below rank 4";
         assert_eq!(answer.places.to_string(), expected);
         assert_eq!(
-            surveyed(Rank(0), 11, &[8]).0.places.to_string().matches("ranks 9-10: below rank 8").count(),
+            probed(Rank(0), 11, &[8]).0.places.to_string().matches("ranks 9-10: below rank 8").count(),
             1
         );
     }
@@ -195,7 +200,8 @@ mod tests {
         assert_eq!(to_ask(Rank(7)).collect::<Vec<_>>(), [Rank(6), Rank(0)]);
         assert_eq!(to_ask(Rank(8)).collect::<Vec<_>>(), [Rank(0)]);
         for ask in [Ask::You, Ask::AllBelow(0), Ask::AllBelow(77)] {
-            assert_eq!(Ask::from_bytes(&ask.to_bytes()), ask);
+            assert_eq!(Ask::from_bytes(&ask.to_bytes()), Some(ask));
         }
+        assert_eq!(Ask::from_bytes(&[1]), None);
     }
 }

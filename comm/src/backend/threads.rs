@@ -1,4 +1,4 @@
-//! Ranks as threads of one process: a mailbox each.
+//! Ranks as threads of one process, with one mailbox each.
 
 use super::rank_states::RankStates;
 use super::{Finding, RankState, Tag, Transport};
@@ -9,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Longest sleep of a rank between two looks at the others, where there are no more than [`FEW`].
-const LOOK: Duration = Duration::from_millis(200);
+const LONGEST_PARK: Duration = Duration::from_millis(200);
 /// Ranks of which all can look at all others that often.
 const FEW: usize = 256;
 
 /// What the ranks share.
 #[derive(Debug)]
 pub(crate) struct World {
-    boxes: Vec<Mailbox>,
+    mailboxes: Vec<Mailbox>,
     failed: OnceLock<CommError>,
     has_failed: AtomicBool,
     /// Of the ranks that ended, the one with the fewest finished calls: that number, and who.
@@ -27,7 +27,7 @@ pub(crate) struct World {
 #[derive(Debug, Default)]
 struct Mailbox {
     inbox: Mutex<MailQueue>,
-    bell: Condvar,
+    condvar: Condvar,
     /// Synchronous messages of this rank that were not handed out yet.
     unmatched: AtomicUsize,
     /// Signs of life.
@@ -39,7 +39,7 @@ struct Mailbox {
 struct MailQueue {
     messages: Vec<Envelope>,
     /// Reasons to wake that there have been.
-    rings: u64,
+    wakeups: u64,
     asleep: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Threads {
     /// Messages taken out of the mailbox, by tag.
     sorted: [VecDeque<Envelope>; Tag::N],
     /// Rings up to the last rest.
-    rings_seen: u64,
+    wakeups_seen: u64,
     place: RankState,
 }
 
@@ -67,7 +67,7 @@ impl World {
     /// A world of `n_ranks` that nobody has entered yet.
     pub fn new(n_ranks: usize) -> Arc<Self> {
         Arc::new(Self {
-            boxes: (0..n_ranks).map(|_| Mailbox::default()).collect(),
+            mailboxes: (0..n_ranks).map(|_| Mailbox::default()).collect(),
             failed: OnceLock::new(),
             has_failed: AtomicBool::new(false),
             left: Mutex::new(None),
@@ -79,8 +79,8 @@ impl World {
     pub fn fail(&self, error: CommError) -> CommError {
         let first = self.failed.get_or_init(|| error).clone();
         if !self.has_failed.swap(true, Ordering::AcqRel) {
-            for mailbox in &self.boxes {
-                mailbox.ring(|_| ());
+            for mailbox in &self.mailboxes {
+                mailbox.wake(|_| ());
             }
         }
         first
@@ -96,7 +96,7 @@ impl World {
 
     fn check(&self) -> Result<()> {
         match self.has_failed.load(Ordering::Acquire) {
-            true => self.failed.get().cloned().map_or(Ok(()), Err),
+            true => Err(self.failed.get().expect("the error is stored before the flag").clone()),
             false => Ok(()),
         }
     }
@@ -106,7 +106,7 @@ impl World {
         let left = *lock(&self.left);
         match left {
             Some((at, rank)) if at <= finished => {
-                let stage = lock(&self.boxes[rank.at()].place).stage.to_string();
+                let stage = lock(&self.mailboxes[rank.at()].place).stage.to_string();
                 Err(self.fail(CommError::Left { rank, stage }))
             }
             _ => Ok(()),
@@ -115,12 +115,12 @@ impl World {
 }
 
 impl Mailbox {
-    fn ring(&self, change: impl FnOnce(&mut MailQueue)) {
+    fn wake(&self, change: impl FnOnce(&mut MailQueue)) {
         let mut inbox = lock(&self.inbox);
         change(&mut inbox);
-        inbox.rings += 1;
+        inbox.wakeups += 1;
         if inbox.asleep {
-            self.bell.notify_one();
+            self.condvar.notify_one();
         }
     }
 
@@ -132,28 +132,28 @@ impl Mailbox {
 impl Threads {
     /// The end of `rank`.
     pub fn new(world: Arc<World>, rank: Rank) -> Self {
-        Self { world, rank, sorted: Default::default(), rings_seen: 0, place: RankState::default() }
+        Self { world, rank, sorted: Default::default(), wakeups_seen: 0, place: RankState::default() }
     }
 
     fn own(&self) -> &Mailbox {
-        &self.world.boxes[self.rank.at()]
+        &self.world.mailboxes[self.rank.at()]
     }
 
     fn post(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>, synchronous: bool) -> Result<()> {
         self.world.check()?;
         let n_ranks = self.n_ranks();
-        let mailbox = self.world.boxes.get(to.at()).ok_or(CommError::NoSuchRank { rank: to, n_ranks })?;
+        let mailbox = self.world.mailboxes.get(to.at()).ok_or(CommError::NoSuchRank { rank: to, n_ranks })?;
         if synchronous {
             self.own().unmatched.fetch_add(1, Ordering::AcqRel);
         }
         self.own().sign();
-        mailbox.ring(|inbox| inbox.messages.push(Envelope { from: self.rank, tag, synchronous, bytes }));
+        mailbox.wake(|inbox| inbox.messages.push(Envelope { from: self.rank, tag, synchronous, bytes }));
         Ok(())
     }
 
     /// How long a rank sleeps. Each look at all others takes the longer the more they are, and so do the looks of all.
     fn nap(&self, at_most: Duration) -> Duration {
-        at_most.min(LOOK) * (self.world.boxes.len() / FEW).max(1) as u32
+        at_most.min(LONGEST_PARK) * (self.world.mailboxes.len() / FEW).max(1) as u32
     }
 
     fn sort_mail(&mut self) {
@@ -170,7 +170,7 @@ impl Transport for Threads {
     }
 
     fn n_ranks(&self) -> usize {
-        self.world.boxes.len()
+        self.world.mailboxes.len()
     }
 
     fn send(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()> {
@@ -194,9 +194,9 @@ impl Transport for Threads {
         let Some(envelope) = self.sorted[tag.at()].pop_front() else { return Ok(None) };
         self.own().sign();
         if envelope.synchronous {
-            let sender = &self.world.boxes[envelope.from.at()];
+            let sender = &self.world.mailboxes[envelope.from.at()];
             if sender.unmatched.fetch_sub(1, Ordering::AcqRel) == 1 {
-                sender.ring(|_| ());
+                sender.wake(|_| ());
             }
         }
         Ok(Some((envelope.from, envelope.bytes)))
@@ -205,22 +205,24 @@ impl Transport for Threads {
     fn park(&mut self, at_most: Duration) -> Result<()> {
         let own = self.own();
         let mut inbox = lock(&own.inbox);
-        if inbox.rings == self.rings_seen {
+        if inbox.wakeups == self.wakeups_seen {
             drop(inbox);
             self.world.check_left(self.place.finished)?;
             inbox = lock(&own.inbox);
             inbox.asleep = true;
-            inbox = wait_while(&own.bell, inbox, self.nap(at_most), |inbox| inbox.rings == self.rings_seen);
+            inbox = wait_while(&own.condvar, inbox, self.nap(at_most), |inbox| {
+                inbox.wakeups == self.wakeups_seen
+            });
             inbox.asleep = false;
         }
-        let rings = inbox.rings;
+        let wakeups = inbox.wakeups;
         drop(inbox);
-        self.rings_seen = rings;
+        self.wakeups_seen = wakeups;
         self.world.check()
     }
 
     fn progress_signs(&mut self) -> u64 {
-        let signs = self.world.boxes.iter().map(|b| b.signs.count());
+        let signs = self.world.mailboxes.iter().map(|b| b.signs.count());
         signs.fold(0, u64::wrapping_add)
     }
 
@@ -231,11 +233,11 @@ impl Transport for Threads {
     }
 
     fn probe_stall(&mut self, patience: Duration, idle: Duration) -> Finding {
-        let places: Vec<RankState> = self.world.boxes.iter().map(|b| *lock(&b.place)).collect();
+        let places: Vec<RankState> = self.world.mailboxes.iter().map(|b| *lock(&b.place)).collect();
         let computing = places.iter().any(|place| place.call.is_empty());
-        let mut told = RankStates::default();
-        (0..).map(Rank).zip(&places).for_each(|(rank, place)| told.add([rank, rank], place));
-        Finding::new(patience, idle, computing, told)
+        let mut states = RankStates::default();
+        (0..).map(Rank).zip(&places).for_each(|(rank, place)| states.add([rank, rank], place));
+        Finding::new(patience, idle, computing, states)
     }
 
     fn pulse(&self) -> Pulse {

@@ -1,7 +1,7 @@
-//! Calls that every rank makes together, built once on the messages of any backend.
+//! Which values do all ranks compute together? Barriers, reductions, sums over ranks, gathers and broadcasts.
 //!
-//! Each goes up the tree and down again: 2 (P - 1) messages, 2 log2 P steps. The folds are done in an
-//! order that the number of ranks alone decides.
+//! They are written once on top of [`Endpoint`], and do not know the backend. Each call goes up the tree and down again:
+//! 2 (P - 1) messages in 2 log2 P steps. The order of a fold depends on the number of ranks only.
 
 pub(crate) mod tree;
 
@@ -11,7 +11,7 @@ use crate::{Comm, CommError, Rank, Result};
 use bytemuck::Pod;
 use tree::{Barrier, TreeCall};
 
-/// How values of several ranks become one.
+/// How values of all ranks are reduced to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduce {
     /// Their sum; where that is too large, the largest number there is.
@@ -23,7 +23,7 @@ pub enum Reduce {
 }
 
 impl Comm {
-    /// Collective: no rank leaves before all have come.
+    /// Collective: returns on no rank before all ranks have called it.
     ///
     /// # Errors
     /// When a rank fails.
@@ -81,7 +81,7 @@ impl Comm {
     /// # Errors
     /// When a rank fails.
     pub fn all_gather<T: Pod>(&self, records: &[T]) -> Result<Vec<T>> {
-        from_bytes(&self.join(to_bytes(records))?)
+        self.join(to_bytes(records), from_bytes)
     }
 
     /// Collective: [`Comm::all_gather`] with the records of each rank apart, by rank.
@@ -91,12 +91,12 @@ impl Comm {
     pub fn all_gather_lists<T: Pod>(&self, records: &[T]) -> Result<Vec<Vec<T>>> {
         let own = to_bytes(records);
         let length = (own.len() as u64).to_ne_bytes();
-        unpack(&self.join([&length, own.as_slice()].concat())?)
+        self.join([&length, own.as_slice()].concat(), unpack)
     }
 
-    /// The bytes of all ranks, by rank.
-    fn join(&self, own: Vec<u8>) -> Result<Vec<u8>> {
-        self.collective(Op::Gather, |endpoint| up_and_down(endpoint, Op::Gather, joined(own)))
+    /// Decodes the bytes of all ranks, in the order of the ranks.
+    fn join<R>(&self, own: Vec<u8>, decode: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
+        self.collective(Op::Gather, |endpoint| decode(&up_and_down(endpoint, Op::Gather, joined(own))?))
     }
 
     /// Collective: the records that rank `from` gave; those of the others are ignored.
@@ -106,11 +106,10 @@ impl Comm {
     pub fn broadcast<T: Pod>(&self, from: Rank, records: &[T]) -> Result<Vec<T>> {
         let n_ranks = self.n_ranks();
         let own = if self.rank() == from { to_bytes(records) } else { Vec::new() };
-        let bytes = self.collective(Op::Broadcast, |endpoint| match from.at() < n_ranks {
-            true => up_and_down(endpoint, Op::Broadcast, joined(own)),
+        self.collective(Op::Broadcast, |endpoint| match from.at() < n_ranks {
+            true => from_bytes(&up_and_down(endpoint, Op::Broadcast, joined(own))?),
             false => Err(CommError::NoSuchRank { rank: from, n_ranks }),
-        })?;
-        from_bytes(&bytes)
+        })
     }
 
     fn fold<T: Pod>(&self, values: &[T], fold: impl Fn(T, T) -> T) -> Result<Vec<T>> {
@@ -121,7 +120,7 @@ impl Comm {
             }
             Ok(to_bytes(&result))
         };
-        from_bytes(&self.collective(Op::Reduce, |endpoint| up_and_down(endpoint, Op::Reduce, combine))?)
+        self.collective(Op::Reduce, |endpoint| from_bytes(&up_and_down(endpoint, Op::Reduce, combine)?))
     }
 
     fn collective<R>(&self, op: Op, work: impl FnOnce(&mut Endpoint) -> Result<R>) -> Result<R> {
@@ -140,7 +139,7 @@ fn joined(own: Vec<u8>) -> impl FnOnce(Vec<Vec<u8>>) -> Result<Vec<u8>> {
     }
 }
 
-/// Combines on the way up, and spreads what rank 0 has in the end.
+/// Combines values on the way up, and sends the result of rank 0 to all ranks.
 fn up_and_down(
     endpoint: &mut Endpoint,
     op: Op,
@@ -165,11 +164,11 @@ fn up_and_down(
     Ok(all)
 }
 
-/// Sums on the way up; on the way down each child learns what is before the ranks below it.
+/// Adds up on the way up; on the way down, each child receives the sums before the ranks below it.
 fn sums_before(endpoint: &mut Endpoint, values: &[u64]) -> Result<Vec<u64>> {
     let mut tree = TreeCall::new(endpoint, Op::SumBefore);
     let below = endpoint.wait(|t| tree.poll_below(t))?;
-    // What is before each child within this part of the tree, and the sum of the part at the end.
+    // The sums before each child within this subtree; at the end, the sum of the subtree.
     let mut before_child = vec![values.to_vec()];
     for bytes in &below {
         let mut sums = before_child[before_child.len() - 1].clone();
@@ -192,7 +191,7 @@ fn add(sums: &mut [u64], terms: &[u64]) -> Result<()> {
 
 fn fold_in<T: Pod>(result: &mut [T], other: &[T], fold: impl Fn(T, T) -> T) -> Result<()> {
     if other.len() != result.len() {
-        let what = format!("one reduces {} values, another {}", result.len(), other.len());
+        let what = format!("a reduction of {} values got {} from another rank", result.len(), other.len());
         return Err(CommError::Mismatch { what });
     }
     for (a, &b) in result.iter_mut().zip(other) {
@@ -204,17 +203,17 @@ fn fold_in<T: Pod>(result: &mut [T], other: &[T], fold: impl Fn(T, T) -> T) -> R
 /// The parts of a joined message, each behind its length in bytes.
 fn unpack<T: Pod>(mut bytes: &[u8]) -> Result<Vec<Vec<T>>> {
     let mut parts = Vec::new();
-    while let Some((length, park)) = bytes.split_at_checked(8) {
-        let Some((part, park)) = park.split_at_checked(one(length)? as usize) else { break };
+    while !bytes.is_empty() {
+        let split = bytes
+            .split_first_chunk()
+            .and_then(|(length, rest)| rest.split_at_checked(u64::from_ne_bytes(*length) as usize));
+        let Some((part, rest)) = split else {
+            return Err(CommError::Mismatch { what: "a joined message is incomplete".into() });
+        };
         parts.push(from_bytes(part)?);
-        bytes = park;
+        bytes = rest;
     }
     Ok(parts)
-}
-
-fn one(bytes: &[u8]) -> Result<u64> {
-    let one = from_bytes::<u64>(bytes)?;
-    one.first().copied().ok_or_else(|| CommError::Mismatch { what: "an empty message".into() })
 }
 
 #[cfg(test)]

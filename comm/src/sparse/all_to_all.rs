@@ -1,8 +1,8 @@
 //! The oracle: everyone sends to everyone.
 
-use super::Messages;
 use crate::backend::{Channel, Tag};
 use crate::endpoint::Endpoint;
+use crate::records::Messages;
 use crate::{Rank, Result};
 
 /// Sends `parts`, ascending and without one for this rank; gives what came, empty ones among it.

@@ -1,18 +1,16 @@
-//! Sparse exchange: records to the ranks they concern, where nobody knows from whom something comes.
+//! How do records reach a few other ranks, if no rank knows who will send to it?
+//!
+//! Sparse exchanges, by three algorithms with one contract. They are written on top of [`Endpoint`], and do not know the
+//! backend.
 
 mod all_to_all;
 mod nbx;
 mod neighbours;
 
 use crate::endpoint::{Endpoint, Op};
-use crate::records::{append, to_bytes};
+use crate::records::{Message, Messages, from_bytes, to_bytes};
 use crate::{Comm, CommError, Rank, Result};
 use bytemuck::Pod;
-
-/// A message as bytes, and whom it is for or from.
-type Message = (Rank, Vec<u8>);
-/// Messages of one rank to others, or of others to one rank.
-type Messages = Vec<Message>;
 
 /// The ways to exchange; the result is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,26 +81,22 @@ impl Comm {
         let mut endpoint = self.endpoint.borrow_mut();
         endpoint.traffic.now().rounds += 1;
         endpoint.traffic.now().near_rounds += u64::from(op == Op::Neighbours);
-        let mut received = endpoint.call(op, |endpoint| {
+        endpoint.call(op, |endpoint| {
             let (own, parts) = pack(parts, endpoint.rank(), endpoint.n_ranks())?;
             let mut received = run(endpoint, parts)?;
             endpoint.traffic.now().received += received.len() as u64;
             endpoint.traffic.now().received_bytes +=
                 received.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
             received.extend(own);
-            Ok(received)
-        })?;
-        received.retain(|(_, bytes)| !bytes.is_empty());
-        received.sort_unstable_by_key(|part| part.0);
-        let unpack = |(from, bytes): (Rank, Vec<u8>)| {
-            let mut records = Vec::new();
-            append(&mut records, &bytes).map(|()| (from, records))
-        };
-        received.into_iter().map(unpack).collect()
+            received.retain(|(_, bytes)| !bytes.is_empty());
+            received.sort_unstable_by_key(|part| part.0);
+            let unpack = |(from, bytes): (Rank, Vec<u8>)| Ok((from, from_bytes(&bytes)?));
+            received.into_iter().map(unpack).collect()
+        })
     }
 }
 
-/// What is for `rank` itself, and the rest, one message for each destination in ascending order.
+/// The message of `rank` to itself, and one message per other destination, ascending.
 fn pack<T: Pod>(
     mut parts: Vec<(Rank, Vec<T>)>,
     rank: Rank,
@@ -122,13 +116,4 @@ fn pack<T: Pod>(
     }
     let own = packed.iter().position(|(to, _)| *to == rank).map(|at| packed.remove(at));
     Ok((own, packed))
-}
-
-impl Endpoint {
-    /// Counts a message of a sparse exchange.
-    fn count_message(&mut self, n_bytes: usize) {
-        let now = self.traffic.now();
-        now.messages += 1;
-        now.bytes += n_bytes as u64;
-    }
 }

@@ -1,10 +1,10 @@
 //! Synchronous sends and a barrier that does not wait (see the README of this crate).
 
-use super::Messages;
 use crate::Result;
 use crate::backend::{Channel, Tag, Transport};
 use crate::collective::tree::Barrier;
 use crate::endpoint::{Endpoint, Op};
+use crate::records::Messages;
 
 /// Sends `parts`, none of them for this rank; gives what came.
 pub(crate) fn run(endpoint: &mut Endpoint, parts: Messages) -> Result<Messages> {

@@ -1,8 +1,8 @@
 //! One message to and from each neighbour.
 
-use super::Messages;
 use crate::backend::{Channel, Tag};
 use crate::endpoint::Endpoint;
+use crate::records::Messages;
 use crate::{CommError, Rank, Result};
 
 /// Sends `parts`, ascending and without one for this rank; gives what came, empty ones among it.

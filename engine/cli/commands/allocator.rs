@@ -1,4 +1,4 @@
-//! The end of a program that gets no memory: one line, exit code 2, and nothing half written is left.
+//! Ends the program when memory runs out: one line, exit code 2, and no partial results.
 #![allow(unsafe_code)]
 
 use super::{interrupt, memory};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An allocator that ends the program where it has no memory left, unless whoever asked goes on without it.
+/// An allocator that ends the program when memory runs out, unless the caller can go on without it.
 #[derive(Debug)]
 pub struct OrEnd<A>(pub A);
 
@@ -49,15 +49,15 @@ fn or_end(start: *mut u8, size: usize) -> *mut u8 {
 }
 
 thread_local! {
-    /// Whether this thread is ending the program.
+    /// Whether this thread ends the program.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns in the one thread that is to report the end of the program. Others wait here until the program ends.
+/// Returns in one thread only, which reports the end of the program. Other threads wait here until the program ends.
 pub fn be_the_one_that_ends(code: i32) {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     if ENDS.replace(true) {
-        // Not even what is half written could be removed.
+        // Memory also ran out while hidden files were removed.
         exit(code);
     }
     while IS_ENDING.swap(true, Ordering::Relaxed) {
@@ -65,20 +65,23 @@ pub fn be_the_one_that_ends(code: i32) {
     }
 }
 
-/// Says that `size` more bytes cannot be had, and ends the program.
+/// Reports that `size` more bytes are not available, and ends the program.
 #[cold]
 fn end(size: usize) -> ! {
     be_the_one_that_ends(2);
     memory::give_up_reserve();
     let mut line = FixedText { text: [0; 256], len: 0 };
-    // What does not fit is left out.
-    let _ =
-        write!(line, "inselberg: error: out of memory: {} more cannot be had", memory::Bytes(size as u64));
+    // Text beyond the buffer is left out.
+    let _ = write!(
+        line,
+        "inselberg: error: out of memory: {} more are not available",
+        memory::Bytes(size as u64)
+    );
     if let Some(limit) = memory::narrowest() {
         let _ = write!(line, " ({limit})");
     }
     let _ = writeln!(line, "; expected more memory, ranks on more hosts or a smaller input");
-    line.say();
+    line.print();
     interrupt::wipe_soon();
     exit(2)
 }
@@ -99,19 +102,19 @@ impl Write for FixedText {
 }
 
 impl FixedText {
-    /// Says it, past the lock of the standard library, whose holder may be waiting for memory.
+    /// Prints the text without the lock of the standard library, whose holder may be waiting for memory.
     #[cfg(unix)]
-    fn say(&self) {
+    fn print(&self) {
         let _ = rustix::io::write(rustix::stdio::stderr(), &self.text[..self.len]);
     }
 
     #[cfg(not(unix))]
-    fn say(&self) {
+    fn print(&self) {
         let _ = std::io::stderr().write_all(&self.text[..self.len]);
     }
 }
 
-/// Ends the program without what it would do at a regular end, which may need memory. A launcher ends the other processes.
+/// Ends the program without the clean-up of a regular end, which may need memory. A launcher ends the other processes.
 #[cfg(unix)]
 pub fn exit(code: i32) -> ! {
     signal_hook::low_level::exit(code)

@@ -1,6 +1,8 @@
-//! How a failure ends the program: one line on stderr and an exit code.
+//! How a failure ends the program: one line on standard error and an exit code.
 
+use super::flags::NamesFlags;
 use inselberg_comm::{CommError, Rank};
+use inselberg_io::ReadError;
 use std::fmt::Display;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
@@ -12,15 +14,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Why the program ends early.
 #[derive(Debug)]
 pub enum CommandError {
-    /// Something that the user can mend: exit code 2.
+    /// A mistake that the user can correct: exit code 2.
     User(anyhow::Error),
     /// A fault of the program or the machine: exit code 1.
     Internal(anyhow::Error),
-    /// The ranks ended together, perhaps by a failure of another one: exit code 1.
+    /// All ranks ended, perhaps because of another one: exit code 1.
     Ranks(CommError),
-    /// Another process says it and has the exit code: a launcher ends all others with the first that fails, so
-    /// this one must not fail before that is said.
-    Said,
+    /// Another process reports the error and exits with its code. A launcher ends all processes after the first failure, so
+    /// this process must not fail earlier.
+    Elsewhere,
 }
 
 impl CommandError {
@@ -34,9 +36,9 @@ impl CommandError {
         Self::Ranks(error)
     }
 
-    /// Whether another rank may know better.
+    /// Whether another rank may have the reason.
     pub fn is_elsewhere(&self) -> bool {
-        matches!(self, Self::Ranks(_) | Self::Said)
+        matches!(self, Self::Ranks(_) | Self::Elsewhere)
     }
 
     /// The same, with the rank where it happened.
@@ -53,16 +55,20 @@ impl CommandError {
         Self::user(format!("{}: {error}", path.display()))
     }
 
-    /// A mistake that is a line of text.
+    /// A mistake, as a line of text.
     pub fn user(message: impl Display) -> Self {
         Self::User(anyhow::anyhow!("{message}"))
     }
 }
 
-/// Every error of the library is about its input or output, which the user chose.
+/// Errors of the library are about its input or output, which the user chose.
 impl<E: std::error::Error + Send + Sync + 'static> From<E> for CommandError {
     fn from(error: E) -> Self {
-        Self::User(error.into())
+        let error = anyhow::Error::from(error);
+        match error.downcast_ref::<ReadError>() {
+            Some(read) => Self::user(read.with_flags()),
+            None => Self::User(error),
+        }
     }
 }
 
@@ -71,90 +77,91 @@ impl std::fmt::Display for CommandError {
         match self {
             Self::User(error) | Self::Internal(error) => error.fmt(f),
             Self::Ranks(error) => error.fmt(f),
-            Self::Said => Ok(()),
+            Self::Elsewhere => Ok(()),
         }
     }
 }
 
-/// Runs `work`, says what went wrong, and gives the exit code.
+/// Runs `work`, reports its error, and returns the exit code.
 pub fn caught(work: impl FnOnce() -> Result<(), CommandError>) -> ExitCode {
-    set_hook(Box::new(say_panic));
+    set_hook(Box::new(report_panic));
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(CommandError::User(error))) => {
-            say(&format!("inselberg: error: {error}"));
+            print_line(&format!("inselberg: error: {error}"));
             ExitCode::from(2)
         }
         Ok(Err(CommandError::Internal(error))) => {
-            say(&format!("inselberg: internal error: {error}"));
+            print_line(&format!("inselberg: internal error: {error}"));
             ExitCode::from(1)
         }
         Ok(Err(CommandError::Ranks(error @ CommError::Panicked { .. }))) => {
-            say(&bug(&format!("{error}{}", lock(&PLACE))));
+            print_line(&bug(&format!("{error}{}", lock(&PLACE))));
             ExitCode::from(1)
         }
         Ok(Err(CommandError::Ranks(error))) => {
-            say(&format!("inselberg: error: {error}"));
+            print_line(&format!("inselberg: error: {error}"));
             ExitCode::from(1)
         }
-        Ok(Err(CommandError::Said)) => ExitCode::SUCCESS,
+        Ok(Err(CommandError::Elsewhere)) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(1),
     }
 }
 
-/// Where a rank panicked, for the message that its error becomes.
+/// The place of a rank's panic, for the message of its error.
 static PLACE: Mutex<String> = Mutex::new(String::new());
-static HELD: AtomicBool = AtomicBool::new(false);
+static IS_HELD: AtomicBool = AtomicBool::new(false);
 
-/// From now on a panic is an error of a rank, which names that rank, and is said when it comes back.
+/// From now on a panic becomes an error of its rank, reported when the rank returns.
 pub fn hold_panics() {
-    HELD.store(true, Ordering::Relaxed);
+    IS_HELD.store(true, Ordering::Relaxed);
 }
 
 fn lock(text: &Mutex<String>) -> MutexGuard<'_, String> {
     text.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn say_panic(info: &PanicHookInfo<'_>) {
-    // A panic that is carried over threads would be told more than once.
-    static SAID: AtomicBool = AtomicBool::new(false);
-    if SAID.swap(true, Ordering::Relaxed) {
+fn report_panic(info: &PanicHookInfo<'_>) {
+    // A panic that crosses threads would be reported more than once.
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if REPORTED.swap(true, Ordering::Relaxed) {
         return;
     }
     let place = info.location().map_or(String::new(), |l| format!(" at {l}"));
-    if HELD.load(Ordering::Relaxed) {
+    if IS_HELD.load(Ordering::Relaxed) {
         *lock(&PLACE) = place;
         return;
     }
     let payload = info.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let what = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    say(&bug(&format!("{what}{place}")));
+    print_line(&bug(&format!("{what}{place}")));
 }
 
-/// Why this rank ends all others; `place` is where it stands.
+/// Reports why this rank ends all others; `place` names its stage.
 #[cfg(feature = "mpi")]
 pub fn report(error: &CommError, place: &str) {
     match error {
-        CommError::Panicked { .. } => say(&bug(&format!("{error}{}", lock(&PLACE)))),
-        error => say(&format!("inselberg: error: {error}{place}")),
+        CommError::Panicked { .. } => print_line(&bug(&format!("{error}{}", lock(&PLACE)))),
+        error => print_line(&format!("inselberg: error: {error}{place}")),
     }
 }
 
-/// What the user should know although the run goes on.
+/// Prints a warning.
 pub fn warn(message: impl Display) {
-    say(&format!("inselberg: warning: {message}"));
+    print_line(&format!("inselberg: warning: {message}"));
 }
 
 fn bug(what: &str) -> String {
-    let ask = format!("please report it at {}/issues", env!("CARGO_PKG_REPOSITORY"));
-    format!("inselberg: internal error: {what}; this is a bug, {ask}")
+    format!(
+        "inselberg: internal error: {what}; this is a bug, please report it with the command and its input"
+    )
 }
 
-/// `text` with what would end its line, or steer a terminal, as Rust writes it: names in files may hold anything.
+/// `text` with line ends and terminal controls escaped as in Rust: names in files may hold any character.
 pub fn escaped(text: &str) -> String {
     const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
-    // What sets the direction of a text.
+    // Controls of the direction of text.
     const DIRECTIONS: [std::ops::RangeInclusive<char>; 3] =
         ['\u{200e}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
     let steers = |c: char| {
@@ -164,11 +171,11 @@ pub fn escaped(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// One line on stderr, whatever is in the message and whoever listens.
-fn say(message: &str) {
+/// Prints one line on standard error. A closed pipe is not an error.
+fn print_line(message: &str) {
     let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut line = escaped(&lines.collect::<Vec<_>>().join(" "));
     line.push('\n');
-    // In one piece: a launcher mixes what processes say.
+    // In one write: a launcher interleaves the output of processes.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }

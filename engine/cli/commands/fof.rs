@@ -1,42 +1,39 @@
 //! `inselberg fof`.
 
+use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress, stage_catalogue};
 use super::fault::CommandError;
-use super::ranks::RankRequest;
-use super::seating::Seating;
-use super::{fof_run, interrupt, memory, out, phew_run, preflight};
+use super::{fof_run, memory, out, preflight};
 use crate::config::{Common, FofJob};
 use inselberg::stage::Stage;
 use inselberg_comm::{Comm, Rank};
+use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
 use inselberg_io::particles::{ParticleHeader, ParticleInput, file_of, open_particles_from};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
-use std::io::IsTerminal;
 
 /// Finds groups on all ranks and writes what was asked for.
 pub fn fof(job: &FofJob, common: Common, world: Comm) -> Result<(), CommandError> {
-    let ranks = RankRequest::from_launch(&job.launch).start(world)?;
-    let seating = Seating::new(&ranks, &job.launch, common)?;
-    let facts = ranks.together(|comm| phew_run::look_at_input(&job.inputs, &job.defaults, comm))?;
-    let input = ranks.prepare(|is_first| {
-        let input = open_particles_from(&facts);
+    let open = |facts: &InputFacts, process: &ProcessSetup| {
+        let input = open_particles_from(facts);
         fof_run::check(&job.inputs[0], input.as_ref(), &job.fof)?;
-        check_memory(job, input.about(), ranks.process().1)?;
+        check_memory(job, input.about(), process.ranks.process().1)?;
         // Only the first process makes files.
-        if is_first {
+        if process.is_first {
             check_outputs(job)?;
         }
         Ok(input)
-    })?;
-    ranks.prepare(|_| interrupt::guard())?;
-    ranks.run(|comm| {
-        comm.before_end(interrupt::wipe);
-        let (_threads, pool) = seating.start(comm.rank())?;
-        on_rank(job, common, input.as_ref(), pool, comm)
-    })
+    };
+    DriverRequest { launch: &job.launch, common, traced: false }.run(
+        world,
+        |comm| fof_run::read_headers(&job.inputs, &job.defaults, comm),
+        open,
+        |input, pool, comm| on_rank(job, common, input.as_ref(), pool, comm),
+    )
 }
 
-/// That what a search surely takes is left. Species that neither link nor are attached are not read.
+/// Checks that the memory suffices for the least that a search takes. Species that neither link nor are attached are
+/// not read.
 fn check_memory(job: &FofJob, about: &ParticleHeader, n_processes: usize) -> Result<(), CommandError> {
     let is_read = |kind: &Option<u8>| {
         kind.is_none_or(|k| job.fof.linking[usize::from(k)] || job.fof.attaching[usize::from(k)])
@@ -61,10 +58,10 @@ fn check_outputs(job: &FofJob) -> Result<(), CommandError> {
     for path in [&job.output, &job.group_ids].into_iter().flatten() {
         catalogue::check_output(path)?;
     }
-    job.plot.as_deref().map_or(Ok(()), phew_run::check_picture)
+    job.plot.as_deref().map_or(Ok(()), check_picture)
 }
 
-/// The work of one rank. All ranks make the same calls; the first speaks.
+/// Collective: the work of one rank. Rank 0 prints the summary.
 fn on_rank(
     job: &FofJob,
     common: Common,
@@ -73,15 +70,15 @@ fn on_rank(
     comm: &Comm,
 ) -> Result<(), CommandError> {
     let is_first = comm.rank() == Rank(0);
-    let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
+    let progress = shows_progress(common, comm);
     let (outcome, recorder) = fof_run::find(&job.inputs[0], input, &job.fof, pool, comm, progress)?;
     let writing = Stage::begin("write", 0, comm, &recorder);
     let mut staged = Staged::default();
     if let Some(path) = &job.output {
-        staged.extend(phew_run::stage(path, &outcome.catalogue, comm)?);
+        staged.extend(stage_catalogue(path, &outcome.catalogue, comm)?);
     }
     if let (Some(path), Some(ids)) = (&job.group_ids, &outcome.group_ids) {
-        staged.extend(phew_run::stage(path, ids, comm)?);
+        staged.extend(stage_catalogue(path, ids, comm)?);
     }
     drop(writing);
     let summary = fof_run::FofSummary::new(input, &outcome, recorder.stages(), job.launch.diagnostics, comm)?;

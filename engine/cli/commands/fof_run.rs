@@ -1,23 +1,37 @@
-//! Where the command line meets friends-of-friends: one thin function a meeting.
+//! Calls of the library for `inselberg fof`, its summary and its picture.
 
+use super::driver::{AssumedUnits, RunCosts, agreed_error};
 use super::fault::CommandError;
-use crate::report::{RankReport, Recorder, StageTime, group_counts, peak_memory, table_json, table_text};
+use super::flags::NamesFlags;
+use crate::report::{RankReport, Recorder, StageTime, group_counts, table_json, table_text};
 use inselberg::executor::Executor;
 use inselberg::fof::{FofConfig, FofOutcome, FofRunError, run_fof};
-use inselberg_comm::{Comm, Reduce};
+use inselberg_comm::Comm;
+use inselberg_io::InputFacts;
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::particles::{ParticleHeader, ParticleInput};
+use inselberg_io::collective::shared;
+use inselberg_io::particles::{InputDefaults, ParticleInput, read_particle_headers_with};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Whether the input at `path` can be searched as asked for.
-pub fn check(path: &Path, input: &dyn ParticleInput, config: &FofConfig) -> Result<(), CommandError> {
-    inselberg::fof::run::check(input.about(), config).map_err(|error| CommandError::about(path, error))
+/// Collective: reads the headers of the particles in these files.
+pub fn read_headers(
+    paths: &[PathBuf],
+    defaults: &InputDefaults,
+    comm: &Comm,
+) -> Result<InputFacts, CommandError> {
+    shared(comm, || read_particle_headers_with(paths, defaults)).map_err(agreed_error)
 }
 
-/// Collective: finds the groups of the input at `path` with these workers; a bar a stage on stderr if `progress`.
+/// Checks that the input at `path` can be searched with this configuration.
+pub fn check(path: &Path, input: &dyn ParticleInput, config: &FofConfig) -> Result<(), CommandError> {
+    inselberg::fof::run::check(input.about(), config)
+        .map_err(|error| CommandError::about(path, error.with_flags()))
+}
+
+/// Collective: finds the groups of the input at `path`. `progress`: one bar per stage on standard error.
 pub fn find(
     path: &Path,
     input: &dyn ParticleInput,
@@ -31,20 +45,18 @@ pub fn find(
         run_fof(input, config, comm, &Executor::new(pool, &recorder)).map_err(|error| match error {
             FofRunError::Read(error) => error.into(),
             FofRunError::Comm(error) => CommandError::ranks(error),
-            error => CommandError::about(path, error),
+            error => CommandError::about(path, error.with_flags()),
         })?;
     Ok((outcome, recorder))
 }
 
-/// The end of a search, as the first rank tells it.
+/// The summary of a search.
 pub struct FofSummary {
     attributes: Vec<(String, Attribute)>,
-    stages: Vec<StageTime>,
-    peak_memory: Option<u64>,
+    costs: RunCosts,
     linking_length: f64,
-    assumed: Assumed,
+    assumed: AssumedUnits,
     n_ranks: usize,
-    ranks: Option<RankReport>,
 }
 
 impl FofSummary {
@@ -56,65 +68,33 @@ impl FofSummary {
         diagnostics: bool,
         comm: &Comm,
     ) -> Result<Self, CommandError> {
-        let ranks = match diagnostics {
-            true => Some(RankReport::new(comm, &stages, None).map_err(CommandError::ranks)?),
-            false => None,
-        };
-        let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
         Ok(Self {
+            costs: RunCosts::new(stages, None, diagnostics, comm)?,
             attributes: outcome.catalogue.attributes.clone(),
-            stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(&stages)),
-            ranks,
-            peak_memory: memory.map_err(CommandError::ranks)?.first().copied().filter(|bytes| *bytes > 0),
             linking_length: outcome.linking_length,
-            assumed: Assumed::new(Some(input.about())),
+            assumed: AssumedUnits::new(Some(input.about())),
             n_ranks: comm.n_ranks(),
         })
     }
 
-    /// For people.
+    /// As text.
     pub fn text(&self) -> String {
-        let table = table_text(&group_counts(&self.attributes), "particles", &self.stages, self.peak_memory);
-        let ranks = self.ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
+        let RunCosts { stages, ranks, peak_memory } = &self.costs;
+        let table = table_text(&group_counts(&self.attributes), "particles", stages, *peak_memory);
+        let ranks = ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
         let length = shown(self.linking_length);
         format!("{}{:<18}{length:>15}\n{table}{ranks}", self.assumed.text(), "linking length")
     }
 
-    /// The same for machines.
+    /// As JSON.
     pub fn json(&self) -> Value {
-        let mut summary =
-            table_json(&group_counts(&self.attributes), "particles", &self.stages, self.peak_memory);
+        let RunCosts { stages, ranks, peak_memory } = &self.costs;
+        let mut summary = table_json(&group_counts(&self.attributes), "particles", stages, *peak_memory);
         summary["linking_length"] = json!(self.linking_length);
         summary["assumed_units"] = self.assumed.json();
         summary["n_ranks"] = json!(self.n_ranks);
-        summary["ranks"] = self.ranks.as_ref().map_or(Value::Null, RankReport::json);
+        summary["ranks"] = ranks.as_ref().map_or(Value::Null, RankReport::json);
         summary
-    }
-}
-
-/// Units that are assumed of an input of particles.
-pub struct Assumed {
-    names: Vec<String>,
-    line: Option<String>,
-}
-
-impl Assumed {
-    /// For an input, if there is one.
-    pub fn new(about: Option<&ParticleHeader>) -> Self {
-        Self {
-            names: about.map_or(Vec::new(), |about| about.assumed_units.clone()),
-            line: about.and_then(ParticleHeader::assumption),
-        }
-    }
-
-    /// A line of a summary; empty where nothing is assumed.
-    pub fn text(&self) -> String {
-        self.line.as_ref().map_or(String::new(), |line| format!("{:<18}{line}\n", "units"))
-    }
-
-    /// The same for machines.
-    pub fn json(&self) -> Value {
-        json!(self.names)
     }
 }
 
@@ -154,7 +134,7 @@ pub fn draw(
     Ok(stage_plot(path, &data)?)
 }
 
-/// What the picture is of: the format, the redshift, the linking length.
+/// The title of the picture: format, redshift, linking length.
 #[cfg(feature = "plot")]
 fn title(input: &dyn ParticleInput, linking_length: f64) -> String {
     let about = input.about();
@@ -170,8 +150,8 @@ fn title(input: &dyn ParticleInput, linking_length: f64) -> String {
         .join(",  ")
 }
 
-/// Says how to get pictures.
+/// The error of a build without pictures.
 #[cfg(not(feature = "plot"))]
 pub fn draw(path: &Path, _: &dyn ParticleInput, _: FofOutcome, _: &Comm) -> Result<Staged, CommandError> {
-    super::phew_run::check_picture(path).map(|()| Staged::default())
+    Err(super::driver::no_pictures(path))
 }

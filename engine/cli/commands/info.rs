@@ -1,10 +1,10 @@
-//! `inselberg info`: what is in a snapshot or a catalogue.
+//! `inselberg info`: describes a snapshot, particles or a catalogue.
 
 use super::fault::CommandError;
+use super::info_particles;
 use super::memory::{Bytes, LEAF_BYTES, TEST_BYTES};
 use super::out;
 use super::out::grouped;
-use super::{info_particles, phew_run};
 use crate::config::{Common, InfoJob};
 use inselberg_io::particles::{file_of, open_particles};
 use inselberg_io::{Family, Header, READERS, ReadResult, Snapshot};
@@ -19,13 +19,13 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     if !is_snapshot && job.input.is_file() {
         let catalogue = match inselberg_io::catalogue::read(&job.input) {
             Ok(catalogue) => catalogue,
-            // What is no catalogue may be particles.
+            // A file that is not a catalogue may hold particles.
             Err(error) => return particles(job, common).ok_or(error)?,
         };
         return out::report(
             common,
             || inselberg_io::catalogue::info::describe(&catalogue),
-            || phew_run::describe_json(&catalogue),
+            || describe_json(&catalogue),
         );
     }
     if !is_snapshot && !job.input.exists() && file_of(&job.input).is_file() {
@@ -45,7 +45,7 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     )
 }
 
-/// Describes particles, if the file holds some.
+/// Describes particles, if the file holds any.
 fn particles(job: &InfoJob, common: Common) -> Option<Result<(), CommandError>> {
     let input = open_particles(std::slice::from_ref(&job.input)).ok()?;
     Some(info_particles::describe(&job.input, input.as_ref(), common))
@@ -97,7 +97,7 @@ impl SnapshotCounts {
         self.levels().iter().map(|l| l.2).sum()
     }
 
-    /// Bytes that a run takes beside the input: at least, and at most.
+    /// The least and the most bytes of a run beside the input.
     fn memory(&self) -> (u64, u64) {
         (LEAF_BYTES * self.leaves(), (LEAF_BYTES + TEST_BYTES) * self.leaves())
     }
@@ -208,5 +208,18 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         },
         "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.leaves(),
         "particles": particles, "memory_bytes": {"least": least, "most": most},
+    })
+}
+
+/// The content of a catalogue as JSON.
+pub fn describe_json(catalogue: &inselberg_io::catalogue::Catalogue) -> Value {
+    let rows = catalogue.tables.iter().map(|t| (t.name.clone(), t.n_rows().into()));
+    let attributes = catalogue
+        .attributes
+        .iter()
+        .map(|(name, value)| (name.clone(), inselberg_io::catalogue::info::attribute_text(value).into()));
+    json!({
+        "tables": rows.collect::<serde_json::Map<_, _>>(),
+        "attributes": attributes.collect::<serde_json::Map<_, _>>(),
     })
 }

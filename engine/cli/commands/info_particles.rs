@@ -1,5 +1,6 @@
 //! `inselberg info` on particles alone.
 
+use super::driver::assumed_units_line;
 use super::fault::CommandError;
 use super::out;
 use super::out::grouped;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Says what is in a snapshot of particles or an array of positions.
+/// Describes a snapshot of particles or an array of positions.
 pub fn describe(path: &Path, input: &dyn ParticleInput, common: Common) -> Result<(), CommandError> {
     let about = input.about();
     out::report(common, || text(path, about), || json_of(path, about))
@@ -36,7 +37,9 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
     let around = if about.periodic { "periodic" } else { "open" };
     line(
         "box",
-        about.sides.map_or("not said".into(), |[x, y, z]| format!("{x} x {y} x {z} (code units), {around}")),
+        about
+            .sides
+            .map_or("not stated".into(), |[x, y, z]| format!("{x} x {y} x {z} (code units), {around}")),
     );
     if let Some(units) = &about.units {
         let mass = units.density * units.length.powi(3);
@@ -45,7 +48,7 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
             format!("length {:.6e} cm, mass {mass:.6e} g, time {:.6e} s", units.length, units.time),
         );
     }
-    if let Some(assumption) = about.assumption() {
+    if let Some(assumption) = assumed_units_line(about) {
         line("", assumption);
     }
     if let Some(c) = &about.cosmology {

@@ -1,26 +1,26 @@
-//! Ctrl-C and SIGTERM: results are written under hidden names first, and those that this process made are taken away.
+//! Ctrl-C and SIGTERM: removes the hidden files of this process, under which results are written first.
 
 use super::fault::CommandError;
 
-/// Takes away what this process made and did not finish, because it is about to end.
+/// Removes the unfinished files of this process before it ends.
 pub fn wipe() {
     inselberg_io::staging::hidden::close();
     inselberg_io::staging::hidden::wipe();
 }
 
-/// The same for an end without memory: waits a second at most for locks, whose holders may be waiting for memory.
+/// The same without memory: waits at most one second for locks, whose holders may be waiting for memory.
 pub fn wipe_soon() {
     inselberg_io::staging::hidden::close_soon();
     inselberg_io::staging::hidden::wipe();
 }
 
-/// From now on a signal to end takes away what is half written, before the program ends as the signal would have
+/// From now on a signal to end removes unfinished files before the program ends as the signal would have
 /// ended it.
 pub fn guard() -> Result<(), CommandError> {
     guard_with(|| ())
 }
 
-/// The same, and does `first` before.
+/// The same, and calls `first` before.
 pub fn guard_with(first: fn()) -> Result<(), CommandError> {
     listen(first).map_err(|error| {
         CommandError::user(format!(
@@ -32,7 +32,7 @@ pub fn guard_with(first: fn()) -> Result<(), CommandError> {
 #[cfg(unix)]
 fn listen(first: fn()) -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    // What was ignored when this process started stays so: nohup and shells in the background ask for that.
+    // Signals that were ignored at the start stay ignored, as nohup and background shells require.
     let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !super::signals::is_ignored(*signal));
     let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else { return Ok(()) };
     let wait = move || {

@@ -1,4 +1,4 @@
-//! Processes that a launcher started together: what its variables claim, what MPI confirms, and one job for all.
+//! Processes of a launcher: the claim of its variables, the confirmation by MPI, and one job for all.
 
 use super::fault::{CommandError, hold_panics, warn};
 use super::parse::Typed;
@@ -8,28 +8,27 @@ use inselberg_comm::{Comm, Rank};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Where launchers tell a process how many they started, the innermost launcher first: Open MPI, MPICH and kin,
-/// Slurm.
+/// The variables with the number of processes, the innermost launcher first: Open MPI, MPICH and relatives, Slurm.
 pub const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
-/// The option that keeps MPI out, also where the rest of the command line is wrong.
+/// The option that avoids MPI, even if the rest of the command line is wrong.
 const NO_MPI: &str = "--no-mpi";
 
-/// The longest command line that is shown whole.
+/// The longest command line that messages show whole.
 const SHOWN: usize = 200;
 
-/// As how many processes a launcher claims to have started this program, where these are several.
+/// The number of processes that a launcher claims, if more than one.
 fn claimed() -> Option<usize> {
     let size = |name: &&str| std::env::var(name).ok()?.parse::<usize>().ok();
     SIZES.iter().find_map(size).filter(|n| *n > 1)
 }
 
-/// The job, and the ranks that share it: those of MPI where it confirms several, else this process alone.
+/// The job and its ranks: those of MPI if it confirms several, else this process alone.
 ///
-/// A launcher's variables are inherited by whatever its processes start, so they only say that MPI is to be asked.
+/// All descendants inherit the variables of a launcher, so these only decide whether MPI is asked.
 ///
 /// # Errors
-/// What was typed or configured is no job, or not the same one in all processes.
+/// The options are invalid, or differ between processes.
 pub fn start(typed: Result<Typed, CommandError>) -> Result<(Job, Comm), CommandError> {
     let claimed = claimed().filter(|_| !std::env::args_os().any(|word| word == NO_MPI));
     let world = match claimed {
@@ -47,7 +46,7 @@ pub fn start(typed: Result<Typed, CommandError>) -> Result<(Job, Comm), CommandE
     Ok((job, world))
 }
 
-/// The ranks of this process's MPI job, where there are several.
+/// The ranks of the MPI job of this process, if there are several.
 #[cfg(feature = "mpi")]
 fn confirmed() -> Result<Option<Comm>, CommandError> {
     let world = Comm::mpi().report_with(super::fault::report).build()?;
@@ -59,7 +58,7 @@ fn confirmed() -> Result<Option<Comm>, CommandError> {
     Ok(None)
 }
 
-/// A run of this process, which a launcher may claim to be one of several.
+/// A run of this process alone, with a warning if a launcher claims several.
 fn alone(typed: Typed, claimed: Option<usize>) -> Result<(Job, Comm), CommandError> {
     let job = typed.job(typed.config_text()?.as_deref())?;
     let is_shared = matches!(
@@ -68,7 +67,7 @@ fn alone(typed: Typed, claimed: Option<usize>) -> Result<(Job, Comm), CommandErr
     );
     if let Some(n) = claimed.filter(|_| is_shared && !job.common.no_mpi && !job.common.quiet) {
         let why = match cfg!(feature = "mpi") {
-            true => "its MPI library knows of no other",
+            true => "its MPI library reports no other",
             false => "it was built without MPI (cargo feature `mpi`)",
         };
         warn(format!(
@@ -79,17 +78,17 @@ fn alone(typed: Typed, claimed: Option<usize>) -> Result<(Job, Comm), CommandErr
     Ok((job, Comm::solo()))
 }
 
-/// What rank 0 tells the others.
+/// The message of rank 0 to the others.
 #[derive(Serialize, Deserialize)]
 struct LaunchMessage {
     start: ProcessStart,
-    /// The text of the configuration file, which others may not see.
+    /// The text of the configuration file, which other hosts may lack.
     config: Option<String>,
-    /// Whether the file asks for a run per process.
+    /// Whether the file requests one run per process.
     no_mpi: bool,
 }
 
-/// As rank 0: reads the options, and gives them to all.
+/// On rank 0: reads the options and sends them to all.
 fn lead(world: Comm, typed: Result<Typed, CommandError>) -> Result<(Job, Comm), CommandError> {
     let read = typed.and_then(|typed| {
         let config = typed.config_text()?;
@@ -97,9 +96,9 @@ fn lead(world: Comm, typed: Result<Typed, CommandError>) -> Result<(Job, Comm), 
     });
     let (job, config) = agreed(&world, read)?;
     let no_mpi = job.common.no_mpi;
-    let told = serde_json::to_vec(&LaunchMessage { start: ProcessStart::here(), config, no_mpi })
+    let message = serde_json::to_vec(&LaunchMessage { start: ProcessStart::here(), config, no_mpi })
         .map_err(CommandError::internal)?;
-    world.broadcast(Rank(0), &told).map_err(CommandError::ranks)?;
+    world.broadcast(Rank(0), &message).map_err(CommandError::ranks)?;
     if no_mpi {
         return Ok((job, Comm::solo()));
     }
@@ -107,18 +106,18 @@ fn lead(world: Comm, typed: Result<Typed, CommandError>) -> Result<(Job, Comm), 
     Ok((job, world))
 }
 
-/// As another rank: takes the options of rank 0, which must be those that were typed here.
+/// On other ranks: receives the options of rank 0, which must equal those of this process.
 fn follow(world: Comm, typed: Result<Typed, CommandError>) -> Result<(Job, Comm), CommandError> {
     agreed(&world, Ok(()))?;
-    let told = world.broadcast::<u8>(Rank(0), &[]).map_err(CommandError::ranks)?;
-    let told: LaunchMessage = serde_json::from_slice(&told).map_err(CommandError::internal)?;
-    if told.no_mpi {
+    let message = world.broadcast::<u8>(Rank(0), &[]).map_err(CommandError::ranks)?;
+    let message: LaunchMessage = serde_json::from_slice(&message).map_err(CommandError::internal)?;
+    if message.no_mpi {
         drop(world);
         return alone(typed?, None);
     }
-    let own = match ProcessStart::here().difference(&told.start) {
+    let own = match ProcessStart::here().difference(&message.start) {
         Some(difference) => Err(CommandError::user(difference)),
-        None => typed.and_then(|typed| typed.job(told.config.as_deref())),
+        None => typed.and_then(|typed| typed.job(message.config.as_deref())),
     };
     let job = agreed(&world, own)?;
     Ok((job, world))
@@ -149,7 +148,7 @@ impl ProcessStart {
         }
     }
 
-    /// What is not as on rank 0, as a message.
+    /// The message about a difference from rank 0.
     fn difference(&self, first: &Self) -> Option<String> {
         let expected =
             format!("expected the same for all ranks of one run, or {NO_MPI} for a run per process");
@@ -175,7 +174,7 @@ impl ProcessStart {
     }
 }
 
-/// The working folder by the name that the shell has for it, which hosts share although links behind it may differ.
+/// The working folder by its name in the shell. Hosts share this name even if symbolic links behind it differ.
 fn folder() -> PathBuf {
     let real = std::env::current_dir().unwrap_or_default();
     let shell = std::env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());

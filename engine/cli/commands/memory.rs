@@ -1,35 +1,34 @@
-//! How much memory a job takes at least, held against what is left, before anything is allocated.
+//! Compares the least memory of a job with the available memory before anything is allocated.
 //!
-//! Only lower bounds refuse a job: what it surely takes. What may come on top (test cells, groups) is known after
-//! reading alone; a warning before that would be wrong for most jobs. Where memory runs out later,
-//! [`super::allocator`] ends the program.
+//! Only lower bounds refuse a job. Further needs (test cells, groups) are known only after reading; an earlier warning would
+//! be wrong for most jobs. When memory runs out later, [`super::allocator`] ends the program.
 
 use super::fault::CommandError;
 use memmap2::MmapMut;
 use std::fmt::Display;
 use std::sync::Mutex;
 
-/// Bytes that a run takes beside the input: a leaf cell, and a test cell on top.
+/// Bytes per leaf cell of a run, beside the input. A test cell takes [`TEST_BYTES`] more.
 pub const LEAF_BYTES: u64 = 24;
 /// See [`LEAF_BYTES`].
 pub const TEST_BYTES: u64 = 80;
-/// A cell that is read for whoever will own it.
+/// Bytes per cell that is read for its future owner.
 const READ_BYTES: u64 = 10;
-/// A particle of a search for groups, beside its own columns.
+/// Bytes per particle of a search for groups, beside its columns.
 const SEARCH_BYTES: u64 = 30;
-/// An oct of an output that is written.
+/// Bytes per oct of a written output.
 const WRITTEN_OCT_BYTES: u64 = 100;
-/// A test cell of an output that is written, where its octs are not counted yet.
+/// Bytes per test cell of a written output whose octs are not counted yet.
 const WRITTEN_TEST_BYTES: u64 = WRITTEN_OCT_BYTES / 8;
-/// A halo of a particle box, of which there is one in [`PARTICLES_OF_HALO`] particles.
+/// Bytes per halo of a particle box, which has one halo per [`PARTICLES_OF_HALO`] particles.
 const HALO_BYTES: u64 = 120;
 const PARTICLES_OF_HALO: u64 = 430;
-/// A seeded clump of a field.
+/// Bytes per seeded clump of a field.
 const CLUMP_BYTES: u64 = 40;
-/// A rank that is a thread.
+/// Bytes per rank that is a thread.
 const RANK_BYTES: u64 = 128 << 10;
 
-/// Memory that is left, and what limits it.
+/// Available memory, and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
     /// Bytes.
@@ -38,7 +37,7 @@ pub struct Left {
     pub limit: &'static str,
 }
 
-/// That `bytes` of memory are left for `what`.
+/// Checks that `bytes` of memory are available for `what`.
 pub fn check(what: impl Display, bytes: u64, expected: &str) -> Result<(), CommandError> {
     match left() {
         Some(left) if left.bytes < bytes => Err(CommandError::user(format!(
@@ -51,60 +50,60 @@ pub fn check(what: impl Display, bytes: u64, expected: &str) -> Result<(), Comma
     }
 }
 
-/// That so many ranks have room as threads.
+/// Checks the memory of ranks that are threads.
 pub fn check_ranks(ranks: u64) -> Result<(), CommandError> {
     check(format!("--ranks: `{ranks}`"), ranks.saturating_mul(RANK_BYTES), "fewer ranks")
 }
 
-/// That the cells have room that this process reads, one of so many: octs, each with eight cells, most of them leaves.
+/// Checks the memory of the octs that this process reads, as one of several. Most of the eight cells of an oct are leaves.
 pub fn check_octs(path: impl Display, octs: u64, n_processes: usize) -> Result<(), CommandError> {
     let leaves = octs.saturating_mul(7);
-    // Processes keep what they own, which may be less than what they read.
+    // A process keeps only the cells that it owns, perhaps fewer than it reads.
     let each = if n_processes == 1 { LEAF_BYTES } else { READ_BYTES };
     let what = format!("{path}: a run on {leaves} leaf cells");
     check(what, leaves.saturating_mul(each), "more memory, or ranks on more hosts")
 }
 
-/// That the mesh of particles has room, which takes `bytes` at least.
+/// Checks the memory of a mesh from particles, at least `bytes`.
 pub fn check_mesh(path: impl Display, bytes: u64) -> Result<(), CommandError> {
     let what = format!("{path}: a mesh from its particles");
     check(what, bytes, "more memory, fewer --threads or a smaller --level-min")
 }
 
-/// That the particles that this process reads have room in a search for groups; `column_bytes` is what is read of each.
+/// Checks the memory of a search for groups among the particles of this process, with `column_bytes` per particle read.
 pub fn check_search(path: impl Display, particles: u64, column_bytes: u64) -> Result<(), CommandError> {
     let what = format!("{path}: a search among {particles} particles");
     let bytes = particles.saturating_mul(column_bytes + SEARCH_BYTES);
     check(what, bytes, "more memory, or ranks on more hosts")
 }
 
-/// That a picture with so many pixels a side has room, which each rank of this process makes.
+/// Checks the memory of a picture with `side` pixels per side, one on each rank of this process.
 pub fn check_picture(side: u64, ranks: u64) -> Result<(), CommandError> {
     let pixels = side.saturating_mul(side);
     let bytes = pixels.saturating_mul(8 * (ranks + 1));
     check(format!("--plot: a picture of {side} x {side} pixels"), bytes, "no --plot, or fewer --ranks")
 }
 
-/// That a field with about so many test cells and clumps has room.
+/// Checks the memory of a synthetic field.
 pub fn check_field(test_cells: u64, clumps: u64) -> Result<(), CommandError> {
     let bytes =
         test_cells.saturating_mul(WRITTEN_TEST_BYTES).saturating_add(clumps.saturating_mul(CLUMP_BYTES));
     check(format!("--test-cells: `{test_cells}`, with {clumps} clumps"), bytes, "fewer")
 }
 
-/// That an output with so many octs has room while it is written.
+/// Checks the memory for writing an output.
 pub fn check_output(path: impl Display, octs: u64) -> Result<(), CommandError> {
     let what = format!("{path}: an output of {octs} octs");
     check(what, octs.saturating_mul(WRITTEN_OCT_BYTES), "fewer --test-cells or shallower --levels")
 }
 
-/// That the haloes of so many particles have room.
+/// Checks the memory of the haloes of a particle box.
 pub fn check_box(particles: u64) -> Result<(), CommandError> {
     let bytes = (particles / PARTICLES_OF_HALO).saturating_mul(HALO_BYTES);
     check(format!("--number: `{particles}`, with their haloes"), bytes, "fewer")
 }
 
-/// Bytes as people read them.
+/// Bytes with a readable unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Bytes(pub u64);
 
@@ -116,37 +115,37 @@ impl Display for Bytes {
     }
 }
 
-/// The least that any limit leaves; `None` where the system says nothing.
+/// The memory that the narrowest limit leaves; `None` where the system does not tell.
 #[cfg(target_os = "linux")]
 pub fn left() -> Option<Left> {
     linux::all().into_iter().flatten().min_by_key(|left| left.bytes)
 }
 
-/// The limit that leaves least. Needs some memory.
+/// The narrowest limit. Needs some memory.
 pub fn narrowest() -> Option<&'static str> {
     left().map(|left| left.limit)
 }
 
-/// Room for what is to be done when there is no memory left.
+/// A reserve for the work after memory has run out.
 const RESERVE: usize = 4 << 20;
 
 static KEPT: Mutex<Option<MmapMut>> = Mutex::new(None);
 
-/// Puts some addresses by, which take no memory until they are used.
+/// Reserves some addresses, which take no memory until they are used.
 pub fn keep_reserve() {
     if let Ok(mut kept) = KEPT.try_lock() {
         *kept = MmapMut::map_anon(RESERVE).ok();
     }
 }
 
-/// Gives back what was put by, to the allocator of whoever asks next.
+/// Releases the reserve to the allocator.
 pub fn give_up_reserve() {
     if let Ok(mut kept) = KEPT.try_lock() {
         kept.take();
     }
 }
 
-/// Nothing is known.
+/// The system does not tell.
 #[cfg(not(target_os = "linux"))]
 pub fn left() -> Option<Left> {
     None
@@ -159,7 +158,7 @@ mod linux {
     use std::fs::read_to_string;
     use std::path::{Path, PathBuf};
 
-    /// What each limit leaves.
+    /// The memory that each limit leaves.
     pub fn all() -> [Option<Left>; 4] {
         let status = read_to_string("/proc/self/status").unwrap_or_default();
         let limited = |resource, used: &str, limit| {
@@ -174,19 +173,19 @@ mod linux {
         ]
     }
 
-    /// What all processes together leave.
+    /// The memory that all processes together leave.
     fn system(meminfo: &str) -> Option<Left> {
         let bytes = kib(meminfo, "MemAvailable:")? + kib(meminfo, "SwapFree:").unwrap_or(0);
         Some(Left { bytes, limit: "available memory" })
     }
 
-    /// A value that is given in KiB.
+    /// A value in KiB.
     fn kib(text: &str, name: &str) -> Option<u64> {
         let value = text.lines().find_map(|line| line.strip_prefix(name))?;
         value.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
     }
 
-    /// What the control groups around this process leave, of either version.
+    /// The memory that the control groups of this process leave, in either version.
     pub fn cgroups(membership: &str, root: &Path) -> Option<Left> {
         let groups = membership.lines().filter_map(|line| {
             let mut parts = line.splitn(3, ':').skip(1);
@@ -204,7 +203,7 @@ mod linux {
         Some(Left { bytes: bytes.flatten().min()?, limit: "limit of the control group" })
     }
 
-    /// A group and all that it is in. In a container the outer ones are not to be seen, and the root stands for the own one.
+    /// A group and all groups around it. A container hides the outer ones; there the root stands for the own group.
     fn around(root: PathBuf, path: &str) -> impl Iterator<Item = PathBuf> {
         let own = root.join(path.trim_start_matches('/'));
         let n = own.components().count() - root.components().count() + 1;
@@ -215,7 +214,7 @@ mod linux {
         })
     }
 
-    /// What a group leaves: memory that the system takes back by itself, as of files that were read, is not used up.
+    /// The memory that a group leaves. Memory that the system can reclaim, such as cached files, counts as available.
     fn of_group(group: &Path, [limit, used]: [&str; 2]) -> Option<u64> {
         let limit: u64 = read_to_string(group.join(limit)).ok()?.trim().parse().ok()?;
         let stat = read_to_string(group.join("memory.stat")).ok()?;

@@ -1,8 +1,11 @@
-//! What a user types and sees. The only place of the crate that prints or decides an exit code.
+//! The commands. Only this module prints, exits and reads the environment.
+#![allow(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)]
 
 pub mod allocator;
 mod child;
+mod driver;
 mod fault;
+mod flags;
 mod fof;
 mod fof_run;
 mod info;

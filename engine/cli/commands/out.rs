@@ -1,10 +1,10 @@
-//! Standard output, which may be a pipe that somebody has closed.
+//! Standard output, which may be a closed pipe.
 
 use super::fault::{CommandError, escaped};
 use inselberg_io::staging::Staged;
 use std::io::{ErrorKind, Write};
 
-/// Prints `text`, with a newline at its end. A reader that has gone is no error.
+/// Prints `text` with a newline at its end. A closed pipe is not an error.
 pub fn print(text: &str) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     let newline = if text.ends_with('\n') { "" } else { "\n" };
@@ -17,7 +17,7 @@ pub fn print(text: &str) -> Result<(), CommandError> {
     }
 }
 
-/// Prints the summary in the form asked for, or not at all.
+/// Prints the summary in the requested form, if any.
 pub fn report(
     common: crate::config::Common,
     text: impl FnOnce() -> String,
@@ -30,7 +30,7 @@ pub fn report(
     }
 }
 
-/// The end of a command: prints the summary, then gives all results their names. So whatever fails leaves nothing.
+/// Ends a command: prints the summary, then gives all results their names. A failure before that leaves no results.
 pub fn finish(
     common: crate::config::Common,
     staged: Staged,

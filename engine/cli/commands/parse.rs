@@ -1,4 +1,4 @@
-//! From what was typed to a checked job, by way of the table of options.
+//! Turns the command line into a checked job, by the table of options.
 
 use super::fault::CommandError;
 use crate::config::{
@@ -9,11 +9,11 @@ use clap::{Arg, ArgAction, ArgMatches, Command as Clap, error::ErrorKind, value_
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What the command line asks for.
+/// The request of a command line.
 pub enum Parsed {
     /// A command with its options.
     Typed(Box<Typed>),
-    /// A text to be printed: help, version, the reference file.
+    /// A text to print: help, version, the reference file.
     Text(String),
 }
 
@@ -33,7 +33,7 @@ impl Typed {
         Ok(self.config().map(config_text).transpose()?)
     }
 
-    /// The job, by this text of the configuration file.
+    /// The checked job, with this text of the configuration file.
     pub fn job(&self, config: Option<&str>) -> Result<Job, CommandError> {
         let mut raw = RawConfig::new(self.info.command);
         if let (Some(path), Some(text)) = (self.config(), config) {
@@ -43,7 +43,7 @@ impl Typed {
         Ok(check(&raw)?)
     }
 
-    /// What was typed, over what the file says.
+    /// Sets the options of the command line, which override the file.
     fn set_flags(&self, raw: &mut RawConfig) -> Result<(), CommandError> {
         let (command, matches) = (self.info.command, &self.matches);
         for opt in options_of(command).chain(passed_on(command)).filter(|o| !o.key.is_empty()) {
@@ -66,7 +66,7 @@ impl Typed {
     }
 }
 
-/// Understands a command line.
+/// Parses a command line.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, CommandError> {
     let matches = match program().try_get_matches_from(args) {
         Ok(matches) => matches,
@@ -81,7 +81,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Command
         }
         let words: Vec<_> = COMMANDS.iter().map(|c| c.words.join(" ")).collect();
         return Err(CommandError::user(format!(
-            "no command; expected {} (`inselberg --help` says more)",
+            "no command; expected {} (see `inselberg --help`)",
             words.join(", ")
         )));
     };
@@ -136,7 +136,7 @@ fn argument(opt: &'static Opt) -> Arg {
     let arg = if opt.positional { arg } else { arg.long(opt.name) };
     match opt.kind {
         OptionKind::Flag => arg.action(ArgAction::SetTrue),
-        // So that a negative number reaches the check, which says what was expected.
+        // A negative number must reach the check, whose message names the valid range.
         OptionKind::Real | OptionKind::Count => arg.value_name(opt.value_name()).allow_hyphen_values(true),
         OptionKind::Path => arg.value_name(opt.value_name()).value_parser(value_parser!(OsString)),
         OptionKind::Paths => {
@@ -146,11 +146,11 @@ fn argument(opt: &'static Opt) -> Arg {
     }
 }
 
-/// clap's message without its usage, in one line.
+/// The message of clap in one line, without its usage.
 fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
-    let said = text.lines().take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"));
-    let parts: Vec<_> = said.map(str::trim).filter(|l| !l.is_empty()).collect();
+    let message = text.lines().take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"));
+    let parts: Vec<_> = message.map(str::trim).filter(|l| !l.is_empty()).collect();
     parts.join(" ").trim_start_matches("error: ").replace(" tip: ", "; ")
 }
 

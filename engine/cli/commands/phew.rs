@@ -1,51 +1,41 @@
 //! `inselberg phew` and `inselberg recut`.
 
+use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress, stage_catalogue};
 use super::fault::CommandError;
 use super::phew_run::PhewInput;
-use super::ranks::{RankHandles, RankRequest};
-use super::seating::Seating;
 use super::{interrupt, memory, out, phew_run, preflight};
 use crate::config::{Common, PhewJob, RecutJob};
 use inselberg::stage::Stage;
 use inselberg_comm::{Comm, Rank};
+use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
 use inselberg_io::particles::file_of;
 use inselberg_io::staging;
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
-use std::io::IsTerminal;
 
 /// Segments a snapshot on all ranks and writes what was asked for.
 pub fn phew(job: &PhewJob, common: Common, world: Comm) -> Result<(), CommandError> {
-    let ranks =
-        RankRequest { traced: job.trace.is_some(), ..RankRequest::from_launch(&job.launch) }.start(world)?;
-    let seating = Seating::new(&ranks, &job.launch, common)?;
-    let facts = ranks.together(|comm| PhewInput::look(job, comm))?;
-    let input = ranks.prepare(|is_first| {
-        let input = PhewInput::open(job, &facts)?;
-        check_memory(job, &input, &ranks, seating.n_workers() * ranks.n_here())?;
+    let open = |facts: &InputFacts, process: &ProcessSetup| {
+        let input = PhewInput::open(job, facts)?;
+        check_memory(job, &input, process)?;
         // Only the first process makes files.
-        if is_first {
+        if process.is_first {
             check_outputs(job)?;
         }
         Ok(input)
-    })?;
-    ranks.prepare(|_| interrupt::guard())?;
-    ranks.run(|comm| {
-        comm.before_end(interrupt::wipe);
-        let (_threads, pool) = seating.start(comm.rank())?;
-        on_rank(job, common, &input, pool.traced(job.trace.is_some()), comm)
-    })
+    };
+    DriverRequest { launch: &job.launch, common, traced: job.trace.is_some() }.run(
+        world,
+        |comm| PhewInput::read_headers(job, comm),
+        open,
+        |input, pool, comm| on_rank(job, common, input, pool, comm),
+    )
 }
 
-/// That what a run surely takes is left, as far as that is known before reading.
-fn check_memory(
-    job: &PhewJob,
-    input: &PhewInput,
-    ranks: &RankHandles,
-    n_workers: usize,
-) -> Result<(), CommandError> {
-    let (path, snapshot) = (job.input.display(), input.snapshot());
+/// Checks that the memory suffices for the least that a run takes, as far as that is known before reading.
+fn check_memory(job: &PhewJob, input: &PhewInput, process: &ProcessSetup) -> Result<(), CommandError> {
+    let (path, snapshot, ranks) = (job.input.display(), input.snapshot(), process.ranks);
     if job.plot.is_some() {
         memory::check_picture(phew_run::picture_side(snapshot), ranks.n_here() as u64)?;
     }
@@ -54,13 +44,13 @@ fn check_memory(
             memory::check_octs(path, phew_run::n_octs(snapshot, ranks.process())?, ranks.process().1)
         }
         PhewInput::Particles(particles, mesh) => {
-            let least = particles.least_memory(mesh, ranks.process().1, n_workers);
+            let least = particles.least_memory(mesh, ranks.process().1, process.n_workers);
             memory::check_mesh(path, least)
         }
     }
 }
 
-/// The work of one rank. All ranks make the same calls; the first speaks.
+/// Collective: the work of one rank. Rank 0 prints the summary.
 fn on_rank(
     job: &PhewJob,
     common: Common,
@@ -69,13 +59,13 @@ fn on_rank(
     comm: &Comm,
 ) -> Result<(), CommandError> {
     let is_first = comm.rank() == Rank(0);
-    let progress = is_first && !common.quiet && !common.json && std::io::stderr().is_terminal();
+    let progress = shows_progress(common, comm);
     let (outcome, recorder) = phew_run::segment(job, input, pool.clone(), comm, progress)?;
     let snapshot = input.snapshot();
     let mut staged = Staged::default();
     if let Some(path) = &job.output {
         let _write = Stage::begin("write", 0, comm, &recorder);
-        staged.extend(phew_run::stage(path, &outcome.catalogue, comm)?);
+        staged.extend(stage_catalogue(path, &outcome.catalogue, comm)?);
     }
     let summary =
         phew_run::PhewSummary::new(input, &outcome, &recorder, &pool, job.launch.diagnostics, comm)?;
@@ -125,7 +115,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
         staging::check_writable(path)?;
     }
     job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
-    job.plot.as_deref().map_or(Ok(()), phew_run::check_picture)
+    job.plot.as_deref().map_or(Ok(()), check_picture)
 }
 
 /// Applies new thresholds to a stored tree.
@@ -137,5 +127,5 @@ pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
     let cut = inselberg::phew::recut::recut(&stored, &job.thresholds)
         .map_err(|error| CommandError::about(&job.input, error))?;
     let staged = catalogue::stage(&job.output, &cut)?;
-    out::finish(common, staged, || catalogue::info::describe(&cut), || phew_run::describe_json(&cut))
+    out::finish(common, staged, || catalogue::info::describe(&cut), || super::info::describe_json(&cut))
 }

@@ -1,37 +1,36 @@
-//! Where the command line meets the engine: one thin function a meeting.
+//! Calls of the library for `inselberg phew`, its summary and its picture.
 
+use super::driver::{AssumedUnits, RunCosts, agreed_error};
 use super::fault::CommandError;
-use super::fof_run::Assumed;
+use super::flags::NamesFlags;
 use crate::config::PhewJob;
 use crate::report::{
-    CatalogueTotals, NodeLoad, RankReport, Recorder, StageTime, node_loads, peak_memory, summary_json,
-    summary_text, trace, workers_json, workers_text,
+    CatalogueTotals, NodeLoad, RankReport, Recorder, node_loads, summary_json, summary_text, trace,
+    workers_json, workers_text,
 };
-use crate::synth::{ParticleBox, ParticleMeta, stage_particles};
 use inselberg::error::RunError;
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::partition::LocalField;
 use inselberg::phew::run::{ChosenField, PhewOutcome, run, run_on_particles};
 use inselberg::stage::Stage;
-use inselberg_comm::agree::{AgreeError, share_of_rank};
-use inselberg_comm::{Comm, Rank, Reduce};
+use inselberg_comm::agree::share_of_rank;
+use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue;
 use inselberg_io::catalogue::{Catalogue, CataloguePart};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
-    InputDefaults, PARTICLE_READERS, ParticleHeader, file_of, look_at_particles, look_at_particles_with,
-    open_particles_from,
+    PARTICLE_READERS, ParticleHeader, file_of, open_particles_from, read_particle_headers,
+    read_particle_headers_with,
 };
-use inselberg_io::ramses::write::StagedOutput;
 use inselberg_io::staging::{Staged, stage_file};
-use inselberg_io::{FieldInfo, Header, InputFacts, READERS, ReadResult, Snapshot, open_from};
+use inselberg_io::{FieldInfo, InputFacts, READERS, ReadResult, Snapshot, open_from};
 use inselberg_tasks::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Pixels along a coarse cell of the picture: 2 to this power.
+/// Base-2 logarithm of the pixels along a coarse cell of the picture.
 #[cfg(feature = "plot")]
 const PIXEL_LEVEL: u8 = 9;
 
@@ -44,36 +43,36 @@ pub enum PhewInput {
 }
 
 impl PhewInput {
-    /// Collective: looks at the input of `job`.
-    pub fn look(job: &PhewJob, comm: &Comm) -> Result<InputFacts, CommandError> {
-        let look = || match job.mesh {
-            Some(_) => Ok(look_at_particles_with(std::slice::from_ref(&job.input), &job.defaults)?),
-            None => Self::look_at_cells(&job.input),
+    /// Collective: reads the headers of the input of `job`.
+    pub fn read_headers(job: &PhewJob, comm: &Comm) -> Result<InputFacts, CommandError> {
+        let read = || match job.mesh {
+            Some(_) => Ok(read_particle_headers_with(std::slice::from_ref(&job.input), &job.defaults)?),
+            None => Self::read_cell_headers(&job.input),
         };
-        shared(comm, look).map_err(of_all)
+        shared(comm, read).map_err(agreed_error)
     }
 
-    /// Opens the input of `job`, of which a look found that.
+    /// Opens the input of `job` from its headers.
     pub fn open(job: &PhewJob, facts: &InputFacts) -> Result<Self, CommandError> {
         let Some(mesh) = job.mesh else { return Ok(Self::Cells(open_from(facts))) };
         let particles = open_particles_from(facts);
         let snapshot = ParticleSnapshot::new(particles, &mesh);
-        let snapshot = snapshot.map_err(|error| CommandError::about(&job.input, error))?;
+        let snapshot = snapshot.map_err(|error| CommandError::about(&job.input, error.with_flags()))?;
         Ok(Self::Particles(Box::new(snapshot), mesh))
     }
 
-    fn look_at_cells(path: &Path) -> Result<InputFacts, CommandError> {
+    fn read_cell_headers(path: &Path) -> Result<InputFacts, CommandError> {
         let is_cells = READERS.iter().any(|reader| (reader.recognises)(path));
         let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
         if !is_cells && file_of(path).exists() && is_particles() {
-            look_at_particles(std::slice::from_ref(&path.to_path_buf()))?;
+            read_particle_headers(std::slice::from_ref(&path.to_path_buf()))?;
             let expected = "a snapshot with cells, or --mesh-from-particles";
             return Err(CommandError::about(path, format!("particles without a mesh; expected {expected}")));
         }
-        Ok(inselberg_io::look(path)?)
+        Ok(inselberg_io::read_headers(path)?)
     }
 
-    /// What particles say of themselves; `None` for a snapshot with cells.
+    /// The header of the particles; `None` for a snapshot with cells.
     fn about(&self) -> Option<&ParticleHeader> {
         match self {
             Self::Cells(_) => None,
@@ -90,16 +89,7 @@ impl PhewInput {
     }
 }
 
-/// Collective: looks at the particles in these files.
-pub fn look_at_input(
-    paths: &[PathBuf],
-    defaults: &InputDefaults,
-    comm: &Comm,
-) -> Result<InputFacts, CommandError> {
-    shared(comm, || look_at_particles_with(paths, defaults)).map_err(of_all)
-}
-
-/// How many octs this process reads of a snapshot, one of so many processes; what is in a piece is not looked at.
+/// How many octs of a snapshot one of `n_processes` processes reads, by the headers of the pieces.
 pub fn n_octs(snapshot: &dyn Snapshot, (rank, n_processes): (Rank, usize)) -> ReadResult<u64> {
     let n_pieces = snapshot.header().n_pieces as u64;
     // Several processes that share a piece count nothing.
@@ -109,14 +99,18 @@ pub fn n_octs(snapshot: &dyn Snapshot, (rank, n_processes): (Rank, usize)) -> Re
 }
 
 /// Pixels along a side of a picture of cells.
+#[cfg(feature = "plot")]
 pub fn picture_side(snapshot: &dyn Snapshot) -> u64 {
-    #[cfg(feature = "plot")]
-    return u64::from(snapshot.header().coarse[0].max(snapshot.header().coarse[1])) << PIXEL_LEVEL;
-    #[cfg(not(feature = "plot"))]
-    return 0;
+    u64::from(snapshot.header().coarse[0].max(snapshot.header().coarse[1])) << PIXEL_LEVEL
 }
 
-/// Collective: runs PHEW on the input of `job` with these workers; a bar a stage on stderr if `progress`.
+/// This build draws no pictures.
+#[cfg(not(feature = "plot"))]
+pub fn picture_side(_: &dyn Snapshot) -> u64 {
+    0
+}
+
+/// Collective: runs PHEW on the input of `job`. `progress`: one bar per stage on standard error.
 pub fn segment(
     job: &PhewJob,
     input: &PhewInput,
@@ -125,7 +119,7 @@ pub fn segment(
     progress: bool,
 ) -> Result<(PhewOutcome, Recorder), CommandError> {
     let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
-    let executor = Executor::new(pool, &recorder).balanced(job.balance);
+    let executor = Executor::new(pool, &recorder);
     let ran = match input {
         PhewInput::Cells(snapshot) => run(snapshot.as_ref(), &job.phew, comm, &executor),
         PhewInput::Particles(snapshot, mesh) => run_on_particles(snapshot, mesh, &job.phew, comm, &executor),
@@ -133,12 +127,12 @@ pub fn segment(
     let outcome = ran.map_err(|error| match error {
         RunError::Read(error) => error.into(),
         RunError::Comm(error) => CommandError::ranks(error),
-        error => CommandError::about(&job.input, error),
+        error => CommandError::about(&job.input, error.with_flags()),
     })?;
     Ok((outcome, recorder))
 }
 
-/// Collective: writes the trace of all ranks, which the first rank has then.
+/// Collective: stages the trace of all ranks. Rank 0 gets the staged file.
 pub fn stage_trace(path: &Path, recorder: &Recorder, comm: &Comm) -> Result<Staged, CommandError> {
     match trace(recorder, comm).map_err(CommandError::ranks)? {
         Some(text) => stage_text(path, &text),
@@ -146,7 +140,7 @@ pub fn stage_trace(path: &Path, recorder: &Recorder, comm: &Comm) -> Result<Stag
     }
 }
 
-/// Writes the graphs that were run on this rank.
+/// Stages the task graphs of this rank.
 pub fn stage_graphs(path: &Path, recorder: &Recorder) -> Result<Staged, CommandError> {
     stage_text(path, &recorder.graphs().into_iter().filter_map(|graph| graph.dot).collect::<String>())
 }
@@ -155,37 +149,14 @@ fn stage_text(path: &Path, text: &str) -> Result<Staged, CommandError> {
     Ok(stage_file(path, |out| out.write_all(text.as_bytes()))?)
 }
 
-/// Collective: writes the catalogue of all ranks, which the first rank has then.
-pub fn stage(path: &Path, catalogue: &CataloguePart, comm: &Comm) -> Result<Staged, CommandError> {
-    catalogue::stage_part(path, catalogue, comm).map_err(of_all)
-}
-
-/// How what ranks did not do together ends the program: the one where it failed says so.
-fn of_all<E: Into<CommandError>>(error: AgreeError<E>) -> CommandError {
-    match error {
-        AgreeError::Here(error) => error.into(),
-        AgreeError::Comm(error) => CommandError::ranks(error),
-        AgreeError::Elsewhere { .. } => CommandError::Said,
-    }
-}
-
-/// Collective: writes a particle box, which the first rank has then.
-pub fn stage_box(
-    path: &Path,
-    particles: &ParticleBox,
-    comm: &Comm,
-) -> Result<(ParticleMeta, Staged), CommandError> {
-    stage_particles(path, particles, comm).map_err(of_all)
-}
-
-/// Collective: clumps and haloes of all ranks with the attributes, on the first rank.
+/// Collective: gathers clumps, haloes and attributes on rank 0.
 pub fn lists(mut catalogue: CataloguePart, comm: &Comm) -> Result<Option<Catalogue>, CommandError> {
     let _lists = Stage::within("lists", comm);
     catalogue.tables.retain(|t| ["clumps", "haloes"].contains(&t.table.name.as_str()));
     catalogue.gather(comm).map_err(CommandError::ranks)
 }
 
-/// Writes RAMSES's clump and halo files for the output that `snapshot` is.
+/// Stages RAMSES's clump and halo files for the output `snapshot`.
 pub fn stage_ramses_text(
     folder: &Path,
     catalogue: &Catalogue,
@@ -195,7 +166,7 @@ pub fn stage_ramses_text(
     Ok(catalogue::ramses_text::stage_ramses_text(folder, catalogue, number)?)
 }
 
-/// Collective: draws the picture on the first rank, which has the lists.
+/// Collective: draws the picture on rank 0, which has the lists.
 #[cfg(feature = "plot")]
 pub fn draw(
     path: &Path,
@@ -225,7 +196,7 @@ pub fn draw(
     Ok(stage_plot(path, &data)?)
 }
 
-/// What the picture is of: the output, its redshift, the thresholds.
+/// The title of the picture: output, redshift, thresholds.
 #[cfg(feature = "plot")]
 fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
     let header = snapshot.header();
@@ -252,7 +223,7 @@ fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
     parts.join(",  ")
 }
 
-/// A density threshold in the unit in which it was given, without the last digits where that is not the code's.
+/// A density threshold in the unit in which it was given, rounded to six decimals where that is not the code unit.
 #[cfg(feature = "plot")]
 fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
     match catalogue.attribute("mean_density") {
@@ -261,13 +232,13 @@ fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
     }
 }
 
-/// The unit of density as a person calls it.
+/// The name of the unit of density.
 #[cfg(feature = "plot")]
-pub fn density_unit(header: &Header) -> &'static str {
+pub fn density_unit(header: &inselberg_io::Header) -> &'static str {
     if header.is_in_mean_densities() { "mean matter density" } else { "code_mass / code_length**3" }
 }
 
-/// Says how to get pictures.
+/// The error of a build without pictures.
 #[cfg(not(feature = "plot"))]
 pub fn draw(
     path: &Path,
@@ -277,40 +248,22 @@ pub fn draw(
     _: Option<&Catalogue>,
     _: &Comm,
 ) -> Result<Staged, CommandError> {
-    Err(no_pictures(path))
+    Err(super::driver::no_pictures(path))
 }
 
-/// That the picture can be drawn into `path`.
-pub fn check_picture(path: &Path) -> Result<(), CommandError> {
-    #[cfg(feature = "plot")]
-    return Ok(crate::report::plot::check_picture(path)?);
-    #[cfg(not(feature = "plot"))]
-    return Err(no_pictures(path));
-}
-
-#[cfg(not(feature = "plot"))]
-fn no_pictures(path: &Path) -> CommandError {
-    CommandError::user(format!(
-        "{}: this build draws no pictures; build with the feature `plot`",
-        path.display()
-    ))
-}
-
-/// The end of a run, as the first rank tells it.
+/// The summary of a run.
 pub struct PhewSummary {
     field: ChosenField,
-    assumed: Assumed,
+    assumed: AssumedUnits,
     totals: CatalogueTotals,
-    stages: Vec<StageTime>,
-    peak_memory: Option<u64>,
+    costs: RunCosts,
     densest: f64,
-    ranks: Option<RankReport>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
 }
 
 impl PhewSummary {
-    /// Collective: over all ranks, with what is to say of ranks if there are several or `diagnostics`, and
-    /// with these of the workers here.
+    /// Collective: over all ranks. The ranks are reported where there are several or with `diagnostics`, the workers of
+    /// this rank with `diagnostics`.
     pub fn new(
         input: &PhewInput,
         outcome: &PhewOutcome,
@@ -319,29 +272,22 @@ impl PhewSummary {
         diagnostics: bool,
         comm: &Comm,
     ) -> Result<Self, CommandError> {
-        let stages = &recorder.stages();
-        let ranks = match comm.n_ranks() > 1 || diagnostics {
-            true => Some(RankReport::new(comm, stages, Some(outcome.balance)).map_err(CommandError::ranks)?),
-            false => None,
-        };
-        let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
+        let with_ranks = comm.n_ranks() > 1 || diagnostics;
         Ok(Self {
+            costs: RunCosts::new(recorder.stages(), Some(outcome.balance), with_ranks, comm)?,
             field: outcome.field.clone(),
-            assumed: Assumed::new(input.about()),
+            assumed: AssumedUnits::new(input.about()),
             totals: CatalogueTotals::from_attributes(&outcome.catalogue.attributes),
-            stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(stages)),
-            peak_memory: memory.map_err(CommandError::ranks)?.first().copied().filter(|bytes| *bytes > 0),
             densest: outcome.densest,
-            ranks,
             nodes: diagnostics.then(|| node_loads(&recorder.graphs(), pool.seats())),
         })
     }
 
-    /// For people.
+    /// As text.
     pub fn text(&self) -> String {
-        let summary = summary_text(&self.totals, &self.stages, self.peak_memory);
+        let summary = summary_text(&self.totals, &self.costs.stages, self.costs.peak_memory);
         let mut text = format!("{:<18}{}\n{}{summary}", "field", self.field, self.assumed.text());
-        if let Some(ranks) = &self.ranks {
+        if let Some(ranks) = &self.costs.ranks {
             text = format!("{text}\n{}", ranks.text());
         }
         if let Some(nodes) = &self.nodes {
@@ -353,12 +299,12 @@ impl PhewSummary {
         format!("no cell is above the density threshold; the densest has {}\n\n{text}", self.densest)
     }
 
-    /// The same for machines; `ranks` and `workers` are null where nothing is to say of them.
+    /// As JSON; `ranks` and `workers` are null where they are not reported.
     pub fn json(&self) -> serde_json::Value {
-        let mut summary = summary_json(&self.totals, &self.stages, self.peak_memory);
+        let mut summary = summary_json(&self.totals, &self.costs.stages, self.costs.peak_memory);
         summary["field"] = field_json(&self.field);
         summary["assumed_units"] = self.assumed.json();
-        summary["ranks"] = self.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
+        summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
         summary["workers"] = self.nodes.as_ref().map_or(serde_json::Value::Null, workers_json);
         summary
     }
@@ -370,40 +316,4 @@ fn field_json(chosen: &ChosenField) -> serde_json::Value {
     json["chosen_by"] = if chosen.is_auto { "auto" } else { "--field" }.into();
     json["chosen_from"] = chosen.candidates.iter().map(one).collect();
     json
-}
-
-/// What is in a catalogue, for machines.
-pub fn describe_json(catalogue: &Catalogue) -> serde_json::Value {
-    let rows = catalogue.tables.iter().map(|t| (t.name.clone(), t.n_rows().into()));
-    let attributes = catalogue
-        .attributes
-        .iter()
-        .map(|(name, value)| (name.clone(), catalogue::info::attribute_text(value).into()));
-    serde_json::json!({
-        "tables": rows.collect::<serde_json::Map<_, _>>(),
-        "attributes": attributes.collect::<serde_json::Map<_, _>>(),
-    })
-}
-
-/// Writes `snapshot` as output `number` of RAMSES, which is then to be committed, into `folder`.
-pub fn stage_ramses_output(
-    folder: &Path,
-    number: u32,
-    snapshot: &dyn Snapshot,
-) -> Result<StagedOutput, CommandError> {
-    use inselberg_io::ramses::write::{Dialect, Output, Split};
-    let names: Vec<&str> = snapshot.fields().iter().map(|f| f.name.as_str()).collect();
-    let mut octs = Vec::new();
-    for piece in 0..snapshot.header().n_pieces {
-        snapshot.octs(piece, &names, &mut |block| {
-            octs.push(block.clone());
-            Ok(())
-        })?;
-    }
-    let fields: Vec<_> =
-        snapshot.fields().iter().map(|f| FieldInfo { family: "hydro", name: f.name.clone() }).collect();
-    let header = Header { number: Some(number), ..snapshot.header().clone() };
-    let output = Output { header: &header, fields: &fields, octs: &octs, particles: None };
-    let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
-    Ok(inselberg_io::ramses::write::stage(folder, output, split, &Dialect::default())?)
 }

@@ -1,10 +1,10 @@
-//! Can the results be written? Asked before the work, not after it.
+//! Can the results be written? Checked before the work, not after it.
 
 use super::fault::CommandError;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// That `path` can become a folder of results, or is one.
+/// Checks that `path` is a folder for results or can become one.
 pub fn folder(path: &Path) -> Result<(), CommandError> {
     let target =
         inselberg_io::staging::hidden::target_of(path).map_err(|error| CommandError::about(path, error))?;
@@ -15,7 +15,7 @@ pub fn folder(path: &Path) -> Result<(), CommandError> {
     takes_files(path, place)
 }
 
-/// That no two of `paths` are the same place.
+/// Checks that `paths` are all different places.
 pub fn distinct(paths: &[(&str, &Path)]) -> Result<(), CommandError> {
     for (i, (name, path)) in paths.iter().enumerate() {
         if let Some((other, _)) = paths[..i].iter().find(|(_, p)| place_of(p) == place_of(path)) {
@@ -32,7 +32,7 @@ pub fn parent(path: &Path) -> &Path {
 }
 
 fn place_of(path: &Path) -> PathBuf {
-    // What a link leads to need not be there yet.
+    // The target of a link need not exist yet.
     let path = &inselberg_io::staging::hidden::target_of(path).unwrap_or_else(|_| path.into());
     let folder = fs::canonicalize(parent(path)).unwrap_or_else(|_| parent(path).into());
     fs::canonicalize(path).unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()))

@@ -1,11 +1,12 @@
 //! The ranks that a command runs on: this process alone, threads of it, or the processes of an MPI job.
 //!
-//! A failure anywhere ends the work everywhere, with one message: that of the rank where it happened.
+//! A failure on one rank ends all ranks. Only the rank where it happened reports it.
 
 use super::fault::{CommandError, hold_panics};
 use super::memory;
 use crate::config::Launch;
 use crate::report::thread_clock;
+use inselberg_comm::agree::first_message;
 use inselberg_comm::{Comm, CommBuilder, CommError, Rank, Settings, run_ranks};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,39 +17,39 @@ use std::time::Duration;
 pub enum RankHandles {
     /// This process is one rank, of one or of many.
     Process(Box<Comm>),
-    /// Threads to be.
+    /// Ranks that will be threads of this process.
     Threads(Vec<CommBuilder>),
 }
 
-/// Ranks as a job wants them.
+/// The ranks that a job asks for.
 pub struct RankRequest {
-    /// How many, as threads.
+    /// Their number, as threads of this process.
     pub ranks: NonZeroUsize,
     /// How long they may wait for each other.
     pub patience: Option<Duration>,
-    /// Whether their messages are remembered.
+    /// Whether their messages are traced.
     pub traced: bool,
     /// Whether the processor time of each is counted.
     pub counted: bool,
 }
 
 impl RankRequest {
-    /// As a job says; messages are not remembered.
+    /// As the options say; messages are not traced.
     pub fn from_launch(launch: &Launch) -> Self {
         let Launch { ranks, stall_timeout, count_work, .. } = *launch;
         Self { patience: stall_timeout, counted: count_work, ..Self::plain(ranks) }
     }
 
-    /// So many, with nothing besides.
+    /// This number, with default settings.
     pub fn plain(ranks: NonZeroUsize) -> Self {
         Self { ranks, patience: None, traced: false, counted: false }
     }
 
-    /// As many as are wanted, or those of `world`.
+    /// Creates the ranks, or takes those of `world`.
     pub fn start(&self, world: Comm) -> Result<RankHandles, CommandError> {
-        // What goes wrong here goes wrong in all processes.
+        // An error here happens in all processes alike.
         let is_first = world.rank() == Rank(0);
-        self.begin(world).map_err(|failure| if is_first { failure } else { CommandError::Said })
+        self.begin(world).map_err(|failure| if is_first { failure } else { CommandError::Elsewhere })
     }
 
     fn begin(&self, world: Comm) -> Result<RankHandles, CommandError> {
@@ -75,8 +76,8 @@ impl RankRequest {
 }
 
 impl RankHandles {
-    /// Does `work`, once in every process and before ranks work, told whether this process is the first.
-    /// If it fails in any of them, all of them end.
+    /// Collective over processes, before ranks work: calls `work` with whether this process is the first. A failure in
+    /// one process ends all.
     pub fn prepare<T>(&self, work: impl FnOnce(bool) -> Result<T, CommandError>) -> Result<T, CommandError> {
         match self {
             Self::Threads(_) => work(true),
@@ -84,7 +85,7 @@ impl RankHandles {
         }
     }
 
-    /// Does `work`, once in every process and before ranks work, over the ranks that are processes.
+    /// Collective over processes, before ranks work: calls `work` once per process.
     pub fn together<T>(
         &self,
         work: impl FnOnce(&Comm) -> Result<T, CommandError>,
@@ -95,12 +96,12 @@ impl RankHandles {
         }
     }
 
-    /// Whether this process is the one that speaks.
+    /// Whether this is the first process, which prints.
     pub fn is_first(&self) -> bool {
         self.first_here() == Rank(0)
     }
 
-    /// Of how many ranks this process is, of one or of all of them.
+    /// The number of ranks in this process.
     pub fn n_here(&self) -> usize {
         match self {
             Self::Threads(builders) => builders.len(),
@@ -116,7 +117,7 @@ impl RankHandles {
         }
     }
 
-    /// Which of how many processes this is.
+    /// The rank of this process among all processes, and their number.
     pub fn process(&self) -> (Rank, usize) {
         match self {
             Self::Threads(_) => (Rank(0), 1),
@@ -124,32 +125,32 @@ impl RankHandles {
         }
     }
 
-    /// What each rank tells, rank by rank, once in every process and before ranks work; `own` is of the ranks
-    /// of this process.
+    /// Collective over processes, before ranks work: the values of all ranks in their order. `own` has one per rank of
+    /// this process.
     pub fn share<T: Serialize + DeserializeOwned>(&self, own: Vec<T>) -> Result<Vec<T>, CommandError> {
         let Self::Process(comm) = self else { return Ok(own) };
-        let told = serde_json::to_vec(&own).map_err(CommandError::internal)?;
-        let all = comm.all_gather_lists(&told).map_err(CommandError::ranks)?;
+        let bytes = serde_json::to_vec(&own).map_err(CommandError::internal)?;
+        let all = comm.all_gather_lists(&bytes).map_err(CommandError::ranks)?;
         let of_process =
-            |told: Vec<u8>| serde_json::from_slice::<Vec<T>>(&told).map_err(CommandError::internal);
+            |bytes: Vec<u8>| serde_json::from_slice::<Vec<T>>(&bytes).map_err(CommandError::internal);
         Ok(all.into_iter().map(of_process).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// Does `work` on every rank.
+    /// Calls `work` on every rank.
     pub fn run(self, work: impl Fn(&Comm) -> Result<(), CommandError> + Sync) -> Result<(), CommandError> {
         match self {
             Self::Process(comm) if comm.n_ranks() == 1 => work(&comm),
-            Self::Process(comm) => work(&comm).map_err(|failure| tell(&comm, failure).failure),
+            Self::Process(comm) => work(&comm).map_err(|failure| end_all(&comm, failure).failure),
             Self::Threads(builders) => {
                 hold_panics();
-                let ran = run_ranks(builders, |comm| work(comm).map_err(|failure| tell(comm, failure)));
+                let ran = run_ranks(builders, |comm| work(comm).map_err(|failure| end_all(comm, failure)));
                 one_of(ran.map_err(not_run)?)
             }
         }
     }
 }
 
-/// Why ranks that are threads did not run: too many of them are the user's to mend.
+/// Why threads did not become ranks. Too many of them are a mistake of the user.
 fn not_run(error: CommError) -> CommandError {
     match error {
         CommError::NotStarted { why } => {
@@ -167,18 +168,18 @@ struct Ended {
     first: CommError,
 }
 
-/// Ends the job for all ranks. Under MPI this does not come back.
-fn tell(comm: &Comm, failure: CommandError) -> Ended {
+/// Ends the job on all ranks. Under MPI this does not return.
+fn end_all(comm: &Comm, failure: CommandError) -> Ended {
     let first = match &failure {
         CommandError::Ranks(error) => error.clone(),
-        // The rank that knows why is about to say so; nobody comes to this call.
-        CommandError::Said => comm.barrier().err().unwrap_or_else(|| comm.abort("another rank failed")),
+        // The rank that knows the reason reports it and aborts, so this barrier never completes.
+        CommandError::Elsewhere => comm.barrier().err().unwrap_or_else(|| comm.abort("another rank failed")),
         failure => comm.abort(failure.to_string()),
     };
     Ended { failure, first }
 }
 
-/// Of all ranks, the failure that is told.
+/// The failure that is reported for all ranks.
 fn one_of(ran: Vec<Result<(), Ended>>) -> Result<(), CommandError> {
     let n_ranks = ran.len();
     let mut failed: Vec<(u32, Ended)> =
@@ -196,20 +197,18 @@ fn one_of(ran: Vec<Result<(), Ended>>) -> Result<(), CommandError> {
     }
 }
 
-/// Collective: `local`, unless it failed in any process; then one of them says so.
+/// Collective: `local` if it succeeded in all processes. Otherwise the lowest failing rank returns its error, the others
+/// [`CommandError::Elsewhere`].
 pub fn agreed<T>(comm: &Comm, local: Result<T, CommandError>) -> Result<T, CommandError> {
     if comm.n_ranks() == 1 {
         return local;
     }
-    let said = local.as_ref().err().map(ToString::to_string).unwrap_or_default();
-    let all = comm.all_gather_lists(said.as_bytes()).map_err(CommandError::ranks)?;
-    let Some(speaker) = all.iter().position(|said| !said.is_empty()) else { return local };
-    let alike = all.iter().all(|said| *said == all[speaker]);
+    let message = local.as_ref().err().map(ToString::to_string);
+    let Some((first, _)) = first_message(comm, message).map_err(CommandError::ranks)? else { return local };
     match local {
-        Err(failure) if comm.rank().at() == speaker => {
-            // Places for results are tried by the first process alone, for all.
-            Err(if alike || speaker == 0 { failure } else { failure.on_rank(comm.rank()) })
-        }
-        _ => Err(CommandError::Said),
+        // Rank 0 also fails for all: where all ranks fail alike, and where it alone checks the results.
+        Err(failure) if comm.rank() == first && first == Rank(0) => Err(failure),
+        Err(failure) if comm.rank() == first => Err(failure.on_rank(first)),
+        _ => Err(CommandError::Elsewhere),
     }
 }

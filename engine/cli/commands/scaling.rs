@@ -1,4 +1,4 @@
-//! `inselberg scaling`: runs this program again and again, and writes what it said of itself.
+//! `inselberg scaling`: runs this program many times and writes its summaries as a study.
 
 use super::child;
 use super::fault::{CommandError, warn};
@@ -14,16 +14,16 @@ use inselberg_io::staging::{Staged, stage_file};
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// Runs everything by turns, and writes the study.
+/// Runs all configurations in turn and writes the study.
 pub fn scaling(job: &StudyJob, common: Common, world: &Comm) -> Result<(), CommandError> {
     let n_ranks = world.n_ranks();
     if n_ranks > 1 {
         let what = format!("a launcher started this program as one of {n_ranks} ranks");
         return Err(match world.rank() == Rank(0) {
             true => CommandError::user(format!(
-                "scaling: {what}; expected one process, which starts ranks itself"
+                "scaling: {what}; expected a single process, which starts the ranks"
             )),
-            false => CommandError::Said,
+            false => CommandError::Elsewhere,
         });
     }
     check_places(job)?;
@@ -32,12 +32,12 @@ pub fn scaling(job: &StudyJob, common: Common, world: &Comm) -> Result<(), Comma
     let _place = inselberg_io::staging::hidden::place(&job.output)
         .map_err(|error| CommandError::about(&job.output, error))?;
     let staged = stage(job, &study)?;
-    let json = || serde_json::to_value(&study).unwrap_or_default();
+    let json = || serde_json::to_value(&study).expect("a study is plain JSON");
     let page = job.output.join("index.html");
     out::finish(common, staged, || format!("{}\neverything: {}\n", short(&study), page.display()), json)
 }
 
-/// What fits on a terminal.
+/// The part of the study that fits on a terminal.
 fn short(study: &Study) -> String {
     let main = ["measured", "modelled", "checks"];
     let tables = tables(study).into_iter().filter(|table| main.contains(&table.name));
@@ -61,7 +61,7 @@ struct StudyRuns<'a> {
     job: &'a StudyJob,
     program: String,
     launcher: Option<Vec<String>>,
-    /// How many there are, and how many are done.
+    /// Number of runs, and number of finished ones.
     n: usize,
     done: usize,
     shows: bool,
@@ -100,7 +100,7 @@ fn word(job: &StudyJob) -> &'static str {
     if job.command == Command::Fof { "fof" } else { "phew" }
 }
 
-/// How ranks are started as processes; none for threads, and what is to be said of that.
+/// The command that starts ranks as processes; `None` for threads, with a note why.
 fn launcher(job: &StudyJob) -> (Option<Vec<String>>, Option<String>) {
     const INSTEAD: &str = "ranks are threads of one process";
     if job.ranks.iter().all(|n| *n == 1) || job.launcher.as_deref() == Some("threads") {
@@ -118,12 +118,12 @@ fn launcher(job: &StudyJob) -> (Option<Vec<String>>, Option<String>) {
             (Some(words("mpirun -n {ranks} --bind-to none --oversubscribe")), None)
         }
         Ok(_) => (Some(words("mpirun -n {ranks}")), None),
-        Err(_) => (None, Some(format!("there is no mpirun, and no --launcher is given: {INSTEAD}"))),
+        Err(_) => (None, Some(format!("mpirun is not installed and --launcher is not given: {INSTEAD}"))),
     }
 }
 
 impl StudyRuns<'_> {
-    /// Real runs, all of them by turns, so that whatever disturbs the machine disturbs all alike.
+    /// Real runs, in turn, so that a disturbance of the machine affects all alike.
     fn measure(&mut self) -> Result<Vec<Measured>, CommandError> {
         let job = self.job;
         let mut all = Vec::new();
@@ -139,8 +139,7 @@ impl StudyRuns<'_> {
         Ok(all)
     }
 
-    /// Runs with ranks as threads, whose work is counted. Where the machine has no room for more, the rest is left
-    /// out.
+    /// Runs with ranks as threads and measured work. Runs for which memory does not suffice are left out.
     fn simulate(&mut self) -> Result<Vec<(String, Sample)>, CommandError> {
         let job = self.job;
         let balances = if job.balances.is_empty() { vec![String::new()] } else { job.balances.clone() };
@@ -168,7 +167,7 @@ impl StudyRuns<'_> {
         Ok(all)
     }
 
-    /// The model for the real numbers of ranks against the real runs, whose work is counted once more.
+    /// Compares the model with the real runs, whose work is measured in one more run each.
     fn check(
         &mut self,
         real: &[crate::scaling::Configuration],
@@ -199,7 +198,7 @@ impl StudyRuns<'_> {
         Ok(real.iter().filter(|c| c.threads == 1).filter_map(one).collect())
     }
 
-    /// The words of a real run.
+    /// The command line of a real run.
     fn real(&self, ranks: usize, threads: usize, is_counted: bool) -> Vec<String> {
         let (mut words, mut n_threads) = (Vec::new(), threads);
         match &self.launcher {
@@ -220,7 +219,7 @@ impl StudyRuns<'_> {
         words
     }
 
-    /// The words of a run with ranks as threads whose work is counted.
+    /// The command line of a run with ranks as threads and measured work.
     fn counted(&self, ranks: usize, balance: &str) -> Vec<String> {
         let mut words = self.program();
         words.extend(["--ranks".into(), ranks.to_string()]);
@@ -248,7 +247,7 @@ impl StudyRuns<'_> {
         words.extend(is_counted.then(|| "--count-work".into()));
     }
 
-    /// One run: what it said, and how long it took.
+    /// One run: its summary and its duration.
     fn one(&mut self, words: &[String]) -> Result<(Sample, f64), CommandError> {
         self.done += 1;
         let line = words.join(" ");
@@ -258,16 +257,16 @@ impl StudyRuns<'_> {
         if !self.lines.contains(&line) {
             self.lines.push(line);
         }
-        let said = child::run(words)?;
-        // A launcher may say something of its own before.
-        let start = said.stdout.find('{').unwrap_or(0);
-        let sample = Sample::read(&said.stdout[start..])
+        let output = child::run(words)?;
+        // A launcher may print text of its own before the summary.
+        let start = output.stdout.find('{').unwrap_or(0);
+        let sample = Sample::read(&output.stdout[start..])
             .map_err(|error| CommandError::about(Path::new(&words[0]), error))?;
-        Ok((sample, said.seconds))
+        Ok((sample, output.seconds))
     }
 }
 
-/// Everything of a study, ready for its names.
+/// Stages all files of a study.
 fn stage(job: &StudyJob, study: &Study) -> Result<Staged, CommandError> {
     let plots = plots(study)?;
     let mut files: Vec<(String, String)> = vec![
@@ -316,7 +315,7 @@ fn provenance(job: &StudyJob) -> StudyProvenance {
     }
 }
 
-/// Processors and memory, as far as the system says.
+/// Processors and memory, as far as the system tells.
 fn machine() -> String {
     let line = |file: &str, name: &str| {
         let text = std::fs::read_to_string(file).ok()?;
@@ -331,7 +330,7 @@ fn machine() -> String {
     format!("{n} processor{} of {processor}{memory}, {}", if n == 1 { "" } else { "s" }, std::env::consts::OS)
 }
 
-/// Year, month, day and time of day, by the days of the civil calendar.
+/// Date and time in UTC.
 fn utc(time: std::time::SystemTime) -> String {
     let seconds = time.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (mut days, of_day) = (seconds / 86_400, seconds % 86_400);

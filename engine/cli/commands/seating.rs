@@ -1,4 +1,4 @@
-//! The threads of this process, each where it is to run.
+//! The threads of this process and their processors.
 
 use super::fault::{CommandError, warn};
 use super::ranks::RankHandles;
@@ -10,9 +10,9 @@ use inselberg_tasks::ThreadPool;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use std::sync::Arc;
 
-/// More threads than this per processor only look for work: the time that this takes grows with their square.
+/// More threads than this per processor only search for work, at a cost that grows with their square.
 const PER_PROCESSOR: usize = 4;
-/// So many threads are started on any machine.
+/// This number of threads may start on any machine.
 const ALWAYS: usize = 16;
 
 /// Starts the threads of this process, for work that is not divided among ranks.
@@ -27,25 +27,25 @@ fn n_threads(common: Common) -> usize {
     common.threads.map_or(allowed, |n| n.get().min(most))
 }
 
-/// The system starts no more threads.
+/// The system refused to start threads.
 fn too_few_threads(error: ThreadPoolBuildError) -> CommandError {
     CommandError::user(format!(
         "--threads: starting threads: {error}; expected fewer threads, or higher limits of processes and memory"
     ))
 }
 
-/// Where the ranks of this process and their workers run.
+/// The placement of the ranks of this process and their workers.
 pub enum Seating {
-    /// Anywhere.
+    /// Without binding.
     Free {
-        /// The workers of a rank.
+        /// The workers per rank.
         n_workers: usize,
     },
-    /// Each at its place.
+    /// Each thread bound to its processors.
     Pinned {
-        /// What binds them.
+        /// The hardware.
         hardware: Arc<Hardware>,
-        /// All ranks.
+        /// The placement of all ranks.
         survey: PlacementSurvey,
     },
 }
@@ -118,7 +118,7 @@ fn read(pin: Pin) -> Result<Hardware, CommandError> {
     Hardware::read().map_err(|error| unpinnable(pin, &error))
 }
 
-/// Why threads are not pinned.
+/// The error that threads cannot be pinned.
 pub fn unpinnable(pin: Pin, error: &TopologyError) -> CommandError {
     let instead = match error {
         TopologyError::NotBuilt => "none, or a build with --features numa",
@@ -127,7 +127,7 @@ pub fn unpinnable(pin: Pin, error: &TopologyError) -> CommandError {
     CommandError::user(format!("--pin: `{pin}`, but {error}; expected {instead}"))
 }
 
-/// Whether threads are where they were bound to: a thread that ends here is, at each of these places.
+/// Whether bindings take effect, tried with a short-lived thread at each of these places.
 fn try_binding(hardware: &Hardware, places: &[PuSet]) -> Result<bool, CommandError> {
     let tried = std::thread::scope(|scope| {
         let try_all = || {

@@ -1,20 +1,20 @@
-//! Signals by number: which ones this process ignores, the one that it must ignore, and crashes.
+//! Signals by number: ignored signals, the limit of file sizes, and crashes.
 #![allow(unsafe_code)]
 
 #[cfg(unix)]
 use super::{allocator, interrupt};
 
-/// Whether `signal` is ignored, as it is where whoever started this process asked for that.
+/// Whether `signal` is ignored, as the parent process may have set.
 #[cfg(unix)]
 pub fn is_ignored(signal: i32) -> bool {
-    // SAFETY: the struct is plain numbers and pointers that may be null, for which zero is a value.
+    // SAFETY: the struct consists of plain numbers and nullable pointers, for which zero is a value.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     // SAFETY: nothing is installed, and the place for the answer outlives the call.
     let answer = unsafe { libc::sigaction(signal, std::ptr::null(), &mut action) };
     answer == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// From now on a write beyond the limit of a file's size (`ulimit -f`) is an error, and no end of the process.
+/// From now on a write beyond the limit of file sizes (`ulimit -f`) is an error and does not end the process.
 #[cfg(unix)]
 pub fn make_file_limit_an_error() {
     // SAFETY: to ignore a signal installs no code.
@@ -24,17 +24,17 @@ pub fn make_file_limit_an_error() {
 #[cfg(not(unix))]
 pub fn make_file_limit_an_error() {}
 
-/// From now on a crash is one line, leaves nothing half written, and ends the process with exit code 1.
+/// From now on a crash prints one line, removes unfinished files, and ends the process with exit code 1.
 ///
-/// The HDF5 library (1.10) crashes on some damaged files, and on some requests for memory that the system refuses. Nothing
-/// in this process can prevent that.
+/// The HDF5 library (1.10) crashes on some damaged files and on some refused requests for memory. Nothing in this process
+/// can prevent that.
 #[cfg(unix)]
 pub fn report_crashes() {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT] {
-        // SAFETY: the struct is plain numbers and pointers that may be null, for which zero is a value.
+        // SAFETY: the struct consists of plain numbers and nullable pointers, for which zero is a value.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = end_after_crash as extern "C" fn(i32) as usize;
-        // A second crash, while the first is reported, ends the process by its signal.
+        // A second crash during the report ends the process by its signal.
         action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
         // SAFETY: the function installed has the signature that these flags ask for, and never returns.
         unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };

@@ -1,4 +1,4 @@
-//! Who runs where: what the ranks tell each other of their hosts before they work.
+//! Which rank runs where? An exchange of hosts and processors before the work.
 
 use super::fault::CommandError;
 use super::ranks::RankHandles;
@@ -9,7 +9,7 @@ use crate::topology::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What a rank tells of itself.
+/// The message of a rank about its host.
 #[derive(Clone, Serialize, Deserialize)]
 struct SiteMessage {
     host: HostId,
@@ -21,12 +21,12 @@ struct SiteMessage {
 pub struct PlacementSurvey {
     /// Every rank.
     pub ranks: Vec<RankPlaces>,
-    /// What is wrong, of all hosts.
+    /// Problems of the placement on all hosts.
     pub complaints: Vec<Complaint>,
 }
 
 impl PlacementSurvey {
-    /// Once in every process, before ranks work: with the workers that `common` has for each process.
+    /// Collective over processes, before ranks work. `common` has the number of workers per process.
     pub fn new(
         ranks: &RankHandles,
         hardware: &Hardware,
@@ -35,20 +35,20 @@ impl PlacementSurvey {
     ) -> Result<Self, CommandError> {
         let n_here = ranks.n_here();
         let n_threads = common.threads.map(usize::from).or((pin == Pin::None).then(n_allowed));
-        let told = SiteMessage {
+        let message = SiteMessage {
             host: HostId::here(),
             allowed: hardware.allowed().clone(),
-            // Ranks that are threads of one process share its threads.
+            // Ranks in one process share its threads.
             n_workers: n_threads.map(|n| (n / n_here).max(1)),
         };
-        let all = ranks.share(vec![told; n_here])?;
+        let all = ranks.share(vec![message; n_here])?;
         let sites = sites_of_host(hardware, pin, &all);
         let first = ranks.first_here();
         let own = |site: &&RankSite| (first.0..).take(n_here).any(|rank| rank == site.rank);
         let speaks = sites.first().is_some_and(|site| site.rank == first.0);
         let found = if speaks { complaints(hardware.machine(), pin, &sites) } else { Vec::new() };
         Ok(Self {
-            ranks: ranks.share(sites.iter().filter(own).map(|site| told_of(site, &all)).collect())?,
+            ranks: ranks.share(sites.iter().filter(own).map(|site| placement_of(site, &all)).collect())?,
             complaints: ranks.share(found)?,
         })
     }
@@ -59,20 +59,21 @@ impl PlacementSurvey {
     }
 }
 
-/// The ranks of this host, each as it places itself.
+/// The ranks of this host and their placement.
 fn sites_of_host(hardware: &Hardware, pin: Pin, all: &[SiteMessage]) -> Vec<RankSite> {
     let here = HostId::here();
-    let local: Vec<(u32, &SiteMessage)> = (0..).zip(all).filter(|(_, told)| told.host == here).collect();
-    let allowed: Vec<PuSet> = local.iter().map(|(_, told)| told.allowed.clone()).collect();
-    let site = |(local_rank, (rank, told)): (usize, &(u32, &SiteMessage))| {
-        let asked = Asked { pin, n_workers: told.n_workers, allowed: &allowed, local_rank };
+    let local: Vec<(u32, &SiteMessage)> =
+        (0..).zip(all).filter(|(_, message)| message.host == here).collect();
+    let allowed: Vec<PuSet> = local.iter().map(|(_, message)| message.allowed.clone()).collect();
+    let site = |(local_rank, (rank, message)): (usize, &(u32, &SiteMessage))| {
+        let asked = Asked { pin, n_workers: message.n_workers, allowed: &allowed, local_rank };
         let placement = place(hardware.machine(), asked);
-        RankSite { rank: *rank, allowed: told.allowed.clone(), placement }
+        RankSite { rank: *rank, allowed: message.allowed.clone(), placement }
     };
     local.iter().enumerate().map(site).collect()
 }
 
-fn told_of(site: &RankSite, all: &[SiteMessage]) -> RankPlaces {
+fn placement_of(site: &RankSite, all: &[SiteMessage]) -> RankPlaces {
     let host = all[site.rank as usize].host.name.clone();
     RankPlaces { host, allowed: site.allowed.clone(), placement: site.placement.clone() }
 }

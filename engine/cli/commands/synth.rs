@@ -1,18 +1,21 @@
 //! `inselberg synth`.
 
+use super::driver::agreed_error;
 use super::fault::CommandError;
 use super::out;
 use super::out::grouped;
 use super::phew_run::n_octs;
 use super::ranks::RankRequest;
 use super::seating::start_threads;
-use super::{interrupt, memory, phew_run, preflight};
+use super::{interrupt, memory, preflight};
 use crate::config::{Common, FieldJob, ParticleJob};
-use crate::synth::{ParticleBox, ParticleMeta, SynthField, THRESHOLD};
+use crate::synth::{ParticleBox, ParticleMeta, SynthField, THRESHOLD, stage_particles};
 use inselberg::stage::Stage;
 use inselberg_comm::{Comm, Rank};
-use inselberg_io::Snapshot;
+use inselberg_io::ramses;
+use inselberg_io::ramses::write::{Dialect, Output, Split, StagedOutput};
 use inselberg_io::staging::{Staged, check_writable};
+use inselberg_io::{FieldInfo, Header, Snapshot};
 use serde_json::json;
 use std::path::Path;
 
@@ -22,7 +25,7 @@ pub fn field(job: &FieldJob, common: Common) -> Result<(), CommandError> {
     let path = folder.join(format!("output_{number:05}"));
     preflight::folder(&job.output)?;
     if path.exists() {
-        return Err(CommandError::user(format!("{}: is there already; expected a new name", path.display())));
+        return Err(CommandError::user(format!("{}: already exists; expected a new name", path.display())));
     }
     let params = &job.params;
     memory::check_field(params.test_cells, params.peaks.unwrap_or(params.test_cells / 10_000))?;
@@ -32,7 +35,7 @@ pub fn field(job: &FieldJob, common: Common) -> Result<(), CommandError> {
     interrupt::guard()?;
     let _place =
         inselberg_io::staging::hidden::place(folder).map_err(|error| CommandError::about(folder, error))?;
-    let staged = phew_run::stage_ramses_output(folder, number, &field)?;
+    let staged = stage_ramses_output(folder, number, &field)?;
     let (header, leaves) = (field.header(), census.leaves.iter().sum::<u64>());
     let text = || {
         format!(
@@ -75,7 +78,7 @@ fn place_of(path: &Path) -> (&Path, u32) {
 pub fn particles(job: &ParticleJob, common: Common, world: Comm) -> Result<(), CommandError> {
     let ranks = RankRequest::plain(job.ranks).start(world)?;
     ranks.prepare(|_| start_threads(common))?;
-    let made = ranks.prepare(|is_first| {
+    let particle_box = ranks.prepare(|is_first| {
         memory::check_box(job.params.number)?;
         // Only the first process makes files.
         if is_first {
@@ -88,7 +91,7 @@ pub fn particles(job: &ParticleJob, common: Common, world: Comm) -> Result<(), C
     ranks.run(|comm| {
         comm.before_end(interrupt::wipe);
         let _write = Stage::within("write", comm);
-        let (meta, staged) = phew_run::stage_box(&job.output, &made, comm)?;
+        let (meta, staged) = stage_particles(&job.output, &particle_box, comm).map_err(agreed_error)?;
         if comm.rank() == Rank(0) { finish(&job.output, &meta, staged, common) } else { Ok(()) }
     })
 }
@@ -105,4 +108,26 @@ fn finish(path: &Path, meta: &ParticleMeta, staged: Staged, common: Common) -> R
         )
     };
     out::finish(common, staged, text, || json!(meta))
+}
+
+/// Stages `snapshot` as output `number` of RAMSES in `folder`.
+fn stage_ramses_output(
+    folder: &Path,
+    number: u32,
+    snapshot: &dyn Snapshot,
+) -> Result<StagedOutput, CommandError> {
+    let names: Vec<&str> = snapshot.fields().iter().map(|f| f.name.as_str()).collect();
+    let mut octs = Vec::new();
+    for piece in 0..snapshot.header().n_pieces {
+        snapshot.octs(piece, &names, &mut |block| {
+            octs.push(block.clone());
+            Ok(())
+        })?;
+    }
+    let fields: Vec<_> =
+        snapshot.fields().iter().map(|f| FieldInfo { family: "hydro", name: f.name.clone() }).collect();
+    let header = Header { number: Some(number), ..snapshot.header().clone() };
+    let output = Output { header: &header, fields: &fields, octs: &octs, particles: None };
+    let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
+    Ok(ramses::write::stage(folder, output, split, &Dialect::default())?)
 }

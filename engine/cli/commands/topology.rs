@@ -11,10 +11,10 @@ use crate::topology::{Hardware, Pin, TopologyError, n_allowed};
 use inselberg_comm::Comm;
 use std::time::Duration;
 
-/// How long ranks wait for each other, which have nothing else to do.
+/// How long ranks wait for each other; they have no other work.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Shows the machine and where the ranks run, and what is wrong with how they were started.
+/// Shows the machine, the placement of the ranks and problems of the launch.
 pub fn topology(job: TopologyJob, common: Common, world: Comm) -> Result<(), CommandError> {
     let ranks = RankRequest { patience: Some(PATIENCE), ..RankRequest::plain(job.ranks) }.start(world)?;
     let read = ranks.prepare(|_| match Hardware::read() {
@@ -40,9 +40,9 @@ fn show(hardware: &Hardware, ranks: &RankHandles, pin: Pin, common: Common) -> R
     out::report(
         common,
         || {
-            let said: String = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-            let said = if said.is_empty() { "warnings: none\n".into() } else { said };
-            format!("{}\n{}\n{said}", machine_text(machine, allowed), places_text(&survey.ranks))
+            let lines: String = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+            let lines = if lines.is_empty() { "warnings: none\n".into() } else { lines };
+            format!("{}\n{}\n{lines}", machine_text(machine, allowed), places_text(&survey.ranks))
         },
         || {
             let mut json = machine_json(machine, allowed);
@@ -54,7 +54,7 @@ fn show(hardware: &Hardware, ranks: &RankHandles, pin: Pin, common: Common) -> R
     )
 }
 
-/// What is known without hwloc.
+/// The facts that are known without hwloc.
 fn unknown_text() -> String {
     let n = n_allowed();
     let processors = if n == 1 { "processor" } else { "processors" };

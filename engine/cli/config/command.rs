@@ -1,41 +1,41 @@
-//! The commands, and how they are called.
+//! The commands of the program.
 
 use Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
 
-/// What the program can be asked to do.
+/// A command of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Command {
     /// Find clumps and haloes in a snapshot.
     Phew,
     /// Find friends-of-friends groups of particles.
     Fof,
-    /// New thresholds on a stored tree.
+    /// Apply new thresholds to a stored merge tree.
     Recut,
-    /// What is in a file.
+    /// Describe a file.
     Info,
-    /// What the machine is, and where ranks and threads go.
+    /// Show the machine and the placement of ranks and threads.
     Topology,
-    /// How `Phew` scales.
+    /// Measure how `Phew` scales.
     ScalingPhew,
-    /// How `Fof` scales.
+    /// Measure how `Fof` scales.
     ScalingFof,
-    /// A synthetic density field.
+    /// Make a synthetic density field.
     SynthField,
-    /// A synthetic particle box.
+    /// Make a synthetic particle box.
     SynthParticles,
 }
 
-/// How a command is called and what it is for.
+/// The name and purpose of a command.
 pub struct CommandInfo {
     /// The command.
     pub command: Command,
-    /// As typed: one word, or two for a command of a group.
+    /// Its words on the command line: one, or two for a command of a group.
     pub words: &'static [&'static str],
     /// The table of its keys in a configuration file.
     pub table: &'static str,
     /// One line.
     pub help: &'static str,
-    /// The command that it runs, whose options it takes as well.
+    /// The command that it runs and whose options it passes on.
     pub runs: Option<Command>,
 }
 
@@ -59,35 +59,35 @@ pub const COMMANDS: &[CommandInfo] = &[
         command: Recut,
         words: &["recut"],
         table: "recut",
-        help: "Apply new thresholds to a catalogue's stored tree, without the snapshot",
+        help: "Apply new thresholds to the merge tree of a catalogue, without the snapshot",
         runs: None,
     },
     CommandInfo {
         command: Info,
         words: &["info"],
         table: "info",
-        help: "Say what is in a snapshot or a catalogue",
+        help: "Describe a snapshot, particles or a catalogue",
         runs: None,
     },
     CommandInfo {
         command: Topology,
         words: &["topology"],
         table: "topology",
-        help: "Show the machine, where ranks and threads will run, and what is wrong with a launch",
+        help: "Show the machine, the placement of ranks and threads, and problems of a launch",
         runs: None,
     },
     CommandInfo {
         command: ScalingPhew,
         words: &["scaling", "phew"],
         table: "scaling.phew",
-        help: "Measure how phew scales with ranks and threads, and model more ranks than there are cores",
+        help: "Measure how phew scales with ranks and threads, and model more ranks than cores",
         runs: Some(Phew),
     },
     CommandInfo {
         command: ScalingFof,
         words: &["scaling", "fof"],
         table: "scaling.fof",
-        help: "Measure how fof scales with ranks and threads, and model more ranks than there are cores",
+        help: "Measure how fof scales with ranks and threads, and model more ranks than cores",
         runs: Some(Fof),
     },
     CommandInfo {

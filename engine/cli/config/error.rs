@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, each as one line.
+//! Why a configuration cannot be used. Each message is one line.
 
 use super::Origin;
 use std::path::PathBuf;
@@ -14,12 +14,12 @@ pub enum ConfigError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The configuration file is none.
+    /// The path is not a configuration file.
     #[error("{}: reading the configuration: {problem}; expected a text file of at most 4 MiB", path.display())]
     Unfit {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The configuration file is not TOML.
@@ -32,7 +32,7 @@ pub enum ConfigError {
         /// What the parser says.
         problem: String,
     },
-    /// A key that is no option.
+    /// An unknown key.
     #[error("{}:{line}: unknown key `{key}`{place}{hint}", path.display())]
     UnknownKey {
         /// The file.
@@ -46,8 +46,8 @@ pub enum ConfigError {
         /// `; did you mean ...?`, or nothing.
         hint: String,
     },
-    /// A value that its option does not take.
-    #[error("{origin}: `{value}` is no value for {option}; expected {expected}")]
+    /// An invalid value.
+    #[error("{origin}: `{value}` is not a value of {option}; expected {expected}")]
     Value {
         /// Flag or file and line.
         origin: Origin,
@@ -55,10 +55,10 @@ pub enum ConfigError {
         option: &'static str,
         /// What was written.
         value: String,
-        /// What would do.
+        /// A valid name.
         expected: String,
     },
-    /// An option that must be there and is not.
+    /// A required option is missing.
     #[error("{command} needs {what}; give {how}")]
     Missing {
         /// The command.

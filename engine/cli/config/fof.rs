@@ -1,21 +1,21 @@
 //! `inselberg fof`, checked.
 
 use super::ConfigError;
-use super::checked::{CheckedValues, plot};
 use super::launch::{Launch, launch};
 use super::raw::NONE;
+use super::values::CheckedValues;
 use inselberg::fof::{FofConfig, LinkingLength};
 use inselberg_io::particles::{InputDefaults, KIND_NAMES, N_KINDS};
 use std::path::PathBuf;
 
-/// `inselberg fof`, checked. At least one of the outputs is there, or the diagnostics are asked for.
+/// `inselberg fof`, checked. It has at least one output or diagnostics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FofJob {
     /// The files of the input, in their order.
     pub inputs: Vec<PathBuf>,
-    /// What holds where the input says nothing.
+    /// Defaults for what the input leaves open.
     pub defaults: InputDefaults,
-    /// What is searched for.
+    /// The parameters of the search.
     pub fof: FofConfig,
     /// The catalogue.
     pub output: Option<PathBuf>,
@@ -23,7 +23,7 @@ pub struct FofJob {
     pub group_ids: Option<PathBuf>,
     /// The picture.
     pub plot: Option<PathBuf>,
-    /// On what it runs.
+    /// Ranks and threads.
     pub launch: Launch,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
         PathBuf::from(name)
     };
     let output = raw.path("output").or_else(|| raw.path("basename").map(named));
-    let (group_ids, plot) = (raw.path("group-ids"), plot(raw)?);
+    let (group_ids, plot) = (raw.path("group-ids"), raw.plot()?);
     let no_diagnostics = !raw.switch("diagnostics");
     if output.is_none() && group_ids.is_none() && plot.is_none() && no_diagnostics {
         return Err(raw.missing("output"));
@@ -53,12 +53,12 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
         defaults: input_defaults(raw)?,
         fof: FofConfig {
             length: length(raw)?,
-            min_size: raw.count("min-size", |n| n > 0, "1 or more")?.unwrap_or(20),
+            min_size: raw.count_or_default("min-size", |n| n > 0, "1 or more")?,
             linking,
             attaching,
             seed_mass: seed_mass(raw)?,
-            id_default: raw.count("group-id-default", |n| n <= MOST, &most)?.unwrap_or(i32::MAX as u64),
-            id_offset: raw.count("group-id-offset", |n| n <= MOST, &most)?.unwrap_or(1),
+            id_default: raw.count_or_default("group-id-default", |n| n <= MOST, &most)?,
+            id_offset: raw.count_or_default("group-id-offset", |n| n <= MOST, &most)?,
             side: raw.real("box", |x| x > 0.0, "a finite side above 0")?,
             open: raw.switch("open"),
             allow_duplicate_ids: raw.text("duplicate-ids").as_deref() == Some("allow"),
@@ -72,7 +72,7 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
     })
 }
 
-/// What `fof` and `phew` take for what an input does not say.
+/// The defaults of `fof` and `phew` for what an input leaves open.
 pub(super) fn input_defaults(raw: &CheckedValues<'_>) -> Result<InputDefaults, ConfigError> {
     let positive = |name| raw.real(name, |x| x > 0.0, "a finite number above 0");
     Ok(InputDefaults {
@@ -86,18 +86,18 @@ pub(super) fn input_defaults(raw: &CheckedValues<'_>) -> Result<InputDefaults, C
 fn length(raw: &CheckedValues<'_>) -> Result<LinkingLength, ConfigError> {
     let expected = "a finite length above 0, or -1 for none";
     let absolute = raw.real("linking-length", |x| x > 0.0 || x == NONE, expected)?.filter(|x| *x != NONE);
-    let ratio = raw.real("linking-ratio", |x| x > 0.0, "a finite ratio above 0")?;
+    let ratio = raw.real_or_default("linking-ratio", |x| x > 0.0, "a finite ratio above 0")?;
     match absolute {
         Some(length) if raw.is_written("linking-ratio") => {
             let expected = "a linking length or a linking ratio, not both";
             Err(raw.unfit("linking-length", &length.to_string(), expected))
         }
         Some(length) => Ok(LinkingLength::Absolute(length)),
-        None => Ok(LinkingLength::Ratio(ratio.unwrap_or(0.2))),
+        None => Ok(LinkingLength::Ratio(ratio)),
     }
 }
 
-/// Which kinds link, and which are attached.
+/// The kinds that link, and those that are attached.
 fn kinds(raw: &CheckedValues<'_>) -> Result<([bool; N_KINDS], [bool; N_KINDS]), ConfigError> {
     let show = |kinds: &[bool; N_KINDS]| kinds.map(|k| if k { "1" } else { "0" }).join(",");
     let (linking, _) = raw.kinds("linking-types");
@@ -115,7 +115,7 @@ fn kinds(raw: &CheckedValues<'_>) -> Result<([bool; N_KINDS], [bool; N_KINDS]), 
     Ok((linking, attaching))
 }
 
-/// The mass above which groups get a black hole, in solar masses; `None`: none are wanted.
+/// The mass above which groups get a black hole, in solar masses; `None` without seeding.
 fn seed_mass(raw: &CheckedValues<'_>) -> Result<Option<f64>, ConfigError> {
     let mass = raw.real("black-hole-seed-mass", |x| x >= 0.0, "a finite mass, 0 or more")?;
     match (raw.switch("seed-black-holes"), mass) {

@@ -1,26 +1,26 @@
-//! On what a job runs: options that `phew` and `fof` share.
+//! Ranks and threads of a job: options that `phew` and `fof` share.
 
 use super::ConfigError;
-use super::checked::CheckedValues;
+use super::values::CheckedValues;
 use crate::topology::Pin;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// More ranks than this in one process are a slip of the pen.
+/// More ranks than this in one process are a typing error.
 const MAX_RANKS: u64 = 65_536;
 
-/// Ranks and threads of a job, and what is told of them. None of it changes a result.
+/// Ranks and threads of a job, and their diagnostics. None of it changes a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
     /// Ranks as threads of this process.
     pub ranks: NonZeroUsize,
-    /// How threads are tied to processors.
+    /// How threads are pinned to processors.
     pub pin: Pin,
     /// How long all ranks may wait for each other; `None`: for ever.
     pub stall_timeout: Option<Duration>,
-    /// Load and traffic also of a single rank, and the workers.
+    /// Whether load and traffic are reported also for a single rank, and the workers.
     pub diagnostics: bool,
-    /// Each rank works in its own thread alone, and its processor time is counted.
+    /// Whether each rank works in its own thread alone, and its processor time is counted.
     pub count_work: bool,
 }
 
@@ -35,8 +35,9 @@ pub(super) fn launch(raw: &CheckedValues<'_>) -> Result<Launch, ConfigError> {
 }
 
 pub(super) fn ranks(raw: &CheckedValues<'_>) -> Result<NonZeroUsize, ConfigError> {
-    let ranks = raw.count("ranks", |n| (1..=MAX_RANKS).contains(&n), &format!("1 to {MAX_RANKS}"))?;
-    Ok(ranks.and_then(|n| NonZeroUsize::new(n as usize)).unwrap_or(NonZeroUsize::MIN))
+    let ranks =
+        raw.count_or_default("ranks", |n| (1..=MAX_RANKS).contains(&n), &format!("1 to {MAX_RANKS}"))?;
+    Ok(NonZeroUsize::new(ranks as usize).expect("the check refuses 0"))
 }
 
 pub(super) fn pin(raw: &CheckedValues<'_>) -> Pin {
@@ -47,7 +48,7 @@ pub(super) fn pin(raw: &CheckedValues<'_>) -> Pin {
     }
 }
 
-/// Work is counted in the thread of a rank, so all of it must be there.
+/// Only work in the rank's own thread is counted.
 fn count_work(raw: &CheckedValues<'_>) -> Result<bool, ConfigError> {
     let counted = raw.switch("count-work");
     if counted && pin(raw) != Pin::None {

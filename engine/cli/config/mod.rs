@@ -1,14 +1,12 @@
-//! What a user asked for: how do I add an option, and where does a bad value become an error?
+//! Options and their checks: how do I add an option, and where does a bad value become an error?
 //!
-//! [`OPTIONS`] is one ordered table. The command line, the keys of the configuration file, `--help`
-//! and `configs/reference.toml` all come from it. What was written is a [`RawConfig`]; what was
-//! checked is a [`Job`], and only [`check`] makes one.
+//! [`OPTIONS`] is one ordered table. The command line, the keys of the configuration file, `--help` and `configs/reference.toml`
+//! all come from it. Given values are a [`RawConfig`]; checked ones are a [`Job`], which only [`check`] makes.
 //!
 //! To add an option: a row in [`OPTIONS`] (`options.rs`), a field of the checked type and the line in `checked.rs`
 //! that fills it; then `inselberg options --reference > configs/reference.toml`.
 //!
-//! Architecture invariant: nothing here touches a file except [`config_text`], and nothing
-//! here knows of the command-line parser.
+//! Only [`config_text`] reads a file, and nothing here uses the command-line parser.
 
 mod checked;
 mod command;
@@ -18,12 +16,14 @@ mod launch;
 mod nearest;
 mod opt;
 mod options;
+mod origin;
 mod particle_options;
 mod raw;
 mod reference;
 mod study;
 mod study_options;
 mod synth_options;
+mod values;
 
 pub use checked::{
     CommandJob, Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, TopologyJob, check,
@@ -35,6 +35,7 @@ pub use launch::Launch;
 pub use nearest::nearest;
 pub use opt::{Opt, OptionKind};
 pub use options::{OPTIONS, options_of, passed_on};
-pub use raw::{Origin, RawConfig, RawValue, config_text};
+pub use origin::Origin;
+pub use raw::{RawConfig, RawValue, config_text};
 pub use reference::reference_toml;
 pub use study::{Passed, StudyJob};

@@ -1,4 +1,4 @@
-//! The known name that a mistyped one most likely meant.
+//! Suggests the known name for a mistyped one.
 
 /// The candidate at the smallest edit distance from `name`, if that is at most a third of its
 /// length (and at least 2); the first of equals.

@@ -1,11 +1,11 @@
-//! What there is to say of an option.
+//! The description of an option.
 
 use super::Command;
 
-/// What an option takes.
+/// The kind of value that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionKind {
-    /// Nothing: there or not.
+    /// None: a switch.
     Flag,
     /// A real number.
     Real,
@@ -15,7 +15,7 @@ pub enum OptionKind {
     Path,
     /// The names of one or several files or folders.
     Paths,
-    /// Which of the kinds of particles: seven times 0 or 1.
+    /// A set of particle types: seven digits, 0 or 1.
     Kinds,
     /// One word of a list.
     Choice(&'static [&'static str]),
@@ -30,27 +30,27 @@ pub struct Opt {
     pub name: &'static str,
     /// Its key in a configuration file; empty if it cannot be there.
     pub key: &'static str,
-    /// What another program calls it: also a key; may be empty.
+    /// Its key in configuration files of SWIFT; may be empty.
     pub alias: &'static str,
-    /// The option that says the same in another way; as a flag, this one replaces what a file says there. May be empty.
+    /// The alternative to this option. On the command line, this option overrides the alternative in a file. May be empty.
     pub instead_of: &'static str,
     /// Its one-letter name.
     pub short: Option<char>,
-    /// Whether it is given by place rather than by name.
+    /// Whether it is positional.
     pub positional: bool,
-    /// What it takes.
+    /// The kind of its value.
     pub kind: OptionKind,
-    /// Its value if it is not given, as it would be typed; empty for none.
+    /// Its default as typed; empty for none.
     pub default: &'static str,
-    /// A value for the reference file where there is no default.
+    /// An example for the reference file if there is no default.
     pub example: &'static str,
-    /// Where it belongs; all of [`COMMANDS`](super::COMMANDS) if empty, and then its key is at the top of the file.
+    /// Its commands. Empty: all of [`COMMANDS`](super::COMMANDS), and its key is at the top of the file.
     pub commands: &'static [Command],
-    /// Commands that do not take it although all others do.
+    /// Exceptions to an empty `commands`.
     pub but: &'static [Command],
     /// One line.
     pub help: &'static str,
-    /// The rest of what there is to say; may be empty.
+    /// Details; may be empty.
     pub doc: &'static str,
 }
 
@@ -61,12 +61,12 @@ impl Opt {
         is_shared || self.commands.contains(&command)
     }
 
-    /// Whether a configuration file calls it so.
+    /// Whether `key` is its key in a configuration file.
     pub fn has_key(&self, key: &str) -> bool {
         !key.is_empty() && (self.key == key || self.alias == key)
     }
 
-    /// What stands for its value in the help.
+    /// The placeholder of its value in the help.
     pub fn value_name(&self) -> String {
         match self.kind {
             OptionKind::Flag => String::new(),
@@ -80,13 +80,13 @@ impl Opt {
         }
     }
 
-    /// How a person refers to it: `--name` or `NAME`.
+    /// Its name in messages: `--name` or `NAME`.
     pub fn label(&self) -> String {
         if self.positional { self.name.to_uppercase() } else { format!("--{}", self.name) }
     }
 }
 
-/// A row in which nothing is said yet.
+/// An empty row.
 pub(super) const ROW: Opt = Opt {
     name: "",
     key: "",

@@ -1,4 +1,4 @@
-//! The one ordered table of options.
+//! The table of all options.
 
 use super::Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
 use super::opt::{Opt, OptionKind, ROW};
@@ -24,7 +24,7 @@ pub const OPTIONS: &[Opt] = &{
 
 const PARTS: [&[Opt]; 5] = [STUDY, WORK, PARTICLES, SYNTH, COMMON];
 
-/// What `phew`, `fof`, `recut`, `info` and `topology` take.
+/// Options of `phew`, `fof`, `recut`, `info` and `topology`.
 const WORK: &[Opt] = &[
     Opt {
         name: "input",
@@ -34,8 +34,8 @@ const WORK: &[Opt] = &[
         example: "output_00002",
         commands: &[Phew],
         help: "The snapshot: a RAMSES output folder such as output_00002",
-        doc: "With --mesh-from-particles any particles that `inselberg fof` takes: a file of a snapshot of SWIFT or \
-              Gadget, or a plain array (box.npy, file.hdf5:/path/to/a/dataset).",
+        doc: "With --mesh-from-particles: any particles that `inselberg fof` reads, such as a SWIFT or Gadget snapshot or a \
+              plain array (box.npy, file.hdf5:/path/to/a/dataset).",
         ..ROW
     },
     Opt {
@@ -45,10 +45,10 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Paths,
         example: "snap_0000.hdf5",
         commands: &[Fof],
-        help: "The particles: a snapshot of SWIFT, Gadget or RAMSES, or a plain array",
-        doc: "One file, or all files of a snapshot in their order; snap_080.0.hdf5 alone stands for all of \
-              snap_080.*.hdf5. A RAMSES output folder. A .npy file, or file.hdf5:/path/to/a/dataset, of shape \
-              (N, 3), with --box or --open.",
+        help: "The particles: a SWIFT, Gadget or RAMSES snapshot, or a plain array",
+        doc: "One file, or all files of a snapshot in order; snap_080.0.hdf5 alone means all of snap_080.*.hdf5. Or a RAMSES \
+              output folder. Or an array of shape (N, 3), as a .npy file or file.hdf5:/path/to/a/dataset, with --box or \
+              --open.",
         ..ROW
     },
     Opt {
@@ -58,7 +58,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Recut],
-        help: "A catalogue that `inselberg phew` wrote",
+        help: "A catalogue from `inselberg phew`",
         ..ROW
     },
     Opt {
@@ -78,8 +78,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Phew, Recut],
-        help: "Where the catalogue goes; its ending chooses the format",
-        doc: "Written beside its name and then renamed, so that it is whole or not there.",
+        help: "The catalogue to write; the ending of its name sets the format",
+        doc: "It is written under a hidden name and then renamed, so it is complete or absent.",
         ..ROW
     },
     Opt {
@@ -89,9 +89,9 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "fof.hdf5",
         commands: &[Fof],
-        help: "Where the catalogue of groups goes; its ending chooses the format",
-        doc: "HDF5 has the layout of SWIFT's catalogues. Written beside its name and then renamed, so that it \
-              is whole or not there.",
+        help: "The catalogue of groups to write; the ending of its name sets the format",
+        doc: "HDF5 catalogues have the layout of SWIFT's. The file is written under a hidden name and then renamed, so it is \
+              complete or absent.",
         ..ROW
     },
     Opt {
@@ -100,7 +100,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "fof_output",
         commands: &[Fof],
-        help: "Name the catalogue as SWIFT does, BASENAME_0000.hdf5, where --output is not given",
+        help: "Without --output: write BASENAME_0000.hdf5, as SWIFT does",
         ..ROW
     },
     Opt {
@@ -109,8 +109,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "ids.hdf5",
         commands: &[Fof],
-        help: "Also write the group of every particle, in the order of the input",
-        doc: "A dataset GroupIDs, one in each PartTypeN where the input has them.",
+        help: "Also write the group ID of every particle, in input order",
+        doc: "The dataset is called GroupIDs. Inputs with PartTypeN groups give one per group.",
         ..ROW
     },
     Opt {
@@ -121,9 +121,9 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         default: "0.2",
         commands: &[Fof],
-        help: "The linking length in mean separations of the dark-matter particles",
-        doc: "The mean separation is the cube root of their mean mass over the mean density of matter (of dark \
-              matter, where there is gas); without a cosmology, of the volume of the box over their number.",
+        help: "Linking length in units of the mean separation of dark-matter particles",
+        doc: "The mean separation is the cube root of mean particle mass over mean matter density (dark-matter density if \
+              there is gas). Without a cosmology it is the cube root of box volume over particle number.",
         ..ROW
     },
     Opt {
@@ -134,8 +134,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         example: "0.04",
         commands: &[Fof],
-        help: "The linking length in the units of the positions, instead of a ratio",
-        doc: "Particles closer than this are in one group. At most half the side of a periodic box. -1 is none.",
+        help: "Linking length in the units of the positions, instead of a ratio",
+        doc: "Particles closer than this are in one group. At most half the side of a periodic box. -1: not set.",
         ..ROW
     },
     Opt {
@@ -145,7 +145,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Count,
         default: "20",
         commands: &[Fof],
-        help: "Groups with fewer linkable particles are not listed",
+        help: "Smallest number of linking particles in a listed group",
         ..ROW
     },
     Opt {
@@ -154,8 +154,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Kinds,
         default: "0,1,0,0,0,0,0",
         commands: &[Fof],
-        help: "Which kinds of particles link: they make the groups",
-        doc: "For gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.",
+        help: "Particle types that link and so form the groups",
+        doc: "One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.",
         ..ROW
     },
     Opt {
@@ -164,8 +164,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Kinds,
         default: "1,0,0,0,1,1,0",
         commands: &[Fof],
-        help: "Which kinds join the group of the nearest linkable particle in reach",
-        doc: "Where this is not given, kinds that link are left out of the default. No kind can do both.",
+        help: "Particle types that join the group of the nearest linking particle in reach",
+        doc: "No type can both link and attach. The default leaves out the types that link.",
         ..ROW
     },
     Opt {
@@ -174,7 +174,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Count,
         default: "2147483647",
         commands: &[Fof],
-        help: "The group of particles that are in none",
+        help: "Group ID of particles in no group",
         ..ROW
     },
     Opt {
@@ -183,7 +183,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Count,
         default: "1",
         commands: &[Fof],
-        help: "The ID of the largest group; the others follow by falling size",
+        help: "ID of the largest group; smaller groups have the next IDs",
         ..ROW
     },
     Opt {
@@ -191,9 +191,8 @@ const WORK: &[Opt] = &[
         key: "seed_black_holes",
         alias: "seed_black_holes_enabled",
         commands: &[Fof],
-        help: "Also say which groups would get a black hole, and where",
-        doc: "Groups with gas and without a black hole, above the mass of --black-hole-seed-mass: the site is \
-              their densest gas particle.",
+        help: "Also list the groups that would get a black hole, and where",
+        doc: "These have gas, no black hole, and more mass than --black-hole-seed-mass. The site is the densest gas particle.",
         ..ROW
     },
     Opt {
@@ -203,7 +202,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         example: "1e10",
         commands: &[Fof],
-        help: "The mass above which groups get a black hole (solar masses)",
+        help: "Mass above which groups get a black hole (solar masses)",
         ..ROW
     },
     Opt {
@@ -212,10 +211,10 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         example: "100",
         commands: &[Fof, Phew],
-        help: "The side of the periodic box of a plain array, in the units of the positions",
+        help: "Side of the periodic box of a plain array, in the units of the positions",
         ..ROW
     },
-    Opt { name: "open", key: "open", commands: &[Fof], help: "The box does not wrap around", ..ROW },
+    Opt { name: "open", key: "open", commands: &[Fof], help: "The box is not periodic", ..ROW },
     Opt {
         name: "output",
         key: "output",
@@ -223,9 +222,9 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "output_00001",
         commands: &[SynthField],
-        help: "Where the output folder goes",
-        doc: "A RAMSES output that `inselberg phew` and other codes read. With another name than \
-              output_NNNNN, output_00001 is made in a folder of that name.",
+        help: "The output folder to write",
+        doc: "A RAMSES output that `inselberg phew` and other codes read. If the name is not output_NNNNN, the output is \
+              output_00001 in a folder of that name.",
         ..ROW
     },
     Opt {
@@ -235,8 +234,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "box.npy",
         commands: &[SynthParticles],
-        help: "Where the positions go: a .npy file, [N, 3] f32",
-        doc: "The box size and what was seeded go into a .json file beside it.",
+        help: "The positions to write: a .npy file of shape [N, 3], f32",
+        doc: "A .json file beside it has the box side and the seeded haloes.",
         ..ROW
     },
     Opt {
@@ -245,10 +244,10 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         example: "80",
         commands: &[Phew],
-        help: "Cells denser than this are segmented (code units)",
-        doc: "Required, here or in the file. A positive number; RAMSES's density_threshold. In a \
-              cosmological run the code unit of density is the mean matter density of the box, so 80 is \
-              80 times that. With --mesh-from-particles in mean densities of the particles on the mesh, always.",
+        help: "Density above which cells are segmented (code units)",
+        doc: "Required, as an option or in the file. A positive number; RAMSES's density_threshold. In a cosmological run the \
+              code unit of density is the mean matter density of the box, so 80 means 80 times the mean. With \
+              --mesh-from-particles the unit is always the mean density of the particles on the mesh.",
         ..ROW
     },
     Opt {
@@ -257,10 +256,10 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         default: "3",
         commands: &[Phew],
-        help: "Peaks with a smaller peak-to-saddle density ratio are noise",
-        doc: "A peak is merged through its highest saddle if its density over that of the saddle is \
-              below this. 3 suits densities made from particles. RAMSES's relevance_threshold is 2 by \
-              default, and the PHEW paper takes 1.5 for gas. 1 or less keeps every peak.",
+        help: "Smallest peak-to-saddle density ratio of a peak that is not noise",
+        doc: "A peak with a smaller ratio to its highest saddle is merged through that saddle. 3 suits densities from \
+              particles. RAMSES's relevance_threshold is 2 by default; the PHEW paper uses 1.5 for gas. 1 or less keeps \
+              every peak.",
         ..ROW
     },
     Opt {
@@ -269,7 +268,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         example: "5",
         commands: &[Recut],
-        help: "The new relevance threshold; the catalogue's own if not given",
+        help: "New relevance threshold; default: that of the catalogue",
         ..ROW
     },
     Opt {
@@ -278,9 +277,9 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         example: "200",
         commands: &[Phew],
-        help: "Clumps that meet at a higher density are merged into one halo (code units)",
-        doc: "At least the density threshold, and in its units; RAMSES's saddle_threshold. Leave it out for no such \
-              pass: then every clump is a halo of its own.",
+        help: "Saddle density above which clumps merge into one halo (code units)",
+        doc: "At least the density threshold, in the same units; RAMSES's saddle_threshold. Without it every clump is its own \
+              halo.",
         ..ROW
     },
     Opt {
@@ -289,8 +288,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         example: "150",
         commands: &[Recut],
-        help: "The new saddle threshold (code units); the catalogue's own if not given",
-        doc: "In mean densities where the mesh was made from particles, as it was given then.",
+        help: "New saddle threshold (code units); default: that of the catalogue",
+        doc: "For a mesh from particles the unit is the mean density, as in the first run.",
         ..ROW
     },
     Opt {
@@ -299,8 +298,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         default: "0",
         commands: &[Phew],
-        help: "Clumps of haloes up to this mass are not listed (code units)",
-        doc: "With --compat ramses in masses of the lightest particle, as RAMSES's mass_threshold.",
+        help: "Largest halo mass whose clumps are not listed (code units)",
+        doc: "With --compat ramses the unit is the mass of the lightest particle, as for RAMSES's mass_threshold.",
         ..ROW
     },
     Opt {
@@ -309,8 +308,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         example: "0",
         commands: &[Recut],
-        help: "The new mass threshold (code units); the catalogue's own if not given",
-        doc: "With --compat ramses in masses of the lightest particle, as it was given then.",
+        help: "New mass threshold (code units); default: that of the catalogue",
+        doc: "After --compat ramses the unit is the mass of the lightest particle, as in the first run.",
         ..ROW
     },
     Opt {
@@ -319,22 +318,22 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Text("auto|cic|cic-ramses|NAME"),
         default: "auto",
         commands: &[Phew],
-        help: "Which density is segmented",
-        doc: "auto: the gas density if there is one, else rho of the grav files, else the dark-matter \
-              particles (by cic, or by cic-ramses with --compat ramses). cic: dark-matter particles by \
-              cloud-in-cell, every gram kept. cic-ramses: the same, level by level as RAMSES deposits \
-              them, and the gas where there is any. NAME: any field that `inselberg info` lists, such as density or rho.",
+        help: "The density to segment",
+        doc: "auto: the gas density; without gas, rho of the grav files; without these, the dark-matter particles (by cic, or \
+              by cic-ramses with --compat ramses). cic: mass-conserving cloud-in-cell of the dark-matter particles. \
+              cic-ramses: level by level as RAMSES deposits them, plus any gas. NAME: a field that `inselberg info` lists, \
+              such as density or rho.",
         ..ROW
     },
     Opt {
         name: "mesh-from-particles",
         key: "mesh_from_particles",
         commands: &[Phew],
-        help: "Make the mesh from the particles of any snapshot, or of an array with --box",
-        doc: "Cells with more than --m-refine particles are split, and touching leaves differ by one level at most. \
-              The density is that of the particles by cloud-in-cell, every gram kept, on this mesh. Density and saddle \
-              thresholds are in mean densities of these particles; what is written is in the code units of the \
-              snapshot, and its attribute mean_density is the factor. --with-cells lists the test cells.",
+        help: "Make the mesh from the particles of a snapshot, or of an array with --box",
+        doc: "Cells with more than --m-refine particles are split; touching leaves differ by at most one level. The density is \
+              a mass-conserving cloud-in-cell of the particles. Density and saddle thresholds are in units of its mean. \
+              The catalogue is in code units of the snapshot; its attribute mean_density is the conversion factor. \
+              --with-cells lists the test cells.",
         ..ROW
     },
     Opt {
@@ -343,7 +342,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Count,
         default: "8",
         commands: &[Phew],
-        help: "Cells with more particles than this are split, for --mesh-from-particles",
+        help: "With --mesh-from-particles: split cells with more particles than this",
         ..ROW
     },
     Opt {
@@ -352,10 +351,10 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Count,
         example: "7",
         commands: &[Phew],
-        help: "All cells above this level are split, for --mesh-from-particles: 2 to 12",
-        doc: "Where it is not given, the deepest level with no more cells than there are particles. Level l has 8^l \
-              cells: at most 2^30, or 4096 per particle. Parts that tasks and ranks work on are two levels coarser or more: a small \
-              one leaves few.",
+        help: "With --mesh-from-particles: split all cells coarser than this level, 2 to 12",
+        doc: "Default: the deepest level with no more cells than particles. Level l has 8^l cells, at most 2^30 or 4096 per \
+              particle. Tasks and ranks share parts that are at least two levels coarser, so a small value limits the \
+              number of ranks.",
         ..ROW
     },
     Opt {
@@ -364,7 +363,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Count,
         default: "20",
         commands: &[Phew],
-        help: "Cells of this level are not split, for --mesh-from-particles: 2 to 20",
+        help: "With --mesh-from-particles: never split cells of this level, 2 to 20",
         ..ROW
     },
     Opt {
@@ -373,8 +372,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Kinds,
         default: "0,1,0,0,0,0,0",
         commands: &[Phew],
-        help: "Which kinds of particles the mesh is made from, for --mesh-from-particles",
-        doc: "For gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.",
+        help: "With --mesh-from-particles: the particle types that make the mesh",
+        doc: "One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.",
         ..ROW
     },
     Opt {
@@ -383,9 +382,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Choice(&["paper", "ramses"]),
         default: "paper",
         commands: &[Phew],
-        help: "Whose rules hold where the PHEW paper and RAMSES differ",
-        doc: "ramses: catalogues agree with those of RAMSES's own clump finder. docs/ramses.md lists the \
-              differences.",
+        help: "The rules to follow where the PHEW paper and RAMSES differ",
+        doc: "ramses: the catalogues agree with RAMSES's own clump finder. docs/ramses.md lists the differences.",
         ..ROW
     },
     Opt {
@@ -394,7 +392,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "ramses_text",
         commands: &[Phew],
-        help: "Also write clump_ and halo_ text files as RAMSES does, into this folder",
+        help: "Also write RAMSES's clump_ and halo_ text files into this folder",
         ..ROW
     },
     Opt {
@@ -417,7 +415,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "picture.png",
         commands: &[Phew, Fof],
-        help: "Also draw the projected density, what was found and its mass function (.png or .svg)",
+        help: "Also draw the projected density, the objects and their mass function (.png or .svg)",
         ..ROW
     },
     Opt {
@@ -427,9 +425,8 @@ const WORK: &[Opt] = &[
         default: "1",
         commands: &[Phew, Fof, Topology, SynthParticles],
         help: "Divide the work among this many ranks, each a thread of this process",
-        doc: "Never changes the result. One rank with all threads is faster on one node; this is for \
-              trying how a run divides. On a cluster, start one process a rank with mpirun or srun instead, \
-              and leave this out.",
+        doc: "Never changes the result. On one node a single rank with all threads is faster; this option tests how a run \
+              divides. On a cluster, start one process per rank with mpirun or srun instead.",
         ..ROW
     },
     Opt {
@@ -438,11 +435,11 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Choice(&["none", "cores", "numa"]),
         default: "none",
         commands: &[Phew, Fof, Topology],
-        help: "Tie threads to processors, so that memory stays where it is used",
-        doc: "cores: each to a core of its own, and to a hardware thread where there are more threads than cores. \
-              numa: the ranks of a host go to its NUMA nodes in turn, their threads to cores there, or to the whole \
-              node where there are more threads than cores. What the launcher bound a rank to is kept. Without \
-              --threads one thread a core. Never changes the result.",
+        help: "Pin threads to processors, so that memory stays local to them",
+        doc: "cores: each thread on its own core, or its own hardware thread if there are more threads than cores. numa: the \
+              ranks of a host on its NUMA nodes in turn, and their threads on cores there, or on the whole node if there \
+              are more threads than cores. Bindings by the launcher stay in force. The default is one thread per core. \
+              Never changes the result.",
         ..ROW
     },
     Opt {
@@ -451,9 +448,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Real,
         default: "600",
         commands: &[Phew, Fof],
-        help: "Seconds without any progress after which ranks give up; 0 is never",
-        doc: "Where all ranks wait for each other for so long, the run ends and says where each stands. A \
-              rank that computes has ten times as long.",
+        help: "Seconds without progress after which the run ends; 0: never",
+        doc: "The message names the stage of each waiting rank. A rank that computes may take ten times as long.",
         ..ROW
     },
     Opt {
@@ -462,27 +458,26 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Choice(&["work", "test-cells", "leaves"]),
         default: "test-cells",
         commands: &[Phew],
-        help: "What each rank gets as much of as any other",
-        doc: "test-cells: cells above the density threshold. work: these, and what those next to other ranks cost \
-              on top. leaves: all leaf cells, as simulations divide their mesh. Never changes the result.",
+        help: "What is divided equally among ranks",
+        doc: "test-cells: cells above the density threshold. work: these, with an extra cost for cells beside other ranks. \
+              leaves: all leaf cells, as in most simulations. Never changes the result.",
         ..ROW
     },
     Opt {
         name: "diagnostics",
         key: "diagnostics",
         commands: &[Phew, Fof],
-        help: "Also print how evenly ranks and workers worked, what ranks sent, and where memory lies",
-        doc: "Ranks are part of the summary of every run of phew on several of them. With this nothing need be \
-              written.",
+        help: "Also print the load of ranks and threads, the messages, and the place of memory",
+        doc: "phew always prints the load of several ranks. With this option no output file is required.",
         ..ROW
     },
     Opt {
         name: "count-work",
         key: "count_work",
         commands: &[Phew, Fof],
-        help: "Each rank works in one thread, and the diagnostics say how long that took the processor",
-        doc: "Without the time in which it waits, so that many ranks in one process show what each would have to do \
-              alone: what `inselberg scaling --simulate` does. --threads says nothing then.",
+        help: "Run each rank in one thread and measure its processor time for the diagnostics",
+        doc: "Waiting does not count. So many ranks in one process show the work of each rank alone, as `inselberg scaling \
+              --simulate` needs. --threads has no effect.",
         ..ROW
     },
     Opt {
@@ -491,7 +486,7 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "run.json",
         commands: &[Phew],
-        help: "Also write when every task ran on which worker, and every message, for ui.perfetto.dev",
+        help: "Also write a trace of all tasks and messages for ui.perfetto.dev",
         ..ROW
     },
     Opt {
@@ -500,17 +495,17 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Path,
         example: "graph.dot",
         commands: &[Phew],
-        help: "Also write the graphs of tasks that were run on the first rank, for Graphviz",
+        help: "Also write the task graphs of the first rank for Graphviz",
         ..ROW
     },
 ];
 
-/// What every command takes.
+/// Options of every command.
 const COMMON: &[Opt] = &[
     Opt {
         name: "config",
         kind: OptionKind::Path,
-        help: "Read options from this TOML file; flags win over it",
+        help: "Read options from this TOML file; options on the command line override it",
         ..ROW
     },
     Opt {
@@ -519,17 +514,17 @@ const COMMON: &[Opt] = &[
         kind: OptionKind::Count,
         example: "4",
         but: &[ScalingPhew, ScalingFof],
-        help: "How many threads work; all cores if not given. Never changes the result",
-        doc: "Without --pin at most four per processor are started, or 16 where these are more.",
+        help: "Number of threads; default: all cores. Never changes the result",
+        doc: "Without --pin at most four threads per processor start, or 16 if that is more.",
         ..ROW
     },
     Opt {
         name: "no-mpi",
         key: "no_mpi",
-        help: "Run in this process alone, whatever launched it",
-        doc: "For jobs that start a run per process, as srun does with a script that takes a snapshot per task. Where a \
-              launcher says that it started several processes and MPI confirms it, these share one run otherwise. As a \
-              flag it leaves MPI alone; in the file it is read once MPI has started.",
+        help: "Run in this process alone, even under a launcher",
+        doc: "For jobs with one independent run per process, such as srun with one snapshot per task. Otherwise all processes \
+              of a launcher share one run if MPI confirms their number. On the command line this option avoids MPI \
+              altogether; in the file it takes effect after MPI has started.",
         ..ROW
     },
     Opt { name: "quiet", key: "quiet", short: Some('q'), help: "Print errors only", ..ROW },
@@ -542,7 +537,7 @@ const COMMON: &[Opt] = &[
     },
 ];
 
-/// Rows of a command that make no sense in a study of it, which sets them or has its own.
+/// Options of a command that a study sets itself or replaces.
 const NOT_STUDIED: [&str; 9] = [
     "output",
     "basename",
@@ -555,7 +550,7 @@ const NOT_STUDIED: [&str; 9] = [
     "count-work",
 ];
 
-/// The rows of the command that `command` runs which it takes as well, in order.
+/// The options that `command` passes on to the command that it runs, in order.
 pub fn passed_on(command: Command) -> impl Iterator<Item = &'static Opt> {
     let runs = COMMANDS.iter().find(|info| info.command == command).and_then(|info| info.runs);
     let is_own = move |name: &str| options_of(command).any(|own| own.name == name);
@@ -563,7 +558,7 @@ pub fn passed_on(command: Command) -> impl Iterator<Item = &'static Opt> {
     OPTIONS.iter().filter(suits).filter(move |o| !is_own(o.name) && !NOT_STUDIED.contains(&o.name))
 }
 
-/// The rows that `command` takes, in order.
+/// The options of `command`, in order.
 pub fn options_of(command: Command) -> impl Iterator<Item = &'static Opt> {
     OPTIONS.iter().filter(move |o| o.belongs_to(command))
 }

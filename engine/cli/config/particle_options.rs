@@ -1,9 +1,9 @@
-//! Options about what an input of particles does not say, or says twice.
+//! Options for what an input of particles leaves open.
 
 use super::Command::{Fof, Phew};
 use super::opt::{Opt, OptionKind, ROW};
 
-/// What `phew` and `fof` take of particles.
+/// Options of `phew` and `fof`.
 pub(super) const PARTICLES: &[Opt] = &[
     Opt {
         name: "particle-mass",
@@ -11,8 +11,8 @@ pub(super) const PARTICLES: &[Opt] = &[
         kind: OptionKind::Real,
         example: "0.01",
         commands: &[Fof, Phew],
-        help: "The mass in code units of each particle to which its snapshot gives none",
-        doc: "Without it such a snapshot is refused. In a plain array, which has no units, a particle counts as 1.",
+        help: "Mass per particle (code units) where the snapshot has none",
+        doc: "Required for such a snapshot. In a plain array, which has no units, the default is 1.",
         ..ROW
     },
     Opt {
@@ -21,9 +21,9 @@ pub(super) const PARTICLES: &[Opt] = &[
         kind: OptionKind::Real,
         example: "3.085678e24",
         commands: &[Fof, Phew],
-        help: "Centimetres in the unit of length of a Gadget snapshot that does not say it",
-        doc: "As its UnitLength_in_cm: factors of h and a come on top, as the snapshot says. Without this option \
-              Gadget's own, 3.085678e21; the summary and the attribute assumed_units of the catalogue then say so.",
+        help: "Unit of length in cm, for a Gadget snapshot that does not state it",
+        doc: "As its UnitLength_in_cm; factors of h and a from the snapshot apply as well. The default is Gadget's own, \
+              3.085678e21. The summary and the catalogue attribute assumed_units name the assumed units.",
         ..ROW
     },
     Opt {
@@ -32,8 +32,8 @@ pub(super) const PARTICLES: &[Opt] = &[
         kind: OptionKind::Real,
         example: "1.989e43",
         commands: &[Fof, Phew],
-        help: "Grams in the unit of mass of a Gadget snapshot that does not say it",
-        doc: "As its UnitMass_in_g. Gadget's own is 1.989e43.",
+        help: "Unit of mass in g, for a Gadget snapshot that does not state it",
+        doc: "As its UnitMass_in_g. The default is Gadget's own, 1.989e43.",
         ..ROW
     },
     Opt {
@@ -42,8 +42,8 @@ pub(super) const PARTICLES: &[Opt] = &[
         kind: OptionKind::Real,
         example: "1e5",
         commands: &[Fof, Phew],
-        help: "cm/s in the unit of velocity of a Gadget snapshot that does not say it",
-        doc: "As its UnitVelocity_in_cm_per_s. Gadget's own is 1e5.",
+        help: "Unit of velocity in cm/s, for a Gadget snapshot that does not state it",
+        doc: "As its UnitVelocity_in_cm_per_s. The default is Gadget's own, 1e5.",
         ..ROW
     },
     Opt {
@@ -52,8 +52,8 @@ pub(super) const PARTICLES: &[Opt] = &[
         kind: OptionKind::Choice(&["error", "allow"]),
         default: "error",
         commands: &[Fof],
-        help: "Whether particles that link or are attached may share an ID",
-        doc: "allow: among particles of one ID the lowest position along x, then y, then z comes first.",
+        help: "Whether particles of linking or attaching types may share an ID",
+        doc: "allow: particles of one ID are ordered by position along x, then y, then z.",
         ..ROW
     },
 ];

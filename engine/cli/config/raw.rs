@@ -1,37 +1,15 @@
-//! What was written, by whom: values by option, not yet held against each other.
+//! The values that were given, by option, each checked for its type alone.
 
-use super::{COMMANDS, Command, ConfigError, OPTIONS, Opt, OptionKind, nearest, options_of};
+use super::{COMMANDS, Command, ConfigError, OPTIONS, Opt, OptionKind, Origin, nearest, options_of};
 use inselberg_io::input_file;
 use inselberg_io::particles::N_KINDS;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Where a value was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// On the command line, under this name.
-    Flag(String),
-    /// In a file, on this line.
-    File(PathBuf, usize),
-    /// Nowhere: the default of this option.
-    Default(&'static str),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag(label) => f.write_str(label),
-            Self::File(path, line) => write!(f, "{}:{line}", path.display()),
-            Self::Default(name) => write!(f, "default of --{name}"),
-        }
-    }
-}
-
-/// A value as its option's kind has it.
+/// A value of the kind of its option.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RawValue {
     /// A switch.
@@ -51,7 +29,7 @@ pub enum RawValue {
 }
 
 impl RawValue {
-    /// The words that would be typed for it behind the name of its option.
+    /// Its words on a command line after the name of its option.
     fn typed(&self) -> Vec<String> {
         match self {
             Self::Flag(_) => Vec::new(),
@@ -65,10 +43,10 @@ impl RawValue {
     }
 }
 
-/// What SWIFT's files write for a number that is not given.
+/// The number that means "not set" in SWIFT's files.
 pub(super) const NONE: f64 = -1.0;
 
-/// More bytes than this are no configuration.
+/// The most bytes of a configuration.
 const MOST_BYTES: u64 = 4 << 20;
 
 /// The text of the configuration file at `path`.
@@ -88,7 +66,7 @@ pub fn config_text(path: &Path) -> Result<String, ConfigError> {
     if n_bytes as u64 > MOST_BYTES { Err(unfit("it is too long".into())) } else { Ok(text) }
 }
 
-/// What was written for one command: the file's values, then the flags over them.
+/// The values for one command: those of the file, overridden by the command line.
 #[derive(Debug, Clone)]
 pub struct RawConfig {
     command: Command,
@@ -98,19 +76,19 @@ pub struct RawConfig {
 }
 
 impl RawConfig {
-    /// Nothing written yet.
+    /// No values.
     pub fn new(command: Command) -> Self {
         let info = COMMANDS.iter().find(|info| info.command == command);
         let runs = info.and_then(|info| info.runs).map(|runs| Box::new(Self::new(runs)));
         Self { command, values: BTreeMap::new(), runs }
     }
 
-    /// What was written for the command that this one runs.
+    /// The values for the command that this one runs.
     pub fn runs(&self) -> Option<&Self> {
         self.runs.as_deref()
     }
 
-    /// The values of `opts` that were written, as they would be typed, in order.
+    /// The given values of `opts` as words of a command line, in order.
     pub fn typed<'a>(
         &'a self,
         opts: impl Iterator<Item = &'static Opt> + 'a,
@@ -118,7 +96,7 @@ impl RawConfig {
         opts.filter_map(|opt| Some((opt, self.values.get(opt.name)?.0.typed())))
     }
 
-    /// The command that it is for.
+    /// Its command.
     pub fn command(&self) -> Command {
         self.command
     }
@@ -126,12 +104,12 @@ impl RawConfig {
     /// Takes `--opt` as typed; `text` is `"true"` for a flag.
     ///
     /// # Errors
-    /// `text` is no value of the option's kind.
+    /// `text` is not a value of the option's kind.
     pub fn set_flag(&mut self, opt: &'static Opt, text: &str) -> Result<(), ConfigError> {
         self.set(opt, &[text.into()], Origin::Flag(opt.label()))
     }
 
-    /// Takes an option of one or several paths as typed: they may be no UTF-8.
+    /// Takes an option of one or several paths as typed; these need not be UTF-8.
     ///
     /// # Errors
     /// A path is empty.
@@ -142,11 +120,11 @@ impl RawConfig {
         Ok(())
     }
 
-    /// Takes everything in the TOML file at `path` that is for this command. Keys for other
-    /// commands must be known ones and are otherwise left alone.
+    /// Takes all values for this command from the TOML file at `path`. Keys for other commands must be known; their values
+    /// are ignored.
     ///
     /// # Errors
-    /// The file cannot be read, is no TOML, or has an unknown key or a value of the wrong type.
+    /// The file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.
     pub fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         self.read_text(path, &config_text(path)?)
     }
@@ -168,7 +146,7 @@ impl RawConfig {
         self.read_table(&file, "", top.get_ref())
     }
 
-    /// The value of the option called `name`: as written, else its default, else nothing.
+    /// The value of the option `name`: as given, else its default, else `None`.
     ///
     /// # Panics
     /// If the command has no such option.
@@ -295,10 +273,11 @@ fn default_of(opt: &'static Opt) -> Option<(RawValue, Origin)> {
     if text.is_empty() {
         return None;
     }
-    parse(opt, &[text.into()], &origin).ok().map(|value| (value, origin))
+    let value = parse(opt, &[text.into()], &origin).expect("the default of an option is a value of it");
+    Some((value, origin))
 }
 
-/// A TOML value as the texts that a flag would have had, if its type suits the option.
+/// A TOML value as words of a command line, if its type suits the option.
 fn texts_of(opt: &'static Opt, value: &DeValue<'_>, origin: &Origin) -> Result<Vec<String>, ConfigError> {
     match (value, opt.kind) {
         (DeValue::Array(values), OptionKind::Paths) => {

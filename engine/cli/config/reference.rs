@@ -6,9 +6,9 @@ use std::fmt::Write;
 /// The text of `configs/reference.toml`.
 pub fn reference_toml() -> String {
     let mut text = String::from(
-        "# Every option of inselberg, made from the table behind --help.\n\
-         # A line that starts with `#key =` shows the default, or an example where there is none.\n\
-         # Use: inselberg phew --config FILE. Flags win over the file.\n",
+        "# Every option of inselberg, from the same table as --help.\n\
+         # A line that starts with `#key =` shows the default, or an example if there is no default.\n\
+         # Use: inselberg phew --config FILE. Options on the command line override the file.\n",
     );
     let shared = OPTIONS.iter().filter(|o| o.commands.is_empty() && !o.key.is_empty());
     shared.for_each(|o| entry(&mut text, o));

@@ -1,50 +1,54 @@
 //! `inselberg scaling`, checked.
 
-use super::checked::CheckedValues;
-use super::{Command, ConfigError, check, options_of, passed_on};
+use super::values::CheckedValues;
+use super::{Command, ConfigError, RawConfig, options_of, passed_on};
 use crate::scaling::{NETWORKS, Network};
 use std::path::PathBuf;
 
-/// More repeats than this are a slip of the pen.
+/// More repeats than this are a typing error.
 const MAX_REPEATS: u64 = 1000;
-/// And so are more ranks.
+/// More ranks than this are a typing error.
 const MAX_RANKS: usize = 65_536;
 /// The ways to divide a mesh, as `--balance` has them.
 const BALANCES: [&str; 3] = ["work", "test-cells", "leaves"];
 
-/// `inselberg scaling phew` or `fof`, checked, and so is what it runs.
+/// `inselberg scaling phew` or `fof`, checked, with the command that it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyJob {
-    /// What is run.
+    /// The command.
     pub command: Command,
-    /// What it is run on.
+    /// Its inputs.
     pub inputs: Vec<PathBuf>,
     /// The folder of the study.
     pub output: PathBuf,
-    /// Numbers of ranks of real runs; none for no such runs.
+    /// Numbers of ranks of real runs; empty for no real runs.
     pub ranks: Vec<usize>,
-    /// Numbers of threads a rank.
+    /// Numbers of threads per rank.
     pub threads: Vec<usize>,
     /// Real and simulated runs of each kind.
     pub repeats: usize,
-    /// How ranks are started, if that is said.
+    /// The launcher, if given.
     pub launcher: Option<String>,
     /// Numbers of ranks to simulate.
     pub simulate: Vec<usize>,
-    /// How the mesh is divided; none where there is no mesh.
+    /// How the mesh is divided; empty without a mesh.
     pub balances: Vec<String>,
-    /// What modelled ranks are connected by.
+    /// The network between modelled ranks.
     pub network: Network,
-    /// What real ranks are connected by.
+    /// The network between real ranks.
     pub check_network: Network,
-    /// Further options of what is run.
+    /// Further options of the command.
     pub options: Vec<Passed>,
 }
 
-/// An option as it is typed: its name with its dashes, and values.
+/// An option on the command line: its name with dashes, and its values.
 pub type Passed = (String, Vec<String>);
 
-pub(super) fn study(raw: &CheckedValues<'_>) -> Result<StudyJob, ConfigError> {
+/// A study of a command whose own options `check` accepts.
+pub(super) fn study(
+    raw: &CheckedValues<'_>,
+    check: impl FnOnce(&RawConfig) -> Result<(), ConfigError>,
+) -> Result<StudyJob, ConfigError> {
     let inputs = raw.paths("input");
     if inputs.is_empty() {
         return Err(raw.missing("input"));
@@ -57,16 +61,16 @@ pub(super) fn study(raw: &CheckedValues<'_>) -> Result<StudyJob, ConfigError> {
         let [what, how] = ["something to run", "--ranks, --threads or --simulate"].map(String::from);
         return Err(ConfigError::Missing { command: command.into(), what, how });
     }
-    // Where one of the two is said, the other is one.
+    // If only one of the two is given, the other is 1.
     if !(ranks.is_empty() && threads.is_empty()) {
         [&mut ranks, &mut threads].into_iter().filter(|n| n.is_empty()).for_each(|n| n.push(1));
     }
-    let repeats = raw.count("repeats", |n| (1..=MAX_REPEATS).contains(&n), "1 to 1000")?.unwrap_or(3);
+    let repeats = raw.count_or_default("repeats", |n| (1..=MAX_REPEATS).contains(&n), "1 to 1000")?;
     let launcher = raw.text("launcher");
     if let Some(line) = launcher.as_ref().filter(|line| *line != "threads" && !line.contains("{ranks}")) {
         return Err(raw.unfit("launcher", line, "a command with {ranks} in it, or threads"));
     }
-    let (command, options) = passed(raw, &inputs)?;
+    let (command, options) = passed(raw, &inputs, check)?;
     Ok(StudyJob {
         command,
         inputs,
@@ -78,13 +82,17 @@ pub(super) fn study(raw: &CheckedValues<'_>) -> Result<StudyJob, ConfigError> {
         simulate,
         balances: if command == Command::Phew { balances(raw)? } else { Vec::new() },
         network: network(raw)?,
-        check_network: named(&raw.text("check-network").unwrap_or_default()),
+        check_network: named(&raw.text_or_default("check-network")),
         options,
     })
 }
 
-/// What is run, and the options that it gets from this one; held against what it takes.
-fn passed(raw: &CheckedValues<'_>, inputs: &[PathBuf]) -> Result<(Command, Vec<Passed>), ConfigError> {
+/// The command of the runs and its options, checked.
+fn passed(
+    raw: &CheckedValues<'_>,
+    inputs: &[PathBuf],
+    check: impl FnOnce(&RawConfig) -> Result<(), ConfigError>,
+) -> Result<(Command, Vec<Passed>), ConfigError> {
     let Some(runs) = raw.raw.runs() else { return Err(raw.missing("input")) };
     let mut whole = runs.clone();
     for opt in options_of(runs.command()) {
@@ -120,7 +128,7 @@ fn numbers(raw: &CheckedValues<'_>, name: &str) -> Result<Vec<usize>, ConfigErro
 }
 
 fn balances(raw: &CheckedValues<'_>) -> Result<Vec<String>, ConfigError> {
-    let text = raw.text("balance").unwrap_or_default();
+    let text = raw.text_or_default("balance");
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_string()).collect();
     match words.iter().all(|word| BALANCES.contains(&word.as_str())) {
         true => Ok(words),
@@ -128,16 +136,16 @@ fn balances(raw: &CheckedValues<'_>) -> Result<Vec<String>, ConfigError> {
     }
 }
 
-/// The named one, with what is said of it.
+/// The named network, with the given figures.
 fn network(raw: &CheckedValues<'_>) -> Result<Network, ConfigError> {
-    let of = named(&raw.text("network").unwrap_or_default());
+    let of = named(&raw.text_or_default("network"));
     let time = |name| raw.real(name, |x| x >= 0.0, "microseconds, 0 or more");
     let latency = time("latency")?.map_or(of.latency, |micros| micros * 1e-6);
     let overhead = time("overhead")?.map_or(of.overhead, |micros| micros * 1e-6);
-    let bandwidth = raw.real("bandwidth", |x| x > 0.0, "gigabytes a second, above 0")?;
+    let bandwidth = raw.real("bandwidth", |x| x > 0.0, "gigabytes per second, above 0")?;
     Ok(Network { latency, overhead, bandwidth: bandwidth.map_or(of.bandwidth, |giga| giga * 1e9), ..of })
 }
 
 fn named(name: &str) -> Network {
-    NETWORKS.iter().find(|network| network.name == name).copied().unwrap_or(NETWORKS[0])
+    *NETWORKS.iter().find(|network| network.name == name).expect("the option takes these names only")
 }

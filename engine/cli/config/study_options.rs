@@ -1,4 +1,4 @@
-//! The options of studies: rows of the one table.
+//! The options of scaling studies.
 
 use super::Command::{ScalingFof, ScalingPhew};
 use super::opt::{Opt, OptionKind, ROW};
@@ -12,7 +12,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Path,
         example: "output_00080",
         commands: &[ScalingPhew],
-        help: "The snapshot that all runs work on",
+        help: "The snapshot of all runs",
         ..ROW
     },
     Opt {
@@ -21,7 +21,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Paths,
         example: "snap_0000.hdf5",
         commands: &[ScalingFof],
-        help: "The particles that all runs work on",
+        help: "The particles of all runs",
         ..ROW
     },
     Opt {
@@ -31,8 +31,8 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Path,
         example: "study",
         commands: &[ScalingPhew, ScalingFof],
-        help: "The folder of the study: tables, plots, a page, and everything as JSON",
-        doc: "Made if it is not there. Files of an earlier study in it are replaced.",
+        help: "The folder of the study: tables, plots, a page and JSON",
+        doc: "It is created if absent. Files of an earlier study in it are replaced.",
         ..ROW
     },
     Opt {
@@ -41,7 +41,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Text("N,N,..."),
         example: "1,2,4",
         commands: &[ScalingPhew, ScalingFof],
-        help: "On how many ranks to run; 1..8 is 1,2,4,8",
+        help: "Numbers of ranks to run on; 1..8 means 1,2,4,8",
         ..ROW
     },
     Opt {
@@ -50,7 +50,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Text("N,N,..."),
         example: "1,2,4",
         commands: &[ScalingPhew, ScalingFof],
-        help: "With how many threads a rank, each with each number of ranks",
+        help: "Numbers of threads per rank, each with each number of ranks",
         ..ROW
     },
     Opt {
@@ -59,7 +59,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Count,
         default: "3",
         commands: &[ScalingPhew, ScalingFof],
-        help: "How often each run is done, all of them by turns",
+        help: "Repeats of each run, interleaved",
         ..ROW
     },
     Opt {
@@ -68,9 +68,9 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Text("COMMAND"),
         example: "mpirun -n {ranks} --bind-to none --oversubscribe",
         commands: &[ScalingPhew, ScalingFof],
-        help: "How ranks are started: a command with {ranks} in it, or `threads`",
-        doc: "threads: ranks are threads of one process, as with `phew --ranks`. Without this mpirun is taken where \
-              there is one and the program was built for it.",
+        help: "How to start ranks: a command with {ranks} in it, or `threads`",
+        doc: "threads: ranks are threads of one process, as with `phew --ranks`. Default: mpirun if it exists and the program \
+              was built with MPI, else threads.",
         ..ROW
     },
     Opt {
@@ -79,8 +79,8 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Text("N,N,..."),
         example: "32..16384",
         commands: &[ScalingPhew, ScalingFof],
-        help: "Numbers of ranks to model from the work and the messages of each",
-        doc: "Each rank is a thread whose processor time is counted; 32..16384 is 32, 64, ..., 16384.",
+        help: "Numbers of ranks to model from the work and messages of each rank",
+        doc: "Each rank is a thread with measured processor time. 32..16384 means 32, 64, ..., 16384.",
         ..ROW
     },
     Opt {
@@ -89,8 +89,8 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Text("WORD,WORD,..."),
         default: "test-cells",
         commands: &[ScalingPhew],
-        help: "Simulate with each of these ways of dividing the mesh; real runs take the first",
-        doc: "Of work, test-cells and leaves.",
+        help: "Ways of dividing the mesh to simulate; real runs use the first",
+        doc: "Any of work, test-cells and leaves.",
         ..ROW
     },
     Opt {
@@ -99,7 +99,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Choice(NETWORK_NAMES),
         default: "infiniband-hdr",
         commands: &[ScalingPhew, ScalingFof],
-        help: "What the modelled ranks are connected by",
+        help: "The network between modelled ranks",
         ..ROW
     },
     Opt {
@@ -108,7 +108,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Real,
         example: "1.3",
         commands: &[ScalingPhew, ScalingFof],
-        help: "Microseconds that a message is on its way; the network's own if not given",
+        help: "Latency of a message in microseconds; default: that of the network",
         ..ROW
     },
     Opt {
@@ -117,7 +117,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Real,
         example: "0.4",
         commands: &[ScalingPhew, ScalingFof],
-        help: "Microseconds that a message keeps its rank busy; the network's own if not given",
+        help: "Processor time per message in microseconds; default: that of the network",
         ..ROW
     },
     Opt {
@@ -126,7 +126,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Real,
         example: "12.5",
         commands: &[ScalingPhew, ScalingFof],
-        help: "Gigabytes a second of each rank; the network's own if not given",
+        help: "Gigabytes per second and rank; default: that of the network",
         ..ROW
     },
     Opt {
@@ -135,7 +135,7 @@ pub(super) const STUDY: &[Opt] = &[
         kind: OptionKind::Choice(NETWORK_NAMES),
         default: "shared-memory",
         commands: &[ScalingPhew, ScalingFof],
-        help: "What the real ranks are connected by, where both are there: the model is checked with it",
+        help: "The network between real ranks, for comparing the model with real runs",
         ..ROW
     },
 ];

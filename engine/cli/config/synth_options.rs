@@ -1,4 +1,4 @@
-//! The options of synthetic inputs: rows of the one table.
+//! The options of synthetic inputs.
 
 use super::Command::{SynthField, SynthParticles};
 use super::opt::{Opt, OptionKind, ROW};
@@ -11,8 +11,8 @@ pub(super) const SYNTH: &[Opt] = &[
         kind: OptionKind::Count,
         default: "1e5",
         commands: &[SynthField],
-        help: "About how many cells lie above the density threshold",
-        doc: "The threshold is 80; the numbers reached are printed.",
+        help: "Approximate number of cells above the density threshold",
+        doc: "The threshold is 80. The program prints the number reached.",
         ..ROW
     },
     Opt {
@@ -21,10 +21,9 @@ pub(super) const SYNTH: &[Opt] = &[
         kind: OptionKind::Choice(&["clumps", "lattice", "giant", "chain"]),
         default: "clumps",
         commands: &[SynthField],
-        help: "What is in the box",
-        doc: "clumps: seeded cuspy clumps and their satellites, with noise from cell to cell. lattice: \
-              a lattice of equal peaks on a plain of equal cells. giant: one clump with noise. chain: a \
-              chain of ever higher peaks that winds through the box.",
+        help: "The content of the box",
+        doc: "clumps: seeded cuspy clumps with satellites and cell noise. lattice: a lattice of equal peaks on a uniform \
+              background. giant: one clump with noise. chain: a winding chain of ever higher peaks.",
         ..ROW
     },
     Opt {
@@ -33,7 +32,7 @@ pub(super) const SYNTH: &[Opt] = &[
         kind: OptionKind::Text("MIN:MAX"),
         example: "5:9",
         commands: &[SynthField],
-        help: "Coarsest and deepest level of the mesh; chosen from --test-cells if not given",
+        help: "Coarsest and deepest level of the mesh; default: from --test-cells",
         ..ROW
     },
     Opt {
@@ -42,7 +41,7 @@ pub(super) const SYNTH: &[Opt] = &[
         kind: OptionKind::Count,
         example: "100",
         commands: &[SynthField],
-        help: "How many clumps are seeded; one in 10000 test cells if not given",
+        help: "Number of seeded clumps; default: one per 10000 test cells",
         ..ROW
     },
     Opt {
@@ -51,7 +50,7 @@ pub(super) const SYNTH: &[Opt] = &[
         kind: OptionKind::Real,
         default: "15",
         commands: &[SynthField],
-        help: "Test cells in the patch of a noise peak: 10 or more, or 0 for no noise",
+        help: "Test cells per noise peak: 10 or more, or 0 for no noise",
         ..ROW
     },
     Opt {
@@ -61,7 +60,7 @@ pub(super) const SYNTH: &[Opt] = &[
         kind: OptionKind::Count,
         default: "262144",
         commands: &[SynthParticles],
-        help: "How many particles",
+        help: "Number of particles",
         ..ROW
     },
     Opt {
@@ -70,7 +69,7 @@ pub(super) const SYNTH: &[Opt] = &[
         kind: OptionKind::Count,
         default: "1",
         commands: &[SynthField, SynthParticles],
-        help: "The same seed gives the same values on any number of threads",
+        help: "Random seed; the result is the same on any number of threads",
         ..ROW
     },
 ];

@@ -2,7 +2,7 @@
 
 use inselberg_comm::ThreadClock;
 
-/// The clock of the processor time that the thread which reads it has taken; none where the system has no such.
+/// The clock of the calling thread's processor time; `None` where the system has none.
 #[cfg(unix)]
 pub fn thread_clock() -> Option<ThreadClock> {
     use rustix::time::{ClockId, clock_gettime};

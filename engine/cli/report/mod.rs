@@ -1,7 +1,6 @@
-//! What a run tells a person: progress, the summary at its end, the picture.
+//! Output for people: progress, the summary and the picture.
 //!
-//! Architecture invariant: nothing here prints. [`summary_text`] returns a text; only the bars of a
-//! [`Recorder`] that was asked for them draw on the terminal's stderr.
+//! Nothing here prints, except that a [`Recorder`] with progress draws bars on standard error.
 
 mod clock;
 mod places;

@@ -1,22 +1,22 @@
-//! What the machine looks like, and where ranks and their workers run on it.
+//! The machine, and the placement of ranks and workers on it, as text and JSON.
 
 use crate::topology::{Cache, Machine, Placement, PuSet, WorkerPlace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Where one rank runs.
+/// The placement of one rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankPlaces {
     /// The name of its host.
     pub host: String,
     /// The processors that it may use.
     pub allowed: PuSet,
-    /// Those that it and its workers have.
+    /// The processors of the rank and its workers.
     pub placement: Placement,
 }
 
-/// The machine for people, and what of it this process may use.
+/// The machine as text, with the processors that this process may use.
 pub fn machine_text(machine: &Machine, allowed: &PuSet) -> String {
     let mut text = format!(
         "{:<18}{:>12}{:>8}{:>24}   {}\n",
@@ -50,7 +50,7 @@ fn size_text(bytes: u64) -> String {
     }
 }
 
-/// The ranks for people, a line for each node that one works on.
+/// The ranks as text, one line per rank and node.
 pub fn places_text(ranks: &[RankPlaces]) -> String {
     let width = ranks.iter().map(|rank| rank.host.len()).max().unwrap_or(0).max(4) + 3;
     let mut text =
@@ -65,7 +65,7 @@ pub fn places_text(ranks: &[RankPlaces]) -> String {
     text
 }
 
-/// Thread by thread, or once if all have the same.
+/// One entry per thread, or a single one if all are equal.
 fn processors_text(places: &[WorkerPlace]) -> String {
     let alike = places.windows(2).all(|pair| pair[0].pus == pair[1].pus);
     match places {
@@ -74,7 +74,7 @@ fn processors_text(places: &[WorkerPlace]) -> String {
     }
 }
 
-/// The machine for machines.
+/// The machine as JSON.
 pub fn machine_json(machine: &Machine, allowed: &PuSet) -> Value {
     let node = |(node, bytes): (&u32, &u64)| json!({ "node": node, "bytes": known(*bytes) });
     let cache =
@@ -93,7 +93,7 @@ fn known(bytes: u64) -> Option<u64> {
     (bytes > 0).then_some(bytes)
 }
 
-/// The ranks for machines.
+/// The ranks as JSON.
 pub fn places_json(ranks: &[RankPlaces]) -> Value {
     let of_rank = |(rank, places): (usize, &RankPlaces)| {
         json!({

@@ -1,4 +1,4 @@
-//! How evenly the ranks worked, and what they sent each other.
+//! The load of the ranks and their messages.
 
 use super::StageTime;
 use super::summary::grouped;
@@ -14,20 +14,20 @@ pub struct StageLoad {
     pub stage: String,
     /// Seconds of the fastest rank.
     pub least: f64,
-    /// Seconds of a rank in the mean.
+    /// Mean seconds per rank.
     pub mean: f64,
     /// Seconds of the slowest rank.
     pub most: f64,
     /// Cells of all ranks.
     pub cells: u64,
-    /// Cells of the rank that had most.
+    /// Cells of the rank with most.
     pub most_cells: u64,
 }
 
-/// What was sent in one stage.
+/// The messages of one stage.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StageTotals {
-    /// The stage; `other` where none was named.
+    /// The stage; `other` outside of stages.
     pub stage: String,
     /// Sparse exchanges of the rank with most of them.
     pub rounds: u64,
@@ -37,15 +37,15 @@ pub struct StageTotals {
     pub bytes: u64,
     /// Other collective calls of the rank with most of them.
     pub collectives: u64,
-    /// The most of any rank, each by itself.
+    /// The largest value of any rank, for each number by itself.
     pub most: MostTraffic,
-    /// Seconds of processor time of each rank outside of calls; empty where that is not counted.
+    /// Processor seconds of each rank outside of calls; empty if not measured.
     pub work: Vec<f64>,
-    /// Seconds of processor time in calls, of all ranks.
+    /// Processor seconds of all ranks in calls.
     pub in_calls: f64,
 }
 
-/// Of what crosses a rank in a stage, the most of any rank.
+/// The largest traffic of any rank in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MostTraffic {
     /// Exchanges between neighbours.
@@ -71,7 +71,7 @@ pub struct RankReport {
     pub load: Vec<StageLoad>,
     /// Messages, by stage.
     pub traffic: Vec<StageTotals>,
-    /// Peaks and test cells on the ranks, where there are such.
+    /// The balance of peaks and test cells, for PHEW.
     pub balance: Option<Balance>,
 }
 
@@ -80,8 +80,8 @@ type RankRow = (String, Vec<u64>);
 /// The numbers of all ranks, by name.
 type RankRows = Vec<(String, Vec<Vec<u64>>)>;
 
-/// Collective: the load of the stages that each rank measured; on rank 0, nothing on the others. A rank
-/// that did not come to a stage counts with no time in it.
+/// Collective: the load per stage on rank 0, nothing on the others. A rank that skipped a stage counts with no
+/// time in it.
 ///
 /// # Errors
 /// When a rank fails.
@@ -107,7 +107,7 @@ fn load_of(stage: String, all: &[Vec<u64>], n_ranks: usize) -> StageLoad {
     }
 }
 
-/// Collective: what was sent up to now; on rank 0, nothing on the others.
+/// Collective: the traffic up to now on rank 0, nothing on the others.
 ///
 /// # Errors
 /// When a rank fails.
@@ -155,13 +155,12 @@ fn totals_of(stage: String, all: &[Vec<u64>], n_ranks: usize) -> StageTotals {
     }
 }
 
-/// Collective: the rows of all ranks by name, in the order in which rank 0 and then the others name
-/// them; on rank 0, nothing on the others.
+/// Collective: the rows of all ranks by name on rank 0, in the order of their first appearance; nothing on the others.
 fn by_stage(comm: &Comm, rows: Vec<RankRow>) -> Result<RankRows, CommError> {
-    let bytes = serde_json::to_vec(&rows).unwrap_or_default();
+    let bytes = serde_json::to_vec(&rows).expect("names and numbers are JSON");
     let mut stages = RankRows::new();
     for (_, bytes) in comm.exchange(vec![(Rank(0), bytes)])? {
-        let rows: Vec<RankRow> = serde_json::from_slice(&bytes).unwrap_or_default();
+        let rows: Vec<RankRow> = serde_json::from_slice(&bytes).expect("all ranks run the same program");
         for (name, numbers) in rows {
             match stages.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, all)) => all.push(numbers),
@@ -173,12 +172,12 @@ fn by_stage(comm: &Comm, rows: Vec<RankRow>) -> Result<RankRows, CommError> {
 }
 
 impl RankReport {
-    /// Collective: both tables; on rank 0, empty ones on the others.
+    /// Collective: both tables on rank 0, empty ones on the others.
     ///
     /// # Errors
     /// When a rank fails.
     pub fn new(comm: &Comm, stages: &[StageTime], balance: Option<Balance>) -> Result<Self, CommError> {
-        // First, so that it does not count itself.
+        // First, so that the report does not count itself.
         let traffic = traffic_table(comm)?;
         Ok(Self { n_ranks: comm.n_ranks(), load: load_table(comm, stages)?, traffic, balance })
     }
@@ -192,7 +191,7 @@ impl RankReport {
         stages.iter().map(whole).collect()
     }
 
-    /// Both tables for people, and that of the work where it is counted.
+    /// Both tables as text, and that of the work if it is measured.
     pub fn text(&self) -> String {
         let mut text = format!(
             "{:<18}{:>10}{:>10}{:>10}{:>12}{:>15}\n",
@@ -256,7 +255,7 @@ impl RankReport {
         text
     }
 
-    /// The paper's Table 2, and the same of test cells.
+    /// The quantities of the paper's Table 2, and the same for test cells.
     fn balance_rows(&self) -> Vec<(&'static str, f64)> {
         let Some(of) = &self.balance else { return Vec::new() };
         let mean = |n: u64| n as f64 / (of.n_ranks.max(1)) as f64;
@@ -271,7 +270,7 @@ impl RankReport {
         ]
     }
 
-    /// Both tables for machines: `n_ranks`, `load` and `traffic`.
+    /// Both tables as JSON: `n_ranks`, `load` and `traffic`.
     pub fn json(&self) -> Value {
         let load = |l: &StageLoad| {
             json!({

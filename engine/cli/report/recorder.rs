@@ -1,4 +1,4 @@
-//! Times the stages of a run, and shows a bar for each where a person watches.
+//! Times the stages of a run and shows a progress bar for each.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use inselberg::progress::Observer;
@@ -11,16 +11,16 @@ use std::time::{Duration, Instant, SystemTime};
 /// One stage of a run, as measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageTime {
-    /// Its name; a stage that came several times is one entry.
+    /// Its name; a repeated stage is one entry.
     pub name: &'static str,
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// Cells that it went through.
+    /// Processed cells.
     pub cells: u64,
 }
 
 impl StageTime {
-    /// Cells a second; `None` for a stage without cells or without a measurable time.
+    /// Cells per second; `None` for a stage without cells or without a measurable time.
     pub fn cells_per_second(&self) -> Option<f64> {
         (self.cells > 0 && self.seconds > 0.0).then(|| self.cells as f64 / self.seconds)
     }
@@ -29,15 +29,15 @@ impl StageTime {
 /// A graph of tasks that was run.
 #[derive(Debug, Clone)]
 pub struct RecordedGraph {
-    /// What the engine calls it.
+    /// Its name.
     pub name: &'static str,
-    /// What happened.
+    /// The measured run.
     pub tally: Tally,
-    /// The graph in the dot language, if that is kept.
+    /// The graph in the dot language, if kept.
     pub dot: Option<String>,
 }
 
-/// An [`Observer`] that measures, and draws bars on stderr if asked to and if that is a terminal.
+/// An [`Observer`] that measures, and with progress draws bars on standard error if that is a terminal.
 #[derive(Debug)]
 pub struct Recorder {
     bars: bool,
@@ -63,44 +63,44 @@ struct OpenStage {
 }
 
 impl Recorder {
-    /// A recorder; `progress` asks for bars.
+    /// A recorder; `progress` requests bars.
     pub fn new(progress: bool) -> Self {
         let bars = progress && std::io::stderr().is_terminal();
         let began = (Instant::now(), SystemTime::now());
         Self { bars, keeps_dot: false, pulse: Pulse::default(), began, state: Mutex::default() }
     }
 
-    /// The same, which keeps the graphs that are run in the dot language, or does not.
+    /// The same; keeps executed graphs in the dot language if `keep`.
     pub fn keep_dot(self, keeps_dot: bool) -> Self {
         Self { keeps_dot, ..self }
     }
 
-    /// The same, which lets `pulse` beat with everything that it hears: a rank that works is not stalled.
+    /// The same; every event beats `pulse`, so that a working rank does not count as stalled.
     pub fn with_pulse(self, pulse: Pulse) -> Self {
         Self { pulse, ..self }
     }
 
-    /// The stages that have ended, in the order in which they first did.
+    /// The completed stages, in the order of their first end.
     pub fn stages(&self) -> Vec<StageTime> {
         self.lock().stages.clone()
     }
 
-    /// When it began, by two clocks.
+    /// Its start, by two clocks.
     pub fn began(&self) -> (Instant, SystemTime) {
         self.began
     }
 
-    /// Every stage that has ended, as often as it came: its name, begin and length.
+    /// Every completed stage, with repeats: its name, start and duration.
     pub fn spans(&self) -> Vec<(&'static str, Instant, Duration)> {
         self.lock().spans.clone()
     }
 
-    /// Every graph that was run.
+    /// Every executed graph.
     pub fn graphs(&self) -> Vec<RecordedGraph> {
         self.lock().graphs.clone()
     }
 
-    /// Measurements stay of use when a worker has panicked.
+    /// Measurements stay valid after a panic of a worker.
     fn lock(&self) -> MutexGuard<'_, RecorderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,7 +152,7 @@ impl RecorderState {
     }
 }
 
-/// The most memory that this process ever held, in bytes; `None` where the system does not say.
+/// The peak memory of this process in bytes; `None` where the system does not tell.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

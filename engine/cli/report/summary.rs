@@ -1,11 +1,11 @@
-//! The end of a run in one table for people or one value for machines.
+//! The summary of a run, as text and JSON.
 
 use super::StageTime;
 use inselberg_io::catalogue::Attribute;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The counts of a run; `None` where the attributes of the catalogue do not say.
+/// The counts of a run; `None` where the catalogue has no such attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CatalogueTotals {
     /// Leaf cells of the mesh.
@@ -53,7 +53,7 @@ impl CatalogueTotals {
     }
 }
 
-/// A count by name; `None` where it is not known.
+/// A count by name; `None` where it is unknown.
 pub type Count = (&'static str, Option<i64>);
 
 /// The counts of a search for groups, from the attributes of its catalogue.
@@ -74,18 +74,18 @@ pub fn group_counts(attributes: &[(String, Attribute)]) -> Vec<Count> {
     names.into_iter().map(count).collect()
 }
 
-/// The summary for people: counts, stages with seconds and cells a second, peak memory in bytes.
+/// The summary as text: counts, stages with seconds and cells per second, peak memory in bytes.
 pub fn summary_text(totals: &CatalogueTotals, stages: &[StageTime], peak_memory: Option<u64>) -> String {
     table_text(&totals.rows(), "cells", stages, peak_memory)
 }
 
-/// The same for machines: `totals`, `stages` (`name`, `seconds`, `cells`, `cells_per_second`),
+/// The summary as JSON: `totals`, `stages` (`name`, `seconds`, `cells`, `cells_per_second`),
 /// `seconds` and `peak_memory_bytes`; unknown values are null.
 pub fn summary_json(totals: &CatalogueTotals, stages: &[StageTime], peak_memory: Option<u64>) -> Value {
     table_json(&totals.rows(), "cells", stages, peak_memory)
 }
 
-/// As [`summary_text`], for other counts and for stages that go through other `things` than cells.
+/// As [`summary_text`], for other counts and for stages that process other `things` than cells.
 pub fn table_text(counts: &[Count], things: &str, stages: &[StageTime], peak_memory: Option<u64>) -> String {
     let mut text = String::new();
     for (name, count) in counts {

@@ -1,5 +1,5 @@
-//! A run as Perfetto and chrome://tracing open it: a process a rank; in it a track for the stages, calls and
-//! messages of the rank, and one for each worker.
+//! A trace for Perfetto and chrome://tracing. Each rank is a process with one track for its stages, calls and messages, and
+//! one per worker.
 
 use super::recorder::Recorder;
 use inselberg_comm::{Comm, CommError, MessageTrace, Rank};
@@ -7,7 +7,7 @@ use inselberg_tasks::{Distance, Span};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Where the times of a rank count from.
+/// The origin of a rank's times.
 struct TraceClock {
     zero: Instant,
     /// Microseconds from the first rank's zero to this one's.
@@ -26,8 +26,8 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Collective: the trace of all ranks as JSON, on the first; nothing on the others. Tasks are in it if the
-/// team was traced, calls and messages if they were noted.
+/// Collective: the trace of all ranks as JSON on rank 0, nothing on the others. It has the tasks of traced thread pools, and
+/// the calls and messages of traced ranks.
 ///
 /// # Errors
 /// When another rank fails.

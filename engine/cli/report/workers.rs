@@ -1,4 +1,4 @@
-//! How the workers of a rank were used: tasks, steals, idle time, and where memory came to lie.
+//! The use of a rank's workers: tasks, steals, idle time, and the place of memory.
 
 use super::recorder::RecordedGraph;
 use super::summary::grouped;
@@ -14,18 +14,18 @@ pub struct NodeLoad {
     pub workers: u64,
     /// Tasks that they ran.
     pub tasks: u64,
-    /// Seconds in which they ran tasks, of all workers.
+    /// Seconds in tasks, summed over workers.
     pub busy: f64,
-    /// Seconds that graphs took, of all workers.
+    /// Seconds of the graphs, summed over workers.
     pub whole: f64,
-    /// Tasks that they stole: on their cache, on their node, from other nodes.
+    /// Stolen tasks: from the same cache, from the same node, from other nodes.
     pub stolen: [u64; 3],
     /// Bytes of memory that they were the first to touch.
     pub touched: u64,
 }
 
 impl NodeLoad {
-    /// The share of their time in which they ran no task.
+    /// The share of time without a task.
     pub fn idle(&self) -> f64 {
         if self.whole > 0.0 { 1.0 - self.busy / self.whole } else { 0.0 }
     }
@@ -48,7 +48,7 @@ pub fn node_loads(graphs: &[RecordedGraph], seats: &[Seat]) -> BTreeMap<u32, Nod
     nodes
 }
 
-/// The table for people.
+/// The table as text.
 pub fn workers_text(nodes: &BTreeMap<u32, NodeLoad>) -> String {
     let mut text = format!(
         "{:<18}{:>10}{:>15}{:>12}{:>22}{:>15}\n",

@@ -1,4 +1,4 @@
-//! Real runs: medians over repeats with their spread, speed-up, efficiency, imbalance.
+//! Real runs: medians over repeats with their over_repeats, speed-up, efficiency, imbalance.
 
 use super::sample::{Sample, ratio};
 use serde::Serialize;
@@ -8,11 +8,11 @@ use serde::Serialize;
 pub struct Measured {
     /// Number of ranks.
     pub ranks: usize,
-    /// Threads a rank.
+    /// Threads per rank.
     pub threads: usize,
-    /// Seconds from its start to its end, that of its processes included.
+    /// Seconds from start to end, including the start of processes.
     pub wall: f64,
-    /// What it said.
+    /// Its summary.
     pub sample: Sample,
 }
 
@@ -21,7 +21,7 @@ pub struct Measured {
 pub struct Repeats {
     /// The least.
     pub least: f64,
-    /// The middle one, or the mean of the two in the middle.
+    /// The median: the middle value, or the mean of the two middle ones.
     pub median: f64,
     /// The most.
     pub most: f64,
@@ -43,17 +43,17 @@ pub struct StageTimes {
 pub struct Configuration {
     /// Number of ranks.
     pub ranks: usize,
-    /// Threads a rank.
+    /// Threads per rank.
     pub threads: usize,
     /// Repeats.
     pub runs: usize,
     /// Seconds of all stages.
     pub seconds: Repeats,
-    /// Seconds with start and end of the processes.
+    /// Seconds including start and end of the processes.
     pub wall_seconds: Repeats,
     /// Median seconds of the first configuration over those of this one.
     pub speed_up: f64,
-    /// Speed-up over how many times more threads there are in all.
+    /// Speed-up over the ratio of the numbers of threads.
     pub efficiency: f64,
     /// Slowest rank over the mean, of all stages together: the median over repeats.
     pub imbalance: f64,
@@ -72,7 +72,7 @@ pub struct Configuration {
 }
 
 impl Repeats {
-    /// Of some values; zeros of none.
+    /// Of these values; zeros if there are none.
     pub fn from_values(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let n = values.len();
@@ -107,24 +107,25 @@ pub fn configurations(runs: &[Measured]) -> Vec<Configuration> {
 }
 
 fn configuration(ranks: usize, threads: usize, repeats: &[&Measured]) -> Configuration {
-    let spread =
+    let over_repeats =
         |of: &dyn Fn(&Measured) -> f64| Repeats::from_values(repeats.iter().map(|run| of(run)).collect());
     let first = &repeats[0].sample;
     let stage = |stage: &super::sample::SampleStage| StageTimes {
         stage: stage.name.clone(),
-        seconds: spread(&|run| seconds_of(&run.sample, &stage.name)),
-        imbalance: spread(&|run| imbalance_of(&run.sample, &stage.name)).median,
+        seconds: over_repeats(&|run| seconds_of(&run.sample, &stage.name)),
+        imbalance: over_repeats(&|run| imbalance_of(&run.sample, &stage.name)).median,
     };
     Configuration {
         ranks,
         threads,
         runs: repeats.len(),
-        seconds: spread(&|run| run.sample.seconds),
-        wall_seconds: spread(&|run| run.wall),
+        seconds: over_repeats(&|run| run.sample.seconds),
+        wall_seconds: over_repeats(&|run| run.wall),
         speed_up: 1.0,
         efficiency: 1.0,
-        imbalance: spread(&|run| run.sample.imbalance()).median,
-        peak_memory_bytes: spread(&|run| run.sample.peak_memory_bytes.unwrap_or(0) as f64).median as u64,
+        imbalance: over_repeats(&|run| run.sample.imbalance()).median,
+        peak_memory_bytes: over_repeats(&|run| run.sample.peak_memory_bytes.unwrap_or(0) as f64).median
+            as u64,
         exchanges: first.total(|traffic| traffic.exchanges),
         messages: first.total(|traffic| traffic.messages),
         bytes: first.total(|traffic| traffic.bytes),

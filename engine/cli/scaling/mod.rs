@@ -1,19 +1,19 @@
-//! Strong-scaling studies: what was measured, what is modelled beyond the machine, and the tables, plots and page that
-//! show it. Everything here is plain values; `cli/scaling.rs` runs the program and hands over what it said.
+//! Strong-scaling studies: measured runs, a model beyond the machine, and the tables, plots and page that show them.
+//! Everything here is plain values; `commands/scaling.rs` runs the program and passes on its summaries.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
-//! | `network` | what ranks are connected by |
-//! | `sample` | what one run said of itself |
+//! | `network` | the networks between ranks |
+//! | `sample` | the summary of one run |
 //! | `measured` | medians, speed-up and imbalance of real runs |
-//! | `model` | the time of ranks that nobody has, from their work and messages ([the model](README.md)) |
-//! | `study` | all of it, with how far the model is off, and where it comes from |
+//! | `model` | the time on more ranks than the machine has, from work and messages ([the model](README.md)) |
+//! | `study` | the whole study, with the error of the model and the provenance |
 //! | `table` | a table as Markdown, CSV and HTML |
-//! | `tables` | which tables there are |
+//! | `tables` | the tables of a study |
 //! | `plots` | the plots (feature `plot`) |
-//! | `page` | one page with everything |
+//! | `page` | one HTML page with everything |
 //!
-//! Architecture invariant: nothing here runs, reads or writes anything.
+//! Nothing here runs, reads or writes anything.
 
 mod measured;
 mod model;
@@ -42,7 +42,7 @@ pub use tables::{markdown, tables};
 pub struct Plot {
     /// The name of its file without ending.
     pub name: &'static str,
-    /// What it shows, in a sentence.
+    /// Its caption.
     pub title: String,
     /// The picture.
     pub svg: String,

@@ -1,4 +1,4 @@
-//! The time that ranks would take which nobody has, from their work and their messages. See README.md.
+//! The modelled time on more ranks than the machine has, from their work and messages. See README.md.
 
 use super::network::Network;
 use super::sample::{Sample, SampleTraffic, ratio};
@@ -12,11 +12,11 @@ const NOT_MODELLED: [&str; 8] =
 /// A number of ranks, modelled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Modelled {
-    /// How the mesh is divided; empty where there is none.
+    /// How the mesh is divided; empty if there is none.
     pub balance: String,
     /// Number of ranks.
     pub ranks: usize,
-    /// Repeats, of which each rank's least work counts.
+    /// Repeats; the least work of each rank counts.
     pub runs: usize,
     /// Modelled seconds.
     pub seconds: f64,
@@ -28,7 +28,7 @@ pub struct Modelled {
     pub whole_work_seconds: f64,
     /// Modelled seconds on the fewest ranks over those here.
     pub speed_up: f64,
-    /// Speed-up over how many times more ranks there are.
+    /// Speed-up over the ratio of the numbers of ranks.
     pub efficiency: f64,
     /// Most work over the mean, of all stages together.
     pub imbalance: f64,
@@ -36,16 +36,17 @@ pub struct Modelled {
     pub exchanges: u64,
     /// Other collective calls.
     pub other_calls: u64,
-    /// Messages of exchanges that a rank sends in the mean.
+    /// Mean messages of exchanges per rank.
     pub messages_a_rank: f64,
     /// Bytes in these.
     pub bytes_a_rank: f64,
     /// Bytes that cross the rank with most of them, other calls included, stage by stage.
     pub most_bytes: u64,
-    /// Test cells (or particles) a rank in the mean.
+    /// Mean test cells (or particles) per rank.
     pub cells_a_rank: f64,
     /// The quantities of the paper's Table 2 and others, by name.
-    pub lies: BTreeMap<String, f64>,
+    #[serde(rename = "lies")]
+    pub quantities: BTreeMap<String, f64>,
     /// The stages in their order.
     pub stages: Vec<StageModel>,
 }
@@ -59,13 +60,13 @@ pub struct StageModel {
     pub seconds: f64,
     /// Work of the rank with most of it.
     pub work: f64,
-    /// Work of a rank in the mean.
+    /// Mean work per rank.
     pub mean_work: f64,
-    /// Seconds in which messages keep a rank busy.
+    /// Processor seconds for sending and receiving messages.
     pub overhead: f64,
-    /// Seconds in which bytes cross.
+    /// Seconds of transfer.
     pub transfer: f64,
-    /// Seconds of waiting for messages on their way.
+    /// Seconds of latency.
     pub latency: f64,
     /// Sparse exchanges.
     pub exchanges: u64,
@@ -79,7 +80,7 @@ pub struct StageModel {
     pub most_bytes: u64,
 }
 
-/// Models each number of ranks and each balance among `runs`, whose work was counted.
+/// Models each number of ranks and each balance in `runs`, whose work was measured.
 pub fn modelled(runs: &[(String, Sample)], network: &Network) -> Vec<Modelled> {
     let mut keys: Vec<(&str, usize)> = Vec::new();
     for (balance, sample) in runs {
@@ -137,12 +138,12 @@ fn one(balance: &str, repeats: &[&Sample], network: &Network) -> Modelled {
         bytes_a_rank: count(&|s| s.bytes) as f64 / n as f64,
         most_bytes: count(&|s| s.most_bytes),
         cells_a_rank: cells.unwrap_or(0) as f64 / n as f64,
-        lies: first.ranks.balance.clone(),
+        quantities: first.ranks.balance.clone(),
         stages,
     }
 }
 
-/// The least work of each rank over repeats: what disturbs a thread only ever adds.
+/// The least work of each rank over repeats: disturbances of a thread only add time.
 fn least_work(repeats: &[&Sample], stage: &str) -> Vec<f64> {
     let of = |sample: &&&Sample| sample.ranks.traffic.iter().find(|row| row.stage == stage).cloned();
     let mut rows = repeats.iter().filter_map(|sample| of(&sample)).map(|row| row.work_seconds);
@@ -150,7 +151,7 @@ fn least_work(repeats: &[&Sample], stage: &str) -> Vec<f64> {
     rows.fold(first, |least, row| least.iter().zip(&row).map(|(a, b)| a.min(*b)).collect())
 }
 
-/// The stage of `n` ranks that work so long.
+/// A stage of `n` ranks with this work.
 fn stage(row: &SampleTraffic, work: &[f64], n: usize, network: &Network) -> StageModel {
     let Network { latency, overhead, bandwidth, .. } = *network;
     let most = work.iter().copied().fold(0.0, f64::max);

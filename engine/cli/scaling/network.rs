@@ -1,17 +1,17 @@
-//! What ranks are connected by.
+//! The networks between ranks.
 
 use serde::Serialize;
 
-/// A network as the model sees it.
+/// A network of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Network {
     /// Its name.
     pub name: &'static str,
-    /// Seconds that a message is on its way.
+    /// Latency of a message in seconds.
     pub latency: f64,
-    /// Seconds that sending or receiving a message keeps a rank busy.
+    /// Processor seconds for sending or receiving a message.
     pub overhead: f64,
-    /// Bytes a second that cross into a rank, and as many out of it.
+    /// Bytes per second into a rank, and as many out of it.
     pub bandwidth: f64,
 }
 
@@ -19,10 +19,9 @@ pub struct Network {
 pub const NETWORK_NAMES: &[&str] =
     &["infiniband-hdr", "slingshot-11", "ethernet-100g", "ethernet-10g", "shared-memory"];
 
-/// Networks by name. Those between hosts are of the typical size for their kind, not measured: bandwidths are shared by
-/// as many ranks as use a host's link at a time (16). Those of `shared-memory` were measured with
-/// `comm/examples/mpi_ranks.rs` on two virtual cores. Give your own figures with `--latency`, `--bandwidth` and
-/// `--overhead`.
+/// Networks by name. Figures between hosts are typical values, not measured; 16 ranks share the bandwidth of a host. Those
+/// of `shared-memory` were measured with `comm/examples/mpi_ranks.rs` on two virtual cores. `--latency`, `--bandwidth` and
+/// `--overhead` set other figures.
 pub const NETWORKS: &[Network] = &[
     Network { name: NETWORK_NAMES[0], latency: 1.2e-6, overhead: 0.4e-6, bandwidth: 1.5e9 },
     Network { name: NETWORK_NAMES[1], latency: 1.8e-6, overhead: 0.4e-6, bandwidth: 1.5e9 },

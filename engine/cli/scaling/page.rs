@@ -1,4 +1,4 @@
-//! One page with everything, which needs nothing beside it.
+//! One self-contained HTML page with the whole study.
 
 use super::study::Study;
 use super::table::escaped;
@@ -52,13 +52,13 @@ pub fn page(study: &Study, plots: &[Plot]) -> String {
 fn provenance(study: &Study) -> String {
     let from = &study.provenance;
     let mut text = "<h2 id=\"provenance\">Where this comes from</h2>\n<dl>\n".to_string();
-    let said = [
+    let entries = [
         ("Date", &from.date),
         ("Version", &from.version),
         ("Machine", &from.machine),
         ("Input", &from.input),
     ];
-    for (name, value) in said {
+    for (name, value) in entries {
         let _ = writeln!(text, "<dt>{name}</dt><dd>{}</dd>", escaped(value));
     }
     let _ = writeln!(text, "</dl>\n<pre>{}</pre>", escaped(&from.command));
@@ -67,7 +67,7 @@ fn provenance(study: &Study) -> String {
 
 fn figure(plot: &Plot) -> String {
     let (name, title) = (plot.name, escaped(&plot.title));
-    // A name for who cannot see it: the first child of the picture.
+    // A text alternative: the first child of the picture.
     let start = plot.svg.find("<svg").unwrap_or(0);
     let svg = plot.svg[start..].replacen(
         "<svg ",

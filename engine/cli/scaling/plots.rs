@@ -14,7 +14,7 @@ const FRAME: Frame = Frame { left: 100.0, top: 60.0, right: 700.0, bottom: 470.0
 const KEYS: f64 = 730.0;
 const LABEL: f64 = 18.0;
 
-/// Colours that people who see fewer of them tell apart as well (Okabe and Ito).
+/// Colours that colour-blind people can distinguish (Okabe and Ito).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -33,7 +33,7 @@ struct Curve {
     points: Vec<(f64, f64)>,
 }
 
-/// What a plot of lines shows.
+/// A plot of lines.
 struct LinePlot {
     title: String,
     across: &'static str,
@@ -43,10 +43,10 @@ struct LinePlot {
     is_log: bool,
 }
 
-/// Every plot that the study has numbers for.
+/// Every plot for which the study has numbers.
 ///
 /// # Errors
-/// What the drawing library says.
+/// Those of the drawing library.
 pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
     let mut all = Vec::new();
     if !study.configurations.is_empty() {
@@ -60,14 +60,14 @@ pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
         let of = &study.modelled;
         all.push(plot("modelled_seconds", &seconds(of))?);
         all.push(plot("modelled_efficiency", &modelled_efficiency(of))?);
-        if of.iter().any(|m| !m.lies.is_empty()) {
+        if of.iter().any(|m| !m.quantities.is_empty()) {
             all.push(plot("domains", &domains(of))?);
         }
     }
     Ok(all)
 }
 
-/// A line for each number of threads, over the number of ranks times threads.
+/// One line per number of threads, over the number of ranks times threads.
 fn by_threads(all: &[Configuration], of: impl Fn(&Configuration) -> f64) -> Vec<Curve> {
     let mut threads: Vec<usize> = all.iter().map(|c| c.threads).collect();
     threads.sort_unstable();
@@ -167,7 +167,9 @@ fn modelled_efficiency(all: &[Modelled]) -> LinePlot {
 
 fn domains(all: &[Modelled]) -> LinePlot {
     let of = |m: &Modelled, words: &str| {
-        m.lies.iter().find(|(name, _)| name.contains(words)).map_or(1.0, |(_, x)| *x)
+        let figure = || m.quantities.iter().find(|(name, _)| name.contains(words));
+        // Groups have no mesh, and so no figures of its balance.
+        if m.quantities.is_empty() { 1.0 } else { *figure().expect("every balance has this figure").1 }
     };
     let peaks = by_balance(all, "peaks", |m| of(m, "max/mean of peaks and ghosts"));
     let tests = by_balance(all, "test cells", |m| of(m, "test cells, max/mean"));
@@ -212,7 +214,7 @@ fn plot(name: &'static str, lines: &LinePlot) -> Result<Plot, String> {
     })
 }
 
-/// The numbers across that there are points for: they are few, and rarely round.
+/// Ticks at the points themselves: these are few and rarely round numbers.
 fn marks(lines: &LinePlot) -> Vec<f64> {
     let mut all: Vec<f64> = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0).collect();
     all.sort_by(f64::total_cmp);
@@ -240,7 +242,7 @@ fn axes(lines: &LinePlot) -> (PlotAxis, PlotAxis) {
     (PlotAxis::log(x.0 / 1.2, x.1 * 1.2), up)
 }
 
-/// Shapes differ as colours do.
+/// Markers differ like the colours.
 fn marker<B: DrawingBackend>(canvas: &Canvas<'_, B>, at: (f64, f64), i: usize, colour: RGBColor) -> Drawn {
     let around = Frame { left: at.0 - 5.0, top: at.1 - 5.0, right: at.0 + 5.0, bottom: at.1 + 5.0 };
     let everywhere = Frame { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
@@ -261,7 +263,7 @@ fn marker<B: DrawingBackend>(canvas: &Canvas<'_, B>, at: (f64, f64), i: usize, c
     }
 }
 
-/// The stages of each configuration, one upon the other.
+/// The stacked stages of each configuration.
 fn stages(all: &[Configuration]) -> Result<Plot, String> {
     let title = "Seconds of the stages of measured runs, one upon the other";
     let mut names: Vec<&str> = Vec::new();

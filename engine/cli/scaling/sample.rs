@@ -1,4 +1,4 @@
-//! What one run said of itself: the JSON of `--json --diagnostics`.
+//! The summary of one run: the JSON of `--json --diagnostics`.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 pub struct Sample {
     /// Seconds of all stages.
     pub seconds: f64,
-    /// The most memory that a process of it held.
+    /// The peak memory of its largest process.
     pub peak_memory_bytes: Option<u64>,
     /// The stages in their order.
     pub stages: Vec<SampleStage>,
-    /// What was counted; `test_cells`, `peaks`, ...
+    /// Counts: `test_cells`, `peaks`, ...
     #[serde(default)]
     pub totals: BTreeMap<String, Option<u64>>,
     /// Load and traffic.
@@ -33,12 +33,12 @@ pub struct SampleStage {
 pub struct RankSamples {
     /// How many.
     pub n_ranks: usize,
-    /// How peaks and test cells lie on them; empty where there are none.
+    /// The balance of peaks and test cells; empty for groups.
     #[serde(default)]
     pub balance: BTreeMap<String, f64>,
-    /// Work by the clock on the wall, by stage.
+    /// Work in wall-clock time, by stage.
     pub load: Vec<Load>,
-    /// Messages, and the processor time where it was counted, by stage.
+    /// Messages, and the processor time if it was measured, by stage.
     pub traffic: Vec<SampleTraffic>,
 }
 
@@ -47,15 +47,15 @@ pub struct RankSamples {
 pub struct Load {
     /// The stage.
     pub stage: String,
-    /// Seconds of a rank in the mean.
+    /// Mean seconds per rank.
     pub mean_seconds: f64,
     /// Seconds of the slowest.
     pub most_seconds: f64,
 }
 
-/// What crossed in a stage; `most_` is of the rank with most, each by itself.
+/// The traffic of a stage; `most_` is the largest value of any rank.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are clear")]
 pub struct SampleTraffic {
     pub stage: String,
     pub exchanges: u64,
@@ -68,21 +68,21 @@ pub struct SampleTraffic {
     pub most_received: u64,
     pub most_received_bytes: u64,
     pub most_bytes_of_other_calls: u64,
-    /// Processor seconds of each rank outside of calls; empty where they were not counted.
+    /// Processor seconds of each rank outside of calls; empty if not measured.
     #[serde(default)]
     pub work_seconds: Vec<f64>,
 }
 
-/// Why what a run said is of no use.
+/// A run printed something other than its summary.
 #[derive(Debug, thiserror::Error)]
-#[error("what the run said is not the summary that was expected: {0}")]
+#[error("the run did not print the expected summary: {0}")]
 pub struct SampleError(#[from] serde_json::Error);
 
 impl Sample {
     /// From the text that a run printed.
     ///
     /// # Errors
-    /// It is not what `--json --diagnostics` prints.
+    /// It is not the output of `--json --diagnostics`.
     pub fn read(text: &str) -> Result<Self, SampleError> {
         Ok(serde_json::from_str(text)?)
     }
@@ -99,7 +99,7 @@ impl Sample {
     }
 }
 
-/// `a` over `b`; 1 where both are nothing.
+/// `a` over `b`; 1 where both are 0.
 pub(super) fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 1.0 }
 }

@@ -1,64 +1,64 @@
-//! A whole study, and how far the model is off.
+//! A whole study, and the error of its model.
 
 use super::measured::{Configuration, Repeats};
 use super::model::Modelled;
 use super::network::Network;
 use serde::Serialize;
 
-/// Where a study comes from.
+/// The provenance of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudyProvenance {
     /// The program and its version.
     pub version: String,
-    /// When the study was begun, in UTC.
+    /// The start of the study, in UTC.
     pub date: String,
     /// Processors and memory of the host.
     pub machine: String,
-    /// What was typed.
+    /// The command line.
     pub command: String,
-    /// What every run works on.
+    /// The input of every run.
     pub input: String,
-    /// Lines of the kinds of runs, as they were started.
+    /// The command lines of the runs.
     pub runs: Vec<String>,
 }
 
-/// Everything that a study found.
+/// A study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Study {
     /// `phew` or `fof`.
     pub of: String,
-    /// Where it comes from.
+    /// Its provenance.
     pub provenance: StudyProvenance,
     /// Real runs.
     pub configurations: Vec<Configuration>,
-    /// What modelled ranks are connected by.
+    /// The network between modelled ranks.
     pub network: Network,
     /// Modelled runs.
     pub modelled: Vec<Modelled>,
-    /// What the real ranks are connected by, for the check.
+    /// The network between real ranks, for the check.
     pub check_network: Network,
-    /// The model against real runs.
+    /// The model compared with real runs.
     pub checks: Vec<Check>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// The model against real runs on as many ranks with one thread each.
+/// The model compared with real runs on as many ranks with one thread each.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
     /// Number of ranks.
     pub ranks: usize,
-    /// Whether each real rank had a processor to itself, so that times can be compared.
+    /// Whether each real rank had its own processor, so that times are comparable.
     pub has_processors: bool,
     /// Modelled seconds, of the stages that are modelled.
     pub modelled_seconds: f64,
     /// Real seconds of these stages.
     pub real_seconds: Repeats,
-    /// Modelled over real median, less one; null where ranks shared processors.
+    /// Modelled over real median, minus 1; null if ranks shared processors.
     pub error: Option<f64>,
     /// Processor seconds of work of all ranks, in the model.
     pub modelled_work: f64,
-    /// The same in a real run whose work was counted; null where there was none.
+    /// The same in a real run with measured work; null if there was none.
     pub real_work: Option<f64>,
     /// Most work over the mean, in the model.
     pub modelled_imbalance: f64,
@@ -66,8 +66,7 @@ pub struct Check {
     pub real_imbalance: Option<f64>,
 }
 
-/// The check of a model against the configuration with as many ranks, and the same model of a real run whose work
-/// was counted.
+/// Compares a model with the configuration of as many ranks, and with the model of a real run with measured work.
 pub fn check(
     model: &Modelled,
     real: &Configuration,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// What stands at a place of a table.
+/// A cell of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// A word.
@@ -22,9 +22,9 @@ pub struct StudyTable {
     pub name: &'static str,
     /// What it shows.
     pub title: String,
-    /// What is to be said of it; may be empty.
+    /// Its caption; may be empty.
     pub about: String,
-    /// Names of the columns; the first stands at the head of each row.
+    /// Names of the columns; the first column labels the rows.
     pub header: Vec<String>,
     /// Its rows, each as long as the header.
     pub rows: Vec<Vec<Cell>>,
@@ -61,7 +61,7 @@ impl From<&str> for Cell {
 }
 
 impl Cell {
-    /// For people: numbers with four digits.
+    /// For reading: numbers with four digits.
     fn shown(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -115,7 +115,7 @@ impl StudyTable {
         text
     }
 
-    /// For browsers; numbers have their value with every digit beside them.
+    /// As HTML; each number also carries its value with every digit.
     pub fn html(&self) -> String {
         let mut text = format!(
             "<table id=\"table-{}\">\n<caption>{}</caption>\n<thead><tr>",
@@ -146,7 +146,7 @@ impl StudyTable {
     }
 }
 
-/// As CSV has it where there is a comma or a quote.
+/// A CSV field, quoted if it has a comma or a quote.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }

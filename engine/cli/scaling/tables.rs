@@ -1,4 +1,4 @@
-//! Which tables a study has.
+//! The tables of a study.
 
 use super::measured::Configuration;
 use super::model::Modelled;
@@ -6,7 +6,7 @@ use super::study::{Check, Study};
 use super::table::{Cell, StudyTable};
 use std::fmt::Write;
 
-/// A column: its name, and what stands in it.
+/// A column: its name and its values.
 type StudyColumn<'a, T> = (&'a str, Box<dyn Fn(&T) -> Cell + 'a>);
 
 /// Every table of a study that has rows; the first is the main one.
@@ -23,14 +23,14 @@ pub fn tables(study: &Study) -> Vec<StudyTable> {
     all.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// All tables, the notes and where the study comes from, as Markdown.
+/// All tables, the notes and the provenance, as Markdown.
 pub fn markdown(study: &Study) -> String {
     let from = &study.provenance;
     let mut text = format!("# How inselberg {} scales\n\n", study.of);
-    for (name, said) in
+    for (name, value) in
         [("date", &from.date), ("version", &from.version), ("machine", &from.machine), ("input", &from.input)]
     {
-        let _ = writeln!(text, "- {name}: {said}");
+        let _ = writeln!(text, "- {name}: {value}");
     }
     let _ = writeln!(text, "\n    {}\n", from.command);
     for note in &study.notes {
@@ -152,14 +152,14 @@ fn modelled(study: &Study) -> StudyTable {
 
 fn domains(study: &Study) -> StudyTable {
     let mut names: Vec<&str> = Vec::new();
-    for name in study.modelled.iter().flat_map(|m| m.lies.keys()) {
+    for name in study.modelled.iter().flat_map(|m| m.quantities.keys()) {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
     let header = [&["ranks", "balance"][..], &names].concat();
     let row = |m: &Modelled| {
-        let numbers = names.iter().map(|name| m.lies.get(*name).copied().into());
+        let numbers = names.iter().map(|name| m.quantities.get(*name).copied().into());
         [m.ranks.into(), m.balance.as_str().into()].into_iter().chain(numbers).collect()
     };
     let rows = study.modelled.iter().filter(|_| !names.is_empty()).map(row).collect();
@@ -222,7 +222,7 @@ const PAPER: [PaperRow; 7] = [
 
 fn paper(study: &Study) -> StudyTable {
     let header = ["ranks", "load imbalance", "surface effect", "connectivity", "most ghosts/active"];
-    let has_peaks = study.modelled.iter().any(|m| !m.lies.is_empty());
+    let has_peaks = study.modelled.iter().any(|m| !m.quantities.is_empty());
     let row = |(ranks, numbers): &PaperRow| {
         std::iter::once(Cell::Count(*ranks)).chain(numbers.map(Cell::from)).collect::<Vec<Cell>>()
     };

@@ -1,4 +1,4 @@
-//! A synthetic AMR density field as a snapshot, held nowhere and made piece by piece.
+//! A synthetic AMR density field as a snapshot, generated piece by piece.
 
 use super::Clump;
 use super::density::{Profile, THRESHOLD};
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// What messages call it.
 const NAME: &str = "synthetic field";
 
-/// What is in the box.
+/// The content of the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FieldKind {
     /// Seeded clumps with satellites, and noise.
@@ -26,18 +26,18 @@ pub enum FieldKind {
     Chain,
 }
 
-/// What a field is made from.
+/// The parameters of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldParams {
-    /// What is in the box.
+    /// The content of the box.
     pub kind: FieldKind,
-    /// About how many cells shall be denser than [`THRESHOLD`].
+    /// Approximate number of cells denser than [`THRESHOLD`].
     pub test_cells: u64,
     /// Coarsest and deepest level; `None`: from `test_cells`.
     pub levels: Option<(u8, u8)>,
-    /// Seeded clumps; `None`: one in 10⁴ test cells.
+    /// Seeded clumps; `None`: one per 10⁴ test cells.
     pub peaks: Option<u64>,
-    /// Test cells a noise peak, 10 or more; 0: no noise.
+    /// Test cells per noise peak, 10 or more; 0: no noise.
     pub cells_per_peak: f64,
     /// Seed.
     pub seed: u64,

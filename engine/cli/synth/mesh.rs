@@ -5,7 +5,7 @@ use super::density::{Profile, distance2};
 use super::peaks::split_radii;
 use inselberg_io::{OctBlock, ReadResult};
 
-/// Octs a block, at most.
+/// The most octs per block.
 const BLOCK: usize = 2048;
 
 /// Pieces are the cells of this level at most: 512 of them.

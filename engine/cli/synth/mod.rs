@@ -1,10 +1,10 @@
-//! Inputs of known content and any size, for tests, benches and scaling studies.
+//! Synthetic inputs of known content and any size, for tests, benchmarks and scaling studies.
 //!
 //! Everything is a function of the parameters and a counter: an oct's values depend on its level,
 //! its place and the seed, a particle on its index and the seed. So any piece can be made by
-//! anyone, in any order, on any number of threads or ranks, with the same bits on one machine.
+//! itself, in any order, on any number of threads or ranks, with the same bits on one machine.
 //!
-//! Architecture invariant: no global pass over cells or particles, and no state but small tables.
+//! There is no global pass over cells or particles, and no state except small tables.
 
 mod density;
 mod field;

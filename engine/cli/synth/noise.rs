@@ -1,4 +1,4 @@
-//! Noise from cell to cell, with a chosen number of cells a watershed patch.
+//! Cell noise with a chosen number of cells per patch.
 //!
 //! One cell of every oct is lifted well above its seven sisters. All cells of an oct touch, so no
 //! other cell can be a peak; lifted cells of touching octs compete where they touch. If every oct
@@ -8,7 +8,7 @@
 
 use super::stream::{Purpose, hash};
 
-/// What a lifted cell is multiplied by, at least and at most.
+/// The least and greatest factor of a lifted cell.
 pub(super) const LIFT: (f64, f64) = (1.5, 2.25);
 
 /// Peaks an oct if every oct picks its own corner, and how many more if all pick the same; measured

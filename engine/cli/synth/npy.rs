@@ -8,7 +8,7 @@ use inselberg_io::staging::{Staged, WriteError, resolve, stage_file};
 use serde::Serialize;
 use std::path::Path;
 
-/// What the JSON file beside the particles says.
+/// The content of the JSON file beside the particles.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ParticleMeta {
     /// Number of particles.
@@ -21,7 +21,7 @@ pub struct ParticleMeta {
     pub side: f64,
     /// The usual linking length: 0.2 mean distances, in units of the positions.
     pub linking_length: f64,
-    /// Haloes that were seeded.
+    /// Seeded haloes.
     pub n_haloes_seeded: usize,
     /// Share of the particles in them.
     pub frac_in_haloes: f64,
@@ -74,6 +74,7 @@ pub fn stage_particles(
             writeln!(out)
         })
     });
+    // Only rank 0 has the file.
     staged.extend(agree(comm, about.transpose())?.unwrap_or_default());
     Ok((meta, staged))
 }

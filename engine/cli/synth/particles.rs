@@ -5,7 +5,7 @@ use super::stream::{Permutation, Purpose, RandomStream};
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 
-/// What a particle box is made from.
+/// The parameters of a particle box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParticleParams {
     /// Number of particles.
@@ -86,7 +86,7 @@ impl ParticleBox {
         }
     }
 
-    /// What it was made from.
+    /// Its parameters.
     pub fn params(&self) -> ParticleParams {
         self.params
     }
@@ -208,8 +208,8 @@ fn halo(seed: u64, i: u64, mass: f64, side: f64, modes: &[Mode]) -> Halo {
     };
     // Overdensity 200.
     let radius = (3.0 * mass / (800.0 * std::f64::consts::PI)).cbrt();
-    let spread = (0.2 * stream.normal()).exp();
-    let concentration = (9.0 * (mass / 1e3).powf(-0.1)).clamp(3.0, 20.0) * spread;
+    let scatter = (0.2 * stream.normal()).exp();
+    let concentration = (9.0 * (mass / 1e3).powf(-0.1)).clamp(3.0, 20.0) * scatter;
     let axes = [1.0, stream.within(0.6, 1.0), stream.within(0.4, 0.8)];
     let scale = 1.0 / axes.iter().product::<f64>().cbrt();
     let rotation = rotation(&mut stream);

@@ -1,4 +1,4 @@
-//! The seeded clumps: where, how large, how steep, and how deep the mesh follows them.
+//! The seeded clumps: positions, radii, slopes, and the depth of the mesh around them.
 
 use super::stream::{Purpose, RandomStream};
 

@@ -3,7 +3,7 @@
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
-/// What a stream is for; equal counters of two purposes share nothing.
+/// The purpose of a stream; streams of different purposes are independent.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     Clump = 1,

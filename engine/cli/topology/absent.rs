@@ -1,22 +1,22 @@
-//! In place of hwloc, where this was built without it.
+//! Replaces hwloc in a build without it.
 
 use super::{Machine, PuSet, TopologyError};
 use std::convert::Infallible;
 
-/// A machine that is not known: there is none of these.
+/// An unknown machine; no value of this type exists.
 #[derive(Debug)]
-pub struct NoHardware(Infallible);
+pub struct Hardware(Infallible);
 
-impl NoHardware {
+impl Hardware {
     /// Reads the machine.
     ///
     /// # Errors
-    /// Always: this build cannot.
+    /// Always: this build has no hwloc.
     pub fn read() -> Result<Self, TopologyError> {
         Err(TopologyError::NotBuilt)
     }
 
-    /// What is there.
+    /// The machine.
     pub fn machine(&self) -> &Machine {
         match self.0 {}
     }
@@ -26,10 +26,10 @@ impl NoHardware {
         match self.0 {}
     }
 
-    /// Lets the current thread run on these processors only.
+    /// Binds the current thread to these processors.
     ///
     /// # Errors
-    /// Never: there is none of these.
+    /// Never: no value of this type exists.
     pub fn bind(&self, _: &PuSet) -> Result<(), TopologyError> {
         match self.0 {}
     }

@@ -1,13 +1,13 @@
-//! Which host this is.
+//! The identity of this host.
 
 use serde::{Deserialize, Serialize};
 
-/// What is equal for the processes of one host only.
+/// A value that only processes of one host share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct HostId {
-    /// The name of the host; empty where the system does not tell it, and then all hosts pass for one.
+    /// The name of the host; empty where the system does not tell, so that all hosts count as one.
     pub name: String,
-    /// Since when it runs: tells hosts of one name apart.
+    /// Its boot time, which distinguishes hosts of one name.
     boot: String,
 }
 
@@ -24,7 +24,7 @@ impl HostId {
     }
 }
 
-/// How many processors this process may run on, as the system says; 1 where it does not.
+/// The number of processors that this process may use; 1 where the system does not tell.
 pub fn n_allowed() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

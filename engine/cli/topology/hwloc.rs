@@ -1,49 +1,48 @@
-//! The machine as hwloc reads it. The only file that knows hwloc.
+//! Reads the machine with hwloc. Only this file uses hwloc.
 
 use super::{Cache, Machine, Pu, PuSet, TopologyError};
 use hwloc2::{CpuBindFlags, CpuSet, ObjectType, Topology, TopologyFlag, TopologyObject};
 use parking_lot::Mutex;
 use std::fmt;
 
-/// The machine of this process, and the means to bind threads to parts of it.
+/// The machine of this process; binds threads to parts of it.
 pub struct Hardware {
-    // The binding of a thread asks for a topology that is its own.
+    // Binding a thread needs a topology of its own.
     topology: Mutex<Topology>,
     machine: Machine,
     allowed: PuSet,
 }
 
 impl Hardware {
-    /// Reads the machine, and which processors this process may run on: those that its launcher, its job and
-    /// its control group leave it.
+    /// Reads the machine and the processors that the launcher, the job and the control group leave to this process.
     ///
     /// # Errors
-    /// hwloc cannot.
+    /// hwloc fails.
     pub fn read() -> Result<Self, TopologyError> {
         let whole = vec![TopologyFlag::IncludeDisallowed];
         let topology = Topology::with_flags(whole).ok_or(TopologyError::Unreadable)?;
         let machine = machine_of(&topology).ok_or(TopologyError::Unreadable)?;
-        // Where the system does not say, all is allowed.
+        // Where the system does not tell, all processors are allowed.
         let allowed = topology.get_cpubind(CpuBindFlags::CPUBIND_THREAD).map(pu_set);
         let allowed = allowed.unwrap_or_default().intersection(&machine.all());
         let allowed = if allowed.is_empty() { machine.all() } else { allowed };
         Ok(Self { topology: Mutex::new(topology), machine, allowed })
     }
 
-    /// What is there.
+    /// The machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// The processors that this process may run on, as it was when this was read.
+    /// The processors that this process was allowed to use when the machine was read.
     pub fn allowed(&self) -> &PuSet {
         &self.allowed
     }
 
-    /// Lets the current thread run on these processors only.
+    /// Binds the current thread to these processors.
     ///
     /// # Errors
-    /// The system does not bind threads, or not to these.
+    /// The system does not bind threads, or not to these processors.
     pub fn bind(&self, pus: &PuSet) -> Result<(), TopologyError> {
         let set: CpuSet = pus.iter().collect();
         self.topology
@@ -52,7 +51,7 @@ impl Hardware {
             .map_err(|hwloc2::CpuBindError::Generic(_, reason)| TopologyError::Refused(pus.clone(), reason))
     }
 
-    /// The processors that the current thread is bound to; `None` where the system does not say.
+    /// The processors that the current thread is bound to; `None` where the system does not tell.
     pub fn bound(&self) -> Option<PuSet> {
         self.topology.lock().get_cpubind(CpuBindFlags::CPUBIND_THREAD).map(pu_set)
     }
@@ -65,7 +64,7 @@ impl fmt::Debug for Hardware {
     }
 }
 
-/// None where hwloc names no processor.
+/// `None` if hwloc lists no processor.
 fn machine_of(topology: &Topology) -> Option<Machine> {
     let mut machine = Machine::default();
     // By depth, since hwloc2 panics for kinds of objects that are beside the tree, as NUMA nodes are.
@@ -95,7 +94,7 @@ fn add(machine: &mut Machine, leaf: &TopologyObject) {
     });
 }
 
-/// What an object is in, from the inside out.
+/// The objects around an object, from the inside out.
 fn above(object: &TopologyObject) -> impl Iterator<Item = &TopologyObject> {
     std::iter::successors(object.parent(), |o| o.parent())
 }

@@ -1,4 +1,4 @@
-//! What is wrong with how ranks were started on a host, and what to type instead.
+//! Problems of a launch on a host, and the commands that avoid them.
 
 use super::{Machine, Pin, Placement, PuSet};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub struct RankSite {
     pub rank: u32,
     /// The processors that it may use.
     pub allowed: PuSet,
-    /// Where it and its workers are.
+    /// The placement of the rank and its workers.
     pub placement: Placement,
 }
 
@@ -20,13 +20,13 @@ impl RankSite {
         self.placement.workers.len()
     }
 
-    /// Everywhere its workers may be.
+    /// All processors of its workers.
     fn used(&self) -> PuSet {
         self.placement.workers.iter().fold(PuSet::default(), |all, place| all.union(&place.pus))
     }
 }
 
-/// One thing that is wrong; as text one line, with what to do.
+/// A problem of a launch. As text it is one line with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Complaint {
     /// A rank has more threads than processors.
@@ -35,7 +35,7 @@ pub enum Complaint {
         rank: u32,
         /// Its threads.
         n_threads: usize,
-        /// What its threads may use.
+        /// The processors of its threads.
         pus: PuSet,
         /// Whether the host has more.
         has_more: bool,
@@ -46,9 +46,9 @@ pub enum Complaint {
         ranks: Vec<u32>,
         /// Their threads.
         n_threads: usize,
-        /// What they may use.
+        /// Their processors.
         pus: PuSet,
-        /// How many cores that is.
+        /// The number of their cores.
         n_cores: usize,
     },
     /// A rank works on several NUMA nodes.
@@ -58,9 +58,9 @@ pub enum Complaint {
         /// The nodes.
         nodes: Vec<u32>,
     },
-    /// Several ranks, and nothing says which of them runs where.
+    /// Several ranks without placement.
     Unpinned {
-        /// How many.
+        /// Their number.
         n_ranks: usize,
         /// The nodes of the host.
         n_nodes: usize,
@@ -68,7 +68,7 @@ pub enum Complaint {
 }
 
 impl Complaint {
-    /// Whether it makes a run slow for sure; else it is advice.
+    /// Whether it certainly slows a run; else it is advice.
     pub fn is_harmful(&self) -> bool {
         matches!(self, Self::TooManyThreads { .. } | Self::SharedCores { .. })
     }
@@ -116,7 +116,7 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// What is wrong with the ranks of one host, worst first.
+/// The problems of the ranks on one host, worst first.
 pub fn complaints(machine: &Machine, pin: Pin, ranks: &[RankSite]) -> Vec<Complaint> {
     let mut found: Vec<Complaint> = ranks.iter().filter_map(|site| too_many_threads(machine, site)).collect();
     found.extend(shared_cores(machine, ranks));
@@ -131,7 +131,7 @@ fn too_many_threads(machine: &Machine, site: &RankSite) -> Option<Complaint> {
     (n_threads > pus.len()).then_some(Complaint::TooManyThreads { rank: site.rank, n_threads, pus, has_more })
 }
 
-/// Of all ranks that meet others, in one line.
+/// All ranks that share cores with others, in one line.
 fn shared_cores(machine: &Machine, ranks: &[RankSite]) -> Option<Complaint> {
     let cores: Vec<Vec<u32>> = ranks.iter().map(|site| machine.cores_of(&site.used())).collect();
     let meets = |i: usize| {

@@ -1,12 +1,11 @@
-//! Where this process runs: which processors there are, what they share, and which of them each worker gets.
+//! Processors of the machine, what they share, and the processors of each worker.
 //!
-//! [`Hardware`] reads the machine and binds threads; only `hwloc.rs` knows hwloc, and a build without the feature
-//! `numa` has `absent.rs` in its place, which says so. [`place`] gives every worker of a rank its processors and
-//! [`complaints`] says what is wrong with how ranks were started; both only look at what was read, so they are
-//! tested on machines that are not there. Memory is not bound: a page lies on the NUMA node of the thread that
-//! first writes it, so bound threads have what they made.
+//! [`Hardware`] reads the machine and binds threads. Only `hwloc.rs` uses hwloc; a build without the feature `numa` has
+//! `absent.rs` in its place. [`place`] assigns processors to every worker of a rank, and [`complaints`] lists the problems of a
+//! launch. Both are pure functions, so tests cover machines of any kind. Memory is not bound: a page lies on the NUMA node of
+//! the thread that first writes it, so bound threads have their data nearby.
 //!
-//! Architecture invariant: nothing here knows of cells, particles or ranks' messages.
+//! Nothing here uses cells, particles or messages.
 
 #[cfg(not(feature = "numa"))]
 #[path = "absent.rs"]
@@ -31,13 +30,13 @@ use std::collections::BTreeMap;
 /// One processor, as the operating system counts them: a hardware thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Pu {
-    /// The operating system's number of it.
+    /// Its number in the operating system.
     pub index: u32,
     /// Its core; equal for the hardware threads of one.
     pub core: u32,
     /// The largest cache that it shares, a key of [`Machine::caches`]; `None` where that is not known.
     pub cache: Option<u32>,
-    /// Its NUMA node, the operating system's number; 0 where that is not known.
+    /// The number of its NUMA node in the operating system; 0 where unknown.
     pub node: u32,
 }
 
@@ -90,13 +89,13 @@ fn distinct(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
     numbers
 }
 
-/// Why the machine is not known, or a thread not bound.
+/// Why the machine is unknown, or a thread is not bound.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
-    /// This build does not know machines.
-    #[error("this build does not know the machine: it was built without the feature `numa`")]
+    /// This build cannot read machines.
+    #[error("this build cannot read the machine: it lacks the feature `numa`")]
     NotBuilt,
-    /// hwloc says nothing.
+    /// hwloc fails.
     #[error("hwloc cannot read what this machine is made of")]
     Unreadable,
     /// The system does not bind.

@@ -1,7 +1,7 @@
-//! Which processors each worker of a rank gets.
+//! Which processors does each worker of a rank get?
 //!
 //! Ranks that a launcher gave different processors stay within theirs. Ranks of one host with the same processors
-//! deal these out among themselves. In a rank's share workers are spread evenly, so that fewer workers than
+//! deal these out among themselves. In a rank's share workers are evenly_spaced evenly, so that fewer workers than
 //! cores have more cache and memory each.
 
 use super::{Machine, Pu, PuSet};
@@ -9,11 +9,11 @@ use inselberg_tasks::Seat;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How threads are tied to processors.
+/// How threads are pinned to processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pin {
-    /// They are not.
+    /// Not at all.
     #[default]
     None,
     /// Each to a core of its own, and to a hardware thread where there are more of them than cores.
@@ -33,20 +33,20 @@ impl fmt::Display for Pin {
     }
 }
 
-/// What one rank of a host asks for.
+/// The request of one rank of a host.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// How threads are tied.
+    /// How threads are pinned.
     pub pin: Pin,
     /// How many workers; `None`: one a core of the rank's share, or one a processor where nothing is pinned.
     pub n_workers: Option<usize>,
     /// The processors that each rank of this host may use, rank by rank.
     pub allowed: &'a [PuSet],
-    /// Which of them this is.
+    /// The index of this rank among them.
     pub local_rank: usize,
 }
 
-/// Where one worker runs.
+/// The processors of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerPlace {
     /// The processors that it may use.
@@ -57,7 +57,7 @@ pub struct WorkerPlace {
     pub cache: Option<u32>,
 }
 
-/// Where a rank runs.
+/// The processors of a rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     /// Its processors.
@@ -87,7 +87,7 @@ pub fn place(machine: &Machine, asked: Asked<'_>) -> Placement {
     let n_workers = asked.n_workers.unwrap_or(default).max(1);
     let workers = match asked.pin {
         Pin::None => vec![whole.clone(); n_workers],
-        _ if n_workers <= cores.len() => spread(&cores, n_workers).map(WorkerPlace::new).collect(),
+        _ if n_workers <= cores.len() => evenly_spaced(&cores, n_workers).map(WorkerPlace::new).collect(),
         Pin::Cores if n_workers <= share.len() => hardware_threads(&cores, n_workers),
         Pin::Cores => vec![whole.clone(); n_workers],
         Pin::Numa => whole_nodes(&share, n_workers),
@@ -145,8 +145,8 @@ fn part_of_nodes(pus: &[Pu], k: usize, n: usize) -> Vec<Pu> {
     nodes.get(node_of(k)).map_or(Vec::new(), |node| part_of_cores(node, mates(0..k), mates(0..n)))
 }
 
-/// `n` of the items, evenly spread.
-fn spread<'a, T: Copy>(items: &'a [T], n: usize) -> impl Iterator<Item = T> + 'a {
+/// `n` of the items, evenly evenly_spaced.
+fn evenly_spaced<'a, T: Copy>(items: &'a [T], n: usize) -> impl Iterator<Item = T> + 'a {
     (0..n).map(move |i| items[i * items.len() / n])
 }
 

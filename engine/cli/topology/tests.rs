@@ -137,7 +137,7 @@ fn every_worker_has_processors_of_its_rank_and_no_core_is_shared_without_need() 
     }
 }
 
-fn said(machine: &Machine, pin: Pin, n_workers: Option<usize>, allowed: &[PuSet]) -> Vec<String> {
+fn complaint_texts(machine: &Machine, pin: Pin, n_workers: Option<usize>, allowed: &[PuSet]) -> Vec<String> {
     let placements = placed(machine, pin, n_workers, allowed).into_iter().zip(allowed);
     let site = |(rank, (placement, allowed)): (u32, (Placement, &PuSet))| RankSite {
         rank,
@@ -154,7 +154,7 @@ fn a_good_launch_has_nothing_to_complain_of() {
     for (machine, pin, n_workers, n_ranks) in
         [(&one, Pin::None, Some(8), 1), (&one, Pin::Cores, None, 4), (&two, Pin::Numa, Some(8), 2)]
     {
-        assert_eq!(said(machine, pin, n_workers, &free(machine, n_ranks)), [""; 0]);
+        assert_eq!(complaint_texts(machine, pin, n_workers, &free(machine, n_ranks)), [""; 0]);
     }
 }
 
@@ -162,7 +162,7 @@ fn a_good_launch_has_nothing_to_complain_of() {
 fn each_mistake_is_one_line_with_what_to_type() {
     let two = machine(2, 8, 2, true);
     let check = |pin, n_workers, allowed: &[PuSet], parts: &[&str]| {
-        let lines = said(&two, pin, n_workers, allowed);
+        let lines = complaint_texts(&two, pin, n_workers, allowed);
         for part in parts {
             assert!(lines.iter().any(|line| line.contains(part)), "{part}: {lines:?}");
         }

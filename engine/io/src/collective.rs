@@ -1,7 +1,7 @@
-//! Inputs that one rank looks at and all open: the others read nothing before they read their shares.
+//! Opening an input on all ranks: rank 0 reads its headers, and the others read only their shares.
 
-use crate::particles::{ParticleInput, look_at_particles, open_particles_from};
-use crate::{InputFacts, ReadError, Snapshot, look, open_from};
+use crate::particles::{ParticleInput, open_particles_from, read_particle_headers};
+use crate::{InputFacts, ReadError, Snapshot, open_from, read_headers};
 use inselberg_comm::agree::{AgreeError, agree};
 use inselberg_comm::{Comm, Rank};
 use std::fmt::Display;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// As for [`crate::open`], on all ranks; and when a rank is lost.
 pub fn open(path: &Path, comm: &Comm) -> Result<Box<dyn Snapshot>, AgreeError<ReadError>> {
-    Ok(open_from(&shared(comm, || look(path))?))
+    Ok(open_from(&shared(comm, || read_headers(path))?))
 }
 
 /// Collective: opens the files of one input; see [`crate::particles::open_particles`]. Rank 0 alone reads what that
@@ -24,20 +24,23 @@ pub fn open_particles(
     paths: &[PathBuf],
     comm: &Comm,
 ) -> Result<Box<dyn ParticleInput>, AgreeError<ReadError>> {
-    Ok(open_particles_from(&shared(comm, || look_at_particles(paths))?))
+    Ok(open_particles_from(&shared(comm, || read_particle_headers(paths))?))
 }
 
-/// Collective: what `look` finds on rank 0.
+/// Collective: the headers that `read_headers` returns on rank 0.
 ///
 /// # Errors
 /// It fails there, or a rank is lost.
 pub fn shared<E: Display>(
     comm: &Comm,
-    look: impl FnOnce() -> Result<InputFacts, E>,
+    read_headers: impl FnOnce() -> Result<InputFacts, E>,
 ) -> Result<InputFacts, AgreeError<E>> {
     let is_first = comm.rank() == Rank(0);
-    let found = agree(comm, is_first.then(look).transpose())?;
-    let bytes = found.as_ref().map(InputFacts::to_bytes).unwrap_or_default();
-    let bytes = comm.broadcast(Rank(0), &bytes)?;
-    Ok(found.unwrap_or_else(|| InputFacts::from_bytes(&bytes)))
+    match agree(comm, is_first.then(read_headers).transpose())? {
+        Some(facts) => {
+            comm.broadcast(Rank(0), &facts.to_bytes())?;
+            Ok(facts)
+        }
+        None => Ok(InputFacts::from_bytes(&comm.broadcast(Rank(0), &[])?)),
+    }
 }

@@ -1,6 +1,5 @@
-//! What can be wrong with an input, each as one line: what, where, what was expected.
+//! Why an input cannot be read. Each message is one line: where, what, and what was expected.
 
-use crate::input_file;
 use std::path::{Path, PathBuf};
 
 /// Result of reading.
@@ -14,24 +13,24 @@ pub enum ReadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was being done.
+        /// The refused action.
         action: &'static str,
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The file is there but its content is not what the format asks for.
+    /// The content of the file violates the format.
     #[error("{}: {place}: {problem}; expected {expected}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
         /// Record, line or field.
         place: String,
-        /// What was found.
+        /// The actual content.
         problem: String,
-        /// What should have been there.
+        /// The expected content.
         expected: String,
     },
-    /// A cell's value that nothing can be made of.
+    /// A cell has an invalid value.
     #[error(
         "{}: {field} of the cell {ijk:?} of level {level} is {value}; expected a finite value, not negative in a leaf",
         path.display()
@@ -48,7 +47,7 @@ pub enum ReadError {
         /// Its position on the grid of that level.
         ijk: [u32; 3],
     },
-    /// A particle that nothing can be made of.
+    /// A particle has an invalid position or mass.
     #[error(
         "{}: particle {id} at {position:?} has mass {mass}; expected finite numbers and no negative mass",
         path.display()
@@ -63,22 +62,34 @@ pub enum ReadError {
         /// Its mass.
         mass: f64,
     },
-    /// There is no memory for what the file holds.
+    /// The content does not fit into memory.
     #[error("{}: {place}: no memory for {bytes} bytes; expected more memory, or more ranks on more hosts", path.display())]
     Memory {
         /// The file.
         path: PathBuf,
-        /// What of it.
+        /// The part of its content.
         place: String,
-        /// How much that is.
+        /// Its size.
         bytes: usize,
     },
-    /// The snapshot is sound but does not hold what was asked for.
+    /// A default for something that the input states, or that its format fixes.
+    #[error("{}: {name} {value}: {problem}; expected no {name}", path.display())]
+    UnusedDefault {
+        /// The file.
+        path: PathBuf,
+        /// The default: `particle mass`, `unit length`, `unit mass` or `unit velocity`.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// Why it cannot be used.
+        problem: String,
+    },
+    /// The snapshot is valid but lacks the requested content.
     #[error("{}: {what}", path.display())]
     Absent {
         /// The snapshot.
         path: PathBuf,
-        /// What is not there, and what is.
+        /// The missing content, and the available one.
         what: String,
     },
 }
@@ -94,7 +105,12 @@ impl ReadError {
         Self::Particle { path, id, position, mass }
     }
 
-    /// The content of `path` at `place` is not what the format asks for.
+    /// The default `name` has nothing to stand in for.
+    pub fn unused_default(path: &Path, name: &'static str, value: f64, problem: impl Into<String>) -> Self {
+        Self::UnusedDefault { path: path.into(), name, value, problem: problem.into() }
+    }
+
+    /// The content of `path` at `place` violates the format.
     pub fn content(
         path: &Path,
         place: impl Into<String>,
@@ -114,32 +130,16 @@ impl ReadError {
         Self::Io { path: path.into(), action, source }
     }
 
-    /// The snapshot at `path` is sound but lacks `what`.
+    /// The snapshot at `path` is valid but lacks `what`.
     pub fn absent(path: &Path, what: impl Into<String>) -> Self {
         Self::Absent { path: path.into(), what: what.into() }
     }
-
-    /// `path` does not exist.
-    pub fn missing(path: &Path) -> Self {
-        let what = format!("there is no such file or folder; expected {}", known_formats());
-        Self::Absent { path: path.into(), what }
-    }
-
-    /// No reader recognises `path`.
-    pub fn unknown_format(path: &Path) -> Self {
-        let problem = match input_file::other_kind(path) {
-            Some(kind) => format!("it is {kind}"),
-            None => "not an output of a known format".into(),
-        };
-        let what = format!("{problem}; expected {}", known_formats());
-        Self::Absent { path: path.into(), what }
-    }
 }
 
-/// Makes room for `more` values of an input, `place` of the file at `path`.
+/// Reserves room for `more` values of an input, `place` of the file at `path`.
 ///
 /// # Errors
-/// There is no memory for them.
+/// Memory does not suffice.
 pub(crate) fn reserve<T>(
     list: &mut Vec<T>,
     more: usize,
@@ -151,9 +151,4 @@ pub(crate) fn reserve<T>(
         place: place.into(),
         bytes: more.saturating_mul(size_of::<T>()),
     })
-}
-
-fn known_formats() -> String {
-    let known: Vec<_> = super::READERS.iter().map(|r| format!("{} ({})", r.name, r.looks)).collect();
-    known.join(" or ")
 }

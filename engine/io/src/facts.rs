@@ -1,4 +1,4 @@
-//! What a look at an input found, as bytes: whoever has them opens the input without a look of its own.
+//! The headers of an input as bytes. A rank that has them opens the input without reading headers itself.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// A name that is part of the program.
 pub type StaticName = &'static str;
 
-/// What a look at an input found: which reader knows it, and what that says. Made and understood by the same program.
+/// The headers of an input and the reader that read them. Only the same program can decode them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFacts {
-    /// The place of the reader in its list.
+    /// The index of the reader in its list.
     pub(super) reader: usize,
-    /// What the reader knows.
+    /// The headers, as the reader encodes them.
     pub(super) known: Vec<u8>,
 }
 
@@ -21,10 +21,10 @@ impl InputFacts {
         encode(self)
     }
 
-    /// What [`Self::to_bytes`] made.
+    /// From the bytes of [`Self::to_bytes`].
     ///
     /// # Panics
-    /// When the bytes are others.
+    /// The bytes are not from [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Self {
         decode(bytes)
     }
@@ -40,12 +40,12 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> T {
     ciborium::from_reader(bytes).expect("the same program made these bytes")
 }
 
-/// Reads a name. It stays in memory for good: some bytes per input.
+/// Reads a name. It is leaked: some bytes per input.
 pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<StaticName, D::Error> {
     String::deserialize(from).map(|name| &*name.leak())
 }
 
-/// Paths, whatever bytes they have.
+/// Paths of any bytes.
 pub(super) mod path {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::ffi::OsString;
@@ -70,6 +70,6 @@ pub(super) mod path {
     }
 }
 
-/// A path among others.
+/// A path as part of a larger value.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct OnePath(#[serde(with = "path")] pub std::path::PathBuf);

@@ -1,4 +1,4 @@
-//! Files that a user names: regular ones only, so that no read waits for another program.
+//! Input files: regular ones only, so that no read waits for another program.
 
 use std::fs::{self, File, FileType};
 use std::io::{Error, ErrorKind, Read, Result};
@@ -7,7 +7,7 @@ use std::path::Path;
 /// Opens the regular file at `path`.
 ///
 /// # Errors
-/// There is none, or the system refuses.
+/// It does not exist, is not a regular file, or the system refuses.
 pub fn open(path: &Path) -> Result<File> {
     let kind = fs::metadata(path)?.file_type();
     if !kind.is_file() {
@@ -20,14 +20,14 @@ pub fn open(path: &Path) -> Result<File> {
 /// All bytes of the regular file at `path`.
 ///
 /// # Errors
-/// As [`open`], or there is no memory for them.
+/// Those of [`open`], or memory does not suffice.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// What is at `path`, where that is neither a regular file nor a folder.
+/// The kind of a file that is neither regular nor a folder.
 pub fn other_kind(path: &Path) -> Option<&'static str> {
     let kind = fs::metadata(path).ok()?.file_type();
     (!kind.is_file() && !kind.is_dir()).then(|| name_of(kind))

@@ -1,336 +1,35 @@
-//! Where data comes in: snapshots of simulation codes, read piece by piece.
+//! Input and output: snapshots, particles and catalogues, one folder per format.
 //!
-//! A [`Snapshot`] answers what is in an output and streams its octs and particles, one
-//! independent piece (a RAMSES per-CPU file) at a time, so that any number of threads or ranks
-//! share the reading and nobody holds a file whole. A reader never builds a mesh, never filters
-//! by density and never knows how many threads or ranks there are.
+//! A [`Snapshot`] describes an output and streams its octs and particles, one independent piece (a RAMSES per-CPU file) at a
+//! time. So any number of threads or ranks can share the reading, and no file is held whole. A reader does not build a mesh,
+//! filter by density, or depend on the number of threads or ranks.
 //!
-//! A new format is one file here and one line in [`READERS`].
+//! A new format is one folder here and one line in [`READERS`].
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)
+)]
 
 pub mod catalogue;
 pub mod collective;
 mod error;
 mod facts;
-pub mod input_file;
 #[cfg(feature = "hdf5")]
-mod input_hdf5;
+mod hdf5_file;
+pub mod input_file;
 pub mod open_files;
 pub mod particles;
 pub mod ramses;
+mod readers;
 pub mod reserve;
+mod snapshot;
 pub mod staging;
 
 pub(crate) use error::reserve;
 pub use error::{ReadError, ReadResult};
 pub use facts::{InputFacts, StaticName};
-
-use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-
-/// Physical scales and cosmology of a snapshot. A code length, density and time unit times these
-/// factors is cgs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Units {
-    /// Centimetres in one code length.
-    pub length: f64,
-    /// g/cm³ in one code density.
-    pub density: f64,
-    /// Seconds in one code time.
-    pub time: f64,
-}
-
-/// Expansion factor and density parameters; `None` in [`Header`] for non-cosmological outputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cosmology {
-    /// Expansion factor of the output.
-    pub aexp: f64,
-    /// Hubble constant in km/s/Mpc.
-    pub h0: f64,
-    /// Matter density parameter.
-    pub omega_m: f64,
-    /// Dark-energy density parameter.
-    pub omega_l: f64,
-    /// Curvature density parameter.
-    pub omega_k: f64,
-    /// Baryon density parameter.
-    pub omega_b: f64,
-}
-
-/// What a snapshot says of itself; cheap to have, nothing large is read for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Header {
-    /// The format's name, as `inselberg info` prints it.
-    #[serde(deserialize_with = "facts::name")]
-    pub format: StaticName,
-    /// Output number, where the format has one.
-    pub number: Option<u32>,
-    /// Time in code units.
-    pub time: f64,
-    /// Side of a coarse cell in code length units: of the whole box, where it has only one.
-    pub boxlen: f64,
-    /// Coarse cells along each axis: a level-l cell has side `boxlen / 2^l` and the box holds
-    /// `coarse[a] << l` of them along axis `a`.
-    pub coarse: [u32; 3],
-    /// Which axes wrap around.
-    pub periodic: [bool; 3],
-    /// Coarsest level at which cells stay leaves everywhere (RAMSES's levelmin).
-    pub levelmin: u8,
-    /// Deepest level the output may hold.
-    pub levelmax: u8,
-    /// Physical scales.
-    pub units: Units,
-    /// Cosmological parameters, where the output has them.
-    pub cosmology: Option<Cosmology>,
-    /// Number of independent pieces that [`Snapshot::octs`] and [`Snapshot::particles`] take.
-    pub n_pieces: usize,
-}
-
-impl Header {
-    /// Side of a coarse cell in comoving Mpc/h; `None` without a cosmology.
-    pub fn comoving_side(&self) -> Option<f64> {
-        const MPC: f64 = 3.085_677_581e24;
-        let c = self.cosmology.as_ref().filter(|c| c.aexp > 0.0 && c.h0 > 0.0)?;
-        Some(self.boxlen * self.units.length / MPC / c.aexp * c.h0 / 100.0)
-    }
-
-    /// Whether the unit of density is the mean matter density of the universe, as in RAMSES's
-    /// cosmological runs; to a percent, since codes differ in their constants.
-    pub fn is_in_mean_densities(&self) -> bool {
-        /// Critical density in g/cm³ for 100 km/s/Mpc.
-        const CRITICAL: f64 = 1.878_34e-29;
-        self.cosmology.as_ref().is_some_and(|c| {
-            let mean = c.omega_m * CRITICAL * (c.h0 / 100.0).powi(2) / c.aexp.powi(3);
-            (self.units.density / mean - 1.0).abs() < 0.01
-        })
-    }
-}
-
-/// A cell quantity that a snapshot can deliver.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FieldInfo {
-    /// Where it comes from: `hydro`, `grav`, ...
-    #[serde(deserialize_with = "facts::name")]
-    pub family: StaticName,
-    /// Its name, `density`, `velocity_x`, `rho`, ... unique within the snapshot.
-    pub name: String,
-}
-
-/// A batch of octs of one level with all eight cells, leaf or split, each oct exactly once over
-/// all pieces. Cell `i` of an oct has offset `(i & 1, i >> 1 & 1, i >> 2 & 1)` along x, y, z.
-#[derive(Debug, Default, Clone)]
-pub struct OctBlock {
-    /// Level of the cells (the oct itself is a cell of level `level - 1`).
-    pub level: u8,
-    /// Integer position of each oct on the grid of level `level - 1`; its cells are at
-    /// `2 * position + offset` on the grid of `level`.
-    pub position: Vec<[u32; 3]>,
-    /// One bit a cell, set where the cell is split (has an oct of the next level inside).
-    pub split: Vec<u8>,
-    /// One vector a requested field, in the order of the request: eight values an oct.
-    pub values: Vec<Vec<[f64; 8]>>,
-}
-
-/// What a particle is. Outputs from before families know only their mass and birth time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Family {
-    /// Dark matter.
-    DarkMatter,
-    /// Stars.
-    Star,
-    /// Sink-particle clouds.
-    Cloud,
-    /// Stellar debris.
-    Debris,
-    /// Anything else massive.
-    Other,
-    /// Massless gas, star or other tracers.
-    Tracer,
-}
-
-/// A batch of particles, columns of equal length. Positions are in code length units, within
-/// `[0, boxlen)` on periodic axes.
-#[derive(Debug, Default, Clone)]
-pub struct ParticleBlock {
-    /// Place of the first particle of the block in its piece, in file order.
-    pub first: u64,
-    /// Positions.
-    pub position: Vec<[f64; 3]>,
-    /// Velocities in code units.
-    pub velocity: Vec<[f64; 3]>,
-    /// Masses in code units.
-    pub mass: Vec<f64>,
-    /// Identities.
-    pub id: Vec<i64>,
-    /// Families.
-    pub family: Vec<Family>,
-}
-
-/// Which blocks of a piece are read: every so many, from one on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Every {
-    /// The first.
-    pub first: usize,
-    /// One more than those passed over between two of them; at least 1.
-    pub step: usize,
-}
-
-/// The blocks of a piece as they come.
-#[derive(Debug)]
-pub struct Counted {
-    blocks: Every,
-    n: usize,
-}
-
-impl Every {
-    /// All blocks.
-    pub const ALL: Self = Self { first: 0, step: 1 };
-
-    /// To be asked of each block in turn.
-    pub fn counted(self) -> Counted {
-        Counted { blocks: self, n: 0 }
-    }
-}
-
-impl Counted {
-    /// Whether the next block is one of them.
-    pub fn next_is_taken(&mut self) -> bool {
-        self.n += 1;
-        (self.n - 1) % self.blocks.step == self.blocks.first
-    }
-}
-
-/// An output of a simulation code, opened and checked as far as its headers go.
-///
-/// Every method is local (no communication) and may be called from several threads at once.
-pub trait Snapshot: Send + Sync {
-    /// What the snapshot says of itself.
-    fn header(&self) -> &Header;
-
-    /// The cell quantities it can deliver.
-    fn fields(&self) -> &[FieldInfo];
-
-    /// Whether it holds particles at all.
-    fn has_particles(&self) -> bool;
-
-    /// Whether the units of its header are known.
-    fn has_units(&self) -> bool {
-        true
-    }
-
-    /// What messages call the place of the values of `field` in `piece`, or of its particles for
-    /// `None`: the file, where there is one.
-    fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {
-        let what = field.unwrap_or("particles");
-        format!("{what} of piece {} of {}", piece + 1, self.header().n_pieces).into()
-    }
-
-    /// Number of octs that `piece` will deliver, by level: index = level of the cells.
-    ///
-    /// # Errors
-    /// When the headers of the piece cannot be read or contradict the file's size.
-    fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>>;
-
-    /// Number of particles in `piece`, by its header.
-    ///
-    /// # Errors
-    /// When the headers of the piece cannot be read or contradict the file's size.
-    fn count_particles(&self, piece: usize) -> ReadResult<u64>;
-
-    /// Streams the octs that `piece` owns, with the values of `fields` (names from
-    /// [`Snapshot::fields`]; empty for the bare mesh). Blocks hold at most some thousand octs.
-    ///
-    /// # Errors
-    /// A missing, torn, contradictory file or an unknown field. `sink`'s own error ends the stream.
-    fn octs(
-        &self,
-        piece: usize,
-        fields: &[&str],
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
-    ) -> ReadResult<()>;
-
-    /// Streams some of the blocks that [`Snapshot::octs`] would, for several readers of one piece. Formats
-    /// that can pass over a block without touching it do so; the others read all.
-    ///
-    /// # Errors
-    /// As for [`Snapshot::octs`].
-    fn octs_of(
-        &self,
-        piece: usize,
-        blocks: Every,
-        fields: &[&str],
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        let mut blocks = blocks.counted();
-        self.octs(piece, fields, &mut |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) })
-    }
-
-    /// Hands over the value of `field` in each leaf beyond the walls of the box that `piece` has, with the side of the
-    /// box that it is on along each axis: -1, 0 or 1. Most formats have none.
-    ///
-    /// # Errors
-    /// As for [`Snapshot::octs`].
-    fn beyond_walls(
-        &self,
-        _piece: usize,
-        _field: &str,
-        _sink: &mut dyn FnMut([i8; 3], f64),
-    ) -> ReadResult<()> {
-        Ok(())
-    }
-
-    /// Streams the particles of `piece` in file order.
-    ///
-    /// # Errors
-    /// As for [`Snapshot::octs`].
-    fn particles(
-        &self,
-        piece: usize,
-        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()>;
-}
-
-/// A format: how to tell it and how to open it.
-pub struct Reader {
-    /// Name for messages.
-    pub name: &'static str,
-    /// What the path of an output looks like, for messages.
-    pub looks: &'static str,
-    /// Whether `path` looks like this format; must be cheap and must not fail.
-    pub recognises: fn(&Path) -> bool,
-    /// Reads and checks the headers: all that opening it takes.
-    pub look: fn(&Path) -> ReadResult<Vec<u8>>,
-    /// Opens the output of which a look found that. Reads nothing.
-    pub open: fn(&[u8]) -> Box<dyn Snapshot>,
-}
-
-/// Every format that [`open`] tries, in this order.
-pub const READERS: &[Reader] = &[ramses::READER];
-
-/// Opens a snapshot in whichever known format it is.
-///
-/// # Errors
-/// When nothing is there, no reader recognises it, or its headers are broken.
-pub fn open(path: &Path) -> ReadResult<Box<dyn Snapshot>> {
-    look(path).map(|facts| open_from(&facts))
-}
-
-/// Reads all that opening a snapshot takes, so that others need not.
-///
-/// # Errors
-/// As for [`open`].
-pub fn look(path: &Path) -> ReadResult<InputFacts> {
-    if !path.exists() {
-        return Err(ReadError::missing(path));
-    }
-    let reader = READERS.iter().position(|r| (r.recognises)(path));
-    let reader = reader.ok_or_else(|| ReadError::unknown_format(path))?;
-    Ok(InputFacts { reader, known: (READERS[reader].look)(path)? })
-}
-
-/// Opens the snapshot of which [`look`] found that, here or on another rank. Reads nothing.
-///
-/// # Panics
-/// When another program made the facts.
-pub fn open_from(facts: &InputFacts) -> Box<dyn Snapshot> {
-    (READERS[facts.reader].open)(&facts.known)
-}
+pub use readers::{READERS, open, open_from, read_headers};
+pub use snapshot::{
+    Cosmology, Counted, Every, Family, FieldInfo, Header, OctBlock, ParticleBlock, Reader, Snapshot, Units,
+};

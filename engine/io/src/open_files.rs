@@ -1,10 +1,13 @@
-//! How many files ranks that are threads of one process open at the same time.
+//! Limits the files that are open at the same time, over all ranks and threads of the process.
+//!
+//! The limit is a static because the system limits open files per process: libraries, ranks and readers that know nothing of
+//! each other share it. It holds no state of a run.
 
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 static OPEN: OpenLimit = OpenLimit { n: Mutex::new(0), gone: Condvar::new(), most: OnceLock::new() };
 
-/// Files of a piece of a snapshot that are read side by side.
+/// Files of one piece of a snapshot that are open together.
 pub(crate) const A_PIECE: usize = 3;
 
 #[derive(Debug)]
@@ -14,24 +17,24 @@ struct OpenLimit {
     most: OnceLock<usize>,
 }
 
-/// The right to have files open, until it is dropped.
+/// The permission to have files open until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenPermit {
     gate: &'static OpenLimit,
     n: usize,
 }
 
-/// Waits until fewer files are open. Who holds a pass must not take another, nor wait for other ranks.
+/// Waits until a file may be opened. The holder must not take another pass or wait for other ranks.
 pub(crate) fn pass() -> OpenPermit {
     OPEN.pass(1)
 }
 
-/// A pass for `n` files, of which there are few.
+/// A pass for `n` files; `n` must be small.
 pub(crate) fn pass_for(n: usize) -> OpenPermit {
     OPEN.pass(n)
 }
 
-/// Files that are open at the same time at most: half of what the system allows this process.
+/// The most files that are open at the same time: half the limit of this process.
 fn most() -> usize {
     #[cfg(unix)]
     let allowed = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);

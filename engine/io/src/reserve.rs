@@ -1,4 +1,4 @@
-//! Room for arrays whose size an input decides: a refusal of the system is an error, and ends nothing.
+//! Allocation of arrays whose size depends on an input. A refusal of the system is an error and does not end the process.
 
 use bytemuck::Zeroable;
 use std::cell::Cell;
@@ -7,22 +7,22 @@ thread_local! {
     static IS_OPTIONAL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The system gives no memory for an array.
+/// The system refuses the memory of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "out of memory: {n} values of {each} bytes do not fit; expected more memory, more ranks or a smaller input"
 )]
 pub struct OutOfMemory {
-    /// Values asked for.
+    /// Number of values.
     pub n: usize,
-    /// Bytes of each.
+    /// Bytes per value.
     pub each: usize,
 }
 
 /// An empty list with room for `n` values.
 ///
 /// # Errors
-/// The system gives no such room.
+/// The system refuses the memory.
 pub fn list<T>(n: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut list = Vec::new();
     reserve(&mut list, n)?;
@@ -32,16 +32,16 @@ pub fn list<T>(n: usize) -> Result<Vec<T>, OutOfMemory> {
 /// A list of `n` zeros.
 ///
 /// # Errors
-/// The system gives no such room.
+/// The system refuses the memory.
 pub fn zeros<T: Zeroable>(n: usize) -> Result<Vec<T>, OutOfMemory> {
     let zeros = optional(|| bytemuck::try_zeroed_vec(n));
     zeros.map_err(|()| OutOfMemory { n, each: size_of::<T>() })
 }
 
-/// Makes room for `n` more values.
+/// Reserves room for `n` more values.
 ///
 /// # Errors
-/// The system gives no such room; the list is as before.
+/// The system refuses the memory; the list is unchanged.
 pub fn reserve<T>(list: &mut Vec<T>, n: usize) -> Result<(), OutOfMemory> {
     let reserved = optional(|| list.try_reserve_exact(n));
     reserved.map_err(|_| OutOfMemory { n, each: size_of::<T>() })
@@ -54,8 +54,8 @@ fn optional<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Whether this thread goes on if the system refuses the memory that it asks for right now. An allocator that ends a
-/// program for want of memory has to ask this first.
+/// Whether this thread handles a refusal of the memory that it allocates now. An allocator that ends a program when memory
+/// runs out must check this first.
 pub fn is_optional() -> bool {
     IS_OPTIONAL.get()
 }

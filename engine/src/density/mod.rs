@@ -1,4 +1,13 @@
-//! The density of dark-matter particles, or of these and of gas, on a mesh.
+//! What is the density of the particles of a snapshot on its mesh?
+//!
+//! In the flow: snapshot → **density** → segmentation (`phew`), for fields that are made of particles. Particles are
+//! deposited on an existing mesh, alone or with its gas. `particle_mesh` makes a mesh as well; `partition/deposit.rs`
+//! does the same over ranks and shares the quanta below.
+//!
+//! This folder knows neither ranks nor test cells, except to read further fields of these (`read`) and the values that are
+//! imposed at walls (`walls`).
+//!
+//! Invariant: masses are added as integer multiples of a quantum, so a density does not depend on the order of particles.
 
 pub mod read;
 pub mod walls;
@@ -16,7 +25,7 @@ use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::Mesh;
 use rayon::prelude::*;
 
-/// Where the density comes from, decided.
+/// The source of the density.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DensitySource<'a> {
     /// A field of the snapshot.
@@ -28,7 +37,7 @@ pub enum DensitySource<'a> {
 }
 
 impl DensitySource<'_> {
-    /// What a catalogue calls it.
+    /// The name of the field in catalogues.
     pub fn name(&self) -> &str {
         match self {
             Self::Cells(name) => name,
@@ -37,7 +46,7 @@ impl DensitySource<'_> {
         }
     }
 
-    /// The field of the cells that it takes.
+    /// The field of the snapshot that is read, if any.
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Cells(name) | Self::Matter(name) => Some(name),
@@ -51,23 +60,23 @@ pub fn domain(snapshot: &dyn Snapshot) -> Domain {
     Domain { coarse: snapshot.header().coarse, periodic: snapshot.header().periodic }
 }
 
-/// How particles are turned into a density.
+/// How particles are deposited (cloud in cell).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// Every gram kept.
+    /// On the leaves; the total mass is conserved.
     Conserving,
     /// Level by level, as RAMSES does it.
     Ramses,
 }
 
-/// Particles deposited at once.
+/// Particles per task.
 pub(crate) const RUN: usize = 4096;
-/// A cell is first assumed to hold at most this part of what all particles could weigh.
+/// The first quantum assumes that a cell holds at most this part of the greatest possible total mass.
 const FIRST_GUESS: f64 = 1.0 / 1024.0;
-/// By how many powers of two the quantum grows where it was too small.
+/// log2 of the factor by which the quantum grows after an overflow.
 pub(crate) const COARSER: i32 = 11;
 
-/// Positions in units of the level-0 cell, and masses in code units.
+/// Particles: positions in units of the level-0 cell, and masses in code units.
 #[derive(Debug, Default, Clone)]
 pub struct PointMasses {
     /// Positions.
@@ -76,10 +85,10 @@ pub struct PointMasses {
     pub mass: Vec<f64>,
 }
 
-/// Reads the dark-matter particles of a snapshot, pieces in parallel.
+/// Local: reads all dark-matter particles of a snapshot, pieces in parallel.
 ///
 /// # Errors
-/// When a piece cannot be read or a mass is not finite or negative.
+/// When a piece cannot be read, or a mass is negative or not finite.
 pub fn read_dark_matter(snapshot: &dyn Snapshot, observer: &dyn Observer) -> ReadResult<PointMasses> {
     let side = snapshot.header().boxlen;
     let read = |piece| {
@@ -103,8 +112,10 @@ pub fn read_dark_matter(snapshot: &dyn Snapshot, observer: &dyn Observer) -> Rea
     Ok(all)
 }
 
+/// Adds the dark-matter particles of a block; `side` is the side of the box.
+///
 /// # Errors
-/// The place in the block of a particle that has no sound mass or position.
+/// The index in the block of a particle whose mass is negative or not finite, or whose position is not finite.
 pub(crate) fn append_dark_matter(
     particles: &mut PointMasses,
     block: &ParticleBlock,
@@ -125,12 +136,12 @@ pub(crate) fn append_dark_matter(
 }
 
 impl PointMasses {
-    /// The numbers of particles in runs of [`RUN`].
+    /// The number of particles in each run of [`RUN`].
     pub(crate) fn runs(&self) -> Vec<usize> {
         self.mass.chunks(RUN).map(<[f64]>::len).collect()
     }
 
-    /// Positions and masses of run `i`; none beyond the last.
+    /// Positions and masses of run `i`; empty after the last run.
     pub(crate) fn run(&self, i: u32) -> (&[[f64; 3]], &[f64]) {
         let start = (i as usize * RUN).min(self.mass.len());
         let end = (start + RUN).min(self.mass.len());
@@ -177,7 +188,7 @@ fn deposit_all(
             let (position, mass) = particles.run(i);
             deposit(&mesh, position, mass, &out);
         });
-        lay_bodies(&mesh, |brick| mesh.bricks()[brick].exists, bodies, &out);
+        deposit_gas(&mesh, |brick| mesh.bricks()[brick].exists, bodies, &out);
         match out.masses() {
             Some(masses) => break masses,
             None => bound += COARSER,
@@ -191,26 +202,26 @@ fn deposit_all(
     field
 }
 
-/// Deposits the bodies of some cells, a mask per brick; none where there are no bodies.
-pub(crate) fn lay_bodies(mesh: &Mesh, cells: impl Fn(usize) -> u64 + Sync, bodies: &[Body], out: &Deposit) {
+/// Deposits the gas of the cells in the mask of each brick. Does nothing where `bodies` is empty.
+pub(crate) fn deposit_gas(mesh: &Mesh, cells: impl Fn(usize) -> u64 + Sync, bodies: &[Body], out: &Deposit) {
     if !bodies.is_empty() {
         let runs = chunks(mesh.supers().len(), 64).into_par_iter();
         runs.for_each(|supers| deposit_bodies(mesh, supers, &cells, bodies, out));
     }
 }
 
-/// The greatest mass of a particle, if no less than what is normal.
+/// The greatest mass of a particle, and at least the smallest normal number.
 pub(crate) fn heaviest(particles: &PointMasses) -> f64 {
     particles.mass.par_iter().copied().reduce(|| f64::MIN_POSITIVE, f64::max)
 }
 
-/// log2 of the mass that a cell may hold at first.
+/// log2 of the mass that a cell can hold with the first quantum.
 pub(crate) fn first_bound(heaviest: f64, n_particles: u64) -> i32 {
-    // Without particles the logarithm is less than any number.
+    // Without particles the logarithm is minus infinity.
     (heaviest * n_particles as f64 * FIRST_GUESS).log2().ceil().max(-2000.0) as i32
 }
 
-/// The unit of mass with which a cell may hold 2^`bound`.
+/// The quantum of mass with which a cell can hold 2^`bound`.
 pub(crate) fn quantum(bound: i32) -> f64 {
     2.0f64.powi(bound - 63)
 }

@@ -1,4 +1,4 @@
-//! From a snapshot to a mesh with a density, and to further values of its test cells, on a rank alone.
+//! From a snapshot to a mesh with a density, and to further fields of its test cells, on one rank.
 
 use super::{DensitySource, domain};
 use crate::density::{deposit, deposit_with_gas, read_dark_matter};
@@ -14,10 +14,10 @@ use inselberg_kernels::phew::test_cells::TestCells;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Reads the whole field, or makes it of all particles. For a rank alone.
+/// Reads the whole field, or makes it from the particles. For one rank.
 ///
 /// # Errors
-/// When a piece cannot be read, holds values that are no densities, or the octs are no octree.
+/// When a piece cannot be read, holds values that are not densities, or the octs are not an octree.
 pub fn read_field(
     snapshot: &dyn Snapshot,
     source: DensitySource,
@@ -44,10 +44,10 @@ pub fn read_field(
     Ok(Stage::run("density", particles.mass.len() as u64, comm, observer, work))
 }
 
-/// Reads every oct of a snapshot with the values of `field` (none: zeros), pieces in parallel.
+/// Local: reads every oct of a snapshot with the values of `field` (`None`: zeros), pieces in parallel.
 ///
 /// # Errors
-/// When a piece cannot be read, a leaf's value is not finite or negative, or the octs are no octree.
+/// When a piece cannot be read, the value of a leaf is negative or not finite, or the octs are not an octree.
 pub fn read_mesh(
     snapshot: &dyn Snapshot,
     field: Option<&str>,
@@ -89,8 +89,8 @@ fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> Rea
     Ok(levels)
 }
 
-/// Densities must be finite and not negative in leaves; split cells may hold anything finite. The
-/// first value that is not so, and where its cell is.
+/// The first value that is not a density, and the position of its cell. Leaves must have finite values that are not
+/// negative; split cells may have any finite value.
 pub(crate) fn first_bad(block: &OctBlock, values: &[[f64; 8]]) -> Option<(f64, [u32; 3])> {
     for (oct, cells) in values.iter().enumerate() {
         for (i, &value) in cells.iter().enumerate() {
@@ -107,6 +107,7 @@ pub(crate) fn first_bad(block: &OctBlock, values: &[[f64; 8]]) -> Option<(f64, [
 
 fn merge(pieces: Vec<Vec<LevelOcts>>) -> Vec<LevelOcts> {
     let mut pieces = pieces.into_iter();
+    // A snapshot without pieces has no levels.
     let mut all = pieces.next().unwrap_or_default();
     for piece in pieces {
         if all.len() < piece.len() {
@@ -121,10 +122,10 @@ fn merge(pieces: Vec<Vec<LevelOcts>>) -> Vec<LevelOcts> {
     all
 }
 
-/// Reads `fields` for the test cells alone, one vector a field.
+/// Local: reads `fields` for the test cells only: one vector per field.
 ///
 /// # Errors
-/// When a piece cannot be read or a test cell's value is not finite.
+/// When a piece cannot be read, or the value of a test cell is not finite.
 pub fn read_tests(
     snapshot: &dyn Snapshot,
     mesh: &Mesh,

@@ -1,4 +1,4 @@
-//! What lies beyond the walls of a box.
+//! Which densities are imposed beyond the walls of a box?
 
 use crate::density::DensitySource;
 use crate::error::RunError;
@@ -7,12 +7,13 @@ use inselberg_io::{ReadResult, Snapshot};
 use inselberg_kernels::mesh::Beyond;
 use rayon::prelude::*;
 
-/// The greatest value on each side of the box, and the greatest of their negatives.
+/// The greatest value beyond each of the 27 sides of the box, and the greatest of the negated values.
 type Extremes = [f64; 54];
 
 const NONE: Extremes = [f64::NEG_INFINITY; 54];
 
-/// Collective: the values that are imposed beyond the walls: those of the sides on which all leaves have the same one.
+/// Collective: the value imposed beyond each side of the box, on the sides where all leaves have the same value. Each rank
+/// reads some of the pieces. One reduction.
 ///
 /// # Errors
 /// When a piece cannot be read, or another rank fails.

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
 use std::collections::BTreeMap;
 
-/// What goes out to each rank: one list of records a kind, as bytes.
+/// The records for each rank: one list of bytes per kind of record.
 #[derive(Debug)]
 pub struct SendBuffers<const KINDS: usize>(BTreeMap<Rank, [Vec<u8>; KINDS]>);
 
@@ -14,7 +14,7 @@ impl<const KINDS: usize> Default for SendBuffers<KINDS> {
     }
 }
 
-/// What came from a rank.
+/// The records received from one rank.
 #[derive(Debug)]
 pub struct Bundle<const KINDS: usize> {
     /// The rank.
@@ -23,7 +23,7 @@ pub struct Bundle<const KINDS: usize> {
 }
 
 impl<const KINDS: usize> SendBuffers<KINDS> {
-    /// Adds records of a kind; nothing goes to a rank for which there are none.
+    /// Adds records of a kind for a rank. A rank without records gets no message.
     pub fn put<T: Pod>(&mut self, to: Rank, kind: usize, records: &[T]) {
         if records.is_empty() {
             return;
@@ -32,7 +32,7 @@ impl<const KINDS: usize> SendBuffers<KINDS> {
         lists[kind].extend_from_slice(bytemuck::cast_slice(records));
     }
 
-    /// Collective: one message to each rank for which there is something. By ascending rank what came.
+    /// Collective: sends one message to each rank with records. Returns the bundles received, by ascending rank.
     ///
     /// # Errors
     /// When another rank fails.
@@ -46,10 +46,11 @@ impl<const KINDS: usize> SendBuffers<KINDS> {
         let received = comm.exchange(parts)?;
         let bundles: Option<Vec<_>> =
             received.into_iter().map(|(from, bytes)| unpack(from, &bytes)).collect();
-        bundles.ok_or_else(|| comm.abort("a message came torn"))
+        bundles.ok_or_else(|| comm.abort("a bundle of records is shorter than its header states"))
     }
 }
 
+/// `None` if the bytes are fewer than the lengths in front of them add up to.
 fn unpack<const KINDS: usize>(from: Rank, bytes: &[u8]) -> Option<Bundle<KINDS>> {
     let (lengths, mut rest) = bytes.split_at_checked(8 * KINDS)?;
     let mut lists = [const { Vec::new() }; KINDS];
@@ -61,8 +62,10 @@ fn unpack<const KINDS: usize>(from: Rank, bytes: &[u8]) -> Option<Bundle<KINDS>>
 }
 
 impl<const KINDS: usize> Bundle<KINDS> {
-    /// The records of a kind, at whatever address they came.
+    /// The records of a kind. Copies them, because bytes of a message need not be aligned.
     pub fn records<T: Pod>(&self, kind: usize) -> Vec<T> {
-        self.lists[kind].chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+        let records = self.lists[kind].chunks_exact(size_of::<T>());
+        assert!(records.remainder().is_empty(), "both sides use one type of record per kind");
+        records.map(bytemuck::pod_read_unaligned).collect()
     }
 }

@@ -1,15 +1,15 @@
-//! Pointers that lead from rank to rank, followed to their ends.
+//! Chains of pointers through several ranks, followed to their ends.
 //!
-//! Each rank has items; a chain of pointers from an item ends at an item that points to itself, or
-//! leaves the rank at an *exit*, which knows the item on another rank where the chain goes on. A round
-//! asks those ranks where their part of the chain leads. They answer with what their own exits know by
-//! then, so the known part of every chain doubles a round.
+//! Each rank has items. A chain of pointers from an item ends at an item that points to itself, or
+//! leaves the rank at an *exit*. The exit holds the item on another rank at which the chain continues. In a round
+//! each rank asks those ranks where their part of the chain leads. The answers use the current state of their own exits, so
+//! the known part of every chain doubles per round.
 
 use crate::exchange::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
-/// An item of some rank.
+/// An item of any rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct RemoteIndex {
@@ -19,15 +19,15 @@ pub struct RemoteIndex {
     pub index: u32,
 }
 
-/// Where a chain leads, as far as is known.
+/// The known part of a chain: where it leads.
 pub trait Lead: Pod {
-    /// The item where it ends or goes on.
+    /// The item at which the chain ends or continues.
     fn target(&self) -> RemoteIndex;
-    /// Whether it ends there.
+    /// Whether the chain ends there.
     fn is_end(&self) -> bool;
 }
 
-/// A lead that says no more.
+/// A lead without further data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Bare {
@@ -41,7 +41,7 @@ impl Bare {
         Self { target, is_end: 1 }
     }
 
-    /// A chain that goes on at `target`.
+    /// A chain that continues at `target`.
     pub fn onward(target: RemoteIndex) -> Self {
         Self { target, is_end: 0 }
     }
@@ -57,16 +57,16 @@ impl Lead for Bare {
     }
 }
 
-/// Where a chain within a rank comes to.
+/// Where the part of a chain within a rank ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ChainStep<L> {
-    /// The end of the chain.
+    /// At the end of the chain.
     End(L),
-    /// The exit with that number.
+    /// At the exit with this index.
     Exit(usize),
 }
 
-/// What is known of a chain that comes to `step`.
+/// The known part of a chain whose local part ends at `step`.
 pub fn lead_of<L: Lead>(step: ChainStep<L>, exits: &[L]) -> L {
     match step {
         ChainStep::End(lead) => lead,
@@ -74,8 +74,8 @@ pub fn lead_of<L: Lead>(step: ChainStep<L>, exits: &[L]) -> L {
     }
 }
 
-/// Collective: makes every exit lead to the end of its chain. `follow` says where the chain from an item
-/// of this rank comes to here. Two exchanges a round; rounds: the logarithm of the number of ranks that
+/// Collective: makes every exit lead to the end of its chain. `follow` returns where the local part of the chain from an
+/// item of this rank ends. Two exchanges per round. The number of rounds is the logarithm of the number of ranks that
 /// the longest chain passes through.
 ///
 /// # Errors
@@ -94,14 +94,13 @@ pub fn resolve<L: Lead>(
         open.dedup();
         let leads = ask(comm, &open, exits, &follow)?;
         for exit in exits.iter_mut().filter(|e| !e.is_end()) {
-            if let Ok(place) = open.binary_search(&exit.target()) {
-                *exit = leads[place];
-            }
+            let place = open.binary_search(&exit.target()).expect("every open exit is asked for");
+            *exit = leads[place];
         }
     }
 }
 
-/// Collective: what the owners of the given items (ascending, none twice) know of their chains.
+/// Collective: asks the owners of the given items, which ascend and are distinct, for the leads of their chains.
 fn ask<L: Lead>(
     comm: &Comm,
     items: &[RemoteIndex],
@@ -111,12 +110,12 @@ fn ask<L: Lead>(
     let asked = comm.exchange(grouped(items, |t| (Rank(t.rank), t.index)))?;
     let answer = |i: &u32| lead_of(follow(*i), exits);
     let answers = asked.into_iter().map(|(from, items)| (from, items.iter().map(answer).collect())).collect();
-    // By ascending rank, and within each in the order of the questions: the order of the items.
+    // Answers are by ascending rank, and within a rank in the order of the questions. That is the order of the items.
     let answers: Vec<(Rank, Vec<L>)> = comm.exchange(answers)?;
     let leads: Vec<L> = answers.into_iter().flat_map(|(_, leads)| leads).collect();
     match leads.len() == items.len() {
         true => Ok(leads),
-        false => Err(comm.abort(format!("{} questions, {} answers", items.len(), leads.len()))),
+        false => Err(comm.abort(format!("{} answers to {} questions", leads.len(), items.len()))),
     }
 }
 
@@ -125,7 +124,7 @@ mod tests {
     use super::*;
     use inselberg_comm::run_threads;
 
-    /// One item a rank, each pointing to that of the next rank; the last is the end.
+    /// One item per rank, each of which points to that of the next rank; the last is the end.
     #[test]
     fn a_chain_through_all_ranks_is_followed_in_a_logarithm_of_rounds() {
         let n_ranks = 37;

@@ -1,6 +1,6 @@
 //! Messages that the stages share: bundles of records, chains that cross ranks, and sums over ranks.
 //!
-//! This folder knows no cells and no particles.
+//! This folder knows neither cells nor particles.
 
 pub mod bundle;
 pub mod chains;
@@ -9,8 +9,8 @@ use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
 
-/// Collective: for things in the order of (level, Morton key), of which this rank has `counts[l]` on level
-/// `l`: the places of the first of each level among those of all ranks, and the number of all.
+/// Collective: numbers items in the order of (level, Morton key), of which this rank has `counts[l]` on level `l`.
+/// Returns the number over all ranks of its first item of each level, and the count of all items.
 ///
 /// # Errors
 /// When another rank fails.
@@ -27,7 +27,7 @@ pub fn firsts_by_level(comm: &Comm, counts: &[u64]) -> Result<(Vec<u64>, u64), C
     Ok((firsts, coarser))
 }
 
-/// Records by destination; `of` gives destination and record, destinations must come together.
+/// Records by destination. `of` returns destination and record of an item. Items of one destination must be adjacent.
 pub(crate) fn grouped<A, T>(items: &[A], of: impl Fn(&A) -> (Rank, T)) -> Vec<(Rank, Vec<T>)> {
     let mut parts: Vec<(Rank, Vec<T>)> = Vec::new();
     for item in items {
@@ -40,10 +40,11 @@ pub(crate) fn grouped<A, T>(items: &[A], of: impl Fn(&A) -> (Rank, T)) -> Vec<(R
     parts
 }
 
-/// Collective: the sum of the terms of all ranks, which does not depend on who holds which; none exceeds `bound`.
+/// Collective: the sum of the terms of all ranks, none of which exceeds `bound`. It does not depend on which rank holds
+/// which term.
 ///
 /// # Errors
-/// A rank is lost.
+/// When another rank fails.
 pub fn total(terms: impl ParallelIterator<Item = f64>, bound: f64, comm: &Comm) -> Result<f64, CommError> {
     let quantum = Quantum::for_terms(bound, u64::MAX);
     let add = |mut a: FixedSum, b: FixedSum| {

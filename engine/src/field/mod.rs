@@ -1,4 +1,7 @@
-//! A density on an octree, however it came about: from a snapshot or from cells someone else owns.
+//! What is a density field? A mesh and one value per cell, from octs or from leaves.
+//!
+//! In the flow: between the inputs (snapshots, particle meshes, cells of a simulation) and the segmentation (`phew`). This
+//! folder knows neither ranks nor files.
 
 pub mod test_cells;
 
@@ -14,7 +17,7 @@ use rayon::prelude::*;
 pub struct AmrField {
     /// The cells.
     pub mesh: Mesh,
-    /// Their values; finite and not negative.
+    /// Their densities; finite and not negative.
     pub rho: Vec<f64>,
 }
 
@@ -23,20 +26,19 @@ pub struct AmrField {
 pub struct LevelOcts {
     /// Position of each oct on the grid of the level above.
     pub position: Vec<[u32; 3]>,
-    /// One bit a cell, set where it is split.
+    /// One bit per cell, set where it is split.
     pub split: Vec<u8>,
-    /// Eight values an oct.
+    /// Eight values per oct.
     pub values: Vec<[f64; 8]>,
 }
 
 impl AmrField {
     /// A whole octree from its octs, `levels[l]` holding those whose cells are of level `l`.
     ///
-    /// Sorts the octs of each level; costs about 12 bytes a leaf beside the input, which it consumes.
+    /// Consumes and sorts the octs of each level. Costs about 12 bytes per leaf beside the input.
     ///
     /// # Errors
-    /// When the octs do not make an octree: repeated, outside the box, split without children. When it does not fit
-    /// into memory.
+    /// When the octs are not an octree: repeated, outside the box, or split without children. When memory does not suffice.
     pub fn from_octs(domain: Domain, levels: Vec<LevelOcts>) -> Result<Self, MeshError> {
         let orders: Vec<_> = levels.par_iter().map(|octs| morton_order(&octs.position)).collect();
         let (octs, values): (Vec<_>, Vec<_>) = levels
@@ -57,8 +59,8 @@ impl AmrField {
         Ok(Self { mesh, rho: rho.into_flattened() })
     }
 
-    /// Leaves alone, in any order: cell `i` has level `level[i]`, integer position `ijk[i]` on the
-    /// grid of that level, and value `rho[i]`. Cells that cannot be test cells may be left out.
+    /// Leaves only, in any order: cell `i` has level `level[i]`, integer position `ijk[i]` on the grid of that level, and
+    /// density `rho[i]`. Leaves that cannot be test cells may be omitted.
     ///
     /// # Errors
     /// When leaves repeat, overlap or lie outside the box.
@@ -71,7 +73,7 @@ impl AmrField {
         ijk: &[[u32; 3]],
         rho: &[f64],
     ) -> Result<Self, MeshError> {
-        assert!(level.len() == ijk.len() && ijk.len() == rho.len(), "one level, position and value a cell");
+        assert!(level.len() == ijk.len() && ijk.len() == rho.len(), "one level, position and value per cell");
         let mut order: Vec<u32> = (0..level.len() as u32).collect();
         order.par_sort_unstable_by_key(|&i| (level[i as usize], morton(ijk[i as usize])));
         let n_levels = level.iter().max().map_or(0, |&l| usize::from(l) + 1);
@@ -88,7 +90,7 @@ impl AmrField {
     }
 }
 
-/// Octs in an order, with the bits of their split cells.
+/// Octs sorted by an order; the eight cells of each exist.
 fn sorted(position: Vec<[u32; 3]>, split: Vec<u8>, order: &[u32]) -> SortedOcts {
     SortedOcts {
         position: order.par_iter().map(|&i| position[i as usize]).collect(),

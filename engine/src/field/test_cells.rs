@@ -1,4 +1,4 @@
-//! Which leaves are test cells.
+//! Which leaves are test cells?
 
 use crate::chunks::zeros;
 use crate::field::AmrField;
@@ -7,7 +7,7 @@ use inselberg_kernels::phew::test_cells::{TestCells, test_masks};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Bricks handled at once.
+/// Bricks per task.
 const RUN: usize = 4096;
 
 /// The leaves with a density above `threshold`.

@@ -1,4 +1,4 @@
-//! Attachable particles, and the groups that they join.
+//! Which group does an attachable particle join? That of the nearest linkable particle within the linking length.
 
 use super::borders::SortedWithGhosts;
 use super::components::{Components, NONE};
@@ -9,19 +9,19 @@ use inselberg_kernels::fof::near::{Nearest, SlabWithBlocks, nearest};
 use inselberg_kernels::fof::record::Record;
 use rayon::prelude::*;
 
-/// A particle that joined the group with that place in the list of those known.
+/// An attachable particle that joins a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attached {
-    /// The group.
+    /// The index of the group among the known ones.
     pub known: u32,
-    /// The particle.
+    /// The index of the particle.
     pub index: u32,
     /// Its position.
     pub position: [f64; 3],
 }
 
-/// Collective: which groups the `attachable` particles join, by place in `known`, to which groups of other ranks
-/// are added that own components have no part in. Two exchanges.
+/// Collective: the groups that the `attachable` particles join, as indices into `known`. Appends groups of other ranks that
+/// have no own linkable members. Two exchanges.
 ///
 /// # Errors
 /// When another rank fails.
@@ -46,19 +46,22 @@ pub fn attach<R: Record>(
     let answers = border.ask(comm, &foreign, known_of)?;
     let first = known.len() as u32;
     known.extend(answers);
-    let place = |cell: u32| match (components.of_cell[cell as usize], foreign.binary_search(&cell)) {
+    let group = |cell: u32| match (components.of_cell[cell as usize], foreign.binary_search(&cell)) {
         (NONE, Ok(at)) => Some(first + at as u32),
+        // The component is too small for a group.
         (NONE, Err(_)) => None,
         (component, _) => Some(component),
     };
     let pairs = nearest.iter().zip(&attachable.records).filter(|(near, _)| near.cell != NONE);
+    // A component without a group attaches nothing.
     let attached = pairs.filter_map(|(near, record)| {
-        let known = place(near.cell).filter(|place| known[*place as usize].id != 0)?;
+        let known = group(near.cell).filter(|group| known[*group as usize].id != 0)?;
         Some(Attached { known, index: record.index(), position: record.position() })
     });
     Ok(attached.collect())
 }
 
+/// The nearest linkable particle of each attachable one, in their order.
 fn all_nearest<R: Record>(
     border: &SortedWithGhosts<R>,
     attachable: &Sorted<R>,

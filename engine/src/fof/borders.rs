@@ -1,6 +1,6 @@
-//! What ranks tell each other about cells at their borders.
+//! Questions and answers between ranks about cells at their borders.
 
-use super::domain::BlockOwners;
+use super::block_owners::BlockOwners;
 use super::merge::ComponentEdge;
 use super::rows::KnownGroup;
 use super::search::{SearchSpace, Sorted};
@@ -11,7 +11,7 @@ use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::fof::grid::Spot;
 use inselberg_kernels::fof::record::Record;
 
-/// A cell of another rank, and the component that it is in here.
+/// A ghost cell, and the root of its component on the sender.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Ghost {
@@ -20,31 +20,31 @@ struct Ghost {
     root: u32,
 }
 
-/// Two components of two ranks that are one.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+/// Two components of two ranks that share a cell: the root on the owner of the cell, and the root where it is a ghost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-struct Same {
-    here: u32,
-    there: u32,
+struct RootPair {
+    on_owner: u32,
+    on_ghost: u32,
 }
 
-/// The sorted particles of this rank: own ones, numbered below `n_own`, and ghosts. A cell has only one kind,
-/// because parts of ranks are made of whole blocks.
+/// The sorted particles of this rank: own ones, with indices below `n_own`, and ghosts. All particles of a cell are of the
+/// same kind, since ranks own whole blocks.
 pub struct SortedWithGhosts<'a, R> {
     /// The cells.
     pub frame: &'a SearchSpace,
-    /// Whose they are.
-    pub domain: &'a BlockOwners,
+    /// Their owners.
+    pub owners: &'a BlockOwners,
     /// The particles.
     pub sorted: &'a Sorted<R>,
-    /// Number of own ones.
+    /// Number of own particles.
     pub n_own: usize,
     /// Whether there are ghosts.
     pub has_ghosts: bool,
 }
 
 impl<R: Record> SortedWithGhosts<'_, R> {
-    /// Whether a cell is another rank's.
+    /// Whether a cell belongs to another rank.
     pub fn is_ghost(&self, cell: u32) -> bool {
         self.has_ghosts && self.sorted.in_cell(cell)[0].index() as usize >= self.n_own
     }
@@ -59,8 +59,14 @@ impl<R: Record> SortedWithGhosts<'_, R> {
         self.frame.grid.spot(self.sorted.in_cell(cell)[0].position())
     }
 
-    /// Collective: edges from own components, which have the given root for each cell and number of own
-    /// particles for each root, to those of other ranks. Two exchanges; none on one rank.
+    /// The own cell that another rank has as a ghost.
+    fn own_cell(&self, ghost: &Ghost) -> u32 {
+        let cell = self.sorted.blocks.cell_at(Spot { block: ghost.block, cell: ghost.cell });
+        cell.expect("ghosts are copies of particles in own cells")
+    }
+
+    /// Collective: edges from own components to those of other ranks. `roots` has the root of each cell, and `counts` the
+    /// number of own particles of each root. Two exchanges; none on one rank.
     ///
     /// # Errors
     /// When another rank fails.
@@ -70,35 +76,34 @@ impl<R: Record> SortedWithGhosts<'_, R> {
         }
         let has_own = |cell: &u32| counts[roots[*cell as usize] as usize] > 0;
         let ghosts = (0..roots.len() as u32).filter(|cell| self.is_ghost(*cell)).filter(has_own);
-        let mut told: Vec<(Rank, Ghost)> = ghosts
+        let mut sent: Vec<(Rank, Ghost)> = ghosts
             .map(|cell| {
                 let Spot { block, cell: local } = self.spot(cell);
-                (self.domain.owner(block), Ghost { block, cell: local, root: roots[cell as usize] })
+                (self.owners.owner(block), Ghost { block, cell: local, root: roots[cell as usize] })
             })
             .collect();
-        told.sort_by_key(|t| t.0);
-        let received = comm.exchange(grouped(&told, |t| *t))?;
-        let same = |ghost: &Ghost| {
-            let cell = self.sorted.blocks.cell_at(Spot { block: ghost.block, cell: ghost.cell });
-            cell.map(|cell| Same { here: roots[cell as usize], there: ghost.root })
-        };
-        let mut found: Vec<(Rank, Same)> = Vec::new();
+        sent.sort_by_key(|t| t.0);
+        let received = comm.exchange(grouped(&sent, |t| *t))?;
+        let pair =
+            |ghost: &Ghost| RootPair { on_owner: roots[self.own_cell(ghost) as usize], on_ghost: ghost.root };
+        let mut pairs: Vec<(Rank, RootPair)> = Vec::new();
         for (from, ghosts) in &received {
-            let mut list: Vec<Same> = ghosts.iter().filter_map(same).collect();
-            list.sort_unstable_by_key(|s| (s.here, s.there));
-            list.dedup_by_key(|s| (s.here, s.there));
-            found.extend(list.into_iter().map(|s| (*from, s)));
+            let mut list: Vec<RootPair> = ghosts.iter().map(pair).collect();
+            list.sort_unstable();
+            list.dedup();
+            pairs.extend(list.into_iter().map(|pair| (*from, pair)));
         }
-        let answers = comm.exchange(grouped(&found, |f| *f))?;
+        let answers = comm.exchange(grouped(&pairs, |pair| *pair))?;
         let edge = |rank: Rank, index, from| ComponentEdge { from, to: RemoteIndex { rank: rank.0, index } };
-        let answered = answers.iter().flat_map(|(from, list)| list.iter().map(|s| (*from, s)));
-        let mut edges: Vec<ComponentEdge> = answered.map(|(from, s)| edge(from, s.here, s.there)).collect();
-        edges.extend(found.iter().map(|(from, s)| edge(*from, s.there, s.here)));
+        let answered = answers.iter().flat_map(|(from, list)| list.iter().map(|pair| (*from, pair)));
+        let mut edges: Vec<ComponentEdge> =
+            answered.map(|(from, pair)| edge(from, pair.on_owner, pair.on_ghost)).collect();
+        edges.extend(pairs.iter().map(|(from, pair)| edge(*from, pair.on_ghost, pair.on_owner)));
         Ok(edges)
     }
 
-    /// Collective: what the owners of ghost `cells` know of their groups, in the order of the cells; `known`
-    /// says so of own cells. Two exchanges; none on one rank.
+    /// Collective: the groups of ghost `cells`, from their owners, in the order of the cells. `known` gives the group of an
+    /// own cell. Two exchanges; none on one rank.
     ///
     /// # Errors
     /// When another rank fails.
@@ -114,7 +119,7 @@ impl<R: Record> SortedWithGhosts<'_, R> {
         let mut asked: Vec<(Rank, usize)> = cells
             .iter()
             .enumerate()
-            .map(|(i, cell)| (self.domain.owner(self.spot(*cell).block), i))
+            .map(|(i, cell)| (self.owners.owner(self.spot(*cell).block), i))
             .collect();
         asked.sort_unstable();
         let question = |(to, i): &(Rank, usize)| {
@@ -122,10 +127,7 @@ impl<R: Record> SortedWithGhosts<'_, R> {
             (*to, Ghost { block, cell, root: 0 })
         };
         let received = comm.exchange(grouped(&asked, question))?;
-        let answer = |ghost: &Ghost| {
-            let cell = self.sorted.blocks.cell_at(Spot { block: ghost.block, cell: ghost.cell });
-            cell.map_or(KnownGroup::NONE, &known)
-        };
+        let answer = |ghost: &Ghost| known(self.own_cell(ghost));
         let answers =
             received.iter().map(|(from, list)| (*from, list.iter().map(answer).collect())).collect();
         let answers = comm.exchange::<KnownGroup>(answers)?.into_iter().flat_map(|(_, list)| list);

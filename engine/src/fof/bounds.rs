@@ -1,4 +1,4 @@
-//! How far particles reach.
+//! The bounding box of particles.
 
 use super::Positions;
 use inselberg_comm::{Comm, CommError};
@@ -8,18 +8,18 @@ use rayon::prelude::*;
 /// Least and greatest coordinates of some particles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// Least, infinite if there are none.
+    /// Least coordinates; infinite without particles.
     pub low: [f64; 3],
-    /// Greatest.
+    /// Greatest coordinates; minus infinity without particles.
     pub high: [f64; 3],
-    /// Whether all are finite.
+    /// Whether all coordinates are finite.
     pub is_finite: bool,
 }
 
 impl Bounds {
     const NONE: Self = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3], is_finite: true };
 
-    /// Of the particles of this rank.
+    /// The bounds of the particles of this rank.
     pub fn from_positions(positions: &Positions) -> Self {
         match positions {
             Positions::Single(list) => spread(list),
@@ -35,7 +35,7 @@ impl Bounds {
         }
     }
 
-    /// Collective: of the particles of all ranks; 0 to 0 if there are none.
+    /// Collective: the bounds of the particles of all ranks; 0 to 0 if there are none.
     ///
     /// # Errors
     /// When another rank fails.
@@ -62,7 +62,7 @@ fn spread<T: Real>(list: &[[T; 3]]) -> Bounds {
                 let x = position[a].wide();
                 low[a] = if x < low[a] { x } else { low[a] };
                 high[a] = if x > high[a] { x } else { high[a] };
-                // Not a number from there on, if the coordinate is none or infinite.
+                // Becomes NaN, and stays so, if a coordinate is not finite.
                 zero[a] += x * 0.0;
             }
         }

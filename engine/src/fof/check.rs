@@ -1,4 +1,4 @@
-//! Whether the input is sound.
+//! Are the rules and the particles valid?
 
 use super::bounds::Bounds;
 use super::{FofError, Ids, LinkingRules, Masses, Particles, Role};
@@ -8,15 +8,15 @@ use inselberg_comm::{Comm, Rank, Reduce};
 use inselberg_kernels::fof::grid::SHORTEST;
 use rayon::prelude::*;
 
-/// A coordinate may be beyond a periodic side by that part of it: 32-bit reals round so.
+/// A coordinate may exceed a periodic side by this part of it: 32-bit reals round that far.
 const BEYOND: f64 = 1.0 / (1 << 20) as f64;
-/// Squares of greater numbers, or of smaller lengths, are none.
+/// The squares of greater numbers overflow, and those of lengths below its inverse underflow.
 const GREATEST: f64 = 1e150;
 
-/// Whether the rules can hold.
+/// Checks the rules.
 ///
 /// # Errors
-/// When they cannot.
+/// When they are not valid.
 pub fn rules(rules: &LinkingRules) -> Result<(), FofError> {
     let length = rules.linking_length;
     if !(length.is_finite() && length > 1.0 / GREATEST) {
@@ -33,10 +33,10 @@ pub fn rules(rules: &LinkingRules) -> Result<(), FofError> {
     if length <= most { Ok(()) } else { Err(FofError::TooLong { length, most }) }
 }
 
-/// Whether the linking length can be told from rounding where particles spread that far.
+/// Checks that the linking length exceeds rounding errors over the extent of the particles.
 ///
 /// # Errors
-/// When it cannot.
+/// When it does not.
 pub fn length(rules: &LinkingRules, spread: &Bounds) -> Result<(), FofError> {
     let sides = rules.sides.map(|sides| sides.iter().copied().fold(0.0, f64::max));
     let spread = sides.unwrap_or(spread.widest());
@@ -44,21 +44,23 @@ pub fn length(rules: &LinkingRules, spread: &Bounds) -> Result<(), FofError> {
     if length >= least { Ok(()) } else { Err(FofError::TooShort { length, least, spread }) }
 }
 
-/// Whether the particles of this rank are sound by themselves.
+/// Local: checks the particles of this rank.
 ///
 /// # Errors
-/// When a column is too short or too long, or a value is no number or out of the box.
+/// When a column has another length, or a value is not finite or outside the box.
 pub fn particles(particles: &Particles, sides: Option<[f64; 3]>, spread: &Bounds) -> Result<(), FofError> {
     let expected = particles.len();
     if expected >= u32::MAX as usize {
         return Err(FofError::TooMany(expected));
     }
     for (column, length) in columns(particles) {
-        if length.is_some_and(|found| found != expected) {
-            return Err(FofError::Column { column, found: length.unwrap_or(0), expected });
+        if let Some(found) = length
+            && found != expected
+        {
+            return Err(FofError::Column { column, found, expected });
         }
     }
-    places(particles, sides, spread)?;
+    positions(particles, sides, spread)?;
     match &particles.mass {
         Masses::Same(mass) if expected > 0 => finite(particles, "mass", 1, |_| *mass)?,
         Masses::Each(list) => finite(particles, "mass", list.len(), |i| list[i])?,
@@ -93,7 +95,7 @@ fn finite(
     bad.map_or(Ok(()), |i| Err(FofError::Value { column, id: particles.id.get(i), value: value(i) }))
 }
 
-fn places(particles: &Particles, sides: Option<[f64; 3]>, spread: &Bounds) -> Result<(), FofError> {
+fn positions(particles: &Particles, sides: Option<[f64; 3]>, spread: &Bounds) -> Result<(), FofError> {
     let is_inside = |p: [f64; 3]| match sides {
         Some(sides) => (0..3).all(|a| p[a] >= -sides[a] * BEYOND && p[a] <= sides[a] * (1.0 + BEYOND)),
         None => p.iter().all(|x| x.abs() < GREATEST),
@@ -116,23 +118,23 @@ fn places(particles: &Particles, sides: Option<[f64; 3]>, spread: &Bounds) -> Re
     })
 }
 
-/// IDs that a rank looks at in one exchange.
+/// IDs that a rank sends per exchange.
 const CHUNK: usize = 1 << 22;
 
-/// Collective: whether no ID comes twice among the particles that take part. Each rank is told the IDs of one
-/// residue class; one exchange for each 4 million of the rank with most particles, none on one rank.
+/// Collective: checks that no ID occurs twice among the particles that take part. Each rank receives the IDs of one residue
+/// class. One exchange per 4 million particles of the fullest rank, none on one rank.
 ///
 /// # Errors
-/// When one does, and when another rank fails.
+/// When an ID occurs twice, and when another rank fails.
 pub fn ids(particles: &Particles, comm: &Comm) -> Result<(), FofError> {
     let Ids::Each(all) = &particles.id else { return Ok(()) };
     let own: &[u64] = match &particles.role {
-        Some(roles) if roles.contains(&Role::Ignored) => &with_part(all, roles),
+        Some(roles) if roles.contains(&Role::Ignored) => &participating(all, roles),
         _ => all,
     };
     let n_ranks = comm.n_ranks() as u64;
     if n_ranks == 1 {
-        return twice(own).map_or(Ok(()), |id| Err(FofError::SameId(id)));
+        return duplicate(own).map_or(Ok(()), |id| Err(FofError::SameId(id)));
     }
     let mut mine = Vec::new();
     for round in 0..rounds(own.len().div_ceil(CHUNK), comm)? {
@@ -142,7 +144,7 @@ pub fn ids(particles: &Particles, comm: &Comm) -> Result<(), FofError> {
         comm.exchange(parts)?.into_iter().for_each(|(_, received)| mine.extend(received));
     }
     // The lowest of all ranks, so that the message is the same for any number of them.
-    let found = twice(&mine).map_or([0, 0], |id| [1, !id]);
+    let found = duplicate(&mine).map_or([0, 0], |id| [1, !id]);
     match comm.all_reduce_counts(&found, Reduce::Max)?[..] {
         [1, inverse] => Err(FofError::SameId(!inverse)),
         _ => Ok(()),
@@ -150,21 +152,21 @@ pub fn ids(particles: &Particles, comm: &Comm) -> Result<(), FofError> {
 }
 
 /// The IDs of the particles that are not ignored.
-fn with_part(ids: &[u64], roles: &[Role]) -> Vec<u64> {
+fn participating(ids: &[u64], roles: &[Role]) -> Vec<u64> {
     let each = ids.par_iter().zip(roles).with_min_len(1 << 14);
     each.filter(|(_, role)| **role != Role::Ignored).map(|(id, _)| *id).collect()
 }
 
-/// The lowest ID that comes twice. By a bit an ID where they are dense, else by sorting.
-fn twice(ids: &[u64]) -> Option<u64> {
+/// The lowest ID that occurs twice. Uses one bit per ID where they are dense, and sorts otherwise.
+fn duplicate(ids: &[u64]) -> Option<u64> {
     let (least, most) = (*ids.iter().min()?, *ids.iter().max()?);
     if (most - least) / 64 < ids.len() as u64 {
         let mut seen: Vec<u64> = zeroed_vec(((most - least) / 64 + 1) as usize);
-        let mut met = |id: &u64| {
+        let mut is_seen = |id: &u64| {
             let (word, bit) = (&mut seen[((id - least) / 64) as usize], 1 << ((id - least) % 64));
             std::mem::replace(word, *word | bit) & bit != 0
         };
-        return ids.iter().copied().filter(|id| met(id)).min();
+        return ids.iter().copied().filter(|id| is_seen(id)).min();
     }
     let mut sorted = ids.to_vec();
     sorted.par_sort_unstable();

@@ -1,8 +1,21 @@
-//! The components of one rank that may be groups, and what is added up over them.
+//! Which components of one rank may be groups, and what are the sums over their cells?
 //!
-//! Cells are looked at in their order, a stretch of them at a time and by all threads. Most components have their
-//! lowest cell in the stretch, which has their values for itself; the few that reach in from a stretch before are
-//! added afterwards.
+//! Threads process ranges of consecutive cells. Most components have their lowest cell (the root) in the range where they
+//! are summed; that range writes their values without sharing. The few that reach in from an earlier range are collected
+//! per range and added afterwards. An example with three ranges and one own particle per cell:
+//!
+//! ```text
+//! cell                0  1  2  3  |  4  5  6  7  |  8  9
+//! roots               0  1  0  1  |  1  5  5  1  |  8  5
+//! in the range        2  2        |     2        |  1        counts at the roots 0 1, 5, 8
+//! from before                     |  root 1: 2   |  root 5: 1
+//! counts, added up    2  4        |     3        |  1
+//! kept with 2 or more 0  1        |     2        |           numbers: per range, then the kept of the ranges before
+//! of_cell             0  1  0  1  |  1  2  2  1  |  -  2
+//! ```
+//!
+//! Invariants: a root is the lowest cell of its component, so it lies in the same or an earlier range; `roots` ascend;
+//! the numbers of components whose roots are in range k are consecutive. The ranges never change a result.
 
 use super::borders::SortedWithGhosts;
 use crate::chunks::carve;
@@ -15,17 +28,17 @@ use std::ops::Range;
 /// No component.
 pub const NONE: u32 = u32::MAX;
 
-/// Stretches of cells a thread.
+/// Ranges of cells per thread.
 const PARTS: usize = 8;
-/// Particles of a stretch, at least.
+/// Least number of particles per range.
 const LEAST: usize = 1 << 11;
 
-/// Stretches of cells with about as many particles each; they change nothing in the result.
+/// Consecutive ranges of cells with about equal numbers of particles.
 #[derive(Debug)]
 pub struct CellRanges(Vec<Range<u32>>);
 
 impl CellRanges {
-    /// All cells in as many stretches as the current rayon pool wants.
+    /// All cells, in some ranges per thread.
     pub fn new(blocks: &FofBlocks) -> Self {
         let n_particles = blocks.cells[blocks.n_cells()] as usize;
         let n_threads = rayon::current_num_threads();
@@ -38,18 +51,18 @@ impl CellRanges {
         Self((0..n).map(|part| cut(part) as u32..cut(part + 1) as u32).collect())
     }
 
-    /// The number of the one that has a cell.
-    fn with(&self, cell: u32) -> usize {
+    /// The number of the range that contains a cell.
+    fn range_of(&self, cell: u32) -> usize {
         self.0.partition_point(|part| part.end <= cell)
     }
 
-    /// A list with an entry for each cell, cut into these.
+    /// A list with one entry per cell, cut into the ranges.
     fn cut<'a, T>(&self, list: &'a mut [T]) -> Vec<&'a mut [T]> {
         carve(list, self.0.iter().map(ExactSizeIterator::len))
     }
 }
 
-/// Values of things that reach into a stretch from one before, by their numbers.
+/// Values of components that reach into a range from an earlier one, by their numbers.
 #[derive(Debug)]
 struct BoundaryValues<S> {
     places: FxHashMap<u32, usize>,
@@ -62,7 +75,7 @@ impl<S> BoundaryValues<S> {
     }
 
     fn entry(&mut self, number: u32, none: impl FnOnce() -> S) -> &mut S {
-        // Cells of one component often come in a row.
+        // Consecutive cells are often of one component.
         let last = self.values.last().filter(|last| last.0 == number).map(|_| self.values.len() - 1);
         let place = last.unwrap_or_else(|| *self.places.entry(number).or_insert(self.values.len()));
         if place == self.values.len() {
@@ -72,7 +85,8 @@ impl<S> BoundaryValues<S> {
     }
 }
 
-/// For each root how many own particles are in its component; `roots` has that of each cell.
+/// The number of own particles in the component of each root, and 0 for cells that are not roots. `roots` has the root of
+/// each cell.
 pub fn count<R: Record>(border: &SortedWithGhosts<R>, parts: &CellRanges, roots: &[u32]) -> Vec<u32> {
     let mut counts: Vec<u32> = bytemuck::zeroed_vec(roots.len());
     let of_part = |(cells, counts): (&Range<u32>, &mut [u32])| {
@@ -96,24 +110,25 @@ pub fn count<R: Record>(border: &SortedWithGhosts<R>, parts: &CellRanges, roots:
 /// Sets of cells whose own particles may make a group.
 #[derive(Debug)]
 pub struct Components {
-    /// The lowest cell of each, ascending.
+    /// The lowest cell of each component, ascending.
     pub roots: Vec<u32>,
-    /// The component of each cell, or [`NONE`].
+    /// The number of the component of each cell, or [`NONE`].
     pub of_cell: Vec<u32>,
     parts: CellRanges,
-    /// Number of components whose lowest cells are in each part.
+    /// The number of components whose lowest cell is in each range.
     n_of_part: Vec<usize>,
 }
 
 impl Components {
-    /// Those whose roots `is_kept`, told root and own particles; `roots` has that of each cell.
+    /// The components for which `is_kept(root, own particles)`; those without own particles are never kept. `roots` has the
+    /// root of each cell, and `counts` is the result of [`count`].
     pub fn new(
         mut roots: Vec<u32>,
         mut counts: Vec<u32>,
         parts: CellRanges,
         is_kept: impl Fn(u32, u32) -> bool + Sync,
     ) -> Self {
-        // From here on `counts` has numbers within the part.
+        // From here on, `counts` has the number of each kept root within its range, and `NONE` for all other cells.
         let number = |(cells, counts): (&Range<u32>, &mut [u32])| {
             let mut kept = Vec::new();
             for (cell, count) in cells.clone().zip(counts) {
@@ -132,10 +147,10 @@ impl Components {
         let first: Vec<u32> = n_of_part.iter().scan(0, before).collect();
         let name = |(part, (cells, roots)): (usize, (&Range<u32>, &mut [u32]))| {
             for root in roots {
-                let home = if *root >= cells.start { part } else { parts.with(*root) };
+                let part = if *root >= cells.start { part } else { parts.range_of(*root) };
                 *root = match counts[*root as usize] {
                     NONE => NONE,
-                    number => first[home] + number,
+                    number => first[part] + number,
                 };
             }
         };
@@ -148,8 +163,8 @@ impl Components {
         self.roots.len()
     }
 
-    /// A value for each component: `add` takes in some of its cells, which are in a row, and `join` what another
-    /// stretch has of it. Neither may care for the order. By all threads.
+    /// One value per component, computed by all threads. `add` adds consecutive cells of a component, and `join` adds the
+    /// value of another range. Neither may depend on the order.
     pub fn gather<S: Send + Sync + Copy>(
         &self,
         none: S,
@@ -174,13 +189,12 @@ impl Components {
         all
     }
 
-    /// Calls `each` with every component and some of its cells, which are in a row, until all have come. By all
-    /// threads.
+    /// Calls `each` with every component and runs of its consecutive cells, until all cells are done. By all threads.
     pub fn each(&self, each: impl Fn(usize, Range<u32>) + Sync) {
         self.parts.0.par_iter().with_max_len(1).for_each(|cells| self.rows(cells, &each));
     }
 
-    /// Calls `each` with the components of some cells, and those in a row that are of one.
+    /// Calls `each` with runs of consecutive cells of one component within a range of cells.
     #[inline(always)]
     fn rows(&self, cells: &Range<u32>, mut each: impl FnMut(usize, Range<u32>)) {
         let mut at = cells.start;

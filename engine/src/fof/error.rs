@@ -73,7 +73,7 @@ pub enum FofError {
         value: f64,
     },
     /// Two particles with one ID.
-    #[error("two particles have the ID {0}; expected every ID once, or --duplicate-ids allow")]
+    #[error("two particles have the ID {0}; expected every ID once, or that IDs may repeat")]
     SameId(u64),
     /// More than indices can name.
     #[error("{0} particles on one rank; expected less than 2^32, spread them over more ranks")]

@@ -1,4 +1,4 @@
-//! The groups of particles, named by any thread.
+//! The group of each particle, set by any thread.
 
 use super::GroupIds;
 use inselberg_kernels::sync::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -6,14 +6,14 @@ use inselberg_kernels::sync::{AtomicU32, AtomicU64, Ordering::Relaxed};
 /// The group of each own particle; 0 for none.
 #[derive(Debug)]
 pub enum Labels {
-    /// Less than 2³² groups.
+    /// Fewer than 2³² groups.
     Narrow(Vec<AtomicU32>),
-    /// Any number.
+    /// Any number of groups.
     Wide(Vec<AtomicU64>),
 }
 
 impl Labels {
-    /// None yet, for `n` particles and IDs up to `most`. Whoever sets a label touches its memory first.
+    /// No group for `n` particles, for IDs up to `most`. The thread that sets a label touches its memory first.
     pub fn none(n: usize, most: u64) -> Self {
         if most <= u64::from(u32::MAX) {
             Self::Narrow(bytemuck::zeroed_vec(n))
@@ -22,7 +22,7 @@ impl Labels {
         }
     }
 
-    /// Says the group of particle `i`.
+    /// Sets the group of particle `i`.
     #[inline]
     pub fn set(&self, i: usize, id: u64) {
         match self {

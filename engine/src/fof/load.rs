@@ -1,39 +1,32 @@
 //! The particles that one rank reads.
 
-use crate::fof::FofRunError;
-use crate::fof::plan::ReadPlan;
-use crate::fof::sound;
-use crate::fof::{Ids, Masses, Particles, Positions, Role};
+use crate::fof::particle_check;
+use crate::fof::plan::{ParticleCounts, ReadPlan};
+use crate::fof::run_error::FofRunError;
+use crate::fof::types::{Ids, Masses, Particles, Positions, Role, RowRange};
 use crate::progress::Observer;
 use crate::stage::Stage;
 use inselberg_comm::agree::share_of_rank;
-use inselberg_comm::{Comm, CommError};
+use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::ReadResult;
 use inselberg_io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput};
 use rayon::prelude::*;
-use std::ops::Range;
 
-/// Consecutive rows of a species, consecutive among the particles of a rank.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowRange {
-    /// Its place in [`inselberg_io::particles::ParticleHeader::species`].
-    pub species: usize,
-    /// The rows.
-    pub rows: Range<u64>,
-}
-
-/// What a rank holds of an input.
+/// The particles that a rank read.
 #[derive(Debug)]
 pub struct LoadedParticles {
-    /// The particles, stretch after stretch.
+    /// The particles, range after range.
     pub particles: Particles,
-    /// Which ones they are.
-    pub stretches: Vec<RowRange>,
-    /// The kind of each, where they are of several.
+    /// Their rows in the input.
+    pub ranges: Vec<RowRange>,
+    /// The kind of each particle, unless all are of one kind.
     pub kind: Option<Vec<u8>>,
 }
 
-/// Local: reads the stretches of this rank and looks at each particle.
+/// Local: reads the rows of this rank and checks each particle.
+///
+/// # Errors
+/// When the input cannot be read, a value is not valid, or memory does not suffice.
 pub fn load(
     input: &dyn ParticleInput,
     plan: &ReadPlan,
@@ -41,27 +34,23 @@ pub fn load(
     observer: &dyn Observer,
 ) -> Result<LoadedParticles, FofRunError> {
     let all = &input.about().species;
-    let stretch =
+    let rows_of =
         |s: &usize| RowRange { species: *s, rows: share_of_rank(all[*s].n, comm.rank(), comm.n_ranks()) };
-    let stretches: Vec<RowRange> = plan.species.iter().map(stretch).collect();
-    let n = stretches.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
+    let ranges: Vec<RowRange> = plan.species.iter().map(rows_of).collect();
+    let n = ranges.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
     let stage = Stage::begin("read", n, comm, observer);
     let mut columns = wanted(plan);
-    make_room(input, &stretches, &mut columns)?;
-    for stretch in &stretches {
-        read(input, stretch, &mut columns, observer)?;
+    reserve(input, &ranges, &mut columns)?;
+    for range in &ranges {
+        read(input, range, &mut columns, observer)?;
     }
-    sound::check(input, &columns, &stretches, plan.sides)?;
+    particle_check::check(input, &columns, &ranges, plan.sides)?;
     if let Some(sides) = plan.sides {
-        sound::wrap(&mut columns.position, sides);
+        particle_check::wrap(&mut columns.position, sides);
     }
     stage.count(n);
     drop(stage);
-    Ok(LoadedParticles {
-        particles: particles(&mut columns, &stretches, plan),
-        stretches,
-        kind: columns.kind,
-    })
+    Ok(LoadedParticles { particles: particles(&mut columns, &ranges, plan), ranges, kind: columns.kind })
 }
 
 fn wanted(plan: &ReadPlan) -> Columns {
@@ -76,49 +65,55 @@ fn wanted(plan: &ReadPlan) -> Columns {
     }
 }
 
-/// Makes room for the rows of all stretches.
+/// Reserves memory for the rows of all ranges.
 ///
 /// # Errors
-/// There is no memory for them.
-pub(crate) fn make_room(
+/// When memory does not suffice.
+pub(crate) fn reserve(
     input: &dyn ParticleInput,
-    stretches: &[RowRange],
+    ranges: &[RowRange],
     columns: &mut Columns,
 ) -> ReadResult<()> {
-    let n: u64 = stretches.iter().map(|s| s.rows.end - s.rows.start).sum();
-    match stretches.iter().find(|s| !s.rows.is_empty()) {
+    let n: u64 = ranges.iter().map(|s| s.rows.end - s.rows.start).sum();
+    match ranges.iter().find(|s| !s.rows.is_empty()) {
         Some(first) => columns.reserve(n as usize, &input.place_of(first.species, first.rows.start).0),
         None => Ok(()),
     }
 }
 
-/// Appends the rows of a stretch, as many at a time as the input likes.
+/// Appends the rows of a range, in blocks of the size that the input prefers.
+///
+/// # Errors
+/// When the input cannot be read.
 pub(crate) fn read(
     input: &dyn ParticleInput,
-    stretch: &RowRange,
+    range: &RowRange,
     columns: &mut Columns,
     observer: &dyn Observer,
 ) -> ReadResult<()> {
-    let (mut first, block) = (stretch.rows.start, input.rows_at_a_time());
-    while first < stretch.rows.end {
-        let end = stretch.rows.end.min(first.saturating_add(block));
-        input.read(stretch.species, first..end, columns)?;
+    let (mut first, block) = (range.rows.start, input.rows_at_a_time());
+    while first < range.rows.end {
+        let end = range.rows.end.min(first.saturating_add(block));
+        input.read(range.species, first..end, columns)?;
         observer.advance(end - first);
         first = end;
     }
     Ok(())
 }
 
-/// The columns as the search takes them; kinds stay behind.
-fn particles(columns: &mut Columns, stretches: &[RowRange], plan: &ReadPlan) -> Particles {
+/// The columns as the search takes them; the kinds remain in `columns`.
+fn particles(columns: &mut Columns, ranges: &[RowRange], plan: &ReadPlan) -> Particles {
     let roles = |kinds: &Vec<u8>| kinds.par_iter().map(|kind| plan.role_of(*kind)).collect::<Vec<Role>>();
     let holes = |kinds: &Vec<u8>| kinds.par_iter().map(|kind| *kind == BLACK_HOLE).collect();
     Particles {
         position: std::mem::replace(&mut columns.position, Positions::with_capacity(false, 0)),
-        mass: columns.mass.take().map_or(Masses::Same(plan.wants.masses.unwrap_or(1.0)), Masses::Each),
+        mass: match columns.mass.take() {
+            Some(masses) => Masses::Each(masses),
+            None => Masses::Same(plan.wants.masses.expect("masses are read unless they are all equal")),
+        },
         id: match columns.id.take() {
             Some(ids) => Ids::Each(ids),
-            None => rows_as_ids(stretches, plan),
+            None => rows_as_ids(ranges, plan),
         },
         role: columns.kind.as_ref().filter(|_| plan.wants.roles).map(roles),
         velocity: columns.velocity.take(),
@@ -127,9 +122,9 @@ fn particles(columns: &mut Columns, stretches: &[RowRange], plan: &ReadPlan) -> 
     }
 }
 
-/// Identities of particles that have none: their places in the input, species after species.
-fn rows_as_ids(stretches: &[RowRange], plan: &ReadPlan) -> Ids {
-    match stretches {
+/// IDs of particles that have none: their places in the input, species after species.
+fn rows_as_ids(ranges: &[RowRange], plan: &ReadPlan) -> Ids {
+    match ranges {
         [one] => Ids::From(one.rows.start),
         several => {
             let ids = several
@@ -142,13 +137,33 @@ fn rows_as_ids(stretches: &[RowRange], plan: &ReadPlan) -> Ids {
 }
 
 impl LoadedParticles {
-    /// How many particles this rank holds.
+    /// Number of particles of this rank.
     pub fn n(&self) -> u64 {
-        self.stretches.iter().map(|s| s.rows.end - s.rows.start).sum()
+        self.ranges.iter().map(|s| s.rows.end - s.rows.start).sum()
     }
 
-    /// Collective: one mass for all, if it is one.
-    pub fn settle_masses(&mut self, comm: &Comm) -> Result<(), CommError> {
+    /// Collective: the numbers of particles on all ranks.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn census(&self, plan: &ReadPlan, comm: &Comm) -> Result<ParticleCounts, CommError> {
+        let n = self.n();
+        let role = |role: Role| match &self.particles.role {
+            Some(roles) => roles.iter().filter(|r| **r == role).count() as u64,
+            None if role == Role::Linkable => n,
+            None => 0,
+        };
+        let dark = self.dark(plan).count() as u64;
+        let counts = [n, role(Role::Linkable), role(Role::Attachable), dark];
+        let sums = comm.all_reduce_counts(&counts, Reduce::Sum)?;
+        Ok(ParticleCounts { all: sums[0], linkable: sums[1], attachable: sums[2], dark: sums[3] })
+    }
+
+    /// Collective: replaces the column of masses by one mass, if all particles of all ranks have it.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn unify_masses(&mut self, comm: &Comm) -> Result<(), CommError> {
         let Masses::Each(masses) = &self.particles.mass else { return Ok(()) };
         let largest = masses.par_iter().copied().reduce(|| f64::NEG_INFINITY, f64::max);
         let least = masses.par_iter().copied().reduce(|| f64::INFINITY, f64::min);
@@ -159,7 +174,7 @@ impl LoadedParticles {
         Ok(())
     }
 
-    /// The dark matter among them.
+    /// The indices of dark-matter particles.
     pub fn dark<'a>(&'a self, plan: &'a ReadPlan) -> impl ParallelIterator<Item = usize> + 'a {
         let is_dark = move |i: &usize| {
             self.kind.as_ref().map_or(plan.only == Some(DARK_MATTER), |k| k[*i] == DARK_MATTER)
@@ -175,9 +190,10 @@ mod tests {
     use crate::progress::Silent;
     use inselberg_comm::run_threads;
     use inselberg_io::particles::{MassOf, N_KINDS, ParticleHeader, Species};
+    use std::ops::Range;
     use std::path::PathBuf;
 
-    /// Two kinds, read seven rows at a time; a coordinate is the row.
+    /// Two kinds, read seven rows per block; the x coordinate is the row.
     struct Rows(ParticleHeader);
 
     impl Rows {
@@ -251,25 +267,25 @@ mod tests {
         let plan = ReadPlan::new(&input.0, &config).expect("a plan");
         let read = run_threads(3, |comm| {
             let loaded = load(&input, &plan, comm, &Silent).expect("loaded");
-            (loaded.stretches, loaded.particles)
+            (loaded.ranges, loaded.particles)
         });
         let mut seen = [Vec::new(), Vec::new()];
-        for (stretches, particles) in read.expect("ranks") {
+        for (ranges, particles) in read.expect("ranks") {
             let mut i = 0;
-            for stretch in stretches {
-                for row in stretch.rows {
+            for range in ranges {
+                for row in range.rows {
                     let Positions::Double(position) = &particles.position else { panic!("one is double") };
                     assert_eq!(position[i], [row as f64, 999.5, 0.5], "wrapped");
-                    let (role, before) = match stretch.species {
+                    let (role, before) = match range.species {
                         0 => (Role::Attachable, 0),
                         _ => (Role::Linkable, 30),
                     };
                     assert_eq!(particles.role.as_ref().map(|r| r[i]), Some(role));
                     assert_eq!(
                         (particles.id.get(i), particles.mass.get(i)),
-                        (before + row, stretch.species as f64 + 1.0)
+                        (before + row, range.species as f64 + 1.0)
                     );
-                    seen[stretch.species].push(row);
+                    seen[range.species].push(row);
                     i += 1;
                 }
             }

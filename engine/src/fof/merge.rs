@@ -1,27 +1,40 @@
-//! Components that reach over several ranks, joined without any rank knowing all of them.
+//! Which components of different ranks are one? No rank needs to know all of them.
 //!
-//! A node is a component of one rank, named by the rank and its lowest cell there; an edge says that two
-//! nodes of different ranks share a particle. Each round every node hooks to its lowest neighbour, if that is
-//! lower than itself. Pointers so descend and end at nodes that are lower than all their neighbours; they are
-//! followed by doubling. Then edges are moved to the ends of their nodes, and those within one are dropped.
-//! A node that has an edge either hooks or is hooked to by a neighbour or has one that hooks elsewhere: so
-//! each round joins something wherever an edge is left, and rounds are few.
+//! A node is a component of one rank, named by the rank and its lowest cell there. An edge connects two nodes of
+//! different ranks that share a particle. In each round, every node hooks to its lowest neighbour, if that is lower than
+//! itself. So pointers descend, and they end at nodes that are lower than all their neighbours; chains are followed by
+//! doubling. Then edges move to the ends of their nodes, and edges within one node are dropped.
+//!
+//! ```text
+//! edges      a - b   b - c   c - d      (a < b < c < d)
+//! hook       b -> a   c -> b   d -> c   chains end at a: all edges are within a, done after one round
+//!
+//! edges      a - d   b - d   b - c
+//! hook       d -> a   c -> b            ends: d at a, c at b
+//! contract   a - a (dropped)   b - a   b - b (dropped)
+//! hook       b -> a                     the end of c is found in the last pass: c -> b -> a
+//! ```
+//!
+//! A node with an edge hooks, or a neighbour hooks to it, or a neighbour hooks elsewhere. So each round joins nodes
+//! wherever an edge is left, and rounds are few.
+//!
+//! Invariants: each edge is known at both ends; the ends of all edges are nodes of their ranks; pointers descend.
 
 use crate::exchange::chains::{Bare, ChainStep, Lead, RemoteIndex, resolve};
 use crate::exchange::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
-/// Component `from` of this rank is one with that of another.
+/// A component of this rank and one of another rank that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ComponentEdge {
-    /// Its lowest cell.
+    /// The lowest cell of the component on this rank.
     pub from: u32,
-    /// The other.
+    /// The other component.
     pub to: RemoteIndex,
 }
 
-/// Tells the owner of `other` to what `end` its neighbour has come.
+/// A message to the rank of node `other`: its neighbour now ends at `end`.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Moved {
@@ -29,10 +42,12 @@ struct Moved {
     end: RemoteIndex,
 }
 
-/// The components of this rank that have edges, ascending, and what is known of them.
+/// The components of this rank that have edges.
 struct Nodes {
     rank: u32,
+    /// Their lowest cells, ascending.
     cells: Vec<u32>,
+    /// The pointer of each.
     leads: Vec<Bare>,
 }
 
@@ -45,36 +60,38 @@ impl Nodes {
         Self { rank, cells, leads }
     }
 
-    fn here(&self, index: u32) -> RemoteIndex {
+    /// The name of a node of this rank.
+    fn name(&self, index: u32) -> RemoteIndex {
         RemoteIndex { rank: self.rank, index }
     }
 
-    fn at(&self, cell: u32) -> Option<usize> {
-        self.cells.binary_search(&cell).ok()
+    /// The index of the node with that lowest cell.
+    fn at(&self, cell: u32) -> usize {
+        self.cells.binary_search(&cell).expect("the ends of all edges are nodes")
     }
 
+    /// The end of the chain of a node, as far as it was followed.
     fn end(&self, cell: u32) -> RemoteIndex {
-        self.at(cell).map_or(self.here(cell), |at| self.leads[at].target())
+        self.leads[self.at(cell)].target()
     }
 
-    /// Lets those that have lower neighbours point to the lowest.
+    /// Lets each node with a lower neighbour point to the lowest one.
     fn hook(&mut self, edges: &[ComponentEdge]) {
         for edge in edges {
-            if let Some(at) = self.at(edge.from)
-                && edge.to < self.leads[at].target()
-            {
+            let at = self.at(edge.from);
+            if edge.to < self.leads[at].target() {
                 self.leads[at] = Bare::onward(edge.to);
             }
         }
     }
 
-    /// Collective: lets all that point on point to the ends of their chains.
+    /// Collective: lets every pointer lead to the end of its chain.
     fn follow(&mut self, comm: &Comm) -> Result<(), CommError> {
         let mut leads = std::mem::take(&mut self.leads);
         let before = leads.clone();
         let step = |cell: u32| match self.at(cell) {
-            Some(at) if before[at].target() != self.here(cell) => ChainStep::Exit(at),
-            _ => ChainStep::End(Bare::end(self.here(cell))),
+            at if before[at].target() != self.name(cell) => ChainStep::Exit(at),
+            _ => ChainStep::End(Bare::end(self.name(cell))),
         };
         resolve(comm, &mut leads, step)?;
         self.leads = leads;
@@ -82,9 +99,9 @@ impl Nodes {
     }
 }
 
-/// Collective: for each component of this rank that has an edge, by its lowest cell ascending, the node that
-/// all it is joined to agree on. Each edge must be known at both its ends. Rounds: about the logarithm of the
-/// number of nodes in a row; in each, three exchanges and two a doubling.
+/// Collective: the root of each component of this rank that has an edge, ascending by its lowest cell. All components that
+/// edges join have the same root. Each edge must be given at both ends. About log2 of the longest chain of nodes rounds, with
+/// two exchanges each, and two more per doubling.
 ///
 /// # Errors
 /// When another rank fails.
@@ -100,16 +117,16 @@ pub fn merge(comm: &Comm, mut edges: Vec<ComponentEdge>) -> Result<Vec<(u32, Rem
         nodes.follow(comm)?;
         edges = contract(comm, &nodes, &edges)?;
     }
-    // Ends of early rounds have hooked in later ones.
+    // Ends of early rounds have hooked in later ones: follow the chains once more.
     for at in 0..nodes.leads.len() {
-        let (target, here) = (nodes.leads[at].target(), nodes.here(nodes.cells[at]));
-        nodes.leads[at] = if target == here { Bare::end(here) } else { Bare::onward(target) };
+        let (target, own) = (nodes.leads[at].target(), nodes.name(nodes.cells[at]));
+        nodes.leads[at] = if target == own { Bare::end(own) } else { Bare::onward(target) };
     }
     nodes.follow(comm)?;
     Ok(nodes.cells.iter().copied().zip(nodes.leads.iter().map(Bare::target)).collect())
 }
 
-/// Collective: edges between the ends of their nodes, at both.
+/// Collective: moves edges to the ends of their nodes, known at both ends again.
 fn contract(comm: &Comm, nodes: &Nodes, edges: &[ComponentEdge]) -> Result<Vec<ComponentEdge>, CommError> {
     let mut moved: Vec<(Rank, Moved)> = edges
         .iter()
@@ -136,7 +153,7 @@ mod tests {
     use super::*;
     use inselberg_comm::run_threads;
 
-    /// Nodes 0..n, node i on rank i % P; every rank is told its ends of the edges.
+    /// Nodes 0..n, node i on rank i % P. Every rank gets its ends of the edges.
     fn check(n_ranks: usize, n: u32, edges: &[(u32, u32)]) {
         let target = |i: u32| RemoteIndex { rank: i % n_ranks as u32, index: i };
         let ran = run_threads(n_ranks, |comm| {

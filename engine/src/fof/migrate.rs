@@ -1,6 +1,6 @@
-//! Particles to the owners of their places, ghosts to those nearby, and results back to the readers.
+//! Particles to the owners of their positions, ghosts to nearby ranks, and results back to the readers.
 
-use super::domain::BlockOwners;
+use super::block_owners::BlockOwners;
 use super::search::SearchSpace;
 use super::{GroupIds, Ids, Masses, Particles, Positions, Role};
 use crate::exchange::bundle::{Bundle, SendBuffers};
@@ -9,25 +9,25 @@ use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::fof::record::Real;
 
-/// Particles that a rank sends in one exchange.
+/// Particles that a rank sends per exchange.
 const CHUNK: usize = 1 << 20;
 
-/// How results find back.
+/// The senders and receivers of particles, by which results return to the readers.
 #[derive(Debug)]
-pub struct Routes {
-    /// Number of particles that were read here.
+pub struct ReturnRoutes {
+    /// Number of particles that this rank read.
     n_read: usize,
-    /// For each round, those that went, in the order of their going.
-    went: Vec<Vec<u32>>,
-    /// For each round, how many came from whom.
+    /// For each round, the indices of the particles sent, in the order of the messages.
+    sent: Vec<Vec<u32>>,
+    /// For each round, the number of particles received from each rank.
     received: Vec<Vec<(Rank, usize)>>,
 }
 
-/// The columns of particles on their way.
+/// Columns of particles in messages.
 const COLUMNS: usize = 7;
 
-/// Collective: brings the particles that take part to the owners of their places. In rounds of a million
-/// particles, one exchange each; none on one rank.
+/// Collective: brings the particles that take part to the owners of their positions. One exchange per million particles of
+/// the fullest rank; none on one rank.
 ///
 /// # Errors
 /// When another rank fails.
@@ -36,12 +36,12 @@ pub fn migrate(
     frame: &SearchSpace,
     domain: &BlockOwners,
     comm: &Comm,
-) -> Result<(Particles, Option<Routes>), CommError> {
+) -> Result<(Particles, Option<ReturnRoutes>), CommError> {
     if comm.n_ranks() == 1 {
         return Ok((particles, None));
     }
     let n = particles.len();
-    let mut routes = Routes { n_read: n, went: Vec::new(), received: Vec::new() };
+    let mut returns = ReturnRoutes { n_read: n, sent: Vec::new(), received: Vec::new() };
     let mut own = particles.none();
     for round in 0..rounds(n.div_ceil(CHUNK), comm)? {
         let end = |round: usize| (round * CHUNK).min(n);
@@ -57,14 +57,14 @@ pub fn migrate(
             particles.pack(&mut buffers, part[0].0, &indices);
         }
         let bundles = buffers.exchange(comm)?;
-        routes.received.push(bundles.iter().map(|p| (p.from, own.unpack(p))).collect());
-        routes.went.push(order.into_iter().map(|(_, i)| i).collect());
+        returns.received.push(bundles.iter().map(|p| (p.from, own.unpack(p))).collect());
+        returns.sent.push(order.into_iter().map(|(_, i)| i).collect());
     }
-    Ok((own, Some(routes)))
+    Ok((own, Some(returns)))
 }
 
 impl Particles {
-    /// None, with the same columns, and a column of IDs.
+    /// No particles, with the same columns and a column of IDs.
     fn none(&self) -> Self {
         let mass = match self.mass {
             Masses::Same(mass) => Masses::Same(mass),
@@ -81,6 +81,7 @@ impl Particles {
         }
     }
 
+    /// Adds the particles with the indices `order` to the message for `to`.
     fn pack(&self, buffers: &mut SendBuffers<COLUMNS>, to: Rank, order: &[u32]) {
         match &self.position {
             Positions::Single(list) => buffers.put(to, 0, &picked(order, list)),
@@ -102,7 +103,7 @@ impl Particles {
         }
     }
 
-    /// Appends what came; how many particles that are.
+    /// Appends the particles of a message, and returns their number.
     fn unpack(&mut self, bundle: &Bundle<COLUMNS>) -> usize {
         let before = self.len();
         match &mut self.position {
@@ -112,8 +113,9 @@ impl Particles {
         if let Masses::Each(list) = &mut self.mass {
             list.extend(bundle.records::<f64>(1));
         }
-        if let Ids::Each(list) = &mut self.id {
-            list.extend(bundle.records::<u64>(2));
+        match &mut self.id {
+            Ids::Each(list) => list.extend(bundle.records::<u64>(2)),
+            Ids::From(_) => unreachable!("received particles have a column of IDs"),
         }
         let role = |is_attachable| if is_attachable == 1 { Role::Attachable } else { Role::Linkable };
         self.role.iter_mut().for_each(|list| list.extend(bundle.records::<u8>(3).into_iter().map(role)));
@@ -125,8 +127,8 @@ impl Particles {
     }
 }
 
-/// Collective: appends to own particles the linkable ones of other ranks that any of them may be linked to.
-/// Returns the IDs of these ghosts. One exchange.
+/// Collective: appends the linkable particles of other ranks that own particles may be linked to. Returns the IDs of these
+/// ghosts. One exchange.
 ///
 /// # Errors
 /// When another rank fails.
@@ -143,13 +145,13 @@ pub fn ghosts<T: Real>(
     }
     let mut buffers = SendBuffers::<2>::default();
     let mut ranks = Vec::new();
-    for (i, place) in position.iter().enumerate() {
+    for (i, x) in position.iter().enumerate() {
         if role.as_ref().is_some_and(|role| role[i] != Role::Linkable) {
             continue;
         }
-        domain.near(&frame.grid, frame.grid.spot(place.map(T::wide)), comm.rank(), &mut ranks);
+        domain.near(&frame.grid, frame.grid.spot(x.map(T::wide)), comm.rank(), &mut ranks);
         for rank in &ranks {
-            buffers.put(*rank, 0, &[*place]);
+            buffers.put(*rank, 0, &[*x]);
             buffers.put(*rank, 1, &[id.get(i)]);
         }
     }
@@ -162,8 +164,8 @@ pub fn ghosts<T: Real>(
     Ok(ids)
 }
 
-impl Routes {
-    /// Collective: what was found for own particles, back to those who read them.
+impl ReturnRoutes {
+    /// Collective: returns the groups of own particles to their readers. As many exchanges as brought the particles.
     ///
     /// # Errors
     /// When another rank fails.
@@ -176,7 +178,7 @@ impl Routes {
 
     fn carry<T: Pod>(&self, mut found: &[T], comm: &Comm) -> Result<Vec<T>, CommError> {
         let mut read = bytemuck::zeroed_vec(self.n_read);
-        for (went, received) in self.went.iter().zip(&self.received) {
+        for (sent, received) in self.sent.iter().zip(&self.received) {
             let take = |(from, n): &(Rank, usize)| {
                 let (part, rest) = found.split_at(*n);
                 found = rest;
@@ -184,7 +186,7 @@ impl Routes {
             };
             let back = comm.exchange(received.iter().map(take).collect())?;
             let values = back.into_iter().flat_map(|(_, part)| part);
-            went.iter().zip(values).for_each(|(i, value)| read[*i as usize] = value);
+            sent.iter().zip(values).for_each(|(i, value)| read[*i as usize] = value);
         }
         Ok(read)
     }

@@ -4,15 +4,19 @@ use crate::fof::Particles;
 use crate::projection::Projection;
 use crate::projection::pixels::add_up;
 use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::geom::fold;
 use inselberg_kernels::sum::{FixedSum, Quantum};
 
-/// Pixels a side: some particles in each where they are spread evenly, and few enough to be seen.
+/// Pixels per side: a few particles per pixel on average, within limits.
 fn pixels(n_particles: u64) -> usize {
     ((n_particles as f64 / 4.0).sqrt() as usize).next_power_of_two().clamp(64, 1024)
 }
 
-/// Collective: the mass of all particles along z over the area of a pixel, on rank 0; `None` on the others.
-/// Without a periodic box, of the square around all particles.
+/// Collective: mass per area of all particles along z; on rank 0, and `None` elsewhere. Without a periodic box, of the
+/// square around all particles.
+///
+/// # Errors
+/// When another rank fails.
 pub fn project(
     particles: &Particles,
     n_particles: u64,
@@ -33,7 +37,7 @@ pub fn project(
     Ok(Some(Projection { n, values, side, corner }))
 }
 
-/// Collective: the lower corner and side of a square that holds all.
+/// Collective: lower corner and side of a square around all particles.
 fn square_around(particles: &Particles, comm: &Comm) -> Result<([f64; 2], f64), CommError> {
     let mut bounds = [f64::NEG_INFINITY; 4];
     for i in 0..particles.len() {
@@ -60,11 +64,8 @@ fn sums(
     let mut sums = vec![FixedSum::default(); n * n];
     for i in 0..particles.len() {
         let [x, y, _] = particles.position.get(i);
-        let mut place = [x, y];
-        if let Some(sides) = sides {
-            place = [place[0].rem_euclid(sides[0]), place[1].rem_euclid(sides[1])];
-        }
-        let pixel = |axis: usize| (((place[axis] - corner[axis]) / side * n as f64) as usize).min(n - 1);
+        let position = sides.map_or([x, y], |sides| [fold(x, sides[0]), fold(y, sides[1])]);
+        let pixel = |axis: usize| (((position[axis] - corner[axis]) / side * n as f64) as usize).min(n - 1);
         sums[pixel(1) * n + pixel(0)] += quantum.quantize(particles.mass.get(i));
     }
     sums

@@ -1,39 +1,37 @@
-//! Which particles of an input take part, and how.
+//! Which particles of an input take part, and which columns are read?
 
-use crate::fof::Role;
-use crate::fof::load::LoadedParticles;
-use crate::fof::{FofConfig, FofRunError};
-use inselberg_comm::{Comm, CommError, Reduce};
+use crate::fof::config::FofConfig;
+use crate::fof::run_error::FofRunError;
+use crate::fof::types::Role;
 use inselberg_io::particles::{BLACK_HOLE, KIND_NAMES, N_KINDS, ParticleHeader, Species, mass_of_all};
-use rayon::iter::ParallelIterator;
 
-/// What is read, and what it is for.
+/// What to read of an input, and the role of each kind.
 #[derive(Debug, Clone)]
 pub struct ReadPlan {
-    /// The species that take part, by their places in [`ParticleHeader::species`].
+    /// The species that take part, as indices into [`ParticleHeader::species`].
     pub species: Vec<usize>,
     /// Kinds that link.
     pub linking: [bool; N_KINDS],
     /// Kinds that are attached.
     pub attaching: [bool; N_KINDS],
-    /// The periodic box; `None`: open.
+    /// The sides of the periodic box; `None`: open boundaries.
     pub sides: Option<[f64; 3]>,
-    /// Columns that are wanted.
+    /// The columns to read.
     pub wants: Wants,
-    /// The kind of all particles, if they are of one.
+    /// The kind of all particles, if there is only one.
     pub only: Option<u8>,
-    /// What comes before each species that takes part, in particles.
+    /// The number of particles before each species that takes part.
     pub firsts: Vec<u64>,
 }
 
-/// Columns beside positions.
+/// Columns to read beside positions.
 #[derive(Debug, Clone, Copy)]
 pub struct Wants {
     /// Positions in double precision.
     pub double: bool,
-    /// Masses that differ; the mass of all otherwise.
+    /// The mass of every particle; `None`: masses differ and are read.
     pub masses: Option<f64>,
-    /// Identities.
+    /// IDs.
     pub ids: bool,
     /// The kind of each particle.
     pub kinds: bool,
@@ -43,25 +41,28 @@ pub struct Wants {
     pub densities: bool,
     /// Whether black holes take part.
     pub black_holes: bool,
-    /// What each particle does: not all of them link.
+    /// The role of each particle: not all of them link.
     pub roles: bool,
 }
 
-/// How many particles there are on all ranks.
+/// Numbers of particles on all ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ParticleCounts {
-    /// In the species that take part.
+    /// Particles of the species that take part.
     pub all: u64,
-    /// That link.
+    /// Particles that link.
     pub linkable: u64,
-    /// That are attached.
+    /// Particles that are attached.
     pub attachable: u64,
-    /// Of dark matter.
+    /// Dark-matter particles.
     pub dark: u64,
 }
 
 impl ReadPlan {
-    /// Holds an input against what is asked for.
+    /// What `config` takes of an input. Local; reads no particle.
+    ///
+    /// # Errors
+    /// When the input does not suit `config`.
     pub fn new(about: &ParticleHeader, config: &FofConfig) -> Result<Self, FofRunError> {
         if about.species.iter().all(|s| s.n == 0) {
             return Err(FofRunError::Empty);
@@ -92,30 +93,14 @@ impl ReadPlan {
         Ok(Self { species, linking, attaching, sides, wants, only, firsts })
     }
 
-    /// What particles of a kind do.
+    /// The role of particles of a kind; kinds that the config does not know are ignored.
     pub fn role_of(&self, kind: u8) -> Role {
-        let has = |kinds: &[bool; N_KINDS]| kinds.get(usize::from(kind)).copied().unwrap_or(false);
+        let has = |kinds: &[bool; N_KINDS]| kinds.get(usize::from(kind)).is_some_and(|takes| *takes);
         match (has(&self.linking), has(&self.attaching)) {
             (true, _) => Role::Linkable,
             (_, true) => Role::Attachable,
             _ => Role::Ignored,
         }
-    }
-}
-
-impl LoadedParticles {
-    /// Collective: how many there are of what.
-    pub fn census(&self, plan: &ReadPlan, comm: &Comm) -> Result<ParticleCounts, CommError> {
-        let n = self.n();
-        let role = |role: Role| match &self.particles.role {
-            Some(roles) => roles.iter().filter(|r| **r == role).count() as u64,
-            None if role == Role::Linkable => n,
-            None => 0,
-        };
-        let dark = self.dark(plan).count() as u64;
-        let counts = [n, role(Role::Linkable), role(Role::Attachable), dark];
-        let sums = comm.all_reduce_counts(&counts, Reduce::Sum)?;
-        Ok(ParticleCounts { all: sums[0], linkable: sums[1], attachable: sums[2], dark: sums[3] })
     }
 }
 
@@ -137,7 +122,7 @@ fn sides(about: &ParticleHeader, config: &FofConfig) -> Result<Option<[f64; 3]>,
         (true, _, _) => Ok(None),
         (false, Some(sides), None) => Ok(about.periodic.then_some(sides)),
         (false, None, Some(side)) => Ok(Some([side; 3])),
-        // A snapshot without a box is of an open one.
+        // Snapshots without a box have open boundaries.
         (false, None, None) if about.units.is_some() => Ok(None),
         (false, None, None) => Err(FofRunError::NoBox),
     }

@@ -22,12 +22,12 @@ pub enum FofRunError {
     #[error(transparent)]
     Fof(FofError),
     /// A plain array, and nobody said in which box.
-    #[error(
-        "the input does not say how large its box is; expected --box SIDE, or --open for one that does not wrap around"
-    )]
+    #[error("the input does not state the side of its box; expected one, or an open box")]
     NoBox,
     /// A snapshot and another box.
-    #[error("--box {given}: the input says itself that its box is {sides:?}; expected no --box, or --open")]
+    #[error(
+        "box side {given}: the input states its own box, {sides:?}; expected no other side, or an open box"
+    )]
     TwoBoxes {
         /// What was given.
         given: f64,
@@ -38,7 +38,7 @@ pub enum FofRunError {
     #[error("the input holds no particles; expected at least one")]
     Empty,
     /// Nothing that links.
-    #[error("no particle links: the input holds {what}; expected --linking-types that name some of them")]
+    #[error("no particle links: the input holds {what}; expected linking types that are among them")]
     NothingLinks {
         /// What there is.
         what: String,
@@ -55,19 +55,21 @@ pub enum FofRunError {
         without: String,
     },
     /// The linking length is a ratio, and what it is a ratio of is not known.
-    #[error("--linking-ratio: {what}; expected --linking-length")]
+    #[error(
+        "the linking length is a ratio of the mean separation, but {what}; expected an absolute linking length"
+    )]
     NoSeparation {
         /// What is not known.
         what: &'static str,
     },
     /// Solar masses without units.
     #[error(
-        "--black-hole-seed-mass is in solar masses, and the input does not say what its units are; expected a snapshot"
+        "the seed mass of black holes is in solar masses, but the input has no units; expected a snapshot with units"
     )]
     NoUnits,
     /// The ID that stands for none is that of a group.
     #[error(
-        "--group-id-default {default} is also the ID of a group; expected a number outside {first} to {last}"
+        "the ID {default} of particles in no group is also the ID of a group; expected one outside {first} to {last}"
     )]
     IdsClash {
         /// That of none.

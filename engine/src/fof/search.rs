@@ -1,4 +1,4 @@
-//! The search on one rank: particles into cells, cells joined.
+//! The search on one rank: particles sorted into cells, and linked cells joined.
 
 use super::bounds::Bounds;
 use super::{LinkingRules, Role};
@@ -18,7 +18,7 @@ use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Where particles may be and which ones are linked; the same on all ranks.
+/// The cells and the distance of the search; the same on all ranks.
 #[derive(Debug, Clone)]
 pub struct SearchSpace {
     /// The cells.
@@ -38,7 +38,7 @@ impl SearchSpace {
     }
 }
 
-/// Particles sorted by cell, and the union-find of the cells, in which those of each block are joined.
+/// Particles sorted by cell, and the union-find of the cells, in which linked cells of one block are joined.
 #[derive(Debug)]
 pub struct Sorted<R> {
     /// The particles.
@@ -49,11 +49,11 @@ pub struct Sorted<R> {
     pub up: Vec<AtomicU32>,
 }
 
-/// Particles a slab, so that the sorting of one stays in a cache.
+/// Particles per slab, so that sorting a slab stays in a cache.
 const SLAB: usize = 8192;
-/// Particles whose rows a task joins, at least.
+/// Least number of particles per task of the linking.
 const RUN: usize = 4096;
-/// More slabs than that are scattered to slowly: 4096 took a quarter longer for 34 M particles.
+/// The greatest number of slabs: scattering to more of them is slow.
 const MOST_SLABS: usize = 1024;
 
 /// Particles slab by slab.
@@ -65,8 +65,8 @@ pub struct SlabRecords<R> {
     sizes: Vec<usize>,
 }
 
-/// The particles of a role by slab, all of them if no roles are given. Linear in the particles, whose
-/// positions are not needed any more.
+/// The particles with the given role by slab; all particles if `roles` is `None`. Linear in the particles, whose positions
+/// are not needed afterwards.
 pub fn scatter<T: Real>(
     frame: &SearchSpace,
     position: &[[T; 3]],
@@ -130,7 +130,7 @@ fn distribute<T: Real>(
     (records, sizes)
 }
 
-/// All shelves as one.
+/// Concatenates all sorted slabs.
 fn stack(shelves: Vec<SortedSlab>, n_particles: usize) -> (FofBlocks, Vec<AtomicU32>) {
     let lengths = |of: fn(&SortedSlab) -> usize| shelves.iter().map(of).collect::<Vec<usize>>();
     let [n_rows, n_blocks, n_cells] =
@@ -155,21 +155,21 @@ fn stack(shelves: Vec<SortedSlab>, n_particles: usize) -> (FofBlocks, Vec<Atomic
     (all, up)
 }
 
-/// A list of that many zeros, with room for one more at the end. Whoever fills it in touches its memory first.
+/// A list of zeros with capacity for one more. The thread that fills it in touches its memory first.
 fn room<T: Zeroable>(lengths: &[usize]) -> Vec<T> {
     let mut list = bytemuck::zeroed_vec(lengths.iter().sum::<usize>() + 1);
     list.pop();
     list
 }
 
-/// What is before each.
+/// The sums before each length.
 fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
     let sum = |before: &mut usize, length: usize| Some(std::mem::replace(before, *before + length) as u32);
     lengths.scan(0, sum).collect()
 }
 
 impl<R: Record> Sorted<R> {
-    /// Joins all cells that are linked, and makes each point to the lowest one of its component.
+    /// Joins all linked cells.
     pub fn link(&self, frame: &SearchSpace, executor: &Executor) {
         let linker = Linker {
             grid: &frame.grid,
@@ -199,18 +199,18 @@ impl<R: Record> Sorted<R> {
         runs
     }
 
-    /// For each cell the lowest one of its component; uses up the union-find.
+    /// For each cell, the lowest cell of its component; consumes the union-find.
     pub fn roots(&mut self) -> Vec<u32> {
         let up = std::mem::take(&mut self.up);
         (0..up.len() as u32).into_par_iter().with_min_len(1 << 12).map(|cell| root(&up, cell)).collect()
     }
 
-    /// Forgets where cells are, but not what is in them.
-    pub fn forget_places(&mut self) {
+    /// Drops the positions of the cells, but not their particles.
+    pub fn drop_positions(&mut self) {
         (self.blocks.rows, self.blocks.blocks, self.blocks.layers) = (Vec::new(), Vec::new(), Vec::new());
     }
 
-    /// The particles of some cells in a row.
+    /// The particles of consecutive cells.
     #[inline]
     pub fn in_cells(&self, cells: Range<u32>) -> &[R] {
         &self.records

@@ -1,39 +1,39 @@
-//! What is added up over the members of a group, in any order.
+//! Sums over the members of a group, which do not depend on their order.
 
 use super::{Masses, Particles};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_kernels::geom::fold;
 use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
-/// The lowest member, from which positions and velocities of the group are counted, and the number of
-/// linkable members.
+/// The lowest member of a group, to which positions and velocities are relative, and the number of linkable members.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Lowest {
-    /// Linkable members.
+    /// Number of linkable members.
     pub n: u64,
-    /// The lowest ID of these.
+    /// The lowest ID of a linkable member.
     pub id: u64,
-    /// Where it is.
+    /// The position of that member.
     pub position: [f64; 3],
-    /// How it moves.
+    /// The velocity of that member.
     pub velocity: [f64; 3],
 }
 
 impl Lowest {
-    /// Nothing yet.
+    /// No members.
     pub const NONE: Self = Self { n: 0, id: u64::MAX, position: [0.0; 3], velocity: [0.0; 3] };
 
-    /// Whether a member comes before this one: by its ID, then by its position and velocity.
+    /// Whether another member precedes this one: by ID, then by position, then by velocity.
     #[inline(always)]
     pub fn is_after(&self, id: u64, position: [f64; 3], velocity: impl FnOnce() -> [f64; 3]) -> bool {
         let ties = || compare(&position, &self.position).then_with(|| compare(&velocity(), &self.velocity));
         self.n == 0 || id < self.id || id == self.id && ties().is_lt()
     }
 
-    /// Of both.
+    /// Adds the members of `other`.
     pub fn join(&mut self, other: Self) {
         let n = self.n + other.n;
         if other.n > 0 && self.is_after(other.id, other.position, || other.velocity) {
@@ -43,7 +43,7 @@ impl Lowest {
     }
 }
 
-/// The order of places, and of velocities.
+/// The lexicographic order of positions, and of velocities.
 #[cold]
 pub fn compare(a: &[f64; 3], b: &[f64; 3]) -> Ordering {
     let axes = || a.iter().zip(b);
@@ -57,29 +57,29 @@ pub struct Sums {
     mass: FixedSum,
     /// Mass times offset from the lowest member.
     moment: [FixedSum; 3],
-    /// Mass times velocity, less that of the lowest member.
+    /// Mass times velocity relative to the lowest member.
     momentum: [FixedSum; 3],
-    /// Mass times the square of that.
+    /// Mass times the square of that velocity.
     kinetic: FixedSum,
-    /// Members.
+    /// Number of members.
     pub size: u64,
-    /// Black holes among them.
+    /// Number of black holes.
     pub n_black_holes: u64,
-    /// Least offsets.
+    /// Least offsets from the lowest member.
     low: [f64; 3],
     /// Greatest offsets.
     high: [f64; 3],
-    /// The densest gas particle; density NaN: none.
+    /// Density of the densest gas particle; NaN: there is none.
     pub gas_density: f64,
     /// Its ID.
     pub gas_id: u64,
     /// Its position.
     pub gas_position: [f64; 3],
-    /// The row that this belongs to.
+    /// The ID of the group, when sums are sent.
     pub row: u64,
 }
 
-/// In what multiples terms are added; the same on all ranks.
+/// The quanta of the sums; the same on all ranks.
 #[derive(Debug, Clone, Copy)]
 pub struct Quanta {
     mass: Quantum,
@@ -89,7 +89,8 @@ pub struct Quanta {
 }
 
 impl Quanta {
-    /// Collective: for the particles of all ranks, `n` of this one, whose offsets are at most `reach`.
+    /// Collective: quanta for the particles of all ranks, `n` of them on this one, with offsets of at most `reach`. Two
+    /// reductions.
     ///
     /// # Errors
     /// When another rank fails.
@@ -102,6 +103,7 @@ impl Quanta {
             Masses::Same(mass) => mass.abs(),
             Masses::Each(list) => greatest(&|i| list[i].abs()),
         };
+        // Without velocities, no momentum is added.
         let speed = particles.velocity.as_ref().map_or(0.0, |list| {
             greatest(&|i| list[i].iter().fold(0.0f64, |most, v| most.max(f64::from(v.abs()))))
         });
@@ -117,7 +119,7 @@ impl Quanta {
     }
 }
 
-/// What is known of all members: columns of own particles, and the box.
+/// The columns of own particles, the quanta and the box, from which members are added.
 pub struct Members<'a> {
     /// The columns.
     pub particles: &'a Particles,
@@ -127,16 +129,17 @@ pub struct Members<'a> {
     pub sides: [f64; 3],
 }
 
-/// The way from `from` to the nearest image of `to` along one axis.
+/// The offset from `from` to the nearest image of `to` along one axis. Of two images at half a side, `to` itself counts;
+/// `Domain::displacement` takes the positive one.
 #[inline(always)]
-pub fn way(from: f64, to: f64, side: f64) -> f64 {
+fn offset(from: f64, to: f64, side: f64) -> f64 {
     let d = to - from;
     let image = if d > 0.0 { d - side } else { d + side };
     if image.abs() < d.abs() { image } else { d }
 }
 
 impl Particles {
-    /// Velocity of particle `i`; 0 if not known.
+    /// Velocity of particle `i`; 0 if velocities are not known, which only takes part in comparisons.
     #[inline(always)]
     pub(super) fn velocity_of(&self, i: usize) -> [f64; 3] {
         self.velocity.as_ref().map_or([0.0; 3], |list| list[i].map(f64::from))
@@ -144,7 +147,7 @@ impl Particles {
 }
 
 impl Sums {
-    /// Of nothing.
+    /// No members.
     pub const NONE: Self = Self {
         mass: FixedSum(0),
         moment: [FixedSum(0); 3],
@@ -160,18 +163,18 @@ impl Sums {
         row: 0,
     };
 
-    /// The same, of a row.
+    /// The same sums, marked with the group `row`.
     pub fn of_row(self, row: u64) -> Self {
         Self { row, ..self }
     }
 
-    /// Takes in a member.
+    /// Adds member `i` at `position`.
     #[inline(always)]
     pub fn add(&mut self, of: &Members, lowest: &Lowest, i: usize, position: [f64; 3]) {
         let (particles, quanta) = (of.particles, of.quanta);
         let mass = particles.mass.get(i);
-        let way = |a: usize| way(lowest.position[a], position[a], of.sides[a]);
-        let offset = [way(0), way(1), way(2)];
+        let along = |a: usize| offset(lowest.position[a], position[a], of.sides[a]);
+        let offset = [along(0), along(1), along(2)];
         self.size += 1;
         self.mass += quanta.mass.quantize(mass);
         for (a, &d) in offset.iter().enumerate() {
@@ -202,7 +205,7 @@ impl Sums {
         }
     }
 
-    /// Of both.
+    /// Adds the members of `other`.
     pub fn join(&mut self, other: Self) {
         self.mass += other.mass;
         self.kinetic += other.kinetic;
@@ -219,23 +222,22 @@ impl Sums {
         }
     }
 
-    /// Mass.
+    /// The mass of all members.
     pub fn mass(&self, quanta: &Quanta) -> f64 {
         quanta.mass.value(self.mass)
     }
 
-    /// Centre of mass, the place of the lowest member where there is no mass; in `[0, side)`.
+    /// Centre of mass, in `[0, side)` along periodic axes; without mass, the position of the lowest member.
     pub fn centre(&self, quanta: &Quanta, lowest: &Lowest, sides: [f64; 3]) -> [f64; 3] {
         let mass = self.mass(quanta);
         [0, 1, 2].map(|a| {
             let offset = if mass == 0.0 { 0.0 } else { quanta.moment.value(self.moment[a]) / mass };
             let x = lowest.position[a] + offset;
-            let x = if sides[a].is_finite() { x.rem_euclid(sides[a]) } else { x };
-            if x >= sides[a] { 0.0 } else { x }
+            if sides[a].is_finite() { fold(x, sides[a]) } else { x }
         })
     }
 
-    /// Velocity of the centre of mass, and the one-dimensional dispersion about it.
+    /// Velocity of the centre of mass, and the one-dimensional velocity dispersion about it.
     pub fn motion(&self, quanta: &Quanta, lowest: &Lowest) -> ([f64; 3], f64) {
         let mass = self.mass(quanta);
         let mean = |sum: f64| if mass == 0.0 { 0.0 } else { sum / mass };

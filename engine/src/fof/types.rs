@@ -1,6 +1,16 @@
-//! What goes in and what comes out.
+//! The input and the output of the search.
 
 pub use inselberg_io::particles::Positions;
+use std::ops::Range;
+
+/// Consecutive rows of a species that one rank reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowRange {
+    /// The index of the species in [`inselberg_io::particles::ParticleHeader::species`].
+    pub species: usize,
+    /// The rows.
+    pub rows: Range<u64>,
+}
 
 /// Masses in units of the input.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,10 +32,10 @@ impl Masses {
     }
 }
 
-/// Particle IDs. Over all ranks none comes twice among particles that take part, unless the rules allow it.
+/// Particle IDs. No ID occurs twice among the particles of all ranks that take part, unless the rules allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ids {
-    /// The place in the input: particle i has this number + i. Ranks have disjoint ranges.
+    /// Places in the input: particle i has this number + i. Ranks have disjoint ranges.
     From(u64),
     /// One for each particle.
     Each(Vec<u64>),
@@ -42,11 +52,11 @@ impl Ids {
     }
 }
 
-/// What a particle does in the search.
+/// The role of a particle in the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Role {
-    /// Links to others that are linkable.
+    /// Links to other linkable particles.
     #[default]
     Linkable,
     /// Joins the group of the nearest linkable particle within the linking length.
@@ -55,8 +65,8 @@ pub enum Role {
     Ignored,
 }
 
-/// The particles that one rank read, in any division among ranks, in the order of the input. All columns
-/// that there are have one entry a particle; ranks have the same columns.
+/// The particles that one rank read, in the order of the input, in any distribution over ranks. Columns have one entry per
+/// particle; all ranks have the same columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Particles {
     /// Coordinates; with periodic sides from 0 to the side, both included.
@@ -65,18 +75,18 @@ pub struct Particles {
     pub mass: Masses,
     /// IDs.
     pub id: Ids,
-    /// Roles; none: all are linkable.
+    /// Roles; `None`: all particles are linkable.
     pub role: Option<Vec<Role>>,
     /// Velocities.
     pub velocity: Option<Vec<[f32; 3]>>,
-    /// Densities of gas particles; NaN for what is no gas.
+    /// Densities of gas particles; NaN for other particles.
     pub gas_density: Option<Vec<f32>>,
-    /// Which ones are black holes.
+    /// Which particles are black holes.
     pub is_black_hole: Option<Vec<bool>>,
 }
 
 impl Particles {
-    /// Linkable particles of mass 1 that are numbered from 0: the plain case on one rank.
+    /// Linkable particles of mass 1 with IDs from 0: the simplest input, on one rank.
     pub fn plain(position: Positions) -> Self {
         Self {
             position,
@@ -100,39 +110,39 @@ impl Particles {
     }
 }
 
-/// Where black holes are seeded: in groups without one, at the densest gas particle.
+/// The rule for black-hole seeds: in groups without a black hole, at the densest gas particle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeedRule {
-    /// Only groups of more than this mass, in units of the input.
+    /// Groups must exceed this mass, in units of the input.
     pub least_mass: f64,
 }
 
 /// What makes a group. The same on all ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkingRules {
-    /// Two linkable particles at less than this distance are in one group; in units of the positions.
+    /// Two linkable particles nearer than this are in one group; in units of the positions.
     pub linking_length: f64,
     /// Least number of linkable members.
     pub min_size: u64,
-    /// Sides of the periodic box, from 0 on; none for open boundaries.
+    /// Sides of the periodic box, which starts at 0; `None`: open boundaries.
     pub sides: Option<[f64; 3]>,
-    /// Whether and where black holes are seeded.
+    /// The rule for black-hole seeds, if any.
     pub seeds: Option<SeedRule>,
-    /// Whether particles that link or are attached may share an ID: the lowest position then comes first.
+    /// Whether particles that link or are attached may share an ID; positions then decide their order.
     pub allow_duplicate_ids: bool,
 }
 
-/// Some of the groups, by falling number of linkable members, then by the lowest particle ID among these.
-/// IDs go on from rank to rank. Units are those of the input; linked and attached particles count.
+/// The groups whose rows one rank keeps, by falling number of linkable members, then by the lowest ID of these. Rows continue
+/// from rank to rank. Units are those of the input. Members are linked and attached particles.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Groups {
-    /// ID of row 0; those of all ranks start at 1.
+    /// ID of row 0; the IDs of all ranks start at 1.
     pub first_id: u64,
     /// Number of groups on all ranks.
     pub n_total: u64,
-    /// Members, linked and attached.
+    /// Number of members, linked and attached.
     pub size: Vec<u64>,
-    /// Linkable members.
+    /// Number of linkable members.
     pub n_linked: Vec<u64>,
     /// Lowest ID of a linkable member.
     pub lowest_id: Vec<u64>,
@@ -146,10 +156,10 @@ pub struct Groups {
     pub extent: Vec<[f64; 3]>,
     /// Velocity of the centre of mass; given if velocities are.
     pub velocity: Option<Vec<[f64; 3]>>,
-    /// Mass-weighted rms velocity about that, of one dimension; given if velocities are.
+    /// Mass-weighted, one-dimensional rms velocity relative to the centre of mass; given if velocities are.
     pub dispersion: Option<Vec<f64>>,
-    /// ID of the densest gas particle, among equals the lowest; 0 where there is none. Given, as the next
-    /// two, if gas densities are.
+    /// ID of the densest gas particle, the lowest one among equals; 0 without gas. This and the next two columns are given
+    /// if gas densities are.
     pub densest_gas_id: Option<Vec<u64>>,
     /// Its density; NaN where there is none.
     pub densest_gas_density: Option<Vec<f32>>,
@@ -173,12 +183,12 @@ impl Groups {
     }
 }
 
-/// The group of each particle, 0 for none, in four bytes each unless there are too many groups.
+/// The group of each particle, 0 for none, in four bytes each if the number of groups permits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GroupIds {
-    /// Less than 2³² groups.
+    /// Fewer than 2³² groups.
     Narrow(Vec<u32>),
-    /// Any number.
+    /// Any number of groups.
     Wide(Vec<u64>),
 }
 
@@ -217,11 +227,11 @@ impl GroupIds {
     }
 }
 
-/// What a search leaves behind on this rank.
+/// The result of a search on one rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundGroups {
-    /// Its rows of the groups.
+    /// The groups whose rows this rank keeps.
     pub groups: Groups,
-    /// The group of each particle that it read, in their order.
+    /// The group of each particle that this rank read, in their order.
     pub group_of: GroupIds,
 }

@@ -1,12 +1,12 @@
-//! From test cells, root by root, to what a rank works on.
+//! From the test cells of roots to the part of each rank.
 
-use super::RootDeposits;
 use super::density::MeshTestCells;
+use super::plan::RootDeposits;
 use crate::chunks::carve;
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::AmrField;
-use crate::partition::{LocalField, share_out};
+use crate::partition::{LocalField, Weights, partition_leaves};
 use crate::stage::Stage;
 use inselberg_comm::Comm;
 use inselberg_kernels::mesh::{Mesh, local};
@@ -14,23 +14,27 @@ use inselberg_kernels::particle_mesh::TestLevel;
 use inselberg_kernels::sfc::position63;
 use rayon::prelude::*;
 
-/// Collective: the part of each rank. Alone, a rank has all test cells of its roots in order.
+/// Collective: the part of each rank. On one rank the test cells are copied in order; otherwise they are partitioned.
+///
+/// # Errors
+/// When there are more cells than indices, or another rank fails.
 pub fn part(
-    lay: &RootDeposits,
+    deposits: &RootDeposits,
     test_cells: MeshTestCells,
+    weights: Weights,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
     let n = test_cells.roots.iter().flatten().map(|level| level.rho.len() as u64).sum();
     if comm.n_ranks() == 1 {
         return Stage::run("field", n, comm, executor.observer(), || {
-            Ok(LocalField::whole(alone(lay, test_cells.roots)?))
+            Ok(LocalField::whole(on_one_rank(deposits, test_cells.roots)?))
         });
     }
-    let levels = test_cells.roots.into_iter().flat_map(|root| (lay.shape.level_min..).zip(root));
+    let levels = test_cells.roots.into_iter().flat_map(|root| (deposits.shape.level_min..).zip(root));
     let cells =
         levels.flat_map(|(level, test_cells)| cells(test_cells).map(move |(at, rho)| (level, at, rho)));
-    share_out(lay.shape.domain, cells, lay.threshold, comm, executor)
+    partition_leaves(deposits.shape.domain, cells, deposits.threshold, weights, comm, executor)
 }
 
 /// Position and density of every cell.
@@ -43,20 +47,21 @@ fn cells(test_cells: TestLevel) -> impl Iterator<Item = ([u32; 3], f64)> {
     positions.zip(test_cells.rho)
 }
 
-fn alone(lay: &RootDeposits, roots: Vec<Vec<TestLevel>>) -> Result<AmrField, RunError> {
-    let n_levels = usize::from(lay.shape.level_max - lay.shape.level_min) + 1;
+/// The test cells of all roots as one field, on one rank.
+fn on_one_rank(deposits: &RootDeposits, roots: Vec<Vec<TestLevel>>) -> Result<AmrField, RunError> {
+    let n_levels = usize::from(deposits.shape.level_max - deposits.shape.level_min) + 1;
     let column = |of: fn(&TestLevel) -> &Vec<u64>, level: usize| -> Vec<u64> {
         let parts: Vec<&[u64]> = roots.iter().map(|root| of(&root[level]).as_slice()).collect();
         parts.concat()
     };
     let keys: Vec<_> = (0..n_levels).map(|level| column(|test_cells| &test_cells.key, level)).collect();
     let masks: Vec<_> = (0..n_levels).map(|level| column(|test_cells| &test_cells.mask, level)).collect();
-    let coarser = (0..lay.shape.level_min).map(|_| (&[][..], &[][..]));
+    let coarser = (0..deposits.shape.level_min).map(|_| (&[][..], &[][..]));
     let levels: Vec<(&[u64], &[u64])> =
         coarser.chain(keys.iter().zip(&masks).map(|(k, m)| (k.as_slice(), m.as_slice()))).collect();
-    let mut mesh = Mesh::from_leaf_bricks(lay.shape.domain, &levels)?;
+    let mut mesh = Mesh::from_leaf_bricks(deposits.shape.domain, &levels)?;
     mesh.set_graded(true);
-    mesh.set_leaves_above(lay.threshold);
+    mesh.set_leaves_above(deposits.threshold);
     let mut rho: Vec<f64> = bytemuck::zeroed_vec(mesh.n_cells());
     let parts: Vec<&[f64]> =
         (0..n_levels).flat_map(|level| roots.iter().map(move |root| root[level].rho.as_slice())).collect();

@@ -1,10 +1,10 @@
-//! The particles that one rank reads.
+//! The particles that one rank reads, and the masses of all of them.
 
 use super::plan::MeshPlan;
 use crate::error::RunError;
 use crate::exchange::total;
 use crate::fof::Masses;
-use crate::fof::{RowRange, make_room, read, sound};
+use crate::fof::{RowRange, particle_check, read, reserve};
 use crate::progress::Observer;
 use crate::stage::Stage;
 use inselberg_comm::agree::share_of_rank;
@@ -13,7 +13,7 @@ use inselberg_io::ReadResult;
 use inselberg_io::particles::{Columns, ParticleInput, Positions};
 use rayon::prelude::*;
 
-/// What a rank holds of an input, in or about the box.
+/// The particles of a rank. Positions are in the box or, if it is periodic, at most one side outside.
 #[derive(Debug)]
 pub struct BoxParticles {
     /// Positions as the input has them.
@@ -22,10 +22,10 @@ pub struct BoxParticles {
     pub mass: Masses,
 }
 
-/// Local: reads the rows of this rank and looks at each.
+/// Local: reads the rows of this rank and checks each.
 ///
 /// # Errors
-/// A file is not what its header says, a number is none, a particle is outside the box, or they do not fit into memory.
+/// When a file contradicts its header, a value is not finite, a particle is outside the box, or memory does not suffice.
 pub fn load(
     input: &dyn ParticleInput,
     plan: &MeshPlan,
@@ -33,10 +33,10 @@ pub fn load(
     observer: &dyn Observer,
 ) -> Result<BoxParticles, RunError> {
     let all = &input.about().species;
-    let stretch =
+    let rows_of =
         |s: &usize| RowRange { species: *s, rows: share_of_rank(all[*s].n, comm.rank(), comm.n_ranks()) };
-    let stretches: Vec<RowRange> = plan.species.iter().map(stretch).collect();
-    let n = stretches.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
+    let ranges: Vec<RowRange> = plan.species.iter().map(rows_of).collect();
+    let n = ranges.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
     let stage = Stage::begin("reading", n, comm, observer);
     let mut columns = Columns {
         position: Positions::with_capacity(plan.double, 0),
@@ -46,29 +46,32 @@ pub fn load(
         velocity: None,
         density: None,
     };
-    make_room(input, &stretches, &mut columns)?;
-    for stretch in &stretches {
-        read(input, stretch, &mut columns, observer)?;
+    reserve(input, &ranges, &mut columns)?;
+    for range in &ranges {
+        read(input, range, &mut columns, observer)?;
     }
-    check(input, &columns, &stretches, plan)?;
+    check(input, &columns, &ranges, plan)?;
     choose(&mut columns, plan);
     stage.count(n);
     drop(stage);
-    let mass = columns.mass.map_or(Masses::Same(plan.mass.unwrap_or(1.0)), Masses::Each);
+    let mass = match columns.mass {
+        Some(masses) => Masses::Each(masses),
+        None => Masses::Same(plan.mass.expect("masses are read unless they are all equal")),
+    };
     Ok(BoxParticles { position: columns.position, mass })
 }
 
 fn check(
     input: &dyn ParticleInput,
     columns: &Columns,
-    stretches: &[RowRange],
+    ranges: &[RowRange],
     plan: &MeshPlan,
 ) -> ReadResult<()> {
-    sound::check(input, columns, stretches, Some([plan.side; 3]))?;
+    particle_check::check(input, columns, ranges, Some([plan.side; 3]))?;
     if plan.periodic {
         return Ok(());
     }
-    sound::check_each(input, stretches, |i| {
+    particle_check::check_each(input, ranges, |i| {
         let at = columns.position.get(i);
         let is_inside = at.iter().all(|x| (0.0..plan.side).contains(x));
         let expected = || format!("0 to less than {} in a box that does not wrap around", plan.side);
@@ -76,13 +79,13 @@ fn check(
     })
 }
 
-/// Keeps those of the wanted kinds.
+/// Keeps the particles of the wanted kinds.
 fn choose(columns: &mut Columns, plan: &MeshPlan) {
     let Some(kinds) = &columns.kind else { return };
-    let is_wanted = |kind: &u8| plan.kinds.get(usize::from(*kind)).copied().unwrap_or(false);
+    let is_wanted = |kind: &u8| plan.takes(*kind);
     fn keep<T>(list: &mut Vec<T>, kinds: &[u8], is_wanted: impl Fn(&u8) -> bool) {
         let mut kinds = kinds.iter();
-        list.retain(|_| kinds.next().is_some_and(&is_wanted));
+        list.retain(|_| is_wanted(kinds.next().expect("one kind per particle")));
     }
     match &mut columns.position {
         Positions::Single(list) => keep(list, kinds, is_wanted),
@@ -93,10 +96,10 @@ fn choose(columns: &mut Columns, plan: &MeshPlan) {
     }
 }
 
-/// What all particles weigh.
+/// The masses of all particles.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weight {
-    /// All of them together.
+pub struct MassRange {
+    /// Their sum.
     pub all: f64,
     /// The least mass.
     pub lightest: f64,
@@ -104,11 +107,12 @@ pub struct Weight {
     pub heaviest: f64,
 }
 
-/// Collective: the masses of the particles of all ranks, of which there are some; does not depend on who holds which.
+/// Collective: sum, least and greatest of the masses of all ranks; `own` is the number of particles of this rank, and there
+/// is at least one on some rank. The result does not depend on how particles are distributed over ranks.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn weigh(mass: &Masses, own: usize, comm: &Comm) -> Result<Weight, CommError> {
+pub fn mass_range(mass: &Masses, own: usize, comm: &Comm) -> Result<MassRange, CommError> {
     let of_all = |each: fn(f64, f64) -> f64, none: f64| match mass {
         _ if own == 0 => none,
         Masses::Same(mass) => *mass,
@@ -119,11 +123,11 @@ pub fn weigh(mass: &Masses, own: usize, comm: &Comm) -> Result<Weight, CommError
     let (heaviest, lightest) = (bounds[0], -bounds[1]);
     let n = comm.all_reduce_counts(&[own as u64], Reduce::Sum)?[0];
     if heaviest == lightest {
-        return Ok(Weight { all: heaviest * n as f64, lightest, heaviest });
+        return Ok(MassRange { all: heaviest * n as f64, lightest, heaviest });
     }
     let all = match mass {
         Masses::Each(masses) => total(masses.par_iter().copied(), heaviest, comm)?,
         Masses::Same(mass) => total(rayon::iter::repeat_n(*mass, own), heaviest, comm)?,
     };
-    Ok(Weight { all, lightest, heaviest })
+    Ok(MassRange { all, lightest, heaviest })
 }

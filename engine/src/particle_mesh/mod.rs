@@ -1,20 +1,23 @@
-//! Particles in, the test cells of a mesh that follows them out: how does PHEW run on any particles?
+//! How does PHEW run on particles without a mesh?
 //!
-//! What the mesh is, and why roots can be worked on one by one, is said in `kernels/src/grow/mod.rs`; what crosses
-//! ranks in `engine/src/grow/README.md`.
+//! In the flow: particle input → **particle mesh** → partition → segmentation (`phew`). A mesh is refined where particles
+//! are dense, their masses are deposited on it, and the leaves above the density threshold become test cells.
+//! `kernels/src/particle_mesh/mod.rs` defines the mesh; `engine/src/particle_mesh/README.md` explains what crosses ranks.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
-//! | `plan` | which particles, in which box, and the levels |
-//! | `load` | the rows that a rank reads, looked at one by one |
-//! | `roots` | particles with the owners of their roots, root by root |
+//! | `plan` | which particles, the box, and the levels |
+//! | `load` | the rows that a rank reads, each checked |
+//! | `roots` | particles to the owners of their roots, sorted by root |
 //! | `split` | which cells are split |
-//! | `density` | the leaves above the threshold with their densities |
-//! | `field` | from these to what a rank works on |
-//! | `snapshot` | the particles as later stages ask for them |
+//! | `density` | the leaves above the threshold, with their densities |
+//! | `field` | from test cells to the part of each rank |
+//! | `snapshot` | the particles as a snapshot, for later stages |
 //!
-//! Architecture invariants: leaves at or below the threshold are forgotten root by root; what is found depends
-//! neither on ranks and threads nor on the level of the roots.
+//! This folder does not know peaks and clumps, and no gas: all particles are point masses.
+//!
+//! Invariants: leaves at or below the threshold do not outlive their root; the result depends neither on ranks and
+//! threads nor on the level of the roots.
 
 mod density;
 mod field;
@@ -25,6 +28,8 @@ mod snapshot;
 mod split;
 
 use crate::error::ParticleMeshError;
+use crate::partition::Weights;
+pub use plan::ParticleMeshConfig;
 pub use snapshot::ParticleSnapshot;
 
 use crate::error::RunError;
@@ -33,72 +38,40 @@ use crate::fof::Masses;
 use crate::partition::LocalField;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Reduce};
-use inselberg_io::particles::{N_KINDS, ParticleInput, Positions};
+use inselberg_io::particles::{ParticleInput, Positions};
 use inselberg_kernels::fof::record::Real;
 use inselberg_kernels::particle_mesh::Shape;
-use plan::MeshPlan;
-
-/// What mesh is made of which particles.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ParticleMeshConfig {
-    /// Cells with more particles are split; at least 1.
-    pub m_refine: u64,
-    /// All cells above this level are split: 2 to 12, and at most `level_max`. `None`: the level that has as many cells as there are
-    /// particles, or the next coarser one.
-    pub level_min: Option<u8>,
-    /// The level of the finest leaves: 2 to 20.
-    pub level_max: u8,
-    /// Kinds of particles.
-    pub kinds: [bool; N_KINDS],
-    /// The side of the box of a plain array.
-    pub side: Option<f64>,
-    /// The level of the parts that tasks work on; `None`: chosen. Changes no result.
-    pub root_level: Option<u8>,
-}
+use plan::{MeshPlan, RootDeposits};
 
 /// A mesh from particles.
 #[derive(Debug)]
 pub struct ParticleMesh {
     /// The leaves above the threshold.
     pub part: LocalField,
-    /// Leaves of all ranks, those at or below the threshold among them.
+    /// Number of leaves of all ranks, above the threshold or not.
     pub n_leaves: u64,
-    /// The greatest density of any of them.
+    /// The greatest density of any leaf.
     pub densest: f64,
-    /// The mean density in the box: what the threshold is in units of.
+    /// The mean density in the box: the unit of the threshold.
     pub mean_density: f64,
-    /// Where cells were split.
+    /// The levels and the rule by which cells were split.
     pub shape: Shape,
 }
 
-/// What all roots have in common.
-#[derive(Debug, Clone, Copy)]
-struct RootDeposits {
-    shape: Shape,
-    /// Side of the box.
-    side: f64,
-    /// In code units.
-    threshold: f64,
-    /// The greatest mass.
-    heaviest: f64,
-    /// Particles of all ranks.
-    n: u64,
-}
-
-/// The leaves denser than `threshold` mean densities of the mesh that the particles of an input make, with
-/// every gram kept.
+/// Collective: the leaves denser than `threshold` times the mean density, of the mesh that the particles of an input make.
+/// The deposit conserves mass.
 ///
-/// Collective; uses the crew, and the current rayon pool. Each rank reads its stretch of every species. The leaves and
-/// their densities are the same bit for bit for any number of ranks and threads, and those that the whole mesh would have.
-/// Costs about 40 bytes a particle and 30 a test cell.
+/// Each rank reads a range of every species. Leaves and densities are the same bit for bit for any number of ranks and
+/// threads, and equal those of the whole mesh. Costs about 40 bytes per particle and 30 bytes per test cell.
 ///
 /// # Errors
-/// When the input cannot be read, holds positions or masses that are none, or what was asked for does not suit
-/// it, and when another rank fails.
+/// When the input cannot be read, has positions or masses that are not valid, or does not suit `config`; when another rank
+/// fails.
 pub fn grow(
     input: &dyn ParticleInput,
     config: &ParticleMeshConfig,
     threshold: f64,
+    weights: Weights,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<ParticleMesh, RunError> {
@@ -108,12 +81,12 @@ pub fn grow(
     if n == 0 {
         return Err(plan::no_particles(input.about()).into());
     }
-    let mass = load::weigh(&loaded.mass, loaded.position.len(), comm)?;
+    let mass = load::mass_range(&loaded.mass, loaded.position.len(), comm)?;
     if mass.all == 0.0 {
         return Err(ParticleMeshError::NoMass { n }.into());
     }
     let mean_density = mass.all / plan.side.powi(3);
-    let lay = RootDeposits {
+    let deposits = RootDeposits {
         shape: plan::shape(config, &plan, n, comm.n_ranks())?,
         side: plan.side,
         threshold: threshold * mean_density,
@@ -122,18 +95,19 @@ pub fn grow(
     };
     let masses = if mass.heaviest == mass.lightest { Masses::Same(mass.heaviest) } else { loaded.mass };
     let (part, n_leaves, densest) = match loaded.position {
-        Positions::Single(position) => lay.settle(position, masses, comm, executor)?,
-        Positions::Double(position) => lay.settle(position, masses, comm, executor)?,
+        Positions::Single(position) => deposits.mesh_of(position, masses, weights, comm, executor)?,
+        Positions::Double(position) => deposits.mesh_of(position, masses, weights, comm, executor)?,
     };
-    Ok(ParticleMesh { part, n_leaves, densest, mean_density, shape: lay.shape })
+    Ok(ParticleMesh { part, n_leaves, densest, mean_density, shape: deposits.shape })
 }
 
 impl RootDeposits {
-    /// Collective: particles to roots, roots to split cells, these to test cells.
-    fn settle<T: Real>(
+    /// Collective: the part of this rank, the number of leaves, and the greatest density.
+    fn mesh_of<T: Real>(
         &self,
         position: Vec<[T; 3]>,
         mass: Masses,
+        weights: Weights,
         comm: &Comm,
         executor: &Executor,
     ) -> Result<(LocalField, u64, f64), RunError> {
@@ -143,22 +117,23 @@ impl RootDeposits {
             let roots = Stage::run("particles", n, comm, observer, || {
                 roots::gather(self, position, mass, None, comm.rank())
             })?;
-            self.of_roots(roots, comm, executor)?
+            self.test_cells(roots, comm, executor)?
         } else {
             let roots = Stage::run("particles", n, comm, observer, || {
                 let (position, mass, owners) = roots::migrate(self, position, mass, comm)?;
                 let unit = RootDeposits { side: 1.0, ..*self };
                 roots::gather(&unit, position, mass, Some(owners), comm.rank())
             })?;
-            self.of_roots(roots, comm, executor)?
+            self.test_cells(roots, comm, executor)?
         };
         let (n_leaves, densest) = (found.n_leaves, found.densest);
-        let part = field::part(self, found, comm, executor)?;
+        let part = field::part(self, found, weights, comm, executor)?;
         let n_leaves = comm.all_reduce_counts(&[n_leaves], Reduce::Sum)?[0];
         Ok((part, n_leaves, comm.all_max(&[densest])?[0]))
     }
 
-    fn of_roots<T: Real>(
+    /// Collective: the test cells of the roots of this rank.
+    fn test_cells<T: Real>(
         &self,
         mut roots: roots::Roots<T>,
         comm: &Comm,
@@ -167,6 +142,8 @@ impl RootDeposits {
         let (n, observer) = (roots.position.len() as u64, executor.observer());
         let mesh =
             Stage::run("mesh", n, comm, observer, || split::split(&self.shape, &mut roots, comm, executor))?;
-        Ok(Stage::run("density", n, comm, observer, || density::lay(self, &roots, &mesh, comm, executor))?)
+        Ok(Stage::run("density", n, comm, observer, || {
+            density::deposit(self, &roots, &mesh, comm, executor)
+        })?)
     }
 }

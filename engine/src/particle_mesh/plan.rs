@@ -1,43 +1,78 @@
 //! Which particles of an input, in which box, and the levels of the mesh.
 
-use super::ParticleMeshConfig;
 use crate::error::ParticleMeshError;
 use crate::fof::contents;
 use inselberg_io::particles::{N_KINDS, ParticleHeader, Species, mass_of_all};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE, Shape};
 
-/// Particles of a root that a task works on, about: at least this on average.
+/// The least mean number of particles per root.
 const OF_ROOT: u64 = 8192;
-/// Roots a rank, at least, where there are levels enough.
+/// The least number of roots per rank, where there are enough levels.
 const ROOTS_OF_RANK: u64 = 32;
-/// More roots are scattered to slowly.
+/// The deepest level of roots: scattering particles to more roots is slow.
 const DEEPEST_ROOTS: u8 = 5;
 
-/// Levels of a root whose cells are all split: they take up to 36 MB a worker.
+/// The greatest number of levels within a root whose cells are all split: they take up to 36 MB per worker.
 const LEVELS_OF_ROOT: u8 = 7;
 
-/// What is read.
+/// Which particles make the mesh, and how it is refined.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ParticleMeshConfig {
+    /// Cells with more particles than this are split; at least 1.
+    pub m_refine: u64,
+    /// All cells of coarser levels than this are split: 2 to 12, and at most `level_max`. `None`: the deepest level with at
+    /// most as many cells as there are particles.
+    pub level_min: Option<u8>,
+    /// The level of the finest leaves: 2 to 20.
+    pub level_max: u8,
+    /// The kinds of particles that are used.
+    pub kinds: [bool; N_KINDS],
+    /// The side of the box, for inputs that do not give it.
+    pub side: Option<f64>,
+    /// The level of the roots; `None`: chosen. Never changes a result.
+    pub root_level: Option<u8>,
+}
+
+/// The parameters that all roots share.
+#[derive(Debug, Clone, Copy)]
+pub struct RootDeposits {
+    /// The levels.
+    pub shape: Shape,
+    /// Side of the box.
+    pub side: f64,
+    /// Density threshold in code units.
+    pub threshold: f64,
+    /// The greatest mass of a particle.
+    pub heaviest: f64,
+    /// Number of particles of all ranks.
+    pub n: u64,
+}
+
+/// What to read of an input.
 #[derive(Debug, Clone)]
 pub struct MeshPlan {
-    /// The species, by their places in [`ParticleHeader::species`].
+    /// The species, as indices into [`ParticleHeader::species`].
     pub species: Vec<usize>,
-    /// The kinds.
+    /// The kinds that are used.
     pub kinds: [bool; N_KINDS],
     /// Side of the box.
     pub side: f64,
     /// Whether it wraps around.
     pub periodic: bool,
-    /// Whether the kind of each particle is to be looked at.
+    /// Whether species mix kinds, so that the kind of each particle is read.
     pub mixed: bool,
     /// Whether positions are read in double precision.
     pub double: bool,
-    /// The mass of all particles, where it is one.
+    /// The mass of every particle, if they are all equal.
     pub mass: Option<f64>,
 }
 
 impl MeshPlan {
-    /// Holds an input against what is asked for. Local; nothing is read.
+    /// What `config` takes of an input. Local; reads no particle.
+    ///
+    /// # Errors
+    /// When the input has no such particles, no box or no masses.
     pub fn new(about: &ParticleHeader, config: &ParticleMeshConfig) -> Result<Self, ParticleMeshError> {
         let wanted = |s: &Species| s.n > 0 && s.kind.is_none_or(|kind| config.kinds[usize::from(kind)]);
         let species: Vec<usize> = (0..about.species.len()).filter(|s| wanted(&about.species[*s])).collect();
@@ -56,19 +91,13 @@ impl MeshPlan {
         })
     }
 
-    /// The place of a point in units of the box, brought into it.
-    #[inline]
-    pub fn fold(side: f64, x: [f64; 3]) -> [f64; 3] {
-        x.map(|x| {
-            let x = if x < 0.0 { x + side } else { x };
-            let x = if x >= side { x - side } else { x };
-            // Rounded out of the box again: its other end is the same place.
-            if (0.0..side).contains(&x) { x } else { 0.0 }
-        })
+    /// Whether particles of a kind are used; not those of a kind that the config does not know.
+    pub fn takes(&self, kind: u8) -> bool {
+        self.kinds.get(usize::from(kind)).is_some_and(|takes| *takes)
     }
 }
 
-/// That there is none of what was asked for.
+/// The error for an input without any particle of the wanted kinds.
 pub fn no_particles(about: &ParticleHeader) -> ParticleMeshError {
     ParticleMeshError::NoParticles { what: contents(about) }
 }
@@ -83,12 +112,15 @@ fn side(about: &ParticleHeader, config: &ParticleMeshConfig) -> Result<f64, Part
     }
 }
 
-/// A coarse level may have this many cells per particle. Nearly all of more cells are empty, and only cost time.
+/// The greatest number of cells per particle on the coarse level. Of more cells nearly all are empty, and cost time.
 const CELLS_OF_PARTICLE: u64 = 4096;
 /// A coarse level may always have this many cells: those of level 10.
 const CELLS_ALWAYS: u64 = 1 << 30;
 
-/// Where cells are split, for so many particles.
+/// The levels of the mesh of `n` particles.
+///
+/// # Errors
+/// When the levels are out of range, or the coarse level has far more cells than particles.
 pub fn shape(
     config: &ParticleMeshConfig,
     plan: &MeshPlan,
@@ -97,8 +129,8 @@ pub fn shape(
 ) -> Result<Shape, ParticleMeshError> {
     let level_max = config.level_max;
     let level_min = config.level_min.unwrap_or(level_of(n).min(DEEPEST_COARSE).min(level_max).max(2));
-    let is_sound = (2..=DEEPEST_COARSE).contains(&level_min) && (level_min..=DEEPEST).contains(&level_max);
-    if !is_sound {
+    let is_valid = (2..=DEEPEST_COARSE).contains(&level_min) && (level_min..=DEEPEST).contains(&level_max);
+    if !is_valid {
         return Err(ParticleMeshError::Levels { least: level_min, most: level_max });
     }
     let n_cells = 1u64 << (3 * u32::from(level_min));
@@ -114,8 +146,8 @@ pub fn shape(
     Ok(Shape { domain, root_level, level_min, level_max, m_refine: config.m_refine })
 }
 
-/// Bytes that a process, one of so many, surely takes for a mesh with these workers: particles before and after they are
-/// sorted, and the split cells of a root for each worker.
+/// A lower bound of the bytes that one of `n_processes` processes needs for a mesh: particles before and after they are
+/// sorted, and the split cells of one root per worker.
 pub fn least_memory(
     config: &ParticleMeshConfig,
     plan: &MeshPlan,
@@ -125,12 +157,13 @@ pub fn least_memory(
 ) -> u64 {
     let each = (if plan.double { 24 } else { 12 }) + if plan.mass.is_none() { 8 } else { 0 };
     let particles = n / n_processes as u64 * 2 * each;
+    // Levels that are refused need no memory.
     let of_root = shape(config, plan, n, n_processes).map_or(0, |shape| shape.least_of_root());
     let n_roots = 1 << (3 * u32::from(DEEPEST_ROOTS));
     particles.saturating_add(of_root.saturating_mul((n_workers as u64).min(n_roots)))
 }
 
-/// The deepest level with at most so many cells.
+/// The deepest level with at most `n` cells.
 fn level_of(n: u64) -> u8 {
     (n.max(1).ilog2() / 3) as u8
 }
@@ -142,12 +175,5 @@ mod tests {
     #[test]
     fn levels_have_at_most_so_many_cells() {
         assert_eq!([0, 1, 7, 8, 511, 512, 1 << 27].map(level_of), [0, 0, 0, 1, 2, 3, 9]);
-    }
-
-    #[test]
-    fn points_come_into_the_box() {
-        for (x, to) in [(-0.25, 9.75), (10.0, 0.0), (12.5, 2.5), (3.0, 3.0), (-1e-30, 0.0)] {
-            assert_eq!(MeshPlan::fold(10.0, [x; 3]), [to; 3]);
-        }
     }
 }

@@ -1,42 +1,40 @@
-//! Particles with the owners of their roots, root by root.
+//! Which rank owns which roots, and the particles sorted by root.
 
-use super::RootDeposits;
-use super::plan::MeshPlan;
+use super::plan::RootDeposits;
 use crate::chunks::carve;
 use crate::error::ParticleMeshError;
 use crate::error::RunError;
 use crate::fof::Masses;
+use crate::partition::deliver;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::reserve;
 use inselberg_io::reserve::OutOfMemory;
 use inselberg_kernels::fof::record::Real;
+use inselberg_kernels::geom::fold;
 use inselberg_kernels::particle_mesh::Shape;
 use inselberg_kernels::sfc::morton63;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Records that a rank sends in one round: what bounds the buffers.
-const ROUND: usize = 1 << 18;
-
-/// The particles in the roots that a rank owns.
+/// The particles in the roots that a rank owns, sorted by root.
 #[derive(Debug)]
 pub struct Roots<T> {
-    /// Their keys.
+    /// The keys of the roots.
     pub keys: Range<u64>,
-    /// The first particle of each, and the number of all at the end.
+    /// The index of the first particle of each root; at the end, the number of particles.
     pub first: Vec<usize>,
-    /// Positions, with sides of the box as below.
+    /// Positions, in a box of the side below.
     pub position: Vec<[T; 3]>,
     /// Masses.
     pub mass: Masses,
-    /// Side of the box.
+    /// Side of the box in the units of the positions.
     pub side: f64,
-    /// Who owns which roots.
+    /// The owners of all roots.
     pub owners: Owners,
 }
 
-/// Who owns which roots: runs of them.
+/// The owners of roots: each rank owns a run of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owners {
     /// The first root of each rank but the first, ascending.
@@ -45,7 +43,8 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Collective: runs with about as many particles each; who owns what changes no result.
+    /// Collective: runs with about equal numbers of particles, given the counts of this rank by root. Ownership never changes
+    /// a result.
     fn new(shape: &Shape, counts: &[u64], comm: &Comm) -> Result<Self, CommError> {
         let counts = comm.all_reduce_counts(counts, Reduce::Sum)?;
         let (all, n_ranks) = (counts.iter().sum::<u64>(), comm.n_ranks() as u64);
@@ -63,70 +62,50 @@ impl Owners {
 
     /// The roots of a rank.
     fn roots(&self, rank: Rank) -> Range<u64> {
-        let at = |rank: usize| self.first.get(rank).copied().unwrap_or(self.n_roots);
-        let start = rank.at().checked_sub(1).map_or(0, at);
-        start..at(rank.at())
+        // The first rank starts at root 0, and the last one ends at the last root.
+        let end = |rank: usize| self.first.get(rank).copied().unwrap_or(self.n_roots);
+        let start = rank.at().checked_sub(1).map_or(0, end);
+        start..end(rank.at())
     }
 }
 
-/// Collective: every record to its owner, in rounds; what comes. Frees the records as it goes.
-///
-/// # Errors
-/// When another rank fails.
-pub fn deliver<R: Pod>(
-    mut records: Vec<R>,
-    owner: impl Fn(&R) -> Rank,
-    comm: &Comm,
-) -> Result<Vec<R>, CommError> {
-    if comm.n_ranks() == 1 {
-        return Ok(records);
-    }
-    let rounds = comm.all_reduce_counts(&[records.len().div_ceil(ROUND) as u64], Reduce::Max)?[0];
-    let mut received = Vec::new();
-    for _ in 0..rounds {
-        let mut parts: Vec<_> = (0..comm.n_ranks() as u32).map(|rank| (Rank(rank), Vec::new())).collect();
-        let left = records.len().saturating_sub(ROUND);
-        records.drain(left..).for_each(|record| parts[owner(&record).at()].1.push(record));
-        records.shrink_to(2 * left);
-        comm.exchange(parts)?.into_iter().for_each(|(_, more)| received.extend(more));
-    }
-    Ok(received)
-}
-
-/// The root of a place in units of the box.
+/// The root of a position in units of the box.
 #[inline]
 fn root_at(shape: &Shape, x: [f64; 3]) -> u64 {
     let n = f64::from(1u32 << shape.root_level);
     morton63(x.map(|x| (x * n) as u32))
 }
 
-/// The place of a particle in units of the box.
+/// The position of a particle in units of the box, brought into it.
 #[inline]
 pub fn unit<T: Real>(side: f64, position: [T; 3]) -> [f64; 3] {
-    MeshPlan::fold(side, T::place(position)).map(|x| x / side)
+    T::place(position).map(|x| fold(x, side) / side)
 }
 
-/// Collective: particles to the owners of their roots, in units of the box.
+/// Collective: brings particles to the owners of their roots. Positions become units of the box. One reduction, and an
+/// exchange per round.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn migrate<T: Real>(
-    lay: &RootDeposits,
+    deposits: &RootDeposits,
     position: Vec<[T; 3]>,
     mass: Masses,
     comm: &Comm,
 ) -> Result<(Vec<[f64; 3]>, Masses, Owners), CommError> {
-    let shape = &lay.shape;
+    let shape = &deposits.shape;
     let mut counts = vec![0; shape.n_roots()];
-    position.iter().for_each(|x| counts[root_at(shape, unit(lay.side, *x)) as usize] += 1);
+    position.iter().for_each(|x| counts[root_at(shape, unit(deposits.side, *x)) as usize] += 1);
     let owners = Owners::new(shape, &counts, comm)?;
     let record = |(i, x): (usize, &[T; 3])| {
-        let [x, y, z] = unit(lay.side, *x);
+        let [x, y, z] = unit(deposits.side, *x);
         [x, y, z, mass.get(i)]
     };
     let records: Vec<[f64; 4]> = position.par_iter().enumerate().map(record).collect();
     drop(position);
-    let received = deliver(records, |[x, y, z, _]| owners.owner(root_at(shape, [*x, *y, *z])), comm)?;
+    let to_owner =
+        |record: &[f64; 4]| (owners.owner(root_at(shape, [record[0], record[1], record[2]])), *record);
+    let received = deliver(records, to_owner, comm)?;
     let mass = match mass {
         Masses::Same(mass) => Masses::Same(mass),
         Masses::Each(_) => Masses::Each(received.par_iter().map(|record| record[3]).collect()),
@@ -134,37 +113,39 @@ pub fn migrate<T: Real>(
     Ok((received.into_par_iter().map(|[x, y, z, _]| [x, y, z]).collect(), mass, owners))
 }
 
-/// Local: the particles of all roots that this rank owns, root by root; on a rank alone without owners.
+/// Local: sorts the particles of this rank by root. `owners` is `None` on one rank, which owns all roots.
 ///
 /// # Errors
-/// When they are too many, or do not fit into memory.
+/// When there are too many, or they do not fit into memory.
 pub fn gather<T: Real>(
-    lay: &RootDeposits,
+    deposits: &RootDeposits,
     position: Vec<[T; 3]>,
     mass: Masses,
     owners: Option<Owners>,
     rank: Rank,
 ) -> Result<Roots<T>, RunError> {
-    let n_roots = lay.shape.n_roots() as u64;
+    let n_roots = deposits.shape.n_roots() as u64;
     let owners = owners.unwrap_or(Owners { first: Vec::new(), n_roots });
     if position.len() >= u32::MAX as usize {
         return Err(ParticleMeshError::TooMany { n: position.len() as u64 }.into());
     }
     let keys = owners.roots(rank);
-    let (first, position, mass) = scatter(lay, keys.clone(), &position, &mass)?;
-    Ok(Roots { keys, first, position, mass, side: lay.side, owners })
+    let (first, position, mass) = scatter(deposits, keys.clone(), &position, &mass)?;
+    Ok(Roots { keys, first, position, mass, side: deposits.side, owners })
 }
 
+/// The first particle of each root, positions and masses.
 type ScatteredParticles<T> = (Vec<usize>, Vec<[T; 3]>, Masses);
 
+/// A counting sort by root, in parallel over parts of the input: count, prefix sums, scatter.
 fn scatter<T: Real>(
-    lay: &RootDeposits,
+    deposits: &RootDeposits,
     keys: Range<u64>,
     position: &[[T; 3]],
     mass: &Masses,
 ) -> Result<ScatteredParticles<T>, OutOfMemory> {
     let n_roots = (keys.end - keys.start) as usize;
-    let root = |x: &[T; 3]| (root_at(&lay.shape, unit(lay.side, *x)) - keys.start) as usize;
+    let root = |x: &[T; 3]| (root_at(&deposits.shape, unit(deposits.side, *x)) - keys.start) as usize;
     let n_parts = 4 * rayon::current_num_threads();
     let n_each = position.len().div_ceil(n_parts).max(1);
     let count = |list: &[[T; 3]]| {
@@ -189,7 +170,8 @@ fn scatter<T: Real>(
     Ok((first, sorted, mass))
 }
 
-/// Puts values into the places of their roots, of which each part of `n_each` has so many; parts in parallel.
+/// Puts values into the ranges of their roots. `counts[part][root]` is the number of values of a part of `n_each` values.
+/// Parts in parallel.
 fn put<V: Pod + Send + Sync>(
     to: &mut [V],
     counts: &[Vec<u32>],
@@ -207,10 +189,10 @@ fn put<V: Pod + Send + Sync>(
     values.par_chunks(n_each).zip(places).enumerate().for_each(|(part, (list, mut places))| {
         for (i, value) in list.iter().enumerate() {
             let places = &mut places[root(part * n_each + i)];
-            if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
-                *place = *value;
-                *places = rest;
-            }
+            let (place, rest) =
+                std::mem::take(places).split_first_mut().expect("the values of each root were counted");
+            *place = *value;
+            *places = rest;
         }
     });
 }

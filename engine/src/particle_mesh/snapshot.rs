@@ -1,34 +1,33 @@
-//! The particles of an input as later stages ask for them.
+//! The particles of an input as a snapshot, for later stages.
 
-use super::ParticleMeshConfig;
-use super::plan::{MeshPlan, least_memory};
+use super::plan::{MeshPlan, ParticleMeshConfig, least_memory};
 use crate::error::ParticleMeshError;
 use inselberg_io::particles::{Columns, ParticleInput, Positions};
 use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
+use inselberg_kernels::geom::fold;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Rows of a block.
+/// Rows per block.
 const BLOCK: u64 = 1 << 16;
-/// Rows of a piece, where these can be chosen.
+/// Rows per piece, where the input can be read in pieces.
 const PIECE: u64 = 1 << 22;
 
-/// An input of particles as a snapshot without cells: with the particles that the mesh is made of, brought into
-/// the box.
+/// An input of particles as a snapshot without cells. It has the particles that make the mesh, brought into the box.
 pub struct ParticleSnapshot {
     input: Box<dyn ParticleInput>,
     plan: MeshPlan,
     header: Header,
     has_units: bool,
-    /// Rows of a species, and the identity of the first where there are none.
+    /// Species, rows, and the ID of row 0 of the species where the input has no IDs.
     pieces: Vec<(usize, Range<u64>, Option<u64>)>,
 }
 
 impl ParticleSnapshot {
-    /// Of those particles that `config` wants.
+    /// The particles of the kinds in `config`.
     ///
     /// # Errors
-    /// What was asked for does not suit the input.
+    /// When `config` does not suit the input.
     pub fn new(
         input: Box<dyn ParticleInput>,
         config: &ParticleMeshConfig,
@@ -52,6 +51,7 @@ impl ParticleSnapshot {
             boxlen: plan.side,
             coarse: [1; 3],
             periodic: [plan.periodic; 3],
+            // Without a coarse level in the config, the level depends on the number of particles.
             levelmin: config.level_min.unwrap_or(0),
             levelmax: config.level_max,
             units: about.units.clone().unwrap_or(Units { length: 1.0, density: 1.0, time: 1.0 }),
@@ -78,18 +78,17 @@ impl ParticleSnapshot {
             density: None,
         };
         self.input.read(*species, rows.clone(), &mut columns)?;
-        let is_wanted = |i: &usize| {
-            let kind = columns.kind.as_ref().map(|kinds| usize::from(kinds[*i]));
-            kind.is_none_or(|kind| self.plan.kinds.get(kind).copied().unwrap_or(false))
-        };
+        let is_wanted = |i: &usize| columns.kind.as_ref().is_none_or(|kinds| self.plan.takes(kinds[*i]));
         let wanted: Vec<usize> = (0..columns.position.len()).filter(is_wanted).collect();
-        let (mass, id) = (columns.mass.unwrap_or_default(), columns.id.unwrap_or_default());
-        let place = |i: &usize| MeshPlan::fold(self.plan.side, columns.position.get(*i));
+        let mass = columns.mass.expect("masses were asked for");
+        let id = columns.id.expect("IDs were asked for");
+        let position = |i: &usize| columns.position.get(*i).map(|x| fold(x, self.plan.side));
         Ok(ParticleBlock {
             first: 0,
-            position: wanted.iter().map(place).collect(),
+            position: wanted.iter().map(position).collect(),
             velocity: vec![[0.0; 3]; wanted.len()],
             mass: wanted.iter().map(|i| mass[*i]).collect(),
+            // With IDs of its own, the input needs no first one.
             id: wanted.iter().map(|i| (first_id.unwrap_or(0) + id[*i]).cast_signed()).collect(),
             family: vec![Family::DarkMatter; wanted.len()],
         })
@@ -97,7 +96,7 @@ impl ParticleSnapshot {
 }
 
 impl ParticleSnapshot {
-    /// Bytes that a process, one of so many, surely takes for a mesh of these particles with so many workers.
+    /// A lower bound of the bytes that one of `n_processes` processes needs for a mesh of these particles.
     pub fn least_memory(&self, config: &ParticleMeshConfig, n_processes: usize, n_workers: usize) -> u64 {
         let species = &self.input.about().species;
         let n = self.plan.species.iter().map(|s| species[*s].n).sum();

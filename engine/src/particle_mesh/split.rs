@@ -1,9 +1,10 @@
-//! Which cells are split, root by root, and which particles reach other roots.
+//! Which cells are split, root by root, and which particles reach other roots?
 
-use super::roots::{Roots, deliver, unit};
+use super::roots::{Roots, unit};
 use crate::chunks::carve;
 use crate::executor::{Executor, ScratchPool};
 use crate::fof::Masses;
+use crate::partition::deliver;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::fof::record::Real;
@@ -13,43 +14,43 @@ use inselberg_kernels::particle_mesh::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The mesh of a rank, and what reaches it.
+/// The split cells of the roots of a rank, and particles of other roots that reach them.
 #[derive(Debug)]
 pub struct SplitMesh {
     /// The split cells of each root.
     pub roots: Vec<SplitLevels>,
-    /// Own particles whose clouds reach roots here, by root.
+    /// Own particles whose clouds reach another root of this rank, sorted by that root.
     pub borders: Vec<BorderParticle>,
-    /// Those of other ranks, by root.
+    /// Particles of other ranks whose clouds reach a root of this rank, sorted by that root.
     pub foreign: Vec<RemoteParticle>,
 }
 
-/// A particle whose cloud reaches a root.
+/// An own particle whose cloud reaches another root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BorderParticle {
-    /// Which of the rank's roots.
+    /// The root that it reaches, counted from the first of the rank.
     pub root: u32,
-    /// The particle.
+    /// The index of the particle.
     pub particle: u32,
-    /// The level of its leaf.
+    /// The level of the leaf that holds the particle.
     pub level: u8,
 }
 
-/// The same from another rank.
+/// A particle of another rank whose cloud reaches a root.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct RemoteParticle {
-    /// Key of the root.
+    /// Key of the root that it reaches.
     pub root: u64,
-    /// The level of its leaf.
+    /// The level of the leaf that holds the particle.
     pub level: u64,
-    /// In units of the box.
+    /// Position in units of the box.
     pub position: [f64; 3],
     /// Its mass.
     pub mass: f64,
 }
 
-/// What a root causes to be split in another.
+/// Split cells in a root that another root causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 struct Spill {
@@ -58,21 +59,24 @@ struct Spill {
     brick: SplitBrick,
 }
 
-/// Keys and places of the particles of a root.
+/// Keys and positions of the particles of a root, and its tree: scratch of a worker.
 #[derive(Debug, Default)]
 pub struct RootParticles {
+    /// Keys, ascending.
     pub key: Vec<u64>,
-    pub place: Vec<[f64; 3]>,
+    /// Positions in units of the box.
+    pub position: Vec<[f64; 3]>,
+    /// The cells of the root.
     pub tree: RootTree,
 }
 
 impl RootParticles {
-    /// Lays out sorted particles.
-    pub fn lay_out<T: Real>(&mut self, shape: &Shape, side: f64, position: &[[T; 3]]) {
-        self.place.clear();
-        self.place.extend(position.iter().map(|x| unit(side, *x)));
+    /// Fills in keys and positions of sorted particles.
+    pub fn fill<T: Real>(&mut self, shape: &Shape, side: f64, position: &[[T; 3]]) {
+        self.position.clear();
+        self.position.extend(position.iter().map(|x| unit(side, *x)));
         self.key.clear();
-        self.key.extend(self.place.iter().map(|x| shape.key(*x)));
+        self.key.extend(self.position.iter().map(|x| shape.key(*x)));
     }
 }
 
@@ -82,13 +86,13 @@ impl<T: Real> Roots<T> {
         self.first[i]..self.first[i + 1]
     }
 
-    /// Numbers of particles.
+    /// The number of particles of each root.
     pub fn sizes(&self) -> Vec<usize> {
         self.first.windows(2).map(|w| w[1] - w[0]).collect()
     }
 }
 
-/// Collective: sorts the particles of each root by key, and finds which cells are split. Two exchanges, in rounds.
+/// Collective: sorts the particles of each root by key, and finds the split cells. Two exchanges, in rounds.
 ///
 /// # Errors
 /// When another rank fails.
@@ -99,16 +103,16 @@ pub fn split<T: Real>(
     executor: &Executor,
 ) -> Result<SplitMesh, CommError> {
     let (levels, spills) = sort(shape, roots, executor);
-    let mut spills = deliver(spills, |spill| roots.owners.owner(spill.root), comm)?;
+    let mut spills = deliver(spills, |spill| (roots.owners.owner(spill.root), *spill), comm)?;
     spills.par_sort_unstable();
     let (levels, borders, foreign) = finish(shape, roots, levels, &spills, executor);
     drop(spills);
-    let mut foreign = deliver(foreign, |foreign| roots.owners.owner(foreign.root), comm)?;
+    let mut foreign = deliver(foreign, |particle| (roots.owners.owner(particle.root), *particle), comm)?;
     foreign.par_sort_unstable_by_key(|foreign| foreign.root);
     Ok(SplitMesh { roots: levels, borders, foreign })
 }
 
-/// Sorts the particles of each root; the cells that they cause to be split there, and elsewhere.
+/// Sorts the particles of each root. Returns the cells that they cause to be split in that root and in others.
 fn sort<T: Real>(shape: &Shape, roots: &mut Roots<T>, executor: &Executor) -> (Vec<SplitLevels>, Vec<Spill>) {
     let (sizes, side) = (roots.sizes(), roots.side);
     let positions = carve(&mut roots.position, sizes.iter().copied());
@@ -117,9 +121,9 @@ fn sort<T: Real>(shape: &Shape, roots: &mut Roots<T>, executor: &Executor) -> (V
         Masses::Each(list) => carve(list, sizes.iter().copied()),
     };
     let items: Vec<_> = roots.keys.clone().zip(positions).zip(masses).collect();
-    let rooms = ScratchPool::<Vec<(u64, u32)>>::default();
+    let scratch = ScratchPool::<Vec<(u64, u32)>>::default();
     let work = |((root, position), mass): ((u64, &mut [[T; 3]]), &mut [f64])| {
-        let keys = rooms.with(|order| {
+        let keys = scratch.with(|order| {
             order.clear();
             order.extend((0..).zip(position.iter()).map(|(i, x)| (shape.key(unit(side, *x)), i)));
             order.sort_unstable();
@@ -129,15 +133,15 @@ fn sort<T: Real>(shape: &Shape, roots: &mut Roots<T>, executor: &Executor) -> (V
         });
         let mut levels = crowded(shape, &keys);
         grade(shape, &mut levels);
-        let spills = spilt(shape, root, &mut levels);
+        let spills = take_spills(shape, root, &mut levels);
         (levels, spills)
     };
-    let made = executor.map("mesh", items, |((_, position), _)| position.len(), work);
-    let (levels, spills): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+    let results = executor.map("mesh", items, |((_, position), _)| position.len(), work);
+    let (levels, spills): (Vec<_>, Vec<_>) = results.into_iter().unzip();
     (levels, spills.concat())
 }
 
-/// Brings values into an order; none stay none.
+/// Sorts values by an order. Masses that are all equal are not stored: nothing to sort.
 fn arrange<V: Copy>(values: &mut [V], order: &[(u64, u32)]) {
     if !values.is_empty() {
         let sorted: Vec<V> = order.iter().map(|(_, i)| values[*i as usize]).collect();
@@ -145,8 +149,8 @@ fn arrange<V: Copy>(values: &mut [V], order: &[(u64, u32)]) {
     }
 }
 
-/// Takes what is in other roots.
-fn spilt(shape: &Shape, root: u64, levels: &mut SplitLevels) -> Vec<Spill> {
+/// Takes out the bricks that lie in other roots.
+fn take_spills(shape: &Shape, root: u64, levels: &mut SplitLevels) -> Vec<Spill> {
     let mut spills = Vec::new();
     for (level, bricks) in (shape.level_min..).zip(levels) {
         bricks.retain(|brick| {
@@ -161,9 +165,10 @@ fn spilt(shape: &Shape, root: u64, levels: &mut SplitLevels) -> Vec<Spill> {
     spills
 }
 
+/// Split cells by root, own particles that reach own roots, and own particles that reach roots of other ranks.
 type Finished = (Vec<SplitLevels>, Vec<BorderParticle>, Vec<RemoteParticle>);
 
-/// Unites what each root is told with what it has, and finds the particles that reach others.
+/// Unites the split cells of each root with those that other roots cause, and finds the particles that reach other roots.
 fn finish<T: Real>(
     shape: &Shape,
     roots: &Roots<T>,
@@ -171,21 +176,22 @@ fn finish<T: Real>(
     spills: &[Spill],
     executor: &Executor,
 ) -> Finished {
-    let rooms = ScratchPool::<RootParticles>::default();
+    let scratch = ScratchPool::<RootParticles>::default();
     let work = |(i, mut levels): (usize, SplitLevels)| {
         let root = roots.keys.start + i as u64;
-        let told = &spills[spills.partition_point(|s| s.root < root)..];
-        for spill in &told[..told.partition_point(|s| s.root == root)] {
+        let from_others = &spills[spills.partition_point(|s| s.root < root)..];
+        for spill in &from_others[..from_others.partition_point(|s| s.root == root)] {
             levels[usize::from(spill.level as u8 - shape.level_min)].push(spill.brick);
         }
         levels.iter_mut().for_each(unite);
-        let (borders, foreign) = rooms.with(|desk| reaching(shape, roots, i, &levels, desk));
+        let (borders, foreign) =
+            scratch.with(|particles| border_particles(shape, roots, i, &levels, particles));
         (levels, borders, foreign)
     };
     let items = levels.into_iter().enumerate().collect();
-    let made = executor.map("grading", items, |(i, _)| roots.particles(*i).len(), work);
+    let results = executor.map("grading", items, |(i, _)| roots.particles(*i).len(), work);
     let mut all: Finished = Default::default();
-    for (levels, borders, foreign) in made {
+    for (levels, borders, foreign) in results {
         all.0.push(levels);
         all.1.extend(borders);
         all.2.extend(foreign);
@@ -194,22 +200,23 @@ fn finish<T: Real>(
     all
 }
 
-fn reaching<T: Real>(
+/// The particles of root `i` whose clouds reach other roots, of this rank and of others.
+fn border_particles<T: Real>(
     shape: &Shape,
     roots: &Roots<T>,
     i: usize,
     levels: &SplitLevels,
-    desk: &mut RootParticles,
+    sorted: &mut RootParticles,
 ) -> (Vec<BorderParticle>, Vec<RemoteParticle>) {
     let (root, rows) = (roots.keys.start + i as u64, roots.particles(i));
     let (mut borders, mut foreign) = (Vec::new(), Vec::new());
     if rows.is_empty() {
         return (borders, foreign);
     }
-    desk.lay_out(shape, roots.side, &roots.position[rows.clone()]);
-    desk.tree.grow(shape, root, |level| &levels[usize::from(level - shape.level_min)]);
-    let particles = RootMasses { key: &desk.key, position: &desk.place, mass: &[], same: 0.0 };
-    for_each_border(&desk.tree, shape, root, particles, &mut |particle, level, other| {
+    sorted.fill(shape, roots.side, &roots.position[rows.clone()]);
+    sorted.tree.grow(shape, root, |level| &levels[usize::from(level - shape.level_min)]);
+    let particles = RootMasses { key: &sorted.key, position: &sorted.position, mass: &[], same: 0.0 };
+    for_each_border(&sorted.tree, shape, root, particles, &mut |particle, level, other| {
         let row = rows.start + particle;
         if roots.keys.contains(&other) {
             borders.push(BorderParticle {
@@ -218,7 +225,7 @@ fn reaching<T: Real>(
                 level,
             });
         } else {
-            let (position, mass) = (desk.place[particle], roots.mass.get(row));
+            let (position, mass) = (sorted.position[particle], roots.mass.get(row));
             foreign.push(RemoteParticle { root: other, level: level.into(), position, mass });
         }
     });

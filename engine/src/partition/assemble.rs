@@ -1,8 +1,8 @@
-//! From a rank's own cells to its part: ghosts fetched, mesh built and found sound.
+//! From the own cells of a rank to its part: ghosts received, mesh built and checked.
 
-use super::LocalField;
 use super::ghost_search::{Needed, needed_by};
 use super::ghosts::{GhostLink, Ghosts};
+use super::local_field::LocalField;
 use super::migrate::{OctMessages, OwnLevel};
 use super::oct_record::OctRecord;
 use super::splits::Splits;
@@ -16,20 +16,20 @@ use inselberg_kernels::sfc::morton;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What cells are together.
+/// What the cells of all ranks form.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Cells {
-    /// A whole octree, if it is one.
+    /// A whole octree, which is checked.
     Octree,
-    /// The leaves denser than this, of one that is known to be graded.
+    /// Only the leaves denser than this, of an octree that is known to be graded.
     LeavesAbove(f64),
 }
 
-/// Collective: the part of the rank that owns the given cells, sorted by level and Morton key; bit l
-/// of `levels` is set where any rank has cells of level l. One exchange.
+/// Collective: the part of a rank from its own cells, sorted by level and Morton key. Bit l of `levels` is set if any
+/// rank has cells of level l. One exchange.
 ///
 /// # Errors
-/// When the cells make no octree, on the rank that sees it, or another rank fails.
+/// When the cells are not an octree, on the rank that finds it, or another rank fails.
 pub(super) fn assemble(
     domain: Domain,
     own: Vec<OwnLevel>,
@@ -65,7 +65,7 @@ pub(super) fn assemble(
     Ok(part)
 }
 
-/// Collective: that own cells are part of an octree; whether all of it is graded.
+/// Collective: checks that the own cells are part of an octree. Whether the whole octree is graded.
 fn check(mesh: &Mesh, own: &[u64], levels: u32, comm: &Comm) -> Result<bool, RunError> {
     let runs = chunks(mesh.supers().len(), 64);
     runs.par_iter().try_for_each(|supers| mesh.check_part(supers.clone(), own, levels))?;
@@ -80,7 +80,8 @@ fn check_count(n_cells: usize) -> Result<(), MeshError> {
     }
 }
 
-/// Octs come whole, so all cells of one are given twice, if one is, perhaps on several ranks: names the first.
+/// Names the first cell of an oct that occurs twice. Inputs give whole octs, so all its cells occur twice, perhaps on
+/// several ranks; the message is then the same on each.
 fn of_oct(problem: MeshError) -> MeshError {
     match problem {
         MeshError::Twice(level, position) => MeshError::Twice(level, position.map(|x| x & !1)),
@@ -88,7 +89,7 @@ fn of_oct(problem: MeshError) -> MeshError {
     }
 }
 
-/// Sends the cells that others need; what others sent, each rank's by (level, Morton key).
+/// Collective: sends the cells that other ranks need. Returns those received, by rank and then by (level, Morton key).
 fn fetch(
     own: &[OwnLevel],
     needed: &OctMessages<Needed>,
@@ -111,35 +112,36 @@ fn fetch(
 /// An oct of own cells and ghosts.
 #[derive(Default)]
 struct LocalOct {
-    /// Its first cell.
+    /// The index of its first cell.
     first: u32,
-    /// Its cells.
+    /// The mask of its cells.
     exists: u8,
-    /// The own ones.
+    /// The mask of its own cells.
     own: u8,
 }
 
-/// Own cells and ghosts in one order.
+/// Own cells and ghosts, sorted together by (level, Morton key).
 #[derive(Default)]
 struct MergedCells {
     levels: Vec<SortedOcts>,
     rho: Vec<f64>,
     octs: Vec<LocalOct>,
-    /// Which oct each own one is now.
+    /// For each own oct, its index in `octs`.
     own: Vec<u32>,
-    /// Which oct each one of each other rank is now.
+    /// The same for each oct received, a list per sender.
     ghosts: Vec<Vec<u32>>,
 }
 
 fn merge(own: Vec<OwnLevel>, received: &[(Rank, Vec<OctRecord>)]) -> MergedCells {
     let deepest = received.iter().filter_map(|(_, octs)| octs.last()).map(|oct| oct.level).max();
-    let n_levels = own.len().max(deepest.map_or(0, |l| usize::from(l) + 1));
+    let n_levels = deepest.map_or(own.len(), |deepest| own.len().max(usize::from(deepest) + 1));
     let mut merged = MergedCells {
         ghosts: received.iter().map(|(_, octs)| Vec::with_capacity(octs.len())).collect(),
         ..MergedCells::default()
     };
     let mut own = own.into_iter();
     for level in 0..n_levels {
+        // Ghosts may be finer than all own cells.
         merged.add_level(level as u8, own.next().unwrap_or_default().octs, received);
     }
     merged
@@ -163,8 +165,8 @@ impl MergedCells {
         }
     }
 
-    /// Adds octs of a level, which may be there in several parts; the oct that each part is in. The first `n_own` are the
-    /// rank's own and sorted.
+    /// Adds the octs of a level, which may come in several parts. Returns, for each part, the index of its oct. The first
+    /// `n_own` parts are own octs, sorted.
     fn add_octs(&mut self, parts: &[OctRecord], n_own: usize) -> Vec<u32> {
         let first = self.octs.len();
         let mut place = vec![0; parts.len()];
@@ -179,8 +181,8 @@ impl MergedCells {
             place[i as usize] = last as u32;
             self.octs[last].own |= if (i as usize) < n_own { part.exists } else { 0 };
         }
-        for (oct, laid) in all.iter().zip(&mut self.octs[first..]) {
-            (laid.first, laid.exists) = (self.rho.len() as u32, oct.exists);
+        for (oct, local) in all.iter().zip(&mut self.octs[first..]) {
+            (local.first, local.exists) = (self.rho.len() as u32, oct.exists);
             match oct.exists {
                 0xff => self.rho.extend_from_slice(&oct.rho),
                 some => self.rho.extend(local::bits(some.into()).map(|bit| oct.rho[bit as usize])),
@@ -194,15 +196,14 @@ impl MergedCells {
         place
     }
 
-    /// Some cells of an oct.
+    /// The indices of some cells of an oct.
     fn cells(&self, oct: u32, cells: u8) -> impl Iterator<Item = u32> + use<> {
         let LocalOct { first, exists, .. } = self.octs[oct as usize];
         local::bits(cells.into()).map(move |bit| first + local::rank(exists.into(), bit))
     }
 }
 
-/// The order by Morton key of octs of which the first `n_sorted` are in order already and the others
-/// are few.
+/// The order of octs by Morton key, where the first `n_sorted` are sorted already and the others are few.
 fn merged_order(octs: &[OctRecord], n_sorted: usize) -> Vec<u32> {
     let (sorted, others) = octs.split_at(n_sorted);
     let mut order = Vec::with_capacity(octs.len());
@@ -218,7 +219,7 @@ fn merged_order(octs: &[OctRecord], n_sorted: usize) -> Vec<u32> {
     order
 }
 
-/// Links to those that need own cells and to those whose cells are needed here.
+/// The links to ranks that need own cells and to ranks whose cells were received.
 fn links(needed: OctMessages<Needed>, received: Vec<(Rank, Vec<OctRecord>)>, merged: &MergedCells) -> Ghosts {
     let mut links = BTreeMap::<Rank, GhostLink>::new();
     let empty = |rank| GhostLink { rank, ghosts: Vec::new(), mirrors: Vec::new() };
@@ -234,17 +235,17 @@ fn links(needed: OctMessages<Needed>, received: Vec<(Rank, Vec<OctRecord>)>, mer
     Ghosts::new(links.into_values().collect())
 }
 
-/// The own cells of every brick, from those of every oct.
+/// The mask of own cells of every brick, from those of its octs.
 fn masks(bricks: &[Brick], octs: &[LocalOct]) -> Vec<u64> {
     let mut own = octs.iter().map(|oct| u64::from(oct.own));
     let of_brick = |brick: &Brick| {
         let octs = (0..64).step_by(8).filter(|bit| brick.exists >> bit & 0xff != 0);
-        octs.fold(0, |mask, bit| mask | own.next().unwrap_or(0) << bit)
+        octs.fold(0, |mask, bit| mask | own.next().expect("bricks have the merged octs in order") << bit)
     };
     bricks.iter().map(of_brick).collect()
 }
 
-/// The further values of all own test cells, one vector a field.
+/// The values of further fields of all own test cells, one vector per field.
 fn columns(own: &[OwnLevel], n_extra: usize) -> Vec<Vec<f64>> {
     let column = |field| {
         own.iter().flat_map(|level| level.extra.iter().skip(field).step_by(n_extra)).copied().collect()

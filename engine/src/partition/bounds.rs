@@ -1,18 +1,46 @@
-//! Which keys part all keys of all ranks into equal shares? Exactly, wherever they are.
+//! Which keys divide the keys of all ranks into equal shares? Exactly, whichever rank holds them.
 //!
-//! There are two ways, with the same result. Digit by digit, each by counting what is below it, no key moves, but each
-//! count of each bound goes up and down the tree of ranks. Where bounds are many and keys are few, or where
-//! they move anyhow, a sample brings them into parts, and the rank of a part finds the bounds in it.
+//! Two ways give the same result:
+//!
+//! * [`by_digits`] counts the keys below candidate bounds. No key moves, but the counts of all bounds cross the tree of
+//!   ranks once per digit.
+//! * [`KeyPart`] brings the keys into one part per rank first, by a sample; then each rank finds the bounds in its part.
+//!   It serves where bounds are many and keys are few, or where the keys move in any case.
+//!
+//! A worked example. Three ranks share nine keys of weight 1, so two bounds are wanted: one with at most 9 · 1/3 = 3 keys
+//! below it, one with at most 6:
+//!
+//! ```text
+//! sorted keys     0   3   5 | 8   9  12 | 14  20  21
+//! keys below      0   1   2   3   4   5    6   7   8
+//! bounds                      8            14
+//! owner             rank 0  |  rank 1   |   rank 2
+//! ```
+//!
+//! By digits of 4 bits, the greatest key 21 = 0x15 has two digits. The high digit of both bounds is 0, since 7 keys lie
+//! below 0x10, more than 3 and more than 6. For the low digit, the counts below the candidates 0x01 to 0x0f are
+//!
+//! ```text
+//! candidate   1  2  3  4  5  6  7  8  9  a  b  c  d  e  f
+//! keys below  1  1  1  2  2  3  3  3  4  5  5  5  6  6  7
+//!                                  ^ greatest with at most 3
+//!                                                    ^ greatest with at most 6
+//! ```
+//!
+//! so the bounds are 0x08 = 8 and 0x0e = 14.
+//!
+//! Invariants: bounds ascend; each bound is one of the keys; below bound i lies at most the wanted weight, and below the
+//! next greater key lies more.
 
 use super::key_part::KeyPart;
 use inselberg_comm::{Comm, CommError, Reduce};
 
-/// Most ranks on which bounds are found digit by digit whatever else.
+/// Up to so many ranks, bounds are always found digit by digit.
 const FEW: usize = 65;
 
-/// Collective: the least key of the part of each rank but the first, so that the parts of all keys, sorted,
-/// are as large to one key; above any key where there are none. `keys` are sorted. The result depends on the keys of
-/// all ranks together only, and each bound is one of them.
+/// Collective: the first key of each rank but rank 0, so that all ranks get the same number of keys, to within one.
+/// `keys` are those of this rank, sorted. Without any key on any rank, all bounds are `u128::MAX`. The result depends
+/// only on all keys together. One reduction per digit of the keys, or the calls of `KeyPart::gather`.
 ///
 /// # Errors
 /// When another rank fails.
@@ -20,7 +48,7 @@ pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
     equal_parts(comm, keys, are_light)
 }
 
-/// Collective: the same, of keys that move in any case: of many ranks in an exchange of all keys and few calls.
+/// Collective: [`bounds`] for callers that move the keys afterwards. On many ranks it exchanges all keys, in few calls.
 ///
 /// # Errors
 /// When another rank fails.
@@ -28,7 +56,7 @@ pub fn bounds_of_moving(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommErr
     equal_parts(comm, keys, |_, n_ranks| n_ranks > FEW)
 }
 
-/// Whether all keys are fewer bytes than the counts by which many bounds are found digit by digit.
+/// Whether all keys take fewer bytes than the counts of [`by_digits`] would.
 pub(super) fn are_light(n_keys: u64, n_ranks: usize) -> bool {
     n_ranks > FEW && n_keys / 32 < (n_ranks as u64).pow(2)
 }
@@ -48,7 +76,7 @@ fn equal_parts(
     }
 }
 
-/// The bounds at the weights `wanted`, which ascend, of `n` bounds. No key weighs anything but one.
+/// Collective: the `n` bounds at the ascending weights `wanted(i)`, where every key weighs 1.
 fn by_parts(
     comm: &Comm,
     keys: &[u128],
@@ -56,12 +84,12 @@ fn by_parts(
     wanted: impl Fn(usize) -> u64,
 ) -> Result<Vec<u128>, CommError> {
     let found = KeyPart::gather(comm, keys, |n| n as u64)?.find(n, wanted);
-    // Parts ascend with the ranks, as bounds do.
+    // Parts ascend with the ranks, and so do bounds.
     comm.all_gather(&found.into_iter().map(|(_, key)| key).collect::<Vec<_>>())
 }
 
-/// Bits of a bound that are found at a time: fewer where there are more bounds, as each reduction then takes the time
-/// of its bytes, which double with each bit, and not that of its messages.
+/// Bits of a bound that are found per reduction. Each further bit doubles the bytes of a reduction. With few bounds its
+/// latency dominates, with many bounds its bytes do.
 fn digit(n_bounds: usize) -> u32 {
     match n_bounds {
         0..=64 => 4,
@@ -70,10 +98,11 @@ fn digit(n_bounds: usize) -> u32 {
     }
 }
 
-/// Collective: of all keys, sorted, the greatest before which lies at most each weight `wanted`, less than that of all.
-/// The first n keys here weigh `weight_of(n)`; all ranks want the same.
+/// Collective: for each of the weights `wanted`, the greatest of all keys with at most that weight below it. `keys` are
+/// those of this rank, sorted; the first n of them weigh `weight_of(n)`. `wanted` is the same on all ranks, and each
+/// weight is less than that of all keys.
 ///
-/// All ranks search all bounds at once, with 15, 3 or one count a bound in each reduction.
+/// All bounds are found together, with 15, 3 or 1 counts per bound in each reduction.
 ///
 /// # Errors
 /// When another rank fails.
@@ -83,6 +112,7 @@ pub(super) fn by_digits(
     weight_of: impl Fn(usize) -> u64,
     wanted: &[u64],
 ) -> Result<Vec<u128>, CommError> {
+    // A rank without keys needs no digit.
     let greatest = keys.last().copied().unwrap_or(0);
     let n_bits = u64::from(u128::BITS - greatest.leading_zeros());
     let n_bits = comm.all_reduce_counts(&[n_bits], Reduce::Max)?[0] as u32;
@@ -107,7 +137,7 @@ mod tests {
     use inselberg_comm::run_threads;
     use proptest::prelude::*;
 
-    /// The bounds by both ways, of keys with weights each of which is on the rank that is said.
+    /// The bounds by both ways. Each item is a key, its weight, and the rank that holds it.
     fn both(n_ranks: usize, all: &[(u128, u64, usize)], wanted: &[u64]) -> [Vec<u128>; 2] {
         let ran = run_threads(n_ranks, |comm| {
             let mut mine: Vec<(u128, u64)> =
@@ -143,6 +173,13 @@ mod tests {
             let [digits, parts] = both(n_ranks, &all, &wanted);
             prop_assert_eq!(digits, parts);
         }
+    }
+
+    #[test]
+    fn the_example_of_the_module() {
+        let keys = [0, 3, 5, 8, 9, 12, 14, 20, 21];
+        let all: Vec<_> = keys.iter().enumerate().map(|(i, key)| (*key, 1, i)).collect();
+        assert_eq!(both(3, &all, &[3, 6]), [vec![8, 14], vec![8, 14]]);
     }
 
     #[test]

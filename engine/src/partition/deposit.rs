@@ -1,12 +1,11 @@
-//! The density of dark-matter particles, or of these and of gas, over ranks, the same bits as on one.
+//! The density of particles, or of particles and gas, over ranks: the same bits as on one rank.
 
-use super::LocalField;
 use super::ghosts::Ghosts;
-use super::held_cells::ROUND;
-use super::migrate::{OctMessages, in_order, rounds};
-use super::splits::Splits;
+use super::local_field::LocalField;
+use super::rounds::deliver;
+use super::splits::{Splits, owner_of_place};
 use crate::density::{
-    COARSER, PointMasses, RUN, Scheme, divide_by_volumes, first_bound, heaviest, lay_bodies, quantum,
+    COARSER, PointMasses, RUN, Scheme, deposit_gas, divide_by_volumes, first_bound, heaviest, quantum,
 };
 use crate::error::RunError;
 use crate::executor::{Executor, TaskResults, cell_stage};
@@ -15,18 +14,17 @@ use inselberg_kernels::density::{
     Body, Deposit, cloud_cells, deposit_conserving_part, deposit_ramses, fill_from_level, gather_bodies,
     leaf_at, leaf_bodies,
 };
-use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::mesh::Mesh;
 use inselberg_tasks::TaskFns;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-/// A particle as it travels: position in level-0 cells, mass.
+/// A particle as it is sent: position in level-0 cells, and mass.
 type SentParticle = [f64; 4];
 
-/// Collective: lays particles, held by whoever read them, on the cells of `part`, and with them the gas whose density
-/// these have, if `with_gas`; `side` is the length of a level-0 cell.
+/// Collective: deposits the particles that ranks have read on the cells of `part`, in place of the density that it has.
+/// `with_gas`: deposits the gas of that density as well. `side` is the length of a level-0 cell.
 ///
 /// # Errors
 /// When another rank fails.
@@ -39,14 +37,14 @@ pub(super) fn deposit(
     executor: &Executor,
 ) -> Result<(), RunError> {
     let greatest = particles.iter().map(heaviest).fold(f64::MIN_POSITIVE, f64::max);
-    let n_here = particles.iter().map(|p| p.mass.len() as u64).sum();
+    let n_local = particles.iter().map(|p| p.mass.len() as u64).sum();
     let greatest = comm.all_max(&[greatest])?[0];
-    let n_particles = comm.all_reduce_counts(&[n_here], Reduce::Sum)?[0];
+    let n_particles = comm.all_reduce_counts(&[n_local], Reduce::Sum)?[0];
     let gas = if with_gas { bodies(part, side.powi(3), comm)? } else { Vec::new() };
-    let laid = RankParticles { own: to_owners(particles, part, comm)?, border: OnceLock::new(), gas };
+    let particles = RankParticles { own: to_owners(particles, part, comm)?, border: OnceLock::new(), gas };
     let mut bound = first_bound(greatest, n_particles);
     let quanta = loop {
-        match laid.quanta(part, scheme, quantum(bound), comm, executor)? {
+        match particles.quanta(part, scheme, quantum(bound), comm, executor)? {
             Some(quanta) => break quanta,
             None => bound += COARSER,
         }
@@ -59,23 +57,24 @@ pub(super) fn deposit(
     Ok(part.ghosts.push(comm, &mut part.field.rho)?)
 }
 
-/// The particles that a rank lays on its cells.
+/// The particles that a rank deposits on its cells.
 struct RankParticles {
-    /// Those whose place it owns.
+    /// Particles whose positions it owns.
     own: PointMasses,
-    /// Those of others that touch its leaves, once they have come.
+    /// Particles of other ranks that touch its leaves, once received.
     border: OnceLock<PointMasses>,
-    /// The gas of every cell, if it is laid as well.
+    /// The gas of every cell, if it is deposited.
     gas: Vec<Body>,
 }
 
-/// In so many tasks the particles of others are laid, whose number is not known before they come.
+/// Tasks that deposit the particles of other ranks, whose number is unknown when the graph is made.
 const BORDER_TASKS: usize = 64;
 
 impl RankParticles {
-    /// Collective: masses of own cells in quanta; `None` on all ranks where a cell of any rank holds too many.
-    /// Each particle is on all ranks whose leaves it touches; as RAMSES does it, it is with the owner of its
-    /// place alone, and what it gives to others' cells is added to theirs.
+    /// Collective: the masses of own cells in quanta; `None` on all ranks if a cell of any rank overflows.
+    ///
+    /// [`Scheme::Conserving`]: each particle is deposited by every rank whose leaves it touches. [`Scheme::Ramses`]: only by
+    /// the owner of its position; the quanta of ghosts are then added to their owners.
     fn quanta(
         &self,
         part: &LocalField,
@@ -93,22 +92,23 @@ impl RankParticles {
         match scheme {
             Scheme::Ramses => {
                 executor.each("density", &self.own.runs(), ramses);
-                lay_bodies(mesh, |brick| part.own[brick], &self.gas, &out);
+                deposit_gas(mesh, |brick| part.own[brick], &self.gas, &out);
             }
-            Scheme::Conserving => self.lay_conserving(part, &out, comm, executor)?,
+            Scheme::Conserving => self.deposit_conserving(part, &out, comm, executor)?,
         }
-        let quanta = agreed(out.quanta(), comm)?;
+        let quanta = if_all(out.quanta(), comm)?;
         match (quanta, scheme) {
             (Some(mut quanta), Scheme::Ramses) => {
                 let fits = add_to_owners(&part.ghosts, &mut quanta, comm)?;
-                agreed(fits.then_some(quanta), comm)
+                if_all(fits.then_some(quanta), comm)
             }
             (quanta, _) => Ok(quanta),
         }
     }
 
-    /// Collective: lays own particles while those that others own as well are on their way.
-    fn lay_conserving(
+    /// Collective: deposits own particles while copies of those at borders are exchanged. The exchange happens at the
+    /// first call only.
+    fn deposit_conserving(
         &self,
         part: &LocalField,
         out: &Deposit,
@@ -116,16 +116,16 @@ impl RankParticles {
         executor: &Executor,
     ) -> Result<(), CommError> {
         let (rank, sizes) = (comm.rank(), self.own.runs());
-        let (plan, [find, lay, send, lay_border]) = executor.plan("density over ranks", &sizes, |planner| {
+        let (plan, [find, own, send, border]) = executor.plan("density over ranks", &sizes, |planner| {
             let find = cell_stage(planner, "border particles", &sizes, 1);
-            let lay = cell_stage(planner, "density", &sizes, 2);
-            let send = executor.call(planner, "particles of others", lay);
-            let lay_border = planner.stage("density of the border", [RUN as u64; BORDER_TASKS]);
+            let own = cell_stage(planner, "density", &sizes, 2);
+            let send = executor.call(planner, "particles of others", own);
+            let border = planner.stage("density of the border", [RUN as u64; BORDER_TASKS]);
             planner.after(send, find);
-            planner.after(lay_border, send);
-            [find, lay, send, lay_border]
+            planner.after(border, send);
+            [find, own, send, border]
         });
-        let lay_run = |particles: &PointMasses, i| {
+        let deposit_run = |particles: &PointMasses, i| {
             let (position, mass) = particles.run(i);
             deposit_conserving_part(&part.field.mesh, position, mass, out);
         };
@@ -136,33 +136,34 @@ impl RankParticles {
                     found.put(i, Mutex::new(touching_others(part, self.own.run(i), rank)));
                 }
             })
-            .on(lay, |i| lay_run(&self.own, i))
+            .on(own, |i| deposit_run(&self.own, i))
             .on_caller(send, |_| {
                 if self.border.get().is_none() {
-                    let found = (0..sizes.len() as u32).filter_map(|i| found.get(i));
-                    let records = found.flat_map(|records| std::mem::take(&mut *records.lock()));
-                    sent = exchange(records.collect(), comm).map(|border| {
-                        self.border.get_or_init(|| border);
+                    let found = |i| found.get(i).expect("the tasks that find them are done").lock();
+                    let copies = (0..sizes.len() as u32).flat_map(|i| std::mem::take(&mut *found(i)));
+                    sent = deliver(copies.collect(), |copy| *copy, comm).map(|received| {
+                        self.border.get_or_init(|| point_masses(received));
                     });
                 }
             })
-            .on(lay_border, |i| {
-                let Some(border) = self.border.get() else { return };
-                let n_runs = border.mass.len().div_ceil(RUN) as u32;
-                (i..n_runs).step_by(BORDER_TASKS).for_each(|i| lay_run(border, i));
+            .on(border, |i| {
+                // Without them, the exchange has failed, which the caller reports.
+                let Some(particles) = self.border.get() else { return };
+                let n_runs = particles.mass.len().div_ceil(RUN) as u32;
+                (i..n_runs).step_by(BORDER_TASKS).for_each(|i| deposit_run(particles, i));
             });
         executor.run("density", &plan, bodies);
         sent
     }
 }
 
-/// What a rank has, if all have something.
-fn agreed<T>(own: Option<T>, comm: &Comm) -> Result<Option<T>, CommError> {
+/// Collective: the value of this rank, if all ranks have one.
+fn if_all<T>(own: Option<T>, comm: &Comm) -> Result<Option<T>, CommError> {
     let all = comm.all_reduce_counts(&[own.is_some().into()], Reduce::Min)?[0] == 1;
     Ok(own.filter(|_| all))
 }
 
-/// Adds the quanta of ghosts to their owners'; whether they fit.
+/// Collective, between neighbours: adds the quanta of ghosts to those of their owners. Whether all sums fit on this rank.
 fn add_to_owners(ghosts: &Ghosts, quanta: &mut [u64], comm: &Comm) -> Result<bool, CommError> {
     let fits = Cell::new(true);
     ghosts.reduce(comm, quanta, |own, more| {
@@ -172,7 +173,8 @@ fn add_to_owners(ghosts: &Ghosts, quanta: &mut [u64], comm: &Comm) -> Result<boo
     Ok(fits.get())
 }
 
-/// Collective: the gas of own cells and of ghosts, whose leaves have its density; deepest level first.
+/// Collective: the gas of own cells and of ghosts, from its density in the leaves; deepest level first. `unit` is the
+/// volume of a level-0 cell.
 fn bodies(part: &LocalField, unit: f64, comm: &Comm) -> Result<Vec<Body>, CommError> {
     let mesh = &part.field.mesh;
     let mut bodies = leaf_bodies(mesh, &part.field.rho, unit);
@@ -189,7 +191,7 @@ fn ghosts_of_level(part: &LocalField, level: u8) -> Ghosts {
     part.ghosts.restrict(|cell| cells.contains(&cell.at()).then_some(cell.0))
 }
 
-/// Gives every own split cell the mean of its children, which may be others', deepest level first.
+/// Collective: gives every own split cell the mean of its children, own cells or ghosts; deepest level first.
 fn fill_split_cells(part: &mut LocalField, comm: &Comm) -> Result<(), CommError> {
     for level in (1..=part.splits.deepest()).rev() {
         ghosts_of_level(part, level).push(comm, &mut part.field.rho)?;
@@ -198,28 +200,23 @@ fn fill_split_cells(part: &mut LocalField, comm: &Comm) -> Result<(), CommError>
     Ok(())
 }
 
-/// Collective: particles to the owners of their places; those outside the box are dropped.
+/// Collective: brings particles to the owners of their positions. Particles outside the box are dropped, as on one rank.
 fn to_owners(particles: Vec<PointMasses>, part: &LocalField, comm: &Comm) -> Result<PointMasses, CommError> {
     let domain = part.field.mesh.domain();
-    let mut chunks: Vec<Vec<SentParticle>> = Vec::new();
-    for piece in particles {
-        let records = piece.position.chunks(ROUND).zip(piece.mass.chunks(ROUND));
-        chunks.extend(records.map(|(x, m)| x.iter().zip(m).map(|(x, m)| [x[0], x[1], x[2], *m]).collect()));
+    let owner = |x: &[f64; 3]| owner_of_place(&part.splits, domain, *x);
+    let mut inside: Vec<SentParticle> = Vec::new();
+    for PointMasses { position, mass } in particles {
+        let all = position.iter().zip(mass).filter(|(x, _)| owner(x).is_some());
+        inside.extend(all.map(|([x, y, z], mass)| [*x, *y, *z, mass]));
     }
-    let mut own = PointMasses::default();
-    for _ in 0..rounds(chunks.len(), comm)? {
-        let mut bundles = OctMessages::new();
-        for record in chunks.pop().unwrap_or_default() {
-            if let Some(owner) = owner_of_place(&part.splits, domain, [record[0], record[1], record[2]]) {
-                bundles.entry(owner).or_insert_with(Vec::new).push(record);
-            }
-        }
-        take(&mut own, comm.exchange(in_order(bundles))?);
-    }
-    Ok(own)
+    let to_owner = |record: &SentParticle| {
+        let [x, y, z, _] = *record;
+        (owner(&[x, y, z]).expect("particles outside the box are dropped"), *record)
+    };
+    Ok(point_masses(deliver(inside, to_owner, comm)?))
 }
 
-/// Copies of particles whose cloud touches what others own, for these.
+/// Copies of particles for the other ranks whose cells their clouds touch.
 fn touching_others(
     part: &LocalField,
     (position, mass): (&[[f64; 3]], &[f64]),
@@ -232,21 +229,7 @@ fn touching_others(
     copies.collect()
 }
 
-/// Collective: records to the ranks beside them; what comes from others.
-fn exchange(records: Vec<(Rank, SentParticle)>, comm: &Comm) -> Result<PointMasses, CommError> {
-    let mut received = PointMasses::default();
-    let mut left = records.chunks(ROUND);
-    for _ in 0..rounds(records.len().div_ceil(ROUND), comm)? {
-        let mut bundles = OctMessages::new();
-        for (rank, record) in left.next().unwrap_or_default() {
-            bundles.entry(*rank).or_insert_with(Vec::new).push(*record);
-        }
-        take(&mut received, comm.exchange(in_order(bundles))?);
-    }
-    Ok(received)
-}
-
-/// The other ranks that own anything in the cells that a particle's cloud touches.
+/// The other ranks that own anything in the cells that the cloud of a particle touches.
 fn others_touched(part: &LocalField, x: [f64; 3], rank: Rank) -> Vec<Rank> {
     let (mesh, splits): (&Mesh, &Splits) = (&part.field.mesh, &part.splits);
     let Some((level, _)) = leaf_at(mesh, x) else { return Vec::new() };
@@ -261,15 +244,7 @@ fn others_touched(part: &LocalField, x: [f64; 3], rank: Rank) -> Vec<Rank> {
     ranks
 }
 
-pub(super) fn owner_of_place(splits: &Splits, domain: &Domain, x: [f64; 3]) -> Option<Rank> {
-    let deepest = splits.deepest();
-    let at = x.map(|x| (x / cell_side(deepest)).floor() as i64);
-    domain.wrap(deepest, at).map(|position| splits.owner(deepest, position))
-}
-
-fn take(particles: &mut PointMasses, received: Vec<(Rank, Vec<SentParticle>)>) {
-    for [x, y, z, mass] in received.into_iter().flat_map(|part| part.1) {
-        particles.position.push([x, y, z]);
-        particles.mass.push(mass);
-    }
+fn point_masses(particles: Vec<SentParticle>) -> PointMasses {
+    let position = particles.iter().map(|[x, y, z, _]| [*x, *y, *z]).collect();
+    PointMasses { position, mass: particles.into_iter().map(|[.., mass]| mass).collect() }
 }

@@ -1,4 +1,4 @@
-//! Which other ranks need a cell: those that own anything in it or about it.
+//! Which other ranks need a cell? Those that own any key in it or around it.
 
 use super::migrate::{OctMessages, OwnLevel};
 use super::oct_record::OctRecord;
@@ -8,22 +8,21 @@ use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::local;
 use std::ops::Range;
 
-/// Sides in cells, as powers of two, of the blocks that are looked at as a whole before the octs in them are.
+/// log2 of the sides, in cells, of the blocks that are tested before single octs.
 const BLOCKS: [u8; 3] = [4, 3, 2];
 
 /// Own cells that another rank needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needed {
-    /// The place of their oct in the order of (level, Morton key).
+    /// The index of their oct in the order of (level, Morton key).
     pub oct: u32,
-    /// A bit a cell.
+    /// One bit per cell.
     pub cells: u8,
 }
 
 /// Own cells by the ranks that need them, in the order of (level, Morton key).
 ///
-/// Blocks of cells whose surroundings are all the rank's own are passed over whole, so it costs
-/// about the surface of a rank's domain.
+/// Blocks whose surroundings belong to this rank are skipped as a whole, so the cost is about the surface of its region.
 pub(super) fn needed_by(
     levels: &[OwnLevel],
     splits: &Splits,
@@ -34,10 +33,11 @@ pub(super) fn needed_by(
     let mut before = 0;
     for (level, own) in levels.iter().enumerate() {
         let octs = own.octs.as_slice();
-        let mut reach = GhostSearch { splits, domain, rank, level: level as u8, octs, before, needed };
+        let mut search = GhostSearch { splits, domain, rank, level: level as u8, octs, before, needed };
+        // On the coarsest levels no block fits: all octs are tested.
         let first = BLOCKS.iter().position(|b| *b <= level as u8).unwrap_or(BLOCKS.len());
-        reach.walk(0..octs.len(), &BLOCKS[first..]);
-        needed = reach.needed;
+        search.walk(0..octs.len(), &BLOCKS[first..]);
+        needed = search.needed;
         before += octs.len() as u32;
     }
     needed
@@ -49,16 +49,16 @@ struct GhostSearch<'a> {
     rank: Rank,
     level: u8,
     octs: &'a [OctRecord],
-    /// Own octs of coarser levels.
+    /// Number of own octs of coarser levels.
     before: u32,
     needed: OctMessages<Needed>,
 }
 
 impl GhostSearch<'_> {
-    /// Looks at sorted octs in blocks of the first given side, and into those at the border.
+    /// Tests sorted octs in blocks of the first of `sides`; blocks at the border in finer blocks, at the end oct by oct.
     fn walk(&mut self, octs: Range<usize>, sides: &[u8]) {
         let Some((&side, finer)) = sides.split_first() else {
-            return octs.for_each(|i| self.need(i));
+            return octs.for_each(|i| self.add_oct(i));
         };
         let block_of = |oct: &OctRecord| oct.position.map(|x| x >> (side - 1));
         let mut start = octs.start;
@@ -72,17 +72,17 @@ impl GhostSearch<'_> {
         }
     }
 
-    /// Whether this rank owns all of a block and all around it.
+    /// Whether this rank owns all of a block and of its 26 neighbours. There is nothing beyond a wall.
     fn is_interior(&self, level: u8, block: [u32; 3]) -> bool {
-        let beside = |step| self.domain.wrap(level, moved(block, step));
-        steps().filter_map(beside).all(|place| self.splits.owns_all(self.rank, level, place))
+        let neighbour = |step| self.domain.wrap(level, moved(block, step));
+        steps().filter_map(neighbour).all(|place| self.splits.owns_all(self.rank, level, place))
     }
 
-    /// Notes which ranks own anything in the 64 places in and about an oct.
-    fn need(&mut self, i: usize) {
+    /// Adds the cells of an oct to the lists of all ranks that own any of the 64 cells in and around the oct.
+    fn add_oct(&mut self, i: usize) {
         let oct = self.octs[i];
         let mut ranks: Vec<(Rank, u8)> = Vec::new();
-        steps().for_each(|step| self.beside(&oct, step, &mut ranks));
+        steps().for_each(|step| self.neighbour_oct(&oct, step, &mut ranks));
         ranks.sort_unstable();
         for of_rank in ranks.chunk_by(|a, b| a.0 == b.0) {
             let cells = oct.exists & of_rank.iter().fold(0, |all, (_, cells)| all | cells);
@@ -93,9 +93,9 @@ impl GhostSearch<'_> {
         }
     }
 
-    /// Other ranks with anything of the oct a step away that touches cells of this one, and these cells.
-    fn beside(&self, oct: &OctRecord, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
-        let Some(above) = self.level.checked_sub(1) else { return self.touching(oct, step, ranks) };
+    /// The other ranks that own cells of the oct one step away, with the cells of this oct that touch theirs.
+    fn neighbour_oct(&self, oct: &OctRecord, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
+        let Some(above) = self.level.checked_sub(1) else { return self.neighbour_cells(oct, step, ranks) };
         let Some(at) = self.domain.wrap(above, moved(oct.position, step)) else { return };
         if self.splits.owns_all(self.rank, above, at) {
             return;
@@ -103,12 +103,12 @@ impl GhostSearch<'_> {
         let mut owners = self.splits.owners_within(above, at);
         match (owners.next(), owners.next()) {
             (Some(owner), None) => ranks.push((owner, facing(step.map(|x| if x > 0 { 2 } else { x })))),
-            _ => self.touching(oct, step, ranks),
+            _ => self.neighbour_cells(oct, step, ranks),
         }
     }
 
-    /// The same, cell by cell of the oct a step away.
-    fn touching(&self, oct: &OctRecord, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
+    /// The same, cell by cell of the oct one step away.
+    fn neighbour_cells(&self, oct: &OctRecord, step: [i64; 3], ranks: &mut Vec<(Rank, u8)>) {
         for bit in 0..8 {
             let offset = local::offset_of(bit);
             let place: [i64; 3] = std::array::from_fn(|a| 2 * step[a] + i64::from(offset[a]));
@@ -119,8 +119,14 @@ impl GhostSearch<'_> {
     }
 }
 
-/// The cells of an oct that touch or are what is so many cells from its first one; none if that is too far away.
+/// The cells of an oct that are, or touch, the cell at `place` relative to the first cell of the oct.
+///
+/// ```text
+/// along an axis:   place  -1 | 0 | 1 | 2         the oct is cells 0 and 1; farther places touch nothing
+///          cells touched   0 | 0 1 | 0 1 | 1
+/// ```
 fn facing(place: [i64; 3]) -> u8 {
+    // The cells with offset 0 along each axis.
     const LOW: [u8; 3] = [0x55, 0x33, 0x0f];
     (0..3).fold(0xff, |cells, a| {
         cells
@@ -133,7 +139,7 @@ fn facing(place: [i64; 3]) -> u8 {
     })
 }
 
-/// To a place itself and to the 26 around it.
+/// The steps to a cell itself and to its 26 neighbours.
 fn steps() -> impl Iterator<Item = [i64; 3]> {
     (0..27).map(|i| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1])
 }

@@ -1,4 +1,4 @@
-//! Copies of other ranks' cells, and the links that keep their values the same on both sides.
+//! Links between copies of cells and their owners, which keep values the same on both sides.
 
 use super::splits::Splits;
 use bytemuck::Pod;
@@ -6,38 +6,37 @@ use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::CellIdx;
 use inselberg_kernels::mesh::Mesh;
 
-/// The links of one rank to all those with which it shares cells.
+/// The links of one rank to all ranks with which it shares cells.
 ///
-/// Cells are named by their index here: a [`CellIdx`] as built, whatever [`Ghosts::restrict`] makes of
-/// them after that.
+/// Cells are indices on this rank: a [`CellIdx`] as built, and after [`Ghosts::restrict`] whatever it maps them to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ghosts {
     links: Vec<GhostLink>,
 }
 
-/// What this rank shares with one other. The other has the same with ghosts and mirrors swapped, in
-/// the same order, that of (level, Morton key).
+/// The cells that this rank shares with one other. The other rank has the same link with ghosts and mirrors swapped, in the
+/// same order: by (level, Morton key).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GhostLink {
     /// The other rank.
     pub rank: Rank,
-    /// Cells here that are copies of the other's.
+    /// Copies, on this rank, of cells of the other.
     pub ghosts: Vec<u32>,
-    /// Own cells of which the other has copies.
+    /// Own cells of which the other rank has copies.
     pub mirrors: Vec<u32>,
 }
 
 impl Ghosts {
-    /// Of a rank alone.
+    /// No links: one rank.
     pub const NONE: Self = Self { links: Vec::new() };
 
-    /// From links by ascending rank; those without cells are dropped.
+    /// Links by ascending rank; those without cells are dropped.
     pub fn new(mut links: Vec<GhostLink>) -> Self {
         links.retain(|link| !link.ghosts.is_empty() || !link.mirrors.is_empty());
         Self { links }
     }
 
-    /// The links, by ascending rank. If a is linked to b, b is to a.
+    /// The links, by ascending rank. If rank a has a link to b, then b has one to a.
     pub fn links(&self) -> &[GhostLink] {
         &self.links
     }
@@ -57,8 +56,8 @@ impl Ghosts {
         self.len() == 0
     }
 
-    /// Collective, between neighbours: gives every ghost its owner's value. `values` has one for every
-    /// index. One message a link.
+    /// Collective, between neighbours: gives every ghost the value of its owner. `values` has one entry per index. One
+    /// message per link.
     ///
     /// # Errors
     /// When another rank fails, or the two sides of a link differ.
@@ -71,8 +70,8 @@ impl Ghosts {
         Ok(())
     }
 
-    /// Collective, between neighbours: for every ghost, link by link, what its owner says `of` its cell. One
-    /// message a link.
+    /// Collective, between neighbours: for every ghost, link by link, the value that its owner computes by `of`. One message
+    /// per link.
     ///
     /// # Errors
     /// When another rank fails, or the two sides of a link differ.
@@ -80,9 +79,8 @@ impl Ghosts {
         Ok(self.exchange(comm, of, |link| &link.mirrors, |link| &link.ghosts)?.concat())
     }
 
-    /// Collective, between neighbours: combines the value of every ghost into its owner's. A cell may
-    /// get several, by ascending rank; where ghosts are changed on the way is up to the caller. `combine`
-    /// must not depend on the order. One message a link.
+    /// Collective, between neighbours: combines the value of every ghost into that of its owner. A cell may receive several
+    /// values, by ascending rank; `combine` must not depend on their order. One message per link.
     ///
     /// # Errors
     /// When another rank fails, or the two sides of a link differ.
@@ -101,7 +99,7 @@ impl Ghosts {
         Ok(())
     }
 
-    /// Sends the values of one side of every link; those of the other side, a list a link.
+    /// Sends the values of one side of every link, and returns those of the other side: one list per link.
     fn exchange<T: Pod>(
         &self,
         comm: &Comm,
@@ -114,6 +112,7 @@ impl Ghosts {
         let parts = self.links.iter().map(part).filter(|(_, values)| !values.is_empty()).collect();
         let mut received = comm.exchange_with(&self.neighbours(), parts)?.into_iter().peekable();
         let of_link = |link: &GhostLink| {
+            // No values arrive where the other side has none; the count is checked below.
             let values = received.next_if(|part| part.0 == link.rank).map_or(Vec::new(), |part| part.1);
             match receive(link).len() {
                 n if n == values.len() => Ok(values),
@@ -123,9 +122,9 @@ impl Ghosts {
         self.links.iter().map(of_link).collect()
     }
 
-    /// The same links with the cells alone for which `keep` has a new index, in the same order. Both
-    /// sides of a link must keep the same, so `keep` may look at nothing but what both sides know of a
-    /// cell: its place, and values that were pushed. Local.
+    /// The links with only those cells for which `keep` returns a new index, in the same order. Both sides of a link must
+    /// keep the same cells. So `keep` may depend only on what both sides know of a cell: its position, and values that
+    /// were pushed. Local.
     pub fn restrict(&self, keep: impl Fn(CellIdx) -> Option<u32>) -> Self {
         let kept = |cells: &[u32]| cells.iter().filter_map(|i| keep(CellIdx(*i))).collect();
         let of_link = |link: &GhostLink| GhostLink {
@@ -136,12 +135,11 @@ impl Ghosts {
         Self::new(self.links.iter().map(of_link).collect())
     }
 
-    /// Collective, between neighbours: asks the other side of every link whether it has the same cells
-    /// in the same order, and `splits` whether each ghost is owned by whom it came from. For links as
-    /// built, to the cells of `mesh`.
+    /// Collective, between neighbours: whether both sides of every link have the same cells in the same order, and whether
+    /// each cell belongs to its owner by `splits`. For links as built, to the cells of `mesh`.
     ///
     /// # Errors
-    /// When that is not so, or another rank fails.
+    /// When they differ, or another rank fails.
     pub fn check(&self, comm: &Comm, mesh: &Mesh, splits: &Splits) -> Result<(), CommError> {
         let place = |cell: &u32| {
             let (level, [x, y, z]) = mesh.locate(CellIdx(*cell));
@@ -163,7 +161,7 @@ impl Ghosts {
                 return Err(differ(link.rank, "ghosts of cells that it does not own"));
             }
             if !link.mirrors.iter().all(|cell| owned_by(cell, comm.rank())) {
-                return Err(differ(link.rank, "copies of cells that are not owned here"));
+                return Err(differ(link.rank, "copies of cells that this rank does not own"));
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
-//! The part of a snapshot that one rank reads.
+//! The part of a snapshot that one rank reads, before its cells have owners.
 
 use super::oct_record::OctRecord;
+use super::rounds::ROUND;
 use super::splits::key;
 use crate::density::domain;
 use crate::density::read::first_bad;
@@ -13,27 +14,24 @@ use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{MeshError, local};
 use rayon::prelude::*;
 
-/// Cells, or particles, that a rank sends in one round: what bounds the buffers.
-pub(super) const ROUND: usize = 1 << 18;
-
-/// What is wanted of the cells.
+/// What to read of the cells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request<'a> {
     /// The density; none: zeros.
     pub field: Option<&'a str>,
-    /// Leaves denser than it are test cells.
+    /// Leaves denser than this are test cells.
     pub threshold: f64,
-    /// Further fields, of test cells alone.
+    /// Further fields, read for test cells only.
     pub extra: &'a [&'a str],
 }
 
-/// Cells that a rank happens to hold, in chunks of at most [`ROUND`], as octs.
+/// Cells that a rank happens to hold, as octs, in chunks of at most [`ROUND`] cells.
 #[derive(Debug, Default)]
 pub(super) struct HeldCells {
     pub chunks: Vec<Chunk>,
 }
 
-/// Some octs, and the further values of the test cells in them, cell by cell.
+/// Octs, and the values of further fields of their test cells, cell by cell.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub octs: Vec<OctRecord>,
@@ -41,20 +39,19 @@ pub(super) struct Chunk {
 }
 
 impl HeldCells {
-    /// The last chunk, with room for one more oct.
-    pub fn room(&mut self) -> &mut Chunk {
+    /// The last chunk, with space for one more oct.
+    pub fn open_chunk(&mut self) -> &mut Chunk {
         if self.chunks.last().is_none_or(|chunk| chunk.octs.len() == ROUND / 8) {
             self.chunks.push(Chunk::default());
         }
-        let last = self.chunks.len() - 1;
-        &mut self.chunks[last]
+        self.chunks.last_mut().expect("a chunk was added if there was none")
     }
 
-    /// Adds cells without further values, to the last oct where they are of the same one.
+    /// Adds cells without values of further fields. They join the last oct if they belong to it.
     pub fn add(&mut self, oct: OctRecord) {
         let last = self.chunks.last_mut().and_then(|chunk| chunk.octs.last_mut());
         if !last.is_some_and(|last| last.join(&oct)) {
-            self.room().octs.push(oct);
+            self.open_chunk().octs.push(oct);
         }
     }
 
@@ -68,26 +65,26 @@ impl HeldCells {
         self.chunks.iter().flat_map(|chunk| &chunk.octs)
     }
 
-    /// Keys of the leaves that are `chosen`, a mask an oct, in ascending order.
+    /// Keys of the leaves in the mask `chosen(oct)` of each oct, ascending. Sorts runs of leaves rather than single keys.
     pub fn keys(&self, deepest: u8, chosen: impl Fn(&OctRecord) -> u8) -> Vec<u128> {
         let mut all: Vec<LeafRun> =
-            self.octs().flat_map(|oct| stretches(deepest, oct, chosen(oct))).collect();
-        all.par_sort_unstable_by_key(|stretch| stretch.first);
-        let n: u32 = all.iter().map(|stretch| stretch.cells.count_ones()).sum();
+            self.octs().flat_map(|oct| leaf_runs(deepest, oct, chosen(oct))).collect();
+        all.par_sort_unstable_by_key(|run| run.first);
+        let n: u32 = all.iter().map(|run| run.cells.count_ones()).sum();
         let mut keys = Vec::with_capacity(n as usize);
-        all.iter().for_each(|stretch| keys.extend(stretch.keys()));
+        all.iter().for_each(|run| keys.extend(run.keys()));
         keys
     }
 
-    /// Keys of the first leaves of octs, and what all of an oct weigh. An oct whose cells do not follow each other is
-    /// there several times.
+    /// The key of the first leaf of each oct that has one, with the weight of the oct. An oct that is held in several parts
+    /// occurs several times.
     pub fn weighted(&self, deepest: u8, weight: impl Fn(&OctRecord) -> u32) -> Vec<(u128, u32)> {
         let with_leaves = self.octs().filter(|oct| oct.leaf != 0);
         let first = |oct: &OctRecord| key(deepest, oct.level, oct.cell(oct.leaf.trailing_zeros()));
         with_leaves.map(|oct| (first(oct), weight(oct))).collect()
     }
 
-    /// Collective: the levels that have cells on any rank, bit l for level l.
+    /// Collective: the levels that have cells on any rank; bit l stands for level l.
     pub fn levels(&self, comm: &Comm) -> Result<u32, CommError> {
         let mut counts = [0; 32];
         for oct in self.octs() {
@@ -98,13 +95,13 @@ impl HeldCells {
     }
 }
 
-/// Leaves of an oct between two of whose keys there is no other leaf's.
+/// Consecutive leaves of an oct. No leaf of another oct has a key between theirs, so runs sort by their first keys.
 struct LeafRun {
-    /// Key of the first.
+    /// Key of the first leaf.
     first: u128,
-    /// Those that are meant, from the first on.
+    /// The chosen leaves; bit 0 stands for the first leaf of the run.
     cells: u8,
-    /// Bits by which keys of an oct's cells are apart.
+    /// log2 of the step between the keys of neighbouring cells.
     up: u32,
 }
 
@@ -114,8 +111,8 @@ impl LeafRun {
     }
 }
 
-/// The `chosen` leaves of an oct, in as many stretches as other cells part its leaves.
-fn stretches(deepest: u8, oct: &OctRecord, chosen: u8) -> impl Iterator<Item = LeafRun> + use<> {
+/// The runs of leaves of an oct, with the `chosen` leaves of each. A split cell ends a run: finer leaves have keys there.
+fn leaf_runs(deepest: u8, oct: &OctRecord, chosen: u8) -> impl Iterator<Item = LeafRun> + use<> {
     let up = 3 * u32::from(deepest.saturating_sub(oct.level));
     let whole = key(deepest, oct.level, oct.cell(0));
     let mut left = u32::from(oct.leaf);
@@ -129,8 +126,9 @@ fn stretches(deepest: u8, oct: &OctRecord, chosen: u8) -> impl Iterator<Item = L
     })
 }
 
-/// What `rank` reads of a snapshot: pieces, and which of their blocks. Whole pieces that follow each other, as these are
-/// mostly beside each other and belong to few ranks; where there are fewer of them than ranks, their blocks are dealt out.
+/// The pieces of a snapshot that `rank` reads, and which of their blocks. Consecutive whole pieces, since these are mostly
+/// neighbours in space and so belong to few ranks. Where there are fewer pieces than ranks, several ranks read the
+/// blocks of one piece by turns.
 pub(super) fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<(usize, Every)> {
     if n_pieces >= n_ranks {
         let first = |rank: usize| n_pieces * rank / n_ranks;
@@ -144,7 +142,7 @@ pub(super) fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<(usize, 
     vec![(piece, Every { first: rank.at() / n_pieces, step: readers })]
 }
 
-/// Passes on the wanted blocks; the others are decoded and left.
+/// A sink that passes on only some of the blocks; the others are decoded and ignored.
 pub(super) fn only<B>(
     blocks: Every,
     mut sink: impl FnMut(&B) -> ReadResult<()>,
@@ -153,11 +151,11 @@ pub(super) fn only<B>(
     move |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) }
 }
 
-/// Reads this rank's share of the cells, pieces in parallel. Local.
+/// Local: reads the cells of the pieces of this rank, in parallel.
 ///
 /// # Errors
-/// When a piece cannot be read, a leaf's value is not finite or negative, a further value of a test cell
-/// not finite, or a cell outside the box.
+/// When a piece cannot be read, the density of a leaf is negative or not finite, a further value of a test cell is not
+/// finite, or a cell is outside the box.
 pub(super) fn read_cells(
     snapshot: &dyn Snapshot,
     request: &Request,
@@ -166,12 +164,12 @@ pub(super) fn read_cells(
 ) -> Result<HeldCells, RunError> {
     let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
     let read = |part| {
-        let share = read_part(snapshot, request, part);
+        let held = read_part(snapshot, request, part);
         observer.advance(1);
-        share
+        held
     };
-    let shares: Vec<HeldCells> = parts.into_par_iter().map(read).collect::<Result<_, _>>()?;
-    Ok(HeldCells { chunks: shares.into_iter().flat_map(|share| share.chunks).collect() })
+    let held: Vec<HeldCells> = parts.into_par_iter().map(read).collect::<Result<_, _>>()?;
+    Ok(HeldCells { chunks: held.into_iter().flat_map(|held| held.chunks).collect() })
 }
 
 fn read_part(
@@ -181,7 +179,7 @@ fn read_part(
 ) -> Result<HeldCells, RunError> {
     let fields: Vec<&str> = request.field.into_iter().chain(request.extra.iter().copied()).collect();
     let domain = domain(snapshot);
-    let mut share = HeldCells::default();
+    let mut held = HeldCells::default();
     let mut outside = None;
     let mut take = |block: &OctBlock| {
         if outside.is_none() {
@@ -196,15 +194,14 @@ fn read_part(
         if let Some(field) = request.field {
             first_bad(block, &block.values[0]).map_or(Ok(()), |found| Err(bad(field, found)))?;
         }
-        append(&mut share, block, request)
-            .map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
+        append(&mut held, block, request).map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
     };
     snapshot.octs_of(part.0, part.1, &fields, &mut take)?;
-    share.chunks.iter_mut().for_each(|chunk| chunk.octs.shrink_to_fit());
-    outside.map_or(Ok(share), |problem| Err(problem.into()))
+    held.chunks.iter_mut().for_each(|chunk| chunk.octs.shrink_to_fit());
+    outside.map_or(Ok(held), |problem| Err(problem.into()))
 }
 
-/// The first oct of a block that the box does not hold.
+/// The first oct of a block that is outside the box or too deep.
 fn first_outside(domain: &Domain, block: &OctBlock) -> Option<MeshError> {
     if !block.position.is_empty() && !domain.holds_level(block.level) {
         return Some(MeshError::TooDeep(block.level));
@@ -215,15 +212,18 @@ fn first_outside(domain: &Domain, block: &OctBlock) -> Option<MeshError> {
     outside.map(|p| MeshError::Outside(block.level, p.map(|x| x.wrapping_mul(2))))
 }
 
+/// Adds the octs of a block.
+///
 /// # Errors
-/// Which further field is not finite in a test cell, its value and the cell's position.
-fn append(share: &mut HeldCells, block: &OctBlock, request: &Request) -> Result<(), (usize, f64, [u32; 3])> {
+/// The number of a further field that is not finite in a test cell, its value and the position of the cell.
+fn append(held: &mut HeldCells, block: &OctBlock, request: &Request) -> Result<(), (usize, f64, [u32; 3])> {
     let (own, extra) = block.values.split_at(usize::from(request.field.is_some()));
     for (at, position) in block.position.iter().enumerate() {
+        // Without a field the densities are not known yet.
         let rho = own.first().map_or([0.0; 8], |column| column[at]);
         let (position, level, leaf) = (*position, block.level, !block.split[at]);
         let oct = OctRecord { position, level, exists: 0xff, leaf, unused: 0, rho };
-        let chunk = share.room();
+        let chunk = held.open_chunk();
         chunk.octs.push(oct);
         if extra.is_empty() {
             continue;
@@ -239,10 +239,10 @@ fn append(share: &mut HeldCells, block: &OctBlock, request: &Request) -> Result<
     Ok(())
 }
 
-/// Reads this rank's share of the dark-matter particles, pieces in parallel. Local.
+/// Local: reads the dark-matter particles of the pieces of this rank, in parallel.
 ///
 /// # Errors
-/// When a piece cannot be read or a mass is not finite or negative.
+/// When a piece cannot be read, or a mass is negative or not finite.
 pub(super) fn read_particles(
     snapshot: &dyn Snapshot,
     comm: &Comm,

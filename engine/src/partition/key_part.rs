@@ -1,27 +1,48 @@
-//! Weighted keys brought into parts by a sample, so that each rank finds the bounds that lie in its own.
+//! Weighted keys brought into one part per rank, so that each rank finds the bounds that lie in its part.
+//!
+//! The nine keys of the example in [`super::bounds`], now held by three ranks, all of weight 1:
+//!
+//! ```text
+//! rank 0 holds  0 9 20     rank 1 holds  3 8 21     rank 2 holds  5 12 14
+//! a sample of the keys divides them at 8 and 20:
+//!
+//!                part of rank 0    part of rank 1     part of rank 2
+//! keys           0   3   5         8   9  12  14      20  21
+//! before         0   1   2   3     3   4   5   6   7   7   8   9
+//!                            ^ the last entry is the weight before the next part
+//! bound for 3                      ^ 8
+//! bound for 6                                  ^ 14
+//! ```
+//!
+//! `before` goes on from part to part (a sum over the ranks before), so exactly one part has `before[0] <= w <
+//! before[last]` for a wanted weight w. That rank takes the last key with `before <= w`.
+//!
+//! Invariants: `keys` ascend within a part and from part to part; `before` has one entry more than `keys` and never
+//! falls; the last entry of a part equals the first entry of the next. The sample decides how even the parts are, never
+//! the bounds.
 
 use inselberg_comm::{Comm, CommError, Rank};
 
-/// Keys that a rank gives as a sample.
+/// Keys that each rank contributes to the sample.
 const SAMPLE: usize = 4;
-/// Most parts that there are: on more ranks only some have one, so that all need not know of as many parts as ranks.
+/// The greatest number of parts. On more ranks only some have a part, which bounds the list of starts that all ranks hold.
 const MOST_PARTS: usize = 2048;
 
-/// One rank's part of all keys. The parts of all ranks follow each other.
+/// The part of all keys that one rank has. The parts of all ranks follow each other.
 #[derive(Debug)]
 pub(super) struct KeyPart {
     /// Ascending.
     keys: Vec<u128>,
-    /// The weight before each key and, in the end, before the next part: of all keys of all ranks.
+    /// The weight of all keys of all ranks before each key, and at the end the weight before the next part.
     before: Vec<u64>,
 }
 
 impl KeyPart {
-    /// Collective: brings keys to the ranks whose parts they are in. `keys` are sorted, and the first n of them weigh
-    /// `weight_of(n)`. One exchange of 24 bytes a key, one of a sample, and two calls.
+    /// Collective: brings keys to the ranks whose parts contain them. `keys` are sorted, and the first n of them weigh
+    /// `weight_of(n)`. One exchange of 24 bytes per key, one exchange of the sample, and two further calls.
     ///
-    /// Each rank gives a few keys as a sample, other quantiles on each, so that what they part is about equal whether
-    /// keys are mixed over ranks or not.
+    /// Each rank samples different quantiles of its keys, so that parts are about equal whether or not the keys of
+    /// different ranks overlap.
     ///
     /// # Errors
     /// When another rank fails.
@@ -29,21 +50,23 @@ impl KeyPart {
         Self::gather_in(comm, keys, weight_of, MOST_PARTS)
     }
 
-    /// Collective: the same in at most so many parts.
+    /// Collective: [`Self::gather`] with at most `most_parts` parts.
     pub(super) fn gather_in(
         comm: &Comm,
         keys: &[u128],
         weight_of: impl Fn(usize) -> u64,
         most_parts: usize,
     ) -> Result<Self, CommError> {
-        let ranks_a_part = comm.n_ranks().div_ceil(most_parts);
-        let places = (0..SAMPLE).map(|i| quantile(comm.rank().at() * SAMPLE + i, keys.len()));
-        let sample: Vec<u128> = places.filter_map(|place| keys.get(place).copied()).collect();
+        let ranks_per_part = comm.n_ranks().div_ceil(most_parts);
+        let sampled = (0..SAMPLE).map(|i| quantile(comm.rank().at() * SAMPLE + i, keys.len()));
+        // A rank without keys contributes none.
+        let sample: Vec<u128> = sampled.filter_map(|i| keys.get(i).copied()).collect();
         let mut parts: Vec<(Rank, Vec<[u64; 3]>)> = Vec::new();
-        let starts = starts(comm, sample, comm.n_ranks().div_ceil(ranks_a_part))?;
+        let starts = starts(comm, sample, comm.n_ranks().div_ceil(ranks_per_part))?;
         for (i, key) in keys.iter().enumerate() {
+            // Keys below the first start belong to the first part.
             let part = starts.partition_point(|start| start <= key).saturating_sub(1);
-            let rank = Rank((part * ranks_a_part) as u32);
+            let rank = Rank((part * ranks_per_part) as u32);
             let record = [(key >> 64) as u64, *key as u64, weight_of(i + 1) - weight_of(i)];
             match parts.last_mut().filter(|part| part.0 == rank) {
                 Some((_, records)) => records.push(record),
@@ -63,18 +86,18 @@ impl KeyPart {
         Ok(Self { keys: own.iter().map(key).collect(), before })
     }
 
-    /// Which of the bounds 0 to `n` are keys of this part, with these: bound i is the greatest of all keys before which
-    /// lies at most the weight `wanted(i)`, which is less than that of all keys. Local.
+    /// The bounds 0 to `n` that are keys of this part, each with its number. Bound i is the greatest of all keys with at
+    /// most the weight `wanted(i)` below it; that weight is less than the weight of all keys. Local.
     pub fn find(&self, n: usize, wanted: impl Fn(usize) -> u64) -> Vec<(usize, u128)> {
-        let whole = self.before[0]..self.before[self.keys.len()];
-        let here = (0..n).map(|i| (i, wanted(i))).filter(|(_, weight)| whole.contains(weight));
+        let weights = self.before[0]..self.before[self.keys.len()];
+        let in_part = (0..n).map(|i| (i, wanted(i))).filter(|(_, weight)| weights.contains(weight));
         let key = |weight| self.keys[self.before.partition_point(|before| *before <= weight) - 1];
-        here.map(|(i, weight)| (i, key(weight))).collect()
+        in_part.map(|(i, weight)| (i, key(weight))).collect()
     }
 }
 
-/// Collective: where each of `n_parts` parts starts, by a sample of all keys that only the first rank sees as a whole;
-/// none where there are no keys.
+/// Collective: the first key of each of `n_parts` parts. Rank 0 gathers the samples of all ranks and divides them evenly.
+/// Empty if there is no key on any rank.
 fn starts(comm: &Comm, sample: Vec<u128>, n_parts: usize) -> Result<Vec<u128>, CommError> {
     let received = comm.exchange(vec![(Rank(0), sample)])?;
     let mut all: Vec<u128> = received.into_iter().flat_map(|(_, keys)| keys).collect();
@@ -84,7 +107,7 @@ fn starts(comm: &Comm, sample: Vec<u128>, n_parts: usize) -> Result<Vec<u128>, C
     comm.broadcast(Rank(0), &starts)
 }
 
-/// The `i`th of places among `n` that are spread evenly however many follow each other.
+/// An index below `n`; successive `i` spread evenly over `0..n`, however many there are (multiples of the golden ratio).
 fn quantile(i: usize, n: usize) -> usize {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     ((u128::from((i as u64).wrapping_mul(GOLDEN)) * n as u128) >> 64) as usize

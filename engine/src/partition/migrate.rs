@@ -1,35 +1,31 @@
-//! Octs from whoever holds them to the owners of their cells, in rounds.
+//! Octs from the ranks that hold them to the owners of their cells, in rounds.
 
 use super::held_cells::{Chunk, HeldCells};
 use super::oct_record::OctRecord;
+use super::rounds::rounds;
 use super::splits::Splits;
 use crate::field::morton_order;
 use bytemuck::Pod;
-use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_comm::{Comm, CommError, Rank};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A rank's own cells of one level.
 #[derive(Debug, Default)]
 pub(super) struct OwnLevel {
-    /// No cell is in two of them, unless the input has it twice.
+    /// No cell is in two octs, unless the input has it twice.
     pub octs: Vec<OctRecord>,
-    /// Further values, cell by cell, of the test cells among them.
+    /// The values of further fields of the test cells, cell by cell.
     pub extra: Vec<f64>,
 }
 
-/// Collective: how many rounds all ranks make: as many as the one with the most to send.
-pub(crate) fn rounds(n_chunks: usize, comm: &Comm) -> Result<usize, CommError> {
-    Ok(comm.all_reduce_counts(&[n_chunks as u64], Reduce::Max)?[0] as usize)
-}
-
-/// Collective: brings cells, with `n_extra` further values a test cell, to their owners; what each
-/// owns, by level, sorted by Morton key. Frees the share as it goes.
+/// Collective: brings cells to their owners, with `n_extra` values of further fields per test cell. Returns the own cells
+/// by level, sorted by Morton key. Frees `held` as it goes. One or two exchanges per round.
 ///
 /// # Errors
 /// When another rank fails.
 pub(super) fn migrate(
-    mut share: HeldCells,
+    mut held: HeldCells,
     splits: &Splits,
     threshold: f64,
     n_extra: usize,
@@ -37,30 +33,33 @@ pub(super) fn migrate(
 ) -> Result<Vec<OwnLevel>, CommError> {
     let mut levels = Vec::new();
     levels.resize_with(usize::from(splits.deepest()) + 1, OwnLevel::default);
-    for _ in 0..rounds(share.chunks.len(), comm)? {
-        let chunk = share.chunks.pop().unwrap_or_default();
+    for _ in 0..rounds(held.chunks.len(), comm)? {
+        // A rank that has sent everything takes part with an empty chunk.
+        let chunk = held.chunks.pop().unwrap_or_default();
         let (octs, extra) = by_owner(&chunk, splits, threshold, n_extra);
         drop(chunk);
         let octs = comm.exchange(in_order(octs))?;
         let extra = if n_extra > 0 { comm.exchange(in_order(extra))? } else { Vec::new() };
         let mut extra: BTreeMap<Rank, Vec<f64>> = extra.into_iter().collect();
         for (from, octs) in octs {
-            append(&mut levels, &octs, &extra.remove(&from).unwrap_or_default(), threshold, n_extra);
+            // No message where none of the octs has a test cell.
+            let extra = extra.remove(&from).unwrap_or_default();
+            append(&mut levels, &octs, &extra, threshold, n_extra);
         }
     }
     levels.iter_mut().for_each(|level| level.sort(threshold, n_extra));
     Ok(levels)
 }
 
-/// What is for each rank.
+/// Records by destination.
 pub(super) type OctMessages<T> = BTreeMap<Rank, Vec<T>>;
 
-/// As [`Comm::exchange`] takes them.
-pub(super) fn in_order<T: Pod>(bundles: OctMessages<T>) -> Vec<(Rank, Vec<T>)> {
-    bundles.into_iter().collect()
+/// The records as [`Comm::exchange`] takes them.
+fn in_order<T: Pod>(messages: OctMessages<T>) -> Vec<(Rank, Vec<T>)> {
+    messages.into_iter().collect()
 }
 
-/// Octs and further values by owner. An oct through which a split goes is sent to each of its owners in part.
+/// Octs and further values by owner. An oct that a split cuts goes to each of its owners, with the cells of that owner.
 fn by_owner(
     chunk: &Chunk,
     splits: &Splits,
@@ -129,7 +128,7 @@ impl OwnLevel {
     }
 }
 
-/// `values` in a given order.
+/// The values at the indices `order`, in that order.
 pub(crate) fn picked<T: Copy>(order: &[u32], values: &[T]) -> Vec<T> {
     order.iter().map(|i| values[*i as usize]).collect()
 }

@@ -1,25 +1,28 @@
-//! Octs on their way between ranks, 80 bytes each.
+//! Octs as ranks send them, 80 bytes each.
 
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::mesh::local;
 
-/// Some of the cells of an oct. A bit a cell says which, in Morton order; what stands for the others means nothing.
+/// Some of the cells of an oct. Masks have one bit per cell, in Morton order. Densities of absent cells mean nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct OctRecord {
-    /// On the grid of the level above.
+    /// The position of the oct on the grid of the level above its cells.
     pub position: [u32; 3],
-    /// Of the cells.
+    /// The level of the cells.
     pub level: u8,
+    /// The cells that are present.
     pub exists: u8,
-    /// Those that exist and are leaves.
+    /// The present cells that are leaves.
     pub leaf: u8,
+    /// Padding: messages have no uninitialised bytes.
     pub unused: u8,
+    /// Densities.
     pub rho: [f64; 8],
 }
 
 impl OctRecord {
-    /// A cell alone.
+    /// The oct of a single cell.
     pub fn of_cell(level: u8, cell: [u32; 3], is_leaf: bool, rho: f64) -> Self {
         let exists = 1 << (local::bit_of(cell) & 7);
         let leaf = if is_leaf { exists } else { 0 };
@@ -37,20 +40,20 @@ impl OctRecord {
         std::array::from_fn(|a| 2 * self.position[a] + offset[a])
     }
 
-    /// Those of its cells that have further values: that are test cells.
+    /// The mask of test cells: leaves denser than `threshold`.
     pub fn test_cells(&self, threshold: f64) -> u8 {
         let above = (0..8).fold(0, |above, i| above | u8::from(self.rho[i] > threshold) << i);
         self.leaf & above
     }
 
-    /// Those of its cells that are in `cells`.
+    /// The oct with only those of its cells that are in the mask `cells`.
     pub fn only(mut self, cells: u8) -> Self {
         self.exists &= cells;
         self.leaf &= cells;
         self
     }
 
-    /// Takes in other cells of the same oct; whether `other` has none but such.
+    /// Adds the cells of `other`, if it is the same oct and shares no cell with this one. Whether it did.
     pub fn join(&mut self, other: &Self) -> bool {
         if (self.level, self.position) != (other.level, other.position) || self.exists & other.exists != 0 {
             return false;

@@ -1,13 +1,12 @@
-//! All particles of a snapshot, each read by one rank, and the ranks where they are.
+//! Particles of a snapshot, each read by one rank, and the owners of their positions.
 
-use super::LocalField;
-use super::deposit::owner_of_place;
 use super::held_cells::{only, parts};
-use inselberg_comm::{Comm, Rank};
+use inselberg_comm::Comm;
 use inselberg_io::{Every, ParticleBlock, ReadResult, Snapshot};
 use rayon::prelude::*;
 
-/// What `make` makes of every block of particles that is this rank's to read. Local; pieces in parallel.
+/// Local: applies `make` to every block of particles that this rank reads, and returns the results in the order of the
+/// blocks. Pieces in parallel.
 ///
 /// # Errors
 /// When a piece cannot be read.
@@ -28,11 +27,4 @@ pub fn for_each_particle_block<T: Send>(
     };
     let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
     Ok(parts.into_par_iter().map(read).collect::<ReadResult<Vec<_>>>()?.into_iter().flatten().collect())
-}
-
-impl LocalField {
-    /// The rank that owns the leaf around a point in units of the level-0 cell; none for points outside.
-    pub fn owner_of(&self, position: [f64; 3]) -> Option<Rank> {
-        owner_of_place(&self.splits, self.field.mesh.domain(), position)
-    }
 }

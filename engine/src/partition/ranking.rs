@@ -1,12 +1,12 @@
-//! Places in a sorted order over all ranks, and records brought into it.
+//! Which place does a record have among those of all ranks, sorted by key?
 
 use crate::argsort::sorted;
 use crate::exchange;
 use crate::partition::bounds_of_moving;
 use inselberg_comm::{Comm, CommError, Rank};
 
-/// Collective: records to the ranks whose parts they are in, each part sorted by key on arrival. One
-/// exchange.
+/// Collective: sorts records over all ranks by `key`. Returns an even part of them, sorted, each with the rank that it came
+/// from; parts ascend with the ranks. One exchange, and what [`bounds_of_moving`] costs.
 ///
 /// # Errors
 /// When another rank fails.
@@ -26,8 +26,8 @@ pub fn sort<T: bytemuck::Pod>(
     Ok(sorted)
 }
 
-/// Collective: the place of each of `n` keys, from 0, among those of all ranks; no key is on two ranks.
-/// Two exchanges.
+/// Collective: the place of each of `n` keys among those of all ranks, from 0. No key may be on two ranks. Two exchanges,
+/// and what [`bounds_of_moving`] costs.
 ///
 /// # Errors
 /// When another rank fails.
@@ -44,7 +44,7 @@ pub fn places(comm: &Comm, n: usize, key: impl Fn(usize) -> u128 + Sync) -> Resu
     let mut answers: Vec<(Rank, u64)> =
         sorted.iter().enumerate().map(|(i, (from, _))| (*from, before + i as u64)).collect();
     answers.sort_by_key(|a| a.0);
-    // Each rank asked in ascending order, part by part, and parts come back by ascending rank.
+    // Each rank sent its keys in ascending order, and the answers arrive by ascending rank: the same order.
     let received = comm.exchange(exchange::grouped(&answers, |a| *a))?;
     let answers = received.into_iter().flat_map(|(_, part)| part);
     order.iter().zip(answers).for_each(|(i, place)| places[*i] = place);

@@ -1,17 +1,38 @@
-//! Who owns what: the space-filling curve over the box, cut in one piece a rank.
+//! Cell ownership: the space-filling curve through the box, cut into one piece per rank.
+//!
+//! A mesh of two levels, cut for three ranks. The deepest level is 2, so a 2D picture has 16 keys along the curve (Z
+//! order). One quadrant is refined; every other leaf covers four keys and is known by its first one:
+//!
+//! ```text
+//!   +-------+-------+      keys   0 | 1 | 2 | 3 | 4..7  | 8..11 | 12..15
+//!   |       |       |      leaves *   *   *   *   *       *       *
+//!   | 8..11 | 12..15|
+//!   +---+---+-------+      splits of 7 leaves: the keys with at most 7·1/3 = 2 and 7·2/3 = 4 leaves below
+//!   | 2 | 3 |       |             rank 0: keys 0 1     rank 1: keys 2 3     rank 2: keys 4..15
+//!   +---+---+ 4..7  |             split 0 = 2          split 1 = 4
+//!   | 0 | 1 |       |
+//!   +---+---+-------+      the refined parent (level 1, keys 0..3) has the key 0: rank 0 owns it
+//! ```
+//!
+//! [`Splits::compact`] moves a split within its tolerance to the key with the most trailing zero bits. If the
+//! tolerance reaches from key 22 = 10110 to key 27 = 11011, the split is 24 = 11000: a block of 8 keys starts there.
+//!
+//! Invariants: splits ascend and are the same on all ranks; no split lies inside a leaf; equal neighbouring splits mean
+//! that a rank owns nothing.
 
 use super::bounds::{are_light, bounds, by_digits};
 use super::key_part::KeyPart;
 use super::oct_record::OctRecord;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::sfc::morton;
 
 /// Which rank owns which part of the box.
 ///
-/// The key of a cell is the Morton key of its lower corner on the grid of the deepest level; every cell,
-/// leaf or split, belongs to the rank that owns its key. Rank r owns the keys from split r - 1 up to
-/// split r. A split is the key of a leaf, so no leaf is cut; ranks may own nothing.
+/// The key of a cell is the Morton key of its lower corner on the grid of the deepest level. Every cell, leaf or split,
+/// belongs to the rank that owns its key. Rank r owns the keys from split r - 1 up to, but not including, split r. A rank
+/// may own nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splits {
     deepest: u8,
@@ -19,14 +40,14 @@ pub struct Splits {
     first: Keys,
 }
 
-/// Keys, in half the bytes where all are so short: each of many ranks has those of all.
+/// Keys, in half the bytes where all of them are short. Every rank holds the splits of all ranks, so their size matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Keys {
     Short(Vec<u64>),
     Long(Vec<u128>),
 }
 
-/// Above any short key.
+/// The least key that is too long for [`Keys::Short`].
 const LONG: u128 = 1 << 63;
 
 impl Keys {
@@ -37,7 +58,7 @@ impl Keys {
         }
     }
 
-    /// Collective: those of all ranks, by rank; whether they are short is for all to say alike.
+    /// Collective: the keys of all ranks, in the order of the ranks. `are_short` must be the same on all ranks.
     fn gather(own: &[u128], are_short: bool, comm: &Comm) -> Result<Self, CommError> {
         Ok(match are_short {
             true => Self::Short(comm.all_gather(&shortened(own))?),
@@ -59,7 +80,7 @@ impl Keys {
         }
     }
 
-    /// How many are at most `key`.
+    /// The number of keys that are at most `key`.
     #[inline]
     fn count_below(&self, key: u128) -> usize {
         match self {
@@ -69,7 +90,7 @@ impl Keys {
     }
 }
 
-/// What is above any key stays so.
+/// The keys in 64 bits; `u128::MAX`, which is above any key, becomes `u64::MAX`.
 fn shortened(keys: &[u128]) -> Vec<u64> {
     keys.iter().map(|key| u64::try_from(*key).unwrap_or(u64::MAX)).collect()
 }
@@ -83,16 +104,14 @@ pub(super) fn key(deepest: u8, level: u8, position: [u32; 3]) -> u128 {
 }
 
 impl Splits {
-    /// One rank that owns all.
+    /// One rank that owns everything.
     pub fn one() -> Self {
         Self { deepest: 0, first: Keys::Short(Vec::new()) }
     }
 
-    /// Collective: splits between which all ranks have the same number of `keys`, but for one. These are of
-    /// leaves on the grid of level `deepest`, sorted, and on any rank: the result depends only on all
-    /// of them together. Where there are none, rank 0 owns everything.
-    ///
-    /// Costs what [`bounds`] does.
+    /// Collective: splits that give all ranks the same number of `keys`, to within one. `keys` are the sorted keys of the
+    /// leaves that this rank holds, on the grid of level `deepest`. The result depends only on the keys of all ranks
+    /// together. Without any key, rank 0 owns everything. Costs what [`bounds`] does.
     ///
     /// # Errors
     /// When another rank fails.
@@ -100,11 +119,12 @@ impl Splits {
         Ok(Self { deepest, first: Keys::new(bounds(comm, &keys)?) })
     }
 
-    /// Collective: splits of weighted octs, each known by the key of its first leaf, but each rank may have more or less weight than the mean by `slack` of
-    /// it, and within that the box is cut where the largest blocks of it stay whole, so that ranks touch less.
+    /// Collective: splits that give all ranks about the same weight, with compact regions. `octs` are the keys of the first
+    /// leaves of octs, in any order, and the weights of the octs. The weight of a rank may deviate from the mean by the
+    /// part `slack` of it. Within that tolerance, a split is the key with the most trailing zero bits.
     ///
-    /// No leaf is cut here either: a leaf within which such a cut lay would hold the whole block after it, and with
-    /// that the key of another leaf.
+    /// No leaf is cut: a leaf that contained a split in its interior would contain the whole block after the split, and
+    /// with it the key of another leaf.
     ///
     /// # Errors
     /// When another rank fails.
@@ -128,6 +148,7 @@ impl Splits {
         let cuts =
             Cuts { whole: sums[0], reach: (sums[0] as f64 / n_ranks as f64 * slack / 2.0) as u64, n_ranks };
         let first = match are_light(sums[1], n_ranks) {
+            // Nothing to divide: rank 0 owns everything.
             _ if cuts.whole == 0 => Keys::new(vec![u128::MAX; n_ranks - 1]),
             true => {
                 let part = KeyPart::gather(comm, &keys, |n| before[n])?;
@@ -137,7 +158,7 @@ impl Splits {
             false => {
                 let ends: Vec<u64> = (0..n_ranks - 1).flat_map(|i| [cuts.low(i), cuts.high(i)]).collect();
                 let ends = by_digits(comm, &keys, |n| before[n], &ends)?;
-                let first = ends.chunks_exact(2).map(|ends| roundest(ends[0], ends[1]));
+                let first = ends.chunks_exact(2).map(|ends| most_aligned(ends[0], ends[1]));
                 Keys::new(first.collect())
             }
         };
@@ -149,18 +170,18 @@ impl Splits {
         self.first.len() + 1
     }
 
-    /// The deepest level of cells on any rank, on whose grid keys are.
+    /// The deepest level of cells on any rank. Keys refer to its grid.
     pub fn deepest(&self) -> u8 {
         self.deepest
     }
 
-    /// The rank that owns a cell. Logarithmic in the ranks.
+    /// The rank that owns a cell. Logarithmic in the number of ranks.
     #[inline]
     pub fn owner(&self, level: u8, position: [u32; 3]) -> Rank {
         self.owner_of(key(self.deepest, level, position))
     }
 
-    /// The ranks that own cells of an oct, in order, and which of them each owns. Logarithmic in the ranks.
+    /// The ranks that own cells of an oct, ascending, each with the mask of its cells. Logarithmic in the number of ranks.
     pub(super) fn owners_of(&self, oct: &OctRecord) -> impl Iterator<Item = (Rank, u8)> + '_ {
         let first = key(self.deepest, oct.level, oct.cell(0));
         let up = 3 * u32::from(self.deepest.saturating_sub(oct.level));
@@ -176,7 +197,7 @@ impl Splits {
         })
     }
 
-    /// The ranks that own any part of the region of a cell, in order. Linear in them.
+    /// The ranks that own any key in the region of a cell, ascending. Linear in their number.
     pub fn owners_within(&self, level: u8, position: [u32; 3]) -> impl Iterator<Item = Rank> + '_ {
         let (first, last) = self.region(level, position);
         let ranks = self.owner_of(first).0..=self.owner_of(last).0;
@@ -204,16 +225,21 @@ impl Splits {
         self.end(rank) == Some(self.start(rank))
     }
 
+    /// The first key of a rank.
     fn start(&self, rank: Rank) -> u128 {
-        rank.at().checked_sub(1).and_then(|r| self.first.get(r)).unwrap_or(0)
+        match rank.at() {
+            0 => 0,
+            r => self.first.get(r - 1).expect("every rank but the first has a first key"),
+        }
     }
 
+    /// The first key after those of a rank; none for the last rank.
     fn end(&self, rank: Rank) -> Option<u128> {
         self.first.get(rank.at())
     }
 }
 
-/// Between which weights of all before it each split may lie.
+/// The weights that may lie below each split: `low(i)` to `high(i)`, about the even share `middle(i)`.
 struct Cuts {
     whole: u64,
     reach: u64,
@@ -233,27 +259,34 @@ impl Cuts {
         (self.middle(i) + self.reach).min(self.whole - 1)
     }
 
-    /// Collective: the split that each rank begins with, there alone.
+    /// Collective: the split that this rank begins with; empty on rank 0.
     fn by_parts(&self, comm: &Comm, part: KeyPart) -> Result<Vec<u128>, CommError> {
-        let brought = |found: Vec<(usize, u128)>| {
+        let to_ranks = |found: Vec<(usize, u128)>| {
             let parts = found.into_iter().map(|(i, key)| (Rank(i as u32 + 1), vec![key]));
             let received = comm.exchange(parts.collect())?;
             Ok::<_, CommError>(received.into_iter().flat_map(|(_, keys)| keys).collect::<Vec<_>>())
         };
-        let low = brought(part.find(self.n_ranks - 1, |i| self.low(i)))?;
-        let high = brought(part.find(self.n_ranks - 1, |i| self.high(i)))?;
+        let low = to_ranks(part.find(self.n_ranks - 1, |i| self.low(i)))?;
+        let high = to_ranks(part.find(self.n_ranks - 1, |i| self.high(i)))?;
         drop(part);
-        let own = low.iter().zip(high).map(|(low, high)| roundest(*low, high));
+        let own = low.iter().zip(high).map(|(low, high)| most_aligned(*low, high));
         Ok(own.collect())
     }
 }
 
-/// The number after `low` and up to `high` that ends in most zeros; `high` where there is none.
-fn roundest(low: u128, high: u128) -> u128 {
+/// The number above `low` and up to `high` with the most trailing zero bits; `high` if `low` is not below it.
+fn most_aligned(low: u128, high: u128) -> u128 {
     match (low ^ high).checked_ilog2() {
         Some(bit) if low < high => high >> bit << bit,
         _ => high,
     }
+}
+
+/// The rank that owns the leaf around a point in units of the level-0 cell; `None` for points outside the box.
+pub(super) fn owner_of_place(splits: &Splits, domain: &Domain, x: [f64; 3]) -> Option<Rank> {
+    let deepest = splits.deepest();
+    let at = x.map(|x| (x / cell_side(deepest)).floor() as i64);
+    domain.wrap(deepest, at).map(|position| splits.owner(deepest, position))
 }
 
 #[cfg(test)]
@@ -261,8 +294,8 @@ mod tests {
     use super::*;
     use inselberg_comm::run_threads;
 
-    /// Splits of cells of level 3, each given as often as it weighs, of which each rank holds those that
-    /// `holds` says.
+    /// Splits of cells of level 3, each given as often as it weighs. Rank `holds(i)` modulo the number of ranks holds
+    /// cell i.
     fn split(n_ranks: usize, weights: &[(u128, u64)], holds: impl Fn(usize) -> usize + Sync) -> Splits {
         let ran = run_threads(n_ranks, |comm| {
             let mine = |(i, _): &(usize, &(u128, u64))| holds(*i) % n_ranks == comm.rank().at();
@@ -334,13 +367,18 @@ mod tests {
             });
             let reach = (whole as f64 / n_ranks as f64 * 0.05) as u64;
             let middles = (1..n_ranks as u64).map(|i| whole * i / n_ranks as u64);
-            let between = |at: u64| Some(roundest(key_at(at - reach)?, key_at(at + reach)?));
+            let between = |at: u64| Some(most_aligned(key_at(at - reach)?, key_at(at + reach)?));
             let expected: Vec<u128> = middles.filter_map(between).collect();
             assert!(
                 ran.expect("no rank fails").iter().all(|splits| splits.first == Keys::new(expected.clone())),
                 "{n_ranks} ranks"
             );
         }
+    }
+
+    #[test]
+    fn splits_move_to_aligned_keys() {
+        assert_eq!([most_aligned(22, 27), most_aligned(7, 7), most_aligned(0, 3)], [24, 7, 2]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The densest neighbour of every test cell.
+//! Ascent: the densest neighbour of every test cell.
 
 use crate::exchange::chains::RemoteIndex;
 use crate::executor::{Executor, TaskResults, cell_stage};
@@ -13,17 +13,17 @@ use inselberg_kernels::phew::{Rules, ascent};
 use inselberg_tasks::TaskFns;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// What [`run`] finds.
+/// The result of [`run`].
 #[derive(Debug)]
 pub struct Ascents {
-    /// Pointers to the densest neighbours; peaks point to themselves, and so do ghosts, whose neighbours are not
-    /// all here.
+    /// Pointers to the densest neighbours. Peaks point to themselves. So do ghosts, because not all of their
+    /// neighbours are on this rank.
     pub up: Vec<AtomicU32>,
-    /// Where each ghost, link by link, is on its owner.
+    /// The test cell of each ghost on its owner, in the order of [`TestLinks::ghosts`].
     pub origins: Vec<RemoteIndex>,
 }
 
-/// Collective: looks for the densest neighbours, and meanwhile asks other ranks where their cells are.
+/// Collective: finds the densest neighbours. Meanwhile it exchanges the origins of the ghosts.
 ///
 /// # Errors
 /// When another rank fails.
@@ -36,7 +36,7 @@ pub fn run(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<Ascents, CommError> {
-    // Zeros, untouched where their memory is new: whoever first ascends from a cell brings its page in, near itself.
+    // New memory stays untouched here: the thread that first ascends from a cell places its page near itself.
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(test_cells.len());
     let n_cells: Vec<usize> = tasks.iter().map(|task| task.n_cells(mesh, test_cells)).collect();
     let is_alone = comm.n_ranks() == 1;
@@ -57,8 +57,8 @@ pub fn run(
     let mut bodies = TaskFns::new(&plan)
         .on(climb, |i| later.put(i, ascent::ascend(mesh, test_cells, rules, task(i).supers(), &up)))
         .on(settle, |i| {
-            let later = later.get(i).into_iter().flatten();
-            later.for_each(|rise| raise(mesh, test_cells, rules, &up, *rise));
+            let later = later.get(i).expect("all cells ascend before levels are settled");
+            later.iter().for_each(|rise| raise(mesh, test_cells, rules, &up, *rise));
         })
         .on(contrast, |i| {
             task(i)
@@ -66,7 +66,7 @@ pub fn run(
                 .for_each(|run| ascent::demand_contrast(mesh, test_cells, rules, run, &up));
         });
     if !is_alone {
-        // An error is for after the run: the workers lose nothing by finishing.
+        // An error is returned after the run. By then the workers have finished.
         bodies = bodies.on_caller(ask, |_| {
             let _ghosts = Stage::within("ghosts", comm);
             origins = links.origins(comm);

@@ -1,39 +1,39 @@
-//! How the work lies on the ranks: the quantities of the paper's Table 2, and those of the test cells.
+//! The distribution of the work over the ranks: the quantities of the paper's Table 2, and those of the test cells.
 
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::test_links::TestLinks;
 use inselberg_comm::{Comm, CommError, Reduce};
 
-/// Over all ranks. Active peaks are those that a rank owns, its ghost peaks those of other ranks that it
-/// has to do with. (paper, table 2)
+/// Counts over all ranks. Active peaks are those that a rank owns, its ghost peaks those of other ranks that it
+/// knows. (paper, table 2)
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Balance {
     /// Number of ranks.
     pub n_ranks: u64,
     /// Sums over all ranks.
     pub sum: Counts,
-    /// The most of any rank, each count by itself.
+    /// The maximum over the ranks, for each count by itself.
     pub most: Counts,
-    /// Peaks, active and ghosts, of the rank with most of them.
+    /// Active and ghost peaks of the rank that has the most.
     pub most_peaks: u64,
-    /// The largest ratio on a rank of ghost peaks to active ones.
+    /// The largest ratio of ghost peaks to active peaks on any rank.
     pub most_ghosts_over_active: f64,
 }
 
-/// What is counted on a rank.
+/// The counts of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Counts {
     /// Own test cells.
     pub test_cells: u64,
     /// Ghosts among the test cells.
     pub ghost_tests: u64,
-    /// Ranks that test cells are shared with.
+    /// Ranks that share test cells with it.
     pub neighbours: u64,
     /// Active peaks.
     pub active: u64,
     /// Ghost peaks.
     pub ghosts: u64,
-    /// Entries of the sparse matrix of saddles: two a contact that is kept.
+    /// Entries of the sparse matrix of saddles: two per contact that is kept.
     pub sparse: u64,
 }
 
@@ -49,7 +49,7 @@ impl Counts {
 }
 
 impl Balance {
-    /// Collective: counts, given the number of all test cells here and of the contacts kept.
+    /// Collective: from the number of test cells on this rank, with ghosts, and the number of contacts kept.
     ///
     /// # Errors
     /// When another rank fails.
@@ -80,12 +80,12 @@ impl Balance {
         })
     }
 
-    /// Peaks of the rank with most of them over their mean.
+    /// Maximum over mean of the peaks per rank.
     pub fn load_imbalance(&self) -> f64 {
         ratio(self.most_peaks * self.n_ranks, self.sum.active + self.sum.ghosts)
     }
 
-    /// Test cells of the rank with most of them over their mean.
+    /// Maximum over mean of the test cells per rank.
     pub fn test_imbalance(&self) -> f64 {
         ratio(self.most.test_cells * self.n_ranks, self.sum.test_cells)
     }
@@ -101,6 +101,7 @@ impl Balance {
     }
 }
 
+/// 0 where `b` is 0: a rank or a run without peaks has no imbalance.
 fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }

@@ -1,51 +1,51 @@
-//! The merge tree over ranks.
+//! The merge tree over ranks: the tree that a rank alone grows from its forest of contacts.
 //!
-//! Each rank thins the contacts that it sees to their forest and sends each to the owners of its two
-//! peaks. An owner then knows every edge of its peaks that may be in the forest of all, and decides which
-//! of them end where as far as that can be told. What is left goes to the first rank of a group, which
-//! decides what the group can tell, and so on until one group is all. Only what was undecided travels: it
-//! is as long as the border of the group (`kernels/src/phew/remainder.rs`).
+//! Each rank thins its contacts to their forest and sends each edge to the owners of its two
+//! peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
+//! all deaths that follow from these edges. The undecided edges go to the first rank of a group. It decides
+//! the deaths that the edges of the group suffice for, and so on until one group holds all ranks. Only undecided edges
+//! travel: their number grows with the border of the group (`kernels/src/phew/pending_merges.rs`).
 
 use crate::exchange;
 use crate::exchange::bundle::SendBuffers;
-use crate::phew::peak_comm::{KnownPeak, PeakComm};
+use crate::phew::known_peaks::KnownPeak;
+use crate::phew::peak_comm::PeakComm;
+use crate::phew::peaks::{OwnDeath, OwnTree};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::{CellIdx, PeakIdx};
+use inselberg_kernels::ids::{CellIdx, PeakNumber};
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
 use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak};
 use inselberg_kernels::phew::pending_merges::{PendingMerges, decide};
-use inselberg_kernels::phew::tree::{Death, MergeTree};
+use inselberg_kernels::phew::tree::MergeTree;
 use rayon::prelude::*;
 
-/// Groups that become one in a round. With more of them there are fewer rounds, but more for a leader to decide while
-/// all others wait.
+/// Groups that join into one per round. A larger radix means fewer rounds, but more work for a leader while all
+/// others wait.
 const RADIX: usize = 8;
 
-/// The merge tree of the own peaks, whose ends are global indices.
-#[derive(Debug, Default)]
-pub struct OwnTree {
-    /// Density and end of each own peak.
-    pub tree: MergeTree,
-    /// The ranks that own the two patches at which each one ends.
-    pub end_owners: Vec<[u32; 2]>,
-    /// Where each one ends, in units of the level-0 cell; NaN for those that never do.
+/// The merge tree of the own peaks, and the positions of its saddles.
+#[derive(Debug)]
+pub struct PlacedTree {
+    /// The tree.
+    pub tree: OwnTree,
+    /// Where each peak dies, in units of the level-0 cell; NaN for those that never do.
     pub saddle_position: Vec<[f64; 3]>,
 }
 
-/// The merge tree of a rank alone, from the contacts that it sees.
-pub fn grow_alone(peaks: &PeakComm, edges: &[ContactEdge], locator: &Locator, domain: &Domain) -> OwnTree {
+/// The merge tree of a rank alone, from its contacts.
+pub fn grow_alone(peaks: &PeakComm, edges: &[ContactEdge], locator: &Locator, domain: &Domain) -> PlacedTree {
     let (tree, cells) = MergeTree::grow(peaks.known.par_iter().map(|p| p.rho).collect(), edges);
     let place = |pair: &[CellIdx; 2]| match pair[0].is_none() {
         true => NOWHERE,
         false => cell_at(locator, pair[0]).touches(&cell_at(locator, pair[1]), domain),
     };
     let saddle_position = cells.par_iter().map(place).collect();
-    OwnTree { end_owners: vec![[0; 2]; tree.len()], saddle_position, tree }
+    PlacedTree { tree: OwnTree::from_whole(tree), saddle_position }
 }
 
-/// The saddle of a peak that never ends.
+/// The saddle of a peak that never dies.
 const NOWHERE: [f64; 3] = [f64::NAN; 3];
 
 fn cell_at(locator: &Locator, cell: CellIdx) -> CellAt {
@@ -53,8 +53,8 @@ fn cell_at(locator: &Locator, cell: CellIdx) -> CellAt {
     CellAt { level: u32::from(level), ijk }
 }
 
-/// Puts the contacts that this rank sees, which name slots of `peaks`, into an outbox for the other owners of
-/// their two peaks, but for those that can merge nothing. Those of own peaks, in falling order.
+/// Thins the edges of this rank to their forest and writes each for the other owners of its two peaks. Returns the edges
+/// of own peaks, in falling order. `edges` are between slots of `peaks`.
 pub fn send_to_owners<const KINDS: usize>(
     buffers: &mut SendBuffers<KINDS>,
     kind: usize,
@@ -64,7 +64,7 @@ pub fn send_to_owners<const KINDS: usize>(
     locator: &Locator,
 ) -> Vec<GlobalEdge> {
     let kept = reduce(edges, &mut ForestScratch::default());
-    let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| far_edge(edge, peaks, locator)).collect();
+    let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| global_edge(edge, peaks, locator)).collect();
     own.retain(|edge| {
         let owners = edge.owners.map(Rank);
         if owners[0] != rank {
@@ -78,8 +78,8 @@ pub fn send_to_owners<const KINDS: usize>(
     own
 }
 
-/// Collective: the merge tree from the contacts of the own peaks. One exchange for each factor of 8 in
-/// the number of ranks, and one of ends.
+/// Collective: the merge tree from the edges of the own peaks. One exchange for each factor of 8 in
+/// the number of ranks, and one of deaths.
 ///
 /// # Errors
 /// When another rank fails.
@@ -88,21 +88,21 @@ pub fn grow(
     peaks: &PeakComm,
     edges: Vec<GlobalEdge>,
     domain: &Domain,
-) -> Result<OwnTree, CommError> {
+) -> Result<PlacedTree, CommError> {
     Ok(own_tree(peaks, decide_all(comm, edges)?, domain))
 }
 
-/// An edge between slots as other ranks know it.
-pub(super) fn far_edge(edge: &ContactEdge, peaks: &PeakComm, locator: &Locator) -> GlobalEdge {
-    let ends = edge.peaks.map(|p| far_peak(&peaks.known[p.at()]));
-    GlobalEdge::new(edge.saddle, ends, edge.cells.map(|cell| cell_at(locator, cell)))
+/// An edge between slots as other ranks know it: by peak numbers and owners.
+pub(super) fn global_edge(edge: &ContactEdge, peaks: &PeakComm, locator: &Locator) -> GlobalEdge {
+    let peaks = edge.peaks.map(|peak| global_peak(&peaks.known[peak.to_slot().at()]));
+    GlobalEdge::new(edge.saddle, peaks, edge.cells.map(|cell| cell_at(locator, cell)))
 }
 
-fn far_peak(peak: &KnownPeak) -> GlobalPeak {
-    GlobalPeak { rho: peak.rho, peak: peak.global.0, owner: peak.owner }
+fn global_peak(peak: &KnownPeak) -> GlobalPeak {
+    GlobalPeak { rho: peak.rho, peak: peak.number, owner: peak.owner }
 }
 
-/// Collective: decides over ever larger groups; the ends of the own peaks.
+/// Collective: decides in ever larger groups. Returns the deaths of the own peaks.
 fn decide_all(comm: &Comm, edges: Vec<GlobalEdge>) -> Result<Vec<GlobalDeath>, CommError> {
     let (rank, n_ranks) = (comm.rank().at(), comm.n_ranks());
     let mut deaths = Vec::new();
@@ -126,7 +126,7 @@ fn decide_all(comm: &Comm, edges: Vec<GlobalEdge>) -> Result<Vec<GlobalDeath>, C
     Ok(deaths)
 }
 
-/// Collective: sends what is left here to the leader of the group; at a leader, what came, by rank.
+/// Collective: sends the undecided edges to the leader of the group. Returns, at a leader, those received, by rank.
 fn hand_over(comm: &Comm, left: PendingMerges, leader: Rank) -> Result<Vec<PendingMerges>, CommError> {
     let mut buffers = SendBuffers::<2>::default();
     if !left.is_empty() {
@@ -140,33 +140,30 @@ fn hand_over(comm: &Comm, left: PendingMerges, leader: Rank) -> Result<Vec<Pendi
         .collect())
 }
 
-/// Where a peak of this global index is among own ones, if it is: those of a level have indices that follow each other.
-fn place_among(own: &[&KnownPeak]) -> impl Fn(u32) -> Option<usize> {
-    let follows = |i: &usize| *i > 0 && own[*i].global.0 == own[*i - 1].global.0 + 1;
+/// Finds the index of a peak among the own peaks by its number. The numbers of one level follow each other.
+fn index_by_number(own: &[&KnownPeak]) -> impl Fn(PeakNumber) -> Option<usize> {
+    let follows = |i: &usize| *i > 0 && own[*i].number.0 == own[*i - 1].number.0 + 1;
     let runs: Vec<usize> = (0..own.len()).filter(|i| !follows(i)).collect();
-    move |peak| {
-        let run = runs[runs.partition_point(|i| own[*i].global.0 <= peak).checked_sub(1)?];
-        let place = run + (peak - own[run].global.0) as usize;
-        own.get(place).filter(|p| p.global.0 == peak).map(|_| place)
+    move |number| {
+        let run = runs[runs.partition_point(|i| own[*i].number <= number).checked_sub(1)?];
+        let index = run + (number.0 - own[run].number.0) as usize;
+        own.get(index).filter(|p| p.number == number).map(|_| index)
     }
 }
 
-/// Puts the ends of own peaks in their order; those without never end.
-fn own_tree(peaks: &PeakComm, deaths: Vec<GlobalDeath>, domain: &Domain) -> OwnTree {
-    let own: Vec<&KnownPeak> = peaks.own.iter().map(|slot| &peaks.known[slot.at()]).collect();
+/// Lists the deaths in the order of the own peaks. Peaks without a death never die.
+fn own_tree(peaks: &PeakComm, deaths: Vec<GlobalDeath>, domain: &Domain) -> PlacedTree {
+    let own: Vec<&KnownPeak> = peaks.own_peaks().collect();
     let n = own.len();
-    let place = place_among(&own);
+    let index = index_by_number(&own);
     let rho = own.iter().map(|p| p.rho).collect();
-    let mut of = OwnTree {
-        tree: MergeTree { rho, death: vec![Death::NEVER; n] },
-        end_owners: vec![[0; 2]; n],
-        saddle_position: vec![NOWHERE; n],
-    };
+    let mut tree = OwnTree { rho, death: vec![OwnDeath::NEVER; n], owners: vec![[0; 2]; n] };
+    let mut saddle_position = vec![NOWHERE; n];
     for d in deaths {
-        let Some(i) = place(d.dying) else { continue };
-        of.tree.death[i] = Death { saddle: d.saddle, near: PeakIdx(d.near), endpoint: PeakIdx(d.endpoint) };
-        of.end_owners[i] = [d.near_owner, d.endpoint_owner];
-        of.saddle_position[i] = d.cells[0].touches(&d.cells[1], domain);
+        let i = index(d.dying).expect("a death goes to the owner of the dying peak");
+        tree.death[i] = OwnDeath { saddle: d.saddle, near: d.near, endpoint: d.endpoint };
+        tree.owners[i] = [d.near_owner, d.endpoint_owner];
+        saddle_position[i] = d.cells[0].touches(&d.cells[1], domain);
     }
-    of
+    PlacedTree { tree, saddle_position }
 }

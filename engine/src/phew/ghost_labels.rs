@@ -1,57 +1,56 @@
-//! Labels over ranks: which peak, on whichever rank, does the ascent of a test cell end in?
+//! Labels over ranks: at which peak, on whichever rank, does the ascent of a test cell end?
 //!
-//! Within a rank an ascent ends at a peak or at a ghost. The ghosts are the exits of [`super::pointers`]:
-//! their owners first say where each of their mirrors leads, then chains through several ranks are
-//! followed by doubling. What comes back of a peak is all that anyone has to know of it.
+//! Within a rank an ascent ends at a peak or at a ghost. The ghosts are the exits of
+//! [`crate::exchange::chains`]: their owners first answer where each of their mirrors leads, then chains
+//! through several ranks are followed by doubling. The answer for a ghost is its peak.
 
 use crate::exchange::chains::{ChainStep, Lead, RemoteIndex, lead_of, resolve};
-use crate::phew::peak_comm::KnownPeak;
+use crate::phew::known_peaks::KnownPeak;
 use crate::phew::test_links::TestLinks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::{PeakIdx, RootIdx};
 use inselberg_kernels::phew::label::PeakSet;
 
-/// What an end of ascents is.
+/// What a root is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// The own peak with that number.
-    Own(u32),
-    /// The ghost with that number, list by list.
+pub enum Root {
+    /// The peak at that index of the own peaks.
+    Own(PeakIdx),
+    /// The ghost at that place of [`TestLinks::ghosts`].
     Ghost(u32),
 }
 
-/// What each of `ends`, in the order of their cells, is.
-pub fn kinds(links: &TestLinks, ends: &PeakSet) -> Vec<End> {
-    let mut of = vec![End::Own(0); ends.len()];
-    for (i, ghost) in links.ghosts().enumerate() {
-        of[ends.index(ghost.0).at()] = End::Ghost(i as u32);
+/// What each of the roots is, in the order of their cells.
+pub fn classify(links: &TestLinks, roots: &PeakSet) -> Vec<Root> {
+    let mut classes = vec![Root::Own(PeakIdx(0)); roots.len()];
+    for (ghost, cell) in (0..).zip(links.ghosts()) {
+        classes[roots.index(cell.0).at()] = Root::Ghost(ghost);
     }
     let mut n_own = 0;
-    for end in &mut of {
-        if let End::Own(index) = end {
-            *index = n_own;
+    for root in &mut classes {
+        if let Root::Own(index) = root {
+            *index = PeakIdx::new(n_own);
             n_own += 1;
         }
     }
-    of
+    classes
 }
 
 /// Where the ascent of a ghost leads: to a peak, or to a test cell of another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Ascent {
-    /// The peak; its owner alone before the end.
+pub struct GhostAscent {
+    /// The peak. Before the end only its owner is set.
     pub peak: KnownPeak,
-    /// The number of the peak, or the test cell, on that rank.
+    /// On the owner: the index of the peak among its own peaks, or of the test cell.
     pub index: u32,
     is_end: u32,
 }
 
-impl Ascent {
-    /// The end at own peak number `index`.
-    fn end(peak: KnownPeak, index: u32) -> Self {
-        Self { peak, index, is_end: 1 }
+impl GhostAscent {
+    fn end(peak: KnownPeak, index: PeakIdx) -> Self {
+        Self { peak, index: index.0, is_end: 1 }
     }
 
     fn onward(cell: RemoteIndex) -> Self {
@@ -60,7 +59,7 @@ impl Ascent {
     }
 }
 
-impl Lead for Ascent {
+impl Lead for GhostAscent {
     fn target(&self) -> RemoteIndex {
         RemoteIndex { rank: self.peak.owner, index: self.index }
     }
@@ -70,9 +69,10 @@ impl Lead for Ascent {
     }
 }
 
-/// Collective: the peak of every ghost, list by list. `labels` say at which of the ends of these `kinds`
-/// the ascent of each test cell ends, `own` are the own peaks,
-/// `origins` where the ghosts are on their owners. One exchange, and two a doubling.
+/// Collective: the peak of every ghost, in the order of [`TestLinks::ghosts`]. One exchange, and two per doubling.
+///
+/// `classes` has an entry per root, `labels` the root of each test cell. `own` are the own peaks, `origins` the cells of
+/// the ghosts on their owners.
 ///
 /// # Errors
 /// When another rank fails.
@@ -80,19 +80,19 @@ pub fn follow(
     comm: &Comm,
     links: &TestLinks,
     origins: &[RemoteIndex],
-    kinds: &[End],
-    labels: &[PeakIdx],
+    classes: &[Root],
+    labels: &[RootIdx],
     own: &[KnownPeak],
-) -> Result<Vec<Ascent>, CommError> {
+) -> Result<Vec<GhostAscent>, CommError> {
     if comm.n_ranks() == 1 {
         return Ok(Vec::new());
     }
-    let step = |cell: u32| match kinds[labels[cell as usize].at()] {
-        End::Own(index) => ChainStep::End(Ascent::end(own[index as usize], index)),
-        End::Ghost(ghost) => ChainStep::Exit(ghost as usize),
+    let step = |cell: u32| match classes[labels[cell as usize].at()] {
+        Root::Own(peak) => ChainStep::End(GhostAscent::end(own[peak.at()], peak)),
+        Root::Ghost(ghost) => ChainStep::Exit(ghost as usize),
     };
-    let onward: Vec<Ascent> = origins.iter().copied().map(Ascent::onward).collect();
-    let mut exits = links.shared.collect(comm, |cell| lead_of(step(cell), &onward))?;
-    resolve(comm, &mut exits, step)?;
-    Ok(exits)
+    let onward: Vec<GhostAscent> = origins.iter().copied().map(GhostAscent::onward).collect();
+    let mut ghosts = links.shared.collect(comm, |cell| lead_of(step(cell), &onward))?;
+    resolve(comm, &mut ghosts, step)?;
+    Ok(ghosts)
 }

@@ -1,23 +1,23 @@
-//! The patch of every test cell.
+//! Labels: the root at which the ascent of every test cell ends.
 
 use crate::chunks::chunks;
 use crate::executor::{Executor, TaskResults, cell_stage};
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::RootIdx;
 use inselberg_kernels::phew::label::{PeakSet, compress, label, peak_word};
 use inselberg_tasks::TaskFns;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
-/// Test cells handled at once: a multiple of the 64 of a word.
-const RUN: usize = 1 << 14;
+/// Test cells of one task: a multiple of the 64 of a word.
+const CELLS_AT_ONCE: usize = 1 << 14;
 
-/// The peaks, and the peak of every test cell, in the memory of the pointers.
+/// The roots, and the root of every test cell in the memory of the pointers.
 ///
-/// Chains are shortened while peaks are still being listed: that makes no peak and unmakes none
+/// Chains are shortened while roots are still being listed. That neither adds nor removes a root
 /// (`kernels/src/phew/README.md`).
-pub fn run(pointers: Vec<AtomicU32>, executor: &Executor) -> (PeakSet, Vec<PeakIdx>) {
+pub fn run(pointers: Vec<AtomicU32>, executor: &Executor) -> (PeakSet, Vec<RootIdx>) {
     let up = pointers.as_slice();
-    let runs = chunks(up.len(), RUN);
+    let runs = chunks(up.len(), CELLS_AT_ONCE);
     let sizes: Vec<usize> = runs.iter().map(ExactSizeIterator::len).collect();
     let (plan, [list, shorten, number, name]) = executor.plan("labels", &sizes, |planner| {
         let list = cell_stage(planner, "peaks", &sizes, 1);
@@ -29,21 +29,21 @@ pub fn run(pointers: Vec<AtomicU32>, executor: &Executor) -> (PeakSet, Vec<PeakI
         planner.after(name, shorten);
         [list, shorten, number, name]
     });
-    let (words, peaks) = (TaskResults::new(runs.len()), OnceLock::new());
+    let (words, roots) = (TaskResults::new(runs.len()), OnceLock::new());
     let run = |i: u32| runs[i as usize].clone();
     let bodies = TaskFns::new(&plan)
         .on(list, |i| words.put(i, run(i).step_by(64).map(|first| peak_word(up, first)).collect::<Vec<_>>()))
         .on(shorten, |i| compress(up, run(i)))
         .on(number, |_| {
-            let all = (0..runs.len() as u32).filter_map(|i| words.get(i)).flatten().copied();
-            peaks.get_or_init(|| PeakSet::new(all.collect()));
+            let words_of = |i| words.get(i).expect("every run is listed before the roots are numbered");
+            let all = (0..runs.len() as u32).flat_map(words_of).copied();
+            roots.get_or_init(|| PeakSet::new(all.collect()));
         })
         .on(name, |i| {
-            if let Some(peaks) = peaks.get() {
-                label(up, peaks, run(i));
-            }
+            let roots = roots.get().expect("the roots are numbered before cells are labelled");
+            label(up, roots, run(i));
         });
     executor.run("labels", &plan, bodies);
-    let labels = pointers.into_iter().map(|label| PeakIdx(label.into_inner())).collect();
-    (peaks.into_inner().unwrap_or_default(), labels)
+    let labels = pointers.into_iter().map(|label| RootIdx(label.into_inner())).collect();
+    (roots.into_inner().expect("the task that numbers the roots has run"), labels)
 }

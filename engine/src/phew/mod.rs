@@ -4,24 +4,35 @@
 //!
 //! | step | file | question |
 //! |---|---|---|
-//! | | `run`, `segment` | the whole procedure: from a snapshot, and from a field |
+//! | | `run`, `segment` | the whole procedure: from a snapshot to a catalogue, and from test cells to peaks |
+//! | density | `input` | which density is segmented, by which thresholds? |
 //! | ascent | `ascent` | which neighbour of a test cell is densest? |
-//! | labels | `label`, `ghost_labels` | which peak does each ascent end at, on this rank and on others? |
-//! | saddles | `saddle` | which contacts between patches can merge anything? |
-//! | forest | `forest`, `peak_comm` | where does each peak merge? |
+//! | labels | `label`, `ghost_labels` | at which root does each ascent end, and which peak is it, here or on another rank? |
+//! | saddles | `saddle`, `contacts` | which contacts between patches can merge anything? |
+//! | forest | `forest`, `ties` | where does each peak merge? |
 //! | hierarchy | `hierarchy` | which clumps and haloes follow from given thresholds? |
 //! | properties | `sums`, `properties` | what do patches sum up to, and where are their peaks? |
-//! | catalogue | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
+//! | tables | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
+//!
+//! Shared by the steps: `region` and `pass` cut the test cells into tasks, `test_links` has the ghosts among them,
+//! `known_peaks`, `peak_comm` and `to_owners` carry peaks over ranks, `peaks` has the results without the mesh.
+//!
+//! A peak has three indices ([`inselberg_kernels::ids`]): a root until labels are known on all ranks, then a slot on this
+//! rank, and its number over all ranks.
 //!
 //! Results never depend on how tasks are cut: they are maxima in total orders, unique forests or exact sums.
 
 pub mod ascent;
 pub mod balance;
+mod contacts;
 pub mod forest;
 pub mod ghost_labels;
 pub mod hierarchy;
+mod input;
+pub mod known_peaks;
 pub mod label;
 pub mod params;
+pub mod pass;
 pub mod peak_comm;
 pub mod peaks;
 pub mod properties;
@@ -34,5 +45,6 @@ pub mod sums;
 pub mod tables;
 pub mod test_links;
 pub mod ties;
+mod to_owners;
 
 pub use inselberg_kernels::phew::Rules;

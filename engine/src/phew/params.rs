@@ -1,19 +1,20 @@
-//! What a run of PHEW computes.
+//! The parameters of a run of PHEW.
 
+use crate::partition::Weights;
 use inselberg_kernels::phew::Rules;
 
 /// Which cell quantity is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum FieldChoice {
-    /// Hydro `density` if there is one, else `rho` of the grav files, else dark-matter particles,
-    /// deposited as [`Rules`] say.
+    /// Hydro `density` if the snapshot has it, else `rho` of the grav files, else dark-matter particles,
+    /// deposited by the [`Rules`].
     #[default]
     Auto,
     /// A field of the snapshot by name.
     Named(String),
-    /// Dark-matter particles by cloud-in-cell, every gram kept.
+    /// Dark-matter particles by cloud-in-cell, with their whole mass.
     Cic,
-    /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them, and the gas where there is any.
+    /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them, and gas where there is any.
     CicRamses,
 }
 
@@ -24,18 +25,18 @@ pub struct Thresholds {
     pub density: f64,
     /// Peaks with a smaller peak-to-saddle ratio are noise.
     pub relevance: f64,
-    /// Clumps that meet above it are merged into one halo; `None`: no such pass.
+    /// Clumps that meet above it merge into one halo; `None`: no saddle pass.
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass (code units) are not listed.
     pub mass: f64,
 }
 
-/// Everything that decides what a run computes; nothing that only decides how fast.
+/// Everything that the results of a run depend on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhewConfig {
-    /// What is segmented.
+    /// The density.
     pub field: FieldChoice,
-    /// Where it is cut.
+    /// Its thresholds.
     pub thresholds: Thresholds,
     /// Paper or RAMSES.
     pub rules: Rules,
@@ -43,4 +44,6 @@ pub struct PhewConfig {
     pub with_cells: bool,
     /// Also list every particle with its clump and halo.
     pub with_particles: bool,
+    /// What is divided evenly among ranks. It never changes a result.
+    pub weights: Weights,
 }

@@ -1,8 +1,9 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
 use crate::phew::hierarchy::structures;
-use crate::phew::tables::RecutError;
-use crate::phew::tables::{RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table};
+use crate::phew::tables::{
+    RecutError, RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table,
+};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_kernels::phew::hierarchy::Cut;
@@ -12,18 +13,18 @@ use inselberg_kernels::phew::hierarchy::Cut;
 pub struct NewThresholds {
     /// Peaks with a smaller peak-to-saddle ratio are noise.
     pub relevance: Option<f64>,
-    /// Clumps that meet above it are merged into one halo; in mean densities where the mesh was made from particles.
+    /// Clumps that meet above it merge into one halo; in mean densities for a mesh built from particles.
     pub saddle: Option<f64>,
-    /// Clumps of haloes up to this mass are not listed: in code units under the paper's rules, in masses of the
+    /// Clumps of haloes up to this mass are not listed. In code units under the paper's rules, in masses of the
     /// lightest particle under RAMSES's.
     pub mass: Option<f64>,
 }
 
-/// The catalogue that a run with these thresholds would have written, bit for bit, without labels of
+/// The catalogue that a run with these thresholds writes, bit for bit, without the tables of
 /// cells and particles. Costs a sort of the peaks.
 ///
 /// # Errors
-/// When the catalogue's tree is not there or broken, or a threshold does not go with it.
+/// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
     let header = RecutHeader::from_catalogue(stored)?;
     let relevance = thresholds.relevance.unwrap_or(header.relevance_threshold);
@@ -50,8 +51,9 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         ("n_levels", Attribute::Int(found.max_level as i64)),
     ];
     for (name, value) in changed {
-        if let Some(slot) = attributes.iter_mut().find(|(n, _)| n == name) {
-            slot.1 = value;
+        // An attribute that the catalogue lacks stays absent.
+        if let Some(attribute) = attributes.iter_mut().find(|(n, _)| n == name) {
+            attribute.1 = value;
         }
     }
     let mut tables = vec![

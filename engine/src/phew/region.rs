@@ -1,24 +1,24 @@
-//! Parts of the box, each with what all levels have there: the tasks of the stages.
+//! Regions of the box, each with the cells of all levels in it: the tasks of the stages.
 
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::test_cells::TestCells;
 use inselberg_kernels::sfc::morton;
 use std::ops::Range;
 
-/// Most test cells of a task, about: what it works on fits a core's own cache.
+/// About the most test cells of a task: its data fit the private cache of a core.
 const TASK_CELLS: usize = 1 << 15;
-/// Fewest of them.
+/// About the fewest test cells of a task.
 const FEW_CELLS: usize = 1 << 12;
-/// Tasks for each thread, so that all of them end at about the same time.
-const TASKS_A_THREAD: usize = 32;
+/// Tasks per thread: many, so that all threads end at about the same time.
+const TASKS_PER_THREAD: usize = 32;
 
-/// A piece of the space-filling curve: of each level the super-bricks that begin in it.
+/// A range of the space-filling curve: for each level the super-bricks that begin in it.
 ///
 /// Most patches, and most contacts between two of them, lie on several levels; with all levels in one task they
 /// lie in one task.
 #[derive(Debug, Clone)]
 pub struct Region {
-    /// Super-bricks, a run a level, by ascending level.
+    /// Super-bricks: one range per level, by ascending level.
     runs: Vec<Range<usize>>,
 }
 
@@ -28,7 +28,7 @@ impl Region {
         self.runs.iter().cloned().flatten()
     }
 
-    /// Its test cells, a run a level.
+    /// Its test cells: one range per level.
     pub fn cells<'a>(
         &'a self,
         mesh: &'a Mesh,
@@ -37,19 +37,20 @@ impl Region {
         self.runs.iter().map(|run| test_cells.of_supers(mesh, run.clone()))
     }
 
-    /// Their number.
+    /// Number of its test cells.
     pub fn n_cells(&self, mesh: &Mesh, test_cells: &TestCells) -> usize {
         self.cells(mesh, test_cells).map(|run| run.len()).sum()
     }
 }
 
-/// Cuts the super-bricks that hold test cells into tasks, as many as this thread's pool has a use for.
+/// Cuts the super-bricks that hold test cells into tasks, enough to balance the threads of the current pool.
 pub fn cut_tasks(mesh: &Mesh, test_cells: &TestCells) -> Vec<Region> {
-    let share = test_cells.len() / (TASKS_A_THREAD * rayon::current_num_threads());
+    let share = test_cells.len() / (TASKS_PER_THREAD * rayon::current_num_threads());
     cut_by(mesh, test_cells, |_| share.clamp(FEW_CELLS, TASK_CELLS))
 }
 
-/// Cuts them into tasks of at least so many test cells each, by how many are in the tasks before.
+/// Cuts the super-bricks that hold test cells into tasks. `least(n)` is the least number of test cells of a task that
+/// follows `n` test cells.
 pub fn cut_by(mesh: &Mesh, test_cells: &TestCells, least: impl Fn(usize) -> usize) -> Vec<Region> {
     let mut along = along_curve(mesh, test_cells);
     let (mut tasks, mut upto) = (Vec::new(), 0usize);
@@ -76,7 +77,7 @@ struct SuperBrickOnCurve {
     super_idx: usize,
 }
 
-/// The super-bricks that hold test cells, by where they begin, coarser ones first.
+/// The super-bricks that hold test cells, by their start on the curve, coarser ones first.
 fn along_curve(mesh: &Mesh, test_cells: &TestCells) -> Vec<SuperBrickOnCurve> {
     let mut along = Vec::new();
     for level in 0..mesh.n_levels() {
@@ -88,7 +89,7 @@ fn along_curve(mesh: &Mesh, test_cells: &TestCells) -> Vec<SuperBrickOnCurve> {
             }
         }
     }
-    // Stable, so of one place the coarser stay first; and it is a merge of sorted runs.
+    // The stable sort keeps coarser super-bricks first where starts are equal. It merges the sorted levels.
     along.sort_by_key(|place| place.key);
     along
 }

@@ -1,17 +1,18 @@
-//! The contacts between patches that can merge anything: a forest a task, then one of all.
+//! Saddles: the contacts between patches that can merge anything. One forest per task, then one of all tasks.
 //!
-//! Contacts are found between *ends* of ascents, of which the ghosts are not yet peaks: which peak a ghost's
-//! ascent comes to is asked of other ranks while the contacts are found. Where only own peaks are in contact
-//! the forest of a task does not wait for that. It is the same as between slots: the own peaks are in the same
-//! order in both, and contacts between ends that turn out to be of one patch drop out.
+//! Contacts are found between *roots*. Over several ranks the roots that are ghosts are not peaks yet: while the workers
+//! find contacts, the rank exchanges to which peaks its ghosts ascend. Tasks whose contacts are all between own peaks
+//! reduce them to their forest at once. Between slots the forest is the same: own peaks are in the same order in both,
+//! and contacts between roots of one patch drop out.
 //!
-//! While the surroundings of a brick are at hand its ends are refined as well, where that takes no more.
+//! The same pass refines the positions of roots, where the cells around a brick suffice for that.
 
 use crate::argsort::sorted;
 use crate::chunks::zeros;
-use crate::executor::{Executor, ScratchPool, TaskResults, cell_stage};
-use crate::phew::properties::{OfTask, Patches};
-use inselberg_kernels::ids::{CellIdx, PeakIdx};
+use crate::executor::{Executor, ScratchPool, TaskResults, cell_stage, joined};
+use crate::phew::pass::{OfTask, PassContext};
+use inselberg_comm::CommError;
+use inselberg_kernels::ids::{CellIdx, PeakIdx, PeakSlot, RootIdx};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::block::Block;
 use inselberg_kernels::phew::contact_dedup::ContactDedup;
@@ -24,46 +25,47 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// What gives the ends of ascents their slots. Called once, in the thread of the rank; may wait for others.
-pub type Naming<'a, E> = Box<dyn FnOnce() -> Result<Vec<PeakIdx>, E> + 'a>;
+/// Returns the slot of each root. It is called once, on the thread of the rank, and may wait for other ranks.
+pub type FindSlots<'a> = Box<dyn FnOnce() -> Result<Vec<PeakSlot>, CommError> + 'a>;
 
-/// What is found between ends of ascents and about them.
+/// The contacts between roots, and the positions of roots.
 #[derive(Debug)]
 pub struct ContactResults {
-    /// Edges of the local forests of all tasks, in falling order: a superset of the forest. Under RAMSES's rules also
-    /// those that tie with them.
+    /// Edges between slots, in falling order: the local forests of all tasks, which contain the forest. Under RAMSES's
+    /// rules also the edges that tie with those.
     pub edges: Vec<ContactEdge>,
-    /// The refined position of each end in units of the level-0 cell, NaN where that takes more than its patch.
+    /// The refined position of each root in units of the level-0 cell; NaN where it needs cells beyond the block.
     pub refined: Vec<[f64; 3]>,
 }
 
-/// Contacts between ends that are slots. For a rank alone.
-pub fn run(patches: &Patches, executor: &Executor) -> ContactResults {
-    let mut refined = zeros(patches.ends.len());
-    let local = Local::new(patches, &mut refined);
-    let sizes = &local.n_cells;
+/// The contacts on a rank alone, where every root is its own slot.
+pub fn run(pass: PassContext, labels: &[RootIdx], executor: &Executor) -> ContactResults {
+    let mut refined = zeros(pass.roots.len());
+    let tasks = SaddleTasks::new(pass, labels, &mut refined);
+    let sizes = pass.n_cells();
     let (plan, [find]) =
-        executor.plan("saddles", sizes, |planner| [cell_stage(planner, "saddles", sizes, FIND)]);
-    let forests = TaskResults::new(local.n_cells.len());
-    let body = |i| forests.put(i, local.contacts(i, |edges| local.forest(i, edges)));
+        executor.plan("saddles", &sizes, |planner| [cell_stage(planner, "saddles", &sizes, FIND)]);
+    let forests = TaskResults::new(sizes.len());
+    let body = |i| forests.put(i, tasks.contacts(i, |edges| tasks.forest(i, edges)));
     executor.run("saddles", &plan, TaskFns::new(&plan).on(find, body));
-    ContactResults { edges: in_order(forests.joined()), refined }
+    ContactResults { edges: in_falling_order(joined(forests.all())), refined }
 }
 
-/// The same over ranks: edges between the slots that `naming` gives to the ends while the workers find
-/// contacts, and these slots. `is_own` says which ends are own peaks.
+/// The contacts on one of several ranks, and the slot of each root as `find_slots` returns it while the workers find
+/// contacts. `is_own` tells which roots are own peaks.
 ///
 /// # Errors
-/// That of `naming`.
-pub fn run_shared<E>(
-    patches: &Patches,
-    is_own: impl Fn(PeakIdx) -> bool + Sync,
-    naming: Naming<'_, E>,
+/// The error of `find_slots`.
+pub fn run_shared(
+    pass: PassContext,
+    labels: &[RootIdx],
+    is_own: impl Fn(RootIdx) -> bool + Sync,
+    find_slots: FindSlots<'_>,
     executor: &Executor,
-) -> Result<(ContactResults, Vec<PeakIdx>), E> {
-    let mut refined = zeros(patches.ends.len());
-    let local = Local::new(patches, &mut refined);
-    let sizes = &local.n_cells;
+) -> Result<(ContactResults, Vec<PeakSlot>), CommError> {
+    let mut refined = zeros(pass.roots.len());
+    let tasks = SaddleTasks::new(pass, labels, &mut refined);
+    let sizes = &pass.n_cells();
     let (plan, [find, ask, thin]) = executor.plan("saddles over ranks", sizes, |planner| {
         let find = cell_stage(planner, "saddles", sizes, FIND);
         let ask = executor.call(planner, "names of ghosts", find);
@@ -72,90 +74,97 @@ pub fn run_shared<E>(
         planner.after(thin, ask);
         [find, ask, thin]
     });
-    let n = local.n_cells.len();
-    let (closed, open, thinned) = (TaskResults::new(n), TaskResults::new(n), TaskResults::new(n));
-    let (mut naming, mut error) = (Some(naming), None);
-    let slots: OnceLock<Vec<PeakIdx>> = OnceLock::new();
+    let (closed, open, thinned) =
+        (TaskResults::new(sizes.len()), TaskResults::new(sizes.len()), TaskResults::new(sizes.len()));
+    let mut find_slots = Some(find_slots);
+    let slots: OnceLock<Result<Vec<PeakSlot>, CommError>> = OnceLock::new();
+    let is_between_own = |edge: &ContactEdge| edge.peaks.iter().all(|peak| is_own(peak.to_root()));
     let bodies = TaskFns::new(&plan)
-        .on_caller(ask, |_| match naming.take().map(|name| name()) {
-            Some(Err(failed)) => error = Some(failed),
-            named => {
-                let _ = slots.set(named.and_then(Result::ok).unwrap_or_default());
-            }
+        .on_caller(ask, |_| {
+            let find_slots = find_slots.take().expect("the stage has one task");
+            assert!(slots.set(find_slots()).is_ok(), "the stage has one task");
         })
         .on(find, |i| {
-            local.contacts(i, |edges| match edges.iter().all(|edge| edge.peaks.iter().all(|p| is_own(*p))) {
-                true => closed.put(i, local.forest(i, edges)),
-                false => open.put(i, Mutex::new(edges.to_vec())),
-            })
+            let (forest, with_ghosts) = tasks.contacts(i, |edges| match edges.iter().all(is_between_own) {
+                true => (tasks.forest(i, edges), Vec::new()),
+                false => (Vec::new(), edges.to_vec()),
+            });
+            closed.put(i, forest);
+            open.put(i, Mutex::new(with_ghosts));
         })
         .on(thin, |i| {
-            if let (Some(edges), Some(slots)) = (open.get(i), slots.get()) {
-                let edges = renamed(std::mem::take(&mut *edges.lock()), slots);
-                thinned.put(i, local.thinned(&edges));
-            }
+            let open = open.get(i).expect("a task finds its contacts before it thins them");
+            let edges = std::mem::take(&mut *open.lock());
+            thinned.put(
+                i,
+                match slots.get().expect("slots are exchanged before forests are thinned") {
+                    Ok(slots) => tasks.thinned(&between_slots(edges, slots)),
+                    // The error is returned after the run.
+                    Err(_) => Vec::new(),
+                },
+            );
         });
-    // After an error the workers finish, to no use, what they can without names.
     executor.run("saddles", &plan, bodies);
-    if let Some(error) = error {
-        return Err(error);
-    }
-    let slots = slots.into_inner().unwrap_or_default();
-    let mut edges = renamed(closed.joined(), &slots);
-    edges.extend(thinned.all().into_iter().flatten());
-    Ok((ContactResults { edges: in_order(edges), refined }, slots))
+    let slots = slots.into_inner().expect("the stage that exchanges slots has run")?;
+    let mut edges = between_slots(joined(closed.all()), &slots);
+    edges.extend(joined(thinned.all()));
+    Ok((ContactResults { edges: in_falling_order(edges), refined }, slots))
 }
 
-/// Nanoseconds that finding the contacts of a cell takes, about.
+/// Rough cost of finding the contacts of a cell, in nanoseconds. The plan weighs its tasks by it.
 const FIND: u64 = 60;
 
-/// The tasks by themselves.
-struct Local<'a> {
-    patches: &'a Patches<'a>,
-    n_cells: Vec<usize>,
-    pairs: ScratchPool<ContactDedup>,
-    scratch: ScratchPool<ForestScratch>,
+/// What the tasks of the pass share.
+struct SaddleTasks<'a> {
+    pass: PassContext<'a>,
+    labels: &'a [RootIdx],
+    dedups: ScratchPool<ContactDedup>,
+    forests: ScratchPool<ForestScratch>,
     refiner: PatchRefiner<'a>,
     refined: Vec<Mutex<OfTask<'a, [f64; 3]>>>,
 }
 
-impl<'a> Local<'a> {
-    /// `refined` has one entry an end.
-    fn new(patches: &'a Patches<'a>, refined: &'a mut [[f64; 3]]) -> Self {
-        let Patches { mesh, test_cells, ends, tasks, rules, .. } = *patches;
+impl<'a> SaddleTasks<'a> {
+    /// `refined` has one entry per root.
+    fn new(pass: PassContext<'a>, labels: &'a [RootIdx], refined: &'a mut [[f64; 3]]) -> Self {
+        let PassContext { mesh, test_cells, roots, rules, .. } = pass;
         Self {
-            patches,
-            n_cells: tasks.iter().map(|task| task.n_cells(mesh, test_cells)).collect(),
-            pairs: ScratchPool::default(),
-            scratch: ScratchPool::default(),
-            refiner: PatchRefiner { mesh, test_cells, peaks: ends, rules },
-            refined: patches.by_task(refined).into_iter().map(Mutex::new).collect(),
+            pass,
+            labels,
+            dedups: ScratchPool::default(),
+            forests: ScratchPool::default(),
+            refiner: PatchRefiner { mesh, test_cells, peaks: roots, rules },
+            refined: pass.by_task(refined, |n_roots| n_roots).into_iter().map(Mutex::new).collect(),
         }
     }
 
-    /// Does something with the contacts of the cells of a task, between ends; and refines its ends.
+    /// Calls `work` with the contacts between roots that the cells of a task have. Refines the roots of the task.
     fn contacts<R>(&self, task: u32, work: impl FnOnce(&[ContactEdge]) -> R) -> R {
-        let Patches { mesh, test_cells, labels, tasks, .. } = self.patches;
+        let PassContext { mesh, test_cells, tasks, .. } = self.pass;
+        let labels: &[PeakIdx] = bytemuck::cast_slice(self.labels);
         let mut refined = self.refined[task as usize].lock();
-        let mut places = refined.in_order();
+        let mut positions = refined.in_order();
         let mut put = |position: Option<[f64; 3]>| {
-            if let Some(place) = places.next() {
-                *place = position.unwrap_or([f64::NAN; 3]);
-            }
+            let place = positions.next().expect("a task has a position per root");
+            *place = position.unwrap_or([f64::NAN; 3]);
         };
         let refine = |brick: usize, patch: &Block<CellIdx>| self.refiner.for_each(brick, patch, &mut put);
-        self.pairs.with(|pairs| {
-            saddle::contacts(mesh, test_cells, labels, tasks[task as usize].supers(), pairs, refine);
-            let done = work(pairs.edges());
-            pairs.clear();
-            done
+        self.dedups.with(|dedup| {
+            saddle::contacts(mesh, test_cells, labels, tasks[task as usize].supers(), dedup, refine);
+            let result = work(dedup.edges());
+            dedup.clear();
+            result
         })
     }
 
-    /// The forest of contacts of a task, most of which are between its own ends.
+    /// The forest of the contacts of a task, most of which are between its own roots.
     fn forest(&self, task: u32, edges: &[ContactEdge]) -> Vec<ContactEdge> {
-        let Patches { mesh, test_cells, ends, tasks, .. } = self.patches;
-        self.reduced(edges, tasks[task as usize].cells(mesh, test_cells).map(|run| ends.indices(run)))
+        let PassContext { mesh, test_cells, roots, tasks, .. } = self.pass;
+        let of_run = |run| {
+            let Range { start, end } = roots.indices(run);
+            PeakIdx::from_root(start)..PeakIdx::from_root(end)
+        };
+        self.reduced(edges, tasks[task as usize].cells(mesh, test_cells).map(of_run))
     }
 
     /// The forest of any contacts.
@@ -168,9 +177,9 @@ impl<'a> Local<'a> {
         edges: &[ContactEdge],
         expected: impl Iterator<Item = Range<PeakIdx>>,
     ) -> Vec<ContactEdge> {
-        self.scratch.with(|scratch| {
+        self.forests.with(|scratch| {
             scratch.expect(expected);
-            match self.patches.rules {
+            match self.pass.rules {
                 Rules::Paper => reduce(edges, scratch),
                 Rules::Ramses => reduce_with_ties(edges, scratch),
             }
@@ -178,15 +187,15 @@ impl<'a> Local<'a> {
     }
 }
 
-/// Edges between ends as edges between the slots of these, but for those within one.
-fn renamed(edges: Vec<ContactEdge>, slots: &[PeakIdx]) -> Vec<ContactEdge> {
-    let rename =
-        |edge: ContactEdge| ContactEdge::new(edge.saddle, edge.peaks.map(|p| slots[p.at()]), edge.cells);
+/// Edges between roots as edges between their slots. Edges within one slot are dropped: they are no contacts.
+fn between_slots(edges: Vec<ContactEdge>, slots: &[PeakSlot]) -> Vec<ContactEdge> {
+    let slot = |peak: PeakIdx| PeakIdx::from_slot(slots[peak.to_root().at()]);
+    let rename = |edge: ContactEdge| ContactEdge::new(edge.saddle, edge.peaks.map(slot), edge.cells);
     edges.into_iter().map(rename).filter(|edge| edge.peaks[0] != edge.peaks[1]).collect()
 }
 
-fn in_order(edges: Vec<ContactEdge>) -> Vec<ContactEdge> {
+fn in_falling_order(edges: Vec<ContactEdge>) -> Vec<ContactEdge> {
     let falling = |i: usize| u128::from(!edges[i].saddle.to_bits());
-    let places = sorted(edges.len(), falling, |a, b| edges[a].order(&edges[b]));
-    places.into_par_iter().map(|i| edges[i]).collect()
+    let order = sorted(edges.len(), falling, |a, b| edges[a].order(&edges[b]));
+    order.into_par_iter().map(|i| edges[i]).collect()
 }

@@ -1,58 +1,126 @@
-//! The sums of every patch: one pass over the test cells.
+//! The sums over every patch: one pass over the test cells.
 
 use crate::chunks::zeros;
 use crate::executor::{Executor, ScratchPool};
-use crate::phew::peak_comm::KnownPeak;
-use crate::phew::properties::{OfTask, Patches, TestFields};
+use crate::phew::known_peaks::KnownPeak;
+use crate::phew::pass::{OfTask, PassContext};
+use crate::phew::peak_comm::RootSlots;
+use crate::phew::properties::TestFields;
 use crate::phew::region::Region;
-use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_kernels::geom::cell_volume;
+use inselberg_kernels::ids::{PeakIdx, PeakSlot};
 use inselberg_kernels::mesh::Brick;
 use inselberg_kernels::mesh::local::pick;
 use inselberg_kernels::phew::local_ids::LocalIds;
+use inselberg_kernels::props::SumScales;
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::props::terms::{BrickCells, Terms};
 use inselberg_kernels::props::{Gathered, Momentum, PatchSums, PatchValues};
+use inselberg_kernels::simd::largest;
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
+
+/// The patches of the test cells.
+#[derive(Clone, Copy)]
+pub struct Patches<'a> {
+    /// The mesh, its test cells and its tasks.
+    pub pass: PassContext<'a>,
+    /// The slots of the roots.
+    pub slots: &'a RootSlots,
+    /// The patch of each test cell, by the slot of its peak.
+    pub labels: &'a [PeakSlot],
+}
+
+impl Patches<'_> {
+    /// Collective: the quanta of the sums, the same on every rank.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn quanta(&self, fields: &TestFields, comm: &Comm) -> Result<[Quantum; N_SUMS], CommError> {
+        let n_cells = comm.all_reduce_counts(&[self.n_own()], Reduce::Sum)?[0];
+        Ok(self.scales(fields, comm)?.quanta(n_cells))
+    }
+
+    /// Number of test cells without ghosts: its sum over ranks does not depend on the number of ranks.
+    fn n_own(&self) -> u64 {
+        let PassContext { test_cells, own, .. } = self.pass;
+        if own.is_empty() {
+            return test_cells.len() as u64;
+        }
+        let masks = test_cells.mask.par_iter().zip(own);
+        masks.map(|(test_cells, own)| u64::from((test_cells & own).count_ones())).sum()
+    }
+
+    /// Collective: bounds on the terms of the sums, the same on every rank.
+    fn scales(&self, fields: &TestFields, comm: &Comm) -> Result<SumScales, CommError> {
+        let PassContext { mesh, test_cells, .. } = self.pass;
+        let mut volume = 0.0f64;
+        let mut mass = 0.0f64;
+        for level in 0..mesh.n_levels() {
+            let cells = test_cells.of_level(mesh, level);
+            if !cells.is_empty() {
+                let densest = match &fields.mass_density {
+                    Some(density) => largest_of(&density[cells]),
+                    None => test_cells.greatest[usize::from(level)],
+                };
+                volume = volume.max(cell_volume(level));
+                mass = mass.max(densest * cell_volume(level));
+            }
+        }
+        // Without velocities the bound is 0 and momenta are not summed.
+        let velocity = fields.velocity.iter().flatten().map(|v| largest_of(v)).fold(0.0, f64::max);
+        let all = comm.all_max(&[volume, mass, velocity])?;
+        let [x, y, z] = mesh.domain().coarse;
+        let side = x.max(y).max(z);
+        Ok(SumScales { volume: all[0], mass: all[1], velocity: all[2], length: f64::from(side) })
+    }
+}
+
+/// The largest magnitude.
+fn largest_of(values: &[f64]) -> f64 {
+    values.par_chunks(1 << 14).map(largest).reduce(|| 0.0, f64::max)
+}
 
 /// What is summed, over which patches. Lengths are in units of the level-0 cell.
 #[derive(Clone, Copy)]
 pub struct PatchSummation<'a> {
     /// The patches.
-    pub patches: &'a Patches<'a>,
+    pub patches: Patches<'a>,
     /// Their peaks, by slot.
     pub peaks: &'a [KnownPeak],
     /// Further values of the test cells.
     pub fields: &'a TestFields,
-    /// What the sums of any rank can be written in.
+    /// The quanta of the sums, the same on every rank.
     pub quanta: &'a [Quantum; N_SUMS],
 }
 
 impl PatchSummation<'_> {
-    /// The sums over the own cells of every patch, by slot. About 16 ns a cell.
+    /// The sums over the own cells of every patch, by slot.
     pub fn run<T: Gathered<N>, const N: usize>(&self, executor: &Executor) -> Vec<T> {
-        let Patches { mesh, test_cells, tasks, .. } = *self.patches;
+        let Patches { pass, slots, .. } = self.patches;
         let mut sums: Vec<T> = zeros(self.peaks.len());
-        let jobs: Vec<_> = tasks.iter().zip(self.patches.by_task(&mut sums)).collect();
-        let n_cells = |job: &(&Region, OfTask<T>)| job.0.n_cells(mesh, test_cells);
-        let rooms = ScratchPool::<SumScratch<T, N>>::default();
-        let foreign = executor
-            .map("sums", jobs, n_cells, |(task, mut own)| rooms.with(|room| self.task(task, &mut own, room)));
+        let by_task = pass.by_task(&mut sums, |n_roots| slots.slots_before(n_roots));
+        let jobs: Vec<_> = pass.tasks.iter().zip(by_task).collect();
+        let n_cells = |job: &(&Region, OfTask<T>)| job.0.n_cells(pass.mesh, pass.test_cells);
+        let scratches = ScratchPool::<SumScratch<T, N>>::default();
+        let foreign = executor.map("sums", jobs, n_cells, |(task, mut own)| {
+            scratches.with(|scratch| self.task(task, &mut own, scratch))
+        });
         merge_foreign(&mut sums, &foreign);
         sums
     }
 
-    /// Adds the cells of one task: gives `own` what the patches have whose peaks are in it; the parts of the other
-    /// patches are handed back, by ascending patch.
+    /// Sums over the cells of one task. Patches whose peaks are in the task go to `own`; the sums of other patches are
+    /// returned by ascending slot.
     fn task<T: Gathered<N>, const N: usize>(
         &self,
         task: &Region,
         own: &mut OfTask<T>,
         SumScratch { cells, terms, ids, sums }: &mut SumScratch<T, N>,
-    ) -> Vec<(PeakIdx, T)> {
-        let mesh = self.patches.mesh;
-        ids.expect(own.slots());
+    ) -> Vec<(PeakSlot, T)> {
+        let mesh = self.patches.pass.mesh;
+        ids.expect(own.peaks());
         sums.clear();
         sums.resize(ids.count(), T::default());
         for s in task.supers() {
@@ -60,22 +128,24 @@ impl PatchSummation<'_> {
             for brick in mesh.bricks_of(&mesh.supers()[s]) {
                 self.load(brick, cells);
                 terms.make::<T>(cells, mesh.domain(), self.quanta);
-                let places = ids.ids(&cells.patch, cells.n);
+                let patch_ids = ids.ids(&cells.patch, cells.n);
                 sums.resize(ids.count(), T::default());
-                for (n, place) in places[..cells.n].iter().enumerate() {
-                    sums[*place as usize].add(cells, terms, n);
+                for (n, id) in patch_ids[..cells.n].iter().enumerate() {
+                    sums[*id as usize].add(cells, terms, n);
                 }
             }
         }
         own.in_order().zip(sums.iter()).for_each(|(own, sums)| *own = *sums);
-        ids.others().into_iter().map(|(patch, place)| (patch, sums[place as usize])).collect()
+        ids.others().into_iter().map(|(patch, id)| (patch.to_slot(), sums[id as usize])).collect()
     }
 
-    /// Takes the own test cells of a brick.
+    /// Loads the own test cells of a brick. The kernel's patches are slots.
     #[inline(always)]
     fn load(&self, brick: usize, cells: &mut BrickCells) {
-        let Patches { mesh, test_cells, labels, own, .. } = *self.patches;
+        let Patches { pass: PassContext { mesh, test_cells, own, .. }, labels, .. } = self.patches;
+        let labels: &[PeakIdx] = bytemuck::cast_slice(labels);
         let mask = test_cells.mask[brick];
+        // Without masks all cells are own.
         let own = own.get(brick).map_or(mask, |own| mask & own);
         let Brick { position, first, exists, .. } = mesh.bricks()[brick];
         let first_test = test_cells.first[brick] as usize;
@@ -90,17 +160,17 @@ impl PatchSummation<'_> {
             (0..3).for_each(|a| pick(&velocity[a][first_test..], mask, own, &mut cells.velocity[a]));
         }
         for n in 0..cells.n {
-            let peak = &self.peaks[cells.patch[n].at()];
+            let peak = &self.peaks[cells.patch[n].to_slot().at()];
             cells.set_peak(n, peak.level, peak.ijk);
         }
     }
 }
 
-/// What the patches sum to, by slot.
+/// The sums over the patches, by slot.
 #[derive(Debug)]
 pub struct PatchTotals {
     quanta: [Quantum; N_SUMS],
-    /// All but momenta.
+    /// All sums but momenta.
     pub patches: Vec<PatchSums>,
     /// Momenta, where there are velocities.
     pub momenta: Option<Vec<Momentum>>,
@@ -112,7 +182,7 @@ impl PatchTotals {
     /// # Errors
     /// When another rank fails.
     pub fn new(
-        patches: &Patches,
+        patches: Patches,
         peaks: &[KnownPeak],
         fields: &TestFields,
         comm: &Comm,
@@ -124,17 +194,17 @@ impl PatchTotals {
         Ok(Self { quanta, patches: pass.run::<PatchSums, _>(executor), momenta })
     }
 
-    /// Those of own peaks in code units, rounded.
-    pub fn values(self, own: &[PeakIdx], side: f64) -> (Vec<PatchValues>, Option<Vec<[f64; 3]>>) {
+    /// The sums of own peaks in code units, rounded. Frees the sums as it goes.
+    pub fn values(self, own: &[PeakSlot], side: f64) -> (Vec<PatchValues>, Option<Vec<[f64; 3]>>) {
         let Self { quanta, patches, momenta } = self;
         let momenta = momenta.map(|momenta| of_own(own, momenta, |momentum| momentum.value(&quanta, side)));
         (of_own(own, patches, |patch| PatchValues::new(patch, &quanta, side)), momenta)
     }
 }
 
-/// What becomes of the entries of own slots, from the last on: those that are done make room for their values.
+/// The values of the entries of own slots. It goes from the last entry to the first and frees entries that are done.
 fn of_own<T: Sync, V: Copy + Send + Sync>(
-    own: &[PeakIdx],
+    own: &[PeakSlot],
     mut of_slots: Vec<T>,
     value: impl Fn(&T) -> V + Sync,
 ) -> Vec<V> {
@@ -159,7 +229,7 @@ const OWN_AT_ONCE: usize = 1 << 19;
 struct SumScratch<T, const N: usize> {
     cells: BrickCells,
     terms: Terms<N>,
-    /// Numbers of the patches: of those whose peaks are in the task, and of others.
+    /// Small numbers of the patches: first those whose peaks are in the task, then the others.
     ids: LocalIds,
     /// Their sums.
     sums: Vec<T>,
@@ -176,14 +246,15 @@ impl<T, const N: usize> Default for SumScratch<T, N> {
     }
 }
 
-/// Adds the parts, each list by ascending patch, to the sums of their patches.
-fn merge_foreign<T: Gathered<N>, const N: usize>(sums: &mut [T], foreign: &[Vec<(PeakIdx, T)>]) {
+/// Adds the parts, each list by ascending slot, to the sums of their patches.
+fn merge_foreign<T: Gathered<N>, const N: usize>(sums: &mut [T], foreign: &[Vec<(PeakSlot, T)>]) {
     let run = sums.len().div_ceil(4 * rayon::current_num_threads()).max(1);
     sums.par_chunks_mut(run).enumerate().for_each(|(i, sums)| {
         let first = i * run;
         for parts in foreign {
             let start = parts.partition_point(|part| part.0.at() < first);
             for (patch, part) in &parts[start..] {
+                // The next patches of the list belong to a later run.
                 let Some(sums) = sums.get_mut(patch.at() - first) else { break };
                 sums.merge(part);
             }

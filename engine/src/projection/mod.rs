@@ -1,4 +1,8 @@
-//! The density seen along the z axis, for pictures.
+//! What does the density look like along the z axis?
+//!
+//! In the flow: beside the segmentation, for plots. This folder computes pixels; it knows no colours and no file formats.
+//!
+//! Invariant: pixels are sums of integer quanta, so they are the same bits for any number of ranks.
 
 pub(crate) mod pixels;
 
@@ -13,18 +17,18 @@ use inselberg_kernels::sum::{FixedSum, Quantum};
 /// A projected density on square pixels, the lowest row first.
 #[derive(Debug, Clone)]
 pub struct Projection {
-    /// Pixels a side.
+    /// Pixels per side.
     pub n: usize,
-    /// Mean density along the line of sight.
+    /// Mean density along the line of sight; of particles, mass per area.
     pub values: Vec<f32>,
-    /// Side of the picture: in units of the level-0 cell, or of the positions of particles.
+    /// Side of the square: in units of the level-0 cell, or of the positions of particles.
     pub side: f64,
     /// Its lower left corner in the same units.
     pub corner: [f64; 2],
 }
 
-/// Collective: projects the leaves of all ranks along z, on rank 0; `None` on the others. `level` is that of
-/// a pixel: 2^level pixels a level-0 cell. The same bits for any number of ranks.
+/// Collective: projects the leaves of all ranks along z; the result is on rank 0, and `None` elsewhere. A pixel is as large
+/// as a cell of `level`: 2^level pixels per side of a level-0 cell.
 ///
 /// # Errors
 /// When a rank fails.
@@ -39,7 +43,7 @@ pub fn project(part: &LocalField, level: u8, comm: &Comm) -> Result<Option<Proje
     Ok(all.map(|all| finish(field, level, all.into_iter().map(|sum| quantum.value(sum)).collect())))
 }
 
-/// Columns through the box, pixel by pixel.
+/// The column density of the own leaves, per pixel.
 fn sums(part: &LocalField, level: u8, quantum: Quantum) -> Vec<FixedSum> {
     let n = pixels(&part.field, level);
     let mut image = Image { sums: vec![FixedSum::default(); n * n], n, level, quantum };
@@ -47,7 +51,7 @@ fn sums(part: &LocalField, level: u8, quantum: Quantum) -> Vec<FixedSum> {
     image.sums
 }
 
-/// Level, position and density of each own leaf.
+/// Calls `with` with level, position and density of each own leaf.
 fn for_each_leaf(part: &LocalField, mut with: impl FnMut(u8, [u32; 3], f64)) {
     let mesh = &part.field.mesh;
     for (s, super_brick) in mesh.supers().iter().enumerate() {
@@ -76,9 +80,9 @@ fn finish(field: &AmrField, level: u8, sums: Vec<f64>) -> Projection {
 /// Sums by pixel.
 struct Image {
     sums: Vec<FixedSum>,
-    /// Pixels a side.
+    /// Pixels per side.
     n: usize,
-    /// The level of a pixel.
+    /// The level of cells that are as large as a pixel.
     level: u8,
     quantum: Quantum,
 }

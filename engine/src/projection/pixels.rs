@@ -1,11 +1,11 @@
-//! Sums of pixels over all ranks, on rank 0, which never holds more than one picture beside its own.
+//! Sums of pixels over all ranks. Rank 0 never holds more than one picture beside its own.
 
 use inselberg_comm::{Comm, CommError, Pod, Rank};
 use std::ops::Range;
 
-/// Collective: the pixels of all ranks added up, on rank 0; `None` on the others. All ranks give equally many. Each sends
-/// those that are not zero to the ranks that add them up, some root of the number of ranks, and these send their parts of
-/// the picture to rank 0. Pixels are added in the order of the ranks.
+/// Collective: the sum of the pictures of all ranks, on rank 0; `None` elsewhere. All pictures have the same number of
+/// pixels. About √P ranks each add up a part of the picture, from the non-zero pixels that all ranks send them, and send it
+/// to rank 0. Pixels are added in the order of the ranks. Three exchanges.
 ///
 /// # Errors
 /// When a rank fails.
@@ -18,15 +18,15 @@ pub fn add_up<T: Pod + PartialEq>(
         return Ok(Some(own));
     }
     let adders = Adders::new(own.len(), comm.n_ranks());
-    let is_there = |pixel: &T| *pixel != T::zeroed();
     let mut sent = (Vec::new(), Vec::new());
     for (rank, range) in adders.all() {
-        let there = || own[range.clone()].iter().enumerate().filter(|(_, pixel)| is_there(pixel));
-        sent.0.push((rank, there().map(|(at, _)| at as u32).collect::<Vec<_>>()));
-        sent.1.push((rank, there().map(|(_, pixel)| *pixel).collect::<Vec<_>>()));
+        let lit = || own[range.clone()].iter().enumerate().filter(|(_, pixel)| **pixel != T::zeroed());
+        sent.0.push((rank, lit().map(|(at, _)| at as u32).collect::<Vec<_>>()));
+        sent.1.push((rank, lit().map(|(_, pixel)| *pixel).collect::<Vec<_>>()));
     }
     drop(own);
     let (places, pixels) = (comm.exchange(sent.0)?, comm.exchange(sent.1)?);
+    // Most ranks add up nothing.
     let range = adders.all().find(|(rank, _)| *rank == comm.rank()).map_or(0..0, |(_, range)| range);
     let mut sums = vec![T::zeroed(); range.len()];
     for ((_, places), (_, pixels)) in places.into_iter().zip(pixels) {
@@ -36,7 +36,7 @@ pub fn add_up<T: Pod + PartialEq>(
     Ok((comm.rank() == Rank(0)).then(|| parts.into_iter().flat_map(|(_, part)| part).collect()))
 }
 
-/// Who adds up which pixels.
+/// Which rank adds up which pixels.
 struct Adders {
     n: usize,
     n_pixels: usize,
@@ -49,7 +49,7 @@ impl Adders {
         Self { n, n_pixels, n_ranks }
     }
 
-    /// In ascending order of both.
+    /// The ranks that add up pixels and the ranges of these, both ascending.
     fn all(&self) -> impl Iterator<Item = (Rank, Range<usize>)> + '_ {
         let cut = |k: usize| self.n_pixels * k / self.n;
         (0..self.n).map(move |k| (Rank((k * self.n_ranks / self.n) as u32), cut(k)..cut(k + 1)))

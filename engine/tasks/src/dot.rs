@@ -38,10 +38,10 @@ mod tests {
 
     #[test]
     fn stages_are_clusters() {
-        let mut planner = GraphBuilder::default();
-        let (a, b) = (planner.stage("ascent", [1, 1]), planner.caller_stage("ghosts", 1));
-        planner.after(b, a);
-        let dot = planner.build().expect("no cycle").to_dot("phew");
+        let mut builder = GraphBuilder::default();
+        let (a, b) = (builder.stage("ascent", [1, 1]), builder.caller_stage("ghosts", 1));
+        builder.after(b, a);
+        let dot = builder.build().expect("no cycle").to_dot("phew");
         assert!(dot.starts_with("digraph \"phew\" {") && dot.ends_with("}\n"));
         assert!(dot.contains("label=\"ascent\"") && dot.contains("shape=ellipse"));
         assert!(dot.contains("t0 -> t2;") && dot.contains("t1 -> t2;"));

@@ -1,4 +1,4 @@
-//! The graph: what is to be done, in which order, and where it likes to be done.
+//! The graph: tasks, their order, and their homes.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ pub struct StageId(pub(crate) u32);
 pub(crate) enum By {
     /// Any worker.
     Workers,
-    /// The thread that called [`TaskGraph::run`](crate::Plan::run).
+    /// The thread that called [`TaskGraph::run`](crate::TaskGraph::run).
     Caller,
-    /// Nobody: it is only where others meet.
+    /// Nobody: a join of others.
     Nobody,
 }
 
@@ -44,7 +44,7 @@ impl std::fmt::Display for GraphError {
 
 impl std::error::Error for GraphError {}
 
-/// Makes a [`TaskGraph`].
+/// Builds a [`TaskGraph`].
 #[derive(Debug, Default)]
 pub struct GraphBuilder {
     stages: Vec<StageInfo>,
@@ -54,20 +54,18 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// A stage with a task for each of `costs`, in any unit that is the same for all stages. Items that are
-    /// close in number have the same home: the first worker's are the first of them, up to its share of the
-    /// cost.
+    /// Adds a stage with one task per cost. All stages give costs in the same unit. Tasks with close numbers have the
+    /// same home: the first worker is the home of the first tasks, up to its share of the cost.
     pub fn stage(&mut self, name: &'static str, costs: impl IntoIterator<Item = u64>) -> StageId {
         self.add(name, By::Workers, costs)
     }
 
-    /// A stage of one task that the thread which runs the plan does itself, and no worker.
+    /// Adds a stage of one task that the thread which calls [`TaskGraph::run`] runs itself.
     pub fn caller_stage(&mut self, name: &'static str, cost: u64) -> StageId {
         self.add(name, By::Caller, [cost])
     }
 
-    /// Says how many bytes of memory each task of `stage` is the first to touch: those come to lie near the
-    /// worker that runs it. For the tally only.
+    /// Sets how many bytes of memory each task of `stage` is the first to touch. For the tally only.
     pub fn first_touch(&mut self, stage: StageId, bytes: impl IntoIterator<Item = u64>) {
         self.touched.push((stage, bytes.into_iter().collect()));
     }
@@ -115,7 +113,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The graph. Linear in tasks and dependencies.
+    /// Builds the graph. Linear in tasks and dependencies.
     ///
     /// # Errors
     /// When tasks wait for each other.
@@ -161,7 +159,7 @@ impl GraphBuilder {
     }
 }
 
-/// How far into its stage, by cost, each task is: 0 to 65535.
+/// The position of each task in its stage by cost: 0 to 65535.
 fn shares(stages: &[StageInfo], cost: &[u64]) -> Vec<u16> {
     let mut shares = Vec::with_capacity(cost.len());
     for stage in stages {
@@ -177,16 +175,16 @@ fn shares(stages: &[StageInfo], cost: &[u64]) -> Vec<u16> {
     shares
 }
 
-/// A graph of tasks. Holds no state of a run, so it can be run as often as wanted.
+/// A graph of tasks. It holds no state of a run, so it can run any number of times.
 #[derive(Debug)]
 pub struct TaskGraph {
     pub(crate) stages: Vec<StageInfo>,
     pub(crate) stage_of: Vec<u32>,
-    /// Number of tasks that each waits for.
+    /// Number of tasks that each task waits for.
     pub(crate) needs: Vec<u32>,
-    /// Cost of the dearest path from each task to the end, with its own.
+    /// Cost of the most expensive path from each task to the end, its own included.
     pub(crate) priority: Vec<u64>,
-    /// Bytes that each task is the first to touch; empty if nobody said.
+    /// Bytes that each task is the first to touch; empty if not set.
     touched: Vec<u64>,
     share: Vec<u16>,
     first: Vec<u32>,
@@ -194,12 +192,12 @@ pub struct TaskGraph {
 }
 
 impl TaskGraph {
-    /// Number of tasks, with those that only join others.
+    /// Number of tasks, joins included.
     pub fn len(&self) -> usize {
         self.needs.len()
     }
 
-    /// Whether there is nothing to do.
+    /// Whether there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.needs.is_empty()
     }
@@ -213,8 +211,8 @@ impl TaskGraph {
         &self.stages[self.stage_of[task as usize] as usize]
     }
 
-    /// What tasks are taken by, the greatest first: the path to the end, to a half of it. Tasks that are about
-    /// as urgent stay in the order of their numbers, which is that of the memory that they work on.
+    /// The key by which tasks are taken, the greatest first: the path to the end, to its first two
+    /// binary digits. Tasks that are about as urgent stay in the order of their numbers, which is the order of their memory.
     pub(crate) fn urgency(&self, task: u32) -> u64 {
         let path = self.priority[task as usize];
         let top = path.checked_ilog2().unwrap_or(0);
@@ -226,12 +224,12 @@ impl TaskGraph {
         task - self.stage(task).tasks.start
     }
 
-    /// The worker, of so many, at which a task is at home.
+    /// The home of a task among `n_workers` workers.
     pub(crate) fn home(&self, task: u32, n_workers: usize) -> usize {
         (usize::from(self.share[task as usize]) * n_workers) >> 16
     }
 
-    /// Number of tasks that workers do.
+    /// Number of tasks that workers run.
     pub(crate) fn n_worker_tasks(&self) -> usize {
         (0..self.len() as u32).filter(|task| self.stage(*task).by == By::Workers).count()
     }
@@ -275,22 +273,22 @@ mod tests {
 
     #[test]
     fn priorities_are_the_dearest_paths() {
-        let mut planner = GraphBuilder::default();
-        let a = planner.stage("a", [5, 1]);
-        let b = planner.stage("b", [10, 100]);
-        planner.pairwise(b, a);
-        let c = planner.stage("c", [7]);
-        planner.after(c, b);
-        let plan = planner.build().expect("no cycle");
+        let mut builder = GraphBuilder::default();
+        let a = builder.stage("a", [5, 1]);
+        let b = builder.stage("b", [10, 100]);
+        builder.pairwise(b, a);
+        let c = builder.stage("c", [7]);
+        builder.after(c, b);
+        let plan = builder.build().expect("no cycle");
         assert_eq!(plan.priority[..5], [22, 108, 17, 107, 7]);
         assert_eq!(plan.needs[..5], [0, 0, 1, 1, 2]);
     }
 
     #[test]
     fn about_as_urgent_is_as_urgent() {
-        let mut planner = GraphBuilder::default();
-        planner.stage("a", [0, 1, 2, 3, 1024, 1100, 1535, 1536, 2047, 2048]);
-        let plan = planner.build().expect("no cycle");
+        let mut builder = GraphBuilder::default();
+        builder.stage("a", [0, 1, 2, 3, 1024, 1100, 1535, 1536, 2047, 2048]);
+        let plan = builder.build().expect("no cycle");
         let urgency: Vec<u64> = (0..10).map(|t| plan.urgency(t)).collect();
         assert_eq!(urgency[3..], [3, 20, 20, 20, 21, 21, 22]);
         assert!(urgency.is_sorted());
@@ -298,19 +296,19 @@ mod tests {
 
     #[test]
     fn many_to_many_is_linear() {
-        let mut planner = GraphBuilder::default();
-        let a = planner.stage("a", vec![1; 1000]);
-        let b = planner.stage("b", vec![1; 1000]);
-        planner.after(b, a);
-        let plan = planner.build().expect("no cycle");
+        let mut builder = GraphBuilder::default();
+        let a = builder.stage("a", vec![1; 1000]);
+        let b = builder.stage("b", vec![1; 1000]);
+        builder.after(b, a);
+        let plan = builder.build().expect("no cycle");
         assert_eq!((plan.len(), plan.to.len()), (2001, 2000));
     }
 
     #[test]
     fn homes_divide_the_cost() {
-        let mut planner = GraphBuilder::default();
-        planner.stage("a", [30, 10, 10, 10, 20, 20, 20]);
-        let plan = planner.build().expect("no cycle");
+        let mut builder = GraphBuilder::default();
+        builder.stage("a", [30, 10, 10, 10, 20, 20, 20]);
+        let plan = builder.build().expect("no cycle");
         let homes: Vec<usize> = (0..7).map(|t| plan.home(t, 2)).collect();
         assert_eq!(homes, [0, 0, 0, 0, 1, 1, 1]);
         assert!((0..7).all(|t| plan.home(t, 1) == 0 && plan.home(t, 64) < 64));
@@ -318,11 +316,11 @@ mod tests {
 
     #[test]
     fn a_cycle_is_refused_by_name() {
-        let mut planner = GraphBuilder::default();
-        let (a, b) = (planner.stage("first", [1]), planner.stage("second", [1]));
-        planner.after(b, a);
-        planner.after(a, b);
-        let error = planner.build().expect_err("a cycle");
+        let mut builder = GraphBuilder::default();
+        let (a, b) = (builder.stage("first", [1]), builder.stage("second", [1]));
+        builder.after(b, a);
+        builder.after(a, b);
+        let error = builder.build().expect_err("a cycle");
         assert_eq!(error, GraphError::Cycle { stage: "first" });
         assert_eq!(error.to_string(), "tasks of stage `first` wait for themselves");
     }

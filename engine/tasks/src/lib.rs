@@ -1,12 +1,16 @@
-//! Tasks: a graph of them, and a team of threads that runs it.
+//! Graphs of tasks, and the threads that run them.
 //!
-//! A [`TaskGraph`] is the graph: stages of numbered tasks, what must come before what, costs, homes. It is built
-//! once and can be run many times, each time with other [`TaskFns`]: what the tasks of each stage do. A [`ThreadPool`]
-//! is a number of workers and where each of them sits on the machine.
+//! A [`TaskGraph`] has stages of numbered tasks with dependencies, costs and homes. It is built once and runs many
+//! times, each time with other [`TaskFns`]: the functions of its stages. A [`ThreadPool`] is a number of workers and
+//! their places on the machine.
 //!
-//! Architecture invariants: knows no physics, no cells, no ranks and no files. No `unsafe`. A task runs once
-//! (or until it says [`TaskStep::Done`]), after everything that it depends on, and sees what that wrote. Nothing
-//! that a task computes may depend on which worker runs it. `README.md` in this crate describes the protocol.
+//! This crate knows no physics, no cells, no ranks and no files, and has no `unsafe`. A task runs once (or until it
+//! returns [`TaskStep::Done`]), after every task that it depends on, and sees their writes. No result of a task may
+//! depend on the worker that runs it. `README.md` describes the protocol.
+#![cfg_attr(
+    not(test),
+    deny(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)
+)]
 #![forbid(unsafe_code)]
 
 mod dot;

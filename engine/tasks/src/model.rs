@@ -19,15 +19,15 @@ fn model(check: impl Fn() + Send + Sync + 'static) {
     model.check(check);
 }
 
-/// Runs `plan` on two workers; `body(task)` for the worker's stage 0 and on.
-fn on_two_workers(plan: TaskGraph, body: impl Fn(u32, u32) -> TaskStep + Send + Sync + Clone + 'static) {
-    let plan: &'static TaskGraph = Box::leak(Box::new(plan));
+/// Runs `graph` on two workers; `body(task)` for the worker's stage 0 and on.
+fn on_two_workers(graph: TaskGraph, body: impl Fn(u32, u32) -> TaskStep + Send + Sync + Clone + 'static) {
+    let graph: &'static TaskGraph = Box::leak(Box::new(graph));
     let of_stage = |s: u32| {
         let body = body.clone();
         Some(Box::new(move |item| body(s, item)) as WorkerBody<'static>)
     };
-    let bodies = (0..plan.stages.len() as u32).map(of_stage).collect();
-    let (run, deques) = GraphRun::new(plan, &ThreadPool::with_threads(2), (2, false), bodies);
+    let fns = (0..graph.stages.len() as u32).map(of_stage).collect();
+    let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, false), fns);
     let run = Arc::new(run);
     let mut deques = deques.into_iter();
     let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
@@ -36,16 +36,16 @@ fn on_two_workers(plan: TaskGraph, body: impl Fn(u32, u32) -> TaskStep + Send + 
     let n_here = run.work(0, &first).n_tasks;
     let n_there = other.join().expect("no panic").n_tasks;
     assert!(run.failure.lock().is_none());
-    assert_eq!((n_here + n_there) as usize, plan.len());
+    assert_eq!((n_here + n_there) as usize, graph.len());
 }
 
 #[test]
 fn a_diamond_runs_once_and_in_order() {
     model(|| {
-        let mut planner = GraphBuilder::default();
-        let (a, b, c) = (planner.stage("a", [1]), planner.stage("b", [1, 1]), planner.stage("c", [1]));
-        planner.after(b, a);
-        planner.after(c, b);
+        let mut builder = GraphBuilder::default();
+        let (a, b, c) = (builder.stage("a", [1]), builder.stage("b", [1, 1]), builder.stage("c", [1]));
+        builder.after(b, a);
+        builder.after(c, b);
         let done: Arc<[[AtomicU32; 2]; 3]> = Arc::default();
         let body = move |stage: u32, item: u32| {
             // Relaxed: it is the scheduler that must make them seen.
@@ -54,20 +54,20 @@ fn a_diamond_runs_once_and_in_order() {
             done[stage as usize][item as usize].store(1, Relaxed);
             TaskStep::Done
         };
-        on_two_workers(planner.build().expect("no cycle"), body);
+        on_two_workers(builder.build().expect("no cycle"), body);
     });
 }
 
 #[test]
 fn a_failure_ends_both() {
     model(|| {
-        let mut planner = GraphBuilder::default();
-        let (a, b) = (planner.stage("a", [1, 1]), planner.stage("b", [1]));
-        planner.after(b, a);
-        let plan: &'static TaskGraph = Box::leak(Box::new(planner.build().expect("no cycle")));
+        let mut builder = GraphBuilder::default();
+        let (a, b) = (builder.stage("a", [1, 1]), builder.stage("b", [1]));
+        builder.after(b, a);
+        let graph: &'static TaskGraph = Box::leak(Box::new(builder.build().expect("no cycle")));
         let body = |item| if item == 1 { TaskStep::Failed("no".into()) } else { TaskStep::Done };
-        let bodies = TaskFns::new(plan).on(a, body).on(b, |_| {}).workers;
-        let (run, deques) = GraphRun::new(plan, &ThreadPool::with_threads(2), (2, false), bodies);
+        let fns = TaskFns::new(graph).on(a, body).on(b, |_| {}).workers;
+        let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, false), fns);
         let run = Arc::new(run);
         let mut deques = deques.into_iter();
         let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
@@ -100,12 +100,12 @@ fn no_wake_up_is_lost() {
 #[test]
 fn a_caller_that_works_sleeps_through_nothing() {
     model(|| {
-        let mut planner = GraphBuilder::default();
+        let mut builder = GraphBuilder::default();
         let (a, call, b) =
-            (planner.stage("a", [1]), planner.caller_stage("call", 1), planner.stage("b", [1]));
-        planner.after(call, a);
-        planner.after(b, call);
-        let plan: &'static TaskGraph = Box::leak(Box::new(planner.build().expect("no cycle")));
+            (builder.stage("a", [1]), builder.caller_stage("call", 1), builder.stage("b", [1]));
+        builder.after(call, a);
+        builder.after(b, call);
+        let graph: &'static TaskGraph = Box::leak(Box::new(builder.build().expect("no cycle")));
         let done: Arc<[AtomicU32; 3]> = Arc::default();
         let body = |s: usize| {
             let done = Arc::clone(&done);
@@ -114,9 +114,9 @@ fn a_caller_that_works_sleeps_through_nothing() {
                 done[s].store(1, Relaxed);
             }
         };
-        let fns = TaskFns::new(plan).on(a, body(0)).on_caller(call, body(1)).on(b, body(2));
+        let fns = TaskFns::new(graph).on(a, body(0)).on_caller(call, body(1)).on(b, body(2));
         let TaskFns { workers, mut caller } = fns;
-        let (run, deques) = GraphRun::new(plan, &ThreadPool::with_threads(2), (2, true), workers);
+        let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, true), workers);
         let run = Arc::new(run);
         let mut deques = deques.into_iter();
         let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));

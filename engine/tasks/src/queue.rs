@@ -5,11 +5,11 @@ use crate::thread_pool::Distance;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Tasks that are at home with one worker, the most urgent first. Anyone may put and take.
+/// The tasks whose home is one worker, the most urgent first. Any thread may put and take.
 #[derive(Debug, Default)]
 pub struct HomeTasks {
     tasks: Mutex<Tasks>,
-    /// Their number as it was a moment ago; only a look inside tells.
+    /// Their number a moment ago; only the locked list is exact.
     len: AtomicUsize,
 }
 
@@ -18,14 +18,14 @@ type Urgent = (u64, Reverse<u32>);
 
 #[derive(Debug, Default)]
 struct Tasks {
-    /// Those that came many at a time, the most urgent last.
+    /// Those that were put many at a time, the most urgent last.
     sorted: Vec<Urgent>,
-    /// Those that came later.
+    /// Those that were put later.
     heap: BinaryHeap<Urgent>,
 }
 
 impl HomeTasks {
-    /// Adds tasks with their priorities; that makes at most a sort of them.
+    /// Adds tasks with their priorities; costs a sort of them at most.
     pub fn put(&self, tasks: impl IntoIterator<Item = (u64, u32)>) {
         let mut inside = self.tasks.lock();
         let Tasks { sorted, heap } = &mut *inside;
@@ -56,7 +56,7 @@ impl HomeTasks {
     }
 }
 
-/// What others see of a worker: its inbox, and the end of its deque from which they may steal.
+/// The part of a worker that others see: its home tasks, and the end of its deque from which they steal.
 #[derive(Debug)]
 pub struct WorkerQueue {
     pub inbox: HomeTasks,
@@ -66,7 +66,7 @@ pub struct WorkerQueue {
 }
 
 impl WorkerQueue {
-    /// Takes a task from this desk on behalf of another worker.
+    /// Takes a task on behalf of another worker.
     pub fn steal(&self) -> Option<u32> {
         loop {
             match self.stealer.steal() {

@@ -1,4 +1,4 @@
-//! A run of a plan: workers take tasks, do them, and let go those that waited for them.
+//! A run of a graph: workers take tasks, run them, and release the tasks that waited for them.
 
 use crate::graph::{By, TaskGraph};
 use crate::queue::{HomeTasks, WorkerQueue};
@@ -12,18 +12,18 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// How long a worker with nothing but tasks that say [`TaskStep::NotYet`] sleeps before it asks again.
+/// The sleep of a worker whose only tasks returned [`TaskStep::NotYet`].
 const NAP: Duration = Duration::from_micros(50);
 
-/// Looks for work this often, giving the core away between, before a worker goes to sleep.
+/// The number of looks for work before a worker sleeps; it yields the core in between.
 const LOOKS: u32 = 2;
 
-/// What the threads of a run share.
+/// The state that the threads of a run share.
 pub(crate) struct GraphRun<'a> {
-    plan: &'a TaskGraph,
-    bodies: Vec<Option<WorkerBody<'a>>>,
+    graph: &'a TaskGraph,
+    fns: Vec<Option<WorkerBody<'a>>>,
     traced: bool,
-    /// Tasks that each still waits for.
+    /// Number of tasks that each task still waits for.
     needs: Vec<AtomicU32>,
     /// Tasks that are not done.
     left: AtomicUsize,
@@ -39,7 +39,7 @@ pub(crate) struct GraphRun<'a> {
     pub failure: Mutex<Option<TaskFailure>>,
 }
 
-/// What came of a look for the caller's tasks.
+/// The result of a look for the caller's tasks.
 enum Served {
     Task,
     NotYet,
@@ -72,11 +72,11 @@ impl Seats {
     }
 }
 
-/// Where a worker stands.
+/// The state of a worker.
 struct AtWork {
-    /// Tasks that were not ready, the one to be asked next in front.
+    /// Tasks that returned `NotYet`, the next to try in front.
     waiting: VecDeque<u32>,
-    /// Whether its turn has come.
+    /// Whether it is their turn.
     is_turn: bool,
     begin: Instant,
     tally: WorkerTally,
@@ -93,14 +93,14 @@ impl TaskGraph {
     /// Runs every task: on the workers of `pool`, and in this thread those that are the caller's.
     ///
     /// # Errors
-    /// The first failure or panic of a task. Tasks that run by then are finished, others are not begun.
+    /// The first failure or panic of a task. Running tasks finish, others do not start.
     ///
     /// # Panics
-    /// When a stage has no body.
-    pub fn run(&self, pool: &ThreadPool, bodies: TaskFns<'_>) -> Result<Tally, TaskFailure> {
-        bodies.check(self);
+    /// When a stage has no function.
+    pub fn run(&self, pool: &ThreadPool, fns: TaskFns<'_>) -> Result<Tally, TaskFailure> {
+        fns.check(self);
         let begin = Instant::now();
-        let TaskFns { workers, mut caller } = bodies;
+        let TaskFns { workers, mut caller } = fns;
         let n_workers = pool.n_useful(self.n_worker_tasks());
         let is_worker = pool.is_current() || n_workers == 1 && !self.has_caller_tasks();
         let (run, deques) = GraphRun::new(self, pool, (n_workers, is_worker), workers);
@@ -126,12 +126,12 @@ impl TaskGraph {
 }
 
 impl<'a> GraphRun<'a> {
-    /// With all tasks in place that wait for nothing, and the deque of each worker.
+    /// A run with every task that waits for nothing in its queue, and the deque of each worker.
     pub fn new(
-        plan: &'a TaskGraph,
+        graph: &'a TaskGraph,
         pool: &ThreadPool,
         (n_workers, is_caller_worker): (usize, bool),
-        bodies: Vec<Option<WorkerBody<'a>>>,
+        fns: Vec<Option<WorkerBody<'a>>>,
     ) -> (Self, Vec<Deque<u32>>) {
         let deques: Vec<Deque<u32>> = (0..n_workers).map(|_| Deque::new_lifo()).collect();
         let queue = |(w, deque): (usize, &Deque<u32>)| WorkerQueue {
@@ -140,19 +140,19 @@ impl<'a> GraphRun<'a> {
             others: pool.others(w, n_workers),
         };
         let run = Self {
-            plan,
-            bodies,
+            graph,
+            fns,
             traced: pool.is_traced(),
-            needs: plan.needs.iter().map(|n| AtomicU32::new(*n)).collect(),
-            left: AtomicUsize::new(plan.len()),
+            needs: graph.needs.iter().map(|n| AtomicU32::new(*n)).collect(),
+            left: AtomicUsize::new(graph.len()),
             queues: deques.iter().enumerate().map(queue).collect(),
             calls: HomeTasks::default(),
             sleep: Sleep::new(n_workers + 1),
             caller: if is_caller_worker { 0 } else { n_workers },
-            ended: AtomicBool::new(plan.is_empty()),
+            ended: AtomicBool::new(graph.is_empty()),
             failure: Mutex::new(None),
         };
-        let ready: Vec<u32> = (0..plan.len() as u32).filter(|t| plan.needs[*t as usize] == 0).collect();
+        let ready: Vec<u32> = (0..graph.len() as u32).filter(|t| graph.needs[*t as usize] == 0).collect();
         run.hand_out(&ready, None);
         (run, deques)
     }
@@ -167,7 +167,7 @@ impl<'a> GraphRun<'a> {
         let seats = Seats::new(deques);
         let called = threads.in_place_scope(|scope| {
             scope.spawn_broadcast(|_, thread| seats.work(self, thread.index()));
-            self.plan.has_caller_tasks().then(|| self.serve(caller))
+            self.graph.has_caller_tasks().then(|| self.serve(caller))
         });
         (seats.tallies(), called)
     }
@@ -218,17 +218,17 @@ impl<'a> GraphRun<'a> {
         at_work.tally
     }
 
-    /// Does the next task of a worker; whether there was one.
+    /// Runs the next task of a worker. Returns whether there was one.
     fn work_once(&self, worker: usize, deque: &Deque<u32>, at_work: &mut AtWork) -> bool {
         let AtWork { waiting, is_turn, begin, tally } = at_work;
         let asked = if *is_turn { waiting.pop_front().map(|task| (task, None)) } else { None };
         *is_turn = asked.is_none();
         let Some((task, stolen)) = asked.or_else(|| self.find(worker, deque)) else { return false };
-        let step = self.attempt(task, || match &self.bodies[self.plan.stage_of[task as usize] as usize] {
-            Some(body) => body(self.plan.item(task)),
+        let step = self.attempt(task, || match &self.fns[self.graph.stage_of[task as usize] as usize] {
+            Some(body) => body(self.graph.item(task)),
             None => TaskStep::Done,
         });
-        *begin = tally.ran(self.plan, task, *begin, stolen, self.traced);
+        *begin = tally.ran(self.graph, task, *begin, stolen, self.traced);
         match step {
             TaskStep::Done => self.complete(task, Some((worker, deque))),
             TaskStep::Again => self.post(worker, [task]),
@@ -240,16 +240,16 @@ impl<'a> GraphRun<'a> {
 
     /// Takes part in a plain parallel loop of the caller's tasks, if one runs on these threads.
     fn help(&self) {
-        if self.plan.has_caller_tasks() && !cfg!(loom) {
+        if self.graph.has_caller_tasks() && !cfg!(loom) {
             rayon_core::yield_now();
         }
     }
 
-    /// Does the caller's tasks until the run has ended.
-    fn serve(&self, bodies: &mut [Option<CallerBody<'a>>]) -> WorkerTally {
+    /// Runs the caller's tasks until the run has ended.
+    fn serve(&self, fns: &mut [Option<CallerBody<'a>>]) -> WorkerTally {
         let mut tally = WorkerTally::default();
         while !self.has_ended() {
-            match self.serve_once(bodies, &mut tally) {
+            match self.serve_once(fns, &mut tally) {
                 Served::Task => {}
                 Served::NotYet => self.sleep.park(self.caller, Some(NAP), || self.has_ended()),
                 Served::Nothing => {
@@ -261,16 +261,16 @@ impl<'a> GraphRun<'a> {
         tally
     }
 
-    /// Does the next task of the caller, if there is one.
-    fn serve_once(&self, bodies: &mut [Option<CallerBody<'a>>], tally: &mut WorkerTally) -> Served {
+    /// Runs the next task of the caller, if there is one.
+    fn serve_once(&self, fns: &mut [Option<CallerBody<'a>>], tally: &mut WorkerTally) -> Served {
         let Some(task) = self.calls.take() else { return Served::Nothing };
-        let (stage, item) = (self.plan.stage_of[task as usize] as usize, self.plan.item(task));
+        let (stage, item) = (self.graph.stage_of[task as usize] as usize, self.graph.item(task));
         let begin = Instant::now();
-        let step = self.attempt(task, || bodies[stage].as_mut().map_or(TaskStep::Done, |body| body(item)));
-        tally.ran(self.plan, task, begin, None, self.traced);
+        let step = self.attempt(task, || fns[stage].as_mut().map_or(TaskStep::Done, |body| body(item)));
+        tally.ran(self.graph, task, begin, None, self.traced);
         match step {
             TaskStep::Done => self.complete(task, None),
-            TaskStep::Again => self.calls.put([(self.plan.urgency(task), task)]),
+            TaskStep::Again => self.calls.put([(self.graph.urgency(task), task)]),
             TaskStep::NotYet => {
                 self.calls.put([(0, task)]);
                 return Served::NotYet;
@@ -280,15 +280,15 @@ impl<'a> GraphRun<'a> {
         Served::Task
     }
 
-    /// Works as the first worker and does the caller's tasks, by turns, until the run has ended.
+    /// Works as the first worker and runs the caller's tasks, by turns, until the run has ended.
     pub fn work_and_serve(
         &self,
         deque: &Deque<u32>,
-        bodies: &mut [Option<CallerBody<'a>>],
+        fns: &mut [Option<CallerBody<'a>>],
     ) -> (WorkerTally, Option<WorkerTally>) {
         let (mut at_work, mut called) = (AtWork::new(), WorkerTally::default());
         while !self.has_ended() {
-            let served = self.serve_once(bodies, &mut called);
+            let served = self.serve_once(fns, &mut called);
             if self.has_ended() {
                 break;
             }
@@ -305,10 +305,10 @@ impl<'a> GraphRun<'a> {
                 }
             }
         }
-        (at_work.tally, self.plan.has_caller_tasks().then_some(called))
+        (at_work.tally, self.graph.has_caller_tasks().then_some(called))
     }
 
-    /// Does a task; a panic is a failure.
+    /// Runs a task; a panic is a failure.
     fn attempt(&self, task: u32, body: impl FnOnce() -> TaskStep) -> TaskStep {
         catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
             self.fail(task, Cause::Panicked(payload));
@@ -316,7 +316,7 @@ impl<'a> GraphRun<'a> {
         })
     }
 
-    /// The next task for a worker: the one that it let go last, the most urgent of its own, another's.
+    /// The next task of a worker: the one that it released last, its most urgent, or one of another worker.
     fn find(&self, worker: usize, deque: &Deque<u32>) -> Option<(u32, Option<Distance>)> {
         let own = deque.pop().or_else(|| self.queues[worker].inbox.take());
         own.map(|task| (task, None)).or_else(|| {
@@ -340,19 +340,19 @@ impl<'a> GraphRun<'a> {
         self.sleep.park(worker, at_most, || self.has_work());
     }
 
-    /// Lets go what waited for a task that is done.
+    /// Releases the tasks that waited for a finished one.
     fn complete(&self, task: u32, by: Option<(usize, &Deque<u32>)>) {
         let mut ready = Vec::new();
-        let mut joints = vec![task];
+        let mut finished = vec![task];
         let mut n_done = 0;
-        while let Some(task) = joints.pop() {
+        while let Some(task) = finished.pop() {
             n_done += 1;
-            for &later in self.plan.successors(task) {
-                // Release: what this task wrote is seen by whoever takes the count to 0; acquire: and by
-                // what that one lets go.
+            for &later in self.graph.successors(task) {
+                // Release: the thread that takes the count to 0 sees the writes of this task. Acquire: so do the
+                // tasks that it releases.
                 if self.needs[later as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
-                    let is_joint = self.plan.stage(later).by == By::Nobody;
-                    if is_joint { joints.push(later) } else { ready.push(later) }
+                    let is_join = self.graph.stage(later).by == By::Nobody;
+                    if is_join { finished.push(later) } else { ready.push(later) }
                 }
             }
         }
@@ -362,7 +362,7 @@ impl<'a> GraphRun<'a> {
         }
     }
 
-    /// Puts tasks where they are at home; those of the worker that let them go on its own deque.
+    /// Puts tasks into the queues of their homes; a worker puts its own onto its deque.
     fn hand_out(&self, ready: &[u32], by: Option<(usize, &Deque<u32>)>) {
         let mut park = ready;
         while let Some(&task) = park.first() {
@@ -374,7 +374,7 @@ impl<'a> GraphRun<'a> {
                     self.calls.put(self.with_priority(run));
                     self.sleep.wake(self.caller);
                 }
-                // The caller of the first hand-out is no worker, and one task is sooner taken off a deque.
+                // The first tasks are handed out by no worker. A single task is taken sooner from a deque.
                 (Some(home), Some((worker, deque))) if home == worker && n == 1 => {
                     deque.push(task);
                     self.sleep.wake_one(0..self.n_workers());
@@ -385,28 +385,28 @@ impl<'a> GraphRun<'a> {
         }
     }
 
-    /// The worker at which a task is at home; none for tasks of the caller.
+    /// The home of a task; `None` for tasks of the caller.
     fn place(&self, task: u32) -> Option<usize> {
-        let is_callers = self.plan.stage(task).by == By::Caller;
-        (!is_callers).then(|| self.plan.home(task, self.n_workers()))
+        let is_callers = self.graph.stage(task).by == By::Caller;
+        (!is_callers).then(|| self.graph.home(task, self.n_workers()))
     }
 
     fn with_priority(&self, tasks: &[u32]) -> impl Iterator<Item = (u64, u32)> {
-        tasks.iter().map(|t| (self.plan.urgency(*t), *t))
+        tasks.iter().map(|t| (self.graph.urgency(*t), *t))
     }
 
-    /// Puts tasks into the inbox of a worker, and wakes as many as there are.
+    /// Puts tasks into the queue of a worker, and wakes as many workers as there are tasks.
     fn post(&self, home: usize, tasks: impl IntoIterator<Item = u32>) {
         let mut n = 0;
         let counted = tasks.into_iter().inspect(|_| n += 1);
-        self.queues[home].inbox.put(counted.map(|t| (self.plan.urgency(t), t)));
+        self.queues[home].inbox.put(counted.map(|t| (self.graph.urgency(t), t)));
         for _ in 0..n.min(self.n_workers()) {
             self.sleep.wake_one(0..self.n_workers());
         }
     }
 
     fn fail(&self, task: u32, cause: Cause) {
-        let (stage, item) = (self.plan.stage(task).name, self.plan.item(task));
+        let (stage, item) = (self.graph.stage(task).name, self.graph.item(task));
         self.failure.lock().get_or_insert(TaskFailure { stage, item, cause });
         self.end();
     }

@@ -5,12 +5,12 @@
 use crate::sync::{AtomicU64, Condvar, Mutex, Ordering::SeqCst, fence, wait_until};
 use std::time::Duration;
 
-/// Who sleeps, and a bell for each.
+/// The sleeping threads, and a wake-up flag for each.
 #[derive(Debug)]
 pub struct Sleep {
-    /// One bit a sleeper: set by itself, cleared by whoever wakes it.
+    /// One bit per sleeper: the sleeper sets it, the waker clears it.
     asleep: Vec<AtomicU64>,
-    bells: Vec<Wakeup>,
+    wakeups: Vec<Wakeup>,
 }
 
 #[derive(Debug, Default)]
@@ -31,25 +31,24 @@ impl Sleep {
     pub fn new(n: usize) -> Self {
         Self {
             asleep: (0..n.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-            bells: (0..n).map(|_| Wakeup::default()).collect(),
+            wakeups: (0..n).map(|_| Wakeup::default()).collect(),
         }
     }
 
-    /// Puts thread `who` to sleep until it is woken, or for `at_most`, unless `has_work` says that there is
-    /// something to do once it has been announced as a sleeper.
+    /// Puts thread `who` to sleep until it is woken, or for `at_most`. It does not sleep if `has_work` holds after its
+    /// bit is set.
     pub fn park(&self, who: usize, at_most: Option<Duration>, has_work: impl Fn() -> bool) {
         let (word, bit) = (&self.asleep[who / 64], 1 << (who % 64));
         word.fetch_or(bit, SeqCst);
         fence(SeqCst);
         if !has_work() {
-            wait_until(&self.bells[who].wakeup, &self.bells[who].notified, at_most);
+            wait_until(&self.wakeups[who].wakeup, &self.wakeups[who].notified, at_most);
         }
-        // Where somebody has taken the bit, its ring may still come: the next rest then ends at once,
-        // looks, and sleeps again.
+        // A waker that has taken the bit may notify later: the next sleep then ends at once, looks, and sleeps again.
         word.fetch_and(!bit, SeqCst);
     }
 
-    /// Wakes one thread of those in `of` that sleeps; to be called after what it is to find is there.
+    /// Wakes one sleeping thread of those in `of`. To be called after the task is in its queue.
     pub fn wake_one(&self, of: std::ops::Range<usize>) {
         fence(SeqCst);
         for (w, word) in self.asleep.iter().enumerate() {
@@ -57,7 +56,7 @@ impl Sleep {
             while sleepers != 0 {
                 let bit = sleepers & sleepers.wrapping_neg();
                 if word.fetch_and(!bit, SeqCst) & bit != 0 {
-                    self.bells[w * 64 + bit.trailing_zeros() as usize].notify();
+                    self.wakeups[w * 64 + bit.trailing_zeros() as usize].notify();
                     return;
                 }
                 sleepers &= !bit;
@@ -65,9 +64,9 @@ impl Sleep {
         }
     }
 
-    /// Wakes thread `who`, or lets its next rest end at once.
+    /// Wakes thread `who`, or ends its next sleep at once.
     pub fn wake(&self, who: usize) {
-        self.bells[who].notify();
+        self.wakeups[who].notify();
     }
 }
 

@@ -1,4 +1,4 @@
-//! What happened in a run.
+//! Measurements of a run.
 
 use crate::graph::TaskGraph;
 use crate::thread_pool::Distance;
@@ -13,35 +13,35 @@ pub struct Span {
     pub item: u32,
     /// When it began.
     pub begin: Instant,
-    /// How long it ran.
+    /// Its duration.
     pub took: Duration,
-    /// From how far it was stolen; none if it was at home or came to this worker.
+    /// The distance over which it was stolen; `None` if it was not.
     pub stolen: Option<Distance>,
 }
 
-/// What one worker did.
+/// Measurements of one worker.
 #[derive(Debug, Clone, Default)]
 pub struct WorkerTally {
     /// Tasks that it ran.
     pub n_tasks: u64,
-    /// How long tasks ran on it.
+    /// The time in which tasks ran on it.
     pub busy: Duration,
     /// Tasks that it stole: on its cache, on its node, from another node.
     pub stolen: [u64; 3],
     /// Bytes of memory that its tasks were the first to touch.
     pub touched: u64,
-    /// Every task, if the team is traced.
+    /// Every task, if the pool is traced.
     pub spans: Vec<Span>,
 }
 
-/// What happened in a run.
+/// Measurements of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     /// From its begin to its end.
     pub wall: Duration,
-    /// Worker by worker.
+    /// Per worker.
     pub workers: Vec<WorkerTally>,
-    /// The thread that ran it, if it had tasks of its own beside the workers'.
+    /// The calling thread, if the graph has tasks for it.
     pub caller: Option<WorkerTally>,
 }
 
@@ -55,10 +55,10 @@ impl Tally {
 }
 
 impl WorkerTally {
-    /// Notes a task that began at `begin` and has just ended; the time now.
+    /// Records a task that began at `begin` and has just ended. Returns the time now.
     pub(crate) fn ran(
         &mut self,
-        plan: &TaskGraph,
+        graph: &TaskGraph,
         task: u32,
         begin: Instant,
         stolen: Option<Distance>,
@@ -68,12 +68,12 @@ impl WorkerTally {
         let took = now - begin;
         self.n_tasks += 1;
         self.busy += took;
-        self.touched += plan.touched(task);
+        self.touched += graph.touched(task);
         if let Some(distance) = stolen {
             self.stolen[distance as usize] += 1;
         }
         if traced {
-            let (stage, item) = (plan.stage(task).name, plan.item(task));
+            let (stage, item) = (graph.stage(task).name, graph.item(task));
             self.spans.push(Span { stage, item, begin, took, stolen });
         }
         now

@@ -1,18 +1,18 @@
-//! What tasks do, and how they end.
+//! The functions of tasks, and how tasks end.
 
 use crate::graph::{By, StageId, TaskGraph};
 use std::any::Any;
 
-/// What a task answers.
+/// The result of one call of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskStep {
     /// It is done.
     Done,
-    /// It waits for something outside the graph: ask again, after other work.
+    /// It waits for something outside the graph and is tried again, after other work.
     NotYet,
-    /// It did a part: run it again, in its turn.
+    /// A part is done: it runs again, in its turn.
     Again,
-    /// It cannot be done, and why: the run ends.
+    /// It cannot be done, with the reason: the run ends.
     Failed(String),
 }
 
@@ -42,14 +42,14 @@ pub struct TaskFailure {
 /// How a task went wrong.
 #[derive(Debug)]
 pub enum Cause {
-    /// It answered [`TaskStep::Failed`].
+    /// It returned [`TaskStep::Failed`].
     Failed(String),
     /// It panicked, with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
 impl TaskFailure {
-    /// What the task said.
+    /// The reason that the task gave.
     pub fn message(&self) -> &str {
         match &self.cause {
             Cause::Failed(message) => message,
@@ -78,27 +78,27 @@ impl std::error::Error for TaskFailure {}
 pub(crate) type WorkerBody<'a> = Box<dyn Fn(u32) -> TaskStep + Sync + 'a>;
 pub(crate) type CallerBody<'a> = Box<dyn FnMut(u32) -> TaskStep + 'a>;
 
-/// What the tasks of each stage of a plan do, given their numbers.
+/// The function of each stage of a graph; its argument is the number of the task.
 pub struct TaskFns<'a> {
     pub(crate) workers: Vec<Option<WorkerBody<'a>>>,
     pub(crate) caller: Vec<Option<CallerBody<'a>>>,
 }
 
 impl<'a> TaskFns<'a> {
-    /// None yet.
-    pub fn new(plan: &TaskGraph) -> Self {
-        let n = plan.stages.len();
+    /// No functions yet.
+    pub fn new(graph: &TaskGraph) -> Self {
+        let n = graph.stages.len();
         Self { workers: (0..n).map(|_| None).collect(), caller: (0..n).map(|_| None).collect() }
     }
 
-    /// What the workers do in `stage`.
+    /// Sets the function of `stage`, which workers call.
     #[must_use]
     pub fn on<S: Into<TaskStep>>(mut self, stage: StageId, body: impl Fn(u32) -> S + Sync + 'a) -> Self {
         self.workers[stage.0 as usize] = Some(Box::new(move |item| body(item).into()));
         self
     }
 
-    /// What the caller does in `stage`.
+    /// Sets the function of `stage`, which the calling thread calls.
     #[must_use]
     pub fn on_caller<S: Into<TaskStep>>(
         mut self,
@@ -110,9 +110,9 @@ impl<'a> TaskFns<'a> {
     }
 
     /// # Panics
-    /// When a stage with tasks has nothing to do, or at the wrong place: a mistake of the caller.
-    pub(crate) fn check(&self, plan: &TaskGraph) {
-        for (s, stage) in plan.stages.iter().enumerate().filter(|(_, stage)| !stage.tasks.is_empty()) {
+    /// When a stage with tasks has no function, or one for the wrong threads.
+    pub(crate) fn check(&self, graph: &TaskGraph) {
+        for (s, stage) in graph.stages.iter().enumerate().filter(|(_, stage)| !stage.tasks.is_empty()) {
             let has = match stage.by {
                 By::Workers => self.workers[s].is_some(),
                 By::Caller => self.caller[s].is_some(),
@@ -126,6 +126,6 @@ impl<'a> TaskFns<'a> {
 impl std::fmt::Debug for TaskFns<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let n = self.workers.iter().flatten().count() + self.caller.iter().flatten().count();
-        write!(f, "Bodies of {n} stages")
+        write!(f, "TaskFns of {n} stages")
     }
 }

@@ -1,10 +1,10 @@
-//! Workers, and where they sit.
+//! Workers, and their places on the machine.
 
 use rayon_core::{ThreadPoolBuildError, ThreadPoolBuilder};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a worker sits: numbers that are equal for workers that share the thing.
+/// The place of a worker: workers that share a cache or a node have equal numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seat {
     /// The last-level cache.
@@ -13,7 +13,7 @@ pub struct Seat {
     pub node: u32,
 }
 
-/// How far apart two workers sit.
+/// The distance between two workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Distance {
     /// On one last-level cache.
@@ -25,7 +25,7 @@ pub enum Distance {
 }
 
 impl Seat {
-    /// How far the other seat is.
+    /// The distance to another seat.
     pub fn to(self, other: Self) -> Distance {
         match other {
             Self { node, .. } if node != self.node => Distance::Far,
@@ -87,7 +87,7 @@ impl ThreadPool {
         matches!(self.threads, Threads::Current)
     }
 
-    /// Also remembers when and where every task ran: 64 bytes a task.
+    /// Also records when and where every task runs: 64 bytes per task.
     #[must_use]
     pub fn traced(mut self, traced: bool) -> Self {
         self.traced = traced;
@@ -99,12 +99,12 @@ impl ThreadPool {
         self.seats.len()
     }
 
-    /// Never.
+    /// Always false: there is at least one worker.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Whether tasks are remembered.
+    /// Whether tasks are recorded.
     pub fn is_traced(&self) -> bool {
         self.traced
     }
@@ -114,7 +114,7 @@ impl ThreadPool {
         &self.seats
     }
 
-    /// How many of the workers are of use for so many tasks. All of them where each has its place, near some memory.
+    /// The number of workers for `n_tasks` tasks. All of them where each has a place near some memory.
     pub(crate) fn n_useful(&self, n_tasks: usize) -> usize {
         let n_threads = match self.threads {
             Threads::Own(_) => self.len(),
@@ -147,7 +147,7 @@ impl ThreadPool {
         Ok(Some(Arc::clone(threads.insert(Arc::new(builder.build()?)))))
     }
 
-    /// The others of the first `n` workers as seen from one, nearest first, and among those as near the next in number.
+    /// The others of the first `n` workers, nearest to `worker` first, then by number after it.
     pub(crate) fn others(&self, worker: usize, n: usize) -> Vec<(usize, Distance)> {
         let around = (1..n).map(|step| (worker + step) % n);
         let mut others: Vec<_> = around.map(|w| (w, self.seats[worker].to(self.seats[w]))).collect();

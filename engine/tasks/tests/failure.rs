@@ -4,13 +4,13 @@ use inselberg_tasks::{Cause, GraphBuilder, StageId, TaskFailure, TaskFns, TaskGr
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 fn chain() -> (TaskGraph, [StageId; 3]) {
-    let mut planner = GraphBuilder::default();
-    let ascent = planner.stage("ascent", vec![1; 50]);
-    let ghosts = planner.caller_stage("ghosts", 1);
-    let saddles = planner.stage("saddles", vec![1; 50]);
-    planner.after(ghosts, ascent);
-    planner.after(saddles, ghosts);
-    (planner.build().expect("no cycle"), [ascent, ghosts, saddles])
+    let mut builder = GraphBuilder::default();
+    let ascent = builder.stage("ascent", vec![1; 50]);
+    let ghosts = builder.caller_stage("ghosts", 1);
+    let saddles = builder.stage("saddles", vec![1; 50]);
+    builder.after(ghosts, ascent);
+    builder.after(saddles, ghosts);
+    (builder.build().expect("no cycle"), [ascent, ghosts, saddles])
 }
 
 /// Runs the chain with bodies of which `ascent` and `ghosts` are given; the tasks of the last stage that ran.
@@ -19,13 +19,13 @@ fn run(
     ascent: impl Fn(u32) -> TaskStep + Sync,
     ghosts: impl Fn(u32) -> TaskStep,
 ) -> (Result<(), TaskFailure>, u32) {
-    let (plan, [first, call, last]) = chain();
+    let (graph, [first, call, last]) = chain();
     let after = AtomicU32::new(0);
     let count = |_| {
         after.fetch_add(1, SeqCst);
     };
-    let bodies = TaskFns::new(&plan).on(first, ascent).on_caller(call, ghosts).on(last, count);
-    let ran = plan.run(&ThreadPool::with_threads(n_workers), bodies).map(|_| ());
+    let fns = TaskFns::new(&graph).on(first, ascent).on_caller(call, ghosts).on(last, count);
+    let ran = graph.run(&ThreadPool::with_threads(n_workers), fns).map(|_| ());
     (ran, after.load(SeqCst))
 }
 
@@ -70,7 +70,7 @@ fn a_failing_task_of_the_caller_is_named() {
 #[test]
 #[should_panic(expected = "no body for the tasks of stage `saddles`")]
 fn a_stage_without_a_body_is_a_mistake_of_the_caller() {
-    let (plan, [first, call, _]) = chain();
-    let _ =
-        plan.run(&ThreadPool::with_threads(1), TaskFns::new(&plan).on(first, |_| {}).on_caller(call, |_| {}));
+    let (graph, [first, call, _]) = chain();
+    let _ = graph
+        .run(&ThreadPool::with_threads(1), TaskFns::new(&graph).on(first, |_| {}).on_caller(call, |_| {}));
 }

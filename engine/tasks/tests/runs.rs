@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 /// A random graph: stages of tasks, some of them the caller's, that wait for tasks of earlier stages.
 struct Random {
-    plan: TaskGraph,
+    graph: TaskGraph,
     stages: Vec<(StageId, Vec<u64>, bool)>,
     /// By stage and item: those that it waits for.
     waits: Vec<Vec<Vec<(usize, u32)>>>,
@@ -22,15 +22,15 @@ fn below(random: &mut Pcg64Mcg, n: usize) -> usize {
 
 fn graph(seed: u64) -> Random {
     let random = &mut Pcg64Mcg::seed_from_u64(seed);
-    let mut planner = GraphBuilder::default();
+    let mut builder = GraphBuilder::default();
     let (mut stages, mut waits) = (Vec::<(StageId, Vec<u64>, bool)>::new(), Vec::new());
     for s in 0..1 + below(random, 6) {
         let is_callers = below(random, 5) == 0;
         let n = if is_callers { 1 } else { below(random, 12) };
         let costs: Vec<u64> = (0..n).map(|_| random.next_u64() % 100).collect();
         let stage = match is_callers {
-            true => planner.caller_stage("call", costs[0]),
-            false => planner.stage("work", costs.iter().copied()),
+            true => builder.caller_stage("call", costs[0]),
+            false => builder.stage("work", costs.iter().copied()),
         };
         let mut of_stage = vec![Vec::new(); n];
         for _ in 0..below(random, 3) {
@@ -40,20 +40,20 @@ fn graph(seed: u64) -> Random {
             let other = below(random, s);
             let (earlier, n_earlier) = (stages[other].0, stages[other].1.len());
             if below(random, 2) == 0 {
-                planner.after(stage, earlier);
+                builder.after(stage, earlier);
                 of_stage
                     .iter_mut()
                     .for_each(|w: &mut Vec<_>| w.extend((0..n_earlier as u32).map(|i| (other, i))));
             } else if n > 0 && n_earlier > 0 {
                 let (item, before) = (below(random, n), below(random, n_earlier) as u32);
-                planner.item_after((stage, item as u32), (earlier, before));
+                builder.item_after((stage, item as u32), (earlier, before));
                 of_stage[item].push((other, before));
             }
         }
         stages.push((stage, costs, is_callers));
         waits.push(of_stage);
     }
-    Random { plan: planner.build().expect("no cycle"), stages, waits }
+    Random { graph: builder.build().expect("no cycle"), stages, waits }
 }
 
 fn pool(n: usize) -> ThreadPool {
@@ -89,21 +89,21 @@ fn check_on(seed: u64, pool: &ThreadPool) {
             }
         }
     };
-    let mut bodies = TaskFns::new(&of.plan);
+    let mut fns = TaskFns::new(&of.graph);
     // What the caller alone may touch.
     let calls = Cell::new(0);
     for (s, (stage, _, is_callers)) in of.stages.iter().enumerate() {
         let body = &body;
         let calls = &calls;
-        bodies = match is_callers {
-            true => bodies.on_caller(*stage, move |item| {
+        fns = match is_callers {
+            true => fns.on_caller(*stage, move |item| {
                 calls.set(calls.get() + 1);
                 body(s, item)
             }),
-            false => bodies.on(*stage, move |item| body(s, item)),
+            false => fns.on(*stage, move |item| body(s, item)),
         };
     }
-    let tally = of.plan.run(pool, bodies).expect("no failure");
+    let tally = of.graph.run(pool, fns).expect("no failure");
     assert!(done.iter().flatten().all(|d| d.load(SeqCst) == 1), "seed {seed}, {n_workers} workers");
     assert_eq!(tally.workers.len(), n_workers);
 }
@@ -111,16 +111,16 @@ fn check_on(seed: u64, pool: &ThreadPool) {
 /// Threads that find no task cost more than a small run does.
 #[test]
 fn a_run_of_few_tasks_takes_few_threads_of_a_large_team() {
-    let mut planner = GraphBuilder::default();
-    let stage = planner.stage("together", [1; 3]);
-    let plan = planner.build().expect("no cycle");
+    let mut builder = GraphBuilder::default();
+    let stage = builder.stage("together", [1; 3]);
+    let graph = builder.build().expect("no cycle");
     let (pool, together) = (ThreadPool::with_threads(1000), std::sync::Barrier::new(3));
     let names = std::sync::Mutex::new(Vec::new());
-    let bodies = TaskFns::new(&plan).on(stage, |_| {
+    let fns = TaskFns::new(&graph).on(stage, |_| {
         together.wait();
         names.lock().expect("no panic").push(std::thread::current().name().map(String::from));
     });
-    let tally = plan.run(&pool, bodies).expect("no failure");
+    let tally = graph.run(&pool, fns).expect("no failure");
     let of_few = |name: &Option<String>| (0..4).any(|w| *name == Some(format!("worker {w}")));
     let names = names.into_inner().expect("no panic");
     assert!(names.len() == 3 && names.iter().all(of_few), "{names:?}");
@@ -142,16 +142,16 @@ fn the_caller_alone_runs_them_in_order_too() {
 #[test]
 fn the_caller_alone_works_in_its_own_thread() {
     let here = std::thread::current().id();
-    let mut planner = GraphBuilder::default();
-    let (work, call) = (planner.stage("work", vec![1; 8]), planner.caller_stage("call", 1));
-    let plan = planner.build().expect("no cycle");
+    let mut builder = GraphBuilder::default();
+    let (work, call) = (builder.stage("work", vec![1; 8]), builder.caller_stage("call", 1));
+    let graph = builder.build().expect("no cycle");
     let n_done = AtomicU32::new(0);
     let body = |_| {
         assert_eq!(std::thread::current().id(), here);
         n_done.fetch_add(1, SeqCst);
     };
-    let bodies = TaskFns::new(&plan).on(work, body).on_caller(call, body);
-    let tally = plan.run(&ThreadPool::from_current(), bodies).expect("no failure");
+    let fns = TaskFns::new(&graph).on(work, body).on_caller(call, body);
+    let tally = graph.run(&ThreadPool::from_current(), fns).expect("no failure");
     assert_eq!((n_done.load(SeqCst), tally.caller.map(|c| c.n_tasks)), (9, Some(1)));
 }
 
@@ -165,43 +165,43 @@ fn a_hundred_thousand_runs_end() {
 
 #[test]
 fn a_plan_runs_again_with_other_bodies() {
-    let mut planner = GraphBuilder::default();
-    let (a, b) = (planner.stage("a", vec![1; 40]), planner.stage("b", vec![1; 40]));
-    planner.after(b, a);
-    let plan = planner.build().expect("no cycle");
+    let mut builder = GraphBuilder::default();
+    let (a, b) = (builder.stage("a", vec![1; 40]), builder.stage("b", vec![1; 40]));
+    builder.after(b, a);
+    let graph = builder.build().expect("no cycle");
     for round in 0..10 {
         let (first, second) = (AtomicU32::new(0), AtomicU32::new(0));
-        let bodies = TaskFns::new(&plan)
+        let fns = TaskFns::new(&graph)
             .on(a, |item| {
                 first.fetch_add(item + round, SeqCst);
             })
             .on(b, |_| {
                 second.fetch_add(first.load(SeqCst), SeqCst);
             });
-        plan.run(&pool(3), bodies).expect("no failure");
+        graph.run(&pool(3), fns).expect("no failure");
         assert_eq!(second.load(SeqCst), 40 * (780 + 40 * round));
     }
 }
 
 #[test]
 fn the_most_urgent_task_is_first() {
-    let mut planner = GraphBuilder::default();
-    let stage = planner.stage("work", [1, 50, 2, 100]);
-    let plan = planner.build().expect("no cycle");
+    let mut builder = GraphBuilder::default();
+    let stage = builder.stage("work", [1, 50, 2, 100]);
+    let graph = builder.build().expect("no cycle");
     let order = std::sync::Mutex::new(Vec::new());
     let push = |item| order.lock().expect("no panic").push(item);
-    plan.run(&ThreadPool::with_threads(1), TaskFns::new(&plan).on(stage, push)).expect("no failure");
+    graph.run(&ThreadPool::with_threads(1), TaskFns::new(&graph).on(stage, push)).expect("no failure");
     assert_eq!(*order.lock().expect("no panic"), [3, 1, 2, 0]);
 }
 
 #[test]
 fn every_task_is_in_the_tally_of_a_traced_team() {
-    let mut planner = GraphBuilder::default();
-    let stage = planner.stage("work", vec![1; 100]);
-    let call = planner.caller_stage("call", 1);
-    let plan = planner.build().expect("no cycle");
-    let bodies = TaskFns::new(&plan).on(stage, |_| {}).on_caller(call, |_| {});
-    let tally = plan.run(&pool(4).traced(true), bodies).expect("no failure");
+    let mut builder = GraphBuilder::default();
+    let stage = builder.stage("work", vec![1; 100]);
+    let call = builder.caller_stage("call", 1);
+    let graph = builder.build().expect("no cycle");
+    let fns = TaskFns::new(&graph).on(stage, |_| {}).on_caller(call, |_| {});
+    let tally = graph.run(&pool(4).traced(true), fns).expect("no failure");
     let mut items: Vec<u32> = tally.workers.iter().flat_map(|w| &w.spans).map(|span| span.item).collect();
     items.sort_unstable();
     assert_eq!(items, (0..100).collect::<Vec<_>>());
@@ -213,23 +213,23 @@ fn every_task_is_in_the_tally_of_a_traced_team() {
 
 #[test]
 fn nothing_to_do_is_done() {
-    let plan = GraphBuilder::default().build().expect("no cycle");
-    assert!(plan.is_empty());
-    plan.run(&pool(3), TaskFns::new(&plan)).expect("no failure");
-    let mut planner = GraphBuilder::default();
-    let (a, b, c) = (planner.stage("a", [1, 1]), planner.stage("empty", []), planner.stage("c", [1, 1]));
-    planner.after(b, a);
-    planner.after(c, b);
-    let plan = planner.build().expect("no cycle");
-    plan.run(&pool(2), TaskFns::new(&plan).on(a, |_| {}).on(c, |_| {})).expect("no failure");
+    let graph = GraphBuilder::default().build().expect("no cycle");
+    assert!(graph.is_empty());
+    graph.run(&pool(3), TaskFns::new(&graph)).expect("no failure");
+    let mut builder = GraphBuilder::default();
+    let (a, b, c) = (builder.stage("a", [1, 1]), builder.stage("empty", []), builder.stage("c", [1, 1]));
+    builder.after(b, a);
+    builder.after(c, b);
+    let graph = builder.build().expect("no cycle");
+    graph.run(&pool(2), TaskFns::new(&graph).on(a, |_| {}).on(c, |_| {})).expect("no failure");
 }
 
 /// Each waits for the other to have begun: this ends only if workers work while the caller waits.
 #[test]
 fn workers_work_while_the_caller_waits() {
-    let mut planner = GraphBuilder::default();
-    let (work, call) = (planner.stage("work", vec![1; 8]), planner.caller_stage("call", 1));
-    let plan = planner.build().expect("no cycle");
+    let mut builder = GraphBuilder::default();
+    let (work, call) = (builder.stage("work", vec![1; 8]), builder.caller_stage("call", 1));
+    let graph = builder.build().expect("no cycle");
     for n_workers in [1, 2, 4] {
         let (n_done, calls) = (AtomicU32::new(0), AtomicU32::new(0));
         let wait_for = |count: &AtomicU32, n: u32| {
@@ -237,7 +237,7 @@ fn workers_work_while_the_caller_waits() {
                 std::thread::yield_now();
             }
         };
-        let bodies = TaskFns::new(&plan)
+        let fns = TaskFns::new(&graph)
             .on(work, |_| {
                 wait_for(&calls, 1);
                 n_done.fetch_add(1, SeqCst);
@@ -246,7 +246,7 @@ fn workers_work_while_the_caller_waits() {
                 calls.store(1, SeqCst);
                 wait_for(&n_done, 8);
             });
-        plan.run(&pool(n_workers), bodies).expect("no failure");
+        graph.run(&pool(n_workers), fns).expect("no failure");
     }
 }
 
@@ -264,9 +264,9 @@ fn the_pool_of_the_calling_thread_runs_them_in_order_too() {
 
 #[test]
 fn a_loop_of_the_caller_and_the_workers_share_the_threads() {
-    let mut planner = GraphBuilder::default();
-    let (work, call) = (planner.stage("work", vec![1; 400]), planner.caller_stage("call", 1));
-    let plan = planner.build().expect("no cycle");
+    let mut builder = GraphBuilder::default();
+    let (work, call) = (builder.stage("work", vec![1; 400]), builder.caller_stage("call", 1));
+    let graph = builder.build().expect("no cycle");
     for n in [1, 2, 5] {
         let threads: Mutex<BTreeSet<Option<usize>>> = Mutex::default();
         let n_done = AtomicU32::new(0);
@@ -275,10 +275,10 @@ fn a_loop_of_the_caller_and_the_workers_share_the_threads() {
             n_done.fetch_add(1, SeqCst);
         };
         in_pool(n, || {
-            let bodies = TaskFns::new(&plan).on(work, |_| note()).on_caller(call, |_| {
+            let fns = TaskFns::new(&graph).on(work, |_| note()).on_caller(call, |_| {
                 rayon_core::scope(|scope| (0..50).for_each(|_| scope.spawn(|_| note())));
             });
-            plan.run(&ThreadPool::from_current(), bodies).expect("no failure");
+            graph.run(&ThreadPool::from_current(), fns).expect("no failure");
         });
         assert_eq!(n_done.into_inner(), 400 + 50);
         let threads = threads.into_inner().expect("no panic");

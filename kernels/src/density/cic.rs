@@ -1,15 +1,30 @@
-//! Two ways to share out the mass of a particle.
+//! Cloud-in-cell: how is the mass of a particle shared among cells?
+//!
+//! A cloud is a cube around the particle, of the size of the cell that it lies in. Each of the 8 cells that it touches gets the
+//! part of the mass that is in it:
+//!
+//! ```text
+//!     along one axis, x in cells             the share of cell i      the share of cell i + 1
+//!
+//!      |     i     |   i + 1   |
+//!             [-----x-----]                  1 - high_part            high_part
+//!                   cloud                    8 products of three such parts
+//! ```
+//!
+//! Where a touched cell does not exist, one of two rules holds: RAMSES drops its part ([`deposit_ramses`]); or the part goes
+//! to the leaf that covers the cell, or is shared by overlap among the leaves in it ([`deposit_conserving`]). The particle
+//! mesh shares by [`Cloud`] too.
 
 use super::Deposit;
 use crate::geom::cell_side;
 use crate::ids::CellIdx;
 use crate::mesh::Mesh;
 
-/// Deposits particles on every level whose cells exist at their position, with that level's cell
-/// size, on the cells of that level alone; what would fall elsewhere is dropped. This is what RAMSES
-/// does: leaves do not hold all the mass, split cells have a value too.
+/// Deposits particles on every level that has a cell at their position: with the cell size of that level, on the cells of
+/// that level only. Parts outside them are dropped. This is what RAMSES does: leaves do not hold all the mass, and split
+/// cells have a value too.
 ///
-/// Positions in units of the level-0 cell, within the box.
+/// Positions are in units of the level-0 cell, inside the box.
 pub fn deposit_ramses(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
     for (x, &m) in position.iter().zip(mass) {
         for level in 0..mesh.n_levels() {
@@ -41,20 +56,19 @@ fn deposit_on_level(mesh: &Mesh, level: u8, x: [f64; 3], mass: f64, out: &Deposi
     }
 }
 
-/// Deposits particles as cubes of the size of the leaf that each lies in, sharing the mass by
-/// overlap with the leaves, whatever their levels. Nothing is lost; at a wall that does not wrap the
-/// part outside stays in the particle's own leaf. Split cells get nothing.
+/// Deposits particles as cubes of the size of the leaf that each lies in, and shares the mass by overlap among leaves of any
+/// level. No mass is lost: at a wall that is not periodic, the part outside goes to the particle's own leaf. Split
+/// cells get nothing.
 ///
-/// Positions in units of the level-0 cell, within the box.
+/// Positions are in units of the level-0 cell, inside the box.
 pub fn deposit_conserving(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
     for (x, &m) in position.iter().zip(mass) {
         deposit_cloud(&CloudShares { mesh, out, whole: true }, *x, m);
     }
 }
 
-/// [`deposit_conserving`] on a part of an octree, which has the leaf of each particle, and all
-/// ancestors of the cells whose masses matter: those get the same as from the whole octree, others may
-/// get less.
+/// [`deposit_conserving`] on a part of an octree. The part must contain the leaf of each particle. Cells all of whose
+/// ancestors are in the part get the same mass as from the whole octree; others may get less.
 pub fn deposit_conserving_part(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
     for (x, &m) in position.iter().zip(mass) {
         deposit_cloud(&CloudShares { mesh, out, whole: false }, *x, m);
@@ -73,7 +87,7 @@ fn deposit_cloud(to: &CloudShares, x: [f64; 3], mass: f64) {
     }
 }
 
-/// The leaf around a point and its level.
+/// The leaf that contains a point, and its level.
 pub fn leaf_at(mesh: &Mesh, x: [f64; 3]) -> Option<(u8, CellIdx)> {
     let deepest = mesh.n_levels().checked_sub(1)?;
     let at = x.map(|x| (x / cell_side(deepest)).floor() as i64);
@@ -81,23 +95,22 @@ pub fn leaf_at(mesh: &Mesh, x: [f64; 3]) -> Option<(u8, CellIdx)> {
     mesh.find_covering_leaf(deepest, position)
 }
 
-/// Where the eight cells of `level` are that the cube of their size about a point touches; may lie
-/// outside the box.
+/// The positions of the eight cells of `level` that a cloud around a point touches; they may be outside the box.
 pub fn cloud_cells(level: u8, x: [f64; 3]) -> [[i64; 3]; 8] {
     let cloud = Cloud::new(level, x);
     std::array::from_fn(|corner| cloud.corner(corner).0)
 }
 
-/// What clouds are shared out to.
+/// The target of [`deposit_conserving`].
 struct CloudShares<'a> {
     mesh: &'a Mesh,
     out: &'a Deposit,
-    /// Whether all cells of the octree are there.
+    /// Whether the mesh is a whole octree.
     whole: bool,
 }
 
 impl CloudShares<'_> {
-    /// Gives `mass` to the leaf at `wrapped`, the coarser leaf around it, or the leaves in it.
+    /// Adds `mass` to the leaf at `wrapped`, the coarser leaf that covers it, or the leaves in it.
     fn share(&self, level: u8, at: [i64; 3], wrapped: [u32; 3], mass: f64, cloud: &Cloud) {
         if mass == 0.0 {
             return;
@@ -108,30 +121,27 @@ impl CloudShares<'_> {
         if !self.whole && self.mesh.find(level, wrapped).is_none() {
             return;
         }
-        let whole = cloud.overlap(level, at);
-        for child in 0..8 {
-            let bit = |a: usize| child >> a & 1;
-            let at = std::array::from_fn(|a| 2 * at[a] + bit(a) as i64);
-            let wrapped = std::array::from_fn(|a| 2 * wrapped[a] + bit(a));
-            let part = cloud.overlap(level + 1, at) / whole;
-            if part > 0.0 && level + 1 < self.mesh.n_levels() {
+        if level + 1 < self.mesh.n_levels() {
+            cloud.for_each_child(level, at, |child, at, part| {
+                let wrapped = std::array::from_fn(|a| 2 * wrapped[a] + (child >> a & 1));
                 self.share(level + 1, at, wrapped, mass * part, cloud);
-            }
+            });
         }
     }
 }
 
-/// A cube of the size of a cell of `level` about a particle.
+/// A cube of the size of a cell of some level around a particle.
 pub(crate) struct Cloud {
     /// The lower of the two cells it touches along each axis.
     low: [i64; 3],
-    /// The part of it in the higher one.
+    /// The fraction of the cloud in the higher one.
     high_part: [f64; 3],
-    /// Its lower and upper corners in units of the level-0 cell.
+    /// Lower and upper corner in units of the level-0 cell.
     bounds: [[f64; 3]; 2],
 }
 
 impl Cloud {
+    /// The cloud of a particle at `x` (in level-0 cells), of the size of a cell of `level`.
     #[inline]
     pub fn new(level: u8, x: [f64; 3]) -> Self {
         let side = cell_side(level);
@@ -142,7 +152,7 @@ impl Cloud {
         Self { low, high_part, bounds: [x.map(|x| x - 0.5 * side), x.map(|x| x + 0.5 * side)] }
     }
 
-    /// One of the eight cells that it touches, and the part of it in that.
+    /// One of the eight cells that it touches (0 to 7, x fastest), and the fraction of the cloud in it.
     #[inline]
     pub fn corner(&self, corner: usize) -> ([i64; 3], f64) {
         let bit = |a: usize| corner >> a & 1;
@@ -150,16 +160,32 @@ impl Cloud {
         (std::array::from_fn(|a| self.low[a] + bit(a) as i64), part(0) * part(1) * part(2))
     }
 
-    /// The volume that it shares with a cell.
+    /// Calls `visit(child, position, part)` for each child of the cell of `level` at `at` that the cloud overlaps. `part` is
+    /// the fraction of the overlap with the cell that is in the child.
     #[inline]
-    pub fn overlap(&self, level: u8, at: [i64; 3]) -> f64 {
+    pub fn for_each_child(&self, level: u8, at: [i64; 3], mut visit: impl FnMut(u32, [i64; 3], f64)) {
+        let whole = self.overlap(level, at);
+        let half = |a: usize| [0, 1].map(|bit| self.overlap_along(level + 1, a, 2 * at[a] + bit));
+        let halves = [half(0), half(1), half(2)];
+        for child in 0..8 {
+            let bit = |a: usize| (child >> a & 1) as usize;
+            let part = halves[0][bit(0)] * halves[1][bit(1)] * halves[2][bit(2)] / whole;
+            if part > 0.0 {
+                visit(child, std::array::from_fn(|a| 2 * at[a] + bit(a) as i64), part);
+            }
+        }
+    }
+
+    /// The volume of the overlap with a cell.
+    #[inline]
+    fn overlap(&self, level: u8, at: [i64; 3]) -> f64 {
         let along = |a: usize| self.overlap_along(level, a, at[a]);
         along(0) * along(1) * along(2)
     }
 
-    /// The length that it shares with a cell along an axis.
+    /// The length of the overlap with a cell along an axis.
     #[inline]
-    pub fn overlap_along(&self, level: u8, a: usize, at: i64) -> f64 {
+    fn overlap_along(&self, level: u8, a: usize, at: i64) -> f64 {
         let side = cell_side(level);
         let low = (at as f64 * side).max(self.bounds[0][a]);
         let high = ((at + 1) as f64 * side).min(self.bounds[1][a]);
@@ -167,7 +193,7 @@ impl Cloud {
     }
 }
 
-/// The greatest whole number that is not above a number far from the limits of 64 bits; no call of a library.
+/// The floor of a number far from the limits of 64 bits. Unlike `f64::floor`, it is never a call of a library.
 #[inline]
 fn floor(x: f64) -> f64 {
     let toward_zero = x as i64 as f64;

@@ -1,8 +1,11 @@
-//! From particles to a density on a mesh, by cloud-in-cell.
+//! Density: which density do particles and gas give to the cells of a mesh?
 //!
-//! Masses are added as whole numbers of a quantum, atomically, so any number of callers may deposit
-//! at the same time and the result does not depend on their order. Whether a sum outgrows its
-//! counter does not depend on it either: then the deposit is done again in a coarser quantum.
+//! Place in the flow: after the mesh is built; [`crate::phew`] works on the result. It knows positions and masses, and
+//! nothing of what is done with the density.
+//!
+//! Masses are added atomically as whole numbers of a quantum. So any number of threads may deposit at the same time,
+//! and the result does not depend on their order. Whether a sum overflows its counter does not depend on it either; the
+//! deposit is then repeated with a coarser quantum.
 
 mod cic;
 mod gas;
@@ -17,7 +20,7 @@ use crate::mesh::{Mesh, local};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Masses of all cells in the making.
+/// The masses of all cells while particles are deposited.
 #[derive(Debug)]
 pub struct Deposit {
     quantum: f64,
@@ -26,7 +29,7 @@ pub struct Deposit {
 }
 
 impl Deposit {
-    /// Empty cells; `quantum` is the unit of mass, a power of two.
+    /// No mass in any cell. `quantum` is the unit of mass, a power of two.
     pub fn new(n_cells: usize, quantum: f64) -> Self {
         Self { quantum, quanta: (0..n_cells).map(|_| AtomicU64::new(0)).collect(), overflow: false.into() }
     }
@@ -34,35 +37,36 @@ impl Deposit {
     #[inline]
     fn add(&self, cell: CellIdx, mass: f64) {
         let n = whole_quanta(mass, self.quantum);
+        // A mass beyond the counter is an overflow too, which is reported below.
         let before = self.quanta[cell.at()].fetch_add(n.unwrap_or(0), Relaxed);
         if n.and_then(|n| before.checked_add(n)).is_none() {
             self.overflow.store(true, Relaxed);
         }
     }
 
-    /// The mass of every cell; `None` if some cell holds more than the quantum allows.
+    /// The mass of every cell; `None` if a counter has overflowed.
     pub fn masses(self) -> Option<Vec<f64>> {
         let quantum = self.quantum;
         self.quanta().map(|quanta| quanta.into_iter().map(|n| n as f64 * quantum).collect())
     }
 
-    /// The mass of every cell in quanta; `None` if some cell holds more than can be counted.
+    /// The mass of every cell in quanta; `None` if a counter has overflowed.
     pub fn quanta(self) -> Option<Vec<u64>> {
         let quanta = self.quanta.into_iter().map(AtomicU64::into_inner);
         (!self.overflow.into_inner()).then(|| quanta.collect())
     }
 }
 
-/// A mass in quanta, rounded; `None` for more than can be counted.
+/// A mass in quanta, rounded to nearest; `None` if it exceeds a counter.
 #[inline]
 pub(crate) fn whole_quanta(mass: f64, quantum: f64) -> Option<u64> {
     let quanta = mass / quantum + 0.5;
-    // The conversion stops at the largest u64, which the real that is nearest to it exceeds.
+    // The conversion saturates at the largest u64, and the nearest double exceeds that number.
     (quanta < u64::MAX as f64).then_some(quanta as u64)
 }
 
-/// Turns masses of the cells of the given super-bricks into densities in place: divides by volume.
-/// `out` starts at the first cell of the first super-brick.
+/// Divides the masses of the cells of the given super-bricks by their volumes, in place. `out` begins at the first cell of
+/// the first super-brick.
 pub fn masses_to_densities(mesh: &Mesh, supers: Range<usize>, out: &mut [f64]) {
     let mut n = 0;
     mesh.for_each_cell(supers, |level, _, _, _| {
@@ -71,14 +75,14 @@ pub fn masses_to_densities(mesh: &Mesh, supers: Range<usize>, out: &mut [f64]) {
     });
 }
 
-/// Gives every split cell the mean of its children, deepest level first.
+/// Sets every split cell to the mean of its children, from the deepest level on.
 pub fn fill_split_cells(mesh: &Mesh, rho: &mut [f64]) {
     for level in (1..mesh.n_levels()).rev() {
         fill_from_level(mesh, level, rho);
     }
 }
 
-/// Gives every cell with a whole oct of `level` (1 or more) in it the mean of that oct.
+/// Sets every cell that contains a whole oct of `level` (1 or more) to the mean of that oct.
 pub fn fill_from_level(mesh: &Mesh, level: u8, rho: &mut [f64]) {
     for s in mesh.supers_of(level) {
         for brick in &mesh.bricks()[mesh.bricks_of(&mesh.supers()[s])] {

@@ -1,19 +1,29 @@
-//! Which cells of a block can be linked to a cell of a touching block: sets of 64 cells as bits.
+//! Block reach: which cells of a block can be linked to a cell of a touching block? Sets of 64 cells as bits.
+//!
+//! ```text
+//!     bit = x + 4 y + 16 z             example along x, with a reach of two cells and the other block next:
+//!
+//!     cells of this block    0 1 2 3 | 0 1 2 3     cells of the other block
+//!     cell 0, 1: none        cell 2: 0             cell 3: 0 1
+//! ```
+//!
+//! A cell of the other block is within reach if it is so along each axis, so the set for a cell is the intersection of one
+//! set for its x and one for its y and z. Both tables are made once per grid.
 
 use super::grid::SearchGrid;
 
-/// The cells within reach of each other of two blocks, along `N` places of some axes.
+/// Along one or two axes, which cells of two blocks are within reach of each other. A cell has one of `N` coordinates there.
 #[derive(Debug, Clone, Copy)]
 pub struct Within<const N: usize> {
-    /// For each place of a cell, those of the other block.
+    /// For each coordinate of a cell, the cells of the other block within reach.
     pub of: [u64; N],
-    /// Cells that have any within reach.
+    /// Cells of this block that have any cell within reach.
     pub from: u64,
-    /// Cells of the other block that are within reach of any.
+    /// Cells of the other block that are within reach of any cell.
     pub to: u64,
 }
 
-/// For each distance of two blocks, in cells from -4 to 4 along each axis.
+/// The cells within reach for each distance between the first cells of two blocks, -4 to 4 along each axis.
 #[derive(Debug, Clone)]
 pub struct BlockReach {
     x: [Within<4>; 9],
@@ -21,14 +31,14 @@ pub struct BlockReach {
     yz: Box<[[Within<16>; 9]; 9]>,
 }
 
-/// The cells whose place along `axis` is among those of `places`, four bits.
+/// The cells whose coordinate along `axis` is in `places`, a set of four bits.
 fn layer(axis: usize, places: u64) -> u64 {
     let bits = (0..64u64).filter(|cell| places >> (cell >> (2 * axis) & 3) & 1 == 1);
     bits.fold(0, |set, cell| set | 1 << cell)
 }
 
 impl<const N: usize> Within<N> {
-    /// `at` says which cells have a place.
+    /// `at` gives the cells with a coordinate.
     fn new(of: [u64; N], at: impl Fn(usize) -> u64) -> Self {
         let any = (0..N).filter(|place| of[*place] != 0);
         Self { of, from: any.fold(0, |set, place| set | at(place)), to: of.iter().fold(0, |a, b| a | b) }
@@ -36,33 +46,34 @@ impl<const N: usize> Within<N> {
 }
 
 impl BlockReach {
-    /// The cells within reach on this grid.
+    /// Makes the tables of a grid.
     pub fn new(grid: &SearchGrid) -> Self {
-        let places = |axis: usize, far: usize, place: i64| {
+        let places = |axis: usize, offset: usize, place: i64| {
             let reach = grid.axes[axis].reach() as i64;
-            let is_near = |other: &i64| (far as i64 - 4 + other - place).abs() <= reach;
+            let is_near = |other: &i64| (offset as i64 - 4 + other - place).abs() <= reach;
             layer(axis, (0..4).filter(is_near).fold(0, |set, other| set | 1 << other))
         };
-        let along = |axis, far| [0, 1, 2, 3].map(|place| places(axis, far, place));
-        let x = std::array::from_fn(|far| Within::new(along(0, far), |place| layer(0, 1 << place)));
+        let along = |axis, offset| [0, 1, 2, 3].map(|place| places(axis, offset, place));
+        let x = std::array::from_fn(|offset| Within::new(along(0, offset), |place| layer(0, 1 << place)));
         let line = |place: usize| layer(1, 1 << (place & 3)) & layer(2, 1 << (place >> 2));
-        let yz = |far_y, far_z| {
-            let (y, z) = (along(1, far_y), along(2, far_z));
+        let yz = |offset_y, offset_z| {
+            let (y, z) = (along(1, offset_y), along(2, offset_z));
             Within::new(std::array::from_fn(|place| y[place & 3] & z[place >> 2]), line)
         };
-        let yz = Box::new(std::array::from_fn(|far_z| std::array::from_fn(|far_y| yz(far_y, far_z))));
+        let yz =
+            Box::new(std::array::from_fn(|offset_z| std::array::from_fn(|offset_y| yz(offset_y, offset_z))));
         Self { x, yz }
     }
 
-    /// Along x, by place, for a block whose first cell is `far` cells from that of this one (-4 to 4).
+    /// The table along x for another block whose first cell is `offset` cells from the first of this one (-4 to 4).
     #[inline(always)]
-    pub fn along_x(&self, far: i64) -> &Within<4> {
-        &self.x[(far + 4) as usize]
+    pub fn along_x(&self, offset: i64) -> &Within<4> {
+        &self.x[(offset + 4) as usize]
     }
 
-    /// Along y and z, by the places along both, y lowest.
+    /// The table along y and z, by y + 4 z of a cell.
     #[inline(always)]
-    pub fn along_yz(&self, far: [i64; 2]) -> &Within<16> {
-        &self.yz[(far[1] + 4) as usize][(far[0] + 4) as usize]
+    pub fn along_yz(&self, offset: [i64; 2]) -> &Within<16> {
+        &self.yz[(offset[1] + 4) as usize][(offset[0] + 4) as usize]
     }
 }

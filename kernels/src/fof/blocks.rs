@@ -1,45 +1,61 @@
-//! Blocks of cells in rows, and all pairs of them that touch.
+//! Blocks of cells in rows, and all pairs of blocks that touch.
+//!
+//! Blocks are sorted by (z, y, x). Blocks with the same y and z are a row. Of the 26 blocks around a block, 13 come later:
+//! one in the same row and three in each of four other rows.
+//!
+//! ```text
+//!     rows around row r, seen along x            two rows are walked once, in step:
+//!
+//!       y - 1   y   y + 1                        row      . a . . b c . .
+//!         .     r     F       z                  other    d . e . . f g .
+//!         F     F     F       z + 1
+//!                                                a meets d (x - 1) and e (x + 1); b meets f (x + 1);
+//!     F: looked for (FORWARD)                    c meets f and g; across the ends of a periodic row
+//!     .: found from there                        the last block meets the first
+//! ```
+//!
+//! Both rows ascend, so the first candidate of the next block is never before that of the last one.
 
 use super::block_reach::{BlockReach, Within};
 use super::grid::{SearchGrid, Spot};
 use bytemuck::Zeroable;
 
-/// A row of blocks: those with the same y and z.
+/// A row of blocks: all blocks with the same y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Zeroable)]
 pub struct BlockRow {
-    /// Place of the blocks.
+    /// z of the blocks, on the grid of blocks.
     pub z: u32,
-    /// Place of the blocks.
+    /// y of the blocks.
     pub y: u32,
-    /// The first of them.
+    /// The first block.
     pub first: u32,
 }
 
 /// A block with at least one particle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Zeroable)]
 pub struct FofBlock {
-    /// Its cells that have particles.
+    /// Its cells that have particles, one bit each.
     pub mask: u64,
-    /// The first of these.
+    /// The first of these cells.
     pub first: u32,
-    /// Place in the row.
+    /// x of the block.
     pub x: u32,
 }
 
 impl BlockRow {
-    /// The same behind `n` other blocks.
+    /// The same row after `n` other blocks.
     pub fn after(self, n: u32) -> Self {
         Self { first: self.first + n, ..self }
     }
 }
 
 impl FofBlock {
-    /// The same behind `n` other cells.
+    /// The same block after `n` other cells.
     pub fn after(self, n: u32) -> Self {
         Self { first: self.first + n, ..self }
     }
 
-    /// The number of a cell that has particles.
+    /// The number of the cell at a bit of the mask.
     #[inline(always)]
     pub fn cell(&self, local: u32) -> u32 {
         self.first + (self.mask & ((1 << local) - 1)).count_ones()
@@ -55,13 +71,13 @@ impl FofBlock {
 /// All blocks of a rank: by z, y and x.
 #[derive(Debug, Default)]
 pub struct FofBlocks {
-    /// Rows by (z, y), and one more at the end, where there is none.
+    /// Rows by (z, y), and an empty one at the end.
     pub rows: Vec<BlockRow>,
     /// Blocks by row and x.
     pub blocks: Vec<FofBlock>,
     /// First particle of each cell, and the number of particles at the end.
     pub cells: Vec<u32>,
-    /// z of each layer of rows, and its first row; one more at the end.
+    /// z and first row of each layer of rows, and an empty layer at the end.
     pub layers: Vec<(u32, u32)>,
 }
 
@@ -75,29 +91,29 @@ pub struct BlockContact<'a> {
 }
 
 impl BlockContact<'_> {
-    /// The cells of `a` that may be linked to cells of `b`, and these.
+    /// The cells of `a` that may be linked to cells of `b`, and those cells of `b`.
     #[inline(always)]
     pub fn rims(&self, a: &FofBlock, b: &FofBlock) -> (u64, u64) {
         (a.mask & self.x.from & self.yz.from, b.mask & self.x.to & self.yz.to)
     }
 
-    /// Those of the cells `to` of the other block that are within reach of cell `at`.
+    /// The cells among `to` of the other block that are within reach of cell `at`.
     #[inline(always)]
     pub fn near(&self, at: u32, to: u64) -> u64 {
         self.yz.of[at as usize >> 2] & self.x.of[at as usize & 3] & to
     }
 }
 
-/// What is done with every pair of touching blocks. A trait, as a method can be compiled into the walk over
-/// them, for the vectors and bit counts of the machine at hand, where a closure is called.
+/// The work on every pair of touching blocks. A trait rather than a closure: the method is inlined into the walk, and so is
+/// compiled for the vectors and bit counts of this processor.
 pub trait ContactVisitor {
-    /// Is told of a pair.
+    /// Called for each pair of touching blocks.
     fn pair(&mut self, a: &FofBlock, b: &FofBlock, contact: BlockContact);
 }
 
-/// Half of the touching rows but the row itself, as (y, z): each pair of rows comes once.
+/// Half of the rows around a row, as steps of (y, z): each pair of rows comes once.
 pub const FORWARD: [(i32, i32); 4] = [(1, 0), (-1, 1), (0, 1), (1, 1)];
-/// All touching rows, and the row itself.
+/// All rows around a row and the row itself, as steps of (y, z).
 pub const AROUND: [(i32, i32); 9] =
     [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
@@ -132,7 +148,7 @@ impl FofBlocks {
         &self.blocks[self.rows[row].first as usize..self.rows[row + 1].first as usize]
     }
 
-    /// Finishes the lists: the ends, and the layers.
+    /// Completes the lists: layers and end entries.
     pub fn seal(&mut self, n_particles: usize) {
         self.layers.clear();
         for (i, row) in self.rows.iter().enumerate() {
@@ -145,7 +161,7 @@ impl FofBlocks {
         self.cells.push(n_particles as u32);
     }
 
-    /// The row at a place.
+    /// The row at (z, y).
     #[inline(always)]
     fn find(&self, z: u32, y: u32) -> Option<usize> {
         let layer = self.layers[..self.layers.len() - 1].binary_search_by_key(&z, |l| l.0).ok()?;
@@ -154,7 +170,7 @@ impl FofBlocks {
         (row < end && self.rows[row].y == y).then_some(row)
     }
 
-    /// The cell with particles at a place.
+    /// The cell at a place, if it has particles.
     pub fn cell_at(&self, spot: Spot) -> Option<u32> {
         let [x, y, z] = spot.block;
         let row = self.row(self.find(z, y)?);
@@ -162,8 +178,8 @@ impl FofBlocks {
         (block.mask >> spot.cell & 1 == 1).then(|| block.cell(spot.cell))
     }
 
-    /// Visits every block of `row`, a row of another list of blocks on the same grid, with every block here
-    /// that touches it in the rows that are `offsets` from it.
+    /// Visits each block of a row together with each block of this list that touches it in the rows at `offsets` from that row.
+    /// The row may come from another list on the same grid.
     #[inline(always)]
     pub fn touching(
         &self,
@@ -174,10 +190,10 @@ impl FofBlocks {
         visit: &mut impl ContactVisitor,
     ) {
         for &(dy, dz) in offsets {
-            let Some((y, far_y)) = grid.axes[1].block_at(row.y, dy) else { continue };
-            let Some((z, far_z)) = grid.axes[2].block_at(row.z, dz) else { continue };
+            let Some((y, offset_y)) = grid.axes[1].block_at(row.y, dy) else { continue };
+            let Some((z, offset_z)) = grid.axes[2].block_at(row.z, dz) else { continue };
             let Some(other) = self.find(z, y) else { continue };
-            let yz = reach.along_yz([far_y, far_z]);
+            let yz = reach.along_yz([offset_y, offset_z]);
             sweep(grid, reach, blocks, self.row(other), yz, visit);
         }
     }
@@ -196,13 +212,14 @@ impl FofBlocks {
             visit.pair(&pair[0], &pair[1], BlockContact { x, yz });
         }
         let (first, last) = (&blocks[0], &blocks[blocks.len() - 1]);
-        around(grid, reach, (last, first), 1, yz, visit);
+        across_end(grid, reach, (last, first), 1, yz, visit);
     }
 }
 
-/// Visits the pair of a block and one that follows it across the end of a periodic row.
+/// Visits block `a` with block `b`, if `b` is next to it across the end of a periodic row; `offset` (1 or -1) is the
+/// direction.
 #[inline(always)]
-fn around(
+fn across_end(
     grid: &SearchGrid,
     reach: &BlockReach,
     (a, b): (&FofBlock, &FofBlock),
@@ -218,7 +235,7 @@ fn around(
     }
 }
 
-/// All touching pairs of two rows: both are walked once.
+/// Visits all touching pairs of blocks of two rows. Linear in both.
 #[inline(always)]
 fn sweep(
     grid: &SearchGrid,
@@ -239,6 +256,65 @@ fn sweep(
         }
     }
     let (first, last) = (&row[0], &row[row.len() - 1]);
-    around(grid, reach, (last, &other[0]), 1, yz, visit);
-    around(grid, reach, (first, &other[other.len() - 1]), -1, yz, visit);
+    across_end(grid, reach, (last, &other[0]), 1, yz, visit);
+    across_end(grid, reach, (first, &other[other.len() - 1]), -1, yz, visit);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Record;
+    use super::super::test_particles::particles;
+    use super::*;
+    use crate::mesh::local::bits;
+    use proptest::prelude::*;
+
+    /// The pairs of cells visited, lower first.
+    struct Visited(Vec<[u32; 2]>);
+
+    impl ContactVisitor for Visited {
+        fn pair(&mut self, a: &FofBlock, b: &FofBlock, contact: BlockContact) {
+            let (from, to) = contact.rims(a, b);
+            for at in bits(from) {
+                let cells = bits(contact.near(at, to)).map(|other| [a.cell(at), b.cell(other)]);
+                self.0.extend(cells.map(|[a, b]| [a.min(b), a.max(b)]));
+            }
+        }
+    }
+
+    /// Whether two cells are within reach, by their numbers along each axis.
+    fn are_near(grid: &SearchGrid, a: [u64; 3], b: [u64; 3]) -> bool {
+        grid.axes.iter().zip(a).zip(b).all(|((axis, a), b)| {
+            let steps = a.abs_diff(b);
+            steps <= axis.reach() || axis.is_periodic() && axis.n_cells() - steps <= axis.reach()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+        /// Reference: all pairs of cells. Pairs within one block are not visited, unless the block touches itself.
+        #[test]
+        fn all_near_cells_of_touching_blocks_are_visited(particles in particles()) {
+            let sorted = particles.sorted();
+            let (grid, reach, blocks) = (&sorted.grid, &sorted.reach, &sorted.blocks);
+            let mut visited = Visited(Vec::new());
+            for row in 0..blocks.n_rows() {
+                blocks.touching_in_row(grid, reach, row, &mut visited);
+                let of = (blocks.rows[row], blocks.row(row));
+                blocks.touching(grid, reach, of, &FORWARD, &mut visited);
+            }
+            visited.0.sort_unstable();
+            visited.0.dedup();
+            let position = |cell: usize| sorted.records[blocks.cells[cell] as usize].position();
+            let cell_of = |x: [f64; 3]| [0, 1, 2].map(|a| grid.axes[a].cell(x[a]));
+            let cells: Vec<[u64; 3]> = (0..blocks.n_cells()).map(|cell| cell_of(position(cell))).collect();
+            for (a, b) in (0..cells.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
+                let is_visited = visited.0.binary_search(&[a as u32, b as u32]).is_ok();
+                let [block_a, block_b] = [a, b].map(|cell| cells[cell].map(|x| x >> 2));
+                let are_near = are_near(grid, cells[a], cells[b]);
+                prop_assert!(!is_visited || are_near, "cells {:?} and {:?}", cells[a], cells[b]);
+                prop_assert!(is_visited || !are_near || block_a == block_b, "cells {:?} and {:?}", cells[a], cells[b]);
+            }
+        }
+    }
 }

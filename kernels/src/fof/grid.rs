@@ -1,26 +1,29 @@
-//! Cells so small that two particles of one are linked, and blocks of 4x4x4 of them.
+//! Grid: cells so small that any two particles of one cell are linked, and blocks of 4x4x4 cells.
+//!
+//! A link reaches two cells along an axis, in narrow periodic boxes three. README.md in this folder derives the sizes.
 
 /// Cells along one axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GridAxis {
-    /// Where cell 0 begins.
+    /// The coordinate at which cell 0 begins.
     origin: f64,
-    /// The periodic side; infinite for open boundaries.
+    /// The periodic side; infinite if the axis is open.
     side: f64,
-    /// Cells in a unit of length.
+    /// Cells per unit of length.
     per_length: f64,
     n_cells: u64,
+    /// Linked particles are in cells at most so many cells apart.
     reach: u64,
 }
 
-/// Cells along three axes.
+/// Cells along all three axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchGrid {
-    /// Along each.
+    /// The cells along each axis.
     pub axes: [GridAxis; 3],
 }
 
-/// Where a particle is: its block, and its cell in it, x lowest, two bits an axis.
+/// The block of a particle and its cell in the block (two bits per axis, x lowest).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spot {
     /// The block.
@@ -29,18 +32,18 @@ pub struct Spot {
     pub cell: u32,
 }
 
-/// The linking length must be at least this part of the extent of the particles: then there are less than
-/// 2³¹ blocks along an axis, and the rounding of positions is far below the size of a cell.
+/// The linking length must be at least this fraction of the extent of the particles. Then there are fewer than 2³¹ blocks
+/// along an axis, and the rounding of positions is far below the size of a cell.
 pub const SHORTEST: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// The largest side of a cell in which every two particles are linked, given how far positions reach.
+/// The largest side of a cell in which any two particles are linked. `spread` is the extent of the positions.
 fn largest_side(length: f64, spread: f64) -> f64 {
     let rounding = spread / (1u64 << 49) as f64;
     length / 3f64.sqrt() * (1.0 - 1.0 / (1u64 << 30) as f64) - rounding
 }
 
 impl GridAxis {
-    /// From `low` to `high`, both included, with nothing beyond.
+    /// An open axis from `low` to `high`, both included.
     fn open(low: f64, high: f64, length: f64) -> Self {
         let spread = (high - low).max(0.0);
         let per_length = 1.0 / largest_side(length, spread);
@@ -48,8 +51,8 @@ impl GridAxis {
         Self { origin: low, side: f64::INFINITY, per_length, n_cells, reach: 2 }
     }
 
-    /// From 0 to `side`, which is 0 again; `length` is at most half of it. The last block may be cut short,
-    /// but not to fewer cells than a link reaches, so that links leave a block for touching blocks only.
+    /// A periodic axis from 0 to `side`; `length` is at most half of it. The last block may be cut short, but not to fewer
+    /// cells than a link reaches, so that links lead from a block to touching blocks only.
     fn periodic(side: f64, length: f64) -> Self {
         let least = (side / largest_side(length, side)).ceil() as u64;
         let suits = |n_cells: u64, reach: u64| {
@@ -57,9 +60,15 @@ impl GridAxis {
             let far = reach as f64 * side / n_cells as f64 > length * (1.0 + 1e-6);
             in_last >= reach && (far || n_cells <= 2 * reach + 1)
         };
-        let sizes = (least..).flat_map(|n_cells| [(n_cells, 2), (n_cells, 3)]);
-        let (n_cells, reach) = sizes.into_iter().find(|(n, r)| suits(*n, *r)).unwrap_or((least, 3));
+        let mut sizes = (least..).flat_map(|n_cells| [(n_cells, 2), (n_cells, 3)]);
+        let (n_cells, reach) = sizes.find(|(n, r)| suits(*n, *r)).expect("three cells span more than a link");
         Self { origin: 0.0, side, per_length: n_cells as f64 / side, n_cells, reach }
+    }
+
+    /// Number of cells.
+    #[cfg(test)]
+    pub fn n_cells(&self) -> u64 {
+        self.n_cells
     }
 
     /// Number of blocks.
@@ -72,17 +81,17 @@ impl GridAxis {
         (self.n_cells - 1) % 4 + 1
     }
 
-    /// Whether its ends meet.
+    /// Whether the axis is periodic.
     pub fn is_periodic(&self) -> bool {
         self.side.is_finite()
     }
 
-    /// Linked particles are in cells at most that far apart.
+    /// Linked particles are in cells at most so many cells apart.
     pub fn reach(&self) -> u64 {
         self.reach
     }
 
-    /// The cell of a coordinate, which may be beyond a periodic side by a rounding error. Monotonous.
+    /// The cell of a coordinate, which may exceed a periodic side by a rounding error. Monotonic in the coordinate.
     #[inline(always)]
     pub fn cell(&self, x: f64) -> u64 {
         let mut from = x - self.origin;
@@ -110,8 +119,8 @@ impl GridAxis {
         [(low >> 2) as u32, (high >> 2) as u32]
     }
 
-    /// The block at `offset` from block `at`, if there is one: its number, and how far in
-    /// cells its first is from the first of block `at`.
+    /// The block at `offset` (-1, 0 or 1) from block `at`, if there is one: its number, and the distance in cells between the
+    /// first cells of both.
     pub fn block_at(&self, at: u32, offset: i32) -> Option<(u32, i64)> {
         let (last, in_last) = (self.n_blocks() - 1, self.in_last() as i64);
         match offset {
@@ -126,7 +135,7 @@ impl GridAxis {
 }
 
 impl SearchGrid {
-    /// Over the periodic `sides`, or from `low` to `high`, for links shorter than `length`.
+    /// A grid over the periodic `sides`, or from `low` to `high`, for links shorter than `length`.
     pub fn new(length: f64, sides: Option<[f64; 3]>, low: [f64; 3], high: [f64; 3]) -> Self {
         let axis = |a: usize| match sides {
             Some(sides) => GridAxis::periodic(sides[a], length),
@@ -135,7 +144,7 @@ impl SearchGrid {
         Self { axes: [axis(0), axis(1), axis(2)] }
     }
 
-    /// Where a particle is.
+    /// The block and cell of a position.
     #[inline(always)]
     pub fn spot(&self, position: [f64; 3]) -> Spot {
         let [along_x, along_y, along_z] = &self.axes;

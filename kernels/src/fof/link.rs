@@ -1,4 +1,4 @@
-//! Cells of one block, and of two blocks that touch, joined where they are linked.
+//! Links: cells of one block, and of two touching blocks, joined where any of their particles are linked.
 
 use super::Metric;
 use super::block_reach::BlockReach;
@@ -7,31 +7,20 @@ use super::grid::SearchGrid;
 use super::pair::touch;
 use super::record::Record;
 use super::union::union;
+use crate::mesh::local::bits;
 use crate::simd::wide;
 use crate::sync::AtomicU32;
 use crate::union_find::root;
 use std::ops::Range;
 
-/// For each cell of a block, those of the same block within reach.
+/// For each cell of a block, the cells of the same block within reach.
 pub fn near_in_block(reach: &BlockReach) -> [u64; 64] {
     let (x, yz) = (reach.along_x(0), reach.along_yz([0, 0]));
     std::array::from_fn(|cell| x.of[cell & 3] & yz.of[cell >> 2])
 }
 
-/// The places of the bits of a set.
-#[inline(always)]
-pub fn bits(mut set: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = set.trailing_zeros();
-        (set != 0).then(|| {
-            set &= set - 1;
-            bit
-        })
-    })
-}
-
-/// Makes every cell of a block point to the lowest one that links within the block lead to. Each cell is
-/// reached once, so in a dense block that is about one test a cell.
+/// Makes every cell of a block point to the lowest cell that links within the block connect it to. A search from cell to
+/// cell that reaches each cell once, so a dense block takes about one test per cell.
 #[inline(always)]
 pub fn join_within<'a, R: Record>(
     block: &FofBlock,
@@ -62,14 +51,14 @@ pub fn join_within<'a, R: Record>(
     }
 }
 
-/// What linking looks at; `up` is the union-find of the cells.
+/// The input of linking.
 #[derive(Debug, Clone, Copy)]
 pub struct Linker<'a, R> {
-    /// The cells.
+    /// The grid of cells.
     pub grid: &'a SearchGrid,
-    /// Which of them may be linked.
+    /// Which cells may be linked.
     pub reach: &'a BlockReach,
-    /// When particles are.
+    /// Which particles are linked.
     pub metric: &'a Metric,
     /// The blocks of cells.
     pub blocks: &'a FofBlocks,
@@ -80,8 +69,8 @@ pub struct Linker<'a, R> {
 }
 
 impl<R: Record> Linker<'_, R> {
-    /// Joins the cells of the blocks of some rows to those of the blocks that touch them and come later, across
-    /// the ends of the box also earlier. Any number of callers may do so at the same time.
+    /// Joins the cells of the blocks of some rows to the linked cells of later blocks that touch them, and of earlier ones
+    /// across the ends of the box. Any number of threads may do so at the same time. Over all rows no link is missed.
     pub fn link(&self, rows: Range<usize>) {
         wide(
             #[inline(always)]
@@ -99,6 +88,8 @@ impl<R: Record> Linker<'_, R> {
         }
     }
 
+    /// Joins two cells if they are linked. Skips cells of one component, except single particles, whose test is cheaper than
+    /// looking for the component.
     #[inline(always)]
     fn join(&self, a: u32, b: u32) {
         let (of_a, of_b) = (self.blocks.particles(a), self.blocks.particles(b));
@@ -115,18 +106,58 @@ impl<R: Record> Linker<'_, R> {
 impl<R: Record> ContactVisitor for &Linker<'_, R> {
     #[inline(always)]
     fn pair(&mut self, a: &FofBlock, b: &FofBlock, contact: BlockContact) {
-        let (mut open, to) = contact.rims(a, b);
+        let (from, to) = contact.rims(a, b);
         if to == 0 {
             return;
         }
-        while open != 0 {
-            let at = open.trailing_zeros();
-            open &= open - 1;
-            let mut near = contact.near(at, to);
-            while near != 0 {
-                self.join(a.cell(at), b.cell(near.trailing_zeros()));
-                near &= near - 1;
+        for at in bits(from) {
+            for other in bits(contact.near(at, to)) {
+                self.join(a.cell(at), b.cell(other));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_particles::{Particles, particles};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Reference: the lowest number of the particles that each one is connected to, by all pairs.
+    fn plain(particles: &Particles) -> Vec<usize> {
+        let (positions, metric) = (&particles.positions, &particles.metric);
+        let mut lowest: Vec<usize> = (0..positions.len()).collect();
+        for (a, b) in (0..positions.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
+            if metric.linked(positions[a], positions[b]) {
+                let (a, b) = (lowest[a], lowest[b]);
+                lowest.iter_mut().filter(|l| **l == a.max(b)).for_each(|l| *l = a.min(b));
+            }
+        }
+        lowest
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
+        #[test]
+        fn components_are_those_of_all_pairs(particles in particles()) {
+            let sorted = particles.sorted();
+            let up: Vec<AtomicU32> = sorted.up.iter().map(|up| AtomicU32::new(*up)).collect();
+            let (grid, reach, metric) = (&sorted.grid, &sorted.reach, &particles.metric);
+            let (blocks, records) = (&sorted.blocks, sorted.records.as_slice());
+            Linker { grid, reach, metric, blocks, records, up: &up }.link(0..blocks.n_rows());
+            let mut of_root = vec![usize::MAX; up.len()];
+            let mut of_particle = vec![0; records.len()];
+            for cell in 0..blocks.n_cells() as u32 {
+                for record in &records[blocks.particles(cell)] {
+                    let (root, i) = (root(&up, cell) as usize, record.index() as usize);
+                    of_root[root] = of_root[root].min(i);
+                    of_particle[i] = root;
+                }
+            }
+            let found: Vec<usize> = of_particle.into_iter().map(|root| of_root[root]).collect();
+            prop_assert_eq!(found, plain(&particles));
         }
     }
 }

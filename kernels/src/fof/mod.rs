@@ -1,13 +1,22 @@
-//! Friends-of-friends on one rank: which particles do chains of steps shorter than the linking length join?
+//! Friends-of-friends: which particles do chains of steps shorter than the linking length connect?
 //!
-//! A [`grid`] of cells so small that all particles of one are linked; 4x4x4 cells are a block. Particles are
-//! sorted into slabs and each slab is [`shelf`]d: sorted by block and cell, and the cells of each block joined.
-//! [`blocks`] go through all pairs of blocks that touch, row by row, without a look-up; [`link`] joins
-//! the cells of a pair, in a lock-free [`union`] of cells (`README.md`).
+//! Place in the flow: positions of one rank in, components of cells out; the engine turns these into groups, also across
+//! ranks. The files in the order of the steps:
 //!
-//! Distances are squared in doubles from the positions as given: |a - b| or the side less that, the smaller
-//! one, along each axis. Two particles are linked if the sum of squares is less than the square of the
-//! linking length.
+//! | step | file |
+//! |---|---|
+//! | cells so small that all particles of one are linked; blocks of 4x4x4 cells | [`grid`] |
+//! | particles into slabs | [`slabs`], [`record`] |
+//! | each slab sorted by block and cell, and the cells of each block joined | [`sorted_slab`], [`link`] |
+//! | all pairs of blocks that touch, row by row, without a look-up | [`blocks`], [`block_reach`] |
+//! | cells of such a pair joined where they are linked | [`link`], [`pair`], [`union`] |
+//! | the nearest linkable particle of those that may only be attached | [`near`] |
+//!
+//! What it does not know: ranks, group sizes, properties, and particle types (except which particles take part).
+//!
+//! Squared distances are computed in doubles from the positions as given. Along each axis the difference is |a - b| or the
+//! side less that, whichever is smaller. Two particles are linked if the sum of squares is less than the square of the
+//! linking length. README.md in this folder explains the cells and proves the lock-free union.
 
 pub mod block_reach;
 pub mod blocks;
@@ -20,7 +29,10 @@ pub mod slabs;
 pub mod sorted_slab;
 pub mod union;
 
-/// The distance of two particles, squared, and what counts as near.
+#[cfg(test)]
+mod test_particles;
+
+/// How the distance of two particles is measured, and when they are linked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metric {
     /// Sides of the periodic box, infinite for open boundaries.
@@ -30,7 +42,7 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// Square of the distance, of the nearest images. Symmetric to the bit.
+    /// The squared distance of the nearest images. Exactly symmetric.
     #[inline(always)]
     pub fn distance2(&self, a: [f64; 3], b: [f64; 3]) -> f64 {
         let d = |i: usize| {

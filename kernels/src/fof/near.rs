@@ -1,14 +1,14 @@
-//! The nearest linkable particle of each attachable one.
+//! Nearest: which linkable particle is the nearest one to each attachable particle?
 
 use super::Metric;
 use super::block_reach::BlockReach;
 use super::blocks::{AROUND, BlockContact, ContactVisitor, FofBlock, FofBlocks};
 use super::grid::SearchGrid;
-use super::link::bits;
 use super::record::Record;
+use crate::mesh::local::bits;
 use crate::simd::wide;
 
-/// Where the nearest linkable particle is.
+/// The nearest linkable particle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nearest {
     /// Square of its distance.
@@ -17,12 +17,12 @@ pub struct Nearest {
     pub id: u64,
     /// Its cell; `u32::MAX` where there is none within the linking length.
     pub cell: u32,
-    /// Its place among the linkable particles.
+    /// Its place among the sorted linkable particles.
     at: u32,
 }
 
 impl Nearest {
-    /// Nothing near.
+    /// No particle within the linking length.
     pub const NONE: Self = Self { distance2: f64::INFINITY, id: u64::MAX, cell: u32::MAX, at: u32::MAX };
 }
 
@@ -35,8 +35,8 @@ pub struct SlabWithBlocks<'a, R> {
     pub records: &'a [R],
 }
 
-/// The nearest of the `linkable` particles for each particle in a row of the others, among equally near ones
-/// that with the lowest ID, then the lowest position.
+/// For each particle in a row of `others`, the nearest of the `linkable` particles within the linking length; of equally
+/// near ones that with the lowest ID, then the lowest position. `id_of` gives the ID of an input number.
 pub fn nearest<R: Record>(
     (grid, reach, metric): (&SearchGrid, &BlockReach, &Metric),
     linkable: SlabWithBlocks<R>,
@@ -60,7 +60,7 @@ pub fn nearest<R: Record>(
     search.best
 }
 
-/// The nearest so far of the particles of a row, the first of which is number `first` of the others.
+/// The nearest so far for the particles of a row, from number `first` of the others on.
 struct Search<'a, R, I> {
     metric: &'a Metric,
     linkable: SlabWithBlocks<'a, R>,
@@ -87,6 +87,7 @@ impl<R: Record, I: Fn(u32) -> u64> ContactVisitor for Search<'_, R, I> {
     }
 }
 
+/// Replaces `best` by the best of the particles of a cell, if that is better.
 #[inline(always)]
 fn improve<R: Record>(
     metric: &Metric,
@@ -108,6 +109,47 @@ fn improve<R: Record>(
             };
             if distance2 < best.distance2 || is_lower() {
                 *best = Nearest { distance2, id, cell, at: place as u32 };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_particles::{Particles, particles};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+        /// Reference: all particles. The first half are linkable, the others attachable; some IDs are equal.
+        #[test]
+        fn the_nearest_is_that_of_all_particles(all in particles(), n_ids in 1..60u64) {
+            let metric = all.metric;
+            let (linkable, others) = all.positions.split_at(all.positions.len().div_ceil(2));
+            prop_assume!(!others.is_empty());
+            // Both lists are sorted on the grid of all particles.
+            let bounds = |positions: &[[f64; 3]]| Particles { positions: positions.to_vec(), metric }.sorted_on(&all);
+            let (linkable_sorted, others_sorted) = (bounds(linkable), bounds(others));
+            let id_of = |i: u32| u64::from(i) * 7 % n_ids;
+            let (grid, reach) = (&linkable_sorted.grid, &linkable_sorted.reach);
+            let [to, from] = [&linkable_sorted, &others_sorted]
+                .map(|sorted| SlabWithBlocks { blocks: &sorted.blocks, records: &sorted.records });
+            for row in 0..from.blocks.n_rows() {
+                let found = nearest((grid, reach, &metric), to, id_of, from, row);
+                let records = &from.records[from.blocks.first_particle(row)..];
+                for (record, found) in records.iter().zip(&found) {
+                    let at = record.position();
+                    let near = (0..linkable.len()).filter(|i| metric.linked(at, linkable[*i]));
+                    let key = |i: &usize| (metric.distance2(at, linkable[*i]), id_of(*i as u32), linkable[*i]);
+                    let best = near.min_by(|a, b| key(a).partial_cmp(&key(b)).expect("no NaN"));
+                    let expected = best.map(|i| (key(&i).0, key(&i).1));
+                    prop_assert_eq!((found.cell != u32::MAX).then_some((found.distance2, found.id)), expected);
+                    if let Some(i) = best {
+                        prop_assert_eq!(to.records[found.at as usize].position(), linkable[i]);
+                    }
+                }
             }
         }
     }

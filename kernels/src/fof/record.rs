@@ -1,15 +1,15 @@
-//! Particles as they are sorted: position as given, and where they came from.
+//! Records: particles as they are sorted, each with its position as given and its number in the input.
 
 use bytemuck::{Pod, Zeroable};
 
-/// A particle in the sorted order.
+/// A particle as it is sorted.
 pub trait Record: Pod + Send + Sync {
     /// A coordinate as given.
     type Real: Real<Record = Self>;
 
-    /// A particle at `position`, number `index` of the input.
+    /// The particle at `position` with number `index` of the input.
     fn new(position: [Self::Real; 3], index: u32) -> Self;
-    /// Its position, exactly.
+    /// Its position, without rounding.
     fn position(&self) -> [f64; 3];
     /// Its number in the input.
     fn index(&self) -> u32;
@@ -17,10 +17,10 @@ pub trait Record: Pod + Send + Sync {
 
 /// A coordinate as given.
 pub trait Real: Pod + Send + Sync {
-    /// What is sorted.
+    /// The record of a particle with such coordinates.
     type Record: Record<Real = Self>;
 
-    /// The double that it equals.
+    /// The coordinate as a double, without rounding.
     fn wide(self) -> f64;
 
     /// The position in doubles.
@@ -30,7 +30,7 @@ pub trait Real: Pod + Send + Sync {
     }
 }
 
-/// A position in 32-bit reals.
+/// A particle with single-precision coordinates.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Single {
@@ -38,7 +38,7 @@ pub struct Single {
     index: u32,
 }
 
-/// A position in 64-bit reals.
+/// A particle with double-precision coordinates.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Double {

@@ -1,31 +1,36 @@
-//! Slabs: the first, coarse division of the particles, by rows of blocks.
+//! Slabs: the first, coarse division of the particles, into sets of rows of blocks.
 
 use super::grid::{SearchGrid, Spot};
 use super::record::{Real, Record};
 use crate::simd::wide;
 
-/// Runs of rows of blocks, in the order of (z, y), a slab each.
+/// Consecutive rows of blocks, in the order of (z, y), make one slab each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slabs {
-    /// Layers of blocks in a slab: 2 to the power of that.
+    /// A slab has 2^z_shift layers of blocks along z.
     z_shift: u32,
-    /// Rows of a slab, where a layer is more than one slab.
+    /// A slab has 2^y_shift rows along y.
     y_shift: u32,
+    /// Slabs per group of layers.
     per_layer: u32,
     n: u32,
+    /// Bits of the x of a block.
     x_bits: u32,
 }
 
+/// The bits of numbers below `n`.
 fn bits(n: u32) -> u32 {
     u32::BITS - (n - 1).leading_zeros()
 }
 
 impl Slabs {
-    /// About `wanted` slabs at most.
+    /// At most about `wanted` slabs.
     pub fn new(grid: &SearchGrid, wanted: u32) -> Self {
         let [nx, ny, nz] = grid.axes.map(|a| a.n_blocks());
         let parts = |n: u32, shift: u32| ((n - 1) >> shift) + 1;
-        let shift = |n: u32, wanted: u32| (0..).find(|s| parts(n, *s) <= wanted).unwrap_or(31);
+        let shift = |n: u32, wanted: u32| {
+            (0..).find(|s| parts(n, *s) <= wanted).expect("one part, at the latest for a shift of 31")
+        };
         let z_shift = shift(nz, wanted.max(1));
         let layers = parts(nz, z_shift);
         let y_shift = if z_shift > 0 { bits(ny) } else { shift(ny, (wanted / layers).max(1)) };
@@ -38,12 +43,12 @@ impl Slabs {
         self.n as usize
     }
 
-    /// Whether there are none, which is never.
+    /// Always false: there is at least one slab.
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }
 
-    /// The slab of a place.
+    /// The slab of a position.
     #[inline(always)]
     pub fn slab_of(&self, grid: &SearchGrid, position: [f64; 3]) -> usize {
         let block = |axis: usize| (grid.axes[axis].cell(position[axis]) >> 2) as u32;
@@ -52,12 +57,12 @@ impl Slabs {
         (z * self.per_layer + y) as usize
     }
 
-    /// How many bits tell places of one slab apart: of the whole key, and of its part below (z, y).
+    /// Number of bits of a [`key`](Self::key), and of its part below (z, y).
     pub fn key_bits(&self) -> (u32, u32) {
         (self.z_shift + self.y_shift + self.x_bits + 6, self.x_bits + 6)
     }
 
-    /// The key of a place among those of its slab: the order of (z, y, x) of blocks, then of cells.
+    /// The key of a place within its slab: in the order of (z, y, x) of blocks, then of cells.
     #[inline(always)]
     pub fn key(&self, spot: Spot) -> u128 {
         u128::from(self.high(spot)) << (self.x_bits + 6)
@@ -65,12 +70,13 @@ impl Slabs {
             | u128::from(spot.cell)
     }
 
-    /// The same where it has at most 32 bits.
+    /// [`key`](Self::key), where it has at most 32 bits.
     #[inline(always)]
     pub fn short_key(&self, spot: Spot) -> u32 {
         (self.high(spot) << (self.x_bits + 6)) as u32 | spot.block[0] << 6 | spot.cell
     }
 
+    /// The part of a key from (z, y).
     #[inline(always)]
     fn high(&self, spot: Spot) -> u64 {
         let low = |x: u32, bits: u32| u64::from(x) & ((1 << bits) - 1);
@@ -78,10 +84,10 @@ impl Slabs {
     }
 }
 
-/// What takes part: particles of one kind among those of which the kind is given, or all.
+/// The particles that take part: those of one kind, given the kind of each; or all.
 pub type Chosen<'a, K> = Option<(&'a [K], K)>;
 
-/// Calls `each` with number and position of those that take part.
+/// Calls `each` with number and position of the particles that take part.
 #[inline(always)]
 fn each<T: Real, K: Copy + PartialEq>(
     positions: &[[T; 3]],
@@ -104,7 +110,7 @@ fn each<T: Real, K: Copy + PartialEq>(
     }
 }
 
-/// Adds to `counts` how many of the `chosen` positions are in each slab.
+/// Adds to `counts` the number of `chosen` particles in each slab.
 pub fn count<T: Real, K: Copy + PartialEq>(
     (grid, slabs): (&SearchGrid, &Slabs),
     positions: &[[T; 3]],
@@ -124,8 +130,8 @@ pub fn count<T: Real, K: Copy + PartialEq>(
     );
 }
 
-/// Puts the `chosen` particles into the places that are left for each slab, as many as [`count`] counted.
-/// The first is number `first` of the input.
+/// Writes the records of the `chosen` particles to the start of the `places` of each slab, and shortens these. There must be
+/// as many places as [`count`] counted. The first position is number `first` of the input.
 pub fn scatter<T: Real, K: Copy + PartialEq>(
     (grid, slabs): (&SearchGrid, &Slabs),
     positions: &[[T; 3]],
@@ -142,6 +148,7 @@ pub fn scatter<T: Real, K: Copy + PartialEq>(
                 #[inline(always)]
                 |i, position| {
                     let places = &mut places[slabs.slab_of(grid, T::place(position))];
+                    debug_assert!(!places.is_empty(), "as many places as were counted");
                     if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
                         *place = T::Record::new(position, first + i as u32);
                         *places = rest;

@@ -1,4 +1,18 @@
-//! One slab of particles, sorted by block and cell.
+//! Sorted slab: the particles of one slab, sorted by block and cell, with the cells of each block joined.
+//!
+//! ```text
+//!     key of a particle, highest bits first
+//!     [ z of block | y of block | x of block | cell in block: 6 bits ]
+//!       `--------row---------'
+//!
+//!     sorted keys        r0 x0 c3 | r0 x0 c3 | r0 x0 c9 | r0 x2 c1 | r1 x0 c3
+//!     rows                first: block 0                             first: block 2
+//!     blocks              x0, mask {3, 9}                  x2, {1}    x0, {3}
+//!     cells               0                     2          3          4          (first particle of each)
+//! ```
+//!
+//! Keys of at most 32 bits are packed into words with the number of the particle and sorted by a radix sort, longer ones by
+//! comparing.
 
 use super::Metric;
 use super::block_reach::BlockReach;
@@ -9,22 +23,22 @@ use super::record::Record;
 use super::slabs::Slabs;
 use crate::simd::wide;
 
-/// What is on a shelf. Places are counted from its own first block, cell and particle.
+/// A slab after sorting. Blocks, cells and particles are numbered from the first of the slab.
 #[derive(Debug, Default, Clone)]
 pub struct SortedSlab {
     /// Number of particles.
     pub n_particles: u32,
-    /// Rows of blocks, by (z, y).
+    /// Rows of blocks by (z, y).
     pub rows: Vec<BlockRow>,
-    /// Their blocks, by x.
+    /// Their blocks by x.
     pub blocks: Vec<FofBlock>,
-    /// First particle of each cell.
+    /// The first particle of each cell.
     pub cells: Vec<u32>,
-    /// For each cell the lowest cell of its block that links within the block lead to.
+    /// For each cell the lowest cell of its block that links within the block connect it to.
     pub up: Vec<u32>,
 }
 
-/// Memory for the work, kept from slab to slab.
+/// Memory for sorting, kept from slab to slab.
 #[derive(Debug)]
 pub struct SlabScratch<R> {
     records: Vec<R>,
@@ -38,13 +52,13 @@ impl<R> Default for SlabScratch<R> {
     }
 }
 
-/// Fewer keys than that are sorted by comparing.
+/// Fewer keys are sorted by comparing.
 const FEW: usize = 256;
-/// The most bits of a key that are sorted at a time.
+/// The most bits per pass of the radix sort.
 const DIGIT: u32 = 11;
 
-/// Sorts the particles of a slab and joins the cells of each of its blocks. Linear in the particles, for keys
-/// of more than 32 bits n log n.
+/// Sorts the particles of a slab and joins the cells of each of its blocks. Linear in the particles for keys of at most 32
+/// bits, else n log n.
 pub fn shelve<R: Record>(
     grid: (&SearchGrid, &Slabs, &BlockReach),
     metric: &Metric,
@@ -54,9 +68,9 @@ pub fn shelve<R: Record>(
     wide(
         #[inline(always)]
         || {
-            let mut shelf = sort(grid.0, grid.1, records, scratch);
-            shelf.join(grid.2, metric, records);
-            shelf
+            let mut slab = sort(grid.0, grid.1, records, scratch);
+            slab.join(grid.2, metric, records);
+            slab
         },
     )
 }
@@ -69,7 +83,7 @@ fn sort<R: Record>(
     scratch: &mut SlabScratch<R>,
 ) -> SortedSlab {
     let (n_bits, row_bits) = slabs.key_bits();
-    let mut shelf = SortedSlab { n_particles: records.len() as u32, ..SortedSlab::default() };
+    let mut slab = SortedSlab { n_particles: records.len() as u32, ..SortedSlab::default() };
     if n_bits <= 32 {
         scratch.keys[0].resize(records.len(), 0);
         for (i, (key, record)) in scratch.keys[0].iter_mut().zip(records.iter()).enumerate() {
@@ -77,7 +91,7 @@ fn sort<R: Record>(
         }
         sort_keys(&mut scratch.keys, n_bits);
         take(records, &mut scratch.records, &scratch.keys[0]);
-        shelf.fill(&scratch.keys[0], row_bits, grid, records);
+        slab.fill(&scratch.keys[0], row_bits, grid, records);
     } else {
         scratch.long.clear();
         for (i, record) in records.iter().enumerate() {
@@ -85,12 +99,12 @@ fn sort<R: Record>(
         }
         scratch.long.sort_unstable();
         take(records, &mut scratch.records, &scratch.long);
-        shelf.fill(&scratch.long, row_bits, grid, records);
+        slab.fill(&scratch.long, row_bits, grid, records);
     }
-    shelf
+    slab
 }
 
-/// Brings records into an order.
+/// Permutes records into the order of `order`.
 #[inline(always)]
 fn take<R: Record, E: SortKey>(records: &mut [R], copy: &mut Vec<R>, order: &[E]) {
     copy.clear();
@@ -100,7 +114,8 @@ fn take<R: Record, E: SortKey>(records: &mut [R], copy: &mut Vec<R>, order: &[E]
     }
 }
 
-/// Sorts by the upper halves, equal ones by the lower; the result is in the first list.
+/// Sorts words by their upper halves, of `n_bits` bits, and equal ones by their lower halves, in which they ascend already.
+/// The result is in the first list. A radix sort from the lowest digit on; each pass keeps the order of equal digits.
 #[inline(always)]
 fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
     let [keys, other] = keys;
@@ -128,15 +143,19 @@ fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
     }
 }
 
-/// The key of a place, in which cells of one block differ in the lowest six bits only, and a particle there.
+/// A key with the number of a particle. Cells of one block differ only in the lowest six bits.
 trait SortKey: Copy {
+    /// Whether both keys are equal above the `bits` lowest bits.
     fn same_above(self, other: Self, bits: u32) -> bool;
+    /// The cell in its block.
     fn cell(self) -> u32;
+    /// The number of the particle.
     fn index(self) -> usize;
 }
 
 impl SortKey for u64 {
     #[inline(always)]
+    /// Whether both keys are equal above the `bits` lowest bits.
     fn same_above(self, other: Self, bits: u32) -> bool {
         (self ^ other) >> 32 >> bits == 0
     }
@@ -154,6 +173,7 @@ impl SortKey for u64 {
 
 impl SortKey for (u128, u32) {
     #[inline(always)]
+    /// Whether both keys are equal above the `bits` lowest bits.
     fn same_above(self, other: Self, bits: u32) -> bool {
         (self.0 ^ other.0) >> bits == 0
     }
@@ -170,7 +190,7 @@ impl SortKey for (u128, u32) {
 }
 
 impl SortedSlab {
-    /// Cells, blocks and rows from ascending keys and the particles in their order.
+    /// Makes cells, blocks and rows from ascending keys and the particles in the same order.
     #[inline(always)]
     fn fill<R: Record, E: SortKey>(&mut self, keys: &[E], row_bits: u32, grid: &SearchGrid, records: &[R]) {
         self.reserve(keys, row_bits);
@@ -186,14 +206,13 @@ impl SortedSlab {
                 }
                 self.blocks.push(FofBlock { mask: 0, first: self.cells.len() as u32, x });
             }
-            if let Some(block) = self.blocks.last_mut() {
-                block.mask |= 1 << key.cell();
-            }
+            let block = self.blocks.last_mut().expect("the first key begins a block");
+            block.mask |= 1 << key.cell();
             self.cells.push(i as u32);
         }
     }
 
-    /// Makes the lists as long as they need to be, not longer: there are as many as slabs.
+    /// Reserves exactly what the lists need: they live as long as all slabs.
     #[inline(always)]
     fn reserve<E: SortKey>(&mut self, keys: &[E], row_bits: u32) {
         let first = usize::from(!keys.is_empty());
@@ -210,6 +229,7 @@ impl SortedSlab {
         self.up.reserve_exact(n_cells);
     }
 
+    /// Joins the cells of each block.
     #[inline(always)]
     fn join<R: Record>(&mut self, reach: &BlockReach, metric: &Metric, records: &[R]) {
         self.up.extend(0..self.cells.len() as u32);
@@ -220,6 +240,56 @@ impl SortedSlab {
                 &records[self.cells[cell] as usize..end]
             };
             join_within(block, &near, of, metric, &mut self.up);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_particles::particles;
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+        /// Reference: sorting by comparing.
+        #[test]
+        fn words_are_sorted_as_by_comparing(keys in prop::collection::vec(any::<u32>(), 0..1500), n_bits in 1..=32u32) {
+            let word = |(i, key): (usize, &u32)| u64::from(key >> (32 - n_bits)) << 32 | i as u64;
+            let words: Vec<u64> = keys.iter().enumerate().map(word).collect();
+            let mut sorted = words.clone();
+            sorted.sort_unstable();
+            let mut lists = [words, Vec::new()];
+            sort_keys(&mut lists, n_bits);
+            prop_assert_eq!(&lists[0], &sorted);
+        }
+
+        /// Reference: a map from (z, y), x and cell to the particles there.
+        #[test]
+        fn rows_blocks_and_cells_are_those_of_a_map(particles in particles()) {
+            let sorted = particles.sorted();
+            type Blocks = BTreeMap<u32, BTreeMap<u32, Vec<u32>>>;
+            let mut map: BTreeMap<[u32; 2], Blocks> = BTreeMap::new();
+            for (x, i) in particles.positions.iter().zip(0..) {
+                let spot = sorted.grid.spot(*x);
+                let [x, y, z] = spot.block;
+                map.entry([z, y]).or_default().entry(x).or_default().entry(spot.cell).or_default().push(i);
+            }
+            let blocks = &sorted.blocks;
+            prop_assert_eq!(blocks.n_rows(), map.len());
+            for (row, (at, expected)) in map.into_iter().enumerate() {
+                prop_assert_eq!([blocks.rows[row].z, blocks.rows[row].y], at);
+                prop_assert_eq!(blocks.row(row).len(), expected.len());
+                for (block, (x, cells)) in blocks.row(row).iter().zip(expected) {
+                    prop_assert_eq!((block.x, block.mask), (x, cells.keys().fold(0, |mask, cell| mask | 1 << cell)));
+                    for (cell, expected) in cells {
+                        let records = &sorted.records[blocks.particles(block.cell(cell))];
+                        prop_assert_eq!(records.iter().map(Record::index).collect::<Vec<_>>(), expected);
+                    }
+                }
+            }
         }
     }
 }

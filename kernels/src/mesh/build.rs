@@ -1,17 +1,17 @@
-//! From sorted cells to a mesh.
+//! Building: from sorted octs or leaf bricks to a mesh.
 
 use super::{Beyond, Brick, Level, Mesh, SuperBrick, local};
 use crate::geom::{Domain, MAX_LEVEL};
 use crate::sfc::{morton, position63};
 
-/// Why a set of cells is no mesh.
+/// The reason why a set of cells is not a mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MeshError {
     /// More cells than 32-bit indices can name.
     TooManyCells(u64),
     /// More cells than memory holds.
     OutOfMemory(u64),
-    /// A level that the box's coordinates cannot hold.
+    /// A level that does not fit the coordinates.
     TooDeep(u8),
     /// A position outside the box.
     Outside(u8, [u32; 3]),
@@ -21,7 +21,7 @@ pub enum MeshError {
     InsideLeaf(u8, [u32; 3]),
     /// A split cell without its oct.
     Childless(u8, [u32; 3]),
-    /// An oct whose parent cell is not there.
+    /// An oct without its parent cell.
     Orphan(u8, [u32; 3]),
 }
 
@@ -50,20 +50,20 @@ impl std::fmt::Display for MeshError {
 
 impl std::error::Error for MeshError {}
 
-/// Octs of one level, sorted by the Morton key of `position`; each with a bit for each of its cells in Morton order.
-/// An oct may be there several times with different cells.
+/// Octs of one level, sorted by the Morton key of `position`, each with one bit per cell in Morton order. An oct may come
+/// several times with different cells.
 #[derive(Debug, Default, Clone)]
 pub struct SortedOcts {
-    /// On the grid of the level above.
+    /// Position of each oct, on the grid of the next coarser level.
     pub position: Vec<[u32; 3]>,
-    /// Cells that there are.
+    /// The cells that exist.
     pub exists: Vec<u8>,
     /// Those of them that are leaves.
     pub leaf: Vec<u8>,
 }
 
 impl Mesh {
-    /// A mesh of octs, one entry of `levels` a level, from level 0 on.
+    /// A mesh of octs, one entry of `levels` per level from level 0 on.
     ///
     /// Linear; up to 8 octs make a brick.
     ///
@@ -96,11 +96,11 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// A mesh of leaves alone, of levels from 0 on: for each the bricks that hold any as key on their grid
-    /// ([`crate::sfc::morton63`]), ascending, and mask. Linear in the bricks.
+    /// A mesh of leaves alone. Each entry of `levels`, from level 0 on, lists the bricks with leaves: ascending keys on the
+    /// grid of bricks ([`crate::sfc::morton63`]), and masks. Linear in the bricks.
     ///
     /// # Errors
-    /// When there are more leaves than indices.
+    /// [`MeshError::TooManyCells`] if there are more leaves than indices.
     pub fn from_leaf_bricks(domain: Domain, levels: &[(&[u64], &[u64])]) -> Result<Self, MeshError> {
         let mut mesh = Self::from_sorted(domain, &[])?;
         for (keys, masks) in levels {
@@ -165,7 +165,7 @@ impl Mesh {
         Ok(())
     }
 
-    /// The last brick if it is the one at `position`, else a new one, in a new super-brick if need be.
+    /// The last brick if it is the one at `position`; else a new one, in a new super-brick if necessary.
     fn brick_for(&mut self, first_super: u32, position: [u32; 3]) -> &mut Brick {
         let super_position = position.map(|x| x >> 2);
         let has_super = self.supers.len() as u32 > first_super
@@ -188,12 +188,12 @@ impl Mesh {
     }
 }
 
-/// Number of bricks that sorted octs make, so that their list need not grow.
+/// Number of bricks that sorted octs make.
 fn n_bricks(octs: &SortedOcts) -> usize {
     octs.position.chunk_by(|a, b| a.map(|x| x >> 1) == b.map(|x| x >> 1)).count()
 }
 
-/// Whether the box holds all cells of an oct that there are.
+/// Checks that all existing cells of an oct are inside the box.
 #[cold]
 fn check_inside(level: u8, extent: [i64; 3], oct: [u32; 3], exists: u8) -> Result<(), MeshError> {
     let cell = |bit| -> [i64; 3] {

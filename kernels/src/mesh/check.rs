@@ -1,9 +1,10 @@
-//! Is this set of cells an octree?
+//! Checks: is this set of cells an octree, and is it graded?
 
 use super::{COARSER, Mesh, MeshError, for_each_coarser, local, place_of};
 use std::ops::Range;
 
-/// Whether the [coarser cells](Mesh::coarser_cells) have all around the octs in `own` of the brick at `bit` of their super-brick.
+/// Whether the [coarser cells](Mesh::coarser_cells) include all cells around the octs in `own`, a mask of the brick at `bit`
+/// of the super-brick.
 fn are_covered(coarser: &[u64; 64], bit: u32, own: u64) -> bool {
     let octs = (0..8).filter(|oct| own >> (8 * oct) & 0xff != 0);
     let around = &local::AROUND_OCT[bit as usize % 8];
@@ -18,21 +19,21 @@ fn are_covered(coarser: &[u64; 64], bit: u32, own: u64) -> bool {
 }
 
 impl Mesh {
-    /// Checks that a whole octree is sound in the given super-bricks: every split cell has its oct,
-    /// every oct its split parent. Callers split [`Mesh::supers`] as they like.
+    /// Checks that a whole octree is valid in the given super-bricks: every split cell has its oct, and every oct its split
+    /// parent. Callers may check [`Mesh::supers`] in any parts.
     ///
     /// # Errors
-    /// The first cell at which it is not.
+    /// The first cell at which it is not valid.
     pub fn check_octree(&self, supers: Range<usize>) -> Result<(), MeshError> {
         self.check_cells(supers, |b| self.bricks[b].exists, |level| !self.supers_of(level).is_empty())
     }
 
-    /// [`Mesh::check_octree`] for a part of an octree: for the cells in `own` alone, a mask a brick, whose
-    /// ancestors and, where split, whose octs must be in this mesh. Bit l of `levels` is set where the
-    /// whole octree has cells of level l.
+    /// [`Mesh::check_octree`] for a part of an octree: checks only the cells in `own`, one mask per brick. Their ancestors
+    /// must be in this mesh, and their octs if they are split. Bit l of `levels` says whether the whole octree has cells
+    /// of level l.
     ///
     /// # Errors
-    /// The first cell at which it is not sound.
+    /// The first cell at which it is not valid.
     pub fn check_part(&self, supers: Range<usize>, own: &[u64], levels: u32) -> Result<(), MeshError> {
         self.check_cells(supers, |b| own[b], |level| levels >> level & 1 == 1)
     }
@@ -75,14 +76,14 @@ impl Mesh {
         }
     }
 
-    /// Whether every oct in the given super-bricks has cells of the next coarser level all around it, so
-    /// that no leaf there touches one coarser by more than a level. For whole octrees.
+    /// Whether every oct in the given super-bricks is surrounded by cells of the next coarser level, so that no leaf there
+    /// touches one that is coarser by more than one level. For whole octrees.
     pub fn check_graded(&self, supers: Range<usize>) -> bool {
         self.are_graded(supers, |b| self.bricks[b].exists)
     }
 
-    /// [`Mesh::check_graded`] for a part of an octree: for the octs with cells in `own` alone, a mask a
-    /// brick; what is around their parents must be in this mesh.
+    /// [`Mesh::check_graded`] for a part of an octree: checks only octs with cells in `own`, one mask per brick. The cells
+    /// around their parents must be in this mesh.
     pub fn check_part_graded(&self, supers: Range<usize>, own: &[u64]) -> bool {
         self.are_graded(supers, |b| own[b])
     }
@@ -100,8 +101,8 @@ impl Mesh {
         })
     }
 
-    /// The cells of each of the 4x4x4 bricks of `level` in and around a super-brick of the next. Those outside the box
-    /// count as existing.
+    /// The existing cells of each of the 4x4x4 bricks of `level` in and around a super-brick of the next finer level. Cells
+    /// outside the box count as existing.
     fn coarser_cells(&self, level: u8, finer: [u32; 3]) -> [u64; 64] {
         let first = |place: usize| {
             let near = [place & 3, place >> 2 & 3, place >> 4];
@@ -118,7 +119,8 @@ impl Mesh {
         cells
     }
 
-    /// The cells of a 4x4x4 block from `first` on, one by one: for boxes that are no whole number of bricks wide.
+    /// The existing cells of a 4x4x4 block from `first` on, found one by one. For boxes that are not a whole number of bricks
+    /// wide.
     #[cold]
     fn cells_from(&self, level: u8, first: [i64; 3]) -> u64 {
         let exists = |bit: &u32| {
@@ -129,10 +131,10 @@ impl Mesh {
         (0..64).filter(exists).fold(0, |cells, bit| cells | 1 << bit)
     }
 
-    /// Checks that no leaf of a mesh of leaves lies inside another.
+    /// Checks that no leaf of a mesh of leaves is inside another.
     ///
     /// # Errors
-    /// The first cell that does.
+    /// The first cell that is.
     pub fn check_leaves(&self, supers: Range<usize>) -> Result<(), MeshError> {
         let mut problem = None;
         self.for_each_cell(supers, |level, position, _, _| {

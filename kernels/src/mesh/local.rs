@@ -1,6 +1,17 @@
-//! The 64 places of a 4x4x4 block as bits of a word, in Morton order: bit = x0 y0 z0 x1 y1 z1.
+//! The 64 cells of a 4x4x4 block as bits of a word, in Morton order: bit = x0 y0 z0 x1 y1 z1 (lowest first).
+//!
+//! ```text
+//!     plane z = 0           plane z = 1           planes z = 2, 3
+//!     y                     y
+//!     3 | 18 19 26 27       3 | 22 23 30 31       the same + 32
+//!     2 | 16 17 24 25       2 | 20 21 28 29
+//!     1 |  2  3 10 11       1 |  6  7 14 15       the eight bits 8 k to 8 k + 7 are one oct
+//!     0 |  0  1  8  9       0 |  4  5 12 13
+//!        ------------          ------------
+//!     x:  0  1  2  3            0  1  2  3
+//! ```
 
-/// The bit of a position within its block (only the two lowest bits of each coordinate count).
+/// The bit of a position within its block; only the two lowest bits of each coordinate count.
 #[inline(always)]
 pub const fn bit_of(position: [u32; 3]) -> u32 {
     let [x, y, z] = position;
@@ -13,7 +24,7 @@ pub const fn offset_of(bit: u32) -> [u32; 3] {
     [bit & 1 | bit >> 2 & 2, bit >> 1 & 1 | bit >> 3 & 2, bit >> 2 & 1 | bit >> 4 & 2]
 }
 
-/// The position on the fine grid of the place `bit` of the block at `block`.
+/// The position of a cell: that of its block, on the grid of blocks, and its bit.
 #[inline(always)]
 pub fn position_of(block: [u32; 3], bit: u32) -> [u32; 3] {
     let offset = offset_of(bit);
@@ -40,7 +51,8 @@ pub fn bits(mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Copies to `to` the values of the places in `wanted` from `from`, which has one for each in `has` and may go on.
+/// Copies the values of the bits in `wanted` to the start of `to`. `from` has one value per bit of `has`, and may be longer;
+/// `wanted` must be a subset of `has`.
 #[inline(always)]
 pub fn pick<T: Copy>(mut from: &[T], has: u64, wanted: u64, to: &mut [T; 64]) {
     if has == wanted {
@@ -63,24 +75,24 @@ pub fn pick<T: Copy>(mut from: &[T], has: u64, wanted: u64, to: &mut [T; 64]) {
     }
 }
 
-/// One bit for each flag, which is 0 or 1.
+/// One bit per flag; flags are 0 or 1.
 #[inline(always)]
 pub fn bits_of(flags: &[u8; 64]) -> u64 {
-    let eight = |flags: &[u8]| {
-        let bytes = u64::from_le_bytes(flags.try_into().unwrap_or_default());
-        // The lowest bits of the eight bytes come to stand next to each other in the highest.
+    let eight = |flags: &[u8; 8]| {
+        let bytes = u64::from_le_bytes(*flags);
+        // The product gathers the lowest bits of the eight bytes in its highest byte.
         bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
     };
-    flags.chunks_exact(8).map(eight).rev().fold(0, |bits, eight| bits << 8 | eight)
+    flags.as_chunks().0.iter().map(eight).rev().fold(0, |bits, eight| bits << 8 | eight)
 }
 
-/// The place of the `n`-th set bit, from 0 and below 64; 64 if there are no more than `n`.
+/// The `n`-th set bit, counted from 0 and below 64; 64 if no more than `n` bits are set.
 #[inline]
 pub fn nth_set_bit(mask: u64, n: u32) -> u32 {
     const ONES: u64 = u64::MAX / 255;
     let pairs = mask - (mask >> 1 & (0x55 * ONES));
     let fours = (pairs & (0x33 * ONES)) + (pairs >> 2 & (0x33 * ONES));
-    // Of each byte the number of bits in it and in those below.
+    // In each byte, the number of bits in it and in the bytes below.
     let upto = ((fours + (fours >> 4)) & (0x0f * ONES)).wrapping_mul(ONES);
     let passed = (u64::from(0x80 | n) * ONES - upto) >> 7 & ONES;
     let start = 8 * (passed.wrapping_mul(ONES) >> 56) as u32;
@@ -95,13 +107,14 @@ pub fn nth_set_bit(mask: u64, n: u32) -> u32 {
     start + left.trailing_zeros()
 }
 
-/// The places whose offset along axis `a` lies in `[low, high)`, both at most 4.
+/// The cells whose offset along axis `a` is in `[low, high)`; both at most 4.
 #[inline(always)]
 pub const fn slab(a: usize, low: u32, high: u32) -> u64 {
     BELOW[a][high as usize] & !BELOW[a][low as usize]
 }
 
-/// The places of a block that touch another one, which it lies one `step` (-1, 0 or 1) away from along each axis.
+/// The cells of a block that touch another block, where `step` (-1, 0 or 1 along each axis) leads from the other block to
+/// this one.
 #[inline(always)]
 pub const fn facing(step: [i64; 3]) -> u64 {
     let (mut mask, mut a) = (u64::MAX, 0);
@@ -116,7 +129,8 @@ pub const fn facing(step: [i64; 3]) -> u64 {
     mask
 }
 
-/// The places that an octant of a block lies in or touches: of the block itself, and of the seven beside it at that corner.
+/// For each octant of a block and each of the eight blocks around that corner (0 is the block itself): the cells, of twice
+/// the size, that the octant lies in or touches.
 pub const AROUND_OCTANT: [[u64; 8]; 8] = {
     let (mut table, mut i) = ([[u64::MAX; 8]; 8], 0);
     while i < 3 * 64 {
@@ -133,7 +147,7 @@ pub const AROUND_OCTANT: [[u64; 8]; 8] = {
     table
 };
 
-/// The step from a block to one of those in [`AROUND_OCTANT`].
+/// The step from a block to the block at `corner` of an octant, as in [`AROUND_OCTANT`].
 #[inline(always)]
 pub const fn step_beside(octant: usize, corner: usize) -> [i64; 3] {
     let (mut step, mut axis) = ([0; 3], 0);
@@ -146,7 +160,7 @@ pub const fn step_beside(octant: usize, corner: usize) -> [i64; 3] {
     step
 }
 
-/// The places that an oct of an octant of a block lies in or touches, as in [`AROUND_OCTANT`]: by octant and oct.
+/// The same for each oct of an octant, by octant and oct.
 pub const AROUND_OCT: [[[u64; 8]; 8]; 8] = {
     let (mut table, mut i) = ([[[u64::MAX; 8]; 8]; 8], 0);
     while i < 3 * 512 {
@@ -166,7 +180,7 @@ pub const AROUND_OCT: [[[u64; 8]; 8]; 8] = {
     table
 };
 
-/// The places whose offset along each axis is below 0 to 4.
+/// For each axis, the cells whose offset is below 0 to 4.
 const BELOW: [[u64; 5]; 3] = {
     let mut table = [[0; 5]; 3];
     let mut n = 1;
@@ -179,7 +193,7 @@ const BELOW: [[u64; 5]; 3] = {
     table
 };
 
-/// The mask of the places whose offsets lie in `[low, high)` on every axis.
+/// The cells whose offsets are in `[low, high)` along every axis.
 pub const fn box_mask(low: [u32; 3], high: [u32; 3]) -> u64 {
     let mut mask = 0;
     let mut z = low[2];
@@ -213,6 +227,26 @@ const BIT: [u8; 64] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+        /// References: bit by bit.
+        #[test]
+        fn words_are_read_bit_by_bit(mask in prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)], also in any::<u64>()) {
+            let plain: Vec<u32> = (0..64).filter(|bit| mask >> bit & 1 == 1).collect();
+            prop_assert!(bits(mask).eq(plain.iter().copied()));
+            prop_assert_eq!(bits_of(&std::array::from_fn(|bit| (mask >> bit) as u8 & 1)), mask);
+            for n in 0..64 {
+                prop_assert_eq!(nth_set_bit(mask, n), plain.get(n as usize).copied().unwrap_or(64));
+                prop_assert_eq!(rank(mask, n), plain.iter().filter(|bit| **bit < n).count() as u32);
+            }
+            let (has, mut picked) = (mask | also, [64; 64]);
+            pick(&bits(has).chain([99]).collect::<Vec<_>>(), has, mask, &mut picked);
+            prop_assert_eq!(&picked[..plain.len()], &plain);
+        }
+    }
 
     #[test]
     fn bits_and_offsets_agree() {

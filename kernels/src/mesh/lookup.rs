@@ -1,34 +1,34 @@
-//! Which brick is a cell in? One entry for every 64 cells, and a short walk from there.
+//! Look-up: in which brick is a cell? One entry per 64 cells, and a short walk from there.
 
 use super::{Mesh, local};
 use crate::ids::CellIdx;
 
-/// Finds in which of many runs a number lies.
+/// Finds the range that contains a number, among consecutive ranges.
 #[derive(Debug, Clone, Default)]
 pub struct Lookup(Vec<u32>);
 
 impl Lookup {
-    /// From the end of each run, where the next one begins. Linear in the runs.
+    /// From the end of each range, where the next one begins. Linear in the ranges.
     pub fn new(ends: impl Iterator<Item = u32>) -> Self {
-        let mut runs = Vec::new();
-        for (run, end) in (0..).zip(ends) {
-            runs.resize(end.div_ceil(64) as usize, run);
+        let mut ranges = Vec::new();
+        for (range, end) in (0..).zip(ends) {
+            ranges.resize(end.div_ceil(64) as usize, range);
         }
-        Self(runs)
+        Self(ranges)
     }
 
-    /// The run of a number. Constant but for a walk over runs without many.
+    /// The range of a number. Constant time, plus a walk over short ranges. `end` gives the end of a range.
     #[inline(always)]
     pub fn find(&self, number: u32, end: impl Fn(usize) -> u32) -> usize {
-        let mut run = self.0[number as usize >> 6] as usize;
-        while end(run) <= number {
-            run += 1;
+        let mut range = self.0[number as usize >> 6] as usize;
+        while end(range) <= number {
+            range += 1;
         }
-        run
+        range
     }
 }
 
-/// Finds the places of cells quickly.
+/// Finds levels and positions of cells.
 #[derive(Debug, Clone)]
 pub struct Locator<'a> {
     mesh: &'a Mesh,
@@ -38,7 +38,7 @@ pub struct Locator<'a> {
 }
 
 impl<'a> Locator<'a> {
-    /// Linear in the bricks.
+    /// Prepares the look-ups of a mesh. Linear in the bricks.
     pub fn new(mesh: &'a Mesh) -> Self {
         let firsts = mesh.bricks().iter().skip(1).map(|brick| brick.first);
         let bricks = Lookup::new(firsts.chain([mesh.n_cells() as u32]));
@@ -46,7 +46,7 @@ impl<'a> Locator<'a> {
         Self { mesh, bricks, levels }
     }
 
-    /// Level and position of a cell. Constant but for a walk over bricks without many cells.
+    /// Level and position of a cell. Constant time, plus a walk over bricks with few cells.
     #[inline]
     pub fn locate(&self, cell: CellIdx) -> (u8, [u32; 3]) {
         let bricks = self.mesh.bricks();
@@ -63,12 +63,12 @@ mod tests {
     use super::Lookup;
 
     #[test]
-    fn numbers_are_in_their_runs() {
+    fn numbers_are_in_their_ranges() {
         let ends = [0, 3, 3, 64, 65, 65, 300, 301];
         let lookup = Lookup::new(ends.into_iter());
         for number in 0..301 {
             let expected = ends.iter().position(|end| number < *end);
-            assert_eq!(Some(lookup.find(number, |run| ends[run])), expected, "{number}");
+            assert_eq!(Some(lookup.find(number, |range| ends[range])), expected, "{number}");
         }
     }
 }

@@ -1,18 +1,23 @@
-//! Which cells exist, in an order that is a place: how do I find a cell and its neighbours?
+//! Mesh: which cells exist, and where are a cell and its neighbours in memory?
 //!
-//! Cells of one level stand in bricks of 4x4x4, each with a 64-bit mask of the cells that exist and
-//! of those that are leaves; bricks stand in super-bricks of 4x4x4 in the same way. Within both the
-//! order is Morton's, so over the whole mesh the cell index orders cells by (level, Morton key).
-//! A look-up is one hash of a super-brick and two popcounts, and the 27 bricks around a brick come
-//! from the 27 super-bricks around its super-brick without any hash (design of the tree: VDB).
+//! Place in the flow: built from sorted octs or leaves; densities and all of PHEW are arrays in its order. It knows
+//! positions and levels, no densities.
 //!
-//! A mesh may hold a whole octree (split cells and leaves) or leaves alone.
+//! Cells of one level are in bricks of 4x4x4, each with one 64-bit mask of the cells that exist and one of those that are
+//! leaves. Bricks are in super-bricks of 4x4x4 in the same way. In both, the order is Morton's, so over the whole mesh
+//! the cell index is in the order of (level, Morton key). A look-up costs one hash of a super-brick and two popcounts. The
+//! 27 bricks around a brick follow from the 27 super-bricks around its super-brick without a hash (the design follows
+//! VDB).
+//!
+//! A mesh contains either a whole octree (split cells and leaves) or leaves alone.
 
 mod build;
 mod check;
 pub mod local;
 mod lookup;
 mod neighbours;
+#[cfg(test)]
+pub(crate) mod random;
 
 pub use build::{MeshError, SortedOcts};
 pub use lookup::{Locator, Lookup};
@@ -31,7 +36,7 @@ pub struct Brick {
     pub position: [u32; 3],
     /// Its first cell; the others follow in the order of the bits of `exists`.
     pub first: u32,
-    /// The cells that exist, one bit each ([`local`]).
+    /// The cells that exist, one bit each (see [`local`]).
     pub exists: u64,
     /// The cells that are leaves, a subset of `exists`.
     pub leaf: u64,
@@ -48,14 +53,14 @@ pub struct SuperBrick {
     pub bricks: u64,
 }
 
-/// The part of a mesh that belongs to one level.
+/// The super-bricks of one level.
 #[derive(Debug, Clone, Default)]
 struct Level {
     supers: Range<u32>,
     by_position: FxHashMap<[u32; 3], u32>,
 }
 
-/// A set of cells over any number of levels. Costs about 1.5 bytes a cell.
+/// A set of cells of any number of levels. Takes about 1.5 bytes per cell.
 #[derive(Debug, Clone)]
 pub struct Mesh {
     domain: Domain,
@@ -69,15 +74,15 @@ pub struct Mesh {
     beyond: Beyond,
 }
 
-/// What lies beyond the walls of the box.
+/// Densities outside the walls of a box that is not periodic.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Beyond {
-    /// By [side](Self::side) the value that is imposed there; `None` where it is that of the nearest cell in the box.
+    /// The imposed value by [side](Self::side); `None` where the value of the nearest cell in the box holds.
     pub imposed: [Option<f64>; 27],
 }
 
 impl Beyond {
-    /// The place of a side of the box: -1, 0 or 1 along each axis, x fastest.
+    /// The index of a side of the box, which is -1, 0 or 1 along each axis; x fastest.
     pub fn side([x, y, z]: [i8; 3]) -> usize {
         (13 + i32::from(x) + 3 * i32::from(y) + 9 * i32::from(z)) as usize
     }
@@ -89,18 +94,18 @@ impl Mesh {
         &self.domain
     }
 
-    /// Whether levels of touching leaves are known to differ by at most one.
+    /// Whether the levels of touching leaves are known to differ by at most one.
     pub fn is_graded(&self) -> bool {
         self.graded
     }
 
-    /// States that levels of touching leaves differ by at most one, which makes neighbours cheaper to
-    /// find; see [`Mesh::check_graded`].
+    /// States that the levels of touching leaves differ by at most one, which makes neighbours cheaper to find. See
+    /// [`Mesh::check_graded`].
     pub fn set_graded(&mut self, graded: bool) {
         self.graded = graded;
     }
 
-    /// Of which leaves this is a mesh, if of those alone that are denser than this; `None`: not known to be.
+    /// The threshold, if this is a mesh of the leaves denser than it and no other cells; else `None`.
     pub fn leaves_above(&self) -> Option<f64> {
         self.above
     }
@@ -110,17 +115,17 @@ impl Mesh {
         self.above = Some(threshold);
     }
 
-    /// What lies beyond its walls.
+    /// The densities outside its walls.
     pub fn beyond(&self) -> &Beyond {
         &self.beyond
     }
 
-    /// States what lies beyond its walls: nothing is imposed as it is built.
+    /// Imposes densities outside its walls. A new mesh has none.
     pub fn set_beyond(&mut self, beyond: Beyond) {
         self.beyond = beyond;
     }
 
-    /// Number of cells, split ones among them.
+    /// Number of cells, including split ones.
     pub fn n_cells(&self) -> usize {
         self.n_cells
     }
@@ -156,7 +161,7 @@ impl Mesh {
         first..first + super_brick.bricks.count_ones() as usize
     }
 
-    /// The cells of a run of super-bricks.
+    /// The cells of a range of super-bricks.
     pub fn cells_of_supers(&self, supers: Range<usize>) -> Range<usize> {
         let first_of = |s: usize| match self.supers.get(s) {
             Some(s) => self.bricks[s.first as usize].first as usize,
@@ -170,7 +175,7 @@ impl Mesh {
         CellIdx::new(self.cells_of_supers(self.supers_of(level)).start)
     }
 
-    /// The level that a super-brick is of. Linear in the levels.
+    /// The level of a super-brick. Logarithmic in the levels.
     pub fn level_of_super(&self, super_idx: usize) -> u8 {
         self.levels.partition_point(|l| l.supers.end as usize <= super_idx) as u8
     }

@@ -1,17 +1,31 @@
-//! The bricks around a brick or a super-brick, derived from the super-bricks there.
+//! Neighbours: which bricks are around a brick or a super-brick?
+//!
+//! Each super-brick stores the 27 super-bricks around it. Neighbouring bricks follow from these by shifts and popcounts:
+//!
+//! ```text
+//!     along one axis, in bricks from the first brick of the super-brick
+//!
+//!     -4 .. -1 | 0  1  2  3 | 4 .. 7         the super-brick is slot 1 of 3
+//!      slot 0  |   slot 1   | slot 2
+//!
+//!     for_each_near:     bricks -1 to 4, as places 0 to 5
+//!     for_each_coarser:  a super-brick is 2 coarser bricks wide; with one on either side, places 0 to 3
+//! ```
+//!
+//! Boxes narrower than a super-brick wrap inside one, so there every brick is looked up by its position.
 
 use super::{Mesh, local};
 use crate::ids::BrickIdx;
 use std::ops::Range;
 
-/// The 27 super-bricks around one, itself at slot 13, x fastest; [`NO_SUPER`] where there is none.
+/// A super-brick (slot 13) and the 26 around it, x fastest; [`NO_SUPER`] where there is none.
 pub(super) type Beside = [u32; 27];
 
 /// No super-brick.
 const NO_SUPER: u32 = u32::MAX;
 
 impl Mesh {
-    /// What is beside the super-bricks of a level, the last so far. 13 hash look-ups each.
+    /// Finds the super-bricks around each super-brick of `level`, the last level so far. 13 hash look-ups each.
     pub(super) fn link_supers(&mut self, level: u8, supers: Range<usize>) {
         self.beside.resize(supers.end, [NO_SUPER; 27]);
         for s in supers {
@@ -28,19 +42,19 @@ impl Mesh {
     }
 }
 
-/// The 27 super-bricks around one, found once and used for each of its bricks.
+/// The super-bricks around one, found once and used for all of its bricks.
 #[derive(Debug, Clone)]
 pub struct Neighbourhood {
     level: u8,
     position: [u32; 3],
     supers: Beside,
-    /// Whether wrapping super-bricks wraps cells; not so in boxes narrower than a super-brick.
+    /// Whether the box is a whole number of super-bricks wide, so that wrapping super-bricks wraps cells.
     regular: bool,
 }
 
 impl Neighbourhood {
-    /// The surroundings of the super-brick at `position` of `level`, whether it exists or not: one hash look-up or
-    /// 27.
+    /// The neighbourhood of the super-brick at `position` of `level`, which need not exist. One hash look-up; 27 if it does
+    /// not exist.
     #[inline]
     pub fn around(mesh: &Mesh, level: u8, position: [u32; 3]) -> Self {
         match mesh.super_at(level, position) {
@@ -52,27 +66,27 @@ impl Neighbourhood {
         }
     }
 
-    /// The surroundings of a super-brick of `level`.
+    /// The neighbourhood of an existing super-brick of `level`.
     #[inline]
     pub fn of_super(mesh: &Mesh, level: u8, s: usize) -> Self {
         let (position, supers) = (mesh.supers[s].position, mesh.beside[s]);
         Self { level, position, supers, regular: is_regular(mesh, level) }
     }
 
-    /// Whether this is around the super-brick at `position` of `level`.
+    /// Whether this is the neighbourhood of the super-brick at `position` of `level`.
     pub fn is_around(&self, level: u8, position: [u32; 3]) -> bool {
         (self.level, self.position) == (level, position)
     }
 
-    /// The bricks around the one at `position`, itself at slot 13, x fastest; `NONE` where there is
-    /// none. Only for levels whose extent is a multiple of four cells.
+    /// The brick at `position` (slot 13) and the 26 around it, x fastest; `NONE` where there is none. Only for levels whose
+    /// extent is a multiple of four cells.
     #[inline]
     pub fn bricks(&self, mesh: &Mesh, position: [u32; 3]) -> [BrickIdx; 27] {
         let local: [i32; 3] = std::array::from_fn(|a| (position[a] - (self.position[a] << 2)) as i32);
         std::array::from_fn(|slot| self.brick(mesh, std::array::from_fn(|a| local[a] + step(slot, a) as i32)))
     }
 
-    /// The brick at a place from the super-brick's first, from -4 to 7 along each axis.
+    /// The brick at `local` bricks from the first of the super-brick, -4 to 7 along each axis; `NONE` where there is none.
     #[inline(always)]
     pub fn brick(&self, mesh: &Mesh, local: [i32; 3]) -> BrickIdx {
         if !self.regular {
@@ -87,8 +101,8 @@ impl Neighbourhood {
         }
     }
 
-    /// Calls `visit(place, brick)` for every brick of the super-brick and next to it, at places 0 to 5 along each axis:
-    /// from the one before the super-brick's first.
+    /// Calls `visit(place, brick)` for every brick in the super-brick or beside it. Places are 0 to 5 along each axis, from
+    /// the brick before the first of the super-brick.
     #[inline(always)]
     pub fn for_each_near(&self, mesh: &Mesh, mut visit: impl FnMut([usize; 3], BrickIdx)) {
         if !self.regular {
@@ -117,8 +131,8 @@ impl Neighbourhood {
     }
 }
 
-/// Calls `visit(place, brick)` for every brick of `level` that the super-brick at `finer` of the next level lies in or touches, at
-/// places 0 to 3 along each axis: from the one before those it lies in.
+/// Calls `visit(place, brick)` for every brick of `level` that the super-brick at `finer` of the next finer level lies in or
+/// touches. Places are 0 to 3 along each axis, from the brick before those that it lies in.
 #[inline(always)]
 pub fn for_each_coarser(
     mesh: &Mesh,
@@ -148,13 +162,13 @@ pub fn for_each_coarser(
     }
 }
 
-/// The number of a place from [`for_each_coarser`].
+/// The index of a place of [`for_each_coarser`], x fastest.
 #[inline(always)]
 pub fn place_of(near: [usize; 3]) -> usize {
     near[0] + 4 * near[1] + 16 * near[2]
 }
 
-/// The [places](place_of) of the coarser bricks that each brick of a super-brick lies in or touches: its own, and those of
+/// For each brick of a super-brick, the [places](place_of) of the coarser bricks that it lies in or touches, in the order of
 /// [`local::AROUND_OCTANT`].
 pub const COARSER: [[u8; 8]; 64] = {
     let (mut table, mut i) = ([[0; 8]; 64], 0);
@@ -185,12 +199,12 @@ fn for_each_coarser_in_small_box(
     }
 }
 
-/// Whether wrapping super-bricks of a level wraps their cells.
+/// Whether the box is a whole number of super-bricks of a level wide.
 fn is_regular(mesh: &Mesh, level: u8) -> bool {
     mesh.domain.extent(level).iter().all(|n| n % 16 == 0)
 }
 
-/// What is beside a super-brick that does not exist.
+/// The super-bricks around one that does not exist.
 #[cold]
 fn beside_none(mesh: &Mesh, level: u8, position: [u32; 3]) -> Beside {
     let regular = is_regular(mesh, level);
@@ -198,14 +212,14 @@ fn beside_none(mesh: &Mesh, level: u8, position: [u32; 3]) -> Beside {
     std::array::from_fn(|slot| beside(slot).unwrap_or(NO_SUPER))
 }
 
-/// The super-brick in a slot about another one, in boxes where that is [regular](is_regular).
+/// The super-brick in a slot around another one. For [regular](is_regular) levels.
 #[inline]
 fn super_in_slot(mesh: &Mesh, level: u8, position: [u32; 3], slot: usize) -> Option<u32> {
     let at = std::array::from_fn(|a| (i64::from(position[a]) + step(slot, a)) << 4);
     mesh.super_at(level, mesh.domain.wrap(level, at)?.map(|x| x >> 4))
 }
 
-/// The brick some bricks from the one at `first`.
+/// The brick at `local` bricks from the one at `first`, by position.
 #[cold]
 fn brick_in_small_box(mesh: &Mesh, level: u8, first: [u32; 3], local: [i32; 3]) -> BrickIdx {
     let at = std::array::from_fn(|a| (i64::from(first[a]) + i64::from(local[a])) << 2);
@@ -213,7 +227,7 @@ fn brick_in_small_box(mesh: &Mesh, level: u8, first: [u32; 3], local: [i32; 3]) 
     wrapped.and_then(|p| mesh.brick_at(level, p.map(|x| x >> 2))).unwrap_or(BrickIdx::NONE)
 }
 
-/// The bricks of the super-brick in each slot that are in the middle one or next to it.
+/// For each slot, the bricks of that super-brick that are in the middle one or beside it.
 const NEAR: [u64; 27] = {
     let (mut table, mut slot) = ([0; 27], 0);
     while slot < 27 {

@@ -1,4 +1,20 @@
-//! Particles laid on the leaves of one root, as [`crate::density::deposit_conserving`] does on a whole mesh.
+//! Deposit: the masses of particles on the leaves of one root, as [`crate::density::deposit_conserving`] computes them on a
+//! whole mesh.
+//!
+//! Particles are sorted by key, so the walk goes down the tree once and takes a range of particles to each leaf. It
+//! carries the 27 cells around the current one, so no neighbour is searched for. Those around a child follow from those
+//! around its parent:
+//!
+//! ```text
+//!     along one axis                         27 cells = 3 x 3 x 3 slots, x fastest; slot 13 is the cell itself
+//!
+//!     around the parent   |   0   |   1   |   2   |
+//!     their children      | 0   1 | 0   1 | 0   1 |
+//!     around child 0          | x | c | x |           slots 0 1 2: child 1 of 0, child 0 of 1, child 1 of 1
+//!     around child 1              | x | c | x |       slots 0 1 2: child 0 of 1, child 1 of 1, child 0 of 2
+//! ```
+//!
+//! [`BESIDE`] is that table for all three axes. If a cell around the parent is a leaf, it covers the slot itself.
 
 use super::tree::{NONE, cell_of};
 use super::{RootTree, Shape};
@@ -14,13 +30,13 @@ pub struct RootMasses<'a> {
     pub key: &'a [u64],
     /// Positions in units of the box.
     pub position: &'a [[f64; 3]],
-    /// Masses; empty where all have the one beside it.
+    /// Masses; empty if all particles have the mass `same`.
     pub mass: &'a [f64],
-    /// The mass of all.
+    /// The mass of each particle, if `mass` is empty.
     pub same: f64,
 }
 
-/// Masses of the cells of one root in the making.
+/// The masses of the cells of one root while particles are deposited.
 #[derive(Debug, Default, Clone)]
 pub struct LevelDeposit {
     quanta: Vec<u64>,
@@ -28,20 +44,20 @@ pub struct LevelDeposit {
     is_full: bool,
 }
 
-/// The leaves of one level of a root that are denser than a threshold: bricks ascending by key with the mask of
-/// these leaves, and their densities.
+/// The leaves of one level of a root that are denser than a threshold: bricks by ascending key with a mask of these leaves,
+/// and the densities of the leaves.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct TestLevel {
     /// Morton key of each brick on the grid of bricks of its level.
     pub key: Vec<u64>,
-    /// The leaves in it, one bit each.
+    /// The leaves in each brick, one bit each.
     pub mask: Vec<u64>,
-    /// Densities of all.
+    /// The densities of all these leaves.
     pub rho: Vec<f64>,
 }
 
-/// For each cell of an oct and each of its 26 neighbours and itself, x fastest: which of the 27 cells about the
-/// oct's parent that is in, and which child of it.
+/// For each child of a cell and each slot around the child: the slot around the cell that contains it, and the number of the
+/// child there.
 const BESIDE: [[(u8, u8); 27]; 8] = {
     let mut table = [[(0, 0); 27]; 8];
     let mut i = 0;
@@ -49,7 +65,7 @@ const BESIDE: [[(u8, u8); 27]; 8] = {
         let (cell, slot) = (i / 27, i % 27);
         let (mut of_parent, mut child, mut a, mut three) = (0, 0, 0, 1);
         while a < 3 {
-            // From the parent's lower neighbour on, in cells.
+            // In children, counted from the first child of slot 0.
             let at = 2 + (cell >> a & 1) + slot / three % 3 - 1;
             of_parent += at / 2 * three;
             child |= (at % 2) << a;
@@ -62,14 +78,14 @@ const BESIDE: [[(u8, u8); 27]; 8] = {
     table
 };
 
-/// The slot of a cell itself among the 27.
+/// The slot of the cell itself.
 const OWN: usize = 13;
 
-/// The cells of its level about a cell, or the leaves about these; [`NONE`] outside the root.
+/// The 27 cells around a cell, of its level or leaves that cover those; [`NONE`] outside the root.
 type Around = [u32; 27];
 
 impl RootTree {
-    /// What is at `slot` about child `i` of the cell that is amid `around`.
+    /// The cell at `slot` around child `i` of the cell in the middle of `around`.
     #[inline]
     fn beside(&self, around: &Around, i: usize, slot: usize) -> u32 {
         let (of_parent, child) = BESIDE[i][slot];
@@ -82,6 +98,7 @@ impl RootTree {
         }
     }
 
+    /// The cells around child `i` of the cell in the middle of `around`.
     fn around_child(&self, around: &Around, i: usize) -> Around {
         std::array::from_fn(|slot| self.beside(around, i, slot))
     }
@@ -91,14 +108,14 @@ impl RootTree {
 struct Leaf<'a> {
     level: u8,
     position: [u32; 3],
-    /// What is about the cell that it is in, and which child of it it is.
+    /// The cells around its parent.
     around: &'a Around,
+    /// Its number among the children of the parent.
     child: usize,
     particles: Range<usize>,
 }
 
-/// Calls `visit` for the leaves that hold particles, those alone for whose levels and positions all cells
-/// around them have `is_wanted`.
+/// Calls `visit` for the leaves that hold particles. Enters only cells for whose level and position `is_wanted` holds.
 struct LeafWalk<'a, W, V> {
     tree: &'a RootTree,
     shape: &'a Shape,
@@ -135,7 +152,7 @@ impl<W: Fn(u8, [u32; 3]) -> bool, V: FnMut(Leaf)> LeafWalk<'_, W, V> {
     }
 }
 
-/// How many of the first keys agree above the `shift` lowest bits.
+/// The number of leading keys that are equal above the `shift` lowest bits.
 #[inline]
 fn run_length(keys: &[u64], shift: u32) -> usize {
     let first = keys[0] >> shift;
@@ -148,8 +165,8 @@ fn run_length(keys: &[u64], shift: u32) -> usize {
 /// Called with the number of a particle, the level of its leaf, and the key of another root.
 pub type Borders<'a> = &'a mut dyn FnMut(usize, u8, u64);
 
-/// Names the particles of a root whose clouds reach other roots, or this one over the edge of the box, once for
-/// each. Looks at the leaves at the sides of the root alone.
+/// Calls `found` for each particle of a root and each other root that its cloud reaches, including this root across a
+/// periodic side. Visits only leaves at the sides of the root.
 pub fn for_each_border(tree: &RootTree, shape: &Shape, root: u64, particles: RootMasses, found: Borders) {
     let corner = position63(root);
     let at_side = |level: u8, position: [u32; 3]| {
@@ -167,7 +184,7 @@ pub fn for_each_border(tree: &RootTree, shape: &Shape, root: u64, particles: Roo
     LeafWalk { tree, shape, keys: particles.key, is_wanted: at_side, visit }.root(root);
 }
 
-/// The roots that a cloud of a particle in the root at `corner` reaches, but for this place.
+/// Calls `found` for each root that the cloud of a particle in the root at `corner` reaches, except at that position.
 fn others(shape: &Shape, corner: [u32; 3], level: u8, x: [f64; 3], mut found: impl FnMut(u64)) {
     let depth = level - shape.root_level;
     let (mut seen, mut n) = ([u64::MAX; 8], 0);
@@ -187,14 +204,14 @@ fn others(shape: &Shape, corner: [u32; 3], level: u8, x: [f64; 3], mut found: im
 }
 
 impl LevelDeposit {
-    /// Empties itself for the cells of a tree; `quantum` is the unit of mass, a power of two.
+    /// Sets the masses of all cells of a tree to 0. `quantum` is the unit of mass, a power of two.
     pub fn clear(&mut self, tree: &RootTree, quantum: f64) {
         self.quanta.clear();
         self.quanta.resize(tree.n_cells(), 0);
         (self.quantum, self.is_full) = (quantum, false);
     }
 
-    /// Whether a cell holds more than the quantum allows: then nothing here is right.
+    /// Whether a counter has overflowed. If so, the masses are invalid.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
@@ -208,10 +225,11 @@ impl LevelDeposit {
         }
     }
 
-    /// Lays the particles of a root on its leaves, but for what reaches beyond the root.
+    /// Deposits the particles of a root on its leaves, except the parts outside the root.
     pub fn lay(&mut self, tree: &RootTree, shape: &Shape, root: u64, particles: RootMasses) {
         let visit = |leaf: Leaf| {
             for i in leaf.particles.clone() {
+                // An empty list means equal masses.
                 let mass = particles.mass.get(i).copied().unwrap_or(particles.same);
                 self.lay_one(tree, shape, &leaf, particles.position[i], mass);
             }
@@ -235,7 +253,7 @@ impl LevelDeposit {
         }
     }
 
-    /// Lays what reaches the root from a particle that is in another, or reaches it over the edge of the box.
+    /// Deposits the part in this root of a particle that is in another root, or in this one across a periodic side.
     pub fn lay_border(
         &mut self,
         tree: &RootTree,
@@ -261,7 +279,7 @@ impl LevelDeposit {
         }
     }
 
-    /// Gives `mass` to a cell of `level` at `at` or the leaf around it, or to the leaves in it.
+    /// Adds `mass` to `cell`, which is the cell of `level` at `at` or the leaf that covers it, or to the leaves in it.
     #[inline]
     fn share(&mut self, tree: &RootTree, (level, at, cell): (u8, [i64; 3], u32), mass: f64, cloud: &Cloud) {
         if mass == 0.0 {
@@ -280,21 +298,13 @@ impl LevelDeposit {
         mass: f64,
         cloud: &Cloud,
     ) {
-        let whole = cloud.overlap(level, at);
-        let half = |a: usize| [0, 1].map(|bit| cloud.overlap_along(level + 1, a, 2 * at[a] + bit));
-        let halves = [half(0), half(1), half(2)];
-        for child in 0..8 {
-            let bit = |a: usize| (child >> a & 1) as usize;
-            let part = halves[0][bit(0)] * halves[1][bit(1)] * halves[2][bit(2)] / whole;
-            if part > 0.0 {
-                let at = std::array::from_fn(|a| 2 * at[a] + bit(a) as i64);
-                self.share(tree, (level + 1, at, first + child), mass * part, cloud);
-            }
-        }
+        cloud.for_each_child(level, at, |child, at, part| {
+            self.share(tree, (level + 1, at, first + child), mass * part, cloud);
+        });
     }
 
-    /// The leaves of `level` denser than `threshold`, appended; `unit` is the volume of the box. Their number, and
-    /// the greatest density of any leaf of the level.
+    /// Appends the leaves of `level` denser than `threshold`; `unit` is the volume of the box. Returns the number of leaves of
+    /// the level and the greatest density among them.
     pub fn test_cells(
         &self,
         tree: &RootTree,
@@ -323,7 +333,7 @@ impl LevelDeposit {
 }
 
 impl RootTree {
-    /// The cell `depth` levels below the root at a position of that level, or the leaf around it.
+    /// The cell `depth` levels below the root at a position of that level, or the leaf that covers it.
     fn find(&self, depth: u8, position: [u32; 3]) -> u32 {
         let mut cell = 0;
         for up in (0..depth).rev() {
@@ -337,7 +347,7 @@ impl RootTree {
 }
 
 impl TestLevel {
-    /// Adds leaves of the oct in the cell with key `parent`, of which none was added before nor any that comes later.
+    /// Adds leaves of the oct whose parent has the key `parent`. Octs must be added in ascending order.
     fn put(&mut self, parent: u64, leaves: u64) {
         if leaves == 0 {
             return;
@@ -352,10 +362,110 @@ impl TestLevel {
         }
     }
 
-    /// Appends what comes later.
+    /// Appends later leaves.
     pub fn append(&mut self, other: &Self) {
         self.key.extend_from_slice(&other.key);
         self.mask.extend_from_slice(&other.mask);
         self.rho.extend_from_slice(&other.rho);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::density::{Deposit, deposit_conserving};
+    use crate::geom::Domain;
+    use crate::mesh::{Mesh, SortedOcts};
+    use crate::particle_mesh::{crowded, grade};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const QUANTUM: f64 = 1.0 / (1u64 << 40) as f64;
+
+    #[test]
+    fn slots_around_a_child_are_those_of_its_coordinates() {
+        for (child, slot) in (0..8).flat_map(|child| (0..27).map(move |slot| (child, slot))) {
+            let steps = [slot % 3, slot / 3 % 3, slot / 9];
+            let at = [0, 1, 2].map(|a| 2 + (child >> a & 1) + steps[a] - 1);
+            let of_parent = at[0] / 2 + 3 * (at[1] / 2) + 9 * (at[2] / 2);
+            let expected = (of_parent as u8, (at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2)) as u8);
+            assert_eq!(BESIDE[child][slot], expected);
+        }
+    }
+
+    /// The tree of a box that is a single root, and the keys of the particles, which are put in the order of these.
+    fn tree_of(shape: &Shape, positions: &mut [[f64; 3]]) -> (RootTree, Vec<u64>) {
+        positions.sort_by_key(|x| shape.key(*x));
+        let keys: Vec<u64> = positions.iter().map(|x| shape.key(*x)).collect();
+        let mut levels = crowded(shape, &keys);
+        grade(shape, &mut levels);
+        let mut tree = RootTree::default();
+        tree.grow(shape, 0, |level| &levels[usize::from(level - shape.level_min)]);
+        (tree, keys)
+    }
+
+    /// The same octree as a mesh, and the cell of the tree for each level and position.
+    fn mesh_of(shape: &Shape, tree: &RootTree) -> (Mesh, BTreeMap<(u8, [u32; 3]), u32>) {
+        let root = SortedOcts { position: vec![[0; 3]], exists: vec![1], leaf: vec![0] };
+        let (mut levels, mut cells) = (vec![root], BTreeMap::new());
+        for level in 1..=shape.level_max {
+            let mut octs = SortedOcts::default();
+            for oct in tree.octs_of(level) {
+                let position = position63(tree.parent[oct]);
+                octs.position.push(position);
+                octs.exists.push(u8::MAX);
+                octs.leaf
+                    .push((0..8).filter(|i| tree.is_leaf(cell_of(oct, *i))).fold(0, |mask, i| mask | 1 << i));
+                for i in 0..8u32 {
+                    let at = [0, 1, 2].map(|a| 2 * position[a] + (i >> a & 1));
+                    cells.insert((level, at), cell_of(oct, i.into()));
+                }
+            }
+            levels.push(octs);
+        }
+        (Mesh::from_sorted(shape.domain, &levels).expect("an octree"), cells)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
+
+        /// Reference: one key at a time.
+        #[test]
+        fn runs_end_at_the_first_other_key(mut keys in prop::collection::vec(0..200u64, 1..60), shift in 0..8u32) {
+            keys.sort_unstable();
+            let plain = keys.iter().take_while(|key| *key >> shift == keys[0] >> shift).count();
+            prop_assert_eq!(run_length(&keys, shift), plain);
+        }
+
+        /// Reference: the deposit on the whole mesh.
+        #[test]
+        fn masses_are_those_on_the_whole_mesh(
+            mut positions in prop::collection::vec(prop::array::uniform3(0.0..1.0f64), 1..120),
+            part in prop_oneof![Just(1.0), Just(0.2)],
+            periodic in prop::array::uniform3(any::<bool>()),
+            m_refine in 1..9u64,
+        ) {
+            positions.iter_mut().for_each(|x| *x = x.map(|x| x * part));
+            let domain = Domain { coarse: [1; 3], periodic };
+            let shape = Shape { domain, root_level: 0, level_min: 2, level_max: 5, m_refine };
+            let (tree, key) = tree_of(&shape, &mut positions);
+            let (mesh, cells) = mesh_of(&shape, &tree);
+            let mut found = LevelDeposit::default();
+            found.clear(&tree, QUANTUM);
+            let particles = RootMasses { key: &key, position: &positions, mass: &[], same: 1.0 };
+            found.lay(&tree, &shape, 0, particles);
+            let mut borders = Vec::new();
+            for_each_border(&tree, &shape, 0, particles, &mut |i, level, _| borders.push((i, level)));
+            for (i, level) in borders {
+                found.lay_border(&tree, &shape, 0, (level, positions[i]), 1.0);
+            }
+            let expected = Deposit::new(mesh.n_cells(), QUANTUM);
+            deposit_conserving(&mesh, &positions, &vec![1.0; positions.len()], &expected);
+            let expected = expected.quanta().expect("few particles");
+            for ((level, at), cell) in cells {
+                let of_mesh = mesh.find(level, at).expect("the same octree");
+                prop_assert_eq!(found.quanta[cell as usize], expected[of_mesh.at()], "{:?} of level {}", at, level);
+            }
+        }
     }
 }

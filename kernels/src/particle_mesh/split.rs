@@ -1,4 +1,18 @@
-//! Which cells are split: those with many particles, and those that this forces.
+//! Splitting: which cells do particles split, and which cells does grading force?
+//!
+//! If a finer cell is split, all cells of the next coarser level that touch it are split too. Along one axis these are its
+//! parent and the parent's neighbour on its side:
+//!
+//! ```text
+//!     finer cells      | 0 1 | 2 3 | 4 5 | 6 7 |
+//!     coarser cells    |  0  |  1  |  2  |  3  |
+//!
+//!     finer cell 2 touches coarser 0 and 1;   finer cell 3 touches coarser 1 and 2
+//! ```
+//!
+//! A brick covers two coarser cells along each axis, half of a coarser brick. So the forced cells lie in the coarser brick
+//! around it, and in the one before it (if the brick's position is even) or after it (if odd). [`FORCED`] holds these
+//! masks for every cell of a brick and every parity of its position.
 
 use super::Shape;
 use crate::geom::Domain;
@@ -20,8 +34,8 @@ pub struct SplitBrick {
 /// Split cells by level, from `level_min` to `level_max` - 1; bricks ascend by key, none twice.
 pub type SplitLevels = Vec<Vec<SplitBrick>>;
 
-/// The cells of a root with more than `m_refine` particles. `keys` are those of all its particles, sorted.
-/// Linear in the particles, times the levels on which they are in such cells.
+/// The cells of a root that hold more than `m_refine` particles. `keys` are the sorted keys of all its particles. Linear in
+/// the particles, times the number of levels on which they are in such cells.
 pub fn crowded(shape: &Shape, keys: &[u64]) -> SplitLevels {
     let mut runs: Vec<Range<usize>> = std::iter::once(0..keys.len()).collect();
     let of_level = |level: u8| {
@@ -39,7 +53,7 @@ pub fn crowded(shape: &Shape, keys: &[u64]) -> SplitLevels {
     (shape.level_min..shape.level_max).map(of_level).collect()
 }
 
-/// A run of sorted keys cut where they differ above the `shift` lowest bits.
+/// Cuts a range of sorted keys where they differ above the `shift` lowest bits.
 fn cells(keys: &[u64], run: Range<usize>, shift: u32) -> impl Iterator<Item = Range<usize>> {
     let mut start = run.start;
     keys[run].chunk_by(move |a, b| a >> shift == b >> shift).map(move |cell| {
@@ -48,7 +62,7 @@ fn cells(keys: &[u64], run: Range<usize>, shift: u32) -> impl Iterator<Item = Ra
     })
 }
 
-/// Adds a cell whose key is above all others.
+/// Adds a cell whose key exceeds those of all cells so far.
 fn add(bricks: &mut Vec<SplitBrick>, cell: u64) {
     let (key, bit) = (cell >> 6, 1 << (cell & 63));
     match bricks.last_mut().filter(|last| last.key == key) {
@@ -57,7 +71,7 @@ fn add(bricks: &mut Vec<SplitBrick>, cell: u64) {
     }
 }
 
-/// Sorts bricks and makes one of those that are the same.
+/// Sorts bricks and merges those with the same key.
 pub fn unite(bricks: &mut Vec<SplitBrick>) {
     bricks.sort_unstable_by_key(|brick| brick.key);
     bricks.dedup_by(|next, kept| {
@@ -67,7 +81,7 @@ pub fn unite(bricks: &mut Vec<SplitBrick>) {
     });
 }
 
-/// Adds the cells whose splitting is forced, wherever they are. Sorts what each level forces.
+/// Adds the cells that grading forces, in this root or others. Sorts the bricks of each level.
 pub fn grade(shape: &Shape, levels: &mut SplitLevels) {
     for i in (1..levels.len()).rev() {
         let (coarser, finer) = levels.split_at_mut(i);
@@ -77,9 +91,9 @@ pub fn grade(shape: &Shape, levels: &mut SplitLevels) {
     }
 }
 
-/// For each parity of a brick's place and each of its cells, the cells of the next coarser level that are or
-/// touch the cell's parent on the cell's side. They lie in the brick around the parent and in those beside it, by
-/// bit where they are beside it: below along an axis on which the place is even, above where it is odd.
+/// For each parity of the position of a brick, each of its cells, and each of eight coarser bricks: the coarser cells that the
+/// cell touches. Bit a of the number of a coarser brick says whether it is beside the one around the cell along axis a:
+/// before it if the parity is even, after it if odd.
 static FORCED: [[[u64; 8]; 64]; 8] = {
     let mut table = [[[0; 8]; 64]; 8];
     let mut i = 0;
@@ -88,7 +102,7 @@ static FORCED: [[[u64; 8]; 64]; 8] = {
         let (mut cell, mut target) = ([0; 3], 0);
         let mut a = 0;
         while a < 3 {
-            // As if the brick were at 2 or 3 along each axis, so that nothing is negative.
+            // The brick is taken to be at 2 or 3 along each axis, so that no coordinate is negative.
             let brick = 2 + (parity >> a & 1) as u32;
             let offset = (bit >> a & 1 | (bit >> (a + 3) & 1) << 1) as u32;
             let low = (4 * brick + offset - 1) >> 1;
@@ -102,7 +116,7 @@ static FORCED: [[[u64; 8]; 64]; 8] = {
     table
 };
 
-/// Appends the cells of `level` that touch split cells of the next.
+/// Appends the cells of `level` that touch split cells of the next finer level, brick by brick, with repetitions.
 fn force(domain: &Domain, level: u8, finer: &[SplitBrick], forced: &mut Vec<SplitBrick>) {
     for brick in finer {
         let place = position63(brick.key);
@@ -120,6 +134,45 @@ fn force(domain: &Domain, level: u8, finer: &[SplitBrick], forced: &mut Vec<Spli
             if let (Some(x), Some(y), Some(z)) = (along(0), along(1), along(2)) {
                 forced.push(SplitBrick { key: morton63([x, y, z]), mask });
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn cells(brick: &SplitBrick) -> Vec<[u32; 3]> {
+        let position = position63(brick.key);
+        bits(brick.mask).map(|bit| crate::mesh::local::position_of(position, bit)).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+        /// Reference: the parents of all 27 cells around each split cell.
+        #[test]
+        fn forced_cells_are_those_that_touch(
+            bricks in prop::collection::vec((0..64u64, any::<u64>(), any::<u64>()), 1..6),
+            periodic in prop::array::uniform3(any::<bool>()),
+        ) {
+            let (domain, level) = (Domain { coarse: [1; 3], periodic }, 3);
+            let finer: Vec<SplitBrick> =
+                bricks.into_iter().map(|(key, a, b)| SplitBrick { key, mask: a & b }).collect();
+            let mut forced = Vec::new();
+            force(&domain, level, &finer, &mut forced);
+            let found: BTreeSet<[u32; 3]> = forced.iter().flat_map(cells).collect();
+            let around = |cell: [u32; 3]| {
+                (0..27i64).filter_map(move |i| {
+                    let step = [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1];
+                    let at = [0, 1, 2].map(|a| i64::from(cell[a]) + step[a]);
+                    domain.wrap(level + 1, at).map(|at| at.map(|x| x >> 1))
+                })
+            };
+            let expected: BTreeSet<[u32; 3]> = finer.iter().flat_map(cells).flat_map(around).collect();
+            prop_assert_eq!(found, expected);
         }
     }
 }

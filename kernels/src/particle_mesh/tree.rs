@@ -1,30 +1,30 @@
-//! The octree of one root: cells in octs, octs by (level, Morton key).
+//! The octree of one root: cells in octs, octs in the order of (level, Morton key).
 
 use super::{Shape, SplitBrick};
 use crate::mesh::local::bits;
 use std::ops::Range;
 
-/// What stands for no cell and no child.
+/// No cell, or no child.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A root with all cells in it. Cell 0 is the root itself; the eight cells of oct i are 8 i + 1 to 8 i + 8.
+/// A root with all of its cells. Cell 0 is the root itself; the eight cells of oct i are 8 i + 1 to 8 i + 8.
 #[derive(Debug, Default, Clone)]
 pub struct RootTree {
-    /// First of the eight cells in each cell; [`NONE`] for leaves.
+    /// The first of the eight children of each cell; [`NONE`] for leaves.
     pub(super) child: Vec<u32>,
-    /// The key of the cell that each oct is in.
+    /// The key of the parent cell of each oct.
     pub(super) parent: Vec<u64>,
-    /// First oct of each level, from that of the root's children on, and their number at the end.
+    /// The first oct of each level, from the children of the root on, and the number of octs at the end.
     first: Vec<u32>,
     root_level: u8,
 }
 
 impl RootTree {
-    /// Becomes the tree of the root with that key, `levels` being its split cells. Linear in the cells. Keeps its
-    /// room.
+    /// Rebuilds itself as the tree of the root with this key. `levels` gives its split cells of a level. Linear in the cells.
+    /// Keeps its memory.
     ///
     /// # Panics
-    /// When a split cell is in none that is split.
+    /// If the parent of a split cell is not split.
     pub fn grow<'a>(&mut self, shape: &Shape, root: u64, levels: impl Fn(u8) -> &'a [SplitBrick]) {
         self.root_level = shape.root_level;
         self.child.clear();
@@ -50,7 +50,7 @@ impl RootTree {
                         while self.parent[oct] < key >> 3 {
                             oct += 1;
                         }
-                        debug_assert!(self.parent[oct] == key >> 3, "a split cell is in one that is split");
+                        debug_assert!(self.parent[oct] == key >> 3, "the parent of a split cell is split");
                         split.push((key, cell_of(oct, key & 7)));
                     }
                 }

@@ -1,14 +1,22 @@
-//! Ascent: which neighbour of a test cell is the densest? (paper, section 2.2)
+//! Ascent: which neighbour of each test cell is the densest? (paper, section 2.2)
 //!
-//! This is a separable 3x3x3 maximum over the patch of a brick, in which coarser cells stand at every
-//! place that they cover. It is taken in single precision, and where that does not tell two cells
-//! apart the densities themselves decide. Coarser cells are told of finer ones ([`super::raise`]).
+//! Place in the flow: after the test cells are known. The result, one pointer per test cell, is a forest whose roots are
+//! the peaks; [`super::label`] follows it. This module knows densities and neighbours, nothing of labels or saddles.
+//!
+//! For each brick with test cells:
+//!
+//! 1. [`GhostBlock`] and [`Block`] bring the cells around it into flat arrays, coarser cells included.
+//! 2. [`Densest`] takes the maximum of the 27 places around each place, in single precision. Where that does not tell
+//!    two cells apart, [`break_tie`] compares the densities themselves.
+//! 3. A block has no finer cells. So the finer cells *raise* the pointers of coarser cells beside them
+//!    ([`super::raise`]): at once if the coarser cell belongs to this call and has ascended already, else the pair is
+//!    returned and raised when all cells have ascended.
 
 use super::Rules;
-use super::block::{Block, Index, LEN, PLACE, around};
+use super::block::{Block, LEN, PLACE, around};
 use super::densest::Densest;
-use super::ghost_block::{BlockRequest, GhostBlock};
-use super::raise::{Finer, Rise, raise};
+use super::ghost_block::{BlockRequest, GhostBlock, Index};
+use super::raise::{FinerCells, Rise, raise};
 use super::test_cells::TestCells;
 use crate::ids::{PeakIdx, TestIdx};
 use crate::mesh::{Mesh, local};
@@ -17,15 +25,16 @@ use crate::sync::{AtomicU32, Ordering::Relaxed};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// How much denser a neighbour must be for RAMSES to ascend to it.
+/// RAMSES ascends to a neighbour only if it is denser by this factor.
 const RAMSES_CONTRAST: f64 = 1.0001;
 
-/// For every test cell of the given super-bricks, which ascend by level, stores in `up` its densest neighbour, or
-/// itself where none exceeds it: of the same level, of a coarser one, or of a finer one in these super-bricks. `up`
-/// has one entry a test cell of the mesh.
+/// For every test cell of the given super-bricks, stores in `up` the densest of its neighbours of the same level, of a
+/// coarser level, and of a finer level in these super-bricks; or the cell itself if no neighbour exceeds it. The
+/// super-bricks must come by ascending level. `up` has one entry per test cell of the mesh; only entries of the
+/// cells of these super-bricks are touched.
 ///
-/// What coarser cells elsewhere have to hear of is handed back, to be [raised](raise) once all have ascended. About 40
-/// ns a cell; touches nothing but `up` of its own cells.
+/// Returns the pairs of a finer cell and a coarser one elsewhere, to be [raised](raise) after all cells have ascended.
+/// Linear in the cells.
 pub fn ascend(
     mesh: &Mesh,
     test_cells: &TestCells,
@@ -38,35 +47,35 @@ pub fn ascend(
         #[inline(always)]
         || {
             let mut densest = Densest::<LEN>::default();
-            let mut highest = [0.0; 64];
-            let (mut finer, mut done) = (Finer::default(), Done::default());
-            for_each_patch(
+            let mut densities = [0.0; 64];
+            let (mut finer, mut ascended) = (FinerCells::default(), Ascended::default());
+            for_each_block(
                 mesh,
                 test_cells,
                 None,
                 supers,
                 #[inline(always)]
-                |brick, patch: &Block<TestIdx>| {
-                    densest.fill_in(&patch.rho);
+                |brick, block: &Block<TestIdx>| {
+                    densest.fill_in(&block.rho);
                     let first = test_cells.first[brick] as usize;
                     for (n, bit) in local::bits(test_cells.mask[brick]).enumerate() {
                         let place = usize::from(PLACE[bit as usize]);
                         let place = match densest.at(place) {
                             Some(found) => found,
-                            None => break_tie(mesh, patch, test_cells, rules, place),
+                            None => break_tie(mesh, block, test_cells, rules, place),
                         };
-                        up[first + n].store(patch.at(place).0, Relaxed);
-                        highest[n] = patch.rho[place];
+                        up[first + n].store(block.at(place).0, Relaxed);
+                        densities[n] = block.rho[place];
                     }
-                    done.extend(test_cells.of_bricks(brick..brick + 1), &highest);
-                    if patch.has_coarser {
+                    ascended.extend(test_cells.of_bricks(brick..brick + 1), &densities);
+                    if block.has_coarser {
                         finer.for_each(
-                            patch,
+                            block,
                             #[inline(always)]
                             |coarse, place| {
-                                let (fine, rho) = (patch.at(place), patch.rho[place]);
+                                let (fine, rho) = (block.at(place), block.rho[place]);
                                 let rise = || Rise::new(mesh, test_cells, coarse, fine);
-                                match done.densest(coarse) {
+                                match ascended.densest(coarse) {
                                     None => later.push(rise()),
                                     Some(densest) if rho < *densest => {}
                                     Some(densest) if rho == *densest => {
@@ -87,44 +96,45 @@ pub fn ascend(
     later
 }
 
-/// The test cells that have ascended.
+/// The test cells that have ascended in this call, with the density of the cell that each one points to.
 #[derive(Default)]
-struct Done {
-    /// A few runs in ascending order, and how many cells are in those before each.
-    runs: Vec<(Range<usize>, usize)>,
-    /// Density in single precision of what each cell ascends to.
+struct Ascended {
+    /// A few ranges of cells in ascending order, and the number of cells in the ranges before each.
+    ranges: Vec<(Range<usize>, usize)>,
+    /// One density in single precision per cell of the ranges.
     densest: Vec<f32>,
 }
 
-impl Done {
-    /// Adds the cells of a brick, and the densities of what they ascend to.
+impl Ascended {
+    /// Adds the cells of a brick, and the densities of the cells that they point to.
     #[inline(always)]
     fn extend(&mut self, cells: Range<usize>, densest: &[f32; 64]) {
-        match self.runs.last_mut() {
-            Some((run, _)) if run.end == cells.start => run.end = cells.end,
-            _ => self.runs.push((cells.clone(), self.densest.len())),
+        match self.ranges.last_mut() {
+            Some((range, _)) if range.end == cells.start => range.end = cells.end,
+            _ => self.ranges.push((cells.clone(), self.densest.len())),
         }
         self.densest.extend_from_slice(&densest[..cells.len()]);
     }
 
-    /// That of a cell that has ascended.
+    /// The density of the cell that `cell` points to; `None` if `cell` has not ascended in this call.
     #[inline(always)]
     fn densest(&mut self, cell: TestIdx) -> Option<&mut f32> {
-        let (run, before) = self.runs.iter().rev().find(|(run, _)| run.contains(&cell.at()))?;
-        self.densest.get_mut(before + cell.at() - run.start)
+        let (range, before) = self.ranges.iter().rev().find(|(range, _)| range.contains(&cell.at()))?;
+        self.densest.get_mut(before + cell.at() - range.start)
     }
 }
 
-/// Calls `work(brick, patch)` with the surroundings of every brick that has test cells.
+/// Calls `work(brick, block)` with the block of every brick of the given super-bricks that has test cells. `labels` are
+/// copied too if they are given.
 #[inline(always)]
-pub(super) fn for_each_patch<I: Index>(
+pub(super) fn for_each_block<I: Index>(
     mesh: &Mesh,
     test_cells: &TestCells,
     labels: Option<&[PeakIdx]>,
     supers: impl Iterator<Item = usize>,
     mut work: impl FnMut(usize, &Block<I>),
 ) {
-    let (mut wide, mut patch) = (GhostBlock::default(), Block::default());
+    let (mut ghost, mut block) = (GhostBlock::default(), Block::default());
     for s in supers {
         let (level, super_brick) = (mesh.level_of_super(s), &mesh.supers()[s]);
         let bricks = mesh.bricks_of(super_brick);
@@ -135,45 +145,45 @@ pub(super) fn for_each_patch<I: Index>(
         let mut coarser = false;
         if full_bricks {
             let bricks = test_cells.bricks_in(super_brick);
-            coarser = wide.gather(BlockRequest { mesh, test_cells, labels, level, super_brick: s, bricks });
+            coarser = ghost.gather(BlockRequest { mesh, test_cells, labels, level, super_brick: s, bricks });
         }
-        patch.level = level;
-        patch.first_of_level = I::first_of_level(mesh, test_cells, level);
+        block.level = level;
+        block.first_of_level = I::first_of_level(mesh, test_cells, level);
         for brick in bricks.filter(|&b| test_cells.mask[b] != 0) {
             let position = mesh.bricks()[brick].position;
             if full_bricks {
-                patch.cut(&wide, position.map(|x| x & 3), labels.is_some());
-                patch.has_coarser = coarser && patch.any_coarser();
+                block.cut(&ghost, position.map(|x| x & 3), labels.is_some());
+                block.has_coarser = coarser && block.any_coarser();
             } else {
-                patch.gather_small(mesh, test_cells, labels, position);
+                block.gather_small(mesh, test_cells, labels, position);
             }
-            work(brick, &patch);
+            work(brick, &block);
         }
     }
 }
 
-/// The densest of the 27 places where several are as dense: the greatest in the total order, or the
-/// first probed under RAMSES's rules (but never another than the cell itself if that is as dense).
+/// The densest of the 27 places where single precision finds several: the greatest in the total order. Under RAMSES's
+/// rules the one that RAMSES probes first, but the cell itself if it is among the densest.
 #[cold]
 #[inline(never)]
 fn break_tie(
     mesh: &Mesh,
-    patch: &Block<TestIdx>,
+    block: &Block<TestIdx>,
     test_cells: &TestCells,
     rules: Rules,
     place: usize,
 ) -> usize {
     let mut best = place;
     for candidate in around(place) {
-        let is_better = match patch.rho[candidate].partial_cmp(&patch.rho[best]) {
+        let is_better = match block.rho[candidate].partial_cmp(&block.rho[best]) {
             Some(Ordering::Greater) => true,
-            Some(Ordering::Equal) if patch.at(candidate) != patch.at(best) => {
-                let (ours, theirs) = (patch.at(candidate), patch.at(best));
+            Some(Ordering::Equal) if block.at(candidate) != block.at(best) => {
+                let (ours, theirs) = (block.at(candidate), block.at(best));
                 let (rho, rho_best) = (test_cells.density(mesh, ours), test_cells.density(mesh, theirs));
                 match rules {
                     Rules::Paper => rho > rho_best || rho == rho_best && ours < theirs,
                     Rules::Ramses if rho != rho_best => rho > rho_best,
-                    Rules::Ramses => best != place && patch.is_coarser(candidate) && !patch.is_coarser(best),
+                    Rules::Ramses => best != place && block.is_coarser(candidate) && !block.is_coarser(best),
                 }
             }
             _ => false,
@@ -185,8 +195,8 @@ fn break_tie(
     best
 }
 
-/// Under RAMSES's rules, makes the test cells of `range` whose densest neighbour is not denser by
-/// 1.0001 peaks. Does nothing under the paper's.
+/// Under RAMSES's rules, turns the test cells of `range` into peaks whose densest neighbour is not denser by a factor of
+/// 1.0001. Does nothing under the paper's rules.
 pub fn demand_contrast(
     mesh: &Mesh,
     test_cells: &TestCells,
@@ -201,6 +211,60 @@ pub fn demand_contrast(
         let densest = TestIdx(up[cell.at()].load(Relaxed));
         if test_cells.density(mesh, densest) <= RAMSES_CONTRAST * test_cells.density(mesh, cell) {
             up[cell.at()].store(cell.0, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::random::{RandomMesh, random_mesh};
+    use proptest::prelude::*;
+
+    /// What each test cell ascends to under the paper's rules, by trying all pairs of test cells that touch.
+    fn plain(of: &RandomMesh, test_cells: &TestCells) -> Vec<u32> {
+        let (mesh, n) = (&of.mesh, test_cells.len());
+        let cells: Vec<_> = (0..n).map(|i| test_cells.locate(mesh, TestIdx::new(i))).collect();
+        let rho: Vec<f64> = test_cells.densities(mesh).collect();
+        let densest = |cell: usize| {
+            let near = (0..n).filter(|other| touch(mesh, cells[cell], cells[*other]));
+            near.reduce(|best, other| if rho[other] > rho[best] { other } else { best })
+        };
+        (0..n).map(|cell| densest(cell).expect("a cell touches itself") as u32).collect()
+    }
+
+    /// Whether the closed cubes of two cells meet, in units of the finest cells.
+    fn touch(mesh: &Mesh, a: (u8, [u32; 3]), b: (u8, [u32; 3])) -> bool {
+        let finest = mesh.n_levels();
+        let span = |(level, at): (u8, [u32; 3]), axis: usize| {
+            let (low, side) = (i64::from(at[axis]) << (finest - level), 1 << (finest - level));
+            [low, low + side]
+        };
+        (0..3).all(|axis| {
+            let extent = mesh.domain().extent(finest)[axis];
+            let shifts = if mesh.domain().periodic[axis] { vec![-extent, 0, extent] } else { vec![0] };
+            let ([low_a, high_a], [low_b, high_b]) = (span(a, axis), span(b, axis));
+            shifts.iter().any(|shift| low_a <= high_b + shift && low_b + shift <= high_a)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
+
+        #[test]
+        fn cells_point_to_the_densest_cell_that_touches_them(of in random_mesh()) {
+            let (mesh, test_cells) = (&of.mesh, of.test_cells(&of.rho));
+            prop_assume!(test_cells.len() < 3000);
+            let n_supers = mesh.supers().len();
+            let expected = plain(&of, &test_cells);
+            for cut in [0, n_supers / 2] {
+                let up: Vec<AtomicU32> = (0..test_cells.len()).map(|_| AtomicU32::new(0)).collect();
+                let mut later = ascend(mesh, &test_cells, Rules::Paper, 0..cut, &up);
+                later.extend(ascend(mesh, &test_cells, Rules::Paper, cut..n_supers, &up));
+                later.into_iter().for_each(|rise| raise(mesh, &test_cells, Rules::Paper, &up, rise));
+                let found: Vec<u32> = up.iter().map(|up| up.load(Relaxed)).collect();
+                prop_assert_eq!(&found, &expected);
+            }
         }
     }
 }

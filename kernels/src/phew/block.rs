@@ -1,8 +1,26 @@
-//! The 6x6x6 surroundings of a brick as flat arrays, so that neighbours are constant offsets.
+//! Block: one brick of 4x4x4 cells with the ring of cells around it, as flat arrays of 6x6x6 places.
+//!
+//! Place in the flow: cut out of a [`GhostBlock`], it is what the kernels of [`super::ascent`] and [`super::saddle`] work
+//! on. It knows one brick and its neighbours, nothing of the rest of the mesh.
+//!
+//! In flat arrays every neighbour of a place is at a constant offset, so one loop over all places is vector code:
+//!
+//! ```text
+//!     one plane z (rows of 6 places)           offsets
+//!
+//!     r r r r r r     r  ring: neighbours      x + 1: 1
+//!     r o o o o r     o  own cells             y + 1: ROW = 6
+//!     r o o o o r                              z + 1: PLANE = 36
+//!     r o o o o r
+//!     r o o o o r     arrays: [guard 36 | 216 places, padded to whole vectors | guard 36]
+//!     r r r r r r     CORE: the place before the first own cell
+//! ```
+//!
+//! A place without a test cell has density 0. A coarser cell fills all the places that it covers.
 
-use super::ghost_block::{GhostBlock, WIDE};
+use super::ghost_block::{GhostBlock, Index, WIDE};
 use super::test_cells::TestCells;
-use crate::ids::{CellIdx, PeakIdx, TestIdx};
+use crate::ids::PeakIdx;
 use crate::mesh::{Mesh, local};
 use std::ops::Range;
 
@@ -10,66 +28,33 @@ use std::ops::Range;
 pub const ROW: usize = 6;
 /// Offset between neighbours along z.
 pub const PLANE: usize = 36;
-/// Places before the first and after the last, so that no step leaves the array.
+/// Places before the first and after the last, so that no offset leaves the array.
 const GUARD: usize = PLANE;
-/// All places, and on to whole vectors.
+/// All places, padded to whole vectors.
 pub const WHOLE: Range<usize> = GUARD..GUARD + (6 * PLANE).next_multiple_of(32);
 /// Length of the arrays.
 pub const LEN: usize = WHOLE.end + GUARD;
 /// The place before the first cell of the brick itself.
 pub const CORE: usize = GUARD + PLANE + ROW;
 
-/// One number a place.
+/// One number per place.
 pub type BlockValues = [f32; LEN];
 
-/// As what the test cells of a patch are known.
-pub trait Index: Copy + Default + PartialOrd {
-    /// That of a test cell.
-    fn from_cell(test: TestIdx, cell: CellIdx) -> Self;
-
-    /// The first that may be of a level.
-    fn first_of_level(mesh: &Mesh, test_cells: &TestCells, level: u8) -> Self;
-}
-
-impl Index for TestIdx {
-    #[inline(always)]
-    fn from_cell(test: TestIdx, _: CellIdx) -> Self {
-        test
-    }
-
-    fn first_of_level(mesh: &Mesh, test_cells: &TestCells, level: u8) -> Self {
-        TestIdx(test_cells.first_of_level(mesh, level))
-    }
-}
-
-impl Index for CellIdx {
-    #[inline(always)]
-    fn from_cell(_: TestIdx, cell: CellIdx) -> Self {
-        cell
-    }
-
-    fn first_of_level(mesh: &Mesh, _: &TestCells, level: u8) -> Self {
-        mesh.first_of_level(level)
-    }
-}
-
-/// Densities, indices and labels of the test cells in and around one brick; density 0 where there is
-/// none. Densities are in single precision ([`TestCells::narrow`]): what is decided by them alone must
-/// not depend on their last digits.
+/// Densities, indices and labels of the test cells in and around one brick. Densities are in single precision
+/// ([`TestCells::narrow`]): no decision that rests on them alone may depend on their last digits.
 #[derive(Debug, Clone)]
 pub struct Block<I> {
     /// Level of the brick.
     pub level: u8,
-    /// Densities.
+    /// Densities; 0 where there is no test cell.
     pub rho: BlockValues,
-    /// The cells, meaningless where the density is 0.
+    /// Indices of the cells; undefined where the density is 0.
     pub index: [I; LEN],
-    /// Their labels, if asked for; meaningless where the density is 0.
+    /// Labels of the cells, if requested; undefined where the density is 0.
     pub label: [u32; LEN],
-    /// The first cell of the patch's own level; smaller ones are coarser cells, which stand at
-    /// every place that they cover.
+    /// The first index of the level of the brick; smaller indices are coarser cells.
     pub first_of_level: I,
-    /// Whether there may be coarser cells.
+    /// Whether the block may contain coarser cells.
     pub has_coarser: bool,
 }
 
@@ -85,7 +70,7 @@ pub const PLACE: [u8; 64] = {
     table
 };
 
-/// The places of 4x4x4 cells, x fastest, by theirs along each axis of the patch.
+/// The places of 4x4x4 cells, x fastest, from their four coordinates along each axis of the block.
 pub const fn places_of(along: [usize; 4]) -> [u8; 64] {
     let (mut table, mut i) = ([0; 64], 0);
     while i < 64 {
@@ -95,7 +80,7 @@ pub const fn places_of(along: [usize; 4]) -> [u8; 64] {
     table
 }
 
-/// Those of the cells of the brick itself.
+/// The places of the own cells of the brick, x fastest.
 pub const OWN: [u8; 64] = places_of([1, 2, 3, 4]);
 
 impl<I: Index> Default for Block<I> {
@@ -113,8 +98,8 @@ impl<I: Index> Default for Block<I> {
 }
 
 impl<I: Index> Block<I> {
-    /// Cuts the surroundings of the brick at `local` (its place in the super-brick) out of those of
-    /// its super-brick.
+    /// Copies the block of the brick at `local` (its position in the super-brick) out of the ghost block of the
+    /// super-brick.
     #[inline(always)]
     pub fn cut(&mut self, from: &GhostBlock<I>, local: [u32; 3], labelled: bool) {
         for z in 0..6 {
@@ -128,7 +113,8 @@ impl<I: Index> Block<I> {
         }
     }
 
-    /// The same in a box so narrow that bricks are not full, some look-ups a place.
+    /// Fills the block by looking up each place in the mesh. For boxes so narrow that bricks are not full, where no ghost
+    /// block can be made; a few look-ups per place.
     #[cold]
     pub fn gather_small(
         &mut self,
@@ -157,19 +143,19 @@ impl<I: Index> Block<I> {
         self.has_coarser = true;
     }
 
-    /// The cell at a place with a density.
+    /// The cell at a place whose density is not 0.
     #[inline(always)]
     pub fn at(&self, place: usize) -> I {
         self.index[place]
     }
 
-    /// Whether a coarser cell stands at a place with a density.
+    /// Whether the cell at a place whose density is not 0 is coarser than the brick.
     #[inline(always)]
     pub fn is_coarser(&self, place: usize) -> bool {
         self.index[place] < self.first_of_level
     }
 
-    /// Whether a coarser cell stands anywhere.
+    /// Whether any cell of the block is coarser than the brick.
     #[inline(always)]
     pub fn any_coarser(&self) -> bool {
         let mut any = false;
@@ -189,18 +175,18 @@ fn copy_plane<T: Copy>(into: &mut [T; LEN], target: usize, from: &[T]) {
     }
 }
 
-/// The 27 places around one, x fastest.
+/// A place and its 26 neighbours, x fastest.
 pub fn around(place: usize) -> impl Iterator<Item = usize> {
     (0..27).map(move |i| neighbour(place, i))
 }
 
-/// The `i`-th of the 27 places around one.
+/// The `i`-th of the 27 places of [`around`].
 #[inline(always)]
 pub fn neighbour(place: usize, i: usize) -> usize {
     place + AROUND[i] - AROUND[13]
 }
 
-/// The 27 places from the first on.
+/// The 27 places of [`around`], as offsets from the first.
 const AROUND: [usize; 27] = {
     let mut table = [0; 27];
     let mut i = 0;

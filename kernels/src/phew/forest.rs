@@ -1,16 +1,27 @@
-//! The forest: which of all contacts can ever merge anything?
+//! Forest: which of all contacts can ever merge anything?
 //!
-//! Those of the maximum spanning forest in the falling order of (saddle, lower peak key, higher peak key; then lower
-//! and higher cell key), which is unique. An edge that is the lowest on a cycle of any part of the graph is so in the
-//! whole, hence `forest(A + B) = forest(forest(A) + forest(B))`: the same operator serves a task, the tasks of a
-//! rank, and the ranks.
+//! Place in the flow: between [`super::saddle`] and [`super::tree`], on tasks, on ranks and over ranks. It knows edges
+//! between numbered peaks, not how high the peaks are.
 //!
-//! It is found in rounds (Boruvka): every tree takes the greatest edge that leads out of it, which is of the forest
-//! whatever the others are. Of 7 contacts a peak 1 is kept, and to sort all of them took twice as long.
+//! The answer is the maximum spanning forest, by falling saddle, then lower peak, higher peak, lower cell, higher cell.
+//! This order is total, so the forest is unique. An edge that is the lowest on a cycle of some part of the graph is so in
+//! the whole graph. Hence `forest(A + B) = forest(forest(A) + forest(B))`: the same function reduces the edges of a task,
+//! of the tasks of a rank, and of several ranks.
+//!
+//! It is found in rounds (Boruvka): every tree chooses the greatest edge that leads out of it. Such an edge belongs to the
+//! forest, whatever the other edges are. That is cheaper than sorting all edges, because most of them are dropped:
+//!
+//! ```text
+//!     edges (saddle)         1 --9-- 2 --3-- 3 --8-- 4      2-4: 2, 1-3: 1
+//!     round 1: every peak is a tree and chooses     1-2, 1-2, 3-4, 3-4
+//!     round 2: trees {1, 2} and {3, 4} choose       2-3 (3 is greater than 2 and 1)
+//!     forest                                        1-2: 9, 3-4: 8, 2-3: 3
+//! ```
 
 use super::local_ids::LocalIds;
 use crate::ids::{CellIdx, PeakIdx};
 use crate::packed_key::{place_of, settle, word};
+use crate::union_find::find;
 use bytemuck::{Pod, Zeroable};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
@@ -38,8 +49,8 @@ impl ContactEdge {
         }
     }
 
-    /// The total order of edges: `Less` stands first, and the first is the greatest saddle. Of two between the
-    /// same patches it does not depend on which of these is called the first.
+    /// The total order of edges: the greatest saddle comes first. Of two edges between the same patches, the order does
+    /// not depend on the numbers of the peaks.
     #[inline]
     pub fn order(&self, other: &Self) -> Ordering {
         let place = |edge: &Self| (edge.peaks, low_first(edge.cells));
@@ -48,65 +59,66 @@ impl ContactEdge {
     }
 }
 
-/// Two things, the lesser first.
+/// A pair, the lesser first.
 #[inline]
 pub(super) fn low_first<T: Ord>([a, b]: [T; 2]) -> [T; 2] {
     if a <= b { [a, b] } else { [b, a] }
 }
 
-/// Room for [`reduce`], to be used again.
+/// Memory for [`reduce`], kept from call to call.
 #[derive(Debug, Default)]
 pub struct ForestScratch {
     ids: LocalIds,
     live: Vec<Live>,
-    /// A peak of the same tree for each, itself for one that its tree is known by.
-    over: Vec<u32>,
-    /// For each tree the greatest edge that leads out of it: its saddle and its place among the live ones.
+    /// Union-find of the trees.
+    parents: Vec<u32>,
+    /// For each tree the greatest edge that leads out of it, as a word of its approximate saddle and its place in `live`.
     greatest: Vec<u64>,
-    /// Saddle and place of each edge of the forest.
+    /// The edges of the forest, as words of approximate saddle and place.
     kept: Vec<u64>,
 }
 
 /// An edge that leads from one tree to another.
 #[derive(Debug, Clone, Copy)]
 struct Live {
-    /// Nearly its saddle: ascends as that falls.
-    rough: u32,
+    /// Its approximate saddle, as bits that ascend as saddles fall.
+    falling: u32,
     edge: u32,
     trees: [u32; 2],
 }
 
-/// That of a tree from which nothing leads.
+/// No edge: the word of a tree that no edge leads out of.
 const NONE: u64 = u64::MAX;
 
 impl ForestScratch {
-    /// Announces that most edges of the next call name peaks of the `ranges`, which are few and do not overlap:
-    /// cheaper, nothing else.
+    /// Announces that most edges of the next call name peaks of the `ranges`, which must be few and not overlap. This
+    /// makes the call cheaper and changes nothing else.
     pub fn expect(&mut self, ranges: impl Iterator<Item = Range<PeakIdx>>) {
         self.ids.expect(ranges);
     }
 
-    /// Every peak is a tree.
+    /// Makes every peak a tree.
     fn begin(&mut self, edges: &[ContactEdge]) {
-        let Self { ids, live, over, greatest, kept } = self;
+        let Self { ids, live, parents, greatest, kept } = self;
         ids.forget();
         live.clear();
         live.extend(edges.iter().zip(0..).map(|(edge, i)| Live {
-            rough: rough(edge.saddle),
+            falling: falling(edge.saddle),
             edge: i,
             trees: edge.peaks.map(|peak| ids.id(peak)),
         }));
-        over.clear();
-        over.extend(0..ids.count() as u32);
+        parents.clear();
+        parents.extend(0..ids.count() as u32);
         greatest.clear();
         greatest.resize(ids.count(), NONE);
         kept.clear();
     }
 
-    /// The greatest edge out of every tree.
+    /// Chooses the greatest edge out of every tree. The choice between words has no branch; only ties in single precision
+    /// look at the edges.
     fn choose(&mut self, edges: &[ContactEdge]) {
         for (live, place) in self.live.iter().zip(0..) {
-            let new = word(live.rough, place);
+            let new = word(live.falling, place);
             for tree in live.trees {
                 let greatest = &mut self.greatest[tree as usize];
                 let old = *greatest;
@@ -118,32 +130,33 @@ impl ForestScratch {
         }
     }
 
-    /// Joins the trees along these edges.
+    /// Joins the trees along the chosen edges.
     fn join(&mut self) {
         for tree in 0..self.greatest.len() {
             let greatest = std::mem::replace(&mut self.greatest[tree], NONE);
             if greatest == NONE {
                 continue;
             }
-            let Live { rough, edge, trees } = self.live[place_of(greatest)];
-            let [a, b] = trees.map(|tree| root(tree, &mut self.over, |over| over));
+            let Live { falling, edge, trees } = self.live[place_of(greatest)];
+            let [a, b] = trees.map(|tree| find(self.parents.as_mut_slice(), tree));
             // Two trees may have chosen the same edge.
             if a != b {
-                self.over[a.max(b) as usize] = a.min(b);
-                self.kept.push(word(rough, edge));
+                self.parents[a.max(b) as usize] = a.min(b);
+                self.kept.push(word(falling, edge));
             }
         }
     }
 
-    /// Renames the trees, and drops the edges that lead nowhere any more.
+    /// Renumbers the trees of the live edges, and drops edges inside one tree. Writes each edge and advances by 0 or 1, so
+    /// nothing branches.
     fn drop_inner(&mut self) {
-        // A smaller one is over each, and done before.
-        for tree in 0..self.over.len() {
-            self.over[tree] = self.over[self.over[tree] as usize];
+        // Parents have smaller numbers, so each one points to its root already.
+        for tree in 0..self.parents.len() {
+            self.parents[tree] = self.parents[self.parents[tree] as usize];
         }
         let mut n_live = 0;
         for i in 0..self.live.len() {
-            let trees = self.live[i].trees.map(|tree| self.over[tree as usize]);
+            let trees = self.live[i].trees.map(|tree| self.parents[tree as usize]);
             self.live[n_live] = Live { trees, ..self.live[i] };
             n_live += usize::from(trees[0] != trees[1]);
         }
@@ -153,8 +166,8 @@ impl ForestScratch {
 
 /// The maximum spanning forest of `edges`, in falling order.
 ///
-/// Each round takes time in proportion to the peaks and to the edges that are left, and leaves at most half of the
-/// trees; `scratch` grows to the number of peaks named.
+/// Each round is linear in the peaks and the edges that are left, and at least halves the number of trees. `scratch`
+/// grows to the number of peaks named.
 #[must_use]
 pub fn reduce(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<ContactEdge> {
     scratch.begin(edges);
@@ -168,8 +181,8 @@ pub fn reduce(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<Contact
     scratch.kept.iter().map(|kept| edges[place_of(*kept)]).collect()
 }
 
-/// The maximum spanning forest with all edges that might stand in it in place of one with an equal saddle, in falling
-/// order, and some others. Of equal edges between the same patches only the first is there.
+/// The maximum spanning forest together with all edges that could replace an edge of equal saddle in it, in falling
+/// order. It may contain a few edges more. Of equal edges between the same patches only the first is there.
 #[must_use]
 pub fn reduce_with_ties(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<ContactEdge> {
     let forest = reduce(edges, scratch);
@@ -184,10 +197,10 @@ pub fn reduce_with_ties(edges: &[ContactEdge], scratch: &mut ForestScratch) -> V
     all
 }
 
-/// A saddle in single precision: less than that of [`NONE`], and lower ones have greater bits or the same. Saddles
-/// are above 0, so their bits are in the same order as they are.
+/// An approximate saddle as bits that ascend (or stay equal) as saddles fall, always less than those of [`NONE`].
+/// Saddles are positive, so their bits ascend as they do.
 #[inline(always)]
-fn rough(saddle: f64) -> u32 {
+fn falling(saddle: f64) -> u32 {
     (!(saddle as f32).to_bits()).min(u32::MAX - 1)
 }
 
@@ -198,16 +211,68 @@ fn greater([old, new]: [u64; 2], live: &[Live], edges: &[ContactEdge]) -> u64 {
     if edge(new).order(edge(old)).is_lt() { new } else { old }
 }
 
-/// The root above `x`; shortens the way to it.
-#[inline]
-pub(super) fn root<T>(mut x: u32, of: &mut [T], over: impl Fn(&mut T) -> &mut u32) -> u32 {
-    loop {
-        let next = *over(&mut of[x as usize]);
-        if next == x {
-            return x;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Reference: all edges in falling order, each kept if it joins two sets (Kruskal).
+    fn plain(edges: &[ContactEdge]) -> Vec<ContactEdge> {
+        let mut edges = edges.to_vec();
+        edges.sort_by(ContactEdge::order);
+        let mut sets: Vec<Vec<PeakIdx>> = Vec::new();
+        let mut set_of = |peak: PeakIdx| {
+            sets.iter().position(|set| set.contains(&peak)).unwrap_or_else(|| {
+                sets.push(vec![peak]);
+                sets.len() - 1
+            })
+        };
+        edges.iter().flat_map(|e| e.peaks).for_each(|peak| _ = set_of(peak));
+        edges.retain(|edge| {
+            let set_of = |peak: &PeakIdx| sets.iter().position(|set| set.contains(peak));
+            let [a, b] = edge.peaks.each_ref().map(|peak| set_of(peak).expect("all have one"));
+            if a != b {
+                let joined = sets.swap_remove(a.max(b));
+                sets[a.min(b)].extend(joined);
+            }
+            a != b
+        });
+        edges
+    }
+
+    /// Edges with equal and nearly equal saddles, and several between the same patches.
+    fn edges() -> impl Strategy<Value = Vec<ContactEdge>> {
+        let saddle = prop_oneof![
+            (1..4u32).prop_map(f64::from),
+            (0..4u32).prop_map(|i| 2.0 * (1.0 + f64::from(i) * f64::EPSILON)),
+            Just(f64::MAX),
+            1e-300..1e300f64,
+        ];
+        let edge = (saddle, 0..25u32, 1..25u32, 0..9u32, 0..9u32);
+        (1..2000u32, prop::collection::vec(edge, 0..120)).prop_map(|(stride, edges)| {
+            let edge = |(saddle, a, step, c, d): (f64, u32, u32, u32, u32)| {
+                // A cell belongs to one patch.
+                let [a, b] = [a, (a + step) % 25];
+                let cells = [9 * a + c, 9 * b + d].map(CellIdx);
+                ContactEdge::new(saddle, [a, b].map(|p| PeakIdx(stride * p)), cells)
+            };
+            edges.into_iter().map(edge).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+        #[test]
+        fn the_forest_is_that_of_sorted_edges(edges in edges(), cut in any::<prop::sample::Index>()) {
+            let mut scratch = ForestScratch::default();
+            let forest = reduce(&edges, &mut scratch);
+            prop_assert_eq!(&forest, &plain(&edges));
+            let (a, b) = edges.split_at(cut.index(edges.len() + 1));
+            let both = [reduce(a, &mut scratch), reduce(b, &mut scratch)].concat();
+            prop_assert_eq!(&reduce(&both, &mut scratch), &forest, "the forest of the forests of two parts");
+            let ties = reduce_with_ties(&edges, &mut scratch);
+            prop_assert!(forest.iter().all(|edge| ties.contains(edge)));
         }
-        let after = *over(&mut of[next as usize]);
-        *over(&mut of[x as usize]) = after;
-        x = after;
     }
 }

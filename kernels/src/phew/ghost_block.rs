@@ -1,28 +1,80 @@
-//! The surroundings of a super-brick as flat arrays, from which the patches of its bricks are cut.
+//! Ghost block: the cells of a super-brick with two layers around them, as flat arrays of 20x20x20 places.
+//!
+//! Place in the flow: gathered once per super-brick, then [`Block::cut`](super::block::Block::cut) copies the 6x6x6
+//! places of each brick out of it. It knows the mesh around one super-brick, and nothing of what is computed on blocks.
+//!
+//! A super-brick is 16 cells wide. Its first cell is at coordinate 2 along each axis. One layer would do for cells of
+//! the same level; the second makes room for all of a coarser cell that touches the super-brick:
+//!
+//! ```text
+//!     coordinate  0 1 | 2 3 4 5 | 6 ...   ... 17 | 18 19
+//!                 ghost  brick 0               3    ghost
+//!
+//!     block of brick b (0 to 3): coordinates 4 b + 1 to 4 b + 6
+//!       brick 0:    1 | 2 3 4 5 | 6
+//!       brick 1:              5 | 6 7 8 9 | 10
+//!     so plane z of the block begins at (4 bz + 1 + z) 20^2 + (4 by + 1) 20 + (4 bx + 1)
+//!
+//!     cells of the next coarser level fill 2x2x2 places each, cells two levels coarser 4x4x4:
+//!                 [0 1] [2 3] [4 5] ...
+//! ```
+//!
+//! The cells come from the super-brick's own bricks and from the bricks beside it: those at brick coordinates 0 and 5,
+//! where 1 to 4 are its own. Of a brick beside it only the layer that touches it is copied.
+//!
+//! The plain reference of all this is `Block::gather_small`, which looks up every place by itself.
 
-use super::block::Index;
 use super::test_cells::TestCells;
 use crate::ids::{BrickIdx, CellIdx, PeakIdx, TestIdx};
 use crate::mesh::{COARSER, Mesh, Neighbourhood, for_each_coarser, local, place_of};
 use crate::simd::eight;
 
-/// Side of the cube of places. The super-brick's first cell is at place 2 along each axis, so that a
-/// coarser cell that touches it lies wholly inside.
+/// Places along each axis.
 pub const WIDE: usize = 20;
 /// Offset between neighbours along z.
 const WIDE_PLANE: usize = WIDE * WIDE;
 /// Number of places.
 const CUBE: usize = WIDE * WIDE_PLANE;
 
-/// The test cells in and next to the bricks of a super-brick; density (in single precision) 0 where there is none. A coarser cell stands
-/// at every place that it covers.
+/// The kind of index under which a block stores its test cells.
+pub trait Index: Copy + Default + PartialOrd {
+    /// The index of a test cell.
+    fn from_cell(test: TestIdx, cell: CellIdx) -> Self;
+
+    /// The first index of a level; those of coarser levels are smaller.
+    fn first_of_level(mesh: &Mesh, test_cells: &TestCells, level: u8) -> Self;
+}
+
+impl Index for TestIdx {
+    #[inline(always)]
+    fn from_cell(test: TestIdx, _: CellIdx) -> Self {
+        test
+    }
+
+    fn first_of_level(mesh: &Mesh, test_cells: &TestCells, level: u8) -> Self {
+        TestIdx(test_cells.first_of_level(mesh, level))
+    }
+}
+
+impl Index for CellIdx {
+    #[inline(always)]
+    fn from_cell(_: TestIdx, cell: CellIdx) -> Self {
+        cell
+    }
+
+    fn first_of_level(mesh: &Mesh, _: &TestCells, level: u8) -> Self {
+        mesh.first_of_level(level)
+    }
+}
+
+/// The test cells in and beside the bricks of a super-brick. A coarser cell fills all the places that it covers.
 #[derive(Debug, Clone)]
 pub struct GhostBlock<I> {
-    /// Densities.
+    /// Densities in single precision; 0 where there is no test cell.
     pub rho: Box<[f32]>,
-    /// The cells, meaningless where the density is 0.
+    /// Indices of the cells; undefined where the density is 0.
     pub index: Box<[I]>,
-    /// Their labels, if asked for; meaningless where the density is 0.
+    /// Labels of the cells, if requested; undefined where the density is 0.
     pub label: Box<[u32]>,
 }
 
@@ -36,7 +88,7 @@ impl<I: Index> Default for GhostBlock<I> {
     }
 }
 
-/// Offset of each bit of a brick from the place of its first cell.
+/// From the place of the first cell of a brick to the place of each of its bits.
 const SPOT: [u16; 64] = {
     let mut table = [0; 64];
     let mut bit = 0;
@@ -48,7 +100,8 @@ const SPOT: [u16; 64] = {
     table
 };
 
-/// For each mask of an oct, which of its cells stands at each of the eight places; 0 where there is none.
+/// For each mask of an oct and each of its eight bits, how many set bits are below it; 0 for bits that are not set. In
+/// other words, the number of each cell among the cells of its oct.
 const RANKS: [[u8; 8]; 256] = {
     let (mut table, mut i) = ([[0; 8]; 256], 0);
     while i < 256 * 8 {
@@ -61,7 +114,7 @@ const RANKS: [[u8; 8]; 256] = {
     table
 };
 
-/// The first bits of the octs in which bits of `mask` are set.
+/// The first bit of each oct (8 bits) of `mask` that is not empty: bits 0, 8, 16, ... 56.
 #[inline(always)]
 fn octs_in(mask: u64) -> impl Iterator<Item = u32> {
     let pairs = mask | mask >> 1;
@@ -69,14 +122,14 @@ fn octs_in(mask: u64) -> impl Iterator<Item = u32> {
     local::bits((fours | fours >> 4) & 0x0101_0101_0101_0101)
 }
 
-/// The part of a brick that touches the super-brick, by the brick's place along each axis: 0 to 5, of which these two
-/// are beside it.
+/// The cells of a brick that lie in or touch the super-brick. `place` is the position of the brick, 0 to 5 along each
+/// axis: 1 to 4 are in the super-brick, 0 and 5 beside it.
 #[inline(always)]
 fn visible(place: [usize; 3]) -> u64 {
     local::facing(place.map(|x| i64::from(x == 5) - i64::from(x == 0)))
 }
 
-/// For each of the 4x4x4 coarser bricks in and around a super-brick the cells that the given bricks lie in or touch.
+/// For each of the 4x4x4 coarser bricks in and around a super-brick: the cells that the given bricks lie in or touch.
 #[inline(always)]
 fn needed(bricks: u64) -> [u64; 64] {
     let mut needed = [0; 64];
@@ -89,20 +142,20 @@ fn needed(bricks: u64) -> [u64; 64] {
     needed
 }
 
-/// What is gathered, and for which super-brick.
+/// The input of [`GhostBlock::gather`].
 #[derive(Clone, Copy)]
 pub struct BlockRequest<'a> {
     /// The mesh.
     pub mesh: &'a Mesh,
     /// Its test cells.
     pub test_cells: &'a TestCells<'a>,
-    /// Their labels, if these are wanted as well.
+    /// Their labels, if these are to be gathered too.
     pub labels: Option<&'a [PeakIdx]>,
     /// Level of the super-brick.
     pub level: u8,
     /// The super-brick.
     pub super_brick: usize,
-    /// Those of its bricks that have test cells.
+    /// Its bricks that have test cells, one bit each.
     pub bricks: u64,
 }
 
@@ -114,7 +167,7 @@ impl BlockRequest<'_> {
     }
 }
 
-/// A test cell.
+/// A test cell by both of its indices.
 #[derive(Clone, Copy)]
 struct BlockCell {
     test: TestIdx,
@@ -122,9 +175,9 @@ struct BlockCell {
 }
 
 impl BlockRequest<'_> {
-    /// The test cell at `bit` of `brick`, where there is one.
+    /// The test cell at `bit` of `brick`, which must be one.
     #[inline(always)]
-    fn found(&self, brick: usize, bit: u32) -> BlockCell {
+    fn cell(&self, brick: usize, bit: u32) -> BlockCell {
         let of_mesh = &self.mesh.bricks()[brick];
         BlockCell {
             test: TestIdx(self.test_cells.first[brick] + local::rank(self.test_cells.mask[brick], bit)),
@@ -134,14 +187,14 @@ impl BlockRequest<'_> {
 }
 
 impl<I: Index> GhostBlock<I> {
-    /// Where plane z of the patch of the brick at `local` begins.
+    /// The first place of plane `z` of the block of the brick at `local`.
     #[inline(always)]
     pub fn plane_of(local: [u32; 3], z: usize) -> usize {
         let [x0, y0, z0] = local.map(|x| 4 * x as usize + 1);
         (z0 + z) * WIDE_PLANE + y0 * WIDE + x0
     }
 
-    /// Fills everything in. Whether there are coarser cells.
+    /// Fills the arrays for a super-brick. Returns whether any cell is coarser.
     ///
     /// Linear in the test cells in and beside its bricks.
     #[inline(always)]
@@ -161,10 +214,10 @@ impl<I: Index> GhostBlock<I> {
             return false;
         }
         let full_bricks = of.mesh.domain().extent(of.level - 1).iter().all(|n| n % 4 == 0);
-        let mut found = if full_bricks { self.put_next_coarser(of) } else { self.put_far_coarser(of, 1) };
+        let mut found = if full_bricks { self.put_next_coarser(of) } else { self.put_much_coarser(of, 1) };
         if !of.mesh.is_graded() {
             for up in 2..=of.level {
-                found |= self.put_far_coarser(of, up);
+                found |= self.put_much_coarser(of, up);
             }
         }
         found
@@ -178,11 +231,11 @@ impl<I: Index> GhostBlock<I> {
         let corner = (place[0] + WIDE * place[1] + WIDE_PLANE * place[2]) * 4;
         let spot = |bit: u32| corner + usize::from(SPOT[bit as usize]) - 2 * (1 + WIDE + WIDE_PLANE);
         for oct in octs_in(seen) {
-            self.put_oct(of, spot(oct), of.found(brick, oct), [mask, exists].map(|mask| (mask >> oct) as u8));
+            self.put_oct(of, spot(oct), of.cell(brick, oct), [mask, exists].map(|mask| (mask >> oct) as u8));
         }
     }
 
-    /// An oct of test cells, of which this is the first.
+    /// Puts an oct whose eight cells are all test cells; `first` is the first of them.
     #[inline(always)]
     fn put_full_oct(&mut self, of: BlockRequest, spot: usize, first: BlockCell) {
         put_pairs(&mut self.rho, spot, of.test_cells.narrow_oct(first.cell));
@@ -193,8 +246,9 @@ impl<I: Index> GhostBlock<I> {
         }
     }
 
-    /// The test cells of an oct by their mask, and by that of all its cells; both follow each other from `first` on. Some may lie a
-    /// place beyond those that touch the super-brick, where nobody looks.
+    /// Puts the test cells of an oct without a branch per cell. `mask` are its test cells and `exists` all its cells, both
+    /// numbered from `first` on. It may also write cells one place beyond those that touch the super-brick; no block
+    /// contains that place.
     #[inline(always)]
     fn put_oct(&mut self, of: BlockRequest, spot: usize, first: BlockCell, [mask, exists]: [u8; 2]) {
         if mask == u8::MAX {
@@ -227,7 +281,7 @@ impl<I: Index> GhostBlock<I> {
         }
     }
 
-    /// Cells of the next coarser level, each at 2x2x2 places.
+    /// Puts the cells of the next coarser level, each at 2x2x2 places. Returns whether there are any.
     #[inline(always)]
     fn put_next_coarser(&mut self, of: BlockRequest) -> bool {
         if of.test_cells.of_level(of.mesh, of.level - 1).is_empty() {
@@ -251,13 +305,13 @@ impl<I: Index> GhostBlock<I> {
         found
     }
 
-    /// The needed cells of a coarser brick, at `near` (0 to 3) along each axis.
+    /// Puts the needed cells of a coarser brick, whose position is `near` (0 to 3 along each axis).
     #[inline(always)]
     fn put_coarser_brick(&mut self, of: BlockRequest, brick: usize, near: [usize; 3], needed: u64) {
         // The coarser brick's first cell lies at 8 near - 6 along each axis.
         let corner = (near[0] + WIDE * near[1] + WIDE_PLANE * near[2]) * 8;
         for bit in local::bits(of.test_cells.mask[brick] & needed) {
-            let found = of.found(brick, bit);
+            let found = of.cell(brick, bit);
             let spot = corner + 2 * usize::from(SPOT[bit as usize]) - 6 * (1 + WIDE + WIDE_PLANE);
             put_pairs(&mut self.rho, spot, [of.test_cells.narrow(found.cell); 8]);
             put_pairs(&mut self.index, spot, [I::from_cell(found.test, found.cell); 8]);
@@ -267,9 +321,9 @@ impl<I: Index> GhostBlock<I> {
         }
     }
 
-    /// Cells coarser by `up` levels, for meshes that are not known to be graded and for narrow boxes.
+    /// Puts the cells that are coarser by `up` levels. For meshes that are not known to be graded and for narrow boxes.
     #[cold]
-    fn put_far_coarser(&mut self, of: BlockRequest, up: u8) -> bool {
+    fn put_much_coarser(&mut self, of: BlockRequest, up: u8) -> bool {
         let level = of.level - up;
         if of.test_cells.of_level(of.mesh, level).is_empty() {
             return false;
@@ -281,15 +335,15 @@ impl<I: Index> GhostBlock<I> {
             for y in low[1]..=high[1] {
                 for x in low[0]..=high[0] {
                     let corner = [x << 2, y << 2, z << 2];
-                    found |= self.put_far_brick(of, up, corner);
+                    found |= self.put_much_coarser_brick(of, up, corner);
                 }
             }
         }
         found
     }
 
-    /// The cells of the brick of coarser cells that begins at `corner`, not wrapped.
-    fn put_far_brick(&mut self, of: BlockRequest, up: u8, corner: [i64; 3]) -> bool {
+    /// Puts the cells of the coarser brick whose first cell is at `corner`, which is not wrapped into the box.
+    fn put_much_coarser_brick(&mut self, of: BlockRequest, up: u8, corner: [i64; 3]) -> bool {
         let level = of.level - up;
         let mut found = false;
         for bit in 0..64 {
@@ -300,13 +354,13 @@ impl<I: Index> GhostBlock<I> {
             let test_at = |(brick, bit): &(BrickIdx, u32)| of.test_cells.mask[brick.at()] >> bit & 1 == 1;
             let Some((brick, bit)) = place.filter(test_at) else { continue };
             let first = std::array::from_fn(|a| (at[a] << up) - (i64::from(of.position()[a]) << 4) + 2);
-            self.put_block(of, of.found(brick.at(), bit), first, 1 << up);
+            self.put_block(of, of.cell(brick.at(), bit), first, 1 << up);
             found = true;
         }
         found
     }
 
-    /// Puts a cell with `side` places a side at those of them, from `first` on, that are inside.
+    /// Puts a cell that fills `side` places along each axis from `first` on, as far as they are inside the arrays.
     fn put_block(&mut self, of: BlockRequest, found: BlockCell, first: [i64; 3], side: i64) {
         let range = |a: usize| {
             first[a].clamp(0, WIDE as i64) as usize..(first[a] + side).clamp(0, WIDE as i64) as usize
@@ -321,11 +375,73 @@ impl<I: Index> GhostBlock<I> {
     }
 }
 
-/// Writes the values at 2x2x2 places, of which the first is `spot`.
+/// Writes eight values at 2x2x2 places from `spot` on.
 #[inline(always)]
 fn put_pairs<T: Copy>(into: &mut [T], spot: usize, values: [T; 8]) {
     let into = &mut into[spot..][..WIDE_PLANE + WIDE + 2];
     for (row, pair) in [0, WIDE, WIDE_PLANE, WIDE_PLANE + WIDE].into_iter().zip(values.chunks_exact(2)) {
         into[row..row + 2].copy_from_slice(pair);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::block::Block;
+    use super::super::test_blocks::places;
+    use super::*;
+    use crate::mesh::random::{RandomMesh, random_mesh};
+    use proptest::prelude::*;
+
+    /// Compares the block of every brick, cut out of ghost blocks, with the one that is looked up place by place.
+    fn check<I: Index + PartialEq + std::fmt::Debug>(of: &RandomMesh) {
+        let (mesh, rho) = (&of.mesh, &of.rho);
+        let test_cells = of.test_cells(rho);
+        let labels: Vec<PeakIdx> = (0..test_cells.len()).map(|i| PeakIdx::new(i * 7919 % 104_729)).collect();
+        let (mut ghost, mut cut, mut plain) =
+            (GhostBlock::<I>::default(), Block::<I>::default(), Block::default());
+        for super_brick in 0..mesh.supers().len() {
+            let level = mesh.level_of_super(super_brick);
+            if mesh.domain().extent(level).iter().any(|n| n % 4 != 0) {
+                continue;
+            }
+            let bricks = test_cells.bricks_in(&mesh.supers()[super_brick]);
+            let labels = Some(labels.as_slice());
+            let test_cells = &test_cells;
+            ghost.gather(BlockRequest { mesh, test_cells, labels, level, super_brick, bricks });
+            (cut.level, plain.level) = (level, level);
+            for brick in mesh.bricks_of(&mesh.supers()[super_brick]).filter(|b| test_cells.mask[*b] != 0) {
+                let position = mesh.bricks()[brick].position;
+                cut.cut(&ghost, position.map(|x| x & 3), true);
+                plain.gather_small(mesh, test_cells, labels, position);
+                for place in places() {
+                    assert_eq!(
+                        cut.rho[place], plain.rho[place],
+                        "brick {position:?} of level {level}, {place}"
+                    );
+                    if cut.rho[place] > 0.0 {
+                        assert_eq!(cut.index[place], plain.index[place]);
+                        assert_eq!(cut.label[place], plain.label[place]);
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+        #[test]
+        fn blocks_hold_the_cells_that_are_looked_up(of in random_mesh()) {
+            check::<TestIdx>(&of);
+            check::<CellIdx>(&of);
+        }
+    }
+
+    #[test]
+    fn octs_of_a_mask_are_those_with_bits() {
+        for mask in [0, 1, 0x8000_0000_0000_0000, 0xff00, 0x0100_0000_0080_0010, u64::MAX] {
+            let expected = (0..64).step_by(8).filter(|oct| mask >> oct & 0xff != 0);
+            assert!(octs_in(mask).eq(expected), "{mask:x}");
+        }
     }
 }

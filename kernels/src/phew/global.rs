@@ -1,15 +1,16 @@
-//! Peaks, edges and ends that other ranks have to hear of: plain records that name their owners.
+//! Global records: peaks, edges and deaths that other ranks must know.
 //!
-//! Peaks have global indices, in the order of the cells of the whole mesh, and each belongs to one
-//! rank. Nothing here sends anything; the records are such that they can be sent as they lie.
+//! Place in the flow: [`super::pending_merges`] works on them, and the engine sends them as bytes. Peaks have global
+//! numbers, in the order of the cells of the whole mesh, and one rank owns each. Nothing here communicates.
 
 use super::forest::low_first;
 use crate::geom::{Domain, cell_centre, cell_side};
+use crate::ids::PeakNumber;
 use crate::sfc::morton;
 use bytemuck::{Pod, Zeroable};
 use std::cmp::Ordering;
 
-/// A cell by its place, which is the same on every rank.
+/// A cell by its level and position, which are the same on every rank.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct CellAt {
@@ -20,8 +21,8 @@ pub struct CellAt {
 }
 
 impl CellAt {
-    /// Where it touches another: the middle of what their surfaces share, folded into the box, in units of the
-    /// level-0 cell.
+    /// The point at which it touches another cell: the middle of the part of the surface that both share, wrapped into the
+    /// box, in units of the level-0 cell.
     pub fn touches(&self, other: &Self, domain: &Domain) -> [f64; 3] {
         let [level, level_other] = [self.level as u8, other.level as u8];
         let from = cell_centre(level, self.ijk);
@@ -49,45 +50,44 @@ impl PartialOrd for CellAt {
     }
 }
 
-/// A peak and what others must know of it.
+/// A peak with its density and owner.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GlobalPeak {
     /// Its density.
     pub rho: f64,
-    /// Its global index.
-    pub peak: u32,
+    /// Its number.
+    pub peak: PeakNumber,
     /// The rank that owns it.
     pub owner: u32,
 }
 
 impl GlobalPeak {
-    /// Whether it is greater in the total order: denser, or as dense with a smaller index.
+    /// Whether it is greater in the total order: denser, or equally dense with a smaller index.
     #[inline]
     pub fn exceeds(&self, other: &Self) -> bool {
         self.rho > other.rho || self.rho == other.rho && self.peak < other.peak
     }
 }
 
-/// A contact between two patches, with the peaks that its ends count for by now.
+/// A contact between two patches, with the nodes that represent its peaks by now.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GlobalEdge {
     /// Mean density of the two cells.
     pub saddle: f64,
     /// The two peaks, smaller index first.
-    pub peaks: [u32; 2],
+    pub peaks: [PeakNumber; 2],
     /// The ranks that own them.
     pub owners: [u32; 2],
-    /// What each end stands for: its peak, or the one that this was absorbed by.
+    /// The node that represents each peak: the peak itself, or one that absorbed it.
     pub nodes: [GlobalPeak; 2],
     /// The two cells, each in the patch of the peak at the same place.
     pub cells: [CellAt; 2],
 }
 
 impl GlobalEdge {
-    /// An edge between two different patches, each end of which is its own peak still; `cells` belong
-    /// to `peaks` in the given order.
+    /// An edge between two different patches whose peaks represent themselves; `cells` belong to `peaks` in the given order.
     pub fn new(saddle: f64, peaks: [GlobalPeak; 2], cells: [CellAt; 2]) -> Self {
         let first = usize::from(peaks[0].peak > peaks[1].peak);
         let nodes = [peaks[first], peaks[1 - first]];
@@ -95,8 +95,8 @@ impl GlobalEdge {
         Self { saddle, peaks: nodes.map(|p| p.peak), owners: nodes.map(|p| p.owner), nodes, cells }
     }
 
-    /// The total order of edges, the very one of [`Edge::order`](super::forest::Edge::order): `Less`
-    /// stands first, and the first is the greatest saddle.
+    /// The total order of edges, the same as [`ContactEdge::order`](super::forest::ContactEdge::order): the greatest saddle
+    /// comes first.
     #[inline]
     pub fn order(&self, other: &Self) -> Ordering {
         let place = |edge: &Self| (edge.peaks, low_first(edge.cells));
@@ -105,53 +105,53 @@ impl GlobalEdge {
     }
 }
 
-/// Where a peak ends, for the rank that owns it.
+/// The death of a peak, for the rank that owns the peak.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GlobalDeath {
     /// Density of the saddle.
     pub saddle: f64,
-    /// The peak that ends.
-    pub dying: u32,
+    /// The peak that dies.
+    pub dying: PeakNumber,
     /// The rank that owns it.
     pub dying_owner: u32,
-    /// The patch on the side of the dying peak that the edge starts from.
-    pub near: u32,
+    /// The patch at the end of the edge that is in the component of the dying peak.
+    pub near: PeakNumber,
     /// The rank that owns its peak.
     pub near_owner: u32,
-    /// The patch on the other side that it leads to.
-    pub endpoint: u32,
+    /// The patch at the other end of the edge.
+    pub endpoint: PeakNumber,
     /// The rank that owns its peak.
     pub endpoint_owner: u32,
-    /// The two cells of the edge, near side first.
+    /// The two cells of the edge, that of the dying component first.
     pub cells: [CellAt; 2],
 }
 
 impl GlobalDeath {
-    /// The end of `dying` at an edge, whose end number `near` is on its side.
+    /// The death of `dying` at an edge whose end `near` (0 or 1) is in its component.
     pub fn new(dying: &GlobalPeak, edge: &GlobalEdge, near: usize) -> Self {
-        let far = 1 - near;
+        let other = 1 - near;
         Self {
             saddle: edge.saddle,
             dying: dying.peak,
             dying_owner: dying.owner,
             near: edge.peaks[near],
             near_owner: edge.owners[near],
-            endpoint: edge.peaks[far],
-            endpoint_owner: edge.owners[far],
-            cells: [edge.cells[near], edge.cells[far]],
+            endpoint: edge.peaks[other],
+            endpoint_owner: edge.owners[other],
+            cells: [edge.cells[near], edge.cells[other]],
         }
     }
 }
 
-/// What a peak stands for by now, kept for one rank that may still name it.
+/// The node that represents a peak by now, kept for one rank that may still name the peak.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct Stand {
     /// The peak.
-    pub peak: u32,
+    pub peak: PeakNumber,
     /// The rank with an edge to it.
     pub asked_by: u32,
-    /// Itself, or what it was absorbed by, which may be a peak of any rank.
+    /// The peak itself, or one that absorbed it, which may belong to any rank.
     pub node: GlobalPeak,
 }

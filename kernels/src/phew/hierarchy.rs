@@ -1,23 +1,26 @@
-//! The hierarchy: what are the clumps and haloes under given thresholds? (paper, sections 2.4 to 2.6)
+//! Hierarchy: what are the clumps and haloes under given thresholds? (paper, sections 2.4 to 2.6)
 //!
-//! Noise removal at relevance R is the union over exactly those edges whose dying peak d has
-//! rho_d / saddle < R; the saddle pass is the union of what is left over the edges with
-//! saddle > S. The paper removes saddles level by level; the level of each and the clump it leads
-//! to in that round follow from the tree as well (`rounds.rs`).
+//! Place in the flow: the last step; it cuts a [`MergeTree`] as often as thresholds change. It knows no cells.
+//!
+//! A peak d is noise if rho_d / saddle < R, where the saddle is the one at which it dies and R the relevance threshold.
+//! Removing noise unites the patches over exactly the edges at which noise dies; what is left are the clumps. The
+//! saddle threshold S then unites clumps over the edges with saddle > S; what is left are the haloes. The paper
+//! removes saddles in rounds. The round of each clump and the clump that it merges into follow from the tree
+//! too ([`super::rounds`]).
 
 use super::Rules;
 use super::rounds::{self, RoundsResult};
 use super::tree::{MergeTree, PeakUnionFind};
 use crate::ids::PeakIdx;
 
-/// Where a tree is cut.
+/// The thresholds at which a tree is cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
     /// The density threshold of the test cells, to which isolated peaks are compared.
     pub density: f64,
-    /// Peaks whose peak-to-saddle ratio is below it are noise.
+    /// Peaks with a lower ratio of peak to saddle density are noise.
     pub relevance: f64,
-    /// Clumps that meet above it are one halo; `None`: every clump is its own.
+    /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
     pub saddle: Option<f64>,
 }
 
@@ -26,39 +29,39 @@ pub struct Cut {
 pub struct KeySaddle {
     /// Its density; 0 without one.
     pub density: f64,
-    /// The clump on the other side, known by its peak.
+    /// The clump on the other side, by its peak.
     pub neighbour: PeakIdx,
-    /// The edge that it is of, which says where it is.
+    /// The edge of the saddle, which tells its position.
     pub of: SaddleOf,
 }
 
 /// An edge between clumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaddleOf {
-    /// There is none.
+    /// No edge.
     Nothing,
-    /// The one at which this peak dies.
+    /// The edge at which this peak dies.
     Death(PeakIdx),
-    /// The tie of this number.
+    /// The tied edge of this number.
     Tie(u32),
 }
 
 impl KeySaddle {
-    /// Of a clump that touches no other.
+    /// The key saddle of a clump that touches no other.
     pub const NONE: Self = Self { density: 0.0, neighbour: PeakIdx::NONE, of: SaddleOf::Nothing };
 }
 
-/// Clumps and haloes; every array is indexed by [`PeakIdx`]. A clump or halo is known by its highest
-/// peak. Only `clump` means anything for peaks that are no clump's.
+/// Clumps and haloes. Every array is indexed by [`PeakIdx`], and a clump or halo is identified by its highest peak. For
+/// peaks that are not the highest of a clump, only `clump` is defined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hierarchy {
     /// The clump of each patch; `NONE` where it was discarded.
     pub clump: Vec<PeakIdx>,
     /// The halo of each clump.
     pub halo: Vec<PeakIdx>,
-    /// The clump that each one merges into in the round of its level; itself for a halo's main clump.
+    /// The clump that each one merges into in the round of its level; itself for the main clump of a halo.
     pub parent: Vec<PeakIdx>,
-    /// Level of the saddle through which a clump merges, from 1; 0 for a halo's main clump.
+    /// Level of the saddle through which a clump merges, from 1; 0 for the main clump of a halo.
     pub level: Vec<u32>,
     /// Peak density over key saddle, or over the density threshold without one.
     pub relevance: Vec<f64>,
@@ -77,12 +80,12 @@ pub fn cut(tree: &MergeTree, cut: &Cut, rules: Rules) -> Hierarchy {
     cut_in_order(tree, tree.by_death(), cut, rules)
 }
 
-/// Cuts a tree whose peaks die in the order of `deaths`: for trees without their noise, of which the
-/// patches between which a peak dies, which decide between equal saddles, are no longer known.
+/// Cuts a tree whose peaks die in the order of `deaths`. For trees without their noise: the patches between which a peak
+/// dies, which decide between equal saddles, are no longer known there.
 pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Rules) -> Hierarchy {
     let is_noise = |d: PeakIdx| is_noise(tree.rho[d.at()], tree.death[d.at()].saddle, cut.relevance);
     let (noise, kept): (Vec<_>, Vec<_>) = deaths.into_iter().partition(|&d| is_noise(d));
-    let mut clump = components(tree, &noise);
+    let mut clump = united(tree, &noise);
     let key_saddle = key_saddles(tree, &clump, &kept);
     let relevance = relevances(tree, &key_saddle, cut);
     let passes = |d: &PeakIdx| cut.saddle.is_some_and(|s| tree.death[d.at()].saddle > s);
@@ -105,18 +108,18 @@ pub(super) fn relevances(tree: &MergeTree, key_saddle: &[KeySaddle], cut: &Cut) 
     tree.rho.iter().zip(key_saddle).map(|(rho, key)| rho / below(key)).collect()
 }
 
-/// The greatest peak of the component of each, joined at the deaths of `dying` only.
-fn components(tree: &MergeTree, dying: &[PeakIdx]) -> Vec<PeakIdx> {
-    let mut elders = PeakUnionFind::new(tree.len());
+/// The greatest peak in the component of each peak, where the deaths of `dying` alone join components.
+fn united(tree: &MergeTree, dying: &[PeakIdx]) -> Vec<PeakIdx> {
+    let mut components = PeakUnionFind::new(tree.len());
     for &d in dying {
         let death = &tree.death[d.at()];
-        let (a, b) = (elders.root(death.near), elders.root(death.endpoint));
+        let (a, b) = (components.root(death.near), components.root(death.endpoint));
         match tree.exceeds(a, b) {
-            true => elders.end(b, a),
-            false => elders.end(a, b),
+            true => components.end(b, a),
+            false => components.end(a, b),
         }
     }
-    (0..tree.len()).map(|p| elders.root(PeakIdx::new(p))).collect()
+    (0..tree.len()).map(|p| components.root(PeakIdx::new(p))).collect()
 }
 
 fn key_saddles(tree: &MergeTree, clump: &[PeakIdx], kept: &[PeakIdx]) -> Vec<KeySaddle> {

@@ -1,27 +1,28 @@
-//! Labels: which peak does the ascent of a test cell end in?
+//! Labels: which peak does the ascent of each test cell end at?
 //!
-//! `up` is a forest of pointers along which the total order strictly rises, so every chain ends at a
-//! peak, which points to itself. [`compress`] only ever replaces a pointer by the end of the
-//! same chain, so whatever another thread reads, it reads an ancestor, and relaxed loads and stores
-//! suffice: no pass waits for another's write, and the end of every chain stays what it was. `README.md` beside
-//! this file argues it in full.
+//! Place in the flow: after [`super::ascent`]. The result is the number of a patch per test cell, which is all that
+//! [`super::saddle`] needs. This module knows pointers between test cells, nothing of densities.
+//!
+//! `up` is a forest of pointers along which the total order strictly rises, so every chain ends at a peak, which points
+//! to itself. [`compress`] replaces a pointer only by the end of its own chain. So whatever value another thread
+//! reads, it is an ancestor, and relaxed loads and stores suffice. README.md in this folder proves it.
 
 use super::test_cells::TestCells;
-use crate::ids::{PeakIdx, TestIdx};
+use crate::ids::{RootIdx, TestIdx};
 use crate::mesh::local;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 use std::ops::Range;
 
 /// Makes the test cells of `range` point to their peaks.
 ///
-/// Any number of callers may work on `up` at the same time, also where chains lead into others' ranges. About 10 ns a cell.
+/// Any number of threads may work on `up` at the same time, also if chains lead into the ranges of others.
 pub fn compress(up: &[AtomicU32], range: Range<usize>) {
     for cell in range {
         flatten(up, cell as u32);
     }
 }
 
-/// Makes all cells on the way from one to its peak point to that.
+/// Makes all cells on the chain from `cell` to its peak point to the peak.
 #[inline]
 fn flatten(up: &[AtomicU32], cell: u32) {
     let above = |cell: u32| up[cell as usize].load(Relaxed);
@@ -41,7 +42,8 @@ fn flatten(up: &[AtomicU32], cell: u32) {
     }
 }
 
-/// The peaks among the test cells: one bit a cell, counted so that the rank of one is cheap.
+/// The roots of the ascents among the test cells: one bit per cell, and a running count per 64 cells, so that numbering
+/// a root is cheap. On one rank every root is a peak. Over several ranks ghosts are roots as well.
 #[derive(Debug, Clone, Default)]
 pub struct PeakSet {
     words: Vec<u64>,
@@ -80,39 +82,42 @@ impl PeakSet {
         self.n_peaks == 0
     }
 
-    /// Whether a peak stands at `cell`.
+    /// Whether `cell` is a peak.
     #[inline]
     pub fn is_peak(&self, cell: TestIdx) -> bool {
         self.words[cell.at() >> 6] >> (cell.0 & 63) & 1 == 1
     }
 
-    /// The index of the peak that stands at `cell`.
+    /// The index of the peak at `cell`.
     #[inline]
-    pub fn index(&self, cell: u32) -> PeakIdx {
+    pub fn index(&self, cell: u32) -> RootIdx {
         let (word, bit) = ((cell >> 6) as usize, cell & 63);
-        PeakIdx(self.before[word] + (self.words[word] & ((1 << bit) - 1)).count_ones())
+        RootIdx(self.before[word] + (self.words[word] & ((1 << bit) - 1)).count_ones())
     }
 
-    /// The peaks among the test cells of a brick, and the bit of each in it.
+    /// The peaks among the test cells of a brick, each with its bit in the brick.
     #[inline(always)]
     pub fn of_brick(&self, test_cells: &TestCells, brick: usize) -> impl Iterator<Item = (TestIdx, u32)> {
         let (first, mask) = (test_cells.first[brick], test_cells.mask[brick]);
+        // A brick of 64 test cells shifts all bits out.
         let beyond = u64::MAX.checked_shl(test_cells.first[brick + 1] - first).unwrap_or(0);
         let among = self.word_from(first as usize) & !beyond;
         local::bits(among).map(move |n| (TestIdx(first + n), local::nth_set_bit(mask, n)))
     }
 
-    /// The bits of the peaks among 64 test cells from `first`.
+    /// The bits of the peaks among 64 test cells from `first`, which need not be a multiple of 64. Bits past the last test
+    /// cell are 0.
     #[inline(always)]
     fn word_from(&self, first: usize) -> u64 {
         let (word, shift) = (first >> 6, first & 63);
+        // The last 64 cells may reach past the last word.
         let [low, high] = [word, word + 1].map(|w| self.words.get(w).copied().unwrap_or(0));
         low >> shift | high << 1 << (63 - shift)
     }
 
-    /// The indices of the peaks among a run of test cells.
-    pub fn indices(&self, run: Range<usize>) -> Range<PeakIdx> {
-        PeakIdx::new(self.before(run.start))..PeakIdx::new(self.before(run.end))
+    /// The indices of the peaks among a range of test cells.
+    pub fn indices(&self, cells: Range<usize>) -> Range<RootIdx> {
+        RootIdx::new(self.before(cells.start))..RootIdx::new(self.before(cells.end))
     }
 
     /// Number of peaks before test cell `cell`.
@@ -121,7 +126,7 @@ impl PeakSet {
     }
 }
 
-/// Puts the index of its peak in the place of the pointer of every test cell of `range`, which must point to it.
+/// Replaces the pointer of every test cell of `range`, which must point to its peak, by the index of the peak.
 pub fn label(up: &[AtomicU32], peaks: &PeakSet, range: Range<usize>) {
     for pointer in &up[range] {
         let peak = pointer.load(Relaxed);
@@ -133,6 +138,39 @@ pub fn label(up: &[AtomicU32], peaks: &PeakSet, range: Range<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+        /// Reference: cell by cell.
+        #[test]
+        fn peaks_are_counted_cell_by_cell(
+            masks in prop::collection::vec(prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)], 1..6),
+            share in 1..9u32,
+            seed in any::<u64>(),
+        ) {
+            let test_cells = TestCells::new(masks, &[], Vec::new());
+            let n = test_cells.len();
+            let is_peak = |cell: usize| (seed.rotate_left(cell as u32 * 7 % 64) ^ cell as u64) % 8 < share.into();
+            let up: Vec<AtomicU32> =
+                (0..n).map(|cell| AtomicU32::new(if is_peak(cell) { cell } else { cell + 1 } as u32)).collect();
+            let peaks = PeakSet::new((0..n).step_by(64).map(|first| peak_word(&up, first)).collect());
+            let before = |cell: usize| (0..cell).filter(|cell| is_peak(*cell)).count();
+            prop_assert_eq!(peaks.len(), before(n));
+            for cell in 0..n {
+                prop_assert_eq!(peaks.is_peak(TestIdx::new(cell)), is_peak(cell));
+                prop_assert_eq!(peaks.before(cell), before(cell));
+            }
+            prop_assert_eq!(peaks.before(n), before(n));
+            for (brick, mask) in test_cells.mask.iter().enumerate() {
+                let cells = test_cells.of_bricks(brick..brick + 1);
+                let expected = cells.zip(local::bits(*mask)).filter(|(cell, _)| is_peak(*cell));
+                let found = peaks.of_brick(&test_cells, brick).map(|(cell, bit)| (cell.at(), bit));
+                prop_assert!(found.eq(expected));
+            }
+        }
+    }
 
     #[test]
     fn chains_collapse_to_their_ends() {
@@ -142,7 +180,7 @@ mod tests {
         let ends: Vec<u32> = up.iter().map(|u| u.load(Relaxed)).collect();
         assert_eq!(ends, [3, 3, 3, 3, 4, 4, 4, 3]);
         let peaks = PeakSet::new(vec![peak_word(&up, 0)]);
-        assert_eq!((peaks.len(), peaks.index(3), peaks.index(4)), (2, PeakIdx(0), PeakIdx(1)));
+        assert_eq!((peaks.len(), peaks.index(3), peaks.index(4)), (2, RootIdx(0), RootIdx(1)));
         assert!(peaks.is_peak(TestIdx(4)) && !peaks.is_peak(TestIdx(5)));
         label(&up, &peaks, 0..8);
         let labels: Vec<u32> = up.iter().map(|u| u.load(Relaxed)).collect();

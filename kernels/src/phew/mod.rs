@@ -1,11 +1,22 @@
-//! PHEW: from densities to clumps and haloes (Bleuler et al. 2015), in the order of the files:
-//! [`test_cells`] which cells take part, [`ascent`] their densest neighbours, [`label`] patches,
-//! [`saddle`] contacts between patches, [`forest`] the few of them that can ever merge anything,
-//! [`tree`] which peak dies where ([`remainder`]: by parts, of peaks that [`far`] ranks own),
-//! [`hierarchy`] clumps and haloes under given thresholds ([`ties`]: where RAMSES decides between equal saddles).
+//! PHEW: which clumps and haloes does a density field contain? (Bleuler et al. 2015)
 //!
-//! Architecture invariants: up to `tree` nothing knows a relevance or saddle threshold; from `tree`
-//! on nothing knows a cell.
+//! Place in the flow: after the mesh and its densities, before [`crate::props`]. The files in the order of the steps:
+//!
+//! | step | file | result |
+//! |---|---|---|
+//! | which cells take part | [`test_cells`] | test cells |
+//! | densest neighbour of each | [`ascent`], [`raise`] | pointers |
+//! | peak of each | [`label`] | patches |
+//! | where patches touch | [`saddle`] | contacts |
+//! | which contacts can merge anything | [`forest`] | edges |
+//! | which peak dies where | [`tree`]; over ranks [`pending_merges`], [`global`] | merge tree |
+//! | clumps and haloes under given thresholds | [`hierarchy`]; with RAMSES's tie rule [`ties`] | hierarchy |
+//!
+//! Means to these ends: [`block`] and its ghost block (cells around a brick as flat arrays), [`contact_dedup`] and the
+//! contact filter (fewer contacts), [`local_ids`] (small numbers for peaks), `rounds` (levels of clumps).
+//!
+//! What it does not know: threads, tasks, ranks (except the number of a peak's owner), and properties of clumps. Up to
+//! `tree`, no file knows a relevance or saddle threshold; from `tree` on, no file knows a cell.
 
 pub mod ascent;
 pub mod block;
@@ -23,18 +34,20 @@ mod quantized;
 pub mod raise;
 mod rounds;
 pub mod saddle;
+#[cfg(test)]
+mod test_blocks;
 pub mod test_cells;
 pub mod ties;
 pub mod tree;
 
-/// Whose rules hold where the paper and RAMSES differ.
+/// Which rules hold where the paper and RAMSES differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rules {
-    /// The paper's: any denser neighbour counts, ties are broken by the order of the cells, and
-    /// isolated irrelevant peaks are discarded.
+    /// Those of the paper: any denser neighbour counts, ties go to the first cell in the order of cells, and isolated
+    /// irrelevant peaks are discarded.
     #[default]
     Paper,
-    /// RAMSES's: a neighbour counts if it is denser by 1.0001, the first probed wins a tie, and
-    /// isolated irrelevant peaks keep their label.
+    /// Those of RAMSES: a neighbour counts if it is denser by a factor of 1.0001, ties go to the neighbour that is probed
+    /// first, and isolated irrelevant peaks keep their label.
     Ramses,
 }

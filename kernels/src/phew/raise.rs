@@ -1,13 +1,26 @@
-//! Ascent to finer cells: a coarser cell does not look at them, they tell it of themselves.
+//! Raising: how does a coarser cell ascend to a finer one?
 //!
-//! A brick is 2x2x2 coarser cells large, so 4x4x4 of these lie in it and around it. Which of the brick's own cells
-//! touch each of them is separable: along an axis the first of the four touches the brick's first cell,
-//! the second its first three, the third its last three and the last its last. Wide compares rule most out: a
-//! coarser cell hears only of the densest that touches it, and only if that is not less dense, as far as these tell.
+//! Place in the flow: part of [`super::ascent`]. The block of a coarser cell does not contain finer cells, so the finer
+//! brick finds the pairs: for each coarser cell in or around it, the densest of its own cells that touch that one. This
+//! module knows one block at a time, and the pointers that it raises.
+//!
+//! A brick is 2x2x2 coarser cells wide, so 4x4x4 coarser cells lie in it or touch it. Along each axis:
+//!
+//! ```text
+//!     coarser cell          |   0   |   1   |   2   |   3   |
+//!     own cell                      | 0   1 | 2   3 |
+//!     touching own cells      0       0 1 2   1 2 3    3
+//! ```
+//!
+//! Coarser cell c covers own cells 2c - 2 and 2c - 1, so it touches own cells 2c - 3 to 2c. Those are exactly the three
+//! own cells around own cell c, cut to one at the two ends: for c = 0 and 3 the maximum does not look along the axis. So
+//! one 3x3x3 maximum over the 64 own cells, with that mask, gives the maxima for all 64 coarser cells
+//! ([`Densest::fill_in_blocks`]). A pair counts only if the finer cell is not less dense than the coarser one, as far
+//! as 24 bits of the densities tell.
 
 use super::Rules;
 use super::block::{Block, OWN, places_of};
-use super::densest::{Densest, rough};
+use super::densest::{Densest, leading_bits};
 use super::test_cells::TestCells;
 use crate::ids::TestIdx;
 use crate::mesh::{Mesh, local};
@@ -17,88 +30,92 @@ use std::ops::RangeInclusive;
 /// Offsets between neighbours along y and z among the brick's own cells.
 const OWN_ROW: usize = 4;
 const OWN_PLANE: usize = 16;
-/// Own cells, or coarser ones in and around the brick.
+/// Number of own cells, and of coarser cells in and around the brick.
 const CELLS: usize = 64;
-/// A plane before the first cell and one after the last, so that each has neighbours.
+/// The cells with one plane before and one after them, so that every cell has neighbours.
 const N: usize = OWN_PLANE + CELLS + OWN_PLANE;
 
 /// The own cells that touch each of the four coarser ones along an axis.
 const TOUCHING: [RangeInclusive<usize>; 4] = [0..=0, 0..=2, 1..=3, 3..=3];
 
-/// The densities of the own cells of a brick, and their maxima around each coarser one.
-pub struct Finer {
+/// The densities of the own cells of a brick, and the maxima around each coarser cell.
+pub struct FinerCells {
     rho: [f32; N],
     densest: Densest<N>,
 }
 
-impl Default for Finer {
+impl Default for FinerCells {
     fn default() -> Self {
         Self { rho: [0.0; N], densest: Densest::default() }
     }
 }
 
-/// The first place in the patch that each of the coarser cells covers.
+/// The first place in the block that each of the coarser cells covers.
 const COARSER: [u8; CELLS] = places_of([0, 1, 3, 5]);
 
-impl Finer {
-    /// Calls `tell(coarser cell, place of a finer one)` for the coarser cells in and about a brick and the densest of those that
-    /// touch each in the brick, if any is as dense. For every one of those that rough densities do not tell apart; and
-    /// several times for a coarser cell by more than one level.
+impl FinerCells {
+    /// Calls `found(coarser cell, place of a finer one)` for each coarser cell in and around the brick whose density does
+    /// not exceed that of the densest own cell that touches it. If 24 bits do not tell several own cells apart, it is called
+    /// for each of them. A cell coarser by more than one level fills several of the 4x4x4 cells and is found for each.
     #[inline(always)]
-    pub fn for_each(&mut self, patch: &Block<TestIdx>, mut tell: impl FnMut(TestIdx, usize)) {
-        self.fill_in(patch);
-        for i in local::bits(self.hearing(patch)) {
+    pub fn for_each(&mut self, block: &Block<TestIdx>, mut found: impl FnMut(TestIdx, usize)) {
+        self.fill_in(block);
+        for i in local::bits(self.exceeded_cells(block)) {
             let i = i as usize;
-            let coarse = patch.at(COARSER[i].into());
+            let coarse = block.at(COARSER[i].into());
             match self.densest.at(i + OWN_PLANE) {
-                Some(own) => tell(coarse, OWN[own - OWN_PLANE].into()),
-                None => self.each_as_dense(i, |finer| tell(coarse, finer)),
+                Some(own) => found(coarse, OWN[own - OWN_PLANE].into()),
+                None => self.each_as_dense(i, |finer| found(coarse, finer)),
             }
         }
     }
 
     #[inline(always)]
-    fn fill_in(&mut self, patch: &Block<TestIdx>) {
+    fn fill_in(&mut self, block: &Block<TestIdx>) {
         let rows = self.rho[OWN_PLANE..][..CELLS].chunks_exact_mut(OWN_ROW);
         for (row, first) in rows.zip(OWN.iter().step_by(OWN_ROW)) {
             let (rho, test) = (
-                &patch.rho[usize::from(*first)..][..OWN_ROW],
-                &patch.index[usize::from(*first)..][..OWN_ROW],
+                &block.rho[usize::from(*first)..][..OWN_ROW],
+                &block.index[usize::from(*first)..][..OWN_ROW],
             );
             for i in 0..OWN_ROW {
-                let is_own = u32::from(test[i] >= patch.first_of_level).wrapping_neg();
+                let is_own = u32::from(test[i] >= block.first_of_level).wrapping_neg();
                 row[i] = f32::from_bits(rho[i].to_bits() & is_own);
             }
         }
         self.densest.fill_in_blocks::<OWN_ROW, OWN_PLANE>(&self.rho);
     }
 
-    /// The bits of the coarser cells that are to hear of a finer one.
+    /// The coarser cells that are not denser than the densest own cell beside them, one bit each.
     #[inline(always)]
-    fn hearing(&self, patch: &Block<TestIdx>) -> u64 {
-        let mut hears = [0; CELLS];
-        for (i, (hears, place)) in hears.iter_mut().zip(COARSER).enumerate() {
+    fn exceeded_cells(&self, block: &Block<TestIdx>) -> u64 {
+        let mut exceeded = [0; CELLS];
+        for (i, (exceeded, place)) in exceeded.iter_mut().zip(COARSER).enumerate() {
             let place = usize::from(place);
-            let is_cell = patch.is_coarser(place) & (patch.rho[place] > 0.0);
-            *hears = u8::from(is_cell & (self.densest.value(i + OWN_PLANE) >= rough(patch.rho[place])));
+            let is_cell = block.is_coarser(place) & (block.rho[place] > 0.0);
+            *exceeded =
+                u8::from(is_cell & (self.densest.value(i + OWN_PLANE) >= leading_bits(block.rho[place])));
         }
-        local::bits_of(&hears)
+        local::bits_of(&exceeded)
     }
 
+    /// Calls `found` for every own cell beside a coarser one that has the greatest 24 bits.
     #[cold]
     #[inline(never)]
-    fn each_as_dense(&self, coarser: usize, mut tell: impl FnMut(usize)) {
+    fn each_as_dense(&self, coarser: usize, mut found: impl FnMut(usize)) {
         let densest = self.densest.value(coarser + OWN_PLANE);
         let [x, y, z] = [coarser % 4, coarser / 4 % 4, coarser / 16].map(|i| TOUCHING[i].clone());
         for own in z.flat_map(|z| y.clone().map(move |y| OWN_ROW * y + OWN_PLANE * z)) {
-            for own in x.clone().map(|x| x + own).filter(|own| rough(self.rho[own + OWN_PLANE]) == densest) {
-                tell(OWN[own].into());
+            for own in
+                x.clone().map(|x| x + own).filter(|own| leading_bits(self.rho[own + OWN_PLANE]) == densest)
+            {
+                found(OWN[own].into());
             }
         }
     }
 }
 
-/// A finer cell that a coarser one may ascend to.
+/// A coarser cell and a finer one that it may ascend to.
 #[derive(Debug, Clone, Copy)]
 pub struct Rise {
     coarse: TestIdx,
@@ -108,7 +125,7 @@ pub struct Rise {
 }
 
 impl Rise {
-    /// From a cell to a finer one beside it.
+    /// From a cell to a finer one that touches it.
     #[inline(always)]
     pub fn new(mesh: &Mesh, test_cells: &TestCells, coarse: TestIdx, fine: TestIdx) -> Self {
         Self { coarse, fine, rho: test_cells.density(mesh, fine) }
@@ -128,9 +145,10 @@ impl Rise {
     }
 }
 
-/// Lets the coarser cell point to the finer one in `up` if that is the better one, whoever else tries at the same time.
+/// Makes the coarser cell point to the finer one in `up` if that exceeds the cell that it points to. Any number of threads
+/// may raise the same pointer at the same time.
 ///
-/// Lock-free; the outcome is the maximum over all finer cells in a total order, whatever their order.
+/// Lock-free. The outcome is the maximum of all candidates in a total order, so it does not depend on their sequence.
 #[inline]
 pub fn raise(mesh: &Mesh, test_cells: &TestCells, rules: Rules, up: &[AtomicU32], rise: Rise) {
     let place = &up[rise.coarse.at()];
@@ -143,21 +161,66 @@ pub fn raise(mesh: &Mesh, test_cells: &TestCells, rules: Rules, up: &[AtomicU32]
     }
 }
 
-/// When RAMSES probes `neighbour` of `cell`: coarser levels first, then z, y, x.
+/// A key in whose order RAMSES probes the neighbours of `cell`: coarser levels first, then by z, y, x.
 #[cold]
 fn probe_order(mesh: &Mesh, test_cells: &TestCells, cell: TestIdx, neighbour: TestIdx) -> (u8, [i64; 3]) {
     let (cell_level, cell_at) = test_cells.locate(mesh, cell);
     let (level, at) = test_cells.locate(mesh, neighbour);
-    let extent = mesh.domain().extent(level);
     let step = std::array::from_fn(|i| {
-        let a = 2 - i;
-        let from = (i64::from(cell_at[a]) << level) >> cell_level;
-        let step = i64::from(at[a]) - from;
-        match mesh.domain().periodic[a] {
-            true if step > extent[a] / 2 => step - extent[a],
-            true if step < -extent[a] / 2 => step + extent[a],
-            _ => step,
-        }
+        let axis = 2 - i;
+        let from = (i64::from(cell_at[axis]) << level) >> cell_level;
+        mesh.domain().shortest_step(level, axis, i64::from(at[axis]) - from)
     });
     (level, step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_blocks::{block, coordinates, place_at};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All pairs, by trying every own cell for each coarser one.
+    fn plain(block: &Block<TestIdx>) -> Vec<(TestIdx, usize)> {
+        let mut pairs = Vec::new();
+        for place in COARSER.map(usize::from) {
+            if block.rho[place] == 0.0 || !block.is_coarser(place) {
+                continue;
+            }
+            let first = coordinates(place).map(|x| (x + 1) / 2 * 2 - 1);
+            let touches = |own: usize| {
+                let at = coordinates(own);
+                (0..3).all(|a| (first[a] - 1..=first[a] + 2).contains(&at[a]))
+            };
+            let own = OWN
+                .map(usize::from)
+                .into_iter()
+                .filter(|own| block.rho[*own] > 0.0 && !block.is_coarser(*own) && touches(*own));
+            let own: Vec<usize> = own.collect();
+            let densest = own.iter().map(|own| leading_bits(block.rho[*own])).max();
+            if let Some(densest) = densest.filter(|densest| *densest >= leading_bits(block.rho[place])) {
+                let as_dense = own.into_iter().filter(|own| leading_bits(block.rho[*own]) == densest);
+                pairs.extend(as_dense.map(|own| (block.at(place), own)));
+            }
+        }
+        pairs
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
+        #[test]
+        fn pairs_are_those_of_all_cells_that_touch(block in block()) {
+            let mut found = Vec::new();
+            FinerCells::default().for_each(&block, |coarse, own| found.push((coarse, own)));
+            prop_assert_eq!(found, plain(&block));
+        }
+    }
+
+    #[test]
+    fn coarser_cells_cover_two_places_along_each_axis() {
+        let first = [0, 1, 3, 5];
+        let expected = (0..64).map(|i| place_at([first[i % 4], first[i / 4 % 4], first[i / 16]]));
+        assert!(COARSER.map(usize::from).into_iter().eq(expected));
+    }
 }

@@ -1,12 +1,15 @@
 //! Saddles: where do patches touch? (paper, section 2.3)
 //!
-//! The saddle of a contact is the mean of the two densities. It is finite even where their sum is not.
-//! Only the maximum spanning forest of the contacts matters ([`super::forest`]), and most contacts are on
-//! a cycle whose other edges are higher. Those that wide compares on the patch of a brick show to be so
-//! are never made (marks.rs): 0.6 per cell are left where patches have 15. Contacts are dropped only if
-//! they are *strictly* lower, so ties are left to the total order of the edges.
+//! Place in the flow: after the labels. A contact is a pair of touching cells of two patches; its saddle is the mean of
+//! the two densities, which is finite even where their sum is not. [`super::forest`] keeps the few contacts that can
+//! merge anything: the maximum spanning forest. This module knows labels as numbers of patches, not which peak is higher.
+//!
+//! Most contacts are on a cycle whose other edges are higher, so they cannot be in the forest.
+//! [`ContactFilter`](super::contact_filter) drops those that it recognises in the block of a brick, and [`ContactDedup`]
+//! those that another contact of the same two patches exceeds. Both drop a contact only if it is *strictly* lower; the
+//! total order of edges decides ties later.
 
-use super::ascent::for_each_patch;
+use super::ascent::for_each_block;
 use super::block::{Block, OWN};
 use super::contact_dedup::ContactDedup;
 use super::contact_filter::{CellBits, ContactFilter, OFFSETS};
@@ -15,13 +18,9 @@ use crate::ids::{CellIdx, PeakIdx};
 use crate::mesh::{Mesh, local};
 use crate::simd::wide;
 
-/// By how much a density in single precision must exceed another that the densities themselves, and
-/// so their means with any lower one, differ whatever the rounding.
-pub const STRICTLY: f32 = 1.0 + 1.0 / (1 << 20) as f32;
-
-/// Gathers every contact that may be in the forest between the test cells in the given super-bricks and
-/// their neighbours of the same level or a coarser one (so that over all super-bricks none is missed). `also` is
-/// called with every brick and its patch.
+/// Adds to `out` every contact that may be in the forest between the test cells of the given super-bricks and their
+/// neighbours of the same or a coarser level. Over all super-bricks no such contact is missed. `labels` has one entry per
+/// test cell. Calls `also` with every brick and its block. Linear in the test cells.
 pub fn contacts(
     mesh: &Mesh,
     test_cells: &TestCells,
@@ -33,25 +32,25 @@ pub fn contacts(
     wide(
         #[inline(always)]
         || {
-            let mut marker = ContactFilter::default();
+            let mut filter = ContactFilter::default();
             let mut listed = [(0, 0); LISTED];
-            for_each_patch(
+            for_each_block(
                 mesh,
                 test_cells,
                 Some(labels),
                 supers,
                 #[inline(always)]
-                |brick, patch: &Block<CellIdx>| {
-                    let n = list(&marker.mark(patch), &mut listed);
+                |brick, block: &Block<CellIdx>| {
+                    let n = list(&filter.filter(block), &mut listed);
                     out.reserve(n);
                     for &(place, direction) in &listed[..n] {
                         let place = usize::from(place);
                         let other = (place as i32 + OFFSETS[usize::from(direction & 31)]) as usize;
-                        let peaks = [place, other].map(|p| PeakIdx(patch.label[p]));
-                        let rough = test_cells.narrow_sum([place, other].map(|p| patch.rho[p]));
-                        out.push(peaks, rough, [place, other].map(|p| patch.at(p)));
+                        let peaks = [place, other].map(|p| PeakIdx(block.label[p]));
+                        let saddle = test_cells.narrow_sum([place, other].map(|p| block.rho[p]));
+                        out.push(peaks, saddle, [place, other].map(|p| block.at(p)));
                     }
-                    also(brick, patch);
+                    also(brick, block);
                 },
             );
         },
@@ -59,13 +58,13 @@ pub fn contacts(
     out.finish(|cells| test_cells.rho[cells[0].at()].midpoint(test_cells.rho[cells[1].at()]));
 }
 
-/// Most contacts of a brick, and what [`list`] writes beyond the last.
+/// The most contacts of a brick, and the entries that [`list`] may write beyond the last.
 const LISTED: usize = 64 * 26 + AT_ONCE;
 
-/// Contacts of a cell that are listed without asking how many there are.
+/// [`list`] writes so many entries per cell at a time, whether there are as many contacts or not.
 const AT_ONCE: usize = 4;
 
-/// Lists the contacts of the cells of a brick: place and direction. Their number.
+/// Lists the contacts of the cells of a brick as (place, direction). Returns their number; entries beyond are undefined.
 #[inline(always)]
 fn list(found: &CellBits, out: &mut [(u8, u8); LISTED]) -> usize {
     let mut n = 0;
@@ -86,4 +85,30 @@ fn list(found: &CellBits, out: &mut [(u8, u8); LISTED]) -> usize {
         n = end;
     }
     n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_blocks::block;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+        /// Reference: bit by bit.
+        #[test]
+        fn contacts_are_listed_bit_by_bit(block in block()) {
+            prop_assume!(block.rho.iter().any(|rho| *rho > 0.0));
+            let kept = ContactFilter::default().filter(&block);
+            let mut listed = [(0, 0); LISTED];
+            let n = list(&kept, &mut listed);
+            let cells = (0..64).filter(|cell| kept.cells >> cell & 1 == 1).map(|cell| OWN[cell]);
+            let directions = |place: u8| {
+                let bits = kept.at(place.into());
+                (0..26u8).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| (place, bit))
+            };
+            prop_assert_eq!(listed[..n].to_vec(), cells.flat_map(directions).collect::<Vec<_>>());
+        }
+    }
 }

@@ -1,9 +1,25 @@
-//! Ties: of several saddles that are exactly equal RAMSES takes the one to the densest peak.
+//! Ties: which of several equal saddles does RAMSES take?
 //!
-//! The forest keeps only some of the edges that tie, and the paper's rules need no more. Under RAMSES's rules a clump
-//! looks, in each round, at all of its greatest saddles, and takes the neighbour whose peak is densest. Who its
-//! neighbours are by then depends on the thresholds. So no order of the edges can stand for this rule: the edges that
-//! tie with those of the forest are kept beside it, and with them the rounds are gone through as RAMSES does.
+//! Place in the flow: in place of [`super::hierarchy::cut`] under RAMSES's rules. It knows the tree and the tied edges.
+//!
+//! The forest contains only some of several edges with equal saddles, and the paper's rules need no more. Under RAMSES's
+//! rules a clump looks at all of its greatest saddles in each round, and takes the one whose other clump has the densest
+//! peak. Which clumps are its neighbours by then depends on the thresholds, so no order of the edges can express that
+//! rule. Hence edges that tie with an edge of the forest are kept beside it, and the rounds are executed as in RAMSES.
+//!
+//! # Worked example
+//!
+//! Three peaks that touch each other in pairs, with two equal saddles:
+//!
+//! ```text
+//!     peak       A   B   C          A-B: 3      forest: A-B and A-C (the first of the two equal edges)
+//!     density    8   9   5          A-C: 2      tie:    B-C
+//!                                   B-C: 2
+//! ```
+//!
+//! From the forest alone, the key saddle of C leads to A. RAMSES sees two equal saddles and takes the one to B, which is
+//! denser. The clumps and haloes are the same in the end, but the neighbour, the position of the saddle and, in larger
+//! examples, the rounds differ.
 
 use super::forest::low_first;
 use super::hierarchy::{Cut, Hierarchy, KeySaddle, SaddleOf, is_noise, relevances};
@@ -12,23 +28,23 @@ use crate::ids::PeakIdx;
 use bytemuck::{Pod, Zeroable};
 use rustc_hash::FxHashSet;
 
-/// An edge that might stand in the forest in place of one with the same saddle.
+/// An edge that could replace an edge of the forest with the same saddle.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Tie {
     /// Its saddle.
     pub saddle: f64,
-    /// Where that is, in code units.
+    /// Position of the saddle, in code units.
     pub position: [f64; 3],
     /// The two patches, smaller index first.
     pub patches: [PeakIdx; 2],
 }
 
-/// Which edges, given as saddles and patches in falling order of the saddles, might stand in the forest of a whole tree in
-/// place of one with the same saddle, and are not in it.
+/// For each edge, given by saddle and patches: whether it is outside the forest of the tree and could replace an edge of it
+/// with the same saddle. `edges` must come by falling saddle. Costs a sort of the peaks.
 pub fn stand_beside(tree: &MergeTree, edges: &[(f64, [PeakIdx; 2])]) -> Vec<bool> {
     let deaths = tree.by_death();
-    let (mut elders, mut left) = (PeakUnionFind::new(tree.len()), deaths.as_slice());
+    let (mut components, mut left) = (PeakUnionFind::new(tree.len()), deaths.as_slice());
     let mut found = Vec::with_capacity(edges.len());
     for equal in edges.chunk_by(|a, b| a.0 == b.0) {
         let saddle = equal[0].0;
@@ -38,27 +54,27 @@ pub fn stand_beside(tree: &MergeTree, edges: &[(f64, [PeakIdx; 2])]) -> Vec<bool
         let (higher, others) = left.split_at(left.partition_point(|d| of_saddle(d) > saddle));
         let (as_high, lower) = others.split_at(others.partition_point(|d| of_saddle(d) == saddle));
         left = lower;
-        join(tree, &mut elders, higher);
-        let before: Vec<_> = equal.iter().map(|(_, patches)| patches.map(|p| elders.root(p))).collect();
-        join(tree, &mut elders, as_high);
+        join(tree, &mut components, higher);
+        let before: Vec<_> = equal.iter().map(|(_, patches)| patches.map(|p| components.root(p))).collect();
+        join(tree, &mut components, as_high);
         let of_tree: FxHashSet<_> = as_high.iter().map(ends).collect();
         found.extend(equal.iter().zip(before).map(|((_, patches), before)| {
-            let [a, b] = patches.map(|p| elders.root(p));
+            let [a, b] = patches.map(|p| components.root(p));
             before[0] != before[1] && a == b && !of_tree.contains(&low_first(*patches))
         }));
     }
     found
 }
 
-/// Ends peaks where they die.
-fn join(tree: &MergeTree, elders: &mut PeakUnionFind, dying: &[PeakIdx]) {
+/// Joins components at the deaths of `dying`.
+fn join(tree: &MergeTree, components: &mut PeakUnionFind, dying: &[PeakIdx]) {
     for peak in dying {
-        let heir = elders.root(tree.death[peak.at()].endpoint);
-        elders.end(*peak, heir);
+        let heir = components.root(tree.death[peak.at()].endpoint);
+        components.end(*peak, heir);
     }
 }
 
-/// Cuts a tree by RAMSES's rules, with the edges that tie with its own.
+/// Cuts a tree by RAMSES's rules. `ties` are the edges that tie with its own. Each round is linear in the edges left.
 pub fn cut_with_ties(tree: &MergeTree, ties: &[Tie], cut: &Cut) -> Hierarchy {
     let mut rounds = TieRounds::new(tree, ties);
     let noise = rounds.merge_all(|p, saddle| is_noise(tree.rho[p.at()], saddle, cut.relevance));
@@ -73,18 +89,19 @@ pub fn cut_with_ties(tree: &MergeTree, ties: &[Tie], cut: &Cut) -> Hierarchy {
     }
 }
 
-/// What comes of a pass, by peak.
+/// The result of a pass, by peak.
 struct TiePass {
+    /// What it belongs to after the pass.
     label: Vec<PeakIdx>,
-    /// What it merges into in its round; itself if it does not.
+    /// What it merges into in its round; itself if it does not merge.
     parent: Vec<PeakIdx>,
-    /// The round in which it merges, from 1; 0 if it does not.
+    /// The round in which it merges, from 1; 0 if it does not merge.
     level: Vec<u32>,
-    /// The greatest saddle of each that is left to another that is left.
+    /// The greatest saddle between each remaining peak and another remaining one.
     key_saddle: Vec<KeySaddle>,
 }
 
-/// An edge between what its patches have become.
+/// An edge between what its patches belong to by now.
 #[derive(Clone, Copy)]
 struct TieEdge {
     saddle: f64,
@@ -92,12 +109,12 @@ struct TieEdge {
     of: SaddleOf,
 }
 
-/// What is left of the peaks after some rounds.
+/// The state between rounds.
 struct TieRounds<'a> {
     tree: &'a MergeTree,
     links: Vec<TieEdge>,
-    /// Those that are left, by falling density.
-    left: Vec<PeakIdx>,
+    /// The peaks that have not merged, by falling density.
+    remaining: Vec<PeakIdx>,
 }
 
 impl<'a> TieRounds<'a> {
@@ -111,11 +128,11 @@ impl<'a> TieRounds<'a> {
             ends: tie.patches,
             of: SaddleOf::Tie(i),
         });
-        Self { tree, links: deaths.chain(ties).collect(), left: tree.by_falling_density() }
+        Self { tree, links: deaths.chain(ties).collect(), remaining: tree.by_falling_density() }
     }
 
-    /// Rounds until one merges nothing: each peak merges into its key neighbour where that is greater and the peak is a
-    /// `candidate` at its key saddle.
+    /// Repeats rounds until one merges nothing. In a round each peak merges into its key neighbour if that is greater and
+    /// `candidate` holds for the peak at its key saddle.
     fn merge_all(&mut self, candidate: impl Fn(PeakIdx, f64) -> bool) -> TiePass {
         let itself: Vec<_> = (0..self.tree.len()).map(PeakIdx::new).collect();
         let (mut label, mut parent) = (itself.clone(), itself.clone());
@@ -123,7 +140,7 @@ impl<'a> TieRounds<'a> {
         for round in 1.. {
             let key_saddle = self.key_saddles();
             let mut into = itself.clone();
-            for &p in &self.left {
+            for &p in &self.remaining {
                 let key = &key_saddle[p.at()];
                 let has_key = key.of != SaddleOf::Nothing;
                 if has_key && candidate(p, key.density) && self.tree.exceeds(key.neighbour, p) {
@@ -131,18 +148,18 @@ impl<'a> TieRounds<'a> {
                     (parent[p.at()], level[p.at()]) = (into[p.at()], round);
                 }
             }
-            let n_before = self.left.len();
-            self.left.retain(|p| into[p.at()] == *p);
-            if self.left.len() == n_before {
+            let n_before = self.remaining.len();
+            self.remaining.retain(|p| into[p.at()] == *p);
+            if self.remaining.len() == n_before {
                 return TiePass { label, parent, level, key_saddle };
             }
             label.iter_mut().for_each(|label| *label = into[label.at()]);
             self.links.iter_mut().for_each(|link| link.ends = link.ends.map(|p| into[p.at()]));
         }
-        unreachable!("a round that merges nothing ends them")
+        unreachable!("the last round merges nothing")
     }
 
-    /// The greatest saddle of each, of several the one to the greatest neighbour. Links within one are forgotten.
+    /// The greatest saddle of each remaining peak; of several, the one to the greatest neighbour. Drops inner edges.
     fn key_saddles(&mut self) -> Vec<KeySaddle> {
         self.links.retain(|link| link.ends[0] != link.ends[1]);
         let mut keys = vec![KeySaddle::NONE; self.tree.len()];
@@ -156,5 +173,31 @@ impl<'a> TieRounds<'a> {
             }
         }
         keys
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::forest::ContactEdge;
+    use super::super::hierarchy;
+    use super::*;
+    use crate::ids::CellIdx;
+    use crate::phew::Rules;
+
+    #[test]
+    fn the_worked_example() {
+        let [a, b, c] = [0, 1, 2].map(PeakIdx);
+        let edges = [(3.0, [a, b]), (2.0, [a, c]), (2.0, [b, c])];
+        let contacts = edges.map(|(saddle, peaks)| ContactEdge::new(saddle, peaks, [CellIdx(0), CellIdx(1)]));
+        let tree = MergeTree::grow(vec![8.0, 9.0, 5.0], &contacts).0;
+        assert_eq!(stand_beside(&tree, &edges), [false, false, true]);
+
+        let cut = Cut { density: 1.0, relevance: 1.0, saddle: Some(0.0) };
+        let ties = [Tie { saddle: 2.0, position: [0.0; 3], patches: [b, c] }];
+        let neighbour = |found: &Hierarchy| found.key_saddle[c.at()].neighbour;
+        let (with, without) = (cut_with_ties(&tree, &ties, &cut), hierarchy::cut(&tree, &cut, Rules::Ramses));
+        assert_eq!((neighbour(&with), neighbour(&without)), (b, a));
+        assert_eq!((with.key_saddle[c.at()].of, with.halo), (SaddleOf::Tie(0), vec![b; 3]));
+        assert_eq!(with.clump, without.clump);
     }
 }

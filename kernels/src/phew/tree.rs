@@ -1,55 +1,61 @@
-//! The merge tree: which peak dies where?
+//! Merge tree: which peak dies where?
 //!
-//! Along the forest in falling order, two components meet at each edge and the one with the lower
-//! peak ends there (the elder rule). What every relevance or saddle threshold gives can be read off
-//! the result ([`super::hierarchy`]), so a stored tree can be cut again without the mesh.
+//! Place in the flow: from the edges of [`super::forest`] to the tree that [`super::hierarchy`] cuts. It knows neither
+//! cells (only their numbers) nor thresholds: the result serves all thresholds, so a stored tree can be cut again without
+//! the mesh.
+//!
+//! Go through the forest by falling saddle. At each edge two components meet, and the one whose greatest peak is lower
+//! dies there (the elder rule).
 
 use super::forest::ContactEdge;
 use crate::ids::{CellIdx, PeakIdx};
+use crate::union_find::find;
+use bytemuck::{Pod, Zeroable};
 
-/// Where a peak ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Where a peak dies.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Death {
-    /// Density of the saddle; 0 for a peak that never ends.
+    /// Density of the saddle; 0 for a peak that never dies.
     pub saddle: f64,
-    /// The patch on the side of the dying peak that the edge starts from.
+    /// The patch at the end of the edge that is in the component of the dying peak.
     pub near: PeakIdx,
-    /// The patch on the other side that it leads to.
+    /// The patch at the other end of the edge.
     pub endpoint: PeakIdx,
 }
 
 impl Death {
-    /// Of a peak that never ends.
+    /// The death of a peak that never dies.
     pub const NEVER: Self = Self { saddle: 0.0, near: PeakIdx::NONE, endpoint: PeakIdx::NONE };
 
-    /// Whether it never comes.
+    /// Whether the peak never dies.
     #[inline]
     pub fn is_never(&self) -> bool {
         self.endpoint.is_none()
     }
 }
 
-/// The merge tree of all peaks, indexed by [`PeakIdx`], that is in the order of the cells.
+/// The merge tree of all peaks. Arrays are indexed by [`PeakIdx`], that is in the order of the cells.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MergeTree {
     /// Density of each peak.
     pub rho: Vec<f64>,
-    /// End of each peak.
+    /// Death of each peak.
     pub death: Vec<Death>,
 }
 
 impl MergeTree {
-    /// Grows the tree along edges in falling order; those not of the forest are passed over. Also gives the two cells of the edge at which
-    /// each peak dies, near side first.
+    /// Grows the tree from edges in falling order; edges outside the forest are skipped. Also returns the two cells of the
+    /// edge at which each peak dies, that of the dying component first. Almost linear in the edges.
     pub fn grow(rho: Vec<f64>, edges: &[ContactEdge]) -> (Self, Vec<[CellIdx; 2]>) {
         let mut tree = Self { death: vec![Death::NEVER; rho.len()], rho };
         let mut cells = vec![[CellIdx::NONE; 2]; tree.rho.len()];
-        let mut elders = PeakUnionFind::new(tree.rho.len());
+        let mut components = PeakUnionFind::new(tree.rho.len());
         for (i, edge) in edges.iter().enumerate() {
             if let Some(ahead) = edges.get(i + AHEAD) {
-                ahead.peaks.into_iter().for_each(|p| elders.shorten(p));
+                ahead.peaks.into_iter().for_each(|p| components.shorten(p));
             }
-            let roots = edge.peaks.map(|p| elders.root(p));
+            let roots = edge.peaks.map(|p| components.root(p));
             if roots[0] == roots[1] {
                 continue;
             }
@@ -58,17 +64,16 @@ impl MergeTree {
             tree.death[dying.at()] =
                 Death { saddle: edge.saddle, near: edge.peaks[near], endpoint: edge.peaks[1 - near] };
             cells[dying.at()] = [edge.cells[near], edge.cells[1 - near]];
-            elders.end(dying, roots[1 - near]);
+            components.end(dying, roots[1 - near]);
         }
         (tree, cells)
     }
 
-    /// Whether deaths make a tree that can be cut: going through them as they come, each ends its own
-    /// component in that of a greater peak. Hands back the first peak that breaks it. For trees from
-    /// elsewhere; those that are grown are sound. Costs a sort.
+    /// The first peak that makes the tree invalid, if any. In a valid tree each death, in falling order, ends the component
+    /// of the dying peak in that of a greater peak. For trees that were not grown here. Costs a sort.
     pub fn first_fault(&self) -> Option<PeakIdx> {
         let n = self.len();
-        let is_sound = |p: PeakIdx| {
+        let is_valid = |p: PeakIdx| {
             let death = &self.death[p.at()];
             let ends = [death.near, death.endpoint];
             match ends.map(|e| e.is_none()) {
@@ -79,16 +84,16 @@ impl MergeTree {
                 _ => false,
             }
         };
-        if let Some(fault) = (0..n).map(PeakIdx::new).find(|&p| !is_sound(p)) {
+        if let Some(fault) = (0..n).map(PeakIdx::new).find(|&p| !is_valid(p)) {
             return Some(fault);
         }
-        let mut elders = PeakUnionFind::new(n);
+        let mut components = PeakUnionFind::new(n);
         self.by_death().into_iter().find(|&dying| {
             let death = &self.death[dying.at()];
-            let [near, other] = [death.near, death.endpoint].map(|p| elders.root(p));
+            let [near, other] = [death.near, death.endpoint].map(|p| components.root(p));
             let fits = near == dying && self.exceeds(other, dying);
             if fits {
-                elders.end(dying, other);
+                components.end(dying, other);
             }
             !fits
         })
@@ -104,21 +109,21 @@ impl MergeTree {
         self.rho.is_empty()
     }
 
-    /// Whether `a` is greater than `b` in the total order: denser, or as dense with a smaller key.
+    /// Whether `a` is greater than `b` in the total order: denser, or equally dense with a smaller index.
     #[inline]
     pub fn exceeds(&self, a: PeakIdx, b: PeakIdx) -> bool {
         let (rho_a, rho_b) = (self.rho[a.at()], self.rho[b.at()]);
         rho_a > rho_b || rho_a == rho_b && a < b
     }
 
-    /// Every peak, greatest first.
+    /// All peaks, the greatest first.
     pub fn by_falling_density(&self) -> Vec<PeakIdx> {
         let mut peaks: Vec<_> = (0..self.len()).map(PeakIdx::new).collect();
         peaks.sort_unstable_by(|a, b| self.rho[b.at()].total_cmp(&self.rho[a.at()]).then(a.cmp(b)));
         peaks
     }
 
-    /// The peaks that die, in the order in which they do: the falling order of the forest's edges.
+    /// The peaks that die, in the order of their deaths: the falling order of the edges of the forest.
     pub fn by_death(&self) -> Vec<PeakIdx> {
         let mut dying: Vec<_> =
             (0..self.len()).map(PeakIdx::new).filter(|p| !self.death[p.at()].is_never()).collect();
@@ -134,38 +139,33 @@ impl MergeTree {
     }
 }
 
-/// How many edges ahead paths are shortened, so that they are in the cache by the time they are asked for.
+/// Paths are shortened so many edges ahead, so that they are in the cache when the edge is processed.
 const AHEAD: usize = 16;
 
-/// Components, each known by its greatest peak.
+/// Union-find of peaks. The root of a component is its greatest peak, because callers end lower roots in higher ones.
 #[derive(Debug, Clone)]
-pub(super) struct PeakUnionFind(Vec<PeakIdx>);
+pub(super) struct PeakUnionFind(Vec<u32>);
 
 impl PeakUnionFind {
     pub fn new(n: usize) -> Self {
-        Self((0..n).map(PeakIdx::new).collect())
+        Self((0..n as u32).collect())
     }
 
     #[inline]
-    pub fn root(&mut self, mut peak: PeakIdx) -> PeakIdx {
-        while self.0[peak.at()] != peak {
-            let over = self.0[self.0[peak.at()].at()];
-            self.0[peak.at()] = over;
-            peak = over;
-        }
-        peak
+    pub fn root(&mut self, peak: PeakIdx) -> PeakIdx {
+        PeakIdx(find(self.0.as_mut_slice(), peak.0))
     }
 
-    /// Takes a step of the path from `peak` out.
+    /// Makes `peak` point to its grandparent.
     #[inline]
     fn shorten(&mut self, peak: PeakIdx) {
-        let over = self.0[peak.at()];
-        self.0[peak.at()] = self.0[over.at()];
+        let parent = self.0[peak.at()];
+        self.0[peak.at()] = self.0[parent as usize];
     }
 
-    /// Ends the component of the root `dying` in that of `elder`.
+    /// Joins the component of the root `dying` to that of `elder`.
     #[inline]
     pub fn end(&mut self, dying: PeakIdx, elder: PeakIdx) {
-        self.0[dying.at()] = elder;
+        self.0[dying.at()] = elder.0;
     }
 }

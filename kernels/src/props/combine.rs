@@ -1,14 +1,14 @@
-//! From patches to clumps and haloes.
+//! Combination: the properties of clumps and haloes from those of their patches.
 
-use super::sums::{Gathered, MASS, MOMENT, MOMENTUM, Momentum, N_OF_PATCH, N_SUMS, PatchSums};
-use super::terms::{MOST, Terms};
+use super::sums::{MASS, MOMENT, MOMENTUM, Momentum, N_OF_PATCH, N_SUMS, PatchSums};
+use super::terms::{Gathered, MOST, Terms};
 use crate::geom::{Domain, cell_centre};
 use crate::sum::Quantum;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
-/// What is known of a patch once its sums are complete; with the momenta, enough to combine patches into clumps at
-/// any time later. In code units.
+/// The values of a patch after its sums are complete, in code units. With the momenta, they suffice to combine patches into
+/// clumps at any later time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PatchValues {
     /// Number of cells.
@@ -45,19 +45,19 @@ impl Momentum {
     }
 }
 
-/// Patches and the groups that they are combined into, each of which takes its moment from the centre of
-/// its highest peak.
+/// Patches and the groups into which they are combined. The mass moments of a group are relative to the centre of its
+/// highest peak.
 #[derive(Debug, Clone, Copy)]
 pub struct PatchGroups<'a> {
     /// The box.
     pub space: &'a SizedBox,
     /// The patches, all or those of one rank.
     pub patches: &'a [PatchValues],
-    /// Their momenta, where there are velocities.
+    /// Their momenta, if there are velocities.
     pub momenta: Option<&'a [[f64; 3]]>,
     /// Level of the cell of each patch's peak.
     pub level: &'a [u8],
-    /// Its position on the grid of that level.
+    /// Position of that cell, on the grid of its level.
     pub ijk: &'a [[u32; 3]],
     /// The group of each; `u32::MAX` for none.
     pub group: &'a [u32],
@@ -66,7 +66,7 @@ pub struct PatchGroups<'a> {
 }
 
 impl PatchGroups<'_> {
-    /// Bounds on the magnitude of what a run of the patches adds, for the quanta of [`Self::add`].
+    /// Bounds on the magnitudes of the terms of a range of patches, for the quanta of [`Self::add`].
     pub fn bounds(&self, patches: Range<usize>) -> [f64; N_SUMS] {
         let mut bounds = [0.0f64; N_SUMS];
         let (of_patch, of_momentum) = bounds.split_at_mut(N_OF_PATCH);
@@ -80,8 +80,8 @@ impl PatchGroups<'_> {
         bounds
     }
 
-    /// Adds the patches of a run of groups from `first` to their `totals`; in any order, over any number of ranks,
-    /// with the same result. Passes over the groups of all patches.
+    /// Adds the patches of the groups from `first` on to their `totals`. The result does not depend on the order or the number
+    /// of ranks. Goes through all patches.
     pub fn add(&self, quanta: &[Quantum; N_SUMS], first: usize, totals: &mut [GroupSums]) {
         let (mut terms, mut momenta) = (Terms::default(), Terms::<3>::default());
         for run in (0..self.group.len()).step_by(MOST) {
@@ -106,13 +106,13 @@ impl PatchGroups<'_> {
         }
     }
 
-    /// The place of the group of a patch among those from `first` on; beyond all of them for another.
+    /// The place of the group of a patch among the groups from `first` on; past all places for earlier groups.
     #[inline(always)]
     fn place(&self, patch: usize, first: usize) -> usize {
         (self.group[patch] as usize).wrapping_sub(first)
     }
 
-    /// The sums of a patch with the moment taken from `centre` instead of its own peak.
+    /// The sums of a patch, with mass moments relative to `centre` instead of its own peak.
     #[inline(always)]
     fn seen_from(&self, centre: [f64; 3], patch: usize) -> [f64; N_OF_PATCH] {
         let peak = cell_centre(self.level[patch], self.ijk[patch]);
@@ -130,7 +130,7 @@ fn raise(bounds: &mut [f64], sums: &[f64]) {
     bounds.iter_mut().zip(sums).for_each(|(bound, sum)| *bound = bound.max(sum.abs()));
 }
 
-/// What a group has gathered so far. Merging two is associative and commutative, bit for bit.
+/// The sums of a group so far. Merging is associative and commutative, bit for bit.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GroupSums {
@@ -141,14 +141,14 @@ pub struct GroupSums {
 }
 
 impl GroupSums {
-    /// Adds what another part of the group has gathered.
+    /// Adds the sums of another part of the group.
     pub fn merge(&mut self, other: &Self) {
         self.patch.merge(&other.patch);
         self.momentum.merge(&other.momentum);
     }
 }
 
-/// What is known of a group once its sums are complete.
+/// The values of a group after its sums are complete.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroupValues {
     /// As a patch.
@@ -159,7 +159,7 @@ pub struct GroupValues {
     pub head: [f64; 3],
 }
 
-/// A clump or a halo with everything a property may ask for, in code units.
+/// A clump or a halo with everything that a property may need, in code units.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Structure {
     /// Identifier.
@@ -196,13 +196,13 @@ pub struct Structure {
     pub relevance: f64,
     /// Density of the key saddle; 0 without one.
     pub saddle: f64,
-    /// Where the key saddle is; NaN without one.
+    /// Position of the key saddle; NaN without one.
     pub saddle_position: [f64; 3],
-    /// Clump on the other side of it; 0 without one.
+    /// Clump on the other side of the key saddle; 0 without one.
     pub saddle_neighbour: u64,
 }
 
-/// What the sums of a group amount to, in code units.
+/// The results of the sums of a group, in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroupTotals {
     /// Volume.
@@ -222,7 +222,7 @@ impl GroupValues {
         Self { patch, momentum: sums.momentum.value(quanta, 1.0), head }
     }
 
-    /// What the sums amount to.
+    /// The results of the sums.
     pub fn totals(&self, space: &SizedBox) -> GroupTotals {
         let [volume, mass, x, y, z] = self.patch.sums;
         let mean = |sums: [f64; 3]| sums.map(|sum| if mass > 0.0 { sum / mass } else { 0.0 });

@@ -1,9 +1,11 @@
-//! What is a structure like? Sums over the cells of a patch, and what follows from them.
+//! Properties: what is each clump and halo like?
 //!
-//! Each patch carries [`PatchSums`]: one pass over the test cells adds the first of [`sums::SUMS`]. Where there
-//! are velocities, another adds its [`Momentum`]. A clump or halo combines its patches' values ([`combine`]), so its properties follow for any
-//! thresholds without the cells. A property is one file here and one line in [`PROPERTIES`]; its
-//! column appears in every catalogue by itself.
+//! Place in the flow: beside [`crate::phew`]. One pass over the test cells adds the first of [`sums::SUMS`] to the
+//! [`PatchSums`] of each patch; if there are velocities, another adds its [`Momentum`]. Clumps and haloes combine the values
+//! of their patches ([`combine`]), so their properties follow for any thresholds without the cells. [`refine`] finds
+//! the position of a peak inside its cell. It knows patches as numbers, and nothing of thresholds.
+//!
+//! A property is one file here and one line in [`PROPERTIES`]; its column then appears in every catalogue.
 
 pub mod combine;
 mod density;
@@ -19,7 +21,8 @@ pub mod terms;
 mod velocity;
 
 pub use combine::{PatchValues, Structure};
-pub use sums::{Gathered, Momentum, PatchSums, SumScales};
+pub use sums::{Momentum, PatchSums, SumScales};
+pub use terms::Gathered;
 
 /// The value of a property for one structure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +42,7 @@ pub struct Property {
     pub name: &'static str,
     /// Powers of length, mass and time.
     pub dimension: [i8; 3],
-    /// One sentence for a person.
+    /// One sentence for readers of the catalogue.
     pub description: &'static str,
     /// Whether it needs cell velocities.
     pub needs_velocity: bool,
@@ -58,7 +61,7 @@ pub const PROPERTIES: &[&[Property]] = &[
     velocity::PROPERTIES,
 ];
 
-/// A property of pure numbers.
+/// A property without a dimension.
 const fn number(name: &'static str, description: &'static str, value: fn(&Structure) -> Value) -> Property {
     with_dimension(name, [0; 3], description, value)
 }

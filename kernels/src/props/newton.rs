@@ -1,25 +1,25 @@
-//! The peak of a quadratic through the 27 cells about a cell, by one Newton step.
+//! Newton step: where is the peak of a quadratic through the 27 cells around a cell?
 
 use crate::geom::cell_side;
 use crate::phew::Rules;
 use crate::simd::largest;
 use std::ops::RangeInclusive;
 
-/// The peak of the quadratic may leave the cell's centre by this much of its side at the most.
-const REACH: f64 = 0.499_999;
+/// The peak may be at most this fraction of a side away from the centre of the cell.
+const LARGEST_STEP: f64 = 0.499_999;
 
-/// The peak of the quadratic through the densities at the 27 places about the cell of `level` at `position`, x fastest,
-/// in units of the level-0 cell and not folded back into the box. Those at the corners play no part.
+/// The peak of the quadratic through the densities of the 27 cells around the cell of `level` at `position`, x fastest, in
+/// units of the level-0 cell. It is not wrapped into the box. The corners do not matter.
 #[inline]
 pub(super) fn peak_of(cube: &[f64; 27], rules: Rules, level: u8, position: [u32; 3]) -> [f64; 3] {
     let step = newton_step(cube, rules);
     let largest = step.iter().fold(0.0f64, |m, d| m.max(d.abs()));
-    let scale = if largest > REACH { REACH / largest } else { 1.0 };
+    let scale = if largest > LARGEST_STEP { LARGEST_STEP / largest } else { 1.0 };
     let side = cell_side(level);
     std::array::from_fn(|a| (f64::from(position[a]) + 0.5 + scale * step[a]) * side)
 }
 
-/// Magnitudes of a determinant within which nothing that it is made of is lost.
+/// If the magnitude of the determinant is in this range, none of its terms has overflowed or underflowed.
 const SAFE: RangeInclusive<f64> = 1e-180..=1e180;
 
 #[inline(always)]
@@ -27,8 +27,8 @@ fn newton_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
     step_within(f, rules, SAFE).unwrap_or_else(|| rescaled_step(f, rules))
 }
 
-/// The step where products of three densities may leave the range of doubles: it is the same for all densities times a
-/// power of two. None where the second derivatives are singular.
+/// The step where products of three densities may leave the range of doubles. Scaling all densities by a power of two does
+/// not change it. Zero where the second derivatives are singular.
 #[cold]
 #[inline(never)]
 fn rescaled_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
@@ -38,7 +38,7 @@ fn rescaled_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
     step_within(&f.map(|rho| rho * scale), rules, not_singular).unwrap_or([0.0; 3])
 }
 
-/// The step, if the magnitude of the determinant of the second derivatives lies within a range.
+/// The step, if the magnitude of the determinant of the second derivatives is in `range`.
 #[inline(always)]
 fn step_within(f: &[f64; 27], rules: Rules, range: RangeInclusive<f64>) -> Option<[f64; 3]> {
     let (h, g) = derivatives(f);
@@ -46,7 +46,7 @@ fn step_within(f: &[f64; 27], rules: Rules, range: RangeInclusive<f64>) -> Optio
     range.contains(&det.abs()).then(|| solve(&h, &g, det, rules))
 }
 
-/// Second derivatives and gradient, in cells.
+/// Second derivatives and gradient, per cell side.
 #[inline(always)]
 fn derivatives(f: &[f64; 27]) -> ([[f64; 3]; 3], [f64; 3]) {
     const STRIDE: [usize; 3] = [1, 3, 9];
@@ -69,6 +69,7 @@ fn derivatives(f: &[f64; 27]) -> ([[f64; 3]; 3], [f64; 3]) {
     (h, gradient)
 }
 
+/// The cofactor of `h[i][j]`.
 #[inline(always)]
 fn cofactor(h: &[[f64; 3]; 3], i: usize, j: usize) -> f64 {
     let (r, s) = ((i + 1) % 3, (i + 2) % 3);
@@ -76,7 +77,7 @@ fn cofactor(h: &[[f64; 3]; 3], i: usize, j: usize) -> f64 {
     h[r][c] * h[s][d] - h[r][d] * h[s][c]
 }
 
-/// -H⁻¹ g by cofactors.
+/// -H⁻¹ g by cofactors. RAMSES leaves out the terms whose sign opposes the step.
 #[inline(always)]
 fn solve(h: &[[f64; 3]; 3], g: &[f64; 3], det: f64, rules: Rules) -> [f64; 3] {
     std::array::from_fn(|i| {

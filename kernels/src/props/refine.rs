@@ -1,5 +1,15 @@
-//! The position of a peak within its cell, by one Newton step on a quadratic through the 27 cells
-//! about it.
+//! Refinement: where in its cell is a peak? One Newton step on a quadratic through the 27 cells around it.
+//!
+//! Two ways to find the 27 densities. [`PatchRefiner`] takes them from the block of a brick, without a look-up, if all
+//! 19 that matter are test cells of the same or a coarser level. [`Refiner`] looks every cell up.
+//!
+//! ```text
+//!     the 27 cells and the at most 2x2x2 bricks around them, along one axis (`Near`):
+//!
+//!     brick 0            | brick 1           place 0, 1, 2 -> brick 0, 0, 1 and bits 2, 3, 0
+//!     0    1    2    3   | 0    1    2
+//!               ^    c     ^
+//! ```
 
 use super::newton::peak_of;
 use crate::ids::CellIdx;
@@ -9,34 +19,34 @@ use crate::phew::block::{Block, PLACE, neighbour};
 use crate::phew::label::PeakSet;
 use crate::phew::test_cells::TestCells;
 
-/// Refines peaks one by one, cheapest in the order of the cells: what lies around a super-brick is looked up once.
+/// Refines peaks one by one. Cheapest in the order of the cells: the neighbourhood of a super-brick is looked up once.
 pub struct Refiner<'a> {
     mesh: &'a Mesh,
     rho: &'a [f64],
     rules: Rules,
-    /// Around the super-brick of the last peak, on its level and on the next coarser.
+    /// The neighbourhoods of the super-brick of the last peak, on its level and on the next coarser one.
     around: [Option<Neighbourhood>; 2],
 }
 
 impl<'a> Refiner<'a> {
-    /// `rho` holds every cell of the mesh.
+    /// `rho` has one density per cell of the mesh.
     pub fn new(mesh: &'a Mesh, rho: &'a [f64], rules: Rules) -> Self {
         Self { mesh, rho, rules, around: [None, None] }
     }
 
-    /// Where the peak in the cell of `level` at `position` lies, in units of the level-0 cell and not
-    /// folded back into the box. 27 look-ups.
+    /// The position of the peak in the cell of `level` at `position`, in units of the level-0 cell. It is not wrapped into the
+    /// box. 27 look-ups.
     ///
-    /// Cells of the peak's level are sampled by their own value, split or not, others by the leaf around
-    /// them. Beyond a wall the value is that imposed there, else that of the nearest cell in the box. In a graded mesh of leaves above a threshold alone, those that are not there count as at the threshold,
-    /// and where there are finer ones, those that touch the peak's cell count. Under RAMSES's rules terms of the step
-    /// whose sign opposes it are left out, as there.
+    /// A cell of the peak's level gives its own value, split or not; elsewhere the leaf that covers the place gives its value.
+    /// Beyond a wall the imposed value holds, else that of the nearest cell in the box. In a graded mesh of only the leaves
+    /// above a threshold, missing leaves count as at the threshold, and of finer leaves those that touch the peak's
+    /// cell count. Under RAMSES's rules, terms of the step whose sign opposes it are left out, as RAMSES does.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
         let cube = self.sample(level, position);
         peak_of(&cube, self.rules, level, position)
     }
 
-    /// Densities at the 27 places about a cell, x fastest.
+    /// The densities of the 27 cells around a cell, x fastest.
     fn sample(&mut self, level: u8, position: [u32; 3]) -> [f64; 27] {
         let own_level = self.bricks(level, position, 0);
         let mut cube = [f64::NAN; 27];
@@ -52,7 +62,7 @@ impl<'a> Refiner<'a> {
         }
         let coarser = self.bricks(level, position, 1);
         let mut beyond = 0u32;
-        // The cell itself first: where nothing is known its value is taken.
+        // The cell itself first, because its value is taken where no other is known.
         for i in std::iter::once(13).chain(0..27).filter(|i| missing >> i & 1 == 1) {
             let place = PLACES[i];
             cube[i] = match (coarser.cell(place), self.wrapped(level, position, place)) {
@@ -70,7 +80,7 @@ impl<'a> Refiner<'a> {
         cube
     }
 
-    /// Where a place about a cell is in the box.
+    /// The position of a place around a cell, wrapped into the box; `None` beyond a wall.
     fn wrapped(&self, level: u8, position: [u32; 3], place: [usize; 3]) -> Option<[u32; 3]> {
         let at = std::array::from_fn(|a| i64::from(position[a]) + place[a] as i64 - 1);
         self.mesh.domain().wrap(level, at)
@@ -84,8 +94,8 @@ impl<'a> Refiner<'a> {
         }
     }
 
-    /// The value at a place beyond walls: the one imposed there, or that of the nearest place in the box, which is the
-    /// mirrored cell too.
+    /// The value at a place beyond walls: the imposed one, or that of the nearest place in the box, which is also the mirror
+    /// image.
     #[cold]
     fn value_beyond(&self, level: u8, position: [u32; 3], place: [usize; 3], cube: &[f64; 27]) -> f64 {
         let domain = self.mesh.domain();
@@ -97,7 +107,7 @@ impl<'a> Refiner<'a> {
         self.mesh.beyond().imposed[Beyond::side(side)].unwrap_or(inside)
     }
 
-    /// The bricks of a level `up` levels above in which the 27 cells about a cell, or what covers them, lie.
+    /// The bricks `up` levels above that contain the 27 cells around a cell, or the cells that cover them.
     fn bricks(&mut self, level: u8, position: [u32; 3], up: u8) -> Near {
         let mesh = self.mesh;
         let first = position.map(|x| (i64::from(x) - 1) >> up >> 2);
@@ -125,7 +135,7 @@ impl<'a> Refiner<'a> {
     }
 }
 
-/// Refines the peaks of a brick from its patch, where that tells all that a [`Refiner`] would look up.
+/// Refines the peaks of a brick from its block, where that contains all cells that a [`Refiner`] would look up.
 #[derive(Debug, Clone, Copy)]
 pub struct PatchRefiner<'a> {
     /// The mesh.
@@ -134,41 +144,41 @@ pub struct PatchRefiner<'a> {
     pub test_cells: &'a TestCells<'a>,
     /// The peaks among them.
     pub peaks: &'a PeakSet,
-    /// How.
+    /// The rules of the step.
     pub rules: Rules,
 }
 
 impl PatchRefiner<'_> {
-    /// Hands over what [`Refiner::refined`] gives for each peak among the test cells of a brick, in their order; `None`
-    /// where there is no test cell of its level or a coarser one at a face or an edge of its own.
+    /// Calls `found` with the result of [`Refiner::refined`] for each peak of a brick, in the order of the cells; `None` where a
+    /// cell at a face or an edge of the peak's cell is not a test cell of the same or a coarser level.
     #[inline(always)]
-    pub fn for_each(&self, brick: usize, patch: &Block<CellIdx>, mut found: impl FnMut(Option<[f64; 3]>)) {
+    pub fn for_each(&self, brick: usize, block: &Block<CellIdx>, mut found: impl FnMut(Option<[f64; 3]>)) {
         for (_, bit) in self.peaks.of_brick(self.test_cells, brick) {
             let position = local::position_of(self.mesh.bricks()[brick].position, bit);
-            let cube = self.sample(patch, usize::from(PLACE[bit as usize]));
-            found(cube.map(|cube| peak_of(&cube, self.rules, patch.level, position)));
+            let cube = self.sample(block, usize::from(PLACE[bit as usize]));
+            found(cube.map(|cube| peak_of(&cube, self.rules, block.level, position)));
         }
     }
 
-    /// Densities about a place, but for those at corners, which the quadratic does without.
+    /// The densities around a place, except at corners, which the quadratic does not use.
     #[inline(always)]
-    fn sample(&self, patch: &Block<CellIdx>, place: usize) -> Option<[f64; 27]> {
+    fn sample(&self, block: &Block<CellIdx>, place: usize) -> Option<[f64; 27]> {
         let places = BESIDE.map(|i| neighbour(place, i));
-        if !places.iter().fold(true, |all, at| all & (patch.rho[*at] > 0.0)) {
+        if !places.iter().fold(true, |all, at| all & (block.rho[*at] > 0.0)) {
             return None;
         }
         let mut cube = [0.0; 27];
         for (i, at) in BESIDE.into_iter().zip(places) {
-            cube[i] = self.test_cells.rho[patch.at(at).at()];
+            cube[i] = self.test_cells.rho[block.at(at).at()];
         }
         Some(cube)
     }
 }
 
-/// Those of [`PLACES`] that share a face or an edge with the cell, and its own.
+/// The indices of [`PLACES`] that share a face or an edge with the cell, and its own.
 const BESIDE: [usize; 19] = [1, 3, 4, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 21, 22, 23, 25];
 
-/// The places about a cell, x fastest.
+/// The places around a cell, x fastest.
 const PLACES: [[usize; 3]; 27] = {
     let mut places = [[0; 3]; 27];
     let mut i = 0;
@@ -179,10 +189,11 @@ const PLACES: [[usize; 3]; 27] = {
     places
 };
 
-/// The 2x2x2 bricks of a level in which the 27 cells about a cell, or what covers them, lie. One that is not there has no cells.
+/// The 2x2x2 bricks of a level that contain the 27 cells around a cell, or the cells that cover them. A missing brick has no
+/// cells.
 struct Near {
     bricks: [Brick; 8],
-    /// For each axis and step along it: which of the two bricks, and the part of the bit in it.
+    /// For each axis and place along it: which of the two bricks (as a bit), and that axis's part of the bit in the brick.
     part: [[(u8, u8); 3]; 3],
 }
 
@@ -207,15 +218,15 @@ impl Near {
     }
 }
 
-/// The cell's own value, that of the leaf around it, or in a mesh of leaves the mean of those in it.
+/// The value of a cell, of the leaf that covers it, or in a mesh of leaves the mean of the leaves in it.
 fn value_at(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Option<f64> {
     let around = |up: u8| mesh.find(level - up, position.map(|x| x >> up));
     let found: Option<CellIdx> = (0..=level).find_map(around);
     found.map(|c| rho[c.at()]).or_else(|| mean_of_leaves(mesh, rho, level, position))
 }
 
-/// What the place at `slot` about a cell has where only leaves above `threshold` are known: that of the next coarser
-/// leaf, or the mean of finer leaves that touch the cell.
+/// The value at `slot` around a cell where only leaves above `threshold` exist: that of the next coarser leaf, or the mean of
+/// the finer leaves that touch the cell.
 fn value_beside(
     mesh: &Mesh,
     rho: &[f64],
@@ -227,7 +238,7 @@ fn value_beside(
     if let Some(leaf) = coarser {
         return rho[leaf.at()];
     }
-    // Of two cells along an axis the upper touches what is above, the lower what is below.
+    // Of two finer cells along an axis, only the one on the side of the cell touches it.
     let touches = |child: u32, a: usize| slot[a] == 1 || (child >> a & 1 == 1) == (slot[a] == 0);
     let (mut sum, mut n) = (0.0, 0.0);
     for child in (0..8).filter(|child| (0..3).all(|a| touches(*child, a))) {
@@ -251,4 +262,53 @@ fn mean_of_leaves(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Op
         sum += mean_of_leaves(mesh, rho, level + 1, child(i))?;
     }
     Some(sum / 8.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::PeakIdx;
+    use crate::mesh::random::random_mesh;
+    use crate::phew::contact_dedup::ContactDedup;
+    use crate::phew::saddle::contacts;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+        /// References: the cells that are looked up by position, and the positions that [`Refiner`] finds.
+        #[test]
+        fn positions_are_those_of_cells_looked_up(of in random_mesh(), seed in any::<u64>()) {
+            let (mesh, rho) = (&of.mesh, &of.rho);
+            let test_cells = of.test_cells(rho);
+            let words = (0..test_cells.len().div_ceil(64)).map(|i| {
+                let beyond = (64 * (i + 1)).saturating_sub(test_cells.len());
+                seed.rotate_left(i as u32 * 11) & u64::MAX >> beyond
+            });
+            let peaks = PeakSet::new(words.collect());
+            let mut plain = Refiner::new(mesh, rho, Rules::Paper);
+            let block_refiner = PatchRefiner { mesh, test_cells: &test_cells, peaks: &peaks, rules: Rules::Paper };
+            let labels = vec![PeakIdx(0); test_cells.len()];
+            let n_supers = mesh.supers().len();
+            contacts(mesh, &test_cells, &labels, 0..n_supers, &mut ContactDedup::default(), |brick, block| {
+                let position = mesh.bricks()[brick].position;
+                let mut of_brick = peaks.of_brick(&test_cells, brick);
+                block_refiner.for_each(brick, block, |found| {
+                    let (_, bit) = of_brick.next().expect("one call per peak");
+                    let at = local::position_of(position, bit);
+                    if let Some(found) = found {
+                        assert_eq!(found, plain.refined(block.level, at));
+                    }
+                    let near = plain.bricks(block.level, at, 0);
+                    if mesh.domain().extent(block.level).iter().all(|n| n % 4 == 0) {
+                        for place in PLACES {
+                            let wrapped = plain.wrapped(block.level, at, place);
+                            assert_eq!(near.cell(place), wrapped.and_then(|at| mesh.find(block.level, at)));
+                        }
+                    }
+                });
+                assert!(of_brick.next().is_none());
+            });
+        }
+    }
 }

@@ -1,19 +1,33 @@
-//! The terms of the cells of a brick, or of as many patches, made side by side: one after the other they would take
-//! most of the time of the sums.
+//! Terms: the contributions of up to 64 cells, or as many patches, to the sums, side by side.
+//!
+//! Computed one after the other, terms would take most of the time of the sums. Here all cells of a brick are laid out as
+//! arrays, and each step is one vector loop over them:
+//!
+//! ```text
+//!     cells of a brick    density [64]   peak x, y, z [64] each   bit [64] ...
+//!          | view, term
+//!     real terms          real [N sums][64]
+//!          | round to the quantum of the sum
+//!     fixed terms         high [N sums][64], low [N sums][64]      two halves of 128-bit integers
+//!          | sums(n): the N fixed terms of cell n, added to the sums of its patch
+//! ```
+//!
+//! Loops run to whole vectors of eight. Entries past the last cell are left over from earlier bricks, and not used.
 
-use super::sums::{CellView, Gathered, N_SUMS, SUMS};
+use super::sums::{CellView, MOMENTUM, Momentum, N_OF_PATCH, N_SUMS, PatchSums, SUMS};
 use crate::geom::{Domain, cell_centre, cell_volume};
 use crate::ids::PeakIdx;
 use crate::mesh::local;
 use crate::simd::wide;
 use crate::sum::{FixedSum, Limbs, Quantum};
+use bytemuck::Pod;
 
 /// Most cells of a brick.
 pub const MOST: usize = 64;
-/// Doubles of a vector.
+/// Doubles per vector.
 const LANES: usize = 8;
 
-/// Cells of a brick as arrays, of which the first `n` count.
+/// Cells of a brick as arrays, of which the first `n` entries are valid.
 #[derive(Debug, Clone)]
 pub struct BrickCells {
     /// Number of cells.
@@ -22,13 +36,13 @@ pub struct BrickCells {
     pub level: u8,
     /// Position of the brick.
     brick: [u32; 3],
-    /// Their bits in it.
+    /// Bits of the cells in the brick.
     bit: [u32; MOST],
-    /// Patches.
+    /// The patch of each cell.
     pub patch: [PeakIdx; MOST],
-    /// Levels of the cells of the patches' peaks.
+    /// The level of the peak cell of each patch.
     pub peak_level: [u32; MOST],
-    /// Their positions on the grids of those levels.
+    /// The position of the peak cell, on the grid of its level.
     pub peak: [[u32; MOST]; 3],
     /// Densities of the segmented field.
     pub rho: [f64; MOST],
@@ -56,7 +70,7 @@ impl Default for BrickCells {
 }
 
 impl BrickCells {
-    /// Becomes the cells of a brick whose bits are in `mask`.
+    /// Begins a brick at `brick` with the cells in `mask`. The caller then fills the other arrays.
     #[inline(always)]
     pub fn begin(&mut self, brick: [u32; 3], mask: u64) {
         self.n = mask.count_ones() as usize;
@@ -64,19 +78,20 @@ impl BrickCells {
         self.bit.iter_mut().zip(local::bits(mask)).for_each(|(place, bit)| *place = bit);
     }
 
-    /// Where the peak of cell `n` is.
+    /// Sets the peak of the patch of cell `n`.
     #[inline(always)]
     pub fn set_peak(&mut self, n: usize, level: u32, ijk: [u32; 3]) {
         self.peak_level[n] = level;
         (0..3).for_each(|a| self.peak[a][n] = ijk[a]);
     }
 
-    /// Number of cells as full vectors: what is beyond the last cell is left over from other bricks.
+    /// Number of cells, rounded up to whole vectors.
     #[inline(always)]
     fn n_in_vectors(&self) -> usize {
         self.n.next_multiple_of(LANES).min(MOST)
     }
 
+    /// The input of the terms of cell `n`.
     #[inline(always)]
     fn view(&self, n: usize, domain: &Domain) -> CellView {
         let volume = cell_volume(self.level);
@@ -91,7 +106,7 @@ impl BrickCells {
     }
 }
 
-/// `N` terms of each cell of a brick, or of each of as many patches.
+/// `N` terms for each of up to 64 cells or patches.
 #[derive(Debug, Clone)]
 pub struct Terms<const N: usize> {
     real: [[f64; MOST]; N],
@@ -106,7 +121,7 @@ impl<const N: usize> Default for Terms<N> {
 }
 
 impl<const N: usize> Terms<N> {
-    /// Makes those of what `T` gathers. About 2 ns a cell.
+    /// Computes the terms of the sums of `T` for the cells of a brick.
     pub fn make<T: Gathered<N>>(&mut self, cells: &BrickCells, domain: &Domain, quanta: &[Quantum; N_SUMS]) {
         wide(
             #[inline(always)]
@@ -120,7 +135,7 @@ impl<const N: usize> Terms<N> {
         );
     }
 
-    /// Makes the first `n` of `values`, at most 64.
+    /// Rounds `n` given terms, at most 64.
     #[inline(always)]
     pub fn fill(&mut self, n: usize, quanta: &[Quantum], values: impl Fn(usize) -> [f64; N]) {
         for n in 0..n {
@@ -133,7 +148,7 @@ impl<const N: usize> Terms<N> {
         );
     }
 
-    /// Full vectors of them: what is beyond the last is left over.
+    /// Rounds whole vectors of terms to the quanta.
     #[inline(always)]
     fn round(&mut self, n: usize, quanta: &[Quantum]) {
         for (i, quantum) in quanta[..N].iter().enumerate() {
@@ -144,36 +159,95 @@ impl<const N: usize> Terms<N> {
         }
     }
 
-    /// Those of cell `n`.
+    /// The rounded terms of cell `n`.
     #[inline(always)]
     pub fn sums(&self, n: usize) -> [FixedSum; N] {
         std::array::from_fn(|i| Limbs { high: self.high[i][n], low: self.low[i][n] }.sum())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::{Momentum, PatchSums, SumScales};
-    use super::*;
+/// `N` of the sums of a patch, from `FIRST` on, with what belongs to them. Merging is associative and commutative, bit for
+/// bit.
+pub trait Gathered<const N: usize>: Pod + Default + Send + Sync {
+    /// Offset of the first sum.
+    const FIRST: usize;
 
-    /// Cells of a brick at the corner of the box, whose patches' peaks are at its other end or near.
-    fn cells() -> BrickCells {
-        let mut cells = BrickCells { level: 5, ..BrickCells::default() };
-        let bits: Vec<u32> = (0..64).filter(|bit| bit % 7 != 3).collect();
-        cells.begin([0, 7, 0], bits.iter().fold(0, |mask, bit| mask | 1 << bit));
-        for (n, bit) in bits.into_iter().enumerate() {
-            cells.set_peak(n, 4 + bit % 3, [31 * (bit & 1), bit, 0]);
-            cells.density[n] = f64::from(bit + 1).sqrt();
-            (0..3).for_each(|a| cells.velocity[a][n] = (f64::from(bit) + a as f64).sin());
-        }
-        cells
+    /// Adds cell `n` of a brick.
+    fn add(&mut self, cells: &BrickCells, terms: &Terms<N>, n: usize);
+
+    /// Adds the sums of another part of the patch.
+    fn merge(&mut self, other: &Self);
+}
+
+impl Gathered<N_OF_PATCH> for PatchSums {
+    const FIRST: usize = 0;
+
+    #[inline(always)]
+    fn add(&mut self, cells: &BrickCells, terms: &Terms<N_OF_PATCH>, n: usize) {
+        self.n_cells += 1;
+        self.rho_min = smaller(self.rho_min, cells.rho[n]);
+        merge(&mut self.sums, &terms.sums(n));
     }
 
-    fn check<T: Gathered<N>, const N: usize>(domain: &Domain) {
+    fn merge(&mut self, other: &Self) {
+        self.n_cells += other.n_cells;
+        self.rho_min = smaller(self.rho_min, other.rho_min);
+        merge(&mut self.sums, &other.sums);
+    }
+}
+
+impl Gathered<3> for Momentum {
+    const FIRST: usize = MOMENTUM;
+
+    #[inline(always)]
+    fn add(&mut self, _: &BrickCells, terms: &Terms<3>, n: usize) {
+        merge(&mut self.0, &terms.sums(n));
+    }
+
+    fn merge(&mut self, other: &Self) {
+        merge(&mut self.0, &other.0);
+    }
+}
+
+#[inline(always)]
+fn merge<const N: usize>(sums: &mut [FixedSum; N], others: &[FixedSum; N]) {
+    sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += *other);
+}
+
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SumScales;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Cells of a brick at a corner of the box, with peaks anywhere in it; some values are 0 or at the bounds.
+    fn cells() -> impl Strategy<Value = BrickCells> {
+        let unit = || prop_oneof![Just(0.0), Just(1.0), 0.0..1.0f64];
+        let cell =
+            (4..7u32, prop::array::uniform3(any::<u32>()), unit(), prop::array::uniform3(-1.0..1.0f64));
+        (any::<u64>(), prop::collection::vec(cell, MOST), 0..8u32).prop_map(|(mask, values, corner)| {
+            let mut cells = BrickCells { level: 5, ..BrickCells::default() };
+            cells.begin([0, 1, 2].map(|a| 7 * (corner >> a & 1)), mask);
+            for (n, (level, at, density, velocity)) in values.into_iter().enumerate() {
+                cells.set_peak(n, level, at.map(|x| x % (1 << level)));
+                cells.density[n] = density;
+                (0..3).for_each(|a| cells.velocity[a][n] = velocity[a]);
+            }
+            cells
+        })
+    }
+
+    /// Reference: one cell at a time.
+    fn check<T: Gathered<N>, const N: usize>(cells: &BrickCells, domain: &Domain) {
         let scales = SumScales { volume: 1.0, mass: 1.0, length: 2.0, velocity: 1.0 };
-        let (cells, quanta) = (cells(), scales.quanta(64));
+        let quanta = scales.quanta(64);
         let mut terms = Terms::<N>::default();
-        terms.make::<T>(&cells, domain, &quanta);
+        terms.make::<T>(cells, domain, &quanta);
         for n in 0..cells.n {
             let view = cells.view(n, domain);
             let plain = |i: usize| quanta[T::FIRST + i].quantize((SUMS[T::FIRST + i].term)(&view));
@@ -181,12 +255,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn side_by_side_as_one_by_one() {
-        for periodic in [[true; 3], [false, true, false]] {
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+        #[test]
+        fn terms_are_those_of_single_cells(cells in cells(), periodic in prop::array::uniform3(any::<bool>())) {
             let domain = Domain { coarse: [1, 2, 1], periodic };
-            check::<PatchSums, _>(&domain);
-            check::<Momentum, _>(&domain);
+            check::<PatchSums, _>(&cells, &domain);
+            check::<Momentum, _>(&cells, &domain);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! itself. A target writes the changed file and reads it through the library. An error is right; so are exactly
 //! the values that a plain reader finds in the same bytes ([`plain`]). Anything else, a panic among it, ends the
 //! fuzzer and is kept.
+#![allow(clippy::disallowed_methods)]
 #![no_main]
 
 mod bases;

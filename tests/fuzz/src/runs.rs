@@ -2,6 +2,7 @@
 
 use crate::changes::Script;
 use crate::ramses::Swapped;
+use inselberg::partition::Weights;
 use inselberg::prelude::*;
 
 const KINDS: [&str; 4] = ["amr", "hydro", "grav", "part"];
@@ -24,6 +25,7 @@ pub fn target(bytes: &[u8]) {
         rules: if how & 8 == 0 { Rules::Paper } else { Rules::Ramses },
         with_cells: true,
         with_particles: how & 16 != 0,
+        weights: Weights::default(),
     };
     let comm = Comm::solo();
     let done = || {

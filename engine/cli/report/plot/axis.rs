@@ -1,6 +1,6 @@
 //! Scales, ticks and their labels.
 
-/// A stretch of values along an axis.
+/// A range of values along an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlotAxis {
     low: f64,
@@ -11,9 +11,9 @@ pub struct PlotAxis {
 /// A mark on an axis; a minor one has no label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
-    /// Where, from 0 to 1 along the axis.
+    /// Its position, from 0 to 1 along the axis.
     pub place: f64,
-    /// What is written there.
+    /// Its label.
     pub label: Option<String>,
 }
 
@@ -21,13 +21,13 @@ impl PlotAxis {
     /// An axis without values, and so without marks.
     pub const NONE: Self = Self { low: 0.0, high: 0.0, log: false };
 
-    /// Equal steps from `low` to `high`; an empty stretch is widened.
+    /// Equal steps from `low` to `high`; an empty range is widened.
     pub fn linear(low: f64, high: f64) -> Self {
         let sound = low.is_finite() && high.is_finite() && high > low;
         if sound { Self { low, high, log: false } } else { Self { low: 0.0, high: 1.0, log: false } }
     }
 
-    /// Equal ratios from `low` to `high`; an empty stretch is widened.
+    /// Equal ratios from `low` to `high`; an empty range is widened.
     pub fn log(low: f64, high: f64) -> Self {
         let sound = low.is_finite() && high.is_finite() && low > 0.0 && high >= low;
         let (low, high) = if sound { (low, high) } else { (0.1, 10.0) };
@@ -35,7 +35,7 @@ impl PlotAxis {
         Self { low, high, log: true }
     }
 
-    /// Where `value` is along the axis: 0 at its low end, 1 at its high end.
+    /// The position of `value` along the axis: 0 at its low end, 1 at its high end.
     pub fn place(&self, value: f64) -> f64 {
         if self.log {
             (value / self.low).log10() / (self.high / self.low).log10()

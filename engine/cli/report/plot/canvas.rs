@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, FontTransform, register_font};
 
-/// What drawing returns: the backend's complaint if there is one.
+/// The result of drawing, with the error of the backend.
 pub type Drawn = Result<(), String>;
 
 /// A rectangle of the picture: left, top, right, bottom.
@@ -17,7 +17,7 @@ pub struct Frame {
     pub bottom: f64,
 }
 
-/// Where a text hangs on its point.
+/// The anchor of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Anchor {
     /// Left edge, middle of the height.
@@ -30,13 +30,13 @@ pub enum Anchor {
     Upward,
 }
 
-/// A place to draw, [`SCALE`] times finer than the pixels that its methods speak of.
+/// An area to draw on, [`SCALE`] times finer than the pixels of its methods.
 pub struct Canvas<'a, B: DrawingBackend> {
     area: &'a DrawingArea<B, Shift>,
     text_drop: f64,
 }
 
-/// Pixels of the backend a pixel of the layout: curves are drawn finely, then averaged.
+/// Pixels of the backend per pixel of the layout: curves are drawn finely, then averaged.
 pub const SCALE: u32 = 2;
 
 const FONT: &str = "sans-serif";

@@ -39,7 +39,7 @@ pub fn colour_at(place: f64) -> [u8; 3] {
     [0, 1, 2].map(|c| mix(c).round() as u8)
 }
 
-/// The stretch of values that the colours span.
+/// The range of values that the colours span.
 pub fn colour_axis(projection: &[f32]) -> PlotAxis {
     let mut values: Vec<f32> = projection.iter().copied().filter(|v| v.is_finite() && *v > 0.0).collect();
     if values.is_empty() {
@@ -66,7 +66,7 @@ impl Raster {
         Self { width, height, pixels }
     }
 
-    /// Lays the raster with its upper left corner at `corner` into a picture `width` pixels wide.
+    /// Copies the raster, with its upper left corner at `corner`, into a picture `width` pixels wide.
     pub fn copy_into(&self, picture: &mut [u8], width: u32, corner: (u32, u32)) {
         let row_bytes = (self.width * 3) as usize;
         if row_bytes == 0 {

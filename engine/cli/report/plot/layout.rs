@@ -13,7 +13,7 @@ const MAP_SIDE: f64 = 600.0;
 const MAP_LEFT: f64 = 110.0;
 const TOP: f64 = 110.0;
 const BOTTOM: f64 = TOP + MAP_SIDE;
-/// Where the line above the picture and the keys of the panels stand.
+/// The positions of the title and of the keys of the panels.
 const TITLE_LINE: f64 = 26.0;
 const SUBTITLE_LINE: f64 = 54.0;
 const KEY_LINE: f64 = TOP - 28.0;
@@ -27,17 +27,17 @@ const GREY: RGBColor = RGBColor(225, 225, 225);
 const LABEL: f64 = 20.0;
 const TITLE: f64 = 24.0;
 const SUBTITLE: f64 = 16.0;
-/// Characters that a subtitle has room for, the widest ones apart.
+/// Characters of a subtitle that fit, unless they are very wide.
 const SUBTITLE_LENGTH: usize = 180;
 const TICK: f64 = 5.0;
 /// Radius of the circle of the largest mass, and the least of any.
 const RADII: (f64, f64) = (30.0, 1.5);
-/// More circles than this only hide each other.
+/// More circles than this would only hide each other.
 const MOST_CIRCLES: usize = 20_000;
 
 /// How a list of objects is shown.
 struct Style {
-    /// Its table, and what the keys call it.
+    /// Its table, and its name in the keys.
     table: &'static str,
     name: &'static str,
     /// The columns of places and masses.
@@ -112,7 +112,7 @@ impl<'a> PictureLayout<'a> {
         (self.map.left as u32 * SCALE, self.map.top as u32 * SCALE)
     }
 
-    /// Draws everything but the map itself, which lies below.
+    /// Draws everything except the map itself, which lies below.
     pub fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         canvas.text(&self.data.title, (MAP_LEFT, TITLE_LINE), TITLE, Anchor::Left)?;
         canvas.text(&cut(&self.data.subtitle), (MAP_LEFT, SUBTITLE_LINE), SUBTITLE, Anchor::Left)?;
@@ -154,7 +154,7 @@ impl<'a> PictureLayout<'a> {
 
     fn on_map(&self, position: &[f64; 3]) -> (f64, f64) {
         let [[x0, x1], [y0, y1]] = self.data.extent;
-        let [across, up] = self.data.axes.map(|a| position.get(a).copied().unwrap_or(f64::NAN));
+        let [across, up] = self.data.axes.map(|a| position[a]);
         let (x, y) = ((across - x0) / (x1 - x0), (up - y0) / (y1 - y0));
         let (width, height) = (self.map.right - self.map.left, self.map.bottom - self.map.top);
         (self.map.left + x * width, self.map.bottom - y * height)
@@ -164,7 +164,7 @@ impl<'a> PictureLayout<'a> {
         let [x, y] = self.data.extent.map(|[low, high]| PlotAxis::linear(low, high));
         draw_axes(canvas, self.map, x, y)?;
         let unit = unit_name(Dimension::LENGTH);
-        let [across, up] = self.data.axes.map(|a| ["x", "y", "z"].get(a).copied().unwrap_or("?"));
+        let [across, up] = self.data.axes.map(|a| ["x", "y", "z"][a]);
         draw_names(canvas, self.map, &format!("{across} [{unit}]"), &format!("{up} [{unit}]"), 70.0)?;
         self.draw_map_legend(canvas)
     }
@@ -174,7 +174,7 @@ impl<'a> PictureLayout<'a> {
         let everywhere = Frame { left: 0.0, top: 0.0, right: f64::from(WIDTH), bottom: f64::from(HEIGHT) };
         let mut at = self.map.left;
         for (i, Shown { style, .. }) in self.lists.iter().enumerate() {
-            // On white paper the white circle of a clump needs its dark ground.
+            // The white circle of a clump needs a dark ground.
             canvas
                 .fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
             canvas.circle((at + 13.0, y), 8.0 + style.wider / 2.0, style.circle, everywhere)?;
@@ -249,7 +249,7 @@ impl<'a> PictureLayout<'a> {
     }
 }
 
-/// The beginning of a subtitle that has room.
+/// The beginning of a subtitle, as far as it fits.
 fn cut(subtitle: &str) -> String {
     if subtitle.chars().count() <= SUBTITLE_LENGTH {
         return subtitle.into();

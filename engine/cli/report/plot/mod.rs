@@ -1,6 +1,6 @@
 //! The picture of a catalogue: the projected density with its clumps, and the mass functions.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
 //! | `layout` | the whole picture, panel by panel |
 //! | `objects` | peaks and masses of the clumps and haloes |
@@ -8,7 +8,7 @@
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
 //! | `colour` | from density to colour, and the raster of the map |
 //!
-//! Fonts are built in: nothing is asked of the system.
+//! Fonts are built in.
 
 pub(crate) mod axis;
 pub(crate) mod canvas;
@@ -30,25 +30,25 @@ pub const WIDTH: u32 = 1600;
 /// Height of the picture in pixels.
 pub const HEIGHT: u32 = 800;
 
-/// What is to be seen.
+/// The content of a picture.
 #[derive(Debug, Clone)]
 pub struct PictureData<'a> {
-    /// One line above the picture: what it is of.
+    /// The title above the picture.
     pub title: String,
     /// A smaller line below it, cut to the width of the picture; may be empty.
     pub subtitle: String,
     /// `n` x `n` values, rows along the first axis of the picture, the lowest row first: pixel
     /// (i, j) is `projection[j * n + i]`. Values that are not positive and finite are left dark.
     pub projection: Vec<f32>,
-    /// Pixels a side.
+    /// Pixels per side.
     pub n: usize,
-    /// From where to where the projection reaches, along both axes, in code lengths.
+    /// The extent of the projection along both axes, in code lengths.
     pub extent: [[f64; 2]; 2],
-    /// Which coordinates are across and up: `[0, 1]` for x and y.
+    /// The horizontal and vertical coordinates: `[0, 1]` for x and y.
     pub axes: [usize; 2],
-    /// Which of these wrap around: a circle over such an edge comes in again on the other side.
+    /// Which of these are periodic: a circle over such an edge continues on the other side.
     pub periodic: [bool; 2],
-    /// What is projected: `column density`.
+    /// The projected quantity: `column density`.
     pub quantity: String,
     /// Its units.
     pub units: String,
@@ -63,7 +63,7 @@ enum PictureFormat {
     Svg,
 }
 
-/// Whether [`plot`] could write to `path` now: asked before a long run.
+/// Whether [`plot`] could write to `path` now; checked before a long run.
 ///
 /// # Errors
 /// The name ends in neither `.png` nor `.svg`, or the place cannot be written.
@@ -72,7 +72,7 @@ pub fn check_picture(path: &Path) -> WriteResult<()> {
     check_writable(path)
 }
 
-/// Draws the picture into `path`, a `.png` or `.svg`, whole or not at all.
+/// Draws the picture into `path`, a `.png` or `.svg`, completely or not at all.
 ///
 /// # Errors
 /// Those of [`check_picture`]; `projection` does not hold `n * n` values; a full disk.
@@ -80,7 +80,7 @@ pub fn plot(path: &Path, data: &PictureData<'_>) -> WriteResult<()> {
     stage_plot(path, data)?.commit()
 }
 
-/// As [`plot`], but leaves the last step to the caller: for files that belong together.
+/// As [`plot`], but the caller commits the file: for files that belong together.
 ///
 /// # Errors
 /// As [`plot`].
@@ -112,7 +112,7 @@ fn format_of(path: &Path) -> WriteResult<PictureFormat> {
 
 /// The fine size on which everything is drawn.
 const FINE: (u32, u32) = (WIDTH * SCALE, HEIGHT * SCALE);
-/// By how much of their size the bitmap backend sets texts too high.
+/// The share of their size by which the bitmap backend sets texts too high.
 const BITMAP_TEXT_DROP: f64 = 0.14;
 
 fn draw_png(data: &PictureData<'_>) -> Result<Vec<u8>, String> {

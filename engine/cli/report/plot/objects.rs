@@ -1,4 +1,4 @@
-//! Places and masses of what a picture shows: clumps and haloes, or groups.
+//! Positions and masses of the objects in a picture: clumps and haloes, or groups.
 
 use inselberg_io::catalogue::{Catalogue, Values};
 
@@ -13,7 +13,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// The rows of table `name` with a positive mass; where they are and what they weigh in these columns.
+    /// The rows of table `name` with a positive mass; positions and masses are in these columns.
     pub fn new(catalogue: &Catalogue, name: &str, position: &str, mass: &str) -> Self {
         let table = catalogue.table(name);
         let column = |name: &str| table.and_then(|t| t.column(name)).map(|c| &c.values);
@@ -31,7 +31,7 @@ impl Objects {
         }
     }
 
-    /// The largest mass, or next to nothing.
+    /// The largest mass, or the smallest positive number.
     pub fn largest(&self) -> f64 {
         self.masses.first().copied().unwrap_or(f64::MIN_POSITIVE)
     }

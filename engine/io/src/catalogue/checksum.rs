@@ -1,8 +1,7 @@
-//! The checksum of what a catalogue says: the same for the same attributes and rows, whatever file, format, ranks and
-//! threads they went through.
+//! The checksum of a catalogue's content: equal for equal attributes and rows, on any format, ranks and threads.
 //!
 //! CRC-32 of a text with one line per attribute, table and column. The line of a column ends with the CRC-32 of its values
-//! as little-endian numbers in the order of their rows. Checksums of parts combine, so nobody needs to see a whole column.
+//! as little-endian numbers in the order of their rows. Checksums of parts combine, so no rank needs a whole column.
 //! Attributes that start with `run_` do not count.
 
 use super::units::unit_name;
@@ -11,16 +10,16 @@ use bytemuck::cast_slice;
 use crc32fast::Hasher;
 use std::fmt::Write;
 
-/// The checksums of the columns of a table, which is summed up part by part.
+/// The checksums of the columns of a table, from consecutive parts.
 #[derive(Debug)]
 pub(super) struct TableSums {
-    /// The line of each column without its checksum, and its values so far.
+    /// The line of each column without its checksum, and the checksum of its values so far.
     columns: Vec<(String, Hasher)>,
     title: String,
 }
 
 impl TableSums {
-    /// Of a table of `n_rows` with the names and types of `table`; no values so far.
+    /// For a table of `n_rows` with the names and types of `table`, before any values.
     pub(super) fn new(table: &Table, n_rows: u64) -> Self {
         let columns = table.columns.iter().map(|column| (line_of(column), Hasher::new())).collect();
         Self { columns, title: format!("table {} {n_rows}\n", table.name) }
@@ -50,7 +49,7 @@ pub(super) fn content(attributes: &[(String, Attribute)], tables: &[TableSums]) 
     sum.finalize()
 }
 
-/// The checksum of some bytes, which knows how many they are.
+/// The checksum of some bytes, with their number.
 pub(super) fn sum_of(bytes: &[u8]) -> Hasher {
     let mut sum = Hasher::new();
     sum.update(bytes);
@@ -76,7 +75,7 @@ fn line_of(column: &Column) -> String {
 }
 
 impl Catalogue {
-    /// The checksum of all that it says, but for attributes that start with `run_`.
+    /// The checksum of the content, without attributes that start with `run_`.
     pub fn checksum(&self) -> u32 {
         let sums = |table: &Table| {
             let mut sums = TableSums::new(table, table.n_rows() as u64);

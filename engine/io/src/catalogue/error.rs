@@ -1,4 +1,4 @@
-//! What can go wrong with catalogues that are read, each as one line: which file, where, what was expected.
+//! Why a catalogue cannot be read. Each message is one line: which file, where, what was expected.
 
 use std::path::{Path, PathBuf};
 
@@ -13,31 +13,31 @@ pub enum CatalogueReadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was being done.
+        /// The refused action.
         action: &'static str,
         /// The system's reason.
         source: std::io::Error,
     },
-    /// No reader knows the name, or this build has none for it.
+    /// No reader takes the name, or this build lacks it.
     #[error("{}: {problem}; expected {expected}", path.display())]
     Target {
-        /// The name asked for.
+        /// The requested name.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
-        /// What would do.
+        /// A valid name.
         expected: String,
     },
-    /// The file is there but its content is not what the format asks for.
+    /// The content of the file violates the format.
     #[error("{}: {place}: {problem}; expected {expected}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
         /// Table, column, attribute or line.
         place: String,
-        /// What was found.
+        /// The actual content.
         problem: String,
-        /// What should have been there.
+        /// The expected content.
         expected: String,
     },
 }

@@ -1,10 +1,10 @@
-//! A catalogue described for a person.
+//! A description of a catalogue as text.
 
 use super::units::unit_name;
 use super::{Attribute, Catalogue, Table, Values};
 use std::fmt::Write;
 
-/// How many haloes are listed.
+/// Number of listed haloes.
 const N_LISTED: usize = 10;
 
 /// Attributes, tables with their columns and units, and the most massive haloes, as plain text.
@@ -30,7 +30,7 @@ pub fn describe(catalogue: &Catalogue) -> String {
     text
 }
 
-/// An attribute as one would write it.
+/// An attribute as text.
 pub fn attribute_text(value: &Attribute) -> String {
     match value {
         Attribute::Int(v) => v.to_string(),

@@ -1,16 +1,15 @@
-//! What comes out: named columns with units, grouped in tables, and where they came from.
+//! Catalogues: named columns with units, grouped in tables, with their provenance.
 //!
-//! A catalogue is plain data. Writers loop over its columns and never name one, so a new property
-//! appears in every format by itself.
+//! A catalogue is plain data. Writers loop over its columns without naming any, so a new property appears in every format.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
 //! | `writers` | the table of formats; [`write()`] and [`read()`] choose by the file's name |
 //! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
-//! | [`part`] | a catalogue that lies on several ranks; the only place here that knows of ranks |
-//! | `checksum` | one number for all that a catalogue says |
-//! | [`info`] | a catalogue described for a person |
+//! | [`part`] | a catalogue distributed over several ranks; the only place here that uses ranks |
+//! | `checksum` | the checksum of the content |
+//! | [`info`] | a description as text |
 
 mod checksum;
 pub mod csv;
@@ -32,7 +31,7 @@ pub use writers::{
     FORMATS, Format, PackedRows, PartFormat, PartWriter, check_output, read, stage, write, writer_for,
 };
 
-/// Values of one column, one entry a row.
+/// Values of one column, one entry per row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Bytes: levels.
@@ -89,7 +88,7 @@ pub struct Column {
     pub name: String,
     /// Its dimension in code units.
     pub dimension: Dimension,
-    /// One sentence for a person.
+    /// A description in one sentence.
     pub description: String,
     /// The values.
     pub values: Values,

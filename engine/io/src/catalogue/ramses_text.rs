@@ -1,8 +1,8 @@
 //! Catalogues as RAMSES itself prints them: `clump_NNNNN.txt00001` and `halo_NNNNN.txt00001`.
 //!
 //! Names, header lines and the width of every column are RAMSES's, so that scripts made for its
-//! files read ours. `index` is the place of the peak by falling density over all peaks of the run,
-//! as on one RAMSES process; everything is in one file a kind.
+//! files read ours. `index` is the rank of the peak by falling density over all peaks of the run, as on one RAMSES process.
+//! There is one file for clumps and one for haloes.
 
 use super::{Catalogue, Table, Values, WriteError, WriteResult, check_shape};
 use crate::staging::hidden;
@@ -20,10 +20,10 @@ peak_z             rho+               mass      ";
 const REAL_WIDTH: usize = 18;
 const REAL_DIGITS: usize = 9;
 
-/// Writes both files for output `output_number` into `folder`, which is created if it is not there.
+/// Writes both files for output `output_number` into `folder`, which is created if absent.
 ///
-/// Asks of the tables `clumps` and `haloes` the columns `id`, `peak_rank`, `n_cells`,
-/// `peak_position_refined` (else `peak_position`), `density_peak` and `mass`; of `clumps` also `halo`,
+/// Requires in the tables `clumps` and `haloes` the columns `id`, `peak_rank`, `n_cells`,
+/// `peak_position_refined` (else `peak_position`), `density_peak` and `mass`; in `clumps` also `halo`,
 /// `level`, `parent`, `density_min`, `density_mean` and `relevance`. A parent of 0 is the clump itself.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ pub fn write_ramses_text(folder: &Path, catalogue: &Catalogue, output_number: u3
     stage_ramses_text(folder, catalogue, output_number)?.commit()
 }
 
-/// As [`write_ramses_text`], but leaves the last step to the caller: for files that belong together.
+/// As [`write_ramses_text`], but the caller commits the files: for files that belong together.
 ///
 /// # Errors
 /// As [`write_ramses_text`].

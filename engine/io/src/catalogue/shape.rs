@@ -1,19 +1,19 @@
-//! What every format asks of a catalogue before the first byte is written.
+//! Checks of a catalogue before it is written in any format.
 
 use super::{Attribute, Catalogue, Table, WriteError, WriteResult};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Checks that names can stand in every format, are not used twice, and that the columns of a
-/// table are equally long. `path` is for the message.
+/// Checks that names are valid in every format and unique, and that the columns of a table are equally long. `path` is for
+/// the message.
 ///
 /// # Errors
-/// The first name or column at fault.
+/// The first invalid name or column.
 pub fn check_shape(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
     check_tables(path, &catalogue.attributes, &catalogue.tables.iter().collect::<Vec<_>>())
 }
 
-/// The same of a catalogue in pieces.
+/// The same for attributes and tables.
 pub(super) fn check_tables(
     path: &Path,
     attributes: &[(String, Attribute)],
@@ -51,7 +51,7 @@ fn check_names<'a>(path: &Path, what: &str, names: impl Iterator<Item = &'a str>
     Ok(())
 }
 
-/// Whether a name can stand in every format, and in the name of a file.
+/// Whether a name is valid in every format and in file names.
 pub(super) fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

@@ -6,7 +6,7 @@ const NAMES: [&str; 3] = ["code_length", "code_mass", "code_time"];
 
 /// Name of the unit of `dimension`: `code_mass / code_length**3`, `code_length`, `dimensionless`.
 ///
-/// Programs that know symbolic units (yt, unyt) read these as they stand.
+/// Programs with symbolic units (yt, unyt) read these names.
 pub fn unit_name(dimension: Dimension) -> String {
     let powers = [dimension.mass, dimension.length, dimension.time];
     let names = [NAMES[1], NAMES[0], NAMES[2]];
@@ -22,7 +22,7 @@ pub fn unit_name(dimension: Dimension) -> String {
     }
 }
 
-/// The dimension that [`unit_name`] calls `name`; `None` if it makes no such name.
+/// The dimension with the name `name` of [`unit_name`]; `None` if there is none.
 pub fn parse_unit(name: &str) -> Option<Dimension> {
     if name == "dimensionless" {
         return Some(Dimension::NONE);
@@ -39,8 +39,8 @@ pub fn parse_unit(name: &str) -> Option<Dimension> {
     Some(Dimension::new(powers[0], powers[1], powers[2]))
 }
 
-/// How many cgs units one code unit of `dimension` is, from the attributes `unit_length`,
-/// `unit_density` and `unit_time` of a catalogue; `None` if one that is needed is absent.
+/// The cgs value of one code unit of `dimension`, from the attributes `unit_length`, `unit_density` and `unit_time` of a
+/// catalogue; `None` if a necessary one is absent.
 pub fn cgs_factor(attributes: &[(String, Attribute)], dimension: Dimension) -> Option<f64> {
     let unit = |name, used: bool| if used { real(attributes, name) } else { Some(1.0) };
     let length = unit("unit_length", dimension.length != 0 || dimension.mass != 0)?;

@@ -7,15 +7,15 @@ use std::path::Path;
 /// A format. To add one: a file in this folder and a row in [`FORMATS`].
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
-    /// Name for people.
+    /// Name for messages.
     pub name: &'static str,
-    /// Endings of file names that choose it, without the dot.
+    /// Endings of its file names, without the dot.
     pub extensions: &'static [&'static str],
-    /// Writes a whole catalogue, which then only lacks its name.
+    /// Stages a whole catalogue.
     pub stage: fn(&Path, &Catalogue) -> WriteResult<Staged>,
     /// Reads it back.
     pub read: fn(&Path) -> CatalogueReadResult<Catalogue>,
-    /// How several writers make one file, where the format can do that.
+    /// How several ranks write one file, if the format can.
     pub in_parts: Option<PartFormat>,
 }
 
@@ -29,37 +29,37 @@ impl Format {
     }
 }
 
-/// A format whose file is made of the rows of several ranks. One rank writes it; the others make their rows ready.
+/// A format whose file several ranks produce. One rank writes it; all prepare their rows.
 #[derive(Debug, Clone, Copy)]
 pub struct PartFormat {
-    /// Rows that only one rank should make ready; shares of ranks are multiples of it.
+    /// Rows that one rank must prepare together; shares of ranks are multiples of it.
     pub chunk: usize,
-    /// Rows of a chunk of a table of so many rows; `None` if its rows are written as they are, all at once.
+    /// Rows per chunk for a table of this many rows; `None` if its rows are written unchanged, all at once.
     pub rows_a_chunk: fn(usize) -> Option<usize>,
-    /// Makes rows ready with all threads, by column, in chunks of so many rows.
+    /// Prepares rows with all threads, by column, in chunks of this many rows.
     pub pack: fn(&Table, usize) -> std::io::Result<Vec<Vec<PackedRows>>>,
-    /// Makes the file, given attributes and tables with their whole numbers of rows. The first path is the final one,
-    /// for messages, and the second the file that is written.
+    /// Creates the file for these attributes and tables with their total numbers of rows. The first path is the final one,
+    /// for messages; the second is the file to write.
     #[allow(clippy::type_complexity, reason = "it is written once")]
     pub create:
         fn(&Path, &Path, &[(String, Attribute)], &[(&Table, u64)]) -> WriteResult<Box<dyn PartWriter>>,
 }
 
-/// Rows of one column, as they are stored.
+/// Rows of one column in stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedRows {
-    /// What is stored.
+    /// The stored bytes.
     pub bytes: Vec<u8>,
-    /// The CRC-32 of that.
+    /// Their CRC-32.
     pub sum: u32,
-    /// The CRC-32 of the values themselves.
+    /// The CRC-32 of the plain values.
     pub values_sum: u32,
-    /// The bytes of the values themselves.
+    /// The number of bytes of the plain values.
     pub values_bytes: u64,
 }
 
-/// A file that is being written. Tables and columns are named by their places. What is written in the same order gives
-/// the same file.
+/// A file that is being written. Tables and columns are identified by index. Equal content in equal order gives an equal
+/// file.
 pub trait PartWriter {
     /// Writes a table that is not stored in chunks.
     ///
@@ -106,15 +106,15 @@ pub const FORMATS: &[Format] = &[
 
 const HDF5_EXTENSIONS: &[&str] = &["hdf5", "h5"];
 
-/// The format that the ending of `path` asks for.
+/// The format for the ending of `path`.
 ///
 /// # Errors
-/// No format has that ending, or this build lacks it; the message says what would do.
+/// No format has that ending, or this build lacks it; the message names the valid endings.
 pub fn writer_for(path: &Path) -> WriteResult<&'static Format> {
     find(path).map_err(|(problem, expected)| WriteError::target(path, problem, expected))
 }
 
-/// Whether a catalogue could be written to `path` now: asked before a long run.
+/// Whether a catalogue could be written to `path` now; checked before a long run.
 ///
 /// # Errors
 /// Those of [`writer_for`] and of [`check_writable`].
@@ -123,15 +123,15 @@ pub fn check_output(path: &Path) -> WriteResult<()> {
     check_writable(path)
 }
 
-/// Writes `catalogue` in the format that the ending of `path` asks for, whole or not at all.
+/// Writes `catalogue` in the format for the ending of `path`, completely or not at all.
 ///
 /// # Errors
-/// The place cannot be written or the catalogue does not fit the format; `path` is then as before.
+/// The place cannot be written or the catalogue does not fit the format; `path` is then unchanged.
 pub fn write(path: &Path, catalogue: &Catalogue) -> WriteResult<()> {
     stage(path, catalogue)?.commit()
 }
 
-/// As [`write()`], but leaves the last step to the caller: for files that belong together.
+/// As [`write()`], but the caller commits the files: for files that belong together.
 ///
 /// # Errors
 /// As [`write()`].
@@ -139,10 +139,10 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     (writer_for(path)?.stage)(path, catalogue)
 }
 
-/// Reads a catalogue that [`write()`] wrote.
+/// Reads a catalogue of [`write()`].
 ///
 /// # Errors
-/// The file is absent, of no known format, damaged, or not a catalogue.
+/// The file is absent, of an unknown format, damaged, or not a catalogue.
 pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let writer = find(path).map_err(|(problem, expected)| {
         let path: std::path::PathBuf = path.into();
@@ -155,7 +155,7 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     (writer.read)(path)
 }
 
-/// The row for `path`, or what is wrong and what was expected.
+/// The format for `path`, or the problem and the expectation.
 fn find(path: &Path) -> Result<&'static Format, (String, String)> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let found = FORMATS.iter().find(|w| w.extensions.contains(&ending.as_str()));

@@ -14,24 +14,24 @@ pub trait Array: Send + Sync {
     /// Whether they are in double precision.
     fn is_double(&self) -> bool;
 
-    /// Appends `rows`, in the precision that is wanted.
+    /// Appends `rows` in the requested precision.
     fn read(&self, rows: Range<u64>, to: &mut Positions) -> ReadResult<()>;
 
-    /// The file of a row, and what messages call it there.
+    /// The file of a row and its name there, for messages.
     fn place_of(&self, row: u64) -> (PathBuf, String);
 }
 
 struct Arrays<A> {
     about: ParticleHeader,
     parts: Vec<A>,
-    spread: FileOffsets,
+    offsets: FileOffsets,
 }
 
-/// Arrays of positions one after the other, as an input of that format.
+/// Consecutive arrays of positions as one input of this format.
 pub fn input<A: Array + 'static>(format: &'static str, parts: Vec<A>) -> Box<dyn ParticleInput> {
-    let spread = FileOffsets::from_counts(parts.iter().map(A::n));
-    let about = about(format, spread.total(), parts.iter().any(A::is_double));
-    Box::new(Arrays { about, parts, spread })
+    let offsets = FileOffsets::from_counts(parts.iter().map(A::n));
+    let about = about(format, offsets.total(), parts.iter().any(A::is_double));
+    Box::new(Arrays { about, parts, offsets })
 }
 
 impl<A: Array> ParticleInput for Arrays<A> {
@@ -41,16 +41,16 @@ impl<A: Array> ParticleInput for Arrays<A> {
 
     fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
         into.pad(rows.start, (rows.end - rows.start) as usize, DARK_MATTER);
-        self.spread.parts(rows).try_for_each(|(part, rows)| self.parts[part].read(rows, &mut into.position))
+        self.offsets.parts(rows).try_for_each(|(part, rows)| self.parts[part].read(rows, &mut into.position))
     }
 
     fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
-        let (part, row) = self.spread.find(row);
+        let (part, row) = self.offsets.find(row);
         self.parts[part].place_of(row)
     }
 }
 
-/// What `n` positions say of themselves.
+/// The header of `n` positions.
 fn about(format: &'static str, n: u64, is_double: bool) -> ParticleHeader {
     let species = Species {
         name: "Particles".into(),

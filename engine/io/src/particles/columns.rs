@@ -1,31 +1,31 @@
-//! What is read of particles.
+//! Columns of particles.
 
 use super::Positions;
 use crate::{ReadResult, reserve};
 use std::path::Path;
 
-/// Columns that rows are appended to. Who wants a column puts an empty vector there.
+/// Columns to which rows are appended. An empty vector requests a column, `None` leaves it out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns {
-    /// Positions, in the precision that is wanted.
+    /// Positions, in the requested precision.
     pub position: Positions,
     /// Masses in code units; 1 where the input has none.
     pub mass: Option<Vec<f64>>,
-    /// Identities; rows where the input has none. Negative ones come after all others.
+    /// Identities; row numbers if the input has none. Negative ones are above all others.
     pub id: Option<Vec<u64>>,
     /// Kinds.
     pub kind: Option<Vec<u8>>,
     /// Peculiar velocities in code units; zeros where the input has none.
     pub velocity: Option<Vec<[f32; 3]>>,
-    /// Gas densities in code units; NaN for what is not gas.
+    /// Gas densities in code units; NaN for other particles.
     pub density: Option<Vec<f32>>,
 }
 
 impl Columns {
-    /// Makes room for `more` rows of the file at `path` in the columns that there are.
+    /// Reserves room for `more` rows of the file at `path` in the requested columns.
     ///
     /// # Errors
-    /// There is no memory for them.
+    /// Memory does not suffice.
     pub fn reserve(&mut self, more: usize, path: &Path) -> ReadResult<()> {
         fn room<T>(column: &mut Option<Vec<T>>, more: usize, path: &Path, name: &str) -> ReadResult<()> {
             column.as_mut().map_or(Ok(()), |list| reserve(list, more, path, name))
@@ -38,7 +38,7 @@ impl Columns {
         room(&mut self.density, more, path, "densities")
     }
 
-    /// Fills what a plain array cannot say of the rows `first` to `first + n`: they are dark matter of mass 1.
+    /// Fills the columns that a plain array lacks for the rows `first` to `first + n`: dark matter of mass 1.
     pub(super) fn pad(&mut self, first: u64, n: usize, kind: u8) {
         if let Some(mass) = &mut self.mass {
             mass.extend(std::iter::repeat_n(1.0, n));

@@ -1,14 +1,14 @@
-//! What a user says of particles where their input does not.
+//! Defaults for what an input of particles may leave open.
 
 use super::{Columns, MassOf, ParticleHeader, ParticleInput};
 use crate::{ReadError, ReadResult};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Values for what an input does not say. None of them replaces what it says.
+/// Values for what an input does not state. None of them replaces a stated value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct InputDefaults {
-    /// The mass of each particle that has none, in code units.
+    /// The mass per particle without one, in code units.
     pub particle_mass: Option<f64>,
     /// Centimetres in the unit of length of a Gadget snapshot, as its UnitLength_in_cm.
     pub unit_length: Option<f64>,
@@ -19,24 +19,27 @@ pub struct InputDefaults {
 }
 
 impl InputDefaults {
-    /// Checks that no units are given for the input at `path`, which takes none.
+    /// Checks that no units are given for the input at `path`, whose format fixes them.
     ///
     /// # Errors
-    /// Some are.
+    /// Units are given.
     pub fn refuse_units(&self, path: &Path) -> ReadResult<()> {
-        let given =
-            [("length", self.unit_length), ("mass", self.unit_mass), ("velocity", self.unit_velocity)];
+        let given = [
+            ("unit length", self.unit_length),
+            ("unit mass", self.unit_mass),
+            ("unit velocity", self.unit_velocity),
+        ];
         match given.into_iter().find_map(|(name, value)| Some((name, value?))) {
             None => Ok(()),
             Some((name, value)) => {
-                let what = format!("--unit-{name} {value}: only Gadget snapshots may leave units open");
-                Err(ReadError::absent(path, format!("{what}; expected one that names no unit of {name}")))
+                let problem = "only Gadget snapshots may leave their units open";
+                Err(ReadError::unused_default(path, name, value, problem))
             }
         }
     }
 }
 
-/// Checks that some particles of the input at `path` have no mass, so that they may get this one.
+/// Checks that some particles of the input at `path` have no mass, so that this one applies.
 ///
 /// # Errors
 /// Every particle has a mass.
@@ -44,11 +47,10 @@ pub fn check_mass(about: &ParticleHeader, path: &Path, mass: f64) -> ReadResult<
     if about.species.iter().any(|s| s.mass == MassOf::Unknown) {
         return Ok(());
     }
-    let problem = format!("--particle-mass {mass}: the input says its masses itself");
-    Err(ReadError::absent(path, format!("{problem}; expected no --particle-mass")))
+    Err(ReadError::unused_default(path, "particle mass", mass, "the input states its own masses"))
 }
 
-/// `input`, whose particles without a mass have this one.
+/// `input` with this mass for all particles that have none.
 pub fn with_masses(input: Box<dyn ParticleInput>, mass: f64) -> Box<dyn ParticleInput> {
     let mut about = input.about().clone();
     let is_filled = about.species.iter().map(|s| s.mass == MassOf::Unknown).collect();
@@ -71,7 +73,7 @@ impl ParticleInput for WithMasses {
     }
 
     fn read(&self, species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
-        let before = into.mass.as_ref().map_or(0, Vec::len);
+        let before = into.mass.as_ref().map_or(0, Vec::len); // no column of masses: nothing to fill
         self.input.read(species, rows, into)?;
         if let (Some(mass), true) = (&mut into.mass, self.is_filled[species]) {
             mass[before..].fill(self.mass);

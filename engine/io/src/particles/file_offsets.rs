@@ -1,9 +1,9 @@
-//! Rows of an input that lies in several files.
+//! Which file holds which rows of an input?
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Where the rows of each file begin and end.
+/// The range of rows of each file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileOffsets {
     /// One past the last row of each file.
@@ -11,7 +11,7 @@ pub struct FileOffsets {
 }
 
 impl FileOffsets {
-    /// For files with so many rows each.
+    /// For files with these numbers of rows.
     pub fn from_counts(counts: impl IntoIterator<Item = u64>) -> Self {
         let mut end = 0;
         Self { ends: counts.into_iter().map(|n| (end += n, end).1).collect() }
@@ -19,10 +19,10 @@ impl FileOffsets {
 
     /// All rows.
     pub fn total(&self) -> u64 {
-        self.ends.last().copied().unwrap_or(0)
+        self.ends.last().copied().unwrap_or(0) // no files, no rows
     }
 
-    /// The files that hold `rows`, and which of their own rows these are.
+    /// The files that hold `rows`, with the ranges of rows within each file.
     pub fn parts(&self, rows: Range<u64>) -> impl Iterator<Item = (usize, Range<u64>)> {
         let first = self.ends.partition_point(|end| *end <= rows.start);
         (first..self.ends.len()).map_while(move |file| {
@@ -32,7 +32,7 @@ impl FileOffsets {
         })
     }
 
-    /// The file of a row, and its number there.
+    /// The file of a row, and its row number there.
     pub fn find(&self, row: u64) -> (usize, u64) {
         let file = self.ends.partition_point(|end| *end <= row).min(self.ends.len().saturating_sub(1));
         (file, row - self.begin(file))
@@ -48,14 +48,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_stretch_is_covered_once() {
+    fn every_range_is_covered_once() {
         let counts = [3, 0, 4, 1, 0];
-        let spread = FileOffsets::from_counts(counts);
-        assert_eq!(spread.total(), 8);
+        let offsets = FileOffsets::from_counts(counts);
+        assert_eq!(offsets.total(), 8);
         for start in 0..=8 {
             for end in start..=8 {
                 let mut rows = Vec::new();
-                for (file, part) in spread.parts(start..end) {
+                for (file, part) in offsets.parts(start..end) {
                     let before: u64 = counts[..file].iter().sum();
                     assert!(part.end <= counts[file]);
                     rows.extend(part.map(|row| before + row));
@@ -63,6 +63,6 @@ mod tests {
                 assert_eq!(rows, (start..end).collect::<Vec<_>>(), "{start}..{end}");
             }
         }
-        assert_eq!((spread.find(2), spread.find(3), spread.find(7)), ((0, 2), (2, 0), (3, 0)));
+        assert_eq!((offsets.find(2), offsets.find(3), offsets.find(7)), ((0, 2), (2, 0), (3, 0)));
     }
 }

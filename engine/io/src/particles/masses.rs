@@ -1,13 +1,13 @@
-//! The masses of particles, by what their species say.
+//! Do all particles have one mass?
 
 use super::{MassOf, Species};
 
 /// Particles without a mass where one is needed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MissingMasses {
-    /// Some species have masses and some have none.
+    /// Some species have masses and others have none.
     #[error(
-        "{without} has neither masses nor an entry in MassTable, and {with} has; expected masses for all or none, or --particle-mass MASS in code units"
+        "{without} has neither masses nor an entry in MassTable, but {with} has; expected masses for all species or for none, or a default mass in code units"
     )]
     OfSome {
         /// A species with masses.
@@ -15,9 +15,9 @@ pub enum MissingMasses {
         /// One without.
         without: String,
     },
-    /// No species has masses, and the input has units, in which any mass would be a claim.
+    /// No species has masses, but the input has units: any assumed mass would be a physical claim.
     #[error(
-        "{name} has neither masses nor an entry in MassTable; expected masses, or --particle-mass MASS in code units"
+        "{name} has neither masses nor an entry in MassTable; expected masses, or a default mass in code units"
     )]
     OfAll {
         /// A species.
@@ -25,8 +25,8 @@ pub enum MissingMasses {
     },
 }
 
-/// The mass of all particles of some species; `None` where each may have its own. It is 1 where an input has
-/// neither masses nor units, so that masses are numbers of particles.
+/// The common mass of all particles of these species; `None` where masses differ. It is 1 where an input has neither
+/// masses nor units: masses then count particles.
 ///
 /// # Errors
 /// Species without masses in an input with units, or beside others that have some.

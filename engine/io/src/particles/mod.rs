@@ -1,8 +1,8 @@
-//! Particles as they come in: snapshots of particle codes, RAMSES's particle files, plain arrays.
+//! Inputs of particles: snapshots of particle codes, RAMSES's particle files, plain arrays.
 //!
-//! A [`ParticleInput`] says what it holds, as [`Species`], and reads any stretch of rows of a species into
-//! [`Columns`]. Rows are numbered through all files of an input, in the order in which these were given.
-//! A reader never knows how many threads or ranks there are, and never holds more than what was asked for.
+//! A [`ParticleInput`] describes its [`Species`] and reads any range of rows of a species into [`Columns`]. Rows are numbered
+//! through all files of an input, in the given order. A reader does not depend on the number of threads or ranks, and holds
+//! only the requested rows.
 //!
 //! A new format is one file here and one line in [`PARTICLE_READERS`].
 
@@ -30,10 +30,10 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// How many kinds of particles there are: those of Gadget and SWIFT.
+/// The number of particle kinds of Gadget and SWIFT.
 pub const N_KINDS: usize = 7;
 
-/// What a person calls them, by their number.
+/// The names of the kinds, by number.
 pub const KIND_NAMES: [&str; N_KINDS] =
     ["gas", "dark matter", "background dark matter", "sinks", "stars", "black holes", "neutrinos"];
 
@@ -48,58 +48,54 @@ pub const STAR: u8 = 4;
 /// The number of black holes among the kinds.
 pub const BLACK_HOLE: u8 = 5;
 
-/// What an input says of itself; cheap to have, no particle is read for it.
+/// The header of an input; no particle is read for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParticleHeader {
     /// The format's name.
     #[serde(deserialize_with = "facts::name")]
     pub format: StaticName,
-    /// Sides of the box in the units of the positions; `None` where the input does not say.
+    /// Sides of the box in the units of the positions; `None` if the input does not state them.
     pub sides: Option<[f64; 3]>,
-    /// Whether the box wraps around, as far as the input says.
+    /// Whether the box is periodic, as far as the input states it.
     pub periodic: bool,
     /// Time in code units, or the expansion factor.
     pub time: f64,
-    /// Physical scales: a code length at the expansion factor of the output, and so that length over time is
-    /// the unit of the velocities that [`Columns`] has. `None` for plain arrays.
+    /// Physical scales. The code length is physical at the expansion factor of the output; length over time is the unit of
+    /// the velocities in [`Columns`]. `None` for plain arrays.
     pub units: Option<Units>,
-    /// Which units are not in the input but those that its format is known for: length, mass, velocity.
+    /// Units that the input does not state, for which those of its format are assumed: length, mass, velocity.
     pub assumed_units: Vec<String>,
     /// Cosmology, where there is one.
     pub cosmology: Option<Cosmology>,
     /// Mean densities, where there is a cosmology.
     pub matter: Option<Matter>,
-    /// What it holds, at most one species a kind, or one of mixed kinds.
+    /// Its species: at most one per kind, or one of mixed kinds.
     pub species: Vec<Species>,
 }
 
 impl ParticleHeader {
-    /// What is assumed of the units and how to set them, in one line; `None` where nothing is.
+    /// Which units are assumed, in one line; `None` where none is.
     pub fn assumption(&self) -> Option<String> {
-        let (first, more) = self.assumed_units.split_first()?;
-        let all = |format: fn(&str) -> String| {
-            more.iter().fold(format(first), |a, b| a + ", " + &format(b.as_str()))
-        };
-        let (names, options) = (all(|name| name.into()), all(|name| format!("--unit-{name}")));
-        Some(format!("{names} assumed to be {}'s own; set them with {options}", self.format))
+        let names = self.assumed_units.join(", ");
+        (!names.is_empty()).then(|| format!("{names} assumed to be {}'s own", self.format))
     }
 }
 
-/// Mean densities of the universe in code masses a comoving code volume.
+/// Mean densities of the universe in code masses per comoving code volume.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Matter {
     /// All matter.
     pub all: f64,
-    /// Dark matter alone; `None` where the input does not say what baryons are.
+    /// Dark matter alone; `None` if the input does not state the baryon fraction.
     pub dark: Option<f64>,
-    /// Whether baryons are followed.
+    /// Whether the run has gas.
     pub has_gas: bool,
 }
 
-/// Particles that stand together in an input.
+/// Particles that an input stores together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Species {
-    /// What the input calls them: `PartType1`; the table of their group IDs gets this name.
+    /// Their name in the input, such as `PartType1`; the table of their group IDs gets this name.
     pub name: String,
     /// Their kind; `None` where each row has its own.
     pub kind: Option<u8>,
@@ -120,48 +116,48 @@ pub struct Species {
 /// How the masses of a species are given.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum MassOf {
-    /// All have this one.
+    /// All have this mass.
     Same(f64),
-    /// Each has its own.
+    /// Each particle has its own.
     Each,
-    /// Not at all.
+    /// They are not given.
     Unknown,
 }
 
-/// An opened input, checked as far as its headers go. Every method may be called from several threads.
+/// An open input with checked headers. Every method may be called from several threads.
 pub trait ParticleInput: Send + Sync {
-    /// What it says of itself.
+    /// Its header.
     fn about(&self) -> &ParticleHeader;
 
-    /// Appends the rows of `species` to the columns that `into` has. Cost: that of reading them.
+    /// Appends the rows of `species` to the requested columns of `into`, at the cost of reading them.
     ///
     /// # Errors
-    /// A file is gone, torn or not what its header says. `into` may then hold some of the rows.
+    /// A file is gone, truncated or contradicts its header. `into` may then hold some of the rows.
     ///
     /// # Panics
-    /// When there is no such species or no such row.
+    /// There is no such species or no such row.
     fn read(&self, species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()>;
 
-    /// How many rows are best read at a time.
+    /// The best number of rows to read at a time.
     fn rows_at_a_time(&self) -> u64 {
         1 << 22
     }
 
-    /// The file of a row, and what messages call it there.
+    /// The file of a row and its name there, for messages.
     fn place_of(&self, species: usize, row: u64) -> (PathBuf, String);
 }
 
-/// A format: how to tell it and how to open it.
+/// A format: how to recognise and open it.
 pub struct ParticleReader {
     /// Name for messages.
     pub name: &'static str,
-    /// What an input looks like, for messages.
+    /// A description of its paths for messages.
     pub looks: &'static str,
     /// Whether `path` looks like this format; cheap, and never fails.
     pub recognises: fn(&Path) -> bool,
-    /// Reads and checks the headers of one input of so many paths: all that opening it takes.
-    pub look: fn(&[PathBuf], &InputDefaults) -> ReadResult<Vec<u8>>,
-    /// Opens the input of which a look found that. Reads nothing.
+    /// Reads and checks the headers of one input, which these paths form.
+    pub read_headers: fn(&[PathBuf], &InputDefaults) -> ReadResult<Vec<u8>>,
+    /// Opens the input from these headers. Reads nothing.
     pub open: fn(&[u8]) -> Box<dyn ParticleInput>,
 }
 
@@ -175,20 +171,19 @@ pub const PARTICLE_READERS: &[ParticleReader] = &[
     hdf5::SNAPSHOT_READER,
 ];
 
-/// Opens the files of one input, in whichever known format they are. The order of the files is that of the
-/// particles.
+/// Opens the files of one input in any known format. The order of the files is that of the particles.
 ///
 /// # Errors
-/// A path is not there or given twice, no reader recognises it, the files are of different formats, or a header
-/// is broken.
+/// A path does not exist or is given twice, no reader recognises it, the files have different formats, or a header is
+/// broken.
 pub fn open_particles(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
-    look_at_particles(paths).map(|facts| open_particles_from(&facts))
+    read_particle_headers(paths).map(|facts| open_particles_from(&facts))
 }
 
-/// Opens the input of which [`look_at_particles`] found that, here or on another rank. Reads nothing.
+/// Opens the input from the result of [`read_particle_headers`], here or on another rank. Reads nothing.
 ///
 /// # Panics
-/// When another program made the facts.
+/// The facts come from another program.
 pub fn open_particles_from(facts: &InputFacts) -> Box<dyn ParticleInput> {
     let (mass, known): (Option<f64>, Vec<u8>) = facts::decode(&facts.known);
     let input = (PARTICLE_READERS[facts.reader].open)(&known);
@@ -198,19 +193,20 @@ pub fn open_particles_from(facts: &InputFacts) -> Box<dyn ParticleInput> {
     }
 }
 
-/// [`look_at_particles_with`] no defaults.
+/// [`read_particle_headers_with`] without defaults.
 ///
 /// # Errors
 /// As there.
-pub fn look_at_particles(paths: &[PathBuf]) -> ReadResult<InputFacts> {
-    look_at_particles_with(paths, &InputDefaults::default())
+pub fn read_particle_headers(paths: &[PathBuf]) -> ReadResult<InputFacts> {
+    read_particle_headers_with(paths, &InputDefaults::default())
 }
 
-/// Reads all that opening an input takes, so that others need not. `defaults` hold where the input says nothing.
+/// Reads everything that opening an input needs, so that other ranks need not read it. `defaults` apply where the input
+/// states nothing.
 ///
 /// # Errors
-/// As for [`open_particles`], and when the input says itself what `defaults` say.
-pub fn look_at_particles_with(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<InputFacts> {
+/// Those of [`open_particles`], or the input states a value for which there is a default.
+pub fn read_particle_headers_with(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<InputFacts> {
     let Some(first) = paths.first() else {
         return Err(ReadError::absent(Path::new("input"), "no path; expected at least one"));
     };
@@ -225,14 +221,14 @@ pub fn look_at_particles_with(paths: &[PathBuf], defaults: &InputDefaults) -> Re
             return Err(ReadError::absent(path, "given twice; expected each file once"));
         }
     }
-    let known = (PARTICLE_READERS[reader].look)(paths, defaults)?;
+    let known = (PARTICLE_READERS[reader].read_headers)(paths, defaults)?;
     if let Some(mass) = defaults.particle_mass {
         defaults::check_mass((PARTICLE_READERS[reader].open)(&known).about(), first, mass)?;
     }
     Ok(InputFacts { reader, known: facts::encode(&(defaults.particle_mass, known)) })
 }
 
-/// The place of the reader of `path` in the list.
+/// The index of the reader of `path` in the list.
 fn reader_for(path: &Path) -> ReadResult<usize> {
     let known = || {
         let known: Vec<_> = PARTICLE_READERS.iter().map(|r| format!("{} ({})", r.name, r.looks)).collect();

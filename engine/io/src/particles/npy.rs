@@ -1,4 +1,7 @@
-//! NumPy arrays `[N, 3]` of 4- or 8-byte reals, one or several files one after the other.
+//! NumPy arrays `[N, 3]` of 4- or 8-byte reals, in one or several files.
+//!
+//! The crate npyz could parse the header, with twenty further crates. It refuses `=f4`, does not state what it expected, and
+//! converts values one by one; ranges of rows read straight into the array would stay here.
 
 use super::array;
 use super::array::Array;
@@ -18,7 +21,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "NumPy array",
     looks: "a .npy file of shape (N, 3)",
     recognises: |path| path.extension().is_some_and(|e| e == "npy"),
-    look,
+    read_headers,
     open: |known| array::input(READER.name, facts::decode::<Vec<Npy>>(known)),
 };
 
@@ -33,17 +36,17 @@ struct Npy {
     layout: NpyLayout,
 }
 
-/// Where the numbers are and what they are.
+/// The place and type of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct NpyLayout {
     data: u64,
     n: u64,
     is_double: bool,
-    /// Whether the bytes stand in the order of another machine than this one.
+    /// Whether the byte order is not that of this machine.
     swapped: bool,
 }
 
-fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
+fn read_headers(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
     defaults.refuse_units(&paths[0])?;
     let one = |path: &PathBuf| Ok(Npy { path: path.clone(), layout: layout(path)? });
     Ok(facts::encode(&paths.iter().map(one).collect::<ReadResult<Vec<_>>>()?))
@@ -109,7 +112,7 @@ fn swap_double(position: &mut [f64; 3]) {
     *position = position.map(|x| f64::from_bits(x.to_bits().swap_bytes()));
 }
 
-/// Reads the header of `path` and holds it against the size of the file.
+/// Reads the header of `path` and compares it with the size of the file.
 fn layout(path: &Path) -> ReadResult<NpyLayout> {
     let mut file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
     let size = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?.len();
@@ -147,13 +150,14 @@ fn layout(path: &Path) -> ReadResult<NpyLayout> {
 
 fn take(path: &Path, file: &mut File, into: &mut [u8]) -> ReadResult<()> {
     file.read_exact(into).map_err(|e| match e.kind() {
-        std::io::ErrorKind::UnexpectedEof => bad(path, "the file ends", "a whole NumPy header"),
+        std::io::ErrorKind::UnexpectedEof => bad(path, "the file ends", "a complete NumPy header"),
         _ => ReadError::io(path, "reading", e),
     })
 }
 
 /// The dictionary of the header: `{'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }`.
 fn parse(path: &Path, text: &str, data: u64) -> ReadResult<NpyLayout> {
+    // An absent entry is refused like an empty one.
     let descr = value_of(text, "descr").map(|v| v.trim_matches(['\'', '"']).to_string()).unwrap_or_default();
     let (order, kind) = descr.split_at_checked(1).unwrap_or(("", ""));
     let is_double = match kind {
@@ -184,7 +188,7 @@ fn parse(path: &Path, text: &str, data: u64) -> ReadResult<NpyLayout> {
     Ok(NpyLayout { data, n, is_double, swapped: is_big != cfg!(target_endian = "big") })
 }
 
-/// The text of a value of a Python dictionary of plain values.
+/// The text of a value in a Python dictionary of plain values.
 fn value_of(text: &str, key: &str) -> Option<String> {
     let after = ['\'', '"'].iter().find_map(|quote| {
         let quoted = format!("{quote}{key}{quote}");
@@ -203,7 +207,7 @@ fn bad(path: &Path, problem: impl Into<String>, expected: impl Into<String>) -> 
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> String {
+    fn result_of(text: &str) -> String {
         match parse(Path::new("a.npy"), text, 128) {
             Ok(layout) => format!("{layout:?}"),
             Err(error) => error.to_string(),
@@ -214,10 +218,10 @@ mod tests {
     fn headers_of_all_kinds() {
         let sound = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }   \n";
         let layout = NpyLayout { data: 128, n: 5, is_double: false, swapped: cfg!(target_endian = "big") };
-        assert_eq!(said(sound), format!("{layout:?}"));
+        assert_eq!(result_of(sound), format!("{layout:?}"));
         let other = "{\"shape\":(7,3),\"fortran_order\":False,\"descr\":\">f8\"}";
         let layout = NpyLayout { data: 128, n: 7, is_double: true, swapped: cfg!(target_endian = "little") };
-        assert_eq!(said(other), format!("{layout:?}"));
+        assert_eq!(result_of(other), format!("{layout:?}"));
         for (from, to, part) in [
             ("'<f4'", "'<i4'", "elements of type \"<i4\"; expected f4 or f8"),
             ("'<f4'", "'|f4'", "elements of type \"|f4\""),
@@ -229,7 +233,7 @@ mod tests {
             ("shape", "size", "shape ;"),
             ("descr", "dtype", "elements of type \"\""),
         ] {
-            let text = said(&sound.replace(from, to));
+            let text = result_of(&sound.replace(from, to));
             assert!(text.starts_with("a.npy: header: ") && text.contains(part), "{to}: {text}");
         }
     }

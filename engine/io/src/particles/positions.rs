@@ -6,22 +6,22 @@ use std::path::Path;
 /// Coordinates as given in the input, in its units.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Positions {
-    /// 32-bit reals; they stand for the doubles that they equal.
+    /// 32-bit reals, exact as doubles.
     Single(Vec<[f32; 3]>),
     /// 64-bit reals.
     Double(Vec<[f64; 3]>),
 }
 
 impl Positions {
-    /// None yet, with room for `n`.
+    /// An empty list with room for `n`.
     pub fn with_capacity(is_double: bool, n: usize) -> Self {
         if is_double { Self::Double(Vec::with_capacity(n)) } else { Self::Single(Vec::with_capacity(n)) }
     }
 
-    /// Makes room for `more` positions of the file at `path`.
+    /// Reserves room for `more` positions of the file at `path`.
     ///
     /// # Errors
-    /// There is no memory for them.
+    /// Memory does not suffice.
     pub(crate) fn reserve(&mut self, more: usize, path: &Path) -> ReadResult<()> {
         match self {
             Self::Single(list) => reserve(list, more, path, "positions"),
@@ -56,7 +56,7 @@ impl Positions {
         }
     }
 
-    /// Appends positions in double precision, rounded where single precision is wanted.
+    /// Appends positions in double precision, rounded to single precision in a single-precision list.
     pub fn extend_from_doubles(&mut self, more: &[[f64; 3]]) {
         match self {
             Self::Single(list) => list.extend(more.iter().map(|x| x.map(|x| x as f32))),

@@ -1,4 +1,4 @@
-//! The particles of a snapshot that [`crate::open`] reads: RAMSES's.
+//! The particles of a RAMSES output.
 
 use super::file_offsets::FileOffsets;
 use super::{
@@ -9,41 +9,41 @@ use crate::{Family, Header, InputFacts, ParticleBlock, READERS, ReadError, ReadR
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The reader of particles among cells.
+/// The reader of RAMSES particles.
 pub const READER: ParticleReader = ParticleReader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
     recognises: |path| READERS.iter().any(|r| (r.recognises)(path)),
-    look,
+    read_headers,
     open,
 };
 
 struct Pieces {
     about: ParticleHeader,
     snapshot: Box<dyn Snapshot>,
-    spread: FileOffsets,
+    offsets: FileOffsets,
 }
 
 /// Reads the header of every particle file.
-fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
+fn read_headers(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
     defaults.refuse_units(&paths[0])?;
     let [path] = paths else {
-        return Err(ReadError::absent(&paths[1], "a second output; expected one at a time"));
+        return Err(ReadError::absent(&paths[1], "a second output; expected a single one"));
     };
-    let found = crate::look(path)?;
-    let snapshot = crate::open_from(&found);
+    let input = crate::read_headers(path)?;
+    let snapshot = crate::open_from(&input);
     if !snapshot.has_particles() {
         return Err(ReadError::absent(path, "no particle files; expected part_*.out* in the output"));
     }
     let counts = (0..snapshot.header().n_pieces).map(|piece| snapshot.count_particles(piece));
-    let spread = FileOffsets::from_counts(counts.collect::<ReadResult<Vec<_>>>()?);
-    Ok(facts::encode(&(found, spread)))
+    let offsets = FileOffsets::from_counts(counts.collect::<ReadResult<Vec<_>>>()?);
+    Ok(facts::encode(&(input, offsets)))
 }
 
 fn open(known: &[u8]) -> Box<dyn ParticleInput> {
-    let (found, spread): (InputFacts, FileOffsets) = facts::decode(known);
-    let snapshot = crate::open_from(&found);
-    Box::new(Pieces { about: about(snapshot.as_ref(), spread.total()), snapshot, spread })
+    let (input, offsets): (InputFacts, FileOffsets) = facts::decode(known);
+    let snapshot = crate::open_from(&input);
+    Box::new(Pieces { about: about(snapshot.as_ref(), offsets.total()), snapshot, offsets })
 }
 
 fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
@@ -71,7 +71,7 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
     }
 }
 
-/// Masses are physical, lengths too, and a code length is what it is at the time of the output.
+/// Masses and lengths are physical, at the time of the output.
 fn matter(header: &Header, has_gas: bool) -> Option<Matter> {
     /// Critical density in g/cm³ for 100 km/s/Mpc.
     const CRITICAL: f64 = 1.878_34e-29;
@@ -86,9 +86,9 @@ impl ParticleInput for Pieces {
         &self.about
     }
 
-    /// Blocks of a piece before the rows are passed over.
+    /// Skips the blocks of a piece before the rows.
     fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
-        for (piece, rows) in self.spread.parts(rows) {
+        for (piece, rows) in self.offsets.parts(rows) {
             if rows.is_empty() {
                 continue;
             }
@@ -102,13 +102,13 @@ impl ParticleInput for Pieces {
         Ok(())
     }
 
-    /// Reading a piece in parts would go through it once for each.
+    /// Reading a piece in parts would read it once per part.
     fn rows_at_a_time(&self) -> u64 {
         u64::MAX
     }
 
     fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
-        let (piece, row) = self.spread.find(row);
+        let (piece, row) = self.offsets.find(row);
         (self.snapshot.place_of(piece, None), format!("particle {}", row + 1))
     }
 }
@@ -132,7 +132,7 @@ fn append(block: &ParticleBlock, rows: Range<usize>, into: &mut Columns) {
     }
 }
 
-/// Debris and tracers get a number that no option names: they are no part of any group.
+/// Debris and tracers get a number outside of all kinds, so they are in no group.
 fn kind_of(family: Family) -> u8 {
     match family {
         Family::DarkMatter => DARK_MATTER,

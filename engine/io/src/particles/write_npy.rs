@@ -11,17 +11,16 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// Particles made and written at a time.
+/// Particles generated and written at a time.
 const CHUNK: u64 = 1 << 20;
 
 /// Collective: stages the positions of `number` particles, `[N, 3]` f32 in C order, under the name `path`.
 ///
-/// Rank 0 makes a hidden file, each rank writes its share of the particles into it, and rank 0 gets the staged file.
-/// All ranks must see the folder of `path`, and agree on `number` and `position`. Each rank holds a million
-/// particles at a time.
+/// Rank 0 creates a hidden file, each rank writes its share of the particles, and rank 0 gets the staged file. All ranks must
+/// see the folder of `path` and agree on `number` and `position`. Each rank holds a million particles at a time.
 ///
 /// # Errors
-/// The system's on any rank: then all ranks get an error and `path` is as before. And when a rank is lost.
+/// Those of the system on any rank, or a rank is lost. All ranks then get an error, and `path` is unchanged.
 pub fn stage_positions(
     path: &Path,
     number: u64,
@@ -34,6 +33,7 @@ pub fn stage_positions(
     let hidden = shared_name(&target, made.as_ref().map(Pending::hidden), comm)?;
     agree(comm, write_share(&hidden, number, position, comm).map_err(WriteError::io(path, "writing")))?;
     let synced = agree(comm, made.map(Pending::synced).transpose())?;
+    // Only rank 0 has the file.
     Ok(synced.map(Staged::from).unwrap_or_default())
 }
 
@@ -51,7 +51,7 @@ fn begin(path: &Path, number: u64) -> WriteResult<Pending> {
 /// A particle in the file.
 type PositionBytes = [u8; 12];
 
-/// Writes the particles of this rank at their place in the hidden file.
+/// Writes the particles of this rank at their offset in the hidden file.
 fn write_share(
     hidden: &Path,
     number: u64,
@@ -76,11 +76,12 @@ fn write_share(
         out.write_all(rows.as_flattened())?;
         pulse.beat();
     }
-    // Each machine has its own rows to bring to the disk.
+    // Each host must flush its own rows to the disk.
     out.sync_all()
 }
 
-/// Magic, version, length and a dictionary, padded to a multiple of 64 bytes.
+/// Magic, version, length and a dictionary, padded to a multiple of 64 bytes. The crate npyz writes a header of other bytes
+/// and no part of a file from an offset, so it would only replace these lines.
 fn npy_header(number: u64) -> Vec<u8> {
     let mut dictionary =
         format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({number}, 3), }}").into_bytes();

@@ -1,18 +1,17 @@
 //! `amr_NNNNN.outCCCCC`: the octs that one CPU holds, its own and its ghosts, level by level.
 //!
-//! After 22 records of header come the lists of octs a level and a domain (the CPUs, then the
-//! boundary regions), the ordering with as many records as its kind has, the coarse cells, and
-//! one block of records for every level and domain that has octs.
+//! After 22 header records follow the lists of octs per level and domain (the CPUs, then the boundary regions), the records of
+//! the ordering, the coarse cells, and one block of records for every level and domain with octs.
 
 use super::file::SourceFile;
 use super::record::{Ints, Reals, Records};
 use crate::{ReadResult, reserve};
 use std::ops::Range;
 
-/// Bytes that an oct takes at least: 34 integers and 3 single-precision reals.
+/// The least bytes per oct: 34 integers and 3 single-precision reals.
 const LEAST_OCT_BYTES: u64 = 34 * 4 + 3 * 4;
 
-/// What the header of an amr file says.
+/// The header of an amr file.
 pub(super) struct AmrHeader {
     pub(super) n_cpus: usize,
     /// Coarse cells along each axis, those of boundary regions among them.
@@ -24,7 +23,7 @@ pub(super) struct AmrHeader {
     in_boundaries: Vec<u32>,
 }
 
-/// An amr file, its header read, standing before its first block of octs.
+/// An amr file after its header, before its first block of octs.
 pub(super) struct Amr<'a> {
     pub(super) header: AmrHeader,
     records: Records<'a>,
@@ -43,8 +42,7 @@ impl<'a> Amr<'a> {
     /// Reads the header of `file`, which must be of a run on `n_cpus`.
     ///
     /// # Errors
-    /// When a record is broken, the numbers contradict one another or the file's size, or the
-    /// run was not three-dimensional.
+    /// A record is broken, the numbers contradict each other or the size of the file, or the run was not three-dimensional.
     pub(super) fn open(file: &'a SourceFile, n_cpus: usize) -> ReadResult<Self> {
         let mut records = Records::new(file);
         let header = AmrHeader::read(&mut records, n_cpus)?;
@@ -56,8 +54,7 @@ impl<'a> Amr<'a> {
         Ok(Self { header, records })
     }
 
-    /// Passes the next block, that of `domain` (from 1: CPUs, then boundary regions) at `level`,
-    /// and gives its octs where they are `wanted`.
+    /// Skips the next block, that of `domain` (from 1: CPUs, then boundary regions) at `level`. Returns its octs if `wanted`.
     pub(super) fn block(
         &mut self,
         level: usize,
@@ -164,7 +161,7 @@ fn read_coarse(records: &mut Records) -> ReadResult<[u32; 3]> {
     Err(records.error("nx, ny, nz", format!("{coarse:?}"), format!("1 to {MOST} coarse cells an axis")))
 }
 
-/// A table of `n_domains` by `n_levels` counts, of octs that can be in the file and on the grid.
+/// A table of `n_domains` by `n_levels` counts of octs, checked against the file and the grid.
 fn read_list(
     records: &mut Records,
     what: &'static str,
@@ -204,7 +201,7 @@ fn check_depth<'c>(
     levels: impl DoubleEndedIterator<Item = &'c [u32]> + ExactSizeIterator,
     coarse: [u32; 3],
 ) -> ReadResult<()> {
-    let widest = u64::from(coarse.into_iter().max().unwrap_or(1));
+    let widest = u64::from(coarse.into_iter().max().expect("three axes"));
     let deepest = levels.enumerate().rfind(|(_, counts)| counts.iter().any(|&n| n > 0));
     let level = deepest.map_or(0, |(i, _)| i + 1);
     if level <= 31 && widest << level <= 1 << 32 {
@@ -214,7 +211,7 @@ fn check_depth<'c>(
     Err(records.error(what, problem, "at most 2^32 cells along an axis"))
 }
 
-/// Passes the ordering's name and what it keeps of the domains' bounds.
+/// Skips the name of the ordering and its records of the domains' bounds.
 fn pass_ordering(records: &mut Records) -> ReadResult<()> {
     let name = records.text("ordering")?;
     match name.as_str() {

@@ -8,22 +8,22 @@ use crate::ReadResult;
 use std::ops::Range;
 use std::path::Path;
 
-/// Values a cell that are believed of a header.
+/// The most values per cell that a header may claim.
 const MOST_VARS: usize = 1 << 12;
 
-/// A file of cell values, its header read, standing before its first block.
+/// A file of cell values after its header, before its first block.
 pub(super) struct CellFile<'a> {
     records: Records<'a>,
-    /// Values a cell.
+    /// Values per cell.
     pub(super) n_vars: usize,
     n_levels: usize,
     n_boundaries: usize,
     n_cpus: usize,
-    /// Which variables (from 0) to deliver, and into which column.
+    /// The requested variables (from 0) and their columns.
     wanted: Vec<(usize, usize)>,
 }
 
-/// One requested column of a block: a record for each of the eight cells of the octs.
+/// One requested column of a block: one record for each of the eight cells of the octs.
 pub(super) struct CellColumn<'a> {
     pub(super) column: usize,
     pub(super) cells: Vec<Reals<'a>>,
@@ -63,12 +63,12 @@ impl<'a> CellFile<'a> {
         Ok(Self { records, n_vars, n_levels, n_boundaries, n_cpus, wanted: Vec::new() })
     }
 
-    /// Also delivers variable `var` (from 0), as `column`.
+    /// Also requests variable `var` (from 0) as `column`.
     pub(super) fn want(&mut self, var: usize, column: usize) {
         self.wanted.push((var, column));
     }
 
-    /// Checks that the file is laid out as its amr file at `amr_path`.
+    /// Checks that the file has the layout of its amr file at `amr_path`.
     pub(super) fn check(&self, amr: &AmrHeader, amr_path: &Path, n_vars: usize) -> ReadResult<()> {
         let by_amr = format!("as in {}", amr_path.display());
         let checks = [
@@ -86,8 +86,7 @@ impl<'a> CellFile<'a> {
         Ok(())
     }
 
-    /// Passes the block of `domain` at `level`, where the amr file has `n` octs, and gives the
-    /// requested columns of it where they are `wanted`.
+    /// Skips the block of `domain` at `level`, where the amr file has `n` octs. Returns its requested columns if `wanted`.
     pub(super) fn block(
         &mut self,
         (level, domain): (usize, usize),
@@ -126,7 +125,7 @@ impl<'a> CellFile<'a> {
     }
 }
 
-/// Names of the `n` values a cell of a grav file, if it is one of the layouts RAMSES has had.
+/// Names of the `n` values per cell of a grav file, if this is a layout of some RAMSES version.
 pub(super) fn grav_names(n: usize) -> Option<&'static [&'static str]> {
     const NAMES: [&str; 5] = ["rho", "potential", "force_x", "force_y", "force_z"];
     (3..=5).contains(&n).then(|| &NAMES[5 - n..])

@@ -1,9 +1,8 @@
 //! `hydro_file_descriptor.txt` and `part_file_descriptor.txt`: names of the columns.
 //!
-//! Two styles are in use: `ivar, name, type` lines under `# version: 1`, and the older
-//! `variable # 1: name` lines under `nvar = N`. An output without a descriptor is sound. A descriptor
-//! that names fewer columns than the files have is cut or of another output: an error, since every
-//! name after the cut would stand for something else.
+//! There are two styles: `ivar, name, type` lines under `# version: 1`, and the older `variable # 1: name` lines under `nvar = N`.
+//! An output without a descriptor is valid. A descriptor with fewer columns than the files is truncated or from another
+//! output. This is an error, since every later name would be wrong.
 
 use crate::input_file;
 use crate::{ReadError, ReadResult};
@@ -22,7 +21,7 @@ pub(super) struct DescribedColumn {
     line: usize,
 }
 
-/// A descriptor whose lines are all whole.
+/// A complete descriptor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Descriptor {
     #[serde(with = "crate::facts::path")]
@@ -35,7 +34,7 @@ impl Descriptor {
     /// Reads the columns of a descriptor in file order.
     ///
     /// # Errors
-    /// When the file cannot be read, a line fits neither style or is cut, or `nvar` is not the number of columns.
+    /// The file cannot be read, a line fits neither style or is truncated, or `nvar` is not the number of columns.
     pub(super) fn read(path: &Path) -> ReadResult<Self> {
         let bytes = input_file::read(path).map_err(|e| ReadError::io(path, "reading", e))?;
         let text = String::from_utf8_lossy(&bytes);
@@ -62,14 +61,14 @@ impl Descriptor {
                     "\"{number}, name, type\" with a type of {TYPES}, or \"variable # {number}: name\""
                 ))
             })?;
-            // A type at the end shows that the line is whole; a name could go on.
+            // A type at the end shows that the line is complete; a name could continue.
             if column.letter.is_none() && !line.ends_with('\n') {
-                return Err(bad("a whole line, which ends with a line break".into()));
+                return Err(bad("a complete line with a line break".into()));
             }
             found.columns.push(column);
         }
         if let Some((n, line)) = stated {
-            found.check_count(n, &format!("as line {line} says"))?;
+            found.check_count(n, &format!("as line {line} states"))?;
         }
         Ok(found)
     }
@@ -79,10 +78,10 @@ impl Descriptor {
         &self.columns
     }
 
-    /// Checks that there are `n` columns; `whose` tells who says so.
+    /// Checks that there are `n` columns; `whose` names the source of this number.
     ///
     /// # Errors
-    /// When there are more or fewer.
+    /// There are more or fewer.
     pub(super) fn check_count(&self, n: usize, whose: &str) -> ReadResult<()> {
         let found = self.columns.len();
         let expected = format!("{n} columns, {whose}");
@@ -102,7 +101,7 @@ impl Descriptor {
     /// Checks that every one of `names` is among the columns.
     ///
     /// # Errors
-    /// When one is not.
+    /// One is not.
     pub(super) fn check_names<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> ReadResult<()> {
         match names.find(|name| self.columns.iter().all(|column| column.name != *name)) {
             None => Ok(()),

@@ -1,6 +1,6 @@
-//! A file whose bytes are read where they are asked for.
+//! A file with reads at any offset.
 //!
-//! Files are not mapped: where a mapped file becomes shorter, looking at it ends the process.
+//! Files are not mapped into memory: reading a mapped file that became shorter ends the process.
 
 use crate::input_file;
 use crate::{ReadError, ReadResult};
@@ -17,7 +17,7 @@ pub(super) struct SourceFile {
 }
 
 impl SourceFile {
-    /// Opens `path`. Whoever reads a piece holds one pass of the [gate](crate::open_files) for all files of it.
+    /// Opens `path`. The reader of a piece holds one pass of the [limit](crate::open_files) for all its files.
     ///
     /// # Errors
     /// Those of the system.
@@ -32,15 +32,15 @@ impl SourceFile {
         self.len
     }
 
-    /// Where it is, for messages.
+    /// Its path, for messages.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Fills `bytes` with those from byte `at` on.
+    /// Fills `bytes` from offset `at`.
     ///
     /// # Errors
-    /// Those of the system, or when the file ends before.
+    /// Those of the system, or the file ends before.
     pub(super) fn read_at(&self, bytes: &mut [u8], at: usize) -> ReadResult<()> {
         read_exact_at(&self.file, bytes, at as u64).map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof => {

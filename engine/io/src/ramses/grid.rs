@@ -1,9 +1,8 @@
-//! Where octs stand: from centres on the coarse grid to integer positions in the box.
+//! Where in the box is an oct? From centres on the coarse grid to integer positions.
 //!
-//! A run with boundary regions has extra coarse cells around the box (on either or on both sides
-//! of an axis), and centres count from the corner of all of them. Which coarse cells are the box
-//! is not in any header: they are those with a level-1 oct that a CPU owns, since RAMSES refines
-//! every coarse cell of the box. An axis with coarse cells outside the box does not wrap around.
+//! A run with boundary regions has extra coarse cells beside the box, on one or both sides of an axis. Centres count from the
+//! corner of the whole coarse grid. No header states which coarse cells form the box. They are those with a level-1 oct that a
+//! CPU owns, since RAMSES refines every coarse cell of the box. An axis with coarse cells outside the box is not periodic.
 
 use super::amr::{Amr, Octs};
 use super::file::SourceFile;
@@ -11,8 +10,8 @@ use crate::{ReadError, ReadResult};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// How far, in octs, a centre may be off: centres are sums of powers of two, so are exact in
-/// either precision down to any level that the precision can tell apart.
+/// The tolerance of a centre, in octs. Centres are sums of powers of two, so they are exact down to any level that their
+/// precision can resolve.
 const CENTRE_ERROR: f64 = 1e-3;
 
 /// The box within the coarse grid.
@@ -29,11 +28,10 @@ pub(super) struct CoarseGrid {
 }
 
 impl CoarseGrid {
-    /// Finds the box of an output from its amr files (only the first where there are no
-    /// boundary regions).
+    /// Finds the box of an output from its amr files, or from the first one if there are no boundary regions.
     ///
     /// # Errors
-    /// When a file is broken or no level-1 oct is found.
+    /// A file is broken, or there is no level-1 oct.
     pub(super) fn find(files: &[PathBuf], n_cpus: usize) -> ReadResult<Self> {
         let Some(first) = files.first() else {
             return Err(ReadError::absent(Path::new(""), "no amr files"));
@@ -69,7 +67,7 @@ impl CoarseGrid {
     /// Checks that the amr file at `path` has the coarse grid of the others.
     ///
     /// # Errors
-    /// When it has another.
+    /// It has another.
     pub(super) fn check(&self, amr: &Amr, path: &Path) -> ReadResult<()> {
         if amr.header.coarse == self.all {
             return Ok(());
@@ -78,7 +76,7 @@ impl CoarseGrid {
         Err(ReadError::content(path, "record 3 (nx, ny, nz)", problem, expected + ", as in the first file"))
     }
 
-    /// Position of oct `i`, which must be loaded, on the grid of level `level - 1`, if its centre is one of that grid.
+    /// Position of the loaded oct `i` on the grid of level `level - 1`, if its centre is on that grid.
     pub(super) fn position(&self, octs: &Octs, i: usize, level: usize) -> Option<[u32; 3]> {
         let [x, y, z] = [0, 1, 2].map(|axis| {
             let n = f64::from(self.coarse[axis]) * scale(level);
@@ -113,7 +111,7 @@ fn level_one_cells(path: &Path, n_cpus: usize, piece: usize, all: [u32; 3]) -> R
     Ok(cells)
 }
 
-/// An oct whose centre is not one of its level's grid within the box.
+/// The error of an oct whose centre is not on the grid of its level within the box.
 pub(super) fn outside(path: &Path, level: usize) -> ReadError {
     ReadError::content(
         path,

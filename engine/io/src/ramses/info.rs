@@ -1,4 +1,4 @@
-//! `info_NNNNN.txt`: what the output says of itself in `name = value` lines.
+//! `info_NNNNN.txt`: the header of the output, in `name = value` lines.
 
 use crate::input_file;
 use crate::{Cosmology, ReadError, ReadResult, Units};
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::str::FromStr;
 
-/// What is taken from the info file. Lines that it does not know are passed over.
+/// The values from the info file. Unknown lines are skipped.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Info {
     pub(super) n_cpus: usize,
@@ -24,7 +24,7 @@ impl Info {
     /// Reads `path`.
     ///
     /// # Errors
-    /// When it cannot be read, a needed line is missing or a value makes no sense.
+    /// It cannot be read, a necessary line is missing or a value is invalid.
     pub(super) fn read(path: &Path) -> ReadResult<Self> {
         let bytes = input_file::read(path).map_err(|e| ReadError::io(path, "reading", e))?;
         let text = String::from_utf8_lossy(&bytes);
@@ -56,7 +56,7 @@ impl Info {
     }
 }
 
-/// RAMSES writes all of these in every run: `aexp` = `H0` = 1 tells the ones without cosmology.
+/// RAMSES writes all of these in every run: `aexp` = `H0` = 1 means no cosmology.
 fn cosmology(lines: &InfoLines) -> ReadResult<Option<Cosmology>> {
     if !lines.has("aexp") || !lines.has("H0") || !lines.has("omega_m") {
         return Ok(None);

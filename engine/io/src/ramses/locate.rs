@@ -1,4 +1,4 @@
-//! Which files an output consists of.
+//! Which files belong to an output?
 
 use crate::facts::OnePath;
 use crate::{ReadError, ReadResult};
@@ -17,7 +17,7 @@ pub(super) enum FileFamily {
 }
 
 impl FileFamily {
-    /// How its file names start, and what fields of it are called.
+    /// The start of its file names, and the family name of its fields.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Amr => "amr",
@@ -28,7 +28,7 @@ impl FileFamily {
     }
 }
 
-/// The files of one output, found by one look at its folder and its I/O groups.
+/// The files of one output, from one listing of its folder and I/O groups.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "Listed", into = "Listed")]
 pub(super) struct Files {
@@ -37,7 +37,7 @@ pub(super) struct Files {
     by_name: HashMap<String, PathBuf>,
 }
 
-/// [`Files`] with short names: an output may have a hundred thousand.
+/// [`Files`] in compact form: an output may have a hundred thousand.
 #[derive(Serialize, Deserialize)]
 struct Listed {
     root: OnePath,
@@ -80,10 +80,10 @@ pub(super) fn looks_like_output(path: &Path) -> bool {
 }
 
 impl Files {
-    /// Finds the output that `path`, its folder or its info file, stands for.
+    /// Finds the output by `path`, its folder or its info file.
     ///
     /// # Errors
-    /// When the folder cannot be listed or does not say which output it holds.
+    /// The folder cannot be listed, or its output number is unclear.
     pub(super) fn find(path: &Path) -> ReadResult<Self> {
         let (root, number) = match file_name(path).and_then(|f| info_number(&f)) {
             Some(number) if path.is_file() => (root_of_info(path), Some(number)),
@@ -112,7 +112,7 @@ impl Files {
         self.path_of(&format!("info_{:05}.txt", self.number))
     }
 
-    /// The descriptor of a family of files, where there is one.
+    /// The descriptor of a family of files, if any.
     pub(super) fn descriptor(&self, kind: FileFamily) -> Option<&Path> {
         self.by_name.get(&format!("{}_file_descriptor.txt", kind.name())).map(PathBuf::as_path)
     }
@@ -122,7 +122,7 @@ impl Files {
         self.path_of(&self.piece_name(kind, piece))
     }
 
-    /// Whether any file of the family is there.
+    /// Whether any file of the family exists.
     pub(super) fn has(&self, kind: FileFamily) -> bool {
         let start = format!("{}_{:05}.out", kind.name(), self.number);
         self.by_name.keys().any(|name| name.starts_with(&start))
@@ -196,7 +196,7 @@ fn root_of_info(info: &Path) -> PathBuf {
     }
 }
 
-/// The number that the info file in the folder has; the folder's own name decides among several.
+/// The number of the info file in the folder. The name of the folder decides among several.
 fn number_of(root: &Path, files: &HashMap<String, PathBuf>) -> ReadResult<u32> {
     let numbers: Vec<u32> = files.keys().filter_map(|name| info_number(name)).collect();
     let by_folder = file_name(root).and_then(|n| n.rsplit('_').next()?.parse().ok());

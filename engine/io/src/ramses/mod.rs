@@ -1,8 +1,7 @@
 //! RAMSES outputs: a folder `output_NNNNN` of text headers and per-CPU files of Fortran records.
 //!
-//! A piece is one CPU's files. Its amr file and the hydro and grav files of the requested fields
-//! are walked side by side, block by block, and must agree; ghosts and boundary octs are passed
-//! over, so every oct comes exactly once over all pieces. Files are read block by block, never whole.
+//! A piece is the set of one CPU's files. Its amr file and the hydro and grav files of the requested fields are read together,
+//! block by block, and must agree. Ghosts and boundary octs are skipped, so every oct occurs once over all pieces.
 
 mod amr;
 mod cells;
@@ -36,11 +35,11 @@ pub const READER: Reader = Reader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
     recognises: locate::looks_like_output,
-    look: |path| Ok(facts::encode(&Ramses::find(path)?)),
+    read_headers: |path| Ok(facts::encode(&Ramses::find(path)?)),
     open: |known| Box::new(facts::decode::<Ramses>(known)),
 };
 
-/// Octs a block.
+/// Octs per block.
 const BLOCK: usize = 4096;
 
 /// An opened RAMSES output.
@@ -52,12 +51,12 @@ struct Ramses {
     header: Header,
     fields: Vec<FieldInfo>,
     sources: Vec<FieldColumn>,
-    /// Values a cell of the hydro and of the grav files, 0 where there are none.
+    /// Values per cell of the hydro and grav files; 0 without such files.
     n_vars: [usize; 2],
     part_columns: Option<Descriptor>,
 }
 
-/// Where a field is: its family of files and its place among the values of a cell.
+/// The place of a field: its family of files and its index among the values of a cell.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct FieldColumn {
     kind: FileFamily,
@@ -133,7 +132,7 @@ impl Ramses {
         Ok(described.columns().iter().map(|column| column.name.clone()).collect())
     }
 
-    /// `name`, or something like it where another field has it already.
+    /// `name`, or a similar name if another field has it.
     fn unique(&self, kind: FileFamily, name: String) -> String {
         let taken = |name: &str| self.fields.iter().any(|f| f.name == name);
         if !taken(&name) {
@@ -293,12 +292,12 @@ impl Snapshot for Ramses {
     }
 }
 
-/// One pass over the files of a piece, side by side.
+/// One pass over the files of a piece together.
 struct PieceWalk<'a> {
     grid: &'a CoarseGrid,
     /// The amr file, for messages.
     path: &'a Path,
-    /// The domain whose octs are delivered.
+    /// The domain whose octs are streamed.
     own: usize,
     n_columns: usize,
 }

@@ -1,9 +1,8 @@
-//! `part_NNNNN.outCCCCC`: the particles of one CPU, one record a column.
+//! `part_NNNNN.outCCCCC`: the particles of one CPU, one record per column.
 //!
-//! Columns are named by the descriptor. Outputs from before descriptors have positions,
-//! velocities, mass, identity and level, then perhaps birth time and metallicity; outputs from
-//! before families tell stars by a birth time that is not 0, sink clouds by a negative identity
-//! and tracers by having no mass.
+//! The descriptor names the columns. Older outputs without a descriptor have positions, velocities, mass, identity and level,
+//! then perhaps birth time and metallicity. In outputs without families a star has a birth time other than 0, a sink cloud has
+//! a negative identity, and a tracer has mass 0.
 
 use super::descriptor::{DescribedColumn, Descriptor};
 use super::file::SourceFile;
@@ -12,33 +11,33 @@ use crate::{Family, ParticleBlock, ReadError, ReadResult};
 use std::ops::Range;
 use std::path::Path;
 
-/// Particles a block.
+/// Particles per block.
 const BLOCK: usize = 4096;
-/// Bytes that a particle takes at least: seven reals in single precision.
+/// The least bytes per particle: seven reals in single precision.
 const LEAST_BYTES: usize = 28;
 
 const POSITION: [&str; 3] = ["position_x", "position_y", "position_z"];
 const VELOCITY: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
 const OTHERS: [&str; 2] = ["mass", "identity"];
 
-/// Reads the descriptor of particle files, which must name what every particle has.
+/// Reads the descriptor of particle files, which must name the columns of every particle.
 ///
 /// # Errors
-/// When it is damaged or a name is missing.
+/// It is damaged, or a name is missing.
 pub(super) fn descriptor(path: &Path) -> ReadResult<Descriptor> {
     let found = Descriptor::read(path)?;
     found.check_names(POSITION.into_iter().chain(VELOCITY).chain(OTHERS))?;
     Ok(found)
 }
 
-/// A particle file, its header read, standing before its first column.
+/// A particle file after its header, before its first column.
 pub(super) struct ParticleFile<'a> {
     records: Records<'a>,
     /// Number of particles.
     pub(super) n: usize,
 }
 
-/// Sides of the box in code length units, `None` along axes that do not wrap around.
+/// Sides of the box in code length units, `None` along axes that are not periodic.
 pub(super) type Wrap = [Option<f64>; 3];
 
 /// One column: its record and the bytes and kind of an element.
@@ -47,7 +46,7 @@ struct ParticleColumn<'a> {
     letter: char,
 }
 
-/// The columns that a block is made from.
+/// The columns of a block.
 struct ParticleColumns<'a> {
     position: [ParticleColumn<'a>; 3],
     velocity: [ParticleColumn<'a>; 3],
@@ -61,7 +60,7 @@ impl<'a> ParticleFile<'a> {
     /// Reads the header of `file`, which must be of a run on `n_cpus`.
     ///
     /// # Errors
-    /// When a record is broken or the header claims more particles than the file can hold.
+    /// A record is broken, or the header claims more particles than the file can hold.
     pub(super) fn open(file: &'a SourceFile, n_cpus: usize) -> ReadResult<Self> {
         let mut records = Records::new(file);
         let found = records.count("ncpu", 1)?;
@@ -112,7 +111,7 @@ impl<'a> ParticleFile<'a> {
         Ok(named)
     }
 
-    /// The order of columns from before descriptors.
+    /// The columns of outputs without a descriptor.
     fn undescribed(&mut self) -> ReadResult<Vec<(String, ParticleColumn<'a>)>> {
         let mut named = Vec::new();
         for name in POSITION.iter().chain(&VELOCITY).chain(&["mass"]) {
@@ -159,7 +158,7 @@ impl<'a> ParticleFile<'a> {
     }
 }
 
-/// The letter of the type of a column; in the older style its name tells.
+/// The type letter of a column; in the older style it follows from the name.
 fn type_of(column: &DescribedColumn) -> char {
     column.letter.unwrap_or(match column.name.as_str() {
         "identity" => '?',

@@ -1,32 +1,30 @@
 //! Fortran unformatted records: a length, that many bytes, the length again.
 //!
-//! Every length is checked at both ends and against the file before its bytes are looked at, so
-//! whatever a header claims, nothing is allocated or read beyond the file. Records of more
-//! than 2 GiB come as several parts whose markers are negative where the record goes on (leading
-//! marker) or went on (trailing marker); they are read as one.
+//! Every length is checked at both ends and against the file before its bytes are read. So nothing is allocated or read beyond
+//! the file, whatever a header claims. Records of more than 2 GiB have several parts. A negative leading marker means that the
+//! record continues, a negative trailing marker that it continued. All parts are read as one record.
 
 use super::file::SourceFile;
 use crate::{ReadError, ReadResult};
 use std::ops::Range;
 use std::path::Path;
 
-/// Bytes that are read at once where markers are looked for: several small records, or the end of one and the begin of
-/// the next.
+/// Bytes per read of markers: several small records, or the end of one and the beginning of the next.
 const AHEAD: usize = 4096;
-/// More bytes of a text are not looked at.
+/// The most bytes of a text; the rest is ignored.
 const MOST_TEXT: usize = 256;
 
-/// Walks the records of one file in order.
+/// Iterates over the records of one file.
 pub(super) struct Records<'a> {
     file: &'a SourceFile,
     at: usize,
-    /// Bytes of the file that were read last, and where they begin.
+    /// The bytes of the last read, and their offset.
     ahead: (usize, Vec<u8>),
     number: usize,
     block: Option<(usize, usize)>,
 }
 
-/// One record. Its bytes are in the file but for those that were loaded last.
+/// One record. Only the bytes of the last load are in memory.
 #[derive(Clone)]
 pub(super) struct FortranRecord<'a> {
     file: &'a SourceFile,
@@ -34,11 +32,11 @@ pub(super) struct FortranRecord<'a> {
     /// Further parts.
     rest: Vec<RecordPiece>,
     len: usize,
-    /// Loaded bytes, and where in the record they begin.
+    /// Loaded bytes, and their offset in the record.
     loaded: (usize, Vec<u8>),
 }
 
-/// A part of a record: where it begins in the record and in the file, and its length.
+/// A part of a record: its offsets in the record and in the file, and its length.
 #[derive(Clone, Copy)]
 struct RecordPiece {
     start: usize,
@@ -77,7 +75,7 @@ impl<'a> Records<'a> {
         self.at >= self.file.len()
     }
 
-    /// Says in later messages that the records are those of `domain` at `level`.
+    /// Names `domain` and `level` in later messages.
     pub(super) fn enter_block(&mut self, level: usize, domain: usize) {
         self.block = Some((level, domain));
     }
@@ -107,7 +105,7 @@ impl<'a> Records<'a> {
         Ok(Ints(record))
     }
 
-    /// The integers of the next record, which are `n`.
+    /// The `n` integers of the next record.
     pub(super) fn list(&mut self, what: &'static str, n: usize) -> ReadResult<Vec<i32>> {
         let mut ints = self.ints(what, n)?;
         ints.load(0..n)?;
@@ -159,12 +157,12 @@ impl<'a> Records<'a> {
         usize::try_from(n).map_err(|_| self.error(what, format!("{n}"), "a count of at least 0"))
     }
 
-    /// Passes over `n` records.
+    /// Skips `n` records.
     pub(super) fn skip(&mut self, what: &'static str, n: usize) -> ReadResult<()> {
         (0..n).try_for_each(|_| self.next(what).map(drop))
     }
 
-    /// Passes over all records that are left and counts them.
+    /// Skips all remaining records and counts them.
     pub(super) fn count_rest(&mut self, what: &'static str) -> ReadResult<usize> {
         let before = self.number;
         while !self.at_end() {
@@ -173,7 +171,7 @@ impl<'a> Records<'a> {
         Ok(self.number - before)
     }
 
-    /// An error about the record that was read last.
+    /// An error about the last record.
     pub(super) fn error(
         &self,
         what: &str,
@@ -189,7 +187,7 @@ impl<'a> Records<'a> {
         ReadError::content(self.path(), place, problem, expected)
     }
 
-    /// The part of a record that begins at byte `start` of it, and whether the record goes on after it.
+    /// The part of a record that begins at its byte `start`, and whether the record continues after it.
     fn part(&mut self, what: &'static str, start: usize) -> ReadResult<(RecordPiece, bool)> {
         let left = self.file.len() - self.at;
         let lead = self.marker(self.at)?.ok_or_else(|| self.ended(what, left))?;
@@ -214,7 +212,7 @@ impl<'a> Records<'a> {
         Ok((RecordPiece { start, at, len }, lead < 0))
     }
 
-    /// The marker at byte `at`, if the file goes on so far.
+    /// The marker at offset `at`, if the file is long enough.
     fn marker(&mut self, at: usize) -> ReadResult<Option<i32>> {
         if at + 4 > self.file.len() {
             return Ok(None);
@@ -247,7 +245,7 @@ impl<'a> Records<'a> {
 }
 
 fn whole(n: usize) -> String {
-    format!("{n} bytes and a closing marker, as its opening marker says")
+    format!("{n} bytes and a closing marker, as its opening marker states")
 }
 
 impl FortranRecord<'_> {
@@ -256,7 +254,7 @@ impl FortranRecord<'_> {
         self.len
     }
 
-    /// Reads the bytes in `range`, which must lie within the length, in place of those that were read before.
+    /// Loads the bytes in `range`, which must lie within the length, in place of the previous ones.
     pub(super) fn load(&mut self, range: Range<usize>) -> ReadResult<()> {
         let (begin, bytes) = &mut self.loaded;
         *begin = range.start;

@@ -1,4 +1,4 @@
-//! Cells of boundary regions: what lies beyond the walls of the box.
+//! Cells of boundary regions, beyond the walls of the box.
 
 use super::amr::Octs;
 use super::{Amr, CellFile, Ramses, SourceFile};
@@ -41,7 +41,7 @@ impl Ramses {
         Ok(())
     }
 
-    /// On which side of the box an oct lies along each axis: -1, 0 or 1.
+    /// The side of the box on which an oct lies along each axis: -1, 0 or 1.
     fn side(&self, octs: &Octs, oct: usize) -> [i8; 3] {
         std::array::from_fn(|a| {
             let from_box = octs.centre[a].get(oct) - f64::from(self.grid.first[a]);

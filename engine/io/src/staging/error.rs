@@ -1,20 +1,19 @@
-//! What can go wrong with files that are written, each as one line: which file, where, what was expected.
+//! Why a file cannot be written. Each message is one line: which file, where, what was expected.
 
 use std::path::{Path, PathBuf};
 
 /// Result of writing a file.
 pub type WriteResult<T> = Result<T, WriteError>;
 
-/// Why a file could not be written. The final name is untouched whenever one of these is returned, but for
-/// [`WriteError::Partly`].
+/// Why a file could not be written. The file under the final name is unchanged, except after [`WriteError::Partly`].
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The operating system refused.
     #[error("{}: {action}: {source}", path.display())]
     Io {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
-        /// What was being done.
+        /// The refused action.
         action: &'static str,
         /// The system's reason.
         source: std::io::Error,
@@ -22,41 +21,41 @@ pub enum WriteError {
     /// The name cannot be a file to write.
     #[error("{}: {problem}; expected {expected}", path.display())]
     Target {
-        /// The name asked for.
+        /// The requested name.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
-        /// What would do.
+        /// A valid name.
         expected: String,
     },
-    /// What was to be written does not fit the format.
+    /// The content does not fit the format.
     #[error("{}: {place}: {problem}; expected {expected}", path.display())]
     Content {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
         /// Table, column or attribute.
         place: String,
-        /// What was found.
+        /// The actual content.
         problem: String,
-        /// What should have been there.
+        /// The expected content.
         expected: String,
     },
     /// A format library refused.
     #[error("{}: {place}: {problem}", path.display())]
     Library {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
         /// Table, column or attribute.
         place: String,
         /// The library's reason.
         problem: String,
     },
-    /// One of several files could not get its name, and some have theirs: the only error that leaves something.
+    /// One of several files could not get its name after others did. Only this error leaves results.
     #[error("{source}; already in place: {}", list(kept))]
     Partly {
         /// Files that have their names.
         kept: Vec<PathBuf>,
-        /// Why the next one has not.
+        /// The error of the next file.
         source: Box<WriteError>,
     },
 }
@@ -72,12 +71,12 @@ impl WriteError {
         move |source| Self::Io { path, action, source }
     }
 
-    /// `path` is no name under which a file can be written.
+    /// No file can be written under the name `path`.
     pub fn target(path: &Path, problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Target { path: path.into(), problem: problem.into(), expected: expected.into() }
     }
 
-    /// What would be written at `place` of `path` cannot be.
+    /// The content at `place` of `path` does not fit the format.
     pub fn content(
         path: &Path,
         place: impl Into<String>,

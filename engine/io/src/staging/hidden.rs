@@ -1,7 +1,8 @@
-//! Hidden names, under which results are written before they get their own.
+//! Hidden names, under which results are written before they get their final ones.
 //!
-//! What this process made under such names stands in a list, so that a process which ends early takes away that and
-//! nothing else. The list is of the whole process, as its end is.
+//! A list has all unfinished files of this process, so a process that ends early removes these and nothing else. The list is a
+//! static because signal handlers and the allocator, which end the process, can receive no argument. A host that never calls
+//! [`wipe`] only pays one entry per unfinished file.
 
 use inselberg_comm::{Comm, CommError, Rank};
 use parking_lot::{Mutex, RwLock};
@@ -11,14 +12,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// Held by whoever makes something under a hidden name, or gives it its own; taken for good when the program ends
-/// early.
+/// Read-locked while a file is created under a hidden name or renamed; write-locked for good when the program ends early.
 static GATE: RwLock<()> = RwLock::new(());
 
-/// What this process made and neither finished nor took away, in the order in which it was made.
+/// The unfinished files and folders of this process, in the order of their creation.
 static MADE: Mutex<Vec<HiddenEntry>> = Mutex::new(Vec::new());
 
-/// Links that are followed from one name; more are a loop.
+/// The most links to follow from one name; more are a loop.
 const MOST_LINKS: usize = 40;
 
 #[derive(Debug)]
@@ -33,26 +33,25 @@ enum EntryKind {
     File,
     /// A hidden folder with all that is in it.
     Folder,
-    /// A folder for results, which stays if anything is in it.
+    /// A new folder for results, which stays unless it is empty.
     NewFolders,
 }
 
-/// From now on whoever asks for a hidden name, or is [`making`] something, waits, for good: the process is about to
-/// end, and what it leaves is being taken away.
+/// From now on every call for a hidden name, and [`making`], blocks for good: the process is about to end, and its
+/// unfinished files are being removed.
 pub fn close() {
     std::mem::forget(GATE.write());
 }
 
-/// Takes away what this process made and did not finish, and nothing else. For a process that is about to end, after
-/// [`close`].
+/// Removes the unfinished files of this process and nothing else. For a process that is about to end, after [`close`].
 pub fn wipe() {
-    // Who holds the list holds it for a moment, unless it waits for memory that there is not.
+    // The list is locked only briefly, unless its holder waits for memory.
     let Some(made) = MADE.try_lock_for(Duration::from_secs(1)) else { return };
     for HiddenEntry { path, kind } in made.iter().rev() {
         let _ = match kind {
             EntryKind::File => fs::remove_file(path),
             EntryKind::NewFolders => fs::remove_dir(path),
-            // Whoever still writes into a folder may add to it while it is emptied.
+            // A thread that still writes may add files while the folder is emptied.
             EntryKind::Folder => {
                 (0..100).map(|_| fs::remove_dir_all(path)).find(Result::is_ok).unwrap_or(Ok(()))
             }
@@ -60,8 +59,7 @@ pub fn wipe() {
     }
 }
 
-/// The same, but waits for what is being made a second at most: for an end without memory, in which whoever makes it may be
-/// stuck.
+/// As [`close`], but waits at most one second for files that are being created: without memory their thread may be stuck.
 pub fn close_soon() {
     if let Some(closed) = GATE.try_write_for(Duration::from_secs(1)) {
         std::mem::forget(closed);
@@ -79,8 +77,8 @@ pub fn file(prefix: &str, folder: &Path) -> io::Result<HiddenFile> {
     })
 }
 
-/// A new folder `PREFIX*.part` in a folder, which disappears with all that is in it. Not made where no file could
-/// be opened: removing it again takes one.
+/// A new folder `PREFIX*.part` in a folder, which disappears with its content. It is not created if no file can be opened,
+/// since removing it needs one.
 ///
 /// # Errors
 /// Those of the system.
@@ -92,7 +90,7 @@ pub fn folder(prefix: &str, folder: &Path) -> io::Result<HiddenFolder> {
     })
 }
 
-/// Makes a folder for results and those above it, as far as they are not there; over symbolic links.
+/// Creates a folder for results and its missing parents; follows symbolic links.
 ///
 /// # Errors
 /// Those of the system.
@@ -105,7 +103,7 @@ pub fn place(path: &Path) -> io::Result<NewFolders> {
         for path in absent.into_iter().rev() {
             match fs::create_dir(path) {
                 Ok(()) => place.made.push(Registration::new(path, EntryKind::NewFolders)),
-                // Somebody else made it meanwhile.
+                // Another process created it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
                 Err(error) => return Err(error),
             }
@@ -114,18 +112,21 @@ pub fn place(path: &Path) -> io::Result<NewFolders> {
     })
 }
 
-/// Collective: the hidden file that rank 0 made, as this rank calls it: beside `path`.
+/// Collective: the path of rank 0's hidden file on this rank, beside `path`.
 ///
 /// # Errors
 /// A rank is lost.
 pub fn shared_name(path: &Path, made: Option<&Path>, comm: &Comm) -> Result<PathBuf, CommError> {
-    let name = made.and_then(Path::file_name).unwrap_or_default();
+    // Only what rank 0 sends counts.
+    let name = match made {
+        Some(made) => made.file_name().expect("a hidden file has a name"),
+        None => std::ffi::OsStr::new(""),
+    };
     let name = comm.broadcast(Rank(0), name.to_string_lossy().as_bytes())?;
     Ok(path.with_file_name(String::from_utf8_lossy(&name).as_ref()))
 }
 
-/// Whether a folder takes new files: tried with one that has no name, where the system has such, so that nothing is
-/// left whenever the program ends.
+/// Whether a folder takes new files. Tried with a nameless file if the system has these, so that nothing is left behind.
 ///
 /// # Errors
 /// Those of the system.
@@ -133,33 +134,32 @@ pub fn trial(folder: &Path) -> io::Result<()> {
     tempfile::tempfile_in(folder).map(drop)
 }
 
-/// Does what makes a file or folder in a hidden place, or gives it its name: something short, and not within
-/// itself.
+/// Runs `work`, which creates or renames a file or folder. It must be short and must not call itself.
 pub fn making<T>(work: impl FnOnce() -> T) -> T {
     let _open = GATE.read();
     work()
 }
 
-/// The file that a name leads to over symbolic links; it need not be there.
+/// The target of a name after all symbolic links; it need not exist.
 ///
 /// # Errors
-/// The links lead nowhere but to each other.
+/// The links form a loop.
 pub fn target_of(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_path_buf();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&target) {
             Ok(link) => target = target.parent().unwrap_or(Path::new("")).join(link),
-            // No link, or nothing at all.
+            // Not a link, or nothing there.
             Err(_) => return Ok(target),
         }
     }
     Err(io::Error::other("its symbolic links lead to each other; expected a name that leads to a file"))
 }
 
-/// A file under a hidden name. Dropped, it disappears.
+/// A file under a hidden name. Dropping it removes the file.
 #[derive(Debug)]
 pub struct HiddenFile {
-    // Goes before its entry.
+    // Dropped before its entry.
     file: NamedTempFile,
     entry: Registration,
 }
@@ -175,10 +175,10 @@ impl HiddenFile {
         self.file.as_file()
     }
 
-    /// Gives it its name, replacing what was there.
+    /// Gives the file its final name, replacing any file there.
     ///
     /// # Errors
-    /// Those of the system; then it is gone.
+    /// Those of the system; the file is then removed.
     pub fn persist(self, path: &Path) -> io::Result<()> {
         let Self { file, entry } = self;
         let done = making(|| file.persist(path).map(drop).map_err(|failed| failed.error));
@@ -187,10 +187,10 @@ impl HiddenFile {
     }
 }
 
-/// A folder under a hidden name. Dropped, it disappears with all that is in it.
+/// A folder under a hidden name. Dropping it removes the folder and its content.
 #[derive(Debug)]
 pub struct HiddenFolder {
-    // Goes before its entry.
+    // Dropped before its entry.
     folder: TempDir,
     _entry: Registration,
 }
@@ -202,7 +202,7 @@ impl HiddenFolder {
     }
 }
 
-/// Folders that were made for results. Dropped, those that are empty disappear.
+/// New folders for results. Dropping them removes the empty ones.
 #[derive(Debug)]
 #[must_use]
 pub struct NewFolders {
@@ -213,13 +213,13 @@ pub struct NewFolders {
 impl Drop for NewFolders {
     fn drop(&mut self) {
         while let Some(entry) = self.made.pop() {
-            // One with results in it stays.
+            // A folder with results stays.
             let _ = fs::remove_dir(&entry.0);
         }
     }
 }
 
-/// A line of [`MADE`] while it is held.
+/// An entry of [`MADE`] while this value lives.
 #[derive(Debug)]
 struct Registration(PathBuf);
 
@@ -241,7 +241,7 @@ fn new_file(prefix: &str, folder: &Path) -> io::Result<NamedTempFile> {
     builder.prefix(prefix).suffix(".part");
     #[cfg(unix)]
     {
-        // The umask takes its bits away, as for any new file.
+        // The umask applies, as for any new file.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }

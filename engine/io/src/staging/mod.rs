@@ -1,11 +1,10 @@
-//! Whole files or none: written beside the final name, flushed to the disk, then renamed.
+//! Complete files or none: written beside the final name, flushed to the disk, then renamed.
 //!
-//! Whatever happens before the rename (an error, a full disk, a kill) leaves the final name as it
-//! was, an older file included. After an error nothing else is left; after a kill at most a hidden
-//! `.name.*.part` file is, which nothing ever reads. A name that is a symbolic link stays one: the file that it leads
-//! to is replaced or made.
+//! An error, a full disk or a kill before the rename leaves the final name unchanged, including an older file. An error leaves
+//! nothing else; a kill leaves at most a hidden `.name.*.part` file, which nothing reads. A symbolic link stays a link: its
+//! target is replaced or created.
 //!
-//! Files that belong together are [`Staged`] one after the other and get their names at the end.
+//! Files that belong together are [`Staged`] one by one and get their names at the end.
 
 mod error;
 pub mod hidden;
@@ -148,7 +147,7 @@ impl Pending {
 
 fn begin(path: &Path) -> WriteResult<Pending> {
     let target = resolve(path)?;
-    let prefix = format!(".{}.", target.file_name().unwrap_or_default().to_string_lossy());
+    let prefix = format!(".{}.", target.file_name().expect("a resolved path names a file").to_string_lossy());
     let file = hidden::file(&prefix, folder_of(&target))
         .map_err(WriteError::io(path, "creating a file in its folder"))?;
     Ok(Pending { file, path: path.into(), target })

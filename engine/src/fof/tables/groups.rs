@@ -1,27 +1,27 @@
-//! `Groups`: the friends-of-friends groups, with SWIFT's columns first; and the group of each particle.
+//! The table of groups, with the columns of SWIFT first, and the tables of the group of each particle.
 
-use crate::fof::{FofRunError, RowRange};
-use crate::fof::{GroupIds, Groups};
+use crate::fof::run_error::FofRunError;
+use crate::fof::types::{GroupIds, Groups, RowRange};
 use crate::tables::{column, in_order};
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Column, Dimension, PartTable, RowRun, Table, Values};
 use inselberg_io::particles::ParticleHeader;
 use rayon::prelude::*;
 
-/// How groups are numbered in files.
+/// The numbers of groups in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbering {
-    /// The ID of no group.
+    /// The number for particles without a group.
     pub default: u64,
     /// The ID of the first group.
     pub offset: u64,
 }
 
 impl Numbering {
-    /// That the ID of no group is none of those of `n` groups.
+    /// Checks that the number for no group is not that of one of `n` groups.
     ///
     /// # Errors
-    /// It is.
+    /// When it is.
     pub fn check(self, n: u64) -> Result<(), FofRunError> {
         let last = self.offset.saturating_add(n).saturating_sub(1);
         if n > 0 && (self.offset..=last).contains(&self.default) {
@@ -30,13 +30,13 @@ impl Numbering {
         Ok(())
     }
 
-    /// What group `number`, counted from 1 and 0 for none, is called.
+    /// The number in files of group `number`, which counts from 1; 0 is no group.
     fn id(self, number: u64) -> i64 {
         if number == 0 { self.default as i64 } else { self.offset.wrapping_add(number - 1) as i64 }
     }
 }
 
-/// Collective: the groups of all ranks, by falling size. Columns of what is not known are left out.
+/// Collective: the table of the groups of all ranks. Unknown columns are omitted.
 ///
 /// # Errors
 /// When another rank fails.
@@ -64,7 +64,7 @@ pub fn groups_table(groups: &Groups, ids: Numbering, comm: &Comm) -> Result<Part
     in_order(Table { name: "Groups".into(), columns }, comm)
 }
 
-/// What SWIFT's catalogues do not have; columns that are not known are left out.
+/// The columns that catalogues of SWIFT do not have; unknown ones are omitted.
 fn further(groups: &Groups) -> Vec<Column> {
     let (none, length) = (Dimension::NONE, Dimension::LENGTH);
     let signed = |values: &Vec<u64>| Values::I64(values.iter().map(|v| v.cast_signed()).collect());
@@ -118,22 +118,22 @@ fn further(groups: &Groups) -> Vec<Column> {
     columns
 }
 
-/// The group of each particle of this rank, a table a species, in the order of the input.
+/// The group of each particle of this rank: one table per species, in the order of the input.
 pub fn group_ids_tables(
     about: &ParticleHeader,
-    stretches: &[RowRange],
+    ranges: &[RowRange],
     group_of: &GroupIds,
     ids: Numbering,
 ) -> Vec<PartTable> {
     let mut first = 0;
     let mut tables = Vec::new();
-    for stretch in stretches {
-        let n = (stretch.rows.end - stretch.rows.start) as usize;
+    for range in ranges {
+        let n = (range.rows.end - range.rows.start) as usize;
         let values = (first..first + n).into_par_iter().map(|i| ids.id(group_of.get(i))).collect();
-        let species = &about.species[stretch.species];
+        let species = &about.species[range.species];
         let columns =
             vec![column("GroupIDs", Dimension::NONE, "ID of the group of the particle", Values::I64(values))];
-        let runs = vec![RowRun { first: stretch.rows.start, n }];
+        let runs = vec![RowRun { first: range.rows.start, n }];
         tables.push(PartTable {
             table: Table { name: species.name.clone(), columns },
             runs,

@@ -1,6 +1,6 @@
 //! The attributes of a catalogue of groups.
 
-use crate::fof::{FofConfig, LinkingLength};
+use crate::fof::config::{FofConfig, LinkingLength};
 use crate::tables::ASSUMED_UNITS;
 use crate::tables::AttributeList;
 use inselberg_io::catalogue::Attribute;
@@ -9,23 +9,23 @@ use inselberg_io::particles::{N_KINDS, ParticleHeader};
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
 
-/// What a catalogue of groups says of how it came about.
+/// The provenance of a catalogue of groups.
 pub struct GroupsProvenance<'a> {
-    /// The input.
+    /// The header of the input.
     pub about: &'a ParticleHeader,
-    /// What was asked for.
+    /// The parameters.
     pub config: &'a FofConfig,
-    /// The periodic box.
+    /// The sides of the periodic box.
     pub sides: Option<[f64; 3]>,
     /// The linking length.
     pub linking_length: f64,
     /// Totals by name.
     pub totals: &'a [(&'static str, u64)],
-    /// Threads and ranks that made it.
+    /// Numbers of threads and ranks, by name.
     pub run: [(&'static str, u64); 2],
 }
 
-/// All attributes, in the order to be written. The parameters of the search have SWIFT's names.
+/// All attributes, in the order of writing. The parameters of the search have the names that SWIFT uses.
 pub fn group_attributes(of: &GroupsProvenance) -> Vec<(String, Attribute)> {
     let mut list = AttributeList::new();
     list.text("program", "inselberg");
@@ -34,6 +34,7 @@ pub fn group_attributes(of: &GroupsProvenance) -> Vec<(String, Attribute)> {
     list.text("output_type", "FOF");
     list.text("input_format", of.about.format);
     list.real("time", of.about.time);
+    // 0 stands for a box that nobody knows; the layout has no other mark for it.
     let sides = of.sides.or(of.about.sides).unwrap_or([0.0; 3]);
     list.reals("sides", &sides);
     list.reals("periodic", &[f64::from(u8::from(of.sides.is_some())); 3]);

@@ -1,26 +1,29 @@
-//! Clumps and haloes of given thresholds, from the peaks alone.
+//! Hierarchy: the clumps and haloes of given thresholds, from the peaks alone.
 //!
-//! Most peaks are noise. Each of these points to the patch at which it ends, and so, over any number of
-//! ranks, to its clump. The peaks that are left, one a clump, are few: one rank gets all of them, cuts their
-//! tree and tells every other what concerns it. What the patches sum up to is added where the clumps' rows are.
+//! Most peaks are noise. Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
+//! number of ranks, to its clump (`chains`, or `ties` under RAMSES's rules). The other peaks, one per clump, are few: one
+//! rank gets all of them (`clumps`), cuts their tree (`cut_tree`), and answers each rank. The sums over patches are added
+//! up on the ranks that hold the rows of the clumps (`rows`).
 
 mod chains;
 mod clumps;
+mod cut_tree;
 mod rows;
 mod ties;
 
 use crate::partition::ranking::places;
 use crate::phew::peaks::Peaks;
+use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::ClumpSlot;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
 
-/// Clumps and haloes, and which patch belongs to which.
+/// Clumps and haloes, and the clump and halo of each patch.
 ///
-/// Over several ranks each holds a run of the rows, by ascending rank, and the patches of its own peaks.
+/// Over several ranks each holds a range of the rows, by ascending rank, and the patches of its own peaks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Structures {
     /// The listed clumps by identifier.
@@ -48,22 +51,29 @@ pub fn structures(
     rules: Rules,
     comm: &Comm,
 ) -> Result<Structures, CommError> {
-    let mut peak_rank = places(comm, peaks.tree.len(), by_falling_density(peaks))?;
-    peak_rank.par_iter_mut().for_each(|place| *place += 1);
+    let peak_rank = peak_ranks(peaks, comm)?;
     let cut = clumps::cut(peaks, &peak_rank, thresholds, rules, comm)?;
     let rows = rows::RowTotals::sum(peaks, &cut, comm)?;
     let listing = rows::Listing { rules, relevance: thresholds.relevance, mass: mass_threshold };
     let (clumps, haloes) = rows.list(peaks, &listing);
     let of_patch = |kind: usize| {
-        let id = |name: &PeakIdx| cut.names.get(name.at()).map_or(0, |name| name.ids[kind]);
+        let id = |clump: &ClumpSlot| cut.identities[clump.at()].ids[kind];
         cut.of_peak.par_iter().map(id).collect()
     };
     let (clump_of_patch, halo_of_patch) = (of_patch(0), of_patch(1));
     Ok(Structures { clumps, haloes, clump_of_patch, halo_of_patch, peak_rank, max_level: cut.max_level })
 }
 
-/// Keys that ascend from the greatest peak to the lowest: densities are above 0, so their bits ascend as
-/// they do, and of equal ones the smaller index is the greater.
+/// Collective: the place of each own peak by falling density among the peaks of all ranks, from 1.
+fn peak_ranks(peaks: &Peaks, comm: &Comm) -> Result<Vec<u64>, CommError> {
+    let _ranking = Stage::within("ranking", comm);
+    let mut ranks = places(comm, peaks.len(), by_falling_density(peaks))?;
+    ranks.par_iter_mut().for_each(|rank| *rank += 1);
+    Ok(ranks)
+}
+
+/// Keys that ascend from the greatest peak to the lowest. Densities are above 0, so their bits ascend as
+/// they do; of equal densities the smaller number is the greater peak.
 fn by_falling_density(peaks: &Peaks) -> impl Fn(usize) -> u128 + Sync + '_ {
-    |i| u128::from(!peaks.tree.rho[i].to_bits()) << 32 | u128::from(peaks.global[i].0)
+    |i| u128::from(!peaks.tree.rho[i].to_bits()) << 32 | u128::from(peaks.number[i].0)
 }

@@ -1,8 +1,9 @@
-//! The rows of clumps and haloes: sums over their patches, and what follows from them.
+//! The rows of clumps and haloes: sums over their patches, and the properties that follow from these.
 
 use crate::chunks::chunks;
 use crate::exchange::grouped;
-use crate::phew::hierarchy::clumps::{ClumpIdentity, CutClumps, PeakCell};
+use crate::phew::hierarchy::clumps::{CutClumps, Member, row_holder};
+use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpRow, PeakCell};
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
@@ -14,7 +15,7 @@ use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 
-/// What makes a row.
+/// Which rows are listed.
 pub struct Listing {
     /// Paper or RAMSES.
     pub rules: Rules,
@@ -24,47 +25,7 @@ pub struct Listing {
     pub mass: f64,
 }
 
-/// Everything about a clump but its sums.
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub struct ClumpRow {
-    /// Identifier.
-    pub id: u64,
-    /// Place of its peak by falling density.
-    pub peak_rank: u64,
-    /// Identifier of its halo.
-    pub halo: u64,
-    /// Identifier of the clump it merges into.
-    pub parent: u64,
-    /// Level of the saddle through which it merges; 0 for a main clump.
-    pub level: u64,
-    /// Peak density.
-    pub rho_peak: f64,
-    /// Peak density over key saddle, or over the density threshold.
-    pub relevance: f64,
-    /// Density of the key saddle; 0 without one.
-    pub saddle: f64,
-    /// Where the key saddle is; NaN without one.
-    pub saddle_position: [f64; 3],
-    /// Clump on the other side of it; 0 without one.
-    pub saddle_neighbour: u64,
-    /// Refined position of its peak in code units.
-    pub refined: [f64; 3],
-    /// The cell of its peak.
-    pub cell: PeakCell,
-}
-
-/// A clump of a halo whose row is on this rank.
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub struct Member {
-    /// Identifier of the halo.
-    pub halo: u64,
-    /// Identifier of the clump.
-    pub clump: u64,
-}
-
-/// What is told to the row of a clump.
+/// The mass of a halo, for the row of one of its clumps.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct HaloMass {
@@ -75,15 +36,15 @@ struct HaloMass {
 /// The totals of the clumps whose rows are on this rank.
 pub struct RowTotals<'a> {
     rows: &'a [ClumpRow],
-    /// Totals as clumps.
+    /// Totals over each clump.
     as_clumps: Vec<GroupValues>,
-    /// Totals as haloes; of haloes' main clumps.
+    /// Totals over each halo, in the row of its main clump; nothing in other rows.
     as_haloes: Vec<GroupValues>,
-    /// Mass of the halo of each.
+    /// Mass of the halo of each clump.
     halo_mass: Vec<f64>,
 }
 
-/// Part of the sums of a clump (0) or halo (1) on its way to its row.
+/// The sums of a clump (kind 0) or halo (kind 1) over the patches of one rank, for its row.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct PartialSum {
@@ -92,32 +53,33 @@ struct PartialSum {
     kind: u64,
 }
 
-/// Runs of groups for each thread: most patches are in few of the groups, but every run passes over all patches.
-const RUNS: usize = 4;
+/// Parallel runs of groups per thread. Most patches are in few groups, so more runs balance better; but every run passes
+/// over all patches.
+const RUNS_PER_THREAD: usize = 4;
 
-/// The clumps or haloes that patches of this rank are in.
+/// The clumps or haloes of the patches of this rank.
 struct LocalStructures {
     /// Identifiers, ascending.
     ids: Vec<u64>,
     /// Centre of the highest peak of each.
     heads: Vec<[f64; 3]>,
-    /// That of each own patch, by its place here; `u32::MAX` for none.
+    /// The structure of each own patch, by its place in `ids`; `u32::MAX` for discarded ones.
     of_patch: Vec<u32>,
 }
 
 impl LocalStructures {
     fn new(clumps: &CutClumps, kind: usize) -> Self {
-        let kept = clumps.names.iter().filter(|name| name.ids[kind] > 0);
-        let mut heads: Vec<(u64, PeakCell)> = kept.map(|n| (n.ids[kind], n.heads[kind])).collect();
+        let kept = clumps.identities.iter().filter(|identity| identity.ids[kind] > 0);
+        let mut heads: Vec<(u64, PeakCell)> = kept.map(|it| (it.ids[kind], it.heads[kind])).collect();
         heads.sort_unstable_by_key(|head| head.0);
         heads.dedup_by_key(|head| head.0);
         let (ids, heads): (Vec<u64>, Vec<_>) =
             heads.into_iter().map(|(id, cell)| (id, centre(&cell))).unzip();
-        let place = |name: &ClumpIdentity| ids.binary_search(&name.ids[kind]).map_or(u32::MAX, |i| i as u32);
-        let of_name: Vec<u32> = clumps.names.iter().map(place).collect();
-        let of_patch =
-            clumps.of_peak.par_iter().map(|name| of_name.get(name.at()).copied().unwrap_or(u32::MAX));
-        let of_patch = of_patch.collect();
+        // Only the identifier 0 of discarded clumps is not listed.
+        let place =
+            |it: &ClumpIdentity| ids.binary_search(&it.ids[kind]).map_or(u32::MAX, |place| place as u32);
+        let of_clump: Vec<u32> = clumps.identities.iter().map(place).collect();
+        let of_patch = clumps.of_peak.par_iter().map(|clump| of_clump[clump.at()]).collect();
         Self { ids, heads, of_patch }
     }
 
@@ -133,10 +95,10 @@ impl LocalStructures {
         }
     }
 
-    /// What the own patches add to each.
+    /// The sums over the own patches of each.
     fn totals(&self, peaks: &Peaks, quanta: &[Quantum; N_SUMS]) -> Vec<GroupSums> {
         let mut totals = vec![GroupSums::default(); self.ids.len()];
-        let run = totals.len().div_ceil(RUNS * rayon::current_num_threads()).max(1);
+        let run = totals.len().div_ceil(RUNS_PER_THREAD * rayon::current_num_threads()).max(1);
         let parts = totals.par_chunks_mut(run).enumerate();
         parts.for_each(|(i, part)| self.groups(peaks).add(quanta, i * run, part));
         totals
@@ -149,42 +111,44 @@ impl CutClumps {
         (id - self.rows[0].id) as usize
     }
 
-    fn home(&self, id: u64, comm: &Comm) -> Rank {
-        home(id, self.n_clumps, comm)
+    fn holder(&self, id: u64, comm: &Comm) -> Rank {
+        row_holder(id, self.n_clumps, comm)
     }
 
-    /// Collective: sends what ranks have of clumps and haloes to their rows; what came, row by row.
-    fn bring_home(
+    /// Collective: sends the sums over own patches to the rows of their structures. Returns the complete sums of each row
+    /// on this rank, as a clump and as a halo.
+    fn complete(
         &self,
         totals: [Vec<GroupSums>; 2],
         here: &[LocalStructures; 2],
         comm: &Comm,
     ) -> Result<[Vec<GroupSums>; 2], CommError> {
-        let mut shares = Vec::new();
+        let mut parts = Vec::new();
         for (kind, (totals, here)) in totals.into_iter().zip(here).enumerate() {
             let totals = here.ids.iter().zip(totals);
-            shares.extend(totals.map(|(&id, sums)| PartialSum { sums, id, kind: kind as u64 }));
+            parts.extend(totals.map(|(&id, sums)| PartialSum { sums, id, kind: kind as u64 }));
         }
-        shares.sort_unstable_by_key(|s| (s.id, s.kind));
+        parts.sort_unstable_by_key(|s| (s.id, s.kind));
         let mut all = [0, 1].map(|_| vec![GroupSums::default(); self.rows.len()]);
-        for (_, shares) in comm.exchange(grouped(&shares, |s| (self.home(s.id, comm), *s)))? {
-            for share in shares {
-                all[share.kind as usize][self.place(share.id)].merge(&share.sums);
+        for (_, received) in comm.exchange(grouped(&parts, |s| (self.holder(s.id, comm), *s)))? {
+            for part in received {
+                all[part.kind as usize][self.place(part.id)].merge(&part.sums);
             }
         }
         Ok(all)
     }
 
-    /// Collective: the mass of the halo of each row, from that of the haloes among them by their places.
-    fn tell_masses(&self, mass: impl Fn(usize) -> f64, comm: &Comm) -> Result<Vec<f64>, CommError> {
-        let told = |m: &Member| {
+    /// Collective: the mass of the halo of each row on this rank. `mass` is that of a halo by the place of its row here.
+    fn halo_masses(&self, mass: impl Fn(usize) -> f64, comm: &Comm) -> Result<Vec<f64>, CommError> {
+        let to_member = |m: &Member| {
             let mass = mass(self.place(m.halo));
-            (self.home(m.clump, comm), HaloMass { clump: m.clump, mass })
+            (self.holder(m.clump, comm), HaloMass { clump: m.clump, mass })
         };
-        let mut masses = vec![0.0; self.rows.len()];
-        for (_, received) in comm.exchange(grouped(&self.members, told))? {
+        let mut masses = vec![f64::NAN; self.rows.len()];
+        for (_, received) in comm.exchange(grouped(&self.members, to_member))? {
             received.iter().for_each(|of| masses[self.place(of.clump)] = of.mass);
         }
+        debug_assert!(masses.iter().all(|mass| !mass.is_nan()), "each row is a member of one halo");
         Ok(masses)
     }
 }
@@ -202,12 +166,12 @@ impl<'a> RowTotals<'a> {
             std::array::from_fn(|i| Quantum::for_terms(bounds[kind * N_SUMS + i], peaks.n_global))
         });
         let totals =
-            clumps.bring_home([0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind])), &here, comm)?;
+            clumps.complete([0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind])), &here, comm)?;
         let [as_clumps, as_haloes] = [0, 1].map(|kind| -> Vec<GroupValues> {
             let rows = totals[kind].iter().zip(&clumps.rows);
             rows.map(|(t, row)| GroupValues::new(t, &quanta[kind], centre(&row.cell))).collect()
         });
-        let halo_mass = clumps.tell_masses(|place| as_haloes[place].totals(&peaks.space).mass, comm)?;
+        let halo_mass = clumps.halo_masses(|place| as_haloes[place].totals(&peaks.space).mass, comm)?;
         Ok(Self { rows: &clumps.rows, as_clumps, as_haloes, halo_mass })
     }
 
@@ -268,16 +232,11 @@ fn centre(cell: &PeakCell) -> [f64; 3] {
     cell_centre(cell.level as u8, cell.ijk)
 }
 
-/// Patches looked at at once.
-const RUN: usize = 1 << 14;
+/// Patches that one task bounds.
+const PATCHES_AT_ONCE: usize = 1 << 14;
 
 fn bounds(groups: &PatchGroups) -> [f64; N_SUMS] {
     let larger = |a: [f64; N_SUMS], b: [f64; N_SUMS]| std::array::from_fn(|i| a[i].max(b[i]));
-    let runs = chunks(groups.patches.len(), RUN).into_par_iter();
+    let runs = chunks(groups.patches.len(), PATCHES_AT_ONCE).into_par_iter();
     runs.map(|run| groups.bounds(run)).reduce(|| [0.0; N_SUMS], larger)
-}
-
-/// The rank that has the row of an identifier, of `n` in all: about as many on each, by ascending rank.
-pub fn home(id: u64, n: usize, comm: &Comm) -> Rank {
-    Rank(((id as usize - 1) * comm.n_ranks() / n) as u32)
 }

@@ -1,33 +1,34 @@
 //! The clumps of patches under RAMSES's rules where saddles are exactly equal: one rank goes through the rounds for all.
 
 use crate::exchange::bundle::{Bundle, SendBuffers};
-use crate::phew::hierarchy::chains::{Followed, is_seed};
+use crate::phew::hierarchy::chains::{Followed, is_clump_peak};
 use crate::phew::peaks::Peaks;
 use crate::phew::ties::{HOLDER, whole_tree};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakNumber};
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::ties::{Tie, cut_with_ties};
 use inselberg_kernels::phew::tree::MergeTree;
 
-/// The clumps, by global index, of a peak and of the patches at which it ends.
+/// The clumps of a peak and of the two patches at whose contact it dies.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct TiedClumps {
-    own: PeakIdx,
-    ends: [PeakIdx; 2],
+    own: PeakNumber,
+    /// `NONE` if it never dies.
+    ends: [PeakNumber; 2],
 }
 
-/// Collective: what [`chains::follow`](super::chains::follow) gives where there are no ties. On the holder of the ties also
-/// those between clumps.
+/// Collective: the result of [`chains::follow`](super::chains::follow) where saddles tie. On the holder of the ties also
+/// those between clumps, which name clumps by their peaks in the tree of all ranks.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Tie>), CommError> {
-    let whole = whole_tree(comm, &peaks.global, &peaks.tree)?;
+    let whole = whole_tree(comm, &peaks.number, &peaks.tree)?;
     let mut buffers = SendBuffers::<1>::default();
-    buffers.put(HOLDER, 0, &peaks.global);
+    buffers.put(HOLDER, 0, &peaks.number);
     let asked: Vec<Bundle<1>> = buffers.exchange(comm)?;
     let mut answers = SendBuffers::<1>::default();
     let mut ties = Vec::new();
@@ -35,7 +36,8 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Ti
         let noise_alone = Cut { saddle: None, ..*cut };
         let clump = cut_with_ties(&tree, &peaks.ties, &noise_alone).clump;
         for bundle in &asked {
-            let clumps = bundle.records(0).into_iter().map(|peak| clumps_of(&tree, &clump, peak));
+            let numbers: Vec<PeakNumber> = bundle.records(0);
+            let clumps = numbers.into_iter().map(|peak| clumps_of(&tree, &clump, PeakIdx::from_number(peak)));
             answers.put(bundle.from, 0, &clumps.collect::<Vec<_>>());
         }
         let between = |tie: &Tie| Tie { patches: tie.patches.map(|p| clump[p.at()]), ..*tie };
@@ -48,18 +50,21 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Ti
 
 fn clumps_of(tree: &MergeTree, clump: &[PeakIdx], peak: PeakIdx) -> TiedClumps {
     let death = &tree.death[peak.at()];
-    let of = |p: PeakIdx| if p.is_none() { p } else { clump[p.at()] };
+    let of = |p: PeakIdx| if p.is_none() { PeakNumber::NONE } else { clump[p.at()].to_number() };
     TiedClumps { own: of(peak), ends: [of(death.near), of(death.endpoint)] }
 }
 
 fn followed(peaks: &Peaks, relevance: f64, answers: &[TiedClumps]) -> Followed {
-    let seeds: Vec<usize> = (0..peaks.len()).filter(|i| is_seed(peaks, *i, relevance)).collect();
-    let end_clumps: Vec<[PeakIdx; 2]> = seeds.iter().map(|i| answers[*i].ends).collect();
+    let all = (0..peaks.len()).map(PeakIdx::new);
+    let clump_peaks: Vec<PeakIdx> = all.filter(|peak| is_clump_peak(peaks, *peak, relevance)).collect();
+    let end_clumps: Vec<[PeakNumber; 2]> = clump_peaks.iter().map(|peak| answers[peak.at()].ends).collect();
     let named = answers.iter().map(|of| of.own).chain(end_clumps.iter().flatten().copied());
-    let mut clumps: Vec<PeakIdx> = named.filter(|clump| !clump.is_none()).collect();
+    // Peaks that never die end at no clump.
+    let mut clumps: Vec<PeakNumber> = named.filter(|clump| !clump.is_none()).collect();
     clumps.sort_unstable();
     clumps.dedup();
-    let place = |of: &TiedClumps| clumps.binary_search(&of.own).map_or(PeakIdx::NONE, PeakIdx::new);
-    let of_peak = answers.iter().map(place).collect();
-    Followed { seeds, end_clumps, clumps, of_peak }
+    let slot =
+        |of: &TiedClumps| ClumpSlot::new(clumps.binary_search(&of.own).expect("all clumps are listed"));
+    let of_peak = answers.iter().map(slot).collect();
+    Followed { clump_peaks, end_clumps, clumps, of_peak }
 }

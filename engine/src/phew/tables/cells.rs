@@ -7,8 +7,8 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Dimension, PartTable, Table, Values};
 use inselberg_kernels::mesh::{Mesh, local};
 
-/// Collective: the leaves in the order of the cells; 0 where there is no clump. `own` has for each brick
-/// the mask of own cells, or is empty where all are.
+/// Collective: the leaves in the order of the cells; 0 for no clump. `own` has the mask of own cells per brick, or is
+/// empty where all cells are own.
 ///
 /// # Errors
 /// When another rank fails.
@@ -26,14 +26,15 @@ pub fn cells_table(
     for (s, super_brick) in mesh.supers().iter().enumerate() {
         let level_here = mesh.level_of_super(s);
         for b in mesh.bricks_of(super_brick) {
+            // Without masks all cells are own.
             let own_leaves = mesh.bricks()[b].leaf & own.get(b).copied().unwrap_or(u64::MAX);
             counts[usize::from(level_here)] += u64::from(own_leaves.count_ones());
             for bit in local::bits(own_leaves) {
-                let patch = segmentation.test_cells.at(b, bit).map(|t| segmentation.labels[t.at()].at());
+                let patch = segmentation.test_cells.at(b, bit).map(|t| segmentation.labels[t.at()]);
                 level.push(level_here);
                 ijk.push(local::position_of(mesh.bricks()[b].position, bit));
-                clump.push(patch.map_or(0, |p| ids.clump[p]));
-                halo.push(patch.map_or(0, |p| ids.halo[p]));
+                clump.push(patch.map_or(0, |p| ids.clump[p.at()]));
+                halo.push(patch.map_or(0, |p| ids.halo[p.at()]));
             }
         }
     }

@@ -29,19 +29,24 @@ fn column(property: &Property, rows: &[Structure]) -> Column {
     }
 }
 
-/// The kind of a property's values is the same for every structure, so any one tells it.
+/// The values of a property. Their kind is the same for every structure, so any structure has it.
 fn values(property: &Property, rows: &[Structure]) -> Values {
     let value = property.value;
+    macro_rules! collect {
+        ($variant:ident) => {
+            Values::$variant(
+                rows.iter()
+                    .map(|row| match value(row) {
+                        Value::$variant(v) => v,
+                        other => unreachable!("`{}` has values of two kinds: {other:?}", property.name),
+                    })
+                    .collect(),
+            )
+        };
+    }
     match value(&Structure::default()) {
-        Value::U64(_) => {
-            Values::U64(rows.iter().map(|s| if let Value::U64(v) = value(s) { v } else { 0 }).collect())
-        }
-        Value::F64(_) => Values::F64(
-            rows.iter().map(|s| if let Value::F64(v) = value(s) { v } else { f64::NAN }).collect(),
-        ),
-        Value::F64x3(_) => {
-            let vector = |s| if let Value::F64x3(v) = value(s) { v } else { [f64::NAN; 3] };
-            Values::F64x3(rows.iter().map(vector).collect())
-        }
+        Value::U64(_) => collect!(U64),
+        Value::F64(_) => collect!(F64),
+        Value::F64x3(_) => collect!(F64x3),
     }
 }

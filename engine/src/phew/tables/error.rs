@@ -14,23 +14,23 @@ pub enum RecutError {
     /// It lacks an attribute.
     #[error("the catalogue has no sound attribute `{0}`; expected one written by `inselberg phew`")]
     NoAttribute(&'static str),
-    /// It follows RAMSES, whose mass threshold counts lightest particles, and does not tell their mass.
+    /// It follows RAMSES, whose mass threshold counts masses of the lightest particle, and lacks that mass.
     #[error(
-        "the catalogue follows RAMSES and does not tell the mass of the lightest particle; expected no new mass \
+        "the catalogue follows RAMSES and lacks the mass of the lightest particle; expected no new mass \
          threshold, or a catalogue that this version of `inselberg phew` wrote"
     )]
     NoMassUnit,
-    /// A row that is not there is referred to.
+    /// A column names a row that does not exist.
     #[error("column `{column}` of `tree` names row {row}; expected at most {n_rows}")]
     BadRow {
         /// The column.
         column: &'static str,
         /// The row.
         row: u64,
-        /// Rows that there are.
+        /// Number of rows.
         n_rows: usize,
     },
-    /// A row that cannot be: not finite, outside the box, or the end of a peak that does not end there.
+    /// A row that no run writes: not finite, outside the box, or a death that ends no component.
     #[error("row {row} of `tree` is broken: its {what}; expected one written by `inselberg phew`")]
     Unsound {
         /// The row, from 1.
@@ -38,7 +38,7 @@ pub enum RecutError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// The ties beside the tree are none.
+    /// The table `ties` has edges that do not tie with the tree.
     #[error("the table `ties` of the catalogue is broken; expected one written by `inselberg phew`")]
     BadTies,
     /// Never: ranks fail, and this is one alone.

@@ -1,22 +1,22 @@
-//! The attributes of a catalogue: where it came from and in what units it is.
+//! The attributes of a catalogue: its origin, its thresholds and its units.
 
-use crate::phew::Rules;
 use crate::phew::params::Thresholds;
-use crate::phew::tables::RecutError;
+use crate::phew::tables::error::RecutError;
 use crate::tables::AttributeList;
 use inselberg_io::Header;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_kernels::geom::Domain;
+use inselberg_kernels::phew::Rules;
 use inselberg_kernels::props::combine::SizedBox;
 
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
 
-/// The attribute with the code mass for each unit in which a mass threshold is given. Absent: 1 under the
+/// The attribute with the code mass per unit of the mass threshold. Where it is absent: 1 under the
 /// paper's rules, unknown under RAMSES's.
 const MASS_UNIT: &str = "mass_threshold_unit";
 
-/// What a catalogue says of how it came about.
+/// The origin of a catalogue, for its attributes.
 pub struct PhewProvenance<'a> {
     /// The input.
     pub header: &'a Header,
@@ -26,13 +26,13 @@ pub struct PhewProvenance<'a> {
     pub field: &'a str,
     /// The thresholds.
     pub thresholds: &'a Thresholds,
-    /// Code mass for each unit in which the mass threshold was given.
+    /// Code mass per unit in which the mass threshold was given.
     pub mass_unit: f64,
     /// Paper or RAMSES.
     pub rules: Rules,
     /// Totals by name: `n_test_cells`, ...
     pub totals: &'a [(&'static str, u64)],
-    /// Threads and ranks that made it.
+    /// Threads and ranks of the run.
     pub run: [(&'static str, u64); 2],
 }
 
@@ -48,6 +48,7 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
     let t = of.thresholds;
     list.real("density_threshold", t.density);
     list.real("relevance_threshold", t.relevance);
+    // 0 stands for a run without a saddle pass.
     list.real("saddle_threshold", t.saddle.unwrap_or(0.0));
     list.real("mass_threshold", t.mass);
     if of.rules == Rules::Ramses {
@@ -62,24 +63,24 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
     list.done()
 }
 
-/// What cutting a stored catalogue again needs of its attributes.
+/// The attributes that cutting a stored catalogue again needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecutHeader {
     /// The box.
     pub space: SizedBox,
     /// Threshold of its test cells.
     pub density_threshold: f64,
-    /// The unit of thresholds as given: the mean density, where the mesh was made from particles.
+    /// The unit of density thresholds: the mean density for a mesh built from particles, 1 otherwise.
     pub unit: f64,
     /// Its relevance threshold.
     pub relevance_threshold: f64,
-    /// Its saddle threshold, where haloes were made.
+    /// Its saddle threshold; `None` without a saddle pass.
     pub saddle_threshold: Option<f64>,
     /// Its mass threshold.
     pub mass_threshold: f64,
-    /// Code mass for each unit in which a new mass threshold is given; `None` where an old catalogue does not tell.
+    /// Code mass per unit of a new mass threshold; `None` where an old catalogue lacks it.
     pub mass_unit: Option<f64>,
-    /// Whose rules it follows.
+    /// Paper or RAMSES.
     pub rules: Rules,
 }
 
@@ -87,13 +88,13 @@ impl RecutHeader {
     /// Reads them.
     ///
     /// # Errors
-    /// When one is missing or makes no sense.
+    /// When an attribute is missing or unsound.
     pub fn from_catalogue(catalogue: &Catalogue) -> Result<Self, RecutError> {
         let real = |name: &'static str| match catalogue.attribute(name) {
             Some(Attribute::Real(v)) if v.is_finite() => Ok(*v),
             _ => Err(RecutError::NoAttribute(name)),
         };
-        // What only some catalogues have is above 0 where it is there.
+        // Attributes that only some catalogues have. They are above 0.
         let positive = |name: &'static str| match catalogue.attribute(name) {
             None => Ok(None),
             Some(_) => match real(name)? {
@@ -126,6 +127,7 @@ impl RecutHeader {
         Ok(Self {
             space,
             density_threshold: real("density_threshold")?,
+            // Only meshes from particles have a mean density; all others use code units.
             unit: positive("mean_density")?.unwrap_or(1.0),
             relevance_threshold: real("relevance_threshold")?,
             saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),

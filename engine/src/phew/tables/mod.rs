@@ -6,6 +6,7 @@ mod error;
 mod header;
 mod particles;
 mod parts;
+mod stored;
 mod ties;
 mod tree;
 

@@ -1,4 +1,4 @@
-//! `particles`: every particle with the clump and halo of the leaf that it lies in.
+//! `particles`: every particle with the clump and halo of its leaf.
 
 use crate::error::RunError;
 use crate::exchange::grouped;
@@ -12,10 +12,11 @@ use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Dimension, PartTable, Table, Values};
 use inselberg_kernels::geom::cell_side;
+use inselberg_kernels::ids::PeakSlot;
 use inselberg_kernels::mesh::Mesh;
 use rayon::prelude::*;
 
-/// A particle on its way to the owner of its place.
+/// A particle as it is sent to the owner of its leaf.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Placed {
@@ -33,8 +34,8 @@ struct ParticleRow {
     halo: u64,
 }
 
-/// Collective: the particles by identity (then clump and halo, where identities repeat); 0 for no clump.
-/// Particles go to the owners of their places, rows to where their identities are.
+/// Collective: the particles by identity, then by clump and halo where identities repeat; 0 for no clump.
+/// Particles are sent to the owners of their leaves, rows to the ranks that hold their identities.
 ///
 /// # Errors
 /// When the particles cannot be read, or another rank fails.
@@ -55,8 +56,8 @@ pub fn particles_table(
         let patch = patch_at(&part.field.mesh, segmentation, p.position);
         ParticleRow {
             id: p.id,
-            clump: patch.map_or(0, |p| ids.clump[p]),
-            halo: patch.map_or(0, |p| ids.halo[p]),
+            clump: patch.map_or(0, |p| ids.clump[p.at()]),
+            halo: patch.map_or(0, |p| ids.halo[p.at()]),
         }
     };
     let mut rows: Vec<ParticleRow> = placed.par_iter().map(row).collect();
@@ -69,12 +70,13 @@ pub fn particles_table(
     Ok(in_order(table(&rows), comm)?)
 }
 
-/// Collective: every particle to the rank that owns the leaf around it; those that are nowhere stay.
+/// Collective: sends every particle to the rank that owns its leaf. Particles outside the box stay.
 fn to_owners(mut placed: Vec<Placed>, part: &LocalField, comm: &Comm) -> Result<Vec<Placed>, CommError> {
     if comm.n_ranks() == 1 {
         return Ok(placed);
     }
     let here = comm.rank();
+    // Any rank can write the row of a particle outside the box.
     let owner = |p: &Placed| part.owner_of(p.position).unwrap_or(here);
     placed.par_sort_by_key(owner);
     let parts: Vec<(Rank, Vec<Placed>)> = grouped(&placed, |p| (owner(p), *p));
@@ -94,8 +96,9 @@ fn table(rows: &[ParticleRow]) -> Table {
     Table { name: "particles".into(), columns }
 }
 
-/// The patch of the leaf around a point, in units of the level-0 cell; none for no point at all.
-fn patch_at(mesh: &Mesh, segmentation: &Segmentation, x: [f64; 3]) -> Option<usize> {
+/// The patch of the leaf around a point, in units of the level-0 cell. `None` where the leaf is no test cell, and for
+/// points outside the box or not finite.
+fn patch_at(mesh: &Mesh, segmentation: &Segmentation, x: [f64; 3]) -> Option<PeakSlot> {
     if !x.iter().all(|x| x.is_finite()) {
         return None;
     }
@@ -105,6 +108,6 @@ fn patch_at(mesh: &Mesh, segmentation: &Segmentation, x: [f64; 3]) -> Option<usi
     (0..=deepest).find_map(|up| {
         let (brick, bit) = mesh.find_brick(deepest - up, position.map(|x| x >> up))?;
         let test = segmentation.test_cells.at(brick.at(), bit)?;
-        Some(segmentation.labels[test.at()].at())
+        Some(segmentation.labels[test.at()])
     })
 }

@@ -1,11 +1,11 @@
-//! Which rows of a whole table are on this rank.
+//! The rows of a whole table on this rank, and the clump and halo of each patch.
 
 use crate::exchange::firsts_by_level;
 use crate::phew::hierarchy::Structures;
 use crate::phew::segment::Segmentation;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{PartTable, RowRun, Table};
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::PeakNumber;
 
 /// The clump and the halo of every patch known on this rank, by slot; 0 for none.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub struct PatchIds {
 }
 
 impl PatchIds {
-    /// Collective: from those of the own peaks. One exchange.
+    /// Collective: from the identifiers of the own patches. One exchange.
     ///
     /// # Errors
     /// When another rank fails.
@@ -32,8 +32,8 @@ impl PatchIds {
     }
 }
 
-/// Collective: where rows in the order of (level, Morton key) stand, `counts[l]` of which are of level `l`
-/// here; and the number of all.
+/// Collective: the row ranges of this rank in a table in the order of (level, Morton key), and the number of all rows.
+/// This rank has `counts[l]` rows of level `l`.
 ///
 /// # Errors
 /// When another rank fails.
@@ -43,10 +43,10 @@ pub fn level_runs(comm: &Comm, counts: &[u64]) -> Result<(Vec<RowRun>, u64), Com
     Ok((runs.map(|(&first, &n)| RowRun { first, n: n as usize }).collect(), n_rows))
 }
 
-/// The rows of own peaks, each at its global index.
-pub fn tree_part(table: Table, global: &[PeakIdx], n_rows: u64) -> PartTable {
+/// The rows of own peaks, each at its number.
+pub fn tree_part(table: Table, number: &[PeakNumber], n_rows: u64) -> PartTable {
     let mut runs: Vec<RowRun> = Vec::new();
-    for row in global.iter().map(|p| u64::from(p.0)) {
+    for row in number.iter().map(|p| u64::from(p.0)) {
         match runs.last_mut() {
             Some(run) if run.first + run.n as u64 == row => run.n += 1,
             _ => runs.push(RowRun { first: row, n: 1 }),

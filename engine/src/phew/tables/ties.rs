@@ -1,7 +1,8 @@
-//! `ties`: edges that might stand in the tree in place of others with the same saddle, which RAMSES's rules look at.
+//! `ties`: edges that could replace an edge of the tree with the same saddle. RAMSES's rules need them.
 
-use crate::phew::tables::RecutError;
-use crate::phew::tables::tree::{StoredTree, peak_of_row};
+use crate::phew::peaks::OwnTree;
+use crate::phew::tables::error::RecutError;
+use crate::phew::tables::stored::{StoredTable, peak_of_row};
 use crate::tables::column;
 use inselberg_io::catalogue::{Catalogue, Dimension, Table, Values};
 use inselberg_kernels::phew::ties::{Tie, stand_beside};
@@ -23,13 +24,14 @@ pub fn ties_table(ties: &[Tie]) -> Table {
     Table { name: "ties".into(), columns }
 }
 
-/// The ties of a stored catalogue beside its tree; none where it has no such table.
+/// The ties of a stored catalogue beside its sound tree; none where it has no such table.
 ///
 /// # Errors
 /// When the table is broken.
-pub(super) fn read_ties(catalogue: &Catalogue, tree: &MergeTree) -> Result<Vec<Tie>, RecutError> {
+pub(super) fn read_ties(catalogue: &Catalogue, tree: &OwnTree) -> Result<Vec<Tie>, RecutError> {
     let Some(table) = catalogue.table("ties") else { return Ok(Vec::new()) };
-    let stored = StoredTree(table);
+    let tree = tree.to_whole();
+    let stored = StoredTable(table);
     let broken = |_| RecutError::BadTies;
     let saddle = stored.reals("saddle").map_err(broken)?;
     let position = stored.vectors("position").map_err(broken)?;
@@ -42,7 +44,7 @@ pub(super) fn read_ties(catalogue: &Catalogue, tree: &MergeTree) -> Result<Vec<T
         Some(Tie { saddle: saddle[i], position: position[i], patches })
     };
     let ties: Option<Vec<Tie>> = (0..saddle.len()).map(tie).collect();
-    ties.filter(|ties| are_sound(tree, ties)).ok_or(RecutError::BadTies)
+    ties.filter(|ties| are_sound(&tree, ties)).ok_or(RecutError::BadTies)
 }
 
 fn are_sound(tree: &MergeTree, ties: &[Tie]) -> bool {

@@ -1,13 +1,14 @@
-//! `tree`: everything that other thresholds need, one row a peak in the order of the cells.
+//! `tree`: everything that other thresholds need, one row per peak in the order of the cells.
 
-use crate::phew::peaks::Peaks;
-use crate::phew::tables::RecutError;
-use crate::phew::tables::RecutHeader;
+use crate::phew::peaks::{OwnTree, Peaks};
+use crate::phew::tables::error::RecutError;
+use crate::phew::tables::header::RecutHeader;
+use crate::phew::tables::stored::{StoredTable, peak_of_row};
 use crate::phew::tables::ties::read_ties;
 use crate::tables::column;
 use inselberg_io::catalogue::{Catalogue, Column, Dimension, Table, Values};
 use inselberg_kernels::geom::cell_centre;
-use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::ids::PeakNumber;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::{MASS, MOMENT, VOLUME};
@@ -43,7 +44,7 @@ fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<Column> {
 }
 
 fn death_columns(peaks: &Peaks) -> Vec<Column> {
-    let row = |p: PeakIdx| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
+    let row = |p: PeakNumber| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
     let deaths = &peaks.tree.death;
     let saddle = Values::F64(deaths.iter().map(|d| d.saddle).collect());
     let near = Values::U64(deaths.iter().map(|d| row(d.near)).collect());
@@ -100,17 +101,18 @@ fn patch_columns(peaks: &Peaks) -> Vec<Column> {
 /// When the catalogue has no sound `tree`.
 pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, RecutError> {
     let table = catalogue.table("tree").ok_or(RecutError::NoTable("tree"))?;
-    let stored = StoredTree(table);
+    let stored = StoredTable(table);
     let level = stored.bytes("level")?;
     let ijk = stored.positions("ijk")?;
     let n = level.len();
     let rows = |name| {
-        stored
-            .counts(name)
-            .and_then(|v| v.iter().map(|&r| peak_of_row(r, n, name)).collect::<Result<Vec<_>, _>>())
+        let rows = stored.counts(name)?;
+        rows.iter().map(|&row| peak_of_row(row, n, name)).collect::<Result<Vec<_>, _>>()
     };
     let (near, endpoint, saddle) = (rows("death_near")?, rows("endpoint")?, stored.reals("death_saddle")?);
     let death = (0..n).map(|i| Death { saddle: saddle[i], near: near[i], endpoint: endpoint[i] }).collect();
+    let tree = MergeTree { rho: stored.reals("density")?, death };
+    let wrong_death = tree.first_fault();
     let momenta = table.column("momentum").map(|_| stored.vectors("momentum")).transpose()?;
     let (n_cells, rho_min) = (stored.counts("n_cells")?, stored.reals("density_min")?);
     let (volume, mass, moment) =
@@ -121,12 +123,11 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
     };
     let patches = (0..n).map(patch).collect();
     let peaks = Peaks {
-        global: (0..n).map(PeakIdx::new).collect(),
+        number: (0..n).map(PeakNumber::new).collect(),
         n_global: n as u64,
-        end_owners: vec![[0; 2]; n],
         space: header.space,
         density_threshold: header.density_threshold,
-        tree: MergeTree { rho: stored.reals("density")?, death },
+        tree: OwnTree::from_whole(tree),
         ties: Vec::new(),
         refined: stored.vectors("position_refined")?,
         saddle_position: stored.vectors("death_position")?,
@@ -135,13 +136,14 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         level,
         ijk,
     };
-    match first_fault(&peaks) {
+    let of_death = || wrong_death.map(|p| (p.at(), "death ends no component in a higher one"));
+    match first_fault(&peaks).or_else(of_death) {
         Some((row, what)) => Err(RecutError::Unsound { row: row + 1, what }),
         None => Ok(Peaks { ties: read_ties(catalogue, &peaks.tree)?, ..peaks }),
     }
 }
 
-/// A row, from 0, that no run writes, and what about it.
+/// The first row, from 0, that no run writes, and what is wrong with it.
 fn first_fault(peaks: &Peaks) -> Option<(usize, &'static str)> {
     let (domain, tree) = (&peaks.space.domain, &peaks.tree);
     let is_inside = |p: usize| {
@@ -156,43 +158,11 @@ fn first_fault(peaks: &Peaks) -> Option<(usize, &'static str)> {
     };
     let has_cells = |p: usize| (1..1 << 32).contains(&peaks.patches[p].n_cells);
     let is_dense = |p: usize| tree.rho[p].is_finite() && tree.rho[p] > peaks.density_threshold;
-    (0..peaks.len())
-        .find_map(|p| match p {
-            _ if !is_inside(p) => Some((p, "cell is not in the box")),
-            _ if !is_dense(p) => Some((p, "density is not above the threshold")),
-            _ if !has_cells(p) => Some((p, "number of cells is out of range")),
-            _ if !is_finite(p) => Some((p, "sums are not finite")),
-            _ => None,
-        })
-        .or_else(|| tree.first_fault().map(|p| (p.at(), "death ends no component in a higher one")))
-}
-
-pub(super) fn peak_of_row(row: u64, n: usize, column: &'static str) -> Result<PeakIdx, RecutError> {
-    match row {
-        0 => Ok(PeakIdx::NONE),
-        r if r <= n as u64 => Ok(PeakIdx(r as u32 - 1)),
-        r => Err(RecutError::BadRow { column, row: r, n_rows: n }),
-    }
-}
-
-/// Columns by name and kind.
-pub(super) struct StoredTree<'a>(pub &'a Table);
-
-macro_rules! getter {
-    ($name:ident, $variant:ident, $of:ty) => {
-        pub(super) fn $name(&self, name: &'static str) -> Result<Vec<$of>, RecutError> {
-            match self.0.column(name).map(|c| &c.values) {
-                Some(Values::$variant(v)) if v.len() == self.0.n_rows() => Ok(v.clone()),
-                _ => Err(RecutError::NoColumn(name)),
-            }
-        }
-    };
-}
-
-impl StoredTree<'_> {
-    getter!(bytes, U8, u8);
-    getter!(counts, U64, u64);
-    getter!(reals, F64, f64);
-    getter!(vectors, F64x3, [f64; 3]);
-    getter!(positions, U32x3, [u32; 3]);
+    (0..peaks.len()).find_map(|p| match p {
+        _ if !is_inside(p) => Some((p, "cell is not in the box")),
+        _ if !is_dense(p) => Some((p, "density is not above the threshold")),
+        _ if !has_cells(p) => Some((p, "number of cells is out of range")),
+        _ if !is_finite(p) => Some((p, "sums are not finite")),
+        _ => None,
+    })
 }

@@ -1,10 +1,10 @@
-//! One number for all that the files of a catalogue say.
+//! The checksum of all content of a catalogue.
 
-use super::write::attribute_text;
+use super::text::attribute_text;
 use crate::catalogue::units::unit_name;
 use crate::catalogue::{Catalogue, Column, Values};
 
-/// FNV-1a over words, of names, types, units, descriptions and values. All NaN are one, as they are in the files.
+/// FNV-1a over words of names, types, units, descriptions and values. All NaN are equal, as they are in the files.
 pub fn checksum(catalogue: &Catalogue) -> u64 {
     let mut sum = CsvSum(0xcbf2_9ce4_8422_2325);
     for (name, value) in &catalogue.attributes {
@@ -46,7 +46,7 @@ impl CsvSum {
             Values::U64(v) => v.iter().for_each(|x| self.add(*x)),
             Values::I64(v) => v.iter().for_each(|x| self.add(x.cast_unsigned())),
             Values::F64(v) => v.iter().for_each(|x| self.add_real(*x)),
-            // No two of these are one as doubles, but for NaN.
+            // Different values are different as doubles, except NaN.
             Values::F32(v) => v.iter().for_each(|x| self.add_real((*x).into())),
             Values::F64x3(v) => v.iter().flatten().for_each(|x| self.add_real(*x)),
             Values::U32x3(v) => v.iter().flatten().for_each(|x| self.add((*x).into())),

@@ -1,7 +1,7 @@
 //! Catalogues as CSV, for builds and readers without HDF5.
 //!
-//! `name.csv` holds the attributes and the clumps (the first table if there are none), every other
-//! table has a file beside it: `name.haloes.csv`, `name.tree.csv`, ... Each opens with comments:
+//! `name.csv` has the attributes and the clumps (or the first table if there are none). Every other table has a file beside it:
+//! `name.haloes.csv`, `name.tree.csv`, ... Each file begins with comments:
 //!
 //! ```text
 //! # inselberg catalogue 1
@@ -17,11 +17,15 @@
 //! ```
 //!
 //! Units are in brackets; texts are JSON strings. Reals are printed with as many digits as bring
-//! the same bits back, save that every NaN reads back as the plain one. The checksum is of what the files say, not of
-//! their bytes. Older files have `run` in its place, which tells files of different catalogues apart and no more.
+//! the same bits back; every NaN reads back as the plain one. The checksum is that of the content, not of the bytes.
+//! Older files have `run` in its place, which only tells files of different catalogues apart.
+//!
+//! The crate csv would replace only the splitting of lines at commas. It accepts a last line that is cut short, and quoted
+//! numbers; comments, typed values and messages with lines would stay here.
 
 mod checksum;
 mod read;
+mod text;
 mod write;
 
 pub use read::read;
@@ -38,7 +42,7 @@ fn side_path(path: &Path, table: &str) -> PathBuf {
     path.with_extension(format!("{table}.csv"))
 }
 
-/// The table that goes into the main file.
+/// The table in the main file.
 fn main_table(catalogue: &Catalogue) -> Option<&str> {
     let first = || catalogue.tables.first();
     catalogue.table("clumps").or_else(first).map(|t| t.name.as_str())

@@ -1,7 +1,7 @@
 //! CSV to catalogue.
 
 use super::checksum::checksum;
-use super::write::heads;
+use super::text::heads;
 use super::{MARK, empty_values, side_path};
 use crate::catalogue::shape::is_plain;
 use crate::catalogue::units::parse_unit;
@@ -17,8 +17,8 @@ use std::str::{FromStr, Split};
 /// Reads the catalogue whose main file is `path`, with the tables beside it.
 ///
 /// # Errors
-/// A file is absent, is not ours, is cut short, has a value that is none, or comes from another catalogue
-/// than the main file; a table has a name that is none; what the files say is not what was written.
+/// A file is absent, is not a catalogue, is truncated, has an invalid value, or belongs to another catalogue than the main
+/// file; a table has an invalid name; the checksum does not match.
 pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let mut main = read_file(path)?;
     let mut tables: Vec<Table> = Vec::new();
@@ -26,7 +26,7 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let names = main.tables.take().ok_or_else(|| {
         CatalogueReadError::content(path, "comments at the top", "no tables named", "the names of the tables")
     })?;
-    // A name is a part of that of a file, and must not lead elsewhere.
+    // The name becomes part of a file name, and must not lead to another folder.
     if let Some(name) = names.iter().find(|name| !is_plain(name)) {
         let (problem, expected) = (format!("a table {name:?}"), "letters, digits and underscores");
         return Err(CatalogueReadError::content(path, "comments at the top", problem, expected));
@@ -48,7 +48,7 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     }
 }
 
-/// The file of a table: beside the name that was given, else beside what that leads to.
+/// The file of a table: beside `path`, else beside the target of the link `path`.
 fn side_of(path: &Path, name: &str) -> PathBuf {
     let side = side_path(path, name);
     match crate::staging::hidden::target_of(path) {
@@ -57,14 +57,14 @@ fn side_of(path: &Path, name: &str) -> PathBuf {
     }
 }
 
-/// What one file holds.
+/// The content of one file.
 #[derive(Default)]
 struct CsvContent {
-    /// Tells files of other catalogues apart.
+    /// Identifies the catalogue of a file.
     run: String,
     /// The same as a checksum; `None` in older files.
     sum: Option<u64>,
-    /// `None` before the line that names them.
+    /// `None` before their line.
     tables: Option<Vec<String>>,
     attributes: Vec<(String, Attribute)>,
     table: Option<Table>,
@@ -155,7 +155,7 @@ fn value<T: FromStr>(fields: &mut Split<'_, char>) -> Option<T> {
     fields.next()?.parse().ok()
 }
 
-/// Takes in one comment; `None` if it makes no sense.
+/// Adds one comment; `None` if it is invalid.
 fn add_comment(content: &mut CsvContent, comment: &str) -> Option<()> {
     let (key, rest) = comment.split_once(':')?;
     let rest = rest.trim();

@@ -1,17 +1,18 @@
 //! Catalogue to CSV.
 
 use super::checksum::checksum;
+use super::text::{attribute_text, heads, json};
 use super::{MARK, main_table, side_path};
 use crate::catalogue::units::unit_name;
-use crate::catalogue::{Attribute, Catalogue, Column, Table, Values, WriteResult, check_shape};
+use crate::catalogue::{Catalogue, Table, Values, WriteResult, check_shape};
 use crate::staging::{Staged, resolve, stage_file};
 use rayon::prelude::*;
 use std::io::{Result, Write};
 use std::path::Path;
 
-/// Writes `catalogue` for `path` and the files beside it: beside what it leads to, if it is a link.
+/// Stages `catalogue` for `path`, with further files beside it, or beside its target if it is a link.
 ///
-/// The main file takes its name last; the reader tells it from another catalogue's side files.
+/// The main file gets its name last; the reader detects side files of another catalogue.
 ///
 /// # Errors
 /// The place cannot be written, or a name does not fit the format.
@@ -66,28 +67,14 @@ fn write_table(out: &mut dyn Write, table: &Table) -> Result<()> {
     })
 }
 
-/// Rows that a thread puts into words at once.
+/// Rows that a thread formats at a time.
 const RUN: usize = 1 << 10;
 
-/// The rows of a run.
+/// The text of [`RUN`] rows.
 fn text(table: &Table, first: usize) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     (first..table.n_rows().min(first + RUN)).try_for_each(|row| write_row(&mut text, table, row))?;
     Ok(text)
-}
-
-/// The line above the values.
-pub(super) fn heads(table: &Table) -> String {
-    table.columns.iter().map(head).collect::<Vec<_>>().join(",")
-}
-
-fn head(column: &Column) -> String {
-    match column.values {
-        Values::F64x3(_) | Values::U32x3(_) => {
-            ["x", "y", "z"].map(|a| format!("{}_{a}", column.name)).join(",")
-        }
-        _ => column.name.clone(),
-    }
 }
 
 fn write_row(out: &mut Vec<u8>, table: &Table, row: usize) -> Result<()> {
@@ -110,21 +97,4 @@ fn write_value(out: &mut Vec<u8>, values: &Values, row: usize) -> Result<()> {
         Values::F64x3(v) => write!(out, "{:?},{:?},{:?}", v[row][0], v[row][1], v[row][2]),
         Values::U32x3(v) => write!(out, "{},{},{}", v[row][0], v[row][1], v[row][2]),
     }
-}
-
-/// An attribute as it stands in the main file.
-pub(super) fn attribute_text(value: &Attribute) -> String {
-    match value {
-        Attribute::Int(v) => format!("int {v}"),
-        Attribute::Real(v) => format!("real {v:?}"),
-        Attribute::Reals(v) => {
-            let words: Vec<_> = v.iter().map(|x| format!("{x:?}")).collect();
-            format!("reals {}", words.join(" ")).trim_end().into()
-        }
-        Attribute::Text(v) => format!("text {}", json(v)),
-    }
-}
-
-fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

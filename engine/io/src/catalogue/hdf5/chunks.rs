@@ -1,7 +1,7 @@
 //! Chunks of large tables, compressed by all threads.
 //!
-//! The library would compress in one thread. What it would make of a chunk, shuffled bytes as a zlib stream, is made here
-//! and handed to it as it is, so whatever reads HDF5 reads it.
+//! The library would compress in one thread. This module makes the same chunks, shuffled bytes as a zlib stream, on all
+//! threads. The library stores them unchanged, so every HDF5 reader can read them.
 
 use crate::catalogue::checksum::{bytes_of, sum_of};
 use crate::catalogue::{PackedRows, Table, Values};
@@ -11,17 +11,17 @@ use std::io::{Result, Write};
 
 /// Rows above which a table is compressed.
 const LARGE: usize = 1 << 14;
-/// Rows of a chunk of a large table.
+/// Rows per chunk of a large table.
 pub const CHUNK: usize = 1 << 16;
 /// The cheapest level of gzip: shuffled columns gain little from more.
 pub const GZIP: u8 = 1;
 
-/// Rows of a chunk of a table of `n_rows`; `None` if its values are stored as they are.
+/// Rows per chunk for a table of `n_rows`; `None` if its values are stored plain.
 pub fn rows_a_chunk(n_rows: usize) -> Option<usize> {
     (n_rows > LARGE).then(|| CHUNK.min(n_rows))
 }
 
-/// The chunks of each column, `rows` each, of rows that begin with a chunk and end with one or with the whole table.
+/// The chunks of each column, `rows` rows each. The rows begin at a chunk and end at a chunk or at the end of the table.
 pub fn packed(table: &Table, rows: usize) -> Result<Vec<Vec<PackedRows>>> {
     table.columns.par_iter().map(|column| packed_column(&column.values, rows)).collect()
 }

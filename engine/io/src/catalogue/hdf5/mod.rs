@@ -1,14 +1,12 @@
-//! Catalogues as HDF5: a group a table, a dataset a column, in the order of the catalogue.
+//! Catalogues as HDF5: one group per table, one dataset per column, in the order of the catalogue.
 //!
-//! Root attributes: `inselberg_catalogue` (the version of this layout), then those of the
-//! catalogue. Each dataset has `units` (code units by name), `cgs_factor` (where the catalogue
-//! knows its units) and `description`. Vectors are `[N, 3]`. Large tables are chunked and
-//! compressed; no times are stored, and one process writes in one order, so equal catalogues give equal files
-//! for any number of ranks. After the HDF5 data stand checksums, which HDF5 itself ignores (`seal`). Catalogues of groups also have what SWIFT's have
-//! (`swift`).
+//! Root attributes: `inselberg_catalogue` (the version of this layout), then those of the catalogue. Each dataset has `units`
+//! (code units by name), `cgs_factor` (if the catalogue has units) and `description`. Vectors are `[N, 3]`. Large tables are
+//! chunked and compressed. No times are stored and one process writes in a fixed order, so equal catalogues give equal files
+//! on any number of ranks. Checksums follow after the HDF5 data, which HDF5 ignores (`seal`). Group catalogues also have the
+//! groups and attributes of SWIFT's (`swift`).
 
 mod chunks;
-mod name;
 mod raw_chunk;
 mod read;
 mod seal;
@@ -20,7 +18,7 @@ pub use read::read;
 pub(super) use write::create;
 pub use write::stage;
 
-/// Name of the attribute that marks a file as ours.
+/// The attribute that marks our catalogues.
 const MARK: &str = "inselberg_catalogue";
 /// Version of the layout.
 const VERSION: i64 = 1;

@@ -7,18 +7,18 @@ use crate::catalogue::units::parse_unit;
 use crate::catalogue::{
     Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Column, Table, Values,
 };
-use crate::input_hdf5;
+use crate::hdf5_file;
 use ::hdf5::types::{FloatSize, IntSize, TypeDescriptor, VarLenUnicode};
 use ::hdf5::{Dataset, File, Group, H5Type, IndexType, IterationOrder, Location};
 use std::path::Path;
 
-/// The most that gzip can shrink: a claim beyond it is a lie about the size, not data.
+/// The highest compression that gzip can reach. A larger claim is false.
 const MOST_COMPRESSION: u64 = 1100;
 
-/// Reads what this format writes: values, order and units as they were.
+/// Reads a catalogue with its values, order and units.
 ///
 /// # Errors
-/// The file is absent, is not HDF5, is cut short, or is not a catalogue of ours.
+/// The file is absent, is not HDF5, is truncated, or is not our catalogue.
 pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     let bytes = std::fs::metadata(path).map_err(CatalogueReadError::io(path, "opening"))?.len();
     let source = CatalogueFile { path, bytes };
@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
         return Err(source.bad("checksum", "the file is damaged", "the bytes that were written"));
     }
     let file =
-        input_hdf5::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
+        hdf5_file::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
     source.check_mark(&file)?;
     let attributes = source.attributes(&file)?;
     let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));
@@ -100,7 +100,7 @@ impl CatalogueFile<'_> {
     fn values(&self, dataset: &Dataset, place: &str) -> CatalogueReadResult<Values> {
         let shape = dataset.shape();
         let kind = dataset.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(place))?;
-        input_hdf5::check_claim(self.path, dataset)
+        hdf5_file::check_claim(self.path, dataset)
             .map_err(|(problem, expected)| self.bad(place, problem, expected))?;
         let vector = shape.len() == 2 && shape[1] == 3;
         match (&kind, shape.len()) {
@@ -119,7 +119,7 @@ impl CatalogueFile<'_> {
         }
     }
 
-    /// Refuses a shape that the file cannot hold, before anything is allocated for it.
+    /// Refuses a shape that the file cannot hold, before any allocation.
     fn check_size(&self, shape: &[usize], kind: &TypeDescriptor, place: &str) -> CatalogueReadResult<()> {
         let claimed = shape.iter().fold(kind.size() as u64, |n, s| n.saturating_mul(*s as u64));
         let most = self.bytes.saturating_mul(MOST_COMPRESSION);
@@ -172,7 +172,7 @@ impl CatalogueFile<'_> {
     }
 }
 
-/// A damaged file may hold anything: the bytes are looked at again.
+/// A damaged file may have any bytes, so texts are checked again.
 fn owned(text: &VarLenUnicode) -> String {
     String::from_utf8_lossy(text.as_str().as_bytes()).into_owned()
 }

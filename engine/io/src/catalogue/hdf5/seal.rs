@@ -1,11 +1,11 @@
 //! A checksum after the end of the HDF5 data.
 //!
-//! The HDF5 library may crash on a file with damaged bytes, so those are found before it sees the
-//! file. It ignores what follows its own data, and cuts it off when another program edits the
-//! file: an edited file has no seal, and is read without this check.
+//! The HDF5 library may crash on damaged bytes, so the seal is checked before the library opens the file. The library ignores
+//! bytes after its own data, and cuts them off when another program edits the file. An edited file thus has no seal, and is
+//! read without this check.
 //!
 //! Seal 2: the CRC-32 of all bytes before it, then that of the content ([`crate::catalogue::Catalogue::checksum`]). Checksums
-//! of values are made where the values are, and combined by their places in the file, so nobody reads the file again.
+//! of chunks are computed on their ranks and combined by offset, so no rank reads the file again.
 //! Seal 1, of older catalogues, is one sum over words of the file.
 
 use crate::input_file;
@@ -23,26 +23,26 @@ const BUFFER: usize = 1 << 18;
 /// Bytes of a file whose checksum is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent {
-    /// Where they begin.
+    /// Their offset in the file.
     pub at: u64,
-    /// How many they are.
+    /// Their number.
     pub length: u64,
     /// Their CRC-32.
     pub sum: u32,
 }
 
-/// What a seal says.
+/// The state of a seal.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Seal {
     /// There is none.
     Absent,
-    /// The bytes before it are not those that were written.
+    /// The bytes before it have changed.
     Broken,
-    /// They are; the checksum of the content, where the seal has it.
+    /// The bytes are unchanged; with the checksum of the content, if the seal has it.
     Intact(Option<u32>),
 }
 
-/// Appends the seal to a complete file. Reads what lies between the extents.
+/// Appends the seal to a complete file. Reads only the bytes between the extents.
 pub fn seal(path: &Path, mut extents: Vec<Extent>, content: u32) -> Result<()> {
     extents.sort_unstable();
     let mut file = File::options().read(true).append(true).open(path)?;
@@ -64,7 +64,7 @@ pub fn seal(path: &Path, mut extents: Vec<Extent>, content: u32) -> Result<()> {
     file.write_all(&content.to_le_bytes())
 }
 
-/// Reads the file and holds it against its seal.
+/// Reads the file and compares it with its seal.
 pub fn check(path: &Path) -> Result<Seal> {
     let mut file = input_file::open(path)?;
     let Some(body) = file.metadata()?.len().checked_sub(LENGTH) else { return Ok(Seal::Absent) };
@@ -86,7 +86,7 @@ pub fn check(path: &Path) -> Result<Seal> {
 }
 
 fn word(bytes: &[u8]) -> u32 {
-    bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word))
+    u32::from_le_bytes(*bytes.first_chunk().expect("a seal is six words"))
 }
 
 fn sum_up(sum: &mut Hasher, input: &mut dyn Read) -> Result<()> {
@@ -99,7 +99,7 @@ fn sum_up(sum: &mut Hasher, input: &mut dyn Read) -> Result<()> {
     }
 }
 
-/// That of seal 1: FNV-1a over words of eight bytes, of the first `length` bytes.
+/// The checksum of seal 1: FNV-1a over the first `length` bytes, in words of eight bytes.
 fn older_sum(file: &mut File, length: u64) -> Result<u64> {
     let mut input = BufReader::with_capacity(BUFFER, file).take(length);
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

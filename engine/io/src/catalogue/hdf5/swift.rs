@@ -1,17 +1,18 @@
-//! What SWIFT's catalogues of groups have beside datasets, so that programs that read those open ours.
+//! The groups and attributes by which programs for SWIFT's group catalogues read ours.
 //!
 //! A catalogue with the attribute `output_type` gets the groups `Header`, `Cosmology`, `Units`,
-//! `InternalCodeUnits`, `Parameters` and `Code`, made of attributes that it has anyway, and the attributes of SWIFT
-//! on each dataset. As SWIFT's, texts are of fixed length and numbers are arrays of one.
+//! `InternalCodeUnits`, `Parameters` and `Code`, made from its own attributes, and SWIFT's attributes on each dataset. As in
+//! SWIFT's files, texts have a fixed length and numbers are arrays of one. A value that the input of the search does not
+//! have is 0, or 1 where it is a factor: readers need all of them.
 
 use crate::catalogue::{Attribute, Dimension, Table};
 use ::hdf5::types::FixedAscii;
 use ::hdf5::{Dataset, File, Group, H5Type, Location, Result};
 use ndarray::ArrayView1;
 
-/// The longest text: the rest is cut off.
+/// Length of texts; longer ones are cut.
 const TEXT: usize = 256;
-/// The name of a dataset that is also found at the root, where it is that of plain arrays.
+/// The dataset of plain arrays, which is also linked at the root.
 const AT_ROOT: (&str, &str) = ("Particles", "GroupIDs");
 /// The groups without datasets.
 const GROUPS: [&str; 6] = ["Header", "Cosmology", "Units", "InternalCodeUnits", "Parameters", "Code"];
@@ -33,13 +34,13 @@ const PARAMETERS: [(&str, &str); 9] = [
 const OMEGAS: [(&str, &str); 4] =
     [("Omega_m", "omega_m"), ("Omega_lambda", "omega_l"), ("Omega_k", "omega_k"), ("Omega_b", "omega_b")];
 
-/// Whether a member of the root is no table but what [`dress`] makes.
+/// Whether a member of the root comes from [`dress`] and is not a table.
 pub fn is_dress(file: &File, name: &str) -> bool {
     let is_bare = |name: &str| file.group(name).is_ok_and(|group| group.is_empty());
     name == AT_ROOT.1 || GROUPS.contains(&name) && is_bare(name)
 }
 
-/// Adds all that to a file whose datasets are there.
+/// Adds SWIFT's groups and attributes to a file with complete datasets.
 pub fn dress(file: &File, attributes: &[(String, Attribute)], tables: &[(&Table, u64)]) -> Result<()> {
     let values = SwiftAttributes(attributes);
     let Some(output_type) = values.text("output_type") else { return Ok(()) };
@@ -125,7 +126,7 @@ fn cosmology(file: &File, values: &SwiftAttributes, scales: &SwiftUnits) -> Resu
         ("Omega_nu", 0.0),
         ("Omega_nu_0", 0.0),
         ("N_eff", 0.0),
-        // Readers take either both of these or none.
+        // Readers require both of these or none.
         ("N_ur", 0.0),
         ("w_0", if h0.is_some() { -1.0 } else { 0.0 }),
         ("w_a", 0.0),
@@ -165,7 +166,7 @@ impl SwiftAttributes<'_> {
         }
     }
 
-    /// As SWIFT's parameters are: texts.
+    /// As text, like SWIFT's parameters.
     fn shown(&self, name: &str) -> Option<String> {
         Some(match self.get(name)? {
             Attribute::Int(value) => value.to_string(),
@@ -176,7 +177,7 @@ impl SwiftAttributes<'_> {
     }
 }
 
-/// The expansion factor, and comoving code units in cgs; 1 where the catalogue knows no units.
+/// The expansion factor, and comoving code units in cgs; 1 if the catalogue has no units.
 struct SwiftUnits {
     a: f64,
     length: f64,
@@ -245,6 +246,6 @@ fn put<T: H5Type>(at: &Location, name: &str, values: &[T]) -> Result<()> {
 fn put_text(at: &Location, name: &str, text: &str) -> Result<()> {
     let plain: Vec<u8> =
         text.bytes().map(|b| if b.is_ascii() && b != 0 { b } else { b'?' }).take(TEXT).collect();
-    let fixed = FixedAscii::<TEXT>::from_ascii(&plain).unwrap_or_default();
+    let fixed = FixedAscii::<TEXT>::from_ascii(&plain).expect("ASCII of at most that length");
     at.new_attr::<FixedAscii<TEXT>>().create(name)?.write_scalar(&fixed)
 }

@@ -1,7 +1,6 @@
 //! Catalogue to HDF5.
 
 use super::chunks::{GZIP, packed, rows_a_chunk};
-use super::name::Utf8Name;
 use super::raw_chunk::write_chunk;
 use super::seal::{Extent, seal};
 use super::swift;
@@ -11,6 +10,7 @@ use crate::catalogue::units::{cgs_factor, unit_name};
 use crate::catalogue::{
     Attribute, Catalogue, Column, PackedRows, PartWriter, Table, Values, WriteError, WriteResult, check_shape,
 };
+use crate::hdf5_file::Utf8Name;
 use crate::staging::{Staged, stage_path};
 use ::hdf5::plist::file_create::{AttrCreationOrder, LinkCreationOrder};
 use ::hdf5::types::VarLenUnicode;
@@ -20,10 +20,10 @@ use ndarray::{ArrayView1, ArrayView2};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Writes `catalogue`, which is then ready to become `path`.
+/// Stages `catalogue` for `path`.
 ///
 /// # Errors
-/// The place cannot be written, or a name or text does not fit the format; `path` is then as before.
+/// The place cannot be written, or a name or text does not fit the format; `path` is then unchanged.
 pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     check_shape(path, catalogue)?;
     let tables: Vec<_> = catalogue.tables.iter().map(|t| (t, t.n_rows() as u64)).collect();
@@ -45,8 +45,8 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     Ok(stage_path(path, fill)?.into())
 }
 
-/// Makes the file `hidden`, which becomes `path`, with every dataset at its whole size: that of the
-/// number that goes with its table. Only names and types of the columns count.
+/// Creates the file `hidden`, which becomes `path`, with every dataset at its full size: the number of rows beside its table.
+/// Of the columns only names and types are used.
 pub fn create(
     path: &Path,
     hidden: &Path,
@@ -73,13 +73,13 @@ struct Hdf5Writer {
     path: PathBuf,
     hidden: PathBuf,
     file: File,
-    /// The dataset that was written last, and its place.
+    /// The dataset of the last write, and its index.
     open: Option<(String, Dataset)>,
     attributes: Vec<(String, Attribute)>,
     /// Names of the datasets, by table and column.
     places: Vec<Vec<String>>,
     sums: Vec<TableSums>,
-    /// What was written where.
+    /// The written extents.
     extents: Vec<Extent>,
 }
 
@@ -102,7 +102,7 @@ impl PartWriter for Hdf5Writer {
             let written = put(dataset, &column.values).map(|()| dataset.offset());
             let at = written.map_err(Hdf5Target { path: &self.path }.failed(&place))?;
             let (bytes, sum) = (bytes_of(&column.values).0, sum_of(bytes_of(&column.values).0));
-            // Where the library does not say where the values are, they are read again in the end.
+            // Without an offset from the library the values are read again at the end.
             let known = |at| Extent { at, length: bytes.len() as u64, sum: sum.clone().finalize() };
             self.extents.extend(at.map(known));
             self.sums[table].add(i, &sum);
@@ -129,7 +129,7 @@ impl PartWriter for Hdf5Writer {
     }
 }
 
-/// Knows the final name for the messages.
+/// The final name, for messages.
 struct Hdf5Target<'a> {
     path: &'a Path,
 }

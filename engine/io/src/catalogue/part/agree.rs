@@ -1,11 +1,11 @@
-//! That parts make a whole.
+//! Checks that the parts of all ranks form one catalogue.
 
 use super::{CataloguePart, PartTable};
 use inselberg_comm::agree::first_message;
 use inselberg_comm::{Comm, CommError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Collective: an error on all ranks where a part of any does not fit in.
+/// Collective: an error on all ranks if a check fails on any.
 pub fn agree_on(comm: &Comm, local: Result<(), String>) -> Result<(), CommError> {
     match first_message(comm, local.err())? {
         Some((rank, what)) => Err(CommError::Mismatch { what: format!("{rank}: {what}") }),
@@ -13,7 +13,7 @@ pub fn agree_on(comm: &Comm, local: Result<(), String>) -> Result<(), CommError>
     }
 }
 
-/// Collective: that all ranks hold parts of the same tables.
+/// Collective: checks that all ranks hold parts of the same tables.
 pub fn same_everywhere(part: &CataloguePart, comm: &Comm) -> Result<(), CommError> {
     let prints = comm.all_gather(&[fingerprint(part)])?;
     match prints.iter().position(|print| *print != prints[0]) {

@@ -11,25 +11,22 @@ use inselberg_comm::agree::agree;
 use inselberg_comm::{Comm, Rank};
 use std::path::Path;
 
-/// Collective: writes the catalogue of all ranks in the format that the ending of `path` asks for, whole or
-/// not at all.
+/// Collective: writes the catalogue of all ranks in the format for the ending of `path`, completely or not at all.
 ///
-/// HDF5: rank 0 alone opens a hidden file, once. Rows go to the ranks that compress their chunks, all at once. Compressed
-/// chunks go to rank 0 in rounds, which writes them in one order and gives the file its name. So the file is the same
-/// for any number of ranks. Each rank needs room for its share of the largest table again, twice at most, and rank 0 for
-/// one round (64 MB) as well; a table of up to 65536 rows is rank 0's. Other formats are gathered and written on rank 0,
-/// which needs room for the whole catalogue again.
+/// HDF5: only rank 0 opens a hidden file. Rows first go to the ranks that compress their chunks. Compressed chunks then go to
+/// rank 0 in rounds; it writes them in a fixed order, so the file is equal for any number of ranks. Each rank needs memory for
+/// up to two more copies of its share of the largest table, and rank 0 for one round (64 MB) as well. Rank 0 compresses tables
+/// of up to 65536 rows alone. Other formats are gathered and written on rank 0, which needs memory for the whole catalogue.
 ///
 /// # Errors
-/// The place cannot be written, the catalogue does not fit the format, or the parts do not make a whole, on
-/// any rank: then all ranks get an error and `path` is as before. And when a rank is lost.
+/// On any rank the place cannot be written, the catalogue does not fit the format, the parts do not form a whole, or a rank is
+/// lost. All ranks then get an error, and `path` is unchanged.
 pub fn write_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<(), PartError> {
     let staged = stage_part(path, part, comm)?;
     agree(comm, staged.commit())
 }
 
-/// Collective: as [`write_part`], but leaves the last step to rank 0, which gets the file: for files that belong
-/// together.
+/// Collective: as [`write_part`], but rank 0 gets the staged file and commits it: for files that belong together.
 ///
 /// # Errors
 /// As [`write_part`].
@@ -48,6 +45,7 @@ pub fn stage_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<Stag
 fn on_first(path: &Path, part: &CataloguePart, comm: &Comm, writer: &Format) -> Result<Staged, PartError> {
     let whole = part.clone().gather(comm)?;
     let staged = whole.map(|catalogue| (writer.stage)(path, &catalogue)).transpose();
+    // Only rank 0 has the file.
     Ok(agree(comm, staged)?.unwrap_or_default())
 }
 
@@ -62,13 +60,14 @@ fn through_first(
     for (t, table) in part.tables.iter().enumerate() {
         write_table(path, (t, table), open.as_mut(), comm, format)?;
     }
+    // Only rank 0 has the file.
     Ok(agree(comm, open.map(OpenPart::finish).transpose())?.unwrap_or_default())
 }
 
 /// The file on rank 0.
 struct OpenPart {
     pending: Pending,
-    /// What writes it, or why that failed: then what comes from others is dropped.
+    /// The writer, or its error: then data from other ranks are dropped.
     writer: WriteResult<Box<dyn PartWriter>>,
 }
 
@@ -97,7 +96,7 @@ impl OpenPart {
     }
 }
 
-/// Collective: brings the rows of a table into the file.
+/// Collective: writes the rows of a table into the file.
 fn write_table(
     path: &Path,
     (t, part): (usize, &PartTable),
@@ -131,7 +130,7 @@ fn write_table(
     Ok(())
 }
 
-/// Rows of a share: whole chunks.
+/// Rows per share: whole chunks.
 fn rows_each(n_rows: u64, chunk: u64, n_ranks: u64) -> u64 {
     n_rows.div_ceil(chunk).div_ceil(n_ranks).max(1) * chunk
 }

@@ -1,7 +1,7 @@
-//! A catalogue that lies on several ranks: each holds some rows of every table.
+//! A catalogue distributed over several ranks: each holds some rows of every table.
 //!
-//! [`write_part`] makes one file of it without any rank ever holding the whole; [`CataloguePart::gather`]
-//! brings it together on rank 0, for what must see all of it.
+//! [`write_part`] writes one file without holding the whole catalogue on any rank. [`CataloguePart::gather`] collects it on
+//! rank 0, for work that needs all of it.
 
 mod agree;
 mod file;
@@ -16,10 +16,10 @@ use inselberg_comm::agree::AgreeError;
 use inselberg_comm::{Comm, CommError, Rank};
 use rows::{check_runs, share};
 
-/// A stretch of rows of a whole table.
+/// Consecutive rows of a whole table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowRun {
-    /// The first of them in the whole table.
+    /// The first row in the whole table.
     pub first: u64,
     /// How many.
     pub n: usize,
@@ -28,15 +28,15 @@ pub struct RowRun {
 /// A table of which this rank holds some rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PartTable {
-    /// The rows here, those of the runs in their order. Has all columns also when it has no rows.
+    /// The rows of the runs, in order. All columns are present even without rows.
     pub table: Table,
-    /// Which rows of the whole table these are. Those of all ranks hold each row once.
+    /// The positions of these rows in the whole table. Over all ranks each row occurs once.
     pub runs: Vec<RowRun>,
     /// Rows of the whole table; the same on all ranks.
     pub n_rows: u64,
 }
 
-/// What this rank holds of a catalogue.
+/// The part of a catalogue on this rank.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CataloguePart {
     /// As [`Catalogue::attributes`]; the same on all ranks.
@@ -80,11 +80,10 @@ impl CataloguePart {
 
     /// Collective: the whole catalogue on rank 0, `None` on the others.
     ///
-    /// Rank 0 must have room for it and for one table again. Alone, a rank that holds whole tables moves
-    /// them.
+    /// Rank 0 needs memory for the catalogue and one more table. A single rank with whole tables moves them.
     ///
     /// # Errors
-    /// The parts do not make a whole, or a rank fails.
+    /// The parts do not form a whole, or a rank fails.
     pub fn gather(self, comm: &Comm) -> Result<Option<Catalogue>, CommError> {
         if comm.n_ranks() == 1 && self.tables.iter().all(PartTable::is_whole) {
             let tables = self.tables.into_iter().map(|t| t.table).collect();

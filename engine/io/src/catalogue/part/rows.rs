@@ -1,7 +1,7 @@
-//! Rows to the ranks that are to hold them.
+//! Sends rows to the ranks that will hold them.
 //!
-//! Each rank gets one stretch of consecutive rows, its *share*, so that a chunk of a file is made by one
-//! rank, once: chunks are compressed, and one that is written again leaves a hole in the file.
+//! Each rank gets consecutive rows, its *share*, so that one rank makes each chunk of the file once. A compressed chunk that is
+//! rewritten would leave a hole in the file.
 
 use super::{PartTable, RowRun};
 use crate::catalogue::checksum::bytes_of;
@@ -14,12 +14,12 @@ use std::ops::Range;
 
 use super::agree::agree_on;
 
-/// Bytes of a share that travel at a time, where a column is not more.
+/// Bytes of a share that are sent at a time, unless a column has more.
 const ROUND: u64 = 1 << 24;
 
-/// What stretches of rows go where: by rank, first row and number of each, and where they lie here.
+/// Row ranges to send: by rank, the first row and number of each, and their local positions.
 type Outgoing = BTreeMap<u32, (Vec<[u64; 2]>, Vec<Range<usize>>)>;
-/// What stretches came from whom, in the order of their rows.
+/// Received row ranges and their senders, in the order of the rows.
 type Incoming = Vec<(Rank, Vec<[u64; 2]>)>;
 
 /// Whether `runs` are the rows of `range`, in order.
@@ -33,7 +33,7 @@ pub fn are_exactly(runs: &[RowRun], range: Range<u64>) -> bool {
     runs.iter().all(follows) && next == range.end
 }
 
-/// That the runs are as long as the table and within the whole one.
+/// Checks that the runs have the length of the local table and lie within the whole one.
 pub fn check_runs(part: &PartTable) -> Result<(), String> {
     let (name, n_here) = (&part.table.name, part.table.n_rows());
     let n = part.runs.iter().fold(0usize, |n, run| n.saturating_add(run.n));
@@ -51,11 +51,11 @@ pub fn check_runs(part: &PartTable) -> Result<(), String> {
     }
 }
 
-/// Collective: the share of this rank, which is rank times `rows_each` rows and the next `rows_each` of the
-/// whole table, and its first row. Borrowed where all ranks hold their shares already.
+/// Collective: the first row and the rows of this rank's share, which begins at row rank times `rows_each` and has `rows_each`
+/// rows. Borrowed if all ranks hold their shares already.
 ///
 /// # Errors
-/// A row is there twice or not at all, or a rank fails.
+/// A row occurs twice or not at all, or a rank fails.
 pub fn share<'a>(
     part: &'a PartTable,
     rows_each: u64,
@@ -68,8 +68,8 @@ pub fn share<'a>(
         return Ok((start, Cow::Borrowed(&part.table)));
     }
     let outgoing = cut(&part.runs, rows_each);
-    let stretches = outgoing.iter().map(|(rank, (stretches, _))| (Rank(*rank), stretches.clone()));
-    let incoming = comm.exchange(stretches.collect())?;
+    let ranges = outgoing.iter().map(|(rank, (ranges, _))| (Rank(*rank), ranges.clone()));
+    let incoming = comm.exchange(ranges.collect())?;
     agree_on(comm, check_tiling(&part.table, &incoming, &range))?;
     let n = (range.end - range.start) as usize;
     let column = |column: &Column| Column {
@@ -99,8 +99,8 @@ fn cut(runs: &[RowRun], rows_each: u64) -> Outgoing {
         while first < end {
             let rank = first / rows_each;
             let n = ((rank + 1) * rows_each).min(end) - first;
-            let (stretches, places) = outgoing.entry(rank as u32).or_default();
-            stretches.push([first, n]);
+            let (ranges, places) = outgoing.entry(rank as u32).or_default();
+            ranges.push([first, n]);
             places.push(here..here + n as usize);
             here += n as usize;
             first += n;
@@ -109,14 +109,14 @@ fn cut(runs: &[RowRun], rows_each: u64) -> Outgoing {
     outgoing
 }
 
-/// That what comes is each row of `range` once.
+/// Checks that the received ranges have each row of `range` once.
 fn check_tiling(table: &Table, incoming: &Incoming, range: &Range<u64>) -> Result<(), String> {
-    let mut all: Vec<[u64; 2]> = incoming.iter().flat_map(|(_, stretches)| stretches).copied().collect();
+    let mut all: Vec<[u64; 2]> = incoming.iter().flat_map(|(_, ranges)| ranges).copied().collect();
     all.sort_unstable();
     let mut next = range.start;
     for [first, n] in all.into_iter().chain([[range.end, 0]]) {
         if first != next {
-            let (row, what) = if first > next { (next, "nobody") } else { (first, "more than one rank") };
+            let (row, what) = if first > next { (next, "no rank") } else { (first, "more than one rank") };
             return Err(format!("row {row} of {} is held by {what}", table.name));
         }
         next += n;
@@ -124,7 +124,7 @@ fn check_tiling(table: &Table, incoming: &Incoming, range: &Range<u64>) -> Resul
     Ok(())
 }
 
-/// Columns that travel together: as many as fit into [`ROUND`] on a rank, at least one.
+/// Columns that are sent together: as many as fit into [`ROUND`] on a rank, at least one.
 fn batches(columns: &[Column], rows_each: u64) -> Vec<Range<usize>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut bytes = 0;
@@ -148,7 +148,7 @@ fn width(values: &Values) -> usize {
     size * per_row
 }
 
-/// The rows at `places`, column by column.
+/// The bytes of the rows at `places`, column by column.
 fn packed(columns: &[Column], places: &[Range<usize>]) -> Vec<u8> {
     let mut message = Vec::new();
     for column in columns {
@@ -158,7 +158,7 @@ fn packed(columns: &[Column], places: &[Range<usize>]) -> Vec<u8> {
     message
 }
 
-/// Puts the rows that came at their places.
+/// Stores received rows.
 fn unpack(
     columns: &mut [Column],
     incoming: &Incoming,
@@ -166,8 +166,8 @@ fn unpack(
     received: &[(Rank, Vec<u8>)],
 ) -> Result<(), CommError> {
     let row: usize = columns.iter().map(|column| width(&column.values)).sum();
-    for ((from, stretches), (sender, message)) in incoming.iter().zip(received) {
-        let n = stretches.iter().map(|s| s[1] as usize).sum::<usize>();
+    for ((from, ranges), (sender, message)) in incoming.iter().zip(received) {
+        let n = ranges.iter().map(|s| s[1] as usize).sum::<usize>();
         if (from, n * row) != (sender, message.len()) {
             let what = format!("{} bytes came from {sender} where {from} announced {n} rows", message.len());
             return Err(CommError::Mismatch { what });
@@ -176,7 +176,7 @@ fn unpack(
         for column in &mut *columns {
             let width = width(&column.values);
             let share = bytes_of_mut(&mut column.values);
-            for &[first, n] in stretches {
+            for &[first, n] in ranges {
                 let (these, others) = rest.split_at(n as usize * width);
                 share[(first - range.start) as usize * width..][..these.len()].copy_from_slice(these);
                 rest = others;

@@ -1,6 +1,5 @@
-//! Compressed chunks on their way to rank 0, in the order in which they are written: column by column, chunk by chunk.
-//!
-//! All ranks know from the size of a table who has which chunk and which chunks go in one round.
+//! Sends compressed chunks to rank 0 in the order of writing: column by column, chunk by chunk. The size of a table determines
+//! on all ranks the owner of each chunk and the chunks of each round.
 
 use crate::catalogue::checksum::bytes_of;
 use crate::catalogue::{PackedRows, Table};
@@ -8,9 +7,9 @@ use inselberg_comm::{Comm, CommError, Rank};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Bytes of values whose chunks go in one round: what rank 0 holds of other ranks at most.
+/// Bytes of values per round, the most that rank 0 holds of other ranks.
 const ROUND: u64 = 1 << 26;
-/// Bytes before those of a chunk.
+/// Bytes of the header of a chunk.
 const HEADER: usize = 24;
 
 /// A chunk of a table.
@@ -44,7 +43,7 @@ impl ChunkStream {
         Self { widths, n_rows, rows_a_chunk, rows_each }
     }
 
-    /// The rounds in which they travel.
+    /// The rounds of messages.
     pub fn batches(&self) -> impl Iterator<Item = Vec<ChunkPosition>> + '_ {
         let n_chunks = self.n_rows.div_ceil(self.rows_a_chunk);
         let columns = 0..self.widths.len();
@@ -72,7 +71,7 @@ impl ChunkStream {
         &packed[place.column][(place.chunk - first) as usize]
     }
 
-    /// Whether anything of a round has to travel.
+    /// Whether a round needs messages.
     fn travels(&self, batch: &[ChunkPosition]) -> bool {
         batch.iter().any(|place| self.owner(place) != Rank(0))
     }
@@ -98,7 +97,7 @@ impl ChunkStream {
     }
 }
 
-/// Collective, on all ranks but rank 0: sends what this rank has of a round.
+/// Collective, on all ranks but rank 0: sends the chunks of this rank in a round.
 pub fn send(
     stream: &ChunkStream,
     batch: &[ChunkPosition],

@@ -15,7 +15,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "HDF5 array",
     looks: "file.hdf5:/path/to/a/dataset of shape (N, 3)",
     recognises: |path| split_dataset(path).is_some(),
-    look,
+    read_headers,
     open: |known| array::input(READER.name, facts::decode::<Vec<Dataset>>(known)),
 };
 
@@ -28,7 +28,7 @@ struct Dataset {
     is_double: bool,
 }
 
-fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
+fn read_headers(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
     defaults.refuse_units(&paths[0])?;
     let parts = paths.iter().map(|path| Dataset::open(path)).collect::<ReadResult<Vec<_>>>()?;
     Ok(facts::encode(&parts))
@@ -36,7 +36,7 @@ fn look(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
 
 impl Dataset {
     fn open(path: &Path) -> ReadResult<Self> {
-        let (file, place) = split_dataset(path).unwrap_or((path, ""));
+        let (file, place) = split_dataset(path).expect("the reader recognises paths with a dataset");
         let source = ParticleFile::open(file)?;
         let column = source
             .find(&format!("/{place}"))?
@@ -71,7 +71,7 @@ impl Array for Dataset {
     }
 }
 
-/// Appends positions in the precision that is wanted.
+/// Appends positions in the requested precision.
 pub fn read_positions(
     source: &ParticleFile,
     column: &super::file::DatasetRows,
@@ -85,12 +85,12 @@ pub fn read_positions(
     Ok(())
 }
 
-/// Values three by three, without a copy.
+/// Values in triples, without a copy.
 pub fn triples<T: bytemuck::Pod>(flat: Vec<T>) -> Vec<[T; 3]> {
     bytemuck::try_cast_vec(flat).unwrap_or_else(|(_, flat)| flat.as_chunks().0.to_vec())
 }
 
-/// Appends `more`, or takes its place.
+/// Appends `more`, without a copy if `to` is empty.
 pub fn append<T: Copy>(to: &mut Vec<T>, more: Vec<T>) {
     if to.capacity() == 0 { *to = more } else { to.extend_from_slice(&more) }
 }

@@ -1,6 +1,6 @@
-//! One HDF5 file, opened for reading, with errors that say where.
+//! One HDF5 file, open for reading, with errors that name the place.
 
-use crate::input_hdf5;
+use crate::hdf5_file;
 use crate::{ReadError, ReadResult, reserve};
 use ::hdf5::types::{FixedAscii, FixedUnicode, FloatSize, TypeDescriptor, VarLenAscii, VarLenUnicode};
 use ::hdf5::{Dataset, File, Group, H5Type};
@@ -16,7 +16,7 @@ pub struct ParticleFile<'a> {
 /// Rows of one dataset.
 pub struct DatasetRows {
     dataset: Dataset,
-    /// Where it is in the file.
+    /// Its path in the file.
     pub place: String,
     /// Its shape.
     pub shape: Vec<usize>,
@@ -26,22 +26,22 @@ pub struct DatasetRows {
 impl<'a> ParticleFile<'a> {
     /// Opens `path`.
     pub fn open(path: &'a Path) -> ReadResult<Self> {
-        let file = input_hdf5::open(path)
+        let file = hdf5_file::open(path)
             .map_err(|e| ReadError::content(path, "opening", reason(&e), "a complete HDF5 file"))?;
         Ok(Self { path, file })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.path
     }
 
-    /// Numbers of the attribute `name` of the group at `place`, of whatever type and shape; `None` where there
-    /// is no such group or attribute.
+    /// Numbers of the attribute `name` of the group at `place`, of any numeric type and shape; `None` if there is no such
+    /// group or attribute.
     pub fn numbers(&self, place: &str, name: &str) -> ReadResult<Option<Vec<f64>>> {
         let Some(attribute) = self.group(place).and_then(|g| g.attr(name).ok()) else { return Ok(None) };
         let what = format!("{place}/{name}");
-        input_hdf5::check_attribute(self.path, &attribute)
+        hdf5_file::check_attribute(self.path, &attribute)
             .map_err(|(problem, expected)| self.bad(&what, problem, expected))?;
         let kind = attribute.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(&what))?;
         match kind {
@@ -57,10 +57,11 @@ impl<'a> ParticleFile<'a> {
         Ok(self.numbers(place, name)?.and_then(|values| values.first().copied()))
     }
 
-    /// The text of an attribute; `None` where there is none.
+    /// The text of an attribute; `None` where there is none. Texts only tell dialects apart, so one that cannot be read
+    /// counts as absent.
     pub fn text(&self, place: &str, name: &str) -> Option<String> {
         let attribute = self.group(place)?.attr(name).ok()?;
-        input_hdf5::check_attribute(self.path, &attribute).ok()?;
+        hdf5_file::check_attribute(self.path, &attribute).ok()?;
         let text = match attribute.dtype().and_then(|t| t.to_descriptor()).ok()? {
             TypeDescriptor::FixedAscii(_) => {
                 attribute.read_raw::<FixedAscii<256>>().ok()?.first()?.to_string()
@@ -84,12 +85,12 @@ impl<'a> ParticleFile<'a> {
         let dataset = self.file.dataset(place).map_err(self.failed(place))?;
         let shape = dataset.shape();
         let kind = dataset.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(place))?;
-        input_hdf5::check_claim(self.path, &dataset)
+        hdf5_file::check_claim(self.path, &dataset)
             .map_err(|(problem, expected)| self.bad(place, problem, expected))?;
         Ok(Some(DatasetRows { dataset, place: place.into(), shape, kind }))
     }
 
-    /// The dataset at `place`, which must be there with `n` rows of `width` values.
+    /// The dataset at `place`, which must exist with `n` rows of `width` values.
     pub fn need(&self, place: &str, n: u64, width: usize) -> ReadResult<DatasetRows> {
         match self.find(place)? {
             Some(column) => self.fits(column, n, width),
@@ -107,7 +108,7 @@ impl<'a> ParticleFile<'a> {
         Err(self.bad(&column.place, format!("shape {:?}", column.shape), format!("{expected:?}")))
     }
 
-    /// Whether reals are in double precision; an error for what are no reals of 4 or 8 bytes.
+    /// Whether reals are in double precision; an error for other types.
     pub fn is_double(&self, column: &DatasetRows) -> ReadResult<bool> {
         match column.kind {
             TypeDescriptor::Float(FloatSize::U4) => Ok(false),
@@ -122,7 +123,7 @@ impl<'a> ParticleFile<'a> {
         self.values(column, rows)
     }
 
-    /// Integers of the rows; negative ones as the bits have it.
+    /// Integers of the rows; negative ones with the same bits.
     pub fn integers(&self, column: &DatasetRows, rows: Range<u64>) -> ReadResult<Vec<u64>> {
         match column.kind {
             TypeDescriptor::Unsigned(_) => self.values(column, rows),
@@ -136,7 +137,7 @@ impl<'a> ParticleFile<'a> {
 
     fn values<T: H5Type>(&self, column: &DatasetRows, rows: Range<u64>) -> ReadResult<Vec<T>> {
         let rows = rows.start as usize..rows.end as usize;
-        // The library makes its own room, and aborts where there is none.
+        // The library allocates a buffer of its own, and aborts if memory does not suffice.
         let width: usize = column.shape[1..].iter().product();
         reserve(&mut Vec::<T>::new(), rows.len().saturating_mul(width), self.path, column.place.clone())?;
         let read = if column.shape.len() == 1 {
@@ -148,7 +149,7 @@ impl<'a> ParticleFile<'a> {
     }
 
     fn group(&self, place: &str) -> Option<Group> {
-        // Asking for what is not there is an error to the library, part by part.
+        // The library reports a missing link as an error, so each part of the path is checked.
         let parts = place.split('/').filter(|part| !part.is_empty());
         let root = self.file.group("/").ok()?;
         parts
@@ -158,10 +159,10 @@ impl<'a> ParticleFile<'a> {
 
     fn failed(&self, place: &str) -> impl Fn(::hdf5::Error) -> ReadError {
         let (path, place) = (self.path.to_path_buf(), place.to_string());
-        move |e| ReadError::content(&path, place.clone(), reason(&e), "what the header says")
+        move |e| ReadError::content(&path, place.clone(), reason(&e), "data as the header states")
     }
 
-    /// What is wrong at `place`.
+    /// An error at `place`.
     pub fn bad(&self, place: &str, problem: impl Into<String>, expected: impl Into<String>) -> ReadError {
         ReadError::content(self.path, place, problem, expected)
     }

@@ -1,4 +1,4 @@
-//! What the header of one file of a Gadget-like snapshot says.
+//! The header of one file of a Gadget-like snapshot.
 
 use super::file::ParticleFile;
 use crate::ReadResult;
@@ -16,16 +16,16 @@ pub struct FileHeader {
     pub whole: WholeHeader,
 }
 
-/// What must be the same in all files of a snapshot.
+/// Values that must be equal in all files of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WholeHeader {
-    /// Particles in all files, by kind; `None` where the header does not say.
+    /// Particles in all files, by kind; `None` if the header does not state them.
     pub total: Option<[u64; N_KINDS]>,
     /// Files of the snapshot.
     pub n_files: u64,
-    /// Masses that all particles of a kind have; 0 for none.
+    /// The common mass of all particles of a kind; 0 for none.
     pub mass_table: [f64; N_KINDS],
-    /// Sides of the box; `None` for 0, which is no box.
+    /// Sides of the box; `None` for 0, which means no box.
     pub sides: Option<[f64; 3]>,
     /// Time, or the expansion factor.
     pub time: f64,
@@ -57,7 +57,7 @@ impl FileHeader {
 }
 
 impl WholeHeader {
-    /// What differs from another file's, as name and values.
+    /// The first difference from another file, as name and values.
     pub fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
         let pairs = [
             ("NumPart_Total", format!("{:?}", self.total), format!("{:?}", other.total)),
@@ -70,7 +70,7 @@ impl WholeHeader {
     }
 }
 
-/// Whether a file is HDF5, or wants to be.
+/// Whether a file is HDF5 by its content or its name.
 pub fn is_hdf5(path: &Path) -> bool {
     const MAGIC: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
     let mut start = [0; 8];

@@ -1,4 +1,4 @@
-//! Particles in HDF5: snapshots of SWIFT, Gadget and their like, and plain arrays at a path in a file.
+//! Particles in HDF5: snapshots in the layout of SWIFT and Gadget, and plain arrays at a path in a file.
 
 mod array;
 mod file;

@@ -10,31 +10,31 @@ use crate::particles::{Columns, Species};
 use std::ops::Range;
 use std::path::Path;
 
-/// What masses are called; black holes of SWIFT have two.
+/// The names of masses; black holes of SWIFT have two.
 pub const MASSES: [&str; 2] = ["Masses", "DynamicalMasses"];
-/// What densities are called, by SWIFT and by Gadget.
+/// The names of densities in SWIFT and Gadget.
 pub const DENSITIES: [&str; 2] = ["Densities", "Density"];
 
-/// The dataset of a kind that has the first of these names that there is.
+/// The dataset of a kind under the first of these names that exists.
 pub fn find_any(source: &ParticleFile, kind: usize, names: &[&str]) -> ReadResult<Option<DatasetRows>> {
     let found = names.iter().map(|name| source.find(&format!("PartType{kind}/{name}")));
     Ok(found.collect::<ReadResult<Vec<_>>>()?.into_iter().flatten().next())
 }
 
-/// Some rows.
+/// A range of rows of one file.
 pub struct RowReader<'a> {
     source: ParticleFile<'a>,
     species: &'a Species,
     kind: usize,
     /// Particles of the kind in the file.
     n_here: u64,
-    /// The mass of all of them, if the header says it.
+    /// Their common mass, if the header states it.
     mass: Option<f64>,
-    /// Rows of the file.
+    /// The rows within the file.
     rows: Range<u64>,
-    /// The first of them among those of all files.
+    /// The number of the first row among those of all files.
     first: u64,
-    // Goes after the file.
+    // Dropped after the file.
     _pass: OpenPermit,
 }
 
@@ -43,13 +43,13 @@ impl<'a> RowReader<'a> {
     pub fn open(path: &'a Path, species: &'a Species, rows: Range<u64>, first: u64) -> ReadResult<Self> {
         let pass = open_files::pass();
         let source = ParticleFile::open(path)?;
-        let kind = usize::from(species.kind.unwrap_or_default());
+        let kind = usize::from(species.kind.expect("a species of a snapshot file has one kind"));
         let header = FileHeader::read(&source)?;
         let mass = Some(header.whole.mass_table[kind]).filter(|mass| *mass > 0.0);
         Ok(Self { source, species, kind, n_here: header.here[kind], mass, rows, first, _pass: pass })
     }
 
-    /// Appends the rows to the columns that `into` has; velocities times `velocity` are peculiar.
+    /// Appends the rows to the requested columns; `velocity` converts to peculiar velocities.
     pub fn read(&self, velocity: f64, into: &mut Columns) -> ReadResult<()> {
         read_positions(&self.source, &self.column("Coordinates", 3)?, self.rows.clone(), &mut into.position)?;
         if let Some(to) = &mut into.mass {
@@ -81,6 +81,7 @@ impl<'a> RowReader<'a> {
     fn masses(&self) -> ReadResult<Vec<f64>> {
         match find_any(&self.source, self.kind, &MASSES)? {
             Some(column) => self.source.reals(&self.source.fits(column, self.n_here, 1)?, self.rows.clone()),
+            // Without masses in the input, particles count as 1.
             None => Ok(vec![self.mass.unwrap_or(1.0); self.n()]),
         }
     }

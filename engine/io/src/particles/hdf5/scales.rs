@@ -1,19 +1,19 @@
-//! Units, cosmology and factors of h and a: SWIFT's, and Gadget's with its descendants.
+//! Units, cosmology and factors of h and a, of SWIFT and of Gadget and its descendants.
 //!
-//! SWIFT: comoving lengths without h, peculiar velocities. Gadget: comoving lengths and masses over h, and
-//! velocities over the root of a. What is read stays in the units of the positions; h goes into the units.
+//! SWIFT: comoving lengths without h, peculiar velocities. Gadget: comoving lengths and masses over h, and velocities over the
+//! square root of a. Values stay in the units of the file; h goes into the units.
 
 use super::file::ParticleFile;
 use super::header::WholeHeader;
 use crate::particles::{GAS, InputDefaults, Matter, STAR};
-use crate::{Cosmology, ReadResult, Units};
+use crate::{Cosmology, ReadError, ReadResult, Units};
 
 /// 100 km/s/Mpc in 1/s.
 const HUNDRED: f64 = 3.240_779_29e-18;
 /// Newton's constant in cgs.
 const NEWTON: f64 = 6.6743e-8;
 
-/// How a snapshot is to be understood.
+/// The conventions of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SnapshotUnits {
     /// Name of the dialect.
@@ -26,7 +26,7 @@ pub struct SnapshotUnits {
     pub cosmology: Option<Cosmology>,
     /// Mean densities.
     pub matter: Option<Matter>,
-    /// Peculiar velocities over those in the file.
+    /// Factor from velocities in the file to peculiar velocities.
     pub velocity: f64,
     /// Whether the snapshot is of a periodic box.
     pub periodic: bool,
@@ -71,6 +71,7 @@ fn swift(source: &ParticleFile, has_gas: bool) -> ReadResult<SnapshotUnits> {
     if !is_cosmological {
         return Ok(scales);
     }
+    // SWIFT writes all of these; converters leave out the components that they do not have.
     let (omega_m, omega_b) = (of("Omega_m")?.unwrap_or(0.0), of("Omega_b")?.unwrap_or(0.0));
     let omega_cdm = of("Omega_cdm")?.unwrap_or(omega_m - omega_b);
     scales.cosmology = Some(Cosmology {
@@ -81,7 +82,7 @@ fn swift(source: &ParticleFile, has_gas: bool) -> ReadResult<SnapshotUnits> {
         omega_k: of("Omega_k")?.unwrap_or(0.0),
         omega_b,
     });
-    // Said in the units that the code computed in, which need not be those of the file.
+    // In the internal units of the code, which may differ from those of the file.
     let change = internal.zip(snapshot).map_or(1.0, |(from, to)| from.density() / to.density());
     let critical = of("Critical density at redshift zero [internal units]")?;
     scales.matter = critical.filter(|c| *c > 0.0).map(|critical| {
@@ -108,20 +109,20 @@ fn gadget(
     let positive = |name: &str| Ok(of(name)?.filter(|x| *x > 0.0));
     let h = positive("HubbleParam")?.unwrap_or(1.0);
     let mut assumed_units = Vec::new();
-    // Gadget's own unit where neither the file nor the user names one.
-    let mut unit = |name, key, given: Option<f64>, own| match (positive(key)?, given) {
-        (Some(said), Some(given)) => {
-            let problem = format!("{said}, and --unit-{name} is {given}");
-            Err(source.bad(key, problem, format!("no --unit-{name}: the snapshot says it itself")))
+    // Gadget's own unit if neither the file nor the caller states one.
+    let mut unit = |name: &'static str, key, given: Option<f64>, own| match (positive(key)?, given) {
+        (Some(stated), Some(given)) => {
+            let problem = format!("the snapshot states {key} = {stated}");
+            Err(ReadError::unused_default(source.path(), name, given, problem))
         }
-        (said, given) => Ok(said.or(given).unwrap_or_else(|| {
-            assumed_units.push(String::from(name));
+        (stated, given) => Ok(stated.or(given).unwrap_or_else(|| {
+            assumed_units.push(name.trim_start_matches("unit ").to_string());
             own
         })),
     };
-    let length = unit("length", "UnitLength_in_cm", defaults.unit_length, 3.085_678e21)?;
-    let mass = unit("mass", "UnitMass_in_g", defaults.unit_mass, 1.989e43)?;
-    let velocity = unit("velocity", "UnitVelocity_in_cm_per_s", defaults.unit_velocity, 1e5)?;
+    let length = unit("unit length", "UnitLength_in_cm", defaults.unit_length, 3.085_678e21)?;
+    let mass = unit("unit mass", "UnitMass_in_g", defaults.unit_mass, 1.989e43)?;
+    let velocity = unit("unit velocity", "UnitVelocity_in_cm_per_s", defaults.unit_velocity, 1e5)?;
     let omega_m = positive("Omega0")?;
     let redshift = of("Redshift")?;
     let is_cosmological = match of("ComovingIntegrationOn")? {
@@ -138,10 +139,15 @@ fn gadget(
         let dark = omega_b.filter(|b| *b > 0.0 || !has_gas).map(|b| (omega_m - b) * critical);
         Matter { all: omega_m * critical, dark, has_gas }
     });
-    let cosmology = omega_m.map(|omega_m| {
-        let omega_l = of("OmegaLambda").ok().flatten().unwrap_or(0.0);
-        let omega_b = omega_b.unwrap_or(0.0);
-        Cosmology { aexp: a, h0: 100.0 * h, omega_m, omega_l, omega_k: 1.0 - omega_m - omega_l, omega_b }
+    // Older files leave out the components that they do not have.
+    let (omega_l, omega_b) = (of("OmegaLambda")?.unwrap_or(0.0), omega_b.unwrap_or(0.0));
+    let cosmology = omega_m.map(|omega_m| Cosmology {
+        aexp: a,
+        h0: 100.0 * h,
+        omega_m,
+        omega_l,
+        omega_k: 1.0 - omega_m - omega_l,
+        omega_b,
     });
     Ok(SnapshotUnits {
         format: "Gadget",

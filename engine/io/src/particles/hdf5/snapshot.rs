@@ -1,6 +1,6 @@
-//! Snapshots of SWIFT, Gadget and their like: `PartTypeN/{Coordinates, Masses, ParticleIDs, ...}`.
+//! Snapshots in the layout of SWIFT and Gadget: `PartTypeN/{Coordinates, Masses, ParticleIDs, ...}`.
 //!
-//! One or several files. One file of several, `snap_080.0.hdf5`, stands for all of them.
+//! One or several files. The first of several, `snap_080.0.hdf5`, stands for all of them.
 
 use super::file::ParticleFile;
 use super::header::{FileHeader, WholeHeader, is_hdf5};
@@ -21,7 +21,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "SWIFT or Gadget HDF5",
     looks: "a file such as snap_0000.hdf5, or snap_080.0.hdf5 for all of snap_080.*.hdf5",
     recognises: is_hdf5,
-    look: |paths, defaults| Ok(facts::encode(&GadgetSnapshot::find(paths, defaults)?)),
+    read_headers: |paths, defaults| Ok(facts::encode(&GadgetSnapshot::find(paths, defaults)?)),
     open: |known| Box::new(facts::decode::<GadgetSnapshot>(known)),
 };
 
@@ -30,12 +30,12 @@ struct GadgetSnapshot {
     about: ParticleHeader,
     files: Vec<OnePath>,
     /// By species.
-    spreads: Vec<FileOffsets>,
-    /// Peculiar velocities over those in the files.
+    offsets_by_species: Vec<FileOffsets>,
+    /// Factor from velocities in the files to peculiar velocities.
     velocity: f64,
 }
 
-/// What one file has of a kind.
+/// The particles of one kind in one file.
 struct FileColumns {
     is_double: bool,
     has_masses: bool,
@@ -67,19 +67,19 @@ impl GadgetSnapshot {
         let has = |kind| counts[usize::from(kind)].iter().any(|n| *n > 0);
         let scales = scales(&first_source, &first.whole, has, defaults)?;
         let mut species = Vec::new();
-        let mut spreads = Vec::new();
+        let mut offsets_by_species = Vec::new();
         for (kind, counts) in
             counts.into_iter().enumerate().filter(|(_, counts)| counts.iter().any(|n| *n > 0))
         {
-            let spread = FileOffsets::from_counts(counts);
+            let offsets = FileOffsets::from_counts(counts);
             species.push(describe(
                 &first_source,
                 kind,
                 &found[kind],
-                spread.total(),
+                offsets.total(),
                 first.whole.mass_table[kind],
             )?);
-            spreads.push(spread);
+            offsets_by_species.push(offsets);
         }
         let about = ParticleHeader {
             format: scales.format,
@@ -93,7 +93,7 @@ impl GadgetSnapshot {
             species,
         };
         let files = files.into_iter().map(OnePath).collect();
-        Ok(Self { about, files, spreads, velocity: scales.velocity })
+        Ok(Self { about, files, offsets_by_species, velocity: scales.velocity })
     }
 }
 
@@ -111,7 +111,7 @@ fn agree(
     }
 }
 
-/// The files of the snapshot that `paths` are, or of which the one path is.
+/// All files of the snapshot: `paths`, or all siblings of a single path.
 fn all_files(paths: &[PathBuf], n_files: u64) -> ReadResult<Vec<PathBuf>> {
     if paths.len() as u64 == n_files {
         return Ok(paths.to_vec());
@@ -135,7 +135,7 @@ fn all_files(paths: &[PathBuf], n_files: u64) -> ReadResult<Vec<PathBuf>> {
     }
 }
 
-/// From the name of one file of a snapshot to that of any: `snap.3.hdf5` to `snap.N.hdf5`.
+/// The name of any file of a snapshot from that of one: `snap.3.hdf5` to `snap.N.hdf5`.
 fn siblings(path: &Path) -> Option<impl Fn(u64) -> PathBuf> {
     let (ending, stem) = (path.extension()?.to_os_string(), Path::new(path.file_stem()?));
     let (base, number) = (stem.file_stem()?.to_os_string(), stem.extension()?.as_encoded_bytes());
@@ -149,7 +149,7 @@ fn siblings(path: &Path) -> Option<impl Fn(u64) -> PathBuf> {
     })
 }
 
-/// What a file has of a kind; that its positions are what the header says.
+/// The particles of a kind in a file. Checks that the shape of the positions agrees with the header.
 fn look(source: &ParticleFile, kind: usize, n: u64) -> ReadResult<FileColumns> {
     let place = |name: &str| format!("PartType{kind}/{name}");
     let positions = source.need(&place("Coordinates"), n, 3)?;
@@ -212,7 +212,7 @@ impl ParticleInput for GadgetSnapshot {
 
     fn read(&self, species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
         let mut before = rows.start;
-        for (file, rows) in self.spreads[species].parts(rows) {
+        for (file, rows) in self.offsets_by_species[species].parts(rows) {
             if !rows.is_empty() {
                 let what = &self.about.species[species];
                 RowReader::open(&self.files[file].0, what, rows.clone(), before)?
@@ -224,7 +224,7 @@ impl ParticleInput for GadgetSnapshot {
     }
 
     fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {
-        let (file, row) = self.spreads[species].find(row);
+        let (file, row) = self.offsets_by_species[species].find(row);
         (self.files[file].0.clone(), format!("{} row {row}", self.about.species[species].name))
     }
 }

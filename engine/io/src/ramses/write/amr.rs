@@ -1,4 +1,4 @@
-//! amr files, outwards.
+//! Writes amr files.
 
 use super::layout::{Domains, OctIdx, WrittenOct, father_cell};
 use super::record::RecordWriter;
@@ -21,7 +21,7 @@ pub(super) fn write(job: &OutputWriter, cpu: usize, domains: &Domains) -> Ramses
     let octs = domains.iter().flatten().flatten();
     let local: HashMap<_, _> = octs.zip(1..).map(|(&oct, grid)| (oct, grid)).collect();
     let n_boundary: usize = job.layout.boundaries.iter().map(Vec::len).sum();
-    // One more slot than is used: what a split cell points to if its oct is in another file only.
+    // One unused slot: a split cell points to it if its oct is only in another file.
     let n_grid = (local.len() + n_boundary + 1) as i32;
     let n_coarse = job.layout.all.iter().product::<u32>() as i32;
     let out = RecordWriter::create(&job.file("amr", cpu), job.dialect)?;
@@ -128,7 +128,7 @@ impl AmrFile<'_> {
         if self.job.dialect.wide_keys {
             return self.out.bytes(keys.into_iter().flat_map(|_| [0; 16]));
         }
-        // Keys are double precision whatever the reals of the build are.
+        // Keys are in double precision for every build.
         self.out.longs(keys.into_iter().map(|key| key.to_bits() as i64))
     }
 
@@ -226,7 +226,7 @@ impl AmrFile<'_> {
         Ok(())
     }
 
-    /// Index of an oct in this file, or the unused slot if it is only in another's.
+    /// Index of an oct in this file, or the unused slot if it is only in another file.
     fn grid_of(&self, oct: Option<OctIdx>) -> i32 {
         oct.and_then(|oct| self.local.get(&oct).copied()).unwrap_or(self.n_grid)
     }

@@ -1,4 +1,4 @@
-//! hydro and grav files, outwards.
+//! Writes hydro and grav files.
 
 use super::amr::list;
 use super::layout::Domains;

@@ -1,4 +1,4 @@
-//! Which octs go into which file, and how they hang together.
+//! Which octs go into which file, and how are they connected?
 
 use super::{Output, RamsesWriteError, RamsesWriteResult, Split};
 use std::collections::{HashMap, HashSet};
@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 /// Index of an oct among all octs, by level and then as they came.
 pub(super) type OctIdx = u32;
 
-/// An oct: where it is and where its values are.
+/// An oct: its position and the place of its values.
 pub(super) struct WrittenOct {
     pub(super) level: u8,
     pub(super) position: [u32; 3],
@@ -92,7 +92,7 @@ impl OctTree {
         let n_split: u64 = self.octs.iter().map(|o| u64::from(o.split.count_ones())).sum();
         let orphan = self.octs.iter().find(|o| o.level > 1 && !self.is_in_split_cell(o));
         if let Some(WrittenOct { level, position, .. }) = orphan {
-            let what = format!("the oct of level {level} at {position:?} lies in no split cell");
+            let what = format!("the oct of level {level} at {position:?} is not in a split cell");
             return Err(RamsesWriteError::Invalid(what));
         }
         if n_coarse + n_split != self.octs.len() as u64 {
@@ -138,7 +138,7 @@ impl OctTree {
         Some(place)
     }
 
-    /// Octs of the file of `cpu`, its own and, if asked for, its ghosts.
+    /// Octs of the file of `cpu`: its own and, if requested, its ghosts.
     pub(super) fn domains_of(&self, cpu: usize, ghosts: bool) -> Domains {
         let own = || (0..self.octs.len()).filter(|&i| self.octs[i].owner == cpu);
         let mut here: HashSet<usize> = own().collect();

@@ -1,8 +1,7 @@
-//! Writing RAMSES outputs, whole: info, amr, hydro, grav and part files with their descriptors.
+//! Writes complete RAMSES outputs: info, amr, hydro, grav and part files with their descriptors.
 //!
-//! Who needs this? Synthetic inputs, and tests that split one output over other numbers of CPUs
-//! or write it as another build of RAMSES would have. What is written is what readers of RAMSES
-//! outputs look at; a run cannot be restarted from it, since only the gathered cells are known.
+//! For synthetic inputs, and for tests that split an output over other numbers of CPUs or imitate other builds of RAMSES. The
+//! files have all that readers of RAMSES outputs need. A run cannot restart from them.
 
 mod amr;
 mod cells;
@@ -37,7 +36,7 @@ pub enum RamsesWriteError {
 /// Result of writing.
 pub type RamsesWriteResult<T> = Result<T, RamsesWriteError>;
 
-/// What to write.
+/// The content of an output.
 #[derive(Clone, Copy)]
 pub struct Output<'a> {
     /// Scales, cosmology and coarse grid. Axes that are not periodic get boundary regions; its
@@ -52,7 +51,7 @@ pub struct Output<'a> {
     pub particles: Option<&'a ParticleBlock>,
 }
 
-/// Over which files to spread it.
+/// The distribution of an output over files.
 #[derive(Clone, Copy)]
 pub struct Split<'a> {
     /// Number of CPUs, so of files of each family.
@@ -61,12 +60,11 @@ pub struct Split<'a> {
     pub oct_owner: &'a dyn Fn(u8, [u32; 3]) -> usize,
     /// CPU that owns the particle at a place in the columns.
     pub particle_owner: &'a dyn Fn(usize) -> usize,
-    /// Also writes, as RAMSES does, what each CPU knows of others' octs: fathers, sons and face
-    /// neighbours of its own.
+    /// Also writes ghosts, as RAMSES does: fathers, sons and face neighbours of each CPU's own octs.
     pub ghosts: bool,
 }
 
-/// How the build of RAMSES that is imitated writes; [`Dialect::default`] is a current one.
+/// The conventions of a build of RAMSES; [`Dialect::default`] is a current one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dialect {
     /// Reals of 4 bytes.
@@ -81,7 +79,7 @@ pub struct Dialect {
     pub families: bool,
     /// Descriptor files.
     pub descriptors: Descriptors,
-    /// How the domain is said to be decomposed.
+    /// The named decomposition of the domain.
     pub ordering: Ordering,
     /// CPUs to an I/O group (`group_NNNNN/`), if there are groups.
     pub group_size: Option<usize>,
@@ -138,7 +136,7 @@ impl Dialect {
     }
 }
 
-/// Everything that the writers of the single files share.
+/// The shared state of the writers of single files.
 struct OutputWriter<'a> {
     output: Output<'a>,
     split: Split<'a>,
@@ -158,7 +156,7 @@ pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> 
     stage(parent, output, split, dialect)?.commit()
 }
 
-/// As [`write()`], but leaves the last step to the caller.
+/// As [`write()`], but the caller commits the output.
 ///
 /// # Errors
 /// As [`write()`].
@@ -184,7 +182,7 @@ pub fn stage(
     Ok(StagedOutput { _beside: beside, root, target })
 }
 
-/// A complete output in a hidden folder. Dropped without [`StagedOutput::commit`], it disappears.
+/// A complete output in a hidden folder. Dropping it without [`StagedOutput::commit`] removes it.
 #[derive(Debug)]
 #[must_use]
 pub struct StagedOutput {
@@ -194,7 +192,7 @@ pub struct StagedOutput {
 }
 
 impl StagedOutput {
-    /// Gives it its name, which comes back.
+    /// Gives it its name, and returns its path.
     ///
     /// # Errors
     /// The system refuses.

@@ -1,4 +1,4 @@
-//! part files, outwards.
+//! Writes part files.
 
 use super::record::RecordWriter;
 use super::{Output, OutputWriter, RamsesWriteError, RamsesWriteResult, Split};
@@ -14,7 +14,7 @@ pub(super) fn check(output: Output, split: Split) -> RamsesWriteResult<()> {
     }
     match (0..n).find(|&i| (split.particle_owner)(i) >= split.n_cpus) {
         Some(i) => {
-            Err(RamsesWriteError::Invalid(format!("particle {i} is on none of {} CPUs", split.n_cpus)))
+            Err(RamsesWriteError::Invalid(format!("particle {i} has no owner among {} CPUs", split.n_cpus)))
         }
         None => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! Fortran records, outwards.
+//! Writes Fortran records.
 
 use super::{Dialect, RamsesWriteResult, failed};
 use crate::staging::hidden;

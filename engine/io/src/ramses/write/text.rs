@@ -84,8 +84,7 @@ fn domains(job: &OutputWriter, text: &mut String) {
     }
 }
 
-/// Bounds of the domains along the curve: whoever selects files by them must look into each, as
-/// the owners need not follow any curve.
+/// Bounds of the domains along the curve. They select every file for every region, since owners need not follow a curve.
 pub(super) fn bounds(job: &OutputWriter) -> Vec<f64> {
     let end = 8_f64.powi(job.n_levels() as i32);
     let n = job.split.n_cpus;

@@ -1,16 +1,15 @@
-//! The tree grown by groups of ranks against the tree grown at once: random graphs with many ties,
-//! random owners, and every way of putting groups together; and how little is left to others.
+//! The tree decided by groups of ranks against the tree of one rank: random graphs with many ties, random owners and
+//! random ways to unite the groups. And how much is left pending.
 
-use inselberg_kernels::ids::{CellIdx, PeakIdx};
-use inselberg_kernels::phew::forest::ContactEdge;
-use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak};
-use inselberg_kernels::phew::pending_merges::{PendingMerges, decide};
-use inselberg_kernels::phew::tree::MergeTree;
+use super::super::forest::ContactEdge;
+use super::super::global::CellAt;
+use super::super::tree::MergeTree;
+use super::*;
+use crate::ids::{CellIdx, PeakIdx, PeakNumber};
 use proptest::prelude::*;
 use std::cmp::Ordering;
-use std::ops::Range;
 
-/// Peaks, whose they are, and their contacts.
+/// Peaks, their owners, and their contacts.
 #[derive(Debug, Clone)]
 struct Graph {
     rho: Vec<f64>,
@@ -33,10 +32,10 @@ fn cell(i: u32) -> CellAt {
 
 impl Graph {
     fn peak(&self, p: usize) -> GlobalPeak {
-        GlobalPeak { rho: self.rho[p], peak: p as u32, owner: self.owners[p] }
+        GlobalPeak { rho: self.rho[p], peak: PeakNumber::new(p), owner: self.owners[p] }
     }
 
-    /// Odd ranks have left out what the others have not: lower contacts between the same patches.
+    /// The input of a rank. Odd ranks leave out lower contacts between the same patches; even ranks keep them.
     fn of_rank(&self, rank: u32) -> PendingMerges {
         let own = self.edges.iter().filter(|e| e.peaks.iter().any(|&p| self.owners[p] == rank));
         let edge = |e: &Contact| GlobalEdge::new(e.saddle, e.peaks.map(|p| self.peak(p)), e.cells.map(cell));
@@ -55,7 +54,7 @@ impl Graph {
         edges
     }
 
-    /// What is to be found: the ends of all peaks, by peak.
+    /// The expected deaths, by peak: those of the tree of one rank.
     fn deaths(&self) -> Vec<Option<GlobalDeath>> {
         let (tree, cells) = MergeTree::grow(self.rho.clone(), &self.local_edges());
         let death = |p: usize| {
@@ -63,11 +62,11 @@ impl Graph {
             let owner = |p: PeakIdx| self.owners[p.at()];
             (!death.is_never()).then(|| GlobalDeath {
                 saddle: death.saddle,
-                dying: p as u32,
+                dying: PeakNumber::new(p),
                 dying_owner: self.owners[p],
-                near: death.near.0,
+                near: death.near.to_number(),
                 near_owner: owner(death.near),
-                endpoint: death.endpoint.0,
+                endpoint: death.endpoint.to_number(),
                 endpoint_owner: owner(death.endpoint),
                 cells: cells[p].map(|c| cell(c.0)),
             })
@@ -75,8 +74,8 @@ impl Graph {
         (0..self.rho.len()).map(death).collect()
     }
 
-    /// Decides in rounds, in each of which groups of the sizes that come next are put together, and
-    /// checks every step. A round of ranks alone comes first if the sizes begin with 1.
+    /// Decides in rounds and checks every step. Each round unites groups, as many at a time as the next sizes say. If
+    /// the first size is 1, a round of single ranks comes first.
     fn decide(&self, sizes: &[usize]) -> Vec<GlobalDeath> {
         let expected = self.deaths();
         let mut deaths = Vec::new();
@@ -116,11 +115,11 @@ fn step(parts: Vec<Group>, deaths: &mut Vec<GlobalDeath>) -> Group {
     (ranks, rest)
 }
 
-/// What a step has emitted is right and its own, and what it has left is in order.
+/// A step decides the right deaths, of its own peaks only, and leaves valid records.
 fn check((ranks, rest): &Group, deaths: &[GlobalDeath], expected: &[Option<GlobalDeath>]) {
     for death in deaths {
         assert!(ranks.contains(&death.dying_owner), "{ranks:?}: {death:?}");
-        assert_eq!(Some(*death), expected[death.dying as usize]);
+        assert_eq!(Some(*death), expected[death.dying.at()]);
     }
     assert!(rest.edges.is_sorted_by(|a, b| a.order(b) == Ordering::Less));
     assert!(rest.stands.iter().all(|s| !ranks.contains(&s.asked_by)));
@@ -129,11 +128,11 @@ fn check((ranks, rest): &Group, deaths: &[GlobalDeath], expected: &[Option<Globa
     assert!(rest.stands.iter().all(|s| lives(&s.node)));
 }
 
-/// The ends found, by peak, and no peak twice.
+/// The deaths found, by peak, and none twice.
 fn by_peak(n: usize, deaths: &[GlobalDeath]) -> Vec<Option<GlobalDeath>> {
     let mut found = vec![None; n];
     for death in deaths {
-        assert!(found[death.dying as usize].replace(*death).is_none(), "twice: {death:?}");
+        assert!(found[death.dying.at()].replace(*death).is_none(), "twice: {death:?}");
     }
     found
 }
@@ -159,7 +158,7 @@ fn graph() -> impl Strategy<Value = Graph> {
     })
 }
 
-/// How ranks are put together: by twos, by threes, all at once, or by sizes that change.
+/// How groups are united: two at a time, three at a time, all at once, or in changing numbers.
 fn plan() -> impl Strategy<Value = Vec<usize>> {
     let by =
         prop_oneof![Just(vec![2]), Just(vec![3]), Just(vec![9]), prop::collection::vec(1..5usize, 1..8),];
@@ -170,7 +169,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
 
     #[test]
-    fn ends_are_those_of_the_whole_tree(graph in graph(), plan in plan()) {
+    fn deaths_are_those_of_the_whole_tree(graph in graph(), plan in plan()) {
         let deaths = graph.decide(&plan);
         prop_assert_eq!(by_peak(graph.rho.len(), &deaths), graph.deaths());
     }
@@ -208,7 +207,7 @@ fn field(width: usize, height: usize, seed: u64) -> Graph {
     Graph { rho, owners: vec![0; n], ranks: 1, edges }
 }
 
-/// The same, in strips of the given number of rows.
+/// The same, one rank per strip of the given number of rows.
 fn strips(width: usize, depth: usize, ranks: u32, seed: u64) -> Graph {
     let mut graph = field(width, depth * ranks as usize, seed);
     graph.owners = (0..graph.rho.len()).map(|p| (p / (width * depth)) as u32).collect();
@@ -216,18 +215,22 @@ fn strips(width: usize, depth: usize, ranks: u32, seed: u64) -> Graph {
 }
 
 #[test]
-fn fields_in_strips_and_in_pieces_die_the_same() {
+fn strips_and_scattered_owners_give_the_same_deaths() {
     for seed in 0..40 {
         let mut graph = strips(16, 3, 7, seed);
         assert_eq!(by_peak(graph.rho.len(), &graph.decide(&[1, 2])), graph.deaths(), "strips, seed {seed}");
         let mut random = Random(!seed);
         graph.owners.iter_mut().for_each(|o| *o = random.below(7) as u32);
-        assert_eq!(by_peak(graph.rho.len(), &graph.decide(&[0, 3])), graph.deaths(), "pieces, seed {seed}");
+        assert_eq!(
+            by_peak(graph.rho.len(), &graph.decide(&[0, 3])),
+            graph.deaths(),
+            "scattered, seed {seed}"
+        );
     }
 }
 
 #[test]
-fn a_rank_by_itself_decides_everything() {
+fn one_rank_decides_everything() {
     let graph = field(40, 40, 1);
     let mut deaths = Vec::new();
     let (_, rest) = step(vec![(0..1, graph.of_rank(0))], &mut deaths);
@@ -235,10 +238,10 @@ fn a_rank_by_itself_decides_everything() {
     assert_eq!(by_peak(graph.rho.len(), &deaths), graph.deaths());
 }
 
-/// A rank whose peaks touch nobody else's leaves nothing, and one that stands lower than what it
-/// touches leaves no edge.
+/// A rank whose peaks touch no other rank's leaves nothing pending. A rank that touches only a greater peak leaves no
+/// edge pending.
 #[test]
-fn what_lies_inside_is_decided_inside() {
+fn peaks_inside_are_decided_inside() {
     let mut graph = field(8, 8, 3);
     graph.ranks = 2;
     graph.rho.push(1.0);
@@ -255,30 +258,29 @@ fn what_lies_inside_is_decided_inside() {
     assert_eq!(rest.stands[0].node, graph.peak(64));
 }
 
-/// The remainder of the middle one of three strips: edges and stands.
-fn left_of_a_strip(width: usize, depth: usize) -> [usize; 2] {
+/// How much the middle one of three strips leaves pending: edges and entries.
+fn pending_of_strip(width: usize, depth: usize) -> [usize; 2] {
     let graph = strips(width, depth, 3, 5);
     let (_, rest) = step(vec![(1..2, graph.of_rank(1))], &mut Vec::new());
-    println!("{width} x {depth}: {} edges, {} stands", rest.edges.len(), rest.stands.len());
     [rest.edges.len(), rest.stands.len()]
 }
 
 #[test]
-fn what_is_left_of_a_strip_is_as_its_border() {
-    let [thin, _] = left_of_a_strip(128, 8);
+fn a_strip_leaves_as_much_as_its_border_is_long() {
+    let [thin, _] = pending_of_strip(128, 8);
     for depth in [8, 32, 128, 512] {
-        let [edges, stands] = left_of_a_strip(128, depth);
+        let [edges, stands] = pending_of_strip(128, depth);
         assert_eq!(stands, 2 * 128);
         assert!(edges < 3 * 128 && edges < 2 * thin);
     }
-    let [narrow, wide] = [64, 1024].map(|width| left_of_a_strip(width, 64)[0]);
+    let [narrow, wide] = [64, 1024].map(|width| pending_of_strip(width, 64)[0]);
     assert!((8 * narrow..32 * narrow).contains(&wide), "{narrow} at 64, {wide} at 1024");
 }
 
-/// The worst that there is: steps that rise from the border inwards on saddles that fall. All of them
-/// wait for the height of what is beyond.
+/// The worst case: peaks that rise from the border inwards while their saddles fall. All deaths depend on the density
+/// beyond the border.
 #[test]
-fn a_ridge_waits_for_its_foot() {
+fn a_ridge_that_rises_from_the_border_stays_pending() {
     let n = 30;
     let rho: Vec<_> = (0..n).map(|p| 10.0 + p as f64).collect();
     let owners: Vec<_> = (0..n).map(|p| u32::from(p > 0)).collect();
@@ -292,4 +294,30 @@ fn a_ridge_waits_for_its_foot() {
     let (_, rest) = step(vec![(1..2, graph.of_rank(1))], &mut deaths);
     assert_eq!((rest.edges.len(), deaths.len()), (0, n - 1));
     assert_eq!(by_peak(n, &graph.decide(&[1, 2])), graph.deaths());
+}
+
+/// The worked example of the module.
+#[test]
+fn the_worked_example() {
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4];
+    let contact = |saddle: f64, peaks: [usize; 2]| Contact { saddle, peaks, cells: peaks.map(|p| p as u32) };
+    let edges = vec![contact(4.0, [a, b]), contact(3.0, [b, c]), contact(2.0, [c, d]), contact(1.0, [d, e])];
+    let graph = Graph { rho: vec![10.0, 6.0, 8.0, 9.0, 5.0], owners: vec![0, 0, 0, 1, 1], ranks: 2, edges };
+    let dying = |deaths: &[GlobalDeath]| deaths.iter().map(|d| d.dying.at()).collect::<Vec<_>>();
+    let nodes = |rest: &PendingMerges| {
+        let edge = |e: &GlobalEdge| e.nodes.map(|n| n.peak.at());
+        let entry = |s: &Stand| [s.peak.at(), s.node.peak.at(), s.asked_by as usize];
+        (rest.edges.iter().map(edge).collect::<Vec<_>>(), rest.stands.iter().map(entry).collect::<Vec<_>>())
+    };
+    let (mut deaths, mut parts) = (Vec::new(), Vec::new());
+    let expected = [(vec![b, c], vec![[a, d]], [c, a, 1]), (vec![e], vec![[c, d]], [d, d, 0])];
+    for (rank, (dead, edges, entry)) in (0..2).zip(expected) {
+        let group = step(vec![(rank..rank + 1, graph.of_rank(rank))], &mut deaths);
+        assert_eq!((dying(&deaths), nodes(&group.1)), (dead, (edges, vec![entry])), "rank {rank}");
+        deaths.clear();
+        parts.push(group);
+    }
+    let rest = step(parts, &mut deaths).1;
+    assert_eq!(dying(&deaths), [d]);
+    assert!(rest.is_empty());
 }

@@ -1,34 +1,39 @@
-//! Whether particles are what they can be, one by one.
+//! Are the values of each particle that was read valid?
 
-use crate::fof::load::RowRange;
+use crate::fof::types::RowRange;
 use inselberg_io::particles::{Columns, ParticleInput, Positions};
 use inselberg_io::{ReadError, ReadResult};
 use rayon::prelude::*;
 
-/// That every number is one, and every particle in or about the box.
+/// Checks that all values are finite, no mass is negative, and every particle is in the box or at most one side outside.
+///
+/// # Errors
+/// The first particle with a problem.
 pub fn check(
     input: &dyn ParticleInput,
     columns: &Columns,
-    stretches: &[RowRange],
+    ranges: &[RowRange],
     sides: Option<[f64; 3]>,
 ) -> ReadResult<()> {
-    check_each(input, stretches, |i| problem(columns, i, sides))
+    check_each(input, ranges, |i| problem(columns, i, sides))
 }
 
-/// That there is no problem with any particle of some stretches, which follow each other. A problem comes with what was
-/// expected instead; the first is told with its place in the input.
+/// Checks each particle of consecutive ranges. `problem(i)` returns what is wrong with particle i, and what was expected.
+///
+/// # Errors
+/// The first particle with a problem, with its place in the input.
 pub fn check_each(
     input: &dyn ParticleInput,
-    stretches: &[RowRange],
+    ranges: &[RowRange],
     problem: impl Fn(usize) -> Option<(String, String)> + Sync,
 ) -> ReadResult<()> {
     let mut first = 0;
-    for stretch in stretches {
-        let n = (stretch.rows.end - stretch.rows.start) as usize;
+    for range in ranges {
+        let n = (range.rows.end - range.rows.start) as usize;
         let bad = (first..first + n).into_par_iter().find_first(|i| problem(*i).is_some());
         if let Some(i) = bad {
-            let (path, place) = input.place_of(stretch.species, stretch.rows.start + (i - first) as u64);
-            let (problem, expected) = problem(i).unwrap_or_default();
+            let (path, place) = input.place_of(range.species, range.rows.start + (i - first) as u64);
+            let (problem, expected) = problem(i).expect("it was found a moment ago");
             return Err(ReadError::content(&path, place, problem, expected));
         }
         first += n;
@@ -58,21 +63,22 @@ fn problem(columns: &Columns, i: usize, sides: Option<[f64; 3]>) -> Option<(Stri
         .map(|v| (format!("velocity {v:?}"), "finite numbers".into()))
 }
 
-/// Brings what is outside a periodic box into it, and leaves all else as it is.
+/// Brings particles that are outside a periodic box into it. Coordinates equal to a side stay: both ends are allowed here,
+/// unlike in `kernels::geom::fold`.
 pub fn wrap(position: &mut Positions, sides: [f64; 3]) {
-    let within = |x: f64, side: f64| match x {
+    let wrapped = |x: f64, side: f64| match x {
         x if x < 0.0 => x + side,
         x if x > side => x - side,
         x => x,
     };
     match position {
         Positions::Double(v) => v.par_iter_mut().for_each(|x| {
-            *x = std::array::from_fn(|a| within(x[a], sides[a]));
+            *x = std::array::from_fn(|a| wrapped(x[a], sides[a]));
         }),
         Positions::Single(v) => v.par_iter_mut().for_each(|x| {
             *x = std::array::from_fn(|a| {
-                let wrapped = within(f64::from(x[a]), sides[a]) as f32;
-                // Rounded out of the box: its other end is the same place.
+                let wrapped = wrapped(f64::from(x[a]), sides[a]) as f32;
+                // Rounding may exceed the side, which is the same place as 0.
                 if f64::from(wrapped) > sides[a] { 0.0 } else { wrapped }
             });
         }),

@@ -1,44 +1,22 @@
-//! HDF5 files that a user names: opened whatever their name is, and not believed.
+//! Can the data that a header claims really be stored?
 //!
-//! The header of a dataset claims a shape. What it claims must be stored somewhere, in the file itself or in those
-//! that it names: otherwise the library would make room for it, and fill it with zeros.
+//! The header of a dataset claims a shape. Its data must lie in the file itself or in the files that it names.
+//! Otherwise the library would allocate the claimed size and fill it with zeros.
 
-mod virtual_files;
-
-use crate::input_file;
+use super::virtual_files;
 use ::hdf5::plist::dataset_create::Layout;
-use ::hdf5::{Attribute, Dataset, Error, File, Result};
+use ::hdf5::{Attribute, Container, Dataset, Error};
 use std::path::{Path, PathBuf};
 
-/// The most that gzip can shrink: a claim beyond it is a lie about the size, not data.
+/// The highest compression that gzip can reach. A larger claim is false.
 const MOST_COMPRESSION: u64 = 1100;
-
-/// Opens the regular file at `path`. The library itself takes names in UTF-8 only.
-pub fn open(path: &Path) -> Result<File> {
-    let file = input_file::open(path).map_err(|e| Error::Internal(e.to_string()))?;
-    match path.to_str() {
-        Some(_) => File::open(path),
-        None => open_by_number(path, &file),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn open_by_number(_: &Path, file: &std::fs::File) -> Result<File> {
-    use std::os::fd::AsRawFd;
-    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_by_number(path: &Path, _: &std::fs::File) -> Result<File> {
-    File::open(path)
-}
 
 /// What is wrong, and what was expected.
 pub type Doubt = (String, String);
 
 /// Checks that what `dataset`, of the file at `path`, claims to hold can be stored. Nothing is read or allocated.
 pub fn check_claim(path: &Path, dataset: &Dataset) -> std::result::Result<(), Doubt> {
-    let size = dataset.dtype().map_or(1, |kind| kind.size() as u64);
+    let size = element_size(dataset)?;
     let shape = dataset.shape();
     let claimed = shape.iter().fold(size, |n, s| n.saturating_mul(*s as u64));
     let most = match Storage::new(path, dataset)? {
@@ -53,15 +31,28 @@ pub fn check_claim(path: &Path, dataset: &Dataset) -> std::result::Result<(), Do
 
 /// Checks that the file at `path` can hold what `attribute` claims.
 pub fn check_attribute(path: &Path, attribute: &Attribute) -> std::result::Result<(), Doubt> {
-    let size = attribute.dtype().map_or(1, |kind| kind.size() as u64);
+    let size = element_size(attribute)?;
     let shape = attribute.shape();
     let claimed = shape.iter().fold(size, |n, s| n.saturating_mul(*s as u64));
-    match file_size(path).unwrap_or(0) {
+    match size_of_open(path)? {
         most if claimed > most => {
             Err((format!("shape {shape:?} is {claimed} bytes"), format!("at most {most}")))
         }
         _ => Ok(()),
     }
+}
+
+/// Bytes of an element.
+fn element_size(values: &Container) -> std::result::Result<u64, Doubt> {
+    match values.dtype() {
+        Ok(kind) => Ok(kind.size() as u64),
+        Err(e) => Err((e.to_string(), "a sound type of its elements".into())),
+    }
+}
+
+/// The size of the file that holds the values, which is open.
+fn size_of_open(path: &Path) -> std::result::Result<u64, Doubt> {
+    file_size(path).ok_or_else(|| ("the file is gone".into(), "a file that stays while it is read".into()))
 }
 
 /// Bytes that hold a dataset.
@@ -92,7 +83,7 @@ impl Storage {
         }
         match dataset.filters().is_empty() {
             true => Ok(Self::Plain(dataset.storage_size())),
-            false => Ok(Self::Packed(file_size(path).unwrap_or(0))),
+            false => Ok(Self::Packed(size_of_open(path)?)),
         }
     }
 }
@@ -100,7 +91,7 @@ impl Storage {
 /// The size of a file that a virtual dataset in the file at `path` names; a `%b` in the name stands for a number.
 fn size_of_source(path: &Path, name: &str) -> std::result::Result<u64, Doubt> {
     if name == "." {
-        return Ok(file_size(path).unwrap_or(0));
+        return size_of_open(path);
     }
     let size = |name: &str| file_size(&beside(path, name)).or_else(|| file_size(Path::new(name)));
     let sizes: Vec<u64> = match name.contains("%b") {
@@ -116,7 +107,7 @@ fn missing(name: &str) -> Doubt {
 
 /// A file that the one at `path` names.
 fn beside(path: &Path, name: &str) -> PathBuf {
-    path.parent().unwrap_or(Path::new("")).join(name)
+    path.parent().expect("a file is in a folder").join(name)
 }
 
 fn file_size(path: &Path) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! Which rank owns which blocks of cells: runs of the Morton curve.
+//! Which rank owns which blocks of cells? Runs of bricks of blocks along the Morton curve.
 
 use super::Positions;
 use crate::partition::bounds;
@@ -6,21 +6,20 @@ use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::fof::grid::{SearchGrid, Spot};
 use inselberg_kernels::sfc::morton;
 
-/// The part of each rank.
+/// The owner of each block.
 #[derive(Debug, Clone)]
 pub struct BlockOwners {
-    /// Blocks along a side of the bricks of which parts are made: 2 to the power of that.
+    /// log2 of the side, in blocks, of the bricks that have one owner.
     shift: u32,
     /// First key of each rank but the first.
     first: Vec<u128>,
 }
 
-/// Of more particles only some are looked at.
-const LOOK_AT: usize = 1 << 16;
+/// The greatest number of particles that a rank samples, about.
+const SAMPLE: usize = 1 << 16;
 
 impl BlockOwners {
-    /// Collective: parts with about as many particles each. Which rank owns what changes nothing in the
-    /// result, so a sample decides.
+    /// Collective: ranks with about equal numbers of particles, by a sample. Ownership never changes a result.
     ///
     /// # Errors
     /// When another rank fails.
@@ -30,7 +29,7 @@ impl BlockOwners {
         }
         let is_fine = grid.axes.iter().all(|axis| axis.n_blocks() >= 64);
         let mut domain = Self { shift: if is_fine { 2 } else { 0 }, first: Vec::new() };
-        let step = (positions.len() / LOOK_AT).max(1);
+        let step = (positions.len() / SAMPLE).max(1);
         let sample = (0..positions.len()).step_by(step);
         let mut keys: Vec<u128> = sample.map(|i| domain.key(grid.spot(positions.get(i)).block)).collect();
         keys.sort_unstable();
@@ -48,7 +47,7 @@ impl BlockOwners {
         Rank(self.first.partition_point(|first| *first <= key) as u32)
     }
 
-    /// The ranks but `own` that own cells within reach of a place, ascending.
+    /// Replaces `ranks` by the ranks that own cells within the linking length of a cell, ascending, without `own`.
     pub fn near(&self, grid: &SearchGrid, spot: Spot, own: Rank, ranks: &mut Vec<Rank>) {
         ranks.clear();
         let mut blocks = [[0; 3]; 3];

@@ -1,0 +1,164 @@
+//! What `inselberg phew` and `inselberg fof` share: ranks, threads, results and their errors.
+
+use super::fault::CommandError;
+use super::interrupt;
+use super::ranks::{RankHandles, RankRequest};
+use super::seating::Seating;
+use crate::config::{Common, Launch};
+use crate::report::{RankReport, StageTime, peak_memory};
+use inselberg_comm::agree::AgreeError;
+use inselberg_comm::{Comm, Rank, Reduce};
+use inselberg_io::InputFacts;
+use inselberg_io::catalogue::{CataloguePart, stage_part};
+use inselberg_io::particles::ParticleHeader;
+use inselberg_io::staging::Staged;
+use inselberg_tasks::ThreadPool;
+use serde_json::Value;
+use std::io::IsTerminal;
+use std::path::Path;
+
+/// How a command starts its ranks.
+pub struct DriverRequest<'a> {
+    /// Ranks and threads.
+    pub launch: &'a Launch,
+    /// Options of every command.
+    pub common: Common,
+    /// Whether messages and tasks are traced.
+    pub traced: bool,
+}
+
+/// This process, before its ranks work.
+pub struct ProcessSetup<'a> {
+    /// The ranks of the run.
+    pub ranks: &'a RankHandles,
+    /// Threads of all ranks of this process.
+    pub n_workers: usize,
+    /// Whether it is the first process.
+    pub is_first: bool,
+}
+
+impl DriverRequest<'_> {
+    /// Runs `work` on every rank of `world` or of `--ranks`.
+    ///
+    /// `read_headers` is collective over processes. Each process then calls `open` once, which opens the input
+    /// from these headers and checks memory and results. An error on any rank ends all ranks.
+    pub fn run<I: Sync>(
+        &self,
+        world: Comm,
+        read_headers: impl FnOnce(&Comm) -> Result<InputFacts, CommandError>,
+        open: impl FnOnce(&InputFacts, &ProcessSetup) -> Result<I, CommandError>,
+        work: impl Fn(&I, ThreadPool, &Comm) -> Result<(), CommandError> + Sync,
+    ) -> Result<(), CommandError> {
+        let request = RankRequest { traced: self.traced, ..RankRequest::from_launch(self.launch) };
+        let ranks = request.start(world)?;
+        let seating = Seating::new(&ranks, self.launch, self.common)?;
+        let facts = ranks.together(read_headers)?;
+        let n_workers = seating.n_workers() * ranks.n_here();
+        let input =
+            ranks.prepare(|is_first| open(&facts, &ProcessSetup { ranks: &ranks, n_workers, is_first }))?;
+        ranks.prepare(|_| interrupt::guard())?;
+        ranks.run(|comm| {
+            comm.before_end(interrupt::wipe);
+            let (_threads, pool) = seating.start(comm.rank())?;
+            work(&input, pool.traced(self.traced), comm)
+        })
+    }
+}
+
+/// Whether this rank shows progress bars on standard error.
+pub fn shows_progress(common: Common, comm: &Comm) -> bool {
+    comm.rank() == Rank(0) && !common.quiet && !common.json && std::io::stderr().is_terminal()
+}
+
+/// Collective: stages the catalogue of all ranks. Rank 0 gets the staged files.
+pub fn stage_catalogue(path: &Path, catalogue: &CataloguePart, comm: &Comm) -> Result<Staged, CommandError> {
+    stage_part(path, catalogue, comm).map_err(agreed_error)
+}
+
+/// How an error that all ranks agreed on ends this rank: only the rank where it happened reports it.
+pub fn agreed_error<E: Into<CommandError>>(error: AgreeError<E>) -> CommandError {
+    match error {
+        AgreeError::Here(error) => error.into(),
+        AgreeError::Comm(error) => CommandError::ranks(error),
+        AgreeError::Elsewhere { .. } => CommandError::Elsewhere,
+    }
+}
+
+/// Checks that a picture can be drawn into `path`.
+pub fn check_picture(path: &Path) -> Result<(), CommandError> {
+    #[cfg(feature = "plot")]
+    return Ok(crate::report::plot::check_picture(path)?);
+    #[cfg(not(feature = "plot"))]
+    return Err(no_pictures(path));
+}
+
+/// The error of a build without pictures.
+#[cfg(not(feature = "plot"))]
+pub fn no_pictures(path: &Path) -> CommandError {
+    let problem = "this build draws no pictures; build with the feature `plot`";
+    CommandError::user(format!("{}: {problem}", path.display()))
+}
+
+/// The cost of a run over all ranks.
+pub struct RunCosts {
+    /// Times of the stages, over all ranks where these are reported.
+    pub stages: Vec<StageTime>,
+    /// The report of the ranks.
+    pub ranks: Option<RankReport>,
+    /// Bytes of the process with the highest peak; `None` where the system does not tell.
+    pub peak_memory: Option<u64>,
+}
+
+impl RunCosts {
+    /// Collective. `balance` is for the report of the ranks, which is made if `with_ranks`.
+    pub fn new(
+        stages: Vec<StageTime>,
+        balance: Option<inselberg::phew::balance::Balance>,
+        with_ranks: bool,
+        comm: &Comm,
+    ) -> Result<Self, CommandError> {
+        let ranks = match with_ranks {
+            true => Some(RankReport::new(comm, &stages, balance).map_err(CommandError::ranks)?),
+            false => None,
+        };
+        // A system that does not tell counts as 0.
+        let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
+        Ok(Self {
+            stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(&stages)),
+            peak_memory: memory.map_err(CommandError::ranks)?.first().copied().filter(|bytes| *bytes > 0),
+            ranks,
+        })
+    }
+}
+
+/// Units that are assumed of an input of particles.
+pub struct AssumedUnits {
+    names: Vec<String>,
+    line: Option<String>,
+}
+
+impl AssumedUnits {
+    /// For an input; a snapshot with cells has no such header.
+    pub fn new(header: Option<&ParticleHeader>) -> Self {
+        Self {
+            names: header.map_or(Vec::new(), |header| header.assumed_units.clone()),
+            line: header.and_then(assumed_units_line),
+        }
+    }
+
+    /// A line of a summary; empty where nothing is assumed.
+    pub fn text(&self) -> String {
+        self.line.as_ref().map_or(String::new(), |line| format!("{:<18}{line}\n", "units"))
+    }
+
+    /// The names of the units.
+    pub fn json(&self) -> Value {
+        serde_json::json!(self.names)
+    }
+}
+
+/// Which units are assumed and which options set them; `None` where none is assumed.
+pub fn assumed_units_line(header: &ParticleHeader) -> Option<String> {
+    let flags: Vec<_> = header.assumed_units.iter().map(|name| format!("--unit-{name}")).collect();
+    Some(format!("{}; set them with {}", header.assumption()?, flags.join(", ")))
+}

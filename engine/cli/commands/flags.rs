@@ -1,0 +1,73 @@
+//! Which options an error of the library is about: the library itself knows none.
+
+use inselberg::error::{ParticleMeshError, RunError};
+use inselberg::fof::{FofError, FofRunError};
+use inselberg_io::ReadError;
+use std::fmt::Display;
+
+/// An error that options can cause or mend.
+pub trait NamesFlags: Display {
+    /// The options, separated by commas; empty for none.
+    fn flags(&self) -> &'static str;
+
+    /// The message with the options at its end.
+    fn with_flags(&self) -> String {
+        match self.flags() {
+            "" => self.to_string(),
+            flags => format!("{self} ({flags})"),
+        }
+    }
+}
+
+impl NamesFlags for ReadError {
+    fn flags(&self) -> &'static str {
+        match self {
+            Self::UnusedDefault { name: "particle mass", .. } => "--particle-mass",
+            Self::UnusedDefault { name: "unit length", .. } => "--unit-length",
+            Self::UnusedDefault { name: "unit mass", .. } => "--unit-mass",
+            Self::UnusedDefault { name: "unit velocity", .. } => "--unit-velocity",
+            _ => "",
+        }
+    }
+}
+
+impl NamesFlags for RunError {
+    fn flags(&self) -> &'static str {
+        match self {
+            Self::Read(error) => error.flags(),
+            Self::Grow(error) => error.flags(),
+            Self::NoParticles => "--field",
+            Self::LostMass { .. } => "--density-threshold",
+            _ => "",
+        }
+    }
+}
+
+impl NamesFlags for ParticleMeshError {
+    fn flags(&self) -> &'static str {
+        match self {
+            Self::NoBox | Self::TwoBoxes { .. } => "--box",
+            Self::NoParticles { .. } => "--particle-types",
+            Self::NoMasses(_) => "--particle-mass",
+            Self::TooFine { .. } => "--level-min",
+            Self::Levels { .. } => "--level-min, --level-max",
+            _ => "--mesh-from-particles",
+        }
+    }
+}
+
+impl NamesFlags for FofRunError {
+    fn flags(&self) -> &'static str {
+        match self {
+            Self::Read(error) => error.flags(),
+            Self::Fof(FofError::SameId(_)) => "--duplicate-ids allow",
+            Self::NoBox | Self::TwoBoxes { .. } => "--box, --open",
+            Self::NothingLinks { .. } => "--linking-types",
+            Self::NoMasses(_) => "--particle-mass",
+            Self::NoSeparation { .. } => "--linking-length",
+            Self::NoUnits => "--black-hole-seed-mass",
+            Self::IdsClash { .. } => "--group-id-default",
+            _ => "",
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Typed access to the values of a raw configuration.
+
+use super::{COMMANDS, ConfigError, Origin, RawConfig, RawValue};
+use inselberg_io::particles::N_KINDS;
+use std::path::PathBuf;
+
+/// Typed access to a raw configuration, with errors that name the option.
+pub(super) struct CheckedValues<'a> {
+    pub(super) raw: &'a RawConfig,
+}
+
+impl CheckedValues<'_> {
+    pub(super) fn switch(&self, name: &str) -> bool {
+        matches!(self.raw.get(name), Some((RawValue::Flag(true), _)))
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        match self.raw.get(name)? {
+            (RawValue::Text(text), _) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text of an option with a default.
+    pub(super) fn text_or_default(&self, name: &str) -> String {
+        self.text(name).unwrap_or_else(|| panic!("the option {name} has a default"))
+    }
+
+    /// The number of an option with a default.
+    pub(super) fn real_or_default(
+        &self,
+        name: &str,
+        fits: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<f64, ConfigError> {
+        Ok(self.real(name, fits, expected)?.unwrap_or_else(|| panic!("the option {name} has a default")))
+    }
+
+    /// The count of an option with a default.
+    pub(super) fn count_or_default(
+        &self,
+        name: &str,
+        fits: impl Fn(u64) -> bool,
+        expected: &str,
+    ) -> Result<u64, ConfigError> {
+        Ok(self.count(name, fits, expected)?.unwrap_or_else(|| panic!("the option {name} has a default")))
+    }
+
+    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+        match self.raw.get(name)? {
+            (RawValue::Path(path), _) => Some(path),
+            _ => None,
+        }
+    }
+
+    pub(super) fn needed_path(&self, name: &str) -> Result<PathBuf, ConfigError> {
+        self.path(name).ok_or_else(|| self.missing(name))
+    }
+
+    /// The path or paths of an option.
+    pub(super) fn paths(&self, name: &str) -> Vec<PathBuf> {
+        match self.raw.get(name) {
+            Some((RawValue::Paths(paths), _)) => paths,
+            Some((RawValue::Path(path), _)) => vec![path],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The kinds of particles, and whether they were given rather than the default.
+    pub(super) fn kinds(&self, name: &str) -> ([bool; N_KINDS], bool) {
+        match self.raw.get(name) {
+            Some((RawValue::Kinds(kinds), origin)) => (kinds, !matches!(origin, Origin::Default(_))),
+            _ => ([false; N_KINDS], false),
+        }
+    }
+
+    /// Whether an option was given at all.
+    pub(super) fn is_written(&self, name: &str) -> bool {
+        matches!(self.raw.get(name), Some((_, Origin::Flag(_) | Origin::File(..))))
+    }
+
+    /// Whether an option was given on the command line.
+    pub(super) fn is_flag(&self, name: &str) -> bool {
+        matches!(self.raw.get(name), Some((_, Origin::Flag(_))))
+    }
+
+    /// The value of an option as it would be typed.
+    pub(super) fn shown(&self, name: &str) -> String {
+        match self.raw.get(name) {
+            Some((RawValue::Kinds(kinds), _)) => kinds.map(|k| if k { "1" } else { "0" }).join(","),
+            Some((RawValue::Count(n), _)) => n.to_string(),
+            Some((RawValue::Real(x), _)) => x.to_string(),
+            Some((RawValue::Text(text), _)) => text,
+            _ => String::new(),
+        }
+    }
+
+    pub(super) fn real(
+        &self,
+        name: &str,
+        fits: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<Option<f64>, ConfigError> {
+        match self.raw.get(name) {
+            Some((RawValue::Real(x), _)) if x.is_finite() && fits(x) => Ok(Some(x)),
+            Some((RawValue::Real(x), _)) => Err(self.unfit(name, &x.to_string(), expected)),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn count(
+        &self,
+        name: &str,
+        fits: impl Fn(u64) -> bool,
+        expected: &str,
+    ) -> Result<Option<u64>, ConfigError> {
+        match self.raw.get(name) {
+            Some((RawValue::Count(n), _)) if fits(n) => Ok(Some(n)),
+            Some((RawValue::Count(n), _)) => Err(self.unfit(name, &n.to_string(), expected)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The file of the picture, if one is asked for.
+    pub(super) fn plot(&self) -> Result<Option<PathBuf>, ConfigError> {
+        let Some(path) = self.path("plot") else { return Ok(None) };
+        let ending = path.extension().and_then(|e| e.to_str()).map(str::to_lowercase);
+        match ending.as_deref() {
+            Some("png" | "svg") => Ok(Some(path)),
+            _ => Err(self.unfit("plot", &path.display().to_string(), "a name that ends in .png or .svg")),
+        }
+    }
+
+    pub(super) fn unfit(&self, name: &str, value: &str, expected: &str) -> ConfigError {
+        let opt = self.raw.option(name);
+        let origin = self.raw.get(name).map_or(Origin::Default(opt.name), |(_, origin)| origin);
+        ConfigError::Value { origin, option: opt.name, value: value.into(), expected: expected.into() }
+    }
+
+    pub(super) fn missing(&self, name: &str) -> ConfigError {
+        let opt = self.raw.option(name);
+        let info =
+            COMMANDS.iter().find(|c| c.command == self.raw.command()).expect("every command is listed");
+        let (command, table) = (info.words.join(" "), info.table);
+        let article = if opt.name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let what = format!("{article} {}", opt.name.replace('-', " "));
+        let how = format!("{} or `{}` under [{table}] of a --config file", opt.label(), opt.key);
+        ConfigError::Missing { command, what, how }
+    }
+}

@@ -1,0 +1,50 @@
+//! Which format does a path have?
+
+use crate::{InputFacts, ReadError, ReadResult, Reader, Snapshot, input_file, ramses};
+use std::path::Path;
+
+/// Every format that [`open`] tries, in this order.
+pub const READERS: &[Reader] = &[ramses::READER];
+
+/// Opens a snapshot in any known format.
+///
+/// # Errors
+/// The path does not exist, no reader recognises it, or its headers are broken.
+pub fn open(path: &Path) -> ReadResult<Box<dyn Snapshot>> {
+    read_headers(path).map(|facts| open_from(&facts))
+}
+
+/// Reads everything that opening a snapshot needs, so that other ranks need not read it.
+///
+/// # Errors
+/// As for [`open`].
+pub fn read_headers(path: &Path) -> ReadResult<InputFacts> {
+    if !path.exists() {
+        let what = format!("there is no such file or folder; expected {}", known_formats());
+        return Err(ReadError::absent(path, what));
+    }
+    let reader = READERS.iter().position(|r| (r.recognises)(path));
+    let reader = reader.ok_or_else(|| unknown_format(path))?;
+    Ok(InputFacts { reader, known: (READERS[reader].read_headers)(path)? })
+}
+
+/// Opens the snapshot from the result of [`read_headers`], here or on another rank. Reads nothing.
+///
+/// # Panics
+/// The facts come from another program.
+pub fn open_from(facts: &InputFacts) -> Box<dyn Snapshot> {
+    (READERS[facts.reader].open)(&facts.known)
+}
+
+fn unknown_format(path: &Path) -> ReadError {
+    let problem = match input_file::other_kind(path) {
+        Some(kind) => format!("it is {kind}"),
+        None => "not an output of a known format".into(),
+    };
+    ReadError::absent(path, format!("{problem}; expected {}", known_formats()))
+}
+
+fn known_formats() -> String {
+    let known: Vec<_> = READERS.iter().map(|r| format!("{} ({})", r.name, r.looks)).collect();
+    known.join(" or ")
+}

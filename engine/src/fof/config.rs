@@ -1,0 +1,42 @@
+//! The parameters of a search.
+
+use inselberg_io::particles::N_KINDS;
+
+/// How the linking length is given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LinkingLength {
+    /// A length in the units of the positions.
+    Absolute(f64),
+    /// A multiple of the mean separation of dark-matter particles.
+    Ratio(f64),
+}
+
+/// The parameters of a search. The names in brackets are those of SWIFT.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FofConfig {
+    /// The linking length (`absolute_linking_length`, `linking_length_ratio`).
+    pub length: LinkingLength,
+    /// The least number of linkable particles in a group (`min_group_size`).
+    pub min_size: u64,
+    /// Kinds of particles that link (`linking_types`).
+    pub linking: [bool; N_KINDS],
+    /// Kinds that are attached (`attaching_types`).
+    pub attaching: [bool; N_KINDS],
+    /// The mass in solar masses above which groups are seeded with a black hole (`black_hole_seed_halo_mass_Msun`); `None`:
+    /// no seeds (`seed_black_holes_enabled`).
+    pub seed_mass: Option<f64>,
+    /// The group ID of particles without a group (`group_id_default`).
+    pub id_default: u64,
+    /// The ID of the largest group (`group_id_offset`).
+    pub id_offset: u64,
+    /// The side of the box, for inputs that do not give it.
+    pub side: Option<f64>,
+    /// Whether boundaries are open, even if the input is periodic.
+    pub open: bool,
+    /// Whether particles that link or are attached may share an ID.
+    pub allow_duplicate_ids: bool,
+    /// Whether to project the mass for a picture.
+    pub with_picture: bool,
+    /// Whether to return the group of every particle.
+    pub with_ids: bool,
+}

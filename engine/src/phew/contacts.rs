@@ -1,0 +1,96 @@
+//! The contacts of a rank between the peaks that it knows.
+//!
+//! Saddles are found between roots ([`super::saddle`]). Meanwhile the rank numbers its own peaks and, over several
+//! ranks, exchanges to which peaks its ghosts ascend.
+
+use crate::exchange::chains::RemoteIndex;
+use crate::executor::Executor;
+use crate::phew::ghost_labels::{self, Root};
+use crate::phew::known_peaks::{at_roots, number};
+use crate::phew::pass::PassContext;
+use crate::phew::peak_comm::{PeakComm, RootSlots};
+use crate::phew::saddle::{self, ContactResults};
+use crate::phew::test_links::TestLinks;
+use crate::stage::Stage;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::ids::RootIdx;
+use inselberg_kernels::phew::forest::ContactEdge;
+
+/// The contacts of a rank, and the peaks between which they are.
+pub struct Contacts {
+    /// Between slots, in falling order.
+    pub edges: Vec<ContactEdge>,
+    /// Refined positions of own peaks; NaN where they are still to be computed.
+    pub refined: Vec<[f64; 3]>,
+    /// The peaks known on this rank, by slot.
+    pub known: PeakComm,
+    /// The slots of the roots.
+    pub slots: RootSlots,
+}
+
+impl Contacts {
+    /// Collective: the contacts between the patches of the test cells, which have the given `labels`. Over several ranks
+    /// `origins` are the cells of the ghosts on their owners.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn find(
+        pass: PassContext,
+        labels: &[RootIdx],
+        links: &TestLinks,
+        origins: &[RemoteIndex],
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<Self, CommError> {
+        match comm.n_ranks() {
+            1 => Self::find_alone(pass, labels, comm, executor),
+            _ => Self::find_shared(pass, labels, links, origins, comm, executor),
+        }
+    }
+
+    fn find_alone(
+        pass: PassContext,
+        labels: &[RootIdx],
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<Self, CommError> {
+        let mut own = at_roots(&pass);
+        let n_global = number(comm, &mut own)?;
+        let known = PeakComm::new(comm.rank(), own, n_global, &[]);
+        let ContactResults { edges, refined } = saddle::run(pass, labels, executor);
+        Ok(Self { edges, refined, known, slots: RootSlots::SAME })
+    }
+
+    fn find_shared(
+        pass: PassContext,
+        labels: &[RootIdx],
+        links: &TestLinks,
+        origins: &[RemoteIndex],
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<Self, CommError> {
+        let classes = ghost_labels::classify(links, pass.roots);
+        let is_own = |root: RootIdx| matches!(classes[root.at()], Root::Own(_));
+        let mut known = PeakComm::default();
+        let find_slots = || {
+            let _labels = Stage::within("labels", comm);
+            let mut own = at_roots(&pass);
+            retain_own(&mut own, &classes);
+            let n_global = number(comm, &mut own)?;
+            let ghosts = ghost_labels::follow(comm, links, origins, &classes, labels, &own)?;
+            known = PeakComm::new(comm.rank(), own, n_global, &ghosts);
+            Ok(known.slots_of(&classes, &ghosts))
+        };
+        let (ContactResults { edges, mut refined }, slots) =
+            saddle::run_shared(pass, labels, is_own, Box::new(find_slots), executor)?;
+        retain_own(&mut refined, &classes);
+        let slots = RootSlots::new(slots, &classes, &known);
+        Ok(Self { edges, refined, known, slots })
+    }
+}
+
+/// Of a list with one entry per root, keeps the entries of own peaks.
+fn retain_own<T>(of_roots: &mut Vec<T>, classes: &[Root]) {
+    let mut classes = classes.iter();
+    of_roots.retain(|_| matches!(classes.next().expect("a class per root"), Root::Own(_)));
+}

@@ -1,0 +1,257 @@
+//! The input of a run: which density is segmented, on which part of the mesh, and by which thresholds?
+
+use crate::density::DensitySource;
+use crate::density::Scheme;
+use crate::error::RunError;
+use crate::executor::Executor;
+use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot, grow};
+use crate::partition::{LoadRequest, LocalField, load};
+use crate::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use crate::phew::properties::TestFields;
+use crate::phew::test_links::TestLinks;
+use crate::stage::Stage;
+use crate::tables::ASSUMED_UNITS;
+use inselberg_comm::{Comm, Reduce};
+use inselberg_io::catalogue::Attribute;
+use inselberg_io::{FieldInfo, Snapshot};
+use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::test_cells::TestCells;
+
+/// What a run segments.
+pub struct Input<'a> {
+    /// The source of the density.
+    pub snapshot: &'a dyn Snapshot,
+    /// The density.
+    pub field: ChosenField,
+    /// The cells of this rank.
+    pub part: LocalField,
+    /// Further columns of the cells.
+    pub columns: ExtraColumns,
+    /// The thresholds, in code units.
+    pub thresholds: Thresholds,
+    /// The code mass per unit in which the mass threshold was given.
+    pub mass_unit: f64,
+    /// Number of leaves on all ranks.
+    pub n_leaves: u64,
+    /// The greatest density of any leaf on all ranks.
+    pub densest: f64,
+    /// Attributes of a mesh that was built here, and of its particles.
+    pub mesh_attributes: Vec<(&'static str, Attribute)>,
+}
+
+impl<'a> Input<'a> {
+    /// Collective: the mesh and the density of a snapshot.
+    ///
+    /// # Errors
+    /// When the snapshot cannot be read, lacks what `config` asks for, or holds values that are no densities, and
+    /// when another rank fails.
+    pub fn from_snapshot(
+        snapshot: &'a dyn Snapshot,
+        config: &PhewConfig,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<Self, RunError> {
+        if config.with_particles && !snapshot.has_particles() {
+            return Err(RunError::NoParticles);
+        }
+        let source = choose_source(snapshot, config)?;
+        let mass_unit = mass_unit(snapshot, config.rules, comm)?;
+        let mut thresholds = config.thresholds;
+        thresholds.mass *= mass_unit;
+        let columns = ExtraColumns::new(snapshot, source);
+        let extra_fields = &columns.names();
+        let (threshold, weights) = (thresholds.density, config.weights);
+        let request = LoadRequest { source, threshold, extra_fields, weights };
+        let part = load(snapshot, &request, comm, executor)?;
+        let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
+        let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
+        let densest = comm.all_max(&[densest])?[0];
+        let field = ChosenField::new(snapshot, source, &config.field);
+        let mesh_attributes = Vec::new();
+        Ok(Self { snapshot, field, part, columns, thresholds, mass_unit, n_leaves, densest, mesh_attributes })
+    }
+
+    /// Collective: the mesh that particles refine. Density and saddle thresholds of `config` are in units of its mean
+    /// density.
+    ///
+    /// # Errors
+    /// As [`grow`], and when another rank fails.
+    pub fn from_particles(
+        snapshot: &'a ParticleSnapshot,
+        mesh: &ParticleMeshConfig,
+        config: &PhewConfig,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<Self, RunError> {
+        let grown = grow(snapshot.input(), mesh, config.thresholds.density, config.weights, comm, executor)?;
+        let mass_unit = mass_unit(snapshot, config.rules, comm)?;
+        let mut thresholds = config.thresholds;
+        thresholds.mass *= mass_unit;
+        thresholds.density *= grown.mean_density;
+        thresholds.saddle = thresholds.saddle.map(|saddle| saddle * grown.mean_density);
+        let mut mesh_attributes = vec![
+            ("mean_density", Attribute::Real(grown.mean_density)),
+            ("m_refine", Attribute::Int(grown.shape.m_refine.cast_signed())),
+            ("level_min", Attribute::Int(grown.shape.level_min.into())),
+            ("level_max", Attribute::Int(grown.shape.level_max.into())),
+        ];
+        let assumed = &snapshot.input().about().assumed_units;
+        if !assumed.is_empty() {
+            mesh_attributes.push((ASSUMED_UNITS, Attribute::Text(assumed.join(", "))));
+        }
+        Ok(Self {
+            snapshot,
+            field: ChosenField::of_particle_mesh(&config.field),
+            part: grown.part,
+            columns: ExtraColumns::NONE,
+            thresholds,
+            mass_unit,
+            n_leaves: grown.n_leaves,
+            densest: grown.densest,
+            mesh_attributes,
+        })
+    }
+}
+
+/// The density that a run segments, and the densities that it was chosen from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenField {
+    /// The density.
+    pub field: FieldInfo,
+    /// Whether it is the choice of [`FieldChoice::Auto`].
+    pub is_auto: bool,
+    /// Every density that could have been chosen, by family.
+    pub candidates: Vec<FieldInfo>,
+}
+
+/// The family of the densities that are deposited from particles.
+const PARTICLES: &str = "particles";
+
+impl ChosenField {
+    fn new(snapshot: &dyn Snapshot, source: DensitySource, choice: &FieldChoice) -> Self {
+        let candidates = candidates(snapshot);
+        let name = source.name();
+        let of_cells = candidates.iter().find(|f| f.name == name && f.family != PARTICLES);
+        // Not among the fields of the cells: the density is deposited from particles.
+        let field = of_cells.cloned().unwrap_or_else(|| from_particles(source));
+        Self { field, is_auto: *choice == FieldChoice::Auto, candidates }
+    }
+
+    /// The only density of a mesh that is built from particles.
+    fn of_particle_mesh(choice: &FieldChoice) -> Self {
+        let field = from_particles(DensitySource::Particles(Scheme::Conserving));
+        Self { candidates: vec![field.clone()], field, is_auto: *choice == FieldChoice::Auto }
+    }
+}
+
+/// `density (hydro), chosen by auto from density, velocity_x; rho`
+impl std::fmt::Display for ChosenField {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let by = if self.is_auto { "auto" } else { "the caller" };
+        write!(f, "{} ({}), chosen by {by} from ", self.field.name, self.field.family)?;
+        for (i, candidate) in self.candidates.iter().enumerate() {
+            match i.checked_sub(1).map(|before| self.candidates[before].family) {
+                None => {}
+                Some(family) if family == candidate.family => f.write_str(", ")?,
+                Some(_) => f.write_str("; ")?,
+            }
+            f.write_str(&candidate.name)?;
+        }
+        Ok(())
+    }
+}
+
+fn choose_source<'a>(
+    snapshot: &'a dyn Snapshot,
+    config: &'a PhewConfig,
+) -> Result<DensitySource<'a>, RunError> {
+    let has = |name: &str| snapshot.fields().iter().any(|f| f.name == name);
+    let source = match &config.field {
+        FieldChoice::Cic => DensitySource::Particles(Scheme::Conserving),
+        FieldChoice::CicRamses => as_ramses(snapshot),
+        FieldChoice::Named(name) if has(name) => DensitySource::Cells(name),
+        FieldChoice::Named(name) => {
+            let known: Vec<String> = candidates(snapshot).into_iter().map(|f| f.name).collect();
+            return Err(RunError::NoField { name: name.clone(), known: known.join(", ") });
+        }
+        FieldChoice::Auto if has("density") => DensitySource::Cells("density"),
+        FieldChoice::Auto if has("rho") => DensitySource::Cells("rho"),
+        FieldChoice::Auto if config.rules == Rules::Ramses => as_ramses(snapshot),
+        FieldChoice::Auto => DensitySource::Particles(Scheme::Conserving),
+    };
+    match source {
+        DensitySource::Particles(_) | DensitySource::Matter(_) if !snapshot.has_particles() => {
+            Err(RunError::NoParticles)
+        }
+        source => Ok(source),
+    }
+}
+
+/// The source of gravity in RAMSES: dark matter, and gas where there is any.
+fn as_ramses(snapshot: &dyn Snapshot) -> DensitySource<'static> {
+    let has_gas = snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == "density");
+    if has_gas { DensitySource::Matter("density") } else { DensitySource::Particles(Scheme::Ramses) }
+}
+
+/// Every density that a snapshot offers: the fields of its cells, and deposits of its particles.
+fn candidates(snapshot: &dyn Snapshot) -> Vec<FieldInfo> {
+    let schemes = [Scheme::Conserving, Scheme::Ramses].into_iter().filter(|_| snapshot.has_particles());
+    let of_particles = schemes.map(|scheme| from_particles(DensitySource::Particles(scheme)));
+    snapshot.fields().iter().cloned().chain(of_particles).collect()
+}
+
+fn from_particles(source: DensitySource) -> FieldInfo {
+    FieldInfo { family: PARTICLES, name: source.name().into() }
+}
+
+/// Further fields of the test cells: gas velocities, and the gas density where the field is another hydro
+/// variable.
+pub struct ExtraColumns {
+    has_velocity: bool,
+    has_mass_density: bool,
+}
+
+impl ExtraColumns {
+    const NONE: Self = Self { has_velocity: false, has_mass_density: false };
+    const VELOCITY: [&'static str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
+
+    fn new(snapshot: &dyn Snapshot, source: DensitySource) -> Self {
+        let is_hydro = |name: &str| snapshot.fields().iter().any(|f| f.name == name && f.family == "hydro");
+        let DensitySource::Cells(name) = source else { return Self::NONE };
+        Self {
+            has_velocity: is_hydro(name) && Self::VELOCITY.iter().all(|v| is_hydro(v)),
+            has_mass_density: is_hydro(name) && name != "density" && is_hydro("density"),
+        }
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let velocity = Self::VELOCITY.into_iter().filter(|_| self.has_velocity);
+        velocity.chain(self.has_mass_density.then_some("density")).collect()
+    }
+
+    /// The columns of a part, which list own test cells, for all test cells.
+    pub fn by_test_cell(&self, part: &LocalField, test_cells: &TestCells, links: &TestLinks) -> TestFields {
+        let mut columns = part.extra.iter().map(|own| links.spread(part, test_cells, own));
+        let mut next = || columns.next().expect("a column per name");
+        let velocity = self.has_velocity.then(|| std::array::from_fn(|_| next()));
+        TestFields { velocity, mass_density: self.has_mass_density.then(&mut next) }
+    }
+}
+
+/// Collective: the code mass per unit of the mass threshold. RAMSES counts masses of the lightest particle.
+fn mass_unit(snapshot: &dyn Snapshot, rules: Rules, comm: &Comm) -> Result<f64, RunError> {
+    if rules == Rules::Paper || !snapshot.has_particles() {
+        return Ok(1.0);
+    }
+    let _reading = Stage::within("reading", comm);
+    let mut least = f64::INFINITY;
+    for piece in (comm.rank().at()..snapshot.header().n_pieces).step_by(comm.n_ranks()) {
+        snapshot.particles(piece, &mut |block| {
+            least = block.mass.iter().filter(|m| **m > 0.0).fold(least, |a, &m| a.min(m));
+            Ok(())
+        })?;
+    }
+    let least = -comm.all_max(&[-least])?[0];
+    // Without a particle of positive mass there is nothing to count: code units.
+    Ok(if least.is_finite() { least } else { 1.0 })
+}

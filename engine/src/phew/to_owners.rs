@@ -1,0 +1,46 @@
+//! The one exchange that brings contacts and sums to the owners of the peaks.
+
+use crate::exchange::bundle::SendBuffers;
+use crate::phew::forest;
+use crate::phew::peak_comm::PeakComm;
+use crate::phew::sums::PatchTotals;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::mesh::Locator;
+use inselberg_kernels::phew::forest::ContactEdge;
+use inselberg_kernels::phew::global::GlobalEdge;
+use inselberg_kernels::props::{Gathered, Momentum, PatchSums};
+
+const EDGES: usize = 0;
+const PEAKS: usize = 1;
+const SUMS: usize = 2;
+const MOMENTA: usize = 3;
+
+/// Collective: sends contacts and sums to the owners of their peaks. Returns the contacts of the own peaks. The sums of own
+/// peaks are complete afterwards, and `known` has the ranks on which own peaks are ghost peaks. One exchange.
+///
+/// # Errors
+/// When another rank fails.
+pub fn send_to_owners(
+    comm: &Comm,
+    known: &mut PeakComm,
+    edges: &[ContactEdge],
+    totals: &mut PatchTotals,
+    locator: &Locator,
+) -> Result<Vec<GlobalEdge>, CommError> {
+    let PatchTotals { patches, momenta, .. } = totals;
+    let mut buffers = SendBuffers::<4>::default();
+    let mut edges = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), known, edges, locator);
+    known.announce(&mut buffers, PEAKS);
+    known.send(&mut buffers, SUMS, patches);
+    if let Some(momenta) = momenta {
+        known.send(&mut buffers, MOMENTA, momenta);
+    }
+    let received = buffers.exchange(comm)?;
+    known.receive(&received, PEAKS);
+    known.merge_received(&received, SUMS, patches, PatchSums::merge);
+    if let Some(momenta) = momenta {
+        known.merge_received(&received, MOMENTA, momenta, Momentum::merge);
+    }
+    edges.extend(received.iter().flat_map(|bundle| bundle.records::<GlobalEdge>(EDGES)));
+    Ok(edges)
+}

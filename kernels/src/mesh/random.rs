@@ -1,0 +1,74 @@
+//! Random meshes of leaves for the property tests of kernels that work on a mesh.
+
+use super::{Mesh, local};
+use crate::geom::Domain;
+use crate::phew::test_cells::{TestCells, test_masks};
+use crate::sfc::morton63;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// A mesh of leaves that need not be graded, with a density for each.
+#[derive(Debug)]
+pub struct RandomMesh {
+    pub mesh: Mesh,
+    pub rho: Vec<f64>,
+    threshold: f64,
+}
+
+impl RandomMesh {
+    /// The leaves above a threshold; a few, half or all of them.
+    pub fn test_cells<'a>(&self, rho: &'a [f64]) -> TestCells<'a> {
+        let mut mask = vec![0; self.mesh.bricks().len()];
+        let greatest = |level: u8| {
+            let range = self.mesh.supers_of(level);
+            if range.is_empty() { 0.0 } else { rho.iter().copied().fold(0.0, f64::max) }
+        };
+        test_masks(self.mesh.bricks(), rho, self.threshold, &mut mask);
+        TestCells::new(mask, rho, (0..self.mesh.n_levels()).map(greatest).collect())
+    }
+}
+
+/// Boxes of level-0 extents 1 to 3, wrapping or not, refined at random from level 2 down to level 5. Densities have few
+/// values, so that many are equal.
+pub fn random_mesh() -> impl Strategy<Value = RandomMesh> {
+    let extents = prop_oneof![Just([1u32, 1, 1]), Just([2, 1, 1]), Just([1, 3, 2])];
+    let periodic = prop::array::uniform3(any::<bool>());
+    let split = prop::array::uniform3(0..=4u64);
+    (extents, periodic, split, 0..5u32, 1..30u64, any::<u64>()).prop_map(
+        |(coarse, periodic, split, threshold, n_values, seed)| {
+            let domain = Domain { coarse, periodic };
+            let mut random = seed;
+            let mut below = |n: u64| {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 33) % n
+            };
+            // Half of the cells of a level that are asked are split in octs of their own.
+            let mut open: Vec<[u32; 3]> = Vec::new();
+            let n = coarse.map(|n| 4 * n);
+            for i in 0..n[0] * n[1] * n[2] {
+                open.push([i % n[0], i / n[0] % n[1], i / n[0] / n[1]]);
+            }
+            let mut levels = vec![BTreeMap::<u64, u64>::new(); 6];
+            for level in 2..6usize {
+                let mut next = Vec::new();
+                for at in open.drain(..) {
+                    if level < 5 && below(10) < split[level - 2] {
+                        next.extend((0..8).map(|i| [0, 1, 2].map(|a| 2 * at[a] + (i >> a & 1))));
+                    } else {
+                        *levels[level].entry(morton63(at.map(|x| x >> 2))).or_default() |=
+                            1 << local::bit_of(at);
+                    }
+                }
+                open = next;
+            }
+            let lists: Vec<(Vec<u64>, Vec<u64>)> =
+                levels.into_iter().map(|level| level.into_iter().unzip()).collect();
+            let slices: Vec<(&[u64], &[u64])> =
+                lists.iter().map(|(keys, masks)| (&keys[..], &masks[..])).collect();
+            let mesh = Mesh::from_leaf_bricks(domain, &slices).expect("few leaves");
+            let rho = (0..mesh.n_cells()).map(|_| 1.0 + below(n_values) as f64 / n_values as f64).collect();
+            RandomMesh { mesh, rho, threshold: 0.9 + 0.2 * f64::from(threshold) }
+        },
+    )
+}
