@@ -1,4 +1,4 @@
-//! Lists cut into pieces, for as many to work on as there are.
+//! Lists cut into pieces, so that several threads can work on them.
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ pub(crate) fn chunks(n: usize, size: usize) -> Vec<Range<usize>> {
     (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
 }
 
-/// A list cut into pieces of given lengths.
+/// A list cut into consecutive pieces of these lengths.
 pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let piece = |length: usize| {
         let (piece, rest) = std::mem::take(&mut list).split_at_mut(length);
@@ -19,7 +19,7 @@ pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>)
     lengths.map(piece).collect()
 }
 
-/// So many zeros, written by all threads: memory that was used before has to be cleared.
+/// `n` zeros, written by all threads: memory that was used before must be cleared.
 pub(crate) fn zeros<T: Zeroable + Clone + Send>(n: usize) -> Vec<T> {
     rayon::iter::repeat_n(T::zeroed(), n).collect()
 }

@@ -23,7 +23,7 @@ pub fn in_order(table: Table, comm: &Comm) -> Result<PartTable, CommError> {
     Ok(PartTable { table, runs: vec![run], n_rows })
 }
 
-/// Attributes as they come.
+/// Attributes of a catalogue, in the order in which they are added.
 pub(crate) struct AttributeList(Vec<(String, Attribute)>);
 
 impl AttributeList {
@@ -31,7 +31,7 @@ impl AttributeList {
         Self(Vec::new())
     }
 
-    pub fn done(self) -> Vec<(String, Attribute)> {
+    pub fn into_attributes(self) -> Vec<(String, Attribute)> {
         self.0
     }
 

@@ -114,6 +114,7 @@ fn family_name(family: Family) -> &'static str {
     }
 }
 
+/// The header and the counts of a snapshot, one line per fact.
 fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &SnapshotCounts) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {

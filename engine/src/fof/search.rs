@@ -12,7 +12,7 @@ use inselberg_kernels::fof::grid::SearchGrid;
 use inselberg_kernels::fof::link::Linker;
 use inselberg_kernels::fof::record::{Real, Record};
 use inselberg_kernels::fof::slabs::{self, Chosen, Slabs, count};
-use inselberg_kernels::fof::sorted_slab::{SlabScratch, SortedSlab, shelve};
+use inselberg_kernels::fof::sorted_slab::{SlabScratch, SortedSlab, sort_slab};
 use inselberg_kernels::sync::AtomicU32;
 use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
@@ -88,7 +88,7 @@ impl<R: Record> SlabRecords<R> {
             "sorting",
             slabs,
             |slab| slab.len(),
-            |slab| rooms.with(|scratch| shelve(grid, &frame.metric, slab, scratch)),
+            |slab| rooms.with(|scratch| sort_slab(grid, &frame.metric, slab, scratch)),
         );
         let (blocks, up) = stack(shelves, self.records.len());
         Sorted { records: self.records, blocks, up }

@@ -98,16 +98,16 @@ fn deposit_root<T: Real>(
         Masses::Same(mass) => (&[][..], *mass),
         Masses::Each(list) => (&list[rows], 0.0),
     };
-    masses.lay(tree, shape, root, RootMasses { key, position, mass, same });
+    masses.deposit(tree, shape, root, RootMasses { key, position, mass, same });
     let from = |root: u32| mesh.borders.partition_point(|border| border.root < root);
     for border in &mesh.borders[from(i as u32)..from(i as u32 + 1)] {
         let row = border.particle as usize;
         let x = unit(roots.side, roots.position[row]);
-        masses.lay_border(tree, shape, root, (border.level, x), roots.mass.get(row));
+        masses.deposit_border(tree, shape, root, (border.level, x), roots.mass.get(row));
     }
     let from = |root: u64| mesh.foreign.partition_point(|foreign| foreign.root < root);
     for foreign in &mesh.foreign[from(root)..from(root + 1)] {
-        masses.lay_border(tree, shape, root, (foreign.level as u8, foreign.position), foreign.mass);
+        masses.deposit_border(tree, shape, root, (foreign.level as u8, foreign.position), foreign.mass);
     }
 }
 

@@ -49,10 +49,12 @@ pub struct GhostAscent {
 }
 
 impl GhostAscent {
+    /// The ascent ends at a peak of the rank that answers.
     fn end(peak: KnownPeak, index: PeakIdx) -> Self {
         Self { peak, index: index.0, is_end: 1 }
     }
 
+    /// The ascent goes on at a cell of another rank.
     fn onward(cell: RemoteIndex) -> Self {
         let peak = KnownPeak { owner: cell.rank, ..KnownPeak::default() };
         Self { peak, index: cell.index, is_end: 0 }

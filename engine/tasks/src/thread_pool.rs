@@ -39,7 +39,7 @@ impl Seat {
 #[derive(Clone)]
 pub struct ThreadPool {
     seats: Vec<Seat>,
-    threads: Threads,
+    threads: WorkerThreads,
     /// Whether each worker has a place of its own on the machine.
     is_placed: bool,
     traced: bool,
@@ -47,7 +47,7 @@ pub struct ThreadPool {
 
 /// The threads that work.
 #[derive(Clone)]
-enum Threads {
+enum WorkerThreads {
     /// Threads of this pool alone, started by the first graph that needs them; the calling thread does the caller's
     /// tasks beside them.
     Own(Arc<Mutex<Option<Arc<rayon_core::ThreadPool>>>>),
@@ -60,7 +60,7 @@ impl ThreadPool {
     /// Workers with threads of their own, one per seat and at least one.
     pub fn new(seats: Vec<Seat>) -> Self {
         let seats = if seats.is_empty() { vec![Seat::default()] } else { seats };
-        Self { seats, threads: Threads::Own(Arc::default()), is_placed: false, traced: false }
+        Self { seats, threads: WorkerThreads::Own(Arc::default()), is_placed: false, traced: false }
     }
 
     /// `n_workers` with threads of their own, about whose seats nothing is known.
@@ -74,17 +74,17 @@ impl ThreadPool {
     /// A thread that belongs to no pool does everything itself.
     pub fn from_current() -> Self {
         let n_workers = rayon_core::current_thread_index().map_or(1, |_| rayon_core::current_num_threads());
-        Self { threads: Threads::Current, ..Self::with_threads(n_workers) }
+        Self { threads: WorkerThreads::Current, ..Self::with_threads(n_workers) }
     }
 
     /// As [`Self::from_current`], with a known place on the machine for each worker.
     pub fn from_current_placed(seats: Vec<Seat>) -> Self {
-        Self { is_placed: true, threads: Threads::Current, ..Self::new(seats) }
+        Self { is_placed: true, threads: WorkerThreads::Current, ..Self::new(seats) }
     }
 
     /// Whether the calling thread is the first worker.
     pub(crate) fn is_current(&self) -> bool {
-        matches!(self.threads, Threads::Current)
+        matches!(self.threads, WorkerThreads::Current)
     }
 
     /// Also records when and where every task runs: 64 bytes per task.
@@ -117,8 +117,8 @@ impl ThreadPool {
     /// The number of workers for `n_tasks` tasks. All of them where each has a place near some memory.
     pub(crate) fn n_useful(&self, n_tasks: usize) -> usize {
         let n_threads = match self.threads {
-            Threads::Own(_) => self.len(),
-            Threads::Current => {
+            WorkerThreads::Own(_) => self.len(),
+            WorkerThreads::Current => {
                 rayon_core::current_thread_index().map_or(1, |_| rayon_core::current_num_threads())
             }
         };
@@ -134,7 +134,7 @@ impl ThreadPool {
         &self,
         n: usize,
     ) -> Result<Option<Arc<rayon_core::ThreadPool>>, ThreadPoolBuildError> {
-        let Threads::Own(threads) = &self.threads else { return Ok(None) };
+        let WorkerThreads::Own(threads) = &self.threads else { return Ok(None) };
         let mut threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(enough) = threads.as_ref().filter(|threads| threads.current_num_threads() >= n) {
             return Ok(Some(Arc::clone(enough)));

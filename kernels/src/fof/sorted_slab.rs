@@ -59,7 +59,7 @@ const DIGIT: u32 = 11;
 
 /// Sorts the particles of a slab and joins the cells of each of its blocks. Linear in the particles for keys of at most 32
 /// bits, else n log n.
-pub fn shelve<R: Record>(
+pub fn sort_slab<R: Record>(
     grid: (&SearchGrid, &Slabs, &BlockReach),
     metric: &Metric,
     records: &mut [R],

@@ -6,7 +6,7 @@ use super::blocks::FofBlocks;
 use super::grid::SearchGrid;
 use super::record::{Double, Record};
 use super::slabs::Slabs;
-use super::sorted_slab::{SlabScratch, SortedSlab, shelve};
+use super::sorted_slab::{SlabScratch, SortedSlab, sort_slab};
 use proptest::prelude::*;
 
 /// Particles in a box.
@@ -61,7 +61,8 @@ impl Particles {
         let (slabs, reach) = (Slabs::new(&grid, 1), BlockReach::new(&grid));
         let mut records: Vec<Double> =
             self.positions.iter().zip(0..).map(|(x, i)| Double::new(*x, i)).collect();
-        let slab = shelve((&grid, &slabs, &reach), &self.metric, &mut records, &mut SlabScratch::default());
+        let slab =
+            sort_slab((&grid, &slabs, &reach), &self.metric, &mut records, &mut SlabScratch::default());
         let SortedSlab { n_particles, rows, blocks, cells, up } = slab;
         let mut blocks = FofBlocks { rows, blocks, cells, layers: Vec::new() };
         blocks.seal(n_particles as usize);

@@ -226,19 +226,19 @@ impl LevelDeposit {
     }
 
     /// Deposits the particles of a root on its leaves, except the parts outside the root.
-    pub fn lay(&mut self, tree: &RootTree, shape: &Shape, root: u64, particles: RootMasses) {
+    pub fn deposit(&mut self, tree: &RootTree, shape: &Shape, root: u64, particles: RootMasses) {
         let visit = |leaf: Leaf| {
             for i in leaf.particles.clone() {
                 // An empty list means equal masses.
                 let mass = particles.mass.get(i).copied().unwrap_or(particles.same);
-                self.lay_one(tree, shape, &leaf, particles.position[i], mass);
+                self.deposit_one(tree, shape, &leaf, particles.position[i], mass);
             }
         };
         LeafWalk { tree, shape, keys: particles.key, is_wanted: |_, _| true, visit }.root(root);
     }
 
     #[inline]
-    fn lay_one(&mut self, tree: &RootTree, shape: &Shape, leaf: &Leaf, x: [f64; 3], mass: f64) {
+    fn deposit_one(&mut self, tree: &RootTree, shape: &Shape, leaf: &Leaf, x: [f64; 3], mass: f64) {
         let cloud = Cloud::new(leaf.level, x);
         for corner in 0..8 {
             let (at, weight) = cloud.corner(corner);
@@ -254,7 +254,7 @@ impl LevelDeposit {
     }
 
     /// Deposits the part in this root of a particle that is in another root, or in this one across a periodic side.
-    pub fn lay_border(
+    pub fn deposit_border(
         &mut self,
         tree: &RootTree,
         shape: &Shape,
@@ -453,11 +453,11 @@ mod tests {
             let mut found = LevelDeposit::default();
             found.clear(&tree, QUANTUM);
             let particles = RootMasses { key: &key, position: &positions, mass: &[], same: 1.0 };
-            found.lay(&tree, &shape, 0, particles);
+            found.deposit(&tree, &shape, 0, particles);
             let mut borders = Vec::new();
             for_each_border(&tree, &shape, 0, particles, &mut |i, level, _| borders.push((i, level)));
             for (i, level) in borders {
-                found.lay_border(&tree, &shape, 0, (level, positions[i]), 1.0);
+                found.deposit_border(&tree, &shape, 0, (level, positions[i]), 1.0);
             }
             let expected = Deposit::new(mesh.n_cells(), QUANTUM);
             deposit_conserving(&mesh, &positions, &vec![1.0; positions.len()], &expected);

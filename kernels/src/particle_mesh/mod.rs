@@ -13,7 +13,7 @@
 //! ancestor's. And all particles cause the union of what the particles of each root cause. So roots are processed one
 //! by one ([`crowded`], [`grade`]), splits in neighbouring roots are sent there, and each root unites the splits that it
 //! receives ([`unite`]). A cloud is no larger than the leaf of its particle, so it reaches neighbouring roots only
-//! ([`for_each_border`], [`LevelDeposit::lay_border`]).
+//! ([`for_each_border`], [`LevelDeposit::deposit_border`]).
 
 mod deposit;
 mod split;

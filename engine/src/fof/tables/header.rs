@@ -54,7 +54,7 @@ pub fn group_attributes(of: &GroupsProvenance) -> Vec<(String, Attribute)> {
     for (name, value) in of.run {
         list.int(name, value as i64);
     }
-    list.done()
+    list.into_attributes()
 }
 
 fn parameters(list: &mut AttributeList, of: &GroupsProvenance) {

@@ -60,7 +60,7 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
     for (name, value) in of.run {
         list.int(name, value as i64);
     }
-    list.done()
+    list.into_attributes()
 }
 
 /// The attributes that cutting a stored catalogue again needs.

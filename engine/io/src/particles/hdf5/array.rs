@@ -1,6 +1,6 @@
 //! Positions `[N, 3]` in a dataset of an HDF5 file: `box.hdf5:/path/to/positions`.
 
-use super::file::ParticleFile;
+use super::file::Hdf5File;
 use crate::open_files;
 use crate::particles::array;
 use crate::particles::array::Array;
@@ -37,7 +37,7 @@ fn read_headers(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u
 impl Dataset {
     fn open(path: &Path) -> ReadResult<Self> {
         let (file, place) = split_dataset(path).expect("the reader recognises paths with a dataset");
-        let source = ParticleFile::open(file)?;
+        let source = Hdf5File::open(file)?;
         let column = source
             .find(&format!("/{place}"))?
             .ok_or_else(|| source.bad(&format!("/{place}"), "no such dataset", "one of shape [N, 3]"))?;
@@ -60,7 +60,7 @@ impl Array for Dataset {
 
     fn read(&self, rows: Range<u64>, to: &mut Positions) -> ReadResult<()> {
         let _pass = open_files::pass();
-        let source = ParticleFile::open(&self.path)?;
+        let source = Hdf5File::open(&self.path)?;
         let column = source.find(&self.place)?;
         let column = column.ok_or_else(|| source.bad(&self.place, "it has gone", "a dataset"))?;
         read_positions(&source, &column, rows, to)
@@ -73,7 +73,7 @@ impl Array for Dataset {
 
 /// Appends positions in the requested precision.
 pub fn read_positions(
-    source: &ParticleFile,
+    source: &Hdf5File,
     column: &super::file::DatasetRows,
     rows: Range<u64>,
     to: &mut Positions,

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// An open file.
-pub struct ParticleFile<'a> {
+pub struct Hdf5File<'a> {
     path: &'a Path,
     file: File,
 }
@@ -23,7 +23,7 @@ pub struct DatasetRows {
     kind: TypeDescriptor,
 }
 
-impl<'a> ParticleFile<'a> {
+impl<'a> Hdf5File<'a> {
     /// Opens `path`.
     pub fn open(path: &'a Path) -> ReadResult<Self> {
         let file = hdf5_file::open(path)

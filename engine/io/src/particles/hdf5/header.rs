@@ -1,6 +1,6 @@
 //! The header of one file of a Gadget-like snapshot.
 
-use super::file::ParticleFile;
+use super::file::Hdf5File;
 use crate::ReadResult;
 use crate::input_file;
 use crate::particles::N_KINDS;
@@ -33,7 +33,7 @@ pub struct WholeHeader {
 
 impl FileHeader {
     /// Reads the group `Header`.
-    pub fn read(source: &ParticleFile) -> ReadResult<Self> {
+    pub fn read(source: &Hdf5File) -> ReadResult<Self> {
         let here = counts(source, "NumPart_ThisFile")?
             .ok_or_else(|| source.bad("Header/NumPart_ThisFile", "not there", "the header of a snapshot"))?;
         let high = counts(source, "NumPart_Total_HighWord")?.unwrap_or_default();
@@ -79,13 +79,13 @@ pub fn is_hdf5(path: &Path) -> bool {
     is_called_so && path.is_file() || is_read && start == MAGIC
 }
 
-fn counts(source: &ParticleFile, name: &str) -> ReadResult<Option<[u64; N_KINDS]>> {
+fn counts(source: &Hdf5File, name: &str) -> ReadResult<Option<[u64; N_KINDS]>> {
     let whole = |n: &f64| (0.0..=9.0e15).contains(n) && n.fract() == 0.0;
     Ok(by_kind(source, name, whole, "whole numbers, 0 or more")?.map(|counts| counts.map(|n| n as u64)))
 }
 
 fn by_kind(
-    source: &ParticleFile,
+    source: &Hdf5File,
     name: &str,
     fits: impl Fn(&f64) -> bool,
     expected: &str,
@@ -102,7 +102,7 @@ fn by_kind(
     }
 }
 
-fn sides(source: &ParticleFile) -> ReadResult<Option<[f64; 3]>> {
+fn sides(source: &Hdf5File) -> ReadResult<Option<[f64; 3]>> {
     let values = source.numbers("Header", "BoxSize")?.unwrap_or_default();
     let sides = match values[..] {
         [] => return Ok(None),

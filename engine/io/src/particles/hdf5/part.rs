@@ -1,7 +1,7 @@
 //! Rows of one kind of particles in one file of a snapshot.
 
 use super::array::{append, read_positions, triples};
-use super::file::{DatasetRows, ParticleFile};
+use super::file::{DatasetRows, Hdf5File};
 use super::header::FileHeader;
 use crate::ReadResult;
 use crate::open_files;
@@ -16,14 +16,14 @@ pub const MASSES: [&str; 2] = ["Masses", "DynamicalMasses"];
 pub const DENSITIES: [&str; 2] = ["Densities", "Density"];
 
 /// The dataset of a kind under the first of these names that exists.
-pub fn find_any(source: &ParticleFile, kind: usize, names: &[&str]) -> ReadResult<Option<DatasetRows>> {
+pub fn find_any(source: &Hdf5File, kind: usize, names: &[&str]) -> ReadResult<Option<DatasetRows>> {
     let found = names.iter().map(|name| source.find(&format!("PartType{kind}/{name}")));
     Ok(found.collect::<ReadResult<Vec<_>>>()?.into_iter().flatten().next())
 }
 
 /// A range of rows of one file.
 pub struct RowReader<'a> {
-    source: ParticleFile<'a>,
+    source: Hdf5File<'a>,
     species: &'a Species,
     kind: usize,
     /// Particles of the kind in the file.
@@ -42,7 +42,7 @@ impl<'a> RowReader<'a> {
     /// Opens the file; `first` is the number of the first row among those of all files.
     pub fn open(path: &'a Path, species: &'a Species, rows: Range<u64>, first: u64) -> ReadResult<Self> {
         let pass = open_files::pass();
-        let source = ParticleFile::open(path)?;
+        let source = Hdf5File::open(path)?;
         let kind = usize::from(species.kind.expect("a species of a snapshot file has one kind"));
         let header = FileHeader::read(&source)?;
         let mass = Some(header.whole.mass_table[kind]).filter(|mass| *mass > 0.0);

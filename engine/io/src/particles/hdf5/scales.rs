@@ -3,7 +3,7 @@
 //! SWIFT: comoving lengths without h, peculiar velocities. Gadget: comoving lengths and masses over h, and velocities over the
 //! square root of a. Values stay in the units of the file; h goes into the units.
 
-use super::file::ParticleFile;
+use super::file::Hdf5File;
 use super::header::WholeHeader;
 use crate::particles::{GAS, InputDefaults, Matter, STAR};
 use crate::{Cosmology, ReadError, ReadResult, Units};
@@ -34,7 +34,7 @@ pub struct SnapshotUnits {
 
 /// Reads them from the first file.
 pub fn scales(
-    source: &ParticleFile,
+    source: &Hdf5File,
     header: &WholeHeader,
     has: impl Fn(u8) -> bool,
     defaults: &InputDefaults,
@@ -53,7 +53,7 @@ pub fn scales(
     Ok(scales)
 }
 
-fn swift(source: &ParticleFile, has_gas: bool) -> ReadResult<SnapshotUnits> {
+fn swift(source: &Hdf5File, has_gas: bool) -> ReadResult<SnapshotUnits> {
     let of = |name: &str| Ok(source.number("Cosmology", name)?.filter(|x| x.is_finite()));
     let is_cosmological = source.number("Cosmology", "Cosmological run")? == Some(1.0);
     let a = if is_cosmological { of("Scale-factor")?.filter(|a| *a > 0.0).unwrap_or(1.0) } else { 1.0 };
@@ -93,7 +93,7 @@ fn swift(source: &ParticleFile, has_gas: bool) -> ReadResult<SnapshotUnits> {
 }
 
 fn gadget(
-    source: &ParticleFile,
+    source: &Hdf5File,
     time: f64,
     has_gas: bool,
     defaults: &InputDefaults,
@@ -179,7 +179,7 @@ impl UnitSystem {
     }
 }
 
-fn unit_system(source: &ParticleFile, group: &str) -> ReadResult<Option<UnitSystem>> {
+fn unit_system(source: &Hdf5File, group: &str) -> ReadResult<Option<UnitSystem>> {
     let of = |name: &str| Ok(source.number(group, name)?.filter(|x| x.is_finite() && *x > 0.0));
     let length = of("Unit length in cgs (U_L)")?;
     let (mass, time) = (of("Unit mass in cgs (U_M)")?, of("Unit time in cgs (U_t)")?);

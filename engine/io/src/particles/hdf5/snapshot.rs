@@ -2,7 +2,7 @@
 //!
 //! One or several files. The first of several, `snap_080.0.hdf5`, stands for all of them.
 
-use super::file::ParticleFile;
+use super::file::Hdf5File;
 use super::header::{FileHeader, WholeHeader, is_hdf5};
 use super::part::{DENSITIES, MASSES, RowReader, find_any};
 use super::scales::scales;
@@ -47,13 +47,13 @@ struct FileColumns {
 impl GadgetSnapshot {
     /// Reads the headers of all files.
     fn find(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Self> {
-        let first_source = ParticleFile::open(&paths[0])?;
+        let first_source = Hdf5File::open(&paths[0])?;
         let first = FileHeader::read(&first_source)?;
         let files = all_files(paths, first.whole.n_files)?;
         let mut counts: [Vec<u64>; N_KINDS] = Default::default();
         let mut found: [Vec<FileColumns>; N_KINDS] = Default::default();
         for path in &files {
-            let source = ParticleFile::open(path)?;
+            let source = Hdf5File::open(path)?;
             let header = FileHeader::read(&source)?;
             agree(&source, &header.whole, &paths[0], &first.whole)?;
             for kind in 0..N_KINDS {
@@ -97,12 +97,7 @@ impl GadgetSnapshot {
     }
 }
 
-fn agree(
-    source: &ParticleFile,
-    header: &WholeHeader,
-    first: &Path,
-    expected: &WholeHeader,
-) -> ReadResult<()> {
+fn agree(source: &Hdf5File, header: &WholeHeader, first: &Path, expected: &WholeHeader) -> ReadResult<()> {
     match header.difference(expected) {
         None => Ok(()),
         Some((name, here, there)) => {
@@ -150,7 +145,7 @@ fn siblings(path: &Path) -> Option<impl Fn(u64) -> PathBuf> {
 }
 
 /// The particles of a kind in a file. Checks that the shape of the positions agrees with the header.
-fn look(source: &ParticleFile, kind: usize, n: u64) -> ReadResult<FileColumns> {
+fn look(source: &Hdf5File, kind: usize, n: u64) -> ReadResult<FileColumns> {
     let place = |name: &str| format!("PartType{kind}/{name}");
     let positions = source.need(&place("Coordinates"), n, 3)?;
     let has = |names: &[&str]| Ok(find_any(source, kind, names)?.is_some());
@@ -163,7 +158,7 @@ fn look(source: &ParticleFile, kind: usize, n: u64) -> ReadResult<FileColumns> {
     })
 }
 
-fn check_totals(source: &ParticleFile, header: &WholeHeader, counts: &[Vec<u64>; N_KINDS]) -> ReadResult<()> {
+fn check_totals(source: &Hdf5File, header: &WholeHeader, counts: &[Vec<u64>; N_KINDS]) -> ReadResult<()> {
     let Some(total) = header.total else { return Ok(()) };
     for (kind, (total, counts)) in total.iter().zip(counts).enumerate() {
         let sum: u64 = counts.iter().sum();
@@ -177,7 +172,7 @@ fn check_totals(source: &ParticleFile, header: &WholeHeader, counts: &[Vec<u64>;
 }
 
 fn describe(
-    source: &ParticleFile,
+    source: &Hdf5File,
     kind: usize,
     found: &[FileColumns],
     n: u64,
