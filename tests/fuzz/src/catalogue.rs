@@ -82,10 +82,12 @@ pub fn csv(bytes: &[u8]) {
     crate::compared();
     // The tables as the sound files and the changed one have them, in any order.
     for table in &catalogue.tables {
-        let of_table = format!("# table: {}", table.name);
         let texts = files.iter().enumerate().map(|(i, file)| if i == which { &changed } else { &file.1 });
         let texts: Vec<_> = texts.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
-        let has_table = |text: &&String| text.lines().any(|line| line.trim_end() == of_table);
+        let has_table = |text: &&String| {
+            text.lines()
+                .any(|line| line.strip_prefix("# table:").is_some_and(|name| name.trim() == table.name))
+        };
         let found = texts.iter().filter(has_table).any(|text| rows_of(text) == shown(table));
         assert!(found, "table {} is not what any file has: {:?}", table.name, shown(table));
     }
