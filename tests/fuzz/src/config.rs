@@ -11,7 +11,14 @@ pub fn target(bytes: &[u8]) {
             continue;
         }
         crate::compared();
-        let whole: toml::Table = text.parse().expect("what was read is TOML");
+        // The table of another command may hold an integer beyond 64 bits, which only that command refuses.
+        let whole = match text.parse::<toml::Table>() {
+            Ok(whole) => whole,
+            Err(error) => {
+                assert!(error.message().contains("overflow"), "what was read is TOML: {error}");
+                continue;
+            }
+        };
         for (opt, read) in raw.typed(options_of(command.command)) {
             let table = if opt.commands.is_empty() { Some(&whole) } else { table_of(&whole, command.table) };
             let written = table.and_then(|t| t.get(opt.key).or_else(|| t.get(opt.alias)));
