@@ -1,9 +1,10 @@
 //! Catalogue files: what is written reads back, nothing is ever half written, RAMSES's text is
 //! RAMSES's to the byte.
 
+use inselberg_io::ReadError;
 use inselberg_io::catalogue::{
-    Attribute, Catalogue, CatalogueReadError, Column, Dimension, FORMATS, Table, Values, WriteError,
-    check_output, info, ramses_text, read, write,
+    Attribute, Catalogue, Column, Dimension, FORMATS, Table, Values, WriteError, check_output, info,
+    ramses_text, read, write,
 };
 use inselberg_io::staging;
 use proptest::prelude::*;
@@ -267,9 +268,9 @@ fn side_files_of_another_run_are_refused() {
     other.attributes[4].1 = Attribute::Int(7);
     write(&two, &other).expect("written");
     fs::copy(folder.path().join("two.cells.csv"), folder.path().join("one.cells.csv")).expect("copied");
-    assert!(matches!(read(&one), Err(CatalogueReadError::Content { .. })));
+    assert!(matches!(read(&one), Err(ReadError::Content { .. })));
     fs::remove_file(folder.path().join("two.cells.csv")).expect("removed");
-    assert!(matches!(read(&two), Err(CatalogueReadError::Io { .. })));
+    assert!(matches!(read(&two), Err(ReadError::Io { .. })));
 }
 
 #[test]

@@ -13,7 +13,6 @@
 
 mod checksum;
 pub mod csv;
-mod error;
 #[cfg(feature = "hdf5")]
 pub mod hdf5;
 pub mod info;
@@ -24,7 +23,6 @@ pub mod units;
 mod writers;
 
 pub use crate::staging::{Staged, WriteError, WriteResult};
-pub use error::{CatalogueReadError, CatalogueReadResult};
 pub use part::{CataloguePart, PartError, PartTable, RowRun, stage_part, write_part};
 pub use shape::check_shape;
 pub use writers::{

@@ -1,7 +1,8 @@
 //! The formats a catalogue can be written in and read from: one row each.
 
-use super::{Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Table, WriteError, WriteResult};
+use super::{Attribute, Catalogue, Table, WriteError, WriteResult};
 use crate::staging::{Staged, check_writable};
+use crate::{ReadError, ReadResult};
 use std::path::Path;
 
 /// A format. To add one: a file in this folder and a row in [`FORMATS`].
@@ -14,7 +15,7 @@ pub struct Format {
     /// Stages a whole catalogue.
     pub stage: fn(&Path, &Catalogue) -> WriteResult<Staged>,
     /// Reads it back.
-    pub read: fn(&Path) -> CatalogueReadResult<Catalogue>,
+    pub read: fn(&Path) -> ReadResult<Catalogue>,
     /// How several ranks write one file, if the format can.
     pub in_parts: Option<PartFormat>,
 }
@@ -143,14 +144,13 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
 ///
 /// # Errors
 /// The file is absent, of an unknown format, damaged, or not a catalogue.
-pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
+pub fn read(path: &Path) -> ReadResult<Catalogue> {
     let writer = find(path).map_err(|(problem, expected)| {
-        let path: std::path::PathBuf = path.into();
         let (problem, expected) = match path.is_dir() {
             true => ("is a folder".into(), "a catalogue that `inselberg phew` wrote".into()),
             false => (problem, expected),
         };
-        CatalogueReadError::Target { path, problem, expected }
+        ReadError::absent(path, format!("{problem}; expected {expected}"))
     })?;
     (writer.read)(path)
 }

@@ -5,10 +5,9 @@ use super::text::heads;
 use super::{MARK, empty_values, side_path};
 use crate::catalogue::shape::is_plain;
 use crate::catalogue::units::parse_unit;
-use crate::catalogue::{
-    Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Column, Table, Values,
-};
+use crate::catalogue::{Attribute, Catalogue, Column, Table, Values};
 use crate::input_file;
+use crate::{ReadError, ReadResult};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -19,17 +18,17 @@ use std::str::{FromStr, Split};
 /// # Errors
 /// A file is absent, is not a catalogue, is truncated, has an invalid value, or belongs to another catalogue than the main
 /// file; a table has an invalid name; the checksum does not match.
-pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
+pub fn read(path: &Path) -> ReadResult<Catalogue> {
     let mut main = read_file(path)?;
     let mut tables: Vec<Table> = Vec::new();
     let mut in_main = main.table.take();
     let names = main.tables.take().ok_or_else(|| {
-        CatalogueReadError::content(path, "comments at the top", "no tables named", "the names of the tables")
+        ReadError::content(path, "comments at the top", "no tables named", "the names of the tables")
     })?;
     // The name becomes part of a file name, and must not lead to another folder.
     if let Some(name) = names.iter().find(|name| !is_plain(name)) {
         let (problem, expected) = (format!("a table {name:?}"), "letters, digits and underscores");
-        return Err(CatalogueReadError::content(path, "comments at the top", problem, expected));
+        return Err(ReadError::content(path, "comments at the top", problem, expected));
     }
     for name in &names {
         if in_main.as_ref().is_some_and(|t| t.name == *name) {
@@ -42,7 +41,7 @@ pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
     match main.sum {
         Some(sum) if sum != checksum(&catalogue) => {
             let (problem, expected) = ("one of its files is damaged", "what was written");
-            Err(CatalogueReadError::content(path, "checksum", problem, expected))
+            Err(ReadError::content(path, "checksum", problem, expected))
         }
         _ => Ok(catalogue),
     }
@@ -71,10 +70,10 @@ struct CsvContent {
     rows: u64,
 }
 
-fn read_side(path: &Path, name: &str, main: &CsvContent) -> CatalogueReadResult<Table> {
+fn read_side(path: &Path, name: &str, main: &CsvContent) -> ReadResult<Table> {
     let side = read_file(path)?;
     let bad = |problem: String, expected: String| {
-        Err(CatalogueReadError::content(path, "comments at the top", problem, expected))
+        Err(ReadError::content(path, "comments at the top", problem, expected))
     };
     if (&side.run, side.sum) != (&main.run, main.sum) {
         return bad(
@@ -88,8 +87,8 @@ fn read_side(path: &Path, name: &str, main: &CsvContent) -> CatalogueReadResult<
     }
 }
 
-fn read_file(path: &Path) -> CatalogueReadResult<CsvContent> {
-    let file = input_file::open(path).map_err(CatalogueReadError::io(path, "opening"))?;
+fn read_file(path: &Path) -> ReadResult<CsvContent> {
+    let file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
     let mut lines =
         CsvLines { path, input: BufReader::with_capacity(1 << 18, file), text: String::new(), number: 0 };
     if !lines.next()? || lines.text != MARK {
@@ -111,7 +110,7 @@ fn read_file(path: &Path) -> CatalogueReadResult<CsvContent> {
     }
 }
 
-fn read_rows(mut lines: CsvLines<'_>, mut content: CsvContent) -> CatalogueReadResult<CsvContent> {
+fn read_rows(mut lines: CsvLines<'_>, mut content: CsvContent) -> ReadResult<CsvContent> {
     let Some(table) = &mut content.table else {
         return Err(lines.bad("values without a table", "a comment that names the table"));
     };
@@ -207,11 +206,11 @@ struct CsvLines<'a> {
 
 impl CsvLines<'_> {
     /// Moves to the next line; false at the end.
-    fn next(&mut self) -> CatalogueReadResult<bool> {
+    fn next(&mut self) -> ReadResult<bool> {
         self.text.clear();
         self.number += 1;
         let read = self.input.read_line(&mut self.text);
-        if read.map_err(CatalogueReadError::io(self.path, "reading"))? == 0 {
+        if read.map_err(|e| ReadError::io(self.path, "reading", e))? == 0 {
             return Ok(false);
         }
         if self.text.pop() != Some('\n') {
@@ -223,7 +222,7 @@ impl CsvLines<'_> {
         Ok(true)
     }
 
-    fn bad(&self, problem: impl Into<String>, expected: impl Into<String>) -> CatalogueReadError {
-        CatalogueReadError::content(self.path, format!("line {}", self.number), problem, expected)
+    fn bad(&self, problem: impl Into<String>, expected: impl Into<String>) -> ReadError {
+        ReadError::content(self.path, format!("line {}", self.number), problem, expected)
     }
 }

@@ -4,10 +4,9 @@ use super::seal::{Seal, check};
 use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::units::parse_unit;
-use crate::catalogue::{
-    Attribute, Catalogue, CatalogueReadError, CatalogueReadResult, Column, Table, Values,
-};
+use crate::catalogue::{Attribute, Catalogue, Column, Table, Values};
 use crate::hdf5_file;
+use crate::{ReadError, ReadResult};
 use ::hdf5::types::{FloatSize, IntSize, TypeDescriptor, VarLenUnicode};
 use ::hdf5::{Dataset, File, Group, H5Type, IndexType, IterationOrder, Location};
 use std::path::Path;
@@ -19,10 +18,10 @@ const MOST_COMPRESSION: u64 = 1100;
 ///
 /// # Errors
 /// The file is absent, is not HDF5, is truncated, or is not our catalogue.
-pub fn read(path: &Path) -> CatalogueReadResult<Catalogue> {
-    let bytes = std::fs::metadata(path).map_err(CatalogueReadError::io(path, "opening"))?.len();
+pub fn read(path: &Path) -> ReadResult<Catalogue> {
+    let bytes = std::fs::metadata(path).map_err(|e| ReadError::io(path, "opening", e))?.len();
     let source = CatalogueFile { path, bytes };
-    let seal = check(path).map_err(CatalogueReadError::io(path, "reading"))?;
+    let seal = check(path).map_err(|e| ReadError::io(path, "reading", e))?;
     if seal == Seal::Broken {
         return Err(source.bad("checksum", "the file is damaged", "the bytes that were written"));
     }
@@ -47,7 +46,7 @@ struct CatalogueFile<'a> {
 }
 
 impl CatalogueFile<'_> {
-    fn check_mark(&self, file: &File) -> CatalogueReadResult<()> {
+    fn check_mark(&self, file: &File) -> ReadResult<()> {
         if !file.attr_names().is_ok_and(|names| names.iter().any(|n| n == MARK)) {
             return Err(self.bad("/", format!("no attribute {MARK}"), "a catalogue written by inselberg"));
         }
@@ -57,7 +56,7 @@ impl CatalogueFile<'_> {
         }
     }
 
-    fn attributes(&self, file: &File) -> CatalogueReadResult<Vec<(String, Attribute)>> {
+    fn attributes(&self, file: &File) -> ReadResult<Vec<(String, Attribute)>> {
         let names = file
             .attr_names_by(IndexType::CreationOrder, IterationOrder::Increasing)
             .map_err(self.failed("root attributes"))?;
@@ -65,13 +64,13 @@ impl CatalogueFile<'_> {
         ours.map(|name| self.attribute(file, &name).map(|value| (name, value))).collect()
     }
 
-    fn names(&self, group: &Group) -> CatalogueReadResult<Vec<String>> {
+    fn names(&self, group: &Group) -> ReadResult<Vec<String>> {
         group
             .member_names_by(IndexType::CreationOrder, IterationOrder::Increasing)
             .map_err(self.failed(&group.name()))
     }
 
-    fn table(&self, file: &File, name: &str) -> CatalogueReadResult<Table> {
+    fn table(&self, file: &File, name: &str) -> ReadResult<Table> {
         let group = file.group(name).map_err(self.failed(name))?;
         let columns = self.names(&group)?;
         let columns: Vec<_> =
@@ -87,7 +86,7 @@ impl CatalogueFile<'_> {
         }
     }
 
-    fn column(&self, group: &Group, table: &str, name: &str) -> CatalogueReadResult<Column> {
+    fn column(&self, group: &Group, table: &str, name: &str) -> ReadResult<Column> {
         let place = format!("{table}/{name}");
         let dataset = group.dataset(name).map_err(self.failed(&place))?;
         let units = self.text(&dataset, &place, "units")?;
@@ -97,7 +96,7 @@ impl CatalogueFile<'_> {
         Ok(Column { name: name.into(), dimension, description, values: self.values(&dataset, &place)? })
     }
 
-    fn values(&self, dataset: &Dataset, place: &str) -> CatalogueReadResult<Values> {
+    fn values(&self, dataset: &Dataset, place: &str) -> ReadResult<Values> {
         let shape = dataset.shape();
         let kind = dataset.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(place))?;
         hdf5_file::check_claim(self.path, dataset)
@@ -120,7 +119,7 @@ impl CatalogueFile<'_> {
     }
 
     /// Refuses a shape that the file cannot hold, before any allocation.
-    fn check_size(&self, shape: &[usize], kind: &TypeDescriptor, place: &str) -> CatalogueReadResult<()> {
+    fn check_size(&self, shape: &[usize], kind: &TypeDescriptor, place: &str) -> ReadResult<()> {
         let claimed = shape.iter().fold(kind.size() as u64, |n, s| n.saturating_mul(*s as u64));
         let most = self.bytes.saturating_mul(MOST_COMPRESSION);
         if claimed <= most {
@@ -129,11 +128,11 @@ impl CatalogueFile<'_> {
         Err(self.bad(place, format!("shape {shape:?}"), format!("at most {most} bytes in this file")))
     }
 
-    fn raw<T: H5Type>(&self, dataset: &Dataset, place: &str) -> CatalogueReadResult<Vec<T>> {
+    fn raw<T: H5Type>(&self, dataset: &Dataset, place: &str) -> ReadResult<Vec<T>> {
         dataset.read_raw().map_err(self.failed(place))
     }
 
-    fn attribute(&self, at: &Location, name: &str) -> CatalogueReadResult<Attribute> {
+    fn attribute(&self, at: &Location, name: &str) -> ReadResult<Attribute> {
         let place = format!("attribute {name}");
         let attribute = at.attr(name).map_err(self.failed(&place))?;
         let kind = attribute.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(&place))?;
@@ -150,25 +149,20 @@ impl CatalogueFile<'_> {
         value.map_err(self.failed(&place))
     }
 
-    fn text(&self, at: &Location, place: &str, name: &str) -> CatalogueReadResult<String> {
+    fn text(&self, at: &Location, place: &str, name: &str) -> ReadResult<String> {
         match self.attribute(at, name) {
             Ok(Attribute::Text(text)) => Ok(text),
             _ => Err(self.bad(place, format!("no text attribute {name}"), "one on every column")),
         }
     }
 
-    fn failed(&self, place: &str) -> impl Fn(::hdf5::Error) -> CatalogueReadError {
+    fn failed(&self, place: &str) -> impl Fn(::hdf5::Error) -> ReadError {
         let (path, place) = (self.path.to_path_buf(), place.to_string());
-        move |e| CatalogueReadError::content(&path, place.clone(), reason(&e), "a complete catalogue")
+        move |e| ReadError::content(&path, place.clone(), reason(&e), "a complete catalogue")
     }
 
-    fn bad(
-        &self,
-        place: &str,
-        problem: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> CatalogueReadError {
-        CatalogueReadError::content(self.path, place, problem, expected)
+    fn bad(&self, place: &str, problem: impl Into<String>, expected: impl Into<String>) -> ReadError {
+        ReadError::content(self.path, place, problem, expected)
     }
 }
 
