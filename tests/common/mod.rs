@@ -8,9 +8,10 @@ pub mod friends;
 pub mod gadget;
 pub mod ramses_catalogue;
 pub mod room;
+pub mod tiny;
 
 use inselberg_io::ramses::write::{Dialect, Output, Split, write};
-use inselberg_io::{Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot, Units};
+use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -184,33 +185,10 @@ impl Whole {
 
     /// A small box: levels 1 and 2 everywhere on `coarse` cells, one cell of level 2 split.
     pub fn tiny(coarse: [u32; 3]) -> Self {
-        let header = Header {
-            format: "RAMSES",
-            number: Some(7),
-            time: 0.25,
-            boxlen: 2.0,
-            coarse,
-            periodic: [true; 3],
-            levelmin: 2,
-            levelmax: 4,
-            units: Units { length: 3.0e24, density: 1.0e-30, time: 1.0e17 },
-            cosmology: Some(Cosmology {
-                aexp: 0.5,
-                h0: 70.0,
-                omega_m: 0.3,
-                omega_l: 0.7,
-                omega_k: 0.0,
-                omega_b: 0.05,
-            }),
-            n_pieces: 1,
-        };
-        let names = ["density", "velocity_x", "velocity_y", "velocity_z", "pressure"];
-        let hydro = names.map(|name| FieldInfo { family: "hydro", name: name.into() });
-        let grav = ["rho", "potential", "force_x", "force_y", "force_z"];
-        let grav = grav.map(|name| FieldInfo { family: "grav", name: name.into() });
-        let fields: Vec<_> = hydro.into_iter().chain(grav).collect();
-        let octs = tiny_octs(coarse, fields.len());
-        Self { header, fields, octs, particles: Some(tiny_particles(coarse)) }
+        let fields = tiny::fields();
+        let octs = tiny::octs(coarse, fields.len());
+        let (header, particles) = (tiny::header(coarse, [true; 3]), Some(tiny::particles(coarse)));
+        Self { header, fields, octs, particles }
     }
 
     /// Writes it into `folder` over `n_cpus` files, octs and particles scattered over them.
@@ -233,41 +211,4 @@ impl Whole {
 /// Writes the output at `source` again, over `n_cpus` files with ghosts, into `folder`.
 pub fn resplit(source: &Path, folder: &Path, n_cpus: usize) -> PathBuf {
     Whole::read(&*open(source)).write(folder, n_cpus, true, &Dialect::default())
-}
-
-fn tiny_octs(coarse: [u32; 3], n_fields: usize) -> Vec<OctBlock> {
-    let mut blocks = Vec::new();
-    for level in 1..=3_u8 {
-        let n = coarse.map(|n| n << (level - 1));
-        let places = (0..n[2]).flat_map(|z| (0..n[1]).flat_map(move |y| (0..n[0]).map(move |x| [x, y, z])));
-        let place_of_deep = n.map(|n| n - 1);
-        let position: Vec<_> = places.filter(|p| level < 3 || *p == place_of_deep).collect();
-        let split = match level {
-            1 => vec![0xff; position.len()],
-            2 => position.iter().map(|p| if *p == place_of_deep { 0x80 } else { 0 }).collect(),
-            _ => vec![0; position.len()],
-        };
-        let value = |field: usize, [x, y, z]: [u32; 3], cell: usize| {
-            f64::from(level) + f64::from(x + 10 * y + 100 * z) + field as f64 / 4.0 + cell as f64 / 64.0
-        };
-        let column = |f| position.iter().map(|&p| std::array::from_fn(|c| value(f, p, c))).collect();
-        let values = (0..n_fields).map(column).collect();
-        blocks.push(OctBlock { level, position, split, values });
-    }
-    blocks
-}
-
-fn tiny_particles(coarse: [u32; 3]) -> ParticleBlock {
-    use Family::{Cloud, DarkMatter, Debris, Other, Star, Tracer};
-    let family = vec![DarkMatter, DarkMatter, Star, Cloud, Debris, Other, Tracer, DarkMatter];
-    let side = coarse.map(|n| 2.0 * f64::from(n));
-    let at = |i: usize| std::array::from_fn(|a| side[a] * (i as f64 / 8.0 + a as f64 / 32.0));
-    ParticleBlock {
-        first: 0,
-        position: (0..8).map(at).collect(),
-        velocity: (0..8).map(|i| [f64::from(i), 0.5, -f64::from(i)]).collect(),
-        mass: family.iter().map(|f| if *f == Tracer { 0.0 } else { 0.125 }).collect(),
-        id: family.iter().zip(1..).map(|(f, id)| if *f == Cloud { -id } else { id }).collect(),
-        family,
-    }
 }

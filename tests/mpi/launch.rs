@@ -43,35 +43,37 @@ fn what_is_not_divided_is_done_once() {
     assert!(Path::new(&cut).exists() && Path::new(&field).is_dir());
 }
 
-/// A pipe-like name that is a file in the first process alone stands for a file on a disk of its host.
-#[test]
-fn a_configuration_that_only_the_first_rank_sees() {
-    let Some(launcher) = Launcher::here() else { return };
-    let _alone = alone();
+/// Three ranks with a configuration that only the rank `seen_by` sees, and whether they wrote a catalogue. A pipe-like name
+/// that is a file in one process alone stands for a file on a disk of its host.
+fn with_a_configuration_of_one_rank(launcher: &Launcher, seen_by: u32) -> (Ended, bool) {
     let folder = tempfile::tempdir().expect("a folder");
     let (case, to) = (dark("dm_3ranks"), catalogue_in(folder.path()));
     let file = folder.path().join("c.toml");
     std::fs::write(&file, "[phew]\ndensity_threshold = 40\n").expect("written");
-    let first = format!("exec 9<&-; test $rank != 0 || exec 9<'{}'; exec \"$0\" \"$@\"", file.display());
+    let file = file.display();
+    let first = format!("exec 9<&-; test $rank != {seen_by} || exec 9<'{file}'; exec \"$0\" \"$@\"");
     let args = ["phew", &case.input, "-o", &to, "--config", "/proc/self/fd/9", "--quiet", "--threads", "1"];
-    let ended = ended(&launcher, 3, &first, &args);
-    assert!(ended.is_good(), "{ended:?}");
-    assert!(names(folder.path()).iter().any(|name| to.ends_with(name.as_str())), "{ended:?}");
+    let ended = ended(launcher, 3, &first, &args);
+    let has_catalogue = names(folder.path()).iter().any(|name| to.ends_with(name.as_str()));
+    (ended, has_catalogue)
+}
+
+#[test]
+fn a_configuration_that_only_the_first_rank_sees() {
+    let Some(launcher) = Launcher::here() else { return };
+    let _alone = alone();
+    let (ended, has_catalogue) = with_a_configuration_of_one_rank(&launcher, 0);
+    assert!(ended.is_good() && has_catalogue, "{ended:?}");
 }
 
 #[test]
 fn a_configuration_that_the_first_rank_does_not_see_is_told_once() {
     let Some(launcher) = Launcher::here() else { return };
     let _alone = alone();
-    let folder = tempfile::tempdir().expect("a folder");
-    let (case, to) = (dark("dm_3ranks"), catalogue_in(folder.path()));
-    let file = folder.path().join("c.toml");
-    std::fs::write(&file, "[phew]\ndensity_threshold = 40\n").expect("written");
-    let first = format!("exec 9<&-; test $rank != 1 || exec 9<'{}'; exec \"$0\" \"$@\"", file.display());
-    let args = ["phew", &case.input, "-o", &to, "--config", "/proc/self/fd/9", "--quiet", "--threads", "1"];
-    let ended = ended(&launcher, 3, &first, &args);
+    let (ended, has_catalogue) = with_a_configuration_of_one_rank(&launcher, 1);
     assert_eq!((ended.code, ended.lines_with("inselberg: ").len()), (Some(2), 1), "{ended:?}");
     assert!(ended.lines_with("inselberg: error: /proc/self/fd/9").len() == 1, "{ended:?}");
+    assert!(!has_catalogue, "{ended:?}");
 }
 
 /// A stack as large as all the memory that the rank may have.

@@ -1,9 +1,11 @@
 //! Small sound outputs of RAMSES, as several of its builds write them.
 
 use inselberg_io::ramses::write::{Descriptors, Dialect, Ordering, Output, Split, write};
-use inselberg_io::{Cosmology, Family, FieldInfo, Header, OctBlock, ParticleBlock, Units};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+#[path = "../../common/tiny.rs"]
+mod tiny;
 
 /// An output over two CPUs.
 pub struct Base {
@@ -46,12 +48,8 @@ pub fn all(folder: &Path) -> Vec<Base> {
 
 fn make(folder: &Path, dialect: &Dialect, periodic: [bool; 3]) -> Base {
     fs::create_dir_all(folder).expect("a folder");
-    let header = header(periodic);
-    let hydro = ["density", "velocity_x", "velocity_y", "velocity_z", "pressure"];
-    let grav = ["rho", "potential", "force_x", "force_y", "force_z"];
-    let field = |family| move |name: &str| FieldInfo { family, name: name.into() };
-    let fields: Vec<_> = hydro.map(field("hydro")).into_iter().chain(grav.map(field("grav"))).collect();
-    let (octs, particles) = (octs(fields.len()), particles());
+    let (header, fields) = (tiny::header([1; 3], periodic), tiny::fields());
+    let (octs, particles) = (tiny::octs([1; 3], fields.len()), tiny::particles([1; 3]));
     let output = Output { header: &header, fields: &fields, octs: &octs, particles: Some(&particles) };
     let oct_owner = |level: u8, [x, y, z]: [u32; 3]| (u32::from(level) + x + y + z) as usize % 2;
     let split = Split { n_cpus: 2, oct_owner: &oct_owner, particle_owner: &|i| i % 2, ghosts: true };
@@ -70,55 +68,5 @@ fn collect(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
         } else {
             files.push((path.clone(), fs::read(&path).expect("a file")));
         }
-    }
-}
-
-fn header(periodic: [bool; 3]) -> Header {
-    Header {
-        format: "RAMSES",
-        number: Some(7),
-        time: 0.25,
-        boxlen: 2.0,
-        coarse: [1; 3],
-        periodic,
-        levelmin: 2,
-        levelmax: 4,
-        units: Units { length: 3.0e24, density: 1.0e-30, time: 1.0e17 },
-        cosmology: Some(Cosmology {
-            aexp: 0.5,
-            h0: 70.0,
-            omega_m: 0.3,
-            omega_l: 0.7,
-            omega_k: 0.0,
-            omega_b: 0.05,
-        }),
-        n_pieces: 1,
-    }
-}
-
-/// Levels 1 and 2 everywhere, and one cell of level 2 split.
-fn octs(n_fields: usize) -> Vec<OctBlock> {
-    let corner = |i: u32| [i & 1, i >> 1 & 1, i >> 2 & 1];
-    let positions = [vec![[0; 3]], (0..8).map(corner).collect(), vec![[3; 3]]];
-    let splits = [vec![0xff], vec![0, 0, 0, 0, 0, 0, 0, 0x80], vec![0]];
-    let block = |(i, (position, split)): (usize, (Vec<[u32; 3]>, Vec<u8>))| {
-        let value = |f: usize, o: usize, c: usize| (1 + i * 5 + f + (o * 7 + c * 3) % 11) as f64;
-        let column = |f| (0..position.len()).map(|o| std::array::from_fn(|c| value(f, o, c))).collect();
-        let values = (0..n_fields).map(column).collect();
-        OctBlock { level: i as u8 + 1, position, split, values }
-    };
-    positions.into_iter().zip(splits).enumerate().map(block).collect()
-}
-
-fn particles() -> ParticleBlock {
-    use Family::{Cloud, DarkMatter, Debris, Other, Star, Tracer};
-    let family = vec![DarkMatter, DarkMatter, Star, Cloud, Debris, Other, Tracer, DarkMatter];
-    ParticleBlock {
-        first: 0,
-        position: (0..8).map(|i| [0.25 * f64::from(i), 0.1 * f64::from(i), 1.0]).collect(),
-        velocity: (0..8).map(|i| [f64::from(i), 0.5, -f64::from(i)]).collect(),
-        mass: family.iter().map(|f| if *f == Tracer { 0.0 } else { 0.125 }).collect(),
-        id: family.iter().zip(1..).map(|(f, id)| if *f == Cloud { -id } else { id }).collect(),
-        family,
     }
 }
