@@ -1,5 +1,7 @@
 //! What crosses to the thread of a rank and becomes its [`Comm`] there.
 
+#[cfg(feature = "mpi")]
+use crate::backend::mpi::{self, HostComm};
 use crate::backend::threads::{Threads, World};
 use crate::backend::{Backend, chaos};
 use crate::endpoint::Endpoint;
@@ -23,9 +25,14 @@ pub struct CommBuilder {
 enum TransportKind {
     Threads(Box<Threads>),
     #[cfg(feature = "mpi")]
-    Mpi {
+    Program {
         piece_bytes: usize,
         report: Report,
+    },
+    #[cfg(feature = "mpi")]
+    Guest {
+        host: HostComm,
+        piece_bytes: usize,
     },
 }
 
@@ -45,9 +52,19 @@ impl Comm {
     /// process ends the whole job.
     #[cfg(feature = "mpi")]
     pub fn mpi() -> CommBuilder {
-        let (piece_bytes, report) =
-            (crate::backend::mpi::PIECE_BYTES, crate::backend::mpi::write_line as Report);
-        CommBuilder::new(TransportKind::Mpi { piece_bytes, report })
+        let (piece_bytes, report) = (mpi::PIECE_BYTES, mpi::write_line as Report);
+        CommBuilder::new(TransportKind::Program { piece_bytes, report })
+    }
+
+    /// This process as one rank of a communicator that belongs to a host program.
+    ///
+    /// [`CommBuilder::build`] is collective over the host's communicator: it duplicates it, and uses the duplicate only. MPI
+    /// must run. This crate neither initialises nor finalises it, and a failure ends no process: it is an error on every rank,
+    /// from which [`Comm::recover`] leads back. [`Comm::close`] frees the duplicate; a drop without it leaks the
+    /// duplicate and may follow the end of MPI. Calls are made by the calling thread only, and nothing is printed.
+    #[cfg(feature = "mpi")]
+    pub fn guest(host: HostComm) -> CommBuilder {
+        CommBuilder::new(TransportKind::Guest { host, piece_bytes: mpi::PIECE_BYTES })
     }
 
     /// The same rank with these settings, which were not known when it was built. What it has sent and worked so
@@ -99,11 +116,20 @@ impl CommBuilder {
         self
     }
 
+    /// How long a rank waits in [`Comm::recover`] and [`Comm::close`] for the others: 10 s without this.
+    pub fn recover_timeout(mut self, within: Duration) -> Self {
+        self.settings.recover_timeout = Some(within);
+        self
+    }
+
     /// For tests: MPI messages cross in pieces of so many bytes.
     #[cfg(feature = "mpi")]
     pub fn piece_bytes(mut self, n_bytes: usize) -> Self {
-        if let TransportKind::Mpi { piece_bytes, .. } = &mut self.kind {
-            *piece_bytes = n_bytes.clamp(1, crate::backend::mpi::PIECE_BYTES);
+        match &mut self.kind {
+            TransportKind::Threads(_) => {}
+            TransportKind::Program { piece_bytes, .. } | TransportKind::Guest { piece_bytes, .. } => {
+                *piece_bytes = n_bytes.clamp(1, mpi::PIECE_BYTES);
+            }
         }
         self
     }
@@ -111,7 +137,7 @@ impl CommBuilder {
     /// How this process says why it ends an MPI job; otherwise it writes one line to standard error.
     #[cfg(feature = "mpi")]
     pub fn report_with(mut self, with: Report) -> Self {
-        if let TransportKind::Mpi { report, .. } = &mut self.kind {
+        if let TransportKind::Program { report, .. } = &mut self.kind {
             *report = with;
         }
         self
@@ -125,13 +151,17 @@ impl CommBuilder {
     /// The rank, in the thread that is to be its own.
     ///
     /// # Errors
-    /// When the MPI library refuses.
+    /// When the MPI library refuses; for a guest, when MPI does not run or this thread may not call it.
     pub fn build(self) -> Result<Comm> {
         let backend = match self.kind {
             TransportKind::Threads(threads) => Backend::Threads(threads),
             #[cfg(feature = "mpi")]
-            TransportKind::Mpi { piece_bytes, report } => {
-                Backend::Mpi(crate::backend::mpi::Mpi::start(piece_bytes, report)?)
+            TransportKind::Program { piece_bytes, report } => {
+                Backend::Program(mpi::start_program(piece_bytes, report)?)
+            }
+            #[cfg(feature = "mpi")]
+            TransportKind::Guest { host, piece_bytes } => {
+                Backend::Guest(Box::new(mpi::start_guest(host, piece_bytes)?))
             }
         };
         let backend = match self.chaos {

@@ -4,13 +4,15 @@ use crate::backend::Backend;
 use crate::backend::traced::MessageTrace;
 use crate::endpoint::Endpoint;
 use crate::settings::Settings;
-use crate::{CommError, Pulse, Rank, StageTraffic};
+use crate::{CommError, Pulse, Rank, Result, StageTraffic, ThreadLevel};
 use std::cell::RefCell;
 
-/// The handle of one rank. It stays in the thread that built it.
+/// The handle of one rank. It may move between threads as far as [`Comm::thread_level`] allows.
 ///
 /// All ranks make the calls marked *collective*, in the same order. Such a call ends on no rank before every rank has begun
 /// it.
+///
+/// Dropping it does not communicate, unless it is the rank of a program of its own ([`Comm::mpi`]).
 #[derive(Debug)]
 pub struct Comm {
     pub(crate) endpoint: RefCell<Endpoint>,
@@ -69,18 +71,50 @@ impl Comm {
         self.endpoint.borrow().notes().to_vec()
     }
 
-    /// Under MPI, `clean` is called before an abort, a stall or another error between ranks ends this
+    /// From which threads calls may be made: what the MPI library allows; [`ThreadLevel::Multiple`] elsewhere. Below
+    /// [`ThreadLevel::Serialized`] a call from another thread than the one that built the rank is
+    /// [`CommError::WrongThread`]. Local.
+    pub fn thread_level(&self) -> ThreadLevel {
+        self.endpoint.borrow_mut().transport().thread_level()
+    }
+
+    /// In a program of its own under MPI, `clean` is called before an abort, a stall or another error between ranks ends this
     /// process, where nothing is dropped; it replaces an earlier one. Elsewhere errors are handed back
     /// and it is never called. Local.
     pub fn before_end(&self, clean: impl FnOnce() + Send + 'static) {
         self.endpoint.borrow_mut().transport().before_end(Box::new(clean));
     }
 
-    /// Ends the job for all ranks: their pending and later calls give [`CommError::Aborted`] with this
-    /// rank, its stage and `message`. Local. Hands back the error that ended the job, an earlier one if
-    /// there was one; under MPI it prints the error, ends every process of the job and does not return.
-    /// Where several ranks do so at once, rank 0 speaks for all.
+    /// Makes all ranks fail: their pending and later calls give [`CommError::Aborted`] with this
+    /// rank, its stage and `message`. Local. Hands back the error of this rank, an earlier one if
+    /// there was one. Where several ranks do so at once, each may keep its own error.
+    ///
+    /// In a program of its own under MPI it prints the error, ends every process of the job and does not return; where
+    /// several ranks do so at once, rank 0 speaks for all.
     pub fn abort(&self, message: impl Into<String>) -> CommError {
         self.endpoint.borrow_mut().abort(message.into())
+    }
+
+    /// Collective, after a failure: makes all ranks ready for calls again. Every rank calls it, each after its own error.
+    /// A rank that calls it without an error makes the others fail first, as [`Comm::abort`] does.
+    ///
+    /// All messages of earlier calls are received and discarded. Afterwards the numbers of calls are the same on all ranks.
+    /// Traffic and stages stay. It costs one sum over the ranks, the rest of what was under way, and one barrier.
+    ///
+    /// # Errors
+    /// When a rank has ended, does not come within [`crate::CommBuilder::recover_timeout`], or the MPI library refuses. The
+    /// handle has then failed for good: all calls give the error, and messages that are under way are never freed.
+    pub fn recover(&self) -> Result<()> {
+        self.endpoint.borrow_mut().recover()
+    }
+
+    /// Collective: waits for all ranks, after a failure as well, and frees what they hold together. A guest of an MPI
+    /// program gives its communicator back here and nowhere else. It costs as much as [`Comm::recover`].
+    ///
+    /// # Errors
+    /// When a rank does not come within [`crate::CommBuilder::recover_timeout`], has ended, or the MPI library refuses. What
+    /// the ranks hold together is then never freed.
+    pub fn close(self) -> Result<()> {
+        self.endpoint.into_inner().close()
     }
 }

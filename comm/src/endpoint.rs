@@ -41,6 +41,9 @@ impl Op {
     }
 }
 
+/// How long a rank waits in [`Endpoint::recover`] and [`Endpoint::close`] for the others, unless its settings say otherwise.
+const RECOVER_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
@@ -51,6 +54,7 @@ pub(crate) struct Endpoint {
     /// Finished calls that all ranks synchronise in.
     rounds: u64,
     patience: Option<Duration>,
+    recover_timeout: Duration,
     failed: Option<CommError>,
     /// Neighbour messages of later calls, with their numbers.
     pub early: Vec<(u64, (Rank, Vec<u8>))>,
@@ -71,6 +75,7 @@ impl Endpoint {
             place,
             rounds: 0,
             patience: None,
+            recover_timeout: RECOVER_TIMEOUT,
             failed: None,
             early: Vec::new(),
             traffic,
@@ -80,13 +85,14 @@ impl Endpoint {
 
     /// The same end with these settings; notes and counts begin anew.
     pub fn with_settings(self, settings: Settings) -> Self {
-        let Settings { traced, clock, stall_timeout } = settings;
+        let Settings { traced, clock, stall_timeout, recover_timeout } = settings;
+        let recover_timeout = recover_timeout.unwrap_or(RECOVER_TIMEOUT);
         let backend = match self.backend {
             Backend::Traced(traced) => traced.into_inner(),
             backend => backend,
         };
         let backend = if traced { Backend::Traced(Traced::new(backend)) } else { backend };
-        Self { backend, patience: stall_timeout, traffic: TrafficLog::new(clock), ..self }
+        Self { backend, patience: stall_timeout, recover_timeout, traffic: TrafficLog::new(clock), ..self }
     }
 
     pub fn rank(&self) -> Rank {
@@ -138,11 +144,12 @@ impl Endpoint {
         self.fail(CommError::Panicked { rank, stage, message })
     }
 
-    /// Makes one collective call. A failure ends the job for all ranks.
+    /// Makes one collective call. A failure reaches all ranks.
     pub fn call<R>(&mut self, op: Op, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
+        self.transport().check_thread()?;
         self.place.call = op.name();
         self.set_location();
         let lap = self.traffic.lap();
@@ -165,6 +172,31 @@ impl Endpoint {
             }
             Err(error) => Err(self.fail(error)),
         }
+    }
+
+    /// Makes this rank and all others ready for calls again. One without an error makes the others fail first.
+    pub fn recover(&mut self) -> Result<()> {
+        self.transport().check_thread()?;
+        if self.failed.is_none() {
+            self.abort("called recover".into());
+        }
+        let within = self.recover_timeout;
+        let recovered = self.transport().recover(within);
+        self.failed = recovered.as_ref().err().cloned();
+        if recovered.is_ok() {
+            self.early.clear();
+            self.rounds = 0;
+            self.place = RankState { stage: self.place.stage, ..RankState::default() };
+            self.set_location();
+        }
+        recovered
+    }
+
+    /// Waits for all ranks and gives back what they hold together.
+    pub fn close(&mut self) -> Result<()> {
+        self.transport().check_thread()?;
+        let within = self.recover_timeout;
+        self.transport().close(within)
     }
 
     /// Counts a message of a sparse exchange.

@@ -1,6 +1,6 @@
 //! What can go wrong between ranks.
 
-use crate::Rank;
+use crate::{Rank, ThreadLevel};
 use std::any::Any;
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The result of a call of this crate.
 pub type Result<T> = std::result::Result<T, CommError>;
 
-/// Why a call could not be finished. The world is of no further use after any of them.
+/// Why a call could not be finished. Later calls give the same error, until [`crate::Comm::recover`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommError {
     /// A rank called [`crate::Comm::abort`].
@@ -60,6 +60,18 @@ pub enum CommError {
         /// Why.
         why: String,
     },
+    /// Some rank did not take part in [`crate::Comm::recover`] or [`crate::Comm::close`]. The handle has failed for good.
+    TimedOut {
+        /// The call.
+        call: &'static str,
+        /// How long the others had to come.
+        after: Duration,
+    },
+    /// Another thread than that of the rank made a call, which the MPI library does not allow. Nothing was done.
+    WrongThread {
+        /// What the library allows.
+        level: ThreadLevel,
+    },
     /// The MPI library refused a call.
     Mpi {
         /// The call.
@@ -81,6 +93,15 @@ impl fmt::Display for CommError {
             Self::Mismatch { what } => write!(f, "the ranks disagree: {what}"),
             Self::NoSuchRank { rank, n_ranks } => write!(f, "a message for {rank} of {n_ranks}"),
             Self::NotStarted { why } => write!(f, "the ranks cannot be started: {why}"),
+            Self::TimedOut { call, after } => {
+                write!(f, "{call}: some rank did not call it within {} s", after.as_secs_f64())
+            }
+            Self::WrongThread { level } => {
+                write!(
+                    f,
+                    "a call from another thread than that of the rank; MPI runs at thread level {level:?}"
+                )
+            }
             Self::Mpi { call, message } => write!(f, "{call}: {message}"),
         }
     }

@@ -1,14 +1,14 @@
 //! How do ranks exchange bytes?
 //!
 //! One type, [`Comm`], stands for every way to run ranks: alone, as threads of this process, or (feature `mpi`) as processes
-//! of an MPI job. A [`CommBuilder`] is sent to the thread of a rank and builds its `Comm` there; [`run_threads`]
+//! of an MPI job, which is the program's own or that of a host. A [`CommBuilder`] is sent to the thread of a rank and builds its `Comm` there; [`run_threads`]
 //! does that for a function. `comm/README.md` describes the protocols.
 //!
 //! This crate knows no physics, no cells and no files, and its backends are private.
 //!
 //! Invariants: results never depend on the order in which messages arrive. No call panics because of another rank: a failure
-//! elsewhere is a [`CommError`] on every rank, and after the first error a rank makes no further calls. `unsafe` occurs
-//! only in `backend/mpi.rs`.
+//! elsewhere is a [`CommError`] on every rank. After the first error all calls give it again, until [`Comm::recover`].
+//! `unsafe` occurs only in `backend/mpi/`.
 
 #![cfg_attr(
     not(test),
@@ -32,12 +32,15 @@ mod run;
 mod settings;
 mod sparse;
 mod sync;
+mod thread_level;
 mod traffic;
 mod tree_shape;
 
 /// Types that may be sent: plain values without padding.
 pub use bytemuck::Pod;
 
+#[cfg(feature = "mpi")]
+pub use backend::mpi::HostComm;
 pub use backend::traced::MessageTrace;
 pub use builder::CommBuilder;
 pub use collective::Reduce;
@@ -48,4 +51,5 @@ pub use rank::Rank;
 pub use run::{run_ranks, run_threads};
 pub use settings::{Report, Settings};
 pub use sparse::SparseAlgorithm;
+pub use thread_level::ThreadLevel;
 pub use traffic::{StageTraffic, ThreadClock};

@@ -12,6 +12,8 @@ pub struct Settings {
     pub clock: Option<ThreadClock>,
     /// See [`crate::CommBuilder::stall_timeout`].
     pub stall_timeout: Option<Duration>,
+    /// See [`crate::CommBuilder::recover_timeout`].
+    pub recover_timeout: Option<Duration>,
 }
 
 /// How the process of a rank reports why it ends the job: the error, and the state of the rank unless the error names it.

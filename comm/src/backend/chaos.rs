@@ -5,7 +5,7 @@
 //! handed it out, since the sender then counts it as received.
 
 use super::{Backend, Finding, RankState, Tag, Transport};
-use crate::{CommError, Pulse, Rank, Result};
+use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::time::{Duration, Instant};
 
 /// Another backend, made unpleasant.
@@ -160,5 +160,23 @@ impl Transport for Chaos {
 
     fn abort(&mut self, error: CommError) -> CommError {
         self.inner.transport().abort(error)
+    }
+
+    /// Messages that are held were never sent.
+    fn recover(&mut self, within: Duration) -> Result<()> {
+        self.held.clear();
+        self.inner.transport().recover(within)
+    }
+
+    fn close(&mut self, within: Duration) -> Result<()> {
+        self.inner.transport().close(within)
+    }
+
+    fn thread_level(&self) -> ThreadLevel {
+        self.inner.look().thread_level()
+    }
+
+    fn check_thread(&self) -> Result<()> {
+        self.inner.look().check_thread()
     }
 }

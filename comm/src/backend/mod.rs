@@ -8,8 +8,6 @@ pub(crate) mod chaos;
 pub(crate) mod mpi;
 mod rank_states;
 pub(crate) mod solo;
-#[cfg(feature = "mpi")]
-mod stall_probe;
 pub(crate) mod threads;
 pub(crate) mod traced;
 mod transport;
@@ -27,9 +25,12 @@ pub(crate) enum Backend {
     Chaos(chaos::Chaos),
     /// One that is watched.
     Traced(traced::Traced),
-    /// Ranks as processes.
+    /// Ranks as processes of a program that runs MPI itself.
     #[cfg(feature = "mpi")]
-    Mpi(mpi::Mpi),
+    Program(mpi::Mpi<mpi::Program>),
+    /// Ranks as processes of a host.
+    #[cfg(feature = "mpi")]
+    Guest(Box<mpi::Mpi<mpi::Guest>>),
 }
 
 impl Backend {
@@ -45,7 +46,9 @@ impl Backend {
             Self::Chaos(chaos) => chaos,
             Self::Traced(traced) => traced,
             #[cfg(feature = "mpi")]
-            Self::Mpi(mpi) => mpi,
+            Self::Program(mpi) => mpi,
+            #[cfg(feature = "mpi")]
+            Self::Guest(mpi) => mpi.as_ref(),
         }
     }
 
@@ -56,7 +59,9 @@ impl Backend {
             Self::Chaos(chaos) => chaos,
             Self::Traced(traced) => traced,
             #[cfg(feature = "mpi")]
-            Self::Mpi(mpi) => mpi,
+            Self::Program(mpi) => mpi,
+            #[cfg(feature = "mpi")]
+            Self::Guest(mpi) => mpi.as_mut(),
         }
     }
 }

@@ -66,4 +66,9 @@ impl Transport for Solo {
     fn abort(&mut self, error: CommError) -> CommError {
         self.failed.get_or_insert(error).clone()
     }
+
+    fn recover(&mut self, _: Duration) -> Result<()> {
+        self.failed = None;
+        Ok(())
+    }
 }

@@ -5,7 +5,7 @@ use super::{Finding, RankState, Tag, Transport};
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock, wait_while};
 use crate::{CommError, Pulse, Rank, Result};
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Longest sleep of a rank between two looks at the others, where there are no more than [`FEW`].
@@ -17,10 +17,24 @@ const FEW: usize = 256;
 #[derive(Debug)]
 pub(crate) struct World {
     mailboxes: Vec<Mailbox>,
-    failed: OnceLock<CommError>,
+    failed: Mutex<Option<CommError>>,
+    /// Whether `failed` holds an error.
     has_failed: AtomicBool,
     /// Of the ranks that ended, the one with the fewest finished calls: that number, and who.
     left: Mutex<Option<(u64, Rank)>>,
+    recovery: Mutex<Recovery>,
+    recovered: Condvar,
+}
+
+/// Ranks that recover together, or close.
+#[derive(Debug, Default)]
+struct Recovery {
+    /// Ranks that wait for the others.
+    n_waiting: usize,
+    /// Recoveries that are over.
+    n_done: u64,
+    /// Whether a rank has given up, so that none can succeed.
+    lost: bool,
 }
 
 /// What others may touch of a rank.
@@ -68,16 +82,18 @@ impl World {
     pub fn new(n_ranks: usize) -> Arc<Self> {
         Arc::new(Self {
             mailboxes: (0..n_ranks).map(|_| Mailbox::default()).collect(),
-            failed: OnceLock::new(),
+            failed: Mutex::new(None),
             has_failed: AtomicBool::new(false),
             left: Mutex::new(None),
+            recovery: Mutex::default(),
+            recovered: Condvar::new(),
         })
     }
 
     /// Ends the job with `error` unless it has ended already, wakes everyone, and gives the error that
     /// ended it.
     pub fn fail(&self, error: CommError) -> CommError {
-        let first = self.failed.get_or_init(|| error).clone();
+        let first = lock(&self.failed).get_or_insert(error).clone();
         if !self.has_failed.swap(true, Ordering::AcqRel) {
             for mailbox in &self.mailboxes {
                 mailbox.wake(|_| ());
@@ -92,11 +108,55 @@ impl World {
         if left.is_none_or(|least| (finished, rank) < least) {
             *left = Some((finished, rank));
         }
+        drop(left);
+        // Under the lock, so that a rank that is about to wait for this one has seen `left` or wakes up.
+        let _recovery = lock(&self.recovery);
+        self.recovered.notify_all();
+    }
+
+    /// Waits until all ranks are here. The last one discards all messages and the error meanwhile.
+    fn recover(&self, call: &'static str, within: Duration) -> Result<()> {
+        let mut recovery = lock(&self.recovery);
+        let number = recovery.n_done;
+        recovery.n_waiting += 1;
+        if recovery.n_waiting == self.mailboxes.len() && !recovery.lost {
+            self.reset();
+            *recovery = Recovery { n_waiting: 0, n_done: number + 1, lost: false };
+            self.recovered.notify_all();
+            return Ok(());
+        }
+        let hopeful = |recovery: &mut Recovery| {
+            recovery.n_done == number && !recovery.lost && lock(&self.left).is_none()
+        };
+        let mut recovery = wait_while(&self.recovered, recovery, within, hopeful);
+        if recovery.n_done != number {
+            return Ok(());
+        }
+        recovery.lost = true;
+        self.recovered.notify_all();
+        Err(self.left_error().unwrap_or(CommError::TimedOut { call, after: within }))
+    }
+
+    /// As if nothing had been sent. No rank is in a call.
+    fn reset(&self) {
+        for mailbox in &self.mailboxes {
+            lock(&mailbox.inbox).messages.clear();
+            mailbox.unmatched.store(0, Ordering::Release);
+        }
+        *lock(&self.failed) = None;
+        self.has_failed.store(false, Ordering::Release);
+    }
+
+    /// The error that names a rank that left, if one did.
+    fn left_error(&self) -> Option<CommError> {
+        let (_, rank) = (*lock(&self.left))?;
+        let stage = lock(&self.mailboxes[rank.at()].place).stage.to_string();
+        Some(CommError::Left { rank, stage })
     }
 
     fn check(&self) -> Result<()> {
         match self.has_failed.load(Ordering::Acquire) {
-            true => Err(self.failed.get().expect("the error is stored before the flag").clone()),
+            true => Err(lock(&self.failed).clone().expect("the error is stored before the flag")),
             false => Ok(()),
         }
     }
@@ -104,11 +164,8 @@ impl World {
     /// A rank that left before call number `finished` will never come to it.
     fn check_left(&self, finished: u64) -> Result<()> {
         let left = *lock(&self.left);
-        match left {
-            Some((at, rank)) if at <= finished => {
-                let stage = lock(&self.mailboxes[rank.at()].place).stage.to_string();
-                Err(self.fail(CommError::Left { rank, stage }))
-            }
+        match self.left_error() {
+            Some(error) if left.is_some_and(|(at, _)| at <= finished) => Err(self.fail(error)),
             _ => Ok(()),
         }
     }
@@ -154,6 +211,12 @@ impl Threads {
     /// How long a rank sleeps. Each look at all others takes the longer the more they are, and so do the looks of all.
     fn nap(&self, at_most: Duration) -> Duration {
         at_most.min(LONGEST_PARK) * (self.world.mailboxes.len() / FEW).max(1) as u32
+    }
+
+    fn meet(&mut self, call: &'static str, within: Duration) -> Result<()> {
+        self.world.recover(call, within)?;
+        self.sorted.iter_mut().for_each(VecDeque::clear);
+        Ok(())
     }
 
     fn sort_mail(&mut self) {
@@ -246,6 +309,14 @@ impl Transport for Threads {
 
     fn abort(&mut self, error: CommError) -> CommError {
         self.world.fail(error)
+    }
+
+    fn recover(&mut self, within: Duration) -> Result<()> {
+        self.meet("recover", within)
+    }
+
+    fn close(&mut self, within: Duration) -> Result<()> {
+        self.meet("close", within)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A backend that notes what the one inside does: the calls of this rank, and every message.
 
 use super::{Backend, Finding, RankState, Tag, Transport};
-use crate::{CommError, Pulse, Rank, Result};
+use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::time::{Duration, Instant};
 
 /// Something that a rank did, for a trace.
@@ -136,5 +136,21 @@ impl Transport for Traced {
 
     fn abort(&mut self, error: CommError) -> CommError {
         self.inner.transport().abort(error)
+    }
+
+    fn recover(&mut self, within: Duration) -> Result<()> {
+        self.inner.transport().recover(within)
+    }
+
+    fn close(&mut self, within: Duration) -> Result<()> {
+        self.inner.transport().close(within)
+    }
+
+    fn thread_level(&self) -> ThreadLevel {
+        self.inner.look().thread_level()
+    }
+
+    fn check_thread(&self) -> Result<()> {
+        self.inner.look().check_thread()
     }
 }

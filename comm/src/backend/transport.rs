@@ -1,7 +1,7 @@
 //! What can a backend do? The few operations on which all calls rest.
 
 use crate::pulse::BUSY_PATIENCE;
-use crate::{CommError, Pulse, Rank, Result};
+use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::fmt;
 use std::time::Duration;
 
@@ -108,8 +108,32 @@ pub(crate) trait Transport: fmt::Debug {
         drop(clean);
     }
 
-    /// Ends the job with `error`, or with an earlier one, which is given back.
+    /// Ends the job with `error`, or with an earlier one, which is given back. The other ranks get it from any operation
+    /// that may wait.
     fn abort(&mut self, error: CommError) -> CommError;
+
+    /// Collective, on ranks that have failed: discards all messages and forgets the failure. It is over on no rank before
+    /// every rank has begun it. A backend whose failures end the process has nothing to recover.
+    ///
+    /// An error is for good: every later recovery gives one at once.
+    fn recover(&mut self, _within: Duration) -> Result<()> {
+        Ok(())
+    }
+
+    /// Collective: waits for all ranks and gives back what only they can give back together. No further calls.
+    fn close(&mut self, _within: Duration) -> Result<()> {
+        Ok(())
+    }
+
+    /// From which threads the operations may be called.
+    fn thread_level(&self) -> ThreadLevel {
+        ThreadLevel::Multiple
+    }
+
+    /// An error where the operations must not be called from this thread.
+    fn check_thread(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Why nothing moves.

@@ -65,7 +65,8 @@ impl RankRequest {
                 "--count-work: this system has no clock of a thread's processor time",
             ));
         }
-        let settings = Settings { traced: self.traced, clock, stall_timeout: self.patience };
+        let settings =
+            Settings { traced: self.traced, clock, stall_timeout: self.patience, ..Settings::default() };
         if asked > 1 {
             memory::check_ranks(asked as u64)?;
             let set = |builder: CommBuilder| builder.settings(settings);

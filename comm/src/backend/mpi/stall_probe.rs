@@ -1,7 +1,7 @@
 //! Who asks whom where ranks stand: a rank asks its parent in the tree alone, and rank 0 asks all, down the tree.
 
-use super::rank_states::RankStates;
 use crate::Rank;
+use crate::backend::rank_states::RankStates;
 use crate::tree_shape::{children, parent};
 use std::time::{Duration, Instant};
 

@@ -1,0 +1,169 @@
+//! A rank of a program that runs MPI itself: a failure of one rank ends all processes of the job within seconds.
+//!
+//! The manners of a program are all here: static state, the panic hook, the exit and the message.
+#![allow(unsafe_code)]
+
+use super::link::Link;
+use super::{ControlTag, Lifecycle, Mpi};
+use crate::backend::RankState;
+use crate::error::panic_message;
+use crate::settings::Report;
+use crate::{CommError, Rank, Result, ThreadLevel};
+use mpi::ffi;
+use mpi::topology::{Communicator, SimpleCommunicator};
+use mpi::traits::AsRaw;
+use std::ffi::c_int;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How much later than the rank before it a rank says that it aborts, up to some rank: what all see
+/// alike is said once.
+const DEFERENCE: Duration = Duration::from_millis(150);
+
+/// Where this process stands, for the panic hook, and whether MPI can be called.
+static PLACE: Mutex<Option<RankState>> = Mutex::new(None);
+static RUNNING: AtomicBool = AtomicBool::new(false);
+/// What to do before this process ends.
+static CLEAN: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// What a rank holds that started MPI.
+pub(crate) struct Program {
+    report: Report,
+    /// Ranks that ended: who, after how many calls, in which stage.
+    exits: Vec<(Rank, u64, String)>,
+    _world: SimpleCommunicator,
+    /// Dropped after the communicator: it ends MPI.
+    _universe: mpi::environment::Universe,
+}
+
+// SAFETY: handles of the library are names that all threads may use, and `Transport::check_thread` keeps the calls in the
+// threads that the library allows.
+unsafe impl Send for Program {}
+
+/// Starts MPI, and ends the whole job from now on when this process panics.
+pub(crate) fn start_program(piece_bytes: usize, report: Report) -> Result<Mpi<Program>> {
+    let not_started = |why: &str| CommError::NotStarted { why: why.into() };
+    let funneled = mpi::Threading::Funneled;
+    let (universe, level) = mpi::initialize_with_threading(funneled)
+        .ok_or_else(|| not_started("MPI was started before in this process"))?;
+    if level < funneled {
+        return Err(not_started("this MPI library allows no threads"));
+    }
+    let level = match level {
+        mpi::Threading::Single | mpi::Threading::Funneled => ThreadLevel::Funneled,
+        mpi::Threading::Serialized => ThreadLevel::Serialized,
+        mpi::Threading::Multiple => ThreadLevel::Multiple,
+    };
+    let world = universe.world().duplicate();
+    // SAFETY: nobody else uses the duplicate, and `Program` ends MPI after the last call.
+    let link = unsafe { Link::new(world.as_raw(), piece_bytes)? };
+    end_job_on_panic(link.rank(), report);
+    let program = Program { report, exits: Vec::new(), _world: world, _universe: universe };
+    Ok(Mpi::new(link, level, program))
+}
+
+impl Mpi<Program> {
+    /// Collective calls that this rank has begun.
+    fn called(&self) -> u64 {
+        self.place.finished + u64::from(!self.place.call.is_empty())
+    }
+
+    /// Tells rank 0 that this rank ends (rank 0 tells all), and waits until it knows the same of them.
+    fn exchange_exits(&mut self) -> Result<()> {
+        self.check_level()?;
+        let mut word = self.place.finished.to_ne_bytes().to_vec();
+        word.extend(self.place.stage.bytes());
+        let whom = if self.link.rank() == Rank(0) { 1..self.link.n_ranks() as u32 } else { 0..1 };
+        let n_wanted = whom.len();
+        for to in whom {
+            self.link.start_send(Rank(to), ControlTag::Exit as c_int, word.clone(), false)?;
+        }
+        while self.lifecycle.exits.len() < n_wanted || self.link.pending()? > 0 {
+            self.serve()?;
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        Ok(())
+    }
+}
+
+impl Lifecycle for Program {
+    fn set_location(&mut self, place: RankState) {
+        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    }
+
+    /// A rank that ended will not come to later calls.
+    fn serve(mpi: &mut Mpi<Self>) -> Result<()> {
+        while let Some((from, bytes)) = mpi.link.take(ControlTag::Exit as c_int)? {
+            let exit = number_and_text(&bytes).ok_or_else(|| Mpi::<Self>::broken("the exit", from))?;
+            mpi.lifecycle.exits.push((from, exit.0, exit.1));
+        }
+        let late = mpi.lifecycle.exits.iter().find(|exit| exit.1 < mpi.called());
+        match late {
+            Some((rank, _, stage)) => Err(CommError::Left { rank: *rank, stage: stage.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn before_end(&mut self, clean: Box<dyn FnOnce() + Send>) {
+        *CLEAN.lock().unwrap_or_else(PoisonError::into_inner) = Some(clean);
+    }
+
+    fn abort(mpi: &mut Mpi<Self>, error: CommError) -> CommError {
+        let (rank, n_ranks) = (mpi.link.rank(), mpi.link.n_ranks());
+        std::thread::sleep(DEFERENCE * rank.0.min(8));
+        let place = match error {
+            // Has rank and stage in it.
+            CommError::Aborted { .. } | CommError::Panicked { .. } => String::new(),
+            _ => format!(" [{rank} of {n_ranks}: {}]", mpi.place),
+        };
+        end_job(|| (mpi.lifecycle.report)(&error, &place))
+    }
+
+    fn end(mpi: &mut Mpi<Self>) {
+        if let Err(error) = mpi.exchange_exits() {
+            Self::abort(mpi, error);
+        }
+        RUNNING.store(false, Ordering::Release);
+    }
+}
+
+fn number_and_text(bytes: &[u8]) -> Option<(u64, String)> {
+    let (number, text) = bytes.split_first_chunk()?;
+    Some((u64::from_ne_bytes(*number), String::from_utf8_lossy(text).into_owned()))
+}
+
+/// After the usual message of a panic, says which rank it was, and ends the job.
+fn end_job_on_panic(rank: Rank, report: Report) {
+    RUNNING.store(true, Ordering::Release);
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        if RUNNING.load(Ordering::Acquire) {
+            let place = PLACE.try_lock().map_or(None, |place| *place).unwrap_or_default();
+            let (stage, message) = (place.stage.to_string(), panic_message(panic.payload()));
+            end_job(|| report(&CommError::Panicked { rank, stage, message }, ""));
+        }
+    }));
+}
+
+/// Writes why a job ends to standard error, in one piece.
+pub(crate) fn write_line(error: &CommError, place: &str) {
+    let _ = std::io::stderr().write_all(format!("{error}{place}\n").as_bytes());
+}
+
+/// Says why, leaves the launcher a moment to pass it on, and ends every process.
+#[allow(clippy::exit)]
+fn end_job(say_why: impl FnOnce()) -> ! {
+    let clean = CLEAN.try_lock().map_or(None, |mut clean| clean.take());
+    if let Some(clean) = clean {
+        clean();
+    }
+    say_why();
+    std::thread::sleep(Duration::from_millis(100));
+    // SAFETY: MPI runs; the library allows no way back from this call, and where it comes back all the
+    // same the process ends here.
+    unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
+    std::process::exit(1)
+}
