@@ -33,8 +33,8 @@ struct Recovery {
     n_waiting: usize,
     /// Recoveries that are over.
     n_done: u64,
-    /// Whether a rank has given up, so that none can succeed.
-    lost: bool,
+    /// Why no recovery can succeed any more.
+    lost: Option<CommError>,
 }
 
 /// What others may touch of a rank.
@@ -119,22 +119,23 @@ impl World {
         let mut recovery = lock(&self.recovery);
         let number = recovery.n_done;
         recovery.n_waiting += 1;
-        if recovery.n_waiting == self.mailboxes.len() && !recovery.lost {
+        if recovery.n_waiting == self.mailboxes.len() && recovery.lost.is_none() {
             self.reset();
-            *recovery = Recovery { n_waiting: 0, n_done: number + 1, lost: false };
+            *recovery = Recovery { n_waiting: 0, n_done: number + 1, lost: None };
             self.recovered.notify_all();
             return Ok(());
         }
         let hopeful = |recovery: &mut Recovery| {
-            recovery.n_done == number && !recovery.lost && lock(&self.left).is_none()
+            recovery.n_done == number && recovery.lost.is_none() && lock(&self.left).is_none()
         };
         let mut recovery = wait_while(&self.recovered, recovery, within, hopeful);
         if recovery.n_done != number {
             return Ok(());
         }
-        recovery.lost = true;
+        let why = || self.left_error().unwrap_or(CommError::TimedOut { call, after: within });
+        let error = recovery.lost.get_or_insert_with(why).clone();
         self.recovered.notify_all();
-        Err(self.left_error().unwrap_or(CommError::TimedOut { call, after: within }))
+        Err(error)
     }
 
     /// As if nothing had been sent. No rank is in a call.

@@ -83,7 +83,8 @@ impl Pattern {
     }
 }
 
-fn mixed(x: u64) -> u64 {
+/// A number that looks random.
+pub fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 3
 }
