@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-fn program() -> PathBuf {
+fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let folder = test.parent().and_then(|deps| deps.parent()).expect("a target folder");
-    let program = folder.join("examples/mpi_ranks");
+    let program = folder.join("examples").join(name);
     assert!(program.exists(), "no {}: cargo build --features mpi --examples makes it", program.display());
     program
 }
 
-fn mpirun(n_ranks: usize, what: &str) -> Option<Output> {
+fn mpirun(n_ranks: usize, name: &str, arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new("mpirun");
     command.args(["-n", &n_ranks.to_string()]);
     let version = Command::new("mpirun").arg("--version").output();
@@ -26,11 +26,11 @@ fn mpirun(n_ranks: usize, what: &str) -> Option<Output> {
         command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
         command.env("OMPI_MCA_mpi_yield_when_idle", "1");
     }
-    Some(command.arg(program()).arg(what).output().expect("mpirun runs"))
+    Some(command.arg(program(name)).args(arguments).output().expect("mpirun runs"))
 }
 
 fn agrees(n_ranks: usize, what: &str) {
-    let Some(output) = mpirun(n_ranks, what) else { return };
+    let Some(output) = mpirun(n_ranks, "mpi_ranks", &[what]) else { return };
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(text, format!("{n_ranks} ranks agree\n"));
@@ -38,7 +38,7 @@ fn agrees(n_ranks: usize, what: &str) {
 
 fn fails(what: &str, with: &str) {
     let start = Instant::now();
-    let Some(output) = mpirun(4, what) else { return };
+    let Some(output) = mpirun(4, "mpi_ranks", &[what]) else { return };
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(errors.contains(with), "{errors}");
@@ -63,7 +63,7 @@ fn messages_late_and_in_any_order() {
 
 #[test]
 fn without_mpirun_a_rank_is_alone() {
-    let output = Command::new(program()).output().expect("the program runs");
+    let output = Command::new(program("mpi_ranks")).output().expect("the program runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1 ranks agree\n");
 }
 
@@ -91,7 +91,7 @@ fn a_stall_says_where_each_rank_stands() {
 /// A rank asks the one above it, and rank 0 all of them, down the tree: the messages of a rank do not grow with the ranks.
 #[test]
 fn a_watchdog_asks_few() {
-    let Some(output) = mpirun(8, "watch") else { return };
+    let Some(output) = mpirun(8, "mpi_ranks", &["watch"]) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
     let sent: Vec<u64> = text.split_whitespace().map(|n| n.parse().expect("a number")).collect();
@@ -100,4 +100,38 @@ fn a_watchdog_asks_few() {
     // time, where they asked and answered seven others.
     assert!([1, 5, 7].iter().all(|rank| (1..=16).contains(&sent[*rank])), "{text}");
     assert!(sent.iter().all(|n| *n <= 60), "{text}");
+}
+
+/// Guests of a host fail and recover, close, and leave the host's MPI to the host.
+fn host_outlives(n_ranks: usize, level: &str, what: &str) {
+    let Some(output) = mpirun(n_ranks, "guest_host", &[level, what]) else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{n_ranks} ranks recovered 10 times\n"));
+    assert_eq!(errors, "", "guests print nothing");
+}
+
+#[test]
+fn a_host_outlives_its_guests_at_any_thread_level() {
+    for (n_ranks, level) in [(2, "single"), (3, "funneled"), (4, "serialized"), (4, "multiple")] {
+        host_outlives(n_ranks, level, "");
+    }
+}
+
+#[test]
+fn a_host_outlives_guests_with_messages_late_and_in_pieces() {
+    host_outlives(4, "funneled", "chaos");
+}
+
+#[test]
+fn a_guest_that_never_recovers_is_an_error_on_the_others() {
+    let start = Instant::now();
+    let Some(output) = mpirun(3, "guest_host", &["multiple", "absent"]) else { return };
+    // The host ends its job with code 3, after all ranks have found what they expect.
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("recover: some rank did not call it within 1 s\n"), "{text}{errors}");
+    assert!(!errors.contains("panicked"), "{errors}");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }

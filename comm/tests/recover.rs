@@ -2,85 +2,22 @@
 
 mod common;
 
+use common::failures::call_until_a_rank_fails;
 use common::{builders, collect_everything, exchange_everything, mixed};
 use inselberg_comm::agree::{AgreeError, agree};
-use inselberg_comm::{
-    Comm, CommError, Rank, Reduce, Result, SparseAlgorithm, ThreadLevel, run_ranks, run_threads,
-};
-use std::sync::Barrier;
+use inselberg_comm::{Comm, CommError, Rank, ThreadLevel, run_ranks, run_threads};
 use std::time::{Duration, Instant};
 
-/// Numbers from a seed.
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = mixed(self.0);
-        (self.0 >> 7) % n
-    }
-}
-
-/// Calls that all ranks draw alike, until one fails. The ranks that fail, and where, are drawn as well.
-fn call_until_a_rank_fails(comm: &Comm, seed: u64) -> CommError {
-    let (rank, n) = (u64::from(comm.rank().0), comm.n_ranks() as u64);
-    let mut draws = Draws(seed);
-    // One rank, or several at different calls.
-    let failing: Vec<[u64; 3]> =
-        (0..1 + draws.below(3)).map(|_| [0; 3].map(|_| draws.below(1 << 20))).collect();
-    for call in 0.. {
-        for &[who, when, how] in &failing {
-            if who % n == rank && when % 12 == call {
-                return fail(comm, how);
-            }
-        }
-        let length = draws.below(50_000) as usize;
-        if let Err(error) = any_call(comm, draws.below(6), length) {
-            return error;
-        }
-    }
-    unreachable!("some rank fails")
-}
-
-/// A failure of this rank alone, in one of two ways.
-fn fail(comm: &Comm, how: u64) -> CommError {
-    let nobody = Rank(comm.n_ranks() as u32);
-    match how % 2 {
-        0 => comm.abort("on purpose"),
-        _ => comm.exchange(vec![(nobody, vec![1u8])]).expect_err("there is no such rank"),
-    }
-}
-
-fn any_call(comm: &Comm, which: u64, length: usize) -> Result<()> {
-    let (rank, n) = (comm.rank().0, comm.n_ranks() as u32);
-    match which {
-        0 => comm.barrier(),
-        1 => comm.all_reduce_counts(&[1, 2, 3], Reduce::Sum).map(drop),
-        2 => comm.all_gather(&vec![rank; length / 10]).map(drop),
-        3 => exchange(comm, SparseAlgorithm::Nbx, length),
-        4 => exchange(comm, SparseAlgorithm::AllToAll, length),
-        _ => {
-            let ring = [Rank((rank + 1) % n), Rank((rank + n - 1) % n)];
-            comm.exchange_with(&ring, vec![(ring[0], vec![rank; length])]).map(drop)
-        }
-    }
-}
-
-fn exchange(comm: &Comm, algorithm: SparseAlgorithm, length: usize) -> Result<()> {
-    let everyone = (0..comm.n_ranks() as u32).map(Rank);
-    comm.exchange_by(algorithm, everyone.map(|to| (to, vec![comm.rank().0; length])).collect()).map(drop)
-}
-
-/// Ranks meet at `between` before one fails again: a failure may overtake the end of an earlier call.
-fn fail_and_recover(comm: &Comm, seed: u64, between: &Barrier) {
+/// A rank may fail again while others are still in the calls before; these calls succeed.
+fn fail_and_recover(comm: &Comm, seed: u64) {
     for round in 0..3 {
-        let error = call_until_a_rank_fails(comm, mixed(seed) ^ round);
+        let error = call_until_a_rank_fails(comm, mixed(seed) ^ round, 50_000);
         assert_eq!(comm.barrier(), Err(error));
         let pause = mixed(seed ^ u64::from(comm.rank().0)) % 3;
         std::thread::sleep(Duration::from_millis(pause));
         comm.recover().expect("all ranks recover");
         collect_everything(comm);
         exchange_everything(comm, seed);
-        between.wait();
     }
 }
 
@@ -88,8 +25,7 @@ fn fail_and_recover(comm: &Comm, seed: u64, between: &Barrier) {
 fn random_failures_on_threads() {
     for seed in 0..100 {
         let n_ranks = 1 + seed as usize % 5;
-        let between = Barrier::new(n_ranks);
-        let ran = run_threads(n_ranks, |comm| fail_and_recover(comm, seed, &between));
+        let ran = run_threads(n_ranks, |comm| fail_and_recover(comm, seed));
         assert_eq!(ran.map(|all| all.len()), Ok(n_ranks), "seed {seed}");
     }
 }
@@ -99,8 +35,7 @@ fn random_failures_with_messages_late_and_in_any_order() {
     for seed in 0..100 {
         let n_ranks = 2 + seed as usize % 4;
         let builders = builders(n_ranks, Some(seed)).into_iter().map(|b| b.traced(seed % 2 == 0)).collect();
-        let between = Barrier::new(n_ranks);
-        let ran = run_ranks(builders, |comm| fail_and_recover(comm, seed, &between));
+        let ran = run_ranks(builders, |comm| fail_and_recover(comm, seed));
         assert_eq!(ran.map(|all| all.len()), Ok(n_ranks), "seed {seed}");
     }
 }

@@ -17,7 +17,8 @@ const FEW: usize = 256;
 #[derive(Debug)]
 pub(crate) struct World {
     mailboxes: Vec<Mailbox>,
-    failed: Mutex<Option<CommError>>,
+    /// The failure of the rank that had finished the fewest calls: that number, and the error.
+    failed: Mutex<Option<(u64, CommError)>>,
     /// Whether `failed` holds an error.
     has_failed: AtomicBool,
     /// Of the ranks that ended, the one with the fewest finished calls: that number, and who.
@@ -90,16 +91,22 @@ impl World {
         })
     }
 
-    /// Ends the job with `error` unless it has ended already, wakes everyone, and gives the error that
-    /// ended it.
-    pub fn fail(&self, error: CommError) -> CommError {
-        let first = lock(&self.failed).get_or_insert(error).clone();
-        if !self.has_failed.swap(true, Ordering::AcqRel) {
-            for mailbox in &self.mailboxes {
-                mailbox.wake(|_| ());
-            }
+    /// Fails call number `finished` and all later ones on all ranks, unless an earlier call has failed, and wakes everyone.
+    /// Gives the error of that call.
+    pub fn fail(&self, finished: u64, error: CommError) -> CommError {
+        let mut failed = lock(&self.failed);
+        if let Some((at, first)) = &*failed
+            && *at <= finished
+        {
+            return first.clone();
         }
-        first
+        *failed = Some((finished, error.clone()));
+        drop(failed);
+        self.has_failed.store(true, Ordering::Release);
+        for mailbox in &self.mailboxes {
+            mailbox.wake(|_| ());
+        }
+        error
     }
 
     /// A rank ends in good order.
@@ -132,7 +139,8 @@ impl World {
         if recovery.n_done != number {
             return Ok(());
         }
-        let why = || self.left_error().unwrap_or(CommError::TimedOut { call, after: within });
+        let timed_out = CommError::TimedOut { call, after: within };
+        let why = || self.left_error().map_or(timed_out, |(_, left)| left);
         let error = recovery.lost.get_or_insert_with(why).clone();
         self.recovered.notify_all();
         Err(error)
@@ -148,25 +156,28 @@ impl World {
         self.has_failed.store(false, Ordering::Release);
     }
 
-    /// The error that names a rank that left, if one did.
-    fn left_error(&self) -> Option<CommError> {
-        let (_, rank) = (*lock(&self.left))?;
+    /// The error that names a rank that left, if one did, and the number of calls that it finished.
+    fn left_error(&self) -> Option<(u64, CommError)> {
+        let (at, rank) = (*lock(&self.left))?;
         let stage = lock(&self.mailboxes[rank.at()].place).stage.to_string();
-        Some(CommError::Left { rank, stage })
+        Some((at, CommError::Left { rank, stage }))
     }
 
-    fn check(&self) -> Result<()> {
-        match self.has_failed.load(Ordering::Acquire) {
-            true => Err(lock(&self.failed).clone().expect("the error is stored before the flag")),
-            false => Ok(()),
+    /// Calls that the failed rank has finished do not fail because of it.
+    fn check(&self, finished: u64) -> Result<()> {
+        if !self.has_failed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        match &*lock(&self.failed) {
+            Some((at, error)) if *at <= finished => Err(error.clone()),
+            _ => Ok(()),
         }
     }
 
     /// A rank that left before call number `finished` will never come to it.
     fn check_left(&self, finished: u64) -> Result<()> {
-        let left = *lock(&self.left);
         match self.left_error() {
-            Some(error) if left.is_some_and(|(at, _)| at <= finished) => Err(self.fail(error)),
+            Some((at, error)) if at <= finished => Err(self.fail(at, error)),
             _ => Ok(()),
         }
     }
@@ -198,7 +209,7 @@ impl Threads {
     }
 
     fn post(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>, synchronous: bool) -> Result<()> {
-        self.world.check()?;
+        self.world.check(self.place.finished)?;
         let n_ranks = self.n_ranks();
         let mailbox = self.world.mailboxes.get(to.at()).ok_or(CommError::NoSuchRank { rank: to, n_ranks })?;
         if synchronous {
@@ -246,12 +257,12 @@ impl Transport for Threads {
     }
 
     fn pending(&mut self) -> Result<usize> {
-        self.world.check()?;
+        self.world.check(self.place.finished)?;
         Ok(self.own().unmatched.load(Ordering::Acquire))
     }
 
     fn receive(&mut self, tag: Tag) -> Result<Option<(Rank, Vec<u8>)>> {
-        self.world.check()?;
+        self.world.check(self.place.finished)?;
         if self.sorted[tag.at()].is_empty() {
             self.sort_mail();
         }
@@ -282,7 +293,7 @@ impl Transport for Threads {
         let wakeups = inbox.wakeups;
         drop(inbox);
         self.wakeups_seen = wakeups;
-        self.world.check()
+        self.world.check(self.place.finished)
     }
 
     fn progress_signs(&mut self) -> u64 {
@@ -309,7 +320,7 @@ impl Transport for Threads {
     }
 
     fn abort(&mut self, error: CommError) -> CommError {
-        self.world.fail(error)
+        self.world.fail(self.place.finished, error)
     }
 
     fn recover(&mut self, within: Duration) -> Result<()> {
@@ -325,7 +336,8 @@ impl Drop for Threads {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let (rank, stage) = (self.rank, self.place.stage.to_string());
-            self.world.fail(CommError::Panicked { rank, stage, message: "see its own message".into() });
+            let error = CommError::Panicked { rank, stage, message: "see its own message".into() };
+            self.world.fail(self.place.finished, error);
         }
         self.world.leave(self.rank, self.place.finished);
     }

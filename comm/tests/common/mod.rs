@@ -1,6 +1,8 @@
 //! What the tests of the ranks share: worlds to loop over, and patterns with their answers.
 #![allow(dead_code)]
 
+pub mod failures;
+
 use inselberg_comm::{Comm, CommBuilder, Rank};
 
 /// Ranks as threads, each misbehaving as `seed` says, if any.

@@ -77,8 +77,8 @@ impl HostComm {
 /// What a guest knows of failures.
 #[derive(Default)]
 pub(crate) struct Guest {
-    /// The error that ends the calls of this rank.
-    failed: Option<CommError>,
+    /// The failure of the rank that had finished the fewest calls: that number, and the error.
+    failed: Option<(u64, CommError)>,
     /// Whether the other ranks have to be told of it.
     must_tell: bool,
     /// Whether a rank has given up, so that no recovery can succeed.
@@ -132,13 +132,23 @@ fn not_started(why: &str) -> CommError {
     CommError::NotStarted { why: why.into() }
 }
 
+impl Guest {
+    /// Fails call number `finished` and all later ones, unless an earlier call has failed.
+    fn fail(&mut self, finished: u64, error: CommError) {
+        if self.failed.as_ref().is_none_or(|(at, _)| finished < *at) {
+            self.failed = Some((finished, error));
+        }
+    }
+}
+
 impl Mpi<Guest> {
     /// Tells all other ranks why this one fails. A rank that cannot be told waits until its own time is over.
     fn tell(&mut self) {
-        let Some(error) = self.lifecycle.failed.as_ref().filter(|_| self.lifecycle.must_tell) else { return };
+        let failed = self.lifecycle.failed.as_ref().filter(|_| self.lifecycle.must_tell);
+        let Some((finished, error)) = failed else { return };
         let text = match error {
-            CommError::Aborted { stage, message, .. } => failure_bytes(stage, message),
-            error => failure_bytes(self.place.stage, &error.to_string()),
+            CommError::Aborted { stage, message, .. } => failure_bytes(*finished, stage, message),
+            error => failure_bytes(*finished, self.place.stage, &error.to_string()),
         };
         self.lifecycle.must_tell = false;
         self.send_to_all_others(ControlTag::Failed, &text);
@@ -155,15 +165,22 @@ impl Mpi<Guest> {
     /// Notes the failures of other ranks.
     fn receive_failures(&mut self) -> Result<()> {
         while let Some((rank, bytes)) = self.link.take(ControlTag::Failed as c_int)? {
-            let (stage, message) = failure(&bytes).ok_or_else(|| Self::broken("the failure", rank))?;
-            self.lifecycle.failed.get_or_insert(CommError::Aborted { rank, stage, message });
+            let failure = failure(&bytes).ok_or_else(|| Self::broken("the failure", rank))?;
+            let (finished, stage, message) = failure;
+            self.lifecycle.fail(finished, CommError::Aborted { rank, stage, message });
         }
         if let Some((rank, _)) = self.link.take(ControlTag::GaveUp as c_int)? {
             let message = "gave up waiting for other ranks in recover or close".into();
             self.lifecycle.is_lost = true;
-            self.lifecycle.failed.get_or_insert(CommError::Aborted { rank, stage: String::new(), message });
+            self.lifecycle.fail(0, CommError::Aborted { rank, stage: String::new(), message });
         }
-        self.lifecycle.failed.clone().map_or(Ok(()), Err)
+        self.failure().map_or(Ok(()), Err)
+    }
+
+    /// The error of this call. Calls that the failed rank has finished do not fail because of it.
+    fn failure(&self) -> Option<CommError> {
+        let failed = self.lifecycle.failed.as_ref().filter(|(at, _)| *at <= self.place.finished);
+        failed.map(|(_, error)| error.clone())
     }
 
     /// Waits for all ranks, and discards what is under way. Without one of them the rank has failed for good.
@@ -191,10 +208,11 @@ impl Lifecycle for Guest {
     fn abort(mpi: &mut Mpi<Self>, error: CommError) -> CommError {
         let known = match mpi.check_level() {
             Ok(()) => mpi.receive_failures().err(),
-            Err(_) => mpi.lifecycle.failed.clone(),
+            Err(_) => mpi.failure(),
         };
         if known.is_none() {
-            (mpi.lifecycle.failed, mpi.lifecycle.must_tell) = (Some(error.clone()), true);
+            mpi.lifecycle.fail(mpi.place.finished, error.clone());
+            mpi.lifecycle.must_tell = true;
         }
         if mpi.check_level().is_ok() {
             mpi.tell();
@@ -217,16 +235,18 @@ impl Lifecycle for Guest {
     }
 }
 
-/// A stage and a message as bytes, both cut where they are too long.
-fn failure_bytes(stage: &str, message: &str) -> Vec<u8> {
+/// A failure as bytes: the number of finished calls, the stage and the message; texts are cut where they are too long.
+fn failure_bytes(finished: u64, stage: &str, message: &str) -> Vec<u8> {
     let cut = |text: &str| text.chars().take(MOST_TEXT).collect::<String>();
     let (stage, message) = (cut(stage), cut(message));
-    [&(stage.len() as u32).to_ne_bytes(), stage.as_bytes(), message.as_bytes()].concat()
+    let length = (stage.len() as u32).to_ne_bytes();
+    [finished.to_ne_bytes().as_slice(), &length, stage.as_bytes(), message.as_bytes()].concat()
 }
 
-fn failure(bytes: &[u8]) -> Option<(String, String)> {
-    let (n, rest) = bytes.split_first_chunk()?;
-    let (stage, message) = rest.split_at_checked(u32::from_ne_bytes(*n) as usize)?;
+fn failure(bytes: &[u8]) -> Option<(u64, String, String)> {
+    let (finished, rest) = bytes.split_first_chunk()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    let (stage, message) = rest.split_at_checked(u32::from_ne_bytes(*length) as usize)?;
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    Some((text(stage), text(message)))
+    Some((u64::from_ne_bytes(*finished), text(stage), text(message)))
 }
