@@ -157,7 +157,7 @@ impl CommBuilder {
             TransportKind::Threads(threads) => Backend::Threads(threads),
             #[cfg(feature = "mpi")]
             TransportKind::Program { piece_bytes, report } => {
-                Backend::Program(mpi::start_program(piece_bytes, report)?)
+                Backend::Program(Box::new(mpi::start_program(piece_bytes, report)?))
             }
             #[cfg(feature = "mpi")]
             TransportKind::Guest { host, piece_bytes } => {

@@ -85,9 +85,9 @@ impl Comm {
         self.endpoint.borrow_mut().transport().before_end(Box::new(clean));
     }
 
-    /// Makes all ranks fail: their pending and later calls give [`CommError::Aborted`] with this
-    /// rank, its stage and `message`. Local. Hands back the error of this rank, an earlier one if
-    /// there was one. Where several ranks do so at once, each may keep its own error.
+    /// Makes all ranks fail: all calls that this rank has not finished give [`CommError::Aborted`] with this rank, its stage
+    /// and `message`; earlier ones succeed. Local. Hands back the error of this rank, an earlier one if there was one. Where
+    /// several ranks do so at once, each may keep its own error.
     ///
     /// In a program of its own under MPI it prints the error, ends every process of the job and does not return; where
     /// several ranks do so at once, rank 0 speaks for all.

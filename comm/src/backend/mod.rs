@@ -27,7 +27,7 @@ pub(crate) enum Backend {
     Traced(traced::Traced),
     /// Ranks as processes of a program that runs MPI itself.
     #[cfg(feature = "mpi")]
-    Program(mpi::Mpi<mpi::Program>),
+    Program(Box<mpi::Mpi<mpi::Program>>),
     /// Ranks as processes of a host.
     #[cfg(feature = "mpi")]
     Guest(Box<mpi::Mpi<mpi::Guest>>),
@@ -46,7 +46,7 @@ impl Backend {
             Self::Chaos(chaos) => chaos,
             Self::Traced(traced) => traced,
             #[cfg(feature = "mpi")]
-            Self::Program(mpi) => mpi,
+            Self::Program(mpi) => mpi.as_ref(),
             #[cfg(feature = "mpi")]
             Self::Guest(mpi) => mpi.as_ref(),
         }
@@ -59,7 +59,7 @@ impl Backend {
             Self::Chaos(chaos) => chaos,
             Self::Traced(traced) => traced,
             #[cfg(feature = "mpi")]
-            Self::Program(mpi) => mpi,
+            Self::Program(mpi) => mpi.as_mut(),
             #[cfg(feature = "mpi")]
             Self::Guest(mpi) => mpi.as_mut(),
         }

@@ -61,7 +61,8 @@ impl fmt::Display for RankState {
 /// What a backend can do. Nothing here waits but [`Transport::park`], and that not for long.
 ///
 /// A message is handed out once, in full, to the rank and for the tag it was sent to. Order is kept
-/// between no two messages. What a failed rank causes comes out of any call of the others as an error.
+/// between no two messages. When a rank fails, the others get an error from any operation of a collective call that the failed
+/// rank has not finished.
 pub(crate) trait Transport: fmt::Debug {
     /// Which rank this is.
     fn rank(&self) -> Rank;
@@ -108,8 +109,8 @@ pub(crate) trait Transport: fmt::Debug {
         drop(clean);
     }
 
-    /// Ends the job with `error`, or with an earlier one, which is given back. The other ranks get it from any operation
-    /// that may wait.
+    /// Fails the present call and all later ones on all ranks with `error`, or with an earlier one, which is given back.
+    /// [`Transport::park`] says so on the other ranks, if no other operation does.
     fn abort(&mut self, error: CommError) -> CommError;
 
     /// Collective, on ranks that have failed: discards all messages and forgets the failure. It is over on no rank before

@@ -5,6 +5,7 @@ use super::check;
 use crate::Result;
 use mpi::ffi;
 use std::ffi::c_int;
+use std::time::{Duration, Instant};
 
 /// A buffer that the library reads or writes until all requests are complete. Dropped before that, it leaks.
 ///
@@ -41,6 +42,18 @@ impl<B> InFlight<B> {
         };
         check(code, "MPI_Testall")?;
         Ok(if flag == 0 { None } else { self.buffer.take() })
+    }
+
+    /// [`Self::poll`] for a short time: the library moves long messages only during its calls, in many small steps.
+    pub fn poll_for(&mut self, time: Duration) -> Result<Option<B>> {
+        let mut done = self.poll()?;
+        if done.is_none() {
+            let start = Instant::now();
+            while done.is_none() && start.elapsed() < time {
+                done = self.poll()?;
+            }
+        }
+        Ok(done)
     }
 }
 

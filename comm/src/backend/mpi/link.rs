@@ -8,6 +8,7 @@ use super::{ControlTag, N_TAGS, check};
 use crate::{CommError, Rank, Result};
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
+use std::time::Duration;
 
 /// One rank's end of a communicator.
 pub(super) struct Link {
@@ -45,6 +46,8 @@ struct Probed {
     n_bytes: usize,
 }
 
+/// How long a rank stays with a piece that is being received before it looks at anything else.
+const BURST: Duration = Duration::from_millis(1);
 /// The greatest number of pieces that are received at once to be discarded.
 const MOST_DISCARDED: usize = 4;
 
@@ -140,7 +143,13 @@ impl Link {
 
     /// Number of messages that still need this rank.
     pub fn pending(&mut self) -> Result<usize> {
-        drop_complete(&mut self.sending)?;
+        let mut i = 0;
+        while i < self.sending.len() {
+            match self.sending[i].poll()? {
+                Some(_) => drop(self.sending.swap_remove(i)),
+                None => i += 1,
+            }
+        }
         Ok(self.sending.len())
     }
 
@@ -173,7 +182,7 @@ impl Link {
                     None => return Ok(false),
                 },
             };
-            let Some(bytes) = piece.poll()? else { return Ok(false) };
+            let Some(bytes) = piece.poll_for(BURST)? else { return Ok(false) };
             message.piece = None;
             let is_last = bytes.len() < self.piece_bytes;
             match message.bytes.is_empty() {
@@ -226,7 +235,11 @@ impl Link {
     pub fn discard(&mut self) -> Result<bool> {
         let begun = self.incoming.iter_mut().filter_map(Option::take);
         self.discarded.extend(begun.filter_map(|message| message.piece));
-        drop_complete(&mut self.discarded)?;
+        if let Some(piece) = self.discarded.first_mut()
+            && piece.poll_for(BURST)?.is_some()
+        {
+            self.discarded.swap_remove(0);
+        }
         for tag in (0..N_TAGS as c_int).filter(|tag| is_counted(*tag)) {
             if self.discarded.len() < MOST_DISCARDED
                 && let Some(piece) = self.probe(anyone(), tag)?
@@ -279,17 +292,6 @@ impl Link {
         // SAFETY: the communicator is valid, and no call follows.
         check(unsafe { ffi::MPI_Comm_free(&mut self.comm) }, "MPI_Comm_free")
     }
-}
-
-fn drop_complete(messages: &mut Vec<InFlight<Vec<u8>>>) -> Result<()> {
-    let mut i = 0;
-    while i < messages.len() {
-        match messages[i].poll()? {
-            Some(_) => drop(messages.swap_remove(i)),
-            None => i += 1,
-        }
-    }
-    Ok(())
 }
 
 /// Whether ranks compare how many pieces with `tag` they sent and received. A rank that gives up has compared already.
