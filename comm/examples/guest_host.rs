@@ -182,7 +182,8 @@ fn one_rank_fails(guest: &Comm, seed: u64, n_records: usize) {
         let start = Instant::now();
         let parts = (0..n_ranks as u32).map(|to| (Rank(to), vec![seed; n_records])).collect();
         let failed = guest.exchange(parts).map(drop);
-        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+        // Milliseconds, unless the machine is very busy.
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
         failed
     };
     let message = "the disk is full".to_string();

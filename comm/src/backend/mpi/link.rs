@@ -103,11 +103,6 @@ impl Link {
         self.sending.len()
     }
 
-    /// Whether a part of a message has come and not the rest.
-    pub fn is_receiving(&self) -> bool {
-        self.incoming.iter().any(Option::is_some)
-    }
-
     /// Starts the pieces of a message: full ones, and a last one that is shorter, if empty.
     pub fn start_send(&mut self, to: Rank, tag: c_int, bytes: Vec<u8>, synchronous: bool) -> Result<()> {
         if to.at() >= self.n_ranks {

@@ -49,8 +49,12 @@ enum ControlTag {
 /// All tags.
 const N_TAGS: usize = ControlTag::GaveUp as usize + 1;
 
-/// Parks that only give the core away, before those that sleep.
+/// How often and for how long a rank only gives the core away before it sleeps. On a busy machine the core takes long to
+/// come back.
 const SPINS: u32 = 500;
+const SPIN_TIME: Duration = Duration::from_millis(2);
+/// How often a rank that sleeps looks for questions and failures.
+const SERVE_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How MPI starts, what a failure does, and how a rank ends.
 pub(crate) trait Lifecycle: Sized {
@@ -90,6 +94,8 @@ pub(crate) struct Mpi<L: Lifecycle> {
     pulse: Pulse,
     moved: Instant,
     parks: u32,
+    /// When this rank last looked for questions and failures.
+    served: Instant,
     watch: Box<StallWatch>,
     level: ThreadLevel,
     /// The thread that built the rank.
@@ -108,6 +114,7 @@ impl<L: Lifecycle> Mpi<L> {
             pulse: Pulse::default(),
             moved: Instant::now(),
             parks: 0,
+            served: Instant::now(),
             watch: Box::default(),
             level,
             thread: std::thread::current().id(),
@@ -183,15 +190,19 @@ impl<L: Lifecycle> Transport for Mpi<L> {
         Ok(message)
     }
 
-    /// The library cannot wake a sleeper, so this one looks again soon. It does not sleep while a message is being
-    /// received, since the library moves the bytes only during calls.
+    /// The library cannot wake a sleeper, so this one looks again soon.
     fn park(&mut self, at_most: Duration) -> Result<()> {
-        self.parks = self.parks.wrapping_add(1);
-        match self.parks < SPINS || self.link.is_receiving() {
-            true => std::thread::yield_now(),
-            false => std::thread::sleep(at_most.min(Duration::from_micros(100))),
+        self.parks = self.parks.saturating_add(1);
+        if self.parks < SPINS && self.moved.elapsed() < SPIN_TIME {
+            std::thread::yield_now();
+            return Ok(());
         }
-        if self.parks >= SPINS && self.parks.is_multiple_of(16) { self.serve() } else { Ok(()) }
+        std::thread::sleep(at_most.min(Duration::from_micros(100)));
+        if self.served.elapsed() < SERVE_INTERVAL {
+            return Ok(());
+        }
+        self.served = Instant::now();
+        self.serve()
     }
 
     fn progress_signs(&mut self) -> u64 {

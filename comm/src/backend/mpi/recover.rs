@@ -7,7 +7,7 @@
 //! Nothing here waits longer than allowed.
 
 use super::link::Link;
-use super::{ControlTag, SPINS};
+use super::{ControlTag, SPIN_TIME};
 use crate::Result;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
@@ -37,14 +37,17 @@ fn wait<T>(
     within: Duration,
     mut poll: impl FnMut(&mut Link) -> Result<Option<T>>,
 ) -> Result<Option<T>> {
-    for n in 0u32.. {
+    let begin = Instant::now();
+    loop {
         if let Some(result) = poll(link)? {
             return Ok(Some(result));
         }
         if start.elapsed() >= within || link.take(ControlTag::GaveUp as c_int)?.is_some() {
-            break;
+            return Ok(None);
         }
-        if n < SPINS { std::thread::yield_now() } else { std::thread::sleep(Duration::from_micros(50)) }
+        match begin.elapsed() < SPIN_TIME {
+            true => std::thread::yield_now(),
+            false => std::thread::sleep(Duration::from_micros(50)),
+        }
     }
-    Ok(None)
 }
