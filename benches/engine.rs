@@ -115,7 +115,13 @@ fn hiding(snapshot: &SynthField, repeats: usize, delay: Duration) {
 
 fn on_rank(snapshot: &SynthField, comm: &Comm, workers_wait: bool) -> Shared {
     let (source, weights) = (DensitySource::Cells("density"), Weights::default());
-    let request = LoadRequest { source, threshold: THRESHOLD, extra_fields: &[], weights };
+    let request = LoadRequest {
+        source,
+        values: LeafValues::NotNegative,
+        threshold: THRESHOLD,
+        extra_fields: &[],
+        weights,
+    };
     let part = load(snapshot, &request, comm, &Executor::default()).expect("a part");
     let found = test_cells::find(&part.field, THRESHOLD);
     let (links, extra) = (TestLinks::new(&part, &found), TestFields::default());

@@ -10,6 +10,7 @@ mod common;
 use common::{CUT, collect, pass, synthetic, task_of};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use inselberg::density::LeafValues;
 use inselberg::density::domain;
 use inselberg::density::read::read_mesh;
 use inselberg::executor::Executor;
@@ -59,13 +60,13 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let folder = tempfile::tempdir().expect("a folder");
     let output = inselberg_io::open(&write_files(folder.path().into(), snapshot)).expect("an output");
     group.bench_function("reading", |b| {
-        b.iter(|| read_mesh(&*output, Some("density"), &Silent).expect("a mesh"));
+        b.iter(|| read_mesh(&*output, Some("density"), LeafValues::NotNegative, &Silent).expect("a mesh"));
     });
     let config = PhewConfig {
         field: FieldChoice::Auto,
         thresholds: Thresholds {
             density: CUT.density,
-            relevance: CUT.relevance,
+            persistence: CUT.persistence,
             saddle: CUT.saddle,
             mass: 0.0,
         },

@@ -13,10 +13,11 @@ use inselberg_io::{OctBlock, Snapshot};
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::label::PeakSet;
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::test_cells::TestCells;
 
 /// Thresholds of every bench.
-pub const CUT: Cut = Cut { density: THRESHOLD, relevance: 3.0, saddle: Some(200.0) };
+pub const CUT: Cut = Cut { density: THRESHOLD, persistence: Persistence::Ratio(3.0), saddle: Some(200.0) };
 
 /// A field with about that many test cells, some 15 of them a patch.
 pub fn synthetic(test_cells: f64) -> SynthField {

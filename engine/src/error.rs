@@ -30,6 +30,15 @@ pub enum RunError {
     /// The input does not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// A density threshold below 0: test cells must be positive.
+    #[error("density threshold {0}: expected 0 or more")]
+    NegativeThreshold(f64),
+    /// RAMSES knows ratios only.
+    #[error(
+        "persistence by difference with the rules of RAMSES; expected a ratio of peak to saddle density, or the rules of \
+         the paper"
+    )]
+    RatioOnly,
     /// Its cells are no octree.
     #[error("the mesh of the input is broken: {0}")]
     Mesh(MeshError),

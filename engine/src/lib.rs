@@ -14,7 +14,7 @@
 //! let snapshot = inselberg_io::open("output_00080".as_ref())?;
 //! let config = PhewConfig {
 //!     field: FieldChoice::Auto,
-//!     thresholds: Thresholds { density: 80.0, relevance: 3.0, saddle: Some(200.0), mass: 0.0 },
+//!     thresholds: Thresholds { density: 80.0, persistence: Persistence::Ratio(3.0), saddle: Some(200.0), mass: 0.0 },
 //!     rules: Rules::Paper,
 //!     with_cells: false,
 //!     with_particles: false,
@@ -37,7 +37,7 @@
 //! let rho = [2.0, 9.0, 4.0, 7.0, 3.0, 0.5];
 //! let field = AmrField::from_leaves(Domain::CUBE, &[3; 6], &ijk, &rho)?;
 //!
-//! let cut = Cut { density: 1.0, relevance: 1.2, saddle: Some(5.0) };
+//! let cut = Cut { density: 1.0, persistence: Persistence::Ratio(1.2), saddle: Some(5.0) };
 //! let extra = TestFields::default();
 //! let task = Task { field: &field, links: &ALONE, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
 //! let comm = Comm::solo();

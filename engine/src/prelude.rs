@@ -20,3 +20,4 @@ pub use inselberg_io::catalogue::{Catalogue, CataloguePart, Table};
 pub use inselberg_io::particles::{ParticleInput, open_particles};
 pub use inselberg_kernels::geom::Domain;
 pub use inselberg_kernels::phew::hierarchy::Cut;
+pub use inselberg_kernels::phew::persistence::Persistence;

@@ -2,7 +2,7 @@
 
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
 use inselberg_io::Snapshot;
 
 /// A field with thresholds that give it clumps in haloes.
@@ -30,7 +30,12 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
             "cic-ramses" => FieldChoice::CicRamses,
             name => FieldChoice::Named(name.into()),
         },
-        thresholds: Thresholds { density, relevance, saddle: Some(saddle), mass: 0.0 },
+        thresholds: Thresholds {
+            density,
+            persistence: Persistence::Ratio(relevance),
+            saddle: Some(saddle),
+            mass: 0.0,
+        },
         rules,
         with_cells: true,
         with_particles: snapshot.has_particles(),

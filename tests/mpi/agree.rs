@@ -6,7 +6,7 @@ use crate::common::compare::assert_same;
 use inselberg::executor::Executor;
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
 use inselberg::phew::run::run;
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{read, write_part};
@@ -102,7 +102,12 @@ const TO: &str = "INSELBERG_TEST_CATALOGUE";
 fn chaos_config() -> PhewConfig {
     PhewConfig {
         field: FieldChoice::Named("rho".into()),
-        thresholds: Thresholds { density: 40.0, relevance: 3.0, saddle: Some(200.0), mass: 0.0 },
+        thresholds: Thresholds {
+            density: 40.0,
+            persistence: Persistence::Ratio(3.0),
+            saddle: Some(200.0),
+            mass: 0.0,
+        },
         rules: Rules::Paper,
         with_cells: true,
         with_particles: true,

@@ -9,34 +9,47 @@ use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
 use inselberg::phew::run::run;
 use inselberg_comm::Comm;
 use inselberg_kernels::geom::Domain;
+use inselberg_kernels::phew::persistence::Persistence::{Difference, Ratio};
 use proptest::prelude::*;
 
 const OPEN: Domain = Domain { coarse: [1; 3], periodic: [false; 3] };
 
 /// Cuts that any field can be tried with; ties of small values hit them exactly.
-const CUTS: [(f64, Option<f64>); 6] = [
-    (1.0, None),
-    (1.0, Some(0.0)),
-    (1.4, Some(1.75)),
-    (2.0, Some(1.0)),
-    (1.1, Some(2.5)),
-    (f64::INFINITY, Some(0.0)),
+const CUTS: [(Persistence, Option<f64>); 9] = [
+    (Ratio(1.0), None),
+    (Ratio(1.0), Some(0.0)),
+    (Ratio(1.4), Some(1.75)),
+    (Ratio(2.0), Some(1.0)),
+    (Ratio(1.1), Some(2.5)),
+    (Ratio(f64::INFINITY), Some(0.0)),
+    (Difference(0.0), Some(0.0)),
+    (Difference(0.375), Some(1.75)),
+    (Difference(f64::INFINITY), Some(0.0)),
 ];
 
 fn check(field: &Field, threshold: f64) {
     check_field(field, threshold, &CUTS);
 }
 
-/// Thresholds drawn from the field's own ratios and means.
-fn cuts_for(field: &Field, random: &mut Random) -> Vec<(f64, Option<f64>)> {
+/// Thresholds drawn from the field's own ratios, differences and means.
+fn cuts_for(field: &Field, random: &mut Random) -> Vec<(Persistence, Option<f64>)> {
     let mut rho = || field.leaves[random.below(field.leaves.len())].rho;
     let ratio = (rho() / rho()).max(1.0);
     let between = rho().midpoint(rho());
-    vec![(ratio, Some(between)), (1.0, Some(between)), (2.0 * ratio, None), CUTS[2], CUTS[1]]
+    let difference = (rho() - rho()).abs();
+    vec![
+        (Ratio(ratio), Some(between)),
+        (Ratio(1.0), Some(between)),
+        (Ratio(2.0 * ratio), None),
+        (Difference(difference), Some(between)),
+        (Difference(0.5 * difference), None),
+        CUTS[2],
+        CUTS[1],
+    ]
 }
 
 proptest! {
@@ -48,6 +61,24 @@ proptest! {
         let threshold = threshold_for(&field, &mut random);
         let cuts = cuts_for(&field, &mut random);
         check_field(&field, threshold, &cuts);
+    }
+
+    /// Leaves that are negative are never test cells. Many are as deep below zero as others, or exactly at it.
+    #[test]
+    fn any_mesh_with_negative_cells_agrees(field in any_field(), seed in any::<u64>()) {
+        let (mut field, mut random) = (field, Random(seed));
+        let (shift, scale) = (random.pick(&[1.0, 1.75, 2.5, 5.0]), random.pick(&[1.0, 1.0, 1e30]));
+        field.leaves.iter_mut().for_each(|leaf| leaf.rho -= shift);
+        // A void may be far deeper than any peak is high.
+        field.leaves.iter_mut().filter(|leaf| leaf.rho < 0.0).for_each(|leaf| leaf.rho *= scale);
+        let threshold = threshold_for(&field, &mut random).max(0.0);
+        let cuts: Vec<_> =
+            cuts_for(&field, &mut random).into_iter().filter(|cut| cut.0.is_difference()).collect();
+        check_field(&field, threshold, &cuts);
+        for amr in [Some(field.leaves_as_amr()), field.octs_as_amr()].iter().flatten() {
+            let peaks = segmented(amr, threshold).peaks;
+            prop_assert!(peaks.refined.iter().flatten().all(|x| x.is_finite()), "{:?}", peaks.refined);
+        }
     }
 }
 
@@ -90,7 +121,8 @@ fn masses_that_would_be_lost_are_refused() {
         };
         Field::uniform_at(OPEN, 3).with(two_peaks)
     };
-    let thresholds = Thresholds { density: 1.0, relevance: 1.0, saddle: None, mass: 0.0 };
+    let thresholds =
+        Thresholds { density: 1.0, persistence: Persistence::Ratio(1.0), saddle: None, mass: 0.0 };
     let field = FieldChoice::Named("density".into());
     let config = PhewConfig {
         field,

@@ -7,6 +7,7 @@ use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::{PeakIdx, PeakNumber};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
@@ -51,7 +52,7 @@ fn peaks(jump: usize) -> Peaks {
 }
 
 fn cut(peaks: &Peaks) -> Structures {
-    let at = Cut { density: 0.5, relevance: 1.5, saddle: None };
+    let at = Cut { density: 0.5, persistence: Persistence::Ratio(1.5), saddle: None };
     structures(peaks, &at, 0.0, Rules::Paper, &Comm::solo()).expect("one rank")
 }
 

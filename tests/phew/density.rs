@@ -3,6 +3,7 @@
 use crate::verify::brute::{Leaf, touch};
 use crate::verify::meshes::{Field, any_field};
 use crate::verify::random::Random;
+use inselberg::density::LeafValues;
 use inselberg::density::read::read_mesh;
 use inselberg::density::{PointMasses, Scheme, deposit, read_dark_matter};
 use inselberg::executor::Executor;
@@ -17,7 +18,7 @@ const SCHEMES: [Scheme; 2] = [Scheme::Conserving, Scheme::Ramses];
 
 /// Deposits a snapshot's dark matter.
 fn deposited(snapshot: &dyn Snapshot, scheme: Scheme) -> (AmrField, PointMasses) {
-    let mesh = read_mesh(snapshot, None, &Silent).expect("a mesh").mesh;
+    let mesh = read_mesh(snapshot, None, LeafValues::NotNegative, &Silent).expect("a mesh").mesh;
     let particles = read_dark_matter(snapshot, &Silent).expect("particles");
     (deposit(mesh, &particles, scheme, snapshot.header().boxlen, &Executor::default()), particles)
 }
@@ -27,7 +28,7 @@ fn as_ramses_on_every_cell_leaf_or_split() {
     for run in ["dm_1rank", "dm_3ranks"] {
         let snapshot = crate::common::open(&crate::common::output(run));
         let levelmin = snapshot.header().levelmin;
-        let theirs = read_mesh(&*snapshot, Some("rho"), &Silent).expect("a mesh");
+        let theirs = read_mesh(&*snapshot, Some("rho"), LeafValues::NotNegative, &Silent).expect("a mesh");
         let (ours, _) = deposited(&*snapshot, Scheme::Ramses);
         let largest = theirs.rho.iter().copied().fold(0.0, f64::max);
         assert_eq!(ours.rho.len(), theirs.mesh.n_cells());

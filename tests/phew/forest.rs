@@ -9,6 +9,7 @@ use inselberg_kernels::ids::{CellIdx, PeakIdx};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut};
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::tree::MergeTree;
 
 fn edge(saddle: f64, peaks: [usize; 2]) -> ContactEdge {
@@ -105,14 +106,16 @@ fn thresholds_for(graph: &Graph, random: &mut Random) -> Thresholds {
         true => 1.0,
         false => graph.saddles[random.below(graph.saddles.len())].0,
     };
-    let relevance = match random.below(4) {
-        0 => 1.0,
-        1 => rho(random) / saddle,
-        _ => 1.0 + 3.0 * random.real(),
+    let persistence = match random.below(6) {
+        0 => Persistence::Ratio(1.0),
+        1 => Persistence::Ratio(rho(random) / saddle),
+        2 => Persistence::Difference(rho(random) - saddle),
+        3 => Persistence::Difference(3.0 * random.real()),
+        _ => Persistence::Ratio(1.0 + 3.0 * random.real()),
     };
     let density = saddle * random.pick(&[1.0, 0.5, 0.1]);
     let cut = random.pick(&[None, Some(0.0), Some(saddle), Some(0.5 * saddle)]);
-    Thresholds { density, relevance, saddle: cut }
+    Thresholds { density, persistence, saddle: cut }
 }
 
 fn check_cut(graph: &Graph, at: &Thresholds) -> u32 {
@@ -122,7 +125,7 @@ fn check_cut(graph: &Graph, at: &Thresholds) -> u32 {
 }
 
 fn cut_at(tree: &MergeTree, at: &Thresholds) -> Hierarchy {
-    cut(tree, &Cut { density: at.density, relevance: at.relevance, saddle: at.saddle }, Rules::Paper)
+    cut(tree, &Cut { density: at.density, persistence: at.persistence, saddle: at.saddle }, Rules::Paper)
 }
 
 #[test]
@@ -142,9 +145,11 @@ fn deep_hierarchies_are_the_papers() {
     let mut highest = 0;
     for seed in 0..3000 {
         let graph = towering_graph(seed);
-        for relevance in [1.0, 1.01] {
-            highest =
-                highest.max(check_cut(&graph, &Thresholds { density: 1e-6, relevance, saddle: Some(0.0) }));
+        for persistence in
+            [1.0, 1.01].map(Persistence::Ratio).into_iter().chain([0.0, 1.0].map(Persistence::Difference))
+        {
+            let at = Thresholds { density: 1e-6, persistence, saddle: Some(0.0) };
+            highest = highest.max(check_cut(&graph, &at));
         }
     }
     assert!(highest >= 12, "the graphs reach level {highest}");
@@ -165,7 +170,7 @@ fn saddles_above_their_peaks_are_merged_the_same() {
 /// Grows a tree of many peaks and cuts it. An algorithm that is not almost linear would not end here.
 fn grow_and_cut(rho: Vec<f64>, edges: Vec<ContactEdge>) -> Hierarchy {
     let tree = MergeTree::grow(rho, &reduced(edges)).0;
-    cut_at(&tree, &Thresholds { density: 1e-9, relevance: 1.0, saddle: Some(0.0) })
+    cut_at(&tree, &Thresholds { density: 1e-9, persistence: Persistence::Ratio(1.0), saddle: Some(0.0) })
 }
 
 const MANY: usize = 1_000_000;

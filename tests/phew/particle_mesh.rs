@@ -11,7 +11,7 @@ use inselberg::particle_mesh::{ParticleMesh, ParticleMeshConfig, ParticleSnapsho
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::hierarchy::structures;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
 use inselberg::phew::properties::TestFields;
 use inselberg::phew::run::run_on_particles;
 use inselberg::phew::segment::{Task, segment};
@@ -276,7 +276,12 @@ fn the_default_coarse_level_has_about_as_many_cells_as_particles() {
 fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads: usize) -> Catalogue {
     let phew = PhewConfig {
         field: FieldChoice::Auto,
-        thresholds: Thresholds { density: 3.0, relevance: 1.5, saddle: Some(20.0), mass: 0.0 },
+        thresholds: Thresholds {
+            density: 3.0,
+            persistence: Persistence::Ratio(1.5),
+            saddle: Some(20.0),
+            mass: 0.0,
+        },
         rules: Rules::Paper,
         with_cells: true,
         with_particles: true,
@@ -337,7 +342,7 @@ fn clumps_are_those_of_the_whole_mesh() {
     let mesh = config(3, 4..12);
     let found = catalogue(&given, &mesh, 1, 2);
     let mean = grown(&given, &mesh, 3.0).mean_density;
-    let cut = Cut { density: 3.0 * mean, relevance: 1.5, saddle: Some(20.0 * mean) };
+    let cut = Cut { density: 3.0 * mean, persistence: Persistence::Ratio(1.5), saddle: Some(20.0 * mean) };
     let (field, extra) = (whole(&given, &mesh), TestFields::default());
     let task = Task {
         field: &field,
@@ -352,7 +357,7 @@ fn clumps_are_those_of_the_whole_mesh() {
     let expected = structures(&patches.peaks, &cut, 0.0, Rules::Paper, &comm).expect("clumps");
     let clumps = found.table("clumps").expect("clumps");
     assert!(clumps.n_rows() > 3 && clumps.n_rows() == expected.clumps.len());
-    let expected = clumps_table(&expected.clumps, false);
+    let expected = clumps_table(&expected.clumps, cut.persistence, false);
     for (a, b) in clumps.columns.iter().zip(&expected.columns).filter(|(a, _)| a.name != REFINED) {
         assert_eq!(bits(&a.values), bits(&b.values), "{}", a.name);
     }

@@ -4,8 +4,7 @@ use crate::verify::boxed::Boxed;
 use crate::verify::brute::{Leaf, touch};
 use crate::verify::meshes::{Field, any_field};
 use crate::verify::random::Random;
-use inselberg::density::DensitySource;
-use inselberg::density::Scheme;
+use inselberg::density::{DensitySource, LeafValues, Scheme};
 use inselberg::error::RunError;
 use inselberg::executor::Executor;
 use inselberg::field::LevelOcts;
@@ -49,6 +48,7 @@ impl Case<'_> {
                 self.snapshot,
                 &LoadRequest {
                     source: self.source,
+                    values: LeafValues::NotNegative,
                     threshold: self.threshold,
                     extra_fields: self.extra,
                     weights: by,
@@ -330,7 +330,7 @@ fn doubled(octs: &LevelOcts) -> LevelOcts {
 /// The densities of all cells.
 fn request(threshold: f64) -> LoadRequest<'static> {
     let (source, weights) = (DensitySource::Cells("density"), Weights::default());
-    LoadRequest { source, threshold, extra_fields: &[], weights }
+    LoadRequest { source, values: LeafValues::NotNegative, threshold, extra_fields: &[], weights }
 }
 
 #[test]

@@ -7,12 +7,13 @@
 use crate::common::Place;
 use crate::common::compare::{assert_same, assert_same_table};
 use crate::common::ramses_catalogue::{labels, rows};
+use inselberg::density::LeafValues;
 use inselberg::density::read::read_mesh;
 use inselberg::density::{deposit_with_gas, read_dark_matter};
 use inselberg::executor::Executor;
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
 use inselberg::phew::recut::{NewThresholds, recut};
 use inselberg::progress::Silent;
 use inselberg_comm::{Comm, run_threads};
@@ -36,7 +37,12 @@ fn run_over(
 ) -> Option<Catalogue> {
     let config = PhewConfig {
         field: field.clone(),
-        thresholds: Thresholds { density, relevance, saddle: Some(saddle), mass },
+        thresholds: Thresholds {
+            density,
+            persistence: Persistence::Ratio(relevance),
+            saddle: Some(saddle),
+            mass,
+        },
         rules: Rules::Ramses,
         with_cells: true,
         with_particles: false,
@@ -201,7 +207,11 @@ fn equal_saddles_cut_again() {
     let [density, _, _, mass] = TIES;
     let stored = run(&output, &field, [density, 1.6, 4.0, mass]);
     for (relevance, saddle) in [(TIES[1], TIES[2]), (1.0, 1.5), (1.3, 1.2)] {
-        let thresholds = NewThresholds { relevance: Some(relevance), saddle: Some(saddle), mass: None };
+        let thresholds = NewThresholds {
+            persistence: Some(Persistence::Ratio(relevance)),
+            saddle: Some(saddle),
+            mass: None,
+        };
         let cut = recut(&stored, &thresholds).expect("a sound catalogue");
         let found = run(&output, &field, [density, relevance, saddle, mass]);
         for table in &cut.tables {
@@ -264,7 +274,8 @@ fn gas_and_dark_matter_deposited() {
 /// By how much the density that is deposited differs at most from RAMSES's, where that is in the output.
 fn check_deposit(output: &Path) -> f64 {
     let snapshot = crate::common::open(output);
-    let [density, rho] = ["density", "rho"].map(|f| read_mesh(&*snapshot, Some(f), &Silent).expect("a mesh"));
+    let [density, rho] = ["density", "rho"]
+        .map(|f| read_mesh(&*snapshot, Some(f), LeafValues::NotNegative, &Silent).expect("a mesh"));
     let particles = read_dark_matter(&*snapshot, &Silent).expect("particles");
     let ours = deposit_with_gas(density, &particles, snapshot.header().boxlen, &Executor::default());
     let (mut furthest, mut n) = (0.0f64, 0);

@@ -9,6 +9,7 @@ use crate::verify::meshes::{Field, any_field};
 use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::phew::Rules;
+use inselberg::phew::params::{Persistence, PhewConfig, Thresholds};
 use inselberg::phew::run::run;
 use inselberg::projection::project;
 use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
@@ -20,8 +21,11 @@ use proptest::prelude::*;
 
 /// The catalogue of all `ranks`.
 fn over(snapshot: &dyn Snapshot, case: Case, rules: Rules, ranks: Vec<CommBuilder>) -> Catalogue {
-    let config = config(snapshot, case, rules);
-    let work = |comm: &Comm| match run(snapshot, &config, comm, &Executor::default()) {
+    over_with(snapshot, &config(snapshot, case, rules), ranks)
+}
+
+fn over_with(snapshot: &dyn Snapshot, config: &PhewConfig, ranks: Vec<CommBuilder>) -> Catalogue {
+    let work = |comm: &Comm| match run(snapshot, config, comm, &Executor::default()) {
         Ok(outcome) => outcome.catalogue.gather(comm),
         Err(error) => Err(comm.abort(error.to_string())),
     };
@@ -129,6 +133,28 @@ fn uniform(rho: impl Fn([u32; 3]) -> f64) -> Boxed {
 
 const PLAIN: Case = Case { field: "density", thresholds: [0.5, 1.5, 2.0] };
 
+/// Thresholds that no run takes, and cells that only a difference takes.
+#[test]
+fn what_ratios_and_ramses_do_not_take_is_refused() {
+    let deep = uniform(|x| if x == [1, 1, 1] { 3.0 } else { -1.0 });
+    let refused = |thresholds: Thresholds, rules| {
+        let config = PhewConfig { thresholds, ..config(&deep, PLAIN, rules) };
+        let ran = run(&deep, &config, &Comm::solo(), &Executor::default()).map(|_| ());
+        ran.map_err(|error| error.to_string()).err()
+    };
+    let of = |persistence, density| Thresholds { density, persistence, saddle: None, mass: 0.0 };
+    let (ratio, difference) = (Persistence::Ratio(1.5), Persistence::Difference(1.0));
+    let contains = |said: Option<String>, part: &str| {
+        assert!(said.as_ref().is_some_and(|s| s.contains(part)), "{said:?}")
+    };
+    assert_eq!(refused(of(difference, 0.0), Rules::Paper), None);
+    contains(refused(of(ratio, 0.5), Rules::Paper), "not negative in a leaf");
+    contains(refused(of(difference, 0.5), Rules::Ramses), "expected a ratio");
+    for density in [-0.5, f64::NAN] {
+        contains(refused(of(difference, density), Rules::Paper), "expected 0 or more");
+    }
+}
+
 #[test]
 fn one_cell_a_rank() {
     let eight = uniform(|x| if x.iter().all(|x| *x < 2) { 1.0 + f64::from(x[0] + 2 * x[1]) } else { 0.0 });
@@ -203,6 +229,25 @@ fn different_fields_differ() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Persistence by difference, on fields with leaves below zero.
+    #[test]
+    fn any_octree_with_negative_leaves(field in any_field(), shift in 0.0..4.0f64, seed: u64) {
+        prop_assume!(field.leaves.iter().all(|leaf| leaf.level > 0));
+        let (field, mut random) = (field.with(|leaf| leaf.rho - shift), Random(seed));
+        let octs = Boxed::new(&field, 1 + random.below(5), &mut random);
+        let at = [0.0, 0.5, 1.0][random.below(3)];
+        let case = Case { field: "density", thresholds: [at, 1.0, 2.0] };
+        let by_difference = |config: PhewConfig| {
+            let persistence = Persistence::Difference([0.0, 0.75, 2.0][seed as usize % 3]);
+            PhewConfig { thresholds: Thresholds { persistence, ..config.thresholds }, ..config }
+        };
+        let over = |n| over_with(&octs, &by_difference(config(&octs, case, Rules::Paper)), Comm::threads(n));
+        let one = over(1);
+        for n in [2, 3, 5] {
+            assert_same(&one, &over(n), &format!("{n} ranks"));
+        }
+    }
 
     /// Jumps of several levels, walls, narrow boxes, equal densities.
     #[test]

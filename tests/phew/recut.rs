@@ -6,14 +6,14 @@ use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
 use inselberg::phew::recut::{NewThresholds, recut};
 use inselberg::phew::run::{run, run_on_particles};
 use inselberg::phew::tables::RecutError;
 use inselberg_cli::synth::{FieldParams, SynthField};
 use inselberg_comm::{Comm, run_ranks};
 use inselberg_io::Snapshot;
-use inselberg_io::catalogue::{Attribute, Catalogue, FORMATS, Values, read};
+use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, FORMATS, Values, read};
 use inselberg_io::particles::{N_KINDS, open_particles};
 use proptest::prelude::*;
 use std::path::Path;
@@ -39,12 +39,12 @@ enum Source {
 /// Thresholds as the options of a run give them.
 #[derive(Debug, Clone, Copy)]
 struct Options {
-    relevance: f64,
+    persistence: Persistence,
     saddle: Option<f64>,
     mass: f64,
 }
 
-const FIRST: Options = Options { relevance: 3.0, saddle: None, mass: 0.0 };
+const FIRST: Options = Options { persistence: Persistence::Ratio(3.0), saddle: None, mass: 0.0 };
 
 fn inputs() -> &'static [Input] {
     static INPUTS: OnceLock<Vec<Input>> = OnceLock::new();
@@ -116,10 +116,10 @@ impl Input {
     }
 
     fn run_over(&self, n_ranks: usize, rules: Rules, options: Options) -> Catalogue {
-        let Options { relevance, saddle, mass } = options;
+        let Options { persistence, saddle, mass } = options;
         let config = PhewConfig {
             field: self.field.clone(),
-            thresholds: Thresholds { density: self.density, relevance, saddle, mass },
+            thresholds: Thresholds { density: self.density, persistence, saddle, mass },
             rules,
             with_cells: false,
             with_particles: false,
@@ -143,7 +143,7 @@ impl Input {
     fn check(&self, rules: Rules, stored: (&Catalogue, Options), new: NewThresholds, n_ranks: usize) {
         let again = recut(stored.0, &new).expect("a sound catalogue");
         let options = Options {
-            relevance: new.relevance.unwrap_or(stored.1.relevance),
+            persistence: new.persistence.unwrap_or(stored.1.persistence),
             saddle: new.saddle.or(stored.1.saddle),
             mass: new.mass.unwrap_or(stored.1.mass),
         };
@@ -186,8 +186,8 @@ fn new_thresholds_give_what_a_run_with_them_gives() {
                 assert_same(&stored, &first, "round trip");
                 assert_same(&recut(&stored, &NewThresholds::default()).expect("sound"), &first, "its own");
                 let check = |relevance, saddle, mass| {
-                    let new =
-                        NewThresholds { relevance: Some(relevance), saddle: Some(saddle), mass: Some(mass) };
+                    let persistence = Some(Persistence::Ratio(relevance));
+                    let new = NewThresholds { persistence, saddle: Some(saddle), mass: Some(mass) };
                     input.check(rules, (&stored, FIRST), new, 1);
                 };
                 for relevance in [0.0, 1.2, 1e300] {
@@ -219,7 +219,8 @@ fn an_older_catalogue_that_cannot_tell_the_lightest_particle_takes_no_new_mass()
         older.attributes.retain(|(name, _)| name != "mass_threshold_unit");
         older
     };
-    let with = |mass| NewThresholds { mass, relevance: Some(2.0), ..NewThresholds::default() };
+    let with =
+        |mass| NewThresholds { mass, persistence: Some(Persistence::Ratio(2.0)), ..NewThresholds::default() };
     let ramses = older(Rules::Ramses);
     assert_ne!(ramses.attributes, dark(Rules::Ramses).attributes);
     refused(&ramses, with(Some(30.0)), "lightest particle");
@@ -236,9 +237,17 @@ fn cutting_twice_is_cutting_once() {
     let input = &inputs()[0];
     for rules in BOTH {
         let first = input.run(rules, Options { saddle: Some(200.0), ..FIRST });
-        let other = NewThresholds { relevance: Some(1.1), saddle: Some(77.0), mass: Some(0.01) };
+        let other = NewThresholds {
+            persistence: Some(Persistence::Ratio(1.1)),
+            saddle: Some(77.0),
+            mass: Some(0.01),
+        };
         let there = recut(&first, &other).expect("sound");
-        let back = NewThresholds { relevance: Some(3.0), saddle: Some(200.0), mass: Some(0.0) };
+        let back = NewThresholds {
+            persistence: Some(Persistence::Ratio(3.0)),
+            saddle: Some(200.0),
+            mass: Some(0.0),
+        };
         assert_same(&recut(&there, &back).expect("sound"), &first, "there and back");
     }
 }
@@ -260,14 +269,19 @@ proptest! {
         (relevance, saddle, mass) in any_thresholds(),
         (new_relevance, new_saddle, new_mass) in any_thresholds(),
         keeps_relevance: bool,
+        by_difference: bool,
     ) {
         let (input, rules) = (&inputs()[which], BOTH[usize::from(ramses)]);
         let of_all = input.run(rules, FIRST);
         let mass_at = |part: Option<f64>| part.map(|part| input.mass(rules, &of_all, part));
         let saddle_at = |saddle: Option<f64>| saddle.map(|saddle| saddle * input.density);
-        let options = Options { relevance, saddle: saddle_at(saddle), mass: mass_at(mass).unwrap_or(0.0) };
+        let persistence = |relevance: f64| match rules {
+            Rules::Paper if by_difference => Persistence::Difference(relevance * input.density),
+            _ => Persistence::Ratio(relevance),
+        };
+        let options = Options { persistence: persistence(relevance), saddle: saddle_at(saddle), mass: mass_at(mass).unwrap_or(0.0) };
         let new = NewThresholds {
-            relevance: (!keeps_relevance).then_some(new_relevance),
+            persistence: (!keeps_relevance).then_some(persistence(new_relevance)),
             saddle: saddle_at(new_saddle),
             mass: mass_at(new_mass),
         };
@@ -275,6 +289,29 @@ proptest! {
             input.check(rules, (&stored, options), new, 4 - n_ranks);
         }
     }
+}
+
+#[test]
+fn the_kind_of_persistence_stays() {
+    let difference = Options { persistence: Persistence::Difference(100.0), ..FIRST };
+    let by_difference = inputs()[0].run(Rules::Paper, difference);
+    let kind = Attribute::Text("difference".into());
+    assert_eq!(by_difference.attribute("persistence"), Some(&kind));
+    assert_eq!(by_difference.attribute("relevance_threshold"), Some(&Attribute::Real(100.0)));
+    assert_eq!(dark(Rules::Paper).attribute("persistence"), None);
+    let relevance = |c: &Catalogue| column(c, "clumps", "relevance").clone();
+    assert_eq!(relevance(&by_difference).dimension, Dimension::DENSITY);
+    assert!(relevance(&by_difference).description.contains("minus"));
+    assert_eq!(relevance(dark(Rules::Paper)).dimension, Dimension::NONE);
+    let with = |persistence| NewThresholds { persistence: Some(persistence), ..NewThresholds::default() };
+    refused(&by_difference, with(Persistence::Ratio(2.0)), "a difference of peak and saddle");
+    refused(dark(Rules::Ramses), with(Persistence::Difference(2.0)), "a ratio of peak and saddle");
+    let mut other = by_difference.clone();
+    other.attributes.iter_mut().find(|a| a.0 == "persistence").expect("it").1 = Attribute::Text("sum".into());
+    refused(&other, NewThresholds::default(), "`persistence`");
+    other.attributes.iter_mut().find(|a| a.0 == "persistence").expect("it").1 = kind;
+    other.attributes.iter_mut().find(|a| a.0 == "compat").expect("it").1 = Attribute::Text("ramses".into());
+    refused(&other, NewThresholds::default(), "`persistence`");
 }
 
 /// Of the program: a catalogue of a run, and one that was cut again, of the same thresholds.
@@ -420,7 +457,7 @@ proptest! {
             let column = which.index(columns.len());
             damage(&mut columns[column].values, row, word, how);
         }
-        let _ = recut(&broken, &NewThresholds { relevance: Some(2.0), ..NewThresholds::default() });
+        let _ = recut(&broken, &NewThresholds { persistence: Some(Persistence::Ratio(2.0)), ..NewThresholds::default() });
     }
 }
 

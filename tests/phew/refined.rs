@@ -1,6 +1,7 @@
 //! Peaks refined from the patch of their brick: every bit as the look-ups give it, wherever the patch tells enough.
 
 use crate::verify::meshes::{Field, any_field};
+use inselberg::density::LeafValues;
 use inselberg::density::read::read_mesh;
 use inselberg::executor::Executor;
 use inselberg::field::AmrField;
@@ -82,7 +83,7 @@ proptest! {
 fn patches_give_most_peaks() {
     let params = FieldParams { test_cells: 50_000, ..FieldParams::default() };
     let snapshot = SynthField::new(&params).expect("a field");
-    let amr = read_mesh(&snapshot, Some("density"), &Silent).expect("a mesh");
+    let amr = read_mesh(&snapshot, Some("density"), LeafValues::NotNegative, &Silent).expect("a mesh");
     for rules in [Rules::Paper, Rules::Ramses] {
         let [given, all] = check(&amr, THRESHOLD, rules);
         assert!(all > 1000 && 5 * given > 4 * all, "{given} of {all} peaks under {rules:?}");

@@ -2,7 +2,7 @@
 
 use inselberg::fof::LinkingLength;
 use inselberg::phew::Rules;
-use inselberg::phew::params::FieldChoice;
+use inselberg::phew::params::{FieldChoice, Persistence};
 use inselberg_cli::config::{
     COMMANDS, Command, CommandJob, ConfigError, FofJob, Job, OPTIONS, OptionKind, RawConfig, RawValue, check,
     options_of, reference_toml,
@@ -100,7 +100,7 @@ fn rows_of_the_table_do_not_clash() {
 fn defaults_are_the_documented_ones() {
     let CommandJob::Phew(phew) = job(WHOLE, &[]).expect("whole").work else { panic!("phew") };
     assert_eq!(phew.phew.thresholds.density, 80.0);
-    assert_eq!(phew.phew.thresholds.relevance, 3.0);
+    assert_eq!(phew.phew.thresholds.persistence, Persistence::Ratio(3.0));
     assert_eq!(phew.phew.thresholds.saddle, None);
     assert_eq!(phew.phew.thresholds.mass, 0.0);
     assert_eq!((phew.phew.field, phew.phew.rules), (FieldChoice::Auto, Rules::Paper));
@@ -128,9 +128,32 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
     let job = job(&toml, &[("relevance-threshold", "5"), ("field", "pressure")]).expect("whole");
     let CommandJob::Phew(phew) = job.work else { panic!("phew") };
     assert_eq!(job.common.threads.map(usize::from), Some(3));
-    assert_eq!(phew.phew.thresholds.relevance, 5.0);
+    assert_eq!(phew.phew.thresholds.persistence, Persistence::Ratio(5.0));
     assert_eq!(phew.phew.rules, Rules::Ramses);
     assert_eq!(phew.phew.field, FieldChoice::Named("pressure".into()));
+}
+
+#[test]
+fn a_relevance_is_a_ratio_or_a_difference() {
+    let persistence =
+        |toml: &str, flags: &[(&str, &str)]| match job(toml, flags).map_err(|e| e.to_string())?.work {
+            CommandJob::Phew(phew) => Ok(Some(phew.phew.thresholds.persistence)),
+            CommandJob::Recut(recut) => Ok(recut.thresholds.persistence),
+            _ => panic!("thresholds"),
+        };
+    let refused = |toml: &str, flags: &[(&str, &str)], part: &str| {
+        let said = persistence(toml, flags).expect_err(part);
+        assert!(said.contains(part), "{said}");
+    };
+    let file = format!("{WHOLE}relevance_difference = 1.5\n");
+    assert_eq!(persistence(&file, &[]), Ok(Some(Persistence::Difference(1.5))));
+    assert_eq!(persistence(&file, &[("relevance-threshold", "4")]), Ok(Some(Persistence::Ratio(4.0))));
+    assert_eq!(persistence(WHOLE, &[("relevance-difference", "0")]), Ok(Some(Persistence::Difference(0.0))));
+    let both = "a relevance threshold or a relevance difference, not both";
+    refused(WHOLE, &[("relevance-difference", "2"), ("relevance-threshold", "3")], both);
+    refused(&format!("{file}relevance_threshold = 3\n"), &[], both);
+    refused(&file, &[("compat", "ramses")], "--relevance-threshold with --compat ramses");
+    refused(WHOLE, &[("relevance-difference", "-1")], "a finite difference, 0 or more");
 }
 
 /// The error of a file, whole.

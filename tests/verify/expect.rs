@@ -20,6 +20,7 @@ use inselberg_comm::Comm;
 use inselberg_kernels::ids::{PeakIdx, RootIdx};
 use inselberg_kernels::phew::forest;
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, cut};
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::sums::{MASS, VOLUME};
 
@@ -43,8 +44,8 @@ pub fn graph_of(brute: &Brute) -> Graph {
     Graph { rho: brute.peak_densities(), saddles }
 }
 
-/// Thresholds of relevance and saddle.
-type Cuts<'a> = &'a [(f64, Option<f64>)];
+/// Thresholds of persistence and saddle.
+type Cuts<'a> = &'a [(Persistence, Option<f64>)];
 
 /// Holds the pipeline against the brute force in everything, at every one of `cuts`.
 pub fn check_field(field: &Field, threshold: f64, cuts: Cuts) {
@@ -65,9 +66,9 @@ fn check_with(field: &Field, threshold: f64, cuts: Cuts, lists: impl Fn(&Brute, 
         check_saddle_cells(&brute, amr, &found);
         let graph = graph_of(&brute);
         check_tree(&graph, &found);
-        for &(relevance, saddle) in cuts {
-            let outcome = paper::run(&graph, &Thresholds { density: threshold, relevance, saddle });
-            let at = Cut { density: threshold, relevance, saddle };
+        for &(persistence, saddle) in cuts {
+            let outcome = paper::run(&graph, &Thresholds { density: threshold, persistence, saddle });
+            let at = Cut { density: threshold, persistence, saddle };
             check_hierarchy(&outcome, &cut(&found.peaks.tree.to_whole(), &at, Rules::Paper));
             lists(&brute, &outcome, &found_at(&found, &at));
         }

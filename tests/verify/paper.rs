@@ -8,6 +8,7 @@
 //! between, and among equally dense ones the one between earlier peaks is the greater.
 
 use super::brute::order;
+use inselberg_kernels::phew::persistence::Persistence;
 use std::collections::BTreeMap;
 
 /// Peaks in the order of their keys, and the saddles between their patches.
@@ -23,7 +24,7 @@ pub struct Graph {
 #[derive(Debug, Clone, Copy)]
 pub struct Thresholds {
     pub density: f64,
-    pub relevance: f64,
+    pub persistence: Persistence,
     pub saddle: Option<f64>,
 }
 
@@ -45,12 +46,16 @@ pub struct Outcome {
 /// Both passes.
 pub fn run(graph: &Graph, thresholds: &Thresholds) -> Outcome {
     let mut noise = Procedure::new(graph);
-    noise.merge_all(&|rho, saddle| rho / saddle < thresholds.relevance);
+    let (relevance_of, least): (fn(f64, f64) -> f64, f64) = match thresholds.persistence {
+        Persistence::Ratio(least) => (|rho, saddle| rho / saddle, least),
+        Persistence::Difference(least) => (|rho, saddle| rho - saddle, least),
+    };
+    noise.merge_all(&|rho, saddle| relevance_of(rho, saddle) < least);
     let n = graph.rho.len();
     let key: Vec<_> = (0..n).map(|p| noise.key(p).map(|(other, s)| (s.density, other))).collect();
     let relevance: Vec<f64> =
-        (0..n).map(|p| graph.rho[p] / key[p].map_or(thresholds.density, |k| k.0)).collect();
-    let discarded = |p: usize| key[p].is_none() && relevance[p] < thresholds.relevance;
+        (0..n).map(|p| relevance_of(graph.rho[p], key[p].map_or(thresholds.density, |k| k.0))).collect();
+    let discarded = |p: usize| key[p].is_none() && relevance[p] < least;
     let clump = noise.label.iter().map(|&c| (!discarded(c)).then_some(c)).collect();
     let mut haloes = noise.of_survivors();
     haloes.merge_all(&|_, saddle| thresholds.saddle.is_some_and(|s| saddle > s));

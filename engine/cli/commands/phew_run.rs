@@ -211,10 +211,14 @@ fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
             a => format!("z = {:.2}", 1.0 / a - 1.0),
         });
     }
-    for (attribute, name) in [("density", "density > "), ("relevance", "relevance "), ("saddle", "saddle ")] {
+    // A difference is a density; a ratio has no unit.
+    let is_ratio = catalogue.attribute("persistence").is_none();
+    let relevance = if is_ratio { "relevance " } else { "difference " };
+    for (attribute, name) in [("density", "density > "), ("relevance", relevance), ("saddle", "saddle ")] {
         match catalogue.attribute(&format!("{attribute}_threshold")) {
             Some(catalogue::Attribute::Real(value)) if *value > 0.0 => {
-                let value = if attribute == "relevance" { *value } else { as_given(*value, catalogue) };
+                let has_unit = attribute != "relevance" || !is_ratio;
+                let value = if has_unit { as_given(*value, catalogue) } else { *value };
                 parts.push(format!("{name}{value}"));
             }
             _ => {}

@@ -8,7 +8,7 @@ use crate::topology::Pin;
 use inselberg::particle_mesh::ParticleMeshConfig;
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
 use inselberg::phew::recut::NewThresholds;
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
@@ -172,7 +172,12 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
     let density = raw
         .real("density-threshold", |x| x > 0.0, "a finite number above 0")?
         .ok_or_else(|| raw.missing("density-threshold"))?;
-    let relevance = raw.real_or_default("relevance-threshold", |x| x >= 0.0, RATIO)?;
+    let is_ramses = raw.text("compat").as_deref() == Some("ramses");
+    let persistence = persistence(raw)?.expect("the option relevance-threshold has a default");
+    if is_ramses && let Persistence::Difference(difference) = persistence {
+        let expected = "--relevance-threshold with --compat ramses";
+        return Err(raw.unfit("relevance-difference", &difference.to_string(), expected));
+    }
     let saddle = raw.real("saddle-threshold", |x| x > 0.0, SADDLE)?;
     if let Some(saddle) = saddle.filter(|&s| s < density) {
         let expected = format!("at least the density threshold {density}");
@@ -186,8 +191,8 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
         defaults: fof::input_defaults(raw)?,
         phew: PhewConfig {
             field,
-            thresholds: Thresholds { density, relevance, saddle, mass },
-            rules: if raw.text("compat").as_deref() == Some("ramses") { Rules::Ramses } else { Rules::Paper },
+            thresholds: Thresholds { density, persistence, saddle, mass },
+            rules: if is_ramses { Rules::Ramses } else { Rules::Paper },
             with_cells: raw.switch("with-cells"),
             with_particles: raw.switch("with-particles"),
             weights: weights(&raw.text_or_default("balance")),
@@ -257,7 +262,20 @@ pub(super) fn weights(word: &str) -> Weights {
     }
 }
 
-const RATIO: &str = "a finite ratio, 0 or more";
+/// The ratio or difference that a peak needs, as far as options or defaults say.
+fn persistence(raw: &CheckedValues<'_>) -> Result<Option<Persistence>, ConfigError> {
+    let ratio = raw.real("relevance-threshold", |x| x >= 0.0, "a finite ratio, 0 or more")?;
+    let difference = raw.real("relevance-difference", |x| x >= 0.0, "a finite difference, 0 or more")?;
+    match difference {
+        Some(difference) if raw.is_written("relevance-threshold") => {
+            let expected = "a relevance threshold or a relevance difference, not both";
+            Err(raw.unfit("relevance-difference", &difference.to_string(), expected))
+        }
+        Some(difference) => Ok(Some(Persistence::Difference(difference))),
+        None => Ok(ratio.map(Persistence::Ratio)),
+    }
+}
+
 const MASS: &str = "a finite mass, 0 or more";
 const SADDLE: &str = "a finite number above 0, or to leave it out for no halo pass";
 
@@ -267,7 +285,7 @@ fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
         input: raw.needed_path("catalogue")?,
         output: raw.needed_path("output")?,
         thresholds: NewThresholds {
-            relevance: raw.real("relevance-threshold", |x| x >= 0.0, RATIO)?,
+            persistence: persistence(raw)?,
             saddle: raw.real("saddle-threshold", |x| x > 0.0, saddle)?,
             mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
         },

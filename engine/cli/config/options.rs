@@ -253,6 +253,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "relevance-threshold",
         key: "relevance_threshold",
+        instead_of: "relevance-difference",
         kind: OptionKind::Real,
         default: "3",
         commands: &[Phew],
@@ -263,12 +264,37 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "relevance-difference",
+        key: "relevance_difference",
+        instead_of: "relevance-threshold",
+        kind: OptionKind::Real,
+        example: "1.5",
+        commands: &[Phew],
+        help: "Instead of a ratio: smallest peak-to-saddle density difference (code units)",
+        doc: "A peak is noise if its density minus its highest saddle is smaller. For fields such as overdensities: leaf cells \
+              may then be negative, below a density threshold that is positive. Not with --compat ramses. With \
+              --mesh-from-particles the unit is the mean density.",
+        ..ROW
+    },
+    Opt {
         name: "relevance-threshold",
         key: "relevance_threshold",
+        instead_of: "relevance-difference",
         kind: OptionKind::Real,
         example: "5",
         commands: &[Recut],
         help: "New relevance threshold; default: that of the catalogue",
+        ..ROW
+    },
+    Opt {
+        name: "relevance-difference",
+        key: "relevance_difference",
+        instead_of: "relevance-threshold",
+        kind: OptionKind::Real,
+        example: "2",
+        commands: &[Recut],
+        help: "The same for a catalogue of `phew --relevance-difference` (code units)",
+        doc: "For a mesh from particles the unit is the mean density, as in the first run.",
         ..ROW
     },
     Opt {

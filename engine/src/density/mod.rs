@@ -46,12 +46,37 @@ impl DensitySource<'_> {
         }
     }
 
+    /// The values that leaves of the field that is read may have, where `of_cells` holds for a field that is segmented itself.
+    pub(crate) fn leaf_values(&self, of_cells: LeafValues) -> LeafValues {
+        match self {
+            Self::Cells(_) => of_cells,
+            Self::Particles(_) | Self::Matter(_) => LeafValues::NotNegative,
+        }
+    }
+
     /// The field of the snapshot that is read, if any.
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Cells(name) | Self::Matter(name) => Some(name),
             Self::Particles(_) => None,
         }
+    }
+}
+
+/// Which values the leaves of a field may have. Particles and gas that is deposited have mass, so their densities are never
+/// negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeafValues {
+    /// Densities: finite, 0 or more.
+    NotNegative,
+    /// Any finite values. Persistence is then a difference, and cells above the threshold are still positive.
+    Any,
+}
+
+impl LeafValues {
+    /// Whether a leaf may have this value.
+    pub fn allow(self, value: f64) -> bool {
+        value.is_finite() && (value >= 0.0 || self == Self::Any)
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a snapshot to a mesh with a density, and to further fields of its test cells, on one rank.
 
-use super::{DensitySource, domain};
+use super::{DensitySource, LeafValues, domain};
 use crate::density::{deposit, deposit_with_gas, read_dark_matter};
 use crate::error::RunError;
 use crate::executor::Executor;
@@ -14,20 +14,21 @@ use inselberg_kernels::phew::test_cells::TestCells;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Reads the whole field, or makes it from the particles. For one rank.
+/// Reads the whole field, or makes it from the particles. For one rank. `values` holds for leaves of [`DensitySource::Cells`].
 ///
 /// # Errors
 /// When a piece cannot be read, holds values that are not densities, or the octs are not an octree.
 pub fn read_field(
     snapshot: &dyn Snapshot,
     source: DensitySource,
+    values: LeafValues,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<AmrField, RunError> {
     let (header, observer) = (snapshot.header(), executor.observer());
     let pieces = header.n_pieces as u64;
     let stage = Stage::begin("reading", pieces, comm, observer);
-    let field = read_mesh(snapshot, source.field(), observer)?;
+    let field = read_mesh(snapshot, source.field(), source.leaf_values(values), observer)?;
     stage.count(field.mesh.n_leaves() as u64);
     drop(stage);
     if matches!(source, DensitySource::Cells(_)) {
@@ -47,15 +48,16 @@ pub fn read_field(
 /// Local: reads every oct of a snapshot with the values of `field` (`None`: zeros), pieces in parallel.
 ///
 /// # Errors
-/// When a piece cannot be read, the value of a leaf is negative or not finite, or the octs are not an octree.
+/// When a piece cannot be read, a leaf has a value that `values` does not allow, or the octs are not an octree.
 pub fn read_mesh(
     snapshot: &dyn Snapshot,
     field: Option<&str>,
+    values: LeafValues,
     observer: &dyn Observer,
 ) -> Result<AmrField, RunError> {
     let n_pieces = snapshot.header().n_pieces;
     let read = |piece| {
-        let levels = read_piece(snapshot, piece, field);
+        let levels = read_piece(snapshot, piece, field, values);
         observer.advance(1);
         levels
     };
@@ -63,7 +65,12 @@ pub fn read_mesh(
     Ok(AmrField::from_octs(domain(snapshot), merge(pieces))?)
 }
 
-fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> ReadResult<Vec<LevelOcts>> {
+fn read_piece(
+    snapshot: &dyn Snapshot,
+    piece: usize,
+    field: Option<&str>,
+    allowed: LeafValues,
+) -> ReadResult<Vec<LevelOcts>> {
     let mut levels: Vec<LevelOcts> = Vec::new();
     let fields: Vec<&str> = field.into_iter().collect();
     snapshot.octs(piece, &fields, &mut |block| {
@@ -76,7 +83,7 @@ fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> Rea
         octs.split.extend_from_slice(&block.split);
         match (block.values.first(), field) {
             (Some(values), Some(name)) => {
-                if let Some((value, at)) = first_bad(block, values) {
+                if let Some((value, at)) = first_bad(block, values, allowed) {
                     let place = snapshot.place_of(piece, field);
                     return Err(ReadError::bad_value(place, name, value, block.level, at));
                 }
@@ -89,13 +96,18 @@ fn read_piece(snapshot: &dyn Snapshot, piece: usize, field: Option<&str>) -> Rea
     Ok(levels)
 }
 
-/// The first value that is not a density, and the position of its cell. Leaves must have finite values that are not
-/// negative; split cells may have any finite value.
-pub(crate) fn first_bad(block: &OctBlock, values: &[[f64; 8]]) -> Option<(f64, [u32; 3])> {
+/// The first value that is not allowed, and the position of its cell. `allowed` holds for leaves; split cells may have any
+/// finite value.
+pub(crate) fn first_bad(
+    block: &OctBlock,
+    values: &[[f64; 8]],
+    allowed: LeafValues,
+) -> Option<(f64, [u32; 3])> {
     for (oct, cells) in values.iter().enumerate() {
         for (i, &value) in cells.iter().enumerate() {
             let is_leaf = block.split[oct] >> i & 1 == 0;
-            if value.is_finite() && (value >= 0.0 || !is_leaf) {
+            let allowed = if is_leaf { allowed } else { LeafValues::Any };
+            if allowed.allow(value) {
                 continue;
             }
             let at: [u32; 3] = std::array::from_fn(|a| 2 * block.position[oct][a] + (i as u32 >> a & 1));

@@ -1,6 +1,6 @@
 //! Which densities are imposed beyond the walls of a box?
 
-use crate::density::DensitySource;
+use crate::density::{DensitySource, LeafValues};
 use crate::error::RunError;
 use inselberg_comm::Comm;
 use inselberg_io::{ReadResult, Snapshot};
@@ -12,12 +12,17 @@ type Extremes = [f64; 54];
 
 const NONE: Extremes = [f64::NEG_INFINITY; 54];
 
-/// Collective: the value imposed beyond each side of the box, on the sides where all leaves have the same value. Each rank
-/// reads some of the pieces. One reduction.
+/// Collective: the value imposed beyond each side of the box, on the sides where all leaves have the same value and
+/// `values` allows it. Each rank reads some of the pieces. One reduction.
 ///
 /// # Errors
 /// When a piece cannot be read, or another rank fails.
-pub fn beyond(snapshot: &dyn Snapshot, source: DensitySource, comm: &Comm) -> Result<Beyond, RunError> {
+pub fn beyond(
+    snapshot: &dyn Snapshot,
+    source: DensitySource,
+    values: LeafValues,
+    comm: &Comm,
+) -> Result<Beyond, RunError> {
     let header = snapshot.header();
     let DensitySource::Cells(field) = source else { return Ok(Beyond::default()) };
     if header.periodic == [true; 3] {
@@ -29,7 +34,7 @@ pub fn beyond(snapshot: &dyn Snapshot, source: DensitySource, comm: &Comm) -> Re
     let all = comm.all_max(&here)?;
     let imposed = |side: usize| {
         let [most, least] = [all[side], -all[side + 27]];
-        (most == least && most >= 0.0).then_some(most)
+        (most == least && values.allow(most)).then_some(most)
     };
     Ok(Beyond { imposed: std::array::from_fn(imposed) })
 }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 pub struct AmrField {
     /// The cells.
     pub mesh: Mesh,
-    /// Their densities; finite and not negative.
+    /// Their densities; finite, and positive in test cells. Other leaves may be negative where persistence is a difference.
     pub rho: Vec<f64>,
 }
 

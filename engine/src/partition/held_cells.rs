@@ -3,6 +3,7 @@
 use super::oct_record::OctRecord;
 use super::rounds::ROUND;
 use super::splits::key;
+use crate::density::LeafValues;
 use crate::density::domain;
 use crate::density::read::first_bad;
 use crate::density::{PointMasses, append_dark_matter};
@@ -19,6 +20,8 @@ use rayon::prelude::*;
 pub(super) struct Request<'a> {
     /// The density; none: zeros.
     pub field: Option<&'a str>,
+    /// The values that leaves may have.
+    pub values: LeafValues,
     /// Leaves denser than this are test cells.
     pub threshold: f64,
     /// Further fields, read for test cells only.
@@ -154,7 +157,7 @@ pub(super) fn only<B>(
 /// Local: reads the cells of the pieces of this rank, in parallel.
 ///
 /// # Errors
-/// When a piece cannot be read, the density of a leaf is negative or not finite, a further value of a test cell is not
+/// When a piece cannot be read, a leaf has a value that the request does not allow, a further value of a test cell is not
 /// finite, or a cell is outside the box.
 pub(super) fn read_cells(
     snapshot: &dyn Snapshot,
@@ -192,7 +195,8 @@ fn read_part(
             ReadError::bad_value(snapshot.place_of(part.0, Some(field)), field, value, block.level, at)
         };
         if let Some(field) = request.field {
-            first_bad(block, &block.values[0]).map_or(Ok(()), |found| Err(bad(field, found)))?;
+            first_bad(block, &block.values[0], request.values)
+                .map_or(Ok(()), |found| Err(bad(field, found)))?;
         }
         append(&mut held, block, request).map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
     };

@@ -40,7 +40,7 @@ pub use weights::Weights;
 use crate::density::Scheme;
 use crate::density::read::{read_field, read_tests};
 use crate::density::walls;
-use crate::density::{DensitySource, domain};
+use crate::density::{DensitySource, LeafValues, domain};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::test_cells;
@@ -58,6 +58,8 @@ use oct_record::OctRecord;
 pub struct LoadRequest<'a> {
     /// The density.
     pub source: DensitySource<'a>,
+    /// The values that leaves may have, if the density is a field of cells.
+    pub values: LeafValues,
     /// The density above which leaves are test cells.
     pub threshold: f64,
     /// Further fields of the test cells.
@@ -84,7 +86,7 @@ pub fn load(
 ) -> Result<LocalField, RunError> {
     let beyond = {
         let _reading = Stage::within("reading", comm);
-        walls::beyond(snapshot, request.source, comm)?
+        walls::beyond(snapshot, request.source, request.values, comm)?
     };
     let mut part = match comm.n_ranks() {
         1 => load_alone(snapshot, request, comm, executor)?,
@@ -96,15 +98,16 @@ pub fn load(
 
 fn load_shared(
     snapshot: &dyn Snapshot,
-    &LoadRequest { source, threshold, extra_fields, weights }: &LoadRequest,
+    &LoadRequest { source, values, threshold, extra_fields, weights }: &LoadRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
     let observer = executor.observer();
-    let of_leaves = Request { field: None, threshold: f64::INFINITY, extra: &[] };
+    let values = source.leaf_values(values);
+    let of_leaves = Request { field: None, values, threshold: f64::INFINITY, extra: &[] };
     match source {
         DensitySource::Cells(field) => {
-            let request = Request { field: Some(field), threshold, extra: extra_fields };
+            let request = Request { field: Some(field), values, threshold, extra: extra_fields };
             let held = read_held(snapshot, &request, comm, observer)?;
             let how = (Cells::Octree, weights);
             decompose(domain(snapshot), held, &request, how, comm, observer)
@@ -136,11 +139,11 @@ fn load_shared(
 
 fn load_alone(
     snapshot: &dyn Snapshot,
-    &LoadRequest { source, threshold, extra_fields, .. }: &LoadRequest,
+    &LoadRequest { source, values, threshold, extra_fields, .. }: &LoadRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
-    let mut part = LocalField::whole(read_field(snapshot, source, comm, executor)?);
+    let mut part = LocalField::whole(read_field(snapshot, source, values, comm, executor)?);
     if matches!(source, DensitySource::Cells(_)) && !extra_fields.is_empty() {
         let test_cells = test_cells::find(&part.field, threshold);
         part.extra = read_tests(snapshot, &part.field.mesh, &test_cells, extra_fields)?;
@@ -178,7 +181,7 @@ pub fn partition_leaves(
     for (level, position, rho) in leaves {
         held.add(OctRecord::of_cell(level, position, true, rho));
     }
-    let request = Request { field: None, threshold, extra: &[] };
+    let request = Request { field: None, values: LeafValues::Any, threshold, extra: &[] };
     decompose(domain, held, &request, (Cells::LeavesAbove(threshold), weights), comm, executor.observer())
 }
 

@@ -43,14 +43,15 @@ impl<'a> Input<'a> {
     /// Collective: the mesh and the density of a snapshot.
     ///
     /// # Errors
-    /// When the snapshot cannot be read, lacks what `config` asks for, or holds values that are no densities, and
-    /// when another rank fails.
+    /// When thresholds contradict each other or the rules. When the snapshot cannot be read, lacks what `config` asks
+    /// for, or holds values that are not allowed, and when another rank fails.
     pub fn from_snapshot(
         snapshot: &'a dyn Snapshot,
         config: &PhewConfig,
         comm: &Comm,
         executor: &Executor,
     ) -> Result<Self, RunError> {
+        config.check()?;
         if config.with_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
         }
@@ -61,7 +62,7 @@ impl<'a> Input<'a> {
         let columns = ExtraColumns::new(snapshot, source);
         let extra_fields = &columns.names();
         let (threshold, weights) = (thresholds.density, config.weights);
-        let request = LoadRequest { source, threshold, extra_fields, weights };
+        let request = LoadRequest { source, values: config.leaf_values(), threshold, extra_fields, weights };
         let part = load(snapshot, &request, comm, executor)?;
         let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
         let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
@@ -71,11 +72,11 @@ impl<'a> Input<'a> {
         Ok(Self { snapshot, field, part, columns, thresholds, mass_unit, n_leaves, densest, mesh_attributes })
     }
 
-    /// Collective: the mesh that particles refine. Density and saddle thresholds of `config` are in units of its mean
-    /// density.
+    /// Collective: the mesh that particles refine. Density and saddle thresholds of `config`, and a threshold of
+    /// differences, are in units of its mean density.
     ///
     /// # Errors
-    /// As [`grow`], and when another rank fails.
+    /// When thresholds contradict each other or the rules. As [`grow`], and when another rank fails.
     pub fn from_particles(
         snapshot: &'a ParticleSnapshot,
         mesh: &ParticleMeshConfig,
@@ -83,11 +84,13 @@ impl<'a> Input<'a> {
         comm: &Comm,
         executor: &Executor,
     ) -> Result<Self, RunError> {
+        config.check()?;
         let grown = grow(snapshot.input(), mesh, config.thresholds.density, config.weights, comm, executor)?;
         let mass_unit = mass_unit(snapshot, config.rules, comm)?;
         let mut thresholds = config.thresholds;
         thresholds.mass *= mass_unit;
         thresholds.density *= grown.mean_density;
+        thresholds.persistence = thresholds.persistence.times(grown.mean_density);
         thresholds.saddle = thresholds.saddle.map(|saddle| saddle * grown.mean_density);
         let mut mesh_attributes = vec![
             ("mean_density", Attribute::Real(grown.mean_density)),

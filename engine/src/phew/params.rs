@@ -1,7 +1,10 @@
 //! The parameters of a run of PHEW.
 
+use crate::density::LeafValues;
+use crate::error::RunError;
 use crate::partition::Weights;
 use inselberg_kernels::phew::Rules;
+pub use inselberg_kernels::phew::persistence::Persistence;
 
 /// Which cell quantity is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,10 +24,10 @@ pub enum FieldChoice {
 /// The thresholds of PHEW, densities in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Cells above it are test cells.
+    /// Cells above it are test cells. 0 or more, so that test cells are positive.
     pub density: f64,
-    /// Peaks with a smaller peak-to-saddle ratio are noise.
-    pub relevance: f64,
+    /// Peaks of lower persistence are noise. A difference lets cells of the snapshot be negative.
+    pub persistence: Persistence,
     /// Clumps that meet above it merge into one halo; `None`: no saddle pass.
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass (code units) are not listed.
@@ -46,4 +49,27 @@ pub struct PhewConfig {
     pub with_particles: bool,
     /// What is divided evenly among ranks. It never changes a result.
     pub weights: Weights,
+}
+
+impl PhewConfig {
+    /// Checks the thresholds against each other and against the rules.
+    ///
+    /// # Errors
+    /// When the density threshold is negative, or RAMSES's rules meet a persistence that is no ratio.
+    pub fn check(&self) -> Result<(), RunError> {
+        let Thresholds { density, persistence, .. } = self.thresholds;
+        match (density >= 0.0, persistence) {
+            (false, _) => Err(RunError::NegativeThreshold(density)),
+            (true, Persistence::Difference(_)) if self.rules == Rules::Ramses => Err(RunError::RatioOnly),
+            _ => Ok(()),
+        }
+    }
+
+    /// The values that leaves of a snapshot may have.
+    pub fn leaf_values(&self) -> LeafValues {
+        match self.thresholds.persistence {
+            Persistence::Ratio(_) => LeafValues::NotNegative,
+            Persistence::Difference(_) => LeafValues::Any,
+        }
+    }
 }

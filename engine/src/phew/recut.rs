@@ -7,12 +7,14 @@ use crate::phew::tables::{
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_kernels::phew::hierarchy::Cut;
+use inselberg_kernels::phew::persistence::Persistence;
 
 /// Thresholds that may change after the fact; `None` leaves the catalogue's own.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NewThresholds {
-    /// Peaks with a smaller peak-to-saddle ratio are noise.
-    pub relevance: Option<f64>,
+    /// Peaks of lower persistence are noise. Of the kind of the catalogue; a difference in mean densities for a mesh built
+    /// from particles.
+    pub persistence: Option<Persistence>,
     /// Clumps that meet above it merge into one halo; in mean densities for a mesh built from particles.
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass are not listed. In code units under the paper's rules, in masses of the
@@ -27,7 +29,10 @@ pub struct NewThresholds {
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
     let header = RecutHeader::from_catalogue(stored)?;
-    let relevance = thresholds.relevance.unwrap_or(header.relevance_threshold);
+    let persistence = thresholds.persistence.map_or(header.persistence, |new| new.times(header.unit));
+    if persistence.is_difference() != header.persistence.is_difference() {
+        return Err(RecutError::OtherPersistence { is_difference: header.persistence.is_difference() });
+    }
     let saddle = thresholds.saddle.map(|saddle| saddle * header.unit).or(header.saddle_threshold);
     let mass = match thresholds.mass {
         None => header.mass_threshold,
@@ -39,11 +44,11 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         return Err(RecutError::SaddleBelowDensity { saddle: saddle / header.unit, density });
     }
     let peaks = read_tree(stored, &header)?;
-    let cut = Cut { density: header.density_threshold, relevance, saddle };
+    let cut = Cut { density: header.density_threshold, persistence, saddle };
     let found = structures(&peaks, &cut, mass, header.rules, &Comm::solo())?;
     let mut attributes = stored.attributes.clone();
     let changed = [
-        ("relevance_threshold", Attribute::Real(relevance)),
+        ("relevance_threshold", Attribute::Real(persistence.threshold())),
         ("saddle_threshold", Attribute::Real(saddle.unwrap_or(0.0))),
         ("mass_threshold", Attribute::Real(mass)),
         ("n_clumps", Attribute::Int(found.clumps.len() as i64)),
@@ -57,8 +62,8 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         }
     }
     let mut tables = vec![
-        clumps_table(&found.clumps, peaks.momenta.is_some()),
-        haloes_table(&found.haloes, peaks.momenta.is_some()),
+        clumps_table(&found.clumps, persistence, peaks.momenta.is_some()),
+        haloes_table(&found.haloes, persistence, peaks.momenta.is_some()),
         tree_table(&peaks, &found.peak_rank),
     ];
     if !peaks.ties.is_empty() {

@@ -24,6 +24,7 @@ use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Attribute, CataloguePart, PartTable};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::MASS;
 
@@ -48,8 +49,8 @@ pub struct PhewOutcome {
 /// of the snapshot into files.
 ///
 /// # Errors
-/// When the input cannot be read, lacks what `config` asks for, or holds values that are no densities, and
-/// when another rank fails. The caller passes an error of one rank on to the others ([`Comm::abort`]).
+/// When thresholds contradict each other or the rules. When the input cannot be read, lacks what `config` asks for, or
+/// holds values that are not allowed, and when another rank fails. The caller passes an error of one rank on to the others ([`Comm::abort`]).
 pub fn run(
     snapshot: &dyn Snapshot,
     config: &PhewConfig,
@@ -60,8 +61,8 @@ pub fn run(
     run_on(input, config, comm, executor)
 }
 
-/// PHEW on the mesh that particles refine. Density and saddle threshold of `config` are in units of the mean density of
-/// the particles on it. Its field is ignored. The table of cells lists only cells denser than the threshold.
+/// PHEW on the mesh that particles refine. Density and saddle threshold of `config`, and a threshold of differences,
+/// are in units of the mean density of the particles on it. Its field is ignored. The table of cells lists only cells denser than the threshold.
 ///
 /// Collective, and with the promises of [`run`].
 ///
@@ -105,13 +106,14 @@ fn run_on(
     };
     let segmentation = segment(&task, test_cells, comm, executor)?;
 
-    let cut = Cut { density: thresholds.density, relevance: thresholds.relevance, saddle: thresholds.saddle };
+    let cut =
+        Cut { density: thresholds.density, persistence: thresholds.persistence, saddle: thresholds.saddle };
     let found = Stage::run("hierarchy", n_tests, comm, observer, || {
         structures(&segmentation.peaks, &cut, thresholds.mass, config.rules, comm)
     })?;
 
     let stage = Stage::begin("tables", 0, comm, observer);
-    let mut tables = structure_tables(&segmentation, &found, config.rules, comm)?;
+    let mut tables = structure_tables(&segmentation, &found, (config.rules, thresholds.persistence), comm)?;
     tables.extend(label_tables(&input, &links, &segmentation, &found, config, comm)?);
     let totals = RunTotals::new(input.n_leaves, n_tests, &segmentation, &found, comm)?;
     if totals.n_lost > 0 && extra.mass_density.is_none() {
@@ -130,13 +132,13 @@ fn run_on(
 fn structure_tables(
     segmentation: &Segmentation,
     found: &Structures,
-    rules: Rules,
+    (rules, persistence): (Rules, Persistence),
     comm: &Comm,
 ) -> Result<Vec<PartTable>, CommError> {
     let peaks = &segmentation.peaks;
     let mut tables = vec![
-        in_order(clumps_table(&found.clumps, peaks.momenta.is_some()), comm)?,
-        in_order(haloes_table(&found.haloes, peaks.momenta.is_some()), comm)?,
+        in_order(clumps_table(&found.clumps, persistence, peaks.momenta.is_some()), comm)?,
+        in_order(haloes_table(&found.haloes, persistence, peaks.momenta.is_some()), comm)?,
         tree_part(tree_table(peaks, &found.peak_rank), &peaks.number, peaks.n_global),
     ];
     if rules == Rules::Ramses {

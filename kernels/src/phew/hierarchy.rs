@@ -2,13 +2,14 @@
 //!
 //! Place in the flow: the last step; it cuts a [`MergeTree`] as often as thresholds change. It knows no cells.
 //!
-//! A peak d is noise if rho_d / saddle < R, where the saddle is the one at which it dies and R the relevance threshold.
-//! Removing noise unites the patches over exactly the edges at which noise dies; what is left are the clumps. The
+//! A peak d is noise if rho_d / saddle < R, where the saddle is the one at which it dies and R the threshold of
+//! [`Persistence`]. That may also be a difference: rho_d - saddle < R. Removing noise unites the patches over exactly the edges at which noise dies; what is left are the clumps. The
 //! saddle threshold S then unites clumps over the edges with saddle > S; what is left are the haloes. The paper
 //! removes saddles in rounds. The round of each clump and the clump that it merges into follow from the tree
 //! too ([`super::rounds`]).
 
 use super::Rules;
+use super::persistence::Persistence;
 use super::rounds::{self, RoundsResult};
 use super::tree::{MergeTree, PeakUnionFind};
 use crate::ids::PeakIdx;
@@ -18,8 +19,8 @@ use crate::ids::PeakIdx;
 pub struct Cut {
     /// The density threshold of the test cells, to which isolated peaks are compared.
     pub density: f64,
-    /// Peaks with a lower ratio of peak to saddle density are noise.
-    pub relevance: f64,
+    /// Peaks of lower persistence are noise.
+    pub persistence: Persistence,
     /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
     pub saddle: Option<f64>,
 }
@@ -63,16 +64,10 @@ pub struct Hierarchy {
     pub parent: Vec<PeakIdx>,
     /// Level of the saddle through which a clump merges, from 1; 0 for the main clump of a halo.
     pub level: Vec<u32>,
-    /// Peak density over key saddle, or over the density threshold without one.
+    /// Persistence above the key saddle, or above the density threshold without one.
     pub relevance: Vec<f64>,
     /// The largest saddle to another clump.
     pub key_saddle: Vec<KeySaddle>,
-}
-
-/// Whether a peak of density `rho` that dies at `saddle` is noise.
-#[inline]
-pub fn is_noise(rho: f64, saddle: f64, relevance: f64) -> bool {
-    rho / saddle < relevance
 }
 
 /// Cuts a tree. Costs a sort of its peaks.
@@ -83,7 +78,7 @@ pub fn cut(tree: &MergeTree, cut: &Cut, rules: Rules) -> Hierarchy {
 /// Cuts a tree whose peaks die in the order of `deaths`. For trees without their noise: the patches between which a peak
 /// dies, which decide between equal saddles, are no longer known there.
 pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Rules) -> Hierarchy {
-    let is_noise = |d: PeakIdx| is_noise(tree.rho[d.at()], tree.death[d.at()].saddle, cut.relevance);
+    let is_noise = |d: PeakIdx| cut.persistence.is_noise(tree.rho[d.at()], tree.death[d.at()].saddle);
     let (noise, kept): (Vec<_>, Vec<_>) = deaths.into_iter().partition(|&d| is_noise(d));
     let mut clump = united(tree, &noise);
     let key_saddle = key_saddles(tree, &clump, &kept);
@@ -92,7 +87,8 @@ pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Ru
     let merging: Vec<_> = kept.into_iter().filter(passes).collect();
     let RoundsResult { level, parent, halo } = rounds::merge(tree, &clump, &merging);
     if rules == Rules::Paper {
-        let discarded = |p: PeakIdx| key_saddle[p.at()].density == 0.0 && relevance[p.at()] < cut.relevance;
+        let threshold = cut.persistence.threshold();
+        let discarded = |p: PeakIdx| key_saddle[p.at()].density == 0.0 && relevance[p.at()] < threshold;
         for label in &mut clump {
             if discarded(*label) {
                 *label = PeakIdx::NONE;
@@ -105,7 +101,7 @@ pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Ru
 /// The relevance of each clump.
 pub(super) fn relevances(tree: &MergeTree, key_saddle: &[KeySaddle], cut: &Cut) -> Vec<f64> {
     let below = |key: &KeySaddle| if key.density > 0.0 { key.density } else { cut.density };
-    tree.rho.iter().zip(key_saddle).map(|(rho, key)| rho / below(key)).collect()
+    tree.rho.iter().zip(key_saddle).map(|(rho, key)| cut.persistence.value(*rho, below(key))).collect()
 }
 
 /// The greatest peak in the component of each peak, where the deaths of `dying` alone join components.

@@ -10,13 +10,13 @@
 //! | where patches touch | [`saddle`] | contacts |
 //! | which contacts can merge anything | [`forest`] | edges |
 //! | which peak dies where | [`tree`]; over ranks [`pending_merges`], [`global`] | merge tree |
-//! | clumps and haloes under given thresholds | [`hierarchy`]; with RAMSES's tie rule [`ties`] | hierarchy |
+//! | clumps and haloes under given thresholds | [`hierarchy`], [`persistence`]; with RAMSES's tie rule [`ties`] | hierarchy |
 //!
 //! Means to these ends: [`block`] and its ghost block (cells around a brick as flat arrays), [`contact_dedup`] and the
 //! contact filter (fewer contacts), [`local_ids`] (small numbers for peaks), `rounds` (levels of clumps).
 //!
 //! What it does not know: threads, tasks, ranks (except the number of a peak's owner), and properties of clumps. Up to
-//! `tree`, no file knows a relevance or saddle threshold; from `tree` on, no file knows a cell.
+//! `tree`, no file knows a persistence or saddle threshold; from `tree` on, no file knows a cell.
 
 pub mod ascent;
 pub mod block;
@@ -30,6 +30,7 @@ pub mod hierarchy;
 pub mod label;
 pub mod local_ids;
 pub mod pending_merges;
+pub mod persistence;
 mod quantized;
 pub mod raise;
 mod rounds;

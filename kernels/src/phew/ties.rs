@@ -22,7 +22,7 @@
 //! examples, the rounds differ.
 
 use super::forest::low_first;
-use super::hierarchy::{Cut, Hierarchy, KeySaddle, SaddleOf, is_noise, relevances};
+use super::hierarchy::{Cut, Hierarchy, KeySaddle, SaddleOf, relevances};
 use super::tree::{MergeTree, PeakUnionFind};
 use crate::ids::PeakIdx;
 use bytemuck::{Pod, Zeroable};
@@ -74,10 +74,10 @@ fn join(tree: &MergeTree, components: &mut PeakUnionFind, dying: &[PeakIdx]) {
     }
 }
 
-/// Cuts a tree by RAMSES's rules. `ties` are the edges that tie with its own. Each round is linear in the edges left.
+/// Cuts a tree by RAMSES's rules, where persistence is a ratio. `ties` are the edges that tie with its own. Each round is linear in the edges left.
 pub fn cut_with_ties(tree: &MergeTree, ties: &[Tie], cut: &Cut) -> Hierarchy {
     let mut rounds = TieRounds::new(tree, ties);
-    let noise = rounds.merge_all(|p, saddle| is_noise(tree.rho[p.at()], saddle, cut.relevance));
+    let noise = rounds.merge_all(|p, saddle| cut.persistence.is_noise(tree.rho[p.at()], saddle));
     let haloes = rounds.merge_all(|_, saddle| cut.saddle.is_some_and(|s| saddle > s));
     Hierarchy {
         relevance: relevances(tree, &noise.key_saddle, cut),
@@ -183,6 +183,7 @@ mod tests {
     use super::*;
     use crate::ids::CellIdx;
     use crate::phew::Rules;
+    use crate::phew::persistence::Persistence;
 
     #[test]
     fn the_worked_example() {
@@ -192,7 +193,7 @@ mod tests {
         let tree = MergeTree::grow(vec![8.0, 9.0, 5.0], &contacts).0;
         assert_eq!(stand_beside(&tree, &edges), [false, false, true]);
 
-        let cut = Cut { density: 1.0, relevance: 1.0, saddle: Some(0.0) };
+        let cut = Cut { density: 1.0, persistence: Persistence::Ratio(1.0), saddle: Some(0.0) };
         let ties = [Tie { saddle: 2.0, position: [0.0; 3], patches: [b, c] }];
         let neighbour = |found: &Hierarchy| found.key_saddle[c.at()].neighbour;
         let (with, without) = (cut_with_ties(&tree, &ties, &cut), hierarchy::cut(&tree, &cut, Rules::Ramses));

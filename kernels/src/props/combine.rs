@@ -192,7 +192,7 @@ pub struct Structure {
     pub centre_of_mass: [f64; 3],
     /// Mass-weighted velocity.
     pub velocity: [f64; 3],
-    /// Peak density over key saddle, or over the density threshold.
+    /// Persistence above the key saddle, or above the density threshold.
     pub relevance: f64,
     /// Density of the key saddle; 0 without one.
     pub saddle: f64,

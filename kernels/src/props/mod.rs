@@ -3,9 +3,10 @@
 //! Place in the flow: beside [`crate::phew`]. One pass over the test cells adds the first of [`sums::SUMS`] to the
 //! [`PatchSums`] of each patch; if there are velocities, another adds its [`Momentum`]. Clumps and haloes combine the values
 //! of their patches ([`combine`]), so their properties follow for any thresholds without the cells. [`refine`] finds
-//! the position of a peak inside its cell. It knows patches as numbers, and nothing of thresholds.
+//! the position of a peak inside its cell. It knows patches as numbers, and of thresholds only how
+//! persistence is measured.
 //!
-//! A property is one file here and one line in [`PROPERTIES`]; its column then appears in every catalogue.
+//! A property is one file here and one line in [`properties`]; its column then appears in every catalogue.
 
 pub mod combine;
 mod density;
@@ -23,6 +24,8 @@ mod velocity;
 pub use combine::{PatchValues, Structure};
 pub use sums::{Momentum, PatchSums, SumScales};
 pub use terms::Gathered;
+
+use crate::phew::persistence::Persistence;
 
 /// The value of a property for one structure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,16 +53,20 @@ pub struct Property {
     pub value: fn(&Structure) -> Value,
 }
 
-/// Every property, in the order of the columns.
-pub const PROPERTIES: &[&[Property]] = &[
-    membership::PROPERTIES,
-    extent::PROPERTIES,
-    mass::PROPERTIES,
-    density::PROPERTIES,
-    position::PROPERTIES,
-    saddle::PROPERTIES,
-    velocity::PROPERTIES,
-];
+/// Every property, in the order of the columns. The relevance is the persistence of this kind.
+pub fn properties(persistence: Persistence) -> impl Iterator<Item = &'static Property> {
+    let families = [
+        membership::PROPERTIES,
+        extent::PROPERTIES,
+        mass::PROPERTIES,
+        density::PROPERTIES,
+        position::PROPERTIES,
+        if persistence.is_difference() { saddle::DIFFERENCE } else { saddle::RATIO },
+        saddle::PROPERTIES,
+        velocity::PROPERTIES,
+    ];
+    families.into_iter().flatten()
+}
 
 /// A property without a dimension.
 const fn number(name: &'static str, description: &'static str, value: fn(&Structure) -> Value) -> Property {

@@ -38,12 +38,14 @@ fn rescaled_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
     step_within(&f.map(|rho| rho * scale), rules, not_singular).unwrap_or([0.0; 3])
 }
 
-/// The step, if the magnitude of the determinant of the second derivatives is in `range`.
+/// The step, if it is finite and the magnitude of the determinant of the second derivatives is in `range`. Densities of
+/// any sign and magnitude may lie around a peak.
 #[inline(always)]
 fn step_within(f: &[f64; 27], rules: Rules, range: RangeInclusive<f64>) -> Option<[f64; 3]> {
     let (h, g) = derivatives(f);
     let det = (0..3).map(|j| h[0][j] * cofactor(&h, 0, j)).sum::<f64>();
-    range.contains(&det.abs()).then(|| solve(&h, &g, det, rules))
+    let step = range.contains(&det.abs()).then(|| solve(&h, &g, det, rules));
+    step.filter(|step| step.iter().all(|x| x.is_finite()))
 }
 
 /// Second derivatives and gradient, per cell side.

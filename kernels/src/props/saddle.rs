@@ -2,12 +2,22 @@
 
 use super::{Property, Value, number, with_dimension};
 
+/// The relevance where persistence is a ratio.
+pub(super) const RATIO: &[Property] = &[number(
+    "relevance",
+    "peak density over its largest saddle to another clump, or over the density threshold",
+    |s| Value::F64(s.relevance),
+)];
+
+/// The relevance where persistence is a difference.
+pub(super) const DIFFERENCE: &[Property] = &[with_dimension(
+    "relevance",
+    [-3, 1, 0],
+    "peak density minus its largest saddle to another clump, or minus the density threshold",
+    |s| Value::F64(s.relevance),
+)];
+
 pub(super) const PROPERTIES: &[Property] = &[
-    number(
-        "relevance",
-        "peak density over its largest saddle to another clump, or over the density threshold",
-        |s| Value::F64(s.relevance),
-    ),
     with_dimension("saddle_density", [-3, 1, 0], "density of that saddle; 0 without one", |s| {
         Value::F64(s.saddle)
     }),

@@ -21,7 +21,12 @@ pub fn target(bytes: &[u8]) {
     };
     let config = PhewConfig {
         field,
-        thresholds: Thresholds { density: 2.0, relevance: 1.1, saddle: Some(8.0), mass: 0.0 },
+        thresholds: Thresholds {
+            density: 2.0,
+            persistence: Persistence::Ratio(1.1),
+            saddle: Some(8.0),
+            mass: 0.0,
+        },
         rules: if how & 8 == 0 { Rules::Paper } else { Rules::Ramses },
         with_cells: true,
         with_particles: how & 16 != 0,

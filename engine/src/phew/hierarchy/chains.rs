@@ -7,7 +7,7 @@ use crate::exchange::chains::{Bare, ChainStep, Lead, RemoteIndex, lead_of, resol
 use crate::phew::peaks::Peaks;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakNumber};
-use inselberg_kernels::phew::hierarchy::is_noise;
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -25,18 +25,18 @@ pub struct Followed {
 }
 
 /// Whether an own peak is not noise.
-pub fn is_clump_peak(peaks: &Peaks, peak: PeakIdx, relevance: f64) -> bool {
+pub fn is_clump_peak(peaks: &Peaks, peak: PeakIdx, persistence: Persistence) -> bool {
     let death = &peaks.tree.death[peak.at()];
-    death.is_never() || !is_noise(peaks.tree.rho[peak.at()], death.saddle, relevance)
+    death.is_never() || !persistence.is_noise(peaks.tree.rho[peak.at()], death.saddle)
 }
 
-/// Collective: follows the chains of all peaks that are noise at `relevance`. Two exchanges per doubling of the ranks that
+/// Collective: follows the chains of all peaks that are noise by `persistence`. Two exchanges per doubling of the ranks that
 /// the longest chain passes through.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn follow(peaks: &Peaks, relevance: f64, comm: &Comm) -> Result<Followed, CommError> {
-    let mut chains = Chains::new(peaks, relevance, comm.rank().0);
+pub fn follow(peaks: &Peaks, persistence: Persistence, comm: &Comm) -> Result<Followed, CommError> {
+    let mut chains = Chains::new(peaks, persistence, comm.rank().0);
     let ends = chains.follow_ends();
     resolve(comm, &mut chains.exits, |number| chains.local.step(PeakNumber(number)))?;
     let clumps = chains.clumps();
@@ -114,10 +114,10 @@ fn remote(rank: u32, number: PeakNumber) -> RemoteIndex {
 }
 
 impl<'a> Chains<'a> {
-    fn new(peaks: &'a Peaks, relevance: f64, rank: u32) -> Self {
+    fn new(peaks: &'a Peaks, persistence: Persistence, rank: u32) -> Self {
         let n = peaks.len();
         let (death, owners) = (&peaks.tree.death, &peaks.tree.owners);
-        let is_clump_peak = |i: usize| is_clump_peak(peaks, PeakIdx::new(i), relevance);
+        let is_clump_peak = |i: usize| is_clump_peak(peaks, PeakIdx::new(i), persistence);
         let leaves = |i: &usize| owners[*i][1] != rank && !is_clump_peak(*i);
         let clump_peaks = (0..n).into_par_iter().filter(|i| is_clump_peak(*i)).map(PeakIdx::new).collect();
         let leaving: Vec<usize> = (0..n).into_par_iter().filter(leaves).collect();

@@ -58,7 +58,7 @@ pub fn cut(
     let has_ties =
         rules == Rules::Ramses && comm.all_reduce_counts(&[peaks.ties.len() as u64], Reduce::Max)?[0] > 0;
     let (followed, ties) = match has_ties {
-        false => (chains::follow(peaks, thresholds.relevance, comm)?, Vec::new()),
+        false => (chains::follow(peaks, thresholds.persistence, comm)?, Vec::new()),
         true => ties::follow(peaks, thresholds, comm)?,
     };
     let asked = send_to_cutter(peaks, peak_rank, &followed, comm)?;

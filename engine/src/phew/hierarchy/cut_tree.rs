@@ -72,7 +72,7 @@ pub struct ClumpRow {
     pub level: u64,
     /// Peak density.
     pub rho_peak: f64,
-    /// Peak density over key saddle, or over the density threshold.
+    /// Persistence above the key saddle, or above the density threshold.
     pub relevance: f64,
     /// Density of the key saddle; 0 without one.
     pub saddle: f64,

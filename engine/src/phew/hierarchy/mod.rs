@@ -54,7 +54,7 @@ pub fn structures(
     let peak_rank = peak_ranks(peaks, comm)?;
     let cut = clumps::cut(peaks, &peak_rank, thresholds, rules, comm)?;
     let rows = rows::RowTotals::sum(peaks, &cut, comm)?;
-    let listing = rows::Listing { rules, relevance: thresholds.relevance, mass: mass_threshold };
+    let listing = rows::Listing { rules, persistence: thresholds.persistence, mass: mass_threshold };
     let (clumps, haloes) = rows.list(peaks, &listing);
     let of_patch = |kind: usize| {
         let id = |clump: &ClumpSlot| cut.identities[clump.at()].ids[kind];

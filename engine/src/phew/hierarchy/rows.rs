@@ -9,6 +9,7 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::{GroupSums, GroupValues, PatchGroups};
 use inselberg_kernels::props::sums::N_SUMS;
@@ -19,8 +20,8 @@ use rayon::prelude::*;
 pub struct Listing {
     /// Paper or RAMSES.
     pub rules: Rules,
-    /// Relevance threshold.
-    pub relevance: f64,
+    /// Persistence that peaks need.
+    pub persistence: Persistence,
     /// Clumps of haloes up to this mass are not listed.
     pub mass: f64,
 }
@@ -178,8 +179,9 @@ impl<'a> RowTotals<'a> {
     /// The rows of this rank: clumps and haloes.
     pub fn list(&self, peaks: &Peaks, listing: &Listing) -> (Vec<Structure>, Vec<Structure>) {
         let heavy = |(_, s): &(usize, Structure)| s.halo_mass > listing.mass;
-        let relevant =
-            |(_, s): &&(usize, Structure)| listing.rules == Rules::Paper || s.relevance > listing.relevance;
+        let relevant = |(_, s): &&(usize, Structure)| {
+            listing.rules == Rules::Paper || s.relevance > listing.persistence.threshold()
+        };
         let all: Vec<(usize, Structure)> =
             (0..self.rows.len()).map(|i| (i, self.structure(peaks, i))).filter(heavy).collect();
         let haloes = all.iter().filter(|(_, s)| s.halo == s.id).map(|(i, s)| self.as_halo(peaks, *i, s));

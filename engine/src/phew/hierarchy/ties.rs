@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakNumber};
 use inselberg_kernels::phew::hierarchy::Cut;
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::ties::{Tie, cut_with_ties};
 use inselberg_kernels::phew::tree::MergeTree;
 
@@ -45,7 +46,7 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Ti
     }
     let answers: Vec<TiedClumps> =
         answers.exchange(comm)?.iter().flat_map(|bundle| bundle.records(0)).collect();
-    Ok((followed(peaks, cut.relevance, &answers), ties))
+    Ok((followed(peaks, cut.persistence, &answers), ties))
 }
 
 fn clumps_of(tree: &MergeTree, clump: &[PeakIdx], peak: PeakIdx) -> TiedClumps {
@@ -54,9 +55,9 @@ fn clumps_of(tree: &MergeTree, clump: &[PeakIdx], peak: PeakIdx) -> TiedClumps {
     TiedClumps { own: of(peak), ends: [of(death.near), of(death.endpoint)] }
 }
 
-fn followed(peaks: &Peaks, relevance: f64, answers: &[TiedClumps]) -> Followed {
+fn followed(peaks: &Peaks, persistence: Persistence, answers: &[TiedClumps]) -> Followed {
     let all = (0..peaks.len()).map(PeakIdx::new);
-    let clump_peaks: Vec<PeakIdx> = all.filter(|peak| is_clump_peak(peaks, *peak, relevance)).collect();
+    let clump_peaks: Vec<PeakIdx> = all.filter(|peak| is_clump_peak(peaks, *peak, persistence)).collect();
     let end_clumps: Vec<[PeakNumber; 2]> = clump_peaks.iter().map(|peak| answers[peak.at()].ends).collect();
     let named = answers.iter().map(|of| of.own).chain(end_clumps.iter().flatten().copied());
     // Peaks that never die end at no clump.

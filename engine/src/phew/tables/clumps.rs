@@ -1,21 +1,21 @@
 //! `clumps` and `haloes`: a column for each of the kernels' properties.
 
 use inselberg_io::catalogue::{Column, Dimension, Table, Values};
-use inselberg_kernels::props::{PROPERTIES, Property, Structure, Value};
+use inselberg_kernels::phew::persistence::Persistence;
+use inselberg_kernels::props::{Property, Structure, Value, properties};
 
 /// The clumps, one row each.
-pub fn clumps_table(clumps: &[Structure], has_velocity: bool) -> Table {
-    table("clumps", clumps, has_velocity)
+pub fn clumps_table(clumps: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
+    table("clumps", clumps, persistence, has_velocity)
 }
 
 /// The haloes, one row each.
-pub fn haloes_table(haloes: &[Structure], has_velocity: bool) -> Table {
-    table("haloes", haloes, has_velocity)
+pub fn haloes_table(haloes: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
+    table("haloes", haloes, persistence, has_velocity)
 }
 
-fn table(name: &str, rows: &[Structure], has_velocity: bool) -> Table {
-    let properties = PROPERTIES.iter().flat_map(|family| family.iter());
-    let known = properties.filter(|p| has_velocity || !p.needs_velocity);
+fn table(name: &str, rows: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
+    let known = properties(persistence).filter(|p| has_velocity || !p.needs_velocity);
     Table { name: name.into(), columns: known.map(|p| column(p, rows)).collect() }
 }
 

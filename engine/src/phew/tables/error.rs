@@ -44,6 +44,15 @@ pub enum RecutError {
     /// Never: ranks fail, and this is one alone.
     #[error(transparent)]
     Comm(#[from] CommError),
+    /// A threshold of a ratio for a catalogue of differences, or the other way round.
+    #[error(
+        "the catalogue measures persistence as a {kind} of peak and saddle density; expected a threshold for that",
+        kind = if *is_difference { "difference" } else { "ratio" }
+    )]
+    OtherPersistence {
+        /// Whether the catalogue measures differences.
+        is_difference: bool,
+    },
     /// A saddle threshold below the density threshold.
     #[error(
         "saddle threshold {saddle} is below the catalogue's density threshold {density}; expected at least that"

@@ -7,6 +7,7 @@ use inselberg_io::Header;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::combine::SizedBox;
 
 /// Version of the layout of the tables.
@@ -15,6 +16,12 @@ const LAYOUT: i64 = 1;
 /// The attribute with the code mass per unit of the mass threshold. Where it is absent: 1 under the
 /// paper's rules, unknown under RAMSES's.
 const MASS_UNIT: &str = "mass_threshold_unit";
+
+/// The attribute that says how persistence is measured. Where it is absent, by ratio.
+const PERSISTENCE: &str = "persistence";
+
+/// The value of that attribute for a difference of densities.
+const DIFFERENCE: &str = "difference";
 
 /// The origin of a catalogue, for its attributes.
 pub struct PhewProvenance<'a> {
@@ -47,7 +54,10 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
     list.text("compat", if of.rules == Rules::Ramses { "ramses" } else { "paper" });
     let t = of.thresholds;
     list.real("density_threshold", t.density);
-    list.real("relevance_threshold", t.relevance);
+    if t.persistence.is_difference() {
+        list.text(PERSISTENCE, DIFFERENCE);
+    }
+    list.real("relevance_threshold", t.persistence.threshold());
     // 0 stands for a run without a saddle pass.
     list.real("saddle_threshold", t.saddle.unwrap_or(0.0));
     list.real("mass_threshold", t.mass);
@@ -72,8 +82,8 @@ pub struct RecutHeader {
     pub density_threshold: f64,
     /// The unit of density thresholds: the mean density for a mesh built from particles, 1 otherwise.
     pub unit: f64,
-    /// Its relevance threshold.
-    pub relevance_threshold: f64,
+    /// The persistence that its peaks need.
+    pub persistence: Persistence,
     /// Its saddle threshold; `None` without a saddle pass.
     pub saddle_threshold: Option<f64>,
     /// Its mass threshold.
@@ -113,6 +123,13 @@ impl RecutHeader {
             Some(Attribute::Text(t)) if t == "ramses" => Rules::Ramses,
             _ => return Err(RecutError::NoAttribute("compat")),
         };
+        let persistence = |threshold| match catalogue.attribute(PERSISTENCE) {
+            None => Ok(Persistence::Ratio(threshold)),
+            Some(Attribute::Text(kind)) if kind == DIFFERENCE && rules == Rules::Paper => {
+                Ok(Persistence::Difference(threshold))
+            }
+            Some(_) => Err(RecutError::NoAttribute(PERSISTENCE)),
+        };
         let domain = Domain {
             coarse: three("coarse_cells")?.map(|n| n as u32),
             periodic: three("periodic")?.map(|p| p != 0.0),
@@ -129,7 +146,7 @@ impl RecutHeader {
             density_threshold: real("density_threshold")?,
             // Only meshes from particles have a mean density; all others use code units.
             unit: positive("mean_density")?.unwrap_or(1.0),
-            relevance_threshold: real("relevance_threshold")?,
+            persistence: persistence(real("relevance_threshold")?)?,
             saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
             mass_threshold: real("mass_threshold")?,
             mass_unit: positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),
