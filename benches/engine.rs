@@ -11,7 +11,7 @@
 mod common;
 
 use common::{collect, pass, synthetic};
-use inselberg::density::{DensitySource, domain};
+use inselberg::density::{DensitySource, LeafValues, domain};
 use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;

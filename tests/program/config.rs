@@ -135,20 +135,20 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
 
 #[test]
 fn a_relevance_is_a_ratio_or_a_difference() {
-    let persistence =
-        |toml: &str, flags: &[(&str, &str)]| match job(toml, flags).map_err(|e| e.to_string())?.work {
-            CommandJob::Phew(phew) => Ok(Some(phew.phew.thresholds.persistence)),
-            CommandJob::Recut(recut) => Ok(recut.thresholds.persistence),
-            _ => panic!("thresholds"),
-        };
+    let persistence = |toml: &str, flags: &[(&str, &str)]| -> Result<Persistence, String> {
+        match job(toml, flags).map_err(|error| error.to_string())?.work {
+            CommandJob::Phew(phew) => Ok(phew.phew.thresholds.persistence),
+            _ => panic!("phew"),
+        }
+    };
     let refused = |toml: &str, flags: &[(&str, &str)], part: &str| {
         let said = persistence(toml, flags).expect_err(part);
         assert!(said.contains(part), "{said}");
     };
     let file = format!("{WHOLE}relevance_difference = 1.5\n");
-    assert_eq!(persistence(&file, &[]), Ok(Some(Persistence::Difference(1.5))));
-    assert_eq!(persistence(&file, &[("relevance-threshold", "4")]), Ok(Some(Persistence::Ratio(4.0))));
-    assert_eq!(persistence(WHOLE, &[("relevance-difference", "0")]), Ok(Some(Persistence::Difference(0.0))));
+    assert_eq!(persistence(&file, &[]), Ok(Persistence::Difference(1.5)));
+    assert_eq!(persistence(&file, &[("relevance-threshold", "4")]), Ok(Persistence::Ratio(4.0)));
+    assert_eq!(persistence(WHOLE, &[("relevance-difference", "0")]), Ok(Persistence::Difference(0.0)));
     let both = "a relevance threshold or a relevance difference, not both";
     refused(WHOLE, &[("relevance-difference", "2"), ("relevance-threshold", "3")], both);
     refused(&format!("{file}relevance_threshold = 3\n"), &[], both);

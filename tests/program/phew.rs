@@ -1,5 +1,6 @@
 //! The real program on real outputs: what it writes, and how it refuses.
 
+use crate::common::compare::assert_same;
 use crate::common::ramses_catalogue::rows;
 use crate::common::room::{Room, command, done, done_json};
 use inselberg_io::catalogue::{FORMATS, read};
@@ -42,6 +43,28 @@ fn from_an_output_to_new_thresholds() {
         assert!(!done(&["info", path]).is_empty());
         assert!(done_json(&["info", path]).is_object());
     }
+}
+
+#[test]
+fn a_difference_is_cut_again_as_it_runs() {
+    let (room, input) = (Room::new(), text(&crate::common::output("dm_1rank")));
+    let [first, again, direct] = ["a", "b", "c"].map(|name| room.path(&format!("{name}.csv")));
+    let run = |to: &str, difference: &str| {
+        let thresholds = ["--density-threshold", "40", "--relevance-difference", difference];
+        done(&[&["phew", &input, "-o", to], &thresholds[..]].concat());
+        read(Path::new(to)).expect("a catalogue")
+    };
+    let (stored, direct) = (run(&first, "10"), run(&direct, "100"));
+    done(&["recut", &first, "-o", &again, "--relevance-difference", "100"]);
+    let cut = read(Path::new(&again)).expect("a catalogue");
+    assert_same(&cut, &direct, "a difference of 100");
+    let n = [&stored, &cut].map(|c| c.table("clumps").expect("clumps").n_rows());
+    assert!(0 < n[1] && n[1] < n[0], "{n:?} clumps");
+    let other = ["recut", &first, "-o", &again, "--relevance-threshold", "3"];
+    room.refuses(&other, &[&first, "a difference of peak and saddle density", "expected"]);
+    let ramses = ["phew", &input, "-o", &again, "--density-threshold", "40", "--relevance-difference", "2"];
+    let ramses = [&ramses[..], &["--compat", "ramses"]].concat();
+    room.refuses(&ramses, &["--relevance-difference: `2`", "--compat ramses", "expected"]);
 }
 
 #[test]

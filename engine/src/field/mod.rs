@@ -60,7 +60,8 @@ impl AmrField {
     }
 
     /// Leaves only, in any order: cell `i` has level `level[i]`, integer position `ijk[i]` on the grid of that level, and
-    /// density `rho[i]`. Leaves that cannot be test cells may be omitted.
+    /// density `rho[i]`. Leaves that cannot be test cells may be omitted. Levels of leaves that touch may differ by any
+    /// number.
     ///
     /// # Errors
     /// When leaves repeat, overlap or lie outside the box.
@@ -84,8 +85,10 @@ impl AmrField {
             octs.exists.push(1 << (local::bit_of(cell) & 7));
         }
         levels.iter_mut().for_each(|octs| octs.leaf = octs.exists.clone());
-        let mesh = Mesh::from_sorted(domain, &levels)?;
-        chunks(mesh.supers().len(), 64).into_par_iter().try_for_each(|supers| mesh.check_leaves(supers))?;
+        let mut mesh = Mesh::from_sorted(domain, &levels)?;
+        let runs = chunks(mesh.supers().len(), 64);
+        runs.par_iter().try_for_each(|supers| mesh.check_leaves(supers.clone()))?;
+        mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_leaves_graded(supers)));
         Ok(Self { mesh, rho: order.into_par_iter().map(|i| rho[i as usize]).collect() })
     }
 }

@@ -6,7 +6,7 @@ use crate::chunks::carve;
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::AmrField;
-use crate::partition::{LocalField, Weights, partition_leaves};
+use crate::partition::{LocalField, Weights, partition_graded_leaves};
 use crate::stage::Stage;
 use inselberg_comm::Comm;
 use inselberg_kernels::mesh::{Mesh, local};
@@ -34,7 +34,8 @@ pub fn part(
     let levels = test_cells.roots.into_iter().flat_map(|root| (deposits.shape.level_min..).zip(root));
     let cells =
         levels.flat_map(|(level, test_cells)| cells(test_cells).map(move |(at, rho)| (level, at, rho)));
-    partition_leaves(deposits.shape.domain, cells, deposits.threshold, weights, comm, executor)
+    // A mesh of particles is graded by construction, so nothing needs to be checked.
+    partition_graded_leaves(deposits.shape.domain, cells, deposits.threshold, weights, comm, executor)
 }
 
 /// Position and density of every cell.
@@ -60,6 +61,7 @@ fn on_one_rank(deposits: &RootDeposits, roots: Vec<Vec<TestLevel>>) -> Result<Am
     let levels: Vec<(&[u64], &[u64])> =
         coarser.chain(keys.iter().zip(&masks).map(|(k, m)| (k.as_slice(), m.as_slice()))).collect();
     let mut mesh = Mesh::from_leaf_bricks(deposits.shape.domain, &levels)?;
+    // A mesh of particles is graded by construction.
     mesh.set_graded(true);
     mesh.set_leaves_above(deposits.threshold);
     let mut rho: Vec<f64> = bytemuck::zeroed_vec(mesh.n_cells());

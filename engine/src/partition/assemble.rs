@@ -21,15 +21,17 @@ use std::collections::BTreeMap;
 pub(super) enum Cells {
     /// A whole octree, which is checked.
     Octree,
-    /// Only the leaves denser than this, of an octree that is known to be graded.
-    LeavesAbove(f64),
+    /// Leaves alone, with all that are denser than this. They are checked, and may differ by any number of levels.
+    Leaves(f64),
+    /// The same, of an octree that is known to be sound and graded. Nothing is checked.
+    GradedLeaves(f64),
 }
 
 /// Collective: the part of a rank from its own cells, sorted by level and Morton key. Bit l of `levels` is set if any
 /// rank has cells of level l. One exchange.
 ///
 /// # Errors
-/// When the cells are not an octree, on the rank that finds it, or another rank fails.
+/// When the cells are not an octree, or overlap, on the rank that finds it, or another rank fails.
 pub(super) fn assemble(
     domain: Domain,
     own: Vec<OwnLevel>,
@@ -46,14 +48,16 @@ pub(super) fn assemble(
     let extra = columns(&own, n_extra);
     let merged = merge(own, &received);
     let ghosts = links(needed, received, &merged);
-    let mut mesh = Mesh::from_sorted(domain, &merged.levels).map_err(of_oct)?;
+    let mesh = Mesh::from_sorted(domain, &merged.levels);
+    let mut mesh = mesh.map_err(|problem| if cells == Cells::Octree { of_oct(problem) } else { problem })?;
     let own = masks(mesh.bricks(), &merged.octs);
     match cells {
-        Cells::Octree => {
-            let is_graded = check(&mesh, &own, levels, comm)?;
-            mesh.set_graded(is_graded);
+        Cells::Octree => mesh.set_graded(check_octree(&mesh, &own, levels, comm)?),
+        Cells::Leaves(threshold) => {
+            mesh.set_graded(check_leaves(&mesh, &own, comm)?);
+            mesh.set_leaves_above(threshold);
         }
-        Cells::LeavesAbove(threshold) => {
+        Cells::GradedLeaves(threshold) => {
             mesh.set_graded(true);
             mesh.set_leaves_above(threshold);
         }
@@ -66,11 +70,23 @@ pub(super) fn assemble(
 }
 
 /// Collective: checks that the own cells are part of an octree. Whether the whole octree is graded.
-fn check(mesh: &Mesh, own: &[u64], levels: u32, comm: &Comm) -> Result<bool, RunError> {
+fn check_octree(mesh: &Mesh, own: &[u64], levels: u32, comm: &Comm) -> Result<bool, RunError> {
     let runs = chunks(mesh.supers().len(), 64);
     runs.par_iter().try_for_each(|supers| mesh.check_part(supers.clone(), own, levels))?;
-    let is_graded = runs.into_par_iter().all(|supers| mesh.check_part_graded(supers, own));
-    Ok(comm.all_reduce_counts(&[is_graded.into()], Reduce::Min)?[0] == 1)
+    Ok(on_all(runs.into_par_iter().all(|supers| mesh.check_part_graded(supers, own)), comm)?)
+}
+
+/// Collective: checks that no own leaf is inside another. Whether all leaves are graded. A leaf that contains or touches an
+/// own leaf is here, its own or a ghost.
+fn check_leaves(mesh: &Mesh, own: &[u64], comm: &Comm) -> Result<bool, RunError> {
+    let runs = chunks(mesh.supers().len(), 64);
+    runs.par_iter().try_for_each(|supers| mesh.check_part_leaves(supers.clone(), own))?;
+    Ok(on_all(runs.into_par_iter().all(|supers| mesh.check_part_leaves_graded(supers, own)), comm)?)
+}
+
+/// Collective: whether something holds on all ranks.
+fn on_all(holds: bool, comm: &Comm) -> Result<bool, CommError> {
+    Ok(comm.all_reduce_counts(&[holds.into()], Reduce::Min)?[0] == 1)
 }
 
 fn check_count(n_cells: usize) -> Result<(), MeshError> {

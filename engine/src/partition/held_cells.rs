@@ -205,6 +205,18 @@ fn read_part(
     outside.map_or(Ok(held), |problem| Err(problem.into()))
 }
 
+/// Checks that a cell is in the box and its level fits the coordinates.
+pub(super) fn check_place(domain: &Domain, level: u8, position: [u32; 3]) -> Result<(), MeshError> {
+    if !domain.holds_level(level) {
+        return Err(MeshError::TooDeep(level));
+    }
+    let extent = domain.extent(level);
+    match (0..3).all(|a| i64::from(position[a]) < extent[a]) {
+        true => Ok(()),
+        false => Err(MeshError::Outside(level, position)),
+    }
+}
+
 /// The first oct of a block that is outside the box or too deep.
 fn first_outside(domain: &Domain, block: &OctBlock) -> Option<MeshError> {
     if !block.position.is_empty() && !domain.holds_level(block.level) {

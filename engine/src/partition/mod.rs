@@ -47,7 +47,7 @@ use crate::field::test_cells;
 use crate::progress::Observer;
 use crate::stage::Stage;
 use assemble::Cells;
-use held_cells::{HeldCells, Request, read_cells, read_particles};
+use held_cells::{HeldCells, Request, check_place, read_cells, read_particles};
 use inselberg_comm::Comm;
 use inselberg_io::Snapshot;
 use inselberg_kernels::geom::Domain;
@@ -164,11 +164,12 @@ fn read_held(
     Ok(held)
 }
 
-/// Collective, for several ranks: partitions leaves that ranks happen to hold, given as level, position and density. They
-/// must be all leaves denser than `threshold` of a graded octree.
+/// Collective: partitions leaves that ranks happen to hold, given as level, position and density. Any leaves may be missing
+/// that are not denser than `threshold`. Levels of leaves that touch may differ by any number.
 ///
 /// # Errors
-/// When a rank has more cells than indices, or another rank fails.
+/// When a leaf is outside the box, is given twice or is inside another, on the rank that finds it, which should then
+/// abort. When a rank has more cells than indices, or another rank fails.
 pub fn partition_leaves(
     domain: Domain,
     leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
@@ -177,12 +178,38 @@ pub fn partition_leaves(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
+    let cells = (Cells::Leaves(threshold), weights);
+    decompose_leaves(domain, leaves, threshold, cells, comm, executor)
+}
+
+/// [`partition_leaves`] for leaves that are known to be part of a graded octree, which is not checked.
+pub(crate) fn partition_graded_leaves(
+    domain: Domain,
+    leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
+    threshold: f64,
+    weights: Weights,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<LocalField, RunError> {
+    let cells = (Cells::GradedLeaves(threshold), weights);
+    decompose_leaves(domain, leaves, threshold, cells, comm, executor)
+}
+
+fn decompose_leaves(
+    domain: Domain,
+    leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
+    threshold: f64,
+    how: (Cells, Weights),
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<LocalField, RunError> {
     let mut held = HeldCells::default();
     for (level, position, rho) in leaves {
+        check_place(&domain, level, position)?;
         held.add(OctRecord::of_cell(level, position, true, rho));
     }
     let request = Request { field: None, values: LeafValues::Any, threshold, extra: &[] };
-    decompose(domain, held, &request, (Cells::LeavesAbove(threshold), weights), comm, executor.observer())
+    decompose(domain, held, &request, how, comm, executor.observer())
 }
 
 /// Collective: the part of each rank, from the cells that ranks happen to hold.

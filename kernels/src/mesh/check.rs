@@ -1,6 +1,6 @@
 //! Checks: is this set of cells an octree, and is it graded?
 
-use super::{COARSER, Mesh, MeshError, for_each_coarser, local, place_of};
+use super::{COARSER, Mesh, MeshError, Neighbourhood, for_each_coarser, local, place_of};
 use std::ops::Range;
 
 /// Whether the [coarser cells](Mesh::coarser_cells) include all cells around the octs in `own`, a mask of the brick at `bit`
@@ -136,13 +136,225 @@ impl Mesh {
     /// # Errors
     /// The first cell that is.
     pub fn check_leaves(&self, supers: Range<usize>) -> Result<(), MeshError> {
-        let mut problem = None;
-        self.for_each_cell(supers, |level, position, _, _| {
-            let inside = (1..=level).any(|up| self.find(level - up, position.map(|x| x >> up)).is_some());
-            if inside && problem.is_none() {
-                problem = Some(MeshError::InsideLeaf(level, position));
+        self.check_apart(supers, |b| self.bricks[b].exists)
+    }
+
+    /// [`Mesh::check_leaves`] for a part of a mesh of leaves: checks only the cells in `own`, one mask per brick. Leaves
+    /// that contain one of these must be in this mesh.
+    ///
+    /// # Errors
+    /// The first cell that is inside another.
+    pub fn check_part_leaves(&self, supers: Range<usize>, own: &[u64]) -> Result<(), MeshError> {
+        self.check_apart(supers, |b| own[b])
+    }
+
+    fn check_apart(&self, supers: Range<usize>, own: impl Fn(usize) -> u64) -> Result<(), MeshError> {
+        for s in supers {
+            let level = self.level_of_super(s);
+            for b in self.bricks_of(&self.supers[s]) {
+                let brick = self.bricks[b].position;
+                if let Some(bit) = local::bits(own(b) & self.inside_coarser(level, brick)).next() {
+                    return Err(MeshError::InsideLeaf(level, local::position_of(brick, bit)));
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// The places of a brick of `level` that are inside coarser cells. A look-up per coarser level.
+    fn inside_coarser(&self, level: u8, brick: [u32; 3]) -> u64 {
+        // A cell that is coarser by two levels or more contains the whole brick.
+        let contains = |up: u8| self.find(level - up, brick.map(|x| x >> (up - 2))).is_some();
+        if (2..=level).any(contains) {
+            return u64::MAX;
+        }
+        let coarser = level.checked_sub(1).and_then(|up| self.brick_at(up, brick.map(|x| x >> 1)));
+        let Some(coarser) = coarser else { return 0 };
+        let cells = self.bricks[coarser.at()].exists;
+        let is_inside = |oct: &u32| {
+            let parent = local::position_of(brick, *oct).map(|x| x >> 1);
+            cells >> local::bit_of(parent) & 1 == 1
+        };
+        (0..64).step_by(8).filter(is_inside).fold(0, |inside, oct| inside | 0xff << oct)
+    }
+
+    /// Whether no leaf in the given super-bricks touches one that is coarser by more than one level. For meshes of leaves, of
+    /// which any may be missing. Super-bricks without much coarser leaves around them cost 27 look-ups per coarser level.
+    pub fn check_leaves_graded(&self, supers: Range<usize>) -> bool {
+        self.are_leaves_graded(supers, |b| self.bricks[b].leaf)
+    }
+
+    /// [`Mesh::check_leaves_graded`] for a part of a mesh of leaves: checks only the leaves in `own`, one mask per brick.
+    /// The leaves that touch these must be in this mesh.
+    pub fn check_part_leaves_graded(&self, supers: Range<usize>, own: &[u64]) -> bool {
+        self.are_leaves_graded(supers, |b| own[b])
+    }
+
+    fn are_leaves_graded(&self, mut supers: Range<usize>, own: impl Fn(usize) -> u64) -> bool {
+        supers.all(|s| {
+            let level = self.level_of_super(s);
+            (2..=level).all(|up| self.supers_of(level - up).is_empty() || self.touches_none(s, up, &own))
+        })
+    }
+
+    /// Whether no own leaf of a super-brick touches a leaf that is coarser by `up` levels, two or more. First looks around
+    /// the super-brick, then around each brick, and only then around single leaves.
+    fn touches_none(&self, s: usize, up: u8, own: &impl Fn(usize) -> u64) -> bool {
+        let coarser = MuchCoarser::around(self, s, up);
+        coarser.is_empty()
+            || self.bricks_of(&self.supers[s]).all(|b| {
+                let first = self.bricks[b].position.map(|x| x << 2);
+                !coarser.touch(first, 4)
+                    || local::bits(own(b)).all(|bit| {
+                        let leaf = local::position_of(self.bricks[b].position, bit);
+                        !coarser.touch(leaf, 1)
+                    })
+            })
+    }
+}
+
+/// The leaves in and around a super-brick that are coarser than its cells by `up` levels, two or more.
+///
+/// ```text
+///     a super-brick is 16 cells wide, so it is inside one brick of the coarser level, here with up = 2:
+///
+///     |  brick before  | brick of the super-brick |  brick after   |      each 4 coarser, 16 finer cells wide
+///                  [c]   0 1 2 3 ...           15   [c]                 a leaf touches coarser leaves
+///                                                                       at (x - 1) >> up to (x + 1) >> up
+/// ```
+struct MuchCoarser<'a> {
+    mesh: &'a Mesh,
+    level: u8,
+    up: u8,
+    /// Position of the coarser brick around the super-brick.
+    brick: [u32; 3],
+    /// The leaves of that brick and of the 26 around it, x fastest; `None` on levels that are not whole bricks wide.
+    leaves: Option<[u64; 27]>,
+}
+
+impl<'a> MuchCoarser<'a> {
+    fn around(mesh: &'a Mesh, s: usize, up: u8) -> Self {
+        let level = mesh.level_of_super(s) - up;
+        let brick = mesh.supers[s].position.map(|x| x >> (up - 2));
+        let is_whole = mesh.domain.extent(level).iter().all(|n| n % 4 == 0);
+        let leaves = is_whole.then(|| {
+            let bricks = Neighbourhood::around(mesh, level, brick.map(|x| x >> 2)).bricks(mesh, brick);
+            bricks.map(|b| if b.is_none() { 0 } else { mesh.bricks[b.at()].leaf })
         });
-        problem.map_or(Ok(()), Err)
+        Self { mesh, level, up, brick, leaves }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.leaves.is_some_and(|leaves| leaves == [0; 27])
+    }
+
+    /// Whether any touches the cube of `width` finer cells from `first` on, or contains it.
+    fn touch(&self, first: [u32; 3], width: i64) -> bool {
+        let low = first.map(|x| (i64::from(x) - 1) >> self.up);
+        let high = first.map(|x| (i64::from(x) + width) >> self.up);
+        (low[2]..=high[2])
+            .any(|z| (low[1]..=high[1]).any(|y| (low[0]..=high[0]).any(|x| self.has_leaf([x, y, z]))))
+    }
+
+    /// Whether there is a leaf at a position that need not be in the box.
+    fn has_leaf(&self, at: [i64; 3]) -> bool {
+        let Some(leaves) = &self.leaves else { return self.find_leaf(at) };
+        let slot = (0..3).rev().fold(0, |slot, a| 3 * slot + (at[a] >> 2) - i64::from(self.brick[a]) + 1);
+        leaves[slot as usize] >> local::bit_of(at.map(|x| x as u32)) & 1 == 1
+    }
+
+    #[cold]
+    fn find_leaf(&self, at: [i64; 3]) -> bool {
+        let wrapped = self.mesh.domain.wrap(self.level, at);
+        let place = wrapped.and_then(|at| self.mesh.find_brick(self.level, at));
+        place.is_some_and(|(brick, bit)| self.mesh.bricks[brick.at()].leaf >> bit & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::random_mesh;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All leaves, with the place of each among the bricks.
+    fn leaves(mesh: &Mesh) -> Vec<(u8, [u32; 3], (usize, u32))> {
+        let mut all = Vec::new();
+        mesh.for_each_cell(0..mesh.supers().len(), |level, at, _, _| {
+            let (brick, bit) = mesh.find_brick(level, at).expect("its brick");
+            all.push((level, at, (brick.at(), bit)));
+        });
+        all
+    }
+
+    /// Whether two closed cubes share a point, over the periodic images.
+    fn touch(mesh: &Mesh, a: (u8, [u32; 3]), b: (u8, [u32; 3])) -> bool {
+        let finest = a.0.max(b.0);
+        (0..3).all(|axis| {
+            let span = |(level, at): (u8, [u32; 3])| {
+                let first = i64::from(at[axis]) << (finest - level);
+                [first, first + (1 << (finest - level))]
+            };
+            let (a, b) = (span(a), span(b));
+            let image = if mesh.domain.periodic[axis] { mesh.domain.extent(finest)[axis] } else { 0 };
+            [-image, 0, image].iter().any(|shift| a[0] <= b[1] + shift && b[0] + shift <= a[1])
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+        /// Reference: all pairs of leaves. Any leaves may be missing.
+        #[test]
+        fn grading_is_that_of_all_pairs(of in random_mesh(), seed in any::<u64>()) {
+            let of_some = of.thinned(seed);
+            for mesh in [&of.mesh, &of_some.mesh] {
+                let (all, supers) = (leaves(mesh), 0..mesh.supers().len());
+                let mut own = vec![0; mesh.bricks().len()];
+                let mut jumps = Vec::new();
+                for &(level, at, (brick, bit)) in &all {
+                    let is_jump = |other: &&(u8, [u32; 3], _)| {
+                        other.0 + 1 < level && touch(mesh, (level, at), (other.0, other.1))
+                    };
+                    match all.iter().find(is_jump) {
+                        None => own[brick] |= 1 << bit,
+                        Some(_) => jumps.push((brick, bit)),
+                    }
+                }
+                prop_assert_eq!(mesh.check_leaves_graded(supers.clone()), jumps.is_empty());
+                prop_assert!(mesh.check_part_leaves_graded(supers.clone(), &own));
+                for (brick, bit) in jumps.into_iter().take(40) {
+                    let mut one = vec![0; mesh.bricks().len()];
+                    one[brick] = 1 << bit;
+                    prop_assert!(!mesh.check_part_leaves_graded(supers.clone(), &one));
+                }
+            }
+        }
+
+        /// Reference: every coarser position of every leaf, where a coarser level is added to a sound mesh.
+        #[test]
+        fn leaves_inside_others_are_found(of in random_mesh(), up in 1..4u8, which in any::<prop::sample::Index>()) {
+            let all = leaves(&of.mesh);
+            prop_assert_eq!(of.mesh.check_leaves(0..of.mesh.supers().len()), Ok(()));
+            let (level, at, _) = *which.get(&all);
+            let outer = (level - up.min(level), at.map(|x| x >> up.min(level)));
+            let mesh = of.with(outer);
+            let is_inside = |leaf: &&(u8, [u32; 3], _)| {
+                (1..=leaf.0).any(|up| mesh.find(leaf.0 - up, leaf.1.map(|x| x >> up)).is_some())
+            };
+            let cells = leaves(&mesh);
+            let inside: Vec<_> = cells.iter().filter(is_inside).collect();
+            let supers = 0..mesh.supers().len();
+            let expected = inside.first().map_or(Ok(()), |leaf| Err(MeshError::InsideLeaf(leaf.0, leaf.1)));
+            prop_assert!(expected.is_err());
+            prop_assert_eq!(mesh.check_leaves(supers.clone()), expected);
+            let mut own: Vec<u64> = mesh.bricks().iter().map(|brick| brick.exists).collect();
+            inside.iter().for_each(|leaf| own[leaf.2.0] &= !(1 << leaf.2.1));
+            prop_assert_eq!(mesh.check_part_leaves(supers.clone(), &own), Ok(()));
+            let last = inside.last().expect("the leaf that was chosen");
+            own[last.2.0] |= 1 << last.2.1;
+            let found = mesh.check_part_leaves(supers, &own);
+            prop_assert_eq!(found, Err(MeshError::InsideLeaf(last.0, last.1)));
+        }
     }
 }

@@ -25,6 +25,7 @@ pub use neighbours::{COARSER, Neighbourhood, for_each_coarser, place_of};
 
 use crate::geom::Domain;
 use crate::ids::{BrickIdx, CellIdx};
+use crate::sfc::morton;
 use local::bit_of;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -100,17 +101,17 @@ impl Mesh {
     }
 
     /// States that the levels of touching leaves differ by at most one, which makes neighbours cheaper to find. See
-    /// [`Mesh::check_graded`].
+    /// [`Mesh::check_graded`] and [`Mesh::check_leaves_graded`].
     pub fn set_graded(&mut self, graded: bool) {
         self.graded = graded;
     }
 
-    /// The threshold, if this is a mesh of the leaves denser than it and no other cells; else `None`.
+    /// The threshold, if this is a mesh of leaves from which only leaves up to it may be missing; else `None`.
     pub fn leaves_above(&self) -> Option<f64> {
         self.above
     }
 
-    /// States that this is a mesh of all leaves denser than a threshold, and of no other cells.
+    /// States that this is a mesh of leaves, without split cells, that has all leaves denser than a threshold.
     pub fn set_leaves_above(&mut self, threshold: f64) {
         self.above = Some(threshold);
     }
@@ -216,6 +217,42 @@ impl Mesh {
     pub fn find_brick(&self, level: u8, position: [u32; 3]) -> Option<(BrickIdx, u32)> {
         let brick = self.brick_at(level, position.map(|x| x >> 2))?;
         Some((brick, bit_of(position)))
+    }
+
+    /// Whether the cell of `level` at `position` contains finer cells. One look-up per finer level: a hash, or a binary search
+    /// among the super-bricks.
+    pub fn has_finer(&self, level: u8, position: [u32; 3]) -> bool {
+        (level + 1..self.n_levels()).any(|finer| self.has_cells_of(finer, level, position))
+    }
+
+    /// Whether the cell of `level` at `position` contains cells of the level `finer`.
+    ///
+    /// ```text
+    ///     finer by   the cell is                                  so it contains cells if
+    ///            1   an oct of a brick                            any bit of the oct is set in the brick
+    ///            2   a brick                                      the brick exists
+    ///            3   an oct of the bricks of a super-brick        any bit of the oct is set in the super-brick
+    ///            4   a super-brick                                the super-brick exists
+    ///    5 or more   a run of super-bricks in Morton order        the run is not empty
+    /// ```
+    fn has_cells_of(&self, finer: u8, level: u8, position: [u32; 3]) -> bool {
+        let oct = 0xff << bit_of(position.map(|x| x << 1));
+        match finer - level {
+            1 => self
+                .brick_at(finer, position.map(|x| x >> 1))
+                .is_some_and(|brick| self.bricks[brick.at()].exists & oct != 0),
+            2 => self.brick_at(finer, position).is_some(),
+            3 => self
+                .super_at(finer, position.map(|x| x >> 1))
+                .is_some_and(|found| self.supers[found as usize].bricks & oct != 0),
+            4 => self.super_at(finer, position).is_some(),
+            down => {
+                let supers = &self.supers[self.supers_of(finer)];
+                let first = morton(position.map(|x| x << (down - 4)));
+                let next = supers.partition_point(|s| morton(s.position) < first);
+                supers.get(next).is_some_and(|s| s.position.map(|x| x >> (down - 4)) == position)
+            }
+        }
     }
 
     /// The brick of `level` at a position on the grid of bricks.

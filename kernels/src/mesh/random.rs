@@ -26,6 +26,48 @@ impl RandomMesh {
         test_masks(self.mesh.bricks(), rho, self.threshold, &mut mask);
         TestCells::new(mask, rho, (0..self.mesh.n_levels()).map(greatest).collect())
     }
+
+    /// The same without about a third of the leaves.
+    pub fn thinned(&self, seed: u64) -> Self {
+        let mut random = Random(seed);
+        let is_kept: Vec<bool> = self.rho.iter().map(|_| random.below(3) > 0).collect();
+        let mut cells = Vec::new();
+        self.mesh.for_each_cell(0..self.mesh.supers().len(), |level, at, cell, _| {
+            cells.extend(is_kept[cell.at()].then_some((level, at)));
+        });
+        let kept = self.rho.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+        Self { mesh: mesh_of(*self.mesh.domain(), cells), rho: kept.map(|(rho, _)| *rho).collect(), ..*self }
+    }
+
+    /// The mesh with one more cell.
+    pub fn with(&self, cell: (u8, [u32; 3])) -> Mesh {
+        let mut cells = vec![cell];
+        self.mesh.for_each_cell(0..self.mesh.supers().len(), |level, at, _, _| cells.push((level, at)));
+        mesh_of(*self.mesh.domain(), cells)
+    }
+}
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// A mesh of leaves in any order.
+fn mesh_of(domain: Domain, cells: Vec<(u8, [u32; 3])>) -> Mesh {
+    let mut levels = vec![BTreeMap::<u64, u64>::new(); 6];
+    for (level, at) in cells {
+        *levels[usize::from(level)].entry(morton63(at.map(|x| x >> 2))).or_default() |=
+            1 << local::bit_of(at);
+    }
+    let lists: Vec<(Vec<u64>, Vec<u64>)> =
+        levels.into_iter().map(|level| level.into_iter().unzip()).collect();
+    let slices: Vec<(&[u64], &[u64])> = lists.iter().map(|(keys, masks)| (&keys[..], &masks[..])).collect();
+    Mesh::from_leaf_bricks(domain, &slices).expect("few leaves")
 }
 
 /// Boxes of level-0 extents 1 to 3, wrapping or not, refined at random from level 2 down to level 5. Densities have few
@@ -37,37 +79,28 @@ pub fn random_mesh() -> impl Strategy<Value = RandomMesh> {
     (extents, periodic, split, 0..5u32, 1..30u64, any::<u64>()).prop_map(
         |(coarse, periodic, split, threshold, n_values, seed)| {
             let domain = Domain { coarse, periodic };
-            let mut random = seed;
-            let mut below = |n: u64| {
-                random =
-                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (random >> 33) % n
-            };
+            let mut random = Random(seed);
             // Half of the cells of a level that are asked are split in octs of their own.
             let mut open: Vec<[u32; 3]> = Vec::new();
             let n = coarse.map(|n| 4 * n);
             for i in 0..n[0] * n[1] * n[2] {
                 open.push([i % n[0], i / n[0] % n[1], i / n[0] / n[1]]);
             }
-            let mut levels = vec![BTreeMap::<u64, u64>::new(); 6];
-            for level in 2..6usize {
+            let mut cells = Vec::new();
+            for level in 2..6u8 {
                 let mut next = Vec::new();
                 for at in open.drain(..) {
-                    if level < 5 && below(10) < split[level - 2] {
+                    if level < 5 && random.below(10) < split[usize::from(level) - 2] {
                         next.extend((0..8).map(|i| [0, 1, 2].map(|a| 2 * at[a] + (i >> a & 1))));
                     } else {
-                        *levels[level].entry(morton63(at.map(|x| x >> 2))).or_default() |=
-                            1 << local::bit_of(at);
+                        cells.push((level, at));
                     }
                 }
                 open = next;
             }
-            let lists: Vec<(Vec<u64>, Vec<u64>)> =
-                levels.into_iter().map(|level| level.into_iter().unzip()).collect();
-            let slices: Vec<(&[u64], &[u64])> =
-                lists.iter().map(|(keys, masks)| (&keys[..], &masks[..])).collect();
-            let mesh = Mesh::from_leaf_bricks(domain, &slices).expect("few leaves");
-            let rho = (0..mesh.n_cells()).map(|_| 1.0 + below(n_values) as f64 / n_values as f64).collect();
+            let mesh = mesh_of(domain, cells);
+            let rho =
+                (0..mesh.n_cells()).map(|_| 1.0 + random.below(n_values) as f64 / n_values as f64).collect();
             RandomMesh { mesh, rho, threshold: 0.9 + 0.2 * f64::from(threshold) }
         },
     )

@@ -38,9 +38,8 @@ impl<'a> Refiner<'a> {
     /// box. 27 look-ups.
     ///
     /// A cell of the peak's level gives its own value, split or not; elsewhere the leaf that covers the place gives its value.
-    /// Beyond a wall the imposed value holds, else that of the nearest cell in the box. In a graded mesh of only the leaves
-    /// above a threshold, missing leaves count as at the threshold, and of finer leaves those that touch the peak's
-    /// cell count. Under RAMSES's rules, terms of the step whose sign opposes it are left out, as RAMSES does.
+    /// Beyond a wall the imposed value holds, else that of the nearest cell in the box. In a mesh of only the leaves above
+    /// a threshold, missing leaves count as at the threshold, and of finer leaves those that touch the peak's cell count. Under RAMSES's rules, terms of the step whose sign opposes it are left out, as RAMSES does.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
         let cube = self.sample(level, position);
         peak_of(&cube, self.rules, level, position)
@@ -226,8 +225,23 @@ fn value_at(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Option<f
     found.map(|c| rho[c.at()]).or_else(|| mean_of_leaves(mesh, rho, level, position))
 }
 
-/// The value at `slot` around a cell where only leaves above `threshold` exist: that of the next coarser leaf, or the mean of
-/// the finer leaves that touch the cell.
+/// The value at `slot` around a cell where leaves up to `threshold` may be missing: that of the coarser leaf around the
+/// place, or the mean of the children of the place that touch the cell. A child counts with its value if it is a leaf, else
+/// with the mean of its own children that touch the cell, and so on. Where no leaf touches the cell, the threshold counts.
+///
+/// ```text
+///     the cell c and a place to its right, in two dimensions; t is the threshold
+///
+///           | +-+-+-------+
+///           | |a|.|       |     upper child: mean of a and b, which touch c; the others do not count
+///     +-----+ |b|.|   .   |     lower child: d
+///     |     | +-+-+-------+
+///     |  c  | |   |       |     value: ((a + b) / 2 + d) / 2
+///     |     | | d |   .   |     without a and b: (t + d) / 2
+///     +-----+ +---+-------+
+/// ```
+///
+/// Only leaves that touch the cell count. Every rank has those around its own leaves, so all ranks find the same value.
 fn value_beside(
     mesh: &Mesh,
     rho: &[f64],
@@ -235,19 +249,40 @@ fn value_beside(
     slot: [usize; 3],
     threshold: f64,
 ) -> f64 {
-    let coarser = level.checked_sub(1).and_then(|up| mesh.find(up, position.map(|x| x >> 1)));
-    if let Some(leaf) = coarser {
-        return rho[leaf.at()];
+    let farthest = if mesh.is_graded() { level.min(1) } else { level };
+    let around = (1..=farthest).find_map(|up| mesh.find(level - up, position.map(|x| x >> up)));
+    match around {
+        Some(leaf) => rho[leaf.at()],
+        None => mean_of_touching(mesh, rho, (level, position), slot, threshold).0,
     }
+}
+
+/// The mean over the children of a place at `slot` around a cell that touch the cell, and whether a leaf in any of them does.
+fn mean_of_touching(
+    mesh: &Mesh,
+    rho: &[f64],
+    (level, position): (u8, [u32; 3]),
+    slot: [usize; 3],
+    threshold: f64,
+) -> (f64, bool) {
     // Of two finer cells along an axis, only the one on the side of the cell touches it.
     let touches = |child: u32, a: usize| slot[a] == 1 || (child >> a & 1 == 1) == (slot[a] == 0);
-    let (mut sum, mut n) = (0.0, 0.0);
+    let (mut sum, mut n, mut has_leaves) = (0.0, 0.0, false);
     for child in (0..8).filter(|child| (0..3).all(|a| touches(*child, a))) {
         let at = std::array::from_fn(|a| 2 * position[a] + (child >> a & 1));
-        sum += mesh.find(level + 1, at).map_or(threshold, |leaf| rho[leaf.at()]);
+        let value = match mesh.find(level + 1, at) {
+            Some(leaf) => Some(rho[leaf.at()]),
+            None if !mesh.is_graded() && mesh.has_finer(level + 1, at) => {
+                let (mean, has_leaves) = mean_of_touching(mesh, rho, (level + 1, at), slot, threshold);
+                has_leaves.then_some(mean)
+            }
+            None => None,
+        };
+        sum += value.unwrap_or(threshold);
         n += 1.0;
+        has_leaves |= value.is_some();
     }
-    sum / n
+    (sum / n, has_leaves)
 }
 
 fn mean_of_leaves(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Option<f64> {
@@ -273,6 +308,7 @@ mod tests {
     use crate::phew::contact_dedup::ContactDedup;
     use crate::phew::saddle::contacts;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
@@ -310,6 +346,82 @@ mod tests {
                 });
                 assert!(of_brick.next().is_none());
             });
+        }
+    }
+
+    /// All leaves by level and position.
+    fn leaves(mesh: &Mesh, rho: &[f64]) -> BTreeMap<(u8, [u32; 3]), f64> {
+        let mut all = BTreeMap::new();
+        mesh.for_each_cell(0..mesh.supers().len(), |level, at, cell, _| {
+            all.insert((level, at), rho[cell.at()]);
+        });
+        all
+    }
+
+    /// The value of the leaf around a place, or the mean over all cells of level 5 in the place that touch the cell.
+    fn mean_of_the_finest(
+        leaves: &BTreeMap<(u8, [u32; 3]), f64>,
+        (level, at): (u8, [u32; 3]),
+        slot: [usize; 3],
+        threshold: f64,
+    ) -> f64 {
+        let covering = |level: u8, at: [u32; 3]| {
+            (0..=level).find_map(|up| leaves.get(&(level - up, at.map(|x| x >> up))).copied())
+        };
+        if let Some(value) = covering(level, at) {
+            return value;
+        }
+        let side = 1u32 << (5 - level);
+        let along = |a: usize| match slot[a] {
+            0 => side - 1..side,
+            1 => 0..side,
+            _ => 0..1,
+        };
+        let (mut sum, mut n) = (0.0, 0.0);
+        for z in along(2) {
+            for y in along(1) {
+                for x in along(0) {
+                    let finest = [at[0] * side + x, at[1] * side + y, at[2] * side + z];
+                    sum += covering(5, finest).unwrap_or(threshold);
+                    n += 1.0;
+                }
+            }
+        }
+        sum / n
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+        /// References: means over the finest cells; with leaves that differ by one level at most, the bits of one mean.
+        #[test]
+        fn values_beside_a_leaf_are_means_of_what_touches_it(of in random_mesh(), seed in any::<u64>()) {
+            let of = of.thinned(seed);
+            let (mut mesh, threshold) = (of.mesh.clone(), 0.7);
+            mesh.set_leaves_above(threshold);
+            let all = leaves(&mesh, &of.rho);
+            for &(level, at) in all.keys().step_by(7) {
+                for slot in PLACES {
+                    let place = std::array::from_fn(|a| i64::from(at[a]) + slot[a] as i64 - 1);
+                    let Some(place) = mesh.domain().wrap(level, place) else { continue };
+                    if all.contains_key(&(level, place)) {
+                        continue;
+                    }
+                    let found = value_beside(&mesh, &of.rho, (level, place), slot, threshold);
+                    let expected = mean_of_the_finest(&all, (level, place), slot, threshold);
+                    prop_assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
+                    let is_finer = mesh.has_finer(level, place);
+                    let inside = |(l, p): &(u8, [u32; 3])| *l > level && p.map(|x| x >> (l - level)) == place;
+                    prop_assert_eq!(is_finer, all.keys().any(inside));
+                    if !all.keys().any(|leaf| leaf.0 > level + 1 && inside(leaf)) {
+                        mesh.set_graded(true);
+                        let graded = value_beside(&mesh, &of.rho, (level, place), slot, threshold);
+                        mesh.set_graded(false);
+                        let has_far = (2..=level).any(|up| all.contains_key(&(level - up, place.map(|x| x >> up))));
+                        prop_assert!(has_far || graded.to_bits() == found.to_bits());
+                    }
+                }
+            }
         }
     }
 }
