@@ -13,6 +13,7 @@ mod determinism;
 mod executor;
 mod forest;
 mod invariance;
+mod leaves;
 mod neighbours;
 mod particle_mesh;
 mod partition;

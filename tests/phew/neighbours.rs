@@ -82,15 +82,17 @@ fn check_look_ups(field: &Field, amr: &AmrField) {
     assert_eq!(mesh.n_leaves(), field.leaves.len());
 }
 
-/// Whether the mesh of octs knows that levels of touching leaves differ by at most one, or that they do not.
+/// Whether meshes know that levels of touching leaves differ by at most one, or that they do not.
 fn check_grading(field: &Field) {
-    let Some(amr) = field.octs_as_amr() else { return };
     let mut all = field.clone();
     all.leaves.iter_mut().for_each(|leaf| leaf.rho = 1.0);
     let brute = Brute::new(&all.domain, &all.leaves, 0.0);
     let level = |cell: usize| brute.cells[cell].level;
     let jumps = |cell: usize| brute.neighbours[cell].iter().any(|other| level(*other) > level(cell) + 1);
-    assert_eq!(amr.mesh.is_graded(), !(0..brute.cells.len()).any(jumps), "{field:?}");
+    let is_graded = !(0..brute.cells.len()).any(jumps);
+    for amr in [Some(field.leaves_as_amr()), field.octs_as_amr()].iter().flatten() {
+        assert_eq!(amr.mesh.is_graded(), is_graded, "{field:?}");
+    }
 }
 
 fn check(field: &Field, threshold: f64) {

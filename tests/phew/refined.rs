@@ -54,16 +54,11 @@ fn is_enclosed(amr: &AmrField, threshold: f64, level: u8, position: [u32; 3]) ->
     })
 }
 
-/// The leaves above a threshold alone, as meshes of particles have them, if they can be such a mesh.
-fn leaves_above(field: &Field, threshold: f64) -> Option<AmrField> {
-    let is_full = |level: u8| field.domain.extent(level).iter().all(|n| n % 4 == 0);
-    let is_graded = field.octs_as_amr().is_some_and(|amr| amr.mesh.is_graded());
-    (is_graded && field.leaves.iter().all(|leaf| is_full(leaf.level))).then(|| {
-        let mut amr = field.only(|leaf| leaf.rho > threshold).leaves_as_amr();
-        amr.mesh.set_graded(true);
-        amr.mesh.set_leaves_above(threshold);
-        amr
-    })
+/// The leaves above a threshold alone, as meshes of particles have them, graded or not.
+fn leaves_above(field: &Field, threshold: f64) -> AmrField {
+    let mut amr = field.only(|leaf| leaf.rho > threshold).leaves_as_amr();
+    amr.mesh.set_leaves_above(threshold);
+    amr
 }
 
 proptest! {
@@ -71,7 +66,7 @@ proptest! {
 
     #[test]
     fn patches_give_what_look_ups_give(field in any_field(), threshold in 0.0..3.0f64) {
-        let meshes = [Some(field.leaves_as_amr()), field.octs_as_amr(), leaves_above(&field, threshold)];
+        let meshes = [Some(field.leaves_as_amr()), field.octs_as_amr(), Some(leaves_above(&field, threshold))];
         for amr in meshes.iter().flatten() {
             check(amr, threshold, Rules::Paper);
             check(amr, threshold, Rules::Ramses);

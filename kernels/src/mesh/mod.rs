@@ -296,3 +296,33 @@ impl SuperBrick {
         (self.bricks >> bit & 1 == 1).then(|| BrickIdx(self.first + local::rank(self.bricks, bit)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::random::mesh_of;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+        /// Reference: all cells, over ten levels.
+        #[test]
+        fn finer_cells_are_those_of_a_list(
+            cells in prop::collection::btree_set((0..10u8, prop::array::uniform3(0..512u32)), 1..40),
+            which in any::<prop::sample::Index>(),
+            up in 0..10u8,
+            aside in prop::array::uniform3(0..2u32),
+        ) {
+            let inside = |(level, at): (u8, [u32; 3])| (level, at.map(|x| x >> (9 - level)));
+            let cells: Vec<_> = cells.into_iter().map(inside).collect();
+            let mesh = mesh_of(Domain::CUBE, cells.clone());
+            let (level, at) = *which.get(&cells);
+            let place = (level.saturating_sub(up), at.map(|x| x >> up.min(level)));
+            let extent = 1 << place.0;
+            let place = (place.0, [0, 1, 2].map(|a| (place.1[a] + aside[a]) % extent));
+            let is_inside = |cell: &(u8, [u32; 3])| cell.0 > place.0 && cell.1.map(|x| x >> (cell.0 - place.0)) == place.1;
+            prop_assert_eq!(mesh.has_finer(place.0, place.1), cells.iter().any(is_inside));
+        }
+    }
+}

@@ -57,9 +57,9 @@ impl Random {
     }
 }
 
-/// A mesh of leaves in any order.
-fn mesh_of(domain: Domain, cells: Vec<(u8, [u32; 3])>) -> Mesh {
-    let mut levels = vec![BTreeMap::<u64, u64>::new(); 6];
+/// A mesh of leaves in any order, up to level 9.
+pub fn mesh_of(domain: Domain, cells: Vec<(u8, [u32; 3])>) -> Mesh {
+    let mut levels = vec![BTreeMap::<u64, u64>::new(); 10];
     for (level, at) in cells {
         *levels[usize::from(level)].entry(morton63(at.map(|x| x >> 2))).or_default() |=
             1 << local::bit_of(at);

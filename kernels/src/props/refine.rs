@@ -225,7 +225,7 @@ fn value_at(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Option<f
     found.map(|c| rho[c.at()]).or_else(|| mean_of_leaves(mesh, rho, level, position))
 }
 
-/// The value at `slot` around a cell where leaves up to `threshold` may be missing: that of the coarser leaf around the
+/// The value at `slot` around a cell where leaves up to `threshold` may be missing: that of the leaf at or around the
 /// place, or the mean of the children of the place that touch the cell. A child counts with its value if it is a leaf, else
 /// with the mean of its own children that touch the cell, and so on. Where no leaf touches the cell, the threshold counts.
 ///
@@ -249,8 +249,10 @@ fn value_beside(
     slot: [usize; 3],
     threshold: f64,
 ) -> f64 {
+    // On levels that are whole bricks wide, the caller has found no cell of the level itself.
+    let nearest = u8::from(mesh.domain().extent(level).iter().all(|n| n % 4 == 0));
     let farthest = if mesh.is_graded() { level.min(1) } else { level };
-    let around = (1..=farthest).find_map(|up| mesh.find(level - up, position.map(|x| x >> up)));
+    let around = (nearest..=farthest).find_map(|up| mesh.find(level - up, position.map(|x| x >> up)));
     match around {
         Some(leaf) => rho[leaf.at()],
         None => mean_of_touching(mesh, rho, (level, position), slot, threshold).0,
