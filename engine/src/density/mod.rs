@@ -46,7 +46,7 @@ impl DensitySource<'_> {
         }
     }
 
-    /// The values that leaves of the field that is read may have, where `of_cells` holds for a field that is segmented itself.
+    /// The values that leaves may have. `of_cells` holds for a field that is segmented itself.
     pub(crate) fn leaf_values(&self, of_cells: LeafValues) -> LeafValues {
         match self {
             Self::Cells(_) => of_cells,
@@ -63,8 +63,7 @@ impl DensitySource<'_> {
     }
 }
 
-/// Which values the leaves of a field may have. Particles and gas that is deposited have mass, so their densities are never
-/// negative.
+/// Which values the leaves of a field may have. Deposited particles and gas have mass, so their densities are never negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafValues {
     /// Densities: finite, 0 or more.
