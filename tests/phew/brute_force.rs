@@ -62,6 +62,10 @@ proptest! {
         let cuts = cuts_for(&field, &mut random);
         check_field(&field, threshold, &cuts);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Leaves that are negative are never test cells. Many are as deep below zero as others, or exactly at it.
     #[test]
@@ -80,10 +84,6 @@ proptest! {
             prop_assert!(peaks.refined.iter().flatten().all(|x| x.is_finite()), "{:?}", peaks.refined);
         }
     }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn densities_far_apart_agree(field in any_field(), seed in any::<u64>()) {
