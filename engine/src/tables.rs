@@ -1,15 +1,15 @@
 //! Parts that the tables of all catalogues share.
 
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::catalogue::{Attribute, Column, Dimension, PartTable, RowRun, Table, Values};
+use inselberg_io::catalogue::{Attribute, Dimension, PartTable, RowRun, Table, TableColumn, Values};
 use inselberg_io::{Cosmology, Header, Units};
 
 /// The attribute that names units which the input does not say: those of its format are assumed.
 pub const ASSUMED_UNITS: &str = "assumed_units";
 
 /// A column, in one line.
-pub(crate) fn column(name: &str, dimension: Dimension, description: &str, values: Values) -> Column {
-    Column { name: name.into(), dimension, description: description.into(), values }
+pub(crate) fn column(name: &str, dimension: Dimension, description: &str, values: Values) -> TableColumn {
+    TableColumn { name: name.into(), dimension, description: description.into(), values }
 }
 
 /// Collective: rows that stand in the order of the ranks.

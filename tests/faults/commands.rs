@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::compare::bits;
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::{Catalogue, Column, Dimension, Table, Values};
+use inselberg_io::catalogue::{Catalogue, Dimension, Table, TableColumn, Values};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -166,7 +166,7 @@ fn groups(path: &Path) -> Catalogue {
         let mut columns = Vec::new();
         for dataset in group.datasets().expect("datasets") {
             let values = Values::F64(dataset.read_raw().expect("numbers"));
-            columns.push(Column {
+            columns.push(TableColumn {
                 name: dataset.name(),
                 dimension: Dimension::NONE,
                 description: String::new(),

@@ -3,7 +3,7 @@
 
 use inselberg_io::ReadError;
 use inselberg_io::catalogue::{
-    Attribute, Catalogue, Column, Dimension, FORMATS, Table, Values, WriteError, check_output, info,
+    Attribute, Catalogue, Dimension, FORMATS, Table, TableColumn, Values, WriteError, check_output, info,
     ramses_text, read, write,
 };
 use inselberg_io::staging;
@@ -11,11 +11,11 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn column(name: &str, dimension: Dimension, values: Values) -> Column {
-    Column { name: name.into(), dimension, description: format!("the {name}, \"as it is\""), values }
+fn column(name: &str, dimension: Dimension, values: Values) -> TableColumn {
+    TableColumn { name: name.into(), dimension, description: format!("the {name}, \"as it is\""), values }
 }
 
-fn table(name: &str, columns: Vec<Column>) -> Table {
+fn table(name: &str, columns: Vec<TableColumn>) -> Table {
     Table { name: name.into(), columns }
 }
 
@@ -147,7 +147,7 @@ fn any_table(name: String) -> impl Strategy<Value = Table> {
     let columns = (0usize..20)
         .prop_flat_map(|n| proptest::collection::vec((any_values(n), any::<[i8; 3]>(), ".*"), 0..5));
     columns.prop_map(move |columns| {
-        let columns = columns.into_iter().enumerate().map(|(i, (values, [l, m, t], text))| Column {
+        let columns = columns.into_iter().enumerate().map(|(i, (values, [l, m, t], text))| TableColumn {
             name: format!("c{}", 9 - i),
             dimension: Dimension::new(l, m, t),
             description: text.replace('\0', ""),
@@ -440,15 +440,15 @@ fn columns_of(text: &str) -> Vec<Vec<f64>> {
     (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c]).collect()).collect()
 }
 
-fn counts(name: &str, values: &[f64]) -> Column {
+fn counts(name: &str, values: &[f64]) -> TableColumn {
     column(name, Dimension::NONE, Values::U64(values.iter().map(|v| *v as u64).collect()))
 }
 
-fn reals(name: &str, values: &[f64]) -> Column {
+fn reals(name: &str, values: &[f64]) -> TableColumn {
     column(name, Dimension::NONE, Values::F64(values.to_vec()))
 }
 
-fn vectors(name: &str, x: &[f64], y: &[f64], z: &[f64]) -> Column {
+fn vectors(name: &str, x: &[f64], y: &[f64], z: &[f64]) -> TableColumn {
     let values = x.iter().zip(y).zip(z).map(|((x, y), z)| [*x, *y, *z]).collect();
     column(name, Dimension::LENGTH, Values::F64x3(values))
 }

@@ -2,8 +2,8 @@
 
 use inselberg_comm::{Comm, CommBuilder, CommError, Rank, run_ranks, run_threads};
 use inselberg_io::catalogue::{
-    Attribute, Catalogue, CataloguePart, Column, Dimension, FORMATS, PartError, PartTable, RowRun, Table,
-    Values, WriteError, read, write, write_part,
+    Attribute, Catalogue, CataloguePart, Dimension, FORMATS, PartError, PartTable, RowRun, Table,
+    TableColumn, Values, WriteError, read, write, write_part,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -25,7 +25,7 @@ fn values(kind: u64, rows: std::ops::Range<u64>) -> Values {
 
 /// Tables of so many rows and columns.
 fn sample(sizes: &[(u64, u64)]) -> Catalogue {
-    let column = |n_rows: u64, kind: u64| Column {
+    let column = |n_rows: u64, kind: u64| TableColumn {
         name: format!("c{}", 9 - kind),
         dimension: [Dimension::MASS, Dimension::NONE, Dimension::VELOCITY][kind as usize % 3],
         description: format!("column {kind}"),
@@ -86,7 +86,7 @@ fn split(whole: &Catalogue, n_ranks: usize, stretch: u64, seed: u64) -> Vec<Cata
     for (t, table) in whole.tables.iter().enumerate() {
         let n_rows = table.n_rows() as u64;
         for (part, runs) in parts.iter_mut().zip(deal(n_rows, n_ranks, stretch, seed + t as u64)) {
-            let column = |c: &Column| Column { values: rows_of(&c.values, &runs), ..c.clone() };
+            let column = |c: &TableColumn| TableColumn { values: rows_of(&c.values, &runs), ..c.clone() };
             let columns = table.columns.iter().map(column).collect();
             part.tables.push(PartTable { table: Table { name: table.name.clone(), columns }, runs, n_rows });
         }

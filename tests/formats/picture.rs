@@ -1,7 +1,7 @@
 //! The picture: files that other programs can open, with what they should show.
 
 use inselberg_cli::report::plot::{HEIGHT, PictureData, WIDTH, check_picture, plot};
-use inselberg_io::catalogue::{Catalogue, Column, Dimension, Table, Values};
+use inselberg_io::catalogue::{Catalogue, Dimension, Table, TableColumn, Values};
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 const N: usize = 256;
 
 fn objects(name: &str, n: u32) -> Table {
-    let column = |name: &str, dimension, values| Column {
+    let column = |name: &str, dimension, values| TableColumn {
         name: name.into(),
         dimension,
         description: String::new(),

@@ -1,14 +1,14 @@
 //! Catalogues: an error, or what was written.
 
 use crate::changes::{Script, change_bytes, change_text};
-use inselberg_io::catalogue::{Attribute, Catalogue, Column, Dimension, Table, Values, read, write};
+use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values, read, write};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// A catalogue with a column of each type.
 fn sound() -> Catalogue {
-    let column = |name: &str, dimension, values| Column {
+    let column = |name: &str, dimension, values| TableColumn {
         name: name.into(),
         dimension,
         description: format!("what {name} is"),

@@ -5,7 +5,7 @@
 //! Attributes that start with `run_` do not count.
 
 use super::units::unit_name;
-use super::{Attribute, Catalogue, Column, Table, Values};
+use super::{Attribute, Catalogue, Table, TableColumn, Values};
 use bytemuck::cast_slice;
 use crc32fast::Hasher;
 use std::fmt::Write;
@@ -69,7 +69,7 @@ pub(super) fn bytes_of(values: &Values) -> (&[u8], usize, usize) {
     }
 }
 
-fn line_of(column: &Column) -> String {
+fn line_of(column: &TableColumn) -> String {
     let (name, kind, units) = (&column.name, column.values.type_name(), unit_name(column.dimension));
     format!("column {name} {kind} [{units}] {:?}", column.description)
 }

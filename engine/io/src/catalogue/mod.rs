@@ -81,7 +81,7 @@ impl Dimension {
 
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub struct TableColumn {
     /// Name of the dataset: `mass`, `peak_position`, ...
     pub name: String,
     /// Its dimension in code units.
@@ -98,7 +98,7 @@ pub struct Table {
     /// Name of the group.
     pub name: String,
     /// The columns, in the order to be written.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
 }
 
 /// A header value of a catalogue.
@@ -165,7 +165,7 @@ impl Table {
     }
 
     /// The column called `name`.
-    pub fn column(&self, name: &str) -> Option<&Column> {
+    pub fn column(&self, name: &str) -> Option<&TableColumn> {
         self.columns.iter().find(|c| c.name == name)
     }
 

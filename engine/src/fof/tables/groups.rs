@@ -4,7 +4,7 @@ use crate::fof::run_error::FofRunError;
 use crate::fof::types::{GroupIds, Groups, RowRange};
 use crate::tables::{column, in_order};
 use inselberg_comm::{Comm, CommError};
-use inselberg_io::catalogue::{Column, Dimension, PartTable, RowRun, Table, Values};
+use inselberg_io::catalogue::{Dimension, PartTable, RowRun, Table, TableColumn, Values};
 use inselberg_io::particles::ParticleHeader;
 use rayon::prelude::*;
 
@@ -65,7 +65,7 @@ pub fn groups_table(groups: &Groups, ids: Numbering, comm: &Comm) -> Result<Part
 }
 
 /// The columns that catalogues of SWIFT do not have; unknown ones are omitted.
-fn further(groups: &Groups) -> Vec<Column> {
+fn further(groups: &Groups) -> Vec<TableColumn> {
     let (none, length) = (Dimension::NONE, Dimension::LENGTH);
     let signed = |values: &Vec<u64>| Values::I64(values.iter().map(|v| v.cast_signed()).collect());
     let flags = |values: &Vec<bool>| Values::U8(values.iter().map(|v| u8::from(*v)).collect());

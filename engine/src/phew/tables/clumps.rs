@@ -1,6 +1,6 @@
 //! `clumps` and `haloes`: a column for each of the kernels' properties.
 
-use inselberg_io::catalogue::{Column, Dimension, Table, Values};
+use inselberg_io::catalogue::{Dimension, Table, TableColumn, Values};
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::{Property, Structure, Value, properties};
 
@@ -19,9 +19,9 @@ fn table(name: &str, rows: &[Structure], persistence: Persistence, has_velocity:
     Table { name: name.into(), columns: known.map(|p| column(p, rows)).collect() }
 }
 
-fn column(property: &Property, rows: &[Structure]) -> Column {
+fn column(property: &Property, rows: &[Structure]) -> TableColumn {
     let [length, mass, time] = property.dimension;
-    Column {
+    TableColumn {
         name: property.name.into(),
         dimension: Dimension::new(length, mass, time),
         description: property.description.into(),

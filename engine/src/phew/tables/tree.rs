@@ -6,7 +6,7 @@ use crate::phew::tables::header::RecutHeader;
 use crate::phew::tables::stored::{StoredTable, peak_of_row};
 use crate::phew::tables::ties::read_ties;
 use crate::tables::column;
-use inselberg_io::catalogue::{Catalogue, Column, Dimension, Table, Values};
+use inselberg_io::catalogue::{Catalogue, Dimension, Table, TableColumn, Values};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::ids::PeakNumber;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
@@ -21,7 +21,7 @@ pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
     Table { name: "tree".into(), columns }
 }
 
-fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<Column> {
+fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<TableColumn> {
     let side = peaks.space.side;
     let centre = |(level, ijk): (&u8, &[u32; 3])| cell_centre(*level, *ijk).map(|x| x * side);
     let positions = peaks.level.iter().zip(&peaks.ijk).map(centre).collect();
@@ -43,7 +43,7 @@ fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<Column> {
     ]
 }
 
-fn death_columns(peaks: &Peaks) -> Vec<Column> {
+fn death_columns(peaks: &Peaks) -> Vec<TableColumn> {
     let row = |p: PeakNumber| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
     let deaths = &peaks.tree.death;
     let saddle = Values::F64(deaths.iter().map(|d| d.saddle).collect());
@@ -70,7 +70,7 @@ fn death_columns(peaks: &Peaks) -> Vec<Column> {
     ]
 }
 
-fn patch_columns(peaks: &Peaks) -> Vec<Column> {
+fn patch_columns(peaks: &Peaks) -> Vec<TableColumn> {
     let patches = &peaks.patches;
     let sum = |i: usize| Values::F64(patches.iter().map(|p| p.sums[i]).collect());
     let moments = Values::F64x3(patches.iter().map(|p| [0, 1, 2].map(|a| p.sums[MOMENT + a])).collect());

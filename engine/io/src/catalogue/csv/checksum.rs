@@ -2,7 +2,7 @@
 
 use super::text::attribute_text;
 use crate::catalogue::units::unit_name;
-use crate::catalogue::{Catalogue, Column, Values};
+use crate::catalogue::{Catalogue, TableColumn, Values};
 
 /// FNV-1a over words of names, types, units, descriptions and values. All NaN are equal, as they are in the files.
 pub fn checksum(catalogue: &Catalogue) -> u64 {
@@ -34,7 +34,7 @@ impl CsvSum {
         self.add(if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() });
     }
 
-    fn add_column(&mut self, column: &Column) {
+    fn add_column(&mut self, column: &TableColumn) {
         let values = &column.values;
         self.add_text(&column.name);
         self.add_text(values.type_name());

@@ -5,7 +5,7 @@ use super::text::heads;
 use super::{MARK, empty_values, side_path};
 use crate::catalogue::shape::is_plain;
 use crate::catalogue::units::parse_unit;
-use crate::catalogue::{Attribute, Catalogue, Column, Table, Values};
+use crate::catalogue::{Attribute, Catalogue, Table, TableColumn, Values};
 use crate::input_file;
 use crate::{ReadError, ReadResult};
 use std::fs::File;
@@ -187,13 +187,13 @@ fn attribute(text: &str) -> Option<(String, Attribute)> {
     Some((name.into(), value))
 }
 
-fn column(text: &str) -> Option<Column> {
+fn column(text: &str) -> Option<TableColumn> {
     let (name, text) = text.split_once(' ')?;
     let (kind, text) = text.split_once(" [")?;
     let (units, text) = text.split_once("] ")?;
     let dimension = parse_unit(units)?;
     let description = serde_json::from_str(text).ok()?;
-    Some(Column { name: name.into(), dimension, description, values: empty_values(kind)? })
+    Some(TableColumn { name: name.into(), dimension, description, values: empty_values(kind)? })
 }
 
 /// Complete lines of a file, one at a time.

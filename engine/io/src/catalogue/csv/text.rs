@@ -1,13 +1,13 @@
 //! The texts of the files: headings, attributes, quoted texts.
 
-use crate::catalogue::{Attribute, Column, Table, Values};
+use crate::catalogue::{Attribute, Table, TableColumn, Values};
 
 /// The heading above the values.
 pub(super) fn heads(table: &Table) -> String {
     table.columns.iter().map(head).collect::<Vec<_>>().join(",")
 }
 
-fn head(column: &Column) -> String {
+fn head(column: &TableColumn) -> String {
     match column.values {
         Values::F64x3(_) | Values::U32x3(_) => {
             ["x", "y", "z"].map(|a| format!("{}_{a}", column.name)).join(",")

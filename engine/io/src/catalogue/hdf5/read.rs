@@ -4,7 +4,7 @@ use super::seal::{Seal, check};
 use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::units::parse_unit;
-use crate::catalogue::{Attribute, Catalogue, Column, Table, Values};
+use crate::catalogue::{Attribute, Catalogue, Table, TableColumn, Values};
 use crate::hdf5_file;
 use crate::{ReadError, ReadResult};
 use ::hdf5::types::{FloatSize, IntSize, TypeDescriptor, VarLenUnicode};
@@ -86,14 +86,14 @@ impl CatalogueFile<'_> {
         }
     }
 
-    fn column(&self, group: &Group, table: &str, name: &str) -> ReadResult<Column> {
+    fn column(&self, group: &Group, table: &str, name: &str) -> ReadResult<TableColumn> {
         let place = format!("{table}/{name}");
         let dataset = group.dataset(name).map_err(self.failed(&place))?;
         let units = self.text(&dataset, &place, "units")?;
         let dimension =
             parse_unit(&units).ok_or_else(|| self.bad(&place, format!("units {units:?}"), "code units"))?;
         let description = self.text(&dataset, &place, "description")?;
-        Ok(Column { name: name.into(), dimension, description, values: self.values(&dataset, &place)? })
+        Ok(TableColumn { name: name.into(), dimension, description, values: self.values(&dataset, &place)? })
     }
 
     fn values(&self, dataset: &Dataset, place: &str) -> ReadResult<Values> {

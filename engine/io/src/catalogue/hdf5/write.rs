@@ -8,7 +8,8 @@ use super::{MARK, VERSION, reason};
 use crate::catalogue::checksum::{TableSums, bytes_of, content, sum_of};
 use crate::catalogue::units::{cgs_factor, unit_name};
 use crate::catalogue::{
-    Attribute, Catalogue, Column, PackedRows, PartWriter, Table, Values, WriteError, WriteResult, check_shape,
+    Attribute, Catalogue, PackedRows, PartWriter, Table, TableColumn, Values, WriteError, WriteResult,
+    check_shape,
 };
 use crate::hdf5_file::Utf8Name;
 use crate::staging::{Staged, stage_path};
@@ -54,7 +55,7 @@ pub fn create(
     tables: &[(&Table, u64)],
 ) -> WriteResult<Box<dyn PartWriter>> {
     let file = Hdf5Target { path }.make(hidden, attributes, tables)?;
-    let place = |table: &Table, column: &Column| format!("{}/{}", table.name, column.name);
+    let place = |table: &Table, column: &TableColumn| format!("{}/{}", table.name, column.name);
     let places = |table: &Table| table.columns.iter().map(|column| place(table, column)).collect();
     Ok(Box::new(Hdf5Writer {
         path: path.into(),
@@ -219,7 +220,7 @@ fn scalar<T: H5Type>(at: &Location, name: &str, value: &T) -> ::hdf5::Result<()>
     at.new_attr::<T>().create(name)?.write_scalar(value)
 }
 
-fn new_dataset(group: &Group, column: &Column, n_rows: usize) -> ::hdf5::Result<Dataset> {
+fn new_dataset(group: &Group, column: &TableColumn, n_rows: usize) -> ::hdf5::Result<Dataset> {
     let name = &column.name;
     match &column.values {
         Values::U8(_) => raw::<u8>(group, name, &[n_rows]),

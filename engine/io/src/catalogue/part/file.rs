@@ -105,7 +105,7 @@ fn write_table(
     format: &PartFormat,
 ) -> Result<(), PartError> {
     let rows_each = rows_each(part.n_rows, format.chunk as u64, comm.n_ranks() as u64);
-    let (_, rows) = share(part, rows_each, comm)?;
+    let (_, rows) = share(part, rows_each, Rank(0), comm)?;
     let Some(chunk) = (format.rows_a_chunk)(part.n_rows as usize) else {
         if let Some(open) = open {
             open.put(|writer| writer.put_table(t, &rows));

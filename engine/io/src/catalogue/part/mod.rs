@@ -78,25 +78,33 @@ impl CataloguePart {
         self.attributes.iter().find(|(n, _)| n == name).map(|(_, a)| a)
     }
 
-    /// Collective: the whole catalogue on rank 0, `None` on the others.
-    ///
-    /// Rank 0 needs memory for the catalogue and one more table. A single rank with whole tables moves them.
+    /// Collective: the whole catalogue on rank 0, `None` on the others. See [`Self::gather_on`].
     ///
     /// # Errors
     /// The parts do not form a whole, or a rank fails.
     pub fn gather(self, comm: &Comm) -> Result<Option<Catalogue>, CommError> {
+        self.gather_on(Rank(0), comm)
+    }
+
+    /// Collective: the whole catalogue on one rank, `None` on the others.
+    ///
+    /// That rank needs memory for the catalogue and one more table. A single rank with whole tables moves them.
+    ///
+    /// # Errors
+    /// The parts do not form a whole, or a rank fails.
+    pub fn gather_on(self, rank: Rank, comm: &Comm) -> Result<Option<Catalogue>, CommError> {
         if comm.n_ranks() == 1 && self.tables.iter().all(PartTable::is_whole) {
             let tables = self.tables.into_iter().map(|t| t.table).collect();
             return Ok(Some(Catalogue { attributes: self.attributes, tables }));
         }
         same_everywhere(&self, comm)?;
         agree_on(comm, self.tables.iter().try_for_each(check_runs))?;
-        let to_first = |part: PartTable| {
+        let to_rank = |part: PartTable| {
             let rows_each = part.n_rows.max(1);
-            share(&part, rows_each, comm).map(|(_, table)| table.into_owned())
+            share(&part, rows_each, rank, comm).map(|(_, table)| table.into_owned())
         };
-        let tables = self.tables.into_iter().map(to_first).collect::<Result<Vec<_>, _>>()?;
-        let is_first = comm.rank() == Rank(0);
-        Ok(is_first.then_some(Catalogue { attributes: self.attributes, tables }))
+        let tables = self.tables.into_iter().map(to_rank).collect::<Result<Vec<_>, _>>()?;
+        let is_here = comm.rank() == rank;
+        Ok(is_here.then_some(Catalogue { attributes: self.attributes, tables }))
     }
 }

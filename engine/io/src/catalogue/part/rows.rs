@@ -5,7 +5,7 @@
 
 use super::{PartTable, RowRun};
 use crate::catalogue::checksum::bytes_of;
-use crate::catalogue::{Column, Table, Values};
+use crate::catalogue::{Table, TableColumn, Values};
 use bytemuck::cast_slice_mut;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use std::borrow::Cow;
@@ -51,28 +51,35 @@ pub fn check_runs(part: &PartTable) -> Result<(), String> {
     }
 }
 
-/// Collective: the first row and the rows of this rank's share, which begins at row rank times `rows_each` and has `rows_each`
-/// rows. Borrowed if all ranks hold their shares already.
+/// Collective: the first row and the rows of this rank's share. The shares of `rows_each` rows belong to the ranks from `first`
+/// on; ranks before it have none. Borrowed if all ranks hold their shares already.
 ///
 /// # Errors
 /// A row occurs twice or not at all, or a rank fails.
 pub fn share<'a>(
     part: &'a PartTable,
     rows_each: u64,
+    first: Rank,
     comm: &Comm,
 ) -> Result<(u64, Cow<'a, Table>), CommError> {
-    let start = u64::from(comm.rank().0).saturating_mul(rows_each).min(part.n_rows);
-    let range = start..start.saturating_add(rows_each).min(part.n_rows);
+    let range = match comm.rank().0.checked_sub(first.0) {
+        Some(share) => {
+            let start = u64::from(share).saturating_mul(rows_each).min(part.n_rows);
+            start..start.saturating_add(rows_each).min(part.n_rows)
+        }
+        None => 0..0,
+    };
+    let start = range.start;
     let is_here = u64::from(are_exactly(&part.runs, range.clone()));
     if comm.all_reduce_counts(&[is_here], Reduce::Min)? == [1] {
         return Ok((start, Cow::Borrowed(&part.table)));
     }
-    let outgoing = cut(&part.runs, rows_each);
+    let outgoing = cut(&part.runs, rows_each, first);
     let ranges = outgoing.iter().map(|(rank, (ranges, _))| (Rank(*rank), ranges.clone()));
     let incoming = comm.exchange(ranges.collect())?;
     agree_on(comm, check_tiling(&part.table, &incoming, &range))?;
     let n = (range.end - range.start) as usize;
-    let column = |column: &Column| Column {
+    let column = |column: &TableColumn| TableColumn {
         name: column.name.clone(),
         dimension: column.dimension,
         description: column.description.clone(),
@@ -91,7 +98,7 @@ pub fn share<'a>(
 }
 
 /// Cuts runs where shares end.
-fn cut(runs: &[RowRun], rows_each: u64) -> Outgoing {
+fn cut(runs: &[RowRun], rows_each: u64, first_rank: Rank) -> Outgoing {
     let mut outgoing = Outgoing::new();
     let mut here = 0;
     for run in runs {
@@ -99,7 +106,7 @@ fn cut(runs: &[RowRun], rows_each: u64) -> Outgoing {
         while first < end {
             let rank = first / rows_each;
             let n = ((rank + 1) * rows_each).min(end) - first;
-            let (ranges, places) = outgoing.entry(rank as u32).or_default();
+            let (ranges, places) = outgoing.entry(first_rank.0 + rank as u32).or_default();
             ranges.push([first, n]);
             places.push(here..here + n as usize);
             here += n as usize;
@@ -125,7 +132,7 @@ fn check_tiling(table: &Table, incoming: &Incoming, range: &Range<u64>) -> Resul
 }
 
 /// Columns that are sent together: as many as fit into [`ROUND`] on a rank, at least one.
-fn batches(columns: &[Column], rows_each: u64) -> Vec<Range<usize>> {
+fn batches(columns: &[TableColumn], rows_each: u64) -> Vec<Range<usize>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut bytes = 0;
     for (i, column) in columns.iter().enumerate() {
@@ -149,7 +156,7 @@ fn width(values: &Values) -> usize {
 }
 
 /// The bytes of the rows at `places`, column by column.
-fn packed(columns: &[Column], places: &[Range<usize>]) -> Vec<u8> {
+fn packed(columns: &[TableColumn], places: &[Range<usize>]) -> Vec<u8> {
     let mut message = Vec::new();
     for column in columns {
         let (bytes, width) = (bytes_of(&column.values).0, width(&column.values));
@@ -160,7 +167,7 @@ fn packed(columns: &[Column], places: &[Range<usize>]) -> Vec<u8> {
 
 /// Stores received rows.
 fn unpack(
-    columns: &mut [Column],
+    columns: &mut [TableColumn],
     incoming: &Incoming,
     range: &Range<u64>,
     received: &[(Rank, Vec<u8>)],
@@ -218,13 +225,13 @@ mod tests {
 
     #[test]
     fn columns_travel_together_up_to_a_bound() {
-        let column = |values| Column {
+        let column = |values| TableColumn {
             name: "c".into(),
             dimension: Dimension::NONE,
             description: String::new(),
             values,
         };
-        let columns: Vec<Column> = (0..4).map(|_| column(Values::F64x3(vec![]))).collect();
+        let columns: Vec<TableColumn> = (0..4).map(|_| column(Values::F64x3(vec![]))).collect();
         assert_eq!(batches(&columns, 1000).iter().map(Range::len).collect::<Vec<_>>(), [4]);
         assert_eq!(batches(&columns, ROUND / 24), [0..1, 1..2, 2..3, 3..4]);
         assert_eq!(batches(&columns, ROUND / 48), [0..2, 2..4]);

@@ -137,11 +137,11 @@ fn take(message: &mut &[u8]) -> Option<PackedRows> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Column, Dimension, Values};
+    use crate::catalogue::{Dimension, TableColumn, Values};
 
     #[test]
     fn rounds_hold_every_chunk_once_in_order_and_are_bounded() {
-        let column = |values| Column {
+        let column = |values| TableColumn {
             name: "c".into(),
             dimension: Dimension::NONE,
             description: String::new(),
