@@ -3,7 +3,7 @@
 use super::fault::CommandError;
 use super::interrupt;
 use super::ranks::{RankHandles, RankRequest};
-use super::seating::Seating;
+use super::seating::{self, Seating};
 use crate::config::{Common, Launch};
 use crate::report::{RankReport, StageTime, peak_memory};
 use inselberg_comm::agree::AgreeError;
@@ -62,6 +62,14 @@ impl DriverRequest<'_> {
             let (_threads, pool) = seating.start(comm.rank())?;
             work(&input, pool.traced(self.traced), comm)
         })
+    }
+}
+
+impl ProcessSetup<'_> {
+    /// Does `work` on as many threads as the ranks of this process will have. Before they start, a parallel loop would start a
+    /// thread per processor in every process.
+    pub fn in_parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, CommandError> {
+        Ok(seating::some_threads(self.n_workers)?.install(work))
     }
 }
 

@@ -41,7 +41,9 @@ fn check_memory(job: &PhewJob, input: &PhewInput, process: &ProcessSetup) -> Res
     }
     match input {
         PhewInput::Cells(_) => {
-            memory::check_octs(path, phew_run::n_octs(snapshot, ranks.process())?, ranks.process().1)
+            let reader = ranks.process();
+            let n_octs = process.in_parallel(|| phew_run::n_octs(snapshot, reader))??;
+            memory::check_octs(path, n_octs, reader.1)
         }
         PhewInput::Particles(particles, mesh) => {
             let least = particles.least_memory(mesh, ranks.process().1, process.n_workers);

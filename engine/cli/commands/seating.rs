@@ -20,6 +20,11 @@ pub fn start_threads(common: Common) -> Result<(), CommandError> {
     ThreadPoolBuilder::new().num_threads(n_threads(common)).build_global().map_err(too_few_threads)
 }
 
+/// Threads that end with the value.
+pub fn some_threads(n: usize) -> Result<rayon::ThreadPool, CommandError> {
+    ThreadPoolBuilder::new().num_threads(n).build().map_err(too_few_threads)
+}
+
 /// The threads of this process: as many as asked for and of use.
 fn n_threads(common: Common) -> usize {
     let allowed = n_allowed();
