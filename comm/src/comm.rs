@@ -12,7 +12,7 @@ use std::cell::RefCell;
 /// All ranks make the calls marked *collective*, in the same order. Such a call ends on no rank before every rank has begun
 /// it.
 ///
-/// Dropping it does not communicate, unless it is the rank of a program of its own ([`Comm::mpi`]).
+/// Dropping it does not communicate, unless it is the rank of a program of its own (`Comm::mpi`).
 #[derive(Debug)]
 pub struct Comm {
     pub(crate) endpoint: RefCell<Endpoint>,
@@ -93,6 +93,11 @@ impl Comm {
     /// several ranks do so at once, rank 0 speaks for all.
     pub fn abort(&self, message: impl Into<String>) -> CommError {
         self.endpoint.borrow_mut().abort(message.into())
+    }
+
+    /// The error that calls of this rank give since a failure, until it [recovers](Self::recover). Local.
+    pub fn failure(&self) -> Option<CommError> {
+        self.endpoint.borrow().failure().cloned()
     }
 
     /// Collective, after a failure: makes all ranks ready for calls again. Every rank calls it, each after its own error.

@@ -95,6 +95,11 @@ impl Endpoint {
         Self { backend, patience: stall_timeout, recover_timeout, traffic: TrafficLog::new(clock), ..self }
     }
 
+    /// The error that calls give since a failure.
+    pub fn failure(&self) -> Option<&CommError> {
+        self.failed.as_ref()
+    }
+
     pub fn rank(&self) -> Rank {
         self.rank
     }

@@ -1,4 +1,4 @@
-//! Why a run of PHEW failed, each as one line.
+//! Why a call failed: the one error of the library, and what a run of PHEW and a mesh from particles can meet.
 
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
@@ -6,6 +6,72 @@ use inselberg_io::particles::MissingMasses;
 use inselberg_io::reserve::OutOfMemory;
 use inselberg_kernels::mesh::MeshError;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
+
+/// Why a call failed: a kind to act on, and one line for a person. Over several ranks all of them have the same error.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+}
+
+/// What can go wrong. Codes of C and exceptions of Python follow it, so numbers stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum ErrorKind {
+    /// An argument is out of range, or two do not fit together.
+    InvalidArgument = 1,
+    /// Cells overlap, lie outside the box, or are no octree.
+    InvalidCells = 2,
+    /// A value is not finite, or negative where that is not allowed.
+    InvalidValue = 3,
+    /// A file cannot be read.
+    Read = 4,
+    /// A file cannot be written.
+    Write = 5,
+    /// Memory or indices do not suffice.
+    OutOfMemory = 6,
+    /// The caller's hook ended the call.
+    Cancelled = 7,
+    /// Ranks waited too long for another one. The engine is of no further use.
+    TimedOut = 8,
+    /// Ranks could not exchange messages, or made different calls.
+    Communication = 9,
+    /// A fault of this library: please report it.
+    Internal = 10,
+}
+
+impl ErrorKind {
+    const ALL: [Self; 10] = [
+        Self::InvalidArgument,
+        Self::InvalidCells,
+        Self::InvalidValue,
+        Self::Read,
+        Self::Write,
+        Self::OutOfMemory,
+        Self::Cancelled,
+        Self::TimedOut,
+        Self::Communication,
+        Self::Internal,
+    ];
+
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == number)
+    }
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]

@@ -14,15 +14,15 @@ pub struct Executor<'a> {
     pool: ThreadPool,
     observer: &'a dyn Observer,
     without_overlap: bool,
-    plans: Plans,
+    plans: Arc<Plans>,
 }
 
 /// The last graph of each name.
-type Plans = Mutex<FxHashMap<&'static str, Arc<Planned>>>;
+pub(crate) type Plans = Mutex<FxHashMap<&'static str, Arc<Planned>>>;
 
 /// A graph, the task sizes that it was built for, and its stages.
 #[derive(Debug)]
-struct Planned {
+pub(crate) struct Planned {
     sizes: Vec<usize>,
     plan: Arc<TaskGraph>,
     stages: Vec<StageId>,
@@ -43,7 +43,12 @@ impl Default for Executor<'_> {
 impl<'a> Executor<'a> {
     /// An executor on the threads of `pool`.
     pub fn new(pool: ThreadPool, observer: &'a dyn Observer) -> Self {
-        Self { pool, observer, without_overlap: false, plans: Plans::default() }
+        Self::with_plans(pool, observer, Arc::default())
+    }
+
+    /// An executor that goes on with the graphs of an earlier one.
+    pub(crate) fn with_plans(pool: ThreadPool, observer: &'a dyn Observer, plans: Arc<Plans>) -> Self {
+        Self { pool, observer, without_overlap: false, plans }
     }
 
     /// The default threads, with an observer.
@@ -54,7 +59,7 @@ impl<'a> Executor<'a> {
     /// For comparisons: workers wait while the rank exchanges messages.
     #[must_use]
     pub fn without_overlap(self, without_overlap: bool) -> Self {
-        Self { without_overlap, plans: Plans::default(), ..self }
+        Self { without_overlap, plans: Arc::default(), ..self }
     }
 
     /// Adds the stage in which the rank exchanges messages while workers are in `meanwhile`.

@@ -1,71 +1,148 @@
 //! Clumps, haloes and their hierarchy of substructure in AMR octree density fields (PHEW, Bleuler et al. 2015), and
 //! friends-of-friends groups of particles.
 //!
-//! Data flows one way: reader, mesh, partition and ghosts, density, ascent, labels, saddles, forest, hierarchy,
-//! properties, catalogue. The readers and the catalogue formats are in `inselberg-io`, the numerical kernels in
-//! `inselberg-kernels`, the messages between ranks in `inselberg-comm`, the scheduler in `inselberg-tasks`. This crate
-//! combines them; it never prints, exits or reads the environment.
+//! A program hands over cells or particles of its own, in its own order and decomposition. It gets labels back in that order,
+//! and the clumps, haloes or groups as typed columns.
 //!
-//! A snapshot becomes a catalogue:
-//!
-//! ```no_run
-//! use inselberg::prelude::*;
-//!
-//! let snapshot = inselberg_io::open("output_00080".as_ref())?;
-//! let config = PhewConfig {
-//!     field: FieldChoice::Auto,
-//!     thresholds: Thresholds { density: 80.0, persistence: Persistence::Ratio(3.0), saddle: Some(200.0), mass: 0.0 },
-//!     rules: Rules::Paper,
-//!     with_cells: false,
-//!     with_particles: false,
-//!     weights: Weights::default(),
-//! };
-//! let comm = Comm::solo();
-//! let outcome = run(snapshot.as_ref(), &config, &comm, &Executor::default())?;
-//! let catalogue = outcome.catalogue.gather(&comm)?.expect("rank 0 holds the catalogue");
-//! println!("{} clumps", catalogue.table("clumps").expect("every catalogue has clumps").n_rows());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! A simulation passes the leaf cells that it owns:
+//! PHEW on cells in memory:
 //!
 //! ```
-//! use inselberg::prelude::*;
+//! use inselberg::{Cells, Engine, Geometry, Persistence, PhewParams};
 //!
 //! // Two peaks, 9 and 7, on a line of cells of level 3, with a saddle between 4 and 7.
-//! let ijk: Vec<[u32; 3]> = (0..6).map(|x| [x, 4, 4]).collect();
-//! let rho = [2.0, 9.0, 4.0, 7.0, 3.0, 0.5];
-//! let field = AmrField::from_leaves(Domain::CUBE, &[3; 6], &ijk, &rho)?;
+//! let positions: Vec<[u32; 3]> = (0..6).map(|x| [x, 4, 4]).collect();
+//! let density = [2.0, 9.0, 4.0, 7.0, 3.0, 0.5];
 //!
-//! let cut = Cut { density: 1.0, persistence: Persistence::Ratio(1.2), saddle: Some(5.0) };
-//! let extra = TestFields::default();
-//! let task = Task { field: &field, links: &ALONE, extra: &extra, density_threshold: cut.density, side: 1.0, rules: Rules::Paper };
-//! let comm = Comm::solo();
-//! let patches = segment(&task, test_cells::find(&field, cut.density), &comm, &Executor::default())?;
-//! let found = structures(&patches.peaks, &cut, 0.0, Rules::Paper, &comm)?;
-//! assert_eq!((found.clumps.len(), found.haloes.len()), (2, 1));
-//! assert_eq!((found.clumps[1].parent, found.clumps[1].saddle), (1, 5.5));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! let mut engine = Engine::builder().threads(2).build()?;
+//! let cells = Cells::from_leaves(Geometry::cube(1.0), &[3_u8; 6], &positions)?;
+//! let params = PhewParams::new(1.0).persistence(Persistence::Ratio(1.2)).saddle(5.0);
+//! let found = engine.phew(&cells, &density, &params)?;
+//! let labels: Vec<u64> = found.labels().iter().map(|label| label.map_or(0, |clump| clump.get())).collect();
+//!
+//! assert_eq!(labels, [1, 1, 1, 2, 2, 0]);
+//! assert_eq!((found.n_clumps(), found.n_haloes()), (2, 1));
+//! assert_eq!((found.local_clumps()[1].parent, found.local_clumps()[1].saddle), (1, 5.5));
+//! # Ok::<(), inselberg::Error>(())
 //! ```
+//!
+//! The next step of a simulation has other densities on the same cells, and its mesh is kept. Other thresholds need no run at
+//! all:
+//!
+//! ```
+//! # use inselberg::{Cells, Engine, Geometry, Persistence, PhewParams};
+//! # let positions: Vec<[u32; 3]> = (0..6).map(|x| [x, 4, 4]).collect();
+//! # let mut engine = Engine::builder().threads(2).build()?;
+//! # let cells = Cells::from_leaves(Geometry::cube(1.0), &[3_u8; 6], &positions)?;
+//! let params = PhewParams::new(1.0).persistence(Persistence::Ratio(1.2));
+//! for step in 0..3 {
+//!     let density = [2.0, 9.0, 4.0, 7.0 - f64::from(step), 3.0, 0.5];
+//!     let found = engine.phew(&cells, &density, &params)?;
+//!     let robust = found.recut(&params.clone().persistence(Persistence::Ratio(2.0)))?;
+//!     assert_eq!((found.n_clumps(), robust.n_clumps()), (2, 1));
+//! }
+//! # Ok::<(), inselberg::Error>(())
+//! ```
+//!
+//! Several ranks, here as threads. Each has the cells that it owns, and all make the same calls:
+//!
+//! ```
+//! use inselberg::{Cells, Comm, Engine, Error, Geometry, PhewParams};
+//!
+//! std::thread::scope(|scope| {
+//!     let ranks = Comm::threads(2).into_iter().zip(0_u32..);
+//!     let threads: Vec<_> = ranks
+//!         .map(|(rank, number)| {
+//!             scope.spawn(move || -> Result<(usize, bool), Error> {
+//!                 let mut engine = Engine::builder().threads(1).rank(rank).build()?;
+//!                 let positions: Vec<[u32; 3]> = (0..4).map(|x| [4 * number + x, 4, 4]).collect();
+//!                 let density = if number == 0 { [2.0, 3.0, 9.0, 5.0] } else { [4.0, 3.0, 8.0, 2.0] };
+//!                 let cells = Cells::from_leaves(Geometry::cube(1.0), &[3_u8; 4], &positions)?;
+//!                 let found = engine.phew(&cells, &density, &PhewParams::new(1.0))?;
+//!                 let whole = found.gather(0)?;
+//!                 engine.close()?;
+//!                 Ok((found.labels().len(), whole.is_some()))
+//!             })
+//!         })
+//!         .collect();
+//!     let found: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
+//!     assert_eq!(found, [Ok((4, true)), Ok((4, false))]);
+//! });
+//! ```
+//!
+//! Friends-of-friends groups of particles:
+//!
+//! ```
+//! use inselberg::{Engine, FofParams, Geometry, GroupId, Linking, ParticleColumns};
+//!
+//! let positions = [[0.10_f32, 0.5, 0.5], [0.12, 0.5, 0.5], [0.7, 0.5, 0.5], [0.99, 0.5, 0.5], [0.01, 0.5, 0.5]];
+//! let particles = ParticleColumns::new(Geometry::cube(1.0), &positions);
+//! let mut engine = Engine::builder().threads(1).build()?;
+//! let groups = engine.fof(&particles, &FofParams::default().linking(Linking::Length(0.05)).min_size(2))?;
+//! let [first, second] = [GroupId::new(1), GroupId::new(2)];
+//! assert_eq!(groups.labels(), [first, first, None, second, second]);
+//! # Ok::<(), inselberg::Error>(())
+//! ```
+//!
+//! An engine can be a guest in the MPI of a host program (`EngineBuilder::guest_of`, feature `mpi`). It never prints, exits,
+//! aborts, installs hooks or reads the environment. A failure on one rank is the same [`Error`] on all ranks, and the next
+//! call works.
+//!
+//! Inside, data flows one way: reader, mesh, partition and ghosts, density, ascent, labels, saddles, forest, hierarchy,
+//! properties, catalogue. The readers and the catalogue formats are in `inselberg-io`, the numerical kernels in
+//! `inselberg-kernels`, the messages between ranks in `inselberg-comm`, the scheduler in `inselberg-tasks`. This crate
+//! combines them.
 
 #![cfg_attr(
     not(test),
     deny(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)
 )]
 
+mod api;
 mod argsort;
 mod chunks;
+mod column;
+#[doc(hidden)]
 pub mod density;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod exchange;
+#[doc(hidden)]
 pub mod executor;
+#[doc(hidden)]
 pub mod field;
+#[doc(hidden)]
 pub mod fof;
+#[doc(hidden)]
 pub mod particle_mesh;
+#[doc(hidden)]
 pub mod partition;
+#[doc(hidden)]
 pub mod phew;
-pub mod prelude;
+#[doc(hidden)]
 pub mod progress;
+#[doc(hidden)]
 pub mod projection;
+#[doc(hidden)]
 pub mod stage;
 mod tables;
+
+pub use api::cells::{CellFields, Cells, Geometry};
+pub use api::clumps::{ClumpId, Clumps};
+pub use api::engine::{Engine, EngineBuilder};
+pub use api::groups::{FofGroups, GroupId};
+pub use api::hook::Progress;
+pub use api::params::{FofParams, Linking, PhewParams};
+pub use api::particles::ParticleColumns;
+pub use column::{Column, NumberType, VectorColumn};
+pub use error::{Error, ErrorKind};
+pub use fof::Groups;
+#[cfg(feature = "mpi")]
+pub use inselberg_comm::HostComm;
+pub use inselberg_comm::{Comm, CommBuilder};
+pub use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values};
+pub use inselberg_io::{Cosmology, Units};
+pub use inselberg_kernels::phew::persistence::Persistence;
+pub use inselberg_kernels::props::Structure;
+pub use partition::Weights;
+pub use phew::Rules;

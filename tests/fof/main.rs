@@ -6,6 +6,7 @@ mod common;
 mod fof_oracle;
 
 mod brute_force;
+mod facade;
 mod input;
 mod ranks;
 #[cfg(feature = "hdf5")]

@@ -5,6 +5,7 @@ mod agree;
 #[path = "../common/mod.rs"]
 mod common;
 mod failure;
+mod guest;
 mod hosts;
 mod job;
 mod launch;

@@ -11,6 +11,7 @@ mod contacts;
 mod density;
 mod determinism;
 mod executor;
+mod facade;
 mod forest;
 mod invariance;
 mod leaves;

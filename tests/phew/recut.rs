@@ -161,7 +161,7 @@ impl Input {
     }
 }
 
-fn column<'a>(c: &'a Catalogue, table: &str, name: &str) -> &'a inselberg_io::catalogue::Column {
+fn column<'a>(c: &'a Catalogue, table: &str, name: &str) -> &'a inselberg_io::catalogue::TableColumn {
     c.table(table).and_then(|t| t.column(name)).expect(name)
 }
 

@@ -40,17 +40,9 @@ impl AmrField {
     /// # Errors
     /// When the octs are not an octree: repeated, outside the box, or split without children. When memory does not suffice.
     pub fn from_octs(domain: Domain, levels: Vec<LevelOcts>) -> Result<Self, MeshError> {
-        let orders: Vec<_> = levels.par_iter().map(|octs| morton_order(&octs.position)).collect();
-        let (octs, values): (Vec<_>, Vec<_>) = levels
-            .into_iter()
-            .zip(&orders)
-            .map(|(octs, order)| (sorted(octs.position, octs.split, order), octs.values))
-            .unzip();
-        let mut mesh = Mesh::from_sorted(domain, &octs)?;
-        drop(octs);
-        let runs = chunks(mesh.supers().len(), 64);
-        runs.par_iter().try_for_each(|supers| mesh.check_octree(supers.clone()))?;
-        mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_graded(supers)));
+        let (octs, values): (Vec<_>, Vec<_>) =
+            levels.into_iter().map(|octs| ((octs.position, octs.split), octs.values)).unzip();
+        let (mesh, orders) = octree(domain, octs)?;
         let n_octs = orders.iter().map(Vec::len).sum();
         let mut rho = reserve::list(n_octs).map_err(|_| MeshError::OutOfMemory(8 * n_octs as u64))?;
         for (values, order) in values.into_iter().zip(&orders) {
@@ -75,22 +67,58 @@ impl AmrField {
         rho: &[f64],
     ) -> Result<Self, MeshError> {
         assert!(level.len() == ijk.len() && ijk.len() == rho.len(), "one level, position and value per cell");
-        let mut order: Vec<u32> = (0..level.len() as u32).collect();
-        order.par_sort_unstable_by_key(|&i| (level[i as usize], morton(ijk[i as usize])));
-        let n_levels = level.iter().max().map_or(0, |&l| usize::from(l) + 1);
-        let mut levels = vec![SortedOcts::default(); n_levels];
-        for &i in &order {
-            let (octs, cell) = (&mut levels[usize::from(level[i as usize])], ijk[i as usize]);
-            octs.position.push(cell.map(|x| x >> 1));
-            octs.exists.push(1 << (local::bit_of(cell) & 7));
-        }
-        levels.iter_mut().for_each(|octs| octs.leaf = octs.exists.clone());
-        let mut mesh = Mesh::from_sorted(domain, &levels)?;
-        let runs = chunks(mesh.supers().len(), 64);
-        runs.par_iter().try_for_each(|supers| mesh.check_leaves(supers.clone()))?;
-        mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_leaves_graded(supers)));
+        let (mesh, order) = leaf_mesh(domain, level, ijk)?;
         Ok(Self { mesh, rho: order.into_par_iter().map(|i| rho[i as usize]).collect() })
     }
+}
+
+/// A whole octree from positions and splits of octs, `levels[l]` for cells of level `l`. Of each level the order in which its
+/// octs are in the mesh, by index.
+///
+/// # Errors
+/// When the octs are not an octree.
+pub(crate) fn octree(
+    domain: Domain,
+    levels: Vec<(Vec<[u32; 3]>, Vec<u8>)>,
+) -> Result<(Mesh, Vec<Vec<u32>>), MeshError> {
+    let orders: Vec<_> = levels.par_iter().map(|(position, _)| morton_order(position)).collect();
+    let octs: Vec<_> = levels
+        .into_iter()
+        .zip(&orders)
+        .map(|((position, split), order)| sorted(position, split, order))
+        .collect();
+    let mut mesh = Mesh::from_sorted(domain, &octs)?;
+    drop(octs);
+    let runs = chunks(mesh.supers().len(), 64);
+    runs.par_iter().try_for_each(|supers| mesh.check_octree(supers.clone()))?;
+    mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_graded(supers)));
+    Ok((mesh, orders))
+}
+
+/// A mesh of leaves, given by level and position in any order, and the index of each of its cells among them.
+///
+/// # Errors
+/// When leaves repeat, overlap or lie outside the box.
+pub(crate) fn leaf_mesh(
+    domain: Domain,
+    level: &[u8],
+    ijk: &[[u32; 3]],
+) -> Result<(Mesh, Vec<u32>), MeshError> {
+    let mut order: Vec<u32> = (0..level.len() as u32).collect();
+    order.par_sort_unstable_by_key(|&i| (level[i as usize], morton(ijk[i as usize])));
+    let n_levels = level.iter().max().map_or(0, |&l| usize::from(l) + 1);
+    let mut levels = vec![SortedOcts::default(); n_levels];
+    for &i in &order {
+        let (octs, cell) = (&mut levels[usize::from(level[i as usize])], ijk[i as usize]);
+        octs.position.push(cell.map(|x| x >> 1));
+        octs.exists.push(1 << (local::bit_of(cell) & 7));
+    }
+    levels.iter_mut().for_each(|octs| octs.leaf = octs.exists.clone());
+    let mut mesh = Mesh::from_sorted(domain, &levels)?;
+    let runs = chunks(mesh.supers().len(), 64);
+    runs.par_iter().try_for_each(|supers| mesh.check_leaves(supers.clone()))?;
+    mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_leaves_graded(supers)));
+    Ok((mesh, order))
 }
 
 /// Octs sorted by an order; the eight cells of each exist.

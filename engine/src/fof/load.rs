@@ -159,21 +159,6 @@ impl LoadedParticles {
         Ok(ParticleCounts { all: sums[0], linkable: sums[1], attachable: sums[2], dark: sums[3] })
     }
 
-    /// Collective: replaces the column of masses by one mass, if all particles of all ranks have it.
-    ///
-    /// # Errors
-    /// When another rank fails.
-    pub fn unify_masses(&mut self, comm: &Comm) -> Result<(), CommError> {
-        let Masses::Each(masses) = &self.particles.mass else { return Ok(()) };
-        let largest = masses.par_iter().copied().reduce(|| f64::NEG_INFINITY, f64::max);
-        let least = masses.par_iter().copied().reduce(|| f64::INFINITY, f64::min);
-        let bounds = comm.all_max(&[largest, -least])?;
-        if bounds[0] == -bounds[1] {
-            self.particles.mass = Masses::Same(bounds[0]);
-        }
-        Ok(())
-    }
-
     /// The indices of dark-matter particles.
     pub fn dark<'a>(&'a self, plan: &'a ReadPlan) -> impl ParallelIterator<Item = usize> + 'a {
         let is_dark = move |i: &usize| {

@@ -39,6 +39,7 @@ pub use config::{FofConfig, LinkingLength};
 pub use error::FofError;
 pub use groups::find_groups;
 pub(crate) use load::{read, reserve};
+pub(crate) use particle_check::wrap;
 pub use plan::ParticleCounts;
 pub(crate) use plan::contents;
 pub use run::{FofOutcome, run_fof};

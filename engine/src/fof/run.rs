@@ -73,8 +73,46 @@ pub fn run_fof(
         .then(|| picture::project(&particles, census.all, rules.sides, comm))
         .transpose()?;
     let found = find_groups(particles, &rules, comm, executor)?;
+    let request = CatalogueRequest { about, config, rules: &rules, census: &census };
+    let catalogue = catalogue(&request, &found, comm, observer)?;
+    let group_ids = config.with_ids.then(|| CataloguePart {
+        attributes: catalogue.attributes.clone(),
+        tables: group_ids_tables(about, &ranges, &found.group_of, numbering(config)),
+    });
+    Ok(FofOutcome {
+        catalogue,
+        group_ids,
+        projection: projection.flatten(),
+        census,
+        linking_length: rules.linking_length,
+    })
+}
+
+/// What a catalogue says of a search.
+pub(crate) struct CatalogueRequest<'a> {
+    /// The input.
+    pub about: &'a ParticleHeader,
+    /// The parameters.
+    pub config: &'a FofConfig,
+    /// The rules that follow from both.
+    pub rules: &'a LinkingRules,
+    /// The numbers of particles.
+    pub census: &'a ParticleCounts,
+}
+
+/// Collective: the part of the catalogue on this rank.
+///
+/// # Errors
+/// When the number for no group is that of a group, and when another rank fails.
+pub(crate) fn catalogue(
+    request: &CatalogueRequest,
+    found: &FoundGroups,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<CataloguePart, FofRunError> {
     let _tables = Stage::begin("tables", 0, comm, observer);
-    let ids = Numbering { default: config.id_default, offset: config.id_offset };
+    let &CatalogueRequest { about, config, rules, census } = request;
+    let ids = numbering(config);
     ids.check(found.groups.n_total)?;
     let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
     let attributes = group_attributes(&GroupsProvenance {
@@ -82,21 +120,15 @@ pub fn run_fof(
         config,
         sides: rules.sides,
         linking_length: rules.linking_length,
-        totals: &totals(&found, &census, comm)?,
+        totals: &totals(found, census, comm)?,
         run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
     });
-    let group_ids = config.with_ids.then(|| CataloguePart {
-        attributes: attributes.clone(),
-        tables: group_ids_tables(about, &ranges, &found.group_of, ids),
-    });
     let table = groups_table(&found.groups, ids, comm)?;
-    Ok(FofOutcome {
-        catalogue: CataloguePart { attributes, tables: vec![table] },
-        group_ids,
-        projection: projection.flatten(),
-        census,
-        linking_length: rules.linking_length,
-    })
+    Ok(CataloguePart { attributes, tables: vec![table] })
+}
+
+fn numbering(config: &FofConfig) -> Numbering {
+    Numbering { default: config.id_default, offset: config.id_offset }
 }
 
 /// Particles and rules of a search.
@@ -117,7 +149,7 @@ fn prepare(
     let about = input.about();
     let plan = ReadPlan::new(about, config)?;
     let mut loaded = load(input, &plan, comm, observer)?;
-    loaded.unify_masses(comm)?;
+    loaded.particles.mass = loaded.particles.mass.unified(comm)?;
     let census = loaded.census(&plan, comm)?;
     if census.linkable == 0 {
         return Err(FofRunError::NothingLinks { what: plan::contents(about) });

@@ -1,6 +1,8 @@
 //! The input and the output of the search.
 
+use inselberg_comm::{Comm, CommError};
 pub use inselberg_io::particles::Positions;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Consecutive rows of a species that one rank reads.
@@ -22,6 +24,18 @@ pub enum Masses {
 }
 
 impl Masses {
+    /// Collective: the same masses, as one mass if all particles of all ranks have it.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn unified(self, comm: &Comm) -> Result<Self, CommError> {
+        let Self::Each(masses) = &self else { return Ok(self) };
+        let largest = masses.par_iter().copied().reduce(|| f64::NEG_INFINITY, f64::max);
+        let least = masses.par_iter().copied().reduce(|| f64::INFINITY, f64::min);
+        let bounds = comm.all_max(&[largest, -least])?;
+        Ok(if bounds[0] == -bounds[1] { Self::Same(bounds[0]) } else { self })
+    }
+
     /// Mass of particle `i`.
     #[inline]
     pub fn get(&self, i: usize) -> f64 {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// What the cells of all ranks form.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Cells {
+pub(super) enum CellSet {
     /// A whole octree, which is checked.
     Octree,
     /// Leaves alone, with all that are denser than this. They are checked, and may differ by any number of levels.
@@ -36,7 +36,7 @@ pub(super) fn assemble(
     domain: Domain,
     own: Vec<OwnLevel>,
     splits: Splits,
-    (levels, cells): (u32, Cells),
+    (levels, cells): (u32, CellSet),
     n_extra: usize,
     comm: &Comm,
 ) -> Result<LocalField, RunError> {
@@ -49,15 +49,16 @@ pub(super) fn assemble(
     let merged = merge(own, &received);
     let ghosts = links(needed, received, &merged);
     let mesh = Mesh::from_sorted(domain, &merged.levels);
-    let mut mesh = mesh.map_err(|problem| if cells == Cells::Octree { of_oct(problem) } else { problem })?;
+    let mut mesh =
+        mesh.map_err(|problem| if cells == CellSet::Octree { of_oct(problem) } else { problem })?;
     let own = masks(mesh.bricks(), &merged.octs);
     match cells {
-        Cells::Octree => mesh.set_graded(check_octree(&mesh, &own, levels, comm)?),
-        Cells::Leaves(threshold) => {
+        CellSet::Octree => mesh.set_graded(check_octree(&mesh, &own, levels, comm)?),
+        CellSet::Leaves(threshold) => {
             mesh.set_graded(check_leaves(&mesh, &own, comm)?);
             mesh.set_leaves_above(threshold);
         }
-        Cells::GradedLeaves(threshold) => {
+        CellSet::GradedLeaves(threshold) => {
             mesh.set_graded(true);
             mesh.set_leaves_above(threshold);
         }

@@ -17,6 +17,7 @@ mod bounds;
 mod deposit;
 mod ghost_search;
 mod ghosts;
+mod given_cells;
 mod held_cells;
 mod key_part;
 mod local_field;
@@ -30,6 +31,7 @@ mod weights;
 
 pub use bounds::{bounds, bounds_of_moving};
 pub use ghosts::{GhostLink, Ghosts};
+pub(crate) use given_cells::{CellRoutes, Division, GivenCells, PlacedCells, place};
 pub use local_field::LocalField;
 pub(crate) use migrate::picked;
 pub use particles::for_each_particle_block;
@@ -46,7 +48,7 @@ use crate::executor::Executor;
 use crate::field::test_cells;
 use crate::progress::Observer;
 use crate::stage::Stage;
-use assemble::Cells;
+use assemble::CellSet;
 use held_cells::{HeldCells, Request, check_place, read_cells, read_particles};
 use inselberg_comm::Comm;
 use inselberg_io::Snapshot;
@@ -109,7 +111,7 @@ fn load_shared(
         DensitySource::Cells(field) => {
             let request = Request { field: Some(field), values, threshold, extra: extra_fields };
             let held = read_held(snapshot, &request, comm, observer)?;
-            let how = (Cells::Octree, weights);
+            let how = (CellSet::Octree, weights);
             decompose(domain(snapshot), held, &request, how, comm, observer)
         }
         DensitySource::Particles(_) | DensitySource::Matter(_) => {
@@ -119,7 +121,7 @@ fn load_shared(
             };
             let of_leaves = Request { field: source.field(), ..of_leaves };
             let held = read_held(snapshot, &of_leaves, comm, observer)?;
-            let by_leaves = (Cells::Octree, Weights::Leaves);
+            let by_leaves = (CellSet::Octree, Weights::Leaves);
             let mut part = decompose(domain(snapshot), held, &of_leaves, by_leaves, comm, observer)?;
             let stage = Stage::begin("particles", snapshot.header().n_pieces as u64, comm, observer);
             let particles = read_particles(snapshot, comm, observer)?;
@@ -131,7 +133,7 @@ fn load_shared(
                 deposit::deposit(&mut part, particles, (scheme, with_gas), side, comm, executor)
             })?;
             let by_tests = Request { threshold, ..of_leaves };
-            let how = (Cells::Octree, weights);
+            let how = (CellSet::Octree, weights);
             decompose(domain(snapshot), part.into_held(), &by_tests, how, comm, observer)
         }
     }
@@ -178,7 +180,7 @@ pub fn partition_leaves(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
-    let cells = (Cells::Leaves(threshold), weights);
+    let cells = (CellSet::Leaves(threshold), weights);
     decompose_leaves(domain, leaves, threshold, cells, comm, executor)
 }
 
@@ -191,7 +193,7 @@ pub(crate) fn partition_graded_leaves(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
-    let cells = (Cells::GradedLeaves(threshold), weights);
+    let cells = (CellSet::GradedLeaves(threshold), weights);
     decompose_leaves(domain, leaves, threshold, cells, comm, executor)
 }
 
@@ -199,7 +201,7 @@ fn decompose_leaves(
     domain: Domain,
     leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
     threshold: f64,
-    how: (Cells, Weights),
+    how: (CellSet, Weights),
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
@@ -217,7 +219,7 @@ fn decompose(
     domain: Domain,
     held: HeldCells,
     request: &Request,
-    (cells, weights): (Cells, Weights),
+    (cells, weights): (CellSet, Weights),
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<LocalField, RunError> {

@@ -4,6 +4,7 @@ use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
 use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::hierarchy::Cut;
 pub use inselberg_kernels::phew::persistence::Persistence;
 
 /// Which cell quantity is segmented.
@@ -32,6 +33,13 @@ pub struct Thresholds {
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass (code units) are not listed.
     pub mass: f64,
+}
+
+impl Thresholds {
+    /// Those at which the tree of the peaks is cut.
+    pub(crate) fn cut(&self) -> Cut {
+        Cut { density: self.density, persistence: self.persistence, saddle: self.saddle }
+    }
 }
 
 /// Everything that the results of a run depend on.

@@ -1,6 +1,7 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
 use crate::phew::hierarchy::structures;
+use crate::phew::params::Thresholds;
 use crate::phew::tables::{
     RecutError, RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table,
 };
@@ -46,21 +47,9 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     let peaks = read_tree(stored, &header)?;
     let cut = Cut { density: header.density_threshold, persistence, saddle };
     let found = structures(&peaks, &cut, mass, header.rules, &Comm::solo())?;
-    let mut attributes = stored.attributes.clone();
-    let changed = [
-        ("relevance_threshold", Attribute::Real(persistence.threshold())),
-        ("saddle_threshold", Attribute::Real(saddle.unwrap_or(0.0))),
-        ("mass_threshold", Attribute::Real(mass)),
-        ("n_clumps", Attribute::Int(found.clumps.len() as i64)),
-        ("n_haloes", Attribute::Int(found.haloes.len() as i64)),
-        ("n_levels", Attribute::Int(found.max_level as i64)),
-    ];
-    for (name, value) in changed {
-        // An attribute that the catalogue lacks stays absent.
-        if let Some(attribute) = attributes.iter_mut().find(|(n, _)| n == name) {
-            attribute.1 = value;
-        }
-    }
+    let totals = [found.clumps.len() as u64, found.haloes.len() as u64, found.max_level];
+    let thresholds = Thresholds { density: header.density_threshold, persistence, saddle, mass };
+    let attributes = cut_attributes(&stored.attributes, &thresholds, totals);
     let mut tables = vec![
         clumps_table(&found.clumps, persistence, peaks.momenta.is_some()),
         haloes_table(&found.haloes, persistence, peaks.momenta.is_some()),
@@ -70,4 +59,28 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         tables.push(ties_table(&peaks.ties));
     }
     Ok(Catalogue { attributes, tables })
+}
+
+/// The attributes of a catalogue after a cut at these thresholds that found `totals` clumps, haloes and levels.
+pub(crate) fn cut_attributes(
+    stored: &[(String, Attribute)],
+    thresholds: &Thresholds,
+    [n_clumps, n_haloes, n_levels]: [u64; 3],
+) -> Vec<(String, Attribute)> {
+    let mut attributes = stored.to_vec();
+    let changed = [
+        ("relevance_threshold", Attribute::Real(thresholds.persistence.threshold())),
+        ("saddle_threshold", Attribute::Real(thresholds.saddle.unwrap_or(0.0))),
+        ("mass_threshold", Attribute::Real(thresholds.mass)),
+        ("n_clumps", Attribute::Int(n_clumps as i64)),
+        ("n_haloes", Attribute::Int(n_haloes as i64)),
+        ("n_levels", Attribute::Int(n_levels as i64)),
+    ];
+    for (name, value) in changed {
+        // An attribute that the catalogue lacks stays absent.
+        if let Some(attribute) = attributes.iter_mut().find(|(n, _)| n == name) {
+            attribute.1 = value;
+        }
+    }
+    attributes
 }

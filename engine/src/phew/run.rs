@@ -10,7 +10,9 @@ use crate::phew::balance::Balance;
 use crate::phew::hierarchy::{Structures, structures};
 pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
-use crate::phew::params::PhewConfig;
+use crate::phew::params::{PhewConfig, Thresholds};
+use crate::phew::peaks::Peaks;
+use crate::phew::properties::TestFields;
 use crate::phew::segment::{Segmentation, Task, segment};
 use crate::phew::tables::{
     PatchIds, PhewProvenance, attributes, cells_table, clumps_table, haloes_table, particles_table,
@@ -20,11 +22,11 @@ use crate::phew::test_links::TestLinks;
 use crate::stage::Stage;
 use crate::tables::in_order;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Attribute, CataloguePart, PartTable};
+use inselberg_io::{Header, Snapshot};
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
+use inselberg_kernels::phew::test_cells::TestCells;
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::MASS;
 
@@ -86,56 +88,153 @@ fn run_on(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
-    let (part, thresholds, observer) = (&input.part, &input.thresholds, executor.observer());
+    let Input { part, thresholds, .. } = &input;
+    let side = input.snapshot.header().boxlen;
+    let run = FieldRun { part, side, thresholds, rules: config.rules };
+    let fields =
+        |test_cells: &TestCells, links: &TestLinks| Ok(input.columns.by_test_cell(part, test_cells, links));
+    let found = run.find(fields, comm, executor)?;
 
-    let n_leaves = part.n_own_leaves() as u64;
-    let test_cells = Stage::run("test cells", n_leaves, comm, observer, || {
-        test_cells::find(&part.field, thresholds.density)
-    });
-    let links = TestLinks::new(part, &test_cells);
-    let extra = input.columns.by_test_cell(part, &test_cells, &links);
-    let n_tests = (test_cells.len() - links.shared.len()) as u64;
-
-    let task = Task {
-        field: &part.field,
-        links: &links,
-        extra: &extra,
-        density_threshold: thresholds.density,
-        side: input.snapshot.header().boxlen,
-        rules: config.rules,
+    let stage = Stage::begin("tables", 0, comm, executor.observer());
+    let source = FieldSource {
+        header: input.snapshot.header(),
+        has_units: input.snapshot.has_units(),
+        field: &input.field.field.name,
+        mass_unit: input.mass_unit,
+        n_leaves: input.n_leaves,
+        densest: input.densest,
+        attributes: &input.mesh_attributes,
     };
-    let segmentation = segment(&task, test_cells, comm, executor)?;
-
-    let cut =
-        Cut { density: thresholds.density, persistence: thresholds.persistence, saddle: thresholds.saddle };
-    let found = Stage::run("hierarchy", n_tests, comm, observer, || {
-        structures(&segmentation.peaks, &cut, thresholds.mass, config.rules, comm)
-    })?;
-
-    let stage = Stage::begin("tables", 0, comm, observer);
-    let mut tables = structure_tables(&segmentation, &found, (config.rules, thresholds.persistence), comm)?;
-    tables.extend(label_tables(&input, &links, &segmentation, &found, config, comm)?);
-    let totals = RunTotals::new(input.n_leaves, n_tests, &segmentation, &found, comm)?;
-    if totals.n_lost > 0 && extra.mass_density.is_none() {
-        let (threshold, densest) = (thresholds.density, input.densest);
-        return Err(RunError::LostMass { threshold, densest, n: totals.n_lost });
-    }
-    let attributes = run_attributes(&input, &totals, config.rules, comm)?;
+    let mut catalogue = run.catalogue(&source, &found, comm)?;
+    catalogue.tables.extend(label_tables(&input, &found, config, comm)?);
     drop(stage);
 
-    let balance = segmentation.balance;
+    let balance = found.segmentation.balance;
     let Input { part, densest, field, .. } = input;
-    Ok(PhewOutcome { catalogue: CataloguePart { attributes, tables }, part, balance, densest, field })
+    Ok(PhewOutcome { catalogue, part, balance, densest, field })
+}
+
+/// A field that is segmented, and by which rules.
+pub(crate) struct FieldRun<'a> {
+    /// The cells of this rank.
+    pub part: &'a LocalField,
+    /// Length of a level-0 cell in code units.
+    pub side: f64,
+    /// The thresholds, in code units.
+    pub thresholds: &'a Thresholds,
+    /// Paper or RAMSES.
+    pub rules: Rules,
+}
+
+/// What a run found in a field.
+pub(crate) struct FoundStructures<'a> {
+    /// The patch of every test cell, and the peaks.
+    pub segmentation: Segmentation<'a>,
+    /// Clumps and haloes.
+    pub structures: Structures,
+    /// The test cells that ranks share.
+    pub links: TestLinks,
+    /// Number of own test cells.
+    pub n_tests: u64,
+    /// Whether masses come from another field than the segmented one.
+    pub has_mass_density: bool,
+}
+
+/// What a catalogue says about the field.
+pub(crate) struct FieldSource<'a> {
+    /// The input.
+    pub header: &'a Header,
+    /// Whether its units are known.
+    pub has_units: bool,
+    /// Name of the field.
+    pub field: &'a str,
+    /// Code mass per unit in which the mass threshold was given.
+    pub mass_unit: f64,
+    /// Number of leaves on all ranks.
+    pub n_leaves: u64,
+    /// The greatest density of any leaf on all ranks.
+    pub densest: f64,
+    /// Further attributes.
+    pub attributes: &'a [(&'static str, Attribute)],
+}
+
+impl<'a> FieldRun<'a> {
+    /// Collective: every step of the paper. `fields` gives the further values of the test cells.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn find(
+        &self,
+        fields: impl FnOnce(&TestCells, &TestLinks) -> Result<TestFields, CommError>,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<FoundStructures<'a>, CommError> {
+        let (part, thresholds, observer) = (self.part, self.thresholds, executor.observer());
+        let n_leaves = part.n_own_leaves() as u64;
+        let test_cells = Stage::run("test cells", n_leaves, comm, observer, || {
+            test_cells::find(&part.field, thresholds.density)
+        });
+        let links = TestLinks::new(part, &test_cells);
+        let extra = fields(&test_cells, &links)?;
+        let n_tests = (test_cells.len() - links.shared.len()) as u64;
+        let task = Task {
+            field: &part.field,
+            links: &links,
+            extra: &extra,
+            density_threshold: thresholds.density,
+            side: self.side,
+            rules: self.rules,
+        };
+        let segmentation = segment(&task, test_cells, comm, executor)?;
+        let structures = Stage::run("hierarchy", n_tests, comm, observer, || {
+            structures(&segmentation.peaks, &thresholds.cut(), thresholds.mass, self.rules, comm)
+        })?;
+        let has_mass_density = extra.mass_density.is_some();
+        Ok(FoundStructures { segmentation, structures, links, n_tests, has_mass_density })
+    }
+
+    /// Collective: attributes, clumps, haloes, tree and ties.
+    ///
+    /// # Errors
+    /// When masses of patches would vanish, and when another rank fails.
+    pub fn catalogue(
+        &self,
+        source: &FieldSource,
+        found: &FoundStructures,
+        comm: &Comm,
+    ) -> Result<CataloguePart, RunError> {
+        let (peaks, structures) = (&found.segmentation.peaks, &found.structures);
+        let tables = structure_tables(peaks, structures, self.rules, self.thresholds.persistence, comm)?;
+        let totals = RunTotals::new(source.n_leaves, found, comm)?;
+        if totals.n_lost > 0 && !found.has_mass_density {
+            let (threshold, densest) = (self.thresholds.density, source.densest);
+            return Err(RunError::LostMass { threshold, densest, n: totals.n_lost });
+        }
+        // Ranks may have different numbers of threads; the attributes are the same on all.
+        let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
+        let mut attributes = attributes(&PhewProvenance {
+            header: source.header,
+            has_units: source.has_units,
+            field: source.field,
+            thresholds: self.thresholds,
+            mass_unit: source.mass_unit,
+            rules: self.rules,
+            totals: &totals.named,
+            run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
+        });
+        attributes.extend(source.attributes.iter().map(|(name, value)| (name.to_string(), value.clone())));
+        Ok(CataloguePart { attributes, tables })
+    }
 }
 
 /// Collective: clumps, haloes, the tree and its ties.
-fn structure_tables(
-    segmentation: &Segmentation,
+pub(crate) fn structure_tables(
+    peaks: &Peaks,
     found: &Structures,
-    (rules, persistence): (Rules, Persistence),
+    rules: Rules,
+    persistence: Persistence,
     comm: &Comm,
 ) -> Result<Vec<PartTable>, CommError> {
-    let peaks = &segmentation.peaks;
     let mut tables = vec![
         in_order(clumps_table(&found.clumps, persistence, peaks.momenta.is_some()), comm)?,
         in_order(haloes_table(&found.haloes, persistence, peaks.momenta.is_some()), comm)?,
@@ -151,9 +250,7 @@ fn structure_tables(
 /// Collective: the clump and halo of every cell and every particle, where `config` asks for them.
 fn label_tables(
     input: &Input,
-    links: &TestLinks,
-    segmentation: &Segmentation,
-    found: &Structures,
+    found: &FoundStructures,
     config: &PhewConfig,
     comm: &Comm,
 ) -> Result<Vec<PartTable>, RunError> {
@@ -161,9 +258,10 @@ fn label_tables(
     if !config.with_cells && !config.with_particles {
         return Ok(tables);
     }
-    let ids = PatchIds::new(segmentation, found, comm)?;
+    let segmentation = &found.segmentation;
+    let ids = PatchIds::new(&segmentation.known, &found.structures, comm)?;
     if config.with_cells {
-        tables.push(cells_table(&input.part.field.mesh, &links.own, segmentation, &ids, comm)?);
+        tables.push(cells_table(&input.part.field.mesh, &found.links.own, segmentation, &ids, comm)?);
     }
     if config.with_particles {
         tables.push(particles_table(input.snapshot, &input.part, segmentation, &ids, comm)?);
@@ -181,49 +279,20 @@ struct RunTotals {
 
 impl RunTotals {
     /// Collective: from what this rank found. `n_leaves` is a total already.
-    fn new(
-        n_leaves: u64,
-        n_tests: u64,
-        segmentation: &Segmentation,
-        found: &Structures,
-        comm: &Comm,
-    ) -> Result<Self, CommError> {
+    fn new(n_leaves: u64, found: &FoundStructures, comm: &Comm) -> Result<Self, CommError> {
+        let (peaks, structures) = (&found.segmentation.peaks, &found.structures);
         let is_lost = |patch: &&PatchValues| patch.sums[MASS] == 0.0 && patch.rho_min > 0.0;
-        let n_lost = segmentation.peaks.patches.iter().filter(is_lost).count() as u64;
-        let local = [n_tests, found.clumps.len() as u64, found.haloes.len() as u64, n_lost];
+        let n_lost = peaks.patches.iter().filter(is_lost).count() as u64;
+        let local = [found.n_tests, structures.clumps.len() as u64, structures.haloes.len() as u64, n_lost];
         let sums = comm.all_reduce_counts(&local, Reduce::Sum)?;
         let named = [
             ("n_leaf_cells", n_leaves),
             ("n_test_cells", sums[0]),
-            ("n_peaks", segmentation.peaks.n_global),
+            ("n_peaks", peaks.n_global),
             ("n_clumps", sums[1]),
             ("n_haloes", sums[2]),
-            ("n_levels", found.max_level),
+            ("n_levels", structures.max_level),
         ];
         Ok(Self { named, n_lost: sums[3] })
     }
-}
-
-/// Collective: the attributes of the catalogue.
-fn run_attributes(
-    input: &Input,
-    totals: &RunTotals,
-    rules: Rules,
-    comm: &Comm,
-) -> Result<Vec<(String, Attribute)>, CommError> {
-    // Ranks may have different numbers of threads; the attributes are the same on all.
-    let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
-    let mut attributes = attributes(&PhewProvenance {
-        header: input.snapshot.header(),
-        has_units: input.snapshot.has_units(),
-        field: &input.field.field.name,
-        thresholds: &input.thresholds,
-        mass_unit: input.mass_unit,
-        rules,
-        totals: &totals.named,
-        run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
-    });
-    let of_mesh = input.mesh_attributes.iter().map(|(name, value)| (name.to_string(), value.clone()));
-    attributes.extend(of_mesh);
-    Ok(attributes)
 }

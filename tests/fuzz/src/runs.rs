@@ -2,8 +2,10 @@
 
 use crate::changes::Script;
 use crate::ramses::Swapped;
-use inselberg::partition::Weights;
-use inselberg::prelude::*;
+use inselberg::executor::Executor;
+use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::run::run;
+use inselberg::{Catalogue, Comm, Persistence, Rules, Weights};
 
 const KINDS: [&str; 4] = ["amr", "hydro", "grav", "part"];
 

@@ -2,7 +2,7 @@
 
 use crate::exchange::firsts_by_level;
 use crate::phew::hierarchy::Structures;
-use crate::phew::segment::Segmentation;
+use crate::phew::peak_comm::PeakComm;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{PartTable, RowRun, Table};
 use inselberg_kernels::ids::PeakNumber;
@@ -21,8 +21,7 @@ impl PatchIds {
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn new(segmentation: &Segmentation, found: &Structures, comm: &Comm) -> Result<Self, CommError> {
-        let known = &segmentation.known;
+    pub fn new(known: &PeakComm, found: &Structures, comm: &Comm) -> Result<Self, CommError> {
         let mut ids = vec![[0u64; 2]; known.n_slots()];
         for (i, slot) in known.own.iter().enumerate() {
             ids[slot.at()] = [found.clump_of_patch[i], found.halo_of_patch[i]];

@@ -1,0 +1,295 @@
+//! The cells of a program: where are they?
+
+use crate::column::{Column, VectorColumn};
+use crate::error::{Error, ErrorKind};
+use crate::partition::GivenCells;
+use inselberg_io::{Cosmology, Header, Units};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::mesh::MeshError;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The box that cells or particles are in.
+///
+/// A cell of level l has the side `side / 2^l`; the box holds `coarse[a] * 2^l` of them along axis a.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Geometry {
+    /// Length of a level-0 cell, in the caller's units. The side of the box where `coarse` is 1.
+    pub side: f64,
+    /// Cells of level 0 along each axis.
+    pub coarse: [u32; 3],
+    /// Which axes wrap around.
+    pub periodic: [bool; 3],
+    /// Time, for catalogues.
+    pub time: f64,
+    /// The caller's units in cgs, for catalogues.
+    pub units: Option<Units>,
+    /// Cosmology, for catalogues.
+    pub cosmology: Option<Cosmology>,
+}
+
+impl Geometry {
+    /// A periodic cube of this side. Without units or cosmology, at time 0.
+    pub fn cube(side: f64) -> Self {
+        Self { side, coarse: [1; 3], periodic: [true; 3], time: 0.0, units: None, cosmology: None }
+    }
+
+    /// With so many level-0 cells along each axis.
+    #[must_use]
+    pub fn coarse(self, coarse: [u32; 3]) -> Self {
+        Self { coarse, ..self }
+    }
+
+    /// With these axes periodic. A wall closes the others; nothing lies beyond it.
+    #[must_use]
+    pub fn periodic(self, periodic: [bool; 3]) -> Self {
+        Self { periodic, ..self }
+    }
+
+    /// With a time, which goes into catalogues.
+    #[must_use]
+    pub fn time(self, time: f64) -> Self {
+        Self { time, ..self }
+    }
+
+    /// With units, which go into catalogues.
+    #[must_use]
+    pub fn units(self, units: Units) -> Self {
+        Self { units: Some(units), ..self }
+    }
+
+    /// With a cosmology, which goes into catalogues.
+    #[must_use]
+    pub fn cosmology(self, cosmology: Cosmology) -> Self {
+        Self { cosmology: Some(cosmology), ..self }
+    }
+
+    /// Lengths of the box along the axes.
+    pub fn sides(&self) -> [f64; 3] {
+        self.coarse.map(|n| self.side * f64::from(n))
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let refused = |message| Err(Error::new(ErrorKind::InvalidArgument, message));
+        if !(self.side.is_finite() && self.side > 0.0) {
+            return refused(format!(
+                "the side of a level-0 cell is {}; expected a positive number",
+                self.side
+            ));
+        }
+        if !self.domain().holds_level(0) {
+            return refused(format!("{:?} level-0 cells along the axes; expected 1 to 2^31", self.coarse));
+        }
+        if !self.time.is_finite() {
+            return refused(format!("the time is {}; expected a finite number", self.time));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn domain(&self) -> Domain {
+        Domain { coarse: self.coarse, periodic: self.periodic }
+    }
+
+    /// As the header of a snapshot, for the attributes of a catalogue.
+    pub(crate) fn header(&self) -> Header {
+        let unknown = Units { length: 1.0, density: 1.0, time: 1.0 };
+        Header {
+            format: "memory",
+            number: None,
+            time: self.time,
+            boxlen: self.side,
+            coarse: self.coarse,
+            periodic: self.periodic,
+            levelmin: 0,
+            levelmax: 0,
+            units: self.units.clone().unwrap_or(unknown),
+            cosmology: self.cosmology.clone(),
+            n_pieces: 1,
+        }
+    }
+}
+
+/// The cells that a program owns: levels and integer positions, in any order. Immutable; clones share their memory.
+///
+/// Over several ranks each rank has the cells that it owns in the decomposition of the program, and none twice. An engine
+/// builds the mesh at the first call with these cells and keeps it for the next ones.
+///
+/// Takes 13 bytes per leaf, or 14 bytes per oct.
+#[derive(Debug, Clone)]
+pub struct Cells {
+    pub(crate) geometry: Arc<Geometry>,
+    pub(crate) given: Arc<GivenCells>,
+}
+
+impl Cells {
+    /// Leaves: of each its level, and its position on the grid of that level. Coarser and finer leaves may touch at any
+    /// difference of levels.
+    ///
+    /// Leaves that are not denser than the density threshold may be left out. Where one touches a peak, refined positions
+    /// take the threshold for its density.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] if the columns differ in length or hold other numbers than integers;
+    /// [`ErrorKind::InvalidCells`] if a leaf is outside the box or deeper than level 29. Leaves that overlap are found when
+    /// an engine builds the mesh.
+    pub fn from_leaves<'a>(
+        geometry: Geometry,
+        levels: impl Into<Column<'a>>,
+        positions: impl Into<VectorColumn<'a>>,
+    ) -> Result<Self, Error> {
+        let (level, position) = levels_and_positions(&geometry, levels.into(), positions.into(), 0)?;
+        Ok(Self { geometry: Arc::new(geometry), given: Arc::new(GivenCells::Leaves { level, position }) })
+    }
+
+    /// Octs: blocks of 2x2x2 cells, as RAMSES keeps them. Of each oct the level of its cells (1 or more), its position on the
+    /// grid of the level above, and a mask: bit c is set where cell c is split into an oct of the next level. Cell c of an
+    /// oct is at `2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1)`. Over all ranks, octs are those of a whole octree.
+    ///
+    /// Values and labels have eight entries per oct, in the order of c. Split cells have values as well; refined positions
+    /// use them.
+    ///
+    /// # Errors
+    /// As [`Self::from_leaves`]. Octs that are no octree are found when an engine builds the mesh.
+    pub fn from_octs<'a>(
+        geometry: Geometry,
+        levels: impl Into<Column<'a>>,
+        positions: impl Into<VectorColumn<'a>>,
+        splits: impl Into<Column<'a>>,
+    ) -> Result<Self, Error> {
+        let (level, position) = levels_and_positions(&geometry, levels.into(), positions.into(), 1)?;
+        let split: Vec<u8> = splits.into().to_integers("split mask")?;
+        if split.len() != level.len() {
+            return Err(uneven("split masks", split.len(), level.len()));
+        }
+        Ok(Self {
+            geometry: Arc::new(geometry),
+            given: Arc::new(GivenCells::Octs { level, position, split }),
+        })
+    }
+
+    /// Number of cells on this rank; eight per oct.
+    pub fn len(&self) -> usize {
+        self.given.n_cells()
+    }
+
+    /// Whether there are none on this rank.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The box.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Checks values of the cells: finite, and in leaves not below `least`.
+    pub(crate) fn check_values(&self, what: &str, values: &Column, least: f64) -> Result<(), Error> {
+        self.check_length(what, values.len())?;
+        let is_bad = |i: &usize| {
+            let value = values.real(*i);
+            !(value.is_finite() && (value >= least || !self.given.is_leaf(*i)))
+        };
+        match (0..values.len()).into_par_iter().with_min_len(1 << 14).find_first(is_bad) {
+            None => Ok(()),
+            Some(i) => {
+                let ((level, ijk), value) = (self.given.cell(i), values.real(i));
+                let expected =
+                    if least == 0.0 { "a finite value, not negative in a leaf" } else { "a finite value" };
+                let message =
+                    format!("{what} of cell {i}, {ijk:?} of level {level}, is {value}; expected {expected}");
+                Err(Error::new(ErrorKind::InvalidValue, message))
+            }
+        }
+    }
+
+    pub(crate) fn check_length(&self, what: &str, n: usize) -> Result<(), Error> {
+        if n == self.len() { Ok(()) } else { Err(uneven(what, n, self.len())) }
+    }
+}
+
+fn uneven(what: &str, n: usize, expected: usize) -> Error {
+    Error::new(ErrorKind::InvalidArgument, format!("{what} has {n} entries; expected {expected}"))
+}
+
+/// Checked levels, and positions on the grid `up` levels above.
+fn levels_and_positions(
+    geometry: &Geometry,
+    levels: Column,
+    positions: VectorColumn,
+    up: u8,
+) -> Result<(Vec<u8>, Vec<[u32; 3]>), Error> {
+    geometry.check()?;
+    let level: Vec<u8> = levels.to_integers("level")?;
+    let n = positions.len("positions")?;
+    if n != level.len() {
+        return Err(uneven("positions", n, level.len()));
+    }
+    let [x, y, z] = positions.0.map(|axis| axis.to_integers::<u32>("position"));
+    let (x, y, z) = (x?, y?, z?);
+    let position: Vec<[u32; 3]> = (0..n).into_par_iter().map(|i| [x[i], y[i], z[i]]).collect();
+    let domain = geometry.domain();
+    let problem = |i: usize| match level[i] {
+        level if level < up || !domain.holds_level(level) => Some(MeshError::TooDeep(level)),
+        level => {
+            let extent = domain.extent(level - up);
+            let is_outside = (0..3).any(|a| i64::from(position[i][a]) >= extent[a]);
+            is_outside.then(|| MeshError::Outside(level, position[i]))
+        }
+    };
+    match (0..n).into_par_iter().find_map_first(|i| problem(i).map(|problem| (i, problem))) {
+        None => Ok((level, position)),
+        Some((i, problem)) => Err(Error::new(ErrorKind::InvalidCells, format!("item {i}: {problem}"))),
+    }
+}
+
+/// The values of cells, one per cell in the order of [`Cells`]. From a density alone, or with more.
+///
+/// ```
+/// use inselberg::{CellFields, VectorColumn};
+///
+/// let (rho, velocity) = (vec![1.0, 2.0], vec![[0.0_f32; 3]; 2]);
+/// let fields = CellFields::density(&rho).velocity(VectorColumn::from(&velocity));
+/// # let _ = fields;
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct CellFields<'a> {
+    pub(crate) density: Column<'a>,
+    pub(crate) velocity: Option<VectorColumn<'a>>,
+    pub(crate) mass_density: Option<Column<'a>>,
+    pub(crate) name: &'a str,
+}
+
+impl<'a> CellFields<'a> {
+    /// The density that is segmented.
+    pub fn density(density: impl Into<Column<'a>>) -> Self {
+        Self { density: density.into(), velocity: None, mass_density: None, name: "density" }
+    }
+
+    /// With velocities: clumps then have mean velocities.
+    #[must_use]
+    pub fn velocity(self, velocity: impl Into<VectorColumn<'a>>) -> Self {
+        Self { velocity: Some(velocity.into()), ..self }
+    }
+
+    /// With a mass density, where the segmented field is something else. Masses and centres then come from it.
+    #[must_use]
+    pub fn mass_density(self, density: impl Into<Column<'a>>) -> Self {
+        Self { mass_density: Some(density.into()), ..self }
+    }
+
+    /// With a name of the segmented field for catalogues; else `density`.
+    #[must_use]
+    pub fn name(self, name: &'a str) -> Self {
+        Self { name, ..self }
+    }
+}
+
+impl<'a, T> From<T> for CellFields<'a>
+where
+    Column<'a>: From<T>,
+{
+    fn from(density: T) -> Self {
+        Self::density(density)
+    }
+}

@@ -1,0 +1,141 @@
+//! The engine: threads, ranks and meshes that calls share.
+
+use crate::api::cells::{CellFields, Cells};
+use crate::api::clumps::Clumps;
+use crate::api::groups::{self, FofGroups};
+use crate::api::guard;
+use crate::api::hook::{Hook, Progress};
+use crate::api::params::{FofParams, PhewParams};
+use crate::api::particles::ParticleColumns;
+use crate::api::phew;
+use crate::api::session::{Seat, Shared};
+use crate::error::{Error, ErrorKind};
+use inselberg_comm::{Comm, CommBuilder};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What calls share and later calls use again: threads, the communicator, plans of tasks, the mesh of the last cells.
+///
+/// One engine per rank. Over several ranks every call is collective: all ranks make it, in the same order, each with its own
+/// cells or particles. An error on one rank is the error of the call on all of them, and the engine then serves the next
+/// call. It never prints, exits, aborts or reads the environment.
+///
+/// May be used from any thread, also from within a rayon pool. Calls of one engine wait for each other.
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+impl Engine {
+    /// An engine to be.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder { threads: None, rank: None, hook: None }
+    }
+
+    /// Collective: PHEW on cells.
+    ///
+    /// The mesh of the cells is built at the first call with them, and kept for the next calls until others come. Labels
+    /// and catalogue are the same bit for bit for any number of ranks and threads, and for any decomposition and order of
+    /// the cells. Takes about 80 bytes per test cell while it runs.
+    ///
+    /// # Errors
+    /// When a parameter, a cell or a value is not valid; the message names the first one. When cells overlap or are no
+    /// octree. When the hook cancels, or a rank fails. All ranks return the same error.
+    pub fn phew<'a>(
+        &mut self,
+        cells: &Cells,
+        fields: impl Into<CellFields<'a>>,
+        params: &PhewParams,
+    ) -> Result<Clumps, Error> {
+        let fields = fields.into();
+        let found = self.shared.call(|session| phew::find(session, cells, &fields, params))?;
+        Ok(Clumps::new(Arc::clone(&self.shared), found))
+    }
+
+    /// Collective: friends-of-friends groups. Labels and catalogue are the same bit for bit for any number of ranks and threads;
+    /// with IDs given, also for any decomposition of the particles. Takes about 100 bytes per particle while it runs.
+    ///
+    /// # Errors
+    /// When a parameter or a value is not valid, or an ID occurs twice. When the hook cancels, or a rank fails. All ranks
+    /// return the same error.
+    pub fn fof(&mut self, particles: &ParticleColumns, params: &FofParams) -> Result<FofGroups, Error> {
+        let found = self.shared.call(|session| groups::search(session, particles, params))?;
+        Ok(FofGroups::new(Arc::clone(&self.shared), found))
+    }
+
+    /// Collective: ends the use of the communicator. Results that were found before can still be read, but not gathered,
+    /// written or cut again. Without this call the end of an engine exchanges no messages.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn close(self) -> Result<(), Error> {
+        self.shared.take_comm().map_or(Ok(()), |comm| Ok(comm.close()?))
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").finish_non_exhaustive()
+    }
+}
+
+/// Settings of an [`Engine`].
+pub struct EngineBuilder {
+    threads: Option<usize>,
+    rank: Option<CommBuilder>,
+    hook: Option<Hook>,
+}
+
+impl std::fmt::Debug for EngineBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EngineBuilder").field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+impl EngineBuilder {
+    /// Number of threads, 1 or more; else as many as this process may use. It never changes a result.
+    ///
+    /// Under MPI below `MPI_THREAD_SERIALIZED` the calling thread is one of them. All engines of that thread then share the
+    /// threads of the first one.
+    #[must_use]
+    pub fn threads(self, n: usize) -> Self {
+        Self { threads: Some(n), ..self }
+    }
+
+    /// This engine is one rank of several: a thread of this process ([`Comm::threads`]), or a process of an MPI job.
+    #[must_use]
+    pub fn rank(self, rank: CommBuilder) -> Self {
+        Self { rank: Some(rank), ..self }
+    }
+
+    /// This engine is one rank of a communicator of a host program under MPI, which is duplicated.
+    ///
+    /// The engine neither initialises nor finalises MPI, nor ends the process. [`Engine::close`] frees the duplicate.
+    #[cfg(feature = "mpi")]
+    #[must_use]
+    pub fn guest_of(self, host: inselberg_comm::HostComm) -> Self {
+        self.rank(Comm::guest(host))
+    }
+
+    /// `hook` hears of the progress of every call, and ends it by [`ControlFlow::Break`]: the call then returns
+    /// [`ErrorKind::Cancelled`] on all ranks, within a stage. It may be called from any thread, and must not use the engine.
+    #[must_use]
+    pub fn hook(self, hook: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
+        Self { hook: Some(Arc::new(hook)), ..self }
+    }
+
+    /// The engine. Over several ranks collective.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for 0 threads; when the system has no threads left; when ranks cannot be reached.
+    pub fn build(self) -> Result<Engine, Error> {
+        let n_threads = match self.threads {
+            Some(0) => return Err(Error::new(ErrorKind::InvalidArgument, "0 threads; expected 1 or more")),
+            Some(n) => n,
+            // A system that does not tell has one thread that is certain.
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let comm = self.rank.map_or_else(|| Ok(Comm::solo()), CommBuilder::build)?;
+        let seat = guard::call(&comm, || Seat::new(n_threads, comm.thread_level()))?;
+        Ok(Engine { shared: Shared::new(seat, comm, self.hook) })
+    }
+}

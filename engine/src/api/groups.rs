@@ -1,0 +1,209 @@
+//! Friends-of-friends on the particles of a program.
+
+use crate::api::params::{FofParams, Linking};
+use crate::api::particles::ParticleColumns;
+use crate::api::session::{Session, Shared};
+use crate::error::{Error, ErrorKind};
+use crate::fof::run::{CatalogueRequest, catalogue};
+use crate::fof::{FofConfig, Groups, LinkingLength, LinkingRules, ParticleCounts, Role, find_groups};
+use inselberg_comm::Reduce;
+use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
+use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
+use rayon::prelude::*;
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The identifier of a group, the same on all ranks: from 1 by falling number of members, then by the lowest ID of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct GroupId(NonZeroU64);
+
+impl GroupId {
+    /// From a number; `None` for 0.
+    pub fn new(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
+
+    /// The number, from 1.
+    pub fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// Groups of particles. Owns itself. Over several ranks each rank has the labels of its own particles and a range of the
+/// groups.
+pub struct FofGroups {
+    shared: Arc<Shared>,
+    found: SearchResult,
+}
+
+/// What a call found.
+pub(crate) struct SearchResult {
+    groups: Groups,
+    labels: Vec<Option<GroupId>>,
+    linking_length: f64,
+    catalogue: CataloguePart,
+}
+
+impl std::fmt::Debug for FofGroups {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FofGroups").field("n_groups", &self.n_groups()).finish_non_exhaustive()
+    }
+}
+
+/// Collective: everything that a call finds.
+pub(crate) fn search(
+    session: Session,
+    particles: &ParticleColumns,
+    params: &FofParams,
+) -> Result<SearchResult, Error> {
+    let Session { comm, executor, .. } = session;
+    let sides = particles.sides()?;
+    let of_search = particles.to_search(comm)?;
+    let n_linkable = match &of_search.role {
+        None => of_search.len(),
+        Some(roles) => roles.iter().filter(|role| **role == Role::Linkable).count(),
+    };
+    let counts = [of_search.len() as u64, n_linkable as u64];
+    let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
+    let census = ParticleCounts {
+        all: counts[0],
+        linkable: counts[1],
+        attachable: counts[0] - counts[1],
+        dark: counts[1],
+    };
+    let linking_length = linking_length(params.linking, sides, census.linkable)?;
+    let min_size = params.min_size;
+    let rules = LinkingRules { linking_length, min_size, sides, seeds: None, allow_duplicate_ids: false };
+    let about = header(particles, sides, census.all);
+    let found = find_groups(of_search, &rules, comm, executor)?;
+    let config = config(params);
+    let request = CatalogueRequest { about: &about, config: &config, rules: &rules, census: &census };
+    let catalogue = catalogue(&request, &found, comm, executor.observer())?;
+    let n = particles.len();
+    let labels = (0..n).into_par_iter().map(|i| GroupId::new(found.group_of.get(i))).collect();
+    Ok(SearchResult { groups: found.groups, labels, linking_length, catalogue })
+}
+
+/// The linking length in the units of the positions.
+fn linking_length(linking: Linking, sides: Option<[f64; 3]>, n: u64) -> Result<f64, Error> {
+    match (linking, sides) {
+        (Linking::Length(length), _) => Ok(length),
+        (Linking::Ratio(ratio), _) if !(ratio.is_finite() && ratio > 0.0) => {
+            let message = format!("the ratio of the linking length is {ratio}; expected a positive number");
+            Err(Error::new(ErrorKind::InvalidArgument, message))
+        }
+        (Linking::Ratio(_), None) => {
+            let message = "the linking length is a ratio of the mean separation, which an open box does not have; \
+                           expected a length";
+            Err(Error::new(ErrorKind::InvalidArgument, message))
+        }
+        // Without particles any length will do.
+        (Linking::Ratio(ratio), Some(sides)) => {
+            Ok(ratio * (sides.iter().product::<f64>() / n.max(1) as f64).cbrt())
+        }
+    }
+}
+
+/// As the header of an input, for the attributes of a catalogue.
+fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> ParticleHeader {
+    let species = Species {
+        name: "particles".into(),
+        kind: Some(DARK_MATTER),
+        n,
+        mass: MassOf::Each,
+        is_double: true,
+        has_ids: particles.has_ids(),
+        has_velocities: particles.has_velocities(),
+        has_densities: false,
+    };
+    let geometry = &particles.geometry;
+    ParticleHeader {
+        format: "memory",
+        sides,
+        periodic: sides.is_some(),
+        time: geometry.time,
+        units: geometry.units.clone(),
+        assumed_units: Vec::new(),
+        cosmology: geometry.cosmology.clone(),
+        matter: None,
+        species: vec![species],
+    }
+}
+
+/// As the configuration of a search, for the attributes of a catalogue.
+fn config(params: &FofParams) -> FofConfig {
+    let mut linking = [false; N_KINDS];
+    linking[usize::from(DARK_MATTER)] = true;
+    FofConfig {
+        length: match params.linking {
+            Linking::Length(length) => LinkingLength::Absolute(length),
+            Linking::Ratio(ratio) => LinkingLength::Ratio(ratio),
+        },
+        min_size: params.min_size,
+        linking,
+        attaching: [false; N_KINDS],
+        seed_mass: None,
+        // No group has this number.
+        id_default: 0,
+        id_offset: 1,
+        side: None,
+        open: false,
+        allow_duplicate_ids: false,
+        with_picture: false,
+        with_ids: false,
+    }
+}
+
+impl FofGroups {
+    pub(crate) fn new(shared: Arc<Shared>, found: SearchResult) -> Self {
+        Self { shared, found }
+    }
+
+    /// The group of each particle of this rank, in the order of the particles; `None` for particles in no group.
+    pub fn labels(&self) -> &[Option<GroupId>] {
+        &self.found.labels
+    }
+
+    /// Number of groups on all ranks.
+    pub fn n_groups(&self) -> u64 {
+        self.found.groups.n_total
+    }
+
+    /// The linking length, in the units of the positions.
+    pub fn linking_length(&self) -> f64 {
+        self.found.linking_length
+    }
+
+    /// The groups whose rows this rank has, column by column. Rows continue from rank to rank.
+    pub fn local_groups(&self) -> &Groups {
+        &self.found.groups
+    }
+
+    /// The rows of the table `Groups` that this rank has, with types, dimensions and descriptions.
+    pub fn table(&self) -> &Table {
+        &self.found.catalogue.tables.first().expect("a catalogue of groups has a table").table
+    }
+
+    /// What the catalogue says of its input, its parameters and its totals.
+    pub fn attributes(&self) -> &[(String, Attribute)] {
+        &self.found.catalogue.attributes
+    }
+
+    /// Collective: the whole catalogue on `rank`, `None` on the others.
+    ///
+    /// # Errors
+    /// When there is no such rank, or a rank fails.
+    pub fn gather(&self, rank: u32) -> Result<Option<Catalogue>, Error> {
+        self.shared.gather(&self.found.catalogue, rank)
+    }
+
+    /// Collective: writes the catalogue to a file, whole or not at all. As [`crate::Clumps::write`].
+    ///
+    /// # Errors
+    /// When the file cannot be written, or a rank fails.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.shared.write(&self.found.catalogue, path.as_ref())
+    }
+}

@@ -1,0 +1,78 @@
+//! A failure on one rank becomes the same error on all ranks, and the ranks stay usable.
+//!
+//! ```text
+//!   rank 0   work ... fails: abort ──┐                          recover ── agree: rank 0's error ── Err
+//!   rank 1   work ... waits for a message: told of the failure ── recover ── agree: rank 0's error ── Err
+//!   rank 2   work done, waits for the others: told of it ──────── recover ── agree: rank 0's error ── Err
+//! ```
+//!
+//! A panic is a failure like any other. Where several ranks fail at once, the error of the lowest one counts.
+//!
+//! A barrier begins each call. So no rank fails in a call while another has yet to leave the call before.
+
+use crate::api::hook::Cancelled;
+use crate::error::{Error, ErrorKind};
+use inselberg_comm::agree::first_message;
+use inselberg_comm::{Comm, CommError};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Collective: does `work`. All ranks return a value, or all return the same error.
+///
+/// # Errors
+/// The error of the lowest rank that failed. [`ErrorKind::TimedOut`] if a rank never came back.
+pub fn call<T>(comm: &Comm, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let work = || {
+        comm.barrier()?;
+        work()
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    let outcome = outcome.unwrap_or_else(|panic| Err(from_panic(&*panic)));
+    if comm.n_ranks() == 1 {
+        return outcome;
+    }
+    let own = match outcome {
+        Ok(value) => match comm.barrier() {
+            Ok(()) => return Ok(value),
+            Err(error) => own_failure(comm, error.into()),
+        },
+        Err(error) => own_failure(comm, error),
+    };
+    if let Some(error) = &own {
+        comm.abort(error.to_string());
+    }
+    comm.recover()?;
+    let said = own.map(|error| format!("{} {error}", error.kind() as u8));
+    match first_message(comm, said)? {
+        Some((_, said)) => Err(from_said(&said)),
+        None => Err(Error::new(ErrorKind::Communication, "ranks lost each other")),
+    }
+}
+
+/// The error, unless it only says that another rank failed.
+fn own_failure(comm: &Comm, error: Error) -> Option<Error> {
+    let is_elsewhere = |failure: CommError| match failure {
+        CommError::Aborted { rank, .. } | CommError::Panicked { rank, .. } | CommError::Left { rank, .. } => {
+            rank != comm.rank()
+        }
+        _ => false,
+    };
+    (!comm.failure().is_some_and(is_elsewhere)).then_some(error)
+}
+
+fn from_said(said: &str) -> Error {
+    let (kind, message) = said.split_once(' ').unwrap_or(("", said));
+    let kind = kind.parse().ok().and_then(ErrorKind::from_number);
+    // Ranks of other versions may send a kind that is unknown here.
+    Error::new(kind.unwrap_or(ErrorKind::Communication), message)
+}
+
+fn from_panic(panic: &(dyn Any + Send)) -> Error {
+    if panic.is::<Cancelled>() {
+        return Error::new(ErrorKind::Cancelled, "the caller cancelled the call");
+    }
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    let text = text.unwrap_or_else(|| "a panic without a message".into());
+    Error::new(ErrorKind::Internal, format!("a fault of the library, please report it: {text}"))
+}

@@ -1,0 +1,166 @@
+//! The mesh of the cells of a program: built at the first call with them, and filled with new values at the next ones.
+
+use crate::api::cells::{CellFields, Cells, Geometry};
+use crate::api::params::PhewParams;
+use crate::column::{Column, VectorColumn};
+use crate::error::Error;
+use crate::executor::Executor;
+use crate::partition::{CellRoutes, Division, GivenCells, LocalField, PlacedCells, place};
+use crate::phew::peak_comm::PeakComm;
+use crate::phew::peaks::Peaks;
+use crate::phew::properties::TestFields;
+use crate::phew::segment::Segmentation;
+use crate::phew::tables::PatchIds;
+use crate::stage::Stage;
+use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_kernels::ids::PeakSlot;
+use inselberg_kernels::mesh::{Brick, Mesh, local};
+use inselberg_kernels::phew::test_cells::TestCells;
+use std::sync::{Arc, Weak};
+
+/// The mesh of the last cells.
+#[derive(Debug, Default)]
+pub(crate) struct MeshCache(Option<KeptMesh>);
+
+/// The mesh of some cells.
+#[derive(Debug)]
+pub(crate) struct KeptMesh {
+    of: (Weak<Geometry>, Weak<GivenCells>),
+    /// Own cells and ghosts, with the last densities.
+    pub part: LocalField,
+    routes: Arc<CellRoutes>,
+}
+
+impl KeptMesh {
+    fn is_of(&self, cells: &Cells) -> bool {
+        let (geometry, given) = &self.of;
+        std::ptr::eq(geometry.as_ptr(), Arc::as_ptr(&cells.geometry))
+            && std::ptr::eq(given.as_ptr(), Arc::as_ptr(&cells.given))
+    }
+}
+
+impl MeshCache {
+    /// Collective: the mesh of `cells` with these densities. Two exchanges if it is kept.
+    ///
+    /// # Errors
+    /// When cells overlap or are no octree, and when another rank fails.
+    pub fn with_density(
+        &mut self,
+        cells: &Cells,
+        density: Column,
+        params: &PhewParams,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<&KeptMesh, Error> {
+        let is_kept = self.0.as_ref().is_some_and(|kept| kept.is_of(cells));
+        // If the mesh is new on one rank, it is new on all.
+        let is_kept = comm.all_reduce_counts(&[is_kept.into()], Reduce::Min)?[0] == 1;
+        if !is_kept {
+            // The old mesh makes room first.
+            self.0 = None;
+            let division = Division { rho: density, threshold: params.density, weights: params.weights };
+            let domain = cells.geometry.domain();
+            let placed = Stage::run("mesh", cells.len() as u64, comm, executor.observer(), || {
+                place(domain, &cells.given, &division, comm, executor.observer())
+            })?;
+            let PlacedCells { part, routes } = placed;
+            let of = (Arc::downgrade(&cells.geometry), Arc::downgrade(&cells.given));
+            return Ok(self.0.insert(KeptMesh { of, part, routes: Arc::new(routes) }));
+        }
+        let kept = self.0.as_mut().expect("all ranks have kept the mesh");
+        kept.put_density(&density, params.density, comm)?;
+        Ok(kept)
+    }
+}
+
+impl KeptMesh {
+    /// Collective: new densities for the same cells. Two exchanges.
+    fn put_density(&mut self, density: &Column, threshold: f64, comm: &Comm) -> Result<(), CommError> {
+        let field = &mut self.part.field;
+        if field.mesh.leaves_above().is_some() {
+            field.mesh.set_leaves_above(threshold);
+        }
+        self.routes.to_cells(density, &mut field.rho, comm)?;
+        self.part.ghosts.push(comm, &mut field.rho)
+    }
+
+    /// Collective: the further fields of the test cells.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn test_fields(
+        &self,
+        fields: &CellFields,
+        test_cells: &TestCells,
+        comm: &Comm,
+    ) -> Result<TestFields, CommError> {
+        let column = |column: &Column| self.test_values(column, test_cells, comm);
+        let velocity = match fields.velocity {
+            Some(VectorColumn([x, y, z])) => Some([column(&x)?, column(&y)?, column(&z)?]),
+            None => None,
+        };
+        Ok(TestFields { mass_density: fields.mass_density.as_ref().map(column).transpose()?, velocity })
+    }
+
+    /// Collective: a column for all test cells of this rank; 0 for ghosts.
+    fn test_values(
+        &self,
+        column: &Column,
+        test_cells: &TestCells,
+        comm: &Comm,
+    ) -> Result<Vec<f64>, CommError> {
+        let mesh = &self.part.field.mesh;
+        let mut of_cells = vec![0.0; mesh.n_cells()];
+        self.routes.to_cells(column, &mut of_cells, comm)?;
+        let of_brick = |(brick, mask): (&Brick, &u64)| {
+            let (brick, mask) = (*brick, *mask);
+            local::bits(mask).map(move |bit| brick.cell(bit).expect("a test cell exists").at())
+        };
+        let places = mesh.bricks().iter().zip(&test_cells.mask).flat_map(of_brick);
+        Ok(places.map(|cell| of_cells[cell]).collect())
+    }
+}
+
+/// The patch of each cell of this rank, by slot; `NONE` where there is none.
+fn patch_of_cell(mesh: &Mesh, test_cells: &TestCells, labels: &[PeakSlot]) -> Vec<PeakSlot> {
+    let mut patches = vec![PeakSlot::NONE; mesh.n_cells()];
+    let mut labels = labels.iter();
+    for (brick, mask) in mesh.bricks().iter().zip(&test_cells.mask) {
+        for bit in local::bits(*mask) {
+            let cell = brick.cell(bit).expect("a test cell exists");
+            patches[cell.at()] = *labels.next().expect("a label per test cell");
+        }
+    }
+    patches
+}
+
+/// The patches of the cells of this rank, and the way back to the givers of the cells.
+#[derive(Debug)]
+pub(crate) struct CellPatches {
+    routes: Arc<CellRoutes>,
+    n_given: usize,
+    of_cell: Vec<PeakSlot>,
+    /// The peaks of these patches.
+    pub known: PeakComm,
+}
+
+impl CellPatches {
+    /// From the patches of the test cells of a mesh. Local.
+    pub fn new(kept: &KeptMesh, n_given: usize, segmentation: Segmentation) -> (Self, Peaks) {
+        let Segmentation { test_cells, labels, known, peaks, .. } = segmentation;
+        let of_cell = patch_of_cell(&kept.part.field.mesh, &test_cells, &labels);
+        (Self { routes: Arc::clone(&kept.routes), n_given, of_cell, known }, peaks)
+    }
+
+    /// Collective: clump and halo of each given cell; 0 for none. One exchange.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn labels(&self, ids: &PatchIds, comm: &Comm) -> Result<Vec<[u64; 2]>, CommError> {
+        let of_cell = |cell: usize| match self.of_cell[cell] {
+            PeakSlot::NONE => [0; 2],
+            slot => [ids.clump[slot.at()], ids.halo[slot.at()]],
+        };
+        self.routes.to_givers(self.n_given, of_cell, comm)
+    }
+}

@@ -1,0 +1,20 @@
+//! How does a program call the library?
+//!
+//! An [`Engine`](engine::Engine) has the threads and the ranks. [`Cells`](cells::Cells) and [`Particles`](particles::Particles) are what
+//! a program owns, [`Column`](crate::Column) borrows its numbers, and the parameters are plain structs with builders. Results own
+//! themselves. Every failure is an [`Error`](crate::Error), the same on all ranks.
+//!
+//! In the flow: above everything else; nothing below knows this folder.
+
+pub mod cells;
+pub mod clumps;
+mod conversions;
+pub mod engine;
+pub mod groups;
+mod guard;
+pub mod hook;
+mod meshes;
+pub mod params;
+pub mod particles;
+mod phew;
+mod session;

@@ -1,0 +1,177 @@
+//! What a call asks for.
+
+use crate::error::{Error, ErrorKind};
+use crate::partition::Weights;
+use crate::phew::Rules;
+use crate::phew::params::Thresholds;
+use inselberg_kernels::phew::persistence::Persistence;
+
+/// The parameters of PHEW. Densities and masses are in the caller's units.
+///
+/// ```
+/// use inselberg::{Persistence, PhewParams};
+///
+/// let params = PhewParams::new(80.0).persistence(Persistence::Ratio(3.0)).saddle(200.0);
+/// assert_eq!((params.density, params.saddle), (80.0, Some(200.0)));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PhewParams {
+    /// Cells denser than this take part. Finite, 0 or more.
+    pub density: f64,
+    /// Peaks that stand out less are noise.
+    pub persistence: Persistence,
+    /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
+    pub saddle: Option<f64>,
+    /// Clumps of haloes up to this mass are not listed.
+    pub mass: f64,
+    /// The paper's rules or those of RAMSES.
+    pub rules: Rules,
+    /// What is divided evenly among ranks. It never changes a result.
+    pub weights: Weights,
+    /// Whether catalogues list every leaf cell with its clump and halo.
+    pub with_cells: bool,
+}
+
+impl PhewParams {
+    /// With this density threshold, a peak-to-saddle ratio of at least 3, no saddle threshold and no mass threshold, by the
+    /// paper's rules.
+    pub fn new(density: f64) -> Self {
+        Self {
+            density,
+            persistence: Persistence::Ratio(3.0),
+            saddle: None,
+            mass: 0.0,
+            rules: Rules::Paper,
+            weights: Weights::default(),
+            with_cells: false,
+        }
+    }
+
+    /// Peaks that stand out less are noise.
+    #[must_use]
+    pub fn persistence(self, persistence: Persistence) -> Self {
+        Self { persistence, ..self }
+    }
+
+    /// Clumps that meet above this density are one halo.
+    #[must_use]
+    pub fn saddle(self, saddle: f64) -> Self {
+        Self { saddle: Some(saddle), ..self }
+    }
+
+    /// Clumps of haloes up to this mass are not listed.
+    #[must_use]
+    pub fn mass(self, mass: f64) -> Self {
+        Self { mass, ..self }
+    }
+
+    /// The paper's rules or those of RAMSES.
+    #[must_use]
+    pub fn rules(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// What is divided evenly among ranks.
+    #[must_use]
+    pub fn weights(self, weights: Weights) -> Self {
+        Self { weights, ..self }
+    }
+
+    /// Catalogues list every leaf cell with its clump and halo.
+    #[must_use]
+    pub fn with_cells(self) -> Self {
+        Self { with_cells: true, ..self }
+    }
+
+    /// The least value that a leaf may have.
+    pub(crate) fn least_value(&self) -> f64 {
+        match self.persistence {
+            Persistence::Ratio(_) => 0.0,
+            Persistence::Difference(_) => f64::NEG_INFINITY,
+        }
+    }
+
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] with the first parameter that is out of range.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let refused = |message: String| Err(Error::new(ErrorKind::InvalidArgument, message));
+        let is_valid = |x: f64| x.is_finite() && x >= 0.0;
+        if !is_valid(self.density) {
+            return refused(format!("the density threshold is {}; expected 0 or more", self.density));
+        }
+        let (Persistence::Ratio(least) | Persistence::Difference(least)) = self.persistence;
+        if !is_valid(least) {
+            return refused(format!("the persistence threshold is {least}; expected 0 or more"));
+        }
+        if let Some(saddle) = self.saddle.filter(|saddle| !(is_valid(*saddle) && *saddle >= self.density)) {
+            return refused(format!(
+                "the saddle threshold is {saddle}; expected at least the density threshold, {}",
+                self.density
+            ));
+        }
+        if !is_valid(self.mass) {
+            return refused(format!("the mass threshold is {}; expected 0 or more", self.mass));
+        }
+        if self.rules == Rules::Ramses && matches!(self.persistence, Persistence::Difference(_)) {
+            return refused("RAMSES's rules know no difference; expected a persistence by ratio".into());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn thresholds(&self) -> Thresholds {
+        Thresholds {
+            density: self.density,
+            persistence: self.persistence,
+            saddle: self.saddle,
+            mass: self.mass,
+        }
+    }
+}
+
+/// The linking length of friends-of-friends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Linking {
+    /// A length in the units of the positions.
+    Length(f64),
+    /// A part of the mean separation of the particles in the box.
+    Ratio(f64),
+}
+
+/// The parameters of friends-of-friends.
+///
+/// ```
+/// use inselberg::{FofParams, Linking};
+///
+/// let params = FofParams::default().linking(Linking::Ratio(0.2)).min_size(32);
+/// assert_eq!(params.min_size, 32);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FofParams {
+    /// Particles nearer than this are in one group.
+    pub linking: Linking,
+    /// Least number of members of a group.
+    pub min_size: u64,
+}
+
+impl Default for FofParams {
+    /// A linking length of 0.2 mean separations, and groups of 20 particles or more.
+    fn default() -> Self {
+        Self { linking: Linking::Ratio(0.2), min_size: 20 }
+    }
+}
+
+impl FofParams {
+    /// Particles nearer than this are in one group.
+    #[must_use]
+    pub fn linking(self, linking: Linking) -> Self {
+        Self { linking, ..self }
+    }
+
+    /// Least number of members of a group.
+    #[must_use]
+    pub fn min_size(self, min_size: u64) -> Self {
+        Self { min_size, ..self }
+    }
+}

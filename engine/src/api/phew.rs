@@ -1,0 +1,70 @@
+//! PHEW on the cells of a program: one call.
+
+use crate::api::cells::{CellFields, Cells};
+use crate::api::clumps::{ClumpLabels, CutResult};
+use crate::api::meshes::CellPatches;
+use crate::api::params::PhewParams;
+use crate::api::session::Session;
+use crate::error::Error;
+use crate::phew::run::{FieldRun, FieldSource};
+use crate::phew::tables::{PatchIds, cells_table};
+use crate::stage::Stage;
+use inselberg_comm::Reduce;
+use std::sync::Arc;
+
+/// Collective: everything that a call finds.
+pub(crate) fn find(
+    session: Session,
+    cells: &Cells,
+    fields: &CellFields,
+    params: &PhewParams,
+) -> Result<CutResult, Error> {
+    let Session { comm, executor, meshes } = session;
+    params.check()?;
+    check_fields(cells, fields, params)?;
+    let kept = meshes.with_density(cells, fields.density, params, comm, executor)?;
+    let (part, thresholds, side) = (&kept.part, params.thresholds(), cells.geometry.side);
+    let run = FieldRun { part, side, thresholds: &thresholds, rules: params.rules };
+    let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
+    let _tables = Stage::begin("tables", 0, comm, executor.observer());
+    let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
+    let n_leaves = comm.all_reduce_counts(&[cells.given.n_leaves() as u64], Reduce::Sum)?[0];
+    let header = cells.geometry.header();
+    let source = FieldSource {
+        header: &header,
+        has_units: cells.geometry.units.is_some(),
+        field: fields.name,
+        mass_unit: 1.0,
+        n_leaves,
+        densest: comm.all_max(&[densest])?[0],
+        attributes: &[],
+    };
+    let mut catalogue = run.catalogue(&source, &found, comm)?;
+    let ids = PatchIds::new(&found.segmentation.known, &found.structures, comm)?;
+    if params.with_cells {
+        let mesh = &part.field.mesh;
+        catalogue.tables.push(cells_table(mesh, &found.links.own, &found.segmentation, &ids, comm)?);
+    }
+    let (patches, peaks) = CellPatches::new(kept, cells.len(), found.segmentation);
+    let labels = ClumpLabels::new(&patches.labels(&ids, comm)?);
+    Ok(CutResult {
+        catalogue,
+        structures: found.structures,
+        peaks: Arc::new(peaks),
+        patches: Arc::new(patches),
+        params: params.clone(),
+        labels,
+    })
+}
+
+fn check_fields(cells: &Cells, fields: &CellFields, params: &PhewParams) -> Result<(), Error> {
+    cells.check_values(fields.name, &fields.density, params.least_value())?;
+    if let Some(density) = &fields.mass_density {
+        cells.check_values("mass density", density, 0.0)?;
+    }
+    if let Some(velocity) = &fields.velocity {
+        let each = ["velocity along x", "velocity along y", "velocity along z"].into_iter().zip(&velocity.0);
+        each.into_iter().try_for_each(|(what, axis)| cells.check_values(what, axis, f64::NEG_INFINITY))?;
+    }
+    Ok(())
+}

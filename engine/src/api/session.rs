@@ -1,0 +1,125 @@
+//! What calls and results share: the communicator, the threads, the mesh of the last cells.
+
+use crate::api::guard;
+use crate::api::hook::{Hook, HookObserver};
+use crate::api::meshes::MeshCache;
+use crate::error::{Error, ErrorKind};
+use crate::executor::{Executor, Plans};
+use inselberg_comm::{Comm, Rank, ThreadLevel};
+use inselberg_io::catalogue::{Catalogue, CataloguePart, write_part};
+use inselberg_tasks::ThreadPool;
+use parking_lot::Mutex;
+use rayon::ThreadPoolBuilder;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::ThreadId;
+
+/// What an engine and its results share.
+pub(crate) struct Shared {
+    seat: Seat,
+    hook: Option<Hook>,
+    state: Mutex<State>,
+}
+
+/// Where calls run.
+pub(crate) enum Seat {
+    /// On threads of the engine, while the caller waits.
+    Pool(rayon::ThreadPool),
+    /// On the calling thread, the only one that may call MPI, and the threads of the rayon pool that it belongs to.
+    Caller(ThreadId),
+}
+
+impl Seat {
+    /// # Errors
+    /// When the system has no threads left.
+    pub fn new(n_threads: usize, level: ThreadLevel) -> Result<Self, Error> {
+        let threads = ThreadPoolBuilder::new().num_threads(n_threads);
+        let threads = threads.thread_name(|worker| format!("inselberg {worker}"));
+        let failed =
+            |error| Error::new(ErrorKind::OutOfMemory, format!("starting {n_threads} threads: {error}"));
+        if level >= ThreadLevel::Serialized {
+            return threads.build().map(Self::Pool).map_err(failed);
+        }
+        // A thread joins one pool for good. Later engines of this thread use the same.
+        if rayon::current_thread_index().is_none() {
+            threads.use_current_thread().build().map_err(failed)?;
+        }
+        Ok(Self::Caller(std::thread::current().id()))
+    }
+
+    fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        match self {
+            Self::Pool(pool) => Ok(pool.install(work)),
+            Self::Caller(thread) if *thread == std::thread::current().id() => Ok(work()),
+            Self::Caller(_) => {
+                let message = "a call from another thread than the one that built the engine, which MPI does not \
+                               allow at its thread level; expected the same thread";
+                Err(Error::new(ErrorKind::InvalidArgument, message))
+            }
+        }
+    }
+}
+
+/// What a call changes.
+struct State {
+    /// `None` once the engine is closed.
+    comm: Option<Comm>,
+    plans: Arc<Plans>,
+    meshes: MeshCache,
+}
+
+/// What a call works with.
+pub(crate) struct Session<'a> {
+    pub comm: &'a Comm,
+    pub executor: &'a Executor<'a>,
+    pub meshes: &'a mut MeshCache,
+}
+
+impl Shared {
+    pub fn new(seat: Seat, comm: Comm, hook: Option<Hook>) -> Arc<Self> {
+        let state = State { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default() };
+        Arc::new(Self { seat, hook, state: Mutex::new(state) })
+    }
+
+    /// The communicator. Calls are refused from now on.
+    pub fn take_comm(&self) -> Option<Comm> {
+        self.state.lock().comm.take()
+    }
+
+    /// Collective: makes a call on the threads of the engine. An error on one rank is an error on all.
+    pub fn call<T: Send>(
+        &self,
+        work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        let mut state = self.state.lock();
+        let State { comm, plans, meshes } = &mut *state;
+        let Some(comm) = comm else {
+            return Err(Error::new(ErrorKind::InvalidArgument, "the engine is closed; expected an open one"));
+        };
+        let hook = self.hook.clone();
+        let run = move || {
+            let observer = HookObserver::new(hook);
+            let executor = Executor::with_plans(ThreadPool::from_current(), &observer, Arc::clone(plans));
+            let comm: &Comm = comm;
+            guard::call(comm, || work(Session { comm, executor: &executor, meshes }))
+        };
+        self.seat.run(run)?
+    }
+
+    /// Collective: a whole catalogue on one rank, `None` on the others.
+    pub fn gather(&self, part: &CataloguePart, rank: u32) -> Result<Option<Catalogue>, Error> {
+        self.call(|Session { comm, .. }| {
+            let n_ranks = comm.n_ranks();
+            if rank as usize >= n_ranks {
+                let message = format!("rank {rank} of {n_ranks}; expected one below {n_ranks}");
+                return Err(Error::new(ErrorKind::InvalidArgument, message));
+            }
+            Ok(part.clone().gather_on(Rank(rank), comm)?)
+        })
+    }
+
+    /// Collective: writes a catalogue to a file.
+    pub fn write(&self, part: &CataloguePart, path: &Path) -> Result<(), Error> {
+        self.call(|Session { comm, .. }| Ok(write_part(path, part, comm)?))
+    }
+}

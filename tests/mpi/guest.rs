@@ -1,0 +1,206 @@
+//! Engines as guests of a host program under MPI: right results, the same error on all ranks, and a host that lives on.
+//!
+//! The test starts itself under the launcher; those processes are the host.
+
+use super::common::{Whole, open, output};
+use super::job::{Launcher, alone};
+use inselberg::{
+    Cells, ClumpId, Engine, Error, ErrorKind, Geometry, HostComm, Persistence, PhewParams, Progress,
+};
+use inselberg_kernels::sfc::morton;
+use mpi::collective::SystemOperation;
+use mpi::topology::{Color, Communicator, SimpleCommunicator};
+use mpi::traits::{AsRaw, CommunicatorCollectives};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+/// Tells a process that it is the host, and its thread level.
+const HOST: &str = "INSELBERG_TEST_HOST";
+/// Failures that are injected into each of the two engines.
+const FAILURES: usize = 50;
+
+#[test]
+fn a_host_lives_on_whatever_its_engines_meet() {
+    if let Ok(level) = std::env::var(HOST) {
+        return host(&level);
+    }
+    let Some(launcher) = Launcher::here() else { return };
+    let _alone = alone();
+    let own = std::env::current_exe().expect("this program");
+    let own = own.to_str().expect("a plain path");
+    let name = "guest::a_host_lives_on_whatever_its_engines_meet";
+    for (n_ranks, level) in [(2, "multiple"), (4, "funneled"), (5, "single")] {
+        let mut job = launcher.job(n_ranks, own, &["--exact", name, "--nocapture", "--test-threads", "1"]);
+        let out = job.env(HOST, level).output().expect("it starts");
+        let said = [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        assert!(out.status.success(), "{n_ranks} ranks, {level}: {said:?}");
+        let lived = said[0].matches("lived on").count();
+        assert_eq!(lived, n_ranks, "{said:?}");
+    }
+}
+
+/// One process of the host: two engines on two halves of its ranks.
+fn host(level: &str) {
+    let level = match level {
+        "single" => mpi::Threading::Single,
+        "funneled" => mpi::Threading::Funneled,
+        _ => mpi::Threading::Multiple,
+    };
+    let (universe, _) = mpi::initialize_with_threading(level).expect("the host starts MPI");
+    let world = universe.world();
+    let half = world.rank() % 2;
+    let own = world.split_by_color(Color::with_value(half)).expect("each rank is in one half");
+    let octs = HostOcts::of_bundled_output();
+    let mut guest = Guest::new(&own, &octs);
+    guest.check();
+    for n in 0..FAILURES {
+        guest.fail(n);
+        guest.check();
+        // The host's own messages pass unharmed.
+        let mut sum = 0;
+        world.all_reduce_into(&(n as u64), &mut sum, SystemOperation::sum());
+        assert_eq!(sum, n as u64 * world.size() as u64);
+    }
+    guest.engine.close().expect("closed");
+    println!("rank {} lived on", world.rank());
+}
+
+/// All octs of an output, sorted along a curve.
+struct HostOcts {
+    level: Vec<u8>,
+    position: Vec<[u32; 3]>,
+    split: Vec<u8>,
+    rho: Vec<[f64; 8]>,
+}
+
+impl HostOcts {
+    fn of_bundled_output() -> Self {
+        let whole = Whole::read(&*open(&output("dm_1rank")));
+        let field = whole.fields.iter().position(|field| field.name == "rho").expect("a density");
+        let mut octs = Vec::new();
+        for block in &whole.octs {
+            for (i, position) in block.position.iter().enumerate() {
+                octs.push((block.level, *position, block.split[i], block.values[field][i]));
+            }
+        }
+        octs.sort_by_key(|oct| morton(oct.1));
+        Self {
+            level: octs.iter().map(|oct| oct.0).collect(),
+            position: octs.iter().map(|oct| oct.1).collect(),
+            split: octs.iter().map(|oct| oct.2).collect(),
+            rho: octs.iter().map(|oct| oct.3).collect(),
+        }
+    }
+
+    /// The cells and densities of every so many octs.
+    fn part(&self, rank: usize, n_ranks: usize) -> (Cells, Vec<f64>) {
+        let own: Vec<usize> = (rank..self.level.len()).step_by(n_ranks).collect();
+        let level: Vec<u8> = own.iter().map(|i| self.level[*i]).collect();
+        let position: Vec<_> = own.iter().map(|i| self.position[*i]).collect();
+        let split: Vec<u8> = own.iter().map(|i| self.split[*i]).collect();
+        let cells = Cells::from_octs(Geometry::cube(1.0), &level, &position, &split).expect("octs");
+        (cells, own.iter().flat_map(|i| self.rho[*i]).collect())
+    }
+}
+
+/// What the hook of an engine does.
+const GO_ON: u8 = 0;
+const CANCEL: u8 = 1;
+const PANIC: u8 = 2;
+
+/// An engine on a communicator of the host.
+struct Guest<'a> {
+    host: &'a SimpleCommunicator,
+    engine: Engine,
+    /// What the hook does in the stage `saddles`.
+    action: Arc<AtomicU8>,
+    cells: Cells,
+    rho: Vec<f64>,
+    params: PhewParams,
+    expected: Vec<Option<ClumpId>>,
+}
+
+impl<'a> Guest<'a> {
+    fn new(host: &'a SimpleCommunicator, octs: &HostOcts) -> Self {
+        let (rank, n_ranks) = (host.rank() as usize, host.size() as usize);
+        let params = PhewParams::new(40.0).persistence(Persistence::Ratio(3.0)).saddle(200.0);
+        let (all, rho_of_all) = octs.part(0, 1);
+        let mut alone = Engine::builder().threads(1).build().expect("an engine");
+        let found = alone.phew(&all, &rho_of_all, &params).expect("clumps");
+        assert!(found.n_clumps() > 3);
+        let mine = |cell: &usize| cell / 8 % n_ranks == rank;
+        let expected = (0..rho_of_all.len()).filter(mine).map(|cell| found.labels()[cell]).collect();
+        let raw = host.as_raw();
+        // SAFETY: the pointer is to a communicator that outlives the engine.
+        #[allow(unsafe_code)]
+        let host_comm = unsafe { HostComm::from_c((&raw const raw).cast()) };
+        let action = Arc::new(AtomicU8::new(GO_ON));
+        let of_hook = Arc::clone(&action);
+        let hook = move |progress: Progress| match of_hook.load(SeqCst) {
+            CANCEL if progress.stage == "saddles" => ControlFlow::Break(()),
+            PANIC if progress.stage == "saddles" => panic!("an injected fault"),
+            _ => ControlFlow::Continue(()),
+        };
+        let engine = Engine::builder().threads(1).hook(hook).guest_of(host_comm).build().expect("an engine");
+        let (cells, rho) = octs.part(rank, n_ranks);
+        Self { host, engine, action, cells, rho, params, expected }
+    }
+
+    /// A call that must be right.
+    fn check(&mut self) {
+        let found = self.engine.phew(&self.cells, &self.rho, &self.params).expect("clumps");
+        assert_eq!(found.labels(), self.expected);
+    }
+
+    /// Failure `n`, on one rank: the same error on all ranks, soon.
+    fn fail(&mut self, n: usize) {
+        let is_here = n / 5 % self.host.size() as usize == self.host.rank() as usize;
+        let start = Instant::now();
+        let (expected, error) = match n % 5 {
+            0 => (ErrorKind::InvalidValue, self.with_bad_value(is_here)),
+            1 => (ErrorKind::Internal, self.with_hook(PANIC, is_here)),
+            2 => (ErrorKind::Cancelled, self.with_hook(CANCEL, is_here)),
+            3 => (ErrorKind::InvalidArgument, self.with_bad_parameter(is_here)),
+            _ => (ErrorKind::Write, self.on_a_full_disk()),
+        };
+        assert_eq!(error.kind(), expected, "failure {n}: {error}");
+        assert!(start.elapsed() < Duration::from_secs(10), "failure {n}: {:?}", start.elapsed());
+        let mut hasher = DefaultHasher::new();
+        error.to_string().hash(&mut hasher);
+        let own = hasher.finish();
+        let mut all = vec![0; self.host.size() as usize];
+        self.host.all_gather_into(&own, &mut all);
+        assert!(
+            all.iter().all(|other| *other == own),
+            "failure {n}: other ranks have another error than {error}"
+        );
+    }
+
+    fn with_bad_value(&mut self, is_here: bool) -> Error {
+        let mut rho = self.rho.clone();
+        if is_here {
+            rho[0] = f64::NAN;
+        }
+        self.engine.phew(&self.cells, &rho, &self.params).expect_err("a value that is not a number")
+    }
+
+    fn with_hook(&mut self, action: u8, is_here: bool) -> Error {
+        self.action.store(if is_here { action } else { GO_ON }, SeqCst);
+        let error = self.engine.phew(&self.cells, &self.rho, &self.params).expect_err("the hook");
+        self.action.store(GO_ON, SeqCst);
+        error
+    }
+
+    fn with_bad_parameter(&mut self, is_here: bool) -> Error {
+        let params = self.params.clone().mass(if is_here { f64::NAN } else { 0.0 });
+        self.engine.phew(&self.cells, &self.rho, &params).expect_err("a mass that is not a number")
+    }
+
+    fn on_a_full_disk(&mut self) -> Error {
+        let found = self.engine.phew(&self.cells, &self.rho, &self.params).expect("clumps");
+        found.write("/dev/full/clumps.csv").expect_err("no such folder")
+    }
+}
