@@ -87,6 +87,16 @@ impl Geometry {
         Ok(())
     }
 
+    /// The part of the box that so many leaves of each level cover. Exactly 1 where they cover all of it.
+    pub(crate) fn coverage(&self, leaves_by_level: &[u64]) -> f64 {
+        // In cells of the deepest level, which are integers.
+        let deepest = leaves_by_level.iter().rposition(|n| *n > 0).map_or(0, |level| level as u32);
+        let volume = |(level, n): (u32, &u64)| u128::from(*n) << (3 * deepest.saturating_sub(level));
+        let covered: u128 = (0..).zip(leaves_by_level).map(volume).sum();
+        let whole = self.coarse.iter().map(|n| u128::from(*n)).product::<u128>() << (3 * deepest);
+        if covered == whole { 1.0 } else { covered as f64 / whole as f64 }
+    }
+
     pub(crate) fn domain(&self) -> Domain {
         Domain { coarse: self.coarse, periodic: self.periodic }
     }
@@ -168,7 +178,72 @@ impl Cells {
         })
     }
 
-    /// Number of cells on this rank; eight per oct.
+    /// Blocks of `size` leaves along each axis, as AMReX, Athena++ or Parthenon keep them. Of each block its level and the
+    /// position of its lowest cell on the grid of that level. Sizes and positions are even; levels are 1 or more.
+    ///
+    /// Values and labels lie block after block, within a block x fastest. In `covered`, as long as these, flags other than 0
+    /// mark cells that finer blocks replace: their values are not used, and they get no label. Cells are covered by
+    /// whole octs of 2x2x2. An empty column: none is covered.
+    ///
+    /// # Errors
+    /// As [`Self::from_leaves`].
+    pub fn from_blocks<'a>(
+        geometry: Geometry,
+        levels: impl Into<Column<'a>>,
+        positions: impl Into<VectorColumn<'a>>,
+        size: [u32; 3],
+        covered: impl Into<Column<'a>>,
+    ) -> Result<Self, Error> {
+        let (level, corner) = levels_and_positions(&geometry, levels.into(), positions.into(), 0)?;
+        let domain = geometry.domain();
+        let fits = |(level, corner): (&u8, &[u32; 3])| {
+            let extent = domain.extent(*level);
+            (0..3).all(|a| corner[a] % 2 == 0 && i64::from(corner[a]) + i64::from(size[a]) <= extent[a])
+        };
+        if size.iter().any(|n| *n == 0 || n % 2 != 0) {
+            let message = format!("blocks of {size:?} cells; expected even numbers from 2");
+            return Err(Error::new(ErrorKind::InvalidArgument, message));
+        }
+        if let Some(i) =
+            level.iter().zip(&corner).position(|(level, corner)| *level == 0 || !fits((level, corner)))
+        {
+            let message = format!(
+                "block {i} of {size:?} cells at {:?} of level {}; expected an even place, in the box, of level 1 or more",
+                corner[i], level[i]
+            );
+            return Err(Error::new(ErrorKind::InvalidCells, message));
+        }
+        let mut given = GivenCells::Blocks { level, corner, size, covered: Vec::new() };
+        let flags = covered.into();
+        if !flags.is_empty() {
+            if flags.len() != given.n_cells() {
+                return Err(uneven("covered cells", flags.len(), given.n_cells()));
+            }
+            let octs = given.covered_octs(|i| flags.real(i) != 0.0).map_err(|i| {
+                let (level, ijk) = given.cell(i);
+                let message =
+                    format!("only a part of the 2x2x2 cells at {ijk:?} of level {level} is covered");
+                Error::new(ErrorKind::InvalidCells, message)
+            })?;
+            given.set_covered(octs);
+        }
+        Ok(Self { geometry: Arc::new(geometry), given: Arc::new(given) })
+    }
+
+    /// The whole box as a grid of one level: an array with `coarse * 2^level` cells along each axis, x fastest. On one rank.
+    ///
+    /// # Errors
+    /// When the geometry is not valid, or the level is 0 or too deep.
+    pub fn uniform(geometry: Geometry, level: u8) -> Result<Self, Error> {
+        geometry.check()?;
+        if !geometry.domain().holds_level(level) {
+            return Err(Error::new(ErrorKind::InvalidCells, MeshError::TooDeep(level).to_string()));
+        }
+        let size = geometry.coarse.map(|n| n << level);
+        Self::from_blocks(geometry, &[level], &[[0_u32; 3]], size, &[0_u8; 0])
+    }
+
+    /// Number of cells on this rank; eight per oct. One value and one label belong to each.
     pub fn len(&self) -> usize {
         self.given.n_cells()
     }

@@ -58,6 +58,7 @@ pub(crate) struct CutResult {
     pub patches: Arc<CellPatches>,
     pub params: PhewParams,
     pub labels: ClumpLabels,
+    pub coverage: f64,
 }
 
 /// Clumps and haloes of a field.
@@ -89,6 +90,14 @@ impl Clumps {
     /// The halo of each cell of this rank, by the identifier of its main clump. As [`Self::labels`].
     pub fn halo_labels(&self) -> &[Option<ClumpId>] {
         &self.found.labels.halo
+    }
+
+    /// The part of the box that the leaves of all ranks cover: 1 where none was left out.
+    ///
+    /// Where it is less, there are gaps. They change nothing as long as all missing leaves are at or below the density
+    /// threshold; clumps end at others.
+    pub fn coverage(&self) -> f64 {
+        self.found.coverage
     }
 
     /// Number of clumps listed on all ranks.
@@ -184,6 +193,7 @@ impl CutResult {
             patches: Arc::clone(&self.patches),
             params: params.clone(),
             labels,
+            coverage: self.coverage,
         })
     }
 }

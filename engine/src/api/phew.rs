@@ -28,14 +28,14 @@ pub(crate) fn find(
     let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let _tables = Stage::begin("tables", 0, comm, executor.observer());
     let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
-    let n_leaves = comm.all_reduce_counts(&[cells.given.n_leaves() as u64], Reduce::Sum)?[0];
+    let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
     let header = cells.geometry.header();
     let source = FieldSource {
         header: &header,
         has_units: cells.geometry.units.is_some(),
         field: fields.name,
         mass_unit: 1.0,
-        n_leaves,
+        n_leaves: leaves.iter().sum(),
         densest: comm.all_max(&[densest])?[0],
         attributes: &[],
     };
@@ -54,6 +54,7 @@ pub(crate) fn find(
         patches: Arc::new(patches),
         params: params.clone(),
         labels,
+        coverage: cells.geometry.coverage(&leaves),
     })
 }
 

@@ -114,11 +114,39 @@ pub(crate) fn leaf_mesh(
         octs.exists.push(1 << (local::bit_of(cell) & 7));
     }
     levels.iter_mut().for_each(|octs| octs.leaf = octs.exists.clone());
-    let mut mesh = Mesh::from_sorted(domain, &levels)?;
+    Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, order))
+}
+
+/// A mesh of octs of eight leaves each, given by level and position in any order, and the index of each of its octs among
+/// them.
+///
+/// # Errors
+/// When leaves repeat, overlap or lie outside the box.
+pub(crate) fn mesh_of_leaf_octs(
+    domain: Domain,
+    octs: &[(u8, [u32; 3])],
+) -> Result<(Mesh, Vec<u32>), MeshError> {
+    let mut order: Vec<u32> = (0..octs.len() as u32).collect();
+    order.par_sort_unstable_by_key(|&i| (octs[i as usize].0, morton(octs[i as usize].1)));
+    let n_levels = octs.iter().map(|(level, _)| usize::from(*level) + 1).max().unwrap_or(0);
+    let mut levels = vec![SortedOcts::default(); n_levels];
+    for &i in &order {
+        let (level, position) = octs[i as usize];
+        levels[usize::from(level)].position.push(position);
+    }
+    for octs in &mut levels {
+        octs.exists = vec![0xff; octs.position.len()];
+        octs.leaf = octs.exists.clone();
+    }
+    Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, order))
+}
+
+/// A mesh of leaves, of which none overlap, and which knows whether it is graded.
+fn checked_leaves(mut mesh: Mesh) -> Result<Mesh, MeshError> {
     let runs = chunks(mesh.supers().len(), 64);
     runs.par_iter().try_for_each(|supers| mesh.check_leaves(supers.clone()))?;
     mesh.set_graded(runs.into_par_iter().all(|supers| mesh.check_leaves_graded(supers)));
-    Ok((mesh, order))
+    Ok(mesh)
 }
 
 /// Octs sorted by an order; the eight cells of each exist.

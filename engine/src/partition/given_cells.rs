@@ -22,7 +22,7 @@ use crate::chunks::zeros;
 use crate::column::Column;
 use crate::density::LeafValues;
 use crate::error::RunError;
-use crate::field::{AmrField, leaf_mesh, octree};
+use crate::field::{AmrField, leaf_mesh, mesh_of_leaf_octs, octree};
 use crate::progress::Observer;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
@@ -31,7 +31,7 @@ use inselberg_kernels::mesh::{Mesh, MeshError, local};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Cells of a caller, valid one by one: in the box and at a level that fits. Lists have one entry per leaf or oct.
+/// Cells of a caller, valid one by one: in the box and at a level that fits. Lists have one entry per leaf, oct or block.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GivenCells {
     /// Leaves: level and position of each.
@@ -50,64 +50,184 @@ pub(crate) enum GivenCells {
         /// One bit per cell, set where it is split.
         split: Vec<u8>,
     },
+    /// Blocks of leaves, all of one size. Sizes and corners are even, so that a block consists of octs.
+    Blocks {
+        /// Levels of the cells.
+        level: Vec<u8>,
+        /// Positions of the lowest cells on the grids of the levels.
+        corner: Vec<[u32; 3]>,
+        /// Cells along each axis.
+        size: [u32; 3],
+        /// Whether the octs of all blocks, in the order of [`ItemLayout`], are covered by finer blocks; empty where none is.
+        covered: Vec<bool>,
+    },
+}
+
+/// How given values lie in memory. An *item* is a leaf, or an oct of eight cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ItemLayout {
+    /// One value per leaf.
+    Leaves,
+    /// Eight values per oct.
+    Octs,
+    /// Blocks of this size one after the other, x fastest. Octs within a block are in the same order.
+    Blocks([u32; 3]),
+}
+
+impl ItemLayout {
+    /// 1 or 8.
+    fn cells_per_item(self) -> usize {
+        if self == Self::Leaves { 1 } else { 8 }
+    }
+
+    /// The index of the value of a cell of an item.
+    #[inline]
+    fn index(self, item: usize, cell: usize) -> usize {
+        match self {
+            Self::Leaves => item,
+            Self::Octs => 8 * item + cell,
+            Self::Blocks(size) => {
+                let [x, y, z] = size.map(|n| n as usize);
+                let (block, oct) = (8 * item / (x * y * z), item % (x * y * z / 8));
+                let corner = [oct % (x / 2), oct / (x / 2) % (y / 2), oct / (x * y / 4)];
+                let at: [usize; 3] = std::array::from_fn(|a| 2 * corner[a] + (cell >> a & 1));
+                block * x * y * z + at[0] + x * (at[1] + y * at[2])
+            }
+        }
+    }
+
+    /// The item of value `i`, and the cell in it.
+    #[inline]
+    fn item_of(self, i: usize) -> (usize, usize) {
+        match self {
+            Self::Leaves => (i, 0),
+            Self::Octs => (i / 8, i % 8),
+            Self::Blocks(size) => {
+                let [x, y, z] = size.map(|n| n as usize);
+                let (block, at) = (i / (x * y * z), i % (x * y * z));
+                let at = [at % x, at / x % y, at / (x * y)];
+                let oct = at[0] / 2 + x / 2 * (at[1] / 2 + y / 2 * (at[2] / 2));
+                let cell = at[0] & 1 | (at[1] & 1) << 1 | (at[2] & 1) << 2;
+                (block * (x * y * z / 8) + oct, cell)
+            }
+        }
+    }
 }
 
 impl GivenCells {
-    /// Number of cells.
-    pub fn n_cells(&self) -> usize {
-        self.n_items() * self.cells_per_item()
+    pub fn layout(&self) -> ItemLayout {
+        match self {
+            Self::Leaves { .. } => ItemLayout::Leaves,
+            Self::Octs { .. } => ItemLayout::Octs,
+            Self::Blocks { size, .. } => ItemLayout::Blocks(*size),
+        }
     }
 
-    fn cells_per_item(&self) -> usize {
-        if matches!(self, Self::Leaves { .. }) { 1 } else { 8 }
+    /// Number of values: one per cell, covered ones included.
+    pub fn n_cells(&self) -> usize {
+        self.n_items() * self.layout().cells_per_item()
     }
 
     /// Number of leaves or octs.
     fn n_items(&self) -> usize {
-        let (Self::Leaves { level, .. } | Self::Octs { level, .. }) = self;
-        level.len()
-    }
-
-    /// Number of leaf cells.
-    pub fn n_leaves(&self) -> usize {
         match self {
-            Self::Leaves { level, .. } => level.len(),
-            Self::Octs { split, .. } => split.iter().map(|split| split.count_zeros() as usize).sum(),
+            Self::Leaves { level, .. } | Self::Octs { level, .. } => level.len(),
+            Self::Blocks { corner, size, .. } => corner.len() * size.iter().product::<u32>() as usize / 8,
         }
     }
 
-    /// Whether cell `i` is a leaf.
+    /// Which octs are covered, by a flag per value.
+    ///
+    /// # Errors
+    /// The index of a value of an oct of which only a part is covered.
+    pub fn covered_octs(&self, is_covered: impl Fn(usize) -> bool + Sync) -> Result<Vec<bool>, usize> {
+        let layout = self.layout();
+        let of_item = |item: usize| {
+            let first = is_covered(layout.index(item, 0));
+            match (1..8).all(|cell| is_covered(layout.index(item, cell)) == first) {
+                true => Ok(first),
+                false => Err(layout.index(item, 0)),
+            }
+        };
+        (0..self.n_items()).into_par_iter().map(of_item).collect()
+    }
+
+    /// Marks octs of blocks as covered by finer blocks.
+    pub fn set_covered(&mut self, octs: Vec<bool>) {
+        if let Self::Blocks { covered, .. } = self {
+            *covered = octs;
+        }
+    }
+
+    /// Number of leaf cells of each level.
+    pub fn leaves_by_level(&self) -> [u64; 32] {
+        let mut counts = [0; 32];
+        let mut add = |level: u8, n: u64| counts[usize::from(level) & 31] += n;
+        match self {
+            Self::Leaves { level, .. } => level.iter().for_each(|level| add(*level, 1)),
+            Self::Octs { level, split, .. } => {
+                level.iter().zip(split).for_each(|(level, split)| add(*level, split.count_zeros().into()));
+            }
+            Self::Blocks { level, size, covered, .. } => {
+                let n_octs = size.iter().product::<u32>() as usize / 8;
+                for (block, level) in level.iter().enumerate() {
+                    let covered = covered.iter().skip(block * n_octs).take(n_octs);
+                    let n_covered = covered.filter(|covered| **covered).count();
+                    add(*level, 8 * (n_octs - n_covered) as u64);
+                }
+            }
+        }
+        counts
+    }
+
+    /// Whether value `i` is that of a leaf.
     #[inline]
     pub fn is_leaf(&self, i: usize) -> bool {
         match self {
             Self::Leaves { .. } => true,
             Self::Octs { split, .. } => split[i / 8] >> (i % 8) & 1 == 0,
+            Self::Blocks { covered, .. } => covered.is_empty() || !covered[self.layout().item_of(i).0],
         }
     }
 
-    /// Level of cell `i`, and its position on the grid of that level.
+    /// Level of the cell of value `i`, and its position on the grid of that level.
     pub fn cell(&self, i: usize) -> (u8, [u32; 3]) {
-        let record = self.record(i / self.cells_per_item(), |_| 0.0);
+        let (item, cell) = self.layout().item_of(i);
+        let record = self.record(item, |_| 0.0);
         match self {
             Self::Leaves { position, .. } => (record.level, position[i]),
-            Self::Octs { .. } => (record.level, record.cell(i as u32 % 8)),
+            _ => (record.level, record.cell(cell as u32)),
         }
     }
 
     /// A leaf or oct with the densities of its cells.
     fn record(&self, item: usize, rho: impl Fn(usize) -> f64) -> OctRecord {
+        let layout = self.layout();
+        let rho = |cell| rho(layout.index(item, cell));
         match self {
-            Self::Leaves { level, position } => {
-                OctRecord::of_cell(level[item], position[item], true, rho(item))
-            }
+            Self::Leaves { level, position } => OctRecord::of_cell(level[item], position[item], true, rho(0)),
             Self::Octs { level, position, split } => OctRecord {
                 position: position[item],
                 level: level[item],
                 exists: 0xff,
                 leaf: !split[item],
                 unused: 0,
-                rho: std::array::from_fn(|cell| rho(8 * item + cell)),
+                rho: std::array::from_fn(rho),
             },
+            Self::Blocks { level, corner, size, covered } => {
+                let [x, y, z] = size.map(|n| n as usize / 2);
+                let (block, oct) = (item / (x * y * z), item % (x * y * z));
+                let at = [oct % x, oct / x % y, oct / (x * y)];
+                let exists = if covered.get(item) == Some(&true) { 0 } else { 0xff };
+                OctRecord {
+                    position: std::array::from_fn(|a| corner[block][a] / 2 + at[a] as u32),
+                    level: level[block],
+                    exists,
+                    leaf: exists,
+                    unused: 0,
+                    rho: std::array::from_fn(rho),
+                }
+            }
         }
     }
 }
@@ -160,16 +280,27 @@ fn place_alone(
     let (mut mesh, order) = match given {
         GivenCells::Leaves { level, position } => leaf_mesh(domain, level, position)?,
         GivenCells::Octs { level, position, split } => mesh_of_octs(domain, level, position, split)?,
+        GivenCells::Blocks { .. } => mesh_of_blocks(domain, given)?,
     };
-    if matches!(given, GivenCells::Leaves { .. }) {
+    if !matches!(given, GivenCells::Octs { .. }) {
         mesh.set_leaves_above(division.threshold);
     }
-    let mut place = vec![0; order.len()];
+    let mut place = vec![u32::MAX; given.n_items()];
     (0..).zip(&order).for_each(|(at, &item)| place[item as usize] = at);
-    let routes = CellRoutes::Alone { order, place, cells_per_item: given.cells_per_item() };
+    let routes = CellRoutes::Alone { order, place, layout: given.layout() };
     let mut part = LocalField::whole(AmrField { rho: zeros(mesh.n_cells()), mesh });
     routes.to_cells(&division.rho, &mut part.field.rho, comm)?;
     Ok(PlacedCells { part, routes })
+}
+
+/// The mesh of the octs of blocks that are not covered, and the index of each of them.
+fn mesh_of_blocks(domain: Domain, given: &GivenCells) -> Result<(Mesh, Vec<u32>), MeshError> {
+    let records = (0..given.n_items()).into_par_iter().map(|item| (item, given.record(item, |_| 0.0)));
+    let existing = records.filter(|(_, record)| record.exists != 0);
+    let (items, octs): (Vec<u32>, Vec<(u8, [u32; 3])>) =
+        existing.map(|(item, record)| (item as u32, (record.level, record.position))).unzip();
+    let (mesh, order) = mesh_of_leaf_octs(domain, &octs)?;
+    Ok((mesh, order.into_iter().map(|i| items[i as usize]).collect()))
 }
 
 /// The mesh of octs in any order, and the index of the oct of each eight of its cells.
@@ -203,10 +334,13 @@ fn place_shared(
 ) -> Result<PlacedCells, RunError> {
     let mut held = HeldCells::default();
     for item in 0..given.n_items() {
-        held.add(given.record(item, |cell| division.rho.real(cell)));
+        let record = given.record(item, |cell| division.rho.real(cell));
+        if record.exists != 0 {
+            held.add(record);
+        }
     }
     let cells = match given {
-        GivenCells::Leaves { .. } => CellSet::Leaves(division.threshold),
+        GivenCells::Leaves { .. } | GivenCells::Blocks { .. } => CellSet::Leaves(division.threshold),
         GivenCells::Octs { .. } => CellSet::Octree,
     };
     let request = Request { field: None, values: LeafValues::Any, threshold: division.threshold, extra: &[] };
@@ -222,10 +356,10 @@ pub(crate) enum CellRoutes {
     Alone {
         /// The given leaf or oct of each in the mesh.
         order: Vec<u32>,
-        /// The place in the mesh of each given leaf or oct.
+        /// The place in the mesh of each given leaf or oct; `u32::MAX` for covered ones.
         place: Vec<u32>,
-        /// 1 or 8.
-        cells_per_item: usize,
+        /// How given values lie in memory.
+        layout: ItemLayout,
     },
     /// Over several ranks. Both lists of a pair of ranks have the same cells in the same order.
     Shared {
@@ -257,9 +391,12 @@ impl CellRoutes {
                 let (position, level) = (record.position, record.level);
                 announced.entry(owner).or_default().push(Announced { position, level, cells, unused: 0 });
                 let list = send.entry(owner).or_default();
-                match given.cells_per_item() {
-                    1 => list.push(item as u32),
-                    _ => list.extend(local::bits(cells.into()).map(|bit| 8 * item as u32 + bit)),
+                match given.layout() {
+                    ItemLayout::Leaves => list.push(item as u32),
+                    layout => {
+                        let index = |bit: u32| layout.index(item, bit as usize) as u32;
+                        list.extend(local::bits(cells.into()).map(index));
+                    }
                 }
             }
         }
@@ -286,8 +423,12 @@ impl CellRoutes {
     /// When another rank fails.
     pub fn to_cells(&self, given: &Column, cells: &mut [f64], comm: &Comm) -> Result<(), CommError> {
         match self {
-            Self::Alone { order, cells_per_item: 1, .. } => given.copy(|cell| order[cell] as usize, cells),
-            Self::Alone { order, .. } => given.copy(|cell| 8 * order[cell / 8] as usize + cell % 8, cells),
+            Self::Alone { order, layout: ItemLayout::Leaves, .. } => {
+                given.copy(|cell| order[cell] as usize, cells);
+            }
+            Self::Alone { order, layout, .. } => {
+                given.copy(|cell| layout.index(order[cell / 8] as usize, cell % 8), cells);
+            }
             Self::Shared { send, receive } => {
                 let received = exchange(send, receive, |i| given.real(i as usize), comm)?;
                 for ((_, list), values) in receive.iter().zip(received) {
@@ -310,12 +451,16 @@ impl CellRoutes {
         comm: &Comm,
     ) -> Result<Vec<T>, CommError> {
         match self {
-            Self::Alone { place, cells_per_item: 1, .. } => {
-                Ok(place.par_iter().map(|&cell| of_cell(cell as usize)).collect())
-            }
-            Self::Alone { place, .. } => {
-                let given = (0..n_given).into_par_iter();
-                Ok(given.map(|i| of_cell(8 * place[i / 8] as usize + i % 8)).collect())
+            Self::Alone { place, layout, .. } => {
+                let n_each = layout.cells_per_item();
+                let value = |i: usize| {
+                    let (item, cell) = layout.item_of(i);
+                    match place[item] {
+                        u32::MAX => T::zeroed(),
+                        at => of_cell(n_each * at as usize + cell),
+                    }
+                };
+                Ok((0..n_given).into_par_iter().map(value).collect())
             }
             Self::Shared { send, receive } => {
                 let mut given: Vec<T> = zeros(n_given);
@@ -347,4 +492,28 @@ fn exchange<T: Pod>(
         }
     };
     receive.iter().map(of_list).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_blocks_are_those_of_their_octs() {
+        let size = [4, 2, 6];
+        let corner = vec![[2, 4, 8], [0, 0, 0]];
+        let blocks =
+            GivenCells::Blocks { level: vec![3, 4], corner: corner.clone(), size, covered: Vec::new() };
+        assert_eq!(blocks.n_cells(), 96);
+        let layout = blocks.layout();
+        for i in 0..96 {
+            let (item, cell) = layout.item_of(i);
+            assert_eq!(layout.index(item, cell), i);
+            // x fastest, block after block.
+            let (block, at) = (i / 48, i as u32 % 48);
+            let at = [at % 4, at / 4 % 2, at / 8];
+            let position = std::array::from_fn(|a| corner[block][a] + at[a]);
+            assert_eq!(blocks.cell(i), (3 + block as u8, position));
+        }
+    }
 }
