@@ -26,6 +26,7 @@ fn main() -> Result<(), CommError> {
             comm.barrier()?;
             comm.barrier()?;
         }
+        "long" => long(&comm)?,
         "watch" => watch(&comm)?,
         "time" => time(&comm)?,
         _ => exchange(&comm)?,
@@ -41,6 +42,22 @@ fn exchange(comm: &Comm) -> Result<(), CommError> {
     let n_ranks = comm.n_ranks();
     comm.barrier()?;
     if comm.rank() == Rank(0) {
+        println!("{n_ranks} ranks agree");
+    }
+    Ok(())
+}
+
+/// Long messages, parts of which may still be under way when the barrier of their exchange ends.
+fn long(comm: &Comm) -> Result<(), CommError> {
+    let (rank, n_ranks) = (comm.rank().0, comm.n_ranks() as u32);
+    let records = |from: u32, round: u32| vec![[from, round]; 20_000 + 3000 * ((from + round) % 7) as usize];
+    for round in 0..60 {
+        let others = (0..n_ranks).filter(|to| *to != rank);
+        let sent = others.clone().map(|to| (Rank(to), records(rank, round))).collect();
+        let expected: Vec<_> = others.map(|from| (Rank(from), records(from, round))).collect();
+        assert!(comm.exchange(sent)? == expected, "round {round}");
+    }
+    if rank == 0 {
         println!("{n_ranks} ranks agree");
     }
     Ok(())

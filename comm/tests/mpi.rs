@@ -57,6 +57,11 @@ fn messages_in_pieces() {
 }
 
 #[test]
+fn long_messages() {
+    agrees(4, "long");
+}
+
+#[test]
 fn messages_late_and_in_any_order() {
     agrees(4, "chaos");
 }

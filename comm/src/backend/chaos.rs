@@ -1,8 +1,8 @@
 //! A backend that misbehaves as much as the contract allows: a test tool.
 //!
 //! It holds messages back, lets later ones overtake, says that nothing has come although something
-//! has, and gives its core away, all from a seed. It keeps no message once the backend inside has
-//! handed it out, since the sender then counts it as received.
+//! has, and gives its core away, all from a seed. A message that the backend inside has handed out may
+//! count as here in part for a while: its sender counts it as received, and [`Transport::is_receiving`] says so.
 
 use super::{Backend, Finding, RankState, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
@@ -16,6 +16,8 @@ pub(crate) struct Chaos {
     n_ranks: usize,
     random: Random,
     held: Vec<Held>,
+    /// Messages that are here in part, as it were.
+    begun: Vec<(Tag, (Rank, Vec<u8>))>,
     /// How long a message is on its way at least.
     delay: Duration,
     /// Whether it may have hidden something since the last rest.
@@ -57,7 +59,16 @@ impl Chaos {
     pub fn new(mut inner: Backend, seed: u64, delay: Duration) -> Self {
         let (rank, n_ranks) = (inner.transport().rank(), inner.transport().n_ranks());
         let random = Random(seed ^ u64::from(rank.0).wrapping_mul(0xd134_2543_de82_ef95));
-        Self { inner: Box::new(inner), rank, n_ranks, random, held: Vec::new(), delay, hid: false }
+        Self {
+            inner: Box::new(inner),
+            rank,
+            n_ranks,
+            random,
+            held: Vec::new(),
+            begun: Vec::new(),
+            delay,
+            hid: false,
+        }
     }
 
     fn disturb(&mut self) {
@@ -125,7 +136,23 @@ impl Transport for Chaos {
         self.disturb();
         let hide = self.random.one_in(4);
         self.hid |= hide;
-        if hide { Ok(None) } else { self.inner.transport().receive(tag) }
+        if hide {
+            return Ok(None);
+        }
+        if let Some(i) = self.begun.iter().position(|(of, _)| *of == tag) {
+            return Ok(Some(self.begun.swap_remove(i).1));
+        }
+        let message = self.inner.transport().receive(tag)?;
+        if self.random.one_in(4) {
+            self.hid = true;
+            self.begun.extend(message.map(|message| (tag, message)));
+            return Ok(None);
+        }
+        Ok(message)
+    }
+
+    fn is_receiving(&self, tag: Tag) -> bool {
+        self.begun.iter().any(|(of, _)| *of == tag) || self.inner.look().is_receiving(tag)
     }
 
     /// Releases something. Sleeps only if nothing was hidden and nothing held is due.
@@ -165,6 +192,7 @@ impl Transport for Chaos {
     /// Messages that are held were never sent.
     fn recover(&mut self, within: Duration) -> Result<()> {
         self.held.clear();
+        self.begun.clear();
         self.inner.transport().recover(within)
     }
 

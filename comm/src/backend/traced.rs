@@ -99,6 +99,10 @@ impl Transport for Traced {
         Ok(received)
     }
 
+    fn is_receiving(&self, tag: Tag) -> bool {
+        self.inner.look().is_receiving(tag)
+    }
+
     fn park(&mut self, at_most: Duration) -> Result<()> {
         self.inner.transport().park(at_most)
     }

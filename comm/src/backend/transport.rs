@@ -73,15 +73,21 @@ pub(crate) trait Transport: fmt::Debug {
     /// Starts a message to another rank.
     fn send(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()>;
 
-    /// Starts a message that counts as [`Transport::pending`] until `to` has been handed it.
+    /// Starts a message that counts as [`Transport::pending`] until `to` has been handed it, or [`Transport::is_receiving`]
+    /// it.
     fn send_synchronous(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()>;
 
     /// Number of started messages that still need this rank: not yet on their way, or synchronous and
-    /// not yet handed out.
+    /// not yet received, or begun to be.
     fn pending(&mut self) -> Result<usize>;
 
     /// The next message with `tag`, if one is here.
     fn receive(&mut self, tag: Tag) -> Result<Option<(Rank, Vec<u8>)>>;
+
+    /// Whether a part of a message with `tag` is here, so that [`Transport::receive`] will hand it out.
+    fn is_receiving(&self, _tag: Tag) -> bool {
+        false
+    }
 
     /// Sleeps until something may have changed since the last rest began, or for `at_most`; longer where very many ranks
     /// would only look at each other.

@@ -21,6 +21,11 @@ pub(crate) fn run(endpoint: &mut Endpoint, parts: Messages) -> Result<Messages> 
         all_received = all_received || transport.pending()? == 0;
         Ok((all_received && barrier.poll(transport)?).then_some(()))
     })?;
+    // The last messages may be here in part.
+    endpoint.wait(|transport| {
+        take_all(transport, tag, &mut received)?;
+        Ok((!transport.is_receiving(tag)).then_some(()))
+    })?;
     Ok(received)
 }
 

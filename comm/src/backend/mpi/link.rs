@@ -103,6 +103,11 @@ impl Link {
         self.sending.len()
     }
 
+    /// Whether a part of a message with `tag` has come and not the rest.
+    pub fn is_receiving(&self, tag: c_int) -> bool {
+        self.incoming[tag as usize].is_some()
+    }
+
     /// Starts the pieces of a message: full ones, and a last one that is shorter, if empty.
     pub fn start_send(&mut self, to: Rank, tag: c_int, bytes: Vec<u8>, synchronous: bool) -> Result<()> {
         if to.at() >= self.n_ranks {

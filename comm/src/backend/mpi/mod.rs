@@ -190,6 +190,10 @@ impl<L: Lifecycle> Transport for Mpi<L> {
         Ok(message)
     }
 
+    fn is_receiving(&self, tag: Tag) -> bool {
+        self.link.is_receiving(tag.at() as c_int)
+    }
+
     /// The library cannot wake a sleeper, so this one looks again soon.
     fn park(&mut self, at_most: Duration) -> Result<()> {
         self.parks = self.parks.saturating_add(1);
