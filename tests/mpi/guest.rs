@@ -144,7 +144,7 @@ impl<'a> Guest<'a> {
             PANIC if progress.stage == "saddles" => panic!("an injected fault"),
             _ => ControlFlow::Continue(()),
         };
-        let engine = Engine::builder().threads(1).hook(hook).guest_of(host_comm).build().expect("an engine");
+        let engine = Engine::builder().threads(2).hook(hook).guest_of(host_comm).build().expect("an engine");
         let (cells, rho) = octs.part(rank, n_ranks);
         Self { host, engine, action, cells, rho, params, expected }
     }

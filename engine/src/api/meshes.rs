@@ -2,6 +2,7 @@
 
 use crate::api::cells::{CellFields, Cells, Geometry};
 use crate::api::params::PhewParams;
+use crate::chunks::{carve, chunks};
 use crate::column::{Column, VectorColumn};
 use crate::error::Error;
 use crate::executor::Executor;
@@ -16,6 +17,7 @@ use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::ids::PeakSlot;
 use inselberg_kernels::mesh::{Brick, Mesh, local};
 use inselberg_kernels::phew::test_cells::TestCells;
+use rayon::prelude::*;
 use std::sync::{Arc, Weak};
 
 /// The mesh of the last cells.
@@ -124,13 +126,18 @@ impl KeptMesh {
 /// The patch of each cell of this rank, by slot; `NONE` where there is none.
 fn patch_of_cell(mesh: &Mesh, test_cells: &TestCells, labels: &[PeakSlot]) -> Vec<PeakSlot> {
     let mut patches = vec![PeakSlot::NONE; mesh.n_cells()];
-    let mut labels = labels.iter();
-    for (brick, mask) in mesh.bricks().iter().zip(&test_cells.mask) {
-        for bit in local::bits(*mask) {
-            let cell = brick.cell(bit).expect("a test cell exists");
-            patches[cell.at()] = *labels.next().expect("a label per test cell");
+    let runs = chunks(mesh.supers().len(), 64);
+    let places = carve(&mut patches, runs.iter().map(|supers| mesh.cells_of_supers(supers.clone()).len()));
+    runs.into_par_iter().zip(places).for_each(|(supers, out)| {
+        let first = mesh.cells_of_supers(supers.clone()).start;
+        for b in mesh.supers()[supers].iter().flat_map(|s| mesh.bricks_of(s)) {
+            let labels = &labels[test_cells.first[b] as usize..];
+            for (bit, label) in local::bits(test_cells.mask[b]).zip(labels) {
+                let cell = mesh.bricks()[b].cell(bit).expect("a test cell exists");
+                out[cell.at() - first] = *label;
+            }
         }
-    }
+    });
     patches
 }
 

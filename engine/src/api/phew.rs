@@ -10,6 +10,7 @@ use crate::phew::run::{FieldRun, FieldSource};
 use crate::phew::tables::{PatchIds, cells_table};
 use crate::stage::Stage;
 use inselberg_comm::Reduce;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Collective: everything that a call finds.
@@ -27,7 +28,7 @@ pub(crate) fn find(
     let run = FieldRun { part, side, thresholds: &thresholds, rules: params.rules };
     let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let _tables = Stage::begin("tables", 0, comm, executor.observer());
-    let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
+    let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);
     let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
     let header = cells.geometry.header();
     let source = FieldSource {

@@ -40,9 +40,9 @@ impl Seat {
         if level >= ThreadLevel::Serialized {
             return threads.build().map(Self::Pool).map_err(failed);
         }
-        // A thread joins one pool for good. Later engines of this thread use the same.
+        // A thread joins one pool for good, so its threads must stay. Later engines of this thread use the same.
         if rayon::current_thread_index().is_none() {
-            threads.use_current_thread().build().map_err(failed)?;
+            std::mem::forget(threads.use_current_thread().build().map_err(failed)?);
         }
         Ok(Self::Caller(std::thread::current().id()))
     }
