@@ -144,6 +144,18 @@ mod claims {
     }
 
     #[test]
+    fn a_file_that_is_locked_for_a_moment_is_read() {
+        let room = Room::new();
+        let path = write(Path::new(&room.path("")), &[(1, &clumps(100, 1))], &Style::default()).remove(0);
+        // A process that starts while a file is open keeps it open, and locked, until it ends.
+        let locked = hdf5::File::open_rw(&path).expect("a snapshot");
+        let mut sleep = Command::new("sleep").arg("0.5").spawn().expect("a process");
+        drop(locked);
+        done(&["info", &path.to_string_lossy()]);
+        sleep.wait().expect("its end");
+    }
+
+    #[test]
     fn datasets_that_store_less_than_they_claim_are_refused() {
         let room = Room::new();
         source(&room);

@@ -71,7 +71,8 @@ fn of_read(error: &ReadError) -> ErrorKind {
 fn of_comm(error: &CommError) -> ErrorKind {
     match error {
         CommError::Panicked { .. } => ErrorKind::Internal,
-        CommError::Stalled { .. } => ErrorKind::TimedOut,
+        CommError::Stalled { .. } | CommError::TimedOut { .. } => ErrorKind::TimedOut,
+        CommError::WrongThread { .. } => ErrorKind::InvalidArgument,
         _ => ErrorKind::Communication,
     }
 }

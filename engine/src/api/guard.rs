@@ -7,8 +7,6 @@
 //! ```
 //!
 //! A panic is a failure like any other. Where several ranks fail at once, the error of the lowest one counts.
-//!
-//! A barrier begins each call. So no rank fails in a call while another has yet to leave the call before.
 
 use crate::api::hook::Cancelled;
 use crate::error::{Error, ErrorKind};
@@ -22,10 +20,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// # Errors
 /// The error of the lowest rank that failed. [`ErrorKind::TimedOut`] if a rank never came back.
 pub fn call<T>(comm: &Comm, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    let work = || {
-        comm.barrier()?;
-        work()
-    };
     let outcome = catch_unwind(AssertUnwindSafe(work));
     let outcome = outcome.unwrap_or_else(|panic| Err(from_panic(&*panic)));
     if comm.n_ranks() == 1 {

@@ -12,14 +12,30 @@ use crate::input_file;
 use ::hdf5::{Error, File, Result};
 use std::fs::{File as SystemFile, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How often a locked file is tried, and the pause between two tries.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(25);
 
 /// Opens the regular file at `path` for reading.
 ///
+/// The library locks files that it opens. A process that starts while a file is open keeps the lock until it ends. So a
+/// locked file is waited for, up to five seconds.
+///
 /// # Errors
-/// It is not a regular file, the system refuses, or it is not HDF5.
+/// It is not a regular file, the system refuses, it stays locked, or it is not HDF5.
 pub fn open(path: &Path) -> Result<File> {
     let file = input_file::open(path).map_err(|e| Error::Internal(e.to_string()))?;
-    File::open(Utf8Name::from_open(path, file).path())
+    let name = Utf8Name::from_open(path, file);
+    for _ in 1..TRIES {
+        match File::open(name.path()) {
+            Err(error) if error.to_string().contains("unable to lock file") => sleep(PAUSE),
+            opened => return opened,
+        }
+    }
+    File::open(name.path())
 }
 
 /// A name in UTF-8 for a file, valid while this value lives.
