@@ -35,7 +35,7 @@
 //! # let cells = Cells::from_leaves(Geometry::cube(1.0), &[3_u8; 6], &positions)?;
 //! let params = PhewParams::new(1.0).persistence(Persistence::Ratio(1.2));
 //! for step in 0..3 {
-//!     let density = [2.0, 9.0, 4.0, 7.0 - f64::from(step), 3.0, 0.5];
+//!     let density = [2.0, 9.0, 4.0, 7.0 - 0.25 * f64::from(step), 3.0, 0.5];
 //!     let found = engine.phew(&cells, &density, &params)?;
 //!     let robust = found.recut(&params.clone().persistence(Persistence::Ratio(2.0)))?;
 //!     assert_eq!((found.n_clumps(), robust.n_clumps()), (2, 1));
