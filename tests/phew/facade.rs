@@ -607,6 +607,10 @@ fn a_grid_is_one_block_and_gaps_are_told() {
     assert_eq!(refused(odd), ErrorKind::InvalidArgument);
     let outside = Cells::from_blocks(geometry.clone(), &[2_u8], &[[0_u32, 0, 2]], [2, 2, 4], &none);
     assert_eq!(refused(outside), ErrorKind::InvalidCells);
+    let too_many = Cells::uniform(geometry.clone(), 29);
+    assert_eq!(refused(too_many), ErrorKind::OutOfMemory);
+    let no_parent = Cells::from_octs(geometry.clone(), &[0_u8], &[[0_u32; 3]], &[0_u8]);
+    assert_eq!(refused(no_parent), ErrorKind::InvalidCells);
     let part = Cells::from_blocks(geometry, &[2_u8], &[[0_u32; 3]], [2; 3], &[1_u8, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(refused(part), ErrorKind::InvalidCells);
 }

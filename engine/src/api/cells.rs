@@ -4,7 +4,7 @@ use crate::column::{Column, VectorColumn};
 use crate::error::{Error, ErrorKind};
 use crate::partition::GivenCells;
 use inselberg_io::{Cosmology, Header, Units};
-use inselberg_kernels::geom::Domain;
+use inselberg_kernels::geom::{Domain, MAX_LEVEL};
 use inselberg_kernels::mesh::MeshError;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -213,6 +213,12 @@ impl Cells {
             );
             return Err(Error::new(ErrorKind::InvalidCells, message));
         }
+        let n_cells = size.iter().try_fold(level.len() as u128, |n, side| n.checked_mul(u128::from(*side)));
+        if n_cells.is_none_or(|n| n >= u128::from(u32::MAX)) {
+            let n = level.len();
+            let message = format!("{n} blocks of {size:?} cells on one rank; expected less than 2^32 cells");
+            return Err(Error::new(ErrorKind::OutOfMemory, message));
+        }
         let mut given = GivenCells::Blocks { level, corner, size, covered: Vec::new() };
         let flags = covered.into();
         if !flags.is_empty() {
@@ -304,17 +310,22 @@ fn levels_and_positions(
     let (x, y, z) = (x?, y?, z?);
     let position: Vec<[u32; 3]> = (0..n).into_par_iter().map(|i| [x[i], y[i], z[i]]).collect();
     let domain = geometry.domain();
-    let problem = |i: usize| match level[i] {
-        level if level < up || !domain.holds_level(level) => Some(MeshError::TooDeep(level)),
-        level => {
+    let is_bad = |i: &usize| {
+        let level = level[*i];
+        level < up || !domain.holds_level(level) || {
             let extent = domain.extent(level - up);
-            let is_outside = (0..3).any(|a| i64::from(position[i][a]) >= extent[a]);
-            is_outside.then(|| MeshError::Outside(level, position[i]))
+            (0..3).any(|a| i64::from(position[*i][a]) >= extent[a])
         }
     };
-    match (0..n).into_par_iter().find_map_first(|i| problem(i).map(|problem| (i, problem))) {
+    match (0..n).into_par_iter().find_first(is_bad) {
         None => Ok((level, position)),
-        Some((i, problem)) => Err(Error::new(ErrorKind::InvalidCells, format!("item {i}: {problem}"))),
+        Some(i) => {
+            let message = format!(
+                "position {i} is {:?} at level {}; expected a place in the box, and a level from {up} to {MAX_LEVEL}",
+                position[i], level[i]
+            );
+            Err(Error::new(ErrorKind::InvalidCells, message))
+        }
     }
 }
 

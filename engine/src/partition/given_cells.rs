@@ -114,7 +114,13 @@ impl ItemLayout {
     }
 }
 
+/// Number of octs of a block of so many cells along each axis.
+fn octs_per_block(size: [u32; 3]) -> usize {
+    size.iter().map(|n| *n as usize / 2).product()
+}
+
 impl GivenCells {
+    /// How the values of the cells lie in memory.
     pub fn layout(&self) -> ItemLayout {
         match self {
             Self::Leaves { .. } => ItemLayout::Leaves,
@@ -132,7 +138,7 @@ impl GivenCells {
     fn n_items(&self) -> usize {
         match self {
             Self::Leaves { level, .. } | Self::Octs { level, .. } => level.len(),
-            Self::Blocks { corner, size, .. } => corner.len() * size.iter().product::<u32>() as usize / 8,
+            Self::Blocks { corner, size, .. } => corner.len() * octs_per_block(*size),
         }
     }
 
@@ -169,7 +175,7 @@ impl GivenCells {
                 level.iter().zip(split).for_each(|(level, split)| add(*level, split.count_zeros().into()));
             }
             Self::Blocks { level, size, covered, .. } => {
-                let n_octs = size.iter().product::<u32>() as usize / 8;
+                let n_octs = octs_per_block(*size);
                 for (block, level) in level.iter().enumerate() {
                     let covered = covered.iter().skip(block * n_octs).take(n_octs);
                     let n_covered = covered.filter(|covered| **covered).count();
