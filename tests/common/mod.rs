@@ -6,6 +6,7 @@ pub mod compare;
 pub mod friends;
 #[cfg(feature = "hdf5")]
 pub mod gadget;
+pub mod host_octs;
 pub mod ramses_catalogue;
 pub mod room;
 pub mod tiny;

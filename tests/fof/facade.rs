@@ -118,21 +118,10 @@ fn groups_equal_those_of_the_command() {
     bytes.extend(all.position.iter().flatten().flat_map(|x| x.to_le_bytes()));
     std::fs::write(&path, bytes).expect("written");
     let input = open_particles(&[path]).expect("an array");
-    let mut linking = [false; 7];
-    linking[1] = true;
     let config = FofConfig {
-        length: LinkingLength::Ratio(0.2),
-        min_size: 10,
-        linking,
-        attaching: [false; 7],
-        seed_mass: None,
-        id_default: 0,
-        id_offset: 1,
         side: Some(SIDE),
-        open: false,
-        allow_duplicate_ids: false,
-        with_picture: false,
         with_ids: true,
+        ..FofConfig::of_dark_matter(LinkingLength::Ratio(0.2), 10)
     };
     let comm = Comm::solo();
     let command = run_fof(&*input, &config, &comm, &Executor::default()).expect("groups");

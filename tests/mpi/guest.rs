@@ -2,12 +2,12 @@
 //!
 //! The test starts itself under the launcher; those processes are the host.
 
-use super::common::{Whole, open, output};
+use super::common::host_octs::HostOcts;
+use super::common::{open, output};
 use super::job::{Launcher, alone};
 use inselberg::{
     Cells, ClumpId, Engine, Error, ErrorKind, Geometry, HostComm, Persistence, PhewParams, Progress,
 };
-use inselberg_kernels::sfc::morton;
 use mpi::collective::SystemOperation;
 use mpi::topology::{Color, Communicator, SimpleCommunicator};
 use mpi::traits::{AsRaw, CommunicatorCollectives};
@@ -53,7 +53,7 @@ fn host(level: &str) {
     let world = universe.world();
     let half = world.rank() % 2;
     let own = world.split_by_color(Color::with_value(half)).expect("each rank is in one half");
-    let octs = HostOcts::of_bundled_output();
+    let (octs, _) = HostOcts::read(&*open(&output("dm_1rank")), "rho");
     let mut guest = Guest::new(&own, &octs);
     guest.check();
     for n in 0..FAILURES {
@@ -66,44 +66,6 @@ fn host(level: &str) {
     }
     guest.engine.close().expect("closed");
     println!("rank {} lived on", world.rank());
-}
-
-/// All octs of an output, sorted along a curve.
-struct HostOcts {
-    level: Vec<u8>,
-    position: Vec<[u32; 3]>,
-    split: Vec<u8>,
-    rho: Vec<[f64; 8]>,
-}
-
-impl HostOcts {
-    fn of_bundled_output() -> Self {
-        let whole = Whole::read(&*open(&output("dm_1rank")));
-        let field = whole.fields.iter().position(|field| field.name == "rho").expect("a density");
-        let mut octs = Vec::new();
-        for block in &whole.octs {
-            for (i, position) in block.position.iter().enumerate() {
-                octs.push((block.level, *position, block.split[i], block.values[field][i]));
-            }
-        }
-        octs.sort_by_key(|oct| morton(oct.1));
-        Self {
-            level: octs.iter().map(|oct| oct.0).collect(),
-            position: octs.iter().map(|oct| oct.1).collect(),
-            split: octs.iter().map(|oct| oct.2).collect(),
-            rho: octs.iter().map(|oct| oct.3).collect(),
-        }
-    }
-
-    /// The cells and densities of every so many octs.
-    fn part(&self, rank: usize, n_ranks: usize) -> (Cells, Vec<f64>) {
-        let own: Vec<usize> = (rank..self.level.len()).step_by(n_ranks).collect();
-        let level: Vec<u8> = own.iter().map(|i| self.level[*i]).collect();
-        let position: Vec<_> = own.iter().map(|i| self.position[*i]).collect();
-        let split: Vec<u8> = own.iter().map(|i| self.split[*i]).collect();
-        let cells = Cells::from_octs(Geometry::cube(1.0), &level, &position, &split).expect("octs");
-        (cells, own.iter().flat_map(|i| self.rho[*i]).collect())
-    }
 }
 
 /// What the hook of an engine does.
@@ -127,9 +89,9 @@ impl<'a> Guest<'a> {
     fn new(host: &'a SimpleCommunicator, octs: &HostOcts) -> Self {
         let (rank, n_ranks) = (host.rank() as usize, host.size() as usize);
         let params = PhewParams::new(40.0).persistence(Persistence::Ratio(3.0)).saddle(200.0);
-        let (all, rho_of_all) = octs.part(0, 1);
+        let (all, rho_of_all) = (octs.cells(Geometry::cube(1.0)), &octs.rho);
         let mut alone = Engine::builder().threads(1).build().expect("an engine");
-        let found = alone.phew(&all, &rho_of_all, &params).expect("clumps");
+        let found = alone.phew(&all, rho_of_all, &params).expect("clumps");
         assert!(found.n_clumps() > 3);
         let mine = |cell: &usize| cell / 8 % n_ranks == rank;
         let expected = (0..rho_of_all.len()).filter(mine).map(|cell| found.labels()[cell]).collect();
@@ -145,7 +107,8 @@ impl<'a> Guest<'a> {
             _ => ControlFlow::Continue(()),
         };
         let engine = Engine::builder().threads(2).hook(hook).guest_of(host_comm).build().expect("an engine");
-        let (cells, rho) = octs.part(rank, n_ranks);
+        let own = octs.some(&(rank..octs.level.len()).step_by(n_ranks).collect::<Vec<_>>());
+        let (cells, rho) = (own.cells(Geometry::cube(1.0)), own.rho);
         Self { host, engine, action, cells, rho, params, expected }
     }
 

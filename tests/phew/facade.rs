@@ -2,7 +2,8 @@
 
 use crate::common::case::{Case, DARK, GAS, SYNTH, config};
 use crate::common::compare::{assert_same_table, bits};
-use crate::common::{Whole, open, output};
+use crate::common::host_octs::HostOcts;
+use crate::common::{Place, open, output};
 use crate::verify::meshes::{Field, any_field, threshold_for};
 use crate::verify::random::Random;
 use inselberg::executor::Executor;
@@ -16,65 +17,6 @@ use inselberg_io::Snapshot;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-
-type Place = (u8, [u32; 3]);
-
-/// Octs as a simulation holds them.
-#[derive(Debug, Clone, Default)]
-struct HostOcts {
-    level: Vec<u8>,
-    position: Vec<[u32; 3]>,
-    split: Vec<u8>,
-    /// Eight per oct.
-    rho: Vec<f64>,
-    velocity: Vec<[f64; 3]>,
-}
-
-impl HostOcts {
-    /// Every oct of an output with a field and the velocities of its gas, if it has any.
-    fn read(snapshot: &dyn Snapshot, field: &str) -> (Self, bool) {
-        let whole = Whole::read(snapshot);
-        let column = |name: &str| whole.fields.iter().position(|f| f.name == name);
-        let rho = column(field).expect("the field");
-        let is_hydro = whole.fields[rho].family == "hydro";
-        let velocity = ["velocity_x", "velocity_y", "velocity_z"].map(column);
-        let mut octs = Self::default();
-        for block in &whole.octs {
-            for i in 0..block.position.len() {
-                octs.level.push(block.level);
-                octs.position.push(block.position[i]);
-                octs.split.push(block.split[i]);
-                octs.rho.extend(block.values[rho][i]);
-                let of = |c: usize| velocity.map(|axis| axis.map_or(0.0, |axis| block.values[axis][i][c]));
-                octs.velocity.extend((0..8).map(of));
-            }
-        }
-        (octs, is_hydro && velocity.iter().all(Option::is_some))
-    }
-
-    /// Some of the octs, in this order.
-    fn some(&self, order: &[usize]) -> Self {
-        let mut octs = Self::default();
-        for &i in order {
-            octs.level.push(self.level[i]);
-            octs.position.push(self.position[i]);
-            octs.split.push(self.split[i]);
-            octs.rho.extend(&self.rho[8 * i..8 * i + 8]);
-            octs.velocity.extend(&self.velocity[8 * i..8 * i + 8]);
-        }
-        octs
-    }
-
-    fn cells(&self, geometry: Geometry) -> Cells {
-        Cells::from_octs(geometry, &self.level, &self.position, &self.split).expect("octs")
-    }
-
-    fn place(&self, cell: usize) -> Place {
-        let (oct, c) = (cell / 8, cell as u32 % 8);
-        let at = self.position[oct];
-        (self.level[oct], std::array::from_fn(|a| 2 * at[a] + (c >> a & 1)))
-    }
-}
 
 /// How a host divides its octs among its ranks: not as the engine does.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +50,7 @@ impl Division {
 }
 
 /// What `work` gives on each of several ranks as threads, by rank.
-fn over_ranks<T: Send>(ranks: Vec<CommBuilder>, work: impl Fn(usize, Engine) -> T + Sync) -> Vec<T> {
+pub fn over_ranks<T: Send>(ranks: Vec<CommBuilder>, work: impl Fn(usize, Engine) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let start = |(rank, builder): (usize, CommBuilder)| {
             let work = &work;
@@ -163,7 +105,7 @@ fn check_labels(octs: &HostOcts, found: &Clumps, expected: &BTreeMap<Place, [u64
 }
 
 /// That every table of the command is here, dataset by dataset.
-fn check_tables(found: &Catalogue, expected: &Catalogue, what: &str) {
+pub fn check_tables(found: &Catalogue, expected: &Catalogue, what: &str) {
     assert_eq!(found.tables.len(), expected.tables.len(), "{what}");
     found.tables.iter().zip(&expected.tables).for_each(|(a, b)| assert_same_table(a, b, what));
 }
@@ -249,7 +191,7 @@ impl HostLeaves {
     }
 }
 
-fn shuffled(n: usize, seed: u64) -> Vec<usize> {
+pub fn shuffled(n: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     Random(seed).shuffle(&mut order);
     order
@@ -464,153 +406,4 @@ fn parameters_and_cells_out_of_range_are_refused() {
         ErrorKind::InvalidCells
     );
     assert_eq!(Engine::builder().threads(0).build().expect_err("no threads").kind(), argument);
-}
-
-/// Blocks of the leaves of a field on a uniform grid with one refined half: level 3 where x is below the middle, level 4 above.
-struct HostBlocks {
-    level: Vec<u8>,
-    corner: Vec<[u32; 3]>,
-    covered: Vec<u8>,
-    rho: Vec<f32>,
-}
-
-const BLOCK: [u32; 3] = [4, 8, 2];
-
-impl HostBlocks {
-    fn new() -> Self {
-        let mut blocks = Self { level: Vec::new(), corner: Vec::new(), covered: Vec::new(), rho: Vec::new() };
-        let wave = |x: f64| 1.0 + (std::f64::consts::TAU * x * 2.0).sin();
-        for level in [3_u8, 4] {
-            let n = 1_u32 << level;
-            for corner in corners(n, BLOCK) {
-                // The finer level exists in one half only. There it covers the coarser one.
-                if level == 4 && corner[0] < n / 2 {
-                    continue;
-                }
-                blocks.level.push(level);
-                blocks.corner.push(corner);
-                for [x, y, z] in cells_of(corner, BLOCK) {
-                    blocks.covered.push(u8::from(level == 3 && x >= n / 2));
-                    let centre = [x, y, z].map(|x| (f64::from(x) + 0.5) / f64::from(n));
-                    let ripple = 1.0 + 0.01 * f64::from((7 * x + 3 * y + 5 * z) % 11);
-                    blocks.rho.push((centre.map(wave).iter().product::<f64>() * ripple) as f32);
-                }
-            }
-        }
-        blocks
-    }
-
-    /// Some blocks, in this order.
-    fn some(&self, order: &[usize]) -> Self {
-        let n = BLOCK.iter().product::<u32>() as usize;
-        let values = |i: &usize| n * i..n * (i + 1);
-        Self {
-            level: order.iter().map(|i| self.level[*i]).collect(),
-            corner: order.iter().map(|i| self.corner[*i]).collect(),
-            covered: order.iter().flat_map(|i| self.covered[values(i)].to_vec()).collect(),
-            rho: order.iter().flat_map(|i| self.rho[values(i)].to_vec()).collect(),
-        }
-    }
-
-    fn cells(&self) -> Cells {
-        Cells::from_blocks(Geometry::cube(1.0), &self.level, &self.corner, BLOCK, &self.covered)
-            .expect("blocks")
-    }
-
-    /// Level and position of each value.
-    fn places(&self) -> Vec<Place> {
-        let of_block = |(level, corner): (&u8, &[u32; 3])| {
-            let level = *level;
-            cells_of(*corner, BLOCK).map(move |cell| (level, cell)).collect::<Vec<_>>()
-        };
-        self.level.iter().zip(&self.corner).flat_map(of_block).collect()
-    }
-}
-
-fn corners(n: u32, size: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
-    let counts = size.map(|s| n / s);
-    let n_blocks: u32 = counts.iter().product();
-    (0..n_blocks).map(move |i| {
-        let at = [i % counts[0], i / counts[0] % counts[1], i / (counts[0] * counts[1])];
-        std::array::from_fn(|a| at[a] * size[a])
-    })
-}
-
-/// x fastest.
-fn cells_of(corner: [u32; 3], [x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
-    (0..x * y * z).map(move |i| [corner[0] + i % x, corner[1] + i / x % y, corner[2] + i / (x * y)])
-}
-
-#[test]
-fn blocks_give_what_their_leaves_give() {
-    let blocks = HostBlocks::new();
-    let places = blocks.places();
-    let leaves: Vec<usize> = (0..places.len()).filter(|i| blocks.covered[*i] == 0).collect();
-    let level: Vec<u8> = leaves.iter().map(|i| places[*i].0).collect();
-    let position: Vec<_> = leaves.iter().map(|i| places[*i].1).collect();
-    let rho: Vec<f32> = leaves.iter().map(|i| blocks.rho[*i]).collect();
-    let params = PhewParams::new(1.5).persistence(Persistence::Ratio(1.01)).saddle(2.0).with_cells();
-    let mut engine = Engine::builder().threads(2).build().expect("an engine");
-    let of_leaves = Cells::from_leaves(Geometry::cube(1.0), &level, &position).expect("leaves");
-    let expected = engine.phew(&of_leaves, &rho, &params).expect("clumps");
-    assert!(expected.n_clumps() > 7 && expected.coverage() == 1.0, "{expected:?}");
-    let label_of: BTreeMap<Place, Option<ClumpId>> =
-        leaves.iter().zip(expected.labels()).map(|(i, label)| (places[*i], *label)).collect();
-    let whole = expected.gather(0).expect("alone").expect("rank 0");
-    for n_ranks in [1, 3] {
-        let order = shuffled(blocks.level.len(), n_ranks as u64);
-        over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
-            let own: Vec<usize> = order.iter().copied().filter(|i| i % n_ranks == rank).collect();
-            let own = blocks.some(&own);
-            let cells = own.cells();
-            for _ in 0..2 {
-                let found = engine.phew(&cells, &own.rho, &params).expect("clumps");
-                for (i, place) in own.places().into_iter().enumerate() {
-                    // Covered cells have no label.
-                    let wanted = if own.covered[i] == 0 { label_of[&place] } else { None };
-                    assert_eq!(found.labels()[i], wanted, "{place:?} on {n_ranks} ranks");
-                }
-                assert_eq!(found.coverage(), 1.0);
-                if let Some(found) = found.gather(0).expect("gathered") {
-                    check_tables(&found, &whole, "blocks");
-                }
-            }
-        });
-    }
-}
-
-#[test]
-fn a_grid_is_one_block_and_gaps_are_told() {
-    let geometry = Geometry::cube(1.0).coarse([3, 1, 1]);
-    let places: Vec<[u32; 3]> = cells_of([0; 3], [12, 4, 4]).collect();
-    let rho: Vec<f64> = places.iter().map(|[x, y, z]| f64::from((5 * x + 3 * y + 7 * z) % 13)).collect();
-    let params = PhewParams::new(4.0).persistence(Persistence::Ratio(1.2));
-    let mut engine = Engine::builder().threads(1).build().expect("an engine");
-    let grid =
-        engine.phew(&Cells::uniform(geometry.clone(), 2).expect("a grid"), &rho, &params).expect("clumps");
-    let leaves = Cells::from_leaves(geometry.clone(), &vec![2_u8; places.len()], &places).expect("leaves");
-    let of_leaves = engine.phew(&leaves, &rho, &params).expect("clumps");
-    assert_eq!((grid.labels(), grid.coverage()), (of_leaves.labels(), 1.0));
-    // Leaves that are no test cells may be left out.
-    let dense: Vec<usize> = (0..rho.len()).filter(|i| rho[*i] > 4.0).collect();
-    let dense_places: Vec<_> = dense.iter().map(|i| places[*i]).collect();
-    let dense_rho: Vec<f64> = dense.iter().map(|i| rho[*i]).collect();
-    let some = Cells::from_leaves(geometry.clone(), &vec![2_u8; dense.len()], &dense_places).expect("leaves");
-    let found = engine.phew(&some, &dense_rho, &params).expect("clumps");
-    assert_eq!(found.coverage(), dense.len() as f64 / rho.len() as f64);
-    let wanted: Vec<_> = dense.iter().map(|i| grid.labels()[*i]).collect();
-    assert_eq!(found.labels(), wanted);
-
-    let refused = |cells: Result<Cells, Error>| cells.expect_err("refused").kind();
-    let none = [0_u8; 0];
-    let odd = Cells::from_blocks(geometry.clone(), &[2_u8], &[[0_u32; 3]], [3, 2, 2], &none);
-    assert_eq!(refused(odd), ErrorKind::InvalidArgument);
-    let outside = Cells::from_blocks(geometry.clone(), &[2_u8], &[[0_u32, 0, 2]], [2, 2, 4], &none);
-    assert_eq!(refused(outside), ErrorKind::InvalidCells);
-    let too_many = Cells::uniform(geometry.clone(), 29);
-    assert_eq!(refused(too_many), ErrorKind::OutOfMemory);
-    let no_parent = Cells::from_octs(geometry.clone(), &[0_u8], &[[0_u32; 3]], &[0_u8]);
-    assert_eq!(refused(no_parent), ErrorKind::InvalidCells);
-    let part = Cells::from_blocks(geometry, &[2_u8], &[[0_u32; 3]], [2; 3], &[1_u8, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(refused(part), ErrorKind::InvalidCells);
 }

@@ -12,6 +12,7 @@ mod density;
 mod determinism;
 mod executor;
 mod facade;
+mod facade_blocks;
 mod forest;
 mod invariance;
 mod leaves;

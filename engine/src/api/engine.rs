@@ -8,7 +8,7 @@ use crate::api::hook::{Hook, Progress};
 use crate::api::params::{FofParams, PhewParams};
 use crate::api::particles::ParticleColumns;
 use crate::api::phew;
-use crate::api::session::{Seat, Shared};
+use crate::api::session::{CallThreads, Shared};
 use crate::error::{Error, ErrorKind};
 use inselberg_comm::{Comm, CommBuilder};
 use std::ops::ControlFlow;
@@ -135,7 +135,7 @@ impl EngineBuilder {
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let comm = self.rank.map_or_else(|| Ok(Comm::solo()), CommBuilder::build)?;
-        let seat = guard::call(&comm, || Seat::new(n_threads, comm.thread_level()))?;
-        Ok(Engine { shared: Shared::new(seat, comm, self.hook) })
+        let threads = guard::call(&comm, || CallThreads::new(n_threads, comm.thread_level()))?;
+        Ok(Engine { shared: Shared::new(threads, comm, self.hook) })
     }
 }

@@ -8,7 +8,7 @@ use crate::fof::run::{CatalogueRequest, catalogue};
 use crate::fof::{FofConfig, Groups, LinkingLength, LinkingRules, ParticleCounts, Role, find_groups};
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
-use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
+use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader, Species};
 use rayon::prelude::*;
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -134,26 +134,11 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
 
 /// As the configuration of a search, for the attributes of a catalogue.
 fn config(params: &FofParams) -> FofConfig {
-    let mut linking = [false; N_KINDS];
-    linking[usize::from(DARK_MATTER)] = true;
-    FofConfig {
-        length: match params.linking {
-            Linking::Length(length) => LinkingLength::Absolute(length),
-            Linking::Ratio(ratio) => LinkingLength::Ratio(ratio),
-        },
-        min_size: params.min_size,
-        linking,
-        attaching: [false; N_KINDS],
-        seed_mass: None,
-        // No group has this number.
-        id_default: 0,
-        id_offset: 1,
-        side: None,
-        open: false,
-        allow_duplicate_ids: false,
-        with_picture: false,
-        with_ids: false,
-    }
+    let length = match params.linking {
+        Linking::Length(length) => LinkingLength::Absolute(length),
+        Linking::Ratio(ratio) => LinkingLength::Ratio(ratio),
+    };
+    FofConfig::of_dark_matter(length, params.min_size)
 }
 
 impl FofGroups {

@@ -16,20 +16,20 @@ use std::thread::ThreadId;
 
 /// What an engine and its results share.
 pub(crate) struct Shared {
-    seat: Seat,
+    threads: CallThreads,
     hook: Option<Hook>,
     state: Mutex<State>,
 }
 
-/// Where calls run.
-pub(crate) enum Seat {
+/// The threads on which calls run.
+pub(crate) enum CallThreads {
     /// On threads of the engine, while the caller waits.
     Pool(rayon::ThreadPool),
     /// On the calling thread, the only one that may call MPI, and the threads of the rayon pool that it belongs to.
     Caller(ThreadId),
 }
 
-impl Seat {
+impl CallThreads {
     /// # Errors
     /// When the system has no threads left.
     pub fn new(n_threads: usize, level: ThreadLevel) -> Result<Self, Error> {
@@ -76,9 +76,9 @@ pub(crate) struct Session<'a> {
 }
 
 impl Shared {
-    pub fn new(seat: Seat, comm: Comm, hook: Option<Hook>) -> Arc<Self> {
+    pub fn new(threads: CallThreads, comm: Comm, hook: Option<Hook>) -> Arc<Self> {
         let state = State { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default() };
-        Arc::new(Self { seat, hook, state: Mutex::new(state) })
+        Arc::new(Self { threads, hook, state: Mutex::new(state) })
     }
 
     /// The communicator. Calls are refused from now on.
@@ -103,7 +103,7 @@ impl Shared {
             let comm: &Comm = comm;
             guard::call(comm, || work(Session { comm, executor: &executor, meshes }))
         };
-        self.seat.run(run)?
+        self.threads.run(run)?
     }
 
     /// Collective: a whole catalogue on one rank, `None` on the others.

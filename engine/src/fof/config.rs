@@ -1,6 +1,6 @@
 //! The parameters of a search.
 
-use inselberg_io::particles::N_KINDS;
+use inselberg_io::particles::{DARK_MATTER, N_KINDS};
 
 /// How the linking length is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,4 +39,26 @@ pub struct FofConfig {
     pub with_picture: bool,
     /// Whether to return the group of every particle.
     pub with_ids: bool,
+}
+
+impl FofConfig {
+    /// Dark matter alone links, in groups of at least `min_size`; everything else as in a plain search. Groups count from 1.
+    pub fn of_dark_matter(length: LinkingLength, min_size: u64) -> Self {
+        let mut linking = [false; N_KINDS];
+        linking[usize::from(DARK_MATTER)] = true;
+        Self {
+            length,
+            min_size,
+            linking,
+            attaching: [false; N_KINDS],
+            seed_mass: None,
+            id_default: 0,
+            id_offset: 1,
+            side: None,
+            open: false,
+            allow_duplicate_ids: false,
+            with_picture: false,
+            with_ids: false,
+        }
+    }
 }

@@ -235,18 +235,8 @@ mod tests {
     fn ranks_read_every_row_once_block_by_block() {
         let none = [false; N_KINDS];
         let config = FofConfig {
-            length: LinkingLength::Absolute(1.0),
-            min_size: 2,
-            linking: [false, true, false, false, false, false, false],
             attaching: [true, false, false, false, false, false, false],
-            seed_mass: None,
-            id_default: 0,
-            id_offset: 1,
-            side: None,
-            open: false,
-            allow_duplicate_ids: false,
-            with_picture: false,
-            with_ids: false,
+            ..FofConfig::of_dark_matter(LinkingLength::Absolute(1.0), 2)
         };
         let input = Rows::new([30, 100]);
         let plan = ReadPlan::new(&input.0, &config).expect("a plan");

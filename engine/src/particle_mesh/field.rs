@@ -6,7 +6,7 @@ use crate::chunks::carve;
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::AmrField;
-use crate::partition::{LocalField, Weights, partition_graded_leaves};
+use crate::partition::{LeafSet, LocalField, Weights, partition_leaf_set};
 use crate::stage::Stage;
 use inselberg_comm::Comm;
 use inselberg_kernels::mesh::{Mesh, local};
@@ -35,7 +35,8 @@ pub fn part(
     let cells =
         levels.flat_map(|(level, test_cells)| cells(test_cells).map(move |(at, rho)| (level, at, rho)));
     // A mesh of particles is graded by construction, so nothing needs to be checked.
-    partition_graded_leaves(deposits.shape.domain, cells, deposits.threshold, weights, comm, executor)
+    let set = LeafSet { threshold: deposits.threshold, is_graded: true };
+    partition_leaf_set(deposits.shape.domain, cells, set, weights, comm, executor)
 }
 
 /// Position and density of every cell.

@@ -14,6 +14,7 @@
 mod assemble;
 mod balance;
 mod bounds;
+mod cell_routes;
 mod deposit;
 mod ghost_search;
 mod ghosts;
@@ -30,8 +31,9 @@ mod splits;
 mod weights;
 
 pub use bounds::{bounds, bounds_of_moving};
+pub(crate) use cell_routes::{CellRoutes, Division, PlacedCells, place};
 pub use ghosts::{GhostLink, Ghosts};
-pub(crate) use given_cells::{CellRoutes, Division, GivenCells, PlacedCells, place};
+pub(crate) use given_cells::GivenCells;
 pub use local_field::LocalField;
 pub(crate) use migrate::picked;
 pub use particles::for_each_particle_block;
@@ -180,28 +182,24 @@ pub fn partition_leaves(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
-    let cells = (CellSet::Leaves(threshold), weights);
-    decompose_leaves(domain, leaves, threshold, cells, comm, executor)
+    partition_leaf_set(domain, leaves, LeafSet { threshold, is_graded: false }, weights, comm, executor)
 }
 
-/// [`partition_leaves`] for leaves that are known to be part of a graded octree, which is not checked.
-pub(crate) fn partition_graded_leaves(
+/// What is known of leaves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LeafSet {
+    /// Any leaves may be missing that are not denser.
+    pub threshold: f64,
+    /// Whether they are known to be part of a sound and graded octree, which is then not checked.
+    pub is_graded: bool,
+}
+
+/// [`partition_leaves`] for leaves of which more may be known.
+pub(crate) fn partition_leaf_set(
     domain: Domain,
     leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
-    threshold: f64,
+    set: LeafSet,
     weights: Weights,
-    comm: &Comm,
-    executor: &Executor,
-) -> Result<LocalField, RunError> {
-    let cells = (CellSet::GradedLeaves(threshold), weights);
-    decompose_leaves(domain, leaves, threshold, cells, comm, executor)
-}
-
-fn decompose_leaves(
-    domain: Domain,
-    leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
-    threshold: f64,
-    how: (CellSet, Weights),
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
@@ -210,8 +208,10 @@ fn decompose_leaves(
         check_place(&domain, level, position)?;
         held.add(OctRecord::of_cell(level, position, true, rho));
     }
+    let threshold = set.threshold;
     let request = Request { field: None, values: LeafValues::Any, threshold, extra: &[] };
-    decompose(domain, held, &request, how, comm, executor.observer())
+    let cells = if set.is_graded { CellSet::GradedLeaves(threshold) } else { CellSet::Leaves(threshold) };
+    decompose(domain, held, &request, (cells, weights), comm, executor.observer())
 }
 
 /// Collective: the part of each rank, from the cells that ranks happen to hold.

@@ -120,12 +120,12 @@ impl<R: Record> ContactVisitor for &Linker<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_particles::{Particles, particles};
+    use super::super::test_particles::{TestParticles, particles};
     use super::*;
     use proptest::prelude::*;
 
     /// Reference: the lowest number of the particles that each one is connected to, by all pairs.
-    fn plain(particles: &Particles) -> Vec<usize> {
+    fn plain(particles: &TestParticles) -> Vec<usize> {
         let (positions, metric) = (&particles.positions, &particles.metric);
         let mut lowest: Vec<usize> = (0..positions.len()).collect();
         for (a, b) in (0..positions.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {

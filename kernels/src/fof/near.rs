@@ -116,7 +116,7 @@ fn improve<R: Record>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_particles::{Particles, particles};
+    use super::super::test_particles::{TestParticles, particles};
     use super::*;
     use proptest::prelude::*;
 
@@ -130,7 +130,7 @@ mod tests {
             let (linkable, others) = all.positions.split_at(all.positions.len().div_ceil(2));
             prop_assume!(!others.is_empty());
             // Both lists are sorted on the grid of all particles.
-            let bounds = |positions: &[[f64; 3]]| Particles { positions: positions.to_vec(), metric }.sorted_on(&all);
+            let bounds = |positions: &[[f64; 3]]| TestParticles { positions: positions.to_vec(), metric }.sorted_on(&all);
             let (linkable_sorted, others_sorted) = (bounds(linkable), bounds(others));
             let id_of = |i: u32| u64::from(i) * 7 % n_ids;
             let (grid, reach) = (&linkable_sorted.grid, &linkable_sorted.reach);

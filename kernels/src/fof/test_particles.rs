@@ -11,13 +11,13 @@ use proptest::prelude::*;
 
 /// Particles in a box.
 #[derive(Debug, Clone)]
-pub struct Particles {
+pub struct TestParticles {
     pub positions: Vec<[f64; 3]>,
     pub metric: Metric,
 }
 
 /// Particles on a grid of blocks.
-pub struct Sorted {
+pub struct SortedParticles {
     pub grid: SearchGrid,
     pub reach: BlockReach,
     pub blocks: FofBlocks,
@@ -28,7 +28,7 @@ pub struct Sorted {
 
 /// Up to 150 particles, some of them at the same place or on the sides of the box, in boxes that are periodic or open and
 /// between 2 and 40 linking lengths wide.
-pub fn particles() -> impl Strategy<Value = Particles> {
+pub fn particles() -> impl Strategy<Value = TestParticles> {
     let coordinate =
         prop_oneof![6 => 0.0..1.0f64, 1 => Just(0.0), 1 => Just(1.0f64.next_down()), 1 => Just(0.5)];
     let position = [coordinate.clone(), coordinate.clone(), coordinate];
@@ -39,19 +39,19 @@ pub fn particles() -> impl Strategy<Value = Particles> {
         |(unit, sides, part, periodic)| {
             let positions = unit.iter().map(|x| [0, 1, 2].map(|a| part * x[a] * sides[a])).collect();
             let sides = if periodic { sides } else { [f64::INFINITY; 3] };
-            Particles { positions, metric: Metric { sides, length: 1.0 } }
+            TestParticles { positions, metric: Metric { sides, length: 1.0 } }
         },
     )
 }
 
-impl Particles {
+impl TestParticles {
     /// Sorts all of them as one slab.
-    pub fn sorted(&self) -> Sorted {
+    pub fn sorted(&self) -> SortedParticles {
         self.sorted_on(self)
     }
 
     /// Sorts all of them as one slab, on the grid of other particles that include them.
-    pub fn sorted_on(&self, all: &Self) -> Sorted {
+    pub fn sorted_on(&self, all: &Self) -> SortedParticles {
         let (low, high) = (
             [0.0; 3],
             all.positions.iter().fold([0.0f64; 3], |high, x| [0, 1, 2].map(|a| high[a].max(x[a]))),
@@ -66,6 +66,6 @@ impl Particles {
         let SortedSlab { n_particles, rows, blocks, cells, up } = slab;
         let mut blocks = FofBlocks { rows, blocks, cells, layers: Vec::new() };
         blocks.seal(n_particles as usize);
-        Sorted { grid, reach, blocks, records, up }
+        SortedParticles { grid, reach, blocks, records, up }
     }
 }

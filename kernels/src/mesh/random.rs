@@ -47,13 +47,18 @@ impl RandomMesh {
     }
 }
 
-/// Numbers that look random.
-struct Random(u64);
+/// Numbers without a pattern, the same at every run.
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
+    }
+
+    /// Up to 1, with steps that leave some ties.
+    pub fn real(&mut self) -> f64 {
+        (1 + self.below(4096)) as f64 / 4096.0
     }
 }
 

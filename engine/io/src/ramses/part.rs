@@ -47,7 +47,7 @@ struct ParticleColumn<'a> {
 }
 
 /// The columns of a block.
-struct ParticleColumns<'a> {
+struct PartColumns<'a> {
     position: [ParticleColumn<'a>; 3],
     velocity: [ParticleColumn<'a>; 3],
     mass: ParticleColumn<'a>,
@@ -94,7 +94,7 @@ impl<'a> ParticleFile<'a> {
             Some(descriptor) => self.described(descriptor)?,
             None => self.undescribed()?,
         };
-        let mut table = ParticleColumns::pick(path, named)?;
+        let mut table = PartColumns::pick(path, named)?;
         let mut block = ParticleBlock::default();
         for first in (0..self.n).step_by(BLOCK) {
             table.fill(&mut block, first..self.n.min(first + BLOCK), wrap)?;
@@ -203,7 +203,7 @@ impl ParticleColumn<'_> {
     }
 }
 
-impl<'a> ParticleColumns<'a> {
+impl<'a> PartColumns<'a> {
     fn pick(path: &Path, mut named: Vec<(String, ParticleColumn<'a>)>) -> ReadResult<Self> {
         let mut take = |name: &str| {
             let place = named.iter().position(|(n, _)| n == name)?;

@@ -6,6 +6,7 @@ use super::super::global::CellAt;
 use super::super::tree::MergeTree;
 use super::*;
 use crate::ids::{CellIdx, PeakIdx, PeakNumber};
+use crate::mesh::random::Random;
 use proptest::prelude::*;
 use std::cmp::Ordering;
 
@@ -172,21 +173,6 @@ proptest! {
     fn deaths_are_those_of_the_whole_tree(graph in graph(), plan in plan()) {
         let deaths = graph.decide(&plan);
         prop_assert_eq!(by_peak(graph.rho.len(), &deaths), graph.deaths());
-    }
-}
-
-/// Numbers without a pattern, the same at every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    /// Up to 1, with steps that leave some ties.
-    fn real(&mut self) -> f64 {
-        (1 + self.below(4096)) as f64 / 4096.0
     }
 }
 
