@@ -36,6 +36,8 @@ const KNOWN: &[&str] = &[
     "Memory: exit code 255 is no way to end",
     // Memory may end between making a hidden file and noting its name.
     "Memory: exit code 2: it left .",
+    // Open MPI says in lines of its own that it got no shared memory; the ranks then end by their watch.
+    "A system call failed during shared memory initialization",
 ];
 
 fn number(name: &str, default: u64) -> u64 {

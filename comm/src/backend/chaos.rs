@@ -14,7 +14,7 @@ pub(crate) struct Chaos {
     inner: Box<Backend>,
     rank: Rank,
     n_ranks: usize,
-    random: Random,
+    random: ChaosRandom,
     held: Vec<Held>,
     /// Messages that are here in part, as it were.
     begun: Vec<(Tag, (Rank, Vec<u8>))>,
@@ -35,9 +35,9 @@ struct Held {
 
 /// SplitMix64.
 #[derive(Debug)]
-struct Random(u64);
+struct ChaosRandom(u64);
 
-impl Random {
+impl ChaosRandom {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -58,7 +58,7 @@ impl Chaos {
     /// `inner`, made unpleasant by `seed`, differently on every rank; no message comes before `delay`.
     pub fn new(mut inner: Backend, seed: u64, delay: Duration) -> Self {
         let (rank, n_ranks) = (inner.transport().rank(), inner.transport().n_ranks());
-        let random = Random(seed ^ u64::from(rank.0).wrapping_mul(0xd134_2543_de82_ef95));
+        let random = ChaosRandom(seed ^ u64::from(rank.0).wrapping_mul(0xd134_2543_de82_ef95));
         Self {
             inner: Box::new(inner),
             rank,

@@ -17,10 +17,10 @@ const MOST_TEXT: usize = 500;
 
 /// The communicator of a host program under MPI, for [`crate::Comm::guest`].
 #[derive(Debug, Clone, Copy)]
-pub struct HostComm(Handle);
+pub struct HostComm(HostHandle);
 
 #[derive(Debug, Clone, Copy)]
-enum Handle {
+enum HostHandle {
     C(ffi::MPI_Comm),
     Fortran(c_int),
 }
@@ -38,7 +38,7 @@ impl HostComm {
     /// - Calls of the `Comm` and the host's own calls of MPI respect the thread level that MPI was started with.
     pub unsafe fn from_c(comm: *const c_void) -> Self {
         // SAFETY: the caller says that a handle is there; the other one is a constant of the library.
-        Self(Handle::C(unsafe {
+        Self(HostHandle::C(unsafe {
             if comm.is_null() { ffi::RSMPI_COMM_NULL } else { comm.cast::<ffi::MPI_Comm>().read() }
         }))
     }
@@ -48,7 +48,7 @@ impl HostComm {
     /// # Safety
     /// As [`HostComm::from_c`], for the communicator with this handle.
     pub unsafe fn from_fortran(handle: i32) -> Self {
-        Self(Handle::Fortran(handle))
+        Self(HostHandle::Fortran(handle))
     }
 
     /// A duplicate of the communicator.
@@ -56,8 +56,8 @@ impl HostComm {
         // SAFETY: MPI runs, the handle is valid, as the host has said, and the pointers are to locals.
         unsafe {
             let host = match self.0 {
-                Handle::C(comm) => comm,
-                Handle::Fortran(handle) => ffi::RSMPI_Comm_f2c(handle),
+                HostHandle::C(comm) => comm,
+                HostHandle::Fortran(handle) => ffi::RSMPI_Comm_f2c(handle),
             };
             if host == ffi::RSMPI_COMM_NULL {
                 return Err(not_started("the communicator of the host is null"));
@@ -96,16 +96,15 @@ pub(crate) fn start_guest(host: HostComm, piece_bytes: usize) -> Result<Mpi<Gues
 
 /// The thread level that the host chose; an error if this thread may not call MPI now.
 fn host_level() -> Result<ThreadLevel> {
-    let (mut initialised, mut finalised, mut level, mut is_main) = (0, 0, 0, 0);
-    // SAFETY: these two may be called at any time, and the pointers are to locals.
+    let (mut initialised, mut level, mut is_main) = (0, 0, 0);
+    // SAFETY: it may be called at any time, and the pointer is to a local.
     unsafe {
         check(ffi::MPI_Initialized(&mut initialised), "MPI_Initialized")?;
-        check(ffi::MPI_Finalized(&mut finalised), "MPI_Finalized")?;
     }
     if initialised == 0 {
         return Err(not_started("the host has not initialised MPI"));
     }
-    if finalised != 0 {
+    if is_finalised()? {
         return Err(not_started("the host has finalised MPI already"));
     }
     // SAFETY: MPI runs, any thread may ask this, and the pointers are to locals.
@@ -126,6 +125,16 @@ fn host_level() -> Result<ThreadLevel> {
         true => Err(CommError::WrongThread { level }),
         false => Ok(level),
     }
+}
+
+/// Whether the host has finalised MPI.
+fn is_finalised() -> Result<bool> {
+    let mut finalised = 0;
+    // SAFETY: it may be called at any time, and the pointer is to a local.
+    unsafe {
+        check(ffi::MPI_Finalized(&mut finalised), "MPI_Finalized")?;
+    }
+    Ok(finalised != 0)
 }
 
 fn not_started(why: &str) -> CommError {
@@ -230,6 +239,11 @@ impl Lifecycle for Guest {
     }
 
     fn close(mpi: &mut Mpi<Self>, within: Duration) -> Result<()> {
+        if is_finalised()? {
+            let message =
+                "the host has finalised MPI already; what the ranks hold together is never freed".into();
+            return Err(CommError::Mpi { call: "close", message });
+        }
         mpi.meet("close", within)?;
         mpi.link.free()
     }

@@ -18,7 +18,7 @@ pub(super) struct Link {
     piece_bytes: usize,
     sending: Vec<InFlight<Vec<u8>>>,
     /// The message that is being received, by tag.
-    incoming: [Option<Incoming>; N_TAGS],
+    incoming: [Option<IncomingMessage>; N_TAGS],
     /// Pieces that were received after a failure, to be discarded.
     discarded: Vec<InFlight<Vec<u8>>>,
     /// Pieces sent so far, by destination, and received so far, without those of [`ControlTag::GaveUp`].
@@ -31,7 +31,7 @@ pub(super) struct Link {
 unsafe impl Send for Link {}
 
 /// A message of which a part has come.
-struct Incoming {
+struct IncomingMessage {
     from: c_int,
     bytes: Vec<u8>,
     /// What is being received; nothing between two pieces.
@@ -161,7 +161,7 @@ impl Link {
             None => {
                 let Some(piece) = self.probe(anyone(), tag)? else { return Ok(None) };
                 let from = piece.from;
-                Incoming { from, bytes: Vec::new(), piece: Some(self.start_receive(piece)?) }
+                IncomingMessage { from, bytes: Vec::new(), piece: Some(self.start_receive(piece)?) }
             }
         };
         if self.advance(&mut message, tag)? {
@@ -172,7 +172,7 @@ impl Link {
     }
 
     /// Receives what has come of a message. Whether that is all of it.
-    fn advance(&mut self, message: &mut Incoming, tag: c_int) -> Result<bool> {
+    fn advance(&mut self, message: &mut IncomingMessage, tag: c_int) -> Result<bool> {
         loop {
             let piece = match &mut message.piece {
                 Some(piece) => piece,

@@ -15,12 +15,16 @@ use mpi::traits::AsRaw;
 use std::ffi::c_int;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How much later than the rank before it a rank says that it aborts, up to some rank: what all see
 /// alike is said once.
 const DEFERENCE: Duration = Duration::from_millis(150);
+
+/// How long the ranks may take for their first exchange once MPI has started in all of them.
+const FIRST_EXCHANGE: Duration = Duration::from_secs(120);
 
 /// Where this process stands, for the panic hook, and whether MPI can be called.
 static PLACE: Mutex<Option<RankState>> = Mutex::new(None);
@@ -56,12 +60,36 @@ pub(crate) fn start_program(piece_bytes: usize, report: Report) -> Result<Mpi<Pr
         mpi::Threading::Serialized => ThreadLevel::Serialized,
         mpi::Threading::Multiple => ThreadLevel::Multiple,
     };
-    let world = universe.world().duplicate();
+    let world = universe.world();
+    let world = in_time(world.rank().unsigned_abs(), report, || world.duplicate());
     // SAFETY: nobody else uses the duplicate, and `Program` ends MPI after the last call.
     let link = unsafe { Link::new(world.as_raw(), piece_bytes)? };
     end_job_on_panic(link.rank(), report);
     let program = Program { report, exits: Vec::new(), _world: world, _universe: universe };
     Ok(Mpi::new(link, level, program))
+}
+
+/// Does the first exchange of the ranks. If it takes too long, says so and ends this process, after which the launcher ends the
+/// others. A library that got no memory for its messages waits for ever.
+#[allow(clippy::exit)]
+fn in_time<T>(rank: u32, report: Report, exchange: impl FnOnce() -> T) -> T {
+    let (done, is_done) = mpsc::channel::<()>();
+    let patience = FIRST_EXCHANGE + DEFERENCE * rank.min(8);
+    let watch = move || {
+        if is_done.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            let seconds = FIRST_EXCHANGE.as_secs();
+            let why = format!(
+                "MPI started, and its first exchange takes more than {seconds} s; too little memory?"
+            );
+            report(&CommError::NotStarted { why }, "");
+            std::process::exit(1);
+        }
+    };
+    // A system without threads left goes without the watch.
+    let _ = std::thread::Builder::new().name("first exchange".into()).spawn(watch);
+    let found = exchange();
+    drop(done);
+    found
 }
 
 impl Mpi<Program> {
