@@ -4,8 +4,8 @@
 //!
 //! The mesh stays and the densities of all cells change by up to a percent from call to call, so that some cells
 //! become test cells and others cease to be. Two ways by turns: the library's façade on the octs of a program, and its
-//! steps called one by one on a mesh that is ready. For each call its time from densities to tables and the memory that
-//! the process holds after it; then the first call against the median of the others, and the façade against the steps.
+//! steps called one by one on a mesh that is ready. For each call its time from densities to tables, that of the labels of
+//! all cells, and the memory that the process holds after it; then the first call against the median of the others, and the façade against the steps.
 
 mod common;
 
@@ -43,26 +43,32 @@ fn main() {
     let mut field = pool.install(|| AmrField::from_octs(domain(&snapshot), levels)).expect("a mesh");
     let mesh_seconds = begun.elapsed().as_secs_f64();
     let executor = pool.install(|| Executor::new(ThreadPool::from_current(), &inselberg::progress::Silent));
-    println!("{threads} threads\n| call | façade, s | steps, s | test cells | haloes | MB held after it |");
-    println!("|---|---|---|---|---|---|");
-    let mut seconds = [Vec::new(), Vec::new()];
+    println!(
+        "{threads} threads\n| call | façade, s | its labels, s | steps, s | test cells | haloes | MB held after it |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let mut seconds = [Vec::new(), Vec::new(), Vec::new()];
     for call in 0..calls {
         let start = Instant::now();
         let found = engine.phew(&cells, &rho, &params).expect("clumps");
         seconds[0].push(start.elapsed().as_secs_f64());
         let n_haloes = found.n_haloes();
+        let start = Instant::now();
+        assert_eq!(found.labels().len(), rho.len());
+        seconds[2].push(start.elapsed().as_secs_f64());
         drop(found);
         let start = Instant::now();
         let [n_tests, n_listed] = pool.install(|| once(&field, &executor));
         seconds[1].push(start.elapsed().as_secs_f64());
         assert_eq!(n_listed as u64, n_haloes);
-        let [facade, steps] = [0, 1].map(|way| seconds[way][call]);
-        println!("| {call} | {facade:.4} | {steps:.4} | {n_tests} | {n_haloes} | {:.1} |", held() / 1e6);
+        let [facade, steps, labels] = [0, 1, 2].map(|what| seconds[what][call]);
+        let held = held() / 1e6;
+        println!("| {call} | {facade:.4} | {labels:.4} | {steps:.4} | {n_tests} | {n_haloes} | {held:.1} |");
         // The same changes in either order of the cells.
         rho.par_iter_mut().for_each(|rho| *rho = changed(*rho, call));
         field.rho.par_iter_mut().for_each(|rho| *rho = changed(*rho, call));
     }
-    let [mut facade, mut steps] = seconds;
+    let [mut facade, mut steps, mut labels] = seconds;
     let (first, first_steps) = (facade.remove(0), steps.remove(0) + mesh_seconds);
     let (others, other_steps) = (median(&mut facade), median(&mut steps));
     println!(
@@ -70,6 +76,7 @@ fn main() {
         others / first
     );
     println!("steps: mesh and first {first_steps:.4} s, median of the others {other_steps:.4} s");
+    println!("labels of all cells: median {:.4} s", median(&mut labels));
     println!("façade over steps: {:.3} first, {:.3} later", first / first_steps, others / other_steps);
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The public API of the library as plain text, from its documentation.
 
-    cargo doc -p inselberg --no-deps && python3 scripts/api.py            # compares it with docs/api.txt
-    cargo doc -p inselberg --no-deps && python3 scripts/api.py --write    # after a change that is meant
+    cargo doc -p inselberg --no-deps --features mpi && python3 scripts/api.py            # compares it with docs/api.txt
+    cargo doc -p inselberg --no-deps --features mpi && python3 scripts/api.py --write    # after a change that is meant
 
 A change of the API then shows as a change of docs/api.txt. It fails if the two differ.
 """

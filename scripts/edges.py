@@ -16,6 +16,7 @@ CRATES = {
     "engine/tasks/src": "inselberg_tasks",
     "engine/io/src": "inselberg_io",
     "engine/src": "inselberg",
+    "engine/capi/src": "inselberg_capi",
     "engine/cli": "inselberg_cli",
 }
 USE = re.compile(r"^[ \t]*(?:pub(?:\([^)]*\))? )?use ([^;]+);", re.M)

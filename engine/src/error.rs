@@ -63,7 +63,8 @@ impl ErrorKind {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    /// An error of a caller, for [`crate::Engine::agree`].
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
@@ -90,6 +91,11 @@ pub enum RunError {
     /// Particles are asked for and there are none.
     #[error("the input has no particles; expected particles, or a field of its cells")]
     NoParticles,
+    /// Particles cannot be deposited.
+    #[error(
+        "the input has leaves without an octree, on which particles are not deposited; expected a field of its cells"
+    )]
+    NoOctree,
     /// No mesh can be made from the particles.
     #[error(transparent)]
     Grow(#[from] ParticleMeshError),

@@ -83,6 +83,9 @@
 //! # Ok::<(), inselberg::Error>(())
 //! ```
 //!
+//! Outputs on disk need no arrays: [`Engine::open`] and [`Engine::phew_snapshot`] do what the command `inselberg phew` does,
+//! [`Engine::open_particles`] and [`Engine::fof_particles`] what `inselberg fof` does.
+//!
 //! An engine can be a guest in the MPI of a host program (`EngineBuilder::guest_of`, feature `mpi`). It never prints, exits,
 //! aborts, installs hooks or reads the environment. A failure on one rank is the same [`Error`] on all ranks, and the next
 //! call works.
@@ -133,7 +136,9 @@ pub use api::engine::{Engine, EngineBuilder};
 pub use api::groups::{FofGroups, GroupId};
 pub use api::hook::Progress;
 pub use api::params::{FofParams, Linking, PhewParams};
+pub use api::particle_types::{LinkingTypes, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
+pub use api::snapshots::{OpenParticles, OpenSnapshot};
 pub use column::{Column, NumberType, VectorColumn};
 pub use error::{Error, ErrorKind};
 pub use fof::Groups;
@@ -146,3 +151,4 @@ pub use inselberg_kernels::phew::persistence::Persistence;
 pub use inselberg_kernels::props::Structure;
 pub use partition::Weights;
 pub use phew::Rules;
+pub use phew::params::FieldChoice;

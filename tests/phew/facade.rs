@@ -17,6 +17,7 @@ use inselberg_io::Snapshot;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 /// How a host divides its octs among its ranks: not as the engine does.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +72,7 @@ fn geometry_of(snapshot: &dyn Snapshot) -> Geometry {
     geometry.time(header.time).units(header.units.clone())
 }
 
-fn params_of(case: Case, rules: Rules) -> PhewParams {
+pub fn params_of(case: Case, rules: Rules) -> PhewParams {
     let [density, relevance, saddle] = case.thresholds;
     let params = PhewParams::new(density).persistence(Persistence::Ratio(relevance)).saddle(saddle);
     params.rules(rules).with_cells()
@@ -362,6 +363,39 @@ fn bad_input_on_one_rank_is_the_error_of_all() {
         said
     });
     assert!(said.iter().all(|errors| *errors == said[0]), "{said:?}");
+}
+
+/// A rank that does not come back: the other one has an error instead of waiting for ever, and both engines are of no further
+/// use.
+#[test]
+fn a_rank_that_does_not_come_back_is_a_time_out() {
+    let (tell, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    // Rank 1 stays in its first stage until rank 0 has given up.
+    let asleep = move |_| {
+        wait.lock().expect("no panic").iter().for_each(drop);
+        ControlFlow::Continue(())
+    };
+    let builders = Comm::threads(2).into_iter().map(|rank| rank.recover_timeout(Duration::from_millis(300)));
+    let [first, second] = <[CommBuilder; 2]>::try_from(builders.collect::<Vec<_>>()).expect("two ranks");
+    let find = |engine: &mut Engine, x: u32| {
+        let cells = Cells::from_leaves(Geometry::cube(1.0), &[3_u8], &[[x, 1, 1]])?;
+        engine.phew(&cells, &[2.0], &PhewParams::new(1.0)).map(drop)
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let engine = Engine::builder().threads(1).rank(second).hook(asleep).build();
+            let mut engine = engine.expect("an engine");
+            find(&mut engine, 6).expect_err("rank 0 has given up");
+            find(&mut engine, 6).expect_err("for good");
+        });
+        let engine = Engine::builder().threads(1).rank(first).hook(|_| ControlFlow::Break(())).build();
+        let mut engine = engine.expect("an engine");
+        let error = find(&mut engine, 1).expect_err("cancelled, but rank 1 never answers");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+        drop(tell);
+        find(&mut engine, 1).expect_err("for good");
+    });
 }
 
 #[test]

@@ -2,7 +2,15 @@
 
 use crate::common::Place;
 use crate::facade::{check_tables, over_ranks, shuffled};
-use inselberg::{Cells, ClumpId, Comm, Engine, Error, ErrorKind, Geometry, Persistence, PhewParams};
+use inselberg::executor::Executor;
+use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::run::run;
+use inselberg::{
+    CellFields, Cells, ClumpId, Column, Comm, Engine, Error, ErrorKind, Geometry, Persistence, PhewParams,
+    Rules, VectorColumn, Weights,
+};
+use inselberg_comm::run_threads;
+use inselberg_io::{FieldInfo, Header, LeafBlock, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use std::collections::BTreeMap;
 
 /// Blocks of the leaves of a field on a uniform grid with one refined half: level 3 where x is below the middle, level 4 above.
@@ -115,6 +123,137 @@ fn blocks_give_what_their_leaves_give() {
                 }
             }
         });
+    }
+}
+
+/// The blocks as the output of a block-structured code, in two pieces.
+struct BlockOutput {
+    blocks: HostBlocks,
+    header: Header,
+    fields: Vec<FieldInfo>,
+}
+
+impl BlockOutput {
+    /// Fields in units of the density.
+    const FIELDS: [(&str, f64); 4] =
+        [("density", 1.0), ("velocity_x", -0.5), ("velocity_y", 2.0), ("velocity_z", 3.0)];
+
+    fn new(blocks: HostBlocks) -> Self {
+        let header = Header {
+            format: "blocks",
+            number: None,
+            time: 0.0,
+            boxlen: 1.0,
+            coarse: [1; 3],
+            periodic: [true; 3],
+            levelmin: 3,
+            levelmax: 4,
+            units: Units { length: 1.0, density: 1.0, time: 1.0 },
+            cosmology: None,
+            n_pieces: 2,
+        };
+        let fields = Self::FIELDS.map(|(name, _)| FieldInfo { family: "hydro", name: name.into() });
+        Self { blocks, header, fields: fields.into() }
+    }
+
+    fn block(&self, i: usize, fields: &[&str]) -> LeafBlock {
+        let n = BLOCK.iter().product::<u32>() as usize;
+        let values = n * i..n * (i + 1);
+        let of_field = |name: &&str| {
+            let factor = Self::FIELDS.iter().find(|(known, _)| known == name).expect("a field").1;
+            self.blocks.rho[values.clone()].iter().map(|rho| factor * f64::from(*rho)).collect()
+        };
+        LeafBlock {
+            level: self.blocks.level[i],
+            corner: self.blocks.corner[i],
+            size: BLOCK,
+            covered: self.blocks.covered[values.clone()].iter().map(|flag| *flag != 0).collect(),
+            values: fields.iter().map(of_field).collect(),
+        }
+    }
+}
+
+impl Snapshot for BlockOutput {
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn fields(&self) -> &[FieldInfo] {
+        &self.fields
+    }
+
+    fn has_particles(&self) -> bool {
+        false
+    }
+
+    fn is_octree(&self) -> bool {
+        false
+    }
+
+    fn count_octs(&self, _: usize) -> ReadResult<Vec<u64>> {
+        Ok(Vec::new())
+    }
+
+    fn count_particles(&self, _: usize) -> ReadResult<u64> {
+        Ok(0)
+    }
+
+    fn octs(
+        &self,
+        piece: usize,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let mut octs = OctBlock::default();
+        (piece..self.blocks.level.len()).step_by(2).try_for_each(|i| {
+            self.block(i, fields).to_octs(&mut octs).expect("whole octs are covered");
+            sink(&octs)
+        })
+    }
+
+    fn particles(&self, _: usize, _: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>) -> ReadResult<()> {
+        Ok(())
+    }
+}
+
+/// A reader of blocks gives what the same blocks in memory give.
+#[test]
+fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
+    let output = BlockOutput::new(HostBlocks::new());
+    let params = PhewParams::new(1.5).persistence(Persistence::Ratio(1.01)).saddle(2.0).with_cells();
+    let mut engine = Engine::builder().threads(2).build().expect("an engine");
+    let velocity = |factor: f64| output.blocks.rho.iter().map(|x| factor * f64::from(*x)).collect::<Vec<_>>();
+    let velocity = [velocity(-0.5), velocity(2.0), velocity(3.0)];
+    let fields =
+        CellFields::density(&output.blocks.rho).velocity(VectorColumn(velocity.each_ref().map(Column::from)));
+    let expected = engine.phew(&output.blocks.cells(), fields, &params).expect("clumps");
+    let expected = expected.gather(0).expect("alone").expect("rank 0");
+    let config = PhewConfig {
+        field: FieldChoice::Auto,
+        thresholds: Thresholds {
+            density: 1.5,
+            persistence: params.persistence,
+            saddle: params.saddle,
+            mass: 0.0,
+        },
+        rules: Rules::Paper,
+        with_cells: true,
+        with_particles: false,
+        weights: Weights::default(),
+    };
+    for n_ranks in [1, 2, 5] {
+        run_threads(n_ranks, |comm| {
+            let found = run(&output, &config, comm, &Executor::default()).expect("a run");
+            if let Some(found) = found.catalogue.gather(comm).expect("gathered") {
+                check_tables(&found, &expected, &format!("{n_ranks} ranks"));
+            }
+        })
+        .expect("ranks");
+        let config = PhewConfig { field: FieldChoice::Cic, ..config.clone() };
+        run_threads(n_ranks, |comm| {
+            run(&output, &config, comm, &Executor::default()).map(drop).expect_err("no particles");
+        })
+        .expect("ranks");
     }
 }
 

@@ -13,6 +13,7 @@ mod determinism;
 mod executor;
 mod facade;
 mod facade_blocks;
+mod facade_snapshots;
 mod forest;
 mod invariance;
 mod leaves;

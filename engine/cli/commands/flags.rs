@@ -36,7 +36,7 @@ impl NamesFlags for RunError {
         match self {
             Self::Read(error) => error.flags(),
             Self::Grow(error) => error.flags(),
-            Self::NoParticles => "--field",
+            Self::NoParticles | Self::NoOctree => "--field",
             Self::LostMass { .. } => "--density-threshold",
             _ => "",
         }

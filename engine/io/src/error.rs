@@ -32,8 +32,9 @@ pub enum ReadError {
     },
     /// A cell has an invalid value.
     #[error(
-        "{}: {field} of the cell {ijk:?} of level {level} is {value}; expected a finite value, not negative in a leaf",
-        path.display()
+        "{}: {field} of the cell {ijk:?} of level {level} is {value}; expected {}",
+        path.display(),
+        if value.is_finite() { "0 or more in a leaf" } else { "a finite value" }
     )]
     Value {
         /// The file.

@@ -18,6 +18,7 @@ mod facts;
 #[cfg(feature = "hdf5")]
 mod hdf5_file;
 pub mod input_file;
+mod leaf_block;
 pub mod open_files;
 pub mod particles;
 pub mod ramses;
@@ -29,6 +30,7 @@ pub mod staging;
 pub(crate) use error::reserve;
 pub use error::{ReadError, ReadResult};
 pub use facts::{InputFacts, StaticName};
+pub use leaf_block::{LeafBlock, oct_of_block, value_of_block};
 pub use readers::{READERS, open, open_from, read_headers};
 pub use snapshot::{
     Cosmology, Counted, Every, Family, FieldInfo, Header, OctBlock, ParticleBlock, Reader, Snapshot, Units,

@@ -189,6 +189,12 @@ pub trait Snapshot: Send + Sync {
     /// Whether it has particles.
     fn has_particles(&self) -> bool;
 
+    /// Whether its octs are those of a whole octree, split cells and all. Block-structured codes have leaves alone: their
+    /// octs are the leaves of [`LeafBlock`](crate::LeafBlock)s, and no split cell is there.
+    fn is_octree(&self) -> bool {
+        true
+    }
+
     /// Whether the units of its header are known.
     fn has_units(&self) -> bool {
         true

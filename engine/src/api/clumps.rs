@@ -5,17 +5,18 @@ use crate::api::params::PhewParams;
 use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
 use crate::phew::hierarchy::{Structures, structures};
+use crate::phew::params::ThresholdUnits;
 use crate::phew::peaks::Peaks;
 use crate::phew::recut::cut_attributes;
 use crate::phew::run::structure_tables;
 use crate::phew::tables::PatchIds;
-use inselberg_comm::{Comm, Reduce};
+use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
 use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The identifier of a clump, the same on all ranks: from 1 by falling density of the peaks. A halo has the identifier of its
 /// main clump.
@@ -35,18 +36,42 @@ impl ClumpId {
     }
 }
 
-/// The clump and the halo of each given cell.
-#[derive(Debug, Clone, PartialEq)]
+/// The clump and the halo of each given cell. Over several ranks they come with the call. A rank alone looks them up when they
+/// are first asked for.
+#[derive(Debug, Default)]
 pub(crate) struct ClumpLabels {
-    clump: Vec<Option<ClumpId>>,
-    halo: Vec<Option<ClumpId>>,
+    /// Of a rank alone.
+    patches: Option<(Arc<CellPatches>, PatchIds)>,
+    clump: OnceLock<Vec<Option<ClumpId>>>,
+    halo: OnceLock<Vec<Option<ClumpId>>>,
 }
 
 impl ClumpLabels {
-    /// From identifiers of clump and halo; 0 for none.
-    pub fn new(ids: &[[u64; 2]]) -> Self {
-        let of = |kind: usize| ids.par_iter().map(|ids| ClumpId::new(ids[kind])).collect();
-        Self { clump: of(0), halo: of(1) }
+    /// Collective: of the patches with these identifiers.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn new(patches: &Arc<CellPatches>, ids: PatchIds, comm: &Comm) -> Result<Self, CommError> {
+        if patches.are_here() {
+            return Ok(Self { patches: Some((Arc::clone(patches), ids)), ..Self::default() });
+        }
+        let labels = patches.labels(&ids, comm)?;
+        let of = |kind: usize| labels.par_iter().map(|ids| ClumpId::new(ids[kind])).collect::<Vec<_>>();
+        Ok(Self { patches: None, clump: of(0).into(), halo: of(1).into() })
+    }
+
+    fn clump(&self) -> &[Option<ClumpId>] {
+        self.clump.get_or_init(|| self.looked_up(|ids| &ids.clump))
+    }
+
+    fn halo(&self) -> &[Option<ClumpId>] {
+        self.halo.get_or_init(|| self.looked_up(|ids| &ids.halo))
+    }
+
+    /// Nobody gave the cells of an output on disk: no labels.
+    fn looked_up(&self, kind: impl Fn(&PatchIds) -> &Vec<u64>) -> Vec<Option<ClumpId>> {
+        let Some((patches, ids)) = &self.patches else { return Vec::new() };
+        patches.labels_here(kind(ids)).into_iter().map(ClumpId::new).collect()
     }
 }
 
@@ -55,8 +80,11 @@ pub(crate) struct CutResult {
     pub catalogue: CataloguePart,
     pub structures: Structures,
     pub peaks: Arc<Peaks>,
-    pub patches: Arc<CellPatches>,
+    /// `None` for an output on disk, whose cells nobody gave.
+    pub patches: Option<Arc<CellPatches>>,
     pub params: PhewParams,
+    /// The units of the thresholds in `params`.
+    pub units: ThresholdUnits,
     pub labels: ClumpLabels,
     pub coverage: f64,
 }
@@ -83,13 +111,18 @@ impl Clumps {
 
     /// The clump of each cell of this rank, in the order of the cells. `None` for cells in no clump: split cells, cells not
     /// above the density threshold, and those of discarded patches.
+    ///
+    /// Empty for an output on disk. [`PhewParams::with_cells`] lists its cells in a table. On a rank alone the first call looks
+    /// them up, for some nanoseconds and 8 bytes per cell.
     pub fn labels(&self) -> &[Option<ClumpId>] {
-        &self.found.labels.clump
+        let labels = &self.found.labels;
+        labels.clump.get().map_or_else(|| self.shared.on_threads(|| labels.clump()), Vec::as_slice)
     }
 
     /// The halo of each cell of this rank, by the identifier of its main clump. As [`Self::labels`].
     pub fn halo_labels(&self) -> &[Option<ClumpId>] {
-        &self.found.labels.halo
+        let labels = &self.found.labels;
+        labels.halo.get().map_or_else(|| self.shared.on_threads(|| labels.halo()), Vec::as_slice)
     }
 
     /// The part of the box that the leaves of all ranks cover: 1 where none was left out.
@@ -124,10 +157,15 @@ impl Clumps {
         &self.found.structures.haloes
     }
 
-    /// The rows of a table that this rank has: `clumps`, `haloes`, `tree` (one row per peak), `cells` if asked for. Its columns
-    /// have types, dimensions and descriptions. On a rank alone the whole table.
+    /// The rows of a table that this rank has: `clumps`, `haloes`, `tree` (one row per peak); `cells` and `particles` if asked
+    /// for. Its columns have types, dimensions and descriptions. On a rank alone the whole table.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.found.catalogue.table(name).map(|part| &part.table)
+    }
+
+    /// The tables of the catalogue, each with the rows of this rank and the number of rows on all ranks.
+    pub fn tables(&self) -> impl ExactSizeIterator<Item = (&Table, u64)> {
+        self.found.catalogue.tables.iter().map(|part| (&part.table, part.n_rows))
     }
 
     /// What the catalogue says of its input, its parameters and its totals.
@@ -158,12 +196,15 @@ impl Clumps {
     }
 
     /// Collective: clumps and haloes under other thresholds, from the tree alone: as a call with these parameters finds them,
-    /// bit for bit. Costs a sort of the peaks. The table of cells is left out.
+    /// bit for bit. Costs a sort of the peaks. The tables of cells and particles are left out.
     ///
     /// # Errors
     /// When a parameter is not valid, or differs in what cannot change: density threshold and rules.
     pub fn recut(&self, params: &PhewParams) -> Result<Self, Error> {
-        let found = self.shared.call(|session| self.found.recut(params, session.comm))?;
+        let found = self.shared.call(|session| {
+            session.check_same("parameters", params)?;
+            self.found.recut(params, session.comm)
+        })?;
         Ok(Self { shared: Arc::clone(&self.shared), found })
     }
 }
@@ -177,21 +218,24 @@ impl CutResult {
                            expected those by which the cells were segmented";
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
-        let (thresholds, rules) = (params.thresholds(), params.rules);
+        let (thresholds, rules) = (params.thresholds().in_code_units(self.units), params.rules);
         let found = structures(&self.peaks, &thresholds.cut(), thresholds.mass, rules, comm)?;
-        let tables = structure_tables(&self.peaks, &found, rules, params.persistence, comm)?;
+        let tables = structure_tables(&self.peaks, &found, rules, thresholds.persistence, comm)?;
         let local = [found.clumps.len() as u64, found.haloes.len() as u64];
         let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;
         let totals = [totals[0], totals[1], found.max_level];
         let attributes = cut_attributes(&self.catalogue.attributes, &thresholds, totals);
-        let ids = PatchIds::new(&self.patches.known, &found, comm)?;
-        let labels = ClumpLabels::new(&self.patches.labels(&ids, comm)?);
+        let labels = match &self.patches {
+            Some(patches) => ClumpLabels::new(patches, PatchIds::new(&patches.known, &found, comm)?, comm)?,
+            None => ClumpLabels::default(),
+        };
         Ok(Self {
             catalogue: CataloguePart { attributes, tables },
             structures: found,
             peaks: Arc::clone(&self.peaks),
-            patches: Arc::clone(&self.patches),
+            patches: self.patches.clone(),
             params: params.clone(),
+            units: self.units,
             labels,
             coverage: self.coverage,
         })

@@ -1,9 +1,10 @@
 //! From the errors of each part to the one of the library.
 
-use crate::error::{Error, ErrorKind, RunError};
+use crate::error::{Error, ErrorKind, ParticleMeshError, RunError};
 use crate::fof::{FofError, FofRunError};
 use crate::phew::tables::RecutError;
 use inselberg_comm::CommError;
+use inselberg_comm::agree::AgreeError;
 use inselberg_io::ReadError;
 use inselberg_io::catalogue::{PartError, WriteError};
 use inselberg_io::reserve::OutOfMemory;
@@ -28,11 +29,18 @@ from_errors! {
     WriteError: |_| ErrorKind::Write;
     OutOfMemory: |_| ErrorKind::OutOfMemory;
     RecutError: |_| ErrorKind::InvalidArgument;
+    ParticleMeshError: |_| ErrorKind::InvalidArgument;
+    AgreeError<ReadError>: |error| match error {
+        AgreeError::Here(error) => of_read(error),
+        AgreeError::Elsewhere { .. } => ErrorKind::Read,
+        AgreeError::Comm(error) => of_comm(error),
+    };
     FofError: of_fof;
     RunError: |error| match error {
         RunError::Read(error) => of_read(error),
         RunError::NoField { .. }
         | RunError::NoParticles
+        | RunError::NoOctree
         | RunError::Grow(_)
         | RunError::NegativeThreshold(_)
         | RunError::RatioOnly => ErrorKind::InvalidArgument,

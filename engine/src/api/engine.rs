@@ -6,12 +6,16 @@ use crate::api::groups::{self, FofGroups};
 use crate::api::guard;
 use crate::api::hook::{Hook, Progress};
 use crate::api::params::{FofParams, PhewParams};
+use crate::api::particle_types::{LinkingTypes, ParticleMeshParams};
 use crate::api::particles::ParticleColumns;
 use crate::api::phew;
 use crate::api::session::{CallThreads, Shared};
+use crate::api::snapshots::{self, OpenParticles, OpenSnapshot};
 use crate::error::{Error, ErrorKind};
+use crate::phew::params::FieldChoice;
 use inselberg_comm::{Comm, CommBuilder};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What calls share and later calls use again: threads, the communicator, plans of tasks, the mesh of the last cells.
@@ -60,6 +64,79 @@ impl Engine {
     pub fn fof(&mut self, particles: &ParticleColumns, params: &FofParams) -> Result<FofGroups, Error> {
         let found = self.shared.call(|session| groups::search(session, particles, params))?;
         Ok(FofGroups::new(Arc::clone(&self.shared), found))
+    }
+
+    /// Collective: opens an output with cells, by its headers alone. Rank 0 reads them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if there is no such output, its format is unknown, or its headers are broken.
+    pub fn open(&mut self, path: impl AsRef<Path>) -> Result<OpenSnapshot, Error> {
+        let path = path.as_ref();
+        self.shared.call(|session| OpenSnapshot::open(path, session.comm))
+    }
+
+    /// Collective: opens particles by their headers alone, in the files of one input. Rank 0 reads them.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_particles(&mut self, paths: &[impl AsRef<Path>]) -> Result<OpenParticles, Error> {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
+        self.shared.call(|session| OpenParticles::open(&paths, session.comm))
+    }
+
+    /// Collective: PHEW on a density of an output, as the command does it. Each rank reads a share of the files.
+    ///
+    /// # Errors
+    /// When a parameter is not valid, or the output lacks what is asked for. When a file cannot be read or a value is not
+    /// valid. When the hook cancels, or a rank fails. All ranks return the same error.
+    pub fn phew_snapshot(
+        &mut self,
+        snapshot: &OpenSnapshot,
+        field: &FieldChoice,
+        params: &PhewParams,
+    ) -> Result<Clumps, Error> {
+        let found = self.shared.call(|session| snapshots::phew(&session, snapshot, field, params))?;
+        Ok(Clumps::new(Arc::clone(&self.shared), found))
+    }
+
+    /// Collective: PHEW on the mesh that particles on disk make, as the command does it. Densities of `params` are in units of
+    /// the mean density.
+    ///
+    /// # Errors
+    /// As [`Self::phew_snapshot`].
+    pub fn phew_particles(
+        &mut self,
+        particles: &OpenParticles,
+        mesh: &ParticleMeshParams,
+        params: &PhewParams,
+    ) -> Result<Clumps, Error> {
+        let found =
+            self.shared.call(|session| snapshots::phew_particles(&session, particles, mesh, params))?;
+        Ok(Clumps::new(Arc::clone(&self.shared), found))
+    }
+
+    /// Collective: friends-of-friends groups of particles on disk, as the command finds them. Each rank reads a share.
+    ///
+    /// # Errors
+    /// When a parameter is not valid, or the input lacks what is asked for. When a file cannot be read, a value is not
+    /// valid, or an ID occurs twice. When the hook cancels, or a rank fails. All ranks return the same error.
+    pub fn fof_particles(
+        &mut self,
+        particles: &OpenParticles,
+        types: &LinkingTypes,
+        params: &FofParams,
+    ) -> Result<FofGroups, Error> {
+        let found = self.shared.call(|session| snapshots::fof(&session, particles, types, params))?;
+        Ok(FofGroups::new(Arc::clone(&self.shared), found))
+    }
+
+    /// Collective: work of the caller before a call, on the threads of the engine. All ranks return their value, or all return
+    /// the error of the lowest rank that has one.
+    ///
+    /// # Errors
+    /// When a rank has an error, or fails.
+    pub fn agree<T: Send>(&mut self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        self.shared.call(|_| work())
     }
 
     /// Collective: ends the use of the communicator. Results that were found before can still be read, but not gathered,

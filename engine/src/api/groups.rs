@@ -5,7 +5,9 @@ use crate::api::particles::ParticleColumns;
 use crate::api::session::{Session, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::fof::run::{CatalogueRequest, catalogue};
-use crate::fof::{FofConfig, Groups, LinkingLength, LinkingRules, ParticleCounts, Role, find_groups};
+use crate::fof::{
+    FofConfig, FofOutcome, Groups, LinkingLength, LinkingRules, ParticleCounts, Role, find_groups,
+};
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
 use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader, Species};
@@ -58,8 +60,9 @@ pub(crate) fn search(
     particles: &ParticleColumns,
     params: &FofParams,
 ) -> Result<SearchResult, Error> {
-    let Session { comm, executor, .. } = session;
     let sides = particles.sides()?;
+    session.check_same("geometry and parameters", &(&particles.geometry, params, particles.kinds()))?;
+    let Session { comm, executor, .. } = session;
     let of_search = particles.to_search(comm)?;
     let n_linkable = match &of_search.role {
         None => of_search.len(),
@@ -132,8 +135,16 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
     }
 }
 
-/// As the configuration of a search, for the attributes of a catalogue.
-fn config(params: &FofParams) -> FofConfig {
+impl SearchResult {
+    /// Of a search whose particles nobody gave, so that nobody gets labels.
+    pub fn of_output(found: FofOutcome) -> Self {
+        let FofOutcome { groups, linking_length, catalogue, .. } = found;
+        Self { groups, labels: Vec::new(), linking_length, catalogue }
+    }
+}
+
+/// As the configuration of a search of dark matter.
+pub(crate) fn config(params: &FofParams) -> FofConfig {
     let length = match params.linking {
         Linking::Length(length) => LinkingLength::Absolute(length),
         Linking::Ratio(ratio) => LinkingLength::Ratio(ratio),
@@ -146,7 +157,8 @@ impl FofGroups {
         Self { shared, found }
     }
 
-    /// The group of each particle of this rank, in the order of the particles; `None` for particles in no group.
+    /// The group of each particle of this rank, in the order of the particles; `None` for particles in no group. Empty for
+    /// particles on disk.
     pub fn labels(&self) -> &[Option<GroupId>] {
         &self.found.labels
     }

@@ -159,6 +159,20 @@ impl CellPatches {
         (Self { routes: Arc::clone(&kept.routes), n_given, of_cell, known }, peaks)
     }
 
+    /// Whether all cells are of this rank, so that their labels can be looked up at any time.
+    pub fn are_here(&self) -> bool {
+        matches!(*self.routes, CellRoutes::Alone { .. })
+    }
+
+    /// On a rank alone: the identifier of each given cell, by the identifiers of the patches; 0 for none.
+    pub fn labels_here(&self, ids: &[u64]) -> Vec<u64> {
+        let of_cell = |cell: usize| match self.of_cell[cell] {
+            PeakSlot::NONE => 0,
+            slot => ids[slot.at()],
+        };
+        self.routes.to_giver_here(self.n_given, of_cell).expect("a rank alone")
+    }
+
     /// Collective: clump and halo of each given cell; 0 for none. One exchange.
     ///
     /// # Errors

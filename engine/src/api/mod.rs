@@ -15,6 +15,8 @@ mod guard;
 pub mod hook;
 mod meshes;
 pub mod params;
+pub mod particle_types;
 pub mod particles;
 mod phew;
 mod session;
+pub mod snapshots;

@@ -3,10 +3,13 @@
 use crate::error::{Error, ErrorKind};
 use crate::partition::Weights;
 use crate::phew::Rules;
-use crate::phew::params::Thresholds;
+use crate::phew::params::{FieldChoice, PhewConfig, Thresholds};
 use inselberg_kernels::phew::persistence::Persistence;
 
 /// The parameters of PHEW. Densities and masses are in the caller's units.
+///
+/// For a mesh that particles make, densities are in units of its mean density. Under RAMSES's rules the mass of an output with
+/// particles is in masses of the lightest one.
 ///
 /// ```
 /// use inselberg::{Persistence, PhewParams};
@@ -31,6 +34,8 @@ pub struct PhewParams {
     pub weights: Weights,
     /// Whether catalogues list every leaf cell with its clump and halo.
     pub with_cells: bool,
+    /// Whether catalogues list every particle of an output with its clump and halo.
+    pub with_particles: bool,
 }
 
 impl PhewParams {
@@ -45,6 +50,7 @@ impl PhewParams {
             rules: Rules::Paper,
             weights: Weights::default(),
             with_cells: false,
+            with_particles: false,
         }
     }
 
@@ -84,6 +90,12 @@ impl PhewParams {
         Self { with_cells: true, ..self }
     }
 
+    /// Catalogues list every particle of an output with its clump and halo.
+    #[must_use]
+    pub fn with_particles(self) -> Self {
+        Self { with_particles: true, ..self }
+    }
+
     /// The least value that a leaf may have.
     pub(crate) fn least_value(&self) -> f64 {
         match self.persistence {
@@ -117,6 +129,18 @@ impl PhewParams {
             return refused("RAMSES's rules know no difference; expected a persistence by ratio".into());
         }
         Ok(())
+    }
+
+    /// For an output on disk.
+    pub(crate) fn config(&self, field: FieldChoice) -> PhewConfig {
+        PhewConfig {
+            field,
+            thresholds: self.thresholds(),
+            rules: self.rules,
+            with_cells: self.with_cells,
+            with_particles: self.with_particles,
+            weights: self.weights,
+        }
     }
 
     pub(crate) fn thresholds(&self) -> Thresholds {

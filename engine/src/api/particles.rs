@@ -69,6 +69,11 @@ impl<'a> ParticleColumns<'a> {
         self.len() == 0
     }
 
+    /// Whether there are IDs and velocities, the same on all ranks.
+    pub(crate) fn kinds(&self) -> [bool; 2] {
+        [self.has_ids(), self.has_velocities()]
+    }
+
     pub(crate) fn has_velocities(&self) -> bool {
         self.velocity.is_some()
     }

@@ -5,7 +5,8 @@ use crate::api::clumps::{ClumpLabels, CutResult};
 use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
 use crate::api::session::Session;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::phew::params::ThresholdUnits;
 use crate::phew::run::{FieldRun, FieldSource};
 use crate::phew::tables::{PatchIds, cells_table};
 use crate::stage::Stage;
@@ -20,8 +21,13 @@ pub(crate) fn find(
     fields: &CellFields,
     params: &PhewParams,
 ) -> Result<CutResult, Error> {
-    let Session { comm, executor, meshes } = session;
     params.check()?;
+    if params.with_particles {
+        let message = "cells in memory have no particles; expected an output on disk";
+        return Err(Error::new(ErrorKind::InvalidArgument, message));
+    }
+    session.check_same("geometry and parameters", &(&*cells.geometry, params, fields.kinds()))?;
+    let Session { comm, executor, meshes } = session;
     check_fields(cells, fields, params)?;
     let kept = meshes.with_density(cells, fields.density, params, comm, executor)?;
     let (part, thresholds, side) = (&kept.part, params.thresholds(), cells.geometry.side);
@@ -47,12 +53,14 @@ pub(crate) fn find(
         catalogue.tables.push(cells_table(mesh, &found.links.own, &found.segmentation, &ids, comm)?);
     }
     let (patches, peaks) = CellPatches::new(kept, cells.len(), found.segmentation);
-    let labels = ClumpLabels::new(&patches.labels(&ids, comm)?);
+    let patches = Arc::new(patches);
+    let labels = ClumpLabels::new(&patches, ids, comm)?;
     Ok(CutResult {
         catalogue,
         structures: found.structures,
         peaks: Arc::new(peaks),
-        patches: Arc::new(patches),
+        patches: Some(patches),
+        units: ThresholdUnits::CODE,
         params: params.clone(),
         labels,
         coverage: cells.geometry.coverage(&leaves),

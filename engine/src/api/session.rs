@@ -10,6 +10,8 @@ use inselberg_io::catalogue::{Catalogue, CataloguePart, write_part};
 use inselberg_tasks::ThreadPool;
 use parking_lot::Mutex;
 use rayon::ThreadPoolBuilder;
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -75,6 +77,25 @@ pub(crate) struct Session<'a> {
     pub meshes: &'a mut MeshCache,
 }
 
+impl Session<'_> {
+    /// Collective: an error on all ranks if `what` is not the same on all of them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] with the first rank that differs from rank 0; when a rank fails.
+    pub fn check_same(&self, what: &str, value: &impl Debug) -> Result<(), Error> {
+        let mut hasher = DefaultHasher::new();
+        format!("{value:?}").hash(&mut hasher);
+        let all = self.comm.all_gather(&[hasher.finish()])?;
+        match all.iter().position(|other| *other != all[0]) {
+            None => Ok(()),
+            Some(rank) => {
+                let message = format!("the {what} of rank {rank} are not those of rank 0; expected the same");
+                Err(Error::new(ErrorKind::InvalidArgument, message))
+            }
+        }
+    }
+}
+
 impl Shared {
     pub fn new(threads: CallThreads, comm: Comm, hook: Option<Hook>) -> Arc<Self> {
         let state = State { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default() };
@@ -104,6 +125,11 @@ impl Shared {
             guard::call(comm, || work(Session { comm, executor: &executor, meshes }))
         };
         self.threads.run(run)?
+    }
+
+    /// Local: does `work` on the threads of the engine, or on the calling thread where it may not use these.
+    pub fn on_threads<T: Send>(&self, work: impl Fn() -> T + Sync) -> T {
+        self.threads.run(&work).unwrap_or_else(|_| work())
     }
 
     /// Collective: a whole catalogue on one rank, `None` on the others.

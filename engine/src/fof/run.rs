@@ -10,7 +10,7 @@ use crate::executor::Executor;
 use crate::fof::error::FofError;
 use crate::fof::groups::find_groups;
 use crate::fof::tables::{GroupsProvenance, Numbering, group_attributes, group_ids_tables, groups_table};
-use crate::fof::types::{FoundGroups, LinkingRules, Particles, RowRange, SeedRule};
+use crate::fof::types::{FoundGroups, Groups, LinkingRules, Particles, RowRange, SeedRule};
 use crate::progress::Observer;
 use crate::projection::Projection;
 use crate::stage::Stage;
@@ -24,6 +24,8 @@ const SOLAR_MASS: f64 = 1.988_41e33;
 /// The results of a search on one rank.
 #[derive(Debug)]
 pub struct FofOutcome {
+    /// The groups whose rows this rank keeps.
+    pub groups: Groups,
     /// The part of the catalogue.
     pub catalogue: CataloguePart,
     /// The part of the group IDs of all particles, if requested.
@@ -80,6 +82,7 @@ pub fn run_fof(
         tables: group_ids_tables(about, &ranges, &found.group_of, numbering(config)),
     });
     Ok(FofOutcome {
+        groups: found.groups,
         catalogue,
         group_ids,
         projection: projection.flatten(),

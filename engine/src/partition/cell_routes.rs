@@ -237,6 +237,24 @@ impl CellRoutes {
         Ok(())
     }
 
+    /// On a rank alone: values of cells of the mesh in the order in which they were given. Local. `None` if there are more ranks.
+    pub fn to_giver_here<T: Pod + Send + Sync>(
+        &self,
+        n_given: usize,
+        of_cell: impl Fn(usize) -> T + Sync,
+    ) -> Option<Vec<T>> {
+        let Self::Alone { place, layout, .. } = self else { return None };
+        let n_each = layout.cells_per_item();
+        let value = |i: usize| {
+            let (item, cell) = layout.item_of(i);
+            match place[item] {
+                u32::MAX => T::zeroed(),
+                at => of_cell(n_each * at as usize + cell),
+            }
+        };
+        Some((0..n_given).into_par_iter().map(value).collect())
+    }
+
     /// Collective: brings values of own cells of the mesh back to the givers, in the order in which these gave them. One
     /// exchange.
     ///
@@ -248,27 +266,15 @@ impl CellRoutes {
         of_cell: impl Fn(usize) -> T + Sync,
         comm: &Comm,
     ) -> Result<Vec<T>, CommError> {
-        match self {
-            Self::Alone { place, layout, .. } => {
-                let n_each = layout.cells_per_item();
-                let value = |i: usize| {
-                    let (item, cell) = layout.item_of(i);
-                    match place[item] {
-                        u32::MAX => T::zeroed(),
-                        at => of_cell(n_each * at as usize + cell),
-                    }
-                };
-                Ok((0..n_given).into_par_iter().map(value).collect())
-            }
-            Self::Shared { send, receive } => {
-                let mut given: Vec<T> = zeros(n_given);
-                let received = exchange(receive, send, |cell| of_cell(cell as usize), comm)?;
-                for ((_, list), values) in send.iter().zip(received) {
-                    list.iter().zip(values).for_each(|(&i, value)| given[i as usize] = value);
-                }
-                Ok(given)
-            }
+        let Self::Shared { send, receive } = self else {
+            return Ok(self.to_giver_here(n_given, of_cell).expect("a rank alone"));
+        };
+        let mut given: Vec<T> = zeros(n_given);
+        let received = exchange(receive, send, |cell| of_cell(cell as usize), comm)?;
+        for ((_, list), values) in send.iter().zip(received) {
+            list.iter().zip(values).for_each(|(&i, value)| given[i as usize] = value);
         }
+        Ok(given)
     }
 }
 

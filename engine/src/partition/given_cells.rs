@@ -1,6 +1,7 @@
 //! Cells that a caller holds, in its own order and decomposition, and how their values lie in its memory.
 
 use super::oct_record::OctRecord;
+use inselberg_io::{oct_of_block, value_of_block};
 use rayon::prelude::*;
 
 /// Cells of a caller, valid one by one: in the box and at a level that fits. Lists have one entry per leaf, oct or block.
@@ -59,11 +60,8 @@ impl ItemLayout {
             Self::Leaves => item,
             Self::Octs => 8 * item + cell,
             Self::Blocks(size) => {
-                let [x, y, z] = size.map(|n| n as usize);
-                let (block, oct) = (8 * item / (x * y * z), item % (x * y * z / 8));
-                let corner = [oct % (x / 2), oct / (x / 2) % (y / 2), oct / (x * y / 4)];
-                let at: [usize; 3] = std::array::from_fn(|a| 2 * corner[a] + (cell >> a & 1));
-                block * x * y * z + at[0] + x * (at[1] + y * at[2])
+                let n_octs = octs_per_block(size);
+                8 * n_octs * (item / n_octs) + value_of_block(size, item % n_octs, cell)
             }
         }
     }
@@ -193,12 +191,11 @@ impl GivenCells {
                 rho: std::array::from_fn(rho),
             },
             Self::Blocks { level, corner, size, covered } => {
-                let [x, y, z] = size.map(|n| n as usize / 2);
-                let (block, oct) = (item / (x * y * z), item % (x * y * z));
-                let at = [oct % x, oct / x % y, oct / (x * y)];
+                let n_octs = octs_per_block(*size);
+                let (block, at) = (item / n_octs, oct_of_block(*size, item % n_octs));
                 let exists = if covered.get(item) == Some(&true) { 0 } else { 0xff };
                 OctRecord {
-                    position: std::array::from_fn(|a| corner[block][a] / 2 + at[a] as u32),
+                    position: std::array::from_fn(|a| corner[block][a] / 2 + at[a]),
                     level: level[block],
                     exists,
                     leaf: exists,

@@ -93,7 +93,8 @@ pub fn load(
         walls::beyond(snapshot, request.source, request.values, comm)?
     };
     let mut part = match comm.n_ranks() {
-        1 => load_alone(snapshot, request, comm, executor)?,
+        // Leaves without an octree go to their owners even if there is one rank alone: their levels need not be graded.
+        1 if snapshot.is_octree() => load_alone(snapshot, request, comm, executor)?,
         _ => load_shared(snapshot, request, comm, executor)?,
     };
     part.field.mesh.set_beyond(beyond);
@@ -113,8 +114,8 @@ fn load_shared(
         DensitySource::Cells(field) => {
             let request = Request { field: Some(field), values, threshold, extra: extra_fields };
             let held = read_held(snapshot, &request, comm, observer)?;
-            let how = (CellSet::Octree, weights);
-            decompose(domain(snapshot), held, &request, how, comm, observer)
+            let cells = if snapshot.is_octree() { CellSet::Octree } else { CellSet::Leaves(threshold) };
+            decompose(domain(snapshot), held, &request, (cells, weights), comm, observer)
         }
         DensitySource::Particles(_) | DensitySource::Matter(_) => {
             let (scheme, with_gas) = match source {

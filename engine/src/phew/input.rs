@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::executor::Executor;
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot, grow};
 use crate::partition::{LoadRequest, LocalField, load};
-use crate::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use crate::phew::params::{FieldChoice, PhewConfig, ThresholdUnits, Thresholds};
 use crate::phew::properties::TestFields;
 use crate::phew::test_links::TestLinks;
 use crate::stage::Stage;
@@ -29,8 +29,8 @@ pub struct Input<'a> {
     pub columns: ExtraColumns,
     /// The thresholds, in code units.
     pub thresholds: Thresholds,
-    /// The code mass per unit in which the mass threshold was given.
-    pub mass_unit: f64,
+    /// The units in which the thresholds were given.
+    pub units: ThresholdUnits,
     /// Number of leaves on all ranks.
     pub n_leaves: u64,
     /// The greatest density of any leaf on all ranks.
@@ -56,9 +56,8 @@ impl<'a> Input<'a> {
             return Err(RunError::NoParticles);
         }
         let source = choose_source(snapshot, config)?;
-        let mass_unit = mass_unit(snapshot, config.rules, comm)?;
-        let mut thresholds = config.thresholds;
-        thresholds.mass *= mass_unit;
+        let units = ThresholdUnits { density: 1.0, mass: mass_unit(snapshot, config.rules, comm)? };
+        let thresholds = config.thresholds.in_code_units(units);
         let columns = ExtraColumns::new(snapshot, source);
         let extra_fields = &columns.names();
         let (threshold, weights) = (thresholds.density, config.weights);
@@ -69,7 +68,7 @@ impl<'a> Input<'a> {
         let densest = comm.all_max(&[densest])?[0];
         let field = ChosenField::new(snapshot, source, &config.field);
         let mesh_attributes = Vec::new();
-        Ok(Self { snapshot, field, part, columns, thresholds, mass_unit, n_leaves, densest, mesh_attributes })
+        Ok(Self { snapshot, field, part, columns, thresholds, units, n_leaves, densest, mesh_attributes })
     }
 
     /// Collective: the mesh that particles refine. Density and saddle thresholds of `config`, and a threshold of
@@ -86,12 +85,8 @@ impl<'a> Input<'a> {
     ) -> Result<Self, RunError> {
         config.check()?;
         let grown = grow(snapshot.input(), mesh, config.thresholds.density, config.weights, comm, executor)?;
-        let mass_unit = mass_unit(snapshot, config.rules, comm)?;
-        let mut thresholds = config.thresholds;
-        thresholds.mass *= mass_unit;
-        thresholds.density *= grown.mean_density;
-        thresholds.persistence = thresholds.persistence.times(grown.mean_density);
-        thresholds.saddle = thresholds.saddle.map(|saddle| saddle * grown.mean_density);
+        let mass = mass_unit(snapshot, config.rules, comm)?;
+        let units = ThresholdUnits { density: grown.mean_density, mass };
         let mut mesh_attributes = vec![
             ("mean_density", Attribute::Real(grown.mean_density)),
             ("m_refine", Attribute::Int(grown.shape.m_refine.cast_signed())),
@@ -107,8 +102,8 @@ impl<'a> Input<'a> {
             field: ChosenField::of_particle_mesh(&config.field),
             part: grown.part,
             columns: ExtraColumns::NONE,
-            thresholds,
-            mass_unit,
+            thresholds: config.thresholds.in_code_units(units),
+            units,
             n_leaves: grown.n_leaves,
             densest: grown.densest,
             mesh_attributes,
@@ -185,6 +180,9 @@ fn choose_source<'a>(
     match source {
         DensitySource::Particles(_) | DensitySource::Matter(_) if !snapshot.has_particles() => {
             Err(RunError::NoParticles)
+        }
+        DensitySource::Particles(_) | DensitySource::Matter(_) if !snapshot.is_octree() => {
+            Err(RunError::NoOctree)
         }
         source => Ok(source),
     }

@@ -35,7 +35,31 @@ pub struct Thresholds {
     pub mass: f64,
 }
 
+/// The units in which thresholds are given, in code units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ThresholdUnits {
+    /// Of densities: the mean density of a mesh that particles make, else 1.
+    pub density: f64,
+    /// Of masses: the mass of the lightest particle under RAMSES's rules, else 1.
+    pub mass: f64,
+}
+
+impl ThresholdUnits {
+    /// Code units.
+    pub const CODE: Self = Self { density: 1.0, mass: 1.0 };
+}
+
 impl Thresholds {
+    /// In code units, from thresholds in these units.
+    pub(crate) fn in_code_units(self, units: ThresholdUnits) -> Self {
+        Self {
+            density: self.density * units.density,
+            persistence: self.persistence.times(units.density),
+            saddle: self.saddle.map(|saddle| saddle * units.density),
+            mass: self.mass * units.mass,
+        }
+    }
+
     /// Those at which the tree of the peaks is cut.
     pub(crate) fn cut(&self) -> Cut {
         Cut { density: self.density, persistence: self.persistence, saddle: self.saddle }

@@ -10,7 +10,7 @@ use crate::phew::balance::Balance;
 use crate::phew::hierarchy::{Structures, structures};
 pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
-use crate::phew::params::{PhewConfig, Thresholds};
+use crate::phew::params::{PhewConfig, ThresholdUnits, Thresholds};
 use crate::phew::peaks::Peaks;
 use crate::phew::properties::TestFields;
 use crate::phew::segment::{Segmentation, Task, segment};
@@ -43,6 +43,12 @@ pub struct PhewOutcome {
     pub densest: f64,
     /// The density that was segmented.
     pub field: ChosenField,
+    /// Clumps and haloes of this rank.
+    pub structures: Structures,
+    /// The peaks of this rank, from which other thresholds cut other clumps.
+    pub peaks: Peaks,
+    /// The units in which the thresholds were given.
+    pub units: ThresholdUnits,
 }
 
 /// PHEW on a snapshot.
@@ -100,7 +106,7 @@ fn run_on(
         header: input.snapshot.header(),
         has_units: input.snapshot.has_units(),
         field: &input.field.field.name,
-        mass_unit: input.mass_unit,
+        mass_unit: input.units.mass,
         n_leaves: input.n_leaves,
         densest: input.densest,
         attributes: &input.mesh_attributes,
@@ -109,9 +115,10 @@ fn run_on(
     catalogue.tables.extend(label_tables(&input, &found, config, comm)?);
     drop(stage);
 
-    let balance = found.segmentation.balance;
-    let Input { part, densest, field, .. } = input;
-    Ok(PhewOutcome { catalogue, part, balance, densest, field })
+    let FoundStructures { segmentation, structures, .. } = found;
+    let Segmentation { balance, peaks, .. } = segmentation;
+    let Input { part, densest, field, units, .. } = input;
+    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units })
 }
 
 /// A field that is segmented, and by which rules.

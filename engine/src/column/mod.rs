@@ -2,39 +2,17 @@
 //!
 //! Nothing is copied before it is used. Values are read wherever they lie, aligned or not.
 
-use crate::error::{Error, ErrorKind};
-use bytemuck::Pod;
-use rayon::prelude::*;
+mod strided;
 
-/// The type of the numbers of a [`Column`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum NumberType {
-    /// 32-bit real.
-    F32,
-    /// 64-bit real.
-    F64,
-    /// 8-bit signed integer.
-    I8,
-    /// 16-bit signed integer.
-    I16,
-    /// 32-bit signed integer.
-    I32,
-    /// 64-bit signed integer.
-    I64,
-    /// 8-bit unsigned integer.
-    U8,
-    /// 16-bit unsigned integer.
-    U16,
-    /// 32-bit unsigned integer.
-    U32,
-    /// 64-bit unsigned integer.
-    U64,
-}
+use crate::error::{Error, ErrorKind};
+use rayon::prelude::*;
+pub use strided::NumberType;
+use strided::Strided;
 
 /// One number per cell or particle, borrowed from the caller.
 ///
-/// From a slice of any of the [`NumberType`]s; with a stride ([`Self::strided`]); through an index list ([`Self::gathered`]).
+/// From a slice of any of the [`NumberType`]s; with a stride ([`Self::strided`]); with several numbers per item
+/// ([`Self::with_parts`]); through an index list ([`Self::gathered`]).
 ///
 /// ```
 /// use inselberg::{Column, NumberType};
@@ -49,160 +27,105 @@ pub enum NumberType {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Column<'a> {
+    /// The first number of each item.
     values: Strided<'a>,
-    order: Option<Strided<'a>>,
+    parts: Option<Parts>,
+    order: Option<Order<'a>>,
 }
 
-/// Numbers at equal distances. Every one of them lies within `bytes`.
+/// Several numbers per item, at equal distances.
 #[derive(Debug, Clone, Copy)]
-struct Strided<'a> {
-    bytes: &'a [u8],
-    kind: NumberType,
-    len: usize,
-    offset: usize,
+struct Parts {
+    n: usize,
     stride: isize,
 }
 
-/// A number as it is stored.
-trait Number: Pod + Send + Sync {
-    fn real(self) -> f64;
-    /// `None` for reals.
-    fn integer(self) -> Option<i128>;
+/// An index list. All its entries were checked: they are items of the column.
+#[derive(Debug, Clone, Copy)]
+struct Order<'a> {
+    items: Strided<'a>,
+    /// The index of the first item.
+    first: i64,
 }
 
-macro_rules! numbers {
-    ($($type:ident $kind:ident $integer:expr;)*) => {
-        $(
-            impl Number for $type {
-                #[inline(always)]
-                #[allow(clippy::cast_lossless, reason = "the same code for every type")]
-                fn real(self) -> f64 {
-                    self as f64
-                }
-
-                #[inline(always)]
-                fn integer(self) -> Option<i128> {
-                    let integer: fn($type) -> Option<i128> = $integer;
-                    integer(self)
-                }
-            }
-
-            impl<'a> From<&'a [$type]> for Column<'a> {
-                fn from(values: &'a [$type]) -> Self {
-                    Self::of_slice(bytemuck::cast_slice(values), NumberType::$kind, values.len())
-                }
-            }
-
-            impl<'a> From<&'a Vec<$type>> for Column<'a> {
-                fn from(values: &'a Vec<$type>) -> Self {
-                    values.as_slice().into()
-                }
-            }
-
-            impl<'a, const N: usize> From<&'a [$type; N]> for Column<'a> {
-                fn from(values: &'a [$type; N]) -> Self {
-                    values.as_slice().into()
-                }
-            }
-
-            impl<'a> From<&'a [[$type; 3]]> for VectorColumn<'a> {
-                fn from(vectors: &'a [[$type; 3]]) -> Self {
-                    let bytes = bytemuck::cast_slice(vectors);
-                    let size = size_of::<$type>();
-                    Self(std::array::from_fn(|axis| Column {
-                        values: Strided {
-                            bytes,
-                            kind: NumberType::$kind,
-                            len: vectors.len(),
-                            offset: axis * size,
-                            stride: 3 * size as isize,
-                        },
-                        order: None,
-                    }))
-                }
-            }
-
-            impl<'a> From<&'a Vec<[$type; 3]>> for VectorColumn<'a> {
-                fn from(vectors: &'a Vec<[$type; 3]>) -> Self {
-                    vectors.as_slice().into()
-                }
-            }
-
-            impl<'a, const N: usize> From<&'a [[$type; 3]; N]> for VectorColumn<'a> {
-                fn from(vectors: &'a [[$type; 3]; N]) -> Self {
-                    vectors.as_slice().into()
-                }
-            }
-        )*
-
-        impl NumberType {
-            /// Bytes per number.
-            pub fn size(self) -> usize {
-                match self {
-                    $(Self::$kind => size_of::<$type>(),)*
-                }
+macro_rules! from_slices {
+    ($($type:ident $kind:ident;)*) => {$(
+        impl<'a> From<&'a [$type]> for Column<'a> {
+            fn from(values: &'a [$type]) -> Self {
+                Self::of_slice(bytemuck::cast_slice(values), NumberType::$kind, values.len())
             }
         }
 
-        impl Strided<'_> {
-            /// Number `i` as a real.
-            #[inline]
-            fn real(&self, i: usize) -> f64 {
-                match self.kind {
-                    $(NumberType::$kind => self.at::<$type>(i).real(),)*
-                }
-            }
-
-            /// Number `i`; `None` for reals.
-            #[inline]
-            fn integer(&self, i: usize) -> Option<i128> {
-                match self.kind {
-                    $(NumberType::$kind => self.at::<$type>(i).integer(),)*
-                }
-            }
-
-            /// Writes number `index(i)` to `out[i]`, in parallel.
-            fn copy(&self, index: impl Fn(usize) -> usize + Sync, out: &mut [f64]) {
-                match self.kind {
-                    $(NumberType::$kind => self.copy_as::<$type>(index, out),)*
-                }
+        impl<'a> From<&'a Vec<$type>> for Column<'a> {
+            fn from(values: &'a Vec<$type>) -> Self {
+                values.as_slice().into()
             }
         }
-    };
+
+        impl<'a, const N: usize> From<&'a [$type; N]> for Column<'a> {
+            fn from(values: &'a [$type; N]) -> Self {
+                values.as_slice().into()
+            }
+        }
+
+        impl<'a> From<&'a [[$type; 3]]> for VectorColumn<'a> {
+            fn from(vectors: &'a [[$type; 3]]) -> Self {
+                let bytes = bytemuck::cast_slice(vectors);
+                let size = size_of::<$type>();
+                Self(std::array::from_fn(|axis| Column {
+                    values: Strided {
+                        bytes,
+                        kind: NumberType::$kind,
+                        len: vectors.len(),
+                        offset: axis * size,
+                        stride: 3 * size as isize,
+                    },
+                    parts: None,
+                    order: None,
+                }))
+            }
+        }
+
+        impl<'a> From<&'a Vec<[$type; 3]>> for VectorColumn<'a> {
+            fn from(vectors: &'a Vec<[$type; 3]>) -> Self {
+                vectors.as_slice().into()
+            }
+        }
+
+        impl<'a, const N: usize> From<&'a [[$type; 3]; N]> for VectorColumn<'a> {
+            fn from(vectors: &'a [[$type; 3]; N]) -> Self {
+                vectors.as_slice().into()
+            }
+        }
+    )*};
 }
 
-numbers! {
-    f32 F32 |_| None;
-    f64 F64 |_| None;
-    i8 I8 |i| Some(i.into());
-    i16 I16 |i| Some(i.into());
-    i32 I32 |i| Some(i.into());
-    i64 I64 |i| Some(i.into());
-    u8 U8 |i| Some(i.into());
-    u16 U16 |i| Some(i.into());
-    u32 U32 |i| Some(i.into());
-    u64 U64 |i| Some(i.into());
+from_slices! {
+    f32 F32;
+    f64 F64;
+    i8 I8;
+    i16 I16;
+    i32 I32;
+    i64 I64;
+    u8 U8;
+    u16 U16;
+    u32 U32;
+    u64 U64;
 }
 
-impl Strided<'_> {
-    #[inline(always)]
-    fn at<T: Number>(&self, i: usize) -> T {
-        debug_assert!(i < self.len, "number {i} of {}", self.len);
-        let place = self.offset.wrapping_add_signed(self.stride.wrapping_mul(i as isize));
-        bytemuck::pod_read_unaligned(&self.bytes[place..place + size_of::<T>()])
-    }
-
-    fn copy_as<T: Number>(&self, index: impl Fn(usize) -> usize + Sync, out: &mut [f64]) {
-        out.par_iter_mut().with_min_len(1 << 12).enumerate().for_each(|(i, out)| {
-            *out = self.at::<T>(index(i)).real();
-        });
+impl Order<'_> {
+    /// The item of entry `i`.
+    #[inline]
+    fn item(&self, i: usize) -> usize {
+        let index = self.items.integer(self.items.start(i)).expect("indices are integers");
+        (index - i128::from(self.first)) as usize
     }
 }
 
 impl<'a> Column<'a> {
     fn of_slice(bytes: &'a [u8], kind: NumberType, len: usize) -> Self {
         let stride = kind.size() as isize;
-        Self { values: Strided { bytes, kind, len, offset: 0, stride }, order: None }
+        Self { values: Strided { bytes, kind, len, offset: 0, stride }, parts: None, order: None }
     }
 
     /// `len` numbers in `bytes`: the first at byte `offset`, each `stride` bytes after the one before it. A stride may be
@@ -217,44 +140,68 @@ impl<'a> Column<'a> {
         offset: usize,
         stride: isize,
     ) -> Result<Self, Error> {
-        let is_inside = |i: usize| {
-            let start = (offset as i128) + (stride as i128) * (i as i128);
-            start >= 0 && start + kind.size() as i128 <= bytes.len() as i128
-        };
-        if len > 0 && !(is_inside(0) && is_inside(len - 1)) {
+        let values = Strided { bytes, kind, len, offset, stride };
+        if !values.fits(0) {
             let message = format!(
                 "a column of {len} numbers from byte {offset} on, {stride} bytes apart, does not fit into {} bytes",
                 bytes.len()
             );
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
-        Ok(Self { values: Strided { bytes, kind, len, offset, stride }, order: None })
+        Ok(Self { values, parts: None, order: None })
     }
 
-    /// The numbers of this column at the indices `order`, in that order. Indices count from 0. Reads every index once.
+    /// Every number becomes the first of `n`, each `stride` bytes after the one before it: the axes of a vector, or the eight
+    /// cells of an oct. Number `i` of the new column is part `i % n` of item `i / n`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if an index is not an integer or not below [`Self::len`], or if either column is
-    /// gathered already.
+    /// [`ErrorKind::InvalidArgument`] if a number lies outside the bytes of the column, if `n` is 0, or if the column has parts
+    /// or is gathered already.
+    pub fn with_parts(self, n: usize, stride: isize) -> Result<Self, Error> {
+        let is_plain = self.parts.is_none() && self.order.is_none();
+        if n == 0 || !is_plain || !self.values.fits(stride as i128 * (n as i128 - 1)) {
+            let message = format!(
+                "{n} parts, {stride} bytes apart, of each item: expected parts within the column's bytes"
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, message));
+        }
+        Ok(Self { parts: (n > 1).then_some(Parts { n, stride }), ..self })
+    }
+
+    /// The items of this column at the indices `order`, in that order. An item is one number, or all its parts. Indices count
+    /// from 0. Reads every index once.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] if an index is not an integer or not that of an item, or if either column is gathered
+    /// already.
     pub fn gathered(self, order: Column<'a>) -> Result<Self, Error> {
+        self.gathered_from(0, order)
+    }
+
+    /// As [`Self::gathered`], with indices that count from `first`: 1 in Fortran.
+    ///
+    /// # Errors
+    /// As [`Self::gathered`].
+    pub fn gathered_from(self, first: i64, order: Column<'a>) -> Result<Self, Error> {
         let refused = |message: String| Err(Error::new(ErrorKind::InvalidArgument, message));
-        if self.order.is_some() || order.order.is_some() {
+        if self.order.is_some() || order.order.is_some() || order.parts.is_some() {
             return refused("a gathered column; expected one that is not gathered yet".into());
         }
-        let n = self.values.len as i128;
-        let is_index = |i: &usize| order.values.integer(*i).is_some_and(|index| (0..n).contains(&index));
+        let (least, end) = (i128::from(first), i128::from(first) + self.values.len as i128);
+        let is_index = |i: &usize| order.integer(*i).is_some_and(|index| (least..end).contains(&index));
         if let Some(i) = (0..order.len()).into_par_iter().find_first(|i| !is_index(i)) {
             return refused(format!(
-                "index {i} of the list is {}; expected an integer from 0 to below {n}",
-                order.values.real(i)
+                "index {i} of the list is {}; expected an integer from {least} to below {end}",
+                order.real(i)
             ));
         }
-        Ok(Self { order: Some(order.values), ..self })
+        Ok(Self { order: Some(Order { items: order.values, first }), ..self })
     }
 
     /// Number of numbers.
     pub fn len(&self) -> usize {
-        self.order.map_or(self.values.len, |order| order.len)
+        let n_items = self.order.map_or(self.values.len, |order| order.items.len);
+        n_items * self.parts.map_or(1, |parts| parts.n)
     }
 
     /// Whether there are none.
@@ -274,7 +221,7 @@ impl<'a> Column<'a> {
     #[inline]
     pub fn real(&self, i: usize) -> f64 {
         assert!(i < self.len(), "number {i} of a column of {}", self.len());
-        self.values.real(self.index(i))
+        self.values.real(self.start(i))
     }
 
     /// Number `i`; `None` for a column of reals.
@@ -284,20 +231,33 @@ impl<'a> Column<'a> {
     #[inline]
     pub fn integer(&self, i: usize) -> Option<i128> {
         assert!(i < self.len(), "number {i} of a column of {}", self.len());
-        self.values.integer(self.index(i))
+        self.values.integer(self.start(i))
     }
 
+    /// The first byte of number `i`.
     #[inline]
-    fn index(&self, i: usize) -> usize {
-        // A gathered column was checked: indices are integers below the length.
-        self.order.map_or(i, |order| order.integer(i).map_or(i, |index| index as usize))
+    fn start(&self, i: usize) -> usize {
+        let (item, shift) = match self.parts {
+            None => (i, 0),
+            Some(Parts { n, stride }) => (i / n, stride * (i % n) as isize),
+        };
+        let item = self.order.map_or(item, |order| order.item(item));
+        self.values.start(item).wrapping_add_signed(shift)
     }
 
     /// Writes number `index(i)` to `out[i]`, in parallel.
     pub(crate) fn copy(&self, index: impl Fn(usize) -> usize + Sync, out: &mut [f64]) {
-        match self.order {
-            None => self.values.copy(index, out),
-            Some(_) => self.values.copy(|i| self.index(index(i)), out),
+        match (self.parts, self.order) {
+            (None, None) => self.values.copy(|i| self.values.start(index(i)), out),
+            _ => self.values.copy(|i| self.start(index(i)), out),
+        }
+    }
+
+    /// Whether all numbers are good, in parallel.
+    pub(crate) fn all(&self, is_good: impl Fn(f64) -> bool + Sync) -> bool {
+        match (self.parts, self.order) {
+            (None, None) => self.values.all(self.len(), |i| self.values.start(i), is_good),
+            _ => self.values.all(self.len(), |i| self.start(i), is_good),
         }
     }
 
@@ -381,6 +341,28 @@ mod tests {
         let (x, y) = ([1.0, 2.0], [1.0]);
         let uneven = VectorColumn::from([Column::from(&x), Column::from(&y), Column::from(&x)]);
         assert_eq!(uneven.len("positions").expect_err("uneven").kind(), ErrorKind::InvalidArgument);
+    }
+
+    /// Four octs in an array of structs of 3 numbers per cell, as two lists of octs, which count from 1, pick them.
+    #[test]
+    fn parts_and_lists_from_one_reach_the_right_numbers() {
+        let numbers: Vec<i32> = (0..4 * 8 * 3).collect();
+        let bytes = bytemuck::cast_slice(&numbers);
+        let first = Column::strided(bytes, NumberType::I32, 4, 4, 8 * 12).expect("it fits");
+        let column = first.with_parts(8, 12).expect("it fits");
+        assert_eq!(column.len(), 32);
+        let picked = column.gathered_from(1, (&[4_i64, 1]).into()).expect("octs 3 and 0");
+        let expected: Vec<f64> =
+            (3..4).chain(0..1).flat_map(|oct| (0..8).map(move |c| f64::from(oct * 24 + c * 3 + 1))).collect();
+        assert_eq!(picked.to_reals(), expected);
+        assert_eq!(picked.integer(9), Some(4));
+        assert!(column.gathered_from(1, (&[0_i64, 1]).into()).is_err());
+        assert!(column.gathered_from(1, (&[5_i64]).into()).is_err());
+        assert!(
+            column.with_parts(2, 4).is_err()
+                && first.with_parts(9, 12).is_err()
+                && first.with_parts(0, 1).is_err()
+        );
     }
 
     proptest! {

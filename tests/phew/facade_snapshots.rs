@@ -1,0 +1,155 @@
+//! The façade on outputs on disk: what it finds is what the command finds.
+
+use crate::common::case::{Case, DARK, GAS, config};
+use crate::common::compare::assert_same;
+use crate::common::{open, output};
+use crate::facade::{over_ranks, params_of};
+use inselberg::executor::Executor;
+use inselberg::fof::{FofConfig, LinkingLength, run_fof};
+use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
+use inselberg::phew::params::{PhewConfig, Thresholds};
+use inselberg::phew::run::{run, run_on_particles};
+use inselberg::{
+    Catalogue, Clumps, Comm, Engine, ErrorKind, FieldChoice, FofParams, Linking, LinkingTypes,
+    ParticleMeshParams, Persistence, PhewParams, Rules, Weights,
+};
+use inselberg_io::catalogue::CataloguePart;
+use inselberg_io::particles::open_particles;
+
+fn whole(part: CataloguePart) -> Catalogue {
+    part.gather(&Comm::solo()).expect("alone").expect("rank 0")
+}
+
+/// Brings the catalogue of all ranks to rank 0 and compares it there.
+fn check(found: &Clumps, expected: &Catalogue, what: &str) {
+    if let Some(found) = found.gather(0).expect("gathered") {
+        assert_same(&found, expected, what);
+    }
+}
+
+#[test]
+fn outputs_give_what_the_command_gives() {
+    for (name, case) in [("dm_1rank", DARK), ("gas_2ranks", GAS)] {
+        for rules in [Rules::Paper, Rules::Ramses] {
+            let snapshot = open(&output(name));
+            let wanted =
+                run(&*snapshot, &config(&*snapshot, case, rules), &Comm::solo(), &Executor::default());
+            let wanted = whole(wanted.expect("a run").catalogue);
+            for n_ranks in [1, 2, 4] {
+                let what = format!("{name}, {rules:?}, {n_ranks} ranks");
+                over_ranks(Comm::threads(n_ranks), |_, mut engine| {
+                    let snapshot = engine.open(output(name)).expect("opened");
+                    let params = params_of(case, rules).with_particles();
+                    let field = FieldChoice::Named(case.field.into());
+                    let found = engine.phew_snapshot(&snapshot, &field, &params).expect("clumps");
+                    check(&found, &wanted, &what);
+                    assert!(found.labels().is_empty(), "{what}");
+                });
+            }
+        }
+    }
+}
+
+/// A new cut in memory has the lists of a run with its thresholds, also where thresholds have units of their own.
+#[test]
+fn new_cuts_of_outputs_equal_runs() {
+    let mut engine = Engine::builder().threads(2).build().expect("an engine");
+    let [density, relevance, saddle] = DARK.thresholds;
+    let lax = PhewParams::new(density).persistence(Persistence::Ratio(relevance)).saddle(saddle);
+    let strict = lax.clone().persistence(Persistence::Ratio(6.0)).saddle(2.0 * saddle).mass(300.0);
+    for rules in [Rules::Paper, Rules::Ramses] {
+        let (lax, strict) = (lax.clone().rules(rules), strict.clone().rules(rules));
+        let snapshot = engine.open(output("dm_1rank")).expect("opened");
+        let mut phew = |params| engine.phew_snapshot(&snapshot, &FieldChoice::Auto, params).expect("clumps");
+        let (first, wanted) = (phew(&lax), phew(&strict));
+        assert_ne!(first.n_haloes(), wanted.n_haloes(), "{rules:?}: thresholds that matter");
+        let wanted = wanted.gather(0).expect("gathered").expect("rank 0");
+        check(&first.recut(&strict).expect("a cut"), &wanted, &format!("{rules:?}"));
+    }
+    let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
+    let mut phew = |params| engine.phew_particles(&particles, &mesh_params(), params).expect("clumps");
+    let (first, wanted) = (phew(&lax), phew(&strict));
+    let wanted = wanted.gather(0).expect("gathered").expect("rank 0");
+    check(&first.recut(&strict).expect("a cut"), &wanted, "a mesh from particles");
+}
+
+fn mesh_params() -> ParticleMeshParams {
+    ParticleMeshParams::default().m_refine(4).level_min(3).level_max(12)
+}
+
+#[test]
+fn particles_give_what_the_command_gives() {
+    let mut kinds = [false; 7];
+    kinds[1] = true;
+    let mesh = ParticleMeshConfig {
+        m_refine: 4,
+        level_min: Some(3),
+        level_max: 12,
+        kinds,
+        side: None,
+        root_level: None,
+    };
+    let input = || open_particles(&[output("dm_1rank")]).expect("opened");
+    let snapshot = ParticleSnapshot::new(input(), &mesh).expect("particles");
+    let config = PhewConfig {
+        field: FieldChoice::Auto,
+        thresholds: Thresholds {
+            density: 40.0,
+            persistence: Persistence::Ratio(3.0),
+            saddle: Some(200.0),
+            mass: 0.0,
+        },
+        rules: Rules::Paper,
+        with_cells: false,
+        with_particles: true,
+        weights: Weights::default(),
+    };
+    let alone = (Comm::solo(), Executor::default());
+    let clumps = run_on_particles(&snapshot, &mesh, &config, &alone.0, &alone.1).expect("a run");
+    let clumps = whole(clumps.catalogue);
+    let search = FofConfig::of_dark_matter(LinkingLength::Ratio(0.2), 10);
+    let groups = whole(run_fof(&*input(), &search, &alone.0, &alone.1).expect("a search").catalogue);
+    for n_ranks in [1, 3] {
+        over_ranks(Comm::threads(n_ranks), |_, mut engine| {
+            let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
+            let params = PhewParams::new(40.0).saddle(200.0).with_particles();
+            let found = engine.phew_particles(&particles, &mesh_params(), &params).expect("clumps");
+            check(&found, &clumps, "a mesh from particles");
+            let params = FofParams::default().linking(Linking::Ratio(0.2)).min_size(10);
+            let found = engine.fof_particles(&particles, &LinkingTypes::default(), &params).expect("groups");
+            if let Some(found) = found.gather(0).expect("gathered") {
+                assert_same(&found, &groups, "groups");
+            }
+        });
+    }
+}
+
+/// An input that does not do is the same error on all ranks, and the next call works.
+#[test]
+fn what_cannot_be_read_or_used_is_an_error_on_all_ranks() {
+    let Case { thresholds: [density, ..], .. } = DARK;
+    let errors = over_ranks(Comm::threads(3), |rank, mut engine| {
+        let params = PhewParams::new(density);
+        let absent = engine.open("no/such/output_00001").expect_err("absent");
+        let snapshot = engine.open(output("dm_1rank")).expect("opened");
+        let unknown = FieldChoice::Named("vorticity".into());
+        let unknown = engine.phew_snapshot(&snapshot, &unknown, &params).expect_err("no such field");
+        let of_rank = params.clone().saddle(200.0 + f64::from(u8::from(rank == 2)));
+        let other = engine.phew_snapshot(&snapshot, &FieldChoice::Auto, &of_rank).expect_err("they differ");
+        let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
+        let both = LinkingTypes::default().attaching(&[1]);
+        let both = engine.fof_particles(&particles, &both, &FofParams::default()).expect_err("both");
+        let deep = ParticleMeshParams::default().level_max(40);
+        let deep = engine.phew_particles(&particles, &deep, &params).expect_err("too deep");
+        engine.phew_snapshot(&snapshot, &FieldChoice::Auto, &params).expect("clumps");
+        [absent, unknown, other, both, deep]
+    });
+    let [absent, unknown, other, both, deep] = &errors[0];
+    assert!(other.to_string().contains("of rank 2 are not those of rank 0"), "{other}");
+    assert_eq!((absent.kind(), unknown.kind()), (ErrorKind::Read, ErrorKind::InvalidArgument));
+    assert!(absent.to_string().contains("no/such/output_00001"), "{absent}");
+    assert!(unknown.to_string().contains("`vorticity`; expected one of"), "{unknown}");
+    assert!(both.to_string().contains("particle type 1 links and is attached"), "{both}");
+    assert!(deep.to_string().contains("to 40; expected"), "{deep}");
+    assert!(errors.iter().all(|of_rank| of_rank == &errors[0]));
+}
