@@ -1,10 +1,14 @@
 # run: PHEW on the bundled RAMSES output     test: every test     bench: the benchmarks
 # lint: format, clippy, docs                 setup: system packages that are missing
+# python: the wheel of the Python package, and its tests
+# install-capi: the library for C and Fortran in PREFIX (docs/in-situ.md)
 
 EXAMPLE = target/example/ramses_16/dm_1rank/output_00002
 RESULTS = inselberg-out
+# Further features of the tests: make test FEATURES=mpi
+FEATURES =
 
-.PHONY: run test bench lint setup
+.PHONY: run test bench lint setup python install-capi
 
 run: setup $(EXAMPLE)
 	@mkdir -p $(RESULTS)
@@ -14,7 +18,7 @@ run: setup $(EXAMPLE)
 	@echo; echo "catalogue: $(RESULTS)/clumps.hdf5"; echo "picture:   $(RESULTS)/clumps.png"
 
 test: setup
-	cargo test --workspace
+	cargo test --workspace $(if $(FEATURES),--features $(FEATURES))
 
 bench: setup
 	cargo bench
@@ -24,6 +28,12 @@ lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps
+
+python:
+	bash python/check.sh
+
+install-capi:
+	@bash scripts/install_capi.sh "$(PREFIX)" $(if $(NO_DEFAULT),--no-default-features) $(if $(FEATURES),--features $(FEATURES))
 
 setup:
 	@bash scripts/setup.sh

@@ -3,7 +3,8 @@
 # A build with --no-default-features needs only a C linker; --mpi adds what the feature `mpi` needs with Open
 # MPI, --mpich with MPICH, --browser the browser that a test opens pages in, --fuzz the C++ compiler that the
 # fuzzer needs, --valgrind the checker of memory, --python an environment of Python under target/tmp with swiftsimio,
-# which a test reads catalogues with; all may be given.
+# which a test reads catalogues with, --fortran the compiler of the Fortran hosts, --wheel one with maturin and CMake, which
+# build the Python package (python/check.sh); all may be given.
 set -euo pipefail
 
 fail() {
@@ -21,10 +22,26 @@ make_python() {
         || fail "swiftsimio cannot be installed into $place"
 }
 
+make_wheel_tools() {
+    local place
+    place="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/tmp/wheel-tools"
+    [ -x "$place/bin/maturin" ] && [ -x "$place/bin/cmake" ] && return
+    echo "setup: installing maturin and CMake into $place"
+    { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet 'maturin>=1.9,<2' cmake; } \
+        || fail "maturin and CMake cannot be installed into $place"
+}
+
+# What was asked for of Python.
+make_environments() {
+    [ $wants_python = no ] || make_python
+    [ $wants_wheel = no ] || make_wheel_tools
+}
+
 command -v cargo >/dev/null || fail "cargo is missing; install Rust from https://rustup.rs"
 
 missing=()
 wants_python=no
+wants_wheel=no
 command -v cc >/dev/null || missing+=(gcc libc6-dev)
 command -v pkg-config >/dev/null || missing+=(pkg-config)
 command -v xz >/dev/null || missing+=(xz-utils)
@@ -53,6 +70,10 @@ for option in "$@"; do
             command -v c++ >/dev/null || missing+=(g++)
             continue
             ;;
+        --fortran)
+            command -v gfortran >/dev/null || missing+=(gfortran)
+            continue
+            ;;
         --valgrind)
             command -v valgrind >/dev/null || missing+=(valgrind libc6-dbg)
             continue
@@ -62,12 +83,17 @@ for option in "$@"; do
             { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
             continue
             ;;
-        *) fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz, --valgrind or --python" ;;
+        --wheel)
+            wants_wheel=yes
+            { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
+            continue
+            ;;
+        *) fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz, --fortran, --valgrind, --python or --wheel" ;;
     esac
     command -v clang >/dev/null || missing+=(clang libclang-dev)
 done
 if [ ${#missing[@]} -eq 0 ]; then
-    [ $wants_python = no ] || make_python
+    make_environments
     exit 0
 fi
 
@@ -85,4 +111,4 @@ echo "setup: installing ${missing[*]}"
 "${root[@]}" apt-get update -qq || fail "apt-get update failed; $wanted"
 "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
     >/dev/null || fail "apt-get install failed; $wanted"
-[ $wants_python = no ] || make_python
+make_environments

@@ -1,0 +1,399 @@
+/* Inselberg: clumps and haloes in AMR density fields (PHEW), and friends-of-friends groups, inside a program.
+ *
+ *     inselberg *handle;
+ *     int code = inselberg_open_serial(8, &handle);
+ *
+ * Codes. Each function returns 0, or a code such as INSELBERG_INVALID_VALUE. inselberg_message then has one line of text.
+ *
+ * Ranks. A function that is called collective is called by all ranks of the communicator, in the same order, each with its own
+ * cells or particles. All ranks return the same code and message; those of the lowest rank that failed. The next call works,
+ * but for INSELBERG_TIMED_OUT. The other functions are local.
+ *
+ * Memory. What is handed over is read or copied before the call returns; nothing of the caller's is kept, and the library frees
+ * nothing of the caller's. During the call nobody writes to it. Views of tables belong to the handle; a view ends with the next
+ * call that sets cells or finds something, and with the handle.
+ *
+ * Threads. One call of a handle at a time; another one is refused. Below MPI_THREAD_SERIALIZED all collective calls come from
+ * the thread that opened the handle; others are refused. inselberg_message is of the calling thread.
+ *
+ * MPI. The library works on a duplicate of the communicator. It never initialises or finalises MPI, prints, exits, aborts, or
+ * installs handlers of signals.
+ */
+
+
+#ifndef INSELBERG_H
+#define INSELBERG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Version of this header. It changes when a program must be compiled again.
+#define INSELBERG_ABI_VERSION 1
+
+// The call did what it should.
+#define INSELBERG_DONE 0
+
+// An argument or option is out of range, is missing, or differs among ranks.
+#define INSELBERG_INVALID_ARGUMENT 1
+
+// Cells overlap, lie outside the box, or are no octree.
+#define INSELBERG_INVALID_CELLS 2
+
+// A value is not finite, or negative where that is not allowed.
+#define INSELBERG_INVALID_VALUE 3
+
+// A file cannot be read.
+#define INSELBERG_READ 4
+
+// A file cannot be written.
+#define INSELBERG_WRITE 5
+
+// Memory or indices do not suffice.
+#define INSELBERG_OUT_OF_MEMORY 6
+
+// The progress function ended the call.
+#define INSELBERG_CANCELLED 7
+
+// Ranks waited too long for another one. The handle can only be freed.
+#define INSELBERG_TIMED_OUT 8
+
+// Ranks could not exchange messages, or made different calls.
+#define INSELBERG_COMMUNICATION 9
+
+// A fault of the library: please report it.
+#define INSELBERG_INTERNAL 10
+
+// 32-bit real.
+#define INSELBERG_F32 1
+
+// 64-bit real.
+#define INSELBERG_F64 2
+
+// 8-bit signed integer.
+#define INSELBERG_I8 3
+
+// 16-bit signed integer.
+#define INSELBERG_I16 4
+
+// 32-bit signed integer.
+#define INSELBERG_I32 5
+
+// 64-bit signed integer.
+#define INSELBERG_I64 6
+
+// 8-bit unsigned integer.
+#define INSELBERG_U8 7
+
+// 16-bit unsigned integer.
+#define INSELBERG_U16 8
+
+// 32-bit unsigned integer.
+#define INSELBERG_U32 9
+
+// 64-bit unsigned integer.
+#define INSELBERG_U64 10
+
+// The clump of each cell.
+#define INSELBERG_CLUMP_LABELS 1
+
+// The halo of each cell, by its main clump.
+#define INSELBERG_HALO_LABELS 2
+
+// The group of each particle.
+#define INSELBERG_GROUP_LABELS 3
+
+// A handle: threads, ranks, options, the mesh of the last cells and the last result. One per rank.
+typedef struct inselberg inselberg;
+
+// A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it. Another result
+// than 0 ends the call. May be NULL.
+typedef int32_t (*inselberg_progress)(void *user, const char *stage, uint64_t done, uint64_t work);
+
+// The box that cells or particles are in. All that is not set must be 0.
+typedef struct {
+  // sizeof(inselberg_box).
+  size_t size;
+  // Length of a cell of level 0, in the caller's unit of length. A cell of level l is 2^l times smaller.
+  double side;
+  // Cells of level 0 along each axis: 1, 1, 1 for a cube.
+  int32_t coarse[3];
+  // Whether an axis wraps around: 0 or 1. For particles all or none.
+  int32_t periodic[3];
+  // Time, in the caller's unit, for catalogues.
+  double time;
+  // Centimetres per unit of length. 0 in all three units: unknown.
+  double unit_length;
+  // Grams per cubic centimetre per unit of density.
+  double unit_density;
+  // Seconds per unit of time.
+  double unit_time;
+  // Scale factor, 1 today. 0: no cosmology.
+  double aexp;
+  // Hubble constant in km/s/Mpc.
+  double h0;
+  // Matter density parameter.
+  double omega_m;
+  // Dark-energy density parameter.
+  double omega_l;
+  // Curvature density parameter.
+  double omega_k;
+  // Baryon density parameter.
+  double omega_b;
+} inselberg_box;
+
+// Numbers in the caller's memory, aligned or not, which the library reads. All that is not set must be 0.
+//
+// Several columns of one name are read one after the other, as if they were one: one per level of the mesh, say.
+typedef struct {
+  // What the numbers are: "density", "position", ... Each function lists its names.
+  const char *name;
+  // Part 0 of item 0. May be NULL if there are no items.
+  const void *data;
+  // Number of items in memory.
+  int64_t items;
+  // Bytes from an item to the next one. 0: parts and items are packed.
+  int64_t item_stride;
+  // Bytes from a part of an item to the next one. 0: parts are packed.
+  int64_t part_stride;
+  // A list of items to be read, in this order, packed. NULL: all items are read in order.
+  const void *index;
+  // Length of this list.
+  int64_t index_count;
+  // The index of the first item: 0 in C, 1 in Fortran.
+  int64_t index_base;
+  // Type of the numbers: INSELBERG_F64, ...
+  int32_t number_type;
+  // Type of the list: INSELBERG_I32, INSELBERG_I64, INSELBERG_U32 or INSELBERG_U64. Not used without a list.
+  int32_t index_type;
+  // Parts of each item, to be checked: 1, 3 or 8. 0: those that the call expects.
+  int32_t parts;
+} inselberg_column;
+
+// Integers in the caller's memory, aligned or not, which the library writes. All that is not set must be 0.
+typedef struct {
+  // Part 0 of item 0. May be NULL if there are no items.
+  void *data;
+  // Number of items in memory.
+  int64_t items;
+  // As in inselberg_column.
+  int64_t item_stride;
+  // As in inselberg_column.
+  int64_t part_stride;
+  // A list of the items to be written, in this order. NULL: all.
+  const void *index;
+  // Length of this list.
+  int64_t index_count;
+  // The index of the first item.
+  int64_t index_base;
+  // Type of the numbers: INSELBERG_I32, INSELBERG_I64, INSELBERG_U32 or INSELBERG_U64.
+  int32_t number_type;
+  // Type of the list.
+  int32_t index_type;
+  // Parts of each item, to be checked: 1, 3 or 8. 0: those that the call expects.
+  int32_t parts;
+} inselberg_output;
+
+// A table of the last result.
+typedef struct {
+  // Its name: "clumps", "haloes", "tree", "cells" or "Groups". NULL: there is no such table.
+  const char *name;
+  // Number of rows on this rank.
+  int64_t rows;
+  // Number of rows on all ranks.
+  int64_t total_rows;
+  // Number of columns.
+  int64_t columns;
+} inselberg_table_view;
+
+// A column of a table. Its values are packed.
+typedef struct {
+  // Its name: "mass", "peak_position", ... NULL: there is no such column.
+  const char *name;
+  // A description in one sentence.
+  const char *description;
+  // The values of this rank, row by row.
+  const void *data;
+  // Number of rows on this rank.
+  int64_t rows;
+  // Numbers per row: 1, or 3 for vectors.
+  int32_t parts;
+  // Type of the numbers: INSELBERG_F64, ...
+  int32_t number_type;
+  // The unit is length^length * mass^mass * time^time, in the units of what was handed over.
+  int32_t length;
+  // Power of the unit of mass.
+  int32_t mass;
+  // Power of the unit of time.
+  int32_t time;
+  // Where lengths are comoving and velocities peculiar: the power of the scale factor that makes values physical.
+  int32_t scale_factor;
+} inselberg_view;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// The version of the library, such as "0.1.0". Never freed.
+const char *inselberg_version(void);
+
+// Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of size bytes; cuts it off
+// where the buffer is too short. Returns the length of the whole message.
+size_t inselberg_message(char *buffer,
+                         size_t size);
+
+// Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The communicator is
+// duplicated. threads is 1 or more, or 0 for as many as the process may use.
+int32_t inselberg_open_abi(int32_t abi,
+                           int32_t comm,
+                           int32_t threads,
+                           inselberg **handle);
+
+// A new handle for this process alone. Called by inselberg_open_serial.
+int32_t inselberg_open_serial_abi(int32_t abi, int32_t threads, inselberg **handle);
+
+// Collective: frees a handle with all that it found, and sets the pointer to NULL. Does nothing with NULL. After MPI_Finalize
+// the communicator is not freed, and the code is INSELBERG_COMMUNICATION.
+int32_t inselberg_free(inselberg **handle);
+
+// Names a function that is called when a stage begins and now and then within it, from any thread, with user. When it returns
+// another number than 0, the call ends on all ranks with INSELBERG_CANCELLED. It must not use the handle. NULL: none.
+int32_t inselberg_on_progress(const inselberg *handle,
+                              inselberg_progress function,
+                              void *user);
+
+// Sets an option of the next calls. All ranks set the same. Keys and values are texts:
+//
+//   density_threshold     PHEW: cells denser than this take part; needed
+//   relevance_threshold   PHEW: least ratio of peak to saddle density; 3 if not set
+//   relevance_difference  PHEW: least difference of peak and saddle, instead of a ratio
+//   saddle_threshold      PHEW: clumps that meet above this density are one halo; "none": every clump is a halo
+//   mass_threshold        PHEW: clumps of haloes up to this mass are not listed, in units of mass also with ramses; 0 if not set
+//   compat                PHEW: rules of the "paper" or of "ramses"; paper if not set
+//   with_cells            PHEW: "true": catalogues list every leaf cell
+//   linking_length        friends-of-friends: in units of the positions
+//   linking_ratio         friends-of-friends: in mean separations; 0.2 if not set
+//   min_size              friends-of-friends: least number of members; 20 if not set
+int32_t inselberg_set(const inselberg *handle,
+                      const char *key,
+                      const char *value);
+
+// Sets the box of the next cells or particles. All ranks set the same.
+int32_t inselberg_set_box(const inselberg *handle, const inselberg_box *of);
+
+// Collective: the cells of this rank as octs, blocks of 2x2x2 cells. Columns, all needed:
+//
+//   level      level of the eight cells, 1 or more
+//   position   three parts: position on the grid of the level above, from 0
+//   split      mask: bit c is set where cell c is split into an oct of the next level
+//
+// Cell c of an oct is at 2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1). Values and labels of octs have eight parts in the
+// order of c. Over all ranks, octs are those of a whole octree, and none is given twice. The cells stay until others come.
+int32_t inselberg_set_octs(const inselberg *handle,
+                           const inselberg_column *columns,
+                           int64_t n);
+
+// Collective: the cells of this rank as leaves, in any order. Columns, all needed:
+//
+//   level      level of the leaf
+//   position   three parts: position on the grid of this level, from 0
+//
+// Leaves that are not denser than the density threshold may be left out. Values and labels have one part.
+int32_t inselberg_set_leaves(const inselberg *handle, const inselberg_column *columns, int64_t n);
+
+// Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns, each one value per
+// cell:
+//
+//   density        needed
+//   mass_density   where the density that is segmented is something else; masses then come from it
+//   velocity_x, velocity_y, velocity_z   all or none; clumps then have mean velocities
+int32_t inselberg_phew(const inselberg *handle,
+                       const inselberg_column *columns,
+                       int64_t n);
+
+// Collective: friends-of-friends groups of particles. Columns:
+//
+//   position   three parts; needed. The box starts at 0; in a periodic box positions may be up to one side outside
+//   id         integers from 0, none twice; else particles are numbered through all ranks
+//   mass       else all are 1
+//   velocity   three parts; groups then have mean velocities
+//   attached   not 0: the particle does not link, but joins the group of the nearest particle that does
+int32_t inselberg_fof(const inselberg *handle,
+                      const inselberg_column *columns,
+                      int64_t n);
+
+// Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density threshold, the
+// rules and the kind of persistence must be the same.
+int32_t inselberg_recut(const inselberg *handle);
+
+// The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo or group. which is
+// INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other.
+int32_t inselberg_labels(const inselberg *handle,
+                         int32_t which,
+                         const inselberg_output *outputs,
+                         int64_t n);
+
+// Table i of the last result, from 0; its name is NULL where there is none. Rows continue from rank to rank.
+int32_t inselberg_table(const inselberg *handle,
+                        int64_t i,
+                        inselberg_table_view *view);
+
+// Column i of the table of this name, from 0; its name is NULL where there is none. The view holds until the next call that
+// finds something, and until the handle is freed.
+int32_t inselberg_table_column(const inselberg *handle,
+                               const char *table,
+                               int64_t i,
+                               inselberg_view *view);
+
+// Collective: writes the catalogue of the last result to a file, whole or not at all. Its ending chooses the format: .csv, or
+// .hdf5 where the library is built with HDF5. All ranks name the same file.
+int32_t inselberg_write(const inselberg *handle,
+                        const char *path);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* INSELBERG_H */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Collective: a new handle on a communicator as Fortran names it: an integer, or the MPI_VAL of a type(MPI_Comm).
+static inline int32_t inselberg_open(int32_t comm, int32_t threads, inselberg **handle) {
+  return inselberg_open_abi(INSELBERG_ABI_VERSION, comm, threads, handle);
+}
+
+// A new handle for this process alone. MPI need not run.
+static inline int32_t inselberg_open_serial(int32_t threads, inselberg **handle) {
+  return inselberg_open_serial_abi(INSELBERG_ABI_VERSION, threads, handle);
+}
+
+// Collective: a new handle on a communicator of C. For programs that include mpi.h before this header.
+#ifdef MPI_VERSION
+static inline int32_t inselberg_open_mpi(MPI_Comm comm, int32_t threads, inselberg **handle) {
+  return inselberg_open((int32_t)MPI_Comm_c2f(comm), threads, handle);
+}
+#endif
+
+// The column of these names; its name is NULL where there is none.
+static inline int32_t inselberg_find_column(const inselberg *handle, const char *table, const char *column,
+                                            inselberg_view *view) {
+  for (int64_t i = 0;; i++) {
+    int32_t code = inselberg_table_column(handle, table, i, view);
+    const char *a = view->name, *b = column;
+    if (code != INSELBERG_DONE || a == NULL) {
+      return code;
+    }
+    while (*a != 0 && *a == *b) {
+      a++, b++;
+    }
+    if (*a == *b) {
+      return code;
+    }
+  }
+}
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,484 @@
+//! The functions that C and Fortran programs call.
+//!
+//! Each catches panics, checks what it can check, and returns a code. Their comments go into the header.
+#![allow(unsafe_code)]
+
+use crate::box_of::BoxOf;
+use crate::given::{GivenColumn, GivenColumns, OutputColumn, text};
+use crate::handle::{HandleState, LEAVES, OCTS, ProgressFn};
+use crate::message::{code, from_panic, refused, with_last};
+use crate::views::{ColumnView, TableView};
+use inselberg::{Engine, EngineBuilder, Error, ErrorKind};
+use std::ffi::{c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, TryLockError};
+
+/// Version of this header. It changes when a program must be compiled again.
+pub const INSELBERG_ABI_VERSION: i32 = 1;
+
+/// The call did what it should.
+pub const INSELBERG_DONE: i32 = 0;
+/// An argument or option is out of range, is missing, or differs among ranks.
+pub const INSELBERG_INVALID_ARGUMENT: i32 = 1;
+/// Cells overlap, lie outside the box, or are no octree.
+pub const INSELBERG_INVALID_CELLS: i32 = 2;
+/// A value is not finite, or negative where that is not allowed.
+pub const INSELBERG_INVALID_VALUE: i32 = 3;
+/// A file cannot be read.
+pub const INSELBERG_READ: i32 = 4;
+/// A file cannot be written.
+pub const INSELBERG_WRITE: i32 = 5;
+/// Memory or indices do not suffice.
+pub const INSELBERG_OUT_OF_MEMORY: i32 = 6;
+/// The progress function ended the call.
+pub const INSELBERG_CANCELLED: i32 = 7;
+/// Ranks waited too long for another one. The handle can only be freed.
+pub const INSELBERG_TIMED_OUT: i32 = 8;
+/// Ranks could not exchange messages, or made different calls.
+pub const INSELBERG_COMMUNICATION: i32 = 9;
+/// A fault of the library: please report it.
+pub const INSELBERG_INTERNAL: i32 = 10;
+
+/// A handle: threads, ranks, options, the mesh of the last cells and the last result. One per rank.
+#[derive(Debug)]
+pub struct EngineHandle(Mutex<HandleState>);
+
+impl std::fmt::Debug for HandleState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HandleState").finish_non_exhaustive()
+    }
+}
+
+const BUSY: &str = "another call of this handle runs; expected one at a time";
+
+/// Runs an entry: its code, also after a panic.
+fn run(work: impl FnOnce() -> Result<(), Error>) -> i32 {
+    code(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(from_panic(&*panic))))
+}
+
+/// Runs an entry on a handle. Refused while another call of the handle runs.
+///
+/// # Safety
+/// The handle is NULL or valid.
+unsafe fn enter(
+    handle: *const EngineHandle,
+    work: impl FnOnce(&mut HandleState) -> Result<(), Error>,
+) -> i32 {
+    run(|| {
+        // SAFETY: as the caller says.
+        let handle =
+            unsafe { handle.as_ref() }.ok_or_else(|| refused("the handle is NULL; expected an open one"))?;
+        match handle.0.try_lock() {
+            Ok(mut state) => work(&mut state),
+            Err(TryLockError::WouldBlock) => Err(refused(BUSY)),
+            Err(TryLockError::Poisoned(_)) => Err(Error::new(
+                ErrorKind::Internal,
+                "an earlier call ended by a fault; expected inselberg_free",
+            )),
+        }
+    })
+}
+
+/// Builds a handle and stores its address.
+///
+/// # Safety
+/// `handle` is NULL or the address of a pointer.
+unsafe fn open(
+    abi: i32,
+    threads: i32,
+    handle: *mut *mut EngineHandle,
+    builder: impl FnOnce() -> Result<EngineBuilder, Error>,
+) -> i32 {
+    run(|| {
+        if handle.is_null() {
+            return Err(refused("the address of the handle is NULL; expected an address"));
+        }
+        // SAFETY: not null, so the caller's pointer is there.
+        unsafe { handle.write(std::ptr::null_mut()) };
+        if abi != INSELBERG_ABI_VERSION {
+            let message =
+                format!("the program has version {abi} of the header; expected {INSELBERG_ABI_VERSION}");
+            return Err(refused(message));
+        }
+        let state = HandleState::new(builder()?, threads)?;
+        // SAFETY: as above.
+        unsafe { handle.write(Box::into_raw(Box::new(EngineHandle(Mutex::new(state))))) };
+        Ok(())
+    })
+}
+
+/// The version of the library, such as "0.1.0". Never freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn inselberg_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of `size` bytes; cuts it off
+/// where the buffer is too short. Returns the length of the whole message.
+///
+/// # Safety
+/// `buffer` has `size` bytes, or is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_message(buffer: *mut c_char, size: usize) -> usize {
+    with_last(|message| {
+        if !buffer.is_null() && size > 0 {
+            let n = message.len().min(size - 1);
+            // SAFETY: the caller says that the buffer has `size` bytes; `n` and the zero byte fit.
+            unsafe {
+                buffer.cast::<u8>().copy_from_nonoverlapping(message.as_ptr(), n);
+                buffer.add(n).write(0);
+            }
+        }
+        message.len()
+    })
+}
+
+/// Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The communicator is
+/// duplicated. `threads` is 1 or more, or 0 for as many as the process may use.
+///
+/// # Safety
+/// `comm` is a communicator of Fortran, `handle` the address of a pointer. MPI runs until the handle is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_open_abi(
+    abi: i32,
+    comm: i32,
+    threads: i32,
+    handle: *mut *mut EngineHandle,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { open(abi, threads, handle, || guest(comm)) }
+}
+
+#[cfg(feature = "mpi")]
+fn guest(comm: i32) -> Result<EngineBuilder, Error> {
+    // SAFETY: the caller of `inselberg_open_abi` says that this is a communicator, and that MPI runs.
+    Ok(Engine::builder().guest_of(unsafe { inselberg::HostComm::from_fortran(comm) }))
+}
+
+#[cfg(not(feature = "mpi"))]
+fn guest(_: i32) -> Result<EngineBuilder, Error> {
+    Err(refused(
+        "the library is built without MPI; expected a build with the feature mpi, or inselberg_open_serial",
+    ))
+}
+
+/// A new handle for this process alone. Called by inselberg_open_serial.
+///
+/// # Safety
+/// `handle` is the address of a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_open_serial_abi(
+    abi: i32,
+    threads: i32,
+    handle: *mut *mut EngineHandle,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { open(abi, threads, handle, || Ok(Engine::builder())) }
+}
+
+/// Collective: frees a handle with all that it found, and sets the pointer to NULL. Does nothing with NULL. After MPI_Finalize
+/// the communicator is not freed, and the code is INSELBERG_COMMUNICATION.
+///
+/// # Safety
+/// `handle` is the address of a pointer to a handle that no other call uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_free(handle: *mut *mut EngineHandle) -> i32 {
+    run(|| {
+        // SAFETY: as the caller says.
+        let Some(place) = (unsafe { handle.as_mut() }) else { return Ok(()) };
+        // SAFETY: NULL or a handle, as the caller says.
+        let Some(used) = (unsafe { place.as_ref() }) else { return Ok(()) };
+        if matches!(used.0.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(refused(BUSY));
+        }
+        // SAFETY: `open` made it, no call uses it, and its only pointer is gone.
+        let own = unsafe { Box::from_raw(std::mem::replace(place, std::ptr::null_mut())) };
+        match own.0.into_inner() {
+            Ok(state) => state.close(),
+            // After a fault the other ranks do not wait.
+            Err(_) => Ok(()),
+        }
+    })
+}
+
+/// Names a function that is called when a stage begins and now and then within it, from any thread, with `user`. When it returns
+/// another number than 0, the call ends on all ranks with INSELBERG_CANCELLED. It must not use the handle. NULL: none.
+///
+/// # Safety
+/// `handle` is a handle. The function can be called until another one is named or the handle is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_on_progress(
+    handle: *const EngineHandle,
+    function: ProgressFn,
+    user: *mut c_void,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe {
+        enter(handle, |state| {
+            state.set_progress(function, user);
+            Ok(())
+        })
+    }
+}
+
+/// Sets an option of the next calls. All ranks set the same. Keys and values are texts:
+///
+///   density_threshold     PHEW: cells denser than this take part; needed
+///   relevance_threshold   PHEW: least ratio of peak to saddle density; 3 if not set
+///   relevance_difference  PHEW: least difference of peak and saddle, instead of a ratio
+///   saddle_threshold      PHEW: clumps that meet above this density are one halo; "none": every clump is a halo
+///   mass_threshold        PHEW: clumps of haloes up to this mass are not listed, in units of mass also with ramses; 0 if not set
+///   compat                PHEW: rules of the "paper" or of "ramses"; paper if not set
+///   with_cells            PHEW: "true": catalogues list every leaf cell
+///   linking_length        friends-of-friends: in units of the positions
+///   linking_ratio         friends-of-friends: in mean separations; 0.2 if not set
+///   min_size              friends-of-friends: least number of members; 20 if not set
+///
+/// # Safety
+/// `handle` is a handle, `key` and `value` end with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_set(
+    handle: *const EngineHandle,
+    key: *const c_char,
+    value: *const c_char,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, |state| state.options.set(text(key)?, text(value)?)) }
+}
+
+/// Sets the box of the next cells or particles. All ranks set the same.
+///
+/// # Safety
+/// `handle` is a handle, `of` the address of a box.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_set_box(handle: *const EngineHandle, of: *const BoxOf) -> i32 {
+    // SAFETY: as the caller says. The size is read first: a shorter struct is not read beyond its end.
+    unsafe {
+        enter(handle, |state| {
+            if of.is_null() || of.cast::<usize>().read_unaligned() != size_of::<BoxOf>() {
+                return Err(refused("the size of the box is not sizeof(inselberg_box); expected that"));
+            }
+            state.geometry = Some(of.read_unaligned().geometry()?);
+            Ok(())
+        })
+    }
+}
+
+/// Collective: the cells of this rank as octs, blocks of 2x2x2 cells. Columns, all needed:
+///
+///   level      level of the eight cells, 1 or more
+///   position   three parts: position on the grid of the level above, from 0
+///   split      mask: bit c is set where cell c is split into an oct of the next level
+///
+/// Cell c of an oct is at 2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1). Values and labels of octs have eight parts in the
+/// order of c. Over all ranks, octs are those of a whole octree, and none is given twice. The cells stay until others come.
+///
+/// # Safety
+/// `handle` is a handle; there are `n` columns at `columns`, whose numbers are in memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_set_octs(
+    handle: *const EngineHandle,
+    columns: *const GivenColumn,
+    n: i64,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, |state| state.set_cells(GivenColumns::new(columns, n), OCTS, 8)) }
+}
+
+/// Collective: the cells of this rank as leaves, in any order. Columns, all needed:
+///
+///   level      level of the leaf
+///   position   three parts: position on the grid of this level, from 0
+///
+/// Leaves that are not denser than the density threshold may be left out. Values and labels have one part.
+///
+/// # Safety
+/// `handle` is a handle; there are `n` columns at `columns`, whose numbers are in memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_set_leaves(
+    handle: *const EngineHandle,
+    columns: *const GivenColumn,
+    n: i64,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, |state| state.set_cells(GivenColumns::new(columns, n), LEAVES, 1)) }
+}
+
+/// Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns, each one value per
+/// cell:
+///
+///   density        needed
+///   mass_density   where the density that is segmented is something else; masses then come from it
+///   velocity_x, velocity_y, velocity_z   all or none; clumps then have mean velocities
+///
+/// # Safety
+/// `handle` is a handle; there are `n` columns at `columns`, whose numbers are in memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_phew(
+    handle: *const EngineHandle,
+    columns: *const GivenColumn,
+    n: i64,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, |state| state.phew(GivenColumns::new(columns, n))) }
+}
+
+/// Collective: friends-of-friends groups of particles. Columns:
+///
+///   position   three parts; needed. The box starts at 0; in a periodic box positions may be up to one side outside
+///   id         integers from 0, none twice; else particles are numbered through all ranks
+///   mass       else all are 1
+///   velocity   three parts; groups then have mean velocities
+///   attached   not 0: the particle does not link, but joins the group of the nearest particle that does
+///
+/// # Safety
+/// `handle` is a handle; there are `n` columns at `columns`, whose numbers are in memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_fof(
+    handle: *const EngineHandle,
+    columns: *const GivenColumn,
+    n: i64,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, |state| state.fof(GivenColumns::new(columns, n))) }
+}
+
+/// Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density threshold, the
+/// rules and the kind of persistence must be the same.
+///
+/// # Safety
+/// `handle` is a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_recut(handle: *const EngineHandle) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, HandleState::recut) }
+}
+
+/// The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo or group. `which` is
+/// INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other.
+///
+/// # Safety
+/// `handle` is a handle; there are `n` outputs at `outputs`, whose items are in memory that nobody else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_labels(
+    handle: *const EngineHandle,
+    which: i32,
+    outputs: *const OutputColumn,
+    n: i64,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, |state| write_labels(state, which, outputs, n)) }
+}
+
+/// # Safety
+/// As [`inselberg_labels`].
+unsafe fn write_labels(
+    state: &HandleState,
+    which: i32,
+    outputs: *const OutputColumn,
+    n: i64,
+) -> Result<(), Error> {
+    let (mut labels, n_parts) = state.labels(which)?;
+    if outputs.is_null() || n < 1 {
+        return Err(refused(format!("{n} outputs at {outputs:?}; expected 1 or more")));
+    }
+    // SAFETY: the caller says that there are so many.
+    let outputs: Vec<OutputColumn> =
+        (0..n as usize).map(|i| unsafe { outputs.add(i).read_unaligned() }).collect();
+    let items = outputs.iter().map(OutputColumn::n_items).collect::<Result<Vec<_>, _>>()?;
+    let wanted = items.iter().try_fold(0_usize, |sum, items| sum.checked_add(*items));
+    if wanted.and_then(|items| items.checked_mul(n_parts)) != Some(labels.len()) {
+        let message = format!("outputs of {items:?} items; expected {} in all", labels.len() / n_parts);
+        return Err(refused(message));
+    }
+    for (output, items) in outputs.iter().zip(items) {
+        // SAFETY: as the caller says.
+        unsafe { output.write(n_parts, labels.by_ref().take(items * n_parts)) }?;
+    }
+    Ok(())
+}
+
+/// Table `i` of the last result, from 0; its name is NULL where there is none. Rows continue from rank to rank.
+///
+/// # Safety
+/// `handle` is a handle, `view` the address of a view.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_table(handle: *const EngineHandle, i: i64, view: *mut TableView) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe {
+        enter(handle, |state| {
+            let found = state.views()?.table(index(i)?);
+            put(view, found)
+        })
+    }
+}
+
+/// Column `i` of the table of this name, from 0; its name is NULL where there is none. The view holds until the next call that
+/// finds something, and until the handle is freed.
+///
+/// # Safety
+/// `handle` is a handle, `table` ends with a zero byte, `view` is the address of a view.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_table_column(
+    handle: *const EngineHandle,
+    table: *const c_char,
+    i: i64,
+    view: *mut ColumnView,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe {
+        enter(handle, |state| {
+            let found = state.views()?.column(text(table)?, index(i)?);
+            put(view, found)
+        })
+    }
+}
+
+fn index(i: i64) -> Result<usize, Error> {
+    usize::try_from(i).map_err(|_| refused(format!("index {i}; expected 0 or more")))
+}
+
+/// # Safety
+/// `place` is NULL or the address of such a value.
+unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
+    if place.is_null() {
+        return Err(refused("the address of the view is NULL; expected an address"));
+    }
+    // SAFETY: as the caller says.
+    unsafe { place.write_unaligned(value) };
+    Ok(())
+}
+
+/// Collective: writes the catalogue of the last result to a file, whole or not at all. Its ending chooses the format: .csv, or
+/// .hdf5 where the library is built with HDF5. All ranks name the same file.
+///
+/// # Safety
+/// `handle` is a handle, `path` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_write(handle: *const EngineHandle, path: *const c_char) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, |state| state.write(text(path))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_the_library() {
+        for (code, kind) in [
+            (INSELBERG_INVALID_ARGUMENT, ErrorKind::InvalidArgument),
+            (INSELBERG_INVALID_CELLS, ErrorKind::InvalidCells),
+            (INSELBERG_INVALID_VALUE, ErrorKind::InvalidValue),
+            (INSELBERG_READ, ErrorKind::Read),
+            (INSELBERG_WRITE, ErrorKind::Write),
+            (INSELBERG_OUT_OF_MEMORY, ErrorKind::OutOfMemory),
+            (INSELBERG_CANCELLED, ErrorKind::Cancelled),
+            (INSELBERG_TIMED_OUT, ErrorKind::TimedOut),
+            (INSELBERG_COMMUNICATION, ErrorKind::Communication),
+            (INSELBERG_INTERNAL, ErrorKind::Internal),
+        ] {
+            assert_eq!(code, kind as i32);
+        }
+    }
+}

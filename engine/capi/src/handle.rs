@@ -1,0 +1,270 @@
+//! What does a handle keep between calls?
+
+use crate::fields::{Fields, required};
+use crate::given::{GivenColumns, ItemShape, NamedColumns};
+use crate::message::refused;
+use crate::options::Options;
+use crate::views::{Found, Views};
+use inselberg::{
+    CellFields, Cells, Engine, EngineBuilder, Error, Geometry, ParticleColumns, Progress, VectorColumn,
+};
+use std::ffi::{CString, c_char, c_void};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it. Another result
+/// than 0 ends the call. May be NULL.
+pub type ProgressFn =
+    Option<extern "C" fn(user: *mut c_void, stage: *const c_char, done: u64, work: u64) -> i32>;
+
+/// The function of the caller, and the address that it wants back.
+type CallerHook = Arc<Mutex<(ProgressFn, usize)>>;
+
+/// What a handle keeps.
+pub struct HandleState {
+    engine: Engine,
+    hook: CallerHook,
+    pub options: Options,
+    pub geometry: Option<Geometry>,
+    cells: Option<CallerCells>,
+    found: Option<Views>,
+}
+
+/// The cells of the caller.
+struct CallerCells {
+    cells: Cells,
+    /// Values per item: 8 per oct.
+    n_parts: usize,
+}
+
+/// Cells by octs.
+pub const OCTS: &[(&str, ItemShape)] =
+    &[("level", ItemShape::Values(1)), ("position", ItemShape::Vector), ("split", ItemShape::Values(1))];
+/// Cells by leaves.
+pub const LEAVES: &[(&str, ItemShape)] = &[("level", ItemShape::Values(1)), ("position", ItemShape::Vector)];
+/// Values of cells.
+const FIELDS: [&str; 5] = ["density", "mass_density", "velocity_x", "velocity_y", "velocity_z"];
+/// Particles.
+const PARTICLES: &[(&str, ItemShape)] = &[
+    ("position", ItemShape::Vector),
+    ("id", ItemShape::Values(1)),
+    ("mass", ItemShape::Values(1)),
+    ("velocity", ItemShape::Vector),
+    ("attached", ItemShape::Values(1)),
+];
+
+impl HandleState {
+    /// Collective: a new engine.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn new(builder: EngineBuilder, threads: i32) -> Result<Self, Error> {
+        let hook = CallerHook::default();
+        let of_engine = Arc::clone(&hook);
+        let builder = builder.hook(move |progress| report(&of_engine, progress));
+        let builder = match usize::try_from(threads) {
+            Ok(0) => builder,
+            Ok(threads) => builder.threads(threads),
+            Err(_) => return Err(refused(format!("{threads} threads; expected 0 or more"))),
+        };
+        let engine = builder.build()?;
+        Ok(Self { engine, hook, options: Options::default(), geometry: None, cells: None, found: None })
+    }
+
+    /// Names a function that hears of the progress of calls.
+    pub fn set_progress(&self, function: ProgressFn, user: *mut c_void) {
+        *lock(&self.hook) = (function, user as usize);
+    }
+
+    /// Collective: takes octs or leaves, whose columns are `known`.
+    ///
+    /// # Errors
+    /// When they are not valid on a rank.
+    pub fn set_cells(
+        &mut self,
+        given: GivenColumns,
+        known: &[(&'static str, ItemShape)],
+        n_parts: usize,
+    ) -> Result<(), Error> {
+        let geometry = self.geometry.as_ref();
+        let cells = self.engine.agree(move || cells(&given.read(known)?, geometry, n_parts))?;
+        self.found = None;
+        self.cells = Some(CallerCells { cells, n_parts });
+        Ok(())
+    }
+
+    /// Values per item of the cells.
+    fn n_parts(&self) -> usize {
+        self.cells.as_ref().map_or(1, |cells| cells.n_parts)
+    }
+
+    /// Collective: PHEW.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn phew(&mut self, given: GivenColumns) -> Result<(), Error> {
+        self.found = None;
+        let shape = ItemShape::Values(self.n_parts());
+        let known = FIELDS.map(|name| (name, shape));
+        let (cells, options) = (self.cells.as_ref(), &self.options);
+        let (cells, fields, params) = self.engine.agree(move || {
+            let cells = cells.ok_or_else(|| refused("no cells; expected octs or leaves first"))?;
+            let fields = Fields::new(&given.read(&known)?)?;
+            cell_fields(&fields)?;
+            Ok((&cells.cells, fields, options.phew()?))
+        })?;
+        let found = self.engine.phew(cells, cell_fields(&fields)?, &params)?;
+        self.found = Some(Views::new(Found::Clumps(found)));
+        Ok(())
+    }
+
+    /// Collective: friends-of-friends.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn fof(&mut self, given: GivenColumns) -> Result<(), Error> {
+        self.found = None;
+        let geometry = self.geometry.clone();
+        let (fields, geometry) = self.engine.agree(move || {
+            let fields = Fields::new(&given.read(PARTICLES)?)?;
+            required("position", fields.vectors("position"))?;
+            Ok((fields, geometry.ok_or_else(no_box)?))
+        })?;
+        let found = self.engine.fof(&particles(&fields, geometry)?, &self.options.fof())?;
+        self.found = Some(Views::new(Found::Groups(found)));
+        Ok(())
+    }
+
+    /// Collective: other thresholds for the clumps that were found.
+    ///
+    /// # Errors
+    /// When there are none; those of [`inselberg::Clumps::recut`].
+    pub fn recut(&mut self) -> Result<(), Error> {
+        let (views, options) = (self.found.as_ref(), &self.options);
+        let (clumps, params) = self.engine.agree(move || match views.map(|views| &views.found) {
+            Some(Found::Clumps(clumps)) => Ok((clumps, options.phew()?)),
+            _ => Err(refused("no clumps; expected PHEW first")),
+        })?;
+        self.found = Some(Views::new(Found::Clumps(clumps.recut(&params)?)));
+        Ok(())
+    }
+
+    /// Collective: writes the catalogue.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be written.
+    pub fn write(&mut self, path: Result<&str, Error>) -> Result<(), Error> {
+        let views = self.found.as_ref();
+        match self.engine.agree(move || Ok((path?, &found(views)?.found)))? {
+            (path, Found::Clumps(clumps)) => clumps.write(path),
+            (path, Found::Groups(groups)) => groups.write(path),
+        }
+    }
+
+    /// The last result.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn views(&self) -> Result<&Views, Error> {
+        found(self.found.as_ref())
+    }
+
+    /// Labels of one kind, and how many belong to an item.
+    ///
+    /// # Errors
+    /// When the last result has no such labels.
+    pub fn labels(&self, which: i32) -> Result<(Box<dyn ExactSizeIterator<Item = u64> + '_>, usize), Error> {
+        match (&self.views()?.found, which) {
+            (Found::Clumps(clumps), INSELBERG_CLUMP_LABELS) => {
+                Ok((Box::new(clumps.labels().iter().map(|l| l.map_or(0, |id| id.get()))), self.n_parts()))
+            }
+            (Found::Clumps(clumps), INSELBERG_HALO_LABELS) => Ok((
+                Box::new(clumps.halo_labels().iter().map(|l| l.map_or(0, |id| id.get()))),
+                self.n_parts(),
+            )),
+            (Found::Groups(groups), INSELBERG_GROUP_LABELS) => {
+                Ok((Box::new(groups.labels().iter().map(|l| l.map_or(0, |id| id.get()))), 1))
+            }
+            _ => Err(refused(format!("labels {which}; expected a kind that the last result has"))),
+        }
+    }
+
+    /// Collective: ends the use of the communicator.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn close(self) -> Result<(), Error> {
+        self.engine.close()
+    }
+}
+
+/// The clump of each cell.
+pub const INSELBERG_CLUMP_LABELS: i32 = 1;
+/// The halo of each cell, by its main clump.
+pub const INSELBERG_HALO_LABELS: i32 = 2;
+/// The group of each particle.
+pub const INSELBERG_GROUP_LABELS: i32 = 3;
+
+fn no_box() -> Error {
+    refused("no box; expected inselberg_set_box first")
+}
+
+fn found(views: Option<&Views>) -> Result<&Views, Error> {
+    views.ok_or_else(|| refused("no result; expected PHEW or friends-of-friends first"))
+}
+
+fn lock(hook: &CallerHook) -> MutexGuard<'_, (ProgressFn, usize)> {
+    hook.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls the function of the caller.
+fn report(hook: &CallerHook, progress: Progress) -> ControlFlow<()> {
+    let (Some(function), user) = *lock(hook) else { return ControlFlow::Continue(()) };
+    let stage = CString::new(progress.stage).expect("stages have no zero bytes");
+    match function(user as *mut c_void, stage.as_ptr(), progress.done, progress.work) {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    }
+}
+
+fn cells(given: &NamedColumns, geometry: Option<&Geometry>, n_parts: usize) -> Result<Cells, Error> {
+    let geometry = geometry.cloned().ok_or_else(no_box)?;
+    let fields = Fields::new(given)?;
+    let level = required("level", fields.values("level"))?;
+    let position = required("position", fields.vectors("position"))?;
+    match n_parts {
+        1 => Cells::from_leaves(geometry, level, position),
+        _ => Cells::from_octs(geometry, level, position, required("split", fields.values("split"))?),
+    }
+}
+
+fn cell_fields<'a>(fields: &'a Fields<'a>) -> Result<CellFields<'a>, Error> {
+    let mut found = CellFields::density(required("density", fields.values("density"))?);
+    if let Some(density) = fields.values("mass_density") {
+        found = found.mass_density(density);
+    }
+    let velocity = ["velocity_x", "velocity_y", "velocity_z"].map(|name| fields.values(name));
+    match velocity {
+        [Some(x), Some(y), Some(z)] => Ok(found.velocity(VectorColumn([x, y, z]))),
+        [None, None, None] => Ok(found),
+        _ => Err(refused("velocities along some axes; expected all three or none")),
+    }
+}
+
+fn particles<'a>(fields: &'a Fields<'a>, geometry: Geometry) -> Result<ParticleColumns<'a>, Error> {
+    let position = required("position", fields.vectors("position"))?;
+    let mut particles = ParticleColumns::new(geometry, position);
+    if let Some(ids) = fields.values("id") {
+        particles = particles.ids(ids);
+    }
+    if let Some(masses) = fields.values("mass") {
+        particles = particles.masses(masses);
+    }
+    if let Some(velocities) = fields.vectors("velocity") {
+        particles = particles.velocities(velocities);
+    }
+    if let Some(flags) = fields.values("attached") {
+        particles = particles.attached(flags);
+    }
+    Ok(particles)
+}

@@ -1,0 +1,9 @@
+//! The doors to C and Fortran: hosts are compiled against the library, run alone and under `mpirun`, and compared with the Rust
+//! library.
+
+mod build;
+mod documentation;
+mod header;
+mod host;
+mod input;
+mod mini_ramses;
