@@ -1,0 +1,105 @@
+"""How long calls take, and what Python adds to them:
+
+    python python/bench.py [number of cells along an axis]
+
+Each figure is the median of several calls.
+"""
+
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+
+import inselberg as ib
+
+REPEATS = 5
+BLANK = "import numpy"
+OWN = "import numpy; import inselberg"
+
+
+def seconds(work, repeats=REPEATS):
+    times = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times)
+
+
+def imports():
+    def run(code):
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    run(OWN)
+    own, blank = seconds(lambda: run(OWN), 9), seconds(lambda: run(BLANK), 9)
+    print(f"import after NumPy        {1e3 * (own - blank):8.1f} ms")
+
+
+def smooth(n):
+    """A positive field with structure on many scales."""
+    random = np.random.default_rng(1)
+    waves = np.fft.fftfreq(n)
+    k2 = waves[:, None, None] ** 2 + waves[:, None] ** 2 + np.fft.rfftfreq(n) ** 2
+    k2[0, 0, 0] = np.inf
+    field = np.fft.irfftn(np.fft.rfftn(random.normal(size=(n, n, n))) * k2**-0.75, s=(n, n, n), axes=(0, 1, 2))
+    return np.exp(2 * field / field.std())
+
+
+def calls(n):
+    field = smooth(n)
+    x, y, z = np.meshgrid(*[np.arange(n)] * 3, indexing="ij")
+    positions = np.stack([x, y, z], axis=-1).reshape(-1, 3).astype("u4")
+    level = n.bit_length() - 1
+    levels, flat, options = np.full(n**3, level, "u1"), field.ravel(), dict(density=0.0, relevance=2.0, saddle=30.0)
+    engine = ib.Engine()
+    cells = ib.Cells.leaves(levels, positions)
+    engine.phew(cells, flat, progress=False, **options)
+    again = seconds(lambda: engine.phew(cells, flat, progress=False, **options))
+    print(f"cells                     {n**3:8d}")
+    print(f"Cells.leaves              {seconds(lambda: ib.Cells.leaves(levels, positions)):8.3f} s")
+    print(f"phew on kept cells        {again:8.3f} s, {1e9 * again / n**3:.0f} ns per cell")
+    once = seconds(lambda: ib.phew_cells(levels, positions, flat, progress=False, **options))
+    print(f"phew_cells                {once:8.3f} s")
+    cat = engine.phew(cells, flat, progress=False, **options)
+    print(f"labels                    {seconds(lambda: cat._native.labels()):8.3f} s")
+    print(f"phew_grid, C order        {seconds(lambda: ib.phew_grid(field, progress=False, **options)):8.3f} s")
+    column = np.asfortranarray(field)
+    print(f"phew_grid, Fortran order  {seconds(lambda: ib.phew_grid(column, progress=False, **options)):8.3f} s")
+    small = ib.Cells.leaves([1], [[0, 0, 0]])
+    tiny = seconds(lambda: engine.phew(small, [1.0], density=0.5, progress=False), 200)
+    print(f"phew on one cell          {1e6 * tiny:8.0f} us")
+    print(f"peak memory               {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:8.0f} MiB")
+
+
+def interrupt(n):
+    """From a signal in the middle of a call to KeyboardInterrupt."""
+    field = smooth(n)
+    cells, engine, waits = ib.Cells.grid(field.shape), ib.Engine(), []
+    for delay in (0.05, 0.1, 0.2):
+        sent = []
+
+        def send():
+            time.sleep(delay)
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=send).start()
+        try:
+            while True:
+                engine.phew(cells, field, density=0.0, progress=False)
+        except KeyboardInterrupt:
+            waits.append(time.perf_counter() - sent[0])
+    print(f"Ctrl-C                    {1e3 * max(waits):8.0f} ms at most of {len(waits)}")
+
+
+if __name__ == "__main__":
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 128
+    imports()
+    calls(size)
+    interrupt(size)

@@ -1,0 +1,402 @@
+"""What calls return: clumps and haloes with their hierarchy, and groups."""
+
+from __future__ import annotations
+
+import html
+import os
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+
+import numpy as np
+
+from ._errors import InvalidArgumentError
+from ._tables import Column, Row, Table
+
+
+class _Member(Row):
+    """A row that knows its catalogue."""
+
+    #: The column of the identifiers.
+    _identifiers = "id"
+
+    def __init__(self, table: Table, number: int, catalogue: Any) -> None:
+        super().__init__(table, number)
+        self._catalogue = catalogue
+
+    def _identifier(self) -> int:
+        return int(self[self._identifiers])
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or self._catalogue is not other._catalogue:  # type: ignore[attr-defined]
+            return False
+        return self._identifier() == other._identifier()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((id(self._catalogue), self._identifier()))
+
+
+class Clump(_Member):
+    """A row of ``cat.clumps``: its columns, its place in the hierarchy, and its cells."""
+
+    _catalogue: "ClumpCatalogue"
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is the main clump of its halo."""
+        return bool(self["parent"] == self["id"])
+
+    @property
+    def parent(self) -> Optional["Clump"]:
+        """The clump that it merges into; None for the main clump of a halo."""
+        return None if self.is_main else self._catalogue.clump(int(self["parent"]))
+
+    @property
+    def children(self) -> List["Clump"]:
+        """The clumps that merge into it, by falling peak density."""
+        return self._catalogue._children(int(self["id"]))
+
+    @property
+    def halo(self) -> "Halo":
+        """Its halo."""
+        return self._catalogue.halo(int(self["halo"]))
+
+    def walk(self) -> Iterator["Clump"]:
+        """This clump and all below it, each before its children."""
+        waiting = [self]
+        while waiting:
+            clump = waiting.pop()
+            yield clump
+            waiting.extend(reversed(clump.children))
+
+    def cells(self) -> np.ndarray:
+        """Indices of its cells in the arrays that were handed over."""
+        return self._catalogue.cells(self)
+
+    def __repr__(self) -> str:
+        return f"<clump {self['id']} of halo {self['halo']}: mass {self['mass']:.6g}>"
+
+
+class Halo(_Member):
+    """A row of ``cat.haloes``: its columns, its clumps and its cells."""
+
+    _catalogue: "ClumpCatalogue"
+
+    @property
+    def main(self) -> Clump:
+        """Its main clump, which has the same identifier."""
+        return self._catalogue.clump(int(self["id"]))
+
+    @property
+    def clumps(self) -> List[Clump]:
+        """All its clumps, by falling peak density."""
+        clumps = self._catalogue.clumps
+        return [clumps[row] for row in np.flatnonzero(clumps["halo"] == self["id"])]
+
+    def walk(self) -> Iterator[Clump]:
+        """Its clumps, each before its children."""
+        return self.main.walk()
+
+    def cells(self) -> np.ndarray:
+        """Indices of its cells in the arrays that were handed over."""
+        return self._catalogue.cells(self)
+
+    def __repr__(self) -> str:
+        return f"<halo {self['id']}: mass {self['mass']:.6g}>"
+
+
+class Group(_Member):
+    """A row of ``cat.groups``: its columns and its members."""
+
+    _catalogue: "GroupCatalogue"
+    _identifiers = "GroupIDs"
+
+    def members(self) -> np.ndarray:
+        """Indices of its particles in the arrays that were handed over."""
+        return self._catalogue.members(self)
+
+    def __repr__(self) -> str:
+        return f"<group {self['GroupIDs']}: {self['Sizes']} members>"
+
+
+class Catalogue:
+    """Tables with the attributes of the run that made them."""
+
+    #: The class of the rows of some tables.
+    _members: Dict[str, Any] = {}
+
+    def __init__(self, native: Any, has_items: bool = False) -> None:
+        self._native = native
+        #: Whether the native half has labels of cells or particles that were handed over.
+        self._has_items = has_items
+        self._found: Dict[str, Any] = {}
+        #: Provenance, parameters, units and totals.
+        self.attributes: Dict[str, Any] = native.attributes()
+        self._layout: Dict[str, Tuple[int, List[Column]]] = {}
+        for number, (name, n_rows, heads) in enumerate(native.layout()):
+            columns = [
+                Column(name_of, units, cgs, about, _Loader(native, number, i))
+                for i, (name_of, units, cgs, about) in enumerate(heads)
+            ]
+            self._layout[name] = n_rows, columns
+
+    @property
+    def tables(self) -> Dict[str, Table]:
+        """The tables by name."""
+        return {name: self[name] for name in self._layout}
+
+    def __getitem__(self, table: str) -> Table:
+        if table not in self._layout:
+            raise KeyError(f"no table {table!r}; expected one of {', '.join(self._layout)}")
+        n_rows, columns = self._layout[table]
+        # Tables refer to the catalogue, which keeps none of them: it ends with its last user.
+        return Table(table, n_rows, columns, self._rows_of(table), _unit_factors(self.attributes))
+
+    def _rows_of(self, table: str) -> Any:
+        member = self._members.get(table)
+        return None if member is None else lambda owner, number: member(owner, number, self)
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the catalogue to a file, whole or not at all: ``.hdf5`` or ``.csv``."""
+        self._native.write(os.fspath(path))
+
+    def _summary(self) -> str:
+        return ", ".join(f"{n_rows} {name}" for name, (n_rows, _) in self._layout.items())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+            for name, value in self.attributes.items()
+        )
+        details = f"<details><summary>attributes</summary><table>{rows}</table></details>"
+        first = next(iter(self._layout), None)
+        table = "" if first is None else self[first]._repr_html_()
+        return f"<p><b>{type(self).__name__}</b>: {html.escape(self._summary())}</p>{table}{details}"
+
+
+class ClumpCatalogue(Catalogue):
+    """Clumps, haloes and the tree of peaks that PHEW found."""
+
+    _members = {"clumps": Clump, "haloes": Halo}
+
+    def __init__(self, native: Any, has_items: bool = False, shape: Optional[Tuple[int, ...]] = None) -> None:
+        super().__init__(native, has_items)
+        self._shape = shape
+
+    @property
+    def clumps(self) -> Table:
+        """One row per clump, by falling peak density."""
+        return self["clumps"]
+
+    @property
+    def haloes(self) -> Table:
+        """One row per halo: a main clump with all clumps that merge into it."""
+        return self["haloes"]
+
+    @property
+    def tree(self) -> Table:
+        """One row per peak of the density field."""
+        return self["tree"]
+
+    @property
+    def coverage(self) -> float:
+        """The part of the box that the leaves cover: 1 where none was left out."""
+        return _of_call(self, "coverage")
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The identifier of the clump of each cell, in the order of the cells; 0 for none.
+
+        Cells are those that were handed over. For an output on disk they are the rows of the table ``cells``.
+        """
+        return self._labels("labels", "clump")
+
+    @property
+    def halo_labels(self) -> np.ndarray:
+        """The identifier of the halo of each cell, in the order of the cells; 0 for none."""
+        return self._labels("halo_labels", "halo")
+
+    def clump(self, identifier: int) -> Clump:
+        """The clump with this identifier."""
+        return _find(self.clumps, "id", identifier, self._found)
+
+    def halo(self, identifier: int) -> Halo:
+        """The halo with this identifier."""
+        return _find(self.haloes, "id", identifier, self._found)
+
+    def walk(self) -> Iterator[Tuple[int, Clump]]:
+        """All clumps with their depth, halo by halo, each before its children."""
+        for halo in self.haloes:
+            waiting = [(0, halo.main)]
+            while waiting:
+                depth, clump = waiting.pop()
+                yield depth, clump
+                waiting.extend((depth + 1, child) for child in reversed(clump.children))
+
+    def cells(self, owner: Union[int, Clump, Halo]) -> np.ndarray:
+        """Indices of the cells of a clump, by row or identifier, or of a halo.
+
+        Indices count the cells as they were handed over. For a three-dimensional array they belong to ``field.ravel()``. For
+        an output on disk they count the rows of the table ``cells``.
+        """
+        which = "halo_labels" if isinstance(owner, Halo) else "labels"
+        return _members(getattr(self, which), which, self._identifier(owner), self._found)
+
+    def particles(self, owner: Union[int, Clump, Halo]) -> np.ndarray:
+        """Indices of the rows of the table ``particles`` that are in a clump, by row or identifier, or in a halo."""
+        if "particles" not in self._layout:
+            raise InvalidArgumentError("no table of particles; expected a call with with_particles=True")
+        which = "halo" if isinstance(owner, Halo) else "clump"
+        labels = self["particles"][which]
+        return _members(labels, f"{which} of particles", self._identifier(owner), self._found)
+
+    def _identifier(self, owner: Union[int, Clump, Halo]) -> int:
+        if isinstance(owner, Row):
+            return int(owner["id"])
+        return int(self.clump(owner)["id"])
+
+    def recut(
+        self,
+        *,
+        relevance: Optional[float] = None,
+        difference: Optional[float] = None,
+        saddle: Optional[float] = None,
+        mass: Optional[float] = None,
+    ) -> "ClumpCatalogue":
+        """The catalogue of a run with other thresholds, from the tree alone. None keeps a threshold."""
+        options = {"relevance": relevance, "difference": difference, "saddle": saddle, "mass": mass}
+        return ClumpCatalogue(self._native.recut(options), self._has_items, self._shape)
+
+    def plot(self, axis: int = 2, ax: Any = None, **style: Any) -> Any:
+        """Peaks of the clumps along one axis as circles, larger by mass and coloured by halo. Needs matplotlib."""
+        positions, mass = self.clumps["peak_position"], self.clumps["mass"]
+        return _plot(self, ax, axis, positions, mass, self.clumps["halo"], style)
+
+    def _children(self, identifier: int) -> List[Clump]:
+        clumps = self.clumps
+        if "children" not in self._found:
+            children: Dict[int, List[int]] = {}
+            own, parents = clumps["id"].tolist(), clumps["parent"].tolist()
+            for row, (clump, parent) in enumerate(zip(own, parents)):
+                if clump != parent:
+                    children.setdefault(parent, []).append(row)
+            self._found["children"] = children
+        return [clumps[row] for row in self._found["children"].get(identifier, [])]
+
+    def _labels(self, name: str, column: str) -> np.ndarray:
+        if name not in self._found:
+            self._found[name] = labels = self._given_labels(name) if self._has_items else self._listed_labels(column)
+            labels.flags.writeable = False
+        return self._found[name]
+
+    def _given_labels(self, name: str) -> np.ndarray:
+        labels = _of_call(self, name)
+        return labels if self._shape is None else labels.reshape(self._shape, order="F")
+
+    def _listed_labels(self, column: str) -> np.ndarray:
+        if "cells" not in self._layout:
+            raise InvalidArgumentError("no labels of cells; expected a call with with_cells=True, or cells as arrays")
+        return self["cells"][column].astype(np.int64)
+
+
+class GroupCatalogue(Catalogue):
+    """Groups that friends-of-friends found."""
+
+    _members = {"Groups": Group}
+
+    @property
+    def groups(self) -> Table:
+        """One row per group, by falling number of members."""
+        return self["Groups"]
+
+    @property
+    def linking_length(self) -> float:
+        """In the units of the positions."""
+        return _of_call(self, "linking_length")
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The identifier of the group of each particle, in the order of the particles; 0 for none."""
+        if not self._has_items:
+            raise InvalidArgumentError("no labels of particles; expected positions as arrays")
+        if "labels" not in self._found:
+            self._found["labels"] = labels = _of_call(self, "labels")
+            labels.flags.writeable = False
+        return self._found["labels"]
+
+    def members(self, group: Union[int, Group]) -> np.ndarray:
+        """Indices of the particles of a group, by row or identifier."""
+        identifier = int(group["GroupIDs"] if isinstance(group, Row) else group)
+        _find(self.groups, "GroupIDs", identifier, self._found)
+        return _members(self.labels, "labels", identifier, self._found)
+
+    def plot(self, axis: int = 2, ax: Any = None, **style: Any) -> Any:
+        """Centres of the groups along one axis as circles, larger by mass. Needs matplotlib."""
+        masses = self.groups["Masses"]
+        return _plot(self, ax, axis, self.groups["Centres"], masses, self.groups["GroupIDs"], style)
+
+
+class _Loader:
+    """Fetches the values of one column."""
+
+    __slots__ = ("_native", "_table", "_column")
+
+    def __init__(self, native: Any, table: int, column: int) -> None:
+        self._native, self._table, self._column = native, table, column
+
+    def __call__(self) -> np.ndarray:
+        return self._native.column(self._table, self._column)
+
+
+def _of_call(catalogue: Catalogue, name: str) -> Any:
+    """What only the result of a call knows."""
+    if not hasattr(catalogue._native, name):
+        raise InvalidArgumentError(f"a catalogue from a file has no {name}; expected the result of a call")
+    return getattr(catalogue._native, name)()
+
+
+def _unit_factors(attributes: Dict[str, Any]) -> Dict[str, float]:
+    """The code units in cgs; empty where they are unknown."""
+    names = ("unit_length", "unit_density", "unit_time")
+    if not all(name in attributes for name in names):
+        return {}
+    length, density, time = (attributes[name] for name in names)
+    return {"code_length": length, "code_mass": density * length**3, "code_time": time}
+
+
+def _find(table: Table, column: str, identifier: int, found: Dict[str, Any]) -> Any:
+    key = f"rows of {table.name}"
+    if key not in found:
+        found[key] = {number: row for row, number in enumerate(table[column].tolist())}
+    if identifier not in found[key]:
+        raise KeyError(f"{table.name} has no identifier {identifier}")
+    return table[found[key][identifier]]
+
+
+def _members(labels: np.ndarray, which: str, identifier: int, found: Dict[str, Any]) -> np.ndarray:
+    """Indices with a label, rising. Sorts the labels at the first use."""
+    key = f"order of {which}"
+    if key not in found:
+        flat = labels.ravel()
+        order = np.argsort(flat, kind="stable")
+        found[key] = order, flat[order]
+    order, ordered = found[key]
+    return order[np.searchsorted(ordered, identifier) : np.searchsorted(ordered, identifier, side="right")]
+
+
+def _plot(
+    catalogue: Catalogue, ax: Any, axis: int, positions: np.ndarray, mass: np.ndarray, group: np.ndarray, style: Any
+) -> Any:
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots()
+    across, up = [a for a in range(3) if a != axis]
+    heaviest = mass.max() if len(mass) and mass.max() > 0 else 1.0
+    looks = {"s": 4 + 300 * (mass / heaviest) ** (2 / 3), "c": group % 20, "cmap": "tab20", "alpha": 0.7, **style}
+    ax.scatter(positions[:, across], positions[:, up], **looks)
+    ax.set_xlabel("xyz"[across] + " [code_length]")
+    ax.set_ylabel("xyz"[up] + " [code_length]")
+    ax.set_aspect("equal")
+    return ax

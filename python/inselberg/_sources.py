@@ -1,0 +1,251 @@
+"""What PHEW and friends-of-friends work on: cells in memory, and outputs on disk."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
+
+import numpy as np
+
+from . import _native
+from ._errors import InvalidArgumentError
+
+
+class Units(NamedTuple):
+    """One code unit of length, density and time in cgs."""
+
+    length: float
+    density: float
+    time: float
+
+
+class Cosmology(NamedTuple):
+    """Expansion factor, Hubble constant in km/s/Mpc, and density parameters."""
+
+    aexp: float
+    h0: float
+    omega_m: float
+    omega_l: float
+    omega_k: float = 0.0
+    omega_b: float = 0.0
+
+
+class BoxOptions(TypedDict, total=False):
+    """Keywords that say what box cells are in."""
+
+    box: float
+    coarse: Sequence[int]
+    periodic: Union[bool, Sequence[bool]]
+    time: float
+    units: Optional[Sequence[float]]
+    cosmology: Optional[Sequence[float]]
+
+
+class Cells:
+    """The cells of a program: levels and integer positions, in any order. Immutable.
+
+    ``Cells.leaves``, ``Cells.octs`` and ``Cells.grid`` make them. An :class:`Engine` keeps the mesh of the last cells, so
+    that the next step on the same cells costs no new mesh.
+    """
+
+    def __init__(self, native: Any, shape: Optional[Tuple[int, ...]] = None) -> None:
+        self._native = native
+        self._shape = shape
+
+    @classmethod
+    def leaves(
+        cls,
+        levels: Any,
+        positions: Any,
+        *,
+        box: float = 1.0,
+        coarse: Sequence[int] = (1, 1, 1),
+        periodic: Union[bool, Sequence[bool]] = True,
+        time: float = 0.0,
+        units: Optional[Sequence[float]] = None,
+        cosmology: Optional[Sequence[float]] = None,
+        threads: Optional[int] = None,
+    ) -> "Cells":
+        """Leaves: the level of each, and its position on the grid of that level.
+
+        ``box`` is the side of the box along x, with ``coarse[0]`` cells of level 0. ``positions`` has the shape (n, 3), or
+        is three arrays of n.
+        """
+        about_box = geometry(box, coarse, periodic, time, units, cosmology)
+        return cls(_native.Cells.leaves(array(levels), vectors(positions), about_box, threads))
+
+    @classmethod
+    def octs(
+        cls,
+        levels: Any,
+        positions: Any,
+        splits: Any,
+        *,
+        box: float = 1.0,
+        coarse: Sequence[int] = (1, 1, 1),
+        periodic: Union[bool, Sequence[bool]] = True,
+        time: float = 0.0,
+        units: Optional[Sequence[float]] = None,
+        cosmology: Optional[Sequence[float]] = None,
+        threads: Optional[int] = None,
+    ) -> "Cells":
+        """Octs of 2x2x2 cells, as RAMSES keeps them: those of a whole octree.
+
+        Of each oct the level of its cells, its position on the grid of the level above, and a mask of its split cells: bit
+        c for the cell at ``2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1)``. Values and labels have eight entries per oct.
+        """
+        about_box = geometry(box, coarse, periodic, time, units, cosmology)
+        return cls(_native.Cells.octs(array(levels), vectors(positions), array(splits), about_box, threads))
+
+    @classmethod
+    def grid(
+        cls,
+        shape: Sequence[int],
+        *,
+        box: float = 1.0,
+        periodic: Union[bool, Sequence[bool]] = True,
+        time: float = 0.0,
+        units: Optional[Sequence[float]] = None,
+        cosmology: Optional[Sequence[float]] = None,
+        threads: Optional[int] = None,
+    ) -> "Cells":
+        """The whole box as a uniform grid of cubic cells. ``shape`` has three even numbers; ``box`` is the side along x."""
+        shape = tuple(int(n) for n in shape)
+        if len(shape) != 3 or any(n < 2 or n % 2 for n in shape):
+            raise InvalidArgumentError(f"a grid of shape {shape}; expected three even numbers from 2")
+        # The deepest level at which the numbers of cells are whole on level 0.
+        level = min((n & -n).bit_length() - 1 for n in shape)
+        coarse = [n >> level for n in shape]
+        about_box = geometry(box, coarse, periodic, time, units, cosmology)
+        return cls(_native.Cells.grid(level, about_box, threads), shape)
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} cells>" if self._shape is None else f"<grid of {self._shape} cells>"
+
+
+class Snapshot:
+    """An output with cells, such as the folder ``output_00080`` of RAMSES. Only its headers have been read."""
+
+    def __init__(self, native: Any, path: str) -> None:
+        self._native = native
+        self.path = path
+        about = native.about()
+        self.format: str = about["format"]
+        #: Its number, where the format has one.
+        self.number: Optional[int] = about["number"]
+        #: The coarsest level of leaves, and the deepest that it may hold.
+        self.levels: Tuple[int, int] = tuple(about["levels"])
+        #: Names of its cell quantities.
+        self.fields: List[str] = about["fields"]
+        self.has_particles: bool = about["has_particles"]
+        #: Lengths of the box along the axes.
+        self.sides: Tuple[float, ...] = tuple(about["sides"])
+        self.periodic: Tuple[bool, ...] = tuple(about["periodic"])
+        self.time: float = about["time"]
+        self.units = None if about["units"] is None else Units(*about["units"])
+        self.cosmology = None if about["cosmology"] is None else Cosmology(*about["cosmology"])
+
+    @property
+    def redshift(self) -> Optional[float]:
+        """None without a cosmology."""
+        return None if self.cosmology is None else 1 / self.cosmology.aexp - 1
+
+    def __repr__(self) -> str:
+        redshift = "" if self.redshift is None else f", redshift {self.redshift:.4g}"
+        fields = ", ".join(self.fields) or "none"
+        return f"<{self.format} snapshot {self.path}: levels {self.levels[0]} to {self.levels[1]}, fields {fields}{redshift}>"
+
+
+class ParticleMesh(NamedTuple):
+    """Particles with the mesh that PHEW makes of them (:meth:`Particles.mesh`)."""
+
+    particles: "Particles"
+    options: Dict[str, Any]
+
+
+class Particles:
+    """Particles on disk, in the files of one input. Only the headers have been read."""
+
+    def __init__(self, native: Any, paths: List[str]) -> None:
+        self._native = native
+        self.paths = paths
+        about = native.about()
+        self.format: str = about["format"]
+        #: Lengths of the box along the axes; None if the input does not state them.
+        self.sides: Optional[Tuple[float, ...]] = None if about["sides"] is None else tuple(about["sides"])
+        self.time: float = about["time"]
+        #: The number of particles of each species.
+        self.species: Dict[str, int] = about["species"]
+
+    def mesh(
+        self,
+        *,
+        m_refine: int = 8,
+        level_min: Optional[int] = None,
+        level_max: int = 20,
+        types: Sequence[int] = (1,),
+        box: Optional[float] = None,
+    ) -> ParticleMesh:
+        """The mesh for :func:`phew`. Cells with more than ``m_refine`` particles are split, from level ``level_min`` on.
+
+        ``types`` has the numbers of Gadget: 0 gas, 1 dark matter, 4 stars, 5 black holes. ``box`` is the side of the box of
+        inputs that state none.
+        """
+        side = None if box is None else float(box)
+        options = dict(m_refine=m_refine, level_min=level_min, level_max=level_max, types=list(types), side=side)
+        return ParticleMesh(self, options)
+
+    def __repr__(self) -> str:
+        species = ", ".join(f"{n} {name}" for name, n in self.species.items())
+        return f"<{self.format} particles {self.paths[0]}: {species}>"
+
+
+#: What PHEW takes.
+Source = Union[Cells, Snapshot, Particles, ParticleMesh]
+
+
+def geometry(
+    box: float,
+    coarse: Sequence[int],
+    periodic: Union[bool, Sequence[bool]],
+    time: float,
+    units: Optional[Sequence[float]],
+    cosmology: Optional[Sequence[float]],
+) -> Dict[str, Any]:
+    """The box, as the native half takes it."""
+    coarse = [int(n) for n in coarse]
+    if len(coarse) != 3 or min(coarse) < 1:
+        raise InvalidArgumentError(f"{coarse} cells of level 0; expected three numbers from 1")
+    axes = [periodic] * 3 if isinstance(periodic, (bool, np.bool_)) else list(periodic)
+    return {
+        "side": float(box) / coarse[0],
+        "coarse": coarse,
+        "periodic": [bool(axis) for axis in axes],
+        "time": float(time),
+        "units": None if units is None else tuple(Units(*units)),
+        "cosmology": None if cosmology is None else tuple(Cosmology(*cosmology)),
+    }
+
+
+def array(values: Any) -> np.ndarray:
+    """An array as it is; a list as a new one."""
+    return np.asarray(values)
+
+
+def vectors(values: Any) -> Any:
+    """Vectors as an array of shape (n, 3), or as three arrays of n."""
+    if isinstance(values, (tuple, list)) and len(values) == 3 and all(isinstance(v, np.ndarray) for v in values):
+        return list(values)
+    return np.asarray(values)
+
+
+def axes(values: Any) -> Any:
+    """Vectors as an array per axis."""
+    given = vectors(values)
+    if isinstance(given, list):
+        return given
+    if given.ndim < 2 or given.shape[-1] != 3:
+        raise InvalidArgumentError(f"velocity has the shape {given.shape}; expected 3 along the last axis")
+    return [given[..., axis] for axis in range(3)]

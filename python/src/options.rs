@@ -1,0 +1,181 @@
+//! What a call asks for, from dictionaries that the Python half fills.
+
+use crate::errors;
+use inselberg::phew::recut::NewThresholds;
+use inselberg::{
+    Cosmology, FieldChoice, FofParams, Geometry, Linking, LinkingTypes, ParticleMeshParams, Persistence,
+    PhewParams, Rules, Units,
+};
+use pyo3::prelude::*;
+
+/// A box.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct BoxOptions {
+    side: f64,
+    coarse: [u32; 3],
+    periodic: [bool; 3],
+    time: f64,
+    units: Option<(f64, f64, f64)>,
+    cosmology: Option<(f64, f64, f64, f64, f64, f64)>,
+}
+
+impl BoxOptions {
+    pub fn geometry(self) -> Geometry {
+        let plain = Geometry::cube(self.side).coarse(self.coarse).periodic(self.periodic).time(self.time);
+        let with_units = match self.units {
+            Some((length, density, time)) => plain.units(Units { length, density, time }),
+            None => plain,
+        };
+        match self.cosmology {
+            Some((aexp, h0, omega_m, omega_l, omega_k, omega_b)) => {
+                with_units.cosmology(Cosmology { aexp, h0, omega_m, omega_l, omega_k, omega_b })
+            }
+            None => with_units,
+        }
+    }
+}
+
+/// Thresholds and rules of PHEW.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct PhewOptions {
+    density: f64,
+    relevance: Option<f64>,
+    difference: Option<f64>,
+    saddle: Option<f64>,
+    mass: f64,
+    rules: String,
+    with_cells: bool,
+    with_particles: bool,
+}
+
+impl PhewOptions {
+    pub fn params(&self) -> PyResult<PhewParams> {
+        let persistence = persistence(self.relevance, self.difference)?.unwrap_or(Persistence::Ratio(3.0));
+        let params =
+            PhewParams::new(self.density).persistence(persistence).mass(self.mass).rules(rules(&self.rules)?);
+        let params = self.saddle.into_iter().fold(params, PhewParams::saddle);
+        let params = if self.with_cells { params.with_cells() } else { params };
+        Ok(if self.with_particles { params.with_particles() } else { params })
+    }
+}
+
+/// New thresholds; `None` keeps those that there are.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct CutOptions {
+    relevance: Option<f64>,
+    difference: Option<f64>,
+    saddle: Option<f64>,
+    mass: Option<f64>,
+}
+
+impl CutOptions {
+    /// For clumps that were just found.
+    pub fn params(&self, old: &PhewParams) -> PyResult<PhewParams> {
+        let mut new = old.clone();
+        new.persistence = persistence(self.relevance, self.difference)?.unwrap_or(new.persistence);
+        new.saddle = self.saddle.or(new.saddle);
+        new.mass = self.mass.unwrap_or(new.mass);
+        Ok(new)
+    }
+
+    /// For a catalogue from a file.
+    pub fn thresholds(&self) -> PyResult<NewThresholds> {
+        let persistence = persistence(self.relevance, self.difference)?;
+        Ok(NewThresholds { persistence, saddle: self.saddle, mass: self.mass })
+    }
+}
+
+fn persistence(relevance: Option<f64>, difference: Option<f64>) -> PyResult<Option<Persistence>> {
+    match (relevance, difference) {
+        (None, None) => Ok(None),
+        (Some(ratio), None) => Ok(Some(Persistence::Ratio(ratio))),
+        (None, Some(difference)) => Ok(Some(Persistence::Difference(difference))),
+        (Some(_), Some(_)) => {
+            Err(errors::invalid_argument("relevance and difference; expected one of the two"))
+        }
+    }
+}
+
+fn rules(name: &str) -> PyResult<Rules> {
+    match name {
+        "paper" => Ok(Rules::Paper),
+        "ramses" => Ok(Rules::Ramses),
+        _ => {
+            let message = format!("the rules are {name:?}; expected \"paper\" or \"ramses\"");
+            Err(errors::invalid_argument(&message))
+        }
+    }
+}
+
+/// The linking of friends-of-friends.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct FofOptions {
+    ratio: Option<f64>,
+    length: Option<f64>,
+    min_size: u64,
+}
+
+impl FofOptions {
+    pub fn params(&self) -> PyResult<FofParams> {
+        let linking = match (self.ratio, self.length) {
+            (Some(ratio), None) => Linking::Ratio(ratio),
+            (None, Some(length)) => Linking::Length(length),
+            _ => return Err(errors::invalid_argument("expected one of ratio and length")),
+        };
+        Ok(FofParams::default().linking(linking).min_size(self.min_size))
+    }
+}
+
+/// The field of an output, by the names that the command knows.
+pub fn field_choice(name: &str) -> FieldChoice {
+    match name {
+        "auto" => FieldChoice::Auto,
+        "cic" => FieldChoice::Cic,
+        "cic-ramses" => FieldChoice::CicRamses,
+        name => FieldChoice::Named(name.into()),
+    }
+}
+
+/// The mesh that particles make.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct MeshOptions {
+    m_refine: u64,
+    level_min: Option<u8>,
+    level_max: u8,
+    types: Vec<u8>,
+    side: Option<f64>,
+}
+
+impl MeshOptions {
+    pub fn params(&self) -> ParticleMeshParams {
+        let params = ParticleMeshParams::default()
+            .m_refine(self.m_refine)
+            .level_max(self.level_max)
+            .types(&self.types);
+        let params = self.level_min.into_iter().fold(params, ParticleMeshParams::level_min);
+        self.side.into_iter().fold(params, ParticleMeshParams::side)
+    }
+}
+
+/// What is done with each particle type of an output.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct TypeOptions {
+    linking: Vec<u8>,
+    attaching: Vec<u8>,
+    side: Option<f64>,
+    is_open: bool,
+}
+
+impl TypeOptions {
+    pub fn types(&self) -> LinkingTypes {
+        let types = LinkingTypes::default().linking(&self.linking).attaching(&self.attaching);
+        let types = self.side.into_iter().fold(types, LinkingTypes::side);
+        if self.is_open { types.open() } else { types }
+    }
+}

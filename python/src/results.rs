@@ -1,0 +1,183 @@
+//! What calls return: labels, and the tables of a catalogue.
+
+use crate::call::Calls;
+use crate::columns;
+use crate::engine::on_threads;
+use crate::errors;
+use crate::options::CutOptions;
+use inselberg::{Catalogue, Clumps, Error, FofGroups, Table};
+use inselberg_io::catalogue;
+use numpy::PyArray1;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The tables that PHEW can make, in the order of a file.
+const TABLES: [&str; 6] = ["clumps", "haloes", "tree", "ties", "cells", "particles"];
+
+/// Identifiers as NumPy takes them for indices; 0 for none.
+fn labels<'py, T: Copy>(
+    py: Python<'py>,
+    ids: &[Option<T>],
+    number: impl Fn(T) -> u64,
+) -> Bound<'py, PyArray1<i64>> {
+    PyArray1::from_vec(py, ids.iter().map(|id| id.map_or(0, |id| number(id) as i64)).collect())
+}
+
+fn column<'py>(py: Python<'py>, table: Option<&Table>, column: usize) -> PyResult<Bound<'py, PyAny>> {
+    columns::values(py, table.ok_or_else(|| PyIndexError::new_err("no such table"))?, column)
+}
+
+/// Clumps and haloes that a call found.
+#[pyclass(frozen, name = "Clumps", module = "inselberg._native")]
+pub struct NativeClumps {
+    clumps: Arc<Clumps>,
+    calls: Arc<Calls>,
+}
+
+impl NativeClumps {
+    pub fn new(clumps: Clumps, calls: Arc<Calls>) -> Self {
+        Self { clumps: Arc::new(clumps), calls }
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &Table> {
+        TABLES.iter().filter_map(|name| self.clumps.table(name))
+    }
+}
+
+#[pymethods]
+impl NativeClumps {
+    /// The clump of each cell; 0 for none.
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        labels(py, self.clumps.labels(), inselberg::ClumpId::get)
+    }
+
+    /// The halo of each cell; 0 for none.
+    fn halo_labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        labels(py, self.clumps.halo_labels(), inselberg::ClumpId::get)
+    }
+
+    /// The part of the box that the leaves cover.
+    fn coverage(&self) -> f64 {
+        self.clumps.coverage()
+    }
+
+    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(columns::layout(self.tables(), self.clumps.attributes()).into_pyobject(py)?.into_any())
+    }
+
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::attributes(py, self.clumps.attributes())
+    }
+
+    /// Values of a column, by the numbers of table and column in the layout.
+    fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        column(py, self.tables().nth(table), number)
+    }
+
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let clumps = Arc::clone(&self.clumps);
+        self.calls.run(py, None, move || clumps.write(path))
+    }
+
+    fn recut(&self, py: Python<'_>, options: CutOptions) -> PyResult<Self> {
+        let params = options.params(self.clumps.params())?;
+        let clumps = Arc::clone(&self.clumps);
+        let found = self.calls.run(py, None, move || clumps.recut(&params))?;
+        Ok(Self::new(found, Arc::clone(&self.calls)))
+    }
+}
+
+/// Groups that a call found.
+#[pyclass(frozen, name = "Groups", module = "inselberg._native")]
+pub struct NativeGroups {
+    groups: Arc<FofGroups>,
+    calls: Arc<Calls>,
+}
+
+impl NativeGroups {
+    pub fn new(groups: FofGroups, calls: Arc<Calls>) -> Self {
+        Self { groups: Arc::new(groups), calls }
+    }
+}
+
+#[pymethods]
+impl NativeGroups {
+    /// The group of each particle; 0 for none.
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        labels(py, self.groups.labels(), inselberg::GroupId::get)
+    }
+
+    fn linking_length(&self) -> f64 {
+        self.groups.linking_length()
+    }
+
+    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(columns::layout([self.groups.table()], self.groups.attributes()).into_pyobject(py)?.into_any())
+    }
+
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::attributes(py, self.groups.attributes())
+    }
+
+    fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        column(py, (table == 0).then(|| self.groups.table()), number)
+    }
+
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let groups = Arc::clone(&self.groups);
+        self.calls.run(py, None, move || groups.write(path))
+    }
+}
+
+/// A catalogue from a file, or a new cut of one.
+#[pyclass(frozen, name = "Stored", module = "inselberg._native")]
+pub struct NativeStored(Arc<Catalogue>);
+
+impl NativeStored {
+    /// Works on the catalogue outside an engine, so that Ctrl-C ends the wait.
+    fn run<T: Send + 'static>(
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PyResult<T> {
+        Arc::<Calls>::default().run(py, None, move || on_threads(None, work))
+    }
+}
+
+#[pymethods]
+impl NativeStored {
+    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(columns::layout(&self.0.tables, &self.0.attributes).into_pyobject(py)?.into_any())
+    }
+
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::attributes(py, &self.0.attributes)
+    }
+
+    fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        column(py, self.0.tables.get(table), number)
+    }
+
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let stored = Arc::clone(&self.0);
+        Self::run(py, move || Ok(catalogue::write(&path, &stored)?))
+    }
+
+    fn recut(&self, py: Python<'_>, options: CutOptions) -> PyResult<Self> {
+        let (stored, thresholds) = (Arc::clone(&self.0), options.thresholds()?);
+        if stored.table("tree").is_none() {
+            return Err(errors::invalid_argument("a catalogue without a tree; expected one of PHEW"));
+        }
+        let cut = Self::run(py, move || Ok(inselberg::phew::recut::recut(&stored, &thresholds)?))?;
+        Ok(Self(Arc::new(cut)))
+    }
+}
+
+/// Reads a catalogue that the command or this package wrote.
+#[pyfunction]
+pub fn read_catalogue(py: Python<'_>, path: PathBuf) -> PyResult<NativeStored> {
+    let read = NativeStored::run(py, move || Ok(catalogue::read(&path)?))?;
+    Ok(NativeStored(Arc::new(read)))
+}

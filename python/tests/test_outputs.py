@@ -1,0 +1,126 @@
+"""Outputs on disk: the same catalogues as the command's.
+
+The command is taken from the variable INSELBERG_COMMAND, if that is set.
+"""
+
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import same_tables
+
+import inselberg as ib
+
+FIXTURE = Path(__file__).resolve().parents[2] / "tests" / "fixtures" / "ramses_16.tar.xz"
+COMMAND = os.environ.get("INSELBERG_COMMAND")
+
+pytestmark = pytest.mark.skipif(not FIXTURE.exists(), reason="only in the repository")
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("outputs")
+    with tarfile.open(FIXTURE) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "ramses_16" / "dm_1rank" / "output_00002"
+
+
+THRESHOLDS = dict(density=80, relevance=3, saddle=200)
+FLAGS = ["--density-threshold", "80", "--relevance-threshold", "3", "--saddle-threshold", "200"]
+
+
+def command(*arguments):
+    subprocess.run([COMMAND, *map(str, arguments), "--quiet"], check=True)
+
+
+def lasting(attributes):
+    """Attributes that do not depend on how and where a catalogue was made."""
+    return {name: value for name, value in attributes.items() if not name.startswith("run_")}
+
+
+def units(catalogue):
+    return {name: table.units for name, table in catalogue.tables.items()}
+
+
+def same_catalogues(first, second):
+    assert lasting(first.attributes) == lasting(second.attributes)
+    assert units(first) == units(second)
+    return same_tables(first, second)
+
+
+def test_headers(output):
+    snapshot = ib.open(output)
+    assert "ramses" in snapshot.format.lower()
+    assert snapshot.number == 2 and snapshot.has_particles and snapshot.redshift is not None
+    assert "rho" in snapshot.fields and str(output) in repr(snapshot)
+    particles = ib.open_particles(output)
+    assert sum(particles.species.values()) > 0 and particles.sides is not None
+
+
+def test_clumps_with_cells_and_particles(output):
+    cat = ib.phew(ib.open(output), with_cells=True, with_particles=True, threads=2, **THRESHOLDS)
+    assert len(cat.haloes) > 0 and cat.coverage == 1.0
+    for halo in cat.haloes:
+        assert len(halo.cells()) == halo.n_cells
+        np.testing.assert_array_equal(cat["cells"]["halo"][halo.cells()], halo.id)
+        np.testing.assert_array_equal(cat["particles"]["halo"][cat.particles(halo)], halo.id)
+    assert len(cat.particles(1)) > 0
+    plain = ib.phew(ib.open(output), **THRESHOLDS)
+    with pytest.raises(ib.InvalidArgumentError, match="with_cells=True"):
+        plain.labels
+    with pytest.raises(ib.InvalidArgumentError, match="with_particles=True"):
+        plain.particles(1)
+
+
+def test_cells_of_an_output_make_a_mesh_in_memory(output):
+    """Its leaves fill the box, and no two of them overlap."""
+    table = ib.phew(ib.open(output), with_cells=True, **THRESHOLDS)["cells"]
+    cells = ib.Cells.leaves(table["level"], table["ijk"], box=ib.open(output).sides[0])
+    assert ib.phew(cells, np.linspace(1, 2, len(table)), density=1.5).coverage == 1.0
+
+
+def test_recut_equals_a_fresh_run(output):
+    cat = ib.phew(ib.open(output), **THRESHOLDS)
+    cut, fresh = cat.recut(relevance=5, saddle=150), ib.phew(ib.open(output), density=80, relevance=5, saddle=150)
+    assert same_tables(cut, fresh)
+
+
+def test_wrong_sources(output):
+    with pytest.raises(ib.ReadError, match="no_such"):
+        ib.open("no_such_output_00001")
+    with pytest.raises(ib.InvalidArgumentError, match="`vorticity`; expected one of"):
+        ib.phew(ib.open(output), "vorticity", density=80)
+    with pytest.raises(ib.InvalidArgumentError, match="expected cells, an opened output"):
+        ib.phew(str(output), density=80)
+    with pytest.raises(ib.InvalidArgumentError, match="type 1 links and is attached"):
+        ib.fof(ib.open_particles(output), attaching_types=[1])
+    groups = ib.fof(ib.open_particles(output), min_size=5)
+    with pytest.raises(ib.InvalidArgumentError, match="expected positions as arrays"):
+        groups.labels
+
+
+@pytest.mark.skipif(COMMAND is None, reason="INSELBERG_COMMAND is not set")
+def test_clumps_equal_those_of_the_command(output, tmp_path):
+    command("phew", output, *FLAGS, "--with-cells", "-o", tmp_path / "command.hdf5")
+    cat = ib.phew(ib.open(output), with_cells=True, **THRESHOLDS)
+    assert same_catalogues(cat, ib.read_catalogue(tmp_path / "command.hdf5"))
+    cat.save(tmp_path / "own.hdf5")
+    assert same_catalogues(ib.read_catalogue(tmp_path / "own.hdf5"), ib.read_catalogue(tmp_path / "command.hdf5"))
+    command("recut", tmp_path / "own.hdf5", "--relevance-threshold", "5", "-o", tmp_path / "cut.hdf5")
+    assert same_catalogues(cat.recut(relevance=5), ib.read_catalogue(tmp_path / "cut.hdf5"))
+
+
+@pytest.mark.skipif(COMMAND is None, reason="INSELBERG_COMMAND is not set")
+def test_particles_equal_those_of_the_command(output, tmp_path):
+    command("fof", output, "--min-size", "5", "-o", tmp_path / "groups.hdf5")
+    groups = ib.fof(ib.open_particles(output), min_size=5)
+    expected = ib.read_catalogue(tmp_path / "groups.hdf5")
+    for column in groups.groups.columns:
+        np.testing.assert_array_equal(groups.groups[column], expected.groups[column])
+    flags = ["--mesh-from-particles", "--m-refine", "4", "--level-min", "3", "--level-max", "12"]
+    command("phew", output, *flags, *FLAGS, "-o", tmp_path / "mesh.hdf5")
+    mesh = ib.open_particles(output).mesh(m_refine=4, level_min=3, level_max=12)
+    assert same_catalogues(ib.phew(mesh, **THRESHOLDS), ib.read_catalogue(tmp_path / "mesh.hdf5"))
