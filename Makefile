@@ -7,13 +7,15 @@ EXAMPLE = target/example/ramses_16/dm_1rank/output_00002
 RESULTS = inselberg-out
 # Further features of the tests: make test FEATURES=mpi
 FEATURES =
+# Another program to run than the one that is built for release: make run PROGRAM=target/debug/inselberg
+PROGRAM =
 
 .PHONY: run test bench lint setup python install-capi
 
 run: setup $(EXAMPLE)
 	@mkdir -p $(RESULTS)
-	cargo build --release
-	cargo run --release --quiet -- phew $(EXAMPLE) --config configs/example.toml \
+	$(if $(PROGRAM),,cargo build --release)
+	$(or $(PROGRAM),cargo run --release --quiet --) phew $(EXAMPLE) --config configs/example.toml \
 		-o $(RESULTS)/clumps.hdf5 --plot $(RESULTS)/clumps.png
 	@echo; echo "catalogue: $(RESULTS)/clumps.hdf5"; echo "picture:   $(RESULTS)/clumps.png"
 

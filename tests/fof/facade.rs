@@ -89,6 +89,11 @@ fn any_decomposition_gives_the_same_groups() {
                         for (id, label) in labels_by_id(&own, &groups) {
                             assert_eq!(label, expected[&id], "particle {id} on {n_ranks} ranks");
                         }
+                        assert_eq!(groups.warnings(), [""; 0]);
+                        let geometry = Geometry::cube(SIDE).periodic([is_periodic; 3]);
+                        let without = ParticleColumns::new(geometry, &own.position);
+                        let warned = engine.fof(&without, params).expect("groups").warnings();
+                        assert!(warned[0].contains("no IDs"), "{warned:?}");
                         let whole = groups.gather(1).expect("gathered");
                         engine.close().expect("closed");
                         whole.map(|mut whole| whole.tables.remove(0))

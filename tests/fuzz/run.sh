@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes what Inselberg reads: bash tests/fuzz/run.sh [SECONDS [TARGET...]]
-# The seconds (60) are divided among the targets (all but hdf5, see README.md). What is found lies in target/fuzz/TARGET.
+# FEATURES: those of the tests that were built before, such as mpi. The seconds (60) are divided among the targets (all but hdf5, see README.md). What is found lies in target/fuzz/TARGET.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,7 +13,9 @@ fi
 each=$((seconds / ${#targets[@]}))
 [ "$each" -gt 0 ] || each=1
 
-RUSTC_WORKSPACE_WRAPPER=$PWD/tests/fuzz/instrument.sh cargo build -p inselberg-fuzz
+# As the tests of the workspace are built, with an example, so that third-party crates have the same features.
+RUSTC_WORKSPACE_WRAPPER=$PWD/tests/fuzz/instrument.sh \
+    cargo build --workspace ${FEATURES:+--features "$FEATURES"} --bin fuzz --example ranks
 program=${CARGO_TARGET_DIR:-target}/debug/fuzz
 total=0
 for target in "${targets[@]}"; do

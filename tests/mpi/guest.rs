@@ -8,17 +8,21 @@ use super::job::{Launcher, alone};
 use inselberg::{
     Cells, ClumpId, Engine, Error, ErrorKind, Geometry, HostComm, Persistence, PhewParams, Progress,
 };
+use inselberg_comm::Comm;
 use mpi::collective::SystemOperation;
 use mpi::topology::{Color, Communicator, SimpleCommunicator};
 use mpi::traits::{AsRaw, CommunicatorCollectives};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 /// Tells a process that it is the host, and its thread level.
 const HOST: &str = "INSELBERG_TEST_HOST";
+/// Names the folder in which processes signal each other.
+const SIGNALS: &str = "INSELBERG_TEST_SIGNALS";
 /// Failures that are injected into each of the two engines.
 const FAILURES: usize = 50;
 
@@ -34,7 +38,8 @@ fn a_host_lives_on_whatever_its_engines_meet() {
     let name = "guest::a_host_lives_on_whatever_its_engines_meet";
     for (n_ranks, level) in [(2, "multiple"), (4, "funneled"), (5, "single")] {
         let mut job = launcher.job(n_ranks, own, &["--exact", name, "--nocapture", "--test-threads", "1"]);
-        let out = job.env(HOST, level).output().expect("it starts");
+        let signals = tempfile::tempdir().expect("a folder");
+        let out = job.env(HOST, level).env(SIGNALS, signals.path()).output().expect("it starts");
         let said = [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         assert!(out.status.success(), "{n_ranks} ranks, {level}: {said:?}");
         let lived = said[0].matches("lived on").count();
@@ -57,7 +62,11 @@ fn host(level: &str) {
     let mut guest = Guest::new(&own, &octs);
     guest.check();
     for n in 0..FAILURES {
-        guest.fail(n);
+        match n % 16 {
+            // A rank alone waits for nobody.
+            15 if own.size() > 1 => guest.time_out(n, &signal_of(half, n)),
+            _ => guest.fail(n),
+        }
         guest.check();
         // The host's own messages pass unharmed.
         let mut sum = 0;
@@ -68,10 +77,26 @@ fn host(level: &str) {
     println!("rank {} lived on", world.rank());
 }
 
+/// A file by which ranks of one half tell each other, outside MPI, that they gave up.
+fn signal_of(half: i32, n: usize) -> PathBuf {
+    let folder = std::env::var(SIGNALS).expect("the test names a folder");
+    PathBuf::from(folder).join(format!("{half}.{n}"))
+}
+
 /// What the hook of an engine does.
 const GO_ON: u8 = 0;
 const CANCEL: u8 = 1;
 const PANIC: u8 = 2;
+
+/// The host's communicator, for an engine.
+fn host_comm(host: &SimpleCommunicator) -> HostComm {
+    let raw = host.as_raw();
+    // SAFETY: the pointer is to a communicator that outlives the engine, and the call copies it.
+    #[allow(unsafe_code)]
+    unsafe {
+        HostComm::from_c((&raw const raw).cast())
+    }
+}
 
 /// An engine on a communicator of the host.
 struct Guest<'a> {
@@ -95,10 +120,6 @@ impl<'a> Guest<'a> {
         assert!(found.n_clumps() > 3);
         let mine = |cell: &usize| cell / 8 % n_ranks == rank;
         let expected = (0..rho_of_all.len()).filter(mine).map(|cell| found.labels()[cell]).collect();
-        let raw = host.as_raw();
-        // SAFETY: the pointer is to a communicator that outlives the engine.
-        #[allow(unsafe_code)]
-        let host_comm = unsafe { HostComm::from_c((&raw const raw).cast()) };
         let action = Arc::new(AtomicU8::new(GO_ON));
         let of_hook = Arc::clone(&action);
         let hook = move |progress: Progress| match of_hook.load(SeqCst) {
@@ -106,10 +127,40 @@ impl<'a> Guest<'a> {
             PANIC if progress.stage == "saddles" => panic!("an injected fault"),
             _ => ControlFlow::Continue(()),
         };
-        let engine = Engine::builder().threads(2).hook(hook).guest_of(host_comm).build().expect("an engine");
+        let engine =
+            Engine::builder().threads(2).hook(hook).guest_of(host_comm(host)).build().expect("an engine");
         let own = octs.some(&(rank..octs.level.len()).step_by(n_ranks).collect::<Vec<_>>());
         let (cells, rho) = (own.cells(Geometry::cube(1.0)), own.rho);
         Self { host, engine, action, cells, rho, params, expected }
+    }
+
+    /// One rank does not come back from its hook while another one cancels: a time-out on all ranks, and a new engine that is
+    /// right. The engine before leaves its messages under way.
+    fn time_out(&mut self, n: usize, gave_up: &Path) {
+        let (rank, last) = (self.host.rank(), self.host.size() - 1);
+        let path = gave_up.to_path_buf();
+        let hook = move |_| {
+            while rank == last && !path.exists() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            if rank == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let comm = Comm::guest(host_comm(self.host)).recover_timeout(Duration::from_millis(300));
+        let mut engine = Engine::builder().threads(2).hook(hook).rank(comm).build().expect("an engine");
+        let start = Instant::now();
+        let error = engine.phew(&self.cells, &self.rho, &self.params).expect_err("a rank that is away");
+        if rank == 0 {
+            std::fs::write(gave_up, "").expect("a file");
+        }
+        self.compare_errors(n, &error, ErrorKind::TimedOut, start);
+        let error = engine.phew(&self.cells, &self.rho, &self.params).expect_err("for good");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+        drop(engine);
+        let mut next =
+            Engine::builder().threads(2).guest_of(host_comm(self.host)).build().expect("an engine");
+        let found = next.phew(&self.cells, &self.rho, &self.params).expect("clumps");
+        assert_eq!(found.labels(), self.expected);
+        next.close().expect("closed");
     }
 
     /// A call that must be right.
@@ -129,6 +180,11 @@ impl<'a> Guest<'a> {
             3 => (ErrorKind::InvalidArgument, self.with_bad_parameter(is_here)),
             _ => (ErrorKind::Write, self.on_a_full_disk()),
         };
+        self.compare_errors(n, &error, expected, start);
+    }
+
+    /// All ranks have the same error, of this kind, soon after `start`.
+    fn compare_errors(&self, n: usize, error: &Error, expected: ErrorKind, start: Instant) {
         assert_eq!(error.kind(), expected, "failure {n}: {error}");
         assert!(start.elapsed() < Duration::from_secs(10), "failure {n}: {:?}", start.elapsed());
         let mut hasher = DefaultHasher::new();

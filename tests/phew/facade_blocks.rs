@@ -276,6 +276,10 @@ fn a_grid_is_one_block_and_gaps_are_told() {
     let some = Cells::from_leaves(geometry.clone(), &vec![2_u8; dense.len()], &dense_places).expect("leaves");
     let found = engine.phew(&some, &dense_rho, &params).expect("clumps");
     assert_eq!(found.coverage(), dense.len() as f64 / rho.len() as f64);
+    assert_eq!((grid.warnings().len(), found.warnings().len()), (0, 1));
+    assert!(found.warnings()[0].contains("% of the box"), "{:?}", found.warnings());
+    let none = engine.phew(&some, &dense_rho, &PhewParams::new(99.0)).expect("no clumps");
+    assert!(none.warnings()[1].contains("threshold 99; the densest has 12"), "{:?}", none.warnings());
     let wanted: Vec<_> = dense.iter().map(|i| grid.labels()[*i]).collect();
     assert_eq!(found.labels(), wanted);
 

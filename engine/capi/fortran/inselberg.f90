@@ -77,6 +77,7 @@ module inselberg
   public :: inselberg_open, inselberg_open_serial, inselberg_free, inselberg_message, inselberg_set, inselberg_set_box
   public :: inselberg_values, inselberg_into, inselberg_set_octs, inselberg_set_leaves, inselberg_phew, inselberg_fof
   public :: inselberg_recut, inselberg_labels, inselberg_rows, inselberg_get, inselberg_write
+  public :: inselberg_progress, inselberg_warning, inselberg_on_progress, inselberg_on_warning, inselberg_text
 
   !> inselberg_set(engine, key, value, code): an option; the value is a text, a real or an integer.
   interface inselberg_set
@@ -127,7 +128,32 @@ module inselberg
     module procedure get_reals, get_vectors, get_integers
   end interface
 
+  !> Procedures of the caller. They must not use the engine. inselberg_text(stage) and inselberg_text(message) are texts.
+  abstract interface
+    !> Hears of the progress of calls, from any thread. Another result than 0 ends the call.
+    integer(c_int32_t) function inselberg_progress(user, stage, done, work) bind(C)
+      import
+      type(c_ptr), value :: user, stage
+      integer(c_int64_t), value :: done, work
+    end function
+    !> Hears one line about a result that is right but may surprise.
+    subroutine inselberg_warning(user, message) bind(C)
+      import
+      type(c_ptr), value :: user, message
+    end subroutine
+  end interface
+
   interface
+    integer(c_int32_t) function c_on_progress(handle, hear, user) bind(C, name="inselberg_on_progress")
+      import
+      type(c_ptr), value :: handle, user
+      type(c_funptr), value :: hear
+    end function
+    integer(c_int32_t) function c_on_warning(handle, hear, user) bind(C, name="inselberg_on_warning")
+      import
+      type(c_ptr), value :: handle, user
+      type(c_funptr), value :: hear
+    end function
     integer(c_int32_t) function c_open(abi, comm, threads, handle) bind(C, name="inselberg_open_abi")
       import
       integer(c_int32_t), value :: abi, comm, threads
@@ -218,7 +244,7 @@ module inselberg
 
 contains
 
-  !> Collective: a new handle. `comm` is an integer or a type(MPI_Comm). 0 threads: as many as the process may use.
+  !> Collective: a new handle. `comm` is an integer or a type(MPI_Comm). 0 threads: as inselberg_open in inselberg.h.
   subroutine inselberg_open(engine, comm, threads, code)
     type(inselberg_engine), intent(inout) :: engine
     type(*), target, intent(in) :: comm
@@ -253,6 +279,41 @@ contains
     allocate (character(n) :: message)
     do i = 1, n
       message(i:i) = buffer(i)
+    end do
+  end function
+
+  !> Names the procedure that hears of progress; none without it.
+  subroutine inselberg_on_progress(engine, hear, code)
+    type(inselberg_engine), intent(in) :: engine
+    procedure(inselberg_progress), optional :: hear
+    integer(c_int32_t), intent(out) :: code
+    type(c_funptr) :: address
+    address = c_null_funptr
+    if (present(hear)) address = c_funloc(hear)
+    code = c_on_progress(engine%handle, address, c_null_ptr)
+  end subroutine
+
+  !> Names the procedure that hears warnings; none without it.
+  subroutine inselberg_on_warning(engine, hear, code)
+    type(inselberg_engine), intent(in) :: engine
+    procedure(inselberg_warning), optional :: hear
+    integer(c_int32_t), intent(out) :: code
+    type(c_funptr) :: address
+    address = c_null_funptr
+    if (present(hear)) address = c_funloc(hear)
+    code = c_on_warning(engine%handle, address, c_null_ptr)
+  end subroutine
+
+  !> A text of C.
+  function inselberg_text(text) result(copy)
+    type(c_ptr), intent(in) :: text
+    character(:), allocatable :: copy
+    character(kind=c_char), pointer :: characters(:)
+    integer :: i
+    call c_f_pointer(text, characters, [c_strlen(text)])
+    allocate (character(size(characters)) :: copy)
+    do i = 1, size(characters)
+      copy(i:i) = characters(i)
     end do
   end function
 
@@ -680,25 +741,12 @@ contains
     do
       code = c_table_at(engine%handle, i, found)
       if (code /= inselberg_done .or. .not. c_associated(found%name)) return
-      if (is_same(found%name, table)) exit
+      if (inselberg_text(found%name) == trim(table)) exit
       i = i + 1
     end do
     here = found%rows
     total = found%total_rows
   end subroutine
-
-  !> Whether a text of C is that of Fortran.
-  logical function is_same(text, other)
-    type(c_ptr), intent(in) :: text
-    character(*), intent(in) :: other
-    character(kind=c_char), pointer :: characters(:)
-    integer :: i
-    call c_f_pointer(text, characters, [c_strlen(text)])
-    is_same = size(characters) == len_trim(other)
-    do i = 1, size(characters)
-      if (is_same) is_same = characters(i) == other(i:i)
-    end do
-  end function
 
   !> The column of these names; without rows or name where there is none.
   subroutine find(engine, table, column, view, code)
@@ -711,7 +759,7 @@ contains
     do
       code = c_column_at(engine%handle, trim(table)//c_null_char, i, view)
       if (code /= inselberg_done .or. .not. c_associated(view%name)) return
-      if (is_same(view%name, column)) return
+      if (inselberg_text(view%name) == trim(column)) return
       i = i + 1
     end do
   end subroutine

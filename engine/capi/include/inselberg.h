@@ -109,6 +109,9 @@ typedef struct inselberg inselberg;
 // than 0 ends the call. May be NULL.
 typedef int32_t (*inselberg_progress)(void *user, const char *stage, uint64_t done, uint64_t work);
 
+// A function of the caller that hears one line about a result that is right but may surprise. May be NULL.
+typedef void (*inselberg_warning)(void *user, const char *message);
+
 // The box that cells or particles are in. All that is not set must be 0.
 typedef struct {
   // sizeof(inselberg_box).
@@ -242,7 +245,8 @@ size_t inselberg_message(char *buffer,
                          size_t size);
 
 // Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The communicator is
-// duplicated. threads is 1 or more, or 0 for as many as the process may use.
+// duplicated. threads is 1 or more, or 0 for as many as there are
+// processors that the process may use, divided by the ranks on its host that may use them too.
 int32_t inselberg_open_abi(int32_t abi,
                            int32_t comm,
                            int32_t threads,
@@ -260,6 +264,13 @@ int32_t inselberg_free(inselberg **handle);
 int32_t inselberg_on_progress(const inselberg *handle,
                               inselberg_progress function,
                               void *user);
+
+// Names a function that hears warnings, one line each, with user: a call that finds something makes them before it returns,
+// on all ranks the same, from the calling thread. Leaves that do not fill the box are an example. It must not use the handle.
+// NULL: none.
+int32_t inselberg_on_warning(const inselberg *handle,
+                             inselberg_warning function,
+                             void *user);
 
 // Sets an option of the next calls. All ranks set the same. Keys and values are texts:
 //

@@ -5,7 +5,7 @@
 
 use crate::box_of::BoxOf;
 use crate::given::{GivenColumn, GivenColumns, OutputColumn, text};
-use crate::handle::{HandleState, LEAVES, OCTS, ProgressFn};
+use crate::handle::{HandleState, LEAVES, OCTS, ProgressFn, WarningFn};
 use crate::message::{code, from_panic, refused, with_last};
 use crate::views::{ColumnView, TableView};
 use inselberg::{Engine, EngineBuilder, Error, ErrorKind};
@@ -134,7 +134,8 @@ pub unsafe extern "C" fn inselberg_message(buffer: *mut c_char, size: usize) -> 
 }
 
 /// Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The communicator is
-/// duplicated. `threads` is 1 or more, or 0 for as many as the process may use.
+/// duplicated. `threads` is 1 or more, or 0 for as many as there are
+/// processors that the process may use, divided by the ranks on its host that may use them too.
 ///
 /// # Safety
 /// `comm` is a communicator of Fortran, `handle` the address of a pointer. MPI runs until the handle is freed.
@@ -216,6 +217,27 @@ pub unsafe extern "C" fn inselberg_on_progress(
     unsafe {
         enter(handle, |state| {
             state.set_progress(function, user);
+            Ok(())
+        })
+    }
+}
+
+/// Names a function that hears warnings, one line each, with `user`: a call that finds something makes them before it returns,
+/// on all ranks the same, from the calling thread. Leaves that do not fill the box are an example. It must not use the handle.
+/// NULL: none.
+///
+/// # Safety
+/// `handle` is a handle. The function can be called until another one is named or the handle is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_on_warning(
+    handle: *const EngineHandle,
+    function: WarningFn,
+    user: *mut c_void,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe {
+        enter(handle, |state| {
+            state.set_warning(function, user);
             Ok(())
         })
     }

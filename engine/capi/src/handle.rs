@@ -17,6 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub type ProgressFn =
     Option<extern "C" fn(user: *mut c_void, stage: *const c_char, done: u64, work: u64) -> i32>;
 
+/// A function of the caller that hears one line about a result that is right but may surprise. May be NULL.
+pub type WarningFn = Option<extern "C" fn(user: *mut c_void, message: *const c_char)>;
+
 /// The function of the caller, and the address that it wants back.
 type CallerHook = Arc<Mutex<(ProgressFn, usize)>>;
 
@@ -24,6 +27,7 @@ type CallerHook = Arc<Mutex<(ProgressFn, usize)>>;
 pub struct HandleState {
     engine: Engine,
     hook: CallerHook,
+    warning: (WarningFn, usize),
     pub options: Options,
     pub geometry: Option<Geometry>,
     cells: Option<CallerCells>,
@@ -68,12 +72,29 @@ impl HandleState {
             Err(_) => return Err(refused(format!("{threads} threads; expected 0 or more"))),
         };
         let engine = builder.build()?;
-        Ok(Self { engine, hook, options: Options::default(), geometry: None, cells: None, found: None })
+        let (warning, options) = ((None, 0), Options::default());
+        Ok(Self { engine, hook, warning, options, geometry: None, cells: None, found: None })
     }
 
     /// Names a function that hears of the progress of calls.
     pub fn set_progress(&self, function: ProgressFn, user: *mut c_void) {
         *lock(&self.hook) = (function, user as usize);
+    }
+
+    /// Names a function that hears warnings about results.
+    pub fn set_warning(&mut self, function: WarningFn, user: *mut c_void) {
+        self.warning = (function, user as usize);
+    }
+
+    /// Keeps a result, and tells the caller what may surprise there.
+    fn keep(&mut self, found: Found) {
+        if let (Some(function), user) = self.warning {
+            for line in found.warnings() {
+                let line = CString::new(line).expect("warnings have no zero bytes");
+                function(user as *mut c_void, line.as_ptr());
+            }
+        }
+        self.found = Some(Views::new(found));
     }
 
     /// Collective: takes octs or leaves, whose columns are `known`.
@@ -114,7 +135,7 @@ impl HandleState {
             Ok((&cells.cells, fields, options.phew()?))
         })?;
         let found = self.engine.phew(cells, cell_fields(&fields)?, &params)?;
-        self.found = Some(Views::new(Found::Clumps(found)));
+        self.keep(Found::Clumps(found));
         Ok(())
     }
 
@@ -131,7 +152,7 @@ impl HandleState {
             Ok((fields, geometry.ok_or_else(no_box)?))
         })?;
         let found = self.engine.fof(&particles(&fields, geometry)?, &self.options.fof())?;
-        self.found = Some(Views::new(Found::Groups(found)));
+        self.keep(Found::Groups(found));
         Ok(())
     }
 
@@ -145,7 +166,8 @@ impl HandleState {
             Some(Found::Clumps(clumps)) => Ok((clumps, options.phew()?)),
             _ => Err(refused("no clumps; expected PHEW first")),
         })?;
-        self.found = Some(Views::new(Found::Clumps(clumps.recut(&params)?)));
+        let found = clumps.recut(&params)?;
+        self.keep(Found::Clumps(found));
         Ok(())
     }
 

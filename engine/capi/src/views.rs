@@ -54,6 +54,14 @@ pub enum Found {
 }
 
 impl Found {
+    /// One line each about what may surprise.
+    pub fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::Clumps(clumps) => clumps.warnings(),
+            Self::Groups(groups) => groups.warnings(),
+        }
+    }
+
     fn tables(&self) -> Vec<(&Table, u64)> {
         match self {
             Self::Clumps(clumps) => clumps.tables().collect(),

@@ -87,6 +87,8 @@ pub(crate) struct CutResult {
     pub units: ThresholdUnits,
     pub labels: ClumpLabels,
     pub coverage: f64,
+    /// The greatest density of any leaf on all ranks.
+    pub densest: f64,
 }
 
 /// Clumps and haloes of a field.
@@ -131,6 +133,25 @@ impl Clumps {
     /// threshold; clumps end at others.
     pub fn coverage(&self) -> f64 {
         self.found.coverage
+    }
+
+    /// What a user should know about a result that is right but may surprise: one line each, the same on all ranks.
+    pub fn warnings(&self) -> Vec<String> {
+        let CutResult { coverage, densest, peaks, params, .. } = &self.found;
+        let mut lines = Vec::new();
+        if *coverage < 1.0 {
+            let percent = 100.0 * coverage;
+            lines.push(format!(
+                "the leaves fill {percent:.3} % of the box; places without a leaf count as not denser than the threshold"
+            ));
+        }
+        if peaks.n_global == 0 {
+            let threshold = params.density * self.found.units.density;
+            lines.push(format!(
+                "no cell is denser than the density threshold {threshold}; the densest has {densest}"
+            ));
+        }
+        lines
     }
 
     /// Number of clumps listed on all ranks.
@@ -238,6 +259,7 @@ impl CutResult {
             units: self.units,
             labels,
             coverage: self.coverage,
+            densest: self.densest,
         })
     }
 }

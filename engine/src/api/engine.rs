@@ -2,6 +2,7 @@
 
 use crate::api::cells::{CellFields, Cells};
 use crate::api::clumps::Clumps;
+use crate::api::default_threads::default_threads;
 use crate::api::groups::{self, FofGroups};
 use crate::api::guard;
 use crate::api::hook::{Hook, Progress};
@@ -169,7 +170,8 @@ impl std::fmt::Debug for EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Number of threads, 1 or more; else as many as this process may use. It never changes a result.
+    /// Number of threads, 1 or more; else as many processors as this process may use, divided by the number of ranks on its
+    /// host that may use them too. It never changes a result.
     ///
     /// Under MPI below `MPI_THREAD_SERIALIZED` the calling thread is one of them. All engines of that thread then share the
     /// threads of the first one.
@@ -205,14 +207,14 @@ impl EngineBuilder {
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for 0 threads; when the system has no threads left; when ranks cannot be reached.
     pub fn build(self) -> Result<Engine, Error> {
-        let n_threads = match self.threads {
-            Some(0) => return Err(Error::new(ErrorKind::InvalidArgument, "0 threads; expected 1 or more")),
-            Some(n) => n,
-            // A system that does not tell has one thread that is certain.
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        };
         let comm = self.rank.map_or_else(|| Ok(Comm::solo()), CommBuilder::build)?;
-        let threads = guard::call(&comm, || CallThreads::new(n_threads, comm.thread_level()))?;
+        let threads = guard::call(&comm, || {
+            let by_default = default_threads(&comm)?;
+            match self.threads {
+                Some(0) => Err(Error::new(ErrorKind::InvalidArgument, "0 threads; expected 1 or more")),
+                n => CallThreads::new(n.unwrap_or(by_default), comm.thread_level()),
+            }
+        })?;
         Ok(Engine { shared: Shared::new(threads, comm, self.hook) })
     }
 }

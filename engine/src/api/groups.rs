@@ -46,6 +46,8 @@ pub(crate) struct SearchResult {
     labels: Vec<Option<GroupId>>,
     linking_length: f64,
     catalogue: CataloguePart,
+    /// Whether groups depend on the division of the particles among the ranks where distances tie.
+    is_numbered: bool,
 }
 
 impl std::fmt::Debug for FofGroups {
@@ -86,7 +88,8 @@ pub(crate) fn search(
     let catalogue = catalogue(&request, &found, comm, executor.observer())?;
     let n = particles.len();
     let labels = (0..n).into_par_iter().map(|i| GroupId::new(found.group_of.get(i))).collect();
-    Ok(SearchResult { groups: found.groups, labels, linking_length, catalogue })
+    let is_numbered = !particles.has_ids() && comm.n_ranks() > 1;
+    Ok(SearchResult { groups: found.groups, labels, linking_length, catalogue, is_numbered })
 }
 
 /// The linking length in the units of the positions.
@@ -139,7 +142,7 @@ impl SearchResult {
     /// Of a search whose particles nobody gave, so that nobody gets labels.
     pub fn of_output(found: FofOutcome) -> Self {
         let FofOutcome { groups, linking_length, catalogue, .. } = found;
-        Self { groups, labels: Vec::new(), linking_length, catalogue }
+        Self { groups, labels: Vec::new(), linking_length, catalogue, is_numbered: false }
     }
 }
 
@@ -161,6 +164,12 @@ impl FofGroups {
     /// particles on disk.
     pub fn labels(&self) -> &[Option<GroupId>] {
         &self.found.labels
+    }
+
+    /// What a user should know about a result that is right but may surprise: one line each, the same on all ranks.
+    pub fn warnings(&self) -> Vec<String> {
+        let line = "the particles have no IDs, so the order of groups of equal size depends on how the ranks share them";
+        self.found.is_numbered.then(|| line.to_string()).into_iter().collect()
     }
 
     /// Number of groups on all ranks.

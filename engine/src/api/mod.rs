@@ -9,6 +9,7 @@
 pub mod cells;
 pub mod clumps;
 mod conversions;
+mod default_threads;
 pub mod engine;
 pub mod groups;
 mod guard;

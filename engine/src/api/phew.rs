@@ -35,6 +35,7 @@ pub(crate) fn find(
     let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let _tables = Stage::begin("tables", 0, comm, executor.observer());
     let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);
+    let densest = comm.all_max(&[densest])?[0];
     let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
     let header = cells.geometry.header();
     let source = FieldSource {
@@ -43,7 +44,7 @@ pub(crate) fn find(
         field: fields.name,
         mass_unit: 1.0,
         n_leaves: leaves.iter().sum(),
-        densest: comm.all_max(&[densest])?[0],
+        densest,
         attributes: &[],
     };
     let mut catalogue = run.catalogue(&source, &found, comm)?;
@@ -64,6 +65,7 @@ pub(crate) fn find(
         params: params.clone(),
         labels,
         coverage: cells.geometry.coverage(&leaves),
+        densest,
     })
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn fof(
 
 impl CutResult {
     fn of_output(found: PhewOutcome, params: &PhewParams) -> Self {
-        let PhewOutcome { catalogue, structures, peaks, units, .. } = found;
+        let PhewOutcome { catalogue, structures, peaks, units, densest, .. } = found;
         Self {
             catalogue,
             structures,
@@ -164,6 +164,7 @@ impl CutResult {
             labels: ClumpLabels::default(),
             // An octree has no gaps.
             coverage: 1.0,
+            densest,
         }
     }
 }

@@ -303,6 +303,39 @@ static void fail(inselberg *handle, struct oct *octs, long n) {
   require(inselberg_recut(handle) == INSELBERG_DONE, "another cut");
 }
 
+/* Counts warnings, and keeps the last one. */
+struct heard {
+  int n;
+  char last[300];
+};
+
+static void hear(void *user, const char *message) {
+  struct heard *heard = user;
+  heard->n++;
+  snprintf(heard->last, sizeof heard->last, "%s", message);
+}
+
+/* One leaf in a large box leaves gaps; a whole octree does not. */
+static void warnings(inselberg *handle, const struct oct *octs, long n) {
+  struct heard heard = {0};
+  signed char level = 3;
+  int position[3] = {rank, 1, 2};
+  double rho = 1;
+  inselberg_column columns[] = {
+      {.name = "level", .data = &level, .items = 1, .number_type = INSELBERG_I8},
+      {.name = "position", .data = position, .items = 1, .number_type = INSELBERG_I32},
+      {.name = "density", .data = &rho, .items = 1, .number_type = INSELBERG_F64},
+  };
+  require(inselberg_on_warning(handle, hear, &heard) == INSELBERG_DONE, "a function for warnings");
+  require(inselberg_set_leaves(handle, columns, 2) == INSELBERG_DONE, "a leaf per rank");
+  require(inselberg_phew(handle, &columns[2], 1) == INSELBERG_DONE, "clumps of single leaves");
+  require(heard.n == 2 && strstr(heard.last, "no cell is denser") != NULL, "gaps, and a threshold that is too high");
+  heard.n = 0;
+  set_octs(handle, octs, n);
+  require(phew(handle, octs, n) == INSELBERG_DONE && heard.n == 0, "no warning for a whole octree");
+  inselberg_on_warning(handle, NULL, NULL);
+}
+
 static int32_t cancel(void *user, const char *stage, uint64_t done, uint64_t work) {
   (void)done, (void)work;
   return user != NULL && strcmp(stage, "saddles") == 0;
@@ -392,6 +425,7 @@ int main(int argc, char **argv) {
   }
   fail(handle, octs, n_octs);
   groups(handle, particles, n_particles);
+  warnings(handle, octs, n_octs);
 
   inselberg_on_progress(handle, cancel, rank == 0 ? &n_octs : NULL);
   require(all_have(phew(handle, octs, n_octs), INSELBERG_CANCELLED), "the code for a call that was ended");

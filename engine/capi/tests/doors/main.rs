@@ -2,6 +2,7 @@
 //! library.
 
 mod build;
+mod callbacks;
 mod documentation;
 mod header;
 mod host;
