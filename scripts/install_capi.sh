@@ -25,6 +25,8 @@ prefix=$(cd "$prefix" && pwd)
 install -m 755 "$folder/libinselberg_capi.so" "$prefix/lib/libinselberg.so.0"
 ln -sf libinselberg.so.0 "$prefix/lib/libinselberg.so"
 install -m 644 "$folder/libinselberg_capi.a" "$prefix/lib/libinselberg.a"
+# Without the debug symbols, which are nine tenths of the shared library.
+strip --strip-debug "$prefix/lib/libinselberg.so.0" "$prefix/lib/libinselberg.a"
 install -m 644 engine/capi/include/inselberg.h engine/capi/fortran/inselberg.f90 "$prefix/include"
 cat >"$prefix/lib/pkgconfig/inselberg.pc" <<END
 prefix=$prefix

@@ -4,6 +4,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Endings of the catalogues that this build writes.
+pub const ENDINGS: &[&str] = if cfg!(feature = "hdf5") { &[".csv", ".hdf5"] } else { &[".csv"] };
+
 /// A folder with the library under its installed names.
 pub struct Room(tempfile::TempDir);
 
@@ -63,6 +66,15 @@ pub fn run(command: &mut Command) -> String {
     let said = [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(out.status.success(), "{command:?}: {said:?}");
     said.concat()
+}
+
+/// Checks that the memory of each rank, of which the host tells, grew by less than so many kilobytes.
+pub fn check_growth(said: &str, n_ranks: usize, most: i64) {
+    let grown = said.lines().filter_map(|line| line.strip_prefix("grown by ")?.strip_suffix(" kB"));
+    let grown: Vec<i64> = grown.map(|number| number.parse().expect("a number")).collect();
+    assert_eq!(grown.len(), n_ranks, "{said}");
+    println!("{n_ranks} ranks grew by {grown:?} kB");
+    assert!(grown.iter().all(|grown| *grown < most), "{n_ranks} ranks grow by {grown:?} kB");
 }
 
 /// One job at a time: each has more processes than there are cores.

@@ -1,17 +1,20 @@
-/* A program that owns octs and particles: host CELLS PARTICLES FOLDER
+/* A program that owns octs and particles: host CELLS PARTICLES FOLDER STEPS
  *
- * Reads them from text files, gives each rank its own, and calls the library as a simulation would. Labels of each step go into
- * FOLDER, where the test compares them with those of the Rust library. With WITH_MPI it runs under mpirun. */
+ * Reads them from text files, gives each rank its own, and calls the library as a simulation would. Labels of five steps and
+ * the catalogue of the first go into FOLDER, where the test compares them with those of the Rust library. Then come calls that
+ * must fail, and STEPS more steps whose memory is watched. WITH_MPI: it runs under mpirun. WITH_HDF5: it writes HDF5 as well. */
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
 #include "inselberg.h"
+#include "resident.h"
 #include <math.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-enum { STEPS = 5, LEVELS = 8 };
+enum { STEPS = 5, WARM_STEPS = 10, LEVELS = 8 };
 
 /* An oct as this program keeps it. */
 struct oct {
@@ -33,8 +36,15 @@ struct particle {
   char unused[24];
 };
 
-static int rank = 0, n_ranks = 1, part = 0;
+static int rank = 0, n_ranks = 1, part = 0, deepest = 0;
 static const char *folder;
+/* The oct of level 1, which is that of rank 0. */
+static struct oct root;
+#ifdef WITH_HDF5
+static const char *const endings[] = {".csv", ".hdf5", NULL};
+#else
+static const char *const endings[] = {".csv", NULL};
+#endif
 
 static void require(int is_good, const char *what) {
   char message[400];
@@ -71,6 +81,8 @@ static long read_octs(const char *path, struct oct **octs) {
       good += fscanf(file, "%lf", &oct.cell[c].rho);
     }
     require(good == 13, "an oct");
+    root = i == 0 ? oct : root;
+    deepest = level > deepest ? level : deepest;
     if (i % n_ranks == rank) {
       (*octs)[own++] = oct;
     }
@@ -116,24 +128,31 @@ static inselberg *open_handle(void) {
   return handle;
 }
 
-/* Whether all ranks of the program have this code. */
+/* Whether all ranks of the program have this code, under mpirun less than ten seconds after the last time. */
 static int all_have(int code, int expected) {
   int here = code == expected, all = here;
 #ifdef WITH_MPI
+  static double last = 0;
+  here = here && (last == 0 || MPI_Wtime() - last < 10);
   MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  last = MPI_Wtime();
 #endif
   return all;
 }
 
 /* The columns of octs, read where they lie. */
-static void set_octs(inselberg *handle, const struct oct *octs, long n) {
+static int give_octs(inselberg *handle, const struct oct *octs, long n) {
   const int64_t stride = sizeof *octs;
   inselberg_column columns[] = {
       {.name = "level", .data = &octs->level, .items = n, .item_stride = stride, .number_type = INSELBERG_I8},
       {.name = "position", .data = octs->position, .items = n, .item_stride = stride, .number_type = INSELBERG_I32},
       {.name = "split", .data = &octs->split, .items = n, .item_stride = stride, .number_type = INSELBERG_U8},
   };
-  require(inselberg_set_octs(handle, columns, 3) == INSELBERG_DONE, "octs");
+  return inselberg_set_octs(handle, columns, 3);
+}
+
+static void set_octs(inselberg *handle, const struct oct *octs, long n) {
+  require(give_octs(handle, octs, n) == INSELBERG_DONE, "octs");
 }
 
 static int phew(inselberg *handle, const struct oct *octs, long n) {
@@ -271,10 +290,50 @@ static void as_leaves(inselberg *handle, const struct oct *octs, long n) {
   free(leaves);
 }
 
+/* The last rank hands over the oct of level 1 as well, which rank 0 has. */
+static void fail_with_overlaps(inselberg *handle, const struct oct *octs, long n) {
+  struct oct *more = memory(n + 1, sizeof *more);
+  memcpy(more, octs, n * sizeof *more);
+  more[n] = root;
+  n += rank == n_ranks - 1;
+  int code = give_octs(handle, more, n);
+  code = code == INSELBERG_DONE ? phew(handle, more, n) : code;
+  require(all_have(code, INSELBERG_INVALID_CELLS), "the code for cells that overlap");
+  free(more);
+}
+
+/* As on a full disk: no file of rank 0, which writes, takes more than a few bytes. HDF5 itself keeps memory of a file that it
+ * could not flush, so under valgrind only the first format is tried. */
+static void fail_to_write(inselberg *handle) {
+#ifdef WITH_VALGRIND
+  const int n = 1;
+#else
+  const int n = (int)(sizeof endings / sizeof endings[0]) - 1;
+#endif
+  for (int i = 0; i < n; i++) {
+    char path[4000];
+    struct rlimit kept, small;
+    snprintf(path, sizeof path, "%s/full.%d%s", folder, part, endings[i]);
+    remove(path); /* of an earlier run */
+    require(all_have(0, 0), "an empty place");
+    require(getrlimit(RLIMIT_FSIZE, &kept) == 0, "the limit of files");
+    small = (struct rlimit){.rlim_cur = rank == 0 ? 600 : kept.rlim_cur, .rlim_max = kept.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    require(setrlimit(RLIMIT_FSIZE, &small) == 0, "a small limit of files");
+    int code = inselberg_write(handle, path);
+    require(setrlimit(RLIMIT_FSIZE, &kept) == 0, "the old limit of files");
+    signal(SIGXFSZ, SIG_DFL);
+    require(all_have(code, INSELBERG_WRITE), "the code for a full disk");
+    require(fopen(path, "r") == NULL, "no file on a full disk");
+    require(all_have(inselberg_write(handle, path), INSELBERG_DONE), "the catalogue after it");
+  }
+}
+
 /* Failures, each with a call after it that must be right. */
 static void fail(inselberg *handle, struct oct *octs, long n) {
   int is_last = rank == n_ranks - 1;
   char message[200];
+  require(all_have(phew(handle, octs, n), INSELBERG_DONE), "the call before all of them");
   double kept = octs[0].cell[0].rho;
   octs[0].cell[0].rho = is_last ? NAN : kept;
   require(all_have(phew(handle, octs, n), INSELBERG_INVALID_VALUE), "the code for a density that is not a number");
@@ -298,8 +357,11 @@ static void fail(inselberg *handle, struct oct *octs, long n) {
   inselberg_message(message, sizeof message);
   require(strstr(message, "\"density\"") != NULL, "a message that names it");
   require(inselberg_phew(NULL, &nowhere, 1) == INSELBERG_INVALID_ARGUMENT, "no handle");
+  fail_with_overlaps(handle, octs, n);
+  set_octs(handle, octs, n);
   require(phew(handle, octs, n) == INSELBERG_DONE, "the call after all of them");
-  require(all_have(inselberg_write(handle, "/dev/full/clumps.csv"), INSELBERG_WRITE), "the code for a bad path");
+  require(all_have(inselberg_write(handle, "/dev/null/clumps.csv"), INSELBERG_WRITE), "the code for no folder");
+  fail_to_write(handle);
   require(inselberg_recut(handle) == INSELBERG_DONE, "another cut");
 }
 
@@ -358,9 +420,37 @@ static void results(inselberg *handle) {
   require(mass.name != NULL && mass.number_type == INSELBERG_F64 && mass.mass == 1 && mass.length == 0, "their unit");
   inselberg_find_column(handle, "clumps", "none", &mass);
   require(mass.name == NULL, "a column that is not there");
-  char path[4000];
-  snprintf(path, sizeof path, "%s/clumps.%d.csv", folder, part);
-  require(inselberg_write(handle, path) == INSELBERG_DONE, "a catalogue");
+  for (int i = 0; endings[i] != NULL; i++) {
+    char path[4000];
+    snprintf(path, sizeof path, "%s/clumps.%d%s", folder, part, endings[i]);
+    require(inselberg_write(handle, path) == INSELBERG_DONE, "a catalogue");
+  }
+}
+
+/* Steps on a mesh that changes: every other one lacks the deepest level. Their memory stays the same. */
+static void many_steps(inselberg *handle, const struct oct *octs, long n, long n_steps) {
+  struct oct *coarse = memory(n, sizeof *coarse);
+  long n_coarse = 0, before = 0;
+  for (long i = 0; i < n; i++) {
+    if (octs[i].level < deepest) {
+      coarse[n_coarse] = octs[i];
+      coarse[n_coarse++].split = octs[i].level == deepest - 1 ? 0 : octs[i].split;
+    }
+  }
+  for (long step = 0; step < n_steps; step++) {
+    const struct oct *mesh = step % 2 ? coarse : octs;
+    long n_mesh = step % 2 ? n_coarse : n;
+    set_octs(handle, mesh, n_mesh);
+    require(phew(handle, mesh, n_mesh) == INSELBERG_DONE, "clumps of one of many steps");
+    free(labels_of_octs(handle, n_mesh, INSELBERG_CLUMP_LABELS));
+    if (step == WARM_STEPS) {
+      before = resident_kilobytes();
+    }
+  }
+  if (n_steps > WARM_STEPS) {
+    printf("grown by %ld kB\n", resident_kilobytes() - before);
+  }
+  free(coarse);
 }
 
 static void groups(inselberg *handle, const struct particle *p, long n) {
@@ -387,7 +477,7 @@ static void groups(inselberg *handle, const struct particle *p, long n) {
 }
 
 int main(int argc, char **argv) {
-  require(argc == 4, "expected CELLS PARTICLES FOLDER");
+  require(argc == 5, "expected CELLS PARTICLES FOLDER STEPS");
   folder = argv[3];
 #ifdef WITH_MPI
   MPI_Init(&argc, &argv);
@@ -431,6 +521,7 @@ int main(int argc, char **argv) {
   require(all_have(phew(handle, octs, n_octs), INSELBERG_CANCELLED), "the code for a call that was ended");
   inselberg_on_progress(handle, NULL, NULL);
   require(phew(handle, octs, n_octs) == INSELBERG_DONE, "the call after it");
+  many_steps(handle, octs, n_octs, atol(argv[4]));
 
   require(inselberg_free(&handle) == INSELBERG_DONE && handle == NULL, "free");
   free(octs);

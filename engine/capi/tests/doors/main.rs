@@ -3,8 +3,10 @@
 
 mod build;
 mod callbacks;
+mod catalogue;
 mod documentation;
 mod header;
 mod host;
 mod input;
 mod mini_ramses;
+mod mini_swift;
