@@ -209,6 +209,14 @@ impl GivenColumn {
     /// # Safety
     /// All numbers, and the index list, are in memory that nobody writes while `'a` lasts.
     pub(crate) unsafe fn numbers<'a>(&self, n_parts: usize) -> Result<Column<'a>, Error> {
+        let (extent, kind) = (self.extent(n_parts)?, number_type(self.number_type)?);
+        let packed_strides = [n_parts * kind.size(), kind.size()].map(|stride| stride as isize);
+        let is_packed = [extent.item_stride, extent.part_stride] == packed_strides;
+        if is_packed && self.index.is_null() && self.index_count == 0 {
+            // One row without gaps, which is read faster than parts of items.
+            // SAFETY: as the caller says.
+            return unsafe { packed(self.data, kind, extent.items * n_parts) };
+        }
         // SAFETY: as the caller says; the first part is one of the numbers.
         let [column] = unsafe { self.strided([0], n_parts) }?;
         let column = match n_parts {
