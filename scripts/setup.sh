@@ -4,7 +4,7 @@
 # MPI, --mpich with MPICH, --browser the browser that a test opens pages in, --fuzz the C++ compiler that the
 # fuzzer needs, --valgrind the checker of memory, --python an environment of Python under target/tmp with swiftsimio,
 # which a test reads catalogues with, --fortran the compiler of the Fortran hosts, --wheel one with maturin and CMake, which
-# build the Python package (python/check.sh); all may be given.
+# build the Python package (python/check.sh), --venv what environments of Python need; all may be given.
 set -euo pipefail
 
 fail() {
@@ -88,7 +88,11 @@ for option in "$@"; do
             { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
             continue
             ;;
-        *) fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz, --fortran, --valgrind, --python or --wheel" ;;
+        --venv)
+            { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
+            continue
+            ;;
+        *) fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz, --fortran, --valgrind, --python, --wheel or --venv" ;;
     esac
     command -v clang >/dev/null || missing+=(clang libclang-dev)
 done

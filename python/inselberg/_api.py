@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence, Tuple, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, TypeVar, Union
 
-from . import _native
+from . import _native, _ranks
 from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue
 from ._errors import InvalidArgumentError
 from ._progress import reporting
@@ -24,6 +24,9 @@ from ._sources import (
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+_Made = TypeVar("_Made")
 
 
 class _Thresholds(TypedDict):
@@ -50,15 +53,29 @@ class CellOptions(PhewOptions, BoxOptions):
     """Keywords of PHEW and of the box."""
 
 
-class Engine:
-    """Threads and the mesh of the last cells, for many calls. ``threads=None``: as many as this process may use."""
+class _Later(NamedTuple):
+    """A source that is made within a call, so that all ranks hear of a failure."""
 
-    def __init__(self, threads: Optional[int] = None) -> None:
-        self._native = _native.Engine(threads)
+    make: Callable[[], Cells]
+
+
+class Engine:
+    """Threads and the mesh of the last cells, for many calls. ``threads=None``: as many as this process may use.
+
+    With ``comm``, a communicator of mpi4py, the engine is one rank of several. It works on a duplicate of the communicator.
+    Each call is then collective: all ranks make it, in the same order, each with its own cells or particles. It ends by a
+    result on all ranks, or by an exception on all.
+    """
+
+    def __init__(self, threads: Optional[int] = None, *, comm: Any = None) -> None:
+        self._native = _ranks.native_engine(threads, comm)
+        self._threads = threads
+        self._place = _ranks.place(comm)
+        self._has_ranks = comm is not None
 
     def phew(
         self,
-        source: Source,
+        source: Union[Source, _Later],
         field: Any = None,
         /,
         *,
@@ -78,41 +95,22 @@ class Engine:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
         thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle, mass=mass)
         options: Dict[str, Any] = dict(thresholds, rules=rules, with_cells=with_cells, with_particles=with_particles)
-        arrays = (velocity, mass_density)
-        if not isinstance(source, Cells) and any(given is not None for given in arrays):
-            raise InvalidArgumentError("velocity or mass_density for an output; expected them for cells only")
-        with reporting(progress) as report:
-            if isinstance(source, Cells):
-                return self._phew_cells(source, field, options, arrays, name, report)
-            return ClumpCatalogue(self._phew_on_disk(source, field, options, report))
+        arrays = dict(velocity=velocity, mass_density=mass_density)
+        sources = []
 
-    def _phew_cells(
-        self, cells: Cells, field: Any, options: Dict[str, Any], arrays: Tuple[Any, Any], name: str, report: Any
-    ) -> ClumpCatalogue:
-        if field is None:
-            raise InvalidArgumentError("no field; expected one number per cell")
-        velocity, mass_density = arrays
-        found = self._native.phew(
-            cells._native,
-            array(field),
-            options,
-            velocity=None if velocity is None else axes(velocity),
-            mass_density=None if mass_density is None else array(mass_density),
-            name=name,
-            report=report,
-        )
-        return ClumpCatalogue(found, has_items=True, shape=cells._shape)
+        def request() -> Any:
+            made = source.make() if isinstance(source, _Later) else source
+            sources.append(made)
+            if isinstance(made, Cells):
+                return _request_on_cells(made, field, options, name, **arrays)
+            if any(given is not None for given in arrays.values()):
+                raise InvalidArgumentError("velocity or mass_density for an output; expected them for cells only")
+            return _request_on_disk(made, field, options)
 
-    def _phew_on_disk(self, source: Source, field: Any, options: Dict[str, Any], report: Any) -> Any:
-        if isinstance(source, Snapshot):
-            return self._native.phew_snapshot(source._native, "auto" if field is None else field, options, report)
-        mesh = source.mesh() if isinstance(source, Particles) else source
-        if not isinstance(mesh, ParticleMesh):
-            expected = "cells, an opened output or opened particles"
-            raise InvalidArgumentError(f"{type(source).__name__} instead of a source; expected {expected}")
-        if field is not None:
-            raise InvalidArgumentError("a field for a mesh of particles; expected none")
-        return self._native.phew_particles(mesh.particles._native, mesh.options, options, report)
+        found = self._run(request, progress)
+        cells = sources[0] if isinstance(sources[0], Cells) else None
+        shape = None if cells is None else cells._shape
+        return ClumpCatalogue(found, has_items=cells is not None, shape=shape, place=self._place)
 
     def fof(
         self,
@@ -130,68 +128,152 @@ class Engine:
         linking = {"ratio": ratio, "length": length, "min_size": min_size}
         if ratio is None and length is None:
             linking["ratio"] = 0.2
-        with reporting(progress) as report:
-            if isinstance(source, Particles):
-                return self._fof_on_disk(source, box, linking, report, **options)
-            return self._fof_positions(source, box, linking, report, **options)
+        is_on_disk = isinstance(source, Particles)
+        make = _groups_on_disk if is_on_disk else _groups_of_positions
+        found = self._run(lambda: make(source, box, linking, **options), progress)
+        return GroupCatalogue(found, has_items=not is_on_disk, place=self._place)
 
-    def _fof_positions(
-        self,
-        positions: Any,
-        box: Optional[float],
-        linking: Dict[str, Any],
-        report: Any,
-        *,
-        ids: Any = None,
-        masses: Any = None,
-        velocities: Any = None,
-        attached: Any = None,
-        coarse: Sequence[int] = (1, 1, 1),
-        time: float = 0.0,
-        units: Optional[Sequence[float]] = None,
-        cosmology: Optional[Sequence[float]] = None,
-    ) -> GroupCatalogue:
-        found = self._native.fof(
-            vectors(positions),
-            geometry(1.0 if box is None else box, coarse, box is not None, time, units, cosmology),
-            linking,
-            ids=None if ids is None else array(ids),
-            masses=None if masses is None else array(masses),
-            velocities=None if velocities is None else vectors(velocities),
-            attached=None if attached is None else array(attached),
-            report=report,
-        )
-        return GroupCatalogue(found, has_items=True)
+    def agree(self, make: Callable[[], _Made], /) -> _Made:
+        """Over ranks collective: what ``make`` returns on this rank. If it raises on one rank, all ranks raise that.
 
-    def _fof_on_disk(
-        self,
-        particles: Particles,
-        box: Optional[float],
-        linking: Dict[str, Any],
-        report: Any,
-        *,
-        linking_types: Sequence[int] = (1,),
-        attaching_types: Sequence[int] = (),
-        is_open: bool = False,
-    ) -> GroupCatalogue:
-        side = None if box is None else float(box)
-        types = dict(linking=list(linking_types), attaching=list(attaching_types), side=side, is_open=is_open)
-        return GroupCatalogue(self._native.fof_particles(particles._native, types, linking, report))
+        For work of one rank that can fail before a call, such as ``engine.agree(lambda: Cells.leaves(levels, positions))``.
+        """
+        self._check_running()
+        return self._native.agree(make)
+
+    def close(self) -> None:
+        """Over ranks collective: frees the communicator. Results can still be read, but not gathered, saved or cut again."""
+        self._check_running()
+        self._native.close()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        # Other ranks may not come here after an exception.
+        if kind is None:
+            self.close()
+
+    def _run(self, make: Callable[[], Any], progress: Any = False) -> Any:
+        self._check_running()
+        # One line of progress suffices.
+        quiet = progress is None and self._place.rank > 0
+        with reporting(False if quiet else progress) as report:
+            return self._native.run(make, report)
+
+    def _check_running(self) -> None:
+        if self._has_ranks:
+            _ranks.check_running()
 
 
-def open(path: Union[str, "os.PathLike[str]"]) -> Snapshot:  # noqa: A001
-    """An output with cells, by its headers: a folder of RAMSES. :func:`phew` reads the rest."""
-    return Snapshot(_native.open_snapshot(os.fspath(path)), os.fspath(path))
+def _request_on_cells(
+    cells: Cells, field: Any, options: Dict[str, Any], name: str, *, velocity: Any, mass_density: Any
+) -> Any:
+    if field is None:
+        raise InvalidArgumentError("no field; expected one number per cell")
+    return _native.Request.phew(
+        cells._native,
+        array(field),
+        options,
+        velocity=None if velocity is None else axes(velocity),
+        mass_density=None if mass_density is None else array(mass_density),
+        name=name,
+    )
 
 
-def open_particles(*paths: Union[str, "os.PathLike[str]"]) -> Particles:
-    """Particles in the files of one input, by their headers: SWIFT, Gadget, RAMSES, or a plain array."""
-    names = [os.fspath(path) for path in paths]
-    return Particles(_native.open_particles(names), names)
+def _request_on_disk(source: Source, field: Any, options: Dict[str, Any]) -> Any:
+    if isinstance(source, Snapshot):
+        return _native.Request.phew_snapshot(source._native, "auto" if field is None else field, options)
+    mesh = source.mesh() if isinstance(source, Particles) else source
+    if not isinstance(mesh, ParticleMesh):
+        expected = "cells, an opened output or opened particles"
+        raise InvalidArgumentError(f"{type(source).__name__} instead of a source; expected {expected}")
+    if field is not None:
+        raise InvalidArgumentError("a field for a mesh of particles; expected none")
+    return _native.Request.phew_particles(mesh.particles._native, mesh.options, options)
+
+
+def _groups_of_positions(
+    positions: Any,
+    box: Optional[float],
+    linking: Dict[str, Any],
+    *,
+    ids: Any = None,
+    masses: Any = None,
+    velocities: Any = None,
+    attached: Any = None,
+    coarse: Sequence[int] = (1, 1, 1),
+    time: float = 0.0,
+    units: Optional[Sequence[float]] = None,
+    cosmology: Optional[Sequence[float]] = None,
+) -> Any:
+    return _native.Request.fof(
+        vectors(positions),
+        geometry(1.0 if box is None else box, coarse, box is not None, time, units, cosmology),
+        linking,
+        ids=None if ids is None else array(ids),
+        masses=None if masses is None else array(masses),
+        velocities=None if velocities is None else vectors(velocities),
+        attached=None if attached is None else array(attached),
+    )
+
+
+def _groups_on_disk(
+    particles: Particles,
+    box: Optional[float],
+    linking: Dict[str, Any],
+    *,
+    linking_types: Sequence[int] = (1,),
+    attaching_types: Sequence[int] = (),
+    is_open: bool = False,
+) -> Any:
+    side = None if box is None else float(box)
+    types = dict(linking=list(linking_types), attaching=list(attaching_types), side=side, is_open=is_open)
+    return _native.Request.fof_particles(particles._native, types, linking)
+
+
+def _engine(threads: Optional[int], comm: Any) -> Engine:
+    """For one call: a new engine, or the one that the communicator keeps."""
+    if comm is None:
+        return Engine(threads)
+    engine = _ranks.kept(comm, lambda: Engine(threads, comm=comm))
+    engine.agree(lambda: _check_threads(threads, engine._threads))
+    return engine
+
+
+def _check_threads(wanted: Optional[int], kept: Optional[int]) -> None:
+    if wanted is not None and wanted != kept:
+        had = "the default number" if kept is None else str(kept)
+        message = f"{wanted} threads on a communicator whose first call had {had}; expected the same, or an Engine"
+        raise InvalidArgumentError(message)
+
+
+def open(path: Union[str, "os.PathLike[str]"], *, comm: Any = None) -> Snapshot:  # noqa: A001
+    """An output with cells, by its headers: a folder of RAMSES. :func:`phew` reads the rest.
+
+    With ``comm`` collective over a communicator of mpi4py: its first rank reads the headers for all.
+    """
+    engine = Engine(1) if comm is None else _engine(None, comm)
+    return Snapshot(engine._run(lambda: _native.Request.open(os.fspath(path))), os.fspath(path))
+
+
+def open_particles(*paths: Union[str, "os.PathLike[str]"], comm: Any = None) -> Particles:
+    """Particles in the files of one input, by their headers: SWIFT, Gadget, RAMSES, or a plain array.
+
+    ``comm`` as in :func:`open`.
+    """
+    engine, names = Engine(1) if comm is None else _engine(None, comm), [os.fspath(path) for path in paths]
+    return Particles(engine._run(lambda: _native.Request.open_particles(names)), names)
 
 
 def phew(
-    source: Source, field: Any = None, /, *, threads: Optional[int] = None, **options: Unpack[PhewOptions]
+    source: Source,
+    field: Any = None,
+    /,
+    *,
+    threads: Optional[int] = None,
+    comm: Any = None,
+    **options: Unpack[PhewOptions],
 ) -> ClumpCatalogue:
     """Clumps and haloes of an output, of cells with a field, or of the mesh that particles make.
 
@@ -200,7 +282,7 @@ def phew(
 
     Densities and masses are in code units. On the mesh of particles, densities are in units of their mean.
     """
-    return Engine(threads).phew(source, field, **options)
+    return _engine(threads, comm).phew(source, field, **options)
 
 
 def phew_cells(
@@ -220,6 +302,7 @@ def phew_cells(
     name: str = "density",
     with_cells: bool = False,
     threads: Optional[int] = None,
+    comm: Any = None,
     progress: Any = None,
     **box: Unpack[BoxOptions],
 ) -> ClumpCatalogue:
@@ -246,11 +329,14 @@ def phew_cells(
         The catalogue lists every leaf.
     ``threads``
         As many as this process may use by default. They never change a result.
+    ``comm``
+        A communicator of mpi4py. The call is then collective. Each rank hands over its own cells and gets their labels. The
+        communicator keeps an engine for later calls, with the threads of the first one.
     ``progress``
         True, False, a function of (stage, done, work), or None: a line on a terminal or in a notebook.
     """
-    return Engine(threads).phew(
-        Cells.leaves(levels, positions, threads=threads, **box),
+    return _engine(threads, comm).phew(
+        _Later(lambda: Cells.leaves(levels, positions, threads=threads, **box)),
         field,
         density=density,
         relevance=relevance,
@@ -274,24 +360,37 @@ def phew_octs(
     /,
     *,
     threads: Optional[int] = None,
+    comm: Any = None,
     **options: Unpack[CellOptions],
 ) -> ClumpCatalogue:
     """Clumps and haloes of octs (:meth:`Cells.octs`). ``field`` has eight entries per oct. Options as in :func:`phew_cells`."""
     box, others = _split(options)
-    return Engine(threads).phew(Cells.octs(levels, positions, splits, threads=threads, **box), field, **others)
+    cells = _Later(lambda: Cells.octs(levels, positions, splits, threads=threads, **box))
+    return _engine(threads, comm).phew(cells, field, **others)
 
 
-def phew_grid(field: Any, /, *, threads: Optional[int] = None, **options: Unpack[CellOptions]) -> ClumpCatalogue:
+def phew_grid(
+    field: Any,
+    /,
+    *,
+    start: Sequence[int] = (0, 0, 0),
+    whole: Optional[Sequence[int]] = None,
+    threads: Optional[int] = None,
+    comm: Any = None,
+    **options: Unpack[CellOptions],
+) -> ClumpCatalogue:
     """Clumps and haloes of a three-dimensional array (:meth:`Cells.grid`), indexed by x, y, z. Labels have its shape.
 
-    Options as in :func:`phew_cells`; ``velocity`` is three arrays of the same shape.
+    Over ranks each has a part of a grid of shape ``whole``, from the cell ``start`` on. Options as in :func:`phew_cells`;
+    ``velocity`` is three arrays of the same shape.
     """
-    field = array(field)
     box, others = _split(options)
-    return Engine(threads).phew(Cells.grid(field.shape, threads=threads, **box), field, **others)
+    field = array(field)
+    cells = _Later(lambda: Cells.grid(field.shape, start=start, whole=whole, threads=threads, **box))
+    return _engine(threads, comm).phew(cells, field, **others)
 
 
-def fof(source: Any, /, *, threads: Optional[int] = None, **options: Any) -> GroupCatalogue:
+def fof(source: Any, /, *, threads: Optional[int] = None, comm: Any = None, **options: Any) -> GroupCatalogue:
     """Friends-of-friends groups of particles.
 
     ``source`` is an array of positions of shape (n, 3), three arrays of n, or :class:`Particles` on disk.
@@ -303,7 +402,7 @@ def fof(source: Any, /, *, threads: Optional[int] = None, **options: Any) -> Gro
         The linking length, in mean separations (0.2 by default) or in the units of the positions.
     ``min_size``
         Least number of members, 20 by default.
-    ``threads``, ``progress``
+    ``threads``, ``comm``, ``progress``
         As in :func:`phew_cells`.
 
     For positions only:
@@ -322,13 +421,13 @@ def fof(source: Any, /, *, threads: Optional[int] = None, **options: Any) -> Gro
     ``is_open``
         Boundaries are open, even if the input is periodic.
     """
-    return Engine(threads).fof(source, **options)
+    return _engine(threads, comm).fof(source, **options)
 
 
 def read_catalogue(path: Union[str, "os.PathLike[str]"]) -> Catalogue:
     """A catalogue that the command ``inselberg`` or this package wrote: HDF5 or CSV."""
     native = _native.read_catalogue(os.fspath(path))
-    names = {name for name, _, _ in native.layout()}
+    names = {name for name, *_ in native.layout()}
     if "clumps" in names:
         return ClumpCatalogue(native)
     return GroupCatalogue(native) if "Groups" in names else Catalogue(native)

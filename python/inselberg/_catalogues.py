@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 import numpy as np
 
 from ._errors import InvalidArgumentError
+from ._ranks import Place
 from ._tables import Column, Row, Table
 
 
@@ -88,6 +89,7 @@ class Halo(_Member):
     @property
     def clumps(self) -> List[Clump]:
         """All its clumps, by falling peak density."""
+        self._catalogue._check_all_rows("the clumps of a halo")
         clumps = self._catalogue.clumps
         return [clumps[row] for row in np.flatnonzero(clumps["halo"] == self["id"])]
 
@@ -123,15 +125,24 @@ class Catalogue:
     #: The class of the rows of some tables.
     _members: Dict[str, Any] = {}
 
-    def __init__(self, native: Any, has_items: bool = False) -> None:
+    def __init__(
+        self, native: Any, has_items: bool = False, place: Place = Place(0, 1), call: Optional["Catalogue"] = None
+    ) -> None:
         self._native = native
-        #: Whether the native half has labels of cells or particles that were handed over.
+        #: The native result of the call, which knows the labels: another one for a catalogue that was gathered.
+        self._of = native if call is None else call._of
+        #: Whether cells or particles were handed over, which have labels.
         self._has_items = has_items
+        #: Tables have the rows of this rank.
+        self._place = place
+        #: Rows of each table on all ranks.
+        self.totals: Dict[str, int] = {}
         self._found: Dict[str, Any] = {}
         #: Provenance, parameters, units and totals.
         self.attributes: Dict[str, Any] = native.attributes()
         self._layout: Dict[str, Tuple[int, List[Column]]] = {}
-        for number, (name, n_rows, heads) in enumerate(native.layout()):
+        for number, (name, n_rows, n_total, heads) in enumerate(native.layout()):
+            self.totals[name] = n_total
             columns = [
                 Column(name_of, units, cgs, about, _Loader(native, number, i))
                 for i, (name_of, units, cgs, about) in enumerate(heads)
@@ -155,14 +166,48 @@ class Catalogue:
         return None if member is None else lambda owner, number: member(owner, number, self)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the catalogue to a file, whole or not at all: ``.hdf5`` or ``.csv``."""
+        """Writes the catalogue to a file, whole or not at all: ``.hdf5`` or ``.csv``. Over ranks collective: one file of all."""
         self._native.write(os.fspath(path))
 
+    def gather(self, root: int = 0) -> Any:
+        """Over ranks collective: the catalogue with all rows on one rank, None on the others.
+
+        Labels stay those of the cells or particles of the rank. New cuts of it are local, and have no labels.
+        """
+        native = self._of_call("gather", root)
+        return None if native is None else self._with_all_rows(native)
+
+    def allgather(self) -> Any:
+        """Over ranks collective: as :meth:`gather`, on every rank. The ranks receive all rows one after the other."""
+        gathered = [self._of_call("gather", root) for root in range(self._place.n_ranks)]
+        return self._with_all_rows(gathered[self._place.rank])
+
+    def _with_all_rows(self, native: Any) -> Any:
+        return type(self)(native, self._has_items, call=self)
+
+    def _of_call(self, name: str, *arguments: Any) -> Any:
+        """What only the result of a call knows."""
+        if not hasattr(self._of, name):
+            raise InvalidArgumentError(f"a catalogue from a file has no {name}; expected the result of a call")
+        return getattr(self._of, name)(*arguments)
+
+    def _check_all_rows(self, what: str) -> None:
+        """Refuses what the rows of one rank cannot answer."""
+        rank, n_ranks = self._place
+        if n_ranks > 1:
+            message = f"{what} from the rows of rank {rank} of {n_ranks}; expected all rows, from gather() or allgather()"
+            raise InvalidArgumentError(message)
+
     def _summary(self) -> str:
-        return ", ".join(f"{n_rows} {name}" for name, (n_rows, _) in self._layout.items())
+        def rows(name: str, n_rows: int) -> str:
+            return f"{n_rows} {name}" if self._place.n_ranks == 1 else f"{n_rows} of {self.totals[name]} {name}"
+
+        return ", ".join(rows(name, n_rows) for name, (n_rows, _) in self._layout.items())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._summary()}>"
+        rank, n_ranks = self._place
+        where = "" if n_ranks == 1 else f" on rank {rank} of {n_ranks}"
+        return f"<{type(self).__name__}{where}: {self._summary()}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -180,9 +225,19 @@ class ClumpCatalogue(Catalogue):
 
     _members = {"clumps": Clump, "haloes": Halo}
 
-    def __init__(self, native: Any, has_items: bool = False, shape: Optional[Tuple[int, ...]] = None) -> None:
-        super().__init__(native, has_items)
+    def __init__(
+        self,
+        native: Any,
+        has_items: bool = False,
+        shape: Optional[Tuple[int, ...]] = None,
+        place: Place = Place(0, 1),
+        call: Optional[Catalogue] = None,
+    ) -> None:
+        super().__init__(native, has_items, place, call)
         self._shape = shape
+
+    def _with_all_rows(self, native: Any) -> "ClumpCatalogue":
+        return ClumpCatalogue(native, self._has_items, self._shape, call=self)
 
     @property
     def clumps(self) -> Table:
@@ -202,7 +257,7 @@ class ClumpCatalogue(Catalogue):
     @property
     def coverage(self) -> float:
         """The part of the box that the leaves cover: 1 where none was left out."""
-        return _of_call(self, "coverage")
+        return self._of_call("coverage")
 
     @property
     def labels(self) -> np.ndarray:
@@ -219,14 +274,17 @@ class ClumpCatalogue(Catalogue):
 
     def clump(self, identifier: int) -> Clump:
         """The clump with this identifier."""
+        self._check_all_rows("a clump by its identifier")
         return _find(self.clumps, "id", identifier, self._found)
 
     def halo(self, identifier: int) -> Halo:
         """The halo with this identifier."""
+        self._check_all_rows("a halo by its identifier")
         return _find(self.haloes, "id", identifier, self._found)
 
     def walk(self) -> Iterator[Tuple[int, Clump]]:
         """All clumps with their depth, halo by halo, each before its children."""
+        self._check_all_rows("the hierarchy")
         for halo in self.haloes:
             waiting = [(0, halo.main)]
             while waiting:
@@ -254,7 +312,8 @@ class ClumpCatalogue(Catalogue):
     def _identifier(self, owner: Union[int, Clump, Halo]) -> int:
         if isinstance(owner, Row):
             return int(owner["id"])
-        return int(self.clump(owner)["id"])
+        # The row of an identifier may be on another rank.
+        return int(owner) if self._place.n_ranks > 1 else int(self.clump(owner)["id"])
 
     def recut(
         self,
@@ -264,9 +323,11 @@ class ClumpCatalogue(Catalogue):
         saddle: Optional[float] = None,
         mass: Optional[float] = None,
     ) -> "ClumpCatalogue":
-        """The catalogue of a run with other thresholds, from the tree alone. None keeps a threshold."""
+        """The catalogue of a run with other thresholds, from the tree alone. None keeps a threshold. Over ranks collective."""
         options = {"relevance": relevance, "difference": difference, "saddle": saddle, "mass": mass}
-        return ClumpCatalogue(self._native.recut(options), self._has_items, self._shape)
+        # The call's own result finds new labels; rows alone do not.
+        has_items = self._has_items and self._of is self._native
+        return ClumpCatalogue(self._native.recut(options), has_items, self._shape, self._place)
 
     def plot(self, axis: int = 2, ax: Any = None, **style: Any) -> Any:
         """Peaks of the clumps along one axis as circles, larger by mass and coloured by halo. Needs matplotlib."""
@@ -274,6 +335,7 @@ class ClumpCatalogue(Catalogue):
         return _plot(self, ax, axis, positions, mass, self.clumps["halo"], style)
 
     def _children(self, identifier: int) -> List[Clump]:
+        self._check_all_rows("the children of a clump")
         clumps = self.clumps
         if "children" not in self._found:
             children: Dict[int, List[int]] = {}
@@ -291,7 +353,7 @@ class ClumpCatalogue(Catalogue):
         return self._found[name]
 
     def _given_labels(self, name: str) -> np.ndarray:
-        labels = _of_call(self, name)
+        labels = self._of_call(name)
         return labels if self._shape is None else labels.reshape(self._shape, order="F")
 
     def _listed_labels(self, column: str) -> np.ndarray:
@@ -313,7 +375,7 @@ class GroupCatalogue(Catalogue):
     @property
     def linking_length(self) -> float:
         """In the units of the positions."""
-        return _of_call(self, "linking_length")
+        return self._of_call("linking_length")
 
     @property
     def labels(self) -> np.ndarray:
@@ -321,14 +383,15 @@ class GroupCatalogue(Catalogue):
         if not self._has_items:
             raise InvalidArgumentError("no labels of particles; expected positions as arrays")
         if "labels" not in self._found:
-            self._found["labels"] = labels = _of_call(self, "labels")
+            self._found["labels"] = labels = self._of_call("labels")
             labels.flags.writeable = False
         return self._found["labels"]
 
     def members(self, group: Union[int, Group]) -> np.ndarray:
         """Indices of the particles of a group, by row or identifier."""
         identifier = int(group["GroupIDs"] if isinstance(group, Row) else group)
-        _find(self.groups, "GroupIDs", identifier, self._found)
+        if self._place.n_ranks == 1:
+            _find(self.groups, "GroupIDs", identifier, self._found)
         return _members(self.labels, "labels", identifier, self._found)
 
     def plot(self, axis: int = 2, ax: Any = None, **style: Any) -> Any:
@@ -347,13 +410,6 @@ class _Loader:
 
     def __call__(self) -> np.ndarray:
         return self._native.column(self._table, self._column)
-
-
-def _of_call(catalogue: Catalogue, name: str) -> Any:
-    """What only the result of a call knows."""
-    if not hasattr(catalogue._native, name):
-        raise InvalidArgumentError(f"a catalogue from a file has no {name}; expected the result of a call")
-    return getattr(catalogue._native, name)()
 
 
 def _unit_factors(attributes: Dict[str, Any]) -> Dict[str, float]:

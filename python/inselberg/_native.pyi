@@ -1,16 +1,17 @@
 """The native half. Its names are not public: use those of `inselberg`."""
 
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Generic, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 
 _Report = Optional[Callable[[str, int, int], None]]
 _Vectors = Union[np.ndarray, Sequence[np.ndarray]]
 _ColumnHead = Tuple[str, str, Optional[float], str]
-_Layout = List[Tuple[str, int, List[_ColumnHead]]]
+_Layout = List[Tuple[str, int, int, List[_ColumnHead]]]
 
 __version__: str
+HAS_MPI: bool
 
 class _Tables:
     def layout(self) -> _Layout: ...
@@ -23,10 +24,12 @@ class Clumps(_Tables):
     def halo_labels(self) -> np.ndarray: ...
     def coverage(self) -> float: ...
     def recut(self, options: Mapping[str, Any]) -> "Clumps": ...
+    def gather(self, rank: int) -> Optional["Stored"]: ...
 
 class Groups(_Tables):
     def labels(self) -> np.ndarray: ...
     def linking_length(self) -> float: ...
+    def gather(self, rank: int) -> Optional["Stored"]: ...
 
 class Stored(_Tables):
     def recut(self, options: Mapping[str, Any]) -> "Stored": ...
@@ -45,7 +48,13 @@ class Cells:
         threads: Optional[int],
     ) -> "Cells": ...
     @staticmethod
-    def grid(level: int, geometry: Mapping[str, Any], threads: Optional[int]) -> "Cells": ...
+    def grid(
+        level: int,
+        start: Sequence[int],
+        shape: Sequence[int],
+        geometry: Mapping[str, Any],
+        threads: Optional[int],
+    ) -> "Cells": ...
     def __len__(self) -> int: ...
 
 class Snapshot:
@@ -54,10 +63,11 @@ class Snapshot:
 class Particles:
     def about(self) -> Dict[str, Any]: ...
 
-class Engine:
-    def __init__(self, threads: Optional[int] = None) -> None: ...
+_T = TypeVar("_T")
+
+class Request(Generic[_T]):
+    @staticmethod
     def phew(
-        self,
         cells: Cells,
         field: np.ndarray,
         options: Mapping[str, Any],
@@ -65,19 +75,19 @@ class Engine:
         velocity: Optional[Sequence[np.ndarray]] = None,
         mass_density: Optional[np.ndarray] = None,
         name: str = "density",
-        report: _Report = None,
-    ) -> Clumps: ...
-    def phew_snapshot(
-        self, snapshot: Snapshot, field: str, options: Mapping[str, Any], report: _Report = None
-    ) -> Clumps: ...
+    ) -> "Request[Clumps]": ...
+    @staticmethod
+    def phew_snapshot(snapshot: Snapshot, field: str, options: Mapping[str, Any]) -> "Request[Clumps]": ...
+    @staticmethod
     def phew_particles(
-        self, particles: Particles, mesh: Mapping[str, Any], options: Mapping[str, Any], report: _Report = None
-    ) -> Clumps: ...
+        particles: Particles, mesh: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> "Request[Clumps]": ...
+    @staticmethod
     def fof_particles(
-        self, particles: Particles, types: Mapping[str, Any], options: Mapping[str, Any], report: _Report = None
-    ) -> Groups: ...
+        particles: Particles, types: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> "Request[Groups]": ...
+    @staticmethod
     def fof(
-        self,
         positions: _Vectors,
         geometry: Mapping[str, Any],
         options: Mapping[str, Any],
@@ -86,9 +96,19 @@ class Engine:
         masses: Optional[np.ndarray] = None,
         velocities: Optional[_Vectors] = None,
         attached: Optional[np.ndarray] = None,
-        report: _Report = None,
-    ) -> Groups: ...
+    ) -> "Request[Groups]": ...
+    @staticmethod
+    def open(path: Union[str, os.PathLike[str]]) -> "Request[Snapshot]": ...
+    @staticmethod
+    def open_particles(paths: Sequence[Union[str, os.PathLike[str]]]) -> "Request[Particles]": ...
 
+class Engine:
+    def __init__(
+        self, threads: Optional[int] = None, comm: Optional[int] = None, is_multiple: bool = False
+    ) -> None: ...
+    def run(self, make: Callable[[], Request[_T]], report: _Report = None) -> _T: ...
+    def agree(self, make: Callable[[], _T]) -> _T: ...
+    def close(self) -> None: ...
+
+def wait_for_ranks(seconds: float) -> bool: ...
 def read_catalogue(path: Union[str, os.PathLike[str]]) -> Stored: ...
-def open_snapshot(path: Union[str, os.PathLike[str]]) -> Snapshot: ...
-def open_particles(paths: Sequence[Union[str, os.PathLike[str]]]) -> Particles: ...

@@ -101,6 +101,8 @@ class Cells:
         cls,
         shape: Sequence[int],
         *,
+        start: Sequence[int] = (0, 0, 0),
+        whole: Optional[Sequence[int]] = None,
         box: float = 1.0,
         periodic: Union[bool, Sequence[bool]] = True,
         time: float = 0.0,
@@ -108,15 +110,20 @@ class Cells:
         cosmology: Optional[Sequence[float]] = None,
         threads: Optional[int] = None,
     ) -> "Cells":
-        """The whole box as a uniform grid of cubic cells. ``shape`` has three even numbers; ``box`` is the side along x."""
-        shape = tuple(int(n) for n in shape)
-        if len(shape) != 3 or any(n < 2 or n % 2 for n in shape):
-            raise InvalidArgumentError(f"a grid of shape {shape}; expected three even numbers from 2")
+        """A uniform grid of cubic cells: the whole box, or a rank's part of it.
+
+        ``shape`` has three even numbers; ``box`` is the side of the box along x. A part begins at the cell ``start``, also
+        three even numbers, of a grid of shape ``whole``. A part without cells has a 0 in its shape.
+        """
+        part, begin = _three("a grid of shape", shape, 0), _three("a grid from cell", start, 0)
+        everything = part if whole is None else _three("a whole grid of shape", whole, 2)
+        if whole is None:
+            _three("a grid of shape", shape, 2)
         # The deepest level at which the numbers of cells are whole on level 0.
-        level = min((n & -n).bit_length() - 1 for n in shape)
-        coarse = [n >> level for n in shape]
+        level = min((n & -n).bit_length() - 1 for n in everything)
+        coarse = [n >> level for n in everything]
         about_box = geometry(box, coarse, periodic, time, units, cosmology)
-        return cls(_native.Cells.grid(level, about_box, threads), shape)
+        return cls(_native.Cells.grid(level, begin, part, about_box, threads), part)
 
     def __len__(self) -> int:
         return len(self._native)
@@ -200,6 +207,14 @@ class Particles:
     def __repr__(self) -> str:
         species = ", ".join(f"{n} {name}" for name, n in self.species.items())
         return f"<{self.format} particles {self.paths[0]}: {species}>"
+
+
+def _three(what: str, numbers: Sequence[int], least: int) -> Tuple[int, ...]:
+    """Even numbers along the axes."""
+    found = tuple(int(n) for n in numbers)
+    if len(found) != 3 or any(n < least or n % 2 for n in found):
+        raise InvalidArgumentError(f"{what} {found}; expected three even numbers from {least}")
+    return found
 
 
 #: What PHEW takes.

@@ -10,6 +10,9 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::slice;
 
+/// An array, as Python hands it over.
+pub type NumPyArray<'py> = Bound<'py, PyUntypedArray>;
+
 /// The memory that the elements of an array span, from its lowest to its highest byte.
 struct Memory {
     _array: Py<PyUntypedArray>,
@@ -64,7 +67,7 @@ impl NumberArray {
         Ok(Self { memory, kind, shape, strides, offset: if is_empty { 0 } else { below } })
     }
 
-    /// A one-dimensional array as a column.
+    /// A one-dimensional array as a column. Its numbers are in its memory, so that there is no error.
     pub fn column(&self) -> Result<Column<'_>, Error> {
         self.strided(self.shape[0], self.offset, self.strides[0])
     }

@@ -7,9 +7,19 @@
 //!
 //! Ctrl-C asks the call to end, which it does at the begin of its next stage. If that takes longer than [`GRACE`], Python
 //! goes on and the call ends behind it. It keeps its arrays alive until then. Calls of one engine take turns.
+//!
+//! Over ranks a call ends on all ranks by a value, or on all by an exception. So each rank decides at the end whether it was
+//! interrupted, and the ranks agree ([`Call::decide`]). From then on Python's thread looks for no signals; one that comes
+//! later interrupts what follows the call:
+//!
+//! ```text
+//!   rank 0   work ── decide: no  ──┐         ┌── a signal waits ── the value, then KeyboardInterrupt
+//!                                  ├─ agree ─┤
+//!   rank 1   work ── decide: no  ──┘         └── the value
+//! ```
 
 use crate::errors;
-use inselberg::{Error, Progress};
+use inselberg::{Error, ErrorKind, Progress};
 use parking_lot::{Condvar, Mutex};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
@@ -22,6 +32,38 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long an interrupted call may take to end before Python goes on without it.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// Calls over ranks that run in this process, also those that Python no longer waits for.
+static OVER_RANKS: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// Waits until no call over ranks runs, but not longer than so many seconds: MPI must not end under a call. Whether none
+/// runs.
+#[pyfunction]
+pub fn wait_for_ranks(py: Python<'_>, seconds: f64) -> bool {
+    let until = Instant::now() + Duration::from_secs_f64(seconds);
+    py.detach(|| {
+        let mut n_running = OVER_RANKS.0.lock();
+        while *n_running > 0 && !OVER_RANKS.1.wait_until(&mut n_running, until).timed_out() {}
+        *n_running == 0
+    })
+}
+
+/// A call over ranks that runs.
+struct RunningOverRanks;
+
+impl RunningOverRanks {
+    fn begin() -> Self {
+        *OVER_RANKS.0.lock() += 1;
+        Self
+    }
+}
+
+impl Drop for RunningOverRanks {
+    fn drop(&mut self) {
+        *OVER_RANKS.0.lock() -= 1;
+        OVER_RANKS.1.notify_all();
+    }
+}
+
 /// The process whose threads calls run on.
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
@@ -33,9 +75,25 @@ pub fn check_process() -> PyResult<()> {
 
 /// One call, as both threads see it.
 #[derive(Default)]
-struct Call {
+pub struct Call {
     is_cancelled: AtomicBool,
+    /// Whether it is too late to cancel the call. Locked while Python's thread looks for signals.
+    is_decided: Mutex<bool>,
     progress: Mutex<Option<Progress>>,
+}
+
+impl Call {
+    /// An error if the call was interrupted. If not, signals wait from now on until it has ended.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`].
+    pub fn decide(&self) -> Result<(), Error> {
+        *self.is_decided.lock() = true;
+        match self.is_cancelled.load(Relaxed) {
+            true => Err(Error::new(ErrorKind::Cancelled, "the caller cancelled the call")),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The calls of an engine, one at a time.
@@ -43,9 +101,21 @@ struct Call {
 pub struct Calls {
     turn: Mutex<()>,
     current: Mutex<Arc<Call>>,
+    /// Over ranks: whether Python may go on before an interrupted call has ended.
+    over_ranks: Option<bool>,
 }
 
 impl Calls {
+    /// Over ranks. `is_multiple`: MPI takes calls from several threads at once. Otherwise Python waits for the end of every
+    /// call.
+    pub fn over_ranks(is_multiple: bool) -> Self {
+        Self { over_ranks: Some(is_multiple), ..Self::default() }
+    }
+
+    pub fn is_over_ranks(&self) -> bool {
+        self.over_ranks.is_some()
+    }
+
     /// What the engine's hook does.
     pub fn hear(&self, progress: Progress) -> ControlFlow<()> {
         let call = self.current.lock();
@@ -61,14 +131,16 @@ impl Calls {
         self: &Arc<Self>,
         py: Python<'_>,
         report: Option<&Bound<'_, PyAny>>,
-        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&Call) -> Result<T, Error> + Send + 'static,
     ) -> PyResult<T> {
         check_process()?;
         let (calls, call, answer) =
             (Arc::clone(self), Arc::<Call>::default(), Arc::<CallAnswer<T>>::default());
         let (own_call, own_answer) = (Arc::clone(&call), Arc::clone(&answer));
         let thread = std::thread::Builder::new().name("inselberg call".into());
+        let running = self.is_over_ranks().then(RunningOverRanks::begin);
         thread.spawn(move || {
+            let _running = running;
             // A panic leaves the answer empty and closed.
             let closed = Closing(&own_answer);
             let result = calls.take_turn(own_call, work);
@@ -79,23 +151,36 @@ impl Calls {
             if let Some(result) = py.detach(|| answer.wait(POLL)) {
                 return errors::raised(py, result);
             }
-            let signals = py.check_signals().and_then(|()| tell(report, &call));
+            let is_decided = call.is_decided.lock();
+            let signals = match *is_decided {
+                true => Ok(()),
+                false => py.check_signals().and_then(|()| tell(report, &call)),
+            };
             if let Err(error) = signals {
                 call.is_cancelled.store(true, Relaxed);
-                py.detach(|| answer.wait(GRACE));
+                drop(is_decided);
+                py.detach(|| self.leave(&answer));
                 return Err(error);
             }
         }
     }
 
-    /// `None` if the call was cancelled before its turn.
-    fn take_turn<T>(&self, call: Arc<Call>, work: impl FnOnce() -> T) -> Option<T> {
+    /// Waits for an interrupted call as long as Python must.
+    fn leave<T>(&self, answer: &CallAnswer<T>) {
+        match self.over_ranks {
+            Some(false) => while answer.wait(GRACE).is_none() {},
+            _ => drop(answer.wait(GRACE)),
+        }
+    }
+
+    /// `None` if the call was cancelled before its turn. Over ranks the other ranks wait for it, so that it is made.
+    fn take_turn<T>(&self, call: Arc<Call>, work: impl FnOnce(&Call) -> T) -> Option<T> {
         let _turn = self.turn.lock();
-        if call.is_cancelled.load(Relaxed) {
+        if call.is_cancelled.load(Relaxed) && !self.is_over_ranks() {
             return None;
         }
-        *self.current.lock() = call;
-        Some(work())
+        *self.current.lock() = Arc::clone(&call);
+        Some(work(&call))
     }
 }
 

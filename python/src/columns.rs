@@ -9,20 +9,20 @@ use pyo3::types::{PyDict, PyList};
 
 /// A column without its values: name, unit, factor to cgs where units are known, description.
 type ColumnHead = (String, String, Option<f64>, String);
-/// A table without its values: name, number of rows, columns.
-type TableHead = (String, usize, Vec<ColumnHead>);
+/// A table without its values: name, number of rows here and on all ranks, columns.
+type TableHead = (String, usize, u64, Vec<ColumnHead>);
 
-/// What every table and column is called.
+/// What every table and column is called. Each table comes with its number of rows on all ranks.
 pub fn layout<'a>(
-    tables: impl IntoIterator<Item = &'a Table>,
+    tables: impl IntoIterator<Item = (&'a Table, u64)>,
     attributes: &[(String, Attribute)],
 ) -> Vec<TableHead> {
-    let head = |table: &Table| {
+    let head = |(table, n_rows): (&Table, u64)| {
         let columns = table.columns.iter().map(|c| {
             let factor = cgs_factor(attributes, c.dimension);
             (c.name.clone(), unit_name(c.dimension), factor, c.description.clone())
         });
-        (table.name.clone(), table.n_rows(), columns.collect())
+        (table.name.clone(), table.n_rows(), n_rows, columns.collect())
     };
     tables.into_iter().map(head).collect()
 }

@@ -3,6 +3,7 @@
 //! The classes are Python code, in `inselberg/_errors.py`.
 
 use inselberg::{Error, ErrorKind};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -30,20 +31,37 @@ pub fn forked() -> PyErr {
     Python::attach(|py| exception(py, "ForkedError", message))
 }
 
-fn class_of(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::InvalidArgument => "InvalidArgumentError",
-        ErrorKind::InvalidCells => "InvalidCellsError",
-        ErrorKind::InvalidValue => "InvalidValueError",
-        ErrorKind::Read => "ReadError",
-        ErrorKind::Write => "WriteError",
-        ErrorKind::OutOfMemory => "OutOfMemoryError",
-        ErrorKind::Cancelled => "CancelledError",
-        ErrorKind::TimedOut => "TimedOutError",
-        ErrorKind::Communication => "CommunicationError",
-        ErrorKind::Internal => "InternalError",
-        _ => "InselbergError",
+/// The classes of the kinds.
+const CLASSES: [(ErrorKind, &str); 10] = [
+    (ErrorKind::InvalidArgument, "InvalidArgumentError"),
+    (ErrorKind::InvalidCells, "InvalidCellsError"),
+    (ErrorKind::InvalidValue, "InvalidValueError"),
+    (ErrorKind::Read, "ReadError"),
+    (ErrorKind::Write, "WriteError"),
+    (ErrorKind::OutOfMemory, "OutOfMemoryError"),
+    (ErrorKind::Cancelled, "CancelledError"),
+    (ErrorKind::TimedOut, "TimedOutError"),
+    (ErrorKind::Communication, "CommunicationError"),
+    (ErrorKind::Internal, "InternalError"),
+];
+
+/// An exception of this rank as a failure that other ranks are told of. An interrupt cancels their call.
+pub fn failure(py: Python<'_>, error: &PyErr) -> Error {
+    let class = error.get_type(py).name().map_or_else(|_| "an exception".into(), |name| name.to_string());
+    let text = error.value(py).to_string();
+    let line = text.lines().next().unwrap_or("without a message");
+    match CLASSES.into_iter().find(|(_, known)| *known == class) {
+        Some((kind, _)) => Error::new(kind, line),
+        None if error.is_instance_of::<PyException>(py) => {
+            Error::new(ErrorKind::InvalidArgument, format!("{class}: {line}"))
+        }
+        None => Error::new(ErrorKind::Cancelled, class),
     }
+}
+
+fn class_of(kind: ErrorKind) -> &'static str {
+    let found = CLASSES.into_iter().find(|(known, _)| *known == kind);
+    found.map_or("InselbergError", |(_, class)| class)
 }
 
 fn exception(py: Python<'_>, class: &str, message: &str) -> PyErr {

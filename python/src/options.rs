@@ -1,10 +1,9 @@
 //! What a call asks for, from dictionaries that the Python half fills.
 
-use crate::errors;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
-    Cosmology, FieldChoice, FofParams, Geometry, Linking, LinkingTypes, ParticleMeshParams, Persistence,
-    PhewParams, Rules, Units,
+    Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes, ParticleMeshParams,
+    Persistence, PhewParams, Rules, Units,
 };
 use pyo3::prelude::*;
 
@@ -51,7 +50,7 @@ pub struct PhewOptions {
 }
 
 impl PhewOptions {
-    pub fn params(&self) -> PyResult<PhewParams> {
+    pub fn params(&self) -> Result<PhewParams, Error> {
         let persistence = persistence(self.relevance, self.difference)?.unwrap_or(Persistence::Ratio(3.0));
         let params =
             PhewParams::new(self.density).persistence(persistence).mass(self.mass).rules(rules(&self.rules)?);
@@ -73,7 +72,7 @@ pub struct CutOptions {
 
 impl CutOptions {
     /// For clumps that were just found.
-    pub fn params(&self, old: &PhewParams) -> PyResult<PhewParams> {
+    pub fn params(&self, old: &PhewParams) -> Result<PhewParams, Error> {
         let mut new = old.clone();
         new.persistence = persistence(self.relevance, self.difference)?.unwrap_or(new.persistence);
         new.saddle = self.saddle.or(new.saddle);
@@ -82,32 +81,31 @@ impl CutOptions {
     }
 
     /// For a catalogue from a file.
-    pub fn thresholds(&self) -> PyResult<NewThresholds> {
+    pub fn thresholds(&self) -> Result<NewThresholds, Error> {
         let persistence = persistence(self.relevance, self.difference)?;
         Ok(NewThresholds { persistence, saddle: self.saddle, mass: self.mass })
     }
 }
 
-fn persistence(relevance: Option<f64>, difference: Option<f64>) -> PyResult<Option<Persistence>> {
+fn persistence(relevance: Option<f64>, difference: Option<f64>) -> Result<Option<Persistence>, Error> {
     match (relevance, difference) {
         (None, None) => Ok(None),
         (Some(ratio), None) => Ok(Some(Persistence::Ratio(ratio))),
         (None, Some(difference)) => Ok(Some(Persistence::Difference(difference))),
-        (Some(_), Some(_)) => {
-            Err(errors::invalid_argument("relevance and difference; expected one of the two"))
-        }
+        (Some(_), Some(_)) => Err(refused("relevance and difference; expected one of the two")),
     }
 }
 
-fn rules(name: &str) -> PyResult<Rules> {
+fn rules(name: &str) -> Result<Rules, Error> {
     match name {
         "paper" => Ok(Rules::Paper),
         "ramses" => Ok(Rules::Ramses),
-        _ => {
-            let message = format!("the rules are {name:?}; expected \"paper\" or \"ramses\"");
-            Err(errors::invalid_argument(&message))
-        }
+        _ => Err(refused(format!("the rules are {name:?}; expected \"paper\" or \"ramses\""))),
     }
+}
+
+fn refused(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidArgument, message)
 }
 
 /// The linking of friends-of-friends.
@@ -120,11 +118,11 @@ pub struct FofOptions {
 }
 
 impl FofOptions {
-    pub fn params(&self) -> PyResult<FofParams> {
+    pub fn params(&self) -> Result<FofParams, Error> {
         let linking = match (self.ratio, self.length) {
             (Some(ratio), None) => Linking::Ratio(ratio),
             (None, Some(length)) => Linking::Length(length),
-            _ => return Err(errors::invalid_argument("expected one of ratio and length")),
+            _ => return Err(refused("expected one of ratio and length")),
         };
         Ok(FofParams::default().linking(linking).min_size(self.min_size))
     }

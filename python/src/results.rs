@@ -1,8 +1,9 @@
 //! What calls return: labels, and the tables of a catalogue.
 
 use crate::call::Calls;
+use crate::cells::on_threads;
 use crate::columns;
-use crate::engine::on_threads;
+use crate::engine::SharedEngine;
 use crate::errors;
 use crate::options::CutOptions;
 use inselberg::{Catalogue, Clumps, Error, FofGroups, Table};
@@ -34,16 +35,17 @@ fn column<'py>(py: Python<'py>, table: Option<&Table>, column: usize) -> PyResul
 #[pyclass(frozen, name = "Clumps", module = "inselberg._native")]
 pub struct NativeClumps {
     clumps: Arc<Clumps>,
-    calls: Arc<Calls>,
+    engine: Arc<SharedEngine>,
 }
 
 impl NativeClumps {
-    pub fn new(clumps: Clumps, calls: Arc<Calls>) -> Self {
-        Self { clumps: Arc::new(clumps), calls }
+    pub fn new(clumps: Clumps, engine: Arc<SharedEngine>) -> Self {
+        Self { clumps: Arc::new(clumps), engine }
     }
 
-    fn tables(&self) -> impl Iterator<Item = &Table> {
-        TABLES.iter().filter_map(|name| self.clumps.table(name))
+    fn tables(&self) -> impl Iterator<Item = (&Table, u64)> {
+        let found = |name: &&str| self.clumps.tables().find(|(table, _)| table.name == **name);
+        TABLES.iter().filter_map(found)
     }
 }
 
@@ -74,19 +76,28 @@ impl NativeClumps {
 
     /// Values of a column, by the numbers of table and column in the layout.
     fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        column(py, self.tables().nth(table), number)
+        column(py, self.tables().nth(table).map(|(table, _)| table), number)
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let clumps = Arc::clone(&self.clumps);
-        self.calls.run(py, None, move || clumps.write(path))
+        self.engine.run(py, None, move |_| clumps.write(path))
     }
 
     fn recut(&self, py: Python<'_>, options: CutOptions) -> PyResult<Self> {
-        let params = options.params(self.clumps.params())?;
         let clumps = Arc::clone(&self.clumps);
-        let found = self.calls.run(py, None, move || clumps.recut(&params))?;
-        Ok(Self::new(found, Arc::clone(&self.calls)))
+        let found = self.engine.run(py, None, move |engine| {
+            let params = engine.agree(|| options.params(clumps.params()))?;
+            clumps.recut(&params)
+        })?;
+        Ok(Self::new(found, Arc::clone(&self.engine)))
+    }
+
+    /// Over ranks collective: the whole catalogue on one rank, none on the others.
+    fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
+        let clumps = Arc::clone(&self.clumps);
+        let gathered = self.engine.run(py, None, move |_| clumps.gather(rank))?;
+        Ok(gathered.map(|catalogue| NativeStored(Arc::new(catalogue))))
     }
 }
 
@@ -94,12 +105,12 @@ impl NativeClumps {
 #[pyclass(frozen, name = "Groups", module = "inselberg._native")]
 pub struct NativeGroups {
     groups: Arc<FofGroups>,
-    calls: Arc<Calls>,
+    engine: Arc<SharedEngine>,
 }
 
 impl NativeGroups {
-    pub fn new(groups: FofGroups, calls: Arc<Calls>) -> Self {
-        Self { groups: Arc::new(groups), calls }
+    pub fn new(groups: FofGroups, engine: Arc<SharedEngine>) -> Self {
+        Self { groups: Arc::new(groups), engine }
     }
 }
 
@@ -115,7 +126,9 @@ impl NativeGroups {
     }
 
     fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(columns::layout([self.groups.table()], self.groups.attributes()).into_pyobject(py)?.into_any())
+        Ok(columns::layout([(self.groups.table(), self.groups.n_groups())], self.groups.attributes())
+            .into_pyobject(py)?
+            .into_any())
     }
 
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -128,7 +141,14 @@ impl NativeGroups {
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let groups = Arc::clone(&self.groups);
-        self.calls.run(py, None, move || groups.write(path))
+        self.engine.run(py, None, move |_| groups.write(path))
+    }
+
+    /// Over ranks collective: the whole catalogue on one rank, none on the others.
+    fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
+        let groups = Arc::clone(&self.groups);
+        let gathered = self.engine.run(py, None, move |_| groups.gather(rank))?;
+        Ok(gathered.map(|catalogue| NativeStored(Arc::new(catalogue))))
     }
 }
 
@@ -142,14 +162,19 @@ impl NativeStored {
         py: Python<'_>,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> PyResult<T> {
-        Arc::<Calls>::default().run(py, None, move || on_threads(None, work))
+        Arc::<Calls>::default().run(py, None, move |_| on_threads(None, work))
     }
 }
 
 #[pymethods]
 impl NativeStored {
     fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(columns::layout(&self.0.tables, &self.0.attributes).into_pyobject(py)?.into_any())
+        Ok(columns::layout(
+            self.0.tables.iter().map(|table| (table, table.n_rows() as u64)),
+            &self.0.attributes,
+        )
+        .into_pyobject(py)?
+        .into_any())
     }
 
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -166,7 +191,7 @@ impl NativeStored {
     }
 
     fn recut(&self, py: Python<'_>, options: CutOptions) -> PyResult<Self> {
-        let (stored, thresholds) = (Arc::clone(&self.0), options.thresholds()?);
+        let (stored, thresholds) = (Arc::clone(&self.0), errors::raised(py, Some(options.thresholds()))?);
         if stored.table("tree").is_none() {
             return Err(errors::invalid_argument("a catalogue without a tree; expected one of PHEW"));
         }

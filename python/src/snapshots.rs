@@ -1,10 +1,8 @@
 //! Outputs on disk: opened by their headers, read by a call.
 
-use crate::call::Calls;
-use inselberg::{Engine, Error, OpenParticles, OpenSnapshot};
+use inselberg::{OpenParticles, OpenSnapshot};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An output with cells.
@@ -14,27 +12,6 @@ pub struct NativeSnapshot(pub Arc<OpenSnapshot>);
 /// Particles of an output.
 #[pyclass(frozen, name = "Particles", module = "inselberg._native")]
 pub struct NativeParticles(pub Arc<OpenParticles>);
-
-/// Headers need no more than one thread.
-fn with_engine<T: Send + 'static>(
-    py: Python<'_>,
-    open: impl FnOnce(&mut Engine) -> Result<T, Error> + Send + 'static,
-) -> PyResult<Arc<T>> {
-    let work = move || open(&mut Engine::builder().threads(1).build()?);
-    Arc::<Calls>::default().run(py, None, work).map(Arc::new)
-}
-
-/// Opens an output with cells.
-#[pyfunction]
-pub fn open_snapshot(py: Python<'_>, path: PathBuf) -> PyResult<NativeSnapshot> {
-    with_engine(py, move |engine| engine.open(path)).map(NativeSnapshot)
-}
-
-/// Opens the particles in the files of one input.
-#[pyfunction]
-pub fn open_particles(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<NativeParticles> {
-    with_engine(py, move |engine| engine.open_particles(&paths)).map(NativeParticles)
-}
 
 #[pymethods]
 impl NativeSnapshot {

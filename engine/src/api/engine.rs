@@ -205,7 +205,8 @@ impl EngineBuilder {
     /// The engine. Over several ranks collective.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for 0 threads; when the system has no threads left; when ranks cannot be reached.
+    /// [`ErrorKind::InvalidArgument`] for 0 threads; when the system has no threads left; when ranks cannot be reached. All
+    /// ranks return the same error once they have reached each other.
     pub fn build(self) -> Result<Engine, Error> {
         let comm = self.rank.map_or_else(|| Ok(Comm::solo()), CommBuilder::build)?;
         let threads = guard::call(&comm, || {

@@ -1,0 +1,187 @@
+//! What an engine is to do: arguments that have been checked, on this rank alone. Making a request is local; running it is
+//! the call.
+
+use crate::arrays::{NumPyArray, Scalars, Vectors};
+use crate::cells::{CellValues, NativeCells};
+use crate::engine::SharedEngine;
+use crate::errors;
+use crate::options::{BoxOptions, FofOptions, MeshOptions, PhewOptions, TypeOptions, field_choice};
+use crate::results::{NativeClumps, NativeGroups};
+use crate::snapshots::{NativeParticles, NativeSnapshot};
+use inselberg::{CellFields, Clumps, Engine, Error, FofGroups, OpenParticles, OpenSnapshot, ParticleColumns};
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a request leads to.
+pub enum Answer {
+    Clumps(Clumps),
+    Groups(FofGroups),
+    Snapshot(OpenSnapshot),
+    Particles(OpenParticles),
+}
+
+impl Answer {
+    pub fn into_python<'py>(
+        self,
+        py: Python<'py>,
+        engine: &Arc<SharedEngine>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let engine = Arc::clone(engine);
+        Ok(match self {
+            Self::Clumps(clumps) => Bound::new(py, NativeClumps::new(clumps, engine))?.into_any(),
+            Self::Groups(groups) => Bound::new(py, NativeGroups::new(groups, engine))?.into_any(),
+            Self::Snapshot(snapshot) => Bound::new(py, NativeSnapshot(Arc::new(snapshot)))?.into_any(),
+            Self::Particles(particles) => Bound::new(py, NativeParticles(Arc::new(particles)))?.into_any(),
+        })
+    }
+}
+
+/// A call of the engine.
+type EngineCall = Box<dyn FnOnce(&mut Engine) -> Result<Answer, Error> + Send>;
+
+/// A call with its arguments, to be made once.
+#[pyclass(frozen, name = "Request", module = "inselberg._native")]
+pub struct NativeRequest(Mutex<Option<EngineCall>>);
+
+impl NativeRequest {
+    fn new(call: impl FnOnce(&mut Engine) -> Result<Answer, Error> + Send + 'static) -> Self {
+        Self(Mutex::new(Some(Box::new(call))))
+    }
+
+    pub fn take(&self) -> PyResult<EngineCall> {
+        self.0
+            .lock()
+            .take()
+            .ok_or_else(|| errors::invalid_argument("a request that was made; expected a new one"))
+    }
+}
+
+#[pymethods]
+impl NativeRequest {
+    /// PHEW on cells. `field` has one number per cell, or is a three-dimensional array for a grid.
+    #[staticmethod]
+    #[pyo3(signature = (cells, field, options, *, velocity=None, mass_density=None, name="density"))]
+    fn phew(
+        py: Python<'_>,
+        cells: &NativeCells,
+        field: &NumPyArray<'_>,
+        options: PhewOptions,
+        velocity: Option<[NumPyArray<'_>; 3]>,
+        mass_density: Option<NumPyArray<'_>>,
+        name: &str,
+    ) -> PyResult<Self> {
+        let params = errors::raised(py, Some(options.params()))?;
+        let values = |what: &str, array: &NumPyArray<'_>| CellValues::new(what, array, cells.grid);
+        let field = values(name, field)?;
+        let velocity = velocity.map(|axes| -> PyResult<[CellValues; 3]> {
+            let [x, y, z] = axes;
+            Ok([values("velocity", &x)?, values("velocity", &y)?, values("velocity", &z)?])
+        });
+        let velocity = velocity.transpose()?;
+        let mass_density = mass_density.map(|density| values("mass density", &density)).transpose()?;
+        let (cells, name) = (cells.cells.clone(), name.to_string());
+        Ok(Self::new(move |engine| {
+            let mut fields = CellFields::density(field.column()?).name(&name);
+            if let Some([x, y, z]) = &velocity {
+                fields = fields.velocity([x.column()?, y.column()?, z.column()?]);
+            }
+            if let Some(density) = &mass_density {
+                fields = fields.mass_density(density.column()?);
+            }
+            engine.phew(&cells, fields, &params).map(Answer::Clumps)
+        }))
+    }
+
+    /// PHEW on a field of an output.
+    #[staticmethod]
+    fn phew_snapshot(
+        py: Python<'_>,
+        snapshot: &NativeSnapshot,
+        field: &str,
+        options: PhewOptions,
+    ) -> PyResult<Self> {
+        let (params, field) = (errors::raised(py, Some(options.params()))?, field_choice(field));
+        let snapshot = Arc::clone(&snapshot.0);
+        Ok(Self::new(move |engine| engine.phew_snapshot(&snapshot, &field, &params).map(Answer::Clumps)))
+    }
+
+    /// PHEW on the mesh that particles of an output make.
+    #[staticmethod]
+    fn phew_particles(
+        py: Python<'_>,
+        particles: &NativeParticles,
+        mesh: MeshOptions,
+        options: PhewOptions,
+    ) -> PyResult<Self> {
+        let (params, mesh) = (errors::raised(py, Some(options.params()))?, mesh.params());
+        let particles = Arc::clone(&particles.0);
+        Ok(Self::new(move |engine| engine.phew_particles(&particles, &mesh, &params).map(Answer::Clumps)))
+    }
+
+    /// Friends-of-friends of the particles of an output.
+    #[staticmethod]
+    fn fof_particles(
+        py: Python<'_>,
+        particles: &NativeParticles,
+        types: TypeOptions,
+        options: FofOptions,
+    ) -> PyResult<Self> {
+        let (params, types) = (errors::raised(py, Some(options.params()))?, types.types());
+        let particles = Arc::clone(&particles.0);
+        Ok(Self::new(move |engine| engine.fof_particles(&particles, &types, &params).map(Answer::Groups)))
+    }
+
+    /// Friends-of-friends.
+    #[staticmethod]
+    #[pyo3(signature = (positions, geometry, options, *, ids=None, masses=None, velocities=None, attached=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
+    fn fof(
+        py: Python<'_>,
+        positions: &Bound<'_, PyAny>,
+        geometry: BoxOptions,
+        options: FofOptions,
+        ids: Option<NumPyArray<'_>>,
+        masses: Option<NumPyArray<'_>>,
+        velocities: Option<Bound<'_, PyAny>>,
+        attached: Option<NumPyArray<'_>>,
+    ) -> PyResult<Self> {
+        let (params, geometry) = (errors::raised(py, Some(options.params()))?, geometry.geometry());
+        let scalars = |what: &str, array: Option<NumPyArray<'_>>| {
+            array.map(|array| Scalars::new(what, &array)).transpose()
+        };
+        let positions = Vectors::new("positions", positions)?;
+        let (ids, masses) = (scalars("ids", ids)?, scalars("masses", masses)?);
+        let attached = scalars("attached", attached)?;
+        let velocities = velocities.map(|arrays| Vectors::new("velocities", &arrays)).transpose()?;
+        Ok(Self::new(move |engine| {
+            let mut particles = ParticleColumns::new(geometry, positions.columns()?);
+            if let Some(ids) = &ids {
+                particles = particles.ids(ids.column()?);
+            }
+            if let Some(masses) = &masses {
+                particles = particles.masses(masses.column()?);
+            }
+            if let Some(velocities) = &velocities {
+                particles = particles.velocities(velocities.columns()?);
+            }
+            if let Some(flags) = &attached {
+                particles = particles.attached(flags.column()?);
+            }
+            engine.fof(&particles, &params).map(Answer::Groups)
+        }))
+    }
+
+    /// Opens an output with cells.
+    #[staticmethod]
+    fn open(path: PathBuf) -> Self {
+        Self::new(move |engine| engine.open(path).map(Answer::Snapshot))
+    }
+
+    /// Opens the particles in the files of one input.
+    #[staticmethod]
+    fn open_particles(paths: Vec<PathBuf>) -> Self {
+        Self::new(move |engine| engine.open_particles(&paths).map(Answer::Particles))
+    }
+}
