@@ -1,18 +1,23 @@
 """How long calls take, and what Python adds to them:
 
     python python/bench.py [number of cells along an axis]
+    python python/bench.py --command COMMAND OUTPUT
 
-Each figure is the median of several calls.
+Each figure is the median of several calls. The second form compares `phew_cells` with the stages of the command on the cells of
+an output, such as one of `inselberg synth field --test-cells 2e6`: by turns, each time in a new process.
 """
 
+import json
 import os
 import resource
 import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -98,7 +103,59 @@ def interrupt(n):
     print(f"Ctrl-C                    {1e3 * max(waits):8.0f} ms at most of {len(waits)}")
 
 
-if __name__ == "__main__":
+#: Thresholds of both, and stages of the command that read the input and write the catalogue.
+CUT = dict(density=80.0, relevance=3.0, saddle=200.0)
+FLAGS = ["--density-threshold", "80", "--relevance-threshold", "3", "--saddle-threshold", "200", "--threads", "2"]
+FILES = ("read", "write")
+
+
+def stages(command, output, folder):
+    """Seconds of the command's stages, but for files; and the number of its clumps."""
+    run = [command, "phew", output, *FLAGS, "-o", str(folder / "clumps.hdf5"), "--json"]
+    found = json.loads(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
+    return {stage["name"]: stage["seconds"] for stage in found["stages"]}
+
+
+def one_process(folder):
+    """Prints the seconds of a first call, of Cells.leaves in it, and of later calls; memory after 1, 18 and 50 calls."""
+    levels, positions, rho = (np.load(Path(folder) / f"{name}.npy") for name in ("levels", "positions", "rho"))
+
+    def call():
+        return ib.phew_cells(levels, positions, rho, threads=2, progress=False, **CUT)
+
+    first = seconds(call, 1)
+    later = seconds(call)
+    leaves = seconds(lambda: ib.Cells.leaves(levels, positions, threads=2))
+    engine, cells = ib.Engine(2), ib.Cells.leaves(levels, positions, threads=2)
+    kept, held = [], []
+    for step in range(50):
+        stepped = rho * (1 + 1e-3 * np.sin(step + rho))
+        kept.append(seconds(lambda: engine.phew(cells, stepped, progress=False, **CUT), 1))
+        held.append(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6)
+    found = dict(first=first, later=later, leaves=leaves, kept=statistics.median(kept[1:]), clumps=len(call().clumps))
+    print(json.dumps(dict(found, held=[held[0], held[17], held[49]])))
+
+
+def against_command(command, output, pairs=5):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        table = ib.phew(ib.open(output), with_cells=True, progress=False, **CUT)["cells"]
+        for file, column in [("levels", "level"), ("positions", "ijk"), ("rho", "density")]:
+            np.save(folder / f"{file}.npy", table[column])
+        n_tests = int((table["density"] > CUT["density"]).sum())
+        print(f"{n_tests} test cells, {len(table)} leaves")
+        del table
+        for _ in range(pairs):
+            theirs = stages(command, output, folder)
+            own = json.loads(subprocess.check_output([sys.executable, __file__, "--process", name], text=True))
+            print(json.dumps(dict(command=theirs, **own)), flush=True)
+
+
+if __name__ == "__main__" and sys.argv[1:2] == ["--process"]:
+    one_process(sys.argv[2])
+elif __name__ == "__main__" and sys.argv[1:2] == ["--command"]:
+    against_command(*sys.argv[2:4])
+elif __name__ == "__main__":
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 128
     imports()
     calls(size)

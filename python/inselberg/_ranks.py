@@ -43,8 +43,10 @@ def native_engine(threads: Optional[int], comm: Any) -> Any:
     try:
         return _native.Engine(threads, comm.py2f(), level == MPI.THREAD_MULTIPLE)
     except CommunicationError as error:
-        library = MPI.Get_library_version().split(",")[0].strip()
-        raise CommunicationError(f"{error}; mpi4py runs {library}, expected the MPI of this package") from None
+        name, version = MPI.get_vendor()
+        library = f"{name} {'.'.join(map(str, version))}"
+        message = f"{error}; mpi4py runs {library}, expected the MPI library that this package is built with"
+        raise CommunicationError(message) from None
 
 
 def kept(comm: Any, make: Callable[[], Any]) -> Any:

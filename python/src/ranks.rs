@@ -1,6 +1,6 @@
 //! Engines as guests in the MPI of mpi4py.
 
-use inselberg::{Engine, EngineBuilder, Error};
+use inselberg::{EngineBuilder, Error};
 
 /// An engine to be on a duplicate of the communicator with this Fortran handle. MPI runs: the Python half has asked mpi4py.
 #[cfg(feature = "mpi")]
@@ -14,7 +14,7 @@ pub fn guest_of(handle: i32) -> Result<EngineBuilder, Error> {
     // its own MPI library runs. Calls come from one thread at a time; the Python half refuses levels below SERIALIZED, and
     // after `MPI_Finalize` it makes none.
     let host = unsafe { inselberg::HostComm::from_fortran(handle) };
-    Ok(Engine::builder().rank(inselberg::Comm::guest(host).recover_timeout(PATIENCE)))
+    Ok(inselberg::Engine::builder().rank(inselberg::Comm::guest(host).recover_timeout(PATIENCE)))
 }
 
 /// Without the feature there is none.
