@@ -315,12 +315,17 @@ def leave():
     ib.phew_grid(slab, comm=COMM, **options)
     COMM.barrier()
     if RANK == 0:
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        begun = time.perf_counter()
+        sent = []
+
+        def press():
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Timer(0.2, press).start()
         try:
             ib.phew_grid(slab, comm=COMM, **options)
         except KeyboardInterrupt:
-            assert time.perf_counter() - begun < 1.2
+            assert time.perf_counter() - sent[0] < 1
             return
     time.sleep(3)
     try:
