@@ -103,17 +103,52 @@ def interrupt(n):
     print(f"Ctrl-C                    {1e3 * max(waits):8.0f} ms at most of {len(waits)}")
 
 
-#: Thresholds of both, and stages of the command that read the input and write the catalogue.
+#: Thresholds of both.
 CUT = dict(density=80.0, relevance=3.0, saddle=200.0)
 FLAGS = ["--density-threshold", "80", "--relevance-threshold", "3", "--saddle-threshold", "200", "--threads", "2"]
-FILES = ("read", "write")
 
 
 def stages(command, output, folder):
-    """Seconds of the command's stages, but for files; and the number of its clumps."""
+    """Seconds of the stages of the command."""
     run = [command, "phew", output, *FLAGS, "-o", str(folder / "clumps.hdf5"), "--json"]
     found = json.loads(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
     return {stage["name"]: stage["seconds"] for stage in found["stages"]}
+
+
+def records(path):
+    """The records of a Fortran file."""
+    data, at, found = path.read_bytes(), 0, []
+    while at < len(data):
+        n = int.from_bytes(data[at : at + 4], "little")
+        found.append(data[at + 4 : at + 4 + n])
+        at += n + 8
+    return found
+
+
+def leaves_of(output):
+    """Levels, positions and densities of the leaves of a RAMSES output in one file per quantity, in their order there.
+
+    Per level: 37 records of the octs in the first file, the 4th to 6th centres and the 14th on the sons of the 8 cells; in the
+    second a level, a number of octs, and values per cell of an oct and variable.
+    """
+    octs = records(next(output.glob("amr_*.out00001")))
+    hydro = records(next(output.glob("hydro_*.out00001")))
+    n_vars, hydro, blocks = int.from_bytes(hydro[1], "little"), hydro[6:], []
+    while hydro:
+        level, n = (int.from_bytes(record, "little") for record in hydro[:2])
+        n_values = 8 * n_vars if n else 0
+        blocks.append((level, n, [np.frombuffer(v) for v in hydro[2 : 2 + n_values : n_vars]]))
+        hydro = hydro[2 + n_values :]
+    blocks = [block for block in blocks if block[1]]
+    octs, found = octs[-37 * len(blocks) :], []
+    for at, (level, n, values) in enumerate(blocks):
+        own = octs[37 * at : 37 * (at + 1)]
+        lowest = 2 * np.floor(np.stack([np.frombuffer(x) for x in own[3:6]], axis=1) * 2.0 ** (level - 1)).astype("u4")
+        for c in range(8):
+            is_leaf = np.frombuffer(own[13 + c], "i4") == 0
+            corner = np.array([c & 1, c >> 1 & 1, c >> 2 & 1], "u4")
+            found.append((np.full(is_leaf.sum(), level, "u1"), (lowest + corner)[is_leaf], values[c][is_leaf]))
+    return [np.concatenate(parts) for parts in zip(*found)]
 
 
 def one_process(folder):
@@ -139,12 +174,10 @@ def one_process(folder):
 def against_command(command, output, pairs=5):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        table = ib.phew(ib.open(output), with_cells=True, progress=False, **CUT)["cells"]
-        for file, column in [("levels", "level"), ("positions", "ijk"), ("rho", "density")]:
-            np.save(folder / f"{file}.npy", table[column])
-        n_tests = int((table["density"] > CUT["density"]).sum())
-        print(f"{n_tests} test cells, {len(table)} leaves")
-        del table
+        levels, positions, rho = leaves_of(Path(output))
+        print(f"{(rho > CUT['density']).sum()} test cells, {len(rho)} leaves, {len(ib.phew(ib.open(output), **CUT).clumps)} clumps")
+        for file, values in [("levels", levels), ("positions", positions), ("rho", rho)]:
+            np.save(folder / f"{file}.npy", values)
         for _ in range(pairs):
             theirs = stages(command, output, folder)
             own = json.loads(subprocess.check_output([sys.executable, __file__, "--process", name], text=True))
