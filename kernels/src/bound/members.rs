@@ -1,0 +1,286 @@
+//! Members: the particles and gas cells of one halo, checked and in one order.
+//!
+//! The order is that of (Morton key, identifier), whatever order the caller has. So every sum over members has one order
+//! of terms, and a list of members by rising number is ready for a tree.
+
+use crate::packed_key;
+use crate::sfc::morton63;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// Number of particle types.
+pub const N_TYPES: usize = 8;
+
+/// Bits of a Morton key along each axis.
+pub(super) const KEY_BITS: u32 = 21;
+
+/// What the caller hands over: one entry per member in each column. Units are the caller's.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MemberColumns {
+    /// Position relative to a point that all candidates of the halo share. Periodic images are already resolved.
+    pub position: Vec<[f64; 3]>,
+    /// Peculiar velocity.
+    pub velocity: Vec<[f64; 3]>,
+    /// Mass; may be 0.
+    pub mass: Vec<f64>,
+    /// Softening length as in a Plummer sphere: the potential at distance 0 is -G m / softening. 0: none. For a gas
+    /// cell, its side.
+    pub softening: Vec<f32>,
+    /// Particle type, below [`N_TYPES`]: 0 gas, 1 dark matter, 4 stars, 5 black holes.
+    pub particle_type: Vec<u8>,
+    /// Specific internal energy, 0 where there is none; empty if no member has one.
+    pub internal_energy: Vec<f64>,
+    /// Identifier. It decides between equals, so no two members may share one.
+    pub id: Vec<u64>,
+}
+
+/// Why columns are refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberError {
+    /// A column has another length than the positions.
+    Length {
+        /// The column.
+        column: &'static str,
+        /// Its length.
+        found: usize,
+        /// The number of positions.
+        expected: usize,
+    },
+    /// A value is not finite, negative where it may not be, or a type beyond the last one.
+    Value {
+        /// The column.
+        column: &'static str,
+        /// The entry.
+        entry: usize,
+        /// What the column takes.
+        expected: &'static str,
+    },
+    /// More members than 32-bit numbers.
+    TooMany,
+}
+
+impl fmt::Display for MemberError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { column, found, expected } => {
+                write!(
+                    f,
+                    "members: column {column} has {found} entries; expected {expected}, one per position"
+                )
+            }
+            Self::Value { column, entry, expected } => {
+                write!(f, "members: entry {entry} of column {column} is invalid; expected {expected}")
+            }
+            Self::TooMany => write!(f, "members: more than 4294967294 in one halo; expected fewer"),
+        }
+    }
+}
+
+impl std::error::Error for MemberError {}
+
+/// Checked members in the order of (Morton key, identifier). A member is named by its number in this order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HaloMembers {
+    columns: MemberColumns,
+    key: Vec<u64>,
+    entry: Vec<u32>,
+    scale: f64,
+}
+
+impl HaloMembers {
+    /// Checks and sorts the columns. Costs one sort, and one column of working memory at a time.
+    pub fn new(columns: MemberColumns) -> Result<Self, MemberError> {
+        check(&columns)?;
+        let reach = columns.position.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
+        let scale = power_of_two_above(reach);
+        let key: Vec<u64> = columns.position.iter().map(|x| key_of(*x, scale)).collect();
+        let entry = order(&columns, &key);
+        let columns = MemberColumns {
+            position: permuted(&columns.position, &entry),
+            velocity: permuted(&columns.velocity, &entry),
+            mass: permuted(&columns.mass, &entry),
+            softening: permuted(&columns.softening, &entry),
+            particle_type: permuted(&columns.particle_type, &entry),
+            internal_energy: permuted(&columns.internal_energy, &entry),
+            id: permuted(&columns.id, &entry),
+        };
+        Ok(Self { key: permuted(&key, &entry), columns, entry, scale })
+    }
+
+    /// Number of members.
+    pub fn len(&self) -> usize {
+        self.entry.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entry.is_empty()
+    }
+
+    /// All columns, in the order of members.
+    pub fn columns(&self) -> &MemberColumns {
+        &self.columns
+    }
+
+    /// The entry of each member in the caller's columns.
+    pub fn entries(&self) -> &[u32] {
+        &self.entry
+    }
+
+    /// The numbers of all members: the candidates of a halo without substructure.
+    pub fn all(&self) -> Vec<u32> {
+        (0..self.len() as u32).collect()
+    }
+
+    /// The Morton key of each member.
+    pub(super) fn keys(&self) -> &[u64] {
+        &self.key
+    }
+
+    /// A power of two above all coordinates.
+    pub(super) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The specific internal energy of a member.
+    #[inline]
+    pub(super) fn internal_energy(&self, member: u32) -> f64 {
+        match self.columns.internal_energy.is_empty() {
+            true => 0.0,
+            false => self.columns.internal_energy[member as usize],
+        }
+    }
+}
+
+fn check(columns: &MemberColumns) -> Result<(), MemberError> {
+    let expected = columns.position.len();
+    let lengths = [
+        ("velocity", columns.velocity.len()),
+        ("mass", columns.mass.len()),
+        ("softening", columns.softening.len()),
+        ("particle_type", columns.particle_type.len()),
+        ("id", columns.id.len()),
+        (
+            "internal_energy",
+            if columns.internal_energy.is_empty() { expected } else { columns.internal_energy.len() },
+        ),
+    ];
+    if let Some(&(column, found)) = lengths.iter().find(|(_, found)| *found != expected) {
+        return Err(MemberError::Length { column, found, expected });
+    }
+    if u32::try_from(expected).is_err() || expected == u32::MAX as usize {
+        return Err(MemberError::TooMany);
+    }
+    let vector = "three finite numbers";
+    let amount = "a finite number, 0 or more";
+    first_wrong("position", &columns.position, vector, |x| x.iter().all(|x| x.is_finite()))?;
+    first_wrong("velocity", &columns.velocity, vector, |x| x.iter().all(|x| x.is_finite()))?;
+    first_wrong("mass", &columns.mass, amount, |x| x.is_finite() && *x >= 0.0)?;
+    first_wrong("softening", &columns.softening, amount, |x| x.is_finite() && *x >= 0.0)?;
+    first_wrong("particle_type", &columns.particle_type, "a type from 0 to 7", |x| {
+        usize::from(*x) < N_TYPES
+    })?;
+    first_wrong("internal_energy", &columns.internal_energy, amount, |x| x.is_finite() && *x >= 0.0)
+}
+
+fn first_wrong<T>(
+    column: &'static str,
+    values: &[T],
+    expected: &'static str,
+    is_right: impl Fn(&T) -> bool,
+) -> Result<(), MemberError> {
+    match values.iter().position(|value| !is_right(value)) {
+        Some(entry) => Err(MemberError::Value { column, entry, expected }),
+        None => Ok(()),
+    }
+}
+
+/// The entries in the order of members. Members that share key and identifier are put in the order of position and velocity.
+fn order(columns: &MemberColumns, key: &[u64]) -> Vec<u32> {
+    let compare = |a: usize, b: usize| {
+        let vectors = |list: &[[f64; 3]]| compare_vectors(list[a], list[b]);
+        (key[a], columns.id[a])
+            .cmp(&(key[b], columns.id[b]))
+            .then_with(|| vectors(&columns.position))
+            .then_with(|| vectors(&columns.velocity))
+    };
+    let mut words: Vec<u64> =
+        key.iter().zip(0..).map(|(key, i)| packed_key::word((key >> 31) as u32, i)).collect();
+    words.sort_unstable();
+    packed_key::settle(&mut words, compare);
+    words.iter().map(|word| packed_key::place_of(*word) as u32).collect()
+}
+
+fn compare_vectors(a: [f64; 3], b: [f64; 3]) -> Ordering {
+    a.iter().zip(&b).fold(Ordering::Equal, |so_far, (a, b)| so_far.then_with(|| a.total_cmp(b)))
+}
+
+fn permuted<T: Copy>(values: &[T], entry: &[u32]) -> Vec<T> {
+    match values.is_empty() {
+        true => Vec::new(),
+        false => entry.iter().map(|entry| values[*entry as usize]).collect(),
+    }
+}
+
+/// The least power of two above a magnitude; 1 for 0.
+pub(super) fn power_of_two_above(magnitude: f64) -> f64 {
+    let exponent = magnitude.to_bits() >> 52;
+    match exponent {
+        0 => 1.0,
+        _ => f64::from_bits((exponent + 1).min(2046) << 52),
+    }
+}
+
+/// The key of a position in the cube from -`scale` to `scale` along each axis.
+fn key_of(x: [f64; 3], scale: f64) -> u64 {
+    let cells = f64::from(1u32 << (KEY_BITS - 1));
+    morton63(x.map(|x| (((x / scale + 1.0) * cells) as u32).min((1 << KEY_BITS) - 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> MemberColumns {
+        MemberColumns {
+            position: vec![[0.5; 3], [-0.5; 3]],
+            velocity: vec![[0.0; 3]; 2],
+            mass: vec![1.0, 2.0],
+            softening: vec![0.0; 2],
+            particle_type: vec![1; 2],
+            internal_energy: vec![],
+            id: vec![7, 9],
+        }
+    }
+
+    #[test]
+    fn members_are_in_the_order_of_keys() {
+        let members = HaloMembers::new(two()).expect("members");
+        assert_eq!(members.entries(), [1, 0]);
+        assert_eq!(members.columns().mass, [2.0, 1.0]);
+        assert!(members.keys().is_sorted());
+    }
+
+    #[test]
+    fn wrong_columns_are_named() {
+        let wrong = |change: fn(&mut MemberColumns)| {
+            let mut columns = two();
+            change(&mut columns);
+            HaloMembers::new(columns).expect_err("an error").to_string()
+        };
+        let found = wrong(|columns| columns.mass.truncate(1));
+        assert_eq!(found, "members: column mass has 1 entries; expected 2, one per position");
+        let found = wrong(|columns| columns.position[1][2] = f64::NAN);
+        assert_eq!(found, "members: entry 1 of column position is invalid; expected three finite numbers");
+        assert!(wrong(|columns| columns.mass[0] = -1.0).contains("0 or more"));
+        assert!(wrong(|columns| columns.particle_type[0] = 8).contains("from 0 to 7"));
+        assert!(wrong(|columns| columns.internal_energy = vec![1.0]).contains("1 entries"));
+    }
+
+    #[test]
+    fn powers_of_two_are_above() {
+        for (x, above) in [(0.0, 1.0), (1.0, 2.0), (0.75, 1.0), (3.9, 4.0), (1e-3, 1.0 / 512.0)] {
+            assert_eq!(power_of_two_above(x), above);
+        }
+    }
+}

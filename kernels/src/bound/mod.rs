@@ -1,0 +1,58 @@
+//! Bound haloes: which particles are bound to each clump of a halo, and what are the properties of the bound ones?
+//!
+//! Place in the flow: after [`crate::phew`] and the gathering of members. [`members`] come in, one halo at a time; the files
+//! in the order of the steps:
+//!
+//! | step | file |
+//! |---|---|
+//! | members checked and in one order | [`members`] |
+//! | potential of each member | [`potential`] |
+//!
+//! What it does not know: ranks, files, periodic boxes, cosmologies, particle data that no property needs. Units are the
+//! caller's: [`Gravity`] has the constant of gravity in them. No result depends on the order in which members arrive, on
+//! threads, or on the processor: members are sorted by Morton key and identifier, sums run in that order or in the order of
+//! radius or energy, with ties by identifier, and no function of the system's mathematical library is used.
+
+mod elementary;
+pub mod members;
+pub mod potential;
+pub mod radial;
+
+pub use members::{HaloMembers, MemberColumns, MemberError};
+
+/// Gravity and expansion in the caller's units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gravity {
+    /// The constant of gravity in units of length, velocity² and mass: the potential of a point is -g m / r. With comoving
+    /// positions and peculiar velocities this is G / a.
+    pub g: f64,
+    /// Velocity of the Hubble flow per length: H for physical positions, H a for comoving ones, 0 without expansion.
+    pub hubble_flow: f64,
+}
+
+impl Gravity {
+    /// The critical density 3 H² / (8 π G), as mass per unit of length³: comoving if positions are.
+    pub fn critical_density(&self) -> f64 {
+        3.0 * self.hubble_flow * self.hubble_flow / (8.0 * std::f64::consts::PI * self.g)
+    }
+}
+
+/// The particle types whose mass makes the potential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceTypes(u8);
+
+impl SourceTypes {
+    /// Every type.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// These types; numbers beyond the last type count as none.
+    pub fn only(types: &[u8]) -> Self {
+        Self(types.iter().filter(|t| usize::from(**t) < members::N_TYPES).fold(0, |all, t| all | 1 << t))
+    }
+
+    /// Whether a type is among them.
+    #[inline]
+    pub fn holds(self, particle_type: u8) -> bool {
+        self.0 >> particle_type & 1 == 1
+    }
+}

@@ -1,0 +1,241 @@
+//! Octree: which points lie together, and what are their moments?
+//!
+//! A node is a cube of the octree with at least two non-empty children, or a leaf. Chains of cubes with one child are left
+//! out. The cubes follow from the keys alone, so nodes do not depend on the order of axes. Nodes are stored level by
+//! level, the children of a node side by side:
+//!
+//! ```text
+//!     nodes    0 | 1 2 3 | 4 5 6 7 | ...       0 is the root, 1 to 3 its children, 4 and 5 those of 1, ...
+//!     points   a node holds a run of points, because points are in the order of keys
+//! ```
+
+use super::super::members::KEY_BITS;
+use super::points::Points;
+use super::softening::reach_of;
+
+/// Cubes with so many points or fewer are leaves.
+pub(super) const LEAF: usize = 16;
+
+/// A run of points and what the walk needs of it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Node {
+    /// Its first point.
+    pub first: u32,
+    /// The point after its last one.
+    pub end: u32,
+    /// Its first child.
+    pub child: u32,
+    /// Number of children; 0 for a leaf.
+    pub n_children: u32,
+}
+
+/// The moments of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Moments {
+    /// Centre of mass.
+    pub centre: [f64; 3],
+    /// Mass.
+    pub mass: f64,
+    /// Sum of m x y about the centre of mass, in the order xx, yy, zz, xy, xz, yz.
+    pub second: [f64; 6],
+}
+
+/// The least box around the points of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Bounds {
+    /// Lower corner.
+    pub low: [f64; 3],
+    /// Upper corner.
+    pub high: [f64; 3],
+}
+
+/// What decides whether a node is opened, in columns. Each has eight more entries than there are nodes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Acceptance {
+    /// Centre of mass, axis by axis.
+    pub centre: [Vec<f64>; 3],
+    /// Largest distance of a point from the centre of mass.
+    pub radius: Vec<f64>,
+    /// Mass times the cube of the radius: the bound of the octupole.
+    pub octupole: Vec<f64>,
+    /// Largest reach of softening.
+    pub reach: Vec<f64>,
+}
+
+/// Nodes over points. The vectors are kept between uses.
+#[derive(Debug, Clone, Default)]
+pub struct Octree {
+    pub(super) nodes: Vec<Node>,
+    pub(super) moments: Vec<Moments>,
+    pub(super) bounds: Vec<Bounds>,
+    pub(super) acceptance: Acceptance,
+}
+
+impl Octree {
+    /// Builds the tree of at least one point. Time n log n without a sort: points are in the order of keys.
+    pub fn build(&mut self, points: &Points) {
+        self.divide(&points.key);
+        let n = self.nodes.len();
+        self.moments.clear();
+        self.moments.resize(n, Moments::default());
+        self.bounds.clear();
+        self.bounds.resize(n, Bounds::default());
+        self.acceptance.resize(n);
+        for node in (0..n).rev() {
+            self.sum(node, points);
+        }
+    }
+
+    /// Makes the nodes.
+    fn divide(&mut self, key: &[u64]) {
+        self.nodes.clear();
+        self.nodes.push(Node { first: 0, end: key.len() as u32, child: 0, n_children: 0 });
+        let mut at = 0;
+        while at < self.nodes.len() {
+            let Node { first, end, .. } = self.nodes[at];
+            let run = &key[first as usize..end as usize];
+            let differing = run[0] ^ run[run.len() - 1];
+            if run.len() > LEAF && differing != 0 {
+                let child = self.nodes.len() as u32;
+                self.add_children(run, first, differing);
+                let n_children = self.nodes.len() as u32 - child;
+                self.nodes[at] = Node { first, end, child, n_children };
+            }
+            at += 1;
+        }
+    }
+
+    /// Adds the non-empty octants of the smallest cube that holds a run. `differing` has a bit in the digit of that cube.
+    fn add_children(&mut self, run: &[u64], first: u32, differing: u64) {
+        let shift = (63 - differing.leading_zeros()) / 3 * 3;
+        debug_assert!(shift < 3 * KEY_BITS);
+        let mut from = 0;
+        while from < run.len() {
+            let digit = run[from] >> shift;
+            let n = run[from..].partition_point(|key| key >> shift == digit);
+            let (first, end) = (first + from as u32, first + (from + n) as u32);
+            self.nodes.push(Node { first, end, child: 0, n_children: 0 });
+            from += n;
+        }
+    }
+
+    /// The sums of a node whose children have theirs.
+    fn sum(&mut self, node: usize, points: &Points) {
+        let Node { first, end, child, n_children } = self.nodes[node];
+        let (moments, bounds, radius, reach);
+        if n_children == 0 {
+            let run = first as usize..end as usize;
+            let (position, mass) = (&points.position[run.clone()], &points.mass[run.clone()]);
+            bounds = bounds_of(position);
+            moments = moments_of(position, mass, bounds.middle());
+            radius = position.iter().fold(0.0f64, |most, x| most.max(length(offset(*x, moments.centre))));
+            reach =
+                points.inverse_reach[run].iter().fold(0.0f64, |most, inverse| most.max(reach_of(*inverse)));
+        } else {
+            let children = child as usize..(child + n_children) as usize;
+            bounds = joined(&self.bounds[children.clone()]);
+            moments = joined_moments(&self.moments[children.clone()], bounds.middle());
+            let farthest = children.clone().fold(0.0f64, |most, child| {
+                let apart = length(offset(self.moments[child].centre, moments.centre));
+                most.max(apart + self.acceptance.radius[child])
+            });
+            radius = farthest.min(bounds.farthest_corner(moments.centre));
+            reach = self.acceptance.reach[children].iter().fold(0.0f64, |most, reach| most.max(*reach));
+        }
+        self.acceptance.set(node, &moments, radius, reach);
+        self.moments[node] = moments;
+        self.bounds[node] = bounds;
+    }
+}
+
+impl Acceptance {
+    fn resize(&mut self, n: usize) {
+        let [x, y, z] = &mut self.centre;
+        for column in [x, y, z, &mut self.radius, &mut self.octupole, &mut self.reach] {
+            column.clear();
+            column.resize(n + 8, 0.0);
+        }
+    }
+
+    fn set(&mut self, node: usize, moments: &Moments, radius: f64, reach: f64) {
+        (0..3).for_each(|a| self.centre[a][node] = moments.centre[a]);
+        self.radius[node] = radius;
+        self.octupole[node] = moments.mass * (radius * radius * radius);
+        self.reach[node] = reach;
+    }
+}
+
+impl Bounds {
+    pub(super) fn middle(&self) -> [f64; 3] {
+        std::array::from_fn(|a| 0.5 * (self.low[a] + self.high[a]))
+    }
+
+    pub(super) fn half_sides(&self) -> [f64; 3] {
+        std::array::from_fn(|a| 0.5 * (self.high[a] - self.low[a]))
+    }
+
+    fn farthest_corner(&self, from: [f64; 3]) -> f64 {
+        length(std::array::from_fn(|a| (self.high[a] - from[a]).max(from[a] - self.low[a])))
+    }
+}
+
+fn bounds_of(position: &[[f64; 3]]) -> Bounds {
+    let first = Bounds { low: position[0], high: position[0] };
+    position.iter().fold(first, |bounds, x| wider(bounds, Bounds { low: *x, high: *x }))
+}
+
+fn joined(all: &[Bounds]) -> Bounds {
+    all.iter().fold(all[0], |bounds, other| wider(bounds, *other))
+}
+
+fn wider(a: Bounds, b: Bounds) -> Bounds {
+    Bounds {
+        low: std::array::from_fn(|axis| a.low[axis].min(b.low[axis])),
+        high: std::array::from_fn(|axis| a.high[axis].max(b.high[axis])),
+    }
+}
+
+/// The moments of points; without mass the centre is `middle`.
+fn moments_of(position: &[[f64; 3]], mass: &[f32], middle: [f64; 3]) -> Moments {
+    let weighted = || position.iter().zip(mass).map(|(x, mass)| (*x, f64::from(*mass)));
+    let (total, centre) = centre_of(weighted(), middle);
+    let mut second = [0.0; 6];
+    for (x, mass) in weighted() {
+        add_second(&mut second, offset(x, centre), mass);
+    }
+    Moments { centre, mass: total, second }
+}
+
+fn joined_moments(all: &[Moments], middle: [f64; 3]) -> Moments {
+    let (mass, centre) = centre_of(all.iter().map(|part| (part.centre, part.mass)), middle);
+    let mut second = [0.0; 6];
+    for part in all {
+        (0..6).for_each(|i| second[i] += part.second[i]);
+        add_second(&mut second, offset(part.centre, centre), part.mass);
+    }
+    Moments { centre, mass, second }
+}
+
+/// Total mass and centre of mass. Positions are relative to `middle`, so that few bits are lost.
+fn centre_of(parts: impl Iterator<Item = ([f64; 3], f64)>, middle: [f64; 3]) -> (f64, [f64; 3]) {
+    let (mut total, mut sums) = (0.0, [0.0; 3]);
+    for (x, mass) in parts {
+        total += mass;
+        (0..3).for_each(|a| sums[a] += mass * (x[a] - middle[a]));
+    }
+    let shift = if total > 0.0 { sums.map(|sum| sum / total) } else { [0.0; 3] };
+    (total, std::array::from_fn(|a| middle[a] + shift[a]))
+}
+
+fn add_second(second: &mut [f64; 6], d: [f64; 3], mass: f64) {
+    let products = [d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]];
+    (0..6).for_each(|i| second[i] += mass * products[i]);
+}
+
+pub(super) fn offset(x: [f64; 3], from: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|a| x[a] - from[a])
+}
+
+pub(super) fn length(d: [f64; 3]) -> f64 {
+    (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt()
+}

@@ -1,0 +1,270 @@
+//! Tree: the potential from monopoles and quadrupoles of an octree, group by group.
+//!
+//! A group is a node of the tree of targets with at most [`GROUP`] points. One walk per group finds what acts on it:
+//!
+//! ```text
+//!     node far enough from the group's box?    -> its moments act on every point of the group
+//!     else, a leaf?                            -> its points act
+//!     else                                     -> the same question for each of its children
+//! ```
+//!
+//! A node of mass m and radius b is far enough at distance d from the box of the group if both hold:
+//!
+//! - d > b + reach, so the series converges and no softening acts between them;
+//! - m b³ < [`TOLERANCE`] d⁴ Φ, where Φ = M / sqrt(D² + R²) estimates the potential at the group, from the total mass M, the
+//!   distance D of the group from the centre of mass, and the root mean square radius R of all points. The left side
+//!   over d⁴ bounds the octupole, the first term that is left out.
+//!
+//! On a Plummer sphere of 10⁴ points the root mean square of relative errors must stay below 5e-4 and the largest below
+//! 5e-3; the tests hold it to that. The bits depend on neither the processor nor the order in which members arrive:
+//! geometry comes from keys, every sum has a fixed order.
+
+use super::super::Gravity;
+use super::lists::{Lists, NearSource};
+use super::octree::{Node, Octree, length, offset};
+use super::points::Points;
+use super::softening::reach_of;
+use crate::simd::wide;
+
+/// Most points of a group.
+const GROUP: usize = 128;
+
+/// Largest octupole of a node over the estimated potential.
+const TOLERANCE: f64 = 0.03;
+
+/// Least reach of softening in half-diagonals of a group's box for which single precision is enough.
+const SOFT: f64 = 1.0 / 64.0;
+
+/// Fewer points of a leaf than this act one by one, because that is cheaper than a quadrupole.
+const FEW: u32 = 3;
+
+/// Working memory of the walk.
+#[derive(Debug, Clone, Default)]
+pub struct TreeScratch {
+    lists: Lists,
+    open: Vec<u32>,
+    groups: Vec<u32>,
+}
+
+/// Points and their tree.
+#[derive(Debug, Clone, Copy)]
+pub struct Rooted<'a> {
+    /// The points.
+    pub points: &'a Points,
+    /// The tree that was built from them.
+    pub tree: &'a Octree,
+}
+
+/// The points of a group and its extent.
+struct Group {
+    first: usize,
+    end: usize,
+    middle: [f64; 3],
+    half: [f64; 3],
+    reach: f64,
+    /// Whether every point's softening reaches so far that single precision is enough for what is near.
+    is_soft: bool,
+    /// [`TOLERANCE`] times the estimated potential.
+    tolerated: f64,
+}
+
+/// The potential of each point from all others.
+pub fn tree(all: Rooted, gravity: &Gravity, scratch: &mut TreeScratch, potential: &mut Vec<f64>) {
+    potential.clear();
+    potential.resize(all.points.len(), 0.0);
+    walk_groups(all, all, true, gravity, scratch, potential, |_, sum| sum);
+}
+
+/// Takes the potential of `sources` off that of `targets`. No source may be a target. Both have the same units.
+pub fn subtract(
+    sources: Rooted,
+    targets: Rooted,
+    gravity: &Gravity,
+    scratch: &mut TreeScratch,
+    potential: &mut [f64],
+) {
+    walk_groups(sources, targets, false, gravity, scratch, potential, |before, sum| before - sum);
+}
+
+fn walk_groups(
+    sources: Rooted,
+    targets: Rooted,
+    is_same: bool,
+    gravity: &Gravity,
+    scratch: &mut TreeScratch,
+    potential: &mut [f64],
+    put: impl Fn(f64, f64) -> f64,
+) {
+    let scale = sources.points.to_potential(gravity);
+    find_groups(targets.tree, &mut scratch.groups, &mut scratch.open);
+    let TreeScratch { lists, open, groups } = scratch;
+    for node in groups.iter() {
+        let group = Group::new(*node as usize, targets, sources.tree);
+        wide(
+            #[inline(always)]
+            || {
+                walk(&group, sources, is_same, lists, open);
+                if is_same {
+                    push_own(&group, sources.points, lists);
+                }
+                for (place, i) in (group.first..group.end).enumerate() {
+                    let target = near_source(targets.points, i, group.middle, place as u32);
+                    potential[i] = put(potential[i], scale * lists.sum_at(&target));
+                }
+            },
+        );
+    }
+}
+
+/// The largest nodes with at most [`GROUP`] points, and larger leaves.
+fn find_groups(tree: &Octree, groups: &mut Vec<u32>, open: &mut Vec<u32>) {
+    groups.clear();
+    open.clear();
+    open.push(0);
+    while let Some(at) = open.pop() {
+        let node = &tree.nodes[at as usize];
+        if node.n_children == 0 || (node.end - node.first) as usize <= GROUP {
+            groups.push(at);
+        } else {
+            open.extend(node.child..node.child + node.n_children);
+        }
+    }
+}
+
+impl Group {
+    fn new(node: usize, targets: Rooted, sources: &Octree) -> Self {
+        let Rooted { points, tree } = targets;
+        let (bounds, all) = (&tree.bounds[node], &sources.moments[0]);
+        let run = tree.nodes[node].first as usize..tree.nodes[node].end as usize;
+        let least = points.inverse_reach[run.clone()].iter().fold(f64::INFINITY, |r, i| r.min(reach_of(*i)));
+        let middle = bounds.middle();
+        let apart = length(offset(middle, all.centre));
+        let spread = all.second[0] + all.second[1] + all.second[2];
+        let distance = (all.mass * apart * apart + spread).sqrt();
+        Self {
+            first: run.start,
+            end: run.end,
+            middle,
+            // A little more, so that no rounding puts a point of the group outside.
+            half: bounds.half_sides().map(|half| half * (1.0 + 1e-12) + 1e-18),
+            reach: tree.acceptance.reach[node],
+            is_soft: least > SOFT * length(bounds.half_sides()),
+            // M / sqrt(D² + R²) with M R² = spread.
+            tolerated: match distance > 0.0 {
+                true => TOLERANCE * all.mass * all.mass.sqrt() / distance,
+                false => 0.0,
+            },
+        }
+    }
+}
+
+/// Fills the lists with what acts on a group, except its own points.
+#[inline(always)]
+fn walk(group: &Group, sources: Rooted, is_same: bool, lists: &mut Lists, open: &mut Vec<u32>) {
+    let Rooted { points, tree } = sources;
+    lists.clear();
+    open.clear();
+    let is_own =
+        |node: &Node| is_same && group.first <= node.first as usize && node.end as usize <= group.end;
+    if !is_own(&tree.nodes[0]) {
+        open.push(0);
+    }
+    while let Some(at) = open.pop() {
+        let node = tree.nodes[at as usize];
+        if node.n_children == 0 {
+            push_leaf(group, sources, at, lists);
+            continue;
+        }
+        let far = far_enough(group, tree, node.child);
+        for (lane, child) in (node.child..node.child + node.n_children).enumerate() {
+            let run = tree.nodes[child as usize];
+            match far[lane] {
+                _ if is_own(&run) => {}
+                false => open.push(child),
+                true if tree.moments[child as usize].mass == 0.0 => {}
+                true if run.end - run.first < FEW => {
+                    for i in run.first as usize..run.end as usize {
+                        lists.push_point(offset(points.position[i], group.middle), points.mass[i]);
+                    }
+                }
+                true => lists.push_node(&tree.moments[child as usize], group.middle),
+            }
+        }
+    }
+}
+
+/// Which of eight nodes are far enough from a group.
+#[inline(always)]
+fn far_enough(group: &Group, tree: &Octree, first: u32) -> [bool; 8] {
+    let rules = &tree.acceptance;
+    let mut distance2 = [0.0; 8];
+    for a in 0..3 {
+        let centre = eight_from(&rules.centre[a], first);
+        for i in 0..8 {
+            let outside = (centre[i] - group.middle[a]).abs() - group.half[a];
+            let outside = if outside > 0.0 { outside } else { 0.0 };
+            distance2[i] += outside * outside;
+        }
+    }
+    let octupole = eight_from(&rules.octupole, first);
+    let (radius, reach) = (eight_from(&rules.radius, first), eight_from(&rules.reach, first));
+    std::array::from_fn(
+        #[inline(always)]
+        |i| {
+            let least = radius[i] + if reach[i] > group.reach { reach[i] } else { group.reach };
+            let tolerated = group.tolerated * distance2[i] * distance2[i];
+            (distance2[i] > least * least) & (octupole[i] <= tolerated)
+        },
+    )
+}
+
+/// Eight entries of a column, which has eight more than there are nodes.
+#[inline(always)]
+fn eight_from(column: &[f64], first: u32) -> [f64; 8] {
+    *column[first as usize..].first_chunk().expect("eight entries after the last node")
+}
+
+/// Puts the points of a leaf on the list that fits their distance.
+#[inline(always)]
+fn push_leaf(group: &Group, sources: Rooted, leaf: u32, lists: &mut Lists) {
+    let Rooted { points, tree } = sources;
+    let Node { first, end, .. } = tree.nodes[leaf as usize];
+    let rules = &tree.acceptance;
+    let centre = std::array::from_fn(|a| rules.centre[a][leaf as usize]);
+    let size = length(group.half);
+    let gap = length(offset(centre, group.middle)) - size - rules.radius[leaf as usize];
+    let reach = rules.reach[leaf as usize].max(group.reach);
+    // So near, single precision would lose digits of the distance.
+    let is_near = gap <= reach || gap <= 0.125 * size;
+    for i in first as usize..end as usize {
+        match is_near {
+            true => push_near(group, lists, &near_source(points, i, group.middle, Lists::OTHER)),
+            false => lists.push_point(offset(points.position[i], group.middle), points.mass[i]),
+        }
+    }
+}
+
+#[inline(always)]
+fn push_own(group: &Group, points: &Points, lists: &mut Lists) {
+    for (place, i) in (group.first..group.end).enumerate() {
+        push_near(group, lists, &near_source(points, i, group.middle, place as u32));
+    }
+}
+
+#[inline(always)]
+fn push_near(group: &Group, lists: &mut Lists, source: &NearSource) {
+    match group.is_soft {
+        true => lists.push_soft(source),
+        false => lists.push_near(source),
+    }
+}
+
+#[inline(always)]
+fn near_source(points: &Points, i: usize, middle: [f64; 3], place: u32) -> NearSource {
+    NearSource {
+        x: offset(points.position[i], middle),
+        mass: points.mass[i],
+        inverse_reach: points.inverse_reach[i],
+        place,
+    }
+}

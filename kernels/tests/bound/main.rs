@@ -1,0 +1,4 @@
+//! Bound haloes against what is known of ideal ones.
+
+mod potential;
+mod samples;
