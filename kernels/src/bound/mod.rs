@@ -7,6 +7,7 @@
 //! |---|---|
 //! | members checked and in one order | [`members`] |
 //! | potential of each member | [`potential`] |
+//! | members with too much energy removed, clump by clump up the hierarchy | [`unbind`] |
 //!
 //! What it does not know: ranks, files, periodic boxes, cosmologies, particle data that no property needs. Units are the
 //! caller's: [`Gravity`] has the constant of gravity in them. No result depends on the order in which members arrive, on
@@ -16,7 +17,9 @@
 mod elementary;
 pub mod members;
 pub mod potential;
+
 pub mod radial;
+pub mod unbind;
 
 pub use members::{HaloMembers, MemberColumns, MemberError};
 

@@ -2,3 +2,4 @@
 
 mod potential;
 mod samples;
+mod unbinding;

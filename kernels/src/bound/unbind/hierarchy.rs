@@ -1,0 +1,197 @@
+//! The hierarchy: what happens to the losers of each clump?
+//!
+//! Clumps are unbound from the deepest up. Losers of a clump, and all members of one that dissolves, are candidates of its
+//! parent, beside the members that the parent has of its own. Losers of a clump without a parent are unbound.
+//!
+//! ```text
+//!     clump 0                 candidates: own members + losers of 1 and 3
+//!       clump 1               candidates: own members + losers of 2
+//!         clump 2             candidates: own members
+//!       clump 3
+//! ```
+
+use super::super::Gravity;
+use super::super::members::HaloMembers;
+use super::{UnbindRules, UnbindScratch, Unbinding, unbind};
+use std::fmt;
+
+/// In [`ClumpTree::clump_of`]: a member of no clump.
+pub const NO_CLUMP: u32 = u32::MAX;
+
+/// The clumps of a halo and their members before unbinding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClumpTree<'a> {
+    /// The clump of each member, in the order of members, or [`NO_CLUMP`].
+    pub clump_of: &'a [u32],
+    /// The clump that each clump merges into; `None` for a main clump.
+    pub parent: &'a [Option<u32>],
+    /// The density peak of each clump, relative to the same point as the members.
+    pub centre: &'a [[f64; 3]],
+}
+
+/// Why a tree of clumps is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClumpTreeError {
+    /// Columns do not fit: one entry per member in `clump_of`, one per clump in the others.
+    Length {
+        /// The column.
+        column: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it needs.
+        expected: usize,
+    },
+    /// A member or clump names a clump that does not exist.
+    NoSuchClump {
+        /// The column.
+        column: &'static str,
+        /// The entry.
+        entry: usize,
+    },
+    /// A clump is its own ancestor.
+    Cycle {
+        /// The clump.
+        clump: u32,
+    },
+}
+
+impl fmt::Display for ClumpTreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { column, found, expected } => {
+                write!(f, "clump tree: column {column} has {found} entries; expected {expected}")
+            }
+            Self::NoSuchClump { column, entry } => {
+                write!(f, "clump tree: entry {entry} of column {column} names a clump that does not exist")
+            }
+            Self::Cycle { clump } => {
+                write!(f, "clump tree: clump {clump} is its own ancestor; expected a tree of parents")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ClumpTreeError {}
+
+/// The bound members of every clump.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BoundHierarchy {
+    /// One result per clump. Its losers have moved on, so `unbound` is empty.
+    pub clumps: Vec<Unbinding>,
+    /// Members that no clump holds, by rising number.
+    pub unbound: Vec<u32>,
+}
+
+/// Mass and number of the bound members of a clump and of all clumps below it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct InclusiveMass {
+    /// Mass.
+    pub mass: f64,
+    /// Number of members.
+    pub number: u64,
+}
+
+impl ClumpTree<'_> {
+    /// The clumps, children before parents. Checks the tree.
+    pub fn children_first(&self, members: &HaloMembers) -> Result<Vec<u32>, ClumpTreeError> {
+        self.check(members)?;
+        let n = self.parent.len();
+        let mut waiting = vec![0u32; n];
+        self.parent.iter().flatten().for_each(|parent| waiting[*parent as usize] += 1);
+        let mut order: Vec<u32> = (0..n as u32).filter(|clump| waiting[*clump as usize] == 0).collect();
+        let mut at = 0;
+        while at < order.len() {
+            if let Some(parent) = self.parent[order[at] as usize] {
+                waiting[parent as usize] -= 1;
+                if waiting[parent as usize] == 0 {
+                    order.push(parent);
+                }
+            }
+            at += 1;
+        }
+        match waiting.iter().position(|waiting| *waiting > 0) {
+            Some(clump) => Err(ClumpTreeError::Cycle { clump: clump as u32 }),
+            None => Ok(order),
+        }
+    }
+
+    /// The members of each clump, by rising number, and those of none.
+    pub(super) fn own_members(&self) -> (Vec<Vec<u32>>, Vec<u32>) {
+        let (mut own, mut none) = (vec![Vec::new(); self.parent.len()], Vec::new());
+        for (member, clump) in (0..).zip(self.clump_of) {
+            match *clump {
+                NO_CLUMP => none.push(member),
+                clump => own[clump as usize].push(member),
+            }
+        }
+        (own, none)
+    }
+
+    fn check(&self, members: &HaloMembers) -> Result<(), ClumpTreeError> {
+        let n = self.parent.len();
+        let lengths = [("clump_of", self.clump_of.len(), members.len()), ("centre", self.centre.len(), n)];
+        if let Some(&(column, found, expected)) =
+            lengths.iter().find(|(_, found, expected)| found != expected)
+        {
+            return Err(ClumpTreeError::Length { column, found, expected });
+        }
+        let is_wrong = |clump: &u32| *clump as usize >= n;
+        if let Some(entry) = self.clump_of.iter().position(|clump| *clump != NO_CLUMP && is_wrong(clump)) {
+            return Err(ClumpTreeError::NoSuchClump { column: "clump_of", entry });
+        }
+        match self.parent.iter().position(|parent| parent.as_ref().is_some_and(is_wrong)) {
+            Some(entry) => Err(ClumpTreeError::NoSuchClump { column: "parent", entry }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Unbinds all clumps of a halo, the deepest first. Every member ends in one clump or among the unbound.
+pub fn unbind_hierarchy(
+    members: &HaloMembers,
+    tree: &ClumpTree,
+    gravity: &Gravity,
+    rules: &UnbindRules,
+    scratch: &mut UnbindScratch,
+) -> Result<BoundHierarchy, ClumpTreeError> {
+    let order = tree.children_first(members)?;
+    let (mut candidates, mut unbound) = tree.own_members();
+    let mut clumps = vec![Unbinding::default(); tree.parent.len()];
+    for clump in order {
+        let at = clump as usize;
+        let mut list = std::mem::take(&mut candidates[at]);
+        list.sort_unstable();
+        let mut result = unbind(members, &list, tree.centre[at], gravity, rules, scratch);
+        match tree.parent[at] {
+            Some(parent) => candidates[parent as usize].append(&mut result.unbound),
+            None => unbound.append(&mut result.unbound),
+        }
+        clumps[at] = result;
+    }
+    unbound.sort_unstable();
+    Ok(BoundHierarchy { clumps, unbound })
+}
+
+impl BoundHierarchy {
+    /// The inclusive masses of all clumps; the exclusive ones are sums over the bound members of each alone.
+    pub fn inclusive(
+        &self,
+        members: &HaloMembers,
+        tree: &ClumpTree,
+    ) -> Result<Vec<InclusiveMass>, ClumpTreeError> {
+        let mass = &members.columns().mass;
+        let own = |clump: &Unbinding| InclusiveMass {
+            mass: clump.bound.member.iter().map(|member| mass[*member as usize]).sum(),
+            number: clump.bound.len() as u64,
+        };
+        let mut inclusive: Vec<InclusiveMass> = self.clumps.iter().map(own).collect();
+        for clump in tree.children_first(members)? {
+            if let Some(parent) = tree.parent[clump as usize] {
+                let InclusiveMass { mass, number } = inclusive[clump as usize];
+                inclusive[parent as usize].mass += mass;
+                inclusive[parent as usize].number += number;
+            }
+        }
+        Ok(inclusive)
+    }
+}
