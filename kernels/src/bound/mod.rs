@@ -8,6 +8,7 @@
 //! | members checked and in one order | [`members`] |
 //! | potential of each member | [`potential`] |
 //! | members with too much energy removed, clump by clump up the hierarchy | [`unbind`] |
+//! | properties of what is bound, and of spheres around it | [`properties`] |
 //!
 //! What it does not know: ranks, files, periodic boxes, cosmologies, particle data that no property needs. Units are the
 //! caller's: [`Gravity`] has the constant of gravity in them. No result depends on the order in which members arrive, on
@@ -17,7 +18,7 @@
 mod elementary;
 pub mod members;
 pub mod potential;
-
+pub mod properties;
 pub mod radial;
 pub mod unbind;
 

@@ -1,5 +1,6 @@
 //! Bound haloes against what is known of ideal ones.
 
 mod potential;
+mod properties;
 mod samples;
 mod unbinding;

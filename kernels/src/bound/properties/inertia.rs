@@ -1,0 +1,201 @@
+//! Inertia tensors: what is the shape of a component?
+//!
+//! ```text
+//!     plain      sum m x x / sum m             reduced    sum (m / r²) x x / sum m, members at r = 0 left out
+//! ```
+//!
+//! The first tensor is that of the members in a sphere about the centre. Iterated, the sphere becomes the ellipsoid of equal
+//! volume with the axes of the tensor, and the tensor is that of the members inside, until the ratio of the second to the first
+//! axis changes by less than 1e-4, 20 times at most. Elements are in the order xx, yy, zz, xy, xz, yz.
+
+use super::super::elementary::power;
+use super::super::members::HaloMembers;
+use super::symmetric::{PrincipalAxes, principal_axes};
+use super::{ByComponent, Component};
+use crate::simd::wide;
+
+/// Fewest members for a tensor.
+const FEWEST: u64 = 20;
+
+/// Most iterations.
+const MOST: usize = 20;
+
+/// Iterations end when the ratio of axes changes by less.
+const CHANGE: f64 = 1e-4;
+
+/// The radius of the first sphere in half-mass radii.
+const HALF_MASS_RADII: f64 = 10.0;
+
+/// The four tensors of a component; `None` for fewer than 20 members.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct InertiaTensors {
+    /// Plain and iterated: `InertiaTensor`.
+    pub plain: Option<[f64; 6]>,
+    /// Reduced and iterated: `InertiaTensorReduced`.
+    pub reduced: Option<[f64; 6]>,
+    /// Plain in the sphere: `InertiaTensorNoniterative`.
+    pub plain_in_sphere: Option<[f64; 6]>,
+    /// Reduced in the sphere: `InertiaTensorReducedNoniterative`.
+    pub reduced_in_sphere: Option<[f64; 6]>,
+}
+
+/// The weight of a member besides its mass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    Plain,
+    Reduced,
+}
+
+/// The members of a component, in columns with a multiple of eight entries, and their squared distances from the centre.
+#[derive(Debug, Clone, Default)]
+struct Offsets {
+    x: [Vec<[f64; 8]>; 3],
+    mass: Vec<[f64; 8]>,
+}
+
+/// An ellipsoid x A x <= 1: the matrix A.
+type Ellipsoid = [f64; 6];
+
+/// The tensors of each component of listed members in spheres of ten of its half-mass radii.
+pub fn inertia_tensors(
+    members: &HaloMembers,
+    list: &[u32],
+    centre: [f64; 3],
+    half_mass_radius: &ByComponent<f64>,
+) -> ByComponent<InertiaTensors> {
+    let columns = members.columns();
+    let types: [bool; 8] =
+        std::array::from_fn(|t| list.iter().any(|i| usize::from(columns.particle_type[*i as usize]) == t));
+    let mut found = [InertiaTensors::default(); 5];
+    for (i, component) in Component::ALL.into_iter().enumerate() {
+        let radius = HALF_MASS_RADII * half_mass_radius.of(component);
+        // Of the same members the tensors are the same.
+        let same = (0..i).find(|j| {
+            (0..8).all(|t| !types[t as usize] || Component::ALL[*j].holds(t) == component.holds(t))
+        });
+        found[i] = match same {
+            Some(same) => found[same],
+            None => {
+                let holds = |member: u32| component.holds(columns.particle_type[member as usize]);
+                let list = list.iter().copied().filter(|member| holds(*member));
+                tensors_in_sphere(members, list, centre, radius)
+            }
+        };
+    }
+    ByComponent(found)
+}
+
+/// The tensors of listed members in a sphere. Time: one pass per iteration.
+pub fn tensors_in_sphere(
+    members: &HaloMembers,
+    list: impl Iterator<Item = u32>,
+    centre: [f64; 3],
+    radius: f64,
+) -> InertiaTensors {
+    let offsets = Offsets::new(members, list, centre);
+    if radius <= 0.0 {
+        return InertiaTensors::default();
+    }
+    let per_square = 1.0 / (radius * radius);
+    let sphere = [per_square, per_square, per_square, 0.0, 0.0, 0.0];
+    let in_sphere = |weight| offsets.tensor(&sphere, weight);
+    let iterated = |weight| offsets.iterated(in_sphere(weight)?, radius, weight);
+    InertiaTensors {
+        plain: iterated(Weight::Plain),
+        reduced: iterated(Weight::Reduced),
+        plain_in_sphere: in_sphere(Weight::Plain),
+        reduced_in_sphere: in_sphere(Weight::Reduced),
+    }
+}
+
+impl Offsets {
+    fn new(members: &HaloMembers, list: impl Iterator<Item = u32>, centre: [f64; 3]) -> Self {
+        let columns = members.columns();
+        let mut offsets = Self::default();
+        for (n, member) in list.map(|member| member as usize).enumerate() {
+            let (block, lane) = (n / 8, n % 8);
+            if lane == 0 {
+                // Unused lanes are outside every ellipsoid.
+                offsets.x.iter_mut().for_each(|x| x.push([f64::INFINITY; 8]));
+                offsets.mass.push([0.0; 8]);
+            }
+            (0..3).for_each(|a| offsets.x[a][block][lane] = columns.position[member][a] - centre[a]);
+            offsets.mass[block][lane] = columns.mass[member];
+        }
+        offsets
+    }
+
+    /// The tensor after iterations from that of a sphere.
+    fn iterated(&self, in_sphere: [f64; 6], radius: f64, weight: Weight) -> Option<[f64; 6]> {
+        let mut tensor = in_sphere;
+        let mut ratio = 1.0;
+        for _ in 0..MOST {
+            let axes = principal_axes(tensor);
+            if axes.value[2] <= 0.0 {
+                // A flat shape has no ellipsoid of equal volume.
+                return Some(tensor);
+            }
+            let next = (axes.value[1] / axes.value[0]).sqrt();
+            if (next - ratio).abs() < CHANGE {
+                return Some(tensor);
+            }
+            ratio = next;
+            tensor = self.tensor(&ellipsoid(&axes, radius), weight)?;
+        }
+        Some(tensor)
+    }
+
+    /// The tensor of the members in an ellipsoid; `None` for fewer than 20 or without mass.
+    fn tensor(&self, ellipsoid: &Ellipsoid, weight: Weight) -> Option<[f64; 6]> {
+        let sums = wide(
+            #[inline(always)]
+            || match weight {
+                Weight::Plain => self.sums::<false>(ellipsoid),
+                Weight::Reduced => self.sums::<true>(ellipsoid),
+            },
+        );
+        let [number, mass, second @ ..] = sums;
+        (number as u64 >= FEWEST && mass > 0.0).then(|| second.map(|sum: f64| sum / mass))
+    }
+
+    /// Number, mass and weighted second moments inside, by eight lanes that are joined at the end.
+    #[inline(always)]
+    fn sums<const REDUCED: bool>(&self, ellipsoid: &Ellipsoid) -> [f64; 8] {
+        let [xx, yy, zz, xy, xz, yz] = *ellipsoid;
+        let mut sums = [[0.0; 8]; 8];
+        for (block, masses) in self.mass.iter().enumerate() {
+            let [xs, ys, zs] = [&self.x[0][block], &self.x[1][block], &self.x[2][block]];
+            for i in 0..8 {
+                let (x, y, z) = (xs[i], ys[i], zs[i]);
+                let form =
+                    xx * x * x + yy * y * y + zz * z * z + 2.0 * (xy * x * y + xz * x * z + yz * y * z);
+                let r2 = x * x + y * y + z * z;
+                let inside = (form <= 1.0) & (!REDUCED | (r2 > 0.0));
+                let mass = if inside { masses[i] } else { 0.0 };
+                let weight = if REDUCED { mass / r2 } else { mass };
+                let weight = if inside { weight } else { 0.0 };
+                let (x, y, z) = if inside { (x, y, z) } else { (0.0, 0.0, 0.0) };
+                sums[0][i] += if inside { 1.0 } else { 0.0 };
+                sums[1][i] += mass;
+                sums[2][i] += weight * x * x;
+                sums[3][i] += weight * y * y;
+                sums[4][i] += weight * z * z;
+                sums[5][i] += weight * x * y;
+                sums[6][i] += weight * x * z;
+                sums[7][i] += weight * y * z;
+            }
+        }
+        sums.map(|lanes| lanes.iter().sum())
+    }
+}
+
+/// The ellipsoid with the axes of a tensor and the volume of a sphere.
+fn ellipsoid(axes: &PrincipalAxes, radius: f64) -> Ellipsoid {
+    let [a, b, c] = axes.value;
+    // Semi-axes are radius sqrt(value / mean), with the geometric mean.
+    let mean = power(a, 1.0 / 3.0) * power(b, 1.0 / 3.0) * power(c, 1.0 / 3.0);
+    let scale = [a, b, c].map(|value| mean / (value * radius * radius));
+    let element =
+        |p: usize, q: usize| (0..3).fold(0.0, |sum, k| sum + scale[k] * axes.axis[k][p] * axes.axis[k][q]);
+    [element(0, 0), element(1, 1), element(2, 2), element(0, 1), element(0, 2), element(1, 2)]
+}

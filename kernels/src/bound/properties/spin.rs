@@ -1,0 +1,68 @@
+//! Spin: how much of its support against gravity is rotation? Three definitions under three names.
+//!
+//! | name | definition | source |
+//! |---|---|---|
+//! | [`spin_parameter`] | L / (√2 M V_max R), inside R | SOAP; R is R_max for bound members, else the radius of the sphere |
+//! | [`spin_bullock`] | L / (√2 M V R), V² = G M / R | Bullock et al. 2001; as in Rockstar |
+//! | [`spin_peebles`] | L √abs(E) / (G M^2.5) | Peebles 1969 |
+
+use super::super::Gravity;
+use super::super::members::HaloMembers;
+use super::super::radial::RadialOrder;
+use super::sums::{cross, dot, minus};
+
+/// Mass and angular momentum inside a radius.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RotatingMass {
+    /// Mass.
+    pub mass: f64,
+    /// Angular momentum about the centre.
+    pub angular_momentum: [f64; 3],
+}
+
+/// What is inside `radius`, in the frame of `velocity`.
+pub fn inside(
+    members: &HaloMembers,
+    list: &[u32],
+    order: &RadialOrder,
+    radius: f64,
+    centre: [f64; 3],
+    velocity: [f64; 3],
+) -> RotatingMass {
+    let columns = members.columns();
+    let n = order.radius.partition_point(|r| *r <= radius);
+    let mut all = RotatingMass::default();
+    for place in &order.place[..n] {
+        let member = list[*place as usize] as usize;
+        let (d, u) = (minus(columns.position[member], centre), minus(columns.velocity[member], velocity));
+        let spin = cross(d, u);
+        all.mass += columns.mass[member];
+        (0..3).for_each(|a| all.angular_momentum[a] += columns.mass[member] * spin[a]);
+    }
+    all
+}
+
+/// SOAP's `SpinParameter` from what is inside `radius`; 0 without mass or extent.
+pub fn spin_parameter(inside: &RotatingMass, maximum_circular_velocity: f64, radius: f64) -> f64 {
+    ratio(length(inside.angular_momentum), 2f64.sqrt() * inside.mass * maximum_circular_velocity * radius)
+}
+
+/// The spin of Bullock et al. 2001 from what is inside `radius`; 0 without mass or extent.
+pub fn spin_bullock(inside: &RotatingMass, radius: f64, gravity: &Gravity) -> f64 {
+    // M V R with V = sqrt(G M / R).
+    let support = 2f64.sqrt() * inside.mass * (gravity.g * inside.mass * radius).sqrt();
+    ratio(length(inside.angular_momentum), support)
+}
+
+/// The spin of Peebles 1969; 0 without mass. `energy` is the sum of kinetic and potential energy.
+pub fn spin_peebles(angular_momentum: [f64; 3], mass: f64, energy: f64, gravity: &Gravity) -> f64 {
+    ratio(length(angular_momentum) * energy.abs().sqrt(), gravity.g * (mass * mass) * mass.sqrt())
+}
+
+fn ratio(above: f64, below: f64) -> f64 {
+    if below > 0.0 { above / below } else { 0.0 }
+}
+
+fn length(x: [f64; 3]) -> f64 {
+    dot(x, x).sqrt()
+}
