@@ -234,8 +234,8 @@ fn push_leaf(group: &Group, sources: Rooted, leaf: u32, lists: &mut Lists) {
     let size = length(group.half);
     let gap = length(offset(centre, group.middle)) - size - rules.radius[leaf as usize];
     let reach = rules.reach[leaf as usize].max(group.reach);
-    // So near, single precision would lose digits of the distance.
-    let is_near = gap <= reach || gap <= 0.125 * size;
+    // Nearer than that, single precision would lose digits of the distance, unless softening reaches far.
+    let is_near = gap <= reach || (!group.is_soft && gap <= 0.125 * size);
     for i in first as usize..end as usize {
         match is_near {
             true => push_near(group, lists, &near_source(points, i, group.middle, Lists::OTHER)),
