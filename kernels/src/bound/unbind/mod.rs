@@ -105,7 +105,7 @@ pub struct Unbinding {
     pub report: UnbindReport,
 }
 
-/// Working memory, about 100 bytes per candidate. One value serves any number of clumps in turn.
+/// Working memory, in proportion to the candidates. One value serves any number of clumps in turn.
 #[derive(Debug, Clone, Default)]
 pub struct UnbindScratch {
     points: Points,
