@@ -73,6 +73,7 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         rules: Rules::Paper,
         with_cells: false,
         with_particles: false,
+        bound: Default::default(),
         weights: Weights::default(),
     };
     group.bench_function("whole with reading", |b| {

@@ -127,6 +127,20 @@ pub enum RunError {
         /// Number of such patches.
         n: u64,
     },
+    /// Gravity needs units.
+    #[error(
+        "the input does not state its units, which the energies of particles need; expected an input with units"
+    )]
+    NoUnits,
+    /// Energies need velocities.
+    #[error("{kind} particles have no velocities, which their energies need; expected velocities")]
+    NoVelocities {
+        /// The kind of particles.
+        kind: String,
+    },
+    /// A particle has a value that is not allowed.
+    #[error("particles of a clump: {0}")]
+    Members(String),
     /// Another rank failed, or could not be reached.
     #[error(transparent)]
     Comm(#[from] CommError),

@@ -151,4 +151,4 @@ pub use inselberg_kernels::phew::persistence::Persistence;
 pub use inselberg_kernels::props::Structure;
 pub use partition::Weights;
 pub use phew::Rules;
-pub use phew::params::FieldChoice;
+pub use phew::params::{BoundRequest, FieldChoice, PotentialMethod, PropertyChoice};

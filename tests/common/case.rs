@@ -2,7 +2,9 @@
 
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{
+    BoundRequest, FieldChoice, Persistence, PhewConfig, PotentialMethod, PropertyChoice, Thresholds,
+};
 use inselberg_io::Snapshot;
 
 /// A field with thresholds that give it clumps in haloes.
@@ -39,6 +41,11 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
         rules,
         with_cells: true,
         with_particles: snapshot.has_particles(),
+        bound: BoundRequest {
+            unbind: snapshot.has_particles().then_some(PotentialMethod::Tree),
+            properties: PropertyChoice::All,
+            with_members: snapshot.has_particles(),
+        },
         weights: Weights::default(),
     }
 }

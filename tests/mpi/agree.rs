@@ -111,6 +111,7 @@ fn chaos_config() -> PhewConfig {
         rules: Rules::Paper,
         with_cells: true,
         with_particles: true,
+        bound: Default::default(),
         weights: Weights::default(),
     }
 }

@@ -130,6 +130,7 @@ fn masses_that_would_be_lost_are_refused() {
         rules: Rules::Paper,
         with_cells: false,
         with_particles: false,
+        bound: Default::default(),
         weights: Weights::default(),
     };
     let outcome = |magnitude: f64| {

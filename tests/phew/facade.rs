@@ -9,8 +9,8 @@ use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::phew::run::run;
 use inselberg::{
-    Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Comm, CommBuilder, Engine, Error, ErrorKind,
-    Geometry, Persistence, PhewParams, Rules, VectorColumn,
+    BoundRequest, Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Comm, CommBuilder, Engine, Error,
+    ErrorKind, Geometry, Persistence, PhewParams, Rules, VectorColumn,
 };
 use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_io::Snapshot;
@@ -82,6 +82,7 @@ pub fn params_of(case: Case, rules: Rules) -> PhewParams {
 fn expected(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> (Catalogue, BTreeMap<Place, [u64; 2]>) {
     let mut config = config(snapshot, case, rules);
     config.with_particles = false;
+    config.bound = BoundRequest::default();
     let comm = Comm::solo();
     let outcome = run(snapshot, &config, &comm, &Executor::default()).expect("a run");
     let catalogue = outcome.catalogue.gather(&comm).expect("alone").expect("rank 0");

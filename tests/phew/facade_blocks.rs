@@ -239,6 +239,7 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
         rules: Rules::Paper,
         with_cells: true,
         with_particles: false,
+        bound: Default::default(),
         weights: Weights::default(),
     };
     for n_ranks in [1, 2, 5] {

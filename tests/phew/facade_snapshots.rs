@@ -32,14 +32,14 @@ fn outputs_give_what_the_command_gives() {
     for (name, case) in [("dm_1rank", DARK), ("gas_2ranks", GAS)] {
         for rules in [Rules::Paper, Rules::Ramses] {
             let snapshot = open(&output(name));
-            let wanted =
-                run(&*snapshot, &config(&*snapshot, case, rules), &Comm::solo(), &Executor::default());
+            let config = config(&*snapshot, case, rules);
+            let wanted = run(&*snapshot, &config, &Comm::solo(), &Executor::default());
             let wanted = whole(wanted.expect("a run").catalogue);
             for n_ranks in [1, 2, 4] {
                 let what = format!("{name}, {rules:?}, {n_ranks} ranks");
                 over_ranks(Comm::threads(n_ranks), |_, mut engine| {
                     let snapshot = engine.open(output(name)).expect("opened");
-                    let params = params_of(case, rules).with_particles();
+                    let params = params_of(case, rules).with_particles().bound(config.bound);
                     let field = FieldChoice::Named(case.field.into());
                     let found = engine.phew_snapshot(&snapshot, &field, &params).expect("clumps");
                     check(&found, &wanted, &what);
@@ -102,6 +102,7 @@ fn particles_give_what_the_command_gives() {
         rules: Rules::Paper,
         with_cells: false,
         with_particles: true,
+        bound: Default::default(),
         weights: Weights::default(),
     };
     let alone = (Comm::solo(), Executor::default());

@@ -5,6 +5,7 @@ mod common;
 #[path = "../verify/mod.rs"]
 mod verify;
 
+mod bound;
 mod brute_force;
 mod chains;
 mod contacts;

@@ -285,6 +285,7 @@ fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads
         rules: Rules::Paper,
         with_cells: true,
         with_particles: true,
+        bound: Default::default(),
         weights: Weights::default(),
     };
     let snapshot = ParticleSnapshot::new(Box::new(given.clone()), mesh).expect("particles");

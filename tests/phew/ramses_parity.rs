@@ -46,6 +46,7 @@ fn run_over(
         rules: Rules::Ramses,
         with_cells: true,
         with_particles: false,
+        bound: Default::default(),
         weights: Weights::default(),
     };
     let snapshot = crate::common::open(output);

@@ -123,6 +123,7 @@ impl Input {
             rules,
             with_cells: false,
             with_particles: false,
+            bound: Default::default(),
             weights: Weights::default(),
         };
         let work = |comm: &Comm| {

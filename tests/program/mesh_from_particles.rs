@@ -76,7 +76,7 @@ fn swift_s_snapshot_cut_again() {
     let (room, input) = (Room::new(), swift());
     of_swift(&room, "three.hdf5", &["--ranks", "3"]);
     let [wide, to, fresh] = ["three.hdf5", "again.hdf5", "fresh.hdf5"].map(|name| room.path(name));
-    done(&["recut", &wide, "-o", &to, "--saddle-threshold", "300", "--relevance-threshold", "2"]);
+    done(&["recut", &wide, "-o", &to, "--saddle-threshold", "300", "--relevance-threshold", "2", "--quiet"]);
     let args = ["--density-threshold", "40", "--saddle-threshold", "300", "--relevance-threshold", "2"];
     done(&[&["phew", &input, FLAG, "-o", &fresh, "--m-refine", "4"], &args[..]].concat());
     let [again, fresh] = [&to, &fresh].map(|path| read(Path::new(path)).expect("a catalogue"));
@@ -152,6 +152,7 @@ fn what_does_not_suit_is_refused_in_one_line() {
     let refuses = |more: &[&str], parts: &[&str]| room.refuses(&[&base[..], more].concat(), parts);
     refuses(&[FLAG], &["box.npy", "(--box)"]);
     refuses(&[FLAG, "--box", "0"], &["--box", "above 0"]);
+    refuses(&[FLAG, "--box", "18", "--unbind"], &["box.npy", "no velocities", "expected"]);
     refuses(&[FLAG, "--box", "3"], &["box.npy", "row", "far outside the box"]);
     refuses(&[FLAG, "--box", "18", "--m-refine", "0"], &["--m-refine", "1 or more"]);
     refuses(&[FLAG, "--box", "18", "--level-min", "1"], &["--level-min", "2 to 12"]);

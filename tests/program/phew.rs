@@ -29,14 +29,24 @@ fn phew_args<'a>(input: &'a str, to: &'a str, density: &'a str) -> Vec<&'a str> 
 fn from_an_output_to_new_thresholds() {
     let (room, input) = (Room::new(), text(&crate::common::output("dm_1rank")));
     let (first, second) = (room.path(&format!("a.{}", ending())), room.path(&format!("b.{}", ending())));
-    let said = done(&[&phew_args(&input, &first, "40")[..], &["--with-cells", "--with-particles"]].concat());
+    let said = done(
+        &[&phew_args(&input, &first, "40")[..], &["--with-cells", "--with-particles", "--unbind"]].concat(),
+    );
     assert!(said.contains("test cells") && said.contains("haloes"), "{said}");
     let catalogue = read(Path::new(&first)).expect("a catalogue");
     let names: Vec<_> = catalogue.tables.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["clumps", "haloes", "tree", "cells", "particles"]);
     assert_eq!(catalogue.table("particles").expect("particles").n_rows(), 4096);
     let recut = ["recut", &first, "--relevance-threshold", "5", "--saddle-threshold", "150", "-o", &second];
-    let json = done_json(&recut);
+    let out = command(&[&recut[..], &["--json"]].concat()).output().expect("starts");
+    let warning = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(
+        warning.contains("columns of clumps, from n_bound to") && warning.contains("table cells"),
+        "{warning}"
+    );
+    assert_eq!(warning.lines().count(), 1, "{warning}");
+    assert!(done(&[&recut[..], &["--quiet"]].concat()).is_empty());
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
     let again = read(Path::new(&second)).expect("a catalogue");
     assert_eq!(json["tables"]["clumps"], again.table("clumps").expect("clumps").n_rows());
     for path in [&first, &second, &input] {
@@ -280,6 +290,9 @@ fn what_the_output_lacks_is_refused() {
     refuses(with(&dark, "40", &["--field", "pressure"]), &[&dark, "`pressure`", "expected one of rho"]);
     refuses(with(&gas, "2", &["--with-particles"]), &[&gas, "no particles", "expected"]);
     refuses(with(&gas, "2", &["--field", "cic"]), &[&gas, "no particles", "expected"]);
+    refuses(with(&gas, "2", &["--unbind"]), &[&gas, "no particles", "expected"]);
+    refuses(with(&dark, "40", &["--with-members"]), &["--with-members", "expected --unbind"]);
+    refuses(with(&dark, "40", &["--unbind", "--potential", "ring"]), &["--potential", "`ring`", "tree"]);
     refuses(with(&dark, "-1", &[]), &["--density-threshold", "-1", "expected"]);
     refuses(with(&dark, "NaN", &[]), &["--density-threshold", "NaN", "expected"]);
     refuses(with(&dark, "300", &[]), &["--saddle-threshold", "200", "expected at least"]);

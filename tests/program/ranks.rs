@@ -188,7 +188,7 @@ fn any_number_of_ranks_writes_the_same_catalogue() {
     for ending in ["csv", inselberg_io::catalogue::FORMATS[0].extensions[0]] {
         let room = tempfile::tempdir().expect("a folder");
         let path = |name: &str| room.path().join(format!("{name}.{ending}"));
-        let more = ["--with-cells", "--with-particles"];
+        let more = ["--with-cells", "--with-particles", "--unbind", "--with-members"];
         let one = command(&phew_args(&input, &text(&path("one")), &more)).output().expect("starts");
         assert_eq!(said(&one), (Some(0), String::new()));
         for (ranks, threads) in [("1", "1"), ("2", "1"), ("3", "2"), ("5", "1"), ("8", "2")] {

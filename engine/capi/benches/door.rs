@@ -123,7 +123,7 @@ fn column<T>(name: &CString, data: &[T], number_type: i32, parts: usize) -> Give
     GivenColumn {
         name: name.as_ptr(),
         data: data.as_ptr().cast(),
-        items: (data.len() * size_of::<T>() / parts / size_of_type(number_type)) as i64,
+        items: (size_of_val(data) / parts / size_of_type(number_type)) as i64,
         item_stride: 0,
         part_stride: 0,
         index: null(),

@@ -1,7 +1,7 @@
 //! `inselberg phew` and `inselberg recut`.
 
 use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress, stage_catalogue};
-use super::fault::CommandError;
+use super::fault::{CommandError, warn};
 use super::phew_run::PhewInput;
 use super::{interrupt, memory, out, phew_run, preflight};
 use crate::config::{Common, PhewJob, RecutJob};
@@ -9,6 +9,7 @@ use inselberg::stage::Stage;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
+use inselberg_io::catalogue::Catalogue;
 use inselberg_io::particles::file_of;
 use inselberg_io::staging;
 use inselberg_io::staging::Staged;
@@ -120,6 +121,28 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
     job.plot.as_deref().map_or(Ok(()), check_picture)
 }
 
+/// Tables and columns of a stored catalogue that a new cut of it lacks.
+fn left_out(stored: &Catalogue, cut: &Catalogue) -> Vec<String> {
+    let mut names = Vec::new();
+    for table in &stored.tables {
+        let Some(kept) = cut.tables.iter().find(|kept| kept.name == table.name) else {
+            names.push(format!("table {}", table.name));
+            continue;
+        };
+        let is_gone = |name: &String| !kept.columns.iter().any(|column| column.name == *name);
+        let gone: Vec<&String> =
+            table.columns.iter().map(|column| &column.name).filter(|name| is_gone(name)).collect();
+        match gone[..] {
+            [] => {}
+            [one] => names.push(format!("column {one} of {}", table.name)),
+            [first, .., last] => {
+                names.push(format!("{} columns of {}, from {first} to {last}", gone.len(), table.name));
+            }
+        }
+    }
+    names
+}
+
 /// Applies new thresholds to a stored tree.
 pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
     preflight::distinct(&[("input", &job.input), ("output", &job.output)])?;
@@ -129,5 +152,12 @@ pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
     let cut = inselberg::phew::recut::recut(&stored, &job.thresholds)
         .map_err(|error| CommandError::about(&job.input, error))?;
     let staged = catalogue::stage(&job.output, &cut)?;
+    let left_out = left_out(&stored, &cut);
+    if !left_out.is_empty() && !common.quiet {
+        let names = left_out.join(", ");
+        warn(format!(
+            "the new cut has other clumps, so the catalogue lacks what the stored one says of its own: {names}"
+        ));
+    }
     out::finish(common, staged, || catalogue::info::describe(&cut), || super::info::describe_json(&cut))
 }

@@ -8,7 +8,9 @@ use crate::topology::Pin;
 use inselberg::particle_mesh::ParticleMeshConfig;
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{
+    BoundRequest, FieldChoice, Persistence, PhewConfig, PotentialMethod, PropertyChoice, Thresholds,
+};
 use inselberg::phew::recut::NewThresholds;
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
@@ -195,6 +197,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
             rules: if is_ramses { Rules::Ramses } else { Rules::Paper },
             with_cells: raw.switch("with-cells"),
             with_particles: raw.switch("with-particles"),
+            bound: bound_request(raw)?,
             weights: weights(&raw.text_or_default("balance")),
         },
         output,
@@ -251,6 +254,26 @@ fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleM
         return Err(raw.unfit("level-min", &least.to_string(), &expected));
     }
     Ok(Some(ParticleMeshConfig { m_refine, level_min, level_max, kinds, side, root_level: None }))
+}
+
+/// What is found out about bound particles.
+fn bound_request(raw: &CheckedValues<'_>) -> Result<BoundRequest, ConfigError> {
+    let with_members = raw.switch("with-members");
+    if !raw.switch("unbind") {
+        return match with_members {
+            true => Err(raw.unfit("with-members", "true", "--unbind beside it")),
+            false => Ok(BoundRequest::default()),
+        };
+    }
+    let method = match raw.text_or_default("potential").as_str() {
+        "spherical" => PotentialMethod::Spherical,
+        _ => PotentialMethod::Tree,
+    };
+    let properties = match raw.text_or_default("properties").as_str() {
+        "all" => PropertyChoice::All,
+        _ => PropertyChoice::Basic,
+    };
+    Ok(BoundRequest { unbind: Some(method), properties, with_members })
 }
 
 /// The meaning of a word of `--balance`.

@@ -436,6 +436,45 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "unbind",
+        key: "unbind",
+        commands: &[Phew],
+        help: "Find the particles that gravity holds in each clump",
+        doc: "Particles with too much energy leave their clump for the one that it merges into. The clumps then have bound masses, \
+              centres and energies. Particles alone make the potential; the gas of cells does not. Needs velocities and units.",
+        ..ROW
+    },
+    Opt {
+        name: "potential",
+        key: "potential",
+        kind: OptionKind::Choice(&["tree", "spherical"]),
+        default: "tree",
+        commands: &[Phew],
+        help: "How --unbind computes potentials",
+        doc: "tree: from all particles of the clump. spherical: as if these were shells about its peak; faster, and wrong for clumps \
+              that are not round.",
+        ..ROW
+    },
+    Opt {
+        name: "properties",
+        key: "properties",
+        kind: OptionKind::Choice(&["basic", "all"]),
+        default: "basic",
+        commands: &[Phew],
+        help: "The properties of the particles that --unbind finds",
+        doc: "basic: mass, centres, velocity, energies, maximum circular velocity, half-mass radius. all: also masses and radii by \
+              type, dispersion, angular momenta, spins, inertia tensors, and spheres of given mean density about haloes. \
+              docs/haloes.md has the definitions.",
+        ..ROW
+    },
+    Opt {
+        name: "with-members",
+        key: "with_members",
+        commands: &[Phew],
+        help: "With --unbind: also list the bound particles of each clump, the most bound first",
+        ..ROW
+    },
+    Opt {
         name: "plot",
         key: "plot",
         kind: OptionKind::Path,

@@ -217,7 +217,8 @@ impl Clumps {
     }
 
     /// Collective: clumps and haloes under other thresholds, from the tree alone: as a call with these parameters finds them,
-    /// bit for bit. Costs a sort of the peaks. The tables of cells and particles are left out.
+    /// bit for bit. Costs a sort of the peaks. The tables of cells and particles are left out, and what
+    /// is bound.
     ///
     /// # Errors
     /// When a parameter is not valid, or differs in what cannot change: density threshold and rules.

@@ -43,10 +43,12 @@ from_errors! {
         | RunError::NoOctree
         | RunError::Grow(_)
         | RunError::NegativeThreshold(_)
+        | RunError::NoUnits
+        | RunError::NoVelocities { .. }
         | RunError::RatioOnly => ErrorKind::InvalidArgument,
         RunError::Memory(_) => ErrorKind::OutOfMemory,
         RunError::Mesh(error) => of_mesh(error),
-        RunError::LostMass { .. } => ErrorKind::InvalidValue,
+        RunError::LostMass { .. } | RunError::Members(_) => ErrorKind::InvalidValue,
         RunError::Comm(error) => of_comm(error),
     };
     FofRunError: |error| match error {

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::partition::Weights;
 use crate::phew::Rules;
-use crate::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use crate::phew::params::{BoundRequest, FieldChoice, PhewConfig, Thresholds};
 use inselberg_kernels::phew::persistence::Persistence;
 
 /// The parameters of PHEW. Densities and masses are in the caller's units.
@@ -36,6 +36,8 @@ pub struct PhewParams {
     pub with_cells: bool,
     /// Whether catalogues list every particle of an output with its clump and halo.
     pub with_particles: bool,
+    /// What is found out about the particles of an output that gravity holds in each clump.
+    pub bound: BoundRequest,
 }
 
 impl PhewParams {
@@ -51,6 +53,7 @@ impl PhewParams {
             weights: Weights::default(),
             with_cells: false,
             with_particles: false,
+            bound: BoundRequest::default(),
         }
     }
 
@@ -96,6 +99,13 @@ impl PhewParams {
         Self { with_particles: true, ..self }
     }
 
+    /// What is found out about the particles of an output that gravity holds in each clump. Adds columns to its tables of
+    /// clumps and haloes. The output needs velocities and units.
+    #[must_use]
+    pub fn bound(self, bound: BoundRequest) -> Self {
+        Self { bound, ..self }
+    }
+
     /// The least value that a leaf may have.
     pub(crate) fn least_value(&self) -> f64 {
         match self.persistence {
@@ -139,6 +149,7 @@ impl PhewParams {
             rules: self.rules,
             with_cells: self.with_cells,
             with_particles: self.with_particles,
+            bound: self.bound,
             weights: self.weights,
         }
     }

@@ -22,7 +22,7 @@ pub(crate) fn find(
     params: &PhewParams,
 ) -> Result<CutResult, Error> {
     params.check()?;
-    if params.with_particles {
+    if params.with_particles || params.bound.unbind.is_some() {
         let message = "cells in memory have no particles; expected an output on disk";
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }

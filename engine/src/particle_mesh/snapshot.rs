@@ -2,7 +2,7 @@
 
 use super::plan::{MeshPlan, ParticleMeshConfig, least_memory};
 use crate::error::ParticleMeshError;
-use inselberg_io::particles::{Columns, ParticleInput, Positions};
+use inselberg_io::particles::{Columns, DARK_MATTER, ParticleInput, Positions, STAR};
 use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::fold;
 use std::ops::Range;
@@ -67,6 +67,12 @@ impl ParticleSnapshot {
         self.input.as_ref()
     }
 
+    /// The kind of the first of its species that has particles but no velocities.
+    pub fn kind_without_velocities(&self) -> Option<String> {
+        let species = self.plan.species.iter().map(|s| &self.input.about().species[*s]);
+        species.filter(|s| s.n > 0 && !s.has_velocities).map(|s| s.name.clone()).next()
+    }
+
     fn read(&self, piece: usize) -> ReadResult<ParticleBlock> {
         let (species, rows, first_id) = &self.pieces[piece];
         let mut columns = Columns {
@@ -74,7 +80,7 @@ impl ParticleSnapshot {
             mass: Some(Vec::new()),
             id: Some(Vec::new()),
             kind: self.plan.mixed.then(Vec::new),
-            velocity: None,
+            velocity: self.input.about().species[*species].has_velocities.then(Vec::new),
             density: None,
         };
         self.input.read(*species, rows.clone(), &mut columns)?;
@@ -82,15 +88,23 @@ impl ParticleSnapshot {
         let wanted: Vec<usize> = (0..columns.position.len()).filter(is_wanted).collect();
         let mass = columns.mass.expect("masses were asked for");
         let id = columns.id.expect("IDs were asked for");
+        let velocity = |i: &usize| columns.velocity.as_ref().map_or([0.0; 3], |list| list[*i].map(f64::from));
+        let kind_of_all = self.input.about().species[*species].kind;
+        let kind = |i: usize| columns.kind.as_ref().map(|kinds| kinds[i]).or(kind_of_all);
+        let family = |i: &usize| match kind(*i) {
+            Some(DARK_MATTER) => Family::DarkMatter,
+            Some(STAR) => Family::Star,
+            _ => Family::Other,
+        };
         let position = |i: &usize| columns.position.get(*i).map(|x| fold(x, self.plan.side));
         Ok(ParticleBlock {
             first: 0,
             position: wanted.iter().map(position).collect(),
-            velocity: vec![[0.0; 3]; wanted.len()],
+            velocity: wanted.iter().map(velocity).collect(),
             mass: wanted.iter().map(|i| mass[*i]).collect(),
             // With IDs of its own, the input needs no first one.
             id: wanted.iter().map(|i| (first_id.unwrap_or(0) + id[*i]).cast_signed()).collect(),
-            family: vec![Family::DarkMatter; wanted.len()],
+            family: wanted.iter().map(family).collect(),
         })
     }
 }

@@ -52,7 +52,8 @@ impl<'a> Input<'a> {
         executor: &Executor,
     ) -> Result<Self, RunError> {
         config.check()?;
-        if config.with_particles && !snapshot.has_particles() {
+        let needs_particles = config.with_particles || config.bound.unbind.is_some();
+        if needs_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
         }
         let source = choose_source(snapshot, config)?;

@@ -12,6 +12,7 @@
 //! | forest | `forest`, `ties` | where does each peak merge? |
 //! | hierarchy | `hierarchy` | which clumps and haloes follow from given thresholds? |
 //! | properties | `sums`, `properties` | what do patches sum up to, and where are their peaks? |
+//! | bound particles | `bound` | which particles does gravity hold in each clump? |
 //! | tables | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
 //!
 //! Shared by the steps: `region` and `pass` cut the test cells into tasks, `test_links` has the ghosts among them,
@@ -24,6 +25,7 @@
 
 pub mod ascent;
 pub mod balance;
+mod bound;
 mod contacts;
 pub mod forest;
 pub mod ghost_labels;
@@ -31,6 +33,7 @@ pub mod hierarchy;
 mod input;
 pub mod known_peaks;
 pub mod label;
+mod leaf_patch;
 pub mod params;
 pub mod pass;
 pub mod peak_comm;

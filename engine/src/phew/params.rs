@@ -3,6 +3,7 @@
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
+pub use inselberg_kernels::bound::unbind::PotentialMethod;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 pub use inselberg_kernels::phew::persistence::Persistence;
@@ -79,8 +80,31 @@ pub struct PhewConfig {
     pub with_cells: bool,
     /// Also list every particle with its clump and halo.
     pub with_particles: bool,
+    /// What is found out about bound particles.
+    pub bound: BoundRequest,
     /// What is divided evenly among ranks. It never changes a result.
     pub weights: Weights,
+}
+
+/// What a run finds out about bound particles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BoundRequest {
+    /// Whether particles that gravity does not hold are removed from clumps, and how potentials are computed then.
+    pub unbind: Option<PotentialMethod>,
+    /// The properties of what is bound.
+    pub properties: PropertyChoice,
+    /// Whether catalogues list the bound particles of each clump.
+    pub with_members: bool,
+}
+
+/// A choice of properties of the bound particles of clumps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PropertyChoice {
+    /// Mass, centres, velocity, energies, maximum circular velocity and half-mass radius.
+    #[default]
+    Basic,
+    /// Also masses and radii by type, dispersion, angular momenta, spins and inertia tensors.
+    All,
 }
 
 impl PhewConfig {
@@ -95,6 +119,11 @@ impl PhewConfig {
             (true, Persistence::Difference(_)) if self.rules == Rules::Ramses => Err(RunError::RatioOnly),
             _ => Ok(()),
         }
+    }
+
+    /// Whether tables need the clump of each patch.
+    pub(crate) fn needs_patch_ids(&self) -> bool {
+        self.with_cells || self.with_particles || self.bound.unbind.is_some()
     }
 
     /// The values that leaves of a snapshot may have.

@@ -7,6 +7,7 @@ use crate::field::test_cells;
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use crate::partition::LocalField;
 use crate::phew::balance::Balance;
+use crate::phew::bound;
 use crate::phew::hierarchy::{Structures, structures};
 pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
@@ -83,6 +84,11 @@ pub fn run_on_particles(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
+    if config.bound.unbind.is_some()
+        && let Some(kind) = snapshot.kind_without_velocities()
+    {
+        return Err(RunError::NoVelocities { kind });
+    }
     let input = Input::from_particles(snapshot, mesh, config, comm, executor)?;
     run_on(input, config, comm, executor)
 }
@@ -112,8 +118,16 @@ fn run_on(
         attributes: &input.mesh_attributes,
     };
     let mut catalogue = run.catalogue(&source, &found, comm)?;
-    catalogue.tables.extend(label_tables(&input, &found, config, comm)?);
+    let ids = match config.needs_patch_ids() {
+        true => PatchIds::new(&found.segmentation.known, &found.structures, comm)?,
+        false => PatchIds::default(),
+    };
+    catalogue.tables.extend(label_tables(&input, &found, &ids, config, comm)?);
     drop(stage);
+    let (snapshot, part) = (input.snapshot, &input.part);
+    let FoundStructures { segmentation, structures, .. } = &found;
+    let of_bound = bound::BoundInput { snapshot, part, segmentation, ids: &ids, structures };
+    bound::add_to(&mut catalogue.tables, &of_bound, config.bound, comm, executor)?;
 
     let FoundStructures { segmentation, structures, .. } = found;
     let Segmentation { balance, peaks, .. } = segmentation;
@@ -258,20 +272,17 @@ pub(crate) fn structure_tables(
 fn label_tables(
     input: &Input,
     found: &FoundStructures,
+    ids: &PatchIds,
     config: &PhewConfig,
     comm: &Comm,
 ) -> Result<Vec<PartTable>, RunError> {
     let mut tables = Vec::new();
-    if !config.with_cells && !config.with_particles {
-        return Ok(tables);
-    }
     let segmentation = &found.segmentation;
-    let ids = PatchIds::new(&segmentation.known, &found.structures, comm)?;
     if config.with_cells {
-        tables.push(cells_table(&input.part.field.mesh, &found.links.own, segmentation, &ids, comm)?);
+        tables.push(cells_table(&input.part.field.mesh, &found.links.own, segmentation, ids, comm)?);
     }
     if config.with_particles {
-        tables.push(particles_table(input.snapshot, &input.part, segmentation, &ids, comm)?);
+        tables.push(particles_table(input.snapshot, &input.part, segmentation, ids, comm)?);
     }
     Ok(tables)
 }

@@ -32,6 +32,7 @@ pub fn target(bytes: &[u8]) {
         rules: if how & 8 == 0 { Rules::Paper } else { Rules::Ramses },
         with_cells: true,
         with_particles: how & 16 != 0,
+        bound: Default::default(),
         weights: Weights::default(),
     };
     let comm = Comm::solo();

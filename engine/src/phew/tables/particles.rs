@@ -1,19 +1,16 @@
 //! `particles`: every particle with the clump and halo of its leaf.
 
 use crate::error::RunError;
-use crate::exchange::grouped;
 use crate::partition::ranking::sort;
-use crate::partition::{LocalField, for_each_particle_block};
+use crate::partition::{LocalField, for_each_particle_block, to_leaf_owners};
+use crate::phew::leaf_patch::leaf_patch;
 use crate::phew::segment::Segmentation;
 use crate::phew::tables::PatchIds;
 use crate::tables::{column, in_order};
 use bytemuck::{Pod, Zeroable};
-use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_comm::Comm;
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Dimension, PartTable, Table, Values};
-use inselberg_kernels::geom::cell_side;
-use inselberg_kernels::ids::PeakSlot;
-use inselberg_kernels::mesh::Mesh;
 use rayon::prelude::*;
 
 /// A particle as it is sent to the owner of its leaf.
@@ -51,9 +48,9 @@ pub fn particles_table(
         let placed = block.id.iter().zip(&block.position);
         placed.map(|(&id, x)| Placed { id, position: x.map(|x| x / side) }).collect::<Vec<_>>()
     })?;
-    let placed = to_owners(blocks.concat(), part, comm)?;
+    let placed = to_leaf_owners(blocks.concat(), |p| p.position, part, comm)?;
     let row = |p: &Placed| {
-        let patch = patch_at(&part.field.mesh, segmentation, p.position);
+        let patch = leaf_patch(&part.field.mesh, segmentation, p.position).map(|leaf| leaf.patch);
         ParticleRow {
             id: p.id,
             clump: patch.map_or(0, |p| ids.clump[p.at()]),
@@ -70,20 +67,6 @@ pub fn particles_table(
     Ok(in_order(table(&rows), comm)?)
 }
 
-/// Collective: sends every particle to the rank that owns its leaf. Particles outside the box stay.
-fn to_owners(mut placed: Vec<Placed>, part: &LocalField, comm: &Comm) -> Result<Vec<Placed>, CommError> {
-    if comm.n_ranks() == 1 {
-        return Ok(placed);
-    }
-    let here = comm.rank();
-    // Any rank can write the row of a particle outside the box.
-    let owner = |p: &Placed| part.owner_of(p.position).unwrap_or(here);
-    placed.par_sort_by_key(owner);
-    let parts: Vec<(Rank, Vec<Placed>)> = grouped(&placed, |p| (owner(p), *p));
-    drop(placed);
-    Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, placed)| placed).collect())
-}
-
 fn table(rows: &[ParticleRow]) -> Table {
     let counts = |of: fn(&ParticleRow) -> u64| Values::U64(rows.iter().map(of).collect());
     let none = Dimension::NONE;
@@ -94,20 +77,4 @@ fn table(rows: &[ParticleRow]) -> Table {
         column("halo", none, "identifier of its halo; 0 for none", counts(|r| r.halo)),
     ];
     Table { name: "particles".into(), columns }
-}
-
-/// The patch of the leaf around a point, in units of the level-0 cell. `None` where the leaf is no test cell, and for
-/// points outside the box or not finite.
-fn patch_at(mesh: &Mesh, segmentation: &Segmentation, x: [f64; 3]) -> Option<PeakSlot> {
-    if !x.iter().all(|x| x.is_finite()) {
-        return None;
-    }
-    let deepest = mesh.n_levels().checked_sub(1)?;
-    let at = x.map(|x| (x / cell_side(deepest)).floor() as i64);
-    let position = mesh.domain().wrap(deepest, at)?;
-    (0..=deepest).find_map(|up| {
-        let (brick, bit) = mesh.find_brick(deepest - up, position.map(|x| x >> up))?;
-        let test = segmentation.test_cells.at(brick.at(), bit)?;
-        Some(segmentation.labels[test.at()])
-    })
 }

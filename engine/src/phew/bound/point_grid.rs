@@ -1,0 +1,151 @@
+//! Particles of this rank by cells of a uniform grid, for spheres.
+
+use bytemuck::{Pod, Zeroable};
+use inselberg_kernels::geom::Domain;
+use std::ops::RangeInclusive;
+
+/// Mean number of particles per cell of the grid.
+const PER_CELL: usize = 8;
+/// Most cells along an axis.
+const MOST_CELLS: usize = 256;
+
+/// A particle. Lengths are in units of the level-0 cell.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct PointMass {
+    /// Position.
+    pub position: [f64; 3],
+    /// Mass.
+    pub mass: f64,
+    /// Identity.
+    pub id: u64,
+}
+
+/// Particles sorted by cell, in a box around them that the grid divides.
+pub struct PointGrid {
+    domain: Domain,
+    points: Vec<PointMass>,
+    /// First point of each cell, x fastest, and the number of points.
+    first: Vec<u32>,
+    n: usize,
+    low: [f64; 3],
+    /// Side of a cell along each axis.
+    cell: [f64; 3],
+}
+
+impl PointGrid {
+    /// Sorts the particles. Particles outside a box that is not periodic may be among them.
+    pub fn new(points: Vec<PointMass>, domain: Domain) -> Self {
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for point in &points {
+            for a in 0..3 {
+                low[a] = low[a].min(point.position[a]);
+                high[a] = high[a].max(point.position[a]);
+            }
+        }
+        let n = ((points.len() / PER_CELL) as f64).cbrt().ceil().clamp(1.0, MOST_CELLS as f64) as usize;
+        let cell = std::array::from_fn(|a| ((high[a] - low[a]) / n as f64).max(f64::MIN_POSITIVE));
+        let mut grid = Self { domain, points: Vec::new(), first: vec![0; n * n * n + 1], n, low, cell };
+        for point in &points {
+            let cell = grid.cell_of(point.position);
+            grid.first[cell + 1] += 1;
+        }
+        (0..n * n * n).for_each(|cell| grid.first[cell + 1] += grid.first[cell]);
+        let mut next = grid.first.clone();
+        let mut sorted = vec![PointMass::default(); points.len()];
+        for point in points {
+            let place = &mut next[grid.cell_of(point.position)];
+            sorted[*place as usize] = point;
+            *place += 1;
+        }
+        grid.points = sorted;
+        grid
+    }
+
+    fn cell_of(&self, position: [f64; 3]) -> usize {
+        let [x, y, z]: [usize; 3] = std::array::from_fn(|a| self.along(a, position[a]));
+        (z * self.n + y) * self.n + x
+    }
+
+    /// The cell of a coordinate along an axis, or the nearest one. A conversion of reals never leaves the integers.
+    fn along(&self, axis: usize, x: f64) -> usize {
+        (((x - self.low[axis]) / self.cell[axis]) as usize).min(self.n - 1)
+    }
+
+    /// Calls `visit` with each particle nearer to `centre` than `radius`, and its distance. The radius is at most half of
+    /// the shortest periodic side, so that a particle has one image inside.
+    pub fn visit(&self, centre: [f64; 3], radius: f64, mut visit: impl FnMut(&PointMass, f64)) {
+        let images: [Vec<(f64, RangeInclusive<usize>)>; 3] =
+            std::array::from_fn(|axis| self.images(axis, centre[axis], radius));
+        for (z, along_z) in &images[2] {
+            for (y, along_y) in &images[1] {
+                for (x, along_x) in &images[0] {
+                    for row in
+                        along_z.clone().flat_map(|k| along_y.clone().map(move |j| (k * self.n + j) * self.n))
+                    {
+                        let cells = row + along_x.start()..row + along_x.end() + 1;
+                        let points = self.first[cells.start] as usize..self.first[cells.end] as usize;
+                        for point in &self.points[points] {
+                            let d = [point.position[0] - x, point.position[1] - y, point.position[2] - z];
+                            let square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+                            if square < radius * radius {
+                                visit(point, square.sqrt());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The images of a coordinate whose surroundings meet the grid, with the cells that they meet.
+    fn images(&self, axis: usize, x: f64, radius: f64) -> Vec<(f64, RangeInclusive<usize>)> {
+        let side = f64::from(self.domain.coarse[axis]);
+        let shifts: &[f64] = if self.domain.periodic[axis] { &[-1.0, 0.0, 1.0] } else { &[0.0] };
+        let high = self.low[axis] + self.cell[axis] * self.n as f64;
+        let images = shifts.iter().map(|shift| x + shift * side);
+        // A cell more on each side, for rounding.
+        let margin = radius + self.cell[axis];
+        let meeting = images.filter(|x| x + margin >= self.low[axis] && x - margin <= high);
+        meeting.map(|x| (x, self.along(axis, x - margin)..=self.along(axis, x + margin))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn by_all(points: &[PointMass], domain: &Domain, centre: [f64; 3], radius: f64) -> Vec<u64> {
+        let near = |point: &&PointMass| {
+            let d = domain.displacement(centre, point.position);
+            d.iter().map(|d| d * d).sum::<f64>().sqrt() < radius
+        };
+        let mut ids: Vec<u64> = points.iter().filter(near).map(|point| point.id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
+        #[test]
+        fn spheres_hold_what_a_search_of_all_finds(
+            // Multiples of 1/64, so that distances are exact enough for a strict comparison.
+            places in prop::collection::vec([0..128_u32, 0..64, 0..64], 0..300),
+            centre in [0..128_u32, 0..64, 0..64],
+            radius in 0.001..0.5_f64,
+            periodic in any::<[bool; 3]>(),
+        ) {
+            let place = |x: [u32; 3]| x.map(|x| f64::from(x) / 64.0);
+            let point = |(id, x): (usize, &[u32; 3])| PointMass { position: place(*x), mass: 1.0, id: id as u64 };
+            let points: Vec<PointMass> = places.iter().enumerate().map(point).collect();
+            let domain = Domain { coarse: [2, 1, 1], periodic };
+            let grid = PointGrid::new(points.clone(), domain);
+            let mut found = Vec::new();
+            grid.visit(place(centre), radius, |point, _| found.push(point.id));
+            found.sort_unstable();
+            prop_assert_eq!(found, by_all(&points, &domain, place(centre), radius));
+        }
+    }
+}

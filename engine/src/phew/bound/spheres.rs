@@ -1,0 +1,188 @@
+//! Spheres of given mean density about the centres of haloes, over all particles, bound or not, of all ranks.
+//!
+//! Each halo asks all ranks for the particles within a radius. Where the mean density is still above the lowest one there,
+//! it asks again with twice the radius.
+//!
+//! ```text
+//!   halo on rank 1     within 0.1?  ->  rank 0: 40 particles     rank 1: 900     rank 2: none
+//!                      mean density of 940 particles still too high
+//!                      within 0.2?  ->  ...                      the sphere ends at 0.13
+//! ```
+
+use crate::phew::bound::point_grid::PointGrid;
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_io::Cosmology;
+use inselberg_kernels::bound::Gravity;
+use inselberg_kernels::bound::properties::concentration::concentration;
+use inselberg_kernels::bound::properties::spherical_overdensity::{EnclosedMass, SphereSearch, bryan_norman};
+use inselberg_kernels::props::combine::SizedBox;
+use rayon::prelude::*;
+
+/// The mean densities that end spheres.
+pub const N_DENSITIES: usize = 4;
+
+/// How far the first radius lies beyond that of the bound mass.
+const FIRST_REACH: f64 = 1.5;
+
+/// Mass, radius and concentration of a sphere, in code units. 0 where the sphere is not found, or has too few particles.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Sphere {
+    /// By definition 4π/3 density radius³.
+    pub mass: f64,
+    /// Its radius.
+    pub radius: f64,
+    /// By the first moment of the mass profile.
+    pub concentration: f64,
+}
+
+/// The centre of a halo and the mass that is bound there.
+#[derive(Debug, Clone, Copy)]
+pub struct SphereCentre {
+    /// Centre, in code units.
+    pub centre: [f64; 3],
+    /// Mass of all that is bound; 0: no spheres.
+    pub mass: f64,
+}
+
+/// The mean densities of 200 times the critical and the mean density, 500 times the critical one, and Bryan & Norman's, in
+/// code units.
+pub fn densities(gravity: &Gravity, cosmology: &Cosmology) -> [f64; N_DENSITIES] {
+    let critical = gravity.critical_density();
+    let a = cosmology.aexp;
+    let (matter, curvature) = (cosmology.omega_m / (a * a * a), cosmology.omega_k / (a * a));
+    let matter = matter / (matter + curvature + cosmology.omega_l);
+    [200.0 * critical, 200.0 * matter * critical, 500.0 * critical, bryan_norman(matter) * critical]
+}
+
+/// The particles of this rank, and the box.
+pub struct Surroundings<'a> {
+    /// The particles.
+    pub points: PointGrid,
+    /// The box.
+    pub space: &'a SizedBox,
+}
+
+/// A question of a halo, in units of the level-0 cell.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct SphereQuery {
+    halo: u64,
+    centre: [f64; 3],
+    radius: f64,
+}
+
+/// A particle within the radius.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct SpherePoint {
+    halo: u64,
+    id: u64,
+    radius: f64,
+    mass: f64,
+}
+
+impl Surroundings<'_> {
+    /// Collective: the spheres of the haloes of this rank. Two exchanges per round, two rounds as a rule.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn spheres(
+        &self,
+        haloes: &[SphereCentre],
+        densities: &[f64; N_DENSITIES],
+        comm: &Comm,
+    ) -> Result<Vec<[Sphere; N_DENSITIES]>, CommError> {
+        let side = self.space.side;
+        let least = densities.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.greatest_radius();
+        let first = |halo: &SphereCentre| {
+            let of_mass = (halo.mass / (4.0 / 3.0 * std::f64::consts::PI * least)).cbrt();
+            (FIRST_REACH * of_mass / side).min(most)
+        };
+        let mut radius: Vec<f64> = haloes.iter().map(first).collect();
+        let mut found = vec![[Sphere::default(); N_DENSITIES]; haloes.len()];
+        let mut open: Vec<usize> = (0..haloes.len()).filter(|i| haloes[*i].mass > 0.0).collect();
+        while comm.all_reduce_counts(&[open.len() as u64], Reduce::Sum)?[0] > 0 {
+            let query = |i: &usize| {
+                let centre = haloes[*i].centre.map(|x| x / side);
+                SphereQuery { halo: *i as u64, centre, radius: radius[*i] }
+            };
+            let profiles = self.ask(&open.iter().map(query).collect::<Vec<_>>(), haloes.len(), comm)?;
+            open.retain(|i| {
+                let profile = Profile::new(&profiles[*i], side);
+                let spheres = densities.map(|density| profile.sphere(density));
+                let is_done = spheres.iter().all(Option::is_some) || radius[*i] >= most;
+                if is_done {
+                    found[*i] = spheres.map(Option::unwrap_or_default);
+                }
+                radius[*i] = (2.0 * radius[*i]).min(most);
+                !is_done
+            });
+        }
+        Ok(found)
+    }
+
+    /// Half of the shortest periodic side, or the longest side of an open box, in units of the level-0 cell.
+    fn greatest_radius(&self) -> f64 {
+        let domain = &self.space.domain;
+        let periodic = (0..3).filter(|a| domain.periodic[*a]).map(|a| 0.5 * f64::from(domain.coarse[a]));
+        let open = domain.coarse.iter().map(|n| f64::from(*n)).fold(0.0, f64::max);
+        periodic.fold(open, f64::min)
+    }
+
+    /// Collective: the particles within the radii of the queries, by halo.
+    fn ask(
+        &self,
+        queries: &[SphereQuery],
+        n_haloes: usize,
+        comm: &Comm,
+    ) -> Result<Vec<Vec<SpherePoint>>, CommError> {
+        let asked = comm.all_gather_lists(queries)?;
+        let answer = |(rank, queries): (usize, Vec<SphereQuery>)| {
+            let near = |query: &SphereQuery| {
+                let mut near = Vec::new();
+                self.points.visit(query.centre, query.radius, |point, radius| {
+                    near.push(SpherePoint { halo: query.halo, id: point.id, radius, mass: point.mass });
+                });
+                near
+            };
+            (Rank(rank as u32), queries.par_iter().flat_map_iter(near).collect::<Vec<_>>())
+        };
+        let answers = asked.into_iter().enumerate().map(answer).filter(|(_, points)| !points.is_empty());
+        let mut profiles = vec![Vec::new(); n_haloes];
+        for (_, points) in comm.exchange(answers.collect())? {
+            points.into_iter().for_each(|point| profiles[point.halo as usize].push(point));
+        }
+        profiles.par_iter_mut().for_each(|points| {
+            points.sort_unstable_by(|a, b| a.radius.total_cmp(&b.radius).then(a.id.cmp(&b.id)));
+        });
+        Ok(profiles)
+    }
+}
+
+/// The particles around a centre by rising radius, in code units.
+struct Profile {
+    radius: Vec<f64>,
+    mass: Vec<f64>,
+    enclosed: EnclosedMass,
+}
+
+impl Profile {
+    fn new(points: &[SpherePoint], side: f64) -> Self {
+        let radius: Vec<f64> = points.iter().map(|point| point.radius * side).collect();
+        let mass: Vec<f64> = points.iter().map(|point| point.mass).collect();
+        let enclosed = EnclosedMass::new(radius.clone(), &mass);
+        Self { radius, mass, enclosed }
+    }
+
+    /// `None` if the particles do not reach far enough.
+    fn sphere(&self, density: f64) -> Option<Sphere> {
+        let SphereSearch::Found(sphere) = self.enclosed.sphere(density) else { return None };
+        let inside = 0..sphere.number;
+        let of_profile =
+            concentration(&self.radius[inside.clone()], &self.mass[inside], sphere.mass, sphere.radius);
+        Some(Sphere { mass: sphere.mass, radius: sphere.radius, concentration: of_profile.unwrap_or(0.0) })
+    }
+}

@@ -1,0 +1,244 @@
+//! Unbinding of whole haloes, each by one task, and the properties of what is bound.
+
+use crate::phew::bound::columns::BoundColumn;
+use crate::phew::bound::particles::ClumpParticle;
+use crate::phew::bound::spheres::SphereCentre;
+use crate::phew::bound::workers::{HaloClump, HaloWork, runs_by};
+use bytemuck::{Pod, Zeroable};
+use inselberg_kernels::bound::properties::{BoundProperties, bound_properties};
+use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, unbind_hierarchy};
+use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScratch, Unbinding};
+use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
+use inselberg_kernels::props::combine::SizedBox;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// What gravity holds in a clump. Numbers and masses are 0 where too few particles are bound. In code units.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct BoundClump {
+    /// Identifier of the clump.
+    pub id: u64,
+    /// Identifier of its halo.
+    pub halo: u64,
+    /// Number of bound particles.
+    pub n_bound: u64,
+    /// The same, with those of the clumps in it.
+    pub n_bound_inclusive: u64,
+    /// Mass of the bound particles, with those of the clumps in it.
+    pub mass_inclusive: f64,
+    /// Identity of the most bound particle.
+    pub most_bound_id: u64,
+    /// Its position.
+    pub centre: [f64; 3],
+    /// Row of the first bound particle in the table of members.
+    pub first_member: u64,
+    /// Number of passes.
+    pub passes: u64,
+    /// 1 if a last full computation found all bound.
+    pub is_converged: u64,
+}
+
+/// A bound particle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BoundParticle {
+    /// Identifier of its clump.
+    pub clump: u64,
+    /// Identity.
+    pub id: u64,
+    /// Energy per mass.
+    pub energy: f64,
+    /// Potential.
+    pub potential: f64,
+}
+
+/// The bound particles of all haloes of this rank.
+#[derive(Debug, Default)]
+pub struct BoundHaloes {
+    /// By halo and identifier.
+    pub clumps: Vec<BoundClump>,
+    /// The chosen properties of each clump, one after the other.
+    pub values: Vec<f64>,
+    /// In the order of the clumps, from the most bound particle of each on.
+    pub particles: Vec<BoundParticle>,
+}
+
+impl BoundHaloes {
+    /// The centre of each halo, in the order of the haloes.
+    pub fn centres(&self) -> Vec<SphereCentre> {
+        let mains = self.clumps.iter().filter(|clump| clump.id == clump.halo);
+        mains.map(|main| SphereCentre { centre: main.centre, mass: main.centre_mass() }).collect()
+    }
+}
+
+impl BoundClump {
+    /// The mass about its centre; 0 if it has no centre.
+    fn centre_mass(&self) -> f64 {
+        if self.n_bound == 0 { 0.0 } else { self.mass_inclusive }
+    }
+}
+
+/// How haloes are unbound, and which properties are found.
+pub struct Unbinder<'a> {
+    /// The box.
+    pub space: SizedBox,
+    /// Gravity and expansion in code units.
+    pub gravity: Gravity,
+    /// How potentials are computed.
+    pub method: PotentialMethod,
+    /// The properties.
+    pub columns: &'a [&'a BoundColumn],
+}
+
+impl Unbinder<'_> {
+    /// Local: unbinds every halo, in parallel. `advance` is told the number of particles of each halo that is done.
+    ///
+    /// # Errors
+    /// When a particle has a value that is not allowed.
+    pub fn unbind(
+        &self,
+        work: &HaloWork,
+        advance: impl Fn(usize) + Sync,
+    ) -> Result<BoundHaloes, MemberError> {
+        let haloes = runs_by(&work.clumps, |clump| clump.halo);
+        let one = |scratch: &mut UnbindScratch, clumps: Range<usize>| {
+            let clumps = &work.clumps[clumps];
+            let particles = particles_of(&work.particles, clumps[0].halo);
+            let bound = Halo { clumps, particles, unbinder: self }.unbind(scratch);
+            advance(particles.len());
+            bound
+        };
+        // Haloes differ in size by orders of magnitude, so each is a task.
+        let found = haloes.into_par_iter().with_max_len(1).map_init(UnbindScratch::default, one);
+        let found: Vec<BoundHaloes> = found.collect::<Result<_, _>>()?;
+        let mut all = BoundHaloes::default();
+        for mut halo in found {
+            let before = all.particles.len() as u64;
+            halo.clumps.iter_mut().for_each(|clump| clump.first_member += before);
+            all.clumps.append(&mut halo.clumps);
+            all.values.append(&mut halo.values);
+            all.particles.append(&mut halo.particles);
+        }
+        Ok(all)
+    }
+}
+
+/// The particles of a halo among those of all haloes.
+fn particles_of(particles: &[ClumpParticle], halo: u64) -> &[ClumpParticle] {
+    let first = particles.partition_point(|particle| particle.halo < halo);
+    let end = particles.partition_point(|particle| particle.halo <= halo);
+    &particles[first..end]
+}
+
+/// A halo with its clumps, the main one first.
+struct Halo<'a> {
+    clumps: &'a [HaloClump],
+    particles: &'a [ClumpParticle],
+    unbinder: &'a Unbinder<'a>,
+}
+
+impl Halo<'_> {
+    fn unbind(&self, scratch: &mut UnbindScratch) -> Result<BoundHaloes, MemberError> {
+        let gravity = &self.unbinder.gravity;
+        let rules = UnbindRules { method: self.unbinder.method, ..UnbindRules::default() };
+        let members = HaloMembers::new(self.member_columns())?;
+        let place = |id: u64| self.clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
+        // The particles of a clump that is not listed belong to the main clump.
+        let clump_of: Vec<u32> =
+            members.entries().iter().map(|i| place(self.particles[*i as usize].clump) as u32).collect();
+        let parent: Vec<Option<u32>> = self
+            .clumps
+            .iter()
+            .map(|clump| (clump.id != clump.halo).then(|| place(clump.parent) as u32))
+            .collect();
+        let centre: Vec<[f64; 3]> =
+            self.clumps.iter().map(|clump| self.relative_to_peak(clump.peak)).collect();
+        let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre };
+        let found =
+            unbind_hierarchy(&members, &tree, gravity, &rules, scratch).expect("a tree of its own clumps");
+        let inclusive = found.inclusive(&members, &tree).expect("the same tree");
+        let mut bound = BoundHaloes::default();
+        for (i, clump) in self.clumps.iter().enumerate() {
+            let own = &found.clumps[i];
+            let first_member = bound.particles.len() as u64;
+            self.append_particles(&members, own, clump.id, &mut bound.particles);
+            let properties = bound_properties(&members, &own.bound, gravity);
+            self.append_values(properties.as_ref(), &mut bound.values);
+            bound.clumps.push(BoundClump {
+                id: clump.id,
+                halo: clump.halo,
+                n_bound: own.bound.len() as u64,
+                n_bound_inclusive: inclusive[i].number,
+                // The sum of no masses is -0.
+                mass_inclusive: inclusive[i].mass + 0.0,
+                most_bound_id: bound.particles.get(first_member as usize).map_or(0, |particle| particle.id),
+                centre: properties.map_or([0.0; 3], |properties| self.in_box(properties.halo_centre)),
+                first_member,
+                passes: own.report.passes.into(),
+                is_converged: own.report.converged.into(),
+            });
+        }
+        Ok(bound)
+    }
+
+    /// Appends the bound particles of a clump, from the most bound one on.
+    fn append_particles(
+        &self,
+        members: &HaloMembers,
+        found: &Unbinding,
+        clump: u64,
+        to: &mut Vec<BoundParticle>,
+    ) {
+        let particle = |place: &u32| BoundParticle {
+            clump,
+            id: members.columns().id[found.bound.member[*place as usize] as usize],
+            energy: found.bound.energy[*place as usize],
+            potential: found.bound.potential[*place as usize],
+        };
+        to.extend(found.bound.ranked(members).iter().map(particle));
+    }
+
+    /// Appends the chosen properties of a clump; 0 throughout where nothing is bound.
+    fn append_values(&self, properties: Option<&BoundProperties>, to: &mut Vec<f64>) {
+        match properties {
+            Some(properties) => {
+                self.unbinder
+                    .columns
+                    .iter()
+                    .for_each(|column| column.append(properties, |place| self.in_box(place), to));
+            }
+            None => to.extend(
+                self.unbinder.columns.iter().flat_map(|column| std::iter::repeat_n(0.0, column.n_parts())),
+            ),
+        }
+    }
+
+    /// The particles with positions from the main peak on.
+    fn member_columns(&self) -> MemberColumns {
+        let particles = self.particles;
+        MemberColumns {
+            position: particles.iter().map(|particle| self.relative_to_peak(particle.position)).collect(),
+            velocity: particles.iter().map(|particle| particle.velocity).collect(),
+            mass: particles.iter().map(|particle| particle.mass).collect(),
+            softening: particles.iter().map(|particle| particle.softening).collect(),
+            particle_type: particles.iter().map(|particle| particle.particle_type as u8).collect(),
+            internal_energy: Vec::new(),
+            id: particles.iter().map(|particle| particle.id).collect(),
+        }
+    }
+
+    /// The shortest vector from the main peak, over the periodic images.
+    fn relative_to_peak(&self, position: [f64; 3]) -> [f64; 3] {
+        let side = self.unbinder.space.side;
+        let in_boxes = |x: [f64; 3]| x.map(|x| x / side);
+        let from = in_boxes(self.clumps[0].peak);
+        self.unbinder.space.domain.displacement(from, in_boxes(position)).map(|d| d * side)
+    }
+
+    /// A place relative to the main peak as one in the box.
+    fn in_box(&self, place: [f64; 3]) -> [f64; 3] {
+        let (peak, side) = (self.clumps[0].peak, self.unbinder.space.side);
+        let place = std::array::from_fn(|a| (peak[a] + place[a]) / side);
+        self.unbinder.space.domain.fold(place).map(|x| x * side)
+    }
+}

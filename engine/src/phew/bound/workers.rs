@@ -1,0 +1,157 @@
+//! Haloes to ranks: each rank gets whole haloes, in ranges of their identifiers, with nearly equal work.
+//!
+//! ```text
+//!   rank with particles      rank with the row of the halo           rank that works on it
+//!        |  halo 7: 300 here  --->  7: 300 + 500 in all                        |
+//!        |                          work before halo 7: 40 of 100 %            |
+//!        |  <---  7: to rank 1      (of 4 ranks: rank 1)  --- clumps of 7 --->  |
+//!        |  ------------------------ 300 particles -------------------------->  |
+//! ```
+
+use crate::exchange::bundle::SendBuffers;
+use crate::exchange::grouped;
+use crate::phew::bound::particles::ClumpParticle;
+use crate::phew::bound::rows::RowDirectory;
+use crate::phew::hierarchy::Structures;
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use inselberg_kernels::props::Structure;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A clump of a halo.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct HaloClump {
+    /// Identifier of the halo, which is that of its main clump.
+    pub halo: u64,
+    /// Identifier of the clump.
+    pub id: u64,
+    /// Identifier of the clump that it merges into.
+    pub parent: u64,
+    /// Its peak, in code units.
+    pub peak: [f64; 3],
+}
+
+impl HaloClump {
+    fn new(row: &Structure) -> Self {
+        Self { halo: row.halo, id: row.id, parent: row.parent, peak: row.peak }
+    }
+}
+
+/// Whole haloes that this rank works on.
+#[derive(Debug, Default)]
+pub struct HaloWork {
+    /// Particles by halo.
+    pub particles: Vec<ClumpParticle>,
+    /// Clumps by halo and identifier; the main clump is the first of its halo.
+    pub clumps: Vec<HaloClump>,
+}
+
+/// A number of a halo: of its particles on one rank, or the rank that works on it.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct OfHalo {
+    halo: u64,
+    number: u64,
+}
+
+const NUMBERS: usize = 0;
+const CLUMPS: usize = 1;
+
+/// Collective: sends particles and clumps to the ranks that work on their haloes. Particles of haloes that are not listed are
+/// left out. Three exchanges.
+///
+/// # Errors
+/// When another rank fails.
+pub fn to_workers(
+    mut particles: Vec<ClumpParticle>,
+    structures: &Structures,
+    comm: &Comm,
+) -> Result<HaloWork, CommError> {
+    particles.par_sort_unstable_by_key(|particle| (particle.halo, particle.id));
+    let rows = RowDirectory::new(&structures.haloes, comm)?;
+    let mut buffers = SendBuffers::<2>::default();
+    for run in runs_by(&particles, |particle| particle.halo) {
+        let count = OfHalo { halo: particles[run.start].halo, number: run.len() as u64 };
+        if let Some(holder) = rows.holder(count.halo) {
+            buffers.put(holder, NUMBERS, &[count]);
+        }
+    }
+    for clump in structures.clumps.iter().filter(|clump| clump.id != clump.halo) {
+        let holder = rows.holder(clump.halo).expect("the halo of a listed clump is listed");
+        buffers.put(holder, CLUMPS, &[HaloClump::new(clump)]);
+    }
+    let asked = buffers.exchange(comm)?;
+
+    let haloes = &structures.haloes;
+    let place = |halo: u64| haloes.binary_search_by_key(&halo, |row| row.id).ok();
+    let mut n_particles = vec![0; haloes.len()];
+    for count in asked.iter().flat_map(|bundle| bundle.records::<OfHalo>(NUMBERS)) {
+        if let Some(place) = place(count.halo) {
+            n_particles[place] += count.number;
+        }
+    }
+    let workers = share(&n_particles, comm)?;
+    let mut buffers = SendBuffers::<2>::default();
+    for bundle in &asked {
+        for OfHalo { halo, .. } in bundle.records::<OfHalo>(NUMBERS) {
+            if let Some(place) = place(halo) {
+                buffers.put(bundle.from, NUMBERS, &[OfHalo { halo, number: workers[place].0.into() }]);
+            }
+        }
+        for clump in bundle.records::<HaloClump>(CLUMPS) {
+            let place = place(clump.halo).expect("the halo of a listed clump is listed");
+            buffers.put(workers[place], CLUMPS, &[clump]);
+        }
+    }
+    for (row, worker) in haloes.iter().zip(&workers) {
+        buffers.put(*worker, CLUMPS, &[HaloClump::new(row)]);
+    }
+    let answers = buffers.exchange(comm)?;
+
+    let mut worker_of: Vec<OfHalo> =
+        answers.iter().flat_map(|bundle| bundle.records::<OfHalo>(NUMBERS)).collect();
+    worker_of.sort_unstable_by_key(|of| of.halo);
+    let worker = |particle: &ClumpParticle| {
+        let place = worker_of.binary_search_by_key(&particle.halo, |of| of.halo).ok()?;
+        Some(Rank(worker_of[place].number as u32))
+    };
+    // Workers ascend with haloes, so the particles of each are adjacent.
+    particles.retain(|particle| worker(particle).is_some());
+    let parts = grouped(&particles, |particle| (worker(particle).expect("retained"), *particle));
+    drop(particles);
+    let mut particles: Vec<ClumpParticle> =
+        comm.exchange(parts)?.into_iter().flat_map(|(_, part)| part).collect();
+    particles.par_sort_unstable_by_key(|particle| (particle.halo, particle.id));
+    let mut clumps: Vec<HaloClump> =
+        answers.iter().flat_map(|bundle| bundle.records::<HaloClump>(CLUMPS)).collect();
+    clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
+    Ok(HaloWork { particles, clumps })
+}
+
+/// Collective: the rank that works on each halo of this rank's rows. The work before a halo, over all ranks, decides.
+fn share(n_particles: &[u64], comm: &Comm) -> Result<Vec<Rank>, CommError> {
+    let work = |n: &u64| 1 + n * u64::from(u64::BITS - n.leading_zeros());
+    let own: u64 = n_particles.iter().map(work).sum();
+    let total = comm.all_reduce_counts(&[own], Reduce::Sum)?[0];
+    let mut before = comm.sum_before(own)?;
+    let n_ranks = comm.n_ranks() as u128;
+    let worker = |n: &u64| {
+        let rank = u128::from(before) * n_ranks / u128::from(total);
+        before += work(n);
+        Rank(rank as u32)
+    };
+    Ok(n_particles.iter().map(worker).collect())
+}
+
+/// Ranges of adjacent items with equal keys.
+pub fn runs_by<T>(items: &[T], key: impl Fn(&T) -> u64) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let runs = items.chunk_by(|a, b| key(a) == key(b)).map(|run| {
+        let range = start..start + run.len();
+        start = range.end;
+        range
+    });
+    runs.collect()
+}
