@@ -46,6 +46,9 @@ class PhewOptions(_Thresholds, total=False):
     name: str
     with_cells: bool
     with_particles: bool
+    unbind: Union[bool, str]
+    properties: str
+    with_members: bool
     progress: Any
 
 
@@ -90,11 +93,17 @@ class Engine:
         name: str = "density",
         with_cells: bool = False,
         with_particles: bool = False,
+        unbind: Union[bool, str] = False,
+        properties: str = "basic",
+        with_members: bool = False,
         progress: Any = None,
     ) -> ClumpCatalogue:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
         thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle, mass=mass)
-        options: Dict[str, Any] = dict(thresholds, rules=rules, with_cells=with_cells, with_particles=with_particles)
+        method = {False: None, True: "tree"}.get(unbind, unbind)
+        bound = dict(unbind=method, properties=properties, with_members=with_members)
+        options: Dict[str, Any] = dict(thresholds, rules=rules, **bound)
+        options.update(with_cells=with_cells, with_particles=with_particles)
         arrays = dict(velocity=velocity, mass_density=mass_density)
         sources = []
 
@@ -278,7 +287,17 @@ def phew(
     """Clumps and haloes of an output, of cells with a field, or of the mesh that particles make.
 
     ``field`` is the name of a field of an output (by default the one that the command takes), or one number per cell.
-    Options are those of :func:`phew_cells`, and for outputs ``with_particles=True``: the catalogue lists every particle.
+    Options are those of :func:`phew_cells`, and for outputs with particles:
+
+    ``with_particles``
+        The catalogue lists every particle.
+    ``unbind``
+        The clumps have the properties of the particles that gravity holds. ``"spherical"`` instead of ``True``: faster, by
+        potentials of shells.
+    ``properties``
+        ``"basic"`` or ``"all"``.
+    ``with_members``
+        With ``unbind``: the catalogue lists the bound particles of each clump, the most bound first.
 
     Densities and masses are in code units. On the mesh of particles, densities are in units of their mean.
     """

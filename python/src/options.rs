@@ -2,8 +2,8 @@
 
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
-    Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes, ParticleMeshParams,
-    Persistence, PhewParams, Rules, Units,
+    BoundRequest, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
+    ParticleMeshParams, Persistence, PhewParams, PotentialMethod, PropertyChoice, Rules, Units,
 };
 use pyo3::prelude::*;
 
@@ -47,6 +47,9 @@ pub struct PhewOptions {
     rules: String,
     with_cells: bool,
     with_particles: bool,
+    unbind: Option<String>,
+    properties: String,
+    with_members: bool,
 }
 
 impl PhewOptions {
@@ -56,7 +59,28 @@ impl PhewOptions {
             PhewParams::new(self.density).persistence(persistence).mass(self.mass).rules(rules(&self.rules)?);
         let params = self.saddle.into_iter().fold(params, PhewParams::saddle);
         let params = if self.with_cells { params.with_cells() } else { params };
-        Ok(if self.with_particles { params.with_particles() } else { params })
+        let params = if self.with_particles { params.with_particles() } else { params };
+        Ok(params.bound(self.bound()?))
+    }
+
+    fn bound(&self) -> Result<BoundRequest, Error> {
+        let unbind = match self.unbind.as_deref() {
+            None if self.with_members => {
+                return Err(refused("with_members without unbind; expected unbind beside it"));
+            }
+            None => None,
+            Some("tree") => Some(PotentialMethod::Tree),
+            Some("spherical") => Some(PotentialMethod::Spherical),
+            Some(name) => {
+                return Err(refused(format!("unbind is {name:?}; expected \"tree\" or \"spherical\"")));
+            }
+        };
+        let properties = match self.properties.as_str() {
+            "basic" => PropertyChoice::Basic,
+            "all" => PropertyChoice::All,
+            name => return Err(refused(format!("properties is {name:?}; expected \"basic\" or \"all\""))),
+        };
+        Ok(BoundRequest { unbind, properties, with_members: self.with_members })
     }
 }
 

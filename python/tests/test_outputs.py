@@ -75,6 +75,24 @@ def test_clumps_with_cells_and_particles(output):
         plain.particles(1)
 
 
+def test_bound_particles_of_clumps(output):
+    cat = ib.phew(ib.open(output), unbind=True, properties="all", with_members=True, with_particles=True, **THRESHOLDS)
+    clumps, members = cat["clumps"], cat["members"]
+    assert clumps["n_bound"].sum() == len(members["id"]) > 0
+    first, n = int(clumps["members_offset"][0]), int(clumps["n_bound"][0])
+    assert n >= 20 and (members["clump"][first : first + n] == clumps["id"][0]).all()
+    assert (np.diff(members["energy"][first : first + n]) >= 0).all() and members["energy"].max() < 0
+    assert clumps["most_bound_id"][0] == members["id"][first] and clumps["spin_parameter"][0] > 0
+    shells = ib.phew(ib.open(output), unbind="spherical", **THRESHOLDS)
+    assert "spin_parameter" not in shells["clumps"] and 0 < shells["clumps"]["n_bound"][0] <= 2 * n
+    for wrong in (dict(with_members=True), dict(unbind="ring"), dict(unbind=True, properties="few")):
+        with pytest.raises(ib.InvalidArgumentError, match="expected"):
+            ib.phew(ib.open(output), **wrong, **THRESHOLDS)
+    cells = ib.Cells.leaves([3], [[1, 1, 1]], box=1.0)
+    with pytest.raises(ib.InvalidArgumentError, match="particles"):
+        ib.phew(cells, np.ones(1), density=0.5, unbind=True)
+
+
 def test_cells_of_an_output_make_a_mesh_in_memory(output):
     """Its leaves fill the box, and no two of them overlap."""
     table = ib.phew(ib.open(output), with_cells=True, **THRESHOLDS)["cells"]
