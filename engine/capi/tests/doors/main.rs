@@ -10,3 +10,5 @@ mod host;
 mod input;
 mod mini_ramses;
 mod mini_swift;
+#[cfg(feature = "mpi")]
+mod numa_leaders;
