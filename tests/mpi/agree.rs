@@ -40,7 +40,8 @@ fn gas_and_particles() {
     let Some(launcher) = Launcher::here() else { return };
     let _alone = alone();
     let with = |case: Case, more: &[&'static str]| Case { options: [&case.options, more].concat(), ..case };
-    for case in [with(gas(), &["--compat", "ramses"]), with(dark("dm_1rank"), &["--with-particles"])] {
+    let bound = ["--with-particles", "--unbind", "--with-members", "--properties", "all"];
+    for case in [with(gas(), &["--compat", "ramses"]), with(dark("dm_1rank"), &bound)] {
         let one = case.catalogue();
         case.check(&one, &launcher, 3, &THREADS[1]);
         case.check(&one, &launcher, 4, &THREADS[0]);
