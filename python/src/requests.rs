@@ -15,14 +15,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a request leads to.
-pub enum Answer {
+pub enum RequestAnswer {
     Clumps(Clumps),
     Groups(FofGroups),
     Snapshot(OpenSnapshot),
     Particles(OpenParticles),
 }
 
-impl Answer {
+impl RequestAnswer {
     pub fn into_python<'py>(
         self,
         py: Python<'py>,
@@ -39,14 +39,14 @@ impl Answer {
 }
 
 /// A call of the engine.
-type EngineCall = Box<dyn FnOnce(&mut Engine) -> Result<Answer, Error> + Send>;
+type EngineCall = Box<dyn FnOnce(&mut Engine) -> Result<RequestAnswer, Error> + Send>;
 
 /// A call with its arguments, to be made once.
 #[pyclass(frozen, name = "Request", module = "inselberg._native")]
 pub struct NativeRequest(Mutex<Option<EngineCall>>);
 
 impl NativeRequest {
-    fn new(call: impl FnOnce(&mut Engine) -> Result<Answer, Error> + Send + 'static) -> Self {
+    fn new(call: impl FnOnce(&mut Engine) -> Result<RequestAnswer, Error> + Send + 'static) -> Self {
         Self(Mutex::new(Some(Box::new(call))))
     }
 
@@ -90,7 +90,7 @@ impl NativeRequest {
             if let Some(density) = &mass_density {
                 fields = fields.mass_density(density.column()?);
             }
-            engine.phew(&cells, fields, &params).map(Answer::Clumps)
+            engine.phew(&cells, fields, &params).map(RequestAnswer::Clumps)
         }))
     }
 
@@ -104,7 +104,9 @@ impl NativeRequest {
     ) -> PyResult<Self> {
         let (params, field) = (errors::raised(py, Some(options.params()))?, field_choice(field));
         let snapshot = Arc::clone(&snapshot.0);
-        Ok(Self::new(move |engine| engine.phew_snapshot(&snapshot, &field, &params).map(Answer::Clumps)))
+        Ok(Self::new(move |engine| {
+            engine.phew_snapshot(&snapshot, &field, &params).map(RequestAnswer::Clumps)
+        }))
     }
 
     /// PHEW on the mesh that particles of an output make.
@@ -117,7 +119,9 @@ impl NativeRequest {
     ) -> PyResult<Self> {
         let (params, mesh) = (errors::raised(py, Some(options.params()))?, mesh.params());
         let particles = Arc::clone(&particles.0);
-        Ok(Self::new(move |engine| engine.phew_particles(&particles, &mesh, &params).map(Answer::Clumps)))
+        Ok(Self::new(move |engine| {
+            engine.phew_particles(&particles, &mesh, &params).map(RequestAnswer::Clumps)
+        }))
     }
 
     /// Friends-of-friends of the particles of an output.
@@ -130,7 +134,9 @@ impl NativeRequest {
     ) -> PyResult<Self> {
         let (params, types) = (errors::raised(py, Some(options.params()))?, types.types());
         let particles = Arc::clone(&particles.0);
-        Ok(Self::new(move |engine| engine.fof_particles(&particles, &types, &params).map(Answer::Groups)))
+        Ok(Self::new(move |engine| {
+            engine.fof_particles(&particles, &types, &params).map(RequestAnswer::Groups)
+        }))
     }
 
     /// Friends-of-friends.
@@ -169,19 +175,19 @@ impl NativeRequest {
             if let Some(flags) = &attached {
                 particles = particles.attached(flags.column()?);
             }
-            engine.fof(&particles, &params).map(Answer::Groups)
+            engine.fof(&particles, &params).map(RequestAnswer::Groups)
         }))
     }
 
     /// Opens an output with cells.
     #[staticmethod]
     fn open(path: PathBuf) -> Self {
-        Self::new(move |engine| engine.open(path).map(Answer::Snapshot))
+        Self::new(move |engine| engine.open(path).map(RequestAnswer::Snapshot))
     }
 
     /// Opens the particles in the files of one input.
     #[staticmethod]
     fn open_particles(paths: Vec<PathBuf>) -> Self {
-        Self::new(move |engine| engine.open_particles(&paths).map(Answer::Particles))
+        Self::new(move |engine| engine.open_particles(&paths).map(RequestAnswer::Particles))
     }
 }
