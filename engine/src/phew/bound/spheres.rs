@@ -111,7 +111,7 @@ impl Surroundings<'_> {
             };
             let profiles = self.ask(&open.iter().map(query).collect::<Vec<_>>(), haloes.len(), comm)?;
             open.retain(|i| {
-                let profile = Profile::new(&profiles[*i], side);
+                let profile = RadialProfile::new(&profiles[*i], side);
                 let spheres = densities.map(|density| profile.sphere(density));
                 let is_done = spheres.iter().all(Option::is_some) || radius[*i] >= most;
                 if is_done {
@@ -163,13 +163,13 @@ impl Surroundings<'_> {
 }
 
 /// The particles around a centre by rising radius, in code units.
-struct Profile {
+struct RadialProfile {
     radius: Vec<f64>,
     mass: Vec<f64>,
     enclosed: EnclosedMass,
 }
 
-impl Profile {
+impl RadialProfile {
     fn new(points: &[SpherePoint], side: f64) -> Self {
         let radius: Vec<f64> = points.iter().map(|point| point.radius * side).collect();
         let mass: Vec<f64> = points.iter().map(|point| point.mass).collect();

@@ -104,7 +104,7 @@ impl Unbinder<'_> {
         let one = |scratch: &mut UnbindScratch, clumps: Range<usize>| {
             let clumps = &work.clumps[clumps];
             let particles = particles_of(&work.particles, clumps[0].halo);
-            let bound = Halo { clumps, particles, unbinder: self }.unbind(scratch);
+            let bound = HaloTask { clumps, particles, unbinder: self }.unbind(scratch);
             advance(particles.len());
             bound
         };
@@ -131,13 +131,13 @@ fn particles_of(particles: &[ClumpParticle], halo: u64) -> &[ClumpParticle] {
 }
 
 /// A halo with its clumps, the main one first.
-struct Halo<'a> {
+struct HaloTask<'a> {
     clumps: &'a [HaloClump],
     particles: &'a [ClumpParticle],
     unbinder: &'a Unbinder<'a>,
 }
 
-impl Halo<'_> {
+impl HaloTask<'_> {
     fn unbind(&self, scratch: &mut UnbindScratch) -> Result<BoundHaloes, MemberError> {
         let gravity = &self.unbinder.gravity;
         let rules = UnbindRules { method: self.unbinder.method, ..UnbindRules::default() };

@@ -42,7 +42,7 @@ pub(super) struct Moments {
 
 /// The least box around the points of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Bounds {
+pub(super) struct PointBounds {
     /// Lower corner.
     pub low: [f64; 3],
     /// Upper corner.
@@ -67,7 +67,7 @@ pub(super) struct Acceptance {
 pub struct Octree {
     pub(super) nodes: Vec<Node>,
     pub(super) moments: Vec<Moments>,
-    pub(super) bounds: Vec<Bounds>,
+    pub(super) bounds: Vec<PointBounds>,
     pub(super) acceptance: Acceptance,
 }
 
@@ -79,7 +79,7 @@ impl Octree {
         self.moments.clear();
         self.moments.resize(n, Moments::default());
         self.bounds.clear();
-        self.bounds.resize(n, Bounds::default());
+        self.bounds.resize(n, PointBounds::default());
         self.acceptance.resize(n);
         for node in (0..n).rev() {
             self.sum(node, points);
@@ -165,7 +165,7 @@ impl Acceptance {
     }
 }
 
-impl Bounds {
+impl PointBounds {
     pub(super) fn middle(&self) -> [f64; 3] {
         std::array::from_fn(|a| 0.5 * (self.low[a] + self.high[a]))
     }
@@ -179,17 +179,17 @@ impl Bounds {
     }
 }
 
-fn bounds_of(position: &[[f64; 3]]) -> Bounds {
-    let first = Bounds { low: position[0], high: position[0] };
-    position.iter().fold(first, |bounds, x| wider(bounds, Bounds { low: *x, high: *x }))
+fn bounds_of(position: &[[f64; 3]]) -> PointBounds {
+    let first = PointBounds { low: position[0], high: position[0] };
+    position.iter().fold(first, |bounds, x| wider(bounds, PointBounds { low: *x, high: *x }))
 }
 
-fn joined(all: &[Bounds]) -> Bounds {
+fn joined(all: &[PointBounds]) -> PointBounds {
     all.iter().fold(all[0], |bounds, other| wider(bounds, *other))
 }
 
-fn wider(a: Bounds, b: Bounds) -> Bounds {
-    Bounds {
+fn wider(a: PointBounds, b: PointBounds) -> PointBounds {
+    PointBounds {
         low: std::array::from_fn(|axis| a.low[axis].min(b.low[axis])),
         high: std::array::from_fn(|axis| a.high[axis].max(b.high[axis])),
     }

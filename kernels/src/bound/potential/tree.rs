@@ -56,7 +56,7 @@ pub struct Rooted<'a> {
 }
 
 /// The points of a group and its extent.
-struct Group {
+struct WalkGroup {
     first: usize,
     end: usize,
     middle: [f64; 3],
@@ -99,7 +99,7 @@ fn walk_groups(
     find_groups(targets.tree, &mut scratch.groups, &mut scratch.open);
     let TreeScratch { lists, open, groups } = scratch;
     for node in groups.iter() {
-        let group = Group::new(*node as usize, targets, sources.tree);
+        let group = WalkGroup::new(*node as usize, targets, sources.tree);
         wide(
             #[inline(always)]
             || {
@@ -131,7 +131,7 @@ fn find_groups(tree: &Octree, groups: &mut Vec<u32>, open: &mut Vec<u32>) {
     }
 }
 
-impl Group {
+impl WalkGroup {
     fn new(node: usize, targets: Rooted, sources: &Octree) -> Self {
         let Rooted { points, tree } = targets;
         let (bounds, all) = (&tree.bounds[node], &sources.moments[0]);
@@ -160,7 +160,7 @@ impl Group {
 
 /// Fills the lists with what acts on a group, except its own points.
 #[inline(always)]
-fn walk(group: &Group, sources: Rooted, is_same: bool, lists: &mut Lists, open: &mut Vec<u32>) {
+fn walk(group: &WalkGroup, sources: Rooted, is_same: bool, lists: &mut Lists, open: &mut Vec<u32>) {
     let Rooted { points, tree } = sources;
     lists.clear();
     open.clear();
@@ -195,7 +195,7 @@ fn walk(group: &Group, sources: Rooted, is_same: bool, lists: &mut Lists, open: 
 
 /// Which of eight nodes are far enough from a group.
 #[inline(always)]
-fn far_enough(group: &Group, tree: &Octree, first: u32) -> [bool; 8] {
+fn far_enough(group: &WalkGroup, tree: &Octree, first: u32) -> [bool; 8] {
     let rules = &tree.acceptance;
     let mut distance2 = [0.0; 8];
     for a in 0..3 {
@@ -226,7 +226,7 @@ fn eight_from(column: &[f64], first: u32) -> [f64; 8] {
 
 /// Puts the points of a leaf on the list that fits their distance.
 #[inline(always)]
-fn push_leaf(group: &Group, sources: Rooted, leaf: u32, lists: &mut Lists) {
+fn push_leaf(group: &WalkGroup, sources: Rooted, leaf: u32, lists: &mut Lists) {
     let Rooted { points, tree } = sources;
     let Node { first, end, .. } = tree.nodes[leaf as usize];
     let rules = &tree.acceptance;
@@ -245,14 +245,14 @@ fn push_leaf(group: &Group, sources: Rooted, leaf: u32, lists: &mut Lists) {
 }
 
 #[inline(always)]
-fn push_own(group: &Group, points: &Points, lists: &mut Lists) {
+fn push_own(group: &WalkGroup, points: &Points, lists: &mut Lists) {
     for (place, i) in (group.first..group.end).enumerate() {
         push_near(group, lists, &near_source(points, i, group.middle, place as u32));
     }
 }
 
 #[inline(always)]
-fn push_near(group: &Group, lists: &mut Lists, source: &NearSource) {
+fn push_near(group: &WalkGroup, lists: &mut Lists, source: &NearSource) {
     match group.is_soft {
         true => lists.push_soft(source),
         false => lists.push_near(source),
