@@ -13,9 +13,8 @@ fi
 each=$((seconds / ${#targets[@]}))
 [ "$each" -gt 0 ] || each=1
 
-# As the tests of the workspace are built, with an example, so that third-party crates have the same features.
-RUSTC_WORKSPACE_WRAPPER=$PWD/tests/fuzz/instrument.sh \
-    cargo build --workspace ${FEATURES:+--features "$FEATURES"} --bin fuzz --example ranks
+# The features of all crates of the workspace: then more third-party crates are those that the tests have compiled.
+RUSTC_WORKSPACE_WRAPPER=$PWD/tests/fuzz/instrument.sh cargo build --workspace ${FEATURES:+--features "$FEATURES"} --bin fuzz
 program=${CARGO_TARGET_DIR:-target}/debug/fuzz
 total=0
 for target in "${targets[@]}"; do
