@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The tables that PHEW can make, in the order of a file.
-const TABLES: [&str; 6] = ["clumps", "haloes", "tree", "ties", "cells", "particles"];
+const TABLES: [&str; 7] = ["clumps", "haloes", "tree", "ties", "cells", "particles", "members"];
 
 /// Identifiers as NumPy takes them for indices; 0 for none.
 fn labels<'py, T: Copy>(
