@@ -4,6 +4,7 @@ use inselberg_comm::CommError;
 use inselberg_io::ReadError;
 use inselberg_io::particles::MissingMasses;
 use inselberg_io::reserve::OutOfMemory;
+use inselberg_kernels::bound::MemberError;
 use inselberg_kernels::mesh::MeshError;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 
@@ -140,7 +141,7 @@ pub enum RunError {
     },
     /// A particle has a value that is not allowed.
     #[error("particles of a clump: {0}")]
-    Members(String),
+    Members(#[from] MemberError),
     /// Another rank failed, or could not be reached.
     #[error(transparent)]
     Comm(#[from] CommError),

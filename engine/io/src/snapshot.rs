@@ -16,6 +16,11 @@ pub struct Units {
     pub time: f64,
 }
 
+/// The constant of gravity in cm³ g⁻¹ s⁻² (CODATA 2018).
+pub const NEWTON: f64 = 6.6743e-8;
+/// 100 km/s/Mpc in 1/s.
+pub const HUBBLE_100: f64 = 3.240_779_29e-18;
+
 /// Expansion factor and density parameters; `None` in [`Header`] for non-cosmological outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cosmology {
@@ -31,6 +36,25 @@ pub struct Cosmology {
     pub omega_k: f64,
     /// Baryon density parameter.
     pub omega_b: f64,
+}
+
+impl Cosmology {
+    /// The Hubble rate at the expansion factor, in 1/s. Without radiation.
+    pub fn hubble_rate(&self) -> f64 {
+        HUBBLE_100 * (self.h0 / 100.0) * self.densities().iter().sum::<f64>().sqrt()
+    }
+
+    /// The matter density at the expansion factor over the critical one there.
+    pub fn matter_parameter(&self) -> f64 {
+        let densities = self.densities();
+        densities[0] / densities.iter().sum::<f64>()
+    }
+
+    /// Matter, curvature and dark energy at the expansion factor, over the critical density today.
+    fn densities(&self) -> [f64; 3] {
+        let a = self.aexp;
+        [self.omega_m / (a * a * a), self.omega_k / (a * a), self.omega_l]
+    }
 }
 
 /// The header of a snapshot; cheap to read.

@@ -7,6 +7,7 @@
 #include <mpi.h>
 #endif
 #include "inselberg.h"
+#include "require.h"
 #include "resident.h"
 #include <math.h>
 #include <signal.h>
@@ -36,7 +37,7 @@ struct particle {
   char unused[24];
 };
 
-static int rank = 0, n_ranks = 1, part = 0, deepest = 0;
+static int part = 0, deepest = 0;
 static const char *folder;
 /* The oct of level 1, which is that of rank 0. */
 static struct oct root;
@@ -45,24 +46,6 @@ static const char *const endings[] = {".csv", ".hdf5", NULL};
 #else
 static const char *const endings[] = {".csv", NULL};
 #endif
-
-static void require(int is_good, const char *what) {
-  char message[400];
-  if (!is_good) {
-    inselberg_message(message, sizeof message);
-    fprintf(stderr, "rank %d: %s; last message: %s\n", rank, what, message);
-#ifdef WITH_MPI
-    MPI_Abort(MPI_COMM_WORLD, 1);
-#endif
-    exit(1);
-  }
-}
-
-static void *memory(size_t n, size_t size) {
-  void *found = calloc(n + 1, size);
-  require(found != NULL, "memory");
-  return found;
-}
 
 /* The octs of this rank, one in n_ranks. */
 static long read_octs(const char *path, struct oct **octs) {

@@ -14,6 +14,7 @@
 #include <mpi.h>
 #endif
 #include "inselberg.h"
+#include "require.h"
 #include "resident.h"
 #include <math.h>
 #include <stdlib.h>
@@ -40,26 +41,7 @@ struct gpart {
 };
 _Static_assert(sizeof(struct gpart) >= 72, "as large as SWIFT's");
 
-static int rank = 0, n_ranks = 1;
 static const char *folder, *ending;
-
-static void require(int is_good, const char *what) {
-  char message[400];
-  if (!is_good) {
-    inselberg_message(message, sizeof message);
-    fprintf(stderr, "rank %d: %s; last message: %s\n", rank, what, message);
-#ifdef WITH_MPI
-    MPI_Abort(MPI_COMM_WORLD, 1);
-#endif
-    exit(1);
-  }
-}
-
-static void *memory(size_t n, size_t size) {
-  void *found = calloc(n + 1, size);
-  require(found != NULL, "memory");
-  return found;
-}
 
 static double random_number(unsigned long long *state) {
   *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;

@@ -6,8 +6,7 @@
  * messages. */
 #include <mpi.h>
 #include "inselberg.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "require.h"
 
 enum { RANKS_OF_DOMAIN = 2, LEVEL = 4, SIDE = 1 << LEVEL };
 
@@ -16,23 +15,8 @@ struct leaf {
   double rho;
 };
 
-static void require(int is_good, const char *what) {
-  char message[400];
-  if (!is_good) {
-    inselberg_message(message, sizeof message);
-    fprintf(stderr, "%s; last message: %s\n", what, message);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-}
-
-static void *memory(size_t n, size_t size) {
-  void *found = calloc(n + 1, size);
-  require(found != NULL, "memory");
-  return found;
-}
-
 /* Every n_ranks-th cell of a grid with two peaks. */
-static int own_leaves(int rank, int n_ranks, struct leaf *leaves) {
+static int own_leaves(struct leaf *leaves) {
   int n = 0;
   for (int i = rank; i < SIDE * SIDE * SIDE; i += n_ranks) {
     int x = i % SIDE, y = i / SIDE % SIDE, z = i / SIDE / SIDE;
@@ -65,7 +49,7 @@ static void find_labels(MPI_Comm comm, int threads, const struct leaf *leaves, i
 }
 
 int main(int argc, char **argv) {
-  int rank, n_ranks, rank_of_host, rank_of_domain, n_of_domain;
+  int rank_of_host, rank_of_domain, n_of_domain;
   MPI_Comm host, domain, leaders;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -79,7 +63,7 @@ int main(int argc, char **argv) {
   MPI_Comm_split(MPI_COMM_WORLD, is_leader ? 0 : MPI_UNDEFINED, rank, &leaders);
 
   struct leaf *own = memory(SIDE * SIDE * SIDE, sizeof *own);
-  int n = own_leaves(rank, n_ranks, own), all = 0;
+  int n = own_leaves(own), all = 0;
 
   /* To the leader: leaves, rank after rank. */
   int *counts = memory(n_of_domain, sizeof *counts), *bytes = memory(n_of_domain, sizeof *bytes);

@@ -1,13 +1,8 @@
 //! The strength of gravity and the expansion in the code units of an input.
 
 use crate::error::RunError;
-use inselberg_io::{Cosmology, Header, Snapshot};
+use inselberg_io::{Cosmology, Header, NEWTON, Snapshot};
 use inselberg_kernels::bound::Gravity;
-
-/// The constant of gravity in cm³ g⁻¹ s⁻² (CODATA 2018).
-const NEWTON_CGS: f64 = 6.674_30e-8;
-/// A km/s/Mpc, in 1/s.
-const HUBBLE_CGS: f64 = 1.0 / 3.085_677_581_491_367e19;
 
 /// Gravity for positions, velocities and masses in code units. The code length is physical at the time of the output, so
 /// there is no expansion factor in it.
@@ -23,28 +18,21 @@ pub fn of_input(snapshot: &dyn Snapshot) -> Result<Gravity, RunError> {
 
 fn of_header(header: &Header) -> Gravity {
     let time = header.units.time;
-    let hubble = header.cosmology.as_ref().map_or(0.0, hubble_rate);
-    Gravity { g: NEWTON_CGS * header.units.density * time * time, hubble_flow: hubble * time }
-}
-
-/// The Hubble rate at the time of the output in 1/s, without radiation.
-fn hubble_rate(cosmology: &Cosmology) -> f64 {
-    let a = cosmology.aexp;
-    let (matter, curvature) = (cosmology.omega_m / (a * a * a), cosmology.omega_k / (a * a));
-    HUBBLE_CGS * cosmology.h0 * (matter + curvature + cosmology.omega_l).sqrt()
+    let hubble = header.cosmology.as_ref().map_or(0.0, Cosmology::hubble_rate);
+    Gravity { g: NEWTON * header.units.density * time * time, hubble_flow: hubble * time }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inselberg_io::Units;
+    use inselberg_io::{HUBBLE_100, Units};
 
     /// RAMSES's code units of a cosmological run: there, G is 3 Ω_m a / (8 π), and H is a² H(a) / H0.
     #[test]
     fn units_of_ramses_give_the_gravity_of_ramses() {
         let (a, omega_m, h0) = (0.25, 0.3, 70.0);
-        let hubble_0 = h0 * HUBBLE_CGS;
-        let density = 3.0 * omega_m * hubble_0 * hubble_0 / (8.0 * std::f64::consts::PI * NEWTON_CGS);
+        let hubble_0 = h0 / 100.0 * HUBBLE_100;
+        let density = 3.0 * omega_m * hubble_0 * hubble_0 / (8.0 * std::f64::consts::PI * NEWTON);
         let header = Header {
             format: "ramses",
             number: None,

@@ -66,9 +66,7 @@ pub(crate) fn add_to(
     let stage = Stage::begin("unbinding", work.particles.len() as u64, comm, observer);
     let columns = BoundColumn::chosen(request.properties);
     let unbinder = Unbinder { space, gravity, method, columns: &columns };
-    let bound = unbinder
-        .unbind(&work, |n| observer.advance(n as u64))
-        .map_err(|error| RunError::Members(error.to_string()))?;
+    let bound = unbinder.unbind(&work, |n| observer.advance(n as u64))?;
     drop(stage);
     let spheres = match cosmology {
         None => None,

@@ -50,9 +50,7 @@ pub struct SphereCentre {
 /// code units.
 pub fn densities(gravity: &Gravity, cosmology: &Cosmology) -> [f64; N_DENSITIES] {
     let critical = gravity.critical_density();
-    let a = cosmology.aexp;
-    let (matter, curvature) = (cosmology.omega_m / (a * a * a), cosmology.omega_k / (a * a));
-    let matter = matter / (matter + curvature + cosmology.omega_l);
+    let matter = cosmology.matter_parameter();
     [200.0 * critical, 200.0 * matter * critical, 500.0 * critical, bryan_norman(matter) * critical]
 }
 

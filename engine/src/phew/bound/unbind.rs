@@ -3,7 +3,7 @@
 use crate::phew::bound::columns::BoundColumn;
 use crate::phew::bound::particles::ClumpParticle;
 use crate::phew::bound::spheres::SphereCentre;
-use crate::phew::bound::workers::{HaloClump, HaloWork, runs_by};
+use crate::phew::bound::workers::{HaloClump, HaloWork};
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties};
 use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, unbind_hierarchy};
@@ -11,7 +11,6 @@ use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScrat
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// What gravity holds in a clump. Numbers and masses are 0 where too few particles are bound. In code units.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
@@ -100,9 +99,8 @@ impl Unbinder<'_> {
         work: &HaloWork,
         advance: impl Fn(usize) + Sync,
     ) -> Result<BoundHaloes, MemberError> {
-        let haloes = runs_by(&work.clumps, |clump| clump.halo);
-        let one = |scratch: &mut UnbindScratch, clumps: Range<usize>| {
-            let clumps = &work.clumps[clumps];
+        let haloes: Vec<&[HaloClump]> = work.clumps.chunk_by(|a, b| a.halo == b.halo).collect();
+        let one = |scratch: &mut UnbindScratch, clumps: &[HaloClump]| {
             let particles = particles_of(&work.particles, clumps[0].halo);
             let bound = HaloTask { clumps, particles, unbinder: self }.unbind(scratch);
             advance(particles.len());

@@ -8,7 +8,7 @@
 //!        |  ------------------------ 300 particles -------------------------->  |
 //! ```
 
-use crate::exchange::bundle::SendBuffers;
+use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::exchange::grouped;
 use crate::phew::bound::particles::ClumpParticle;
 use crate::phew::bound::rows::RowDirectory;
@@ -17,7 +17,7 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
-use std::ops::Range;
+use std::collections::BTreeMap;
 
 /// A clump of a halo.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -70,10 +70,34 @@ pub fn to_workers(
     comm: &Comm,
 ) -> Result<HaloWork, CommError> {
     particles.par_sort_unstable_by_key(|particle| (particle.halo, particle.id));
+    let asked = ask(&particles, structures, comm)?;
+    let answers = answer(&asked, &structures.haloes, comm)?;
+    let of = |bundle: &Bundle<2>| bundle.records::<OfHalo>(NUMBERS);
+    let workers: BTreeMap<u64, Rank> =
+        answers.iter().flat_map(of).map(|of| (of.halo, Rank(of.number as u32))).collect();
+    // Workers ascend with haloes, so the particles of each are adjacent.
+    particles.retain(|particle| workers.contains_key(&particle.halo));
+    let parts = grouped(&particles, |particle| (workers[&particle.halo], *particle));
+    drop(particles);
+    let mut particles: Vec<ClumpParticle> =
+        comm.exchange(parts)?.into_iter().flat_map(|(_, part)| part).collect();
+    particles.par_sort_unstable_by_key(|particle| (particle.halo, particle.id));
+    let mut clumps: Vec<HaloClump> =
+        answers.iter().flat_map(|bundle| bundle.records::<HaloClump>(CLUMPS)).collect();
+    clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
+    Ok(HaloWork { particles, clumps })
+}
+
+/// Collective: tells the ranks with the rows of haloes how many particles are here, and which clumps belong to them.
+fn ask(
+    particles: &[ClumpParticle],
+    structures: &Structures,
+    comm: &Comm,
+) -> Result<Vec<Bundle<2>>, CommError> {
     let rows = RowDirectory::new(&structures.haloes, comm)?;
-    let mut buffers = SendBuffers::<2>::default();
-    for run in runs_by(&particles, |particle| particle.halo) {
-        let count = OfHalo { halo: particles[run.start].halo, number: run.len() as u64 };
+    let mut buffers = SendBuffers::default();
+    for run in particles.chunk_by(|a, b| a.halo == b.halo) {
+        let count = OfHalo { halo: run[0].halo, number: run.len() as u64 };
         if let Some(holder) = rows.holder(count.halo) {
             buffers.put(holder, NUMBERS, &[count]);
         }
@@ -82,9 +106,12 @@ pub fn to_workers(
         let holder = rows.holder(clump.halo).expect("the halo of a listed clump is listed");
         buffers.put(holder, CLUMPS, &[HaloClump::new(clump)]);
     }
-    let asked = buffers.exchange(comm)?;
+    buffers.exchange(comm)
+}
 
-    let haloes = &structures.haloes;
+/// Collective: tells the ranks with particles who works on their haloes, and sends clumps there. Haloes that are not listed
+/// get no answer.
+fn answer(asked: &[Bundle<2>], haloes: &[Structure], comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
     let place = |halo: u64| haloes.binary_search_by_key(&halo, |row| row.id).ok();
     let mut n_particles = vec![0; haloes.len()];
     for count in asked.iter().flat_map(|bundle| bundle.records::<OfHalo>(NUMBERS)) {
@@ -93,8 +120,8 @@ pub fn to_workers(
         }
     }
     let workers = share(&n_particles, comm)?;
-    let mut buffers = SendBuffers::<2>::default();
-    for bundle in &asked {
+    let mut buffers = SendBuffers::default();
+    for bundle in asked {
         for OfHalo { halo, .. } in bundle.records::<OfHalo>(NUMBERS) {
             if let Some(place) = place(halo) {
                 buffers.put(bundle.from, NUMBERS, &[OfHalo { halo, number: workers[place].0.into() }]);
@@ -108,26 +135,7 @@ pub fn to_workers(
     for (row, worker) in haloes.iter().zip(&workers) {
         buffers.put(*worker, CLUMPS, &[HaloClump::new(row)]);
     }
-    let answers = buffers.exchange(comm)?;
-
-    let mut worker_of: Vec<OfHalo> =
-        answers.iter().flat_map(|bundle| bundle.records::<OfHalo>(NUMBERS)).collect();
-    worker_of.sort_unstable_by_key(|of| of.halo);
-    let worker = |particle: &ClumpParticle| {
-        let place = worker_of.binary_search_by_key(&particle.halo, |of| of.halo).ok()?;
-        Some(Rank(worker_of[place].number as u32))
-    };
-    // Workers ascend with haloes, so the particles of each are adjacent.
-    particles.retain(|particle| worker(particle).is_some());
-    let parts = grouped(&particles, |particle| (worker(particle).expect("retained"), *particle));
-    drop(particles);
-    let mut particles: Vec<ClumpParticle> =
-        comm.exchange(parts)?.into_iter().flat_map(|(_, part)| part).collect();
-    particles.par_sort_unstable_by_key(|particle| (particle.halo, particle.id));
-    let mut clumps: Vec<HaloClump> =
-        answers.iter().flat_map(|bundle| bundle.records::<HaloClump>(CLUMPS)).collect();
-    clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
-    Ok(HaloWork { particles, clumps })
+    buffers.exchange(comm)
 }
 
 /// Collective: the rank that works on each halo of this rank's rows. The work before a halo, over all ranks, decides.
@@ -143,15 +151,4 @@ fn share(n_particles: &[u64], comm: &Comm) -> Result<Vec<Rank>, CommError> {
         Rank(rank as u32)
     };
     Ok(n_particles.iter().map(worker).collect())
-}
-
-/// Ranges of adjacent items with equal keys.
-pub fn runs_by<T>(items: &[T], key: impl Fn(&T) -> u64) -> Vec<Range<usize>> {
-    let mut start = 0;
-    let runs = items.chunk_by(|a, b| key(a) == key(b)).map(|run| {
-        let range = start..start + run.len();
-        start = range.end;
-        range
-    });
-    runs.collect()
 }

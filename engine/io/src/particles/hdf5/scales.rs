@@ -6,12 +6,7 @@
 use super::file::Hdf5File;
 use super::header::WholeHeader;
 use crate::particles::{GAS, InputDefaults, Matter, STAR};
-use crate::{Cosmology, ReadError, ReadResult, Units};
-
-/// 100 km/s/Mpc in 1/s.
-const HUNDRED: f64 = 3.240_779_29e-18;
-/// Newton's constant in cgs.
-const NEWTON: f64 = 6.6743e-8;
+use crate::{Cosmology, HUBBLE_100, NEWTON, ReadError, ReadResult, Units};
 
 /// The conventions of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,8 +105,9 @@ fn gadget(
     let omega_b = gadget_number(source, "OmegaBaryon")?.filter(|b| *b >= 0.0);
     let matter = omega_m.map(|omega_m| {
         // The factors of h in H0, the masses and the lengths cancel.
-        let critical =
-            3.0 * HUNDRED.powi(2) / (8.0 * std::f64::consts::PI * NEWTON) * units.length.powi(3) / units.mass;
+        let critical = 3.0 * HUBBLE_100.powi(2) / (8.0 * std::f64::consts::PI * NEWTON)
+            * units.length.powi(3)
+            / units.mass;
         let dark = omega_b.filter(|b| *b > 0.0 || !has_gas).map(|b| (omega_m - b) * critical);
         Matter { all: omega_m * critical, dark, has_gas }
     });
