@@ -71,7 +71,7 @@ impl Comm {
     /// far is no longer counted. Local, between calls, on all ranks.
     #[must_use]
     pub fn with_settings(self, settings: Settings) -> Self {
-        Self::new(self.endpoint.into_inner().with_settings(settings))
+        Self::new(self.into_endpoint().with_settings(settings))
     }
 }
 

@@ -182,8 +182,10 @@ impl Endpoint {
     /// Makes this rank and all others ready for calls again. One without an error makes the others fail first.
     pub fn recover(&mut self) -> Result<()> {
         self.transport().check_thread()?;
-        if self.failed.is_none() {
-            self.abort("called recover".into());
+        match self.failed {
+            Some(CommError::Closed) => return Err(CommError::Closed),
+            Some(_) => {}
+            None => drop(self.abort("called recover".into())),
         }
         let within = self.recover_timeout;
         let recovered = self.transport().recover(within);
@@ -201,7 +203,9 @@ impl Endpoint {
     pub fn close(&mut self) -> Result<()> {
         self.transport().check_thread()?;
         let within = self.recover_timeout;
-        self.transport().close(within)
+        let closed = self.transport().close(within);
+        self.failed = Some(CommError::Closed);
+        closed
     }
 
     /// Counts a message of a sparse exchange.

@@ -55,6 +55,8 @@ pub enum CommError {
         /// How many there are.
         n_ranks: usize,
     },
+    /// A call after [`crate::Comm::close`], by another handle of the rank.
+    Closed,
     /// A rank could not be started.
     NotStarted {
         /// Why.
@@ -92,6 +94,7 @@ impl fmt::Display for CommError {
             }
             Self::Mismatch { what } => write!(f, "the ranks disagree: {what}"),
             Self::NoSuchRank { rank, n_ranks } => write!(f, "a message for {rank} of {n_ranks}"),
+            Self::Closed => f.write_str("the communicator is closed; expected an open one"),
             Self::NotStarted { why } => write!(f, "the ranks cannot be started: {why}"),
             Self::TimedOut { call, after } => {
                 write!(f, "{call}: some rank did not call it within {} s", after.as_secs_f64())

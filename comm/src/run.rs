@@ -50,7 +50,7 @@ pub fn run_ranks<T: Send>(builders: Vec<CommBuilder>, work: impl Fn(&Comm) -> T 
 fn run_one<T>(builder: CommBuilder, work: impl Fn(&Comm) -> T) -> Result<T> {
     let comm = builder.build()?;
     let ran = catch_unwind(AssertUnwindSafe(|| work(&comm)));
-    ran.map_err(|panic| comm.endpoint.borrow_mut().panicked(panic_message(&*panic)))
+    ran.map_err(|panic| comm.endpoint().panicked(panic_message(&*panic)))
 }
 
 /// A panic outside of what a rank was given to do.

@@ -7,15 +7,26 @@ use inselberg_io::reserve::OutOfMemory;
 use inselberg_kernels::bound::MemberError;
 use inselberg_kernels::mesh::MeshError;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
+use std::sync::Arc;
 
 /// Why a call failed: a kind to act on, and one line for a person. Over several ranks all of them have the same error.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    /// The error of the part that failed, on the rank where it did.
+    cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
+
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, &self.message) == (other.kind, &other.message)
+    }
+}
+
+impl Eq for Error {}
 
 /// What can go wrong. Codes of C and exceptions of Python follow it, so numbers stay as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,7 +77,18 @@ impl ErrorKind {
 impl Error {
     /// An error of a caller, for [`crate::Engine::agree`].
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), cause: None }
+    }
+
+    /// With the error of a part, which says it all.
+    pub(crate) fn from_cause(kind: ErrorKind, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self { kind, message: cause.to_string(), cause: Some(Arc::new(cause)) }
+    }
+
+    /// The error of the part that failed, on the rank where it did, for the command line.
+    #[doc(hidden)]
+    pub fn cause(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
     }
 
     /// What went wrong.

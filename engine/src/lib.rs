@@ -83,8 +83,8 @@
 //! # Ok::<(), inselberg::Error>(())
 //! ```
 //!
-//! Outputs on disk need no arrays: [`Engine::open`] and [`Engine::phew_snapshot`] do what the command `inselberg phew` does,
-//! [`Engine::open_particles`] and [`Engine::fof_particles`] what `inselberg fof` does.
+//! Outputs on disk need no arrays: the command `inselberg phew` is written on [`Engine::phew_snapshot`] and
+//! [`Engine::phew_particles`], and `inselberg fof` on [`Engine::fof_particles`].
 //!
 //! An engine can be a guest in the MPI of a host program (`EngineBuilder::guest_of`, feature `mpi`). It never prints, exits,
 //! aborts, installs hooks or reads the environment. A failure on one rank is the same [`Error`] on all ranks, and the next
@@ -146,9 +146,11 @@ pub use fof::Groups;
 pub use inselberg_comm::HostComm;
 pub use inselberg_comm::{Comm, CommBuilder};
 pub use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values};
+pub use inselberg_io::particles::InputDefaults;
 pub use inselberg_io::{Cosmology, Units};
 pub use inselberg_kernels::phew::persistence::Persistence;
 pub use inselberg_kernels::props::Structure;
 pub use partition::Weights;
 pub use phew::Rules;
 pub use phew::params::{BoundRequest, FieldChoice, PotentialMethod, PropertyChoice};
+pub use projection::Projection;

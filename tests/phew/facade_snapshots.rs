@@ -1,7 +1,7 @@
 //! The façade on outputs on disk: what it finds is what the command finds.
 
 use crate::common::case::{Case, DARK, GAS, config};
-use crate::common::compare::assert_same;
+use crate::common::compare::{assert_same, bits};
 use crate::common::{open, output};
 use crate::facade::{over_ranks, params_of};
 use inselberg::executor::Executor;
@@ -123,6 +123,32 @@ fn particles_give_what_the_command_gives() {
             }
         });
     }
+}
+
+/// The group of every particle goes to a file, in the order of the input; with the numbers that were asked for.
+#[test]
+fn group_ids_are_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ids.csv");
+    let mut engine = Engine::builder().threads(2).build().expect("an engine");
+    let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
+    let params = FofParams::default().min_size(10).numbering(7, 100);
+    let without = engine.fof_particles(&particles, &LinkingTypes::default(), &params).expect("groups");
+    assert_eq!(without.write_group_ids(&path).expect_err("none kept").kind(), ErrorKind::InvalidArgument);
+    let found =
+        engine.fof_particles(&particles, &LinkingTypes::default(), &params.with_group_ids()).expect("groups");
+    found.write_group_ids(&path).expect("written");
+    let written = inselberg_io::catalogue::read(&path).expect("read");
+    let ids = bits(&written.tables[0].columns[0].values);
+    assert_eq!(ids.len() as u64, particles.species().map(|(_, n)| n).sum::<u64>());
+    let of_group = |size: u64, id: usize| (ids.iter().filter(|of| **of == id as u64).count() as u64, size);
+    let sizes = &found.local_groups().size;
+    assert!(sizes.len() > 1, "{sizes:?}");
+    for (group, size) in sizes.iter().enumerate() {
+        let (n, size) = of_group(*size, 100 + group);
+        assert_eq!(n, size, "group {group}");
+    }
+    assert!(ids.contains(&7));
 }
 
 /// An input that does not do is the same error on all ranks, and the next call works.

@@ -14,6 +14,7 @@ mod determinism;
 mod executor;
 mod facade;
 mod facade_blocks;
+mod facade_projection;
 mod facade_snapshots;
 mod forest;
 mod invariance;

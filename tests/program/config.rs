@@ -1,6 +1,6 @@
 //! Configuration: one table behind help, file and reference; flags win; bad values are named.
 
-use inselberg::fof::LinkingLength;
+use inselberg::Linking;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, Persistence};
 use inselberg_cli::config::{
@@ -99,11 +99,11 @@ fn rows_of_the_table_do_not_clash() {
 #[test]
 fn defaults_are_the_documented_ones() {
     let CommandJob::Phew(phew) = job(WHOLE, &[]).expect("whole").work else { panic!("phew") };
-    assert_eq!(phew.phew.thresholds.density, 80.0);
-    assert_eq!(phew.phew.thresholds.persistence, Persistence::Ratio(3.0));
-    assert_eq!(phew.phew.thresholds.saddle, None);
-    assert_eq!(phew.phew.thresholds.mass, 0.0);
-    assert_eq!((phew.phew.field, phew.phew.rules), (FieldChoice::Auto, Rules::Paper));
+    assert_eq!(phew.phew.density, 80.0);
+    assert_eq!(phew.phew.persistence, Persistence::Ratio(3.0));
+    assert_eq!(phew.phew.saddle, None);
+    assert_eq!(phew.phew.mass, 0.0);
+    assert_eq!((phew.field, phew.phew.rules), (FieldChoice::Auto, Rules::Paper));
     assert_eq!((phew.launch.ranks.get(), phew.launch.stall_timeout), (1, Some(Duration::from_secs(600))));
     assert!(!phew.launch.diagnostics);
 }
@@ -128,16 +128,16 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
     let job = job(&toml, &[("relevance-threshold", "5"), ("field", "pressure")]).expect("whole");
     let CommandJob::Phew(phew) = job.work else { panic!("phew") };
     assert_eq!(job.common.threads.map(usize::from), Some(3));
-    assert_eq!(phew.phew.thresholds.persistence, Persistence::Ratio(5.0));
+    assert_eq!(phew.phew.persistence, Persistence::Ratio(5.0));
     assert_eq!(phew.phew.rules, Rules::Ramses);
-    assert_eq!(phew.phew.field, FieldChoice::Named("pressure".into()));
+    assert_eq!(phew.field, FieldChoice::Named("pressure".into()));
 }
 
 #[test]
 fn a_relevance_is_a_ratio_or_a_difference() {
     let persistence = |toml: &str, flags: &[(&str, &str)]| -> Result<Persistence, String> {
         match job(toml, flags).map_err(|error| error.to_string())?.work {
-            CommandJob::Phew(phew) => Ok(phew.phew.thresholds.persistence),
+            CommandJob::Phew(phew) => Ok(phew.phew.persistence),
             _ => panic!("phew"),
         }
     };
@@ -253,20 +253,20 @@ const FOF: &str = "[fof]\ninput = ['a.0.hdf5', 'a.1.hdf5']\noutput = 'fof.hdf5'\
 fn the_search_for_groups_is_asked_for_as_in_swift() {
     let plain = fof(FOF, &[]).expect("whole");
     assert_eq!(plain.inputs.len(), 2);
-    assert_eq!(plain.fof.length, LinkingLength::Ratio(0.2));
-    assert_eq!((plain.fof.min_size, plain.fof.id_default, plain.fof.id_offset), (20, 2_147_483_647, 1));
-    assert_eq!(plain.fof.linking, [false, true, false, false, false, false, false]);
-    assert_eq!(plain.fof.attaching, [true, false, false, false, true, true, false]);
+    assert_eq!(plain.fof.linking, Linking::Ratio(0.2));
+    assert_eq!((plain.fof.min_size, plain.fof.id_of_none, plain.fof.first_id), (20, 2_147_483_647, 1));
+    assert_eq!(plain.types.linking, [1]);
+    assert_eq!(plain.types.attaching, [0, 4, 5]);
     let text = "min_group_size = 32\nlinking_types = [1, 1, 0, 0, 0, 0, 0]\nlinking_length_ratio = 0.3\n\
                 absolute_linking_length = -1\ngroup_id_default = 7\ngroup_id_offset = 100\n\
                 seed_black_holes_enabled = true\nblack_hole_seed_halo_mass_Msun = 1.5e10\n";
     let swift = fof(&format!("{FOF}{text}"), &[]).expect("whole");
-    assert_eq!(swift.fof.length, LinkingLength::Ratio(0.3));
-    assert_eq!((swift.fof.min_size, swift.fof.id_default, swift.fof.id_offset), (32, 7, 100));
+    assert_eq!(swift.fof.linking, Linking::Ratio(0.3));
+    assert_eq!((swift.fof.min_size, swift.fof.id_of_none, swift.fof.first_id), (32, 7, 100));
     assert_eq!(swift.fof.seed_mass, Some(1.5e10));
-    assert_eq!(swift.fof.attaching, [false, false, false, false, true, true, false], "gas links");
+    assert_eq!(swift.types.attaching, [4, 5], "gas links");
     let flags = fof(&format!("{FOF}{text}"), &[("linking-length", "0.5"), ("min-size", "2")]).expect("whole");
-    assert_eq!((flags.fof.length, flags.fof.min_size), (LinkingLength::Absolute(0.5), 2));
+    assert_eq!((flags.fof.linking, flags.fof.min_size), (Linking::Length(0.5), 2));
     let named = fof("[fof]\ninput = 'a.npy'\nbasename = 'out/fof'\n", &[]).expect("whole");
     assert_eq!(named.output.expect("a name"), Path::new("out/fof_0000.hdf5"));
 }

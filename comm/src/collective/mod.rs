@@ -124,7 +124,7 @@ impl Comm {
     }
 
     fn collective<R>(&self, op: Op, work: impl FnOnce(&mut Endpoint) -> Result<R>) -> Result<R> {
-        let mut endpoint = self.endpoint.borrow_mut();
+        let mut endpoint = self.endpoint();
         endpoint.traffic.now().collectives += 1;
         endpoint.call(op, work)
     }

@@ -78,7 +78,7 @@ impl Comm {
         parts: Vec<(Rank, Vec<T>)>,
         run: impl FnOnce(&mut Endpoint, Messages) -> Result<Messages>,
     ) -> Result<Vec<(Rank, Vec<T>)>> {
-        let mut endpoint = self.endpoint.borrow_mut();
+        let mut endpoint = self.endpoint();
         endpoint.traffic.now().rounds += 1;
         endpoint.traffic.now().near_rounds += u64::from(op == Op::Neighbours);
         endpoint.call(op, |endpoint| {

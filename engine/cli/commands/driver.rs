@@ -9,9 +9,7 @@ use crate::report::{RankReport, StageTime, peak_memory};
 use inselberg_comm::agree::AgreeError;
 use inselberg_comm::{Comm, Rank, Reduce};
 use inselberg_io::InputFacts;
-use inselberg_io::catalogue::{CataloguePart, stage_part};
 use inselberg_io::particles::ParticleHeader;
-use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use serde_json::Value;
 use std::io::IsTerminal;
@@ -76,11 +74,6 @@ impl ProcessSetup<'_> {
 /// Whether this rank shows progress bars on standard error.
 pub fn shows_progress(common: Common, comm: &Comm) -> bool {
     comm.rank() == Rank(0) && !common.quiet && !common.json && std::io::stderr().is_terminal()
-}
-
-/// Collective: stages the catalogue of all ranks. Rank 0 gets the staged files.
-pub fn stage_catalogue(path: &Path, catalogue: &CataloguePart, comm: &Comm) -> Result<Staged, CommandError> {
-    stage_part(path, catalogue, comm).map_err(agreed_error)
 }
 
 /// How an error that all ranks agreed on ends this rank: only the rank where it happened reports it.

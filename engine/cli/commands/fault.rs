@@ -1,8 +1,11 @@
 //! How a failure ends the program: one line on standard error and an exit code.
 
 use super::flags::NamesFlags;
+use inselberg::error::{ParticleMeshError, RunError};
+use inselberg::fof::FofRunError;
 use inselberg_comm::{CommError, Rank};
 use inselberg_io::ReadError;
+use inselberg_io::catalogue::PartError;
 use std::fmt::Display;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
@@ -53,6 +56,35 @@ impl CommandError {
     /// A mistake in the file or folder `path`.
     pub fn about(path: &Path, error: impl Display) -> Self {
         Self::user(format!("{}: {error}", path.display()))
+    }
+
+    /// What a call of the library about the input at `path` met on this rank. The message names options.
+    pub fn of_call(path: &Path, error: &inselberg::Error) -> Self {
+        let Some(cause) = error.cause() else { return Self::about(path, error) };
+        if let Some(error) = cause.downcast_ref::<RunError>() {
+            return match error {
+                RunError::Read(error) => Self::user(error.with_flags()),
+                RunError::Comm(error) => Self::ranks(error.clone()),
+                error => Self::about(path, error.with_flags()),
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<FofRunError>() {
+            return match error {
+                FofRunError::Read(error) => Self::user(error.with_flags()),
+                FofRunError::Comm(error) => Self::ranks(error.clone()),
+                error => Self::about(path, error.with_flags()),
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<ParticleMeshError>() {
+            return Self::about(path, error.with_flags());
+        }
+        match (cause.downcast_ref::<CommError>(), cause.downcast_ref::<PartError>()) {
+            (Some(error), _) | (_, Some(PartError::Comm(error))) => Self::ranks(error.clone()),
+            (_, Some(PartError::Elsewhere { .. })) => Self::Elsewhere,
+            // It names the file.
+            (_, Some(PartError::Here(error))) => Self::user(error),
+            (None, None) => Self::about(path, error),
+        }
     }
 
     /// A mistake, as a line of text.

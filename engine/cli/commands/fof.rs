@@ -1,23 +1,27 @@
 //! `inselberg fof`.
 
-use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress, stage_catalogue};
+use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress};
 use super::fault::CommandError;
 use super::{fof_run, memory, out, preflight};
 use crate::config::{Common, FofJob};
+use crate::report::Recorder;
+use inselberg::fof::FofConfig;
 use inselberg::stage::Stage;
+use inselberg::{Engine, OpenParticles};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
-use inselberg_io::particles::{ParticleHeader, ParticleInput, file_of, open_particles_from};
+use inselberg_io::particles::{ParticleHeader, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
+use std::sync::Arc;
 
 /// Finds groups on all ranks and writes what was asked for.
 pub fn fof(job: &FofJob, common: Common, world: Comm) -> Result<(), CommandError> {
     let open = |facts: &InputFacts, process: &ProcessSetup| {
-        let input = open_particles_from(facts);
-        fof_run::check(&job.inputs[0], input.as_ref(), &job.fof)?;
-        check_memory(job, input.about(), process.ranks.process().1)?;
+        let input = OpenParticles::from_headers(facts.clone());
+        let config = fof_run::checked(job, &input)?;
+        check_memory(job, input.reader().about(), &config, process.ranks.process().1)?;
         // Only the first process makes files.
         if process.is_first {
             check_outputs(job)?;
@@ -28,15 +32,20 @@ pub fn fof(job: &FofJob, common: Common, world: Comm) -> Result<(), CommandError
         world,
         |comm| fof_run::read_headers(&job.inputs, &job.defaults, comm),
         open,
-        |input, pool, comm| on_rank(job, common, input.as_ref(), pool, comm),
+        |input, pool, comm| on_rank(job, common, input, pool, comm),
     )
 }
 
 /// Checks that the memory suffices for the least that a search takes. Species that neither link nor are attached are
 /// not read.
-fn check_memory(job: &FofJob, about: &ParticleHeader, n_processes: usize) -> Result<(), CommandError> {
+fn check_memory(
+    job: &FofJob,
+    about: &ParticleHeader,
+    config: &FofConfig,
+    n_processes: usize,
+) -> Result<(), CommandError> {
     let is_read = |kind: &Option<u8>| {
-        kind.is_none_or(|k| job.fof.linking[usize::from(k)] || job.fof.attaching[usize::from(k)])
+        kind.is_none_or(|k| config.linking[usize::from(k)] || config.attaching[usize::from(k)])
     };
     let read: Vec<_> = about.species.iter().filter(|s| is_read(&s.kind)).collect();
     let double = read.iter().any(|s| s.is_double);
@@ -65,26 +74,31 @@ fn check_outputs(job: &FofJob) -> Result<(), CommandError> {
 fn on_rank(
     job: &FofJob,
     common: Common,
-    input: &dyn ParticleInput,
+    input: &OpenParticles,
     pool: ThreadPool,
     comm: &Comm,
 ) -> Result<(), CommandError> {
     let is_first = comm.rank() == Rank(0);
     let progress = shows_progress(common, comm);
-    let (outcome, recorder) = fof_run::find(&job.inputs[0], input, &job.fof, pool, comm, progress)?;
-    let writing = Stage::begin("write", 0, comm, &recorder);
+    let recorder = Arc::new(Recorder::new(progress).with_pulse(comm.pulse()));
+    let mut engine = Engine::of_program(comm.clone(), pool, recorder.clone());
+    let failed = |error| CommandError::of_call(&job.inputs[0], &error);
+    let groups = engine.fof_particles(input, &job.types, &job.fof).map_err(failed)?;
+    let writing = Stage::begin("write", 0, comm, &*recorder);
     let mut staged = Staged::default();
     if let Some(path) = &job.output {
-        staged.extend(stage_catalogue(path, &outcome.catalogue, comm)?);
+        staged.extend(groups.stage(path).map_err(failed)?);
     }
-    if let (Some(path), Some(ids)) = (&job.group_ids, &outcome.group_ids) {
-        staged.extend(stage_catalogue(path, ids, comm)?);
+    if let Some(path) = &job.group_ids {
+        staged.extend(groups.stage_group_ids(path).map_err(failed)?);
     }
     drop(writing);
-    let summary = fof_run::FofSummary::new(input, &outcome, recorder.stages(), job.launch.diagnostics, comm)?;
+    let (about, stages) = (input.reader().about(), recorder.stages());
+    let summary = fof_run::FofSummary::new(about, &groups, stages, job.launch.diagnostics, comm)?;
     if let Some(path) = &job.plot {
         let _picture = Stage::within("picture", comm);
-        staged.extend(fof_run::draw(path, input, outcome, comm)?);
+        let catalogue = groups.gather(0).map_err(failed)?;
+        staged.extend(fof_run::draw(path, about, &groups, catalogue.as_ref())?);
     }
     if is_first { out::finish(common, staged, || summary.text(), || summary.json()) } else { Ok(()) }
 }

@@ -3,16 +3,16 @@
 use super::driver::{AssumedUnits, RunCosts, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
-use crate::report::{RankReport, Recorder, StageTime, group_counts, table_json, table_text};
-use inselberg::executor::Executor;
-use inselberg::fof::{FofConfig, FofOutcome, FofRunError, run_fof};
+use crate::config::FofJob;
+use crate::report::{RankReport, StageTime, group_counts, table_json, table_text};
+use inselberg::fof::FofConfig;
+use inselberg::{FofGroups, OpenParticles};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
-use inselberg_io::catalogue::Attribute;
+use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::collective::shared;
-use inselberg_io::particles::{InputDefaults, ParticleInput, read_particle_headers_with};
+use inselberg_io::particles::{InputDefaults, ParticleHeader, read_particle_headers_with};
 use inselberg_io::staging::Staged;
-use inselberg_tasks::ThreadPool;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -25,29 +25,13 @@ pub fn read_headers(
     shared(comm, || read_particle_headers_with(paths, defaults)).map_err(agreed_error)
 }
 
-/// Checks that the input at `path` can be searched with this configuration.
-pub fn check(path: &Path, input: &dyn ParticleInput, config: &FofConfig) -> Result<(), CommandError> {
-    inselberg::fof::run::check(input.about(), config)
-        .map_err(|error| CommandError::about(path, error.with_flags()))
-}
-
-/// Collective: finds the groups of the input at `path`. `progress`: one bar per stage on standard error.
-pub fn find(
-    path: &Path,
-    input: &dyn ParticleInput,
-    config: &FofConfig,
-    pool: ThreadPool,
-    comm: &Comm,
-    progress: bool,
-) -> Result<(FofOutcome, Recorder), CommandError> {
-    let recorder = Recorder::new(progress).with_pulse(comm.pulse());
-    let outcome =
-        run_fof(input, config, comm, &Executor::new(pool, &recorder)).map_err(|error| match error {
-            FofRunError::Read(error) => error.into(),
-            FofRunError::Comm(error) => CommandError::ranks(error),
-            error => CommandError::about(path, error.with_flags()),
-        })?;
-    Ok((outcome, recorder))
+/// The configuration of a job, if the input can be searched with it.
+pub fn checked(job: &FofJob, input: &OpenParticles) -> Result<FofConfig, CommandError> {
+    let path = &job.inputs[0];
+    let config = job.types.config(&job.fof).map_err(|error| CommandError::of_call(path, &error))?;
+    inselberg::fof::run::check(input.reader().about(), &config)
+        .map_err(|error| CommandError::about(path, error.with_flags()))?;
+    Ok(config)
 }
 
 /// The summary of a search.
@@ -62,17 +46,17 @@ pub struct FofSummary {
 impl FofSummary {
     /// Collective: over all ranks.
     pub fn new(
-        input: &dyn ParticleInput,
-        outcome: &FofOutcome,
+        about: &ParticleHeader,
+        groups: &FofGroups,
         stages: Vec<StageTime>,
         diagnostics: bool,
         comm: &Comm,
     ) -> Result<Self, CommandError> {
         Ok(Self {
             costs: RunCosts::new(stages, None, diagnostics, comm)?,
-            attributes: outcome.catalogue.attributes.clone(),
-            linking_length: outcome.linking_length,
-            assumed: AssumedUnits::new(Some(input.about())),
+            attributes: groups.attributes().to_vec(),
+            linking_length: groups.linking_length(),
+            assumed: AssumedUnits::new(Some(about)),
             n_ranks: comm.n_ranks(),
         })
     }
@@ -103,41 +87,39 @@ fn shown(length: f64) -> String {
     if (1e-3..1e6).contains(&length) { short } else { format!("{length:.6e}") }
 }
 
-/// Collective: draws the picture on the first rank.
+/// Draws the picture on rank 0, which has the projection and the catalogue.
 #[cfg(feature = "plot")]
 pub fn draw(
     path: &Path,
-    input: &dyn ParticleInput,
-    outcome: FofOutcome,
-    comm: &Comm,
+    about: &ParticleHeader,
+    groups: &FofGroups,
+    catalogue: Option<&Catalogue>,
 ) -> Result<Staged, CommandError> {
     use crate::report::plot::{PictureData, stage_plot};
-    let catalogue = outcome.catalogue.gather(comm).map_err(CommandError::ranks)?;
-    let (Some(projection), Some(catalogue)) = (outcome.projection, catalogue) else {
+    let (Some(projection), Some(catalogue)) = (groups.projection(), catalogue) else {
         return Ok(Staged::default());
     };
     let [x, y] = projection.corner;
     let periodic =
         matches!(catalogue.attribute("periodic"), Some(Attribute::Reals(p)) if p.first() == Some(&1.0));
     let data = PictureData {
-        title: title(input, outcome.linking_length),
+        title: title(about, groups.linking_length()),
         subtitle: String::new(),
-        projection: projection.values,
+        projection: projection.values.clone(),
         n: projection.n,
         extent: [[x, x + projection.side], [y, y + projection.side]],
         axes: [0, 1],
         periodic: [periodic; 2],
         quantity: "column density along z".into(),
         units: "code_mass / code_length**2".into(),
-        catalogue: &catalogue,
+        catalogue,
     };
     Ok(stage_plot(path, &data)?)
 }
 
 /// The title of the picture: format, redshift, linking length.
 #[cfg(feature = "plot")]
-fn title(input: &dyn ParticleInput, linking_length: f64) -> String {
-    let about = input.about();
+fn title(about: &ParticleHeader, linking_length: f64) -> String {
     let redshift = about.cosmology.as_ref().map(|c| match c.aexp {
         a if a > 1.0 => format!("a = {a:.3}"),
         a => format!("z = {:.2}", 1.0 / a - 1.0),
@@ -152,6 +134,11 @@ fn title(input: &dyn ParticleInput, linking_length: f64) -> String {
 
 /// The error of a build without pictures.
 #[cfg(not(feature = "plot"))]
-pub fn draw(path: &Path, _: &dyn ParticleInput, _: FofOutcome, _: &Comm) -> Result<Staged, CommandError> {
+pub fn draw(
+    path: &Path,
+    _: &ParticleHeader,
+    _: &FofGroups,
+    _: Option<&Catalogue>,
+) -> Result<Staged, CommandError> {
     Err(super::driver::no_pictures(path))
 }

@@ -1,10 +1,12 @@
 //! `inselberg phew` and `inselberg recut`.
 
-use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress, stage_catalogue};
+use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress};
 use super::fault::{CommandError, warn};
 use super::phew_run::PhewInput;
 use super::{interrupt, memory, out, phew_run, preflight};
 use crate::config::{Common, PhewJob, RecutJob};
+use crate::report::{Recorder, node_loads};
+use inselberg::Engine;
 use inselberg::stage::Stage;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
@@ -14,6 +16,7 @@ use inselberg_io::particles::file_of;
 use inselberg_io::staging;
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
+use std::sync::Arc;
 
 /// Segments a snapshot on all ranks and writes what was asked for.
 pub fn phew(job: &PhewJob, common: Common, world: Comm) -> Result<(), CommandError> {
@@ -46,8 +49,8 @@ fn check_memory(job: &PhewJob, input: &PhewInput, process: &ProcessSetup) -> Res
             let n_octs = process.in_parallel(|| phew_run::n_octs(snapshot, reader))??;
             memory::check_octs(path, n_octs, reader.1)
         }
-        PhewInput::Particles(particles, mesh) => {
-            let least = particles.least_memory(mesh, ranks.process().1, process.n_workers);
+        PhewInput::Particles { on_mesh, shape, .. } => {
+            let least = on_mesh.least_memory(shape, ranks.process().1, process.n_workers);
             memory::check_mesh(path, least)
         }
     }
@@ -63,17 +66,24 @@ fn on_rank(
 ) -> Result<(), CommandError> {
     let is_first = comm.rank() == Rank(0);
     let progress = shows_progress(common, comm);
-    let (outcome, recorder) = phew_run::segment(job, input, pool.clone(), comm, progress)?;
+    let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
+    let recorder = Arc::new(recorder);
+    let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
+    let failed = |error| CommandError::of_call(&job.input, &error);
+    let clumps = input.segment(job, &mut engine).map_err(failed)?;
     let snapshot = input.snapshot();
     let mut staged = Staged::default();
     if let Some(path) = &job.output {
-        let _write = Stage::begin("write", 0, comm, &recorder);
-        staged.extend(stage_catalogue(path, &outcome.catalogue, comm)?);
+        let _write = Stage::begin("write", 0, comm, &*recorder);
+        staged.extend(clumps.stage(path).map_err(failed)?);
     }
-    let summary =
-        phew_run::PhewSummary::new(input, &outcome, &recorder, &pool, job.launch.diagnostics, comm)?;
+    let nodes = job.launch.diagnostics.then(|| node_loads(&recorder.graphs(), pool.seats()));
+    let summary = phew_run::PhewSummary::new(job, input, &clumps, &recorder, nodes, comm)?;
     let lists = match job.ramses_text.is_some() || job.plot.is_some() {
-        true => phew_run::lists(outcome.catalogue, comm)?,
+        true => {
+            let _lists = Stage::within("lists", comm);
+            clumps.gather_structures().map_err(failed)?
+        }
         false => None,
     };
     if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {
@@ -81,7 +91,7 @@ fn on_rank(
     }
     if let Some(path) = &job.plot {
         let _picture = Stage::within("picture", comm);
-        staged.extend(phew_run::draw(path, snapshot, &outcome.field, &outcome.part, lists.as_ref(), comm)?);
+        staged.extend(phew_run::draw(path, snapshot, &clumps, lists.as_ref())?);
     }
     if let (Some(path), true) = (&job.task_graph, is_first) {
         staged.extend(phew_run::stage_graphs(path, &recorder)?);

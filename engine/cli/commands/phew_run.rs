@@ -3,43 +3,43 @@
 use super::driver::{AssumedUnits, RunCosts, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
-use crate::config::PhewJob;
+use crate::config::{PIXEL_LEVEL, PhewJob};
 use crate::report::{
-    CatalogueTotals, NodeLoad, RankReport, Recorder, node_loads, summary_json, summary_text, trace,
-    workers_json, workers_text,
+    CatalogueTotals, NodeLoad, RankReport, Recorder, summary_json, summary_text, trace, workers_json,
+    workers_text,
 };
-use inselberg::error::RunError;
-use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
-use inselberg::partition::LocalField;
-use inselberg::phew::run::{ChosenField, PhewOutcome, run, run_on_particles};
-use inselberg::stage::Stage;
+use inselberg::phew::run::ChosenField;
+use inselberg::{Clumps, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot, ParticleMeshParams};
 use inselberg_comm::agree::share_of_rank;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::{Catalogue, CataloguePart};
+use inselberg_io::catalogue::Catalogue;
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
-    PARTICLE_READERS, ParticleHeader, file_of, open_particles_from, read_particle_headers,
-    read_particle_headers_with,
+    PARTICLE_READERS, ParticleHeader, file_of, read_particle_headers, read_particle_headers_with,
 };
 use inselberg_io::staging::{Staged, stage_file};
-use inselberg_io::{FieldInfo, InputFacts, READERS, ReadResult, Snapshot, open_from};
-use inselberg_tasks::ThreadPool;
+use inselberg_io::{FieldInfo, InputFacts, READERS, ReadResult, Snapshot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Base-2 logarithm of the pixels along a coarse cell of the picture.
-#[cfg(feature = "plot")]
-const PIXEL_LEVEL: u8 = 9;
-
 /// What PHEW runs on.
 pub enum PhewInput {
     /// A snapshot with cells.
-    Cells(Box<dyn Snapshot>),
+    Cells(OpenSnapshot),
     /// Particles, and the mesh that is made from them.
-    Particles(Box<ParticleSnapshot>, ParticleMeshConfig),
+    Particles {
+        /// The particles.
+        particles: OpenParticles,
+        /// The parameters of the mesh.
+        mesh: ParticleMeshParams,
+        /// The same, checked.
+        shape: ParticleMeshConfig,
+        /// The particles as a snapshot.
+        on_mesh: Box<ParticleSnapshot>,
+    },
 }
 
 impl PhewInput {
@@ -54,11 +54,20 @@ impl PhewInput {
 
     /// Opens the input of `job` from its headers.
     pub fn open(job: &PhewJob, facts: &InputFacts) -> Result<Self, CommandError> {
-        let Some(mesh) = job.mesh else { return Ok(Self::Cells(open_from(facts))) };
-        let particles = open_particles_from(facts);
-        let snapshot = ParticleSnapshot::new(particles, &mesh);
-        let snapshot = snapshot.map_err(|error| CommandError::about(&job.input, error.with_flags()))?;
-        Ok(Self::Particles(Box::new(snapshot), mesh))
+        let Some(mesh) = job.mesh.clone() else { return Ok(Self::Cells(OpenSnapshot::from_headers(facts))) };
+        let particles = OpenParticles::from_headers(facts.clone());
+        let shape = mesh.config().map_err(|error| CommandError::of_call(&job.input, &error))?;
+        let on_mesh = particles.on_mesh(&shape);
+        let on_mesh = on_mesh.map_err(|error| CommandError::about(&job.input, error.with_flags()))?;
+        Ok(Self::Particles { particles, mesh, shape, on_mesh: Box::new(on_mesh) })
+    }
+
+    /// Collective: runs PHEW.
+    pub fn segment(&self, job: &PhewJob, engine: &mut Engine) -> Result<Clumps, Error> {
+        match self {
+            Self::Cells(snapshot) => engine.phew_snapshot(snapshot, &job.field, &job.phew),
+            Self::Particles { particles, mesh, .. } => engine.phew_particles(particles, mesh, &job.phew),
+        }
     }
 
     fn read_cell_headers(path: &Path) -> Result<InputFacts, CommandError> {
@@ -76,15 +85,15 @@ impl PhewInput {
     fn about(&self) -> Option<&ParticleHeader> {
         match self {
             Self::Cells(_) => None,
-            Self::Particles(snapshot, _) => Some(snapshot.input().about()),
+            Self::Particles { particles, .. } => Some(particles.reader().about()),
         }
     }
 
     /// The snapshot, or the particles as one.
     pub fn snapshot(&self) -> &dyn Snapshot {
         match self {
-            Self::Cells(snapshot) => snapshot.as_ref(),
-            Self::Particles(snapshot, _) => snapshot.as_ref(),
+            Self::Cells(snapshot) => snapshot.reader(),
+            Self::Particles { on_mesh, .. } => on_mesh.as_ref(),
         }
     }
 }
@@ -110,28 +119,6 @@ pub fn picture_side(_: &dyn Snapshot) -> u64 {
     0
 }
 
-/// Collective: runs PHEW on the input of `job`. `progress`: one bar per stage on standard error.
-pub fn segment(
-    job: &PhewJob,
-    input: &PhewInput,
-    pool: ThreadPool,
-    comm: &Comm,
-    progress: bool,
-) -> Result<(PhewOutcome, Recorder), CommandError> {
-    let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
-    let executor = Executor::new(pool, &recorder);
-    let ran = match input {
-        PhewInput::Cells(snapshot) => run(snapshot.as_ref(), &job.phew, comm, &executor),
-        PhewInput::Particles(snapshot, mesh) => run_on_particles(snapshot, mesh, &job.phew, comm, &executor),
-    };
-    let outcome = ran.map_err(|error| match error {
-        RunError::Read(error) => error.into(),
-        RunError::Comm(error) => CommandError::ranks(error),
-        error => CommandError::about(&job.input, error.with_flags()),
-    })?;
-    Ok((outcome, recorder))
-}
-
 /// Collective: stages the trace of all ranks. Rank 0 gets the staged file.
 pub fn stage_trace(path: &Path, recorder: &Recorder, comm: &Comm) -> Result<Staged, CommandError> {
     match trace(recorder, comm).map_err(CommandError::ranks)? {
@@ -149,13 +136,6 @@ fn stage_text(path: &Path, text: &str) -> Result<Staged, CommandError> {
     Ok(stage_file(path, |out| out.write_all(text.as_bytes()))?)
 }
 
-/// Collective: gathers clumps, haloes and attributes on rank 0.
-pub fn lists(mut catalogue: CataloguePart, comm: &Comm) -> Result<Option<Catalogue>, CommandError> {
-    let _lists = Stage::within("lists", comm);
-    catalogue.tables.retain(|t| ["clumps", "haloes"].contains(&t.table.name.as_str()));
-    catalogue.gather(comm).map_err(CommandError::ranks)
-}
-
 /// Stages RAMSES's clump and halo files for the output `snapshot`.
 pub fn stage_ramses_text(
     folder: &Path,
@@ -166,25 +146,22 @@ pub fn stage_ramses_text(
     Ok(catalogue::ramses_text::stage_ramses_text(folder, catalogue, number)?)
 }
 
-/// Collective: draws the picture on rank 0, which has the lists.
+/// Draws the picture on rank 0, which has the projection and the lists.
 #[cfg(feature = "plot")]
 pub fn draw(
     path: &Path,
     snapshot: &dyn Snapshot,
-    field: &ChosenField,
-    part: &LocalField,
+    clumps: &Clumps,
     lists: Option<&Catalogue>,
-    comm: &Comm,
 ) -> Result<Staged, CommandError> {
     use crate::report::plot::{PictureData, stage_plot};
-    let projection = inselberg::projection::project(part, PIXEL_LEVEL, comm).map_err(CommandError::ranks)?;
-    let (Some(projection), Some(lists)) = (projection, lists) else { return Ok(Staged::default()) };
+    let (Some(projection), Some(lists)) = (clumps.projection(), lists) else { return Ok(Staged::default()) };
     let header = snapshot.header();
     let side = projection.side * header.boxlen;
     let data = PictureData {
         title: title(snapshot, lists),
-        subtitle: field.to_string(),
-        projection: projection.values,
+        subtitle: clumps.field().map_or(String::new(), ChosenField::to_string),
+        projection: projection.values.clone(),
         n: projection.n,
         extent: [[0.0, side]; 2],
         axes: [0, 1],
@@ -247,10 +224,8 @@ pub fn density_unit(header: &inselberg_io::Header) -> &'static str {
 pub fn draw(
     path: &Path,
     _: &dyn Snapshot,
-    _: &ChosenField,
-    _: &LocalField,
+    _: &Clumps,
     _: Option<&Catalogue>,
-    _: &Comm,
 ) -> Result<Staged, CommandError> {
     Err(super::driver::no_pictures(path))
 }
@@ -266,24 +241,26 @@ pub struct PhewSummary {
 }
 
 impl PhewSummary {
-    /// Collective: over all ranks. The ranks are reported where there are several or with `diagnostics`, the workers of
-    /// this rank with `diagnostics`.
+    /// Collective: over all ranks. The ranks are reported where there are several or with `--diagnostics`, the workers of
+    /// this rank, `nodes`, with the latter.
     pub fn new(
+        job: &PhewJob,
         input: &PhewInput,
-        outcome: &PhewOutcome,
+        clumps: &Clumps,
         recorder: &Recorder,
-        pool: &ThreadPool,
-        diagnostics: bool,
+        nodes: Option<BTreeMap<u32, NodeLoad>>,
         comm: &Comm,
     ) -> Result<Self, CommandError> {
-        let with_ranks = comm.n_ranks() > 1 || diagnostics;
+        let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
+        let field = clumps.field().expect("an output has a chosen field").clone();
         Ok(Self {
-            costs: RunCosts::new(recorder.stages(), Some(outcome.balance), with_ranks, comm)?,
-            field: outcome.field.clone(),
+            costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,
+            // The mesh of particles knows one density, which may be named all the same.
+            field: ChosenField { is_auto: job.field == FieldChoice::Auto, ..field },
             assumed: AssumedUnits::new(input.about()),
-            totals: CatalogueTotals::from_attributes(&outcome.catalogue.attributes),
-            densest: outcome.densest,
-            nodes: diagnostics.then(|| node_loads(&recorder.graphs(), pool.seats())),
+            totals: CatalogueTotals::from_attributes(clumps.attributes()),
+            densest: clumps.densest(),
+            nodes,
         })
     }
 

@@ -5,17 +5,18 @@ use super::values::CheckedValues;
 use super::{Command, ConfigError, FofJob, RawConfig, StudyJob, fof, study};
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
-use inselberg::particle_mesh::ParticleMeshConfig;
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{
-    BoundRequest, FieldChoice, Persistence, PhewConfig, PotentialMethod, PropertyChoice, Thresholds,
-};
 use inselberg::phew::recut::NewThresholds;
+use inselberg::{
+    BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, PotentialMethod, PropertyChoice,
+    Rules, Weights,
+};
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+
+/// Base-2 logarithm of the pixels along a coarse cell of a picture of cells.
+pub const PIXEL_LEVEL: u8 = 9;
 
 /// More threads than this are a typing error.
 const MAX_THREADS: u64 = 4096;
@@ -68,10 +69,12 @@ pub enum CommandJob {
 pub struct PhewJob {
     /// The snapshot.
     pub input: PathBuf,
+    /// The density that is segmented.
+    pub field: FieldChoice,
     /// What is computed.
-    pub phew: PhewConfig,
+    pub phew: PhewParams,
     /// The mesh to make from particles, if any.
-    pub mesh: Option<ParticleMeshConfig>,
+    pub mesh: Option<ParticleMeshParams>,
     /// Defaults for what the particles leave open.
     pub defaults: InputDefaults,
     /// The catalogue.
@@ -187,19 +190,20 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
     }
     let mass = raw.real_or_default("mass-threshold", |x| x >= 0.0, MASS)?;
     let field = field_choice(&raw.text_or_default("field"));
+    let rules = if is_ramses { Rules::Ramses } else { Rules::Paper };
+    let mut phew = PhewParams::new(density).persistence(persistence).mass(mass).rules(rules);
+    phew.saddle = saddle;
+    phew.with_cells = raw.switch("with-cells");
+    phew.with_particles = raw.switch("with-particles");
+    phew.bound = bound_request(raw)?;
+    phew.weights = weights(&raw.text_or_default("balance"));
+    phew.projection_level = plot.is_some().then_some(PIXEL_LEVEL);
     Ok(PhewJob {
         input,
         mesh: mesh(raw, &field)?,
         defaults: fof::input_defaults(raw)?,
-        phew: PhewConfig {
-            field,
-            thresholds: Thresholds { density, persistence, saddle, mass },
-            rules: if is_ramses { Rules::Ramses } else { Rules::Paper },
-            with_cells: raw.switch("with-cells"),
-            with_particles: raw.switch("with-particles"),
-            bound: bound_request(raw)?,
-            weights: weights(&raw.text_or_default("balance")),
-        },
+        field,
+        phew,
         output,
         ramses_text,
         plot,
@@ -210,7 +214,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
 }
 
 /// The mesh to make from particles, if one is requested.
-fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleMeshConfig>, ConfigError> {
+fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleMeshParams>, ConfigError> {
     const OF_MESH: [&str; 9] = [
         "m-refine",
         "level-min",
@@ -253,7 +257,10 @@ fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleM
         let expected = format!("at most --level-max {level_max}");
         return Err(raw.unfit("level-min", &least.to_string(), &expected));
     }
-    Ok(Some(ParticleMeshConfig { m_refine, level_min, level_max, kinds, side, root_level: None }))
+    let types = fof::types(&kinds);
+    let mut mesh = ParticleMeshParams::default().m_refine(m_refine).level_max(level_max).types(&types);
+    (mesh.level_min, mesh.side) = (level_min, side);
+    Ok(Some(mesh))
 }
 
 /// What is found out about bound particles.

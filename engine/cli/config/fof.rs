@@ -4,7 +4,7 @@ use super::ConfigError;
 use super::launch::{Launch, launch};
 use super::raw::NONE;
 use super::values::CheckedValues;
-use inselberg::fof::{FofConfig, LinkingLength};
+use inselberg::{FofParams, Linking, LinkingTypes};
 use inselberg_io::particles::{InputDefaults, KIND_NAMES, N_KINDS};
 use std::path::PathBuf;
 
@@ -15,8 +15,10 @@ pub struct FofJob {
     pub inputs: Vec<PathBuf>,
     /// Defaults for what the input leaves open.
     pub defaults: InputDefaults,
+    /// The types that link and those that are attached, and the box.
+    pub types: LinkingTypes,
     /// The parameters of the search.
-    pub fof: FofConfig,
+    pub fof: FofParams,
     /// The catalogue.
     pub output: Option<PathBuf>,
     /// The group of every particle.
@@ -48,23 +50,22 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
     }
     let (linking, attaching) = kinds(raw)?;
     let most = format!("at most {MOST}");
+    let mut fof = FofParams::default().linking(length(raw)?);
+    fof.min_size = raw.count_or_default("min-size", |n| n > 0, "1 or more")?;
+    fof.seed_mass = seed_mass(raw)?;
+    fof.id_of_none = raw.count_or_default("group-id-default", |n| n <= MOST, &most)?;
+    fof.first_id = raw.count_or_default("group-id-offset", |n| n <= MOST, &most)?;
+    fof.allow_duplicate_ids = raw.text("duplicate-ids").as_deref() == Some("allow");
+    fof.with_group_ids = group_ids.is_some();
+    fof.with_projection = plot.is_some();
+    let mut types = LinkingTypes::default().linking(&linking).attaching(&attaching);
+    types.side = raw.real("box", |x| x > 0.0, "a finite side above 0")?;
+    types.is_open = raw.switch("open");
     Ok(FofJob {
         inputs,
         defaults: input_defaults(raw)?,
-        fof: FofConfig {
-            length: length(raw)?,
-            min_size: raw.count_or_default("min-size", |n| n > 0, "1 or more")?,
-            linking,
-            attaching,
-            seed_mass: seed_mass(raw)?,
-            id_default: raw.count_or_default("group-id-default", |n| n <= MOST, &most)?,
-            id_offset: raw.count_or_default("group-id-offset", |n| n <= MOST, &most)?,
-            side: raw.real("box", |x| x > 0.0, "a finite side above 0")?,
-            open: raw.switch("open"),
-            allow_duplicate_ids: raw.text("duplicate-ids").as_deref() == Some("allow"),
-            with_picture: plot.is_some(),
-            with_ids: group_ids.is_some(),
-        },
+        types,
+        fof,
         output,
         group_ids,
         plot,
@@ -83,7 +84,7 @@ pub(super) fn input_defaults(raw: &CheckedValues<'_>) -> Result<InputDefaults, C
     })
 }
 
-fn length(raw: &CheckedValues<'_>) -> Result<LinkingLength, ConfigError> {
+fn length(raw: &CheckedValues<'_>) -> Result<Linking, ConfigError> {
     let expected = "a finite length above 0, or -1 for none";
     let absolute = raw.real("linking-length", |x| x > 0.0 || x == NONE, expected)?.filter(|x| *x != NONE);
     let ratio = raw.real_or_default("linking-ratio", |x| x > 0.0, "a finite ratio above 0")?;
@@ -92,13 +93,13 @@ fn length(raw: &CheckedValues<'_>) -> Result<LinkingLength, ConfigError> {
             let expected = "a linking length or a linking ratio, not both";
             Err(raw.unfit("linking-length", &length.to_string(), expected))
         }
-        Some(length) => Ok(LinkingLength::Absolute(length)),
-        None => Ok(LinkingLength::Ratio(ratio)),
+        Some(length) => Ok(Linking::Length(length)),
+        None => Ok(Linking::Ratio(ratio)),
     }
 }
 
 /// The kinds that link, and those that are attached.
-fn kinds(raw: &CheckedValues<'_>) -> Result<([bool; N_KINDS], [bool; N_KINDS]), ConfigError> {
+fn kinds(raw: &CheckedValues<'_>) -> Result<(Vec<u8>, Vec<u8>), ConfigError> {
     let show = |kinds: &[bool; N_KINDS]| kinds.map(|k| if k { "1" } else { "0" }).join(",");
     let (linking, _) = raw.kinds("linking-types");
     let (mut attaching, is_written) = raw.kinds("attaching-types");
@@ -112,7 +113,12 @@ fn kinds(raw: &CheckedValues<'_>) -> Result<([bool; N_KINDS], [bool; N_KINDS]), 
         let expected = format!("{} either linking or attaching, not both", KIND_NAMES[kind]);
         return Err(raw.unfit("attaching-types", &show(&attaching), &expected));
     }
-    Ok((linking, attaching))
+    Ok((types(&linking), types(&attaching)))
+}
+
+/// The numbers of these types.
+pub(super) fn types(kinds: &[bool; N_KINDS]) -> Vec<u8> {
+    (0..N_KINDS as u8).filter(|kind| kinds[usize::from(*kind)]).collect()
 }
 
 /// The mass above which groups get a black hole, in solar masses; `None` without seeding.

@@ -26,7 +26,8 @@ mod synth_options;
 mod values;
 
 pub use checked::{
-    CommandJob, Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, TopologyJob, check,
+    CommandJob, Common, FieldJob, InfoJob, Job, PIXEL_LEVEL, ParticleJob, PhewJob, RecutJob, TopologyJob,
+    check,
 };
 pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;

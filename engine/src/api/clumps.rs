@@ -4,14 +4,17 @@ use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
 use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
+use crate::phew::balance::Balance;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::params::ThresholdUnits;
 use crate::phew::peaks::Peaks;
 use crate::phew::recut::cut_attributes;
-use crate::phew::run::structure_tables;
+use crate::phew::run::{ChosenField, structure_tables};
 use crate::phew::tables::PatchIds;
+use crate::projection::Projection;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
+use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
+use inselberg_io::staging::Staged;
 use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
 use std::num::NonZeroU64;
@@ -89,6 +92,11 @@ pub(crate) struct CutResult {
     pub coverage: f64,
     /// The greatest density of any leaf on all ranks.
     pub densest: f64,
+    /// On rank 0, where it is wanted.
+    pub projection: Option<Projection>,
+    /// The density of an output that was segmented.
+    pub field: Option<ChosenField>,
+    pub balance: Balance,
 }
 
 /// Clumps and haloes of a field.
@@ -216,6 +224,44 @@ impl Clumps {
         self.shared.write(&self.found.catalogue, path.as_ref())
     }
 
+    /// The density projected along z, on rank 0, where [`PhewParams::with_projection`] asked for it.
+    pub fn projection(&self) -> Option<&Projection> {
+        self.found.projection.as_ref()
+    }
+
+    /// The density of an output that was segmented, and those that it was chosen from.
+    #[doc(hidden)]
+    pub fn field(&self) -> Option<&ChosenField> {
+        self.found.field.as_ref()
+    }
+
+    /// The distribution of the work over the ranks.
+    #[doc(hidden)]
+    pub fn balance(&self) -> Balance {
+        self.found.balance
+    }
+
+    /// The greatest density of any leaf on all ranks.
+    #[doc(hidden)]
+    pub fn densest(&self) -> f64 {
+        self.found.densest
+    }
+
+    /// Collective: stages the catalogue; rank 0 gets the file. For the command line, whose files get their names together.
+    #[doc(hidden)]
+    pub fn stage(&self, path: &Path) -> Result<Staged, Error> {
+        self.shared.stage(&self.found.catalogue, path)
+    }
+
+    /// Collective: attributes, clumps and haloes on rank 0.
+    #[doc(hidden)]
+    pub fn gather_structures(&self) -> Result<Option<Catalogue>, Error> {
+        let CataloguePart { attributes, tables } = &self.found.catalogue;
+        let is_wanted = |part: &&PartTable| ["clumps", "haloes"].contains(&part.table.name.as_str());
+        let tables = tables.iter().filter(is_wanted).cloned().collect();
+        self.shared.gather(&CataloguePart { attributes: attributes.clone(), tables }, 0)
+    }
+
     /// Collective: clumps and haloes under other thresholds, from the tree alone: as a call with these parameters finds them,
     /// bit for bit. Costs a sort of the peaks. The tables of cells and particles are left out, and what
     /// is bound.
@@ -261,6 +307,9 @@ impl CutResult {
             labels,
             coverage: self.coverage,
             densest: self.densest,
+            projection: None,
+            field: self.field.clone(),
+            balance: self.balance,
         })
     }
 }

@@ -16,7 +16,7 @@ macro_rules! from_errors {
         $(impl From<$error> for Error {
             fn from(error: $error) -> Self {
                 let kind: fn(&$error) -> ErrorKind = $kind;
-                Self::new(kind(&error), error.to_string())
+                Self::from_cause(kind(&error), error)
             }
         })*
     };

@@ -10,11 +10,12 @@ use crate::api::params::{FofParams, PhewParams};
 use crate::api::particle_types::{LinkingTypes, ParticleMeshParams};
 use crate::api::particles::ParticleColumns;
 use crate::api::phew;
-use crate::api::session::{CallThreads, Shared};
+use crate::api::session::{CallThreads, ProcessOwner, Shared};
 use crate::api::snapshots::{self, OpenParticles, OpenSnapshot};
 use crate::error::{Error, ErrorKind};
 use crate::phew::params::FieldChoice;
 use inselberg_comm::{Comm, CommBuilder};
+use inselberg_io::particles::InputDefaults;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +35,10 @@ impl Engine {
     /// An engine to be.
     pub fn builder() -> EngineBuilder {
         EngineBuilder { threads: None, rank: None, hook: None }
+    }
+
+    pub(crate) fn of(owner: ProcessOwner, comm: Comm) -> Self {
+        Self { shared: Shared::new(owner, comm) }
     }
 
     /// Collective: PHEW on cells.
@@ -81,8 +86,20 @@ impl Engine {
     /// # Errors
     /// As [`Self::open`].
     pub fn open_particles(&mut self, paths: &[impl AsRef<Path>]) -> Result<OpenParticles, Error> {
+        self.open_particles_with(paths, &InputDefaults::default())
+    }
+
+    /// Collective: as [`Self::open_particles`], with `defaults` for what the input leaves open: masses, and units.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and for a default that the input has no use for.
+    pub fn open_particles_with(
+        &mut self,
+        paths: &[impl AsRef<Path>],
+        defaults: &InputDefaults,
+    ) -> Result<OpenParticles, Error> {
         let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
-        self.shared.call(|session| OpenParticles::open(&paths, session.comm))
+        self.shared.call(|session| OpenParticles::open(&paths, defaults, session.comm))
     }
 
     /// Collective: PHEW on a density of an output, as the command does it. Each rank reads a share of the files.
@@ -216,6 +233,6 @@ impl EngineBuilder {
                 n => CallThreads::new(n.unwrap_or(by_default), comm.thread_level()),
             }
         })?;
-        Ok(Engine { shared: Shared::new(threads, comm, self.hook) })
+        Ok(Engine::of(ProcessOwner::Host { threads, hook: self.hook }, comm))
     }
 }

@@ -4,13 +4,14 @@ use crate::api::params::{FofParams, Linking};
 use crate::api::particles::ParticleColumns;
 use crate::api::session::{Session, Shared};
 use crate::error::{Error, ErrorKind};
+use crate::fof::picture;
 use crate::fof::run::{CatalogueRequest, catalogue};
-use crate::fof::{
-    FofConfig, FofOutcome, Groups, LinkingLength, LinkingRules, ParticleCounts, Role, find_groups,
-};
+use crate::fof::{FofOutcome, Groups, LinkingRules, ParticleCounts, Role, find_groups};
+use crate::projection::Projection;
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
 use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader, Species};
+use inselberg_io::staging::Staged;
 use rayon::prelude::*;
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -48,6 +49,10 @@ pub(crate) struct SearchResult {
     catalogue: CataloguePart,
     /// Whether groups depend on the division of the particles among the ranks where distances tie.
     is_numbered: bool,
+    /// The group of every particle of an output, where it is wanted.
+    group_ids: Option<CataloguePart>,
+    /// On rank 0, where it is wanted.
+    projection: Option<Projection>,
 }
 
 impl std::fmt::Debug for FofGroups {
@@ -63,6 +68,10 @@ pub(crate) fn search(
     params: &FofParams,
 ) -> Result<SearchResult, Error> {
     let sides = particles.sides()?;
+    if params.seed_mass.is_some() || params.with_group_ids {
+        let message = "black holes and group IDs in files are of particles on disk; expected neither for particles in memory";
+        return Err(Error::new(ErrorKind::InvalidArgument, message));
+    }
     session.check_same("geometry and parameters", &(&particles.geometry, params, particles.kinds()))?;
     let Session { comm, executor, .. } = session;
     let of_search = particles.to_search(comm)?;
@@ -79,17 +88,27 @@ pub(crate) fn search(
         dark: counts[1],
     };
     let linking_length = linking_length(params.linking, sides, census.linkable)?;
-    let min_size = params.min_size;
-    let rules = LinkingRules { linking_length, min_size, sides, seeds: None, allow_duplicate_ids: false };
+    let config = params.config();
+    let (min_size, allow_duplicate_ids) = (config.min_size, config.allow_duplicate_ids);
+    let rules = LinkingRules { linking_length, min_size, sides, seeds: None, allow_duplicate_ids };
     let about = header(particles, sides, census.all);
+    let projection =
+        config.with_picture.then(|| picture::project(&of_search, census.all, sides, comm)).transpose()?;
     let found = find_groups(of_search, &rules, comm, executor)?;
-    let config = config(params);
     let request = CatalogueRequest { about: &about, config: &config, rules: &rules, census: &census };
     let catalogue = catalogue(&request, &found, comm, executor.observer())?;
     let n = particles.len();
     let labels = (0..n).into_par_iter().map(|i| GroupId::new(found.group_of.get(i))).collect();
     let is_numbered = !particles.has_ids() && comm.n_ranks() > 1;
-    Ok(SearchResult { groups: found.groups, labels, linking_length, catalogue, is_numbered })
+    Ok(SearchResult {
+        groups: found.groups,
+        labels,
+        linking_length,
+        catalogue,
+        is_numbered,
+        group_ids: None,
+        projection: projection.flatten(),
+    })
 }
 
 /// The linking length in the units of the positions.
@@ -141,18 +160,10 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
 impl SearchResult {
     /// Of a search whose particles nobody gave, so that nobody gets labels.
     pub fn of_output(found: FofOutcome) -> Self {
-        let FofOutcome { groups, linking_length, catalogue, .. } = found;
-        Self { groups, labels: Vec::new(), linking_length, catalogue, is_numbered: false }
+        let FofOutcome { groups, linking_length, catalogue, group_ids, projection, .. } = found;
+        let labels = Vec::new();
+        Self { groups, labels, linking_length, catalogue, is_numbered: false, group_ids, projection }
     }
-}
-
-/// As the configuration of a search of dark matter.
-pub(crate) fn config(params: &FofParams) -> FofConfig {
-    let length = match params.linking {
-        Linking::Length(length) => LinkingLength::Absolute(length),
-        Linking::Ratio(ratio) => LinkingLength::Ratio(ratio),
-    };
-    FofConfig::of_dark_matter(length, params.min_size)
 }
 
 impl FofGroups {
@@ -211,5 +222,38 @@ impl FofGroups {
     /// When the file cannot be written, or a rank fails.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.shared.write(&self.found.catalogue, path.as_ref())
+    }
+
+    /// Collective: writes the group of every particle of an output to a file, as [`Self::write`] writes the catalogue.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] unless [`FofParams::with_group_ids`] asked for them. When the file cannot be written, or a
+    /// rank fails.
+    pub fn write_group_ids(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.shared.write(self.group_ids()?, path.as_ref())
+    }
+
+    /// The mass projected along z, on rank 0, where [`FofParams::with_projection`] asked for it.
+    pub fn projection(&self) -> Option<&Projection> {
+        self.found.projection.as_ref()
+    }
+
+    /// Collective: stages the catalogue; rank 0 gets the file. For the command line, whose files get their names together.
+    #[doc(hidden)]
+    pub fn stage(&self, path: &Path) -> Result<Staged, Error> {
+        self.shared.stage(&self.found.catalogue, path)
+    }
+
+    /// Collective: stages the file of group IDs, as [`Self::stage`].
+    #[doc(hidden)]
+    pub fn stage_group_ids(&self, path: &Path) -> Result<Staged, Error> {
+        self.shared.stage(self.group_ids()?, path)
+    }
+
+    fn group_ids(&self) -> Result<&CataloguePart, Error> {
+        let missing = || {
+            Error::new(ErrorKind::InvalidArgument, "a search without group IDs; expected one that keeps them")
+        };
+        self.found.group_ids.as_ref().ok_or_else(missing)
     }
 }

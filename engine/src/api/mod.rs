@@ -19,5 +19,6 @@ pub mod params;
 pub mod particle_types;
 pub mod particles;
 mod phew;
+mod program;
 mod session;
 pub mod snapshots;

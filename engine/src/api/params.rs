@@ -1,6 +1,7 @@
 //! What a call asks for.
 
 use crate::error::{Error, ErrorKind};
+use crate::fof::{FofConfig, LinkingLength};
 use crate::partition::Weights;
 use crate::phew::Rules;
 use crate::phew::params::{BoundRequest, FieldChoice, PhewConfig, Thresholds};
@@ -38,6 +39,8 @@ pub struct PhewParams {
     pub with_particles: bool,
     /// What is found out about the particles of an output that gravity holds in each clump.
     pub bound: BoundRequest,
+    /// Also projects the density along z, with pixels as large as cells of this level.
+    pub projection_level: Option<u8>,
 }
 
 impl PhewParams {
@@ -54,6 +57,7 @@ impl PhewParams {
             with_cells: false,
             with_particles: false,
             bound: BoundRequest::default(),
+            projection_level: None,
         }
     }
 
@@ -104,6 +108,13 @@ impl PhewParams {
     #[must_use]
     pub fn bound(self, bound: BoundRequest) -> Self {
         Self { bound, ..self }
+    }
+
+    /// Also projects the density along z, for a picture ([`crate::Clumps::projection`]). A pixel is as large as a cell of this
+    /// level; costs 16 bytes per pixel.
+    #[must_use]
+    pub fn with_projection(self, level: u8) -> Self {
+        Self { projection_level: Some(level), ..self }
     }
 
     /// The least value that a leaf may have.
@@ -188,12 +199,33 @@ pub struct FofParams {
     pub linking: Linking,
     /// Least number of members of a group.
     pub min_size: u64,
+    /// Whether particles may share an ID. Ties between distances are then decided by positions.
+    pub allow_duplicate_ids: bool,
+    /// Groups of at least this mass, in solar masses, that have no black hole are marked for one.
+    pub seed_mass: Option<f64>,
+    /// The number of particles in no group, in catalogues.
+    pub id_of_none: u64,
+    /// The number of the largest group, in catalogues. The others follow.
+    pub first_id: u64,
+    /// Whether the group of every particle of an output is kept, in the order of its files.
+    pub with_group_ids: bool,
+    /// Whether the mass is projected along z.
+    pub with_projection: bool,
 }
 
 impl Default for FofParams {
     /// A linking length of 0.2 mean separations, and groups of 20 particles or more.
     fn default() -> Self {
-        Self { linking: Linking::Ratio(0.2), min_size: 20 }
+        Self {
+            linking: Linking::Ratio(0.2),
+            min_size: 20,
+            allow_duplicate_ids: false,
+            seed_mass: None,
+            id_of_none: 0,
+            first_id: 1,
+            with_group_ids: false,
+            with_projection: false,
+        }
     }
 }
 
@@ -208,5 +240,52 @@ impl FofParams {
     #[must_use]
     pub fn min_size(self, min_size: u64) -> Self {
         Self { min_size, ..self }
+    }
+
+    /// Particles may share an ID.
+    #[must_use]
+    pub fn allow_duplicate_ids(self) -> Self {
+        Self { allow_duplicate_ids: true, ..self }
+    }
+
+    /// Groups of at least this mass, in solar masses, that have no black hole are marked for one. Needs units.
+    #[must_use]
+    pub fn seed_mass(self, solar_masses: f64) -> Self {
+        Self { seed_mass: Some(solar_masses), ..self }
+    }
+
+    /// The numbers in catalogues: of particles in no group, and of the largest group.
+    #[must_use]
+    pub fn numbering(self, id_of_none: u64, first_id: u64) -> Self {
+        Self { id_of_none, first_id, ..self }
+    }
+
+    /// Keeps the group of every particle of an output ([`crate::FofGroups::write_group_ids`]).
+    #[must_use]
+    pub fn with_group_ids(self) -> Self {
+        Self { with_group_ids: true, ..self }
+    }
+
+    /// Also projects the mass along z, for a picture ([`crate::FofGroups::projection`]).
+    #[must_use]
+    pub fn with_projection(self) -> Self {
+        Self { with_projection: true, ..self }
+    }
+
+    /// As the configuration of a search of dark matter.
+    pub(crate) fn config(&self) -> FofConfig {
+        let length = match self.linking {
+            Linking::Length(length) => LinkingLength::Absolute(length),
+            Linking::Ratio(ratio) => LinkingLength::Ratio(ratio),
+        };
+        FofConfig {
+            seed_mass: self.seed_mass,
+            id_default: self.id_of_none,
+            id_offset: self.first_id,
+            allow_duplicate_ids: self.allow_duplicate_ids,
+            with_picture: self.with_projection,
+            with_ids: self.with_group_ids,
+            ..FofConfig::of_dark_matter(length, self.min_size)
+        }
     }
 }

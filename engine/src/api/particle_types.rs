@@ -1,6 +1,7 @@
 //! What is done with each particle type of an output. Types have the numbers of Gadget: 0 gas, 1 dark matter, 2 background dark
 //! matter, 3 sinks, 4 stars, 5 black holes, 6 neutrinos.
 
+use crate::api::params::FofParams;
 use crate::error::{Error, ErrorKind};
 use crate::fof::FofConfig;
 use crate::particle_mesh::ParticleMeshConfig;
@@ -60,14 +61,18 @@ impl LinkingTypes {
         Self { is_open: true, ..self }
     }
 
-    /// The configuration of a search with these types.
-    pub(crate) fn config(&self, config: FofConfig) -> Result<FofConfig, Error> {
+    /// The configuration of a search with these types, for checks before a run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for a type that does not exist, or that links and is attached.
+    #[doc(hidden)]
+    pub fn config(&self, params: &FofParams) -> Result<FofConfig, Error> {
         check_side(self.side)?;
         let (linking, attaching) = (kinds(&self.linking)?, kinds(&self.attaching)?);
         if let Some(both) = (0..N_KINDS).find(|kind| linking[*kind] && attaching[*kind]) {
             return Err(refused(format!("particle type {both} links and is attached; expected one of both")));
         }
-        Ok(FofConfig { linking, attaching, side: self.side, open: self.is_open, ..config })
+        Ok(FofConfig { linking, attaching, side: self.side, open: self.is_open, ..params.config() })
     }
 }
 
@@ -133,7 +138,12 @@ impl ParticleMeshParams {
         Self { side: Some(side), ..self }
     }
 
-    pub(crate) fn config(&self) -> Result<ParticleMeshConfig, Error> {
+    /// The configuration, for checks before a run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] with the first parameter that is out of range.
+    #[doc(hidden)]
+    pub fn config(&self) -> Result<ParticleMeshConfig, Error> {
         check_side(self.side)?;
         let Self { m_refine, level_min, level_max, side, .. } = *self;
         if m_refine == 0 {

@@ -6,11 +6,13 @@ use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
 use crate::api::session::Session;
 use crate::error::{Error, ErrorKind};
+use crate::partition::LocalField;
 use crate::phew::params::ThresholdUnits;
 use crate::phew::run::{FieldRun, FieldSource};
 use crate::phew::tables::{PatchIds, cells_table};
+use crate::projection::{Projection, project};
 use crate::stage::Stage;
-use inselberg_comm::Reduce;
+use inselberg_comm::{Comm, CommError, Reduce};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -37,6 +39,7 @@ pub(crate) fn find(
     let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);
     let densest = comm.all_max(&[densest])?[0];
     let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
+    let projection = project_if(params, part, comm)?;
     let header = cells.geometry.header();
     let source = FieldSource {
         header: &header,
@@ -53,6 +56,7 @@ pub(crate) fn find(
         let mesh = &part.field.mesh;
         catalogue.tables.push(cells_table(mesh, &found.links.own, &found.segmentation, &ids, comm)?);
     }
+    let balance = found.segmentation.balance;
     let (patches, peaks) = CellPatches::new(kept, cells.len(), found.segmentation);
     let patches = Arc::new(patches);
     let labels = ClumpLabels::new(&patches, ids, comm)?;
@@ -66,7 +70,24 @@ pub(crate) fn find(
         labels,
         coverage: cells.geometry.coverage(&leaves),
         densest,
+        projection,
+        field: None,
+        balance,
     })
+}
+
+/// Collective: the projected density on rank 0, where `params` asks for it.
+///
+/// # Errors
+/// When another rank fails.
+pub(crate) fn project_if(
+    params: &PhewParams,
+    part: &LocalField,
+    comm: &Comm,
+) -> Result<Option<Projection>, CommError> {
+    let Some(level) = params.projection_level else { return Ok(None) };
+    let _picture = Stage::within("picture", comm);
+    project(part, level, comm)
 }
 
 fn check_fields(cells: &Cells, fields: &CellFields, params: &PhewParams) -> Result<(), Error> {

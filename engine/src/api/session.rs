@@ -5,8 +5,10 @@ use crate::api::hook::{Hook, HookObserver};
 use crate::api::meshes::MeshCache;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
+use crate::progress::Observer;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
-use inselberg_io::catalogue::{Catalogue, CataloguePart, write_part};
+use inselberg_io::catalogue::{Catalogue, CataloguePart, stage_part, write_part};
+use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use parking_lot::Mutex;
 use rayon::ThreadPoolBuilder;
@@ -18,9 +20,26 @@ use std::thread::ThreadId;
 
 /// What an engine and its results share.
 pub(crate) struct Shared {
-    threads: CallThreads,
-    hook: Option<Hook>,
+    owner: ProcessOwner,
     state: Mutex<State>,
+}
+
+/// Who owns the process. It decides about threads, and about what follows a failure.
+pub(crate) enum ProcessOwner {
+    /// Another program, which goes on: a failure of one rank is the same error on all ranks.
+    Host {
+        /// The threads of the engine.
+        threads: CallThreads,
+        /// What hears of the progress.
+        hook: Option<Hook>,
+    },
+    /// The command line, which ends all ranks after a failure: each rank gets its own error, and panics pass through.
+    Program {
+        /// The threads of the rank, of which the calling thread is one.
+        pool: ThreadPool,
+        /// What watches the stages.
+        observer: Arc<dyn Observer + Send + Sync>,
+    },
 }
 
 /// The threads on which calls run.
@@ -97,9 +116,9 @@ impl Session<'_> {
 }
 
 impl Shared {
-    pub fn new(threads: CallThreads, comm: Comm, hook: Option<Hook>) -> Arc<Self> {
+    pub fn new(owner: ProcessOwner, comm: Comm) -> Arc<Self> {
         let state = State { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default() };
-        Arc::new(Self { threads, hook, state: Mutex::new(state) })
+        Arc::new(Self { owner, state: Mutex::new(state) })
     }
 
     /// The communicator. Calls are refused from now on.
@@ -117,19 +136,26 @@ impl Shared {
         let Some(comm) = comm else {
             return Err(Error::new(ErrorKind::InvalidArgument, "the engine is closed; expected an open one"));
         };
-        let hook = self.hook.clone();
-        let run = move || {
-            let observer = HookObserver::new(hook);
-            let executor = Executor::with_plans(ThreadPool::from_current(), &observer, Arc::clone(plans));
-            let comm: &Comm = comm;
-            guard::call(comm, || work(Session { comm, executor: &executor, meshes }))
-        };
-        self.threads.run(run)?
+        let plans = Arc::clone(plans);
+        match &self.owner {
+            ProcessOwner::Host { threads, hook } => threads.run(move || {
+                let observer = HookObserver::new(hook.clone());
+                let executor = Executor::with_plans(ThreadPool::from_current(), &observer, plans);
+                guard::call(comm, || work(Session { comm, executor: &executor, meshes }))
+            })?,
+            ProcessOwner::Program { pool, observer } => {
+                let executor = Executor::with_plans(pool.clone(), &**observer, plans);
+                work(Session { comm, executor: &executor, meshes })
+            }
+        }
     }
 
     /// Local: does `work` on the threads of the engine, or on the calling thread where it may not use these.
     pub fn on_threads<T: Send>(&self, work: impl Fn() -> T + Sync) -> T {
-        self.threads.run(&work).unwrap_or_else(|_| work())
+        match &self.owner {
+            ProcessOwner::Host { threads, .. } => threads.run(&work).unwrap_or_else(|_| work()),
+            ProcessOwner::Program { .. } => work(),
+        }
     }
 
     /// Collective: a whole catalogue on one rank, `None` on the others.
@@ -142,6 +168,11 @@ impl Shared {
             }
             Ok(part.clone().gather_on(Rank(rank), comm)?)
         })
+    }
+
+    /// Collective: as [`Self::write`], but rank 0 gets the staged file.
+    pub fn stage(&self, part: &CataloguePart, path: &Path) -> Result<Staged, Error> {
+        self.call(|Session { comm, .. }| Ok(stage_part(path, part, comm)?))
     }
 
     /// Collective: writes a catalogue to a file.

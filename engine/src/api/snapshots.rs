@@ -2,20 +2,21 @@
 
 use crate::api::cells::Geometry;
 use crate::api::clumps::{ClumpLabels, CutResult};
-use crate::api::groups::{self, SearchResult};
+use crate::api::groups::SearchResult;
 use crate::api::params::{FofParams, PhewParams};
 use crate::api::particle_types::{LinkingTypes, ParticleMeshParams};
+use crate::api::phew::project_if;
 use crate::api::session::Session;
-use crate::error::Error;
+use crate::error::{Error, ParticleMeshError};
 use crate::fof::run_fof;
-use crate::particle_mesh::ParticleSnapshot;
+use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use crate::phew::params::FieldChoice;
 use crate::phew::run::{PhewOutcome, run, run_on_particles};
 use inselberg_comm::Comm;
 use inselberg_io::particles::{
     InputDefaults, ParticleHeader, ParticleInput, open_particles_from, read_particle_headers_with,
 };
-use inselberg_io::{InputFacts, Snapshot, collective};
+use inselberg_io::{InputFacts, Snapshot, collective, open_from};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +33,18 @@ impl OpenSnapshot {
     /// Collective: reads the headers on rank 0.
     pub(crate) fn open(path: &Path, comm: &Comm) -> Result<Self, Error> {
         Ok(Self(collective::open(path, comm)?))
+    }
+
+    /// From headers that were read before, for the command line.
+    #[doc(hidden)]
+    pub fn from_headers(facts: &InputFacts) -> Self {
+        Self(open_from(facts))
+    }
+
+    /// The reader.
+    #[doc(hidden)]
+    pub fn reader(&self) -> &dyn Snapshot {
+        self.0.as_ref()
     }
 
     /// The name of its format.
@@ -79,10 +92,30 @@ impl std::fmt::Debug for OpenParticles {
 
 impl OpenParticles {
     /// Collective: reads the headers on rank 0.
-    pub(crate) fn open(paths: &[PathBuf], comm: &Comm) -> Result<Self, Error> {
-        let read = || read_particle_headers_with(paths, &InputDefaults::default());
-        let facts = collective::shared(comm, read)?;
-        Ok(Self { input: open_particles_from(&facts), facts })
+    pub(crate) fn open(paths: &[PathBuf], defaults: &InputDefaults, comm: &Comm) -> Result<Self, Error> {
+        let facts = collective::shared(comm, || read_particle_headers_with(paths, defaults))?;
+        Ok(Self::from_headers(facts))
+    }
+
+    /// From headers that were read before, for the command line.
+    #[doc(hidden)]
+    pub fn from_headers(facts: InputFacts) -> Self {
+        Self { input: open_particles_from(&facts), facts }
+    }
+
+    /// The reader.
+    #[doc(hidden)]
+    pub fn reader(&self) -> &dyn ParticleInput {
+        self.input.as_ref()
+    }
+
+    /// The particles as a snapshot whose mesh they make.
+    ///
+    /// # Errors
+    /// When no mesh can be made from them.
+    #[doc(hidden)]
+    pub fn on_mesh(&self, mesh: &ParticleMeshConfig) -> Result<ParticleSnapshot, ParticleMeshError> {
+        ParticleSnapshot::new(open_particles_from(&self.facts), mesh)
     }
 
     fn header(&self) -> &ParticleHeader {
@@ -120,7 +153,8 @@ pub(crate) fn phew(
     session.check_same("field and parameters", &(field, params))?;
     params.check()?;
     let config = params.config(field.clone());
-    Ok(CutResult::of_output(run(snapshot.0.as_ref(), &config, session.comm, session.executor)?, params))
+    let found = run(snapshot.0.as_ref(), &config, session.comm, session.executor)?;
+    CutResult::of_output(found, params, session.comm)
 }
 
 /// Collective: PHEW on the mesh that particles make.
@@ -133,10 +167,10 @@ pub(crate) fn phew_particles(
     session.check_same("mesh and parameters", &(mesh, params))?;
     params.check()?;
     let mesh = mesh.config()?;
-    let snapshot = ParticleSnapshot::new(open_particles_from(&particles.facts), &mesh)?;
+    let snapshot = particles.on_mesh(&mesh)?;
     let config = params.config(FieldChoice::Auto);
     let found = run_on_particles(&snapshot, &mesh, &config, session.comm, session.executor)?;
-    Ok(CutResult::of_output(found, params))
+    CutResult::of_output(found, params, session.comm)
 }
 
 /// Collective: friends-of-friends groups of particles on disk.
@@ -147,14 +181,16 @@ pub(crate) fn fof(
     params: &FofParams,
 ) -> Result<SearchResult, Error> {
     session.check_same("types and parameters", &(types, params))?;
-    let config = types.config(groups::config(params))?;
+    let config = types.config(params)?;
     Ok(SearchResult::of_output(run_fof(particles.input.as_ref(), &config, session.comm, session.executor)?))
 }
 
 impl CutResult {
-    fn of_output(found: PhewOutcome, params: &PhewParams) -> Self {
-        let PhewOutcome { catalogue, structures, peaks, units, densest, .. } = found;
-        Self {
+    /// Collective, where a projection is wanted.
+    fn of_output(found: PhewOutcome, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {
+        let PhewOutcome { catalogue, part, balance, structures, peaks, units, densest, field } = found;
+        let projection = project_if(params, &part, comm)?;
+        Ok(Self {
             catalogue,
             structures,
             peaks: Arc::new(peaks),
@@ -165,6 +201,9 @@ impl CutResult {
             // An octree has no gaps.
             coverage: 1.0,
             densest,
-        }
+            projection,
+            field: Some(field),
+            balance,
+        })
     }
 }

@@ -25,7 +25,7 @@ mod local;
 mod merge;
 mod migrate;
 pub(crate) mod particle_check;
-mod picture;
+pub(crate) mod picture;
 mod plan;
 mod rows;
 pub mod run;
