@@ -321,9 +321,7 @@ fn levels_and_positions(
     if n != level.len() {
         return Err(uneven("positions", n, level.len()));
     }
-    let [x, y, z] = positions.0.map(|axis| axis.to_integers::<u32>("position"));
-    let (x, y, z) = (x?, y?, z?);
-    let position: Vec<[u32; 3]> = (0..n).into_par_iter().map(|i| [x[i], y[i], z[i]]).collect();
+    let position: Vec<[u32; 3]> = positions.to_integers("position")?;
     let domain = geometry.domain();
     let is_bad = |i: &usize| {
         let level = level[*i];

@@ -6,6 +6,7 @@ mod strided;
 
 use crate::error::{Error, ErrorKind};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 pub use strided::NumberType;
 use strided::Strided;
 
@@ -271,16 +272,39 @@ impl<'a> Column<'a> {
     /// All numbers, which must be integers from `least` to `most`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidCells`] with the first other number; `what` names the column.
-    pub(crate) fn to_integers<T: TryFrom<i128> + Send>(self, what: &str) -> Result<Vec<T>, Error> {
-        let value = |i: usize| self.integer(i).and_then(|value| T::try_from(value).ok());
-        let all: Option<Vec<T>> = (0..self.len()).into_par_iter().map(value).collect();
-        all.ok_or_else(|| {
-            let first = (0..self.len()).find(|i| value(*i).is_none()).expect("one of them was refused");
+    /// [`ErrorKind::InvalidArgument`] with the first other number; `what` names the column.
+    pub(crate) fn to_integers<T: TryFrom<i128> + Default + Send>(self, what: &str) -> Result<Vec<T>, Error> {
+        all_values(self.len(), |i| self.integer_as(i)).map_err(|first| {
             let message = format!("{what} {first} is {}; expected an integer in range", self.real(first));
             Error::new(ErrorKind::InvalidArgument, message)
         })
     }
+
+    /// Number `i`, if it is an integer of this type.
+    #[inline]
+    fn integer_as<T: TryFrom<i128>>(&self, i: usize) -> Option<T> {
+        self.integer(i).and_then(|value| T::try_from(value).ok())
+    }
+}
+
+/// The values of `n` items, or the index of the first one without a value.
+fn all_values<T: Default + Send>(
+    n: usize,
+    value: impl Fn(usize) -> Option<T> + Sync,
+) -> Result<Vec<T>, usize> {
+    let is_whole = AtomicBool::new(true);
+    let or_none = |i: usize| {
+        value(i).unwrap_or_else(|| {
+            is_whole.store(false, Ordering::Relaxed);
+            T::default()
+        })
+    };
+    // A parallel collection of options would go through lists of pieces.
+    let all: Vec<T> = (0..n).into_par_iter().map(or_none).collect();
+    if is_whole.into_inner() {
+        return Ok(all);
+    }
+    Err((0..n).find(|i| value(*i).is_none()).expect("one of them has no value"))
 }
 
 /// One vector per cell or particle: a [`Column`] per axis. From a slice of arrays, or from three columns.
@@ -305,6 +329,23 @@ impl VectorColumn<'_> {
         }
         let message = format!("{what}: {x}, {y} and {z} numbers along the axes; expected equal numbers");
         Err(Error::new(ErrorKind::InvalidArgument, message))
+    }
+
+    /// All vectors, which must be of integers of this type.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] if the axes differ in length, or with the first other vector; `what` names the vectors.
+    pub(crate) fn to_integers<T: TryFrom<i128> + Default + Send>(
+        self,
+        what: &str,
+    ) -> Result<Vec<[T; 3]>, Error> {
+        let [x, y, z] = &self.0;
+        let vector = |i: usize| Some([x.integer_as(i)?, y.integer_as(i)?, z.integer_as(i)?]);
+        all_values(self.len(what)?, vector).map_err(|first| {
+            let vector = self.0.map(|axis| axis.real(first));
+            let message = format!("{what} {first} is {vector:?}; expected integers in range");
+            Error::new(ErrorKind::InvalidArgument, message)
+        })
     }
 
     /// All vectors as reals.

@@ -104,17 +104,28 @@ pub(crate) fn leaf_mesh(
     level: &[u8],
     ijk: &[[u32; 3]],
 ) -> Result<(Mesh, Vec<u32>), MeshError> {
-    let mut order: Vec<u32> = (0..level.len() as u32).collect();
-    order.par_sort_unstable_by_key(|&i| (level[i as usize], morton(ijk[i as usize])));
-    let n_levels = level.iter().max().map_or(0, |&l| usize::from(l) + 1);
-    let mut levels = vec![SortedOcts::default(); n_levels];
-    for &i in &order {
-        let (octs, cell) = (&mut levels[usize::from(level[i as usize])], ijk[i as usize]);
-        octs.position.push(cell.map(|x| x >> 1));
-        octs.exists.push(1 << (local::bit_of(cell) & 7));
+    let orders = orders_by_level(level, ijk);
+    let levels: Vec<_> = orders.par_iter().map(|order| octs_of_leaves(order, ijk)).collect();
+    Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, orders.concat()))
+}
+
+/// Sorted leaves of one level as octs. Leaves of an oct become one entry. A leaf that comes twice becomes a second entry, which
+/// the mesh refuses.
+fn octs_of_leaves(order: &[u32], ijk: &[[u32; 3]]) -> SortedOcts {
+    let cells: Vec<[u32; 3]> = order.par_iter().map(|&i| ijk[i as usize]).collect();
+    let mut octs = SortedOcts::default();
+    for cell in cells {
+        let (oct, cell): (_, u8) = (cell.map(|x| x >> 1), 1 << (local::bit_of(cell) & 7));
+        match (octs.position.last(), octs.exists.last_mut()) {
+            (Some(last), Some(exists)) if *last == oct && *exists & cell == 0 => *exists |= cell,
+            _ => {
+                octs.position.push(oct);
+                octs.exists.push(cell);
+            }
+        }
     }
-    levels.iter_mut().for_each(|octs| octs.leaf = octs.exists.clone());
-    Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, order))
+    octs.leaf = octs.exists.clone();
+    octs
 }
 
 /// A mesh of octs of eight leaves each, given by level and position in any order, and the index of each of its octs among
@@ -124,21 +135,37 @@ pub(crate) fn leaf_mesh(
 /// When leaves repeat, overlap or lie outside the box.
 pub(crate) fn mesh_of_leaf_octs(
     domain: Domain,
-    octs: &[(u8, [u32; 3])],
+    level: &[u8],
+    position: &[[u32; 3]],
 ) -> Result<(Mesh, Vec<u32>), MeshError> {
-    let mut order: Vec<u32> = (0..octs.len() as u32).collect();
-    order.par_sort_unstable_by_key(|&i| (octs[i as usize].0, morton(octs[i as usize].1)));
-    let n_levels = octs.iter().map(|(level, _)| usize::from(*level) + 1).max().unwrap_or(0);
-    let mut levels = vec![SortedOcts::default(); n_levels];
-    for &i in &order {
-        let (level, position) = octs[i as usize];
-        levels[usize::from(level)].position.push(position);
+    let orders = orders_by_level(level, position);
+    let of_level = |order: &Vec<u32>| {
+        let all = vec![0xff; order.len()];
+        let position = order.par_iter().map(|&i| position[i as usize]).collect();
+        SortedOcts { position, exists: all.clone(), leaf: all }
+    };
+    let levels: Vec<_> = orders.par_iter().map(of_level).collect();
+    Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, orders.concat()))
+}
+
+/// The indices of the items of each level, from level 0 on, by the Morton keys of their positions.
+fn orders_by_level(level: &[u8], position: &[[u32; 3]]) -> Vec<Vec<u32>> {
+    let mut items = items_by_level(level);
+    items.par_iter_mut().for_each(|items| {
+        let positions: Vec<[u32; 3]> = items.par_iter().map(|&i| position[i as usize]).collect();
+        *items = morton_order(&positions).into_par_iter().map(|at| items[at as usize]).collect();
+    });
+    items
+}
+
+/// The indices of the items of each level, from level 0 on.
+pub(crate) fn items_by_level(level: &[u8]) -> Vec<Vec<u32>> {
+    let n_levels = level.iter().max().map_or(0, |&l| usize::from(l) + 1);
+    let mut items = vec![Vec::new(); n_levels];
+    for (i, l) in (0..).zip(level) {
+        items[usize::from(*l)].push(i);
     }
-    for octs in &mut levels {
-        octs.exists = vec![0xff; octs.position.len()];
-        octs.leaf = octs.exists.clone();
-    }
-    Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, order))
+    items
 }
 
 /// A mesh of leaves, of which none overlap, and which knows whether it is graded.

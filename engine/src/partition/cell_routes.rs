@@ -21,7 +21,7 @@ use crate::chunks::zeros;
 use crate::column::Column;
 use crate::density::LeafValues;
 use crate::error::RunError;
-use crate::field::{AmrField, leaf_mesh, mesh_of_leaf_octs, octree};
+use crate::field::{AmrField, items_by_level, leaf_mesh, mesh_of_leaf_octs, octree};
 use crate::progress::Observer;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
@@ -95,9 +95,9 @@ fn place_alone(
 fn mesh_of_blocks(domain: Domain, given: &GivenCells) -> Result<(Mesh, Vec<u32>), MeshError> {
     let records = (0..given.n_items()).into_par_iter().map(|item| (item, given.record(item, |_| 0.0)));
     let existing = records.filter(|(_, record)| record.exists != 0);
-    let (items, octs): (Vec<u32>, Vec<(u8, [u32; 3])>) =
+    let (items, (level, position)): (Vec<u32>, (Vec<u8>, Vec<[u32; 3]>)) =
         existing.map(|(item, record)| (item as u32, (record.level, record.position))).unzip();
-    let (mesh, order) = mesh_of_leaf_octs(domain, &octs)?;
+    let (mesh, order) = mesh_of_leaf_octs(domain, &level, &position)?;
     Ok((mesh, order.into_iter().map(|i| items[i as usize]).collect()))
 }
 
@@ -108,11 +108,7 @@ fn mesh_of_octs(
     position: &[[u32; 3]],
     split: &[u8],
 ) -> Result<(Mesh, Vec<u32>), MeshError> {
-    let n_levels = level.iter().max().map_or(0, |&l| usize::from(l) + 1);
-    let mut of_level: Vec<Vec<u32>> = vec![Vec::new(); n_levels];
-    for (i, l) in level.iter().enumerate() {
-        of_level[usize::from(*l)].push(i as u32);
-    }
+    let of_level = items_by_level(level);
     let octs = |items: &Vec<u32>| {
         let positions = items.par_iter().map(|&i| position[i as usize]).collect();
         (positions, items.par_iter().map(|&i| split[i as usize]).collect())
