@@ -24,11 +24,17 @@ fn two_processes_agree_with_one() {
     case.check(&case.catalogue(), &launcher, 2, &THREADS[1]);
 }
 
+/// A case with further options.
+fn with(case: Case, more: &[&'static str]) -> Case {
+    Case { options: [&case.options, more].concat(), ..case }
+}
+
+/// With what is bound: members, properties and spheres.
 #[test]
 fn dark_matter_on_any_number_of_processes_and_threads() {
     let Some(launcher) = Launcher::here() else { return };
     let _alone = alone();
-    let case = dark("dm_3ranks");
+    let case = with(dark("dm_3ranks"), &["--unbind", "--with-members", "--properties", "all"]);
     let one = case.catalogue();
     for n_ranks in [1, 2, 3, 4, 5, 8] {
         THREADS.iter().for_each(|threads| case.check(&one, &launcher, n_ranks, threads));
@@ -39,9 +45,7 @@ fn dark_matter_on_any_number_of_processes_and_threads() {
 fn gas_and_particles() {
     let Some(launcher) = Launcher::here() else { return };
     let _alone = alone();
-    let with = |case: Case, more: &[&'static str]| Case { options: [&case.options, more].concat(), ..case };
-    let bound = ["--with-particles", "--unbind", "--with-members", "--properties", "all"];
-    for case in [with(gas(), &["--compat", "ramses"]), with(dark("dm_1rank"), &bound)] {
+    for case in [with(gas(), &["--compat", "ramses"]), with(dark("dm_1rank"), &["--with-particles"])] {
         let one = case.catalogue();
         case.check(&one, &launcher, 3, &THREADS[1]);
         case.check(&one, &launcher, 4, &THREADS[0]);
