@@ -19,8 +19,10 @@ def run(code, **options):
 
 
 HEAVY = """
-import sys, threading, time
+import signal, sys, threading, time
 import numpy as np, inselberg as ib
+# A shell starts programs in the background with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 field = np.random.default_rng(1).random((160, 160, 160))
 cells = ib.Cells.grid(field.shape)
 engine = ib.Engine()
