@@ -150,12 +150,8 @@ pub(crate) fn mesh_of_leaf_octs(
 
 /// The indices of the items of each level, from level 0 on, by the Morton keys of their positions.
 fn orders_by_level(level: &[u8], position: &[[u32; 3]]) -> Vec<Vec<u32>> {
-    let mut items = items_by_level(level);
-    items.par_iter_mut().for_each(|items| {
-        let positions: Vec<[u32; 3]> = items.par_iter().map(|&i| position[i as usize]).collect();
-        *items = morton_order(&positions).into_par_iter().map(|at| items[at as usize]).collect();
-    });
-    items
+    let items = items_by_level(level);
+    items.into_par_iter().map(|items| by_morton_key(items, position)).collect()
 }
 
 /// The indices of the items of each level, from level 0 on.
@@ -187,13 +183,18 @@ fn sorted(position: Vec<[u32; 3]>, split: Vec<u8>, order: &[u32]) -> SortedOcts 
 
 /// The permutation that sorts positions by Morton key.
 pub(crate) fn morton_order(positions: &[[u32; 3]]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
-    if positions.iter().all(|p| p.iter().all(|&x| x < 1 << 21)) {
-        let mut keyed: Vec<_> = order.par_iter().map(|&i| (morton63(positions[i as usize]), i)).collect();
+    by_morton_key((0..positions.len() as u32).collect(), positions)
+}
+
+/// Indices of positions, sorted by the Morton keys of these.
+fn by_morton_key(mut items: Vec<u32>, position: &[[u32; 3]]) -> Vec<u32> {
+    let at = |i: u32| position[i as usize];
+    if items.par_iter().all(|&i| at(i).iter().all(|&x| x < 1 << 21)) {
+        let mut keyed: Vec<_> = items.par_iter().map(|&i| (morton63(at(i)), i)).collect();
         keyed.par_sort_unstable();
-        order.par_iter_mut().zip(keyed).for_each(|(o, (_, i))| *o = i);
+        items.par_iter_mut().zip(keyed).for_each(|(item, (_, i))| *item = i);
     } else {
-        order.par_sort_unstable_by_key(|&i| morton(positions[i as usize]));
+        items.par_sort_unstable_by_key(|&i| (morton(at(i)), i));
     }
-    order
+    items
 }

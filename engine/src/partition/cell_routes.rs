@@ -29,6 +29,7 @@ use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{Mesh, MeshError, local};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The mesh of given cells on this rank, and the routes of their values.
 #[derive(Debug)]
@@ -83,9 +84,7 @@ fn place_alone(
     if !matches!(given, GivenCells::Octs { .. }) {
         mesh.set_leaves_above(division.threshold);
     }
-    let mut place = vec![u32::MAX; given.n_items()];
-    (0..).zip(&order).for_each(|(at, &item)| place[item as usize] = at);
-    let routes = CellRoutes::Alone { order, place, layout: given.layout() };
+    let routes = CellRoutes::Alone { order, place: OnceLock::new(), layout: given.layout() };
     let mut part = LocalField::whole(AmrField { rho: zeros(mesh.n_cells()), mesh });
     routes.to_cells(&division.rho, &mut part.field.rho, comm)?;
     Ok(PlacedCells { part, routes })
@@ -150,8 +149,8 @@ pub(crate) enum CellRoutes {
     Alone {
         /// The given leaf or oct of each in the mesh.
         order: Vec<u32>,
-        /// The place in the mesh of each given leaf or oct; `u32::MAX` for covered ones.
-        place: Vec<u32>,
+        /// The place in the mesh of each given leaf or oct; `u32::MAX` for covered ones. Only labels need it.
+        place: OnceLock<Vec<u32>>,
         /// How given values lie in memory.
         layout: ItemLayout,
     },
@@ -239,8 +238,13 @@ impl CellRoutes {
         n_given: usize,
         of_cell: impl Fn(usize) -> T + Sync,
     ) -> Option<Vec<T>> {
-        let Self::Alone { place, layout, .. } = self else { return None };
+        let Self::Alone { order, place, layout } = self else { return None };
         let n_each = layout.cells_per_item();
+        let place = place.get_or_init(|| {
+            let mut place = vec![u32::MAX; n_given / n_each];
+            (0..).zip(order).for_each(|(at, &item)| place[item as usize] = at);
+            place
+        });
         let value = |i: usize| {
             let (item, cell) = layout.item_of(i);
             match place[item] {
