@@ -1,5 +1,6 @@
 //! Why a call failed: the one error of the library, and what a run of PHEW and a mesh from particles can meet.
 
+use crate::bound::BoundError;
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
 use inselberg_io::particles::MissingMasses;
@@ -163,7 +164,7 @@ pub enum RunError {
     },
     /// A particle has a value that is not allowed.
     #[error("particles of a clump: {0}")]
-    Members(#[from] MemberError),
+    Members(MemberError),
     /// Another rank failed, or could not be reached.
     #[error(transparent)]
     Comm(#[from] CommError),
@@ -237,6 +238,15 @@ pub enum ParticleMeshError {
         /// The deepest level.
         most: u8,
     },
+}
+
+impl From<BoundError> for RunError {
+    fn from(error: BoundError) -> Self {
+        match error {
+            BoundError::Members(error) => Self::Members(error),
+            BoundError::Comm(error) => Self::Comm(error),
+        }
+    }
 }
 
 impl From<MeshError> for RunError {

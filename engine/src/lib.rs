@@ -102,6 +102,8 @@
 
 mod api;
 mod argsort;
+#[doc(hidden)]
+pub mod bound;
 mod chunks;
 mod column;
 #[doc(hidden)]
@@ -139,6 +141,7 @@ pub use api::params::{FofParams, Linking, PhewParams};
 pub use api::particle_types::{LinkingTypes, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
 pub use api::snapshots::{OpenParticles, OpenSnapshot};
+pub use bound::{BoundRequest, PropertyChoice};
 pub use column::{Column, NumberType, VectorColumn};
 pub use error::{Error, ErrorKind};
 pub use fof::Groups;
@@ -152,5 +155,5 @@ pub use inselberg_kernels::phew::persistence::Persistence;
 pub use inselberg_kernels::props::Structure;
 pub use partition::Weights;
 pub use phew::Rules;
-pub use phew::params::{BoundRequest, FieldChoice, PotentialMethod, PropertyChoice};
+pub use phew::params::{FieldChoice, PotentialMethod};
 pub use projection::Projection;

@@ -134,7 +134,8 @@ class Engine:
         **options: Any,
     ) -> GroupCatalogue:
         """Friends-of-friends of positions, or of particles on disk. Parameters as in :func:`fof`."""
-        linking = {"ratio": ratio, "length": length, "min_size": min_size}
+        linking: Dict[str, Any] = {"ratio": ratio, "length": length, "min_size": min_size}
+        linking.update(properties=None, potential="tree", with_members=False, softening=None)
         if ratio is None and length is None:
             linking["ratio"] = 0.2
         is_on_disk = isinstance(source, Particles)
@@ -235,7 +236,12 @@ def _groups_on_disk(
     linking_types: Sequence[int] = (1,),
     attaching_types: Sequence[int] = (),
     is_open: bool = False,
+    properties: Optional[str] = None,
+    potential: str = "tree",
+    with_members: bool = False,
+    softening: Optional[float] = None,
 ) -> Any:
+    linking.update(properties=properties, potential=potential, with_members=with_members, softening=softening)
     side = None if box is None else float(box)
     types = dict(linking=list(linking_types), attaching=list(attaching_types), side=side, is_open=is_open)
     return _native.Request.fof_particles(particles._native, types, linking)
@@ -295,7 +301,7 @@ def phew(
         The clumps have the properties of the particles that gravity holds. ``"spherical"`` instead of ``True``: faster, by
         potentials of shells.
     ``properties``
-        ``"basic"`` or ``"all"``.
+        ``"basic"``, ``"bound"``, ``"so"``, ``"all"``, or several of them with commas, as for the command.
     ``with_members``
         With ``unbind``: the catalogue lists the bound particles of each clump, the most bound first.
 
@@ -439,6 +445,13 @@ def fof(source: Any, /, *, threads: Optional[int] = None, comm: Any = None, **op
         Types that link, and types that join the group of the nearest particle that links. Dark matter, and none.
     ``is_open``
         Boundaries are open, even if the input is periodic.
+    ``properties``
+        Further columns of groups: ``"so"``, ``"bound"``, ``"so,bound"`` or other words of the command's ``--properties``.
+    ``potential``, ``softening``
+        How potentials of bound particles are computed, ``"tree"`` or ``"spherical"``, and the softening length of all particles in
+        the units of the positions. None: a fifth of the linking length.
+    ``with_members``
+        The catalogue lists the bound particles of each group, the most bound first.
     """
     return _engine(threads, comm).fof(source, **options)
 

@@ -1,9 +1,10 @@
 //! What a call asks for, from dictionaries that the Python half fills.
 
+use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
     BoundRequest, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
-    ParticleMeshParams, Persistence, PhewParams, PotentialMethod, PropertyChoice, Rules, Units,
+    ParticleMeshParams, Persistence, PhewParams, PotentialMethod, Rules, Units,
 };
 use pyo3::prelude::*;
 
@@ -69,17 +70,9 @@ impl PhewOptions {
                 return Err(refused("with_members without unbind; expected unbind beside it"));
             }
             None => None,
-            Some("tree") => Some(PotentialMethod::Tree),
-            Some("spherical") => Some(PotentialMethod::Spherical),
-            Some(name) => {
-                return Err(refused(format!("unbind is {name:?}; expected \"tree\" or \"spherical\"")));
-            }
+            Some(name) => Some(potential("unbind", name)?),
         };
-        let properties = match self.properties.as_str() {
-            "basic" => PropertyChoice::Basic,
-            "all" => PropertyChoice::All,
-            name => return Err(refused(format!("properties is {name:?}; expected \"basic\" or \"all\""))),
-        };
+        let properties = property_words(&self.properties)?.choice;
         Ok(BoundRequest { unbind, properties, with_members: self.with_members })
     }
 }
@@ -120,6 +113,19 @@ fn persistence(relevance: Option<f64>, difference: Option<f64>) -> Result<Option
     }
 }
 
+/// How potentials are computed, by the value of the keyword `of`.
+fn potential(of: &str, name: &str) -> Result<PotentialMethod, Error> {
+    match name {
+        "tree" => Ok(PotentialMethod::Tree),
+        "spherical" => Ok(PotentialMethod::Spherical),
+        _ => Err(refused(format!("{of} is {name:?}; expected \"tree\" or \"spherical\""))),
+    }
+}
+
+fn property_words(text: &str) -> Result<PropertyWords, Error> {
+    text.parse().map_err(|error| refused(format!("properties is {text:?}; {error}")))
+}
+
 fn rules(name: &str) -> Result<Rules, Error> {
     match name {
         "paper" => Ok(Rules::Paper),
@@ -139,6 +145,10 @@ pub struct FofOptions {
     ratio: Option<f64>,
     length: Option<f64>,
     min_size: u64,
+    properties: Option<String>,
+    potential: String,
+    with_members: bool,
+    softening: Option<f64>,
 }
 
 impl FofOptions {
@@ -148,7 +158,21 @@ impl FofOptions {
             (None, Some(length)) => Linking::Length(length),
             _ => return Err(refused("expected one of ratio and length")),
         };
-        Ok(FofParams::default().linking(linking).min_size(self.min_size))
+        let params = FofParams::default().linking(linking).min_size(self.min_size).bound(self.bound()?);
+        Ok(self.softening.into_iter().fold(params, FofParams::softening))
+    }
+
+    fn bound(&self) -> Result<BoundRequest, Error> {
+        let method = potential("potential", &self.potential)?;
+        let words = self.properties.as_deref().map(property_words).transpose()?;
+        let unbind = words.filter(|words| words.needs_bound).map(|_| method);
+        if unbind.is_none() && (self.with_members || self.softening.is_some()) {
+            return Err(refused(
+                "with_members or softening alone; expected properties of bound particles beside it",
+            ));
+        }
+        let properties = words.map(|words| words.choice).unwrap_or_default();
+        Ok(BoundRequest { unbind, properties, with_members: self.with_members })
     }
 }
 

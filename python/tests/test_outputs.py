@@ -93,6 +93,23 @@ def test_bound_particles_of_clumps(output):
         ib.phew(cells, np.ones(1), density=0.5, unbind=True)
 
 
+def test_properties_of_groups(output):
+    particles = ib.open_particles(output)
+    cat = ib.fof(particles, min_size=20, properties="so,bound", with_members=True, softening=0.01)
+    groups, members = cat["Groups"], cat["members"]
+    assert groups["n_bound"].sum() == len(members["id"]) > 0 and groups["mass_200_crit"].max() > 0
+    assert members["group"][0] == groups["GroupIDs"][np.flatnonzero(groups["n_bound"])[0]]
+    spheres = ib.fof(particles, min_size=20, properties="so")
+    assert "n_bound" not in spheres["Groups"] and spheres["Groups"]["radius_bn98"].max() > 0
+    for wrong in (dict(with_members=True), dict(properties="so", softening=1.0), dict(properties="few")):
+        with pytest.raises(ib.InvalidArgumentError, match="expected"):
+            ib.fof(particles, **wrong)
+    with pytest.raises(ib.InvalidArgumentError, match="expected a positive number"):
+        ib.fof(particles, properties="bound", softening=-1.0)
+    with pytest.raises(TypeError, match="properties"):
+        ib.fof(np.ones((3, 3)), length=0.1, properties="so")
+
+
 def test_cells_of_an_output_make_a_mesh_in_memory(output):
     """Its leaves fill the box, and no two of them overlap."""
     table = ib.phew(ib.open(output), with_cells=True, **THRESHOLDS)["cells"]

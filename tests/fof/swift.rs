@@ -166,7 +166,7 @@ fn attributes_are_those_of_swift() {
 
 /// An environment of Python with swiftsimio, if such tests were asked for: the one that
 /// `scripts/setup.sh --python` makes, else one of this process.
-fn python() -> Option<PathBuf> {
+pub fn python() -> Option<PathBuf> {
     static MADE: OnceLock<(PathBuf, Option<tempfile::TempDir>)> = OnceLock::new();
     if std::env::var("INSELBERG_PIP").ok()? != "1" {
         eprintln!("not asked for: INSELBERG_PIP=1 lets swiftsimio read our catalogues");

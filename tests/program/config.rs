@@ -3,6 +3,7 @@
 use inselberg::Linking;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, Persistence};
+use inselberg::{BoundRequest, PotentialMethod, PropertyChoice};
 use inselberg_cli::config::{
     COMMANDS, Command, CommandJob, ConfigError, FofJob, Job, OPTIONS, OptionKind, RawConfig, RawValue, check,
     options_of, reference_toml,
@@ -269,6 +270,50 @@ fn the_search_for_groups_is_asked_for_as_in_swift() {
     assert_eq!((flags.fof.linking, flags.fof.min_size), (Linking::Length(0.5), 2));
     let named = fof("[fof]\ninput = 'a.npy'\nbasename = 'out/fof'\n", &[]).expect("whole");
     assert_eq!(named.output.expect("a name"), Path::new("out/fof_0000.hdf5"));
+}
+
+#[test]
+fn properties_of_groups_are_words() {
+    let bound = |flags: &[(&str, &str)]| fof(FOF, flags).map(|job| (job.fof.bound, job.fof.softening));
+    let none = BoundRequest::default();
+    assert_eq!(bound(&[]), Ok((none, None)));
+    let spheres = BoundRequest { properties: PropertyChoice::Spheres, ..none };
+    assert_eq!(bound(&[("properties", "so")]), Ok((spheres, None)));
+    let all = BoundRequest {
+        unbind: Some(PotentialMethod::Spherical),
+        properties: PropertyChoice::All,
+        with_members: true,
+    };
+    let flags = [("properties", "so,bound"), ("potential", "spherical"), ("with-members", "true")];
+    assert_eq!(bound(&[&flags[..], &[("softening", "0.5")]].concat()), Ok((all, Some(0.5))));
+    let of_file = fof(&format!("{FOF}properties = 'basic'\n"), &[]).expect("whole").fof.bound;
+    assert_eq!(of_file, BoundRequest { unbind: Some(PotentialMethod::Tree), ..none });
+    for (flags, expected) in [
+        (&[("properties", "few")][..], "expected words out of basic, bound, so and all"),
+        (&[("properties", "so"), ("with-members", "true")], "expected --properties basic, bound or all"),
+        (&[("properties", "so"), ("softening", "0.5")], "expected --properties basic, bound or all"),
+        (&[("properties", "bound"), ("softening", "0")], "expected a finite length above 0"),
+    ] {
+        let error = bound(flags).expect_err(expected);
+        assert!(error.contains(expected), "{error}");
+    }
+    let error =
+        fof("[fof]\ninput = 'a.npy'\ngroup_ids = 'ids.csv'\nproperties = 'so'\n", &[]).expect_err("alone");
+    assert!(error.contains("expected --output beside it"), "{error}");
+}
+
+#[test]
+fn properties_of_clumps_are_words() {
+    let bound = |text: &str| match job(&format!("{WHOLE}unbind = true\nproperties = '{text}'\n"), &[]) {
+        Ok(Job { work: CommandJob::Phew(job), .. }) => Ok(job.phew.bound.properties),
+        Ok(other) => panic!("{other:?}"),
+        Err(error) => Err(error.to_string()),
+    };
+    assert_eq!(bound("basic"), Ok(PropertyChoice::Basic));
+    assert_eq!(bound("bound"), Ok(PropertyChoice::Bound));
+    assert_eq!(bound("so"), Ok(PropertyChoice::Spheres));
+    assert_eq!(bound("all"), Ok(PropertyChoice::All));
+    assert!(bound("some").expect_err("a word").contains("expected words out of basic"));
 }
 
 #[test]

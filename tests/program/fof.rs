@@ -131,6 +131,50 @@ fn particles_of_ramses_have_the_groups_of_all_pairs() {
     }
 }
 
+/// Properties of groups: the same on ranks and threads, in both formats, and one line where the input has not what they need.
+#[test]
+fn properties_of_groups_stand_in_the_catalogue() {
+    let room = Room::new();
+    let output = crate::common::output("dm_1rank").to_string_lossy().into_owned();
+    let to = room.path("f.csv");
+    let args = ["fof", &output, "-o", &to, "--min-size", "20", "--properties", "so,bound", "--with-members"];
+    let run = |more: &[&str]| {
+        let mut command = crate::common::program();
+        let out = command.args(args).args(more).output().expect("the program starts");
+        assert!(out.status.success(), "{more:?}: {}", String::from_utf8_lossy(&out.stderr));
+        read(Path::new(&to)).expect("a catalogue")
+    };
+    let first = run(&["--threads", "1"]);
+    for (ranks, threads) in [("1", "2"), ("2", "1"), ("3", "1"), ("2", "2"), ("3", "2")] {
+        let again = run(&["--ranks", ranks, "--threads", threads]);
+        let what = format!("{ranks} ranks, {threads} threads");
+        crate::common::compare::assert_same(&first, &again, &what);
+    }
+    let groups = first.table("Groups").expect("groups");
+    let (bound, all) = (groups.reals("bound_mass").expect("M"), groups.reals("Masses").expect("M"));
+    assert!(
+        bound.iter().zip(all).all(|(bound, all)| *bound > 0.3 * all && bound <= all),
+        "{bound:?} {all:?}"
+    );
+    let (sphere, n_bound) = (groups.reals("mass_200_crit").expect("M"), groups.counts("n_bound").expect("n"));
+    assert!(sphere[0] > 0.5 * bound[0] && sphere[0] < 2.0 * bound[0], "{sphere:?} {bound:?}");
+    let members = first.table("members").expect("members");
+    assert_eq!(members.n_rows() as u64, n_bound.iter().sum::<u64>());
+
+    let array = room.path("p.npy");
+    done(&["synth", "particles", &array, "--number", "1000"]);
+    let args = ["fof", &array, "-o", &to, "--box", "10"];
+    let lacks = |words: &str, parts: &[&str]| {
+        room.refuses(&[&args[..], &["--properties", words]].concat(), parts);
+    };
+    lacks("bound", &[&array, "does not state its units", "expected a snapshot with units (--properties)"]);
+    lacks("so", &[&array, "does not state its units"]);
+    lacks("few", &["--properties", "`few`", "expected words out of basic, bound, so and all"]);
+    let still = ramses_of(&room, 1, &[([0.5; 3], 1, Family::DarkMatter)]);
+    let args = ["fof", &still, "-o", &to, "--linking-length", "0.02", "--properties", "so"];
+    room.refuses(&args, &["no expanding cosmology", "expected a cosmological snapshot (--properties)"]);
+}
+
 /// A RAMSES output over `n_cpus` files of such particles, each at rest with mass 0.125.
 fn ramses_of(room: &Room, n_cpus: usize, particles: &[([f64; 3], i64, Family)]) -> String {
     let mut whole = Whole::tiny([1; 3]);

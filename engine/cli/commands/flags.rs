@@ -66,6 +66,10 @@ impl NamesFlags for FofRunError {
             Self::NoMasses(_) => "--particle-mass",
             Self::NoSeparation { .. } => "--linking-length",
             Self::NoUnits => "--black-hole-seed-mass",
+            Self::UnitsOfProperties
+            | Self::NoVelocities { .. }
+            | Self::NoCosmology
+            | Self::BoxShape { .. } => "--properties",
             Self::IdsClash { .. } => "--group-id-default",
             _ => "",
         }

@@ -55,7 +55,8 @@ fn check_memory(
 }
 
 fn check_outputs(job: &FofJob) -> Result<(), CommandError> {
-    let named = [("catalogue", &job.output), ("group IDs", &job.group_ids), ("plot", &job.plot)];
+    let named =
+        [("catalogue", &job.output), ("group IDs", &job.group_ids), ("SOAP", &job.soap), ("plot", &job.plot)];
     let mut places: Vec<_> =
         named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))).collect();
     preflight::distinct(&places)?;
@@ -67,6 +68,7 @@ fn check_outputs(job: &FofJob) -> Result<(), CommandError> {
     for path in [&job.output, &job.group_ids].into_iter().flatten() {
         catalogue::check_output(path)?;
     }
+    job.soap.as_deref().map_or(Ok(()), catalogue::check_soap)?;
     job.plot.as_deref().map_or(Ok(()), check_picture)
 }
 
@@ -91,6 +93,10 @@ fn on_rank(
     }
     if let Some(path) = &job.group_ids {
         staged.extend(groups.stage_group_ids(path).map_err(failed)?);
+    }
+    if let Some(path) = &job.soap {
+        let whole = groups.gather(0).map_err(failed)?;
+        staged.extend(whole.map_or(Ok(Staged::default()), |whole| catalogue::stage_soap(path, &whole))?);
     }
     drop(writing);
     let (about, stages) = (input.reader().about(), recorder.stages());

@@ -79,7 +79,7 @@ fn on_rank(
     }
     let nodes = job.launch.diagnostics.then(|| node_loads(&recorder.graphs(), pool.seats()));
     let summary = phew_run::PhewSummary::new(job, input, &clumps, &recorder, nodes, comm)?;
-    let lists = match job.ramses_text.is_some() || job.plot.is_some() {
+    let lists = match job.ramses_text.is_some() || job.soap.is_some() || job.plot.is_some() {
         true => {
             let _lists = Stage::within("lists", comm);
             clumps.gather_structures().map_err(failed)?
@@ -88,6 +88,9 @@ fn on_rank(
     };
     if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {
         staged.extend(phew_run::stage_ramses_text(folder, lists, snapshot)?);
+    }
+    if let (Some(path), Some(lists)) = (&job.soap, &lists) {
+        staged.extend(catalogue::stage_soap(path, lists)?);
     }
     if let Some(path) = &job.plot {
         let _picture = Stage::within("picture", comm);
@@ -107,6 +110,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
     let named = [
         ("catalogue", &job.output),
         ("RAMSES text", &job.ramses_text),
+        ("SOAP", &job.soap),
         ("plot", &job.plot),
         ("trace", &job.trace),
         ("task graph", &job.task_graph),
@@ -128,6 +132,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
         staging::check_writable(path)?;
     }
     job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
+    job.soap.as_deref().map_or(Ok(()), catalogue::check_soap)?;
     job.plot.as_deref().map_or(Ok(()), check_picture)
 }
 

@@ -1,15 +1,13 @@
 //! Checked jobs: values checked against each other, in the types of the library.
 
+use super::bound_options::{potential, property_words};
 use super::launch::{Launch, launch, pin, ranks};
 use super::values::CheckedValues;
 use super::{Command, ConfigError, FofJob, RawConfig, StudyJob, fof, study};
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
 use inselberg::phew::recut::NewThresholds;
-use inselberg::{
-    BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, PotentialMethod, PropertyChoice,
-    Rules, Weights,
-};
+use inselberg::{BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, Rules, Weights};
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 use std::num::NonZeroUsize;
@@ -81,6 +79,8 @@ pub struct PhewJob {
     pub output: Option<PathBuf>,
     /// The folder of RAMSES-style text files.
     pub ramses_text: Option<PathBuf>,
+    /// The file in the layout of SOAP.
+    pub soap: Option<PathBuf>,
     /// The picture.
     pub plot: Option<PathBuf>,
     /// Ranks and threads.
@@ -171,7 +171,8 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
     let input = raw.needed_path("input")?;
     let (output, ramses_text, plot) = (raw.path("output"), raw.path("ramses-text"), raw.plot()?);
     let no_diagnostics = !raw.switch("diagnostics");
-    if output.is_none() && ramses_text.is_none() && plot.is_none() && no_diagnostics {
+    let soap = raw.path("soap");
+    if [&output, &ramses_text, &plot, &soap].iter().all(|path| path.is_none()) && no_diagnostics {
         return Err(raw.missing("output"));
     }
     let density = raw
@@ -206,6 +207,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
         phew,
         output,
         ramses_text,
+        soap,
         plot,
         launch: launch(raw)?,
         trace: raw.path("trace"),
@@ -267,20 +269,14 @@ fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleM
 fn bound_request(raw: &CheckedValues<'_>) -> Result<BoundRequest, ConfigError> {
     let with_members = raw.switch("with-members");
     if !raw.switch("unbind") {
-        return match with_members {
-            true => Err(raw.unfit("with-members", "true", "--unbind beside it")),
-            false => Ok(BoundRequest::default()),
+        return match (with_members, raw.path("soap")) {
+            (true, _) => Err(raw.unfit("with-members", "true", "--unbind beside it")),
+            (_, Some(path)) => Err(raw.unfit("soap", &path.display().to_string(), "--unbind beside it")),
+            (false, None) => Ok(BoundRequest::default()),
         };
     }
-    let method = match raw.text_or_default("potential").as_str() {
-        "spherical" => PotentialMethod::Spherical,
-        _ => PotentialMethod::Tree,
-    };
-    let properties = match raw.text_or_default("properties").as_str() {
-        "all" => PropertyChoice::All,
-        _ => PropertyChoice::Basic,
-    };
-    Ok(BoundRequest { unbind: Some(method), properties, with_members })
+    let words = property_words(raw)?.expect("the option properties has a default");
+    Ok(BoundRequest { unbind: Some(potential(raw)), properties: words.choice, with_members })
 }
 
 /// The meaning of a word of `--balance`.

@@ -1,10 +1,11 @@
 //! `inselberg fof`, checked.
 
 use super::ConfigError;
+use super::bound_options::{potential, property_words};
 use super::launch::{Launch, launch};
 use super::raw::NONE;
 use super::values::CheckedValues;
-use inselberg::{FofParams, Linking, LinkingTypes};
+use inselberg::{BoundRequest, FofParams, Linking, LinkingTypes};
 use inselberg_io::particles::{InputDefaults, KIND_NAMES, N_KINDS};
 use std::path::PathBuf;
 
@@ -23,6 +24,8 @@ pub struct FofJob {
     pub output: Option<PathBuf>,
     /// The group of every particle.
     pub group_ids: Option<PathBuf>,
+    /// The file in the layout of SOAP.
+    pub soap: Option<PathBuf>,
     /// The picture.
     pub plot: Option<PathBuf>,
     /// Ranks and threads.
@@ -44,10 +47,12 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
     };
     let output = raw.path("output").or_else(|| raw.path("basename").map(named));
     let (group_ids, plot) = (raw.path("group-ids"), raw.plot()?);
+    let soap = raw.path("soap");
     let no_diagnostics = !raw.switch("diagnostics");
-    if output.is_none() && group_ids.is_none() && plot.is_none() && no_diagnostics {
+    if [&output, &group_ids, &plot, &soap].iter().all(|path| path.is_none()) && no_diagnostics {
         return Err(raw.missing("output"));
     }
+    let bound = bound_request(raw, output.is_some())?;
     let (linking, attaching) = kinds(raw)?;
     let most = format!("at most {MOST}");
     let mut fof = FofParams::default().linking(length(raw)?);
@@ -58,6 +63,8 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
     fof.allow_duplicate_ids = raw.text("duplicate-ids").as_deref() == Some("allow");
     fof.with_group_ids = group_ids.is_some();
     fof.with_projection = plot.is_some();
+    fof.softening = softening(raw, bound)?;
+    fof.bound = bound;
     let mut types = LinkingTypes::default().linking(&linking).attaching(&attaching);
     types.side = raw.real("box", |x| x > 0.0, "a finite side above 0")?;
     types.is_open = raw.switch("open");
@@ -68,9 +75,41 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
         fof,
         output,
         group_ids,
+        soap,
         plot,
         launch: launch(raw)?,
     })
+}
+
+/// What is found out about groups.
+fn bound_request(raw: &CheckedValues<'_>, has_output: bool) -> Result<BoundRequest, ConfigError> {
+    let words = property_words(raw)?;
+    match (words, raw.path("soap")) {
+        (Some(_), None) if !has_output => {
+            return Err(raw.unfit("properties", &raw.shown("properties"), "--output or --soap beside it"));
+        }
+        (None, Some(path)) => {
+            return Err(raw.unfit("soap", &path.display().to_string(), "--properties beside it"));
+        }
+        _ => {}
+    }
+    let unbind = words.filter(|words| words.needs_bound).map(|_| potential(raw));
+    let with_members = raw.switch("with-members");
+    if with_members && unbind.is_none() {
+        return Err(raw.unfit("with-members", "true", BOUND));
+    }
+    Ok(BoundRequest { unbind, properties: words.map(|words| words.choice).unwrap_or_default(), with_members })
+}
+
+const BOUND: &str = "--properties basic, bound or all beside it";
+
+/// The softening length, if one is given.
+fn softening(raw: &CheckedValues<'_>, bound: BoundRequest) -> Result<Option<f64>, ConfigError> {
+    let length = raw.real("softening", |x| x > 0.0, "a finite length above 0")?;
+    match length.filter(|_| bound.unbind.is_none()) {
+        Some(length) => Err(raw.unfit("softening", &length.to_string(), BOUND)),
+        None => Ok(length),
+    }
 }
 
 /// The defaults of `fof` and `phew` for what an input leaves open.

@@ -8,6 +8,7 @@
 //!
 //! Only [`config_text`] reads a file, and nothing here uses the command-line parser.
 
+mod bound_options;
 mod checked;
 mod command;
 mod error;

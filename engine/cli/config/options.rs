@@ -449,29 +449,67 @@ const WORK: &[Opt] = &[
         key: "potential",
         kind: OptionKind::Choice(&["tree", "spherical"]),
         default: "tree",
-        commands: &[Phew],
-        help: "How --unbind computes potentials",
-        doc: "tree: from all particles of the clump. spherical: as if these were shells about its peak; faster, and wrong for clumps \
-              that are not round.",
+        commands: &[Phew, Fof],
+        help: "How potentials of bound particles are computed",
+        doc: "tree: from all particles of the clump or group. spherical: as if these were shells about its densest part; faster, and \
+              wrong for those that are not round.",
         ..ROW
     },
     Opt {
         name: "properties",
         key: "properties",
-        kind: OptionKind::Choice(&["basic", "all"]),
+        kind: OptionKind::Text("WORD,..."),
         default: "basic",
         commands: &[Phew],
-        help: "The properties of the particles that --unbind finds",
-        doc: "basic: mass, centres, velocity, energies, maximum circular velocity, half-mass radius. all: also masses and radii by \
-              type, dispersion, angular momenta, spins, inertia tensors, and spheres of given mean density about haloes. \
-              docs/haloes.md has the definitions.",
+        help: "The properties of the particles that --unbind finds: words out of basic, bound, so, all",
+        doc: "basic: mass, centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by \
+              type, dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density about haloes \
+              (spherical overdensities). all: bound and so. docs/haloes.md has the definitions.",
+        ..ROW
+    },
+    Opt {
+        name: "properties",
+        key: "properties",
+        kind: OptionKind::Text("WORD,..."),
+        example: "so,bound",
+        commands: &[Fof],
+        help: "Properties of groups: words out of basic, bound, so, all",
+        doc: "basic, bound and all keep the particles that gravity holds in each group, without substructure. basic: their mass, \
+              centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by type, \
+              dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density (spherical overdensities) \
+              about the most bound particle, or about the centre of mass with so alone. all: bound and so. Reads the input a \
+              second time. Needs units; bound particles need velocities, and spheres a cosmology. docs/haloes.md has the \
+              definitions.",
+        ..ROW
+    },
+    Opt {
+        name: "softening",
+        key: "softening",
+        kind: OptionKind::Real,
+        example: "0.005",
+        commands: &[Fof],
+        help: "Softening length of potentials in the units of the positions",
+        doc: "At distance 0 the potential of a particle is -G m / softening. Default: a fifth of the linking length, which is a \
+              25th of the mean separation for a linking ratio of 0.2.",
         ..ROW
     },
     Opt {
         name: "with-members",
         key: "with_members",
-        commands: &[Phew],
-        help: "With --unbind: also list the bound particles of each clump, the most bound first",
+        commands: &[Phew, Fof],
+        help: "Also list the bound particles of each clump or group, the most bound first",
+        doc: "Needs --unbind for phew, and --properties basic, bound or all for fof.",
+        ..ROW
+    },
+    Opt {
+        name: "soap",
+        key: "soap",
+        kind: OptionKind::Path,
+        example: "soap.hdf5",
+        commands: &[Phew, Fof],
+        help: "Also write properties in the layout of SOAP, as swiftsimio reads it (.hdf5)",
+        doc: "Needs --unbind for phew, and --properties for fof. Clumps and groups without bound particles are left out, where \
+              particles are unbound. docs/haloes.md lists the datasets.",
         ..ROW
     },
     Opt {
@@ -603,11 +641,12 @@ const COMMON: &[Opt] = &[
 ];
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 9] = [
+const NOT_STUDIED: [&str; 10] = [
     "output",
     "basename",
     "group-ids",
     "ramses-text",
+    "soap",
     "plot",
     "trace",
     "task-graph",

@@ -56,6 +56,7 @@ from_errors! {
         FofRunError::Fof(error) => of_fof(error),
         FofRunError::Memory(_) => ErrorKind::OutOfMemory,
         FofRunError::Comm(error) => of_comm(error),
+        FofRunError::Members(_) => ErrorKind::InvalidValue,
         _ => ErrorKind::InvalidArgument,
     };
     PartError: |error| match error {

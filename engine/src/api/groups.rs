@@ -3,6 +3,7 @@
 use crate::api::params::{FofParams, Linking};
 use crate::api::particles::ParticleColumns;
 use crate::api::session::{Session, Shared};
+use crate::bound::BoundRequest;
 use crate::error::{Error, ErrorKind};
 use crate::fof::picture;
 use crate::fof::run::{CatalogueRequest, catalogue};
@@ -73,6 +74,10 @@ pub(crate) fn search(
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
     session.check_same("geometry and parameters", &(&particles.geometry, params, particles.kinds()))?;
+    if params.bound != BoundRequest::default() {
+        let message = "properties of groups of particles in memory; expected particles on disk";
+        return Err(Error::new(ErrorKind::InvalidArgument, message));
+    }
     let Session { comm, executor, .. } = session;
     let of_search = particles.to_search(comm)?;
     let n_linkable = match &of_search.role {

@@ -211,6 +211,10 @@ pub struct FofParams {
     pub with_group_ids: bool,
     /// Whether the mass is projected along z.
     pub with_projection: bool,
+    /// What is found out about the groups of particles on disk.
+    pub bound: BoundRequest,
+    /// The softening length of all particles for that, in the units of the positions; `None`: a fifth of the linking length.
+    pub softening: Option<f64>,
 }
 
 impl Default for FofParams {
@@ -225,6 +229,8 @@ impl Default for FofParams {
             first_id: 1,
             with_group_ids: false,
             with_projection: false,
+            bound: BoundRequest::default(),
+            softening: None,
         }
     }
 }
@@ -272,6 +278,31 @@ impl FofParams {
         Self { with_projection: true, ..self }
     }
 
+    /// What is found out about the groups of particles on disk. Adds columns to the table of groups. Unbinding needs velocities
+    /// and units, spheres a cosmology. Spheres are about the most bound particle, or about the centre of mass without unbinding.
+    #[must_use]
+    pub fn bound(self, bound: BoundRequest) -> Self {
+        Self { bound, ..self }
+    }
+
+    /// The softening length of all particles, in the units of the positions. Positive.
+    #[must_use]
+    pub fn softening(self, length: f64) -> Self {
+        Self { softening: Some(length), ..self }
+    }
+
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] if the softening length is out of range.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.softening.filter(|length| !(length.is_finite() && *length > 0.0)) {
+            Some(length) => {
+                let message = format!("the softening length is {length}; expected a positive number");
+                Err(Error::new(ErrorKind::InvalidArgument, message))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// As the configuration of a search of dark matter.
     pub(crate) fn config(&self) -> FofConfig {
         let length = match self.linking {
@@ -285,6 +316,8 @@ impl FofParams {
             allow_duplicate_ids: self.allow_duplicate_ids,
             with_picture: self.with_projection,
             with_ids: self.with_group_ids,
+            bound: self.bound,
+            softening: self.softening,
             ..FofConfig::of_dark_matter(length, self.min_size)
         }
     }

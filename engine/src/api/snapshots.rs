@@ -181,6 +181,7 @@ pub(crate) fn fof(
     params: &FofParams,
 ) -> Result<SearchResult, Error> {
     session.check_same("types and parameters", &(types, params))?;
+    params.check()?;
     let config = types.config(params)?;
     Ok(SearchResult::of_output(run_fof(particles.input.as_ref(), &config, session.comm, session.executor)?))
 }

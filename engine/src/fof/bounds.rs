@@ -17,7 +17,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    const NONE: Self = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3], is_finite: true };
+    /// Of no particles.
+    pub const NONE: Self = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3], is_finite: true };
 
     /// The bounds of the particles of this rank.
     pub fn from_positions(positions: &Positions) -> Self {
@@ -27,7 +28,8 @@ impl Bounds {
         }
     }
 
-    fn join(self, other: Self) -> Self {
+    /// The bounds of both.
+    pub fn join(self, other: Self) -> Self {
         Self {
             low: [0, 1, 2].map(|a| self.low[a].min(other.low[a])),
             high: [0, 1, 2].map(|a| self.high[a].max(other.high[a])),

@@ -1,5 +1,6 @@
 //! The parameters of a search.
 
+use crate::bound::BoundRequest;
 use inselberg_io::particles::{DARK_MATTER, N_KINDS};
 
 /// How the linking length is given.
@@ -39,6 +40,11 @@ pub struct FofConfig {
     pub with_picture: bool,
     /// Whether to return the group of every particle.
     pub with_ids: bool,
+    /// The properties of groups.
+    pub bound: BoundRequest,
+    /// The softening length of all particles for these, in the units of the positions; `None`: a part of the linking
+    /// length, see [`Self::softening`].
+    pub softening: Option<f64>,
 }
 
 impl FofConfig {
@@ -59,6 +65,19 @@ impl FofConfig {
             allow_duplicate_ids: false,
             with_picture: false,
             with_ids: false,
+            bound: BoundRequest::default(),
+            softening: None,
         }
+    }
+
+    /// Whether anything is found out about groups that the search does not find.
+    pub fn has_properties(&self) -> bool {
+        self.bound.unbind.is_some() || self.bound.properties.has_spheres()
+    }
+
+    /// The softening length: the given one, or a fifth of the linking length. For the usual ratio of 0.2 that is a 25th of the
+    /// mean separation.
+    pub fn softening(&self, linking_length: f64) -> f64 {
+        self.softening.unwrap_or(linking_length / 5.0)
     }
 }

@@ -12,6 +12,7 @@
 mod attach;
 mod block_owners;
 mod borders;
+mod bound;
 mod bounds;
 mod check;
 mod components;

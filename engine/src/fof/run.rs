@@ -1,5 +1,6 @@
 //! Friends-of-friends step by step: from a particle input to a catalogue of groups.
 
+use super::bound::{self, SearchedInput};
 use super::config::{FofConfig, LinkingLength};
 use super::length;
 use super::load::load;
@@ -44,6 +45,7 @@ pub struct FofOutcome {
 /// When [`run_fof`] would refuse it on all ranks.
 pub fn check(about: &ParticleHeader, config: &FofConfig) -> Result<(), FofRunError> {
     let plan = ReadPlan::new(about, config)?;
+    bound::check(about, config, &plan)?;
     config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?;
     if let (LinkingLength::Absolute(length), Some(sides)) = (config.length, plan.sides) {
         let most = sides.iter().copied().fold(f64::INFINITY, f64::min) / 2.0;
@@ -69,17 +71,20 @@ pub fn run_fof(
 ) -> Result<FofOutcome, FofRunError> {
     let observer = executor.observer();
     let about = input.about();
-    let SearchInput { particles, ranges, census, rules } = prepare(input, config, comm, observer)?;
+    let SearchInput { plan, particles, ranges, census, rules } = prepare(input, config, comm, observer)?;
     let projection = config
         .with_picture
         .then(|| picture::project(&particles, census.all, rules.sides, comm))
         .transpose()?;
     let found = find_groups(particles, &rules, comm, executor)?;
     let request = CatalogueRequest { about, config, rules: &rules, census: &census };
-    let catalogue = catalogue(&request, &found, comm, observer)?;
+    let mut catalogue = catalogue(&request, &found, comm, observer)?;
+    let searched =
+        SearchedInput { input, config, plan: &plan, ranges: &ranges, rules: &rules, found: &found };
+    bound::add_to(&mut catalogue.tables, &searched, comm, executor)?;
     let group_ids = config.with_ids.then(|| CataloguePart {
         attributes: catalogue.attributes.clone(),
-        tables: group_ids_tables(about, &ranges, &found.group_of, numbering(config)),
+        tables: group_ids_tables(about, &ranges, &found.group_of, Numbering::of_config(config)),
     });
     Ok(FofOutcome {
         groups: found.groups,
@@ -115,7 +120,7 @@ pub(crate) fn catalogue(
 ) -> Result<CataloguePart, FofRunError> {
     let _tables = Stage::begin("tables", 0, comm, observer);
     let &CatalogueRequest { about, config, rules, census } = request;
-    let ids = numbering(config);
+    let ids = Numbering::of_config(config);
     ids.check(found.groups.n_total)?;
     let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
     let attributes = group_attributes(&GroupsProvenance {
@@ -130,12 +135,9 @@ pub(crate) fn catalogue(
     Ok(CataloguePart { attributes, tables: vec![table] })
 }
 
-fn numbering(config: &FofConfig) -> Numbering {
-    Numbering { default: config.id_default, offset: config.id_offset }
-}
-
 /// Particles and rules of a search.
 struct SearchInput {
+    plan: ReadPlan,
     particles: Particles,
     ranges: Vec<RowRange>,
     census: ParticleCounts,
@@ -151,6 +153,7 @@ fn prepare(
 ) -> Result<SearchInput, FofRunError> {
     let about = input.about();
     let plan = ReadPlan::new(about, config)?;
+    bound::check(about, config, &plan)?;
     let mut loaded = load(input, &plan, comm, observer)?;
     loaded.particles.mass = loaded.particles.mass.unified(comm)?;
     let census = loaded.census(&plan, comm)?;
@@ -165,7 +168,7 @@ fn prepare(
         seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,
         allow_duplicate_ids: config.allow_duplicate_ids,
     };
-    Ok(SearchInput { particles: loaded.particles, ranges: loaded.ranges, census, rules })
+    Ok(SearchInput { plan, particles: loaded.particles, ranges: loaded.ranges, census, rules })
 }
 
 /// Collective: the totals of summary and catalogue, by name.

@@ -1,10 +1,12 @@
 //! Why a search cannot be done, each as one line.
 
+use crate::bound::BoundError;
 use crate::fof::FofError;
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
 use inselberg_io::particles::MissingMasses;
 use inselberg_io::reserve::OutOfMemory;
+use inselberg_kernels::bound::MemberError;
 
 /// Why friends-of-friends could not be run on an input.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +69,34 @@ pub enum FofRunError {
         "the seed mass of black holes is in solar masses, but the input has no units; expected a snapshot with units"
     )]
     NoUnits,
+    /// Properties of groups without units.
+    #[error(
+        "the input does not state its units, which properties of groups need; expected a snapshot with units"
+    )]
+    UnitsOfProperties,
+    /// Energies need velocities.
+    #[error("{name} has no velocities, which the energies of its particles need; expected velocities")]
+    NoVelocities {
+        /// The species.
+        name: String,
+    },
+    /// Mean densities need a cosmology.
+    #[error(
+        "the input states no expanding cosmology, which spheres of given mean density need; expected a cosmological \
+         snapshot"
+    )]
+    NoCosmology,
+    /// A box that is not made of cubes.
+    #[error(
+        "the box is {sides:?}; for properties of groups expected sides that are multiples of the shortest one"
+    )]
+    BoxShape {
+        /// The sides.
+        sides: [f64; 3],
+    },
+    /// A particle has a value that is not allowed.
+    #[error("particles of a group: {0}")]
+    Members(MemberError),
     /// The ID that stands for none is that of a group.
     #[error(
         "the ID {default} of particles in no group is also the ID of a group; expected one outside {first} to {last}"
@@ -86,6 +116,15 @@ impl From<FofError> for FofRunError {
         match error {
             FofError::Comm(error) => Self::Comm(error),
             error => Self::Fof(error),
+        }
+    }
+}
+
+impl From<BoundError> for FofRunError {
+    fn from(error: BoundError) -> Self {
+        match error {
+            BoundError::Members(error) => Self::Members(error),
+            BoundError::Comm(error) => Self::Comm(error),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The parameters of a run of PHEW.
 
+pub use crate::bound::{BoundRequest, PropertyChoice};
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
@@ -84,27 +85,6 @@ pub struct PhewConfig {
     pub bound: BoundRequest,
     /// What is divided evenly among ranks. It never changes a result.
     pub weights: Weights,
-}
-
-/// What a run finds out about bound particles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BoundRequest {
-    /// Whether particles that gravity does not hold are removed from clumps, and how potentials are computed then.
-    pub unbind: Option<PotentialMethod>,
-    /// The properties of what is bound.
-    pub properties: PropertyChoice,
-    /// Whether catalogues list the bound particles of each clump.
-    pub with_members: bool,
-}
-
-/// A choice of properties of the bound particles of clumps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PropertyChoice {
-    /// Mass, centres, velocity, energies, maximum circular velocity and half-mass radius.
-    #[default]
-    Basic,
-    /// Also masses and radii by type, dispersion, angular momenta, spins and inertia tensors.
-    All,
 }
 
 impl PhewConfig {

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | members checked and in one order | [`members`] |
 //! | potential of each member | [`potential`] |
+//! | a centre of shells, where no density peak is known | [`shrinking_sphere`] |
 //! | members with too much energy removed, clump by clump up the hierarchy | [`unbind`] |
 //! | properties of what is bound, and of spheres around it | [`properties`] |
 //!
@@ -20,6 +21,7 @@ pub mod members;
 pub mod potential;
 pub mod properties;
 pub mod radial;
+pub mod shrinking_sphere;
 pub mod unbind;
 
 pub use members::{HaloMembers, MemberColumns, MemberError};

@@ -7,6 +7,7 @@
 //! | `writers` | the table of formats; [`write()`] and [`read()`] choose by the file's name |
 //! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
+//! | `soap` | the layout of SOAP, write only |
 //! | [`part`] | a catalogue distributed over several ranks; the only place here that uses ranks |
 //! | `checksum` | the checksum of the content |
 //! | [`info`] | a description as text |
@@ -19,12 +20,14 @@ pub mod info;
 pub mod part;
 pub mod ramses_text;
 mod shape;
+mod soap;
 pub mod units;
 mod writers;
 
 pub use crate::staging::{Staged, WriteError, WriteResult};
 pub use part::{CataloguePart, PartError, PartTable, RowRun, stage_part, write_part};
 pub use shape::check_shape;
+pub use soap::{check_soap, stage_soap};
 pub use writers::{
     FORMATS, Format, PackedRows, PartFormat, PartWriter, check_output, read, stage, write, writer_for,
 };

@@ -1,5 +1,6 @@
 //! The table of groups, with the columns of SWIFT first, and the tables of the group of each particle.
 
+use crate::fof::config::FofConfig;
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::{GroupIds, Groups, RowRange};
 use crate::tables::{column, in_order};
@@ -30,8 +31,13 @@ impl Numbering {
         Ok(())
     }
 
+    /// As the parameters say.
+    pub fn of_config(config: &FofConfig) -> Self {
+        Self { default: config.id_default, offset: config.id_offset }
+    }
+
     /// The number in files of group `number`, which counts from 1; 0 is no group.
-    fn id(self, number: u64) -> i64 {
+    pub fn id(self, number: u64) -> i64 {
         if number == 0 { self.default as i64 } else { self.offset.wrapping_add(number - 1) as i64 }
     }
 }

@@ -5,6 +5,7 @@ use crate::tables::ASSUMED_UNITS;
 use crate::tables::AttributeList;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{N_KINDS, ParticleHeader};
+use inselberg_kernels::bound::unbind::PotentialMethod;
 
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
@@ -77,6 +78,19 @@ fn parameters(list: &mut AttributeList, of: &GroupsProvenance) {
     if let Some(mass) = config.seed_mass {
         list.real("black_hole_seed_halo_mass_Msun", mass);
     }
+    unbinding(list, of);
+}
+
+/// How potentials of groups were computed, where they were.
+fn unbinding(list: &mut AttributeList, of: &GroupsProvenance) {
+    let Some(method) = of.config.bound.unbind else { return };
+    let name = match method {
+        PotentialMethod::Tree => "tree",
+        PotentialMethod::Direct => "direct",
+        PotentialMethod::Spherical => "spherical",
+    };
+    list.text("potential", name);
+    list.real("softening", of.config.softening(of.linking_length));
 }
 
 fn kinds(kinds: &[bool; N_KINDS]) -> String {

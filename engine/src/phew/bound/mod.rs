@@ -1,44 +1,24 @@
 //! Bound haloes: which particles does gravity hold in each clump?
 //!
-//! Place in the flow: after the hierarchy, before the catalogue. In the order of the steps:
-//!
-//! | step | file |
-//! |---|---|
-//! | particles to their clumps | `particles` |
-//! | haloes to the ranks that work on them | `workers` |
-//! | unbinding, halo by halo | `unbind` |
-//! | properties, each one column | `columns` |
-//! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid` |
-//! | columns of clumps and haloes, and the table of members | `tables` |
-//!
-//! Four exchanges in all. Each halo is whole on one rank, so the largest one must fit into the memory of a rank, at 200 bytes
-//! per particle. No result depends on which rank that is. The numerical part is in `inselberg_kernels::bound`.
+//! Place in the flow: after the hierarchy, before the catalogue. `particles` puts each particle into the clump of its leaf;
+//! `crate::bound` does the rest, and adds columns to the tables of clumps and haloes.
 
-mod columns;
-mod gravity;
 mod input;
 mod particles;
-mod point_grid;
-mod rows;
-mod spheres;
-mod tables;
-mod unbind;
-mod workers;
 
 pub use input::BoundInput;
 
+use crate::bound::{
+    BoundColumn, BoundRequest, BoundTask, HaloClump, HaloRows, MemberNames, ShellCentre, Unbinder, densities,
+    gravity,
+};
 use crate::error::RunError;
 use crate::executor::Executor;
-use crate::phew::bound::columns::BoundColumn;
-use crate::phew::bound::particles::OwnParticles;
-use crate::phew::bound::point_grid::PointGrid;
-use crate::phew::bound::spheres::Surroundings;
-use crate::phew::bound::tables::TableRequest;
-use crate::phew::bound::unbind::Unbinder;
-use crate::phew::params::{BoundRequest, PropertyChoice};
+use crate::phew::hierarchy::Structures;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::PartTable;
+use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::SizedBox;
 
 /// Collective: unbinds the clumps, and adds what is bound to the tables of clumps and haloes. Does nothing unless asked.
@@ -53,30 +33,40 @@ pub(crate) fn add_to(
     executor: &Executor,
 ) -> Result<(), RunError> {
     let Some(method) = request.unbind else { return Ok(()) };
-    let gravity = gravity::of_input(input.snapshot)?;
-    let space = SizedBox { domain: *input.part.field.mesh.domain(), side: input.snapshot.header().boxlen };
-    let observer = executor.observer();
-    let cosmology = input.snapshot.header().cosmology.as_ref();
-    let cosmology = cosmology.filter(|_| request.properties == PropertyChoice::All);
-    let OwnParticles { in_haloes, all } =
-        Stage::run("members", 0, comm, observer, || particles::read(input, cosmology.is_some(), comm))?;
-    let work = Stage::run("haloes to ranks", 0, comm, observer, || {
-        workers::to_workers(in_haloes, input.structures, comm)
+    if !input.snapshot.has_units() {
+        return Err(RunError::NoUnits);
+    }
+    let header = input.snapshot.header();
+    let gravity = gravity(&header.units, header.cosmology.as_ref());
+    let space = SizedBox { domain: *input.part.field.mesh.domain(), side: header.boxlen };
+    let cosmology = header.cosmology.as_ref().filter(|_| request.properties.has_spheres());
+    let particles = Stage::run("members", 0, comm, executor.observer(), || {
+        particles::read(input, cosmology.is_some(), comm)
     })?;
-    let stage = Stage::begin("unbinding", work.particles.len() as u64, comm, observer);
     let columns = BoundColumn::chosen(request.properties);
-    let unbinder = Unbinder { space, gravity, method, columns: &columns };
-    let bound = unbinder.unbind(&work, |n| observer.advance(n as u64))?;
-    drop(stage);
-    let spheres = match cosmology {
-        None => None,
-        Some(cosmology) => {
-            let _spheres = Stage::begin("spheres", 0, comm, observer);
-            let points = PointGrid::new(all, space.domain);
-            let densities = spheres::densities(&gravity, cosmology);
-            Some(Surroundings { points, space: &space }.spheres(&bound.centres(), &densities, comm)?)
-        }
+    let rows = rows_of(input.structures);
+    let task = BoundTask {
+        unbinder: Unbinder { space, gravity, method, shell_centre: ShellCentre::Peak, columns: &columns },
+        densities: cosmology.map(|cosmology| densities(&gravity, cosmology)),
+        rows: &rows,
+        with_members: request.with_members,
     };
-    let found = TableRequest { columns: &columns, spheres, with_members: request.with_members };
-    found.add(tables, bound, input.structures, comm)
+    let found = task.run(particles, comm, executor)?;
+    for part in tables.iter_mut() {
+        match part.table.name.as_str() {
+            "clumps" => found.add_to_clumps(&mut part.table, &rows.clumps),
+            "haloes" => found.add_to_haloes(&mut part.table, &rows.haloes),
+            _ => {}
+        }
+    }
+    tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }, comm)?);
+    Ok(())
+}
+
+fn rows_of(structures: &Structures) -> HaloRows {
+    let row = |of: &Structure| HaloClump { halo: of.halo, id: of.id, parent: of.parent, peak: of.peak };
+    HaloRows {
+        clumps: structures.clumps.iter().map(row).collect(),
+        haloes: structures.haloes.iter().map(row).collect(),
+    }
 }

@@ -1,51 +1,20 @@
 //! The particles in clumps: read, and put into the clump of their leaf.
 
+use crate::bound::{CandidateParticles, ClumpParticle, PointMass};
 use crate::error::RunError;
 use crate::partition::{for_each_particle_block, to_leaf_owners};
 use crate::phew::bound::input::BoundInput;
-use crate::phew::bound::point_grid::PointMass;
 use crate::phew::leaf_patch::leaf_patch;
-use bytemuck::{Pod, Zeroable};
 use inselberg_comm::Comm;
 use inselberg_io::{Family, ParticleBlock};
 use inselberg_kernels::geom::cell_side;
 use rayon::prelude::*;
 
-/// A particle in a clump, as ranks exchange it. In code units.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct ClumpParticle {
-    /// Identifier of the halo.
-    pub halo: u64,
-    /// Identifier of the clump.
-    pub clump: u64,
-    /// Identity.
-    pub id: u64,
-    /// Position.
-    pub position: [f64; 3],
-    /// Velocity.
-    pub velocity: [f64; 3],
-    /// Mass.
-    pub mass: f64,
-    /// Side of its leaf.
-    pub softening: f32,
-    /// 1 dark matter, 4 stars, 5 others.
-    pub particle_type: u32,
-}
-
-/// The particles of this rank's leaves.
-pub struct OwnParticles {
-    /// Those in a halo.
-    pub in_haloes: Vec<ClumpParticle>,
-    /// All of them, if these are wanted.
-    pub all: Vec<PointMass>,
-}
-
 /// Collective: the particles of this rank's leaves.
 ///
 /// # Errors
 /// When the particles cannot be read, or another rank fails.
-pub fn read(input: &BoundInput, with_all: bool, comm: &Comm) -> Result<OwnParticles, RunError> {
+pub fn read(input: &BoundInput, with_all: bool, comm: &Comm) -> Result<CandidateParticles, RunError> {
     let side = input.snapshot.header().boxlen;
     let blocks = for_each_particle_block(input.snapshot, comm, of_block)?;
     let at = |particle: &ClumpParticle| particle.position.map(|x| x / side);
@@ -59,7 +28,7 @@ pub fn read(input: &BoundInput, with_all: bool, comm: &Comm) -> Result<OwnPartic
     let point =
         |particle: &ClumpParticle| PointMass { position: at(particle), mass: particle.mass, id: particle.id };
     let all = if with_all { here.par_iter().map(point).collect() } else { Vec::new() };
-    Ok(OwnParticles { in_haloes: here.into_par_iter().filter_map(in_clump).collect(), all })
+    Ok(CandidateParticles { in_haloes: here.into_par_iter().filter_map(in_clump).collect(), all })
 }
 
 /// The particles of a block that have a mass of their own. Tracers have none.

@@ -45,8 +45,31 @@ pub fn dress(file: &File, attributes: &[(String, Attribute)], tables: &[(&Table,
     let values = SwiftAttributes(attributes);
     let Some(output_type) = values.text("output_type") else { return Ok(()) };
     let scales = SwiftUnits::from_attributes(&values);
-    header(file, &values, &output_type, &scales, tables)?;
-    cosmology(file, &values, &scales)?;
+    common_groups(file, &values, &output_type, &scales, tables)?;
+    for (table, _) in tables {
+        for column in &table.columns {
+            let dataset = file.group(&table.name)?.dataset(&column.name)?;
+            let is_number = column.dimension == Dimension::NONE;
+            let storage = Storage { is_physical: is_number, can_be_comoving: !is_number };
+            scales.describe(&dataset, column.dimension, &column.description, storage)?;
+        }
+        if table.name == AT_ROOT.0 && table.column(AT_ROOT.1).is_some() {
+            file.link_soft(&format!("/{}/{}", AT_ROOT.0, AT_ROOT.1), AT_ROOT.1)?;
+        }
+    }
+    Ok(())
+}
+
+/// The groups without datasets.
+pub fn common_groups(
+    file: &File,
+    values: &SwiftAttributes,
+    output_type: &str,
+    scales: &SwiftUnits,
+    tables: &[(&Table, u64)],
+) -> Result<()> {
+    header(file, values, output_type, scales, tables)?;
+    cosmology(file, values, scales)?;
     scales.write(&group(file, "Units")?)?;
     scales.write(&group(file, "InternalCodeUnits")?)?;
     let parameters = group(file, "Parameters")?;
@@ -57,17 +80,7 @@ pub fn dress(file: &File, attributes: &[(String, Attribute)], tables: &[(&Table,
     }
     let code = group(file, "Code")?;
     put_text(&code, "Code", "Inselberg")?;
-    put_text(&code, "Code Version", &values.text("version").unwrap_or_default())?;
-    for (table, _) in tables {
-        for column in &table.columns {
-            let dataset = file.group(&table.name)?.dataset(&column.name)?;
-            scales.describe(&dataset, column.dimension, &column.description)?;
-        }
-        if table.name == AT_ROOT.0 && table.column(AT_ROOT.1).is_some() {
-            file.link_soft(&format!("/{}/{}", AT_ROOT.0, AT_ROOT.1), AT_ROOT.1)?;
-        }
-    }
-    Ok(())
+    put_text(&code, "Code Version", &values.text("version").unwrap_or_default())
 }
 
 fn header(
@@ -78,7 +91,7 @@ fn header(
     tables: &[(&Table, u64)],
 ) -> Result<()> {
     let header = group(file, "Header")?;
-    put(&header, "BoxSize", &values.reals("sides").unwrap_or(vec![0.0; 3]))?;
+    put(&header, "BoxSize", &values.sides().unwrap_or([0.0; 3]))?;
     put(&header, "Dimension", &[3.0])?;
     put(&header, "Time", &[values.real("time").unwrap_or(0.0)])?;
     put(&header, "Scale-factor", &[scales.a])?;
@@ -138,7 +151,7 @@ fn cosmology(file: &File, values: &SwiftAttributes, scales: &SwiftUnits) -> Resu
 }
 
 /// Attributes of a catalogue by name.
-struct SwiftAttributes<'a>(&'a [(String, Attribute)]);
+pub struct SwiftAttributes<'a>(pub &'a [(String, Attribute)]);
 
 impl SwiftAttributes<'_> {
     fn get(&self, name: &str) -> Option<&Attribute> {
@@ -159,6 +172,18 @@ impl SwiftAttributes<'_> {
         }
     }
 
+    /// The sides of the box: as they are, or of coarse cells.
+    pub fn sides(&self) -> Option<[f64; 3]> {
+        let triple = |name| self.reals(name).and_then(|list| <[f64; 3]>::try_from(list).ok());
+        triple("sides")
+            .or_else(|| Some(triple("coarse_cells")?.map(|n| n * self.real("boxlen").unwrap_or(1.0))))
+    }
+
+    /// Whether all boundaries are periodic.
+    pub fn is_periodic(&self) -> bool {
+        self.reals("periodic").is_some_and(|flags| flags.iter().all(|flag| *flag == 1.0))
+    }
+
     fn text(&self, name: &str) -> Option<String> {
         match self.get(name) {
             Some(Attribute::Text(text)) => Some(text.clone()),
@@ -177,9 +202,19 @@ impl SwiftAttributes<'_> {
     }
 }
 
+/// How values of a dataset are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Storage {
+    /// Whether they are physical, else comoving.
+    pub is_physical: bool,
+    /// Whether they have a comoving form.
+    pub can_be_comoving: bool,
+}
+
 /// The expansion factor, and comoving code units in cgs; 1 if the catalogue has no units.
-struct SwiftUnits {
-    a: f64,
+pub struct SwiftUnits {
+    /// The expansion factor.
+    pub a: f64,
     length: f64,
     mass: f64,
     time: f64,
@@ -187,7 +222,7 @@ struct SwiftUnits {
 
 impl SwiftUnits {
     /// The units of a catalogue are those at the time of the output.
-    fn from_attributes(values: &SwiftAttributes) -> Self {
+    pub fn from_attributes(values: &SwiftAttributes) -> Self {
         let a = values.real("aexp").filter(|a| *a > 0.0).unwrap_or(1.0);
         let unit = |name: &str| values.real(name).unwrap_or(1.0);
         let length = unit("unit_length");
@@ -212,10 +247,17 @@ impl SwiftUnits {
         Ok(())
     }
 
-    /// SWIFT's attributes of a dataset. Lengths and densities are comoving; velocities are peculiar.
-    fn describe(&self, dataset: &Dataset, dimension: Dimension, description: &str) -> Result<()> {
+    /// SWIFT's attributes of a dataset. Lengths are comoving and velocities peculiar, and what is made of both follows.
+    pub fn describe(
+        &self,
+        dataset: &Dataset,
+        dimension: Dimension,
+        description: &str,
+        storage: Storage,
+    ) -> Result<()> {
         let powers = [dimension.length, dimension.mass, dimension.time].map(f32::from);
-        let a_power = if dimension.time == 0 { powers[0] } else { 0.0 };
+        // The units of length and time have one factor of a each.
+        let a_power = powers[0] + powers[2];
         let [l, m, t] = [dimension.length, dimension.mass, dimension.time].map(i32::from);
         let cgs = self.length.powi(l) * self.mass.powi(m) * self.time.powi(t);
         let [u_l, u_m, u_t] = powers;
@@ -225,21 +267,22 @@ impl SwiftUnits {
         put(dataset, "a-scale exponent", &[a_power])?;
         put(dataset, "h-scale exponent", &[0.0f32])?;
         put(dataset, "Conversion factor to CGS (not including cosmological corrections)", &[cgs])?;
-        let physical = cgs * self.a.powi(a_power as i32);
+        let physical = if storage.is_physical { cgs } else { cgs * self.a.powi(a_power as i32) };
         put(dataset, "Conversion factor to physical CGS (including cosmological corrections)", &[physical])?;
-        let is_number = dimension == Dimension::NONE;
-        put(dataset, "Value stored as physical", &[u8::from(is_number)])?;
-        put(dataset, "Property can be converted to comoving", &[u8::from(!is_number)])?;
+        put(dataset, "Value stored as physical", &[u8::from(storage.is_physical)])?;
+        put(dataset, "Property can be converted to comoving", &[u8::from(storage.can_be_comoving)])?;
         put_text(dataset, "Description", description)?;
         put_text(dataset, "Lossy compression filter", "None")
     }
 }
 
-fn group(file: &File, name: &str) -> Result<Group> {
+/// A new group.
+pub fn group(file: &File, name: &str) -> Result<Group> {
     file.create_group_builder().obj_track_times(false).create(name)
 }
 
-fn put<T: H5Type>(at: &Location, name: &str, values: &[T]) -> Result<()> {
+/// A new attribute: an array.
+pub fn put<T: H5Type>(at: &Location, name: &str, values: &[T]) -> Result<()> {
     at.new_attr::<T>().shape([values.len()]).create(name)?.write(ArrayView1::from(values))
 }
 

@@ -1,15 +1,15 @@
-//! The properties of bound particles: each is one entry here, and then a column of the table of clumps.
+//! The properties of bound particles: each is one entry here, and then a column of the table of clumps or groups.
 //!
 //! Definitions are those of `inselberg_kernels::bound::properties`, which follow SOAP. A matrix fills two columns: its diagonal
 //! xx, yy, zz, and xy, xz, yz.
 
-use crate::phew::params::PropertyChoice;
+use crate::bound::request::PropertyChoice;
 use inselberg_io::catalogue::{Dimension, TableColumn, Values};
 use inselberg_kernels::bound::properties::inertia::InertiaTensors;
 use inselberg_kernels::bound::properties::sums::Motions;
 use inselberg_kernels::bound::properties::{BoundProperties, Component};
 
-/// A property of the bound particles of a clump.
+/// A property of the bound particles of a clump or group.
 pub struct BoundColumn {
     name: &'static str,
     /// Powers of length, mass and time.
@@ -24,14 +24,14 @@ enum BoundValue {
     Count(fn(&BoundProperties) -> u64),
     Real(fn(&BoundProperties) -> f64),
     Vector(fn(&BoundProperties) -> [f64; 3]),
-    /// A place relative to the peak of the halo.
+    /// A place relative to the reference point of the halo.
     Place(fn(&BoundProperties) -> [f64; 3]),
 }
 
 impl BoundColumn {
     /// The columns of a choice.
     pub fn chosen(choice: PropertyChoice) -> Vec<&'static Self> {
-        let more = if choice == PropertyChoice::All { MORE } else { &[] };
+        let more = if choice.has_all_bound() { MORE } else { &[] };
         BASIC.iter().chain(more).collect()
     }
 
@@ -43,7 +43,8 @@ impl BoundColumn {
         }
     }
 
-    /// Appends the numbers of a clump. `in_box` makes a place in the box of one relative to the peak of the halo.
+    /// Appends the numbers of a clump. `in_box` makes a place in the box of one relative to the reference
+    /// point of the halo.
     pub fn append(
         &self,
         properties: &BoundProperties,

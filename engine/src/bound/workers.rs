@@ -8,36 +8,14 @@
 //!        |  ------------------------ 300 particles -------------------------->  |
 //! ```
 
+use crate::bound::candidates::ClumpParticle;
+use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
 use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::exchange::grouped;
-use crate::phew::bound::particles::ClumpParticle;
-use crate::phew::bound::rows::RowDirectory;
-use crate::phew::hierarchy::Structures;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
-use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-
-/// A clump of a halo.
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub struct HaloClump {
-    /// Identifier of the halo, which is that of its main clump.
-    pub halo: u64,
-    /// Identifier of the clump.
-    pub id: u64,
-    /// Identifier of the clump that it merges into.
-    pub parent: u64,
-    /// Its peak, in code units.
-    pub peak: [f64; 3],
-}
-
-impl HaloClump {
-    fn new(row: &Structure) -> Self {
-        Self { halo: row.halo, id: row.id, parent: row.parent, peak: row.peak }
-    }
-}
 
 /// Whole haloes that this rank works on.
 #[derive(Debug, Default)]
@@ -66,12 +44,12 @@ const CLUMPS: usize = 1;
 /// When another rank fails.
 pub fn to_workers(
     mut particles: Vec<ClumpParticle>,
-    structures: &Structures,
+    rows: &HaloRows,
     comm: &Comm,
 ) -> Result<HaloWork, CommError> {
     particles.par_sort_unstable_by_key(|particle| (particle.halo, particle.id));
-    let asked = ask(&particles, structures, comm)?;
-    let answers = answer(&asked, &structures.haloes, comm)?;
+    let asked = ask(&particles, rows, comm)?;
+    let answers = answer(&asked, &rows.haloes, comm)?;
     let of = |bundle: &Bundle<2>| bundle.records::<OfHalo>(NUMBERS);
     let workers: BTreeMap<u64, Rank> =
         answers.iter().flat_map(of).map(|of| (of.halo, Rank(of.number as u32))).collect();
@@ -89,29 +67,25 @@ pub fn to_workers(
 }
 
 /// Collective: tells the ranks with the rows of haloes how many particles are here, and which clumps belong to them.
-fn ask(
-    particles: &[ClumpParticle],
-    structures: &Structures,
-    comm: &Comm,
-) -> Result<Vec<Bundle<2>>, CommError> {
-    let rows = RowDirectory::new(&structures.haloes, comm)?;
+fn ask(particles: &[ClumpParticle], rows: &HaloRows, comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
+    let holders = RowDirectory::new(&rows.haloes, comm)?;
     let mut buffers = SendBuffers::default();
     for run in particles.chunk_by(|a, b| a.halo == b.halo) {
         let count = OfHalo { halo: run[0].halo, number: run.len() as u64 };
-        if let Some(holder) = rows.holder(count.halo) {
+        if let Some(holder) = holders.holder(count.halo) {
             buffers.put(holder, NUMBERS, &[count]);
         }
     }
-    for clump in structures.clumps.iter().filter(|clump| clump.id != clump.halo) {
-        let holder = rows.holder(clump.halo).expect("the halo of a listed clump is listed");
-        buffers.put(holder, CLUMPS, &[HaloClump::new(clump)]);
+    for clump in rows.clumps.iter().filter(|clump| clump.id != clump.halo) {
+        let holder = holders.holder(clump.halo).expect("the halo of a listed clump is listed");
+        buffers.put(holder, CLUMPS, &[*clump]);
     }
     buffers.exchange(comm)
 }
 
 /// Collective: tells the ranks with particles who works on their haloes, and sends clumps there. Haloes that are not listed
 /// get no answer.
-fn answer(asked: &[Bundle<2>], haloes: &[Structure], comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
+fn answer(asked: &[Bundle<2>], haloes: &[HaloClump], comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
     let place = |halo: u64| haloes.binary_search_by_key(&halo, |row| row.id).ok();
     let mut n_particles = vec![0; haloes.len()];
     for count in asked.iter().flat_map(|bundle| bundle.records::<OfHalo>(NUMBERS)) {
@@ -133,7 +107,7 @@ fn answer(asked: &[Bundle<2>], haloes: &[Structure], comm: &Comm) -> Result<Vec<
         }
     }
     for (row, worker) in haloes.iter().zip(&workers) {
-        buffers.put(*worker, CLUMPS, &[HaloClump::new(row)]);
+        buffers.put(*worker, CLUMPS, &[*row]);
     }
     buffers.exchange(comm)
 }

@@ -1,11 +1,13 @@
 //! Unbinding of whole haloes, each by one task, and the properties of what is bound.
 
-use crate::phew::bound::columns::BoundColumn;
-use crate::phew::bound::particles::ClumpParticle;
-use crate::phew::bound::spheres::SphereCentre;
-use crate::phew::bound::workers::{HaloClump, HaloWork};
+use crate::bound::candidates::ClumpParticle;
+use crate::bound::columns::BoundColumn;
+use crate::bound::rows::HaloClump;
+use crate::bound::spheres::SphereCentre;
+use crate::bound::workers::HaloWork;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties};
+use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere;
 use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, unbind_hierarchy};
 use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScratch, Unbinding};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
@@ -77,6 +79,15 @@ impl BoundClump {
     }
 }
 
+/// About which point particles make shells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellCentre {
+    /// The peak of their clump.
+    Peak,
+    /// The centre of a shrinking sphere, where the reference point of a halo need not be dense.
+    ShrinkingSphere,
+}
+
 /// How haloes are unbound, and which properties are found.
 pub struct Unbinder<'a> {
     /// The box.
@@ -85,6 +96,8 @@ pub struct Unbinder<'a> {
     pub gravity: Gravity,
     /// How potentials are computed.
     pub method: PotentialMethod,
+    /// The centre of the shells, for potentials of shells.
+    pub shell_centre: ShellCentre,
     /// The properties.
     pub columns: &'a [&'a BoundColumn],
 }
@@ -149,8 +162,7 @@ impl HaloTask<'_> {
             .iter()
             .map(|clump| (clump.id != clump.halo).then(|| place(clump.parent) as u32))
             .collect();
-        let centre: Vec<[f64; 3]> =
-            self.clumps.iter().map(|clump| self.relative_to_peak(clump.peak)).collect();
+        let centre = self.shell_centres(&members);
         let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre };
         let found =
             unbind_hierarchy(&members, &tree, gravity, &rules, scratch).expect("a tree of its own clumps");
@@ -177,6 +189,15 @@ impl HaloTask<'_> {
             });
         }
         Ok(bound)
+    }
+
+    /// The centre of the shells of each clump.
+    fn shell_centres(&self, members: &HaloMembers) -> Vec<[f64; 3]> {
+        let Unbinder { method, shell_centre, .. } = self.unbinder;
+        if (*method, *shell_centre) == (PotentialMethod::Spherical, ShellCentre::ShrinkingSphere) {
+            return vec![shrinking_sphere(members); self.clumps.len()];
+        }
+        self.clumps.iter().map(|clump| self.relative_to_peak(clump.peak)).collect()
     }
 
     /// Appends the bound particles of a clump, from the most bound one on.

@@ -9,7 +9,7 @@
 //!                      within 0.2?  ->  ...                      the sphere ends at 0.13
 //! ```
 
-use crate::phew::bound::point_grid::PointGrid;
+use crate::bound::point_grid::PointGrid;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::Cosmology;
@@ -37,12 +37,12 @@ pub struct Sphere {
     pub concentration: f64,
 }
 
-/// The centre of a halo and the mass that is bound there.
+/// The centre of a halo and the mass from which the first radius follows.
 #[derive(Debug, Clone, Copy)]
 pub struct SphereCentre {
     /// Centre, in code units.
     pub centre: [f64; 3],
-    /// Mass of all that is bound; 0: no spheres.
+    /// Mass of all that is bound, or of the group; 0: no spheres.
     pub mass: f64,
 }
 
@@ -154,7 +154,8 @@ impl Surroundings<'_> {
             points.into_iter().for_each(|point| profiles[point.halo as usize].push(point));
         }
         profiles.par_iter_mut().for_each(|points| {
-            points.sort_unstable_by(|a, b| a.radius.total_cmp(&b.radius).then(a.id.cmp(&b.id)));
+            let key = |point: &SpherePoint| (point.id, point.mass.to_bits());
+            points.sort_unstable_by(|a, b| a.radius.total_cmp(&b.radius).then_with(|| key(a).cmp(&key(b))));
         });
         Ok(profiles)
     }

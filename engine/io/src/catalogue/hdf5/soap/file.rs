@@ -1,0 +1,179 @@
+//! The file: groups, datasets and attributes.
+
+use super::columns::{BOUND, CLUMPS, GROUPS, SPHERES, SoapDataset, SoapValues};
+use super::rows::Subhaloes;
+use crate::catalogue::hdf5::reason;
+use crate::catalogue::hdf5::swift::{Storage, SwiftAttributes, SwiftUnits, common_groups, group, put};
+use crate::catalogue::{Dimension, WriteError, WriteResult};
+use crate::hdf5_file::Utf8Name;
+use ::hdf5::types::VarLenUnicode;
+use ::hdf5::{Dataset, File, Group, H5Type, Result};
+use ndarray::{ArrayView, ArrayView1, ArrayView2};
+use std::path::Path;
+use std::str::FromStr;
+
+/// Energies, which have no comoving value.
+const ENERGY: Dimension = Dimension::new(2, 1, -2);
+
+/// What a file is made of.
+pub struct SoapFile<'a> {
+    /// The attributes of the catalogue.
+    pub values: &'a SwiftAttributes<'a>,
+    /// Its units.
+    pub units: &'a SwiftUnits,
+    /// Its rows.
+    pub subhaloes: &'a Subhaloes<'a>,
+}
+
+/// Datasets of one group of the file.
+type GroupDatasets = (&'static str, Vec<SoapDataset>);
+
+impl SoapFile<'_> {
+    /// Writes the file `hidden`, which becomes `path`.
+    pub fn write(&self, path: &Path, hidden: &Path) -> WriteResult<()> {
+        let name = Utf8Name::new(hidden, std::fs::File::options().write(true))
+            .map_err(WriteError::io(path, "opening"))?;
+        let made = crate::staging::hidden::making(|| File::create(name.path()));
+        made.and_then(|file| self.fill(&file).and_then(|()| file.flush()).and_then(|()| file.close()))
+            .map_err(|error| WriteError::Library {
+                path: path.into(),
+                place: "the layout of SOAP".into(),
+                problem: reason(&error),
+            })
+    }
+
+    fn fill(&self, file: &File) -> Result<()> {
+        common_groups(file, self.values, "SOAP", self.units, &[])?;
+        let groups = self.groups();
+        let header = file.group("Header")?;
+        let names = groups.iter().filter(|(_, datasets)| !datasets.is_empty()).map(|(name, _)| *name);
+        let types: Vec<VarLenUnicode> =
+            names.map(|name| VarLenUnicode::from_str(name).expect("a name without zero bytes")).collect();
+        put(&header, "SubhaloTypes", &types)?;
+        let n = [self.subhaloes.id.len() as i64];
+        put(&header, "NumSubhalos_ThisFile", &n)?;
+        put(&header, "NumSubhalos_Total", &n)?;
+        for (name, datasets) in groups.iter().filter(|(_, datasets)| !datasets.is_empty()) {
+            let group = nested(file, name)?;
+            datasets.iter().try_for_each(|dataset| self.put_dataset(&group, dataset))?;
+        }
+        self.cells(file)
+    }
+
+    fn groups(&self) -> Vec<GroupDatasets> {
+        let (rows, a) = (self.subhaloes, self.units.a);
+        let of_input = match rows.table.name.as_str() {
+            "clumps" => ("InputHalos/PHEW", rows.of_table(CLUMPS, a)),
+            _ => ("InputHalos/FOF", rows.of_table(GROUPS, a)),
+        };
+        let mut groups = vec![
+            ("BoundSubhalo", rows.of_table(BOUND, a)),
+            ("InputHalos", input_halos(rows)),
+            of_input,
+            ("SOAP", soap(rows)),
+        ];
+        groups.extend(SPHERES.iter().map(|(name, columns)| (*name, rows.of_spheres(columns, a))));
+        groups
+    }
+
+    fn put_dataset(&self, group: &Group, dataset: &SoapDataset) -> Result<()> {
+        let written = match &dataset.values {
+            SoapValues::Single(list) => one(group, dataset.column.name, list),
+            SoapValues::Count(list) => one(group, dataset.column.name, list),
+            SoapValues::Short(list) => one(group, dataset.column.name, list),
+            SoapValues::Integer(list) => one(group, dataset.column.name, list),
+            SoapValues::Single3(list) => several(group, dataset.column.name, list),
+            SoapValues::Single6(list) => several(group, dataset.column.name, list),
+            SoapValues::Double3(list) => several(group, dataset.column.name, list),
+        }?;
+        let dimension = dataset.dimension;
+        let storage = Storage {
+            is_physical: !dataset.column.is_comoving,
+            can_be_comoving: dimension != Dimension::NONE && dimension != ENERGY,
+        };
+        self.units.describe(&written, dimension, &dataset.description, storage)?;
+        put(&written, "Masked", &[0_u8])
+    }
+
+    fn cells(&self, file: &File) -> Result<()> {
+        let cells = &self.subhaloes.cells;
+        let group = group(file, "Cells")?;
+        several(&group, "Centres", &cells.centres())?;
+        one(&nested(file, "Cells/Counts")?, "Subhalos", &cells.counts)?;
+        one(&nested(file, "Cells/OffsetsInFile")?, "Subhalos", &cells.offsets())?;
+        one(&nested(file, "Cells/Files")?, "Subhalos", &vec![0_i32; cells.counts.len()])?;
+        let about = nested(file, "Cells/Meta-data")?;
+        put(&about, "dimension", &[cells.n as i32; 3])?;
+        put(&about, "nr_cells", &[cells.counts.len() as i32])?;
+        put(&about, "size", &cells.size)
+    }
+}
+
+fn input_halos(rows: &Subhaloes) -> Vec<SoapDataset> {
+    let flags = rows.is_central.iter().map(|is| i64::from(*is)).collect();
+    vec![
+        SoapDataset::own(
+            "HaloCentre",
+            "centre: the most bound particle, or the centre of mass where nothing is unbound",
+            SoapValues::Double3(rows.centre.clone()),
+        ),
+        SoapDataset::own(
+            "HaloCatalogueIndex",
+            "identifier of the clump or group",
+            SoapValues::Integer(rows.id.clone()),
+        ),
+        SoapDataset::own("IsCentral", "whether it is the main clump of its halo", SoapValues::Integer(flags)),
+        SoapDataset::own(
+            "NumberOfBoundParticles",
+            "number of bound particles, or of members where nothing is unbound",
+            SoapValues::Integer(rows.n_bound.clone()),
+        ),
+    ]
+}
+
+fn soap(rows: &Subhaloes) -> Vec<SoapDataset> {
+    vec![
+        SoapDataset::own(
+            "HostHaloIndex",
+            "row of the main clump of its halo; -1 for main clumps",
+            SoapValues::Integer(rows.host.clone()),
+        ),
+        SoapDataset::own(
+            "SubhaloRankByBoundMass",
+            "place in its halo by falling bound mass; 0 is the largest",
+            SoapValues::Short(rows.rank.clone()),
+        ),
+    ]
+}
+
+/// The group of a path, made with those above it.
+fn nested(file: &File, path: &str) -> Result<Group> {
+    let mut made = file.group("/")?;
+    let mut so_far = String::new();
+    for part in path.split('/') {
+        so_far = format!("{so_far}/{part}");
+        made = if file.link_exists(&so_far) { file.group(&so_far)? } else { group(file, &so_far)? };
+    }
+    Ok(made)
+}
+
+fn one<T: H5Type>(group: &Group, name: &str, list: &[T]) -> Result<Dataset> {
+    let dataset = group.new_dataset::<T>().obj_track_times(false).shape([list.len()]).create(name)?;
+    write_unless_empty(dataset, ArrayView1::from(list))
+}
+
+fn several<T: H5Type, const N: usize>(group: &Group, name: &str, list: &[[T; N]]) -> Result<Dataset> {
+    let dataset = group.new_dataset::<T>().obj_track_times(false).shape([list.len(), N]).create(name)?;
+    write_unless_empty(dataset, ArrayView2::from(list))
+}
+
+/// The library refuses to write nothing.
+fn write_unless_empty<T: H5Type, D: ndarray::Dimension>(
+    dataset: Dataset,
+    values: ArrayView<T, D>,
+) -> Result<Dataset> {
+    if !values.is_empty() {
+        dataset.write(values)?;
+    }
+    Ok(dataset)
+}

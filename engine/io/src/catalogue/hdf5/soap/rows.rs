@@ -1,0 +1,214 @@
+//! Which clump or group has which row of the file, and in which top-level cell it lies.
+
+use super::columns::{SPHERES, SoapColumn};
+use crate::catalogue::hdf5::swift::SwiftAttributes;
+use crate::catalogue::{Catalogue, Dimension, Table, Values};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// Mean number of rows per top-level cell.
+const PER_CELL: usize = 64;
+/// Most top-level cells along an axis.
+const MOST_CELLS: usize = 32;
+
+/// The rows of the file.
+pub struct Subhaloes<'a> {
+    /// The table of clumps or groups.
+    pub table: &'a Table,
+    /// The row of each in that table.
+    pub rows: Vec<Option<usize>>,
+    /// The table with spheres, if there are any.
+    pub spheres: Option<&'a Table>,
+    /// The row of each in the table of spheres; none for satellites.
+    pub sphere_rows: Vec<Option<usize>>,
+    /// Identifiers.
+    pub id: Vec<i64>,
+    /// Comoving centres.
+    pub centre: Vec<[f64; 3]>,
+    /// Whether it is the main clump of its halo, or a group.
+    pub is_central: Vec<bool>,
+    /// Numbers of bound particles; those of the group where nothing is unbound.
+    pub n_bound: Vec<i64>,
+    /// The row in the file of the main clump of its halo; -1 for a main clump.
+    pub host: Vec<i64>,
+    /// The place in its halo by falling bound mass, from 0.
+    pub rank: Vec<i32>,
+    /// The top-level cells.
+    pub cells: TopCells,
+}
+
+/// Top-level cells. The last axis is the fastest.
+pub struct TopCells {
+    low: [f64; 3],
+    /// Sides of a cell.
+    pub size: [f64; 3],
+    /// Cells along each axis.
+    pub n: usize,
+    /// Number of rows in each cell.
+    pub counts: Vec<i64>,
+}
+
+/// A clump or group before it has a place in the file.
+struct SoapRow {
+    row: usize,
+    sphere_row: Option<usize>,
+    id: i64,
+    halo: i64,
+    centre: [f64; 3],
+    n_bound: i64,
+    mass: f64,
+    cell: usize,
+}
+
+impl<'a> Subhaloes<'a> {
+    /// Of a catalogue; `None` if it has no properties that SOAP has.
+    pub fn new(catalogue: &'a Catalogue) -> Option<Self> {
+        let (table, spheres) = match catalogue.table("clumps") {
+            Some(clumps) => (clumps, catalogue.table("haloes")?),
+            None => (catalogue.table("Groups")?, catalogue.table("Groups")?),
+        };
+        let spheres = Some(spheres).filter(|table| table.column(SPHERES[0].1[0].from[0]).is_some());
+        let has_bound = table.column("bound_mass").is_some();
+        if !has_bound && spheres.is_none() {
+            return None;
+        }
+        let mut rows = listed(table, spheres)?;
+        let cells = TopCells::new(&mut rows, &SwiftAttributes(&catalogue.attributes));
+        let host = hosts(&rows);
+        Some(Self {
+            table,
+            rows: rows.iter().map(|row| Some(row.row)).collect(),
+            spheres,
+            sphere_rows: rows.iter().map(|row| row.sphere_row).collect(),
+            id: rows.iter().map(|row| row.id).collect(),
+            centre: rows.iter().map(|row| row.centre).collect(),
+            is_central: rows.iter().map(|row| row.id == row.halo).collect(),
+            n_bound: rows.iter().map(|row| row.n_bound).collect(),
+            rank: ranks(&rows),
+            host,
+            cells,
+        })
+    }
+
+    /// The power of the expansion factor by which a comoving value becomes physical: units of length and time have one factor
+    /// each.
+    pub fn a_power(dimension: Dimension) -> i32 {
+        i32::from(dimension.length) + i32::from(dimension.time)
+    }
+
+    /// The datasets of a group that the table of clumps or groups has.
+    pub fn of_table(&self, columns: &[SoapColumn], a: f64) -> Vec<super::columns::SoapDataset> {
+        columns.iter().filter_map(|column| column.dataset(self.table, &self.rows, a)).collect()
+    }
+
+    /// The datasets of spheres.
+    pub fn of_spheres(&self, columns: &[SoapColumn], a: f64) -> Vec<super::columns::SoapDataset> {
+        let Some(table) = self.spheres else { return Vec::new() };
+        columns.iter().filter_map(|column| column.dataset(table, &self.sphere_rows, a)).collect()
+    }
+}
+
+/// The rows of the table that the file lists: those with bound particles, or all where nothing is unbound.
+fn listed(table: &Table, spheres: Option<&Table>) -> Option<Vec<SoapRow>> {
+    let ids = integers(table, "id").or_else(|| integers(table, "GroupIDs"))?;
+    let haloes = integers(table, "halo").unwrap_or_else(|| ids.clone());
+    let has_bound = table.column("n_bound").is_some();
+    let n_bound = integers(table, if has_bound { "n_bound" } else { "Sizes" })?;
+    let mass = table.reals(if has_bound { "bound_mass" } else { "Masses" })?;
+    let centres = table.vectors(if has_bound { "most_bound_position" } else { "Centres" })?;
+    let is_own = spheres.is_some_and(|spheres| std::ptr::eq(spheres, table));
+    let rows_of_spheres: HashMap<i64, usize> = match spheres.filter(|_| !is_own) {
+        Some(spheres) => integers(spheres, "id")?.into_iter().zip(0..).collect(),
+        None => HashMap::new(),
+    };
+    let row = |row: usize| SoapRow {
+        row,
+        sphere_row: if is_own { Some(row) } else { rows_of_spheres.get(&ids[row]).copied() },
+        id: ids[row],
+        halo: haloes[row],
+        centre: centres[row],
+        n_bound: n_bound[row],
+        mass: mass[row],
+        cell: 0,
+    };
+    Some((0..ids.len()).filter(|i| n_bound[*i] > 0).map(row).collect())
+}
+
+fn integers(table: &Table, name: &str) -> Option<Vec<i64>> {
+    match &table.column(name)?.values {
+        Values::U64(list) => Some(list.iter().map(|x| x.cast_signed()).collect()),
+        Values::I64(list) => Some(list.clone()),
+        _ => None,
+    }
+}
+
+/// The row of the main clump of the halo of each, from 0; -1 for itself, or where it is not listed.
+fn hosts(rows: &[SoapRow]) -> Vec<i64> {
+    let mains: HashMap<i64, i64> =
+        rows.iter().zip(0..).filter(|(row, _)| row.id == row.halo).map(|(row, i)| (row.id, i)).collect();
+    let host =
+        |row: &SoapRow| if row.id == row.halo { -1 } else { mains.get(&row.halo).copied().unwrap_or(-1) };
+    rows.iter().map(host).collect()
+}
+
+/// The place of each by falling bound mass in its halo, then by identifier.
+fn ranks(rows: &[SoapRow]) -> Vec<i32> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    // Masses are 0 or more, so their bits rise as they do.
+    order.sort_by_key(|i| (rows[*i].halo, Reverse(rows[*i].mass.to_bits()), rows[*i].id));
+    let mut ranks = vec![0; rows.len()];
+    for halo in order.chunk_by(|i, j| rows[*i].halo == rows[*j].halo) {
+        halo.iter().zip(0..).for_each(|(i, rank)| ranks[*i] = rank);
+    }
+    ranks
+}
+
+impl TopCells {
+    /// Sorts the rows by cell.
+    fn new(rows: &mut [SoapRow], values: &SwiftAttributes) -> Self {
+        let sides = values.sides().filter(|sides| values.is_periodic() && sides.iter().all(|s| *s > 0.0));
+        let n = match sides {
+            Some(_) => ((rows.len() / PER_CELL) as f64).cbrt().ceil().clamp(1.0, MOST_CELLS as f64) as usize,
+            None => 1,
+        };
+        let (low, sides) = sides.map_or_else(|| spread(rows), |sides| ([0.0; 3], sides));
+        let size = sides.map(|side| side / n as f64);
+        let along = |a: usize, x: f64| (((x - low[a]) / size[a]) as usize).min(n - 1);
+        let mut counts = vec![0; n * n * n];
+        for row in rows.iter_mut() {
+            let [x, y, z]: [usize; 3] = std::array::from_fn(|a| along(a, row.centre[a]));
+            row.cell = (x * n + y) * n + z;
+            counts[row.cell] += 1;
+        }
+        rows.sort_by_key(|row| (row.cell, row.row));
+        Self { low, size, n, counts }
+    }
+
+    /// The centre of each cell.
+    pub fn centres(&self) -> Vec<[f64; 3]> {
+        let n = self.n;
+        let centre = |cell: usize| {
+            let place = [cell / (n * n), cell / n % n, cell % n];
+            std::array::from_fn(|a| self.low[a] + (place[a] as f64 + 0.5) * self.size[a])
+        };
+        (0..n * n * n).map(centre).collect()
+    }
+
+    /// The first row of each cell.
+    pub fn offsets(&self) -> Vec<i64> {
+        let mut next = 0;
+        self.counts.iter().map(|n| (next, next += n).0).collect()
+    }
+}
+
+/// Corner and sides of a box around the centres, 1 where it has no extent.
+fn spread(rows: &[SoapRow]) -> ([f64; 3], [f64; 3]) {
+    let of = |a: usize, each: fn(f64, f64) -> f64, none: f64| {
+        rows.iter().map(|row| row.centre[a]).fold(none, each)
+    };
+    let low: [f64; 3] = std::array::from_fn(|a| of(a, f64::min, f64::INFINITY));
+    let high: [f64; 3] = std::array::from_fn(|a| of(a, f64::max, f64::NEG_INFINITY));
+    let low = low.map(|x| if x.is_finite() { x } else { 0.0 });
+    let side = |a: usize| if high[a] > low[a] { high[a] - low[a] } else { 1.0 };
+    (low, std::array::from_fn(side))
+}

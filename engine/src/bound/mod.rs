@@ -1,0 +1,103 @@
+//! Bound particles over ranks: which particles does gravity hold in clumps or groups, and what are they like?
+//!
+//! `phew` and `fof` hand over particles, each with the halo and the clump that it is a candidate of, and get columns for their
+//! tables back. In the order of the steps:
+//!
+//! | step | file |
+//! |---|---|
+//! | what a caller asks for | `request` |
+//! | particles, as ranks exchange them | `candidates` |
+//! | the strength of gravity in code units | `gravity` |
+//! | haloes to the ranks that work on them | `workers`, `rows` |
+//! | unbinding, halo by halo | `unbind` |
+//! | properties, each one column | `columns` |
+//! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid` |
+//! | columns of clumps and haloes, and the table of members | `tables` |
+//!
+//! Four exchanges in all. Each halo is whole on one rank, so the largest one must fit into the memory of a rank, at 200 bytes
+//! per particle. No result depends on which rank that is. The numerical part is in `inselberg_kernels::bound`.
+//!
+//! This folder does not know how particles get their clumps, nor inputs and files.
+
+mod candidates;
+mod columns;
+mod gravity;
+mod point_grid;
+mod request;
+mod rows;
+mod spheres;
+mod tables;
+mod unbind;
+mod workers;
+
+pub use candidates::{CandidateParticles, ClumpParticle};
+pub use columns::BoundColumn;
+pub use gravity::gravity;
+pub use point_grid::{PointGrid, PointMass};
+pub use request::{BoundRequest, PropertyChoice, PropertyWords};
+pub use rows::{HaloClump, HaloRows};
+pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
+pub use tables::{BoundTables, MemberNames, sphere_columns};
+pub use unbind::{ShellCentre, Unbinder};
+
+use crate::bound::tables::TableRequest;
+use crate::executor::Executor;
+use crate::stage::Stage;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::bound::MemberError;
+
+/// Why particles could not be unbound.
+#[derive(Debug, thiserror::Error)]
+pub enum BoundError {
+    /// A particle has a value that is not allowed.
+    #[error("particles of a clump: {0}")]
+    Members(#[from] MemberError),
+    /// Another rank failed, or could not be reached.
+    #[error(transparent)]
+    Comm(#[from] CommError),
+}
+
+/// What is unbound, and what is wanted of it. The same on all ranks except for the rows.
+pub struct BoundTask<'a> {
+    /// How haloes are unbound.
+    pub unbinder: Unbinder<'a>,
+    /// The mean densities of spheres about the centres of haloes, if these are wanted.
+    pub densities: Option<[f64; N_DENSITIES]>,
+    /// The rows of this rank.
+    pub rows: &'a HaloRows,
+    /// Whether bound particles are listed.
+    pub with_members: bool,
+}
+
+impl BoundTask<'_> {
+    /// Collective: unbinds all haloes.
+    ///
+    /// # Errors
+    /// When a particle has a value that is not allowed, and when another rank fails.
+    pub fn run(
+        &self,
+        candidates: CandidateParticles,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<BoundTables<'_>, BoundError> {
+        let (observer, unbinder) = (executor.observer(), &self.unbinder);
+        let CandidateParticles { in_haloes, all } = candidates;
+        let work = Stage::run("haloes to ranks", 0, comm, observer, || {
+            workers::to_workers(in_haloes, self.rows, comm)
+        })?;
+        let stage = Stage::begin("unbinding", work.particles.len() as u64, comm, observer);
+        let bound = unbinder.unbind(&work, |n| observer.advance(n as u64))?;
+        drop(stage);
+        let spheres = match &self.densities {
+            None => None,
+            Some(densities) => {
+                let _spheres = Stage::begin("spheres", 0, comm, observer);
+                let points = PointGrid::new(all, unbinder.space.domain);
+                let surroundings = Surroundings { points, space: &unbinder.space };
+                Some(surroundings.spheres(&bound.centres(), densities, comm)?)
+            }
+        };
+        let request = TableRequest { columns: unbinder.columns, spheres, with_members: self.with_members };
+        Ok(request.tables(bound, self.rows, comm)?)
+    }
+}

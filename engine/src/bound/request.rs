@@ -1,0 +1,104 @@
+//! What a caller asks for.
+
+pub use inselberg_kernels::bound::unbind::PotentialMethod;
+use std::str::FromStr;
+
+/// What a run finds out about bound particles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BoundRequest {
+    /// Whether particles that gravity does not hold are removed from clumps or groups, and how potentials are computed then.
+    pub unbind: Option<PotentialMethod>,
+    /// The properties. Without unbinding, groups may have spheres, and clumps have none.
+    pub properties: PropertyChoice,
+    /// Whether catalogues list the bound particles of each clump or group.
+    pub with_members: bool,
+}
+
+/// A choice of properties of clumps or groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PropertyChoice {
+    /// Of the bound particles: mass, centres, velocity, energies, maximum circular velocity and half-mass radius.
+    #[default]
+    Basic,
+    /// Of the bound particles also masses and radii by type, dispersion, angular momenta, spins and inertia tensors.
+    Bound,
+    /// The basic ones, and spheres of given mean density about haloes or groups.
+    Spheres,
+    /// All that there are.
+    All,
+}
+
+impl PropertyChoice {
+    /// Whether bound particles have all their properties.
+    pub(crate) fn has_all_bound(self) -> bool {
+        matches!(self, Self::Bound | Self::All)
+    }
+
+    /// Whether there are spheres.
+    pub(crate) fn has_spheres(self) -> bool {
+        matches!(self, Self::Spheres | Self::All)
+    }
+}
+
+/// The words of a list of properties, as the command and Python take it: `so,bound`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PropertyWords {
+    /// Whether a word is about bound particles.
+    pub needs_bound: bool,
+    /// The choice.
+    pub choice: PropertyChoice,
+}
+
+impl PropertyWords {
+    /// What a list may have, for messages.
+    pub const EXPECTED: &'static str = "words out of basic, bound, so and all, separated by commas";
+}
+
+/// A text is no list of properties: it is empty, or has another word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected {}", PropertyWords::EXPECTED)]
+pub struct NoPropertyWords;
+
+impl FromStr for PropertyWords {
+    type Err = NoPropertyWords;
+
+    fn from_str(text: &str) -> Result<Self, NoPropertyWords> {
+        let (mut needs_bound, mut has_all_bound, mut has_spheres) = (false, false, false);
+        for word in text.split(',') {
+            let word = word.trim();
+            if !["basic", "bound", "so", "all"].contains(&word) {
+                return Err(NoPropertyWords);
+            }
+            needs_bound |= word != "so";
+            has_all_bound |= ["bound", "all"].contains(&word);
+            has_spheres |= ["so", "all"].contains(&word);
+        }
+        let choice = match (has_all_bound, has_spheres) {
+            (false, false) => PropertyChoice::Basic,
+            (true, false) => PropertyChoice::Bound,
+            (false, true) => PropertyChoice::Spheres,
+            (true, true) => PropertyChoice::All,
+        };
+        Ok(Self { needs_bound, choice })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_add_up_in_any_order() {
+        let of = |text: &str| text.parse::<PropertyWords>().map(|words| (words.needs_bound, words.choice));
+        assert_eq!(of("basic"), Ok((true, PropertyChoice::Basic)));
+        assert_eq!(of("so"), Ok((false, PropertyChoice::Spheres)));
+        assert_eq!(of("so,basic"), Ok((true, PropertyChoice::Spheres)));
+        assert_eq!(of("bound, basic"), Ok((true, PropertyChoice::Bound)));
+        for all in ["all", "so,bound", "bound,so", "all,so"] {
+            assert_eq!(of(all), Ok((true, PropertyChoice::All)));
+        }
+        for wrong in ["", "so,", "few", "so;bound", "SO"] {
+            assert_eq!(of(wrong), Err(NoPropertyWords), "{wrong}");
+        }
+    }
+}

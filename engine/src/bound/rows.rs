@@ -1,0 +1,48 @@
+//! The rows of clumps and haloes: which rank has the row of one?
+
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank};
+
+/// A clump of a halo.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct HaloClump {
+    /// Identifier of the halo, which is that of its main clump.
+    pub halo: u64,
+    /// Identifier of the clump.
+    pub id: u64,
+    /// Identifier of the clump that it merges into.
+    pub parent: u64,
+    /// Its peak, or another reference point near its particles. In code units.
+    pub peak: [f64; 3],
+}
+
+/// The rows of this rank, each by identifier. Rows ascend by identifier from rank to rank.
+#[derive(Debug, Default)]
+pub struct HaloRows {
+    /// The listed clumps.
+    pub clumps: Vec<HaloClump>,
+    /// The main clump of each listed halo, whether it is listed or not.
+    pub haloes: Vec<HaloClump>,
+}
+
+/// The first listed identifier of each rank that lists one. Rows ascend by identifier from rank to rank.
+pub struct RowDirectory(Vec<(u64, Rank)>);
+
+impl RowDirectory {
+    /// Collective: of the rows that each rank lists.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn new(rows: &[HaloClump], comm: &Comm) -> Result<Self, CommError> {
+        let firsts = comm.all_gather(&[rows.first().map_or(0, |row| row.id)])?;
+        let ranks = firsts.into_iter().zip((0..).map(Rank));
+        Ok(Self(ranks.filter(|(first, _)| *first > 0).collect()))
+    }
+
+    /// The rank that has the row, if the identifier is listed at all.
+    pub fn holder(&self, id: u64) -> Option<Rank> {
+        let after = self.0.partition_point(|(first, _)| *first <= id);
+        after.checked_sub(1).map(|i| self.0[i].1)
+    }
+}

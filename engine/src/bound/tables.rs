@@ -1,0 +1,295 @@
+//! What is bound, as columns of clumps, haloes and groups, and as the table of members.
+
+use crate::bound::columns::BoundColumn;
+use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
+use crate::bound::spheres::{N_DENSITIES, Sphere};
+use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle};
+use crate::exchange::bundle::SendBuffers;
+use crate::tables::{column, in_order};
+use inselberg_comm::{Comm, CommError};
+use inselberg_io::catalogue::{Dimension, PartTable, Table, TableColumn, Values};
+
+/// To the ranks with rows: clumps, the values of their properties in the same order, and main clumps for the rows of haloes,
+/// with their spheres.
+const CLUMPS: usize = 0;
+const VALUES: usize = 1;
+const HALOES: usize = 2;
+const SPHERES: usize = 3;
+
+/// What tables get.
+pub struct TableRequest<'a> {
+    /// The properties.
+    pub columns: &'a [&'a BoundColumn],
+    /// The spheres of each halo, where they are found.
+    pub spheres: Option<Vec<[Sphere; N_DENSITIES]>>,
+    /// Whether bound particles are listed.
+    pub with_members: bool,
+}
+
+impl<'a> TableRequest<'a> {
+    /// Collective: brings what is bound to the rows. One exchange.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn tables(
+        self,
+        mut bound: BoundHaloes,
+        rows: &HaloRows,
+        comm: &Comm,
+    ) -> Result<BoundTables<'a>, CommError> {
+        let before = comm.sum_before(bound.particles.len() as u64)?;
+        bound.clumps.iter_mut().for_each(|clump| clump.first_member += before);
+        let found = FoundRows::new(&bound, &self, rows, comm)?;
+        Ok(BoundTables { request: self, found, particles: bound.particles })
+    }
+}
+
+/// What is bound, ready for tables.
+pub struct BoundTables<'a> {
+    request: TableRequest<'a>,
+    found: FoundRows,
+    particles: Vec<BoundParticle>,
+}
+
+/// The names in a table of members.
+pub struct MemberNames<'a> {
+    /// That of what particles are bound to: clump or group.
+    pub owner: &'static str,
+    /// The number in files of an identifier.
+    pub number: &'a dyn Fn(u64) -> u64,
+}
+
+impl BoundTables<'_> {
+    /// Adds columns to the table of these clumps.
+    pub fn add_to_clumps(&self, table: &mut Table, rows: &[HaloClump]) {
+        table.columns.extend(self.found.clump_columns(rows, &self.request, true));
+    }
+
+    /// Adds columns to the table of these haloes.
+    pub fn add_to_haloes(&self, table: &mut Table, rows: &[HaloClump]) {
+        table.columns.extend(self.found.halo_columns(rows));
+        table.columns.extend(self.sphere_columns(rows));
+    }
+
+    /// Adds columns to the table of these groups, each of which is a halo with one clump.
+    pub fn add_to_groups(&self, table: &mut Table, rows: &[HaloClump]) {
+        table.columns.extend(self.found.clump_columns(rows, &self.request, false));
+        table.columns.extend(self.sphere_columns(rows));
+    }
+
+    fn sphere_columns(&self, rows: &[HaloClump]) -> Vec<TableColumn> {
+        if self.request.spheres.is_none() {
+            return Vec::new();
+        }
+        let haloes = self.found.haloes_of(rows);
+        sphere_columns(&haloes.iter().map(|halo| halo.spheres).collect::<Vec<_>>(), "its most bound particle")
+    }
+
+    /// Collective: the table of members, if it is wanted.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn members(&self, names: &MemberNames, comm: &Comm) -> Result<Option<PartTable>, CommError> {
+        let table = self.request.with_members.then(|| members_table(&self.particles, names));
+        table.map(|table| in_order(table, comm)).transpose()
+    }
+}
+
+/// What is bound, for the rows of this rank: by identifier.
+struct FoundRows {
+    clumps: Vec<BoundClump>,
+    /// The values of each clump.
+    values: Vec<f64>,
+    n_values: usize,
+    haloes: Vec<BoundHalo>,
+}
+
+/// The main clump of a halo, and its spheres.
+struct BoundHalo {
+    main: BoundClump,
+    spheres: [Sphere; N_DENSITIES],
+}
+
+impl FoundRows {
+    /// Collective: sends what is bound to the ranks with rows.
+    fn new(
+        bound: &BoundHaloes,
+        request: &TableRequest,
+        rows: &HaloRows,
+        comm: &Comm,
+    ) -> Result<Self, CommError> {
+        let n_values = request.columns.iter().map(|column| column.n_parts()).sum();
+        let mut buffers = SendBuffers::<4>::default();
+        let (clump_rows, halo_rows) =
+            (RowDirectory::new(&rows.clumps, comm)?, RowDirectory::new(&rows.haloes, comm)?);
+        for (clump, values) in bound.clumps.iter().zip(bound.values.chunks_exact(n_values)) {
+            // A main clump may be listed as a halo only.
+            if let Some(holder) = clump_rows.holder(clump.id) {
+                buffers.put(holder, CLUMPS, &[*clump]);
+                buffers.put(holder, VALUES, values);
+            }
+        }
+        let mains = bound.clumps.iter().filter(|clump| clump.id == clump.halo);
+        for (i, main) in mains.enumerate() {
+            let holder = halo_rows.holder(main.id).expect("a halo that is worked on is listed");
+            buffers.put(holder, HALOES, &[*main]);
+            buffers.put(
+                holder,
+                SPHERES,
+                &request.spheres.as_ref().map_or_else(Default::default, |all| all[i]),
+            );
+        }
+        let received = buffers.exchange(comm)?;
+        let clumps_of = |kind: usize| {
+            received.iter().flat_map(|bundle| bundle.records::<BoundClump>(kind)).collect::<Vec<_>>()
+        };
+        let clumps = clumps_of(CLUMPS);
+        let values: Vec<f64> = received.iter().flat_map(|bundle| bundle.records::<f64>(VALUES)).collect();
+        let mut order: Vec<usize> = (0..clumps.len()).collect();
+        order.sort_unstable_by_key(|i| clumps[*i].id);
+        let spheres: Vec<Sphere> =
+            received.iter().flat_map(|bundle| bundle.records::<Sphere>(SPHERES)).collect();
+        let of_halo = spheres.as_chunks::<N_DENSITIES>().0;
+        let mut haloes: Vec<BoundHalo> = clumps_of(HALOES)
+            .into_iter()
+            .zip(of_halo)
+            .map(|(main, spheres)| BoundHalo { main, spheres: *spheres })
+            .collect();
+        haloes.sort_unstable_by_key(|halo| halo.main.id);
+        Ok(Self {
+            clumps: order.iter().map(|i| clumps[*i]).collect(),
+            values: order.iter().flat_map(|i| &values[i * n_values..(i + 1) * n_values]).copied().collect(),
+            n_values,
+            haloes,
+        })
+    }
+
+    /// The columns of clumps; with inclusive numbers if there may be clumps in clumps.
+    fn clump_columns(
+        &self,
+        rows: &[HaloClump],
+        request: &TableRequest,
+        has_inclusive: bool,
+    ) -> Vec<TableColumn> {
+        let place = |row: &HaloClump| self.clumps.binary_search_by_key(&row.id, |clump| clump.id);
+        let places: Vec<usize> =
+            rows.iter().map(|row| place(row).expect("each listed clump was worked on")).collect();
+        let counts =
+            |of: fn(&BoundClump) -> u64| Values::U64(places.iter().map(|i| of(&self.clumps[*i])).collect());
+        let none = Dimension::NONE;
+        let ids = counts(|clump| clump.most_bound_id);
+        let text = "number of bound particles; 0 if fewer than 20 are bound";
+        let mut columns = vec![column("n_bound", none, text, counts(|c| c.n_bound))];
+        if has_inclusive {
+            columns.extend(self.inclusive_columns(&places));
+        }
+        let text = "identity of the most bound particle; 0 if none is bound";
+        columns.push(column("most_bound_id", none, text, ids));
+        let values: Vec<&[f64]> =
+            places.iter().map(|i| &self.values[i * self.n_values..(i + 1) * self.n_values]).collect();
+        let mut first = 0;
+        for property in request.columns {
+            columns.push(property.column(&values, first));
+            first += property.n_parts();
+        }
+        columns.extend([
+            column("unbinding_passes", none, "number of passes of unbinding", counts(|c| c.passes)),
+            column(
+                "unbinding_converged",
+                none,
+                "1 if a last full computation found all particles bound, else 0",
+                counts(|c| c.is_converged),
+            ),
+        ]);
+        if request.with_members {
+            let text = "row of its most bound particle in the table members, from 0; the next n_bound rows are its own";
+            columns.push(column("members_offset", none, text, counts(|c| c.first_member)));
+        }
+        columns
+    }
+
+    /// Numbers and masses with those of all clumps in a clump.
+    fn inclusive_columns(&self, places: &[usize]) -> [TableColumn; 2] {
+        let numbers = places.iter().map(|i| self.clumps[*i].n_bound_inclusive).collect();
+        let masses = places.iter().map(|i| self.clumps[*i].mass_inclusive).collect();
+        let text = "number of bound particles, with those of all clumps in it";
+        let number = column("n_bound_inclusive", Dimension::NONE, text, Values::U64(numbers));
+        let text = "mass of the bound particles, with those of all clumps in it";
+        [number, column("bound_mass_inclusive", Dimension::MASS, text, Values::F64(masses))]
+    }
+
+    /// What is bound to these haloes.
+    fn haloes_of(&self, rows: &[HaloClump]) -> Vec<&BoundHalo> {
+        let place = |row: &HaloClump| self.haloes.binary_search_by_key(&row.id, |halo| halo.main.id);
+        rows.iter().map(|row| &self.haloes[place(row).expect("each listed halo was worked on")]).collect()
+    }
+
+    fn halo_columns(&self, rows: &[HaloClump]) -> [TableColumn; 2] {
+        let haloes = self.haloes_of(rows);
+        let text = "number of particles bound to its main clump and to the clumps in it";
+        let counts = Values::U64(haloes.iter().map(|halo| halo.main.n_bound_inclusive).collect());
+        let number = column("n_bound", Dimension::NONE, text, counts);
+        let text = "mass of the particles bound to its main clump and to the clumps in it";
+        let masses = Values::F64(haloes.iter().map(|halo| halo.main.mass_inclusive).collect());
+        [number, column("bound_mass", Dimension::MASS, text, masses)]
+    }
+}
+
+/// Masses, radii and concentrations of the spheres of each row. `centre` says about what they are.
+pub fn sphere_columns(rows: &[[Sphere; N_DENSITIES]], centre: &str) -> Vec<TableColumn> {
+    let mut columns = Vec::new();
+    for (i, (name, what)) in SPHERES_BY_DENSITY.iter().enumerate() {
+        let reals =
+            |of: fn(&Sphere) -> f64| Values::F64(rows.iter().map(|spheres| of(&spheres[i])).collect());
+        let sphere = format!("of the sphere about {centre} with {what}, of all particles; 0 if not found");
+        let mut add = |quantity: &str, dimension, text: String, values| {
+            columns.push(column(&format!("{quantity}_{name}"), dimension, &text, values));
+        };
+        add("mass", Dimension::MASS, format!("mass {sphere}"), reals(|s| s.mass));
+        add("radius", Dimension::LENGTH, format!("radius {sphere}"), reals(|s| s.radius));
+        // SOAP has no concentration within 500 times the critical density.
+        if *name != "500_crit" {
+            let text = format!("concentration {sphere} or below 10 particles");
+            add("concentration", Dimension::NONE, text, reals(|s| s.concentration));
+        }
+    }
+    columns
+}
+
+/// Names of spheres and their mean densities, in the order of `spheres::densities`.
+const SPHERES_BY_DENSITY: [(&str, &str); N_DENSITIES] = [
+    ("200_crit", "200 times the critical density"),
+    ("200_mean", "200 times the mean density"),
+    ("500_crit", "500 times the critical density"),
+    ("bn98", "the virial density of Bryan & Norman 1998"),
+];
+
+fn members_table(particles: &[BoundParticle], names: &MemberNames) -> Table {
+    let none = Dimension::NONE;
+    let energy = Dimension::new(2, 0, -2);
+    let owner = names.owner;
+    let owners = particles.iter().map(|p| (names.number)(p.clump)).collect();
+    let reals = |of: fn(&BoundParticle) -> f64| Values::F64(particles.iter().map(of).collect());
+    let columns = vec![
+        column(
+            "id",
+            none,
+            "identity of the particle",
+            Values::I64(particles.iter().map(|p| p.id.cast_signed()).collect()),
+        ),
+        column(owner, none, &format!("identifier of the {owner} that it is bound to"), Values::U64(owners)),
+        column(
+            "energy",
+            energy,
+            &format!("energy per mass in the frame of the core of the {owner}, below 0"),
+            reals(|p| p.energy),
+        ),
+        column(
+            "potential",
+            energy,
+            &format!("potential by the bound particles of the {owner}"),
+            reals(|p| p.potential),
+        ),
+    ];
+    Table { name: "members".into(), columns }
+}

@@ -1,0 +1,180 @@
+//! Properties of groups: which of its particles does gravity hold, and what are the spheres about its centre?
+//!
+//! Place in the flow: after the search, before the catalogue is written. Each group is a halo with one clump, without
+//! substructure. `crate::bound` unbinds it; `particles` reads the input a second time for that, because the search keeps no
+//! velocities or masses of single particles. Spheres are about the most bound particle, or about the centre of mass where
+//! nothing is unbound.
+
+mod particles;
+mod space;
+
+use crate::bound::{
+    BoundColumn, BoundTask, HaloClump, HaloRows, MemberNames, N_DENSITIES, PointGrid, ShellCentre,
+    SphereCentre, Surroundings, Unbinder, densities, gravity, sphere_columns,
+};
+use crate::executor::Executor;
+use crate::fof::config::FofConfig;
+use crate::fof::plan::ReadPlan;
+use crate::fof::run_error::FofRunError;
+use crate::fof::tables::Numbering;
+use crate::fof::types::{FoundGroups, Groups, LinkingRules, RowRange};
+use crate::stage::Stage;
+use inselberg_comm::Comm;
+use inselberg_io::catalogue::{PartTable, Table};
+use inselberg_io::particles::{ParticleHeader, ParticleInput, Species, mass_of_all};
+use inselberg_io::{Cosmology, Units};
+use inselberg_kernels::bound::Gravity;
+use particles::GroupParticles;
+
+/// What the search leaves.
+pub struct SearchedInput<'a> {
+    /// The input.
+    pub input: &'a dyn ParticleInput,
+    /// The parameters.
+    pub config: &'a FofConfig,
+    /// What was read.
+    pub plan: &'a ReadPlan,
+    /// The rows that this rank read, in the order of the group of each particle.
+    pub ranges: &'a [RowRange],
+    /// The rules.
+    pub rules: &'a LinkingRules,
+    /// The groups.
+    pub found: &'a FoundGroups,
+}
+
+/// Local: checks whether an input has what the properties need. Reads no particle.
+///
+/// # Errors
+/// When it has not.
+pub fn check(about: &ParticleHeader, config: &FofConfig, plan: &ReadPlan) -> Result<(), FofRunError> {
+    if !config.has_properties() {
+        return Ok(());
+    }
+    space::check(plan.sides)?;
+    units(about)?;
+    if config.bound.unbind.is_some() {
+        let mut species = plan.species.iter().map(|s| &about.species[*s]);
+        if let Some(without) = species.find(|s| s.n > 0 && !s.has_velocities) {
+            return Err(FofRunError::NoVelocities { name: without.name.clone() });
+        }
+    }
+    if config.bound.properties.has_spheres() {
+        cosmology(about)?;
+        let with_particles: Vec<&Species> = about.species.iter().filter(|s| s.n > 0).collect();
+        mass_of_all(&with_particles, true)?;
+    }
+    Ok(())
+}
+
+fn units(about: &ParticleHeader) -> Result<&Units, FofRunError> {
+    about.units.as_ref().ok_or(FofRunError::UnitsOfProperties)
+}
+
+/// The cosmology that spheres need: an expanding one.
+fn cosmology(about: &ParticleHeader) -> Result<&Cosmology, FofRunError> {
+    about.cosmology.as_ref().filter(|cosmology| cosmology.hubble_rate() > 0.0).ok_or(FofRunError::NoCosmology)
+}
+
+/// Collective: adds the properties to the table of groups, and the table of members. Does nothing unless asked.
+///
+/// # Errors
+/// When the input lacks what properties need, or cannot be read; when another rank fails.
+pub fn add_to(
+    tables: &mut Vec<PartTable>,
+    of: &SearchedInput,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<(), FofRunError> {
+    let SearchedInput { input, config, .. } = *of;
+    if !config.has_properties() {
+        return Ok(());
+    }
+    let about = input.about();
+    let gravity = gravity(units(about)?, about.cosmology.as_ref());
+    let densities = match config.bound.properties.has_spheres() {
+        true => Some(densities(&gravity, cosmology(about)?)),
+        false => None,
+    };
+    let particles = Stage::run("members", 0, comm, executor.observer(), || {
+        particles::read(of, densities.is_some(), comm, executor.observer())
+    })?;
+    let groups = tables.iter_mut().find(|part| part.table.name == "Groups");
+    let groups = &mut groups.expect("a catalogue of groups has their table").table;
+    let physics = GroupPhysics { gravity, densities };
+    let members = match config.bound.unbind {
+        Some(_) => physics.unbind(groups, particles, of, comm, executor)?,
+        None => {
+            physics.add_spheres(groups, particles, &of.found.groups, comm, executor)?;
+            None
+        }
+    };
+    tables.extend(members);
+    Ok(())
+}
+
+/// Gravity, and the mean densities of spheres.
+struct GroupPhysics {
+    gravity: Gravity,
+    densities: Option<[f64; N_DENSITIES]>,
+}
+
+impl GroupPhysics {
+    /// Collective: adds what is bound, and spheres about the most bound particles. Returns the table of members.
+    fn unbind(
+        &self,
+        groups: &mut Table,
+        particles: GroupParticles,
+        of: &SearchedInput,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<Option<PartTable>, FofRunError> {
+        let request = of.config.bound;
+        let columns = BoundColumn::chosen(request.properties);
+        let rows = rows_of(&of.found.groups);
+        let unbinder = Unbinder {
+            space: particles.space,
+            gravity: self.gravity,
+            method: request.unbind.expect("unbinding was asked for"),
+            shell_centre: ShellCentre::ShrinkingSphere,
+            columns: &columns,
+        };
+        let with_members = request.with_members;
+        let task = BoundTask { unbinder, densities: self.densities, rows: &rows, with_members };
+        let found = task.run(particles.candidates, comm, executor)?;
+        found.add_to_groups(groups, &rows.clumps);
+        let ids = Numbering::of_config(of.config);
+        let number = |group| ids.id(group).cast_unsigned();
+        Ok(found.members(&MemberNames { owner: "group", number: &number }, comm)?)
+    }
+
+    /// Collective: adds spheres about the centres of mass.
+    fn add_spheres(
+        &self,
+        table: &mut Table,
+        particles: GroupParticles,
+        groups: &Groups,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<(), FofRunError> {
+        let Some(densities) = &self.densities else { return Ok(()) };
+        let _spheres = Stage::begin("spheres", 0, comm, executor.observer());
+        let GroupParticles { candidates, space } = particles;
+        let points = PointGrid::new(candidates.all, space.domain);
+        let centres: Vec<SphereCentre> = groups
+            .centre
+            .iter()
+            .zip(&groups.mass)
+            .map(|(centre, mass)| SphereCentre { centre: *centre, mass: *mass })
+            .collect();
+        let found = Surroundings { points, space: &space }.spheres(&centres, densities, comm)?;
+        table.columns.extend(sphere_columns(&found, "its centre of mass"));
+        Ok(())
+    }
+}
+
+/// Each group as a halo that is its own only clump.
+fn rows_of(groups: &Groups) -> HaloRows {
+    let row = |(id, centre): (u64, &[f64; 3])| HaloClump { halo: id, id, parent: id, peak: *centre };
+    let rows: Vec<HaloClump> = (groups.first_id..).zip(&groups.centre).map(row).collect();
+    HaloRows { clumps: rows.clone(), haloes: rows }
+}

@@ -1,0 +1,163 @@
+//! The particles of groups, with the columns that the search does not keep, and those around them.
+
+use super::SearchedInput;
+use super::space;
+use crate::bound::{CandidateParticles, ClumpParticle, PointMass};
+use crate::fof::bounds::Bounds;
+use crate::fof::load::{read as read_rows, reserve};
+use crate::fof::particle_check;
+use crate::fof::run_error::FofRunError;
+use crate::fof::types::{GroupIds, Positions, RowRange};
+use crate::progress::Observer;
+use inselberg_comm::Comm;
+use inselberg_comm::agree::share_of_rank;
+use inselberg_io::ReadResult;
+use inselberg_io::particles::{Columns, N_KINDS};
+use inselberg_kernels::props::combine::SizedBox;
+use rayon::prelude::*;
+
+/// Particles of this rank, and the box.
+pub struct GroupParticles {
+    /// The particles of groups, and all that have a mass if spheres are wanted.
+    pub candidates: CandidateParticles,
+    /// The box.
+    pub space: SizedBox,
+}
+
+/// Rows that this rank reads.
+struct RowsToRead {
+    range: RowRange,
+    /// What is added to the identities that the input gives.
+    first_id: u64,
+    /// The place of the first row in the groups of particles; `None` for a species that took no part.
+    first_label: Option<usize>,
+}
+
+/// Collective: reads the particles of this rank again; species that took no part only `with_all`.
+///
+/// # Errors
+/// When they cannot be read, or another rank fails.
+pub fn read(
+    of: &SearchedInput,
+    with_all: bool,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> Result<GroupParticles, FofRunError> {
+    let mut candidates = CandidateParticles { in_haloes: Vec::new(), all: Vec::new() };
+    let mut bounds = Bounds::NONE;
+    for rows in rows_to_read(of, with_all, comm) {
+        let columns = columns(of, &rows, observer)?;
+        bounds = bounds.join(Bounds::from_positions(&columns.position));
+        let block = ParticleRows { columns: &columns, rows: &rows, of };
+        candidates.in_haloes.par_extend(block.in_groups(&of.found.group_of));
+        if with_all {
+            candidates.all.par_extend(block.points());
+        }
+    }
+    let space = match of.rules.sides {
+        Some(sides) => space::periodic(sides).ok_or(FofRunError::BoxShape { sides })?,
+        None => space::open(bounds.over_ranks(comm)?.widest()),
+    };
+    let scaled = |x: [f64; 3]| x.map(|x| x / space.side);
+    candidates.all.par_iter_mut().for_each(|point| point.position = scaled(point.position));
+    Ok(GroupParticles { candidates, space })
+}
+
+/// The ranges of the search, and with them those of all other species.
+fn rows_to_read(of: &SearchedInput, with_all: bool, comm: &Comm) -> Vec<RowsToRead> {
+    let species = &of.input.about().species;
+    let (mut label, mut list) = (0, Vec::new());
+    for (range, first) in of.ranges.iter().zip(&of.plan.firsts) {
+        let first_id = if of.plan.wants.ids { 0 } else { *first };
+        list.push(RowsToRead { range: range.clone(), first_id, first_label: Some(label) });
+        label += (range.rows.end - range.rows.start) as usize;
+    }
+    let mut first_id: u64 = of.plan.species.iter().map(|s| species[*s].n).sum();
+    let others = (0..species.len()).filter(|s| with_all && !of.plan.species.contains(s));
+    for s in others {
+        let rows = share_of_rank(species[s].n, comm.rank(), comm.n_ranks());
+        let range = RowRange { species: s, rows };
+        let first_id_here = if species[s].has_ids { 0 } else { first_id };
+        list.push(RowsToRead { range, first_id: first_id_here, first_label: None });
+        first_id += species[s].n;
+    }
+    list
+}
+
+/// Local: reads the rows of a range, checked and brought into the box as for the search.
+fn columns(of: &SearchedInput, rows: &RowsToRead, observer: &dyn Observer) -> ReadResult<Columns> {
+    let (input, range) = (of.input, &rows.range);
+    let has_velocities = of.config.bound.unbind.is_some() && rows.first_label.is_some();
+    let mut columns = Columns {
+        position: Positions::with_capacity(of.plan.wants.double, 0),
+        mass: Some(Vec::new()),
+        id: Some(Vec::new()),
+        kind: input.about().species[range.species].kind.is_none().then(Vec::new),
+        velocity: has_velocities.then(Vec::new),
+        density: None,
+    };
+    let ranges = std::slice::from_ref(range);
+    reserve(input, ranges, &mut columns)?;
+    read_rows(input, range, &mut columns, observer)?;
+    particle_check::check(input, &columns, ranges, of.rules.sides)?;
+    if let Some(sides) = of.rules.sides {
+        particle_check::wrap(&mut columns.position, sides);
+    }
+    Ok(columns)
+}
+
+/// The particles of a range, in its order.
+struct ParticleRows<'a> {
+    columns: &'a Columns,
+    rows: &'a RowsToRead,
+    of: &'a SearchedInput<'a>,
+}
+
+impl ParticleRows<'_> {
+    fn kind(&self, i: usize) -> u8 {
+        let of_species = self.of.input.about().species[self.rows.range.species].kind;
+        let of_row = self.columns.kind.as_ref().map(|kinds| kinds[i]);
+        of_row.or(of_species).expect("kinds are read unless the species has one")
+    }
+
+    fn id(&self, i: usize) -> u64 {
+        self.rows.first_id + self.columns.id.as_ref().expect("IDs are read")[i]
+    }
+
+    fn mass(&self, i: usize) -> f64 {
+        self.columns.mass.as_ref().expect("masses are read")[i]
+    }
+
+    fn all(&self) -> impl ParallelIterator<Item = usize> {
+        (0..self.columns.position.len()).into_par_iter()
+    }
+
+    /// Those in a group; none where nothing is unbound.
+    fn in_groups(&self, group_of: &GroupIds) -> impl ParallelIterator<Item = ClumpParticle> {
+        let config = self.of.config;
+        let softening = config.softening(self.of.rules.linking_length) as f32;
+        let particle = move |i: usize| {
+            let velocity = self.columns.velocity.as_ref()?;
+            let group = group_of.get(self.rows.first_label? + i);
+            (group > 0).then(|| ClumpParticle {
+                halo: group,
+                clump: group,
+                id: self.id(i),
+                position: self.columns.position.get(i),
+                velocity: velocity[i].map(f64::from),
+                mass: self.mass(i),
+                softening,
+                particle_type: self.kind(i).into(),
+            })
+        };
+        self.all().filter_map(particle)
+    }
+
+    /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds.
+    fn points(&self) -> impl ParallelIterator<Item = PointMass> {
+        let has_mass = |i: &usize| usize::from(self.kind(*i)) < N_KINDS;
+        let point =
+            |i| PointMass { position: self.columns.position.get(i), mass: self.mass(i), id: self.id(i) };
+        self.all().filter(has_mass).map(point)
+    }
+}
