@@ -135,6 +135,16 @@ pub enum RunError {
          the paper"
     )]
     RatioOnly,
+    /// RAMSES's unbinding belongs to its clumps.
+    #[error(
+        "RAMSES's unbinding with the rules of the paper; expected the rules of RAMSES, or another potential"
+    )]
+    PotentialOfRamses,
+    /// RAMSES's unbinding needs its cells and code units.
+    #[error(
+        "RAMSES's unbinding on a mesh that particles make; expected the cells of an output, or another potential"
+    )]
+    UnbindingOnParticleMesh,
     /// Its cells are no octree.
     #[error("the mesh of the input is broken: {0}")]
     Mesh(MeshError),

@@ -299,7 +299,7 @@ def phew(
         The catalogue lists every particle.
     ``unbind``
         The clumps have the properties of the particles that gravity holds. ``"spherical"`` instead of ``True``: faster, by
-        potentials of shells.
+        potentials of shells. ``"ramses"``: by RAMSES's own rules, with ``rules="ramses"``.
     ``properties``
         ``"basic"``, ``"bound"``, ``"so"``, ``"all"``, or several of them with commas, as for the command.
     ``with_members``

@@ -4,7 +4,7 @@ use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
     BoundRequest, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
-    ParticleMeshParams, Persistence, PhewParams, PotentialMethod, Rules, Units,
+    ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules, Units,
 };
 use pyo3::prelude::*;
 
@@ -114,10 +114,11 @@ fn persistence(relevance: Option<f64>, difference: Option<f64>) -> Result<Option
 }
 
 /// How potentials are computed, by the value of the keyword `of`.
-fn potential(of: &str, name: &str) -> Result<PotentialMethod, Error> {
+fn potential(of: &str, name: &str) -> Result<PotentialChoice, Error> {
     match name {
-        "tree" => Ok(PotentialMethod::Tree),
-        "spherical" => Ok(PotentialMethod::Spherical),
+        "tree" => Ok(PotentialChoice::Tree),
+        "spherical" => Ok(PotentialChoice::Spherical),
+        "ramses" => Ok(PotentialChoice::Ramses),
         _ => Err(refused(format!("{of} is {name:?}; expected \"tree\" or \"spherical\""))),
     }
 }

@@ -85,7 +85,9 @@ def test_bound_particles_of_clumps(output):
     assert clumps["most_bound_id"][0] == members["id"][first] and clumps["spin_parameter"][0] > 0
     shells = ib.phew(ib.open(output), unbind="spherical", **THRESHOLDS)
     assert "spin_parameter" not in shells["clumps"] and 0 < shells["clumps"]["n_bound"][0] <= 2 * n
-    for wrong in (dict(with_members=True), dict(unbind="ring"), dict(unbind=True, properties="few")):
+    own = ib.phew(ib.open(output), unbind="ramses", rules="ramses", **THRESHOLDS)
+    assert own["clumps"]["n_bound"].sum() > 0
+    for wrong in (dict(with_members=True), dict(unbind="ring"), dict(unbind="ramses"), dict(unbind=True, properties="few")):
         with pytest.raises(ib.InvalidArgumentError, match="expected"):
             ib.phew(ib.open(output), **wrong, **THRESHOLDS)
     cells = ib.Cells.leaves([3], [[1, 1, 1]], box=1.0)

@@ -5,7 +5,7 @@ use crate::fof_oracle::distance2;
 use crate::fof_oracle::random::Random;
 use inselberg::executor::Executor;
 use inselberg::fof::{FofConfig, FofRunError, LinkingLength, run_fof};
-use inselberg::{BoundRequest, Cosmology, PotentialMethod, PropertyChoice, Units};
+use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, Units};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::ReadResult;
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};
@@ -186,7 +186,7 @@ fn config(request: BoundRequest) -> FofConfig {
     }
 }
 
-fn request(method: PotentialMethod) -> BoundRequest {
+fn request(method: PotentialChoice) -> BoundRequest {
     BoundRequest { unbind: Some(method), properties: PropertyChoice::All, with_members: true }
 }
 
@@ -260,7 +260,7 @@ fn members(catalogue: &Catalogue, of: &BTreeMap<u64, Particle>) -> Vec<Vec<Parti
 #[test]
 fn gravity_holds_all_but_the_fast_ones() {
     let input = PlantedBox::cube();
-    for method in [PotentialMethod::Tree, PotentialMethod::Spherical] {
+    for method in [PotentialChoice::Tree, PotentialChoice::Spherical] {
         let catalogue = alone(&input, &config(request(method)));
         let lists = members(&catalogue, &input.by_id());
         let sizes = integers(groups(&catalogue), "Sizes");
@@ -291,7 +291,7 @@ fn softened(r: f64) -> f64 {
 #[test]
 fn energies_are_those_of_all_pairs() {
     let input = PlantedBox::cube();
-    let catalogue = alone(&input, &config(request(PotentialMethod::Tree)));
+    let catalogue = alone(&input, &config(request(PotentialChoice::Tree)));
     let table = catalogue.table("members").expect("members");
     let (energy, potential) = (reals(table, "energy"), reals(table, "potential"));
     let mut at = 0;
@@ -316,7 +316,7 @@ fn energies_are_those_of_all_pairs() {
 #[test]
 fn properties_are_those_of_the_members() {
     let input = PlantedBox::cube();
-    let catalogue = alone(&input, &config(request(PotentialMethod::Tree)));
+    let catalogue = alone(&input, &config(request(PotentialChoice::Tree)));
     let groups = groups(&catalogue);
     let kind_of: BTreeMap<u64, u8> = input
         .header
@@ -417,7 +417,7 @@ fn check_spheres(
 #[test]
 fn spheres_are_about_the_most_bound_particle() {
     let input = PlantedBox::cube();
-    let catalogue = alone(&input, &config(request(PotentialMethod::Tree)));
+    let catalogue = alone(&input, &config(request(PotentialChoice::Tree)));
     let groups = groups(&catalogue);
     let n_bound = counts(groups, "n_bound");
     assert!(n_bound[2] > 20, "{n_bound:?}");
@@ -446,7 +446,7 @@ fn properties_are_chosen_by_family() {
         ["bound_mass", "spin_parameter", "mass_200_crit", "n_bound_inclusive", "members_offset"]
             .map(|name| groups(&catalogue).column(name).is_some())
     };
-    let tree = Some(PotentialMethod::Tree);
+    let tree = Some(PotentialChoice::Tree);
     assert_eq!(has(None, PropertyChoice::Basic), [false; 5]);
     assert_eq!(has(tree, PropertyChoice::Basic), [true, false, false, false, false]);
     assert_eq!(has(tree, PropertyChoice::Bound), [true, true, false, false, false]);
@@ -458,7 +458,7 @@ fn properties_are_chosen_by_family() {
 fn ranks_and_the_order_of_messages_change_no_bit() {
     for has_ids in [true, false] {
         let input = PlantedBox::new(Some([10.0; 3]), has_ids);
-        for method in [PotentialMethod::Tree, PotentialMethod::Spherical] {
+        for method in [PotentialChoice::Tree, PotentialChoice::Spherical] {
             let config = config(request(method));
             let one = alone(&input, &config);
             for n in [2, 3, 8] {
@@ -478,7 +478,7 @@ fn ranks_and_the_order_of_messages_change_no_bit() {
 fn the_softening_stands_in_the_catalogue() {
     let input = PlantedBox::cube();
     let said = |softening| {
-        let config = FofConfig { softening, ..config(request(PotentialMethod::Spherical)) };
+        let config = FofConfig { softening, ..config(request(PotentialChoice::Spherical)) };
         let catalogue = alone(&input, &config);
         assert_eq!(catalogue.attribute("potential"), Some(&Attribute::Text("spherical".into())));
         match catalogue.attribute("softening") {
@@ -503,7 +503,7 @@ fn what_an_input_lacks_is_said_before_it_is_read() {
         assert_eq!(error.to_string(), early);
         early
     };
-    let tree = Some(PotentialMethod::Tree);
+    let tree = Some(PotentialChoice::Tree);
     assert!(refusal(&|header| header.units = None, tree).contains("does not state its units"));
     let without = refusal(&|header| header.species[0].has_velocities = false, tree);
     assert!(without.contains("PartType0 has no velocities"), "{without}");

@@ -5,7 +5,7 @@ use crate::common::{open, output, swift_fixture};
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::phew::Rules;
-use inselberg::phew::params::{BoundRequest, PhewConfig, PotentialMethod, PropertyChoice};
+use inselberg::phew::params::{BoundRequest, PhewConfig, PotentialChoice, PropertyChoice};
 use inselberg::phew::run::{run, run_on_particles};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Catalogue, Table, Values};
@@ -16,12 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The constant of gravity in cgs.
 const NEWTON: f64 = 6.674_30e-8;
 
-fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialMethod) -> PhewConfig {
+fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialChoice) -> PhewConfig {
     let bound = BoundRequest { unbind: Some(unbind), properties: PropertyChoice::All, with_members: true };
     PhewConfig { bound, ..config(snapshot, DARK, Rules::Paper) }
 }
 
-fn found(unbind: PotentialMethod) -> Catalogue {
+fn found(unbind: PotentialChoice) -> Catalogue {
     let snapshot = open(&output("dm_1rank"));
     let comm = Comm::solo();
     let outcome = run(&*snapshot, &bound_config(&*snapshot, unbind), &comm, &Executor::default());
@@ -89,7 +89,7 @@ fn square(x: [f64; 3]) -> f64 {
 
 #[test]
 fn members_are_in_their_clump_or_come_from_clumps_within() {
-    let catalogue = found(PotentialMethod::Tree);
+    let catalogue = found(PotentialChoice::Tree);
     let (clumps, members) = (table(&catalogue, "clumps"), table(&catalogue, "members"));
     let (ids, parents) = (counts(clumps, "id"), counts(clumps, "parent"));
     let parent_of: BTreeMap<u64, u64> = ids.iter().copied().zip(parents).collect();
@@ -156,7 +156,7 @@ fn energies_are_those_of_all_pairs() {
     let newton = NEWTON * header.units.density * header.units.time.powi(2);
     let leaf = 1.0 / f64::from(1 << header.levelmax);
 
-    let catalogue = found(PotentialMethod::Tree);
+    let catalogue = found(PotentialChoice::Tree);
     let members = table(&catalogue, "members");
     let n = counts(table(&catalogue, "clumps"), "n_bound")[0] as usize;
     let list: Vec<Particle> = counts(members, "id")[..n].iter().map(|id| of[id]).collect();
@@ -227,7 +227,7 @@ fn frame_of(
 #[test]
 fn properties_are_those_of_the_bound_particles() {
     let of = particles(&*open(&output("dm_1rank")));
-    let catalogue = found(PotentialMethod::Tree);
+    let catalogue = found(PotentialChoice::Tree);
     let (clumps, members) = (table(&catalogue, "clumps"), table(&catalogue, "members"));
     let (n_bound, first) = (counts(clumps, "n_bound"), counts(clumps, "members_offset"));
     let id = counts(members, "id");
@@ -279,7 +279,7 @@ fn spheres_have_their_mean_density() {
         ("bn98", virial * critical),
     ];
 
-    let catalogue = found(PotentialMethod::Tree);
+    let catalogue = found(PotentialChoice::Tree);
     let (clumps, haloes) = (table(&catalogue, "clumps"), table(&catalogue, "haloes"));
     let (ids, n_bound) = (counts(clumps, "id"), counts(clumps, "n_bound"));
     let centres = vectors(clumps, "most_bound_position");
@@ -323,7 +323,7 @@ fn spheres_have_their_mean_density() {
 
 #[test]
 fn shells_and_trees_nearly_agree_on_what_is_bound() {
-    let [tree, shells] = [PotentialMethod::Tree, PotentialMethod::Spherical].map(|method| {
+    let [tree, shells] = [PotentialChoice::Tree, PotentialChoice::Spherical].map(|method| {
         let catalogue = found(method);
         counts(table(&catalogue, "members"), "id").into_iter().collect::<BTreeSet<_>>()
     });
@@ -347,7 +347,7 @@ fn particles_of_any_snapshot_are_unbound_on_their_mesh() {
         let parts = inselberg_comm::run_threads(n_ranks, |comm| {
             let input = open_particles(std::slice::from_ref(&path)).expect("a snapshot");
             let snapshot = ParticleSnapshot::new(input, &mesh).expect("particles");
-            let config = bound_config(&snapshot, PotentialMethod::Tree);
+            let config = bound_config(&snapshot, PotentialChoice::Tree);
             let outcome = run_on_particles(&snapshot, &mesh, &config, comm, &Executor::default());
             outcome.expect("clumps").catalogue.gather(comm).expect("gathered")
         });

@@ -23,6 +23,7 @@ mod neighbours;
 mod particle_mesh;
 mod partition;
 mod ramses_parity;
+mod ramses_unbinding;
 mod ranks;
 mod recut;
 mod refined;

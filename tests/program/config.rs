@@ -3,7 +3,7 @@
 use inselberg::Linking;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, Persistence};
-use inselberg::{BoundRequest, PotentialMethod, PropertyChoice};
+use inselberg::{BoundRequest, PotentialChoice, PropertyChoice};
 use inselberg_cli::config::{
     COMMANDS, Command, CommandJob, ConfigError, FofJob, Job, OPTIONS, OptionKind, RawConfig, RawValue, check,
     options_of, reference_toml,
@@ -280,14 +280,14 @@ fn properties_of_groups_are_words() {
     let spheres = BoundRequest { properties: PropertyChoice::Spheres, ..none };
     assert_eq!(bound(&[("properties", "so")]), Ok((spheres, None)));
     let all = BoundRequest {
-        unbind: Some(PotentialMethod::Spherical),
+        unbind: Some(PotentialChoice::Spherical),
         properties: PropertyChoice::All,
         with_members: true,
     };
     let flags = [("properties", "so,bound"), ("potential", "spherical"), ("with-members", "true")];
     assert_eq!(bound(&[&flags[..], &[("softening", "0.5")]].concat()), Ok((all, Some(0.5))));
     let of_file = fof(&format!("{FOF}properties = 'basic'\n"), &[]).expect("whole").fof.bound;
-    assert_eq!(of_file, BoundRequest { unbind: Some(PotentialMethod::Tree), ..none });
+    assert_eq!(of_file, BoundRequest { unbind: Some(PotentialChoice::Tree), ..none });
     for (flags, expected) in [
         (&[("properties", "few")][..], "expected words out of basic, bound, so and all"),
         (&[("properties", "so"), ("with-members", "true")], "expected --properties basic, bound or all"),

@@ -293,6 +293,10 @@ fn what_the_output_lacks_is_refused() {
     refuses(with(&gas, "2", &["--unbind"]), &[&gas, "no particles", "expected"]);
     refuses(with(&dark, "40", &["--with-members"]), &["--with-members", "expected --unbind"]);
     refuses(with(&dark, "40", &["--unbind", "--potential", "ring"]), &["--potential", "`ring`", "tree"]);
+    let by_ramses = ["--unbind", "--potential", "ramses"];
+    refuses(with(&dark, "40", &by_ramses), &["--potential", "`ramses`", "expected --compat ramses"]);
+    let on_particles = [&by_ramses[..], &["--compat", "ramses", "--mesh-from-particles"]].concat();
+    refuses(with(&dark, "40", &on_particles), &["--potential", "`ramses`", "expected the cells"]);
     refuses(with(&dark, "-1", &[]), &["--density-threshold", "-1", "expected"]);
     refuses(with(&dark, "NaN", &[]), &["--density-threshold", "NaN", "expected"]);
     refuses(with(&dark, "300", &[]), &["--saddle-threshold", "200", "expected at least"]);

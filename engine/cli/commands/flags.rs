@@ -38,6 +38,7 @@ impl NamesFlags for RunError {
             Self::Grow(error) => error.flags(),
             Self::NoParticles | Self::NoOctree => "--field",
             Self::LostMass { .. } => "--density-threshold",
+            Self::PotentialOfRamses | Self::UnbindingOnParticleMesh => "--potential",
             _ => "",
         }
     }
@@ -62,6 +63,7 @@ impl NamesFlags for FofRunError {
             Self::Read(error) => error.flags(),
             Self::Fof(FofError::SameId(_)) => "--duplicate-ids allow",
             Self::NoBox | Self::TwoBoxes { .. } => "--box, --open",
+            Self::PotentialOfRamses => "--potential",
             Self::NothingLinks { .. } => "--linking-types",
             Self::NoMasses(_) => "--particle-mass",
             Self::NoSeparation { .. } => "--linking-length",

@@ -2,14 +2,15 @@
 
 use super::ConfigError;
 use super::values::CheckedValues;
-use inselberg::PotentialMethod;
+use inselberg::PotentialChoice;
 use inselberg::bound::PropertyWords;
 
 /// How potentials are computed.
-pub(super) fn potential(raw: &CheckedValues<'_>) -> PotentialMethod {
+pub(super) fn potential(raw: &CheckedValues<'_>) -> PotentialChoice {
     match raw.text_or_default("potential").as_str() {
-        "spherical" => PotentialMethod::Spherical,
-        _ => PotentialMethod::Tree,
+        "spherical" => PotentialChoice::Spherical,
+        "ramses" => PotentialChoice::Ramses,
+        _ => PotentialChoice::Tree,
     }
 }
 

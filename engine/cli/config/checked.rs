@@ -7,7 +7,9 @@ use super::{Command, ConfigError, FofJob, RawConfig, StudyJob, fof, study};
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
 use inselberg::phew::recut::NewThresholds;
-use inselberg::{BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, Rules, Weights};
+use inselberg::{
+    BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules, Weights,
+};
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 use std::num::NonZeroUsize;
@@ -196,7 +198,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
     phew.saddle = saddle;
     phew.with_cells = raw.switch("with-cells");
     phew.with_particles = raw.switch("with-particles");
-    phew.bound = bound_request(raw)?;
+    phew.bound = bound_request(raw, is_ramses)?;
     phew.weights = weights(&raw.text_or_default("balance"));
     phew.projection_level = plot.is_some().then_some(PIXEL_LEVEL);
     Ok(PhewJob {
@@ -266,7 +268,7 @@ fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleM
 }
 
 /// What is found out about bound particles.
-fn bound_request(raw: &CheckedValues<'_>) -> Result<BoundRequest, ConfigError> {
+fn bound_request(raw: &CheckedValues<'_>, is_ramses: bool) -> Result<BoundRequest, ConfigError> {
     let with_members = raw.switch("with-members");
     if !raw.switch("unbind") {
         return match (with_members, raw.path("soap")) {
@@ -275,8 +277,18 @@ fn bound_request(raw: &CheckedValues<'_>) -> Result<BoundRequest, ConfigError> {
             (false, None) => Ok(BoundRequest::default()),
         };
     }
+    let potential = match potential(raw) {
+        PotentialChoice::Ramses if !is_ramses => {
+            return Err(raw.unfit("potential", "ramses", "--compat ramses beside it"));
+        }
+        PotentialChoice::Ramses if raw.switch("mesh-from-particles") => {
+            let expected = "the cells of an output, without --mesh-from-particles";
+            return Err(raw.unfit("potential", "ramses", expected));
+        }
+        potential => potential,
+    };
     let words = property_words(raw)?.expect("the option properties has a default");
-    Ok(BoundRequest { unbind: Some(potential(raw)), properties: words.choice, with_members })
+    Ok(BoundRequest { unbind: Some(potential), properties: words.choice, with_members })
 }
 
 /// The meaning of a word of `--balance`.

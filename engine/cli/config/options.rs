@@ -447,12 +447,13 @@ const WORK: &[Opt] = &[
     Opt {
         name: "potential",
         key: "potential",
-        kind: OptionKind::Choice(&["tree", "spherical"]),
+        kind: OptionKind::Choice(&["tree", "spherical", "ramses"]),
         default: "tree",
         commands: &[Phew, Fof],
         help: "How potentials of bound particles are computed",
         doc: "tree: from all particles of the clump or group. spherical: as if these were shells about its densest part; faster, and \
-              wrong for those that are not round.",
+              wrong for those that are not round. ramses: in bins of radius, with RAMSES's own rules of unbinding; for phew with --compat \
+              ramses, on the cells of an output.",
         ..ROW
     },
     Opt {

@@ -45,7 +45,9 @@ from_errors! {
         | RunError::NegativeThreshold(_)
         | RunError::NoUnits
         | RunError::NoVelocities { .. }
-        | RunError::RatioOnly => ErrorKind::InvalidArgument,
+        | RunError::RatioOnly
+        | RunError::PotentialOfRamses
+        | RunError::UnbindingOnParticleMesh => ErrorKind::InvalidArgument,
         RunError::Memory(_) => ErrorKind::OutOfMemory,
         RunError::Mesh(error) => of_mesh(error),
         RunError::LostMass { .. } | RunError::Members(_) => ErrorKind::InvalidValue,

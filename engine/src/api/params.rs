@@ -1,10 +1,10 @@
 //! What a call asks for.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, RunError};
 use crate::fof::{FofConfig, LinkingLength};
 use crate::partition::Weights;
 use crate::phew::Rules;
-use crate::phew::params::{BoundRequest, FieldChoice, PhewConfig, Thresholds};
+use crate::phew::params::{BoundRequest, FieldChoice, PhewConfig, PotentialChoice, Thresholds};
 use inselberg_kernels::phew::persistence::Persistence;
 
 /// The parameters of PHEW. Densities and masses are in the caller's units.
@@ -148,6 +148,9 @@ impl PhewParams {
         }
         if self.rules == Rules::Ramses && matches!(self.persistence, Persistence::Difference(_)) {
             return refused("RAMSES's rules know no difference; expected a persistence by ratio".into());
+        }
+        if self.rules != Rules::Ramses && self.bound.unbind == Some(PotentialChoice::Ramses) {
+            return refused(RunError::PotentialOfRamses.to_string());
         }
         Ok(())
     }

@@ -9,7 +9,7 @@
 //! | particles, as ranks exchange them | `candidates` |
 //! | the strength of gravity in code units | `gravity` |
 //! | haloes to the ranks that work on them | `workers`, `rows` |
-//! | unbinding, halo by halo | `unbind` |
+//! | unbinding, halo by halo, by one of the methods | `unbind`, `method` |
 //! | properties, each one column | `columns` |
 //! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid` |
 //! | columns of clumps and haloes, and the table of members | `tables` |
@@ -22,6 +22,7 @@
 mod candidates;
 mod columns;
 mod gravity;
+mod method;
 mod point_grid;
 mod request;
 mod rows;
@@ -33,9 +34,10 @@ mod workers;
 pub use candidates::{CandidateParticles, ClumpParticle};
 pub use columns::BoundColumn;
 pub use gravity::gravity;
+pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
-pub use request::{BoundRequest, PropertyChoice, PropertyWords};
-pub use rows::{HaloClump, HaloRows};
+pub use request::{BoundRequest, PotentialChoice, PropertyChoice, PropertyWords};
+pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
 pub use tables::{BoundTables, MemberNames, sphere_columns};
 pub use unbind::{ShellCentre, Unbinder};

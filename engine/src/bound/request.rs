@@ -1,17 +1,29 @@
 //! What a caller asks for.
 
-pub use inselberg_kernels::bound::unbind::PotentialMethod;
 use std::str::FromStr;
 
 /// What a run finds out about bound particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BoundRequest {
     /// Whether particles that gravity does not hold are removed from clumps or groups, and how potentials are computed then.
-    pub unbind: Option<PotentialMethod>,
+    pub unbind: Option<PotentialChoice>,
     /// The properties. Without unbinding, groups may have spheres, and clumps have none.
     pub properties: PropertyChoice,
     /// Whether catalogues list the bound particles of each clump or group.
     pub with_members: bool,
+}
+
+/// How the potentials of particles are computed that unbinding needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PotentialChoice {
+    /// From all particles of a clump, by a tree.
+    #[default]
+    Tree,
+    /// As if the particles were shells about the peak of their clump.
+    Spherical,
+    /// In bins of radius, as RAMSES does it, and with RAMSES's own rules of unbinding. Only for clumps, with the rules of RAMSES, for
+    /// the cells of an output.
+    Ramses,
 }
 
 /// A choice of properties of clumps or groups.

@@ -15,6 +15,18 @@ pub struct HaloClump {
     pub parent: u64,
     /// Its peak, or another reference point near its particles. In code units.
     pub peak: [f64; 3],
+    /// The same, refined inside its cell.
+    pub peak_refined: [f64; 3],
+    /// Distance from the refined peak to the nearest border with another clump, in code units; infinite where there is none or it is
+    /// not wanted.
+    pub border: f64,
+}
+
+impl HaloClump {
+    /// A group, which is its own only clump.
+    pub fn alone(halo: u64, centre: [f64; 3]) -> Self {
+        Self { halo, id: halo, parent: halo, peak: centre, peak_refined: centre, border: f64::INFINITY }
+    }
 }
 
 /// The rows of this rank, each by identifier. Rows ascend by identifier from rank to rank.

@@ -2,14 +2,15 @@
 
 use crate::bound::candidates::ClumpParticle;
 use crate::bound::columns::BoundColumn;
+use crate::bound::method::UnbindMethod;
 use crate::bound::rows::HaloClump;
 use crate::bound::spheres::SphereCentre;
 use crate::bound::workers::HaloWork;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties};
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere;
-use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, unbind_hierarchy};
-use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScratch, Unbinding};
+use inselberg_kernels::bound::unbind::hierarchy::ClumpTree;
+use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindScratch, Unbinding};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
@@ -94,8 +95,8 @@ pub struct Unbinder<'a> {
     pub space: SizedBox,
     /// Gravity and expansion in code units.
     pub gravity: Gravity,
-    /// How potentials are computed.
-    pub method: PotentialMethod,
+    /// By which rules.
+    pub method: UnbindMethod,
     /// The centre of the shells, for potentials of shells.
     pub shell_centre: ShellCentre,
     /// The properties.
@@ -151,7 +152,7 @@ struct HaloTask<'a> {
 impl HaloTask<'_> {
     fn unbind(&self, scratch: &mut UnbindScratch) -> Result<BoundHaloes, MemberError> {
         let gravity = &self.unbinder.gravity;
-        let rules = UnbindRules { method: self.unbinder.method, ..UnbindRules::default() };
+        let method = &self.unbinder.method;
         let members = HaloMembers::new(self.member_columns())?;
         let place = |id: u64| self.clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
         // The particles of a clump that is not listed belong to the main clump.
@@ -164,8 +165,8 @@ impl HaloTask<'_> {
             .collect();
         let centre = self.shell_centres(&members);
         let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre };
-        let found =
-            unbind_hierarchy(&members, &tree, gravity, &rules, scratch).expect("a tree of its own clumps");
+        let found = method.unbind(&members, &tree, self.clumps, gravity, scratch);
+        let found = found.expect("a tree of its own clumps");
         let inclusive = found.inclusive(&members, &tree).expect("the same tree");
         let mut bound = BoundHaloes::default();
         for (i, clump) in self.clumps.iter().enumerate() {
@@ -194,10 +195,11 @@ impl HaloTask<'_> {
     /// The centre of the shells of each clump.
     fn shell_centres(&self, members: &HaloMembers) -> Vec<[f64; 3]> {
         let Unbinder { method, shell_centre, .. } = self.unbinder;
-        if (*method, *shell_centre) == (PotentialMethod::Spherical, ShellCentre::ShrinkingSphere) {
+        let has_shells = *method == UnbindMethod::Energies(PotentialMethod::Spherical);
+        if has_shells && *shell_centre == ShellCentre::ShrinkingSphere {
             return vec![shrinking_sphere(members); self.clumps.len()];
         }
-        self.clumps.iter().map(|clump| self.relative_to_peak(clump.peak)).collect()
+        self.clumps.iter().map(|clump| self.relative_to_peak(method.centre(clump))).collect()
     }
 
     /// Appends the bound particles of a clump, from the most bound one on.

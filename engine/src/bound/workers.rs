@@ -38,7 +38,7 @@ const NUMBERS: usize = 0;
 const CLUMPS: usize = 1;
 
 /// Collective: sends particles and clumps to the ranks that work on their haloes. Particles of haloes that are not listed are
-/// left out. Three exchanges.
+/// left out. The clumps have `borders` if these are given. Three exchanges.
 ///
 /// # Errors
 /// When another rank fails.

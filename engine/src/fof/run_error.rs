@@ -86,6 +86,9 @@ pub enum FofRunError {
          snapshot"
     )]
     NoCosmology,
+    /// RAMSES's unbinding belongs to its clumps.
+    #[error("RAMSES's unbinding of groups; it needs clumps in cells; expected another potential")]
+    PotentialOfRamses,
     /// A box that is not made of cubes.
     #[error(
         "the box is {sides:?}; for properties of groups expected sides that are multiples of the shortest one"

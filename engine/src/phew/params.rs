@@ -1,10 +1,9 @@
 //! The parameters of a run of PHEW.
 
-pub use crate::bound::{BoundRequest, PropertyChoice};
+pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice};
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
-pub use inselberg_kernels::bound::unbind::PotentialMethod;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 pub use inselberg_kernels::phew::persistence::Persistence;
@@ -91,12 +90,17 @@ impl PhewConfig {
     /// Checks the thresholds against each other and against the rules.
     ///
     /// # Errors
-    /// When the density threshold is negative, or RAMSES's rules meet a persistence that is no ratio.
+    /// When the density threshold is negative, RAMSES's rules meet a persistence that is no ratio, or its unbinding meets the rules of the
+    /// paper.
     pub fn check(&self) -> Result<(), RunError> {
         let Thresholds { density, persistence, .. } = self.thresholds;
-        match (density >= 0.0, persistence) {
-            (false, _) => Err(RunError::NegativeThreshold(density)),
-            (true, Persistence::Difference(_)) if self.rules == Rules::Ramses => Err(RunError::RatioOnly),
+        let is_ramses = self.rules == Rules::Ramses;
+        match persistence {
+            _ if density.is_nan() || density < 0.0 => Err(RunError::NegativeThreshold(density)),
+            Persistence::Difference(_) if is_ramses => Err(RunError::RatioOnly),
+            _ if !is_ramses && self.bound.unbind == Some(PotentialChoice::Ramses) => {
+                Err(RunError::PotentialOfRamses)
+            }
             _ => Ok(()),
         }
     }

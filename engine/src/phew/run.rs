@@ -11,7 +11,7 @@ use crate::phew::bound;
 use crate::phew::hierarchy::{Structures, structures};
 pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
-use crate::phew::params::{PhewConfig, ThresholdUnits, Thresholds};
+use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits, Thresholds};
 use crate::phew::peaks::Peaks;
 use crate::phew::properties::TestFields;
 use crate::phew::segment::{Segmentation, Task, segment};
@@ -84,6 +84,9 @@ pub fn run_on_particles(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
+    if config.bound.unbind == Some(PotentialChoice::Ramses) {
+        return Err(RunError::UnbindingOnParticleMesh);
+    }
     if config.bound.unbind.is_some()
         && let Some(kind) = snapshot.kind_without_velocities()
     {

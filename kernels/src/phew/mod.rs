@@ -11,6 +11,7 @@
 //! | which contacts can merge anything | [`forest`] | edges |
 //! | which peak dies where | [`tree`]; over ranks [`pending_merges`], [`global`] | merge tree |
 //! | clumps and haloes under given thresholds | [`hierarchy`], [`persistence`]; with RAMSES's tie rule [`ties`] | hierarchy |
+//! | where clumps meet, for RAMSES's unbinding | [`border`] | distances |
 //!
 //! Means to these ends: [`block`] and its ghost block (cells around a brick as flat arrays), [`contact_dedup`] and the
 //! contact filter (fewer contacts), [`local_ids`] (small numbers for peaks), `rounds` (levels of clumps).
@@ -20,6 +21,7 @@
 
 pub mod ascent;
 pub mod block;
+pub mod border;
 pub mod contact_dedup;
 mod contact_filter;
 mod densest;

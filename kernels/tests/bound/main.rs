@@ -2,5 +2,6 @@
 
 mod potential;
 mod properties;
+mod ramses;
 mod samples;
 mod unbinding;

@@ -2,12 +2,11 @@
 
 use super::samples::{Random, columns, hernquist, members, plummer};
 use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, NO_CLUMP, unbind_hierarchy};
-use inselberg_kernels::bound::unbind::ramses::{RamsesUnbindRules, unbind_ramses};
 use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScratch, Unbinding, unbind};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns};
 use std::f64::consts::PI;
 
-const GRAVITY: Gravity = Gravity { g: 1.0, hubble_flow: 0.0 };
+pub const GRAVITY: Gravity = Gravity { g: 1.0, hubble_flow: 0.0 };
 
 fn unbound_of(members: &HaloMembers, gravity: &Gravity, rules: &UnbindRules) -> Unbinding {
     unbind(members, &members.all(), [0.0; 3], gravity, rules, &mut UnbindScratch::default())
@@ -18,7 +17,7 @@ fn by(method: PotentialMethod) -> UnbindRules {
 }
 
 /// The caller's entries of the bound members, sorted.
-fn bound_entries(members: &HaloMembers, result: &Unbinding) -> Vec<u32> {
+pub fn bound_entries(members: &HaloMembers, result: &Unbinding) -> Vec<u32> {
     let mut entries: Vec<u32> =
         result.bound.member.iter().map(|member| members.entries()[*member as usize]).collect();
     entries.sort_unstable();
@@ -338,51 +337,4 @@ fn wrong_trees_are_refused() {
     assert!(refused(&[0, 0, 0], &[Some(1), Some(0)]).contains("own ancestor"));
     let tree = ClumpTree { clump_of: &[0, 1, NO_CLUMP], parent: &[Some(1), None], centre: &centre };
     assert_eq!(tree.children_first(&members), Ok(vec![0, 1]));
-}
-
-/// By hand: one clump below a main one, the potential by shells nearly that of RAMSES's bins.
-#[test]
-fn ramses_keeps_main_clumps_and_hands_losers_up() {
-    let mut columns = plummer(4000, 5.0, &mut Random::new(21));
-    // Of the first 2000, which are the lower clump, each tenth is fast; so is each tenth of the others. The mean is at rest.
-    (0..4000)
-        .step_by(10)
-        .for_each(|i| columns.velocity[i] = [if i % 20 == 0 { 40.0 } else { -40.0 }, 0.0, 0.0]);
-    let members = members(columns);
-    let clump_of: Vec<u32> = members.entries().iter().map(|entry| u32::from(*entry < 2000)).collect();
-    let tree = ClumpTree { clump_of: &clump_of, parent: &[None, Some(0)], centre: &[[0.0; 3]; 2] };
-    let rules = |border| RamsesUnbindRules { border, finest_cell: 1e-3, speed_change: 0.01, max_passes: 100 };
-    let result = unbind_ramses(&members, &tree, &GRAVITY, &rules(&[None, None])).expect("a tree");
-    assert!(result.unbound.is_empty());
-    let [main, lower] = &result.clumps[..] else { panic!("two clumps") };
-    assert_eq!(main.bound.len() + lower.bound.len(), 4000);
-    let entries = bound_entries(&members, lower);
-    assert!(entries.iter().all(|entry| entry % 10 != 0), "no fast one is kept");
-    let main_entries = bound_entries(&members, main);
-    assert!((0..4000).filter(|i| i % 10 == 0).all(|i| main_entries.contains(&i)));
-    // The frame settles at rest, so slow ones stay unless they are near the speed of escape from half the mass.
-    assert!(entries.len() > 1000, "{} kept", entries.len());
-    let phi = |r: f64| {
-        result.clumps[1]
-            .bound
-            .member
-            .iter()
-            .zip(&lower.bound.potential)
-            .fold((f64::MAX, 0.0), |best, (m, phi)| {
-                let x = members.columns().position[*m as usize];
-                let off = ((x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt() - r).abs();
-                if off < best.0 { (off, *phi) } else { best }
-            })
-            .1
-    };
-    // Half the mass within 5: -0.5 (1/sqrt(1 + r²) - 1/sqrt(26)) / (25/26)^1.5 - 0.5/5.
-    for r in [0.3, 1.0, 3.0f64] {
-        let part = (25.0f64 / 26.0).powf(1.5);
-        let exact = -0.5 * ((1.0 / (1.0 + r * r).sqrt() - 1.0 / 26f64.sqrt()) / part + 0.2);
-        assert!((phi(r) / exact - 1.0).abs() < 0.05, "{r}: {} {exact}", phi(r));
-    }
-    // A border at the scale length binds fewer.
-    let bordered = unbind_ramses(&members, &tree, &GRAVITY, &rules(&[None, Some(1.0)])).expect("a tree");
-    assert!(bordered.clumps[1].bound.len() < lower.bound.len());
-    assert!(unbind_ramses(&members, &tree, &GRAVITY, &rules(&[None])).is_err());
 }

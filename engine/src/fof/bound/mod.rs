@@ -9,8 +9,8 @@ mod particles;
 mod space;
 
 use crate::bound::{
-    BoundColumn, BoundTask, HaloClump, HaloRows, MemberNames, N_DENSITIES, PointGrid, ShellCentre,
-    SphereCentre, Surroundings, Unbinder, densities, gravity, sphere_columns,
+    BoundColumn, BoundTask, HaloClump, HaloRows, MemberNames, N_DENSITIES, PointGrid, PotentialChoice,
+    ShellCentre, SphereCentre, Surroundings, UnbindMethod, Unbinder, densities, gravity, sphere_columns,
 };
 use crate::executor::Executor;
 use crate::fof::config::FofConfig;
@@ -52,6 +52,9 @@ pub fn check(about: &ParticleHeader, config: &FofConfig, plan: &ReadPlan) -> Res
     }
     space::check(plan.sides)?;
     units(about)?;
+    if config.bound.unbind == Some(PotentialChoice::Ramses) {
+        return Err(FofRunError::PotentialOfRamses);
+    }
     if config.bound.unbind.is_some() {
         let mut species = plan.species.iter().map(|s| &about.species[*s]);
         if let Some(without) = species.find(|s| s.n > 0 && !s.has_velocities) {
@@ -130,11 +133,12 @@ impl GroupPhysics {
     ) -> Result<Option<PartTable>, FofRunError> {
         let request = of.config.bound;
         let columns = BoundColumn::chosen(request.properties);
+        let method = request.unbind.and_then(UnbindMethod::by_energies);
         let rows = rows_of(&of.found.groups);
         let unbinder = Unbinder {
             space: particles.space,
             gravity: self.gravity,
-            method: request.unbind.expect("unbinding was asked for"),
+            method: method.expect("groups are unbound by energies"),
             shell_centre: ShellCentre::ShrinkingSphere,
             columns: &columns,
         };
@@ -174,7 +178,7 @@ impl GroupPhysics {
 
 /// Each group as a halo that is its own only clump.
 fn rows_of(groups: &Groups) -> HaloRows {
-    let row = |(id, centre): (u64, &[f64; 3])| HaloClump { halo: id, id, parent: id, peak: *centre };
+    let row = |(id, centre): (u64, &[f64; 3])| HaloClump::alone(id, *centre);
     let rows: Vec<HaloClump> = (groups.first_id..).zip(&groups.centre).map(row).collect();
     HaloRows { clumps: rows.clone(), haloes: rows }
 }

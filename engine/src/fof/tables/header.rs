@@ -1,11 +1,11 @@
 //! The attributes of a catalogue of groups.
 
+use crate::bound::PotentialChoice;
 use crate::fof::config::{FofConfig, LinkingLength};
 use crate::tables::ASSUMED_UNITS;
 use crate::tables::AttributeList;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{N_KINDS, ParticleHeader};
-use inselberg_kernels::bound::unbind::PotentialMethod;
 
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
@@ -85,9 +85,9 @@ fn parameters(list: &mut AttributeList, of: &GroupsProvenance) {
 fn unbinding(list: &mut AttributeList, of: &GroupsProvenance) {
     let Some(method) = of.config.bound.unbind else { return };
     let name = match method {
-        PotentialMethod::Tree => "tree",
-        PotentialMethod::Direct => "direct",
-        PotentialMethod::Spherical => "spherical",
+        PotentialChoice::Tree => "tree",
+        PotentialChoice::Spherical => "spherical",
+        PotentialChoice::Ramses => "ramses",
     };
     list.text("potential", name);
     list.real("softening", of.config.softening(of.linking_length));

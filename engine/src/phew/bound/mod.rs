@@ -1,19 +1,24 @@
 //! Bound haloes: which particles does gravity hold in each clump?
 //!
 //! Place in the flow: after the hierarchy, before the catalogue. `particles` puts each particle into the clump of its leaf;
-//! `crate::bound` does the rest, and adds columns to the tables of clumps and haloes.
+//! `crate::bound` does the rest, and adds columns to the tables of clumps and haloes. By RAMSES's rules, `borders` finds the
+//! nearest borders of clumps before, by three exchanges.
 
+mod borders;
 mod input;
 mod particles;
+mod ramses_units;
 
 pub use input::BoundInput;
 
 use crate::bound::{
-    BoundColumn, BoundRequest, BoundTask, HaloClump, HaloRows, MemberNames, ShellCentre, Unbinder, densities,
-    gravity,
+    BoundColumn, BoundRequest, BoundTask, HaloClump, HaloRows, MemberNames, ShellCentre, UnbindMethod,
+    Unbinder, densities, gravity,
 };
 use crate::error::RunError;
 use crate::executor::Executor;
+use crate::phew::bound::borders::ClumpBorders;
+use crate::phew::bound::ramses_units::ramses_units;
 use crate::phew::hierarchy::Structures;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
@@ -32,7 +37,7 @@ pub(crate) fn add_to(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<(), RunError> {
-    let Some(method) = request.unbind else { return Ok(()) };
+    let Some(potential) = request.unbind else { return Ok(()) };
     if !input.snapshot.has_units() {
         return Err(RunError::NoUnits);
     }
@@ -40,11 +45,22 @@ pub(crate) fn add_to(
     let gravity = gravity(&header.units, header.cosmology.as_ref());
     let space = SizedBox { domain: *input.part.field.mesh.domain(), side: header.boxlen };
     let cosmology = header.cosmology.as_ref().filter(|_| request.properties.has_spheres());
-    let particles = Stage::run("members", 0, comm, executor.observer(), || {
+    let mut particles = Stage::run("members", 0, comm, executor.observer(), || {
         particles::read(input, cosmology.is_some(), comm)
     })?;
     let columns = BoundColumn::chosen(request.properties);
-    let rows = rows_of(input.structures);
+    let mut rows = rows_of(input.structures);
+    let method = match UnbindMethod::by_energies(potential) {
+        Some(method) => method,
+        None => {
+            let _borders = Stage::begin("borders", 0, comm, executor.observer());
+            let borders = ClumpBorders::find(input, &rows.clumps, comm)?;
+            // RAMSES gives no particles to isolated peaks of too low relevance.
+            particles.in_haloes.retain(|particle| borders.is_listed(particle.clump));
+            rows.clumps.iter_mut().zip(&borders.of_row).for_each(|(row, border)| row.border = *border);
+            UnbindMethod::Ramses(ramses_units(input, comm)?)
+        }
+    };
     let task = BoundTask {
         unbinder: Unbinder { space, gravity, method, shell_centre: ShellCentre::Peak, columns: &columns },
         densities: cosmology.map(|cosmology| densities(&gravity, cosmology)),
@@ -64,7 +80,10 @@ pub(crate) fn add_to(
 }
 
 fn rows_of(structures: &Structures) -> HaloRows {
-    let row = |of: &Structure| HaloClump { halo: of.halo, id: of.id, parent: of.parent, peak: of.peak };
+    let row = |of: &Structure| {
+        let Structure { halo, id, parent, peak, peak_refined, .. } = *of;
+        HaloClump { halo, id, parent, peak, peak_refined, border: f64::INFINITY }
+    };
     HaloRows {
         clumps: structures.clumps.iter().map(row).collect(),
         haloes: structures.haloes.iter().map(row).collect(),

@@ -10,8 +10,6 @@
 
 use super::super::Gravity;
 use super::super::elementary::power;
-use super::super::members::HaloMembers;
-use super::super::radial::distance;
 
 /// Number of bins.
 const N_BINS: usize = 50;
@@ -24,25 +22,16 @@ pub struct BinnedPotential {
 }
 
 impl BinnedPotential {
-    /// From the listed members. `least` is the side of a cell of the finest level. `None` if all members are at the centre.
-    pub fn new(
-        members: &HaloMembers,
-        list: &[u32],
-        centre: [f64; 3],
-        least: f64,
-        gravity: &Gravity,
-    ) -> Option<Self> {
-        let columns = members.columns();
-        let distances = || list.iter().map(|i| distance(columns.position[*i as usize], centre));
-        let most = distances().fold(0.0, f64::max);
+    /// From the distance and the mass of each member. `least` is the side of a cell of the finest level. `None` if all members are
+    /// at the centre.
+    pub fn new(profile: &[(f64, f64)], least: f64, gravity: &Gravity) -> Option<Self> {
+        let most = profile.iter().map(|(r, _)| *r).fold(0.0, f64::max);
         if most == 0.0 {
             return None;
         }
         let radius = borders(least, most);
         let mut mass = [0.0; N_BINS + 1];
-        for (member, r) in list.iter().zip(distances()) {
-            mass[bin_of(&radius, r)] += columns.mass[*member as usize];
-        }
+        profile.iter().for_each(|(r, m)| mass[bin_of(&radius, *r)] += m);
         (1..=N_BINS).for_each(|i| mass[i] += mass[i - 1]);
         Some(Self { radius, value: integral(&radius, &mass, gravity) })
     }

@@ -77,7 +77,7 @@ impl Default for UnbindRules {
 pub struct BoundMembers {
     /// Their numbers.
     pub member: Vec<u32>,
-    /// Energy per mass, below 0.
+    /// Energy per mass, below 0; by RAMSES's rules beyond that of a member at rest at the border, and of any value in a main clump.
     pub energy: Vec<f64>,
     /// Potential.
     pub potential: Vec<f64>,

@@ -11,8 +11,10 @@
 //! changes by less than 1 %. That speed is in the frame of the box, so the result is not Galilean invariant: this is
 //! RAMSES's rule. The last pass tests all own particles again, and those unbound go to the parent. Main clumps keep all.
 //!
-//! Of RAMSES's two known defects neither is here: the caller gives the distance of the nearest border, and no merger tree
-//! is needed.
+//! A clump of which no own particle contributes any more takes all its particles, and those of the clumps in it, out of the first
+//! mean of its parent, unless the parent is a main clump. If nothing is left there, all of them count.
+//!
+//! RAMSES's two known defects are not here: the caller gives the distance of the nearest border, and no merger tree is needed.
 
 use super::super::Gravity;
 use super::super::members::HaloMembers;
@@ -29,6 +31,8 @@ pub struct RamsesUnbindRules<'a> {
     pub border: &'a [Option<f64>],
     /// Radius of the innermost bin: the side of a cell of the finest level.
     pub finest_cell: f64,
+    /// Length of the box along each periodic axis, infinite along others.
+    pub period: [f64; 3],
     /// Passes end when the speed changes by less than this part (`conv_limit`, 0.01).
     pub speed_change: f64,
     /// Most passes (`repeat_max`, 100).
@@ -39,9 +43,17 @@ pub struct RamsesUnbindRules<'a> {
 struct RamsesClump<'a> {
     members: &'a HaloMembers,
     centre: [f64; 3],
+    period: [f64; 3],
     /// `None` if all its particles are at the peak, which then has no depth.
     potential: Option<BinnedPotential>,
     border: f64,
+}
+
+/// What a clump hands to its parent.
+struct ClumpLosers {
+    members: Vec<u32>,
+    /// Whether the whole list of the clump is left out of the first mean of its parent.
+    is_silent: bool,
 }
 
 /// Unbinds all clumps of a halo by RAMSES's rules.
@@ -58,20 +70,23 @@ pub fn unbind_ramses(
     }
     let (mut own, unbound) = tree.own_members();
     let mut lists = own.clone();
+    let mut silent: Vec<Vec<u32>> = vec![Vec::new(); tree.parent.len()];
     let mut clumps = vec![Unbinding::default(); tree.parent.len()];
     for at in order.into_iter().map(|clump| clump as usize) {
         let mut list = std::mem::take(&mut lists[at]);
         list.sort_unstable();
         let mut candidates = std::mem::take(&mut own[at]);
         candidates.sort_unstable();
-        let potential = BinnedPotential::new(members, &list, tree.centre[at], rules.finest_cell, gravity);
-        let border = potential.as_ref().map_or(0.0, |potential| potential.at_border(rules.border[at]));
-        let clump = RamsesClump { members, centre: tree.centre[at], potential, border };
+        let clump = RamsesClump::new(members, &list, tree.centre[at], rules.border[at], gravity, rules);
         match tree.parent[at].map(|parent| parent as usize) {
             Some(parent) => {
-                let (result, mut losers) = clump.unbind(&list, &candidates, rules);
+                let heard = without(&list, std::mem::take(&mut silent[at]));
+                let (result, mut losers) = clump.unbind(heard, &candidates, rules);
                 clumps[at] = result;
-                own[parent].append(&mut losers);
+                own[parent].append(&mut losers.members);
+                if losers.is_silent {
+                    silent[parent].extend_from_slice(&list);
+                }
                 lists[parent].append(&mut list);
             }
             None => clumps[at] = clump.keep(&list, candidates),
@@ -80,14 +95,43 @@ pub fn unbind_ramses(
     Ok(BoundHierarchy { clumps, unbound })
 }
 
-impl RamsesClump<'_> {
-    /// Passes over a clump below another: its bound members and its losers.
-    fn unbind(&self, list: &[u32], own: &[u32], rules: &RamsesUnbindRules) -> (Unbinding, Vec<u32>) {
+/// The members of a list that are not silent; all of them if none is left. The list ascends.
+fn without(list: &[u32], mut silent: Vec<u32>) -> Vec<u32> {
+    silent.sort_unstable();
+    let heard: Vec<u32> =
+        list.iter().copied().filter(|member| silent.binary_search(member).is_err()).collect();
+    if heard.is_empty() { list.to_vec() } else { heard }
+}
+
+impl<'a> RamsesClump<'a> {
+    fn new(
+        members: &'a HaloMembers,
+        list: &[u32],
+        centre: [f64; 3],
+        border: Option<f64>,
+        gravity: &Gravity,
+        rules: &RamsesUnbindRules,
+    ) -> Self {
+        let mut clump = Self { members, centre, period: rules.period, potential: None, border: 0.0 };
+        let mass = &members.columns().mass;
+        let profile: Vec<(f64, f64)> =
+            list.iter().map(|member| (clump.distance(*member), mass[*member as usize])).collect();
+        clump.potential = BinnedPotential::new(&profile, rules.finest_cell, gravity);
+        clump.border = clump.potential.as_ref().map_or(0.0, |potential| potential.at_border(border));
+        clump
+    }
+
+    /// Passes over a clump below another: its bound members and its losers. `contributing` sets the first frame.
+    fn unbind(
+        &self,
+        mut contributing: Vec<u32>,
+        own: &[u32],
+        rules: &RamsesUnbindRules,
+    ) -> (Unbinding, ClumpLosers) {
         if own.is_empty() {
-            return (Unbinding::default(), Vec::new());
+            return (Unbinding::default(), ClumpLosers { members: Vec::new(), is_silent: true });
         }
         let mut report = UnbindReport { full: 1, ..UnbindReport::default() };
-        let mut contributing = list.to_vec();
         let mut frame = self.mean(&contributing);
         loop {
             report.passes += 1;
@@ -103,17 +147,13 @@ impl RamsesClump<'_> {
             if report.passes >= rules.max_passes {
                 break;
             }
-            contributing = own
-                .iter()
-                .copied()
-                .filter(|member| self.energy(*member, &frame) - self.border < 0.0)
-                .collect();
+            contributing = own.iter().copied().filter(|member| self.energy(*member, &frame) < 0.0).collect();
             if contributing.is_empty() {
                 break;
             }
         }
-        let (bound, losers) =
-            own.iter().partition(|member| self.energy(**member, &frame) - self.border < 0.0);
+        let (bound, members) = own.iter().partition(|member| self.energy(**member, &frame) < 0.0);
+        let losers = ClumpLosers { members, is_silent: contributing.is_empty() };
         (Unbinding { bound: self.bound(bound, &frame), unbound: Vec::new(), report }, losers)
     }
 
@@ -129,7 +169,7 @@ impl RamsesClump<'_> {
 
     fn bound(&self, member: Vec<u32>, frame: &CoreFrame) -> BoundMembers {
         BoundMembers {
-            energy: member.iter().map(|member| self.energy(*member, frame) - self.border).collect(),
+            energy: member.iter().map(|member| self.energy(*member, frame)).collect(),
             potential: member.iter().map(|member| self.depth(*member)).collect(),
             member,
         }
@@ -139,13 +179,23 @@ impl RamsesClump<'_> {
         CoreFrame::mean(self.members, list.iter().copied())
     }
 
+    /// The energy per mass beyond that of a member at rest at the border.
     fn energy(&self, member: u32, frame: &CoreFrame) -> f64 {
-        frame.kinetic(self.members, member, 0.0) + self.depth(member)
+        frame.kinetic(self.members, member, 0.0) + self.depth(member) - self.border
     }
 
     fn depth(&self, member: u32) -> f64 {
-        let r = distance(self.members.columns().position[member as usize], self.centre);
-        self.potential.as_ref().map_or(0.0, |potential| potential.at(r))
+        self.potential.as_ref().map_or(0.0, |potential| potential.at(self.distance(member)))
+    }
+
+    /// The distance of a member from the peak, over the periodic images.
+    fn distance(&self, member: u32) -> f64 {
+        let position = self.members.columns().position[member as usize];
+        let step: [f64; 3] = std::array::from_fn(|a| {
+            let (d, side) = ((position[a] - self.centre[a]).abs(), self.period[a]);
+            if d > 0.5 * side { side - d } else { d }
+        });
+        distance(step, [0.0; 3])
     }
 }
 

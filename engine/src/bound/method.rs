@@ -1,0 +1,87 @@
+//! By which rules the clumps of a halo are unbound: by energies in the potential of what is bound, or as RAMSES does it.
+
+use crate::bound::request::PotentialChoice;
+use crate::bound::rows::HaloClump;
+use inselberg_kernels::bound::unbind::hierarchy::{
+    BoundHierarchy, ClumpTree, ClumpTreeError, unbind_hierarchy,
+};
+use inselberg_kernels::bound::unbind::ramses::{RamsesUnbindRules, unbind_ramses};
+use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScratch};
+use inselberg_kernels::bound::{Gravity, HaloMembers};
+
+/// Passes end when the speed of a clump changes by less than this part: RAMSES's default of `conv_limit`.
+const SPEED_CHANGE: f64 = 0.01;
+
+/// Most passes: RAMSES's default of `repeat_max`.
+const MAX_PASSES: u32 = 100;
+
+/// How the clumps of haloes are unbound.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UnbindMethod {
+    /// By the energies of members, with potentials by this method.
+    Energies(PotentialMethod),
+    /// By RAMSES's rules.
+    Ramses(RamsesUnits),
+}
+
+/// What RAMSES's rules need to know of an output, in code units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RamsesUnits {
+    /// RAMSES's own constant of gravity.
+    pub gravity: Gravity,
+    /// Side of a cell of the finest level.
+    pub finest_cell: f64,
+    /// Length of the box along each periodic axis, infinite along others.
+    pub period: [f64; 3],
+}
+
+impl UnbindMethod {
+    /// By energies; `None` for RAMSES's rules.
+    pub fn by_energies(choice: PotentialChoice) -> Option<Self> {
+        match choice {
+            PotentialChoice::Tree => Some(Self::Energies(PotentialMethod::Tree)),
+            PotentialChoice::Spherical => Some(Self::Energies(PotentialMethod::Spherical)),
+            PotentialChoice::Ramses => None,
+        }
+    }
+
+    /// The centre of a clump in code units: its densest cell, in RAMSES the refined peak.
+    pub fn centre(&self, clump: &HaloClump) -> [f64; 3] {
+        match self {
+            Self::Energies(_) => clump.peak,
+            Self::Ramses(_) => clump.peak_refined,
+        }
+    }
+
+    /// Unbinds the `clumps` of a halo, which are those of the tree.
+    ///
+    /// # Errors
+    /// When the tree is none.
+    pub fn unbind(
+        &self,
+        members: &HaloMembers,
+        tree: &ClumpTree,
+        clumps: &[HaloClump],
+        gravity: &Gravity,
+        scratch: &mut UnbindScratch,
+    ) -> Result<BoundHierarchy, ClumpTreeError> {
+        match self {
+            Self::Energies(method) => {
+                let rules = UnbindRules { method: *method, ..UnbindRules::default() };
+                unbind_hierarchy(members, tree, gravity, &rules, scratch)
+            }
+            Self::Ramses(units) => {
+                let border = |clump: &HaloClump| Some(clump.border).filter(|border| border.is_finite());
+                let border: Vec<Option<f64>> = clumps.iter().map(border).collect();
+                let rules = RamsesUnbindRules {
+                    border: &border,
+                    finest_cell: units.finest_cell,
+                    period: units.period,
+                    speed_change: SPEED_CHANGE,
+                    max_passes: MAX_PASSES,
+                };
+                unbind_ramses(members, tree, &units.gravity, &rules)
+            }
+        }
+    }
+}
