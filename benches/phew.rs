@@ -33,7 +33,7 @@ use inselberg::progress::Silent;
 use inselberg_cli::synth::{SynthField, THRESHOLD};
 use inselberg_comm::Comm;
 use inselberg_io::ramses::write::{Dialect, Output, Split, write};
-use inselberg_io::{OctBlock, Snapshot};
+use inselberg_io::{MONATOMIC, OctBlock, Snapshot};
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::props::PatchSums;
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ fn write_files(folder: PathBuf, snapshot: &SynthField) -> PathBuf {
         snapshot.octs(piece, &["density"], keep).expect("octs");
     }
     let (header, fields) = (snapshot.header(), snapshot.fields());
-    let output = Output { header, fields, octs: &octs, particles: None };
+    let output = Output { header, fields, octs: &octs, particles: None, adiabatic_index: MONATOMIC };
     let oct_owner = |level: u8, [_, _, z]: [u32; 3]| (z as usize * N_FILES) >> (level - 1);
     let split = Split { n_cpus: N_FILES, oct_owner: &oct_owner, particle_owner: &|_| 0, ghosts: false };
     write(&folder, output, split, &Dialect::default()).expect("written")

@@ -172,6 +172,24 @@ pub enum RunError {
         /// The kind of particles.
         kind: String,
     },
+    /// The energies of gas need a field.
+    #[error(
+        "the gas of the input has no field {field}, which its energy needs; expected density and velocities"
+    )]
+    NoGasField {
+        /// The field.
+        field: &'static str,
+    },
+    /// Two particles have one identity.
+    #[error(
+        "two particles of halo {halo} have the ID {id}; expected a different ID for each particle of a type"
+    )]
+    SharedId {
+        /// The halo.
+        halo: u64,
+        /// The identity.
+        id: i64,
+    },
     /// A particle has a value that is not allowed.
     #[error("particles of a clump: {0}")]
     Members(MemberError),
@@ -254,6 +272,7 @@ impl From<BoundError> for RunError {
     fn from(error: BoundError) -> Self {
         match error {
             BoundError::Members(error) => Self::Members(error),
+            BoundError::SharedId { halo, id } => Self::SharedId { halo, id },
             BoundError::Comm(error) => Self::Comm(error),
         }
     }

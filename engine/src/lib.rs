@@ -141,7 +141,9 @@ pub use api::params::{FofParams, Linking, PhewParams};
 pub use api::particle_types::{LinkingTypes, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
 pub use api::snapshots::{OpenParticles, OpenSnapshot};
-pub use bound::{BoundRequest, PotentialChoice, PropertyChoice};
+pub use bound::{
+    BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
+};
 pub use column::{Column, NumberType, VectorColumn};
 pub use error::{Error, ErrorKind};
 pub use fof::Groups;

@@ -49,6 +49,10 @@ class PhewOptions(_Thresholds, total=False):
     unbind: Union[bool, str]
     properties: str
     with_members: bool
+    potential_from: str
+    thermal_energy: bool
+    softening: Union[None, float, Mapping[str, float]]
+    allow_duplicate_ids: bool
     progress: Any
 
 
@@ -60,6 +64,13 @@ class _Later(NamedTuple):
     """A source that is made within a call, so that all ranks hear of a failure."""
 
     make: Callable[[], Cells]
+
+
+def _softening(given: Union[None, float, Mapping[str, float]]) -> Optional[str]:
+    """Softening lengths as the command takes them."""
+    if isinstance(given, Mapping):
+        return ",".join(f"{name}={float(length)!r}" for name, length in given.items())
+    return None if given is None else repr(float(given))
 
 
 class Engine:
@@ -96,12 +107,18 @@ class Engine:
         unbind: Union[bool, str] = False,
         properties: str = "basic",
         with_members: bool = False,
+        potential_from: str = "all",
+        thermal_energy: bool = True,
+        softening: Union[None, float, Mapping[str, float]] = None,
+        allow_duplicate_ids: bool = False,
         progress: Any = None,
     ) -> ClumpCatalogue:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
         thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle, mass=mass)
         method = {False: None, True: "tree"}.get(unbind, unbind)
-        bound = dict(unbind=method, properties=properties, with_members=with_members)
+        bound: Dict[str, Any] = dict(unbind=method, properties=properties, with_members=with_members)
+        bound.update(potential_from=potential_from, thermal_energy=thermal_energy)
+        bound.update(softening=_softening(softening), allow_duplicate_ids=allow_duplicate_ids)
         options: Dict[str, Any] = dict(thresholds, rules=rules, **bound)
         options.update(with_cells=with_cells, with_particles=with_particles)
         arrays = dict(velocity=velocity, mass_density=mass_density)
@@ -298,12 +315,21 @@ def phew(
     ``with_particles``
         The catalogue lists every particle.
     ``unbind``
-        The clumps have the properties of the particles that gravity holds. ``"spherical"`` instead of ``True``: faster, by
+        The clumps have the properties of the particles and gas cells that gravity holds. ``"spherical"`` instead of ``True``: faster, by
         potentials of shells. ``"ramses"``: by RAMSES's own rules, with ``rules="ramses"``.
     ``properties``
         ``"basic"``, ``"bound"``, ``"so"``, ``"all"``, or several of them with commas, as for the command.
     ``with_members``
-        With ``unbind``: the catalogue lists the bound particles of each clump, the most bound first.
+        With ``unbind``: the catalogue lists the bound particles and gas cells of each clump, the most bound first.
+    ``potential_from``
+        The types whose mass makes the potential: ``"all"``, or some of gas, dark-matter, stars and other, separated by commas.
+    ``thermal_energy``
+        Whether the thermal energy of gas cells counts.
+    ``softening``
+        One softening length for all particles, or a dictionary of lengths by type. By default that of the output, or else the
+        side of the leaf around a particle.
+    ``allow_duplicate_ids``
+        Whether particles of one type and halo may share an ID.
 
     Densities and masses are in code units. On the mesh of particles, densities are in units of their mean.
     """

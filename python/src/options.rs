@@ -4,7 +4,7 @@ use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
     BoundRequest, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
-    ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules, Units,
+    ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules, SofteningLengths, Units, source_types,
 };
 use pyo3::prelude::*;
 
@@ -51,6 +51,10 @@ pub struct PhewOptions {
     unbind: Option<String>,
     properties: String,
     with_members: bool,
+    potential_from: String,
+    thermal_energy: bool,
+    softening: Option<String>,
+    allow_duplicate_ids: bool,
 }
 
 impl PhewOptions {
@@ -73,7 +77,24 @@ impl PhewOptions {
             Some(name) => Some(potential("unbind", name)?),
         };
         let properties = property_words(&self.properties)?.choice;
-        Ok(BoundRequest { unbind, properties, with_members: self.with_members })
+        let types = "gas, dark-matter, stars and other, separated by commas";
+        let potential_from = source_types(&self.potential_from).ok_or_else(|| {
+            refused(format!("potential_from is {:?}; expected \"all\", or {types}", self.potential_from))
+        })?;
+        let softening = self.softening.as_deref().map(|text| {
+            let expected = "a length, 0 or more, or lengths of gas, dark-matter, stars and other";
+            SofteningLengths::from_text(text)
+                .ok_or_else(|| refused(format!("softening is {text:?}; expected {expected}")))
+        });
+        Ok(BoundRequest {
+            unbind,
+            properties,
+            with_members: self.with_members,
+            potential_from,
+            thermal_energy: self.thermal_energy,
+            softening: softening.transpose()?.unwrap_or_default(),
+            allow_duplicate_ids: self.allow_duplicate_ids,
+        })
     }
 }
 
@@ -173,7 +194,7 @@ impl FofOptions {
             ));
         }
         let properties = words.map(|words| words.choice).unwrap_or_default();
-        Ok(BoundRequest { unbind, properties, with_members: self.with_members })
+        Ok(BoundRequest { unbind, properties, with_members: self.with_members, ..BoundRequest::default() })
     }
 }
 

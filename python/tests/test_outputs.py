@@ -87,7 +87,12 @@ def test_bound_particles_of_clumps(output):
     assert "spin_parameter" not in shells["clumps"] and 0 < shells["clumps"]["n_bound"][0] <= 2 * n
     own = ib.phew(ib.open(output), unbind="ramses", rules="ramses", **THRESHOLDS)
     assert own["clumps"]["n_bound"].sum() > 0
-    for wrong in (dict(with_members=True), dict(unbind="ring"), dict(unbind="ramses"), dict(unbind=True, properties="few")):
+    soft = ib.phew(ib.open(output), unbind=True, softening={"dark-matter": 0.05}, with_members=True, **THRESHOLDS)
+    assert soft["members"]["potential"].min() > members["potential"].min() and (members["type"] == 1).all()
+    none = ib.phew(ib.open(output), unbind=True, potential_from="gas", softening=0.01, **THRESHOLDS)
+    assert none["clumps"]["n_bound"].sum() == 0
+    refused = (dict(unbind=True, potential_from="moons"), dict(unbind=True, softening=-1.0), dict(unbind="ramses"))
+    for wrong in (dict(with_members=True), dict(unbind="ring"), dict(unbind=True, properties="few"), *refused):
         with pytest.raises(ib.InvalidArgumentError, match="expected"):
             ib.phew(ib.open(output), **wrong, **THRESHOLDS)
     cells = ib.Cells.leaves([3], [[1, 1, 1]], box=1.0)

@@ -45,6 +45,7 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
             unbind: snapshot.has_particles().then_some(PotentialChoice::Tree),
             properties: PropertyChoice::All,
             with_members: snapshot.has_particles(),
+            ..BoundRequest::default()
         },
         weights: Weights::default(),
     }

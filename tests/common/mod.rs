@@ -12,7 +12,7 @@ pub mod room;
 pub mod tiny;
 
 use inselberg_io::ramses::write::{Dialect, Output, Split, write};
-use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, Snapshot};
+use inselberg_io::{Family, FieldInfo, Header, MONATOMIC, OctBlock, ParticleBlock, Snapshot};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -166,6 +166,7 @@ pub struct Whole {
     pub fields: Vec<FieldInfo>,
     pub octs: Vec<OctBlock>,
     pub particles: Option<ParticleBlock>,
+    pub adiabatic_index: f64,
 }
 
 impl Whole {
@@ -191,7 +192,8 @@ impl Whole {
             snapshot.particles(piece, &mut append).unwrap_or_else(|e| panic!("{e}"));
         }
         let particles = snapshot.has_particles().then_some(particles);
-        Self { header, fields, octs, particles }
+        let adiabatic_index = snapshot.adiabatic_index().unwrap_or(MONATOMIC);
+        Self { header, fields, octs, particles, adiabatic_index }
     }
 
     /// A small box: levels 1 and 2 everywhere on `coarse` cells, one cell of level 2 split.
@@ -199,7 +201,7 @@ impl Whole {
         let fields = tiny::fields();
         let octs = tiny::octs(coarse, fields.len());
         let (header, particles) = (tiny::header(coarse, [true; 3]), Some(tiny::particles(coarse)));
-        Self { header, fields, octs, particles }
+        Self { header, fields, octs, particles, adiabatic_index: MONATOMIC }
     }
 
     /// Writes it into `folder` over `n_cpus` files, octs and particles scattered over them.
@@ -209,6 +211,7 @@ impl Whole {
             fields: &self.fields,
             octs: &self.octs,
             particles: self.particles.as_ref(),
+            adiabatic_index: self.adiabatic_index,
         };
         let oct_owner = |level: u8, [x, y, z]: [u32; 3]| {
             (u32::from(level) * 5 + x / 2 * 7 + y * 3 + z / 4 * 11) as usize % n_cpus

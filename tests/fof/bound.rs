@@ -10,7 +10,7 @@ use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::ReadResult;
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};
 use inselberg_io::particles::{
-    Columns, DARK_MATTER, GAS, MassOf, ParticleHeader, ParticleInput, STAR, Species,
+    Columns, DARK_MATTER, GAS, MassOf, N_KINDS, ParticleHeader, ParticleInput, STAR, Species,
 };
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
@@ -97,6 +97,7 @@ impl PlantedBox {
             assumed_units: Vec::new(),
             cosmology: Some(cosmology()),
             matter: None,
+            softening: [None; N_KINDS],
             species: kinds.iter().zip(&particles).map(species).collect(),
         };
         Self { header, particles }
@@ -187,7 +188,12 @@ fn config(request: BoundRequest) -> FofConfig {
 }
 
 fn request(method: PotentialChoice) -> BoundRequest {
-    BoundRequest { unbind: Some(method), properties: PropertyChoice::All, with_members: true }
+    BoundRequest {
+        unbind: Some(method),
+        properties: PropertyChoice::All,
+        with_members: true,
+        ..BoundRequest::default()
+    }
 }
 
 fn search(input: &dyn ParticleInput, config: &FofConfig, ranks: Vec<CommBuilder>) -> Catalogue {
@@ -441,7 +447,7 @@ fn spheres_alone_are_about_the_centre_of_mass() {
 fn properties_are_chosen_by_family() {
     let input = PlantedBox::cube();
     let has = |unbind, properties| {
-        let request = BoundRequest { unbind, properties, with_members: false };
+        let request = BoundRequest { unbind, properties, with_members: false, ..BoundRequest::default() };
         let catalogue = alone(&input, &config(request));
         ["bound_mass", "spin_parameter", "mass_200_crit", "n_bound_inclusive", "members_offset"]
             .map(|name| groups(&catalogue).column(name).is_some())
@@ -495,7 +501,12 @@ fn what_an_input_lacks_is_said_before_it_is_read() {
     let refusal = |change: &dyn Fn(&mut ParticleHeader), unbind| {
         let mut input = PlantedBox::cube();
         change(&mut input.header);
-        let request = BoundRequest { unbind, properties: PropertyChoice::Spheres, with_members: false };
+        let request = BoundRequest {
+            unbind,
+            properties: PropertyChoice::Spheres,
+            with_members: false,
+            ..BoundRequest::default()
+        };
         let config = config(request);
         let early = inselberg::fof::run::check(&input.header, &config).expect_err("refused").to_string();
         let error: FofRunError =

@@ -207,7 +207,8 @@ fn the_writer_refuses_what_is_no_tree_and_leaves_nothing() {
         let mut whole = Whole::tiny([1; 3]);
         spoil(&mut whole);
         let particles = whole.particles.as_ref();
-        let output = Output { header: &whole.header, fields: &whole.fields, octs: &whole.octs, particles };
+        let Whole { header, fields, octs, adiabatic_index, .. } = &whole;
+        let output = Output { header, fields, octs, particles, adiabatic_index: *adiabatic_index };
         let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: true };
         let error = write(folder.path(), output, split, &Dialect::default()).expect_err(reason);
         assert!(error.to_string().contains(reason), "{error}");
@@ -220,7 +221,8 @@ fn an_existing_output_is_not_replaced() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let whole = Whole::tiny([1; 3]);
     whole.write(folder.path(), 1, false, &Dialect::default());
-    let output = Output { header: &whole.header, fields: &whole.fields, octs: &whole.octs, particles: None };
+    let Whole { header, fields, octs, adiabatic_index, .. } = &whole;
+    let output = Output { header, fields, octs, particles: None, adiabatic_index: *adiabatic_index };
     let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
     assert!(write(folder.path(), output, split, &Dialect::default()).is_err());
 }

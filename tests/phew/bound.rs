@@ -16,8 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The constant of gravity in cgs.
 const NEWTON: f64 = 6.674_30e-8;
 
-fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialChoice) -> PhewConfig {
-    let bound = BoundRequest { unbind: Some(unbind), properties: PropertyChoice::All, with_members: true };
+pub fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialChoice) -> PhewConfig {
+    let bound = BoundRequest {
+        unbind: Some(unbind),
+        properties: PropertyChoice::All,
+        with_members: true,
+        ..BoundRequest::default()
+    };
     PhewConfig { bound, ..config(snapshot, DARK, Rules::Paper) }
 }
 
@@ -28,7 +33,7 @@ fn found(unbind: PotentialChoice) -> Catalogue {
     outcome.expect("clumps").catalogue.gather(&comm).expect("alone").expect("rank 0")
 }
 
-fn table<'a>(catalogue: &'a Catalogue, name: &str) -> &'a Table {
+pub fn table<'a>(catalogue: &'a Catalogue, name: &str) -> &'a Table {
     catalogue.tables.iter().find(|table| table.name == name).expect(name)
 }
 
@@ -36,7 +41,7 @@ fn values<'a>(table: &'a Table, name: &str) -> &'a Values {
     &table.columns.iter().find(|column| column.name == name).unwrap_or_else(|| panic!("{name}")).values
 }
 
-fn counts(table: &Table, name: &str) -> Vec<u64> {
+pub fn counts(table: &Table, name: &str) -> Vec<u64> {
     match values(table, name) {
         Values::U64(list) => list.clone(),
         Values::I64(list) => list.iter().map(|id| id.cast_unsigned()).collect(),
@@ -44,14 +49,14 @@ fn counts(table: &Table, name: &str) -> Vec<u64> {
     }
 }
 
-fn reals(table: &Table, name: &str) -> Vec<f64> {
+pub fn reals(table: &Table, name: &str) -> Vec<f64> {
     match values(table, name) {
         Values::F64(list) => list.clone(),
         other => panic!("{name}: {other:?}"),
     }
 }
 
-fn vectors(table: &Table, name: &str) -> Vec<[f64; 3]> {
+pub fn vectors(table: &Table, name: &str) -> Vec<[f64; 3]> {
     match values(table, name) {
         Values::F64x3(list) => list.clone(),
         other => panic!("{name}: {other:?}"),
@@ -59,13 +64,13 @@ fn vectors(table: &Table, name: &str) -> Vec<[f64; 3]> {
 }
 
 #[derive(Clone, Copy)]
-struct Particle {
-    position: [f64; 3],
-    velocity: [f64; 3],
-    mass: f64,
+pub struct Particle {
+    pub position: [f64; 3],
+    pub velocity: [f64; 3],
+    pub mass: f64,
 }
 
-fn particles(snapshot: &dyn Snapshot) -> BTreeMap<u64, Particle> {
+pub fn particles(snapshot: &dyn Snapshot) -> BTreeMap<u64, Particle> {
     let mut all = BTreeMap::new();
     let mut add = |block: &ParticleBlock| {
         all.extend((0..block.id.len()).map(|i| {
@@ -79,11 +84,11 @@ fn particles(snapshot: &dyn Snapshot) -> BTreeMap<u64, Particle> {
 }
 
 /// A vector of a periodic box of side 1 from one place to another.
-fn step(from: [f64; 3], to: [f64; 3]) -> [f64; 3] {
+pub fn step(from: [f64; 3], to: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|a| (to[a] - from[a]) - (to[a] - from[a]).round())
 }
 
-fn square(x: [f64; 3]) -> f64 {
+pub fn square(x: [f64; 3]) -> f64 {
     x.iter().map(|x| x * x).sum()
 }
 
@@ -185,7 +190,8 @@ fn energies_are_those_of_all_pairs() {
         let x = step(centre, p.position);
         std::array::from_fn(|a| p.velocity[a] + hubble * x[a])
     };
-    let frame = frame_of(&list, flow, |i| energy[i] - potential[i]);
+    let flows: Vec<[f64; 3]> = list.iter().map(flow).collect();
+    let frame = frame_of(&flows, |i| energy[i] - potential[i]);
     let mean: [f64; 3] = std::array::from_fn(|a| list.iter().map(|p| flow(p)[a]).sum::<f64>() / n as f64);
     let spread = list.iter().map(|p| square(difference(flow(p), mean))).sum::<f64>() / n as f64;
     assert!(square(difference(frame, mean)) < 0.1 * spread, "the core moves as the clump does");
@@ -196,22 +202,17 @@ fn energies_are_those_of_all_pairs() {
     }
 }
 
-fn difference(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+pub fn difference(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|axis| a[axis] - b[axis])
 }
 
-/// The frame f in which the kinetic energies of four particles are 1/2 (u - f)^2: their differences are linear in f.
-fn frame_of(
-    list: &[Particle],
-    flow: impl Fn(&Particle) -> [f64; 3],
-    kinetic: impl Fn(usize) -> f64,
-) -> [f64; 3] {
-    let first = flow(&list[0]);
+/// The frame f in which the kinetic energies of four members are 1/2 (u - f)^2: their differences are linear in f. `flows` has
+/// the u.
+pub fn frame_of(flows: &[[f64; 3]], kinetic: impl Fn(usize) -> f64) -> [f64; 3] {
     let rows: [([f64; 3], f64); 3] = std::array::from_fn(|k| {
-        let i = (k + 1) * (list.len() - 1) / 3;
-        let u = flow(&list[i]);
-        let right = 0.5 * (square(u) - square(first)) - (kinetic(i) - kinetic(0));
-        (difference(u, first), right)
+        let i = (k + 1) * (flows.len() - 1) / 3;
+        let right = 0.5 * (square(flows[i]) - square(flows[0])) - (kinetic(i) - kinetic(0));
+        (difference(flows[i], flows[0]), right)
     });
     let cross = |a: [f64; 3], b: [f64; 3]| -> [f64; 3] {
         std::array::from_fn(|i| a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3])

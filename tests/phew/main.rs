@@ -6,6 +6,7 @@ mod common;
 mod verify;
 
 mod bound;
+mod bound_gas;
 mod brute_force;
 mod chains;
 mod contacts;

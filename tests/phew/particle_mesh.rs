@@ -21,7 +21,7 @@ use inselberg::progress::Silent;
 use inselberg_comm::{Comm, run_threads};
 use inselberg_io::ReadResult;
 use inselberg_io::catalogue::Catalogue;
-use inselberg_io::particles::{Columns, MassOf, ParticleHeader, ParticleInput, Species};
+use inselberg_io::particles::{Columns, MassOf, N_KINDS, ParticleHeader, ParticleInput, Species};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_tasks::ThreadPool;
@@ -61,6 +61,7 @@ impl Given {
             assumed_units: Vec::new(),
             cosmology: None,
             matter: None,
+            softening: [None; N_KINDS],
             species: vec![species],
         };
         Self { about, position, mass }

@@ -23,6 +23,7 @@ fn unbound(output: &Path, [density, relevance, saddle]: [f64; 3], comm: &Comm) -
         unbind: Some(PotentialChoice::Ramses),
         properties: PropertyChoice::Basic,
         with_members: true,
+        ..BoundRequest::default()
     };
     let persistence = Persistence::Ratio(relevance);
     let config = PhewConfig {

@@ -283,6 +283,7 @@ fn properties_of_groups_are_words() {
         unbind: Some(PotentialChoice::Spherical),
         properties: PropertyChoice::All,
         with_members: true,
+        ..none
     };
     let flags = [("properties", "so,bound"), ("potential", "spherical"), ("with-members", "true")];
     assert_eq!(bound(&[&flags[..], &[("softening", "0.5")]].concat()), Ok((all, Some(0.5))));

@@ -3,7 +3,7 @@
 use crate::common::compare::assert_same;
 use crate::common::ramses_catalogue::rows;
 use crate::common::room::{Room, command, done, done_json};
-use inselberg_io::catalogue::{FORMATS, read};
+use inselberg_io::catalogue::{Attribute, FORMATS, read};
 use inselberg_io::ramses::write::Dialect;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -290,13 +290,17 @@ fn what_the_output_lacks_is_refused() {
     refuses(with(&dark, "40", &["--field", "pressure"]), &[&dark, "`pressure`", "expected one of rho"]);
     refuses(with(&gas, "2", &["--with-particles"]), &[&gas, "no particles", "expected"]);
     refuses(with(&gas, "2", &["--field", "cic"]), &[&gas, "no particles", "expected"]);
-    refuses(with(&gas, "2", &["--unbind"]), &[&gas, "no particles", "expected"]);
     refuses(with(&dark, "40", &["--with-members"]), &["--with-members", "expected --unbind"]);
     refuses(with(&dark, "40", &["--unbind", "--potential", "ring"]), &["--potential", "`ring`", "tree"]);
     let by_ramses = ["--unbind", "--potential", "ramses"];
     refuses(with(&dark, "40", &by_ramses), &["--potential", "`ramses`", "expected --compat ramses"]);
     let on_particles = [&by_ramses[..], &["--compat", "ramses", "--mesh-from-particles"]].concat();
     refuses(with(&dark, "40", &on_particles), &["--potential", "`ramses`", "expected the cells"]);
+    refuses(with(&dark, "40", &["--softening", "0.1"]), &["--softening", "expected --unbind"]);
+    let unbind = |more: [&'static str; 2]| with(&dark, "40", &["--unbind", more[0], more[1]]);
+    refuses(unbind(["--softening", "moons=1"]), &["--softening", "`moons=1`", "TYPE=LENGTH"]);
+    refuses(unbind(["--softening", "stars=-1"]), &["--softening", "`stars=-1`", "0 or more"]);
+    refuses(unbind(["--potential-from", "dark"]), &["--potential-from", "`dark`", "gas, dark-matter"]);
     refuses(with(&dark, "-1", &[]), &["--density-threshold", "-1", "expected"]);
     refuses(with(&dark, "NaN", &[]), &["--density-threshold", "NaN", "expected"]);
     refuses(with(&dark, "300", &[]), &["--saddle-threshold", "200", "expected at least"]);
@@ -424,4 +428,22 @@ fn an_interrupted_run_leaves_nothing() {
     };
     interrupted(&args, || room.names().iter().any(|n| n.starts_with(".c.")), undo);
     assert_eq!(room.names(), ["s"]);
+}
+
+#[test]
+fn gas_is_unbound_as_the_options_say() {
+    let (room, input) = (Room::new(), text(&crate::common::output("gas_2ranks")));
+    let to = room.path(&format!("a.{}", ending()));
+    let options =
+        ["--unbind", "--with-members", "--potential-from", "gas,stars", "--softening", "stars=0.01"];
+    let more = ["--no-thermal-energy", "--duplicate-ids", "allow"];
+    done(&[&phew_args(&input, &to, "2")[..], &options, &more].concat());
+    let catalogue = read(Path::new(&to)).expect("a catalogue");
+    let is =
+        |name: &str, expected: Attribute| assert_eq!(catalogue.attribute(name), Some(&expected), "{name}");
+    is("unbind_potential_from", Attribute::Text("gas,stars".into()));
+    is("unbind_thermal_energy", Attribute::Int(0));
+    let softening =
+        "gas=side of the cell, dark-matter=side of the leaf, stars=0.01 (given), other=side of the leaf";
+    is("unbind_softening", Attribute::Text(softening.into()));
 }

@@ -49,9 +49,15 @@ impl Boxed {
         Self { header, fields: fields.into(), octs, particles: vec![Vec::new(); n_pieces] }
     }
 
-    /// With `n` particles, most in a few heaps, of masses over several powers of ten.
+    /// With `n` particles, most in a few heaps, of masses over several powers of ten. The gas is then at rest.
     pub fn with_particles(mut self, n: usize, random: &mut Random) -> Self {
         let side = self.header.coarse.map(|n| f64::from(n) * self.header.boxlen);
+        for name in ["velocity_x", "velocity_y", "velocity_z"] {
+            self.fields.push(FieldInfo { family: "hydro", name: name.into() });
+            for block in self.octs.iter_mut().flatten() {
+                block.values.push(vec![[0.0; 8]; block.position.len()]);
+            }
+        }
         let heap: [f64; 3] = std::array::from_fn(|_| random.real());
         for id in 0..n {
             let width = if random.below(3) == 0 { 1.0 } else { 0.02 };

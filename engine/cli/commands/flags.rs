@@ -39,6 +39,7 @@ impl NamesFlags for RunError {
             Self::NoParticles | Self::NoOctree => "--field",
             Self::LostMass { .. } => "--density-threshold",
             Self::PotentialOfRamses | Self::UnbindingOnParticleMesh => "--potential",
+            Self::SharedId { .. } => "--duplicate-ids allow",
             _ => "",
         }
     }
@@ -61,7 +62,7 @@ impl NamesFlags for FofRunError {
     fn flags(&self) -> &'static str {
         match self {
             Self::Read(error) => error.flags(),
-            Self::Fof(FofError::SameId(_)) => "--duplicate-ids allow",
+            Self::Fof(FofError::SameId(_)) | Self::SharedId { .. } => "--duplicate-ids allow",
             Self::NoBox | Self::TwoBoxes { .. } => "--box, --open",
             Self::PotentialOfRamses => "--potential",
             Self::NothingLinks { .. } => "--linking-types",

@@ -105,6 +105,7 @@ impl SnapshotCounts {
 
 fn family_name(family: Family) -> &'static str {
     match family {
+        Family::Gas => "gas",
         Family::DarkMatter => "dark matter",
         Family::Star => "stars",
         Family::Cloud => "sink clouds",

@@ -15,7 +15,7 @@ use inselberg_comm::{Comm, Rank};
 use inselberg_io::ramses;
 use inselberg_io::ramses::write::{Dialect, Output, Split, StagedOutput};
 use inselberg_io::staging::{Staged, check_writable};
-use inselberg_io::{FieldInfo, Header, Snapshot};
+use inselberg_io::{FieldInfo, Header, MONATOMIC, Snapshot};
 use serde_json::json;
 use std::path::Path;
 
@@ -127,7 +127,8 @@ fn stage_ramses_output(
     let fields: Vec<_> =
         snapshot.fields().iter().map(|f| FieldInfo { family: "hydro", name: f.name.clone() }).collect();
     let header = Header { number: Some(number), ..snapshot.header().clone() };
-    let output = Output { header: &header, fields: &fields, octs: &octs, particles: None };
+    let output =
+        Output { header: &header, fields: &fields, octs: &octs, particles: None, adiabatic_index: MONATOMIC };
     let split = Split { n_cpus: 1, oct_owner: &|_, _| 0, particle_owner: &|_| 0, ghosts: false };
     Ok(ramses::write::stage(folder, output, split, &Dialect::default())?)
 }

@@ -8,7 +8,8 @@ use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
-    BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules, Weights,
+    BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules,
+    SofteningLengths, Weights, source_types,
 };
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
@@ -269,12 +270,12 @@ fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleM
 
 /// What is found out about bound particles.
 fn bound_request(raw: &CheckedValues<'_>, is_ramses: bool) -> Result<BoundRequest, ConfigError> {
-    let with_members = raw.switch("with-members");
+    const OF_UNBINDING: [&str; 6] =
+        ["with-members", "potential-from", "no-thermal-energy", "softening", "duplicate-ids", "soap"];
     if !raw.switch("unbind") {
-        return match (with_members, raw.path("soap")) {
-            (true, _) => Err(raw.unfit("with-members", "true", "--unbind beside it")),
-            (_, Some(path)) => Err(raw.unfit("soap", &path.display().to_string(), "--unbind beside it")),
-            (false, None) => Ok(BoundRequest::default()),
+        return match OF_UNBINDING.into_iter().find(|name| raw.is_flag(name)) {
+            Some(name) => Err(raw.unfit(name, &raw.shown(name), "--unbind beside it")),
+            None => Ok(BoundRequest::default()),
         };
     }
     let potential = match potential(raw) {
@@ -288,7 +289,25 @@ fn bound_request(raw: &CheckedValues<'_>, is_ramses: bool) -> Result<BoundReques
         potential => potential,
     };
     let words = property_words(raw)?.expect("the option properties has a default");
-    Ok(BoundRequest { unbind: Some(potential), properties: words.choice, with_members })
+    let sources = raw.text_or_default("potential-from");
+    let potential_from = source_types(&sources).ok_or_else(|| {
+        let expected = "all, or gas, dark-matter, stars and other, separated by commas";
+        raw.unfit("potential-from", &sources, expected)
+    })?;
+    let softening = raw.text("softening").map(|text| {
+        let expected =
+            "a length, 0 or more, or TYPE=LENGTH for gas, dark-matter, stars and other, separated by commas";
+        SofteningLengths::from_text(&text).ok_or_else(|| raw.unfit("softening", &text, expected))
+    });
+    Ok(BoundRequest {
+        unbind: Some(potential),
+        properties: words.choice,
+        with_members: raw.switch("with-members"),
+        potential_from,
+        thermal_energy: !raw.switch("no-thermal-energy"),
+        softening: softening.transpose()?.unwrap_or_default(),
+        allow_duplicate_ids: raw.text("duplicate-ids").as_deref() == Some("allow"),
+    })
 }
 
 /// The meaning of a word of `--balance`.

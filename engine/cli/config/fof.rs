@@ -98,7 +98,8 @@ fn bound_request(raw: &CheckedValues<'_>, has_output: bool) -> Result<BoundReque
     if with_members && unbind.is_none() {
         return Err(raw.unfit("with-members", "true", BOUND));
     }
-    Ok(BoundRequest { unbind, properties: words.map(|words| words.choice).unwrap_or_default(), with_members })
+    let properties = words.map(|words| words.choice).unwrap_or_default();
+    Ok(BoundRequest { unbind, properties, with_members, ..BoundRequest::default() })
 }
 
 const BOUND: &str = "--properties basic, bound or all beside it";

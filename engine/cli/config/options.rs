@@ -439,9 +439,9 @@ const WORK: &[Opt] = &[
         name: "unbind",
         key: "unbind",
         commands: &[Phew],
-        help: "Find the particles that gravity holds in each clump",
-        doc: "Particles with too much energy leave their clump for the one that it merges into. The clumps then have bound masses, \
-              centres and energies. Particles alone make the potential; the gas of cells does not. Needs velocities and units.",
+        help: "Find the particles and gas cells that gravity holds in each clump",
+        doc: "Those with too much energy leave their clump for the one that it merges into. The clumps then have bound masses, \
+              centres and energies. Needs velocities and units.",
         ..ROW
     },
     Opt {
@@ -454,6 +454,44 @@ const WORK: &[Opt] = &[
         doc: "tree: from all particles of the clump or group. spherical: as if these were shells about its densest part; faster, and \
               wrong for those that are not round. ramses: in bins of radius, with RAMSES's own rules of unbinding; for phew with --compat \
               ramses, on the cells of an output.",
+        ..ROW
+    },
+    Opt {
+        name: "potential-from",
+        key: "potential_from",
+        kind: OptionKind::Text("all|TYPE,..."),
+        default: "all",
+        commands: &[Phew],
+        help: "The types whose mass makes the potential of --unbind",
+        doc: "Types are gas, dark-matter, stars and other. Members of the other types are still tested against the potential.",
+        ..ROW
+    },
+    Opt {
+        name: "no-thermal-energy",
+        key: "no_thermal_energy",
+        commands: &[Phew],
+        help: "Leave the thermal energy of gas cells out of --unbind",
+        ..ROW
+    },
+    Opt {
+        name: "softening",
+        key: "softening",
+        kind: OptionKind::Text("LENGTH|TYPE=LENGTH,..."),
+        example: "dark-matter=0.004,stars=0.002",
+        commands: &[Phew],
+        help: "Softening lengths of the particles for --unbind (code units)",
+        doc: "One length for all types, or one per type. Defaults are the lengths that the snapshot states, and otherwise the side of \
+              the leaf around a particle. A gas cell always has its own side. docs/haloes.md has the definition.",
+        ..ROW
+    },
+    Opt {
+        name: "duplicate-ids",
+        key: "duplicate_ids",
+        kind: OptionKind::Choice(&["error", "allow"]),
+        default: "error",
+        commands: &[Phew],
+        help: "Whether particles of one type and halo may share an ID in --unbind",
+        doc: "allow: particles of one ID are told apart by position and velocity.",
         ..ROW
     },
     Opt {

@@ -33,6 +33,6 @@ pub use facts::{InputFacts, StaticName};
 pub use leaf_block::{LeafBlock, oct_of_block, value_of_block};
 pub use readers::{READERS, open, open_from, read_headers};
 pub use snapshot::{
-    Cosmology, Counted, Every, Family, FieldInfo, HUBBLE_100, Header, NEWTON, OctBlock, ParticleBlock,
-    Reader, Snapshot, Units,
+    Cosmology, Counted, Every, Family, FieldInfo, HUBBLE_100, Header, MONATOMIC, NEWTON, OctBlock,
+    ParticleBlock, Reader, Snapshot, Units,
 };

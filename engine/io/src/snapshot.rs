@@ -18,6 +18,8 @@ pub struct Units {
 
 /// The constant of gravity in cm³ g⁻¹ s⁻² (CODATA 2018).
 pub const NEWTON: f64 = 6.6743e-8;
+/// The ratio of specific heats of a monatomic gas.
+pub const MONATOMIC: f64 = 5.0 / 3.0;
 /// 100 km/s/Mpc in 1/s.
 pub const HUBBLE_100: f64 = 3.240_779_29e-18;
 
@@ -134,6 +136,8 @@ pub struct OctBlock {
 /// The kind of a particle. Outputs from before families have only masses and birth times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
+    /// Gas of a particle code. RAMSES has gas in cells instead.
+    Gas,
     /// Dark matter.
     DarkMatter,
     /// Stars.
@@ -222,6 +226,16 @@ pub trait Snapshot: Send + Sync {
     /// Whether the units of its header are known.
     fn has_units(&self) -> bool {
         true
+    }
+
+    /// The ratio of specific heats of its gas, where it states one above 1.
+    fn adiabatic_index(&self) -> Option<f64> {
+        None
+    }
+
+    /// The gravitational softening of the particles of a family in code lengths, as in a Plummer sphere, where it states one.
+    fn softening(&self, _family: Family) -> Option<f64> {
+        None
     }
 
     /// The place of the values of `field` in `piece` for messages, or of the particles for `None`: the file, if there is one.

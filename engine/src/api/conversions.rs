@@ -45,12 +45,15 @@ from_errors! {
         | RunError::NegativeThreshold(_)
         | RunError::NoUnits
         | RunError::NoVelocities { .. }
+        | RunError::NoGasField { .. }
         | RunError::RatioOnly
         | RunError::PotentialOfRamses
         | RunError::UnbindingOnParticleMesh => ErrorKind::InvalidArgument,
         RunError::Memory(_) => ErrorKind::OutOfMemory,
         RunError::Mesh(error) => of_mesh(error),
-        RunError::LostMass { .. } | RunError::Members(_) => ErrorKind::InvalidValue,
+        RunError::LostMass { .. } | RunError::SharedId { .. } | RunError::Members(_) => {
+            ErrorKind::InvalidValue
+        }
         RunError::Comm(error) => of_comm(error),
     };
     FofRunError: |error| match error {

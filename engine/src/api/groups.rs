@@ -11,7 +11,7 @@ use crate::fof::{FofOutcome, Groups, LinkingRules, ParticleCounts, Role, find_gr
 use crate::projection::Projection;
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
-use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader, Species};
+use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
 use inselberg_io::staging::Staged;
 use rayon::prelude::*;
 use std::num::NonZeroU64;
@@ -158,6 +158,7 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
         assumed_units: Vec::new(),
         cosmology: geometry.cosmology.clone(),
         matter: None,
+        softening: [None; N_KINDS],
         species: vec![species],
     }
 }

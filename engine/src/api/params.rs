@@ -146,6 +146,9 @@ impl PhewParams {
         if !is_valid(self.mass) {
             return refused(format!("the mass threshold is {}; expected 0 or more", self.mass));
         }
+        if let Some(length) = self.bound.softening.invalid() {
+            return refused(format!("a softening length is {length}; expected a finite number, 0 or more"));
+        }
         if self.rules == Rules::Ramses && matches!(self.persistence, Persistence::Difference(_)) {
             return refused("RAMSES's rules know no difference; expected a persistence by ratio".into());
         }

@@ -2,8 +2,9 @@
 
 use crate::bound::point_grid::PointMass;
 use bytemuck::{Pod, Zeroable};
+use std::cmp::Ordering;
 
-/// A particle in a clump, as ranks exchange it. In code units.
+/// A member of a clump, a particle or a gas cell, as ranks exchange it. In code units.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct ClumpParticle {
@@ -11,7 +12,7 @@ pub struct ClumpParticle {
     pub halo: u64,
     /// Identifier of the clump.
     pub clump: u64,
-    /// Identity.
+    /// Identity among the members of its type; of a gas cell its row in the table of cells.
     pub id: u64,
     /// Position.
     pub position: [f64; 3],
@@ -19,16 +20,35 @@ pub struct ClumpParticle {
     pub velocity: [f64; 3],
     /// Mass.
     pub mass: f64,
+    /// Thermal energy per mass.
+    pub internal_energy: f64,
     /// Softening length.
     pub softening: f32,
-    /// 0 gas, 1 dark matter, 4 stars, 5 black holes; others count in totals only.
+    /// By the numbers of [`MemberType`](crate::bound::MemberType).
     pub particle_type: u32,
 }
 
-/// Particles of this rank.
+impl ClumpParticle {
+    /// The order of the members of all haloes: by halo, type and identity. Those that share all three are in the order of the
+    /// bits of their positions and velocities.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let place = |p: &Self| (p.position.map(f64::to_bits), p.velocity.map(f64::to_bits));
+        self.name().cmp(&other.name()).then_with(|| place(self).cmp(&place(other)))
+    }
+
+    /// Halo, type and identity.
+    pub fn name(&self) -> (u64, u32, u64) {
+        (self.halo, self.particle_type, self.id)
+    }
+}
+
+/// Members and particles of this rank.
+#[derive(Default)]
 pub struct CandidateParticles {
     /// Those in a halo.
     pub in_haloes: Vec<ClumpParticle>,
-    /// All of them, if spheres are wanted.
+    /// All particles, if spheres are wanted.
     pub all: Vec<PointMass>,
+    /// All leaves with gas, by level, if spheres are wanted.
+    pub leaves: Vec<Vec<PointMass>>,
 }

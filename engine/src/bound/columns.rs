@@ -123,6 +123,10 @@ fn dark_matter(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::DarkMatter)
 }
 
+fn gas(properties: &BoundProperties) -> Motions {
+    properties.motion.of(Component::Gas)
+}
+
 fn stars(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::Stars)
 }
@@ -178,8 +182,10 @@ const BASIC: &[BoundColumn] = &[
 
 const MORE: &[BoundColumn] = &[
     real("bound_dark_matter_mass", MASS, "mass of the bound dark matter", |p| dark_matter(p).mass),
+    real("bound_gas_mass", MASS, "mass of the bound gas", |p| gas(p).mass),
     real("bound_stellar_mass", MASS, "mass of the bound stars", |p| stars(p).mass),
     count("n_bound_dark_matter", "number of bound dark-matter particles", |p| p.number[1]),
+    count("n_bound_gas", "number of bound gas cells, or gas particles", |p| p.number[0]),
     count("n_bound_stars", "number of bound stars", |p| p.number[4]),
     real("enclose_radius", LENGTH, "distance of the farthest bound particle from the most bound one", |p| {
         p.enclose_radius
@@ -198,6 +204,9 @@ const MORE: &[BoundColumn] = &[
     ),
     real("half_mass_radius_dark_matter", LENGTH, "half-mass radius of the bound dark matter", |p| {
         p.half_mass_radius.of(Component::DarkMatter)
+    }),
+    real("half_mass_radius_gas", LENGTH, "half-mass radius of the bound gas", |p| {
+        p.half_mass_radius.of(Component::Gas)
     }),
     real("half_mass_radius_stars", LENGTH, "half-mass radius of the bound stars", |p| {
         p.half_mass_radius.of(Component::Stars)
@@ -226,11 +235,20 @@ const MORE: &[BoundColumn] = &[
         "the same of the bound dark matter, in its own frame",
         |p| dark_matter(p).angular_momentum,
     ),
+    vector("angular_momentum_gas", ANGULAR_MOMENTUM, "the same of the bound gas, in its own frame", |p| {
+        gas(p).angular_momentum
+    }),
     vector(
         "angular_momentum_stars",
         ANGULAR_MOMENTUM,
         "the same of the bound stars, in their own frame",
         |p| stars(p).angular_momentum,
+    ),
+    vector(
+        "angular_momentum_baryons",
+        ANGULAR_MOMENTUM,
+        "the same of the bound gas and stars, in their common frame",
+        |p| p.motion.of(Component::Baryons).angular_momentum,
     ),
     real(
         "spin_parameter",

@@ -1,6 +1,6 @@
 //! By which rules the clumps of a halo are unbound: by energies in the potential of what is bound, or as RAMSES does it.
 
-use crate::bound::request::PotentialChoice;
+use crate::bound::request::{BoundRequest, PotentialChoice};
 use crate::bound::rows::HaloClump;
 use inselberg_kernels::bound::unbind::hierarchy::{
     BoundHierarchy, ClumpTree, ClumpTreeError, unbind_hierarchy,
@@ -18,8 +18,8 @@ const MAX_PASSES: u32 = 100;
 /// How the clumps of haloes are unbound.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UnbindMethod {
-    /// By the energies of members, with potentials by this method.
-    Energies(PotentialMethod),
+    /// By the energies of members.
+    Energies(UnbindRules),
     /// By RAMSES's rules.
     Ramses(RamsesUnits),
 }
@@ -36,13 +36,25 @@ pub struct RamsesUnits {
 }
 
 impl UnbindMethod {
-    /// By energies; `None` for RAMSES's rules.
-    pub fn by_energies(choice: PotentialChoice) -> Option<Self> {
-        match choice {
-            PotentialChoice::Tree => Some(Self::Energies(PotentialMethod::Tree)),
-            PotentialChoice::Spherical => Some(Self::Energies(PotentialMethod::Spherical)),
-            PotentialChoice::Ramses => None,
-        }
+    /// By energies, as a request asks for it; `None` for no unbinding and for RAMSES's rules.
+    pub fn by_energies(request: &BoundRequest) -> Option<Self> {
+        let method = match request.unbind? {
+            PotentialChoice::Tree => PotentialMethod::Tree,
+            PotentialChoice::Spherical => PotentialMethod::Spherical,
+            PotentialChoice::Ramses => return None,
+        };
+        let (sources, thermal) = (request.potential_from, request.thermal_energy);
+        Some(Self::Energies(UnbindRules { method, sources, thermal, ..UnbindRules::default() }))
+    }
+
+    /// Whether the thermal energy of gas counts.
+    pub fn is_thermal(&self) -> bool {
+        matches!(self, Self::Energies(rules) if rules.thermal)
+    }
+
+    /// Whether potentials are those of shells.
+    pub fn has_shells(&self) -> bool {
+        matches!(self, Self::Energies(rules) if rules.method == PotentialMethod::Spherical)
     }
 
     /// The centre of a clump in code units: its densest cell, in RAMSES the refined peak.
@@ -66,10 +78,7 @@ impl UnbindMethod {
         scratch: &mut UnbindScratch,
     ) -> Result<BoundHierarchy, ClumpTreeError> {
         match self {
-            Self::Energies(method) => {
-                let rules = UnbindRules { method: *method, ..UnbindRules::default() };
-                unbind_hierarchy(members, tree, gravity, &rules, scratch)
-            }
+            Self::Energies(rules) => unbind_hierarchy(members, tree, gravity, rules, scratch),
             Self::Ramses(units) => {
                 let border = |clump: &HaloClump| Some(clump.border).filter(|border| border.is_finite());
                 let border: Vec<Option<f64>> = clumps.iter().map(border).collect();

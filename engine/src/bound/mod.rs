@@ -6,12 +6,12 @@
 //! | step | file |
 //! |---|---|
 //! | what a caller asks for | `request` |
-//! | particles, as ranks exchange them | `candidates` |
+//! | particles and gas cells, as ranks exchange them | `candidates`, `member_type` |
 //! | the strength of gravity in code units | `gravity` |
 //! | haloes to the ranks that work on them | `workers`, `rows` |
 //! | unbinding, halo by halo, by one of the methods | `unbind`, `method` |
 //! | properties, each one column | `columns` |
-//! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid` |
+//! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid`, `leaf_grid` |
 //! | columns of clumps and haloes, and the table of members | `tables` |
 //!
 //! Four exchanges in all. Each halo is whole on one rank, so the largest one must fit into the memory of a rank, at 200 bytes
@@ -22,6 +22,8 @@
 mod candidates;
 mod columns;
 mod gravity;
+mod leaf_grid;
+mod member_type;
 mod method;
 mod point_grid;
 mod request;
@@ -34,9 +36,12 @@ mod workers;
 pub use candidates::{CandidateParticles, ClumpParticle};
 pub use columns::BoundColumn;
 pub use gravity::gravity;
+pub use member_type::{MemberType, source_types, text_of};
 pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
-pub use request::{BoundRequest, PotentialChoice, PropertyChoice, PropertyWords};
+pub use request::{
+    BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, SofteningLengths, SourceTypes,
+};
 pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
 pub use tables::{BoundTables, MemberNames, sphere_columns};
@@ -54,6 +59,14 @@ pub enum BoundError {
     /// A particle has a value that is not allowed.
     #[error("particles of a clump: {0}")]
     Members(#[from] MemberError),
+    /// Two particles of a halo share type and identity.
+    #[error("two particles of halo {halo} have the ID {id}")]
+    SharedId {
+        /// The halo.
+        halo: u64,
+        /// Their identity.
+        id: i64,
+    },
     /// Another rank failed, or could not be reached.
     #[error(transparent)]
     Comm(#[from] CommError),
@@ -69,13 +82,15 @@ pub struct BoundTask<'a> {
     pub rows: &'a HaloRows,
     /// Whether bound particles are listed.
     pub with_members: bool,
+    /// Whether particles of one type and halo may share an identity.
+    pub allow_duplicate_ids: bool,
 }
 
 impl BoundTask<'_> {
     /// Collective: unbinds all haloes.
     ///
     /// # Errors
-    /// When a particle has a value that is not allowed, and when another rank fails.
+    /// When a particle has a value that is not allowed, or shares its identity; when another rank fails.
     pub fn run(
         &self,
         candidates: CandidateParticles,
@@ -83,10 +98,13 @@ impl BoundTask<'_> {
         executor: &Executor,
     ) -> Result<BoundTables<'_>, BoundError> {
         let (observer, unbinder) = (executor.observer(), &self.unbinder);
-        let CandidateParticles { in_haloes, all } = candidates;
+        let CandidateParticles { in_haloes, all, leaves } = candidates;
         let work = Stage::run("haloes to ranks", 0, comm, observer, || {
             workers::to_workers(in_haloes, self.rows, comm)
         })?;
+        if !self.allow_duplicate_ids {
+            work.check_ids()?;
+        }
         let stage = Stage::begin("unbinding", work.particles.len() as u64, comm, observer);
         let bound = unbinder.unbind(&work, |n| observer.advance(n as u64))?;
         drop(stage);
@@ -94,8 +112,7 @@ impl BoundTask<'_> {
             None => None,
             Some(densities) => {
                 let _spheres = Stage::begin("spheres", 0, comm, observer);
-                let points = PointGrid::new(all, unbinder.space.domain);
-                let surroundings = Surroundings { points, space: &unbinder.space };
+                let surroundings = Surroundings::new(all, leaves, &unbinder.space);
                 Some(surroundings.spheres(&bound.centres(), densities, comm)?)
             }
         };

@@ -1,4 +1,4 @@
-//! Particles of this rank by cells of a uniform grid, for spheres.
+//! Points with mass on this rank by cells of a uniform grid, for spheres.
 
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::geom::Domain;
@@ -9,7 +9,7 @@ const PER_CELL: usize = 8;
 /// Most cells along an axis.
 const MOST_CELLS: usize = 256;
 
-/// A particle. Lengths are in units of the level-0 cell.
+/// A particle, or a leaf by its centre. Lengths are in units of the level-0 cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct PointMass {
@@ -17,8 +17,6 @@ pub struct PointMass {
     pub position: [f64; 3],
     /// Mass.
     pub mass: f64,
-    /// Identity.
-    pub id: u64,
 }
 
 /// Particles sorted by cell, in a box around them that the grid divides.
@@ -72,9 +70,9 @@ impl PointGrid {
         (((x - self.low[axis]) / self.cell[axis]) as usize).min(self.n - 1)
     }
 
-    /// Calls `visit` with each particle nearer to `centre` than `radius`, and its distance. The radius is at most half of
-    /// the shortest periodic side, so that a particle has one image inside.
-    pub fn visit(&self, centre: [f64; 3], radius: f64, mut visit: impl FnMut(&PointMass, f64)) {
+    /// Calls `visit` with each point nearer to `centre` than `radius`, and the vector to it. A point has one image inside if
+    /// the radius is at most half of the shortest periodic side; a larger radius visits each image inside.
+    pub fn visit(&self, centre: [f64; 3], radius: f64, mut visit: impl FnMut(&PointMass, [f64; 3])) {
         let images: [Vec<(f64, RangeInclusive<usize>)>; 3] =
             std::array::from_fn(|axis| self.images(axis, centre[axis], radius));
         for (z, along_z) in &images[2] {
@@ -89,7 +87,7 @@ impl PointGrid {
                             let d = [point.position[0] - x, point.position[1] - y, point.position[2] - z];
                             let square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
                             if square < radius * radius {
-                                visit(point, square.sqrt());
+                                visit(point, d);
                             }
                         }
                     }
@@ -121,7 +119,7 @@ mod tests {
             let d = domain.displacement(centre, point.position);
             d.iter().map(|d| d * d).sum::<f64>().sqrt() < radius
         };
-        let mut ids: Vec<u64> = points.iter().filter(near).map(|point| point.id).collect();
+        let mut ids: Vec<u64> = points.iter().filter(near).map(|point| point.mass as u64).collect();
         ids.sort_unstable();
         ids
     }
@@ -138,12 +136,12 @@ mod tests {
             periodic in any::<[bool; 3]>(),
         ) {
             let place = |x: [u32; 3]| x.map(|x| f64::from(x) / 64.0);
-            let point = |(id, x): (usize, &[u32; 3])| PointMass { position: place(*x), mass: 1.0, id: id as u64 };
+            let point = |(id, x): (usize, &[u32; 3])| PointMass { position: place(*x), mass: id as f64 };
             let points: Vec<PointMass> = places.iter().enumerate().map(point).collect();
             let domain = Domain { coarse: [2, 1, 1], periodic };
             let grid = PointGrid::new(points.clone(), domain);
             let mut found = Vec::new();
-            grid.visit(place(centre), radius, |point, _| found.push(point.id));
+            grid.visit(place(centre), radius, |point, _| found.push(point.mass as u64));
             found.sort_unstable();
             prop_assert_eq!(found, by_all(&points, &domain, place(centre), radius));
         }

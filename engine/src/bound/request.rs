@@ -1,9 +1,11 @@
 //! What a caller asks for.
 
+use crate::bound::member_type::MemberType;
+pub use inselberg_kernels::bound::SourceTypes;
 use std::str::FromStr;
 
-/// What a run finds out about bound particles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What a run finds out about bound particles and gas cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundRequest {
     /// Whether particles that gravity does not hold are removed from clumps or groups, and how potentials are computed then.
     pub unbind: Option<PotentialChoice>,
@@ -11,6 +13,71 @@ pub struct BoundRequest {
     pub properties: PropertyChoice,
     /// Whether catalogues list the bound particles of each clump or group.
     pub with_members: bool,
+    /// The types whose mass makes the potential, by the numbers of [`MemberType`]. The others are tested against it.
+    pub potential_from: SourceTypes,
+    /// Whether the thermal energy of gas cells counts.
+    pub thermal_energy: bool,
+    /// Softening lengths of particles in clumps. Where none is given, that of the input holds, or else the side of the leaf.
+    pub softening: SofteningLengths,
+    /// Whether particles of one type and halo may share an ID. They are then told apart by position and velocity.
+    pub allow_duplicate_ids: bool,
+}
+
+impl Default for BoundRequest {
+    /// No unbinding. With it: basic properties, potentials from all types, and thermal energy.
+    fn default() -> Self {
+        Self {
+            unbind: None,
+            properties: PropertyChoice::Basic,
+            with_members: false,
+            potential_from: SourceTypes::ALL,
+            thermal_energy: true,
+            softening: SofteningLengths::default(),
+            allow_duplicate_ids: false,
+        }
+    }
+}
+
+/// Softening lengths of particles by type in code units, as in a Plummer sphere: the potential at distance 0 is
+/// -G m / length.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SofteningLengths([Option<f64>; MemberType::ALL.len()]);
+
+impl SofteningLengths {
+    /// One length for all types.
+    pub fn same(length: f64) -> Self {
+        Self([Some(length); MemberType::ALL.len()])
+    }
+
+    /// With this length for a type.
+    #[must_use]
+    pub fn with(mut self, of: MemberType, length: f64) -> Self {
+        self.0[of.place()] = Some(length);
+        self
+    }
+
+    /// The length of a type; `None` if none is given.
+    pub fn of(&self, member_type: MemberType) -> Option<f64> {
+        self.0[member_type.place()]
+    }
+
+    /// The first length that is not valid: all must be finite, 0 or more.
+    pub fn invalid(&self) -> Option<f64> {
+        self.0.into_iter().flatten().find(|length| !(length.is_finite() && *length >= 0.0))
+    }
+
+    /// From `LENGTH`, or from `TYPE=LENGTH` for some types, separated by commas.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let length = |text: &str| text.trim().parse::<f64>().ok();
+        let lengths = match length(text) {
+            Some(length) => Self::same(length),
+            None => text.split(',').try_fold(Self::default(), |all, part| {
+                let (name, of_type) = part.split_once('=')?;
+                Some(all.with(MemberType::from_name(name.trim())?, length(of_type)?))
+            })?,
+        };
+        lengths.invalid().is_none().then_some(lengths)
+    }
 }
 
 /// How the potentials of particles are computed that unbinding needs.

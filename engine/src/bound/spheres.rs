@@ -1,4 +1,4 @@
-//! Spheres of given mean density about the centres of haloes, over all particles, bound or not, of all ranks.
+//! Spheres of given mean density about the centres of haloes, over all particles and gas cells, bound or not, of all ranks.
 //!
 //! Each halo asks all ranks for the particles within a radius. Where the mean density is still above the lowest one there,
 //! it asks again with twice the radius.
@@ -9,7 +9,8 @@
 //!                      within 0.2?  ->  ...                      the sphere ends at 0.13
 //! ```
 
-use crate::bound::point_grid::PointGrid;
+use crate::bound::leaf_grid::{LeafGrid, length};
+use crate::bound::point_grid::{PointGrid, PointMass};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::Cosmology;
@@ -24,6 +25,9 @@ pub const N_DENSITIES: usize = 4;
 
 /// How far the first radius lies beyond that of the bound mass.
 const FIRST_REACH: f64 = 1.5;
+
+/// Spheres do not end within the radius of this part of the bound mass, if that is dense enough.
+const CORE: f64 = 0.1;
 
 /// Mass, radius and concentration of a sphere, in code units. 0 where the sphere is not found, or has too few particles.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
@@ -54,10 +58,12 @@ pub fn densities(gravity: &Gravity, cosmology: &Cosmology) -> [f64; N_DENSITIES]
     [200.0 * critical, 200.0 * matter * critical, 500.0 * critical, bryan_norman(matter) * critical]
 }
 
-/// The particles of this rank, and the box.
+/// The particles and gas cells of this rank, and the box.
 pub struct Surroundings<'a> {
     /// The particles.
     pub points: PointGrid,
+    /// The leaves with gas, one grid per level.
+    pub leaves: Vec<LeafGrid>,
     /// The box.
     pub space: &'a SizedBox,
 }
@@ -71,17 +77,23 @@ struct SphereQuery {
     radius: f64,
 }
 
-/// A particle within the radius.
+/// A particle, or a part of a gas cell, within the radius.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct SpherePoint {
     halo: u64,
-    id: u64,
     radius: f64,
     mass: f64,
 }
 
-impl Surroundings<'_> {
+impl<'a> Surroundings<'a> {
+    /// Of particles, and of leaves with gas by level.
+    pub fn new(particles: Vec<PointMass>, leaves: Vec<Vec<PointMass>>, space: &'a SizedBox) -> Self {
+        let levels = (0..).zip(leaves);
+        let leaves = levels.map(|(level, leaves)| LeafGrid::new(level, leaves, space.domain)).collect();
+        Self { points: PointGrid::new(particles, space.domain), leaves, space }
+    }
+
     /// Collective: the spheres of the haloes of this rank. Two exchanges per round, two rounds as a rule.
     ///
     /// # Errors
@@ -110,7 +122,7 @@ impl Surroundings<'_> {
             let profiles = self.ask(&open.iter().map(query).collect::<Vec<_>>(), haloes.len(), comm)?;
             open.retain(|i| {
                 let profile = RadialProfile::new(&profiles[*i], side);
-                let spheres = densities.map(|density| profile.sphere(density));
+                let spheres = densities.map(|density| profile.sphere(density, CORE * haloes[*i].mass));
                 let is_done = spheres.iter().all(Option::is_some) || radius[*i] >= most;
                 if is_done {
                     found[*i] = spheres.map(Option::unwrap_or_default);
@@ -130,7 +142,7 @@ impl Surroundings<'_> {
         periodic.fold(open, f64::min)
     }
 
-    /// Collective: the particles within the radii of the queries, by halo.
+    /// Collective: the points within the radii of the queries, by halo.
     fn ask(
         &self,
         queries: &[SphereQuery],
@@ -141,9 +153,10 @@ impl Surroundings<'_> {
         let answer = |(rank, queries): (usize, Vec<SphereQuery>)| {
             let near = |query: &SphereQuery| {
                 let mut near = Vec::new();
-                self.points.visit(query.centre, query.radius, |point, radius| {
-                    near.push(SpherePoint { halo: query.halo, id: point.id, radius, mass: point.mass });
-                });
+                let mut push = |radius, mass| near.push(SpherePoint { halo: query.halo, radius, mass });
+                self.points
+                    .visit(query.centre, query.radius, |point, offset| push(length(offset), point.mass));
+                self.leaves.iter().for_each(|leaves| leaves.visit(query.centre, query.radius, &mut push));
                 near
             };
             (Rank(rank as u32), queries.par_iter().flat_map_iter(near).collect::<Vec<_>>())
@@ -154,14 +167,14 @@ impl Surroundings<'_> {
             points.into_iter().for_each(|point| profiles[point.halo as usize].push(point));
         }
         profiles.par_iter_mut().for_each(|points| {
-            let key = |point: &SpherePoint| (point.id, point.mass.to_bits());
-            points.sort_unstable_by(|a, b| a.radius.total_cmp(&b.radius).then_with(|| key(a).cmp(&key(b))));
+            // Points that agree in both are the same to a profile.
+            points.sort_unstable_by(|a, b| a.radius.total_cmp(&b.radius).then(a.mass.total_cmp(&b.mass)));
         });
         Ok(profiles)
     }
 }
 
-/// The particles around a centre by rising radius, in code units.
+/// The points around a centre by rising radius, in code units.
 struct RadialProfile {
     radius: Vec<f64>,
     mass: Vec<f64>,
@@ -176,9 +189,9 @@ impl RadialProfile {
         Self { radius, mass, enclosed }
     }
 
-    /// `None` if the particles do not reach far enough.
-    fn sphere(&self, density: f64) -> Option<Sphere> {
-        let SphereSearch::Found(sphere) = self.enclosed.sphere(density) else { return None };
+    /// `None` if the points do not reach far enough.
+    fn sphere(&self, density: f64, core: f64) -> Option<Sphere> {
+        let SphereSearch::Found(sphere) = self.enclosed.sphere_around(density, core) else { return None };
         let inside = 0..sphere.number;
         let of_profile =
             concentration(&self.radius[inside.clone()], &self.mass[inside], sphere.mass, sphere.radius);

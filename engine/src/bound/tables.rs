@@ -178,13 +178,15 @@ impl FoundRows {
             |of: fn(&BoundClump) -> u64| Values::U64(places.iter().map(|i| of(&self.clumps[*i])).collect());
         let none = Dimension::NONE;
         let ids = counts(|clump| clump.most_bound_id);
-        let text = "number of bound particles; 0 if fewer than 20 are bound";
+        let text = "number of bound particles and gas cells; 0 if too few are bound";
         let mut columns = vec![column("n_bound", none, text, counts(|c| c.n_bound))];
         if has_inclusive {
             columns.extend(self.inclusive_columns(&places));
         }
         let text = "identity of the most bound particle; 0 if none is bound";
         columns.push(column("most_bound_id", none, text, ids));
+        let text = "type of the most bound particle, as in members; 0 if none is bound";
+        columns.push(column("most_bound_type", none, text, counts(|c| c.most_bound_type)));
         let values: Vec<&[f64]> =
             places.iter().map(|i| &self.values[i * self.n_values..(i + 1) * self.n_values]).collect();
         let mut first = 0;
@@ -197,7 +199,7 @@ impl FoundRows {
             column(
                 "unbinding_converged",
                 none,
-                "1 if a last full computation found all particles bound, else 0",
+                "1 if unbinding converged, else 0",
                 counts(|c| c.is_converged),
             ),
         ]);
@@ -274,20 +276,26 @@ fn members_table(particles: &[BoundParticle], names: &MemberNames) -> Table {
         column(
             "id",
             none,
-            "identity of the particle",
+            "identity of the particle, or row of the gas cell in the table cells",
             Values::I64(particles.iter().map(|p| p.id.cast_signed()).collect()),
+        ),
+        column(
+            "type",
+            none,
+            "0 gas, 1 dark matter, 4 stars, 5 other; identities are unique within a type",
+            Values::U8(particles.iter().map(|p| p.particle_type).collect()),
         ),
         column(owner, none, &format!("identifier of the {owner} that it is bound to"), Values::U64(owners)),
         column(
             "energy",
             energy,
-            &format!("energy per mass in the frame of the core of the {owner}, below 0"),
+            &format!("energy per mass in the frame of the {owner}"),
             reals(|p| p.energy),
         ),
         column(
             "potential",
             energy,
-            &format!("potential by the bound particles of the {owner}"),
+            &format!("potential that binds it to the {owner}"),
             reals(|p| p.potential),
         ),
     ];

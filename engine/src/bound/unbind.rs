@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties};
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere;
 use inselberg_kernels::bound::unbind::hierarchy::ClumpTree;
-use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindScratch, Unbinding};
+use inselberg_kernels::bound::unbind::{UnbindScratch, Unbinding};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
@@ -31,6 +31,8 @@ pub struct BoundClump {
     pub mass_inclusive: f64,
     /// Identity of the most bound particle.
     pub most_bound_id: u64,
+    /// Its type.
+    pub most_bound_type: u64,
     /// Its position.
     pub centre: [f64; 3],
     /// Row of the first bound particle in the table of members.
@@ -46,8 +48,10 @@ pub struct BoundClump {
 pub struct BoundParticle {
     /// Identifier of its clump.
     pub clump: u64,
-    /// Identity.
+    /// Identity among the members of its type.
     pub id: u64,
+    /// Type.
+    pub particle_type: u8,
     /// Energy per mass.
     pub energy: f64,
     /// Potential.
@@ -173,6 +177,7 @@ impl HaloTask<'_> {
             let own = &found.clumps[i];
             let first_member = bound.particles.len() as u64;
             self.append_particles(&members, own, clump.id, &mut bound.particles);
+            let most_bound = bound.particles.get(first_member as usize);
             let properties = bound_properties(&members, &own.bound, gravity);
             self.append_values(properties.as_ref(), &mut bound.values);
             bound.clumps.push(BoundClump {
@@ -182,7 +187,8 @@ impl HaloTask<'_> {
                 n_bound_inclusive: inclusive[i].number,
                 // The sum of no masses is -0.
                 mass_inclusive: inclusive[i].mass + 0.0,
-                most_bound_id: bound.particles.get(first_member as usize).map_or(0, |particle| particle.id),
+                most_bound_id: most_bound.map_or(0, |particle| particle.id),
+                most_bound_type: most_bound.map_or(0, |particle| particle.particle_type.into()),
                 centre: properties.map_or([0.0; 3], |properties| self.in_box(properties.halo_centre)),
                 first_member,
                 passes: own.report.passes.into(),
@@ -195,8 +201,7 @@ impl HaloTask<'_> {
     /// The centre of the shells of each clump.
     fn shell_centres(&self, members: &HaloMembers) -> Vec<[f64; 3]> {
         let Unbinder { method, shell_centre, .. } = self.unbinder;
-        let has_shells = *method == UnbindMethod::Energies(PotentialMethod::Spherical);
-        if has_shells && *shell_centre == ShellCentre::ShrinkingSphere {
+        if method.has_shells() && *shell_centre == ShellCentre::ShrinkingSphere {
             return vec![shrinking_sphere(members); self.clumps.len()];
         }
         self.clumps.iter().map(|clump| self.relative_to_peak(method.centre(clump))).collect()
@@ -210,13 +215,18 @@ impl HaloTask<'_> {
         clump: u64,
         to: &mut Vec<BoundParticle>,
     ) {
-        let particle = |place: &u32| BoundParticle {
-            clump,
-            id: members.columns().id[found.bound.member[*place as usize] as usize],
-            energy: found.bound.energy[*place as usize],
-            potential: found.bound.potential[*place as usize],
+        let bound_particle = |place: &u32| {
+            let at = *place as usize;
+            let particle = &self.particles[members.entries()[found.bound.member[at] as usize] as usize];
+            BoundParticle {
+                clump,
+                id: particle.id,
+                particle_type: particle.particle_type as u8,
+                energy: found.bound.energy[at],
+                potential: found.bound.potential[at],
+            }
         };
-        to.extend(found.bound.ranked(members).iter().map(particle));
+        to.extend(found.bound.ranked(members).iter().map(bound_particle));
     }
 
     /// Appends the chosen properties of a clump; 0 throughout where nothing is bound.
@@ -234,17 +244,22 @@ impl HaloTask<'_> {
         }
     }
 
-    /// The particles with positions from the main peak on.
+    /// The members with positions from the main peak on. Their places are their identifiers: places are unique, and in the order
+    /// of types and identities.
     fn member_columns(&self) -> MemberColumns {
         let particles = self.particles;
+        let internal_energy = match self.unbinder.method.is_thermal() {
+            true => particles.iter().map(|particle| particle.internal_energy).collect(),
+            false => Vec::new(),
+        };
         MemberColumns {
             position: particles.iter().map(|particle| self.relative_to_peak(particle.position)).collect(),
             velocity: particles.iter().map(|particle| particle.velocity).collect(),
             mass: particles.iter().map(|particle| particle.mass).collect(),
             softening: particles.iter().map(|particle| particle.softening).collect(),
             particle_type: particles.iter().map(|particle| particle.particle_type as u8).collect(),
-            internal_energy: Vec::new(),
-            id: particles.iter().map(|particle| particle.id).collect(),
+            internal_energy,
+            id: (0..particles.len() as u64).collect(),
         }
     }
 

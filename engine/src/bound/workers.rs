@@ -8,7 +8,9 @@
 //!        |  ------------------------ 300 particles -------------------------->  |
 //! ```
 
+use crate::bound::BoundError;
 use crate::bound::candidates::ClumpParticle;
+use crate::bound::member_type::MemberType;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
 use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::exchange::grouped;
@@ -20,10 +22,27 @@ use std::collections::BTreeMap;
 /// Whole haloes that this rank works on.
 #[derive(Debug, Default)]
 pub struct HaloWork {
-    /// Particles by halo.
+    /// Members by halo, type and identity.
     pub particles: Vec<ClumpParticle>,
     /// Clumps by halo and identifier; the main clump is the first of its halo.
     pub clumps: Vec<HaloClump>,
+}
+
+impl HaloWork {
+    /// Local: checks that no particles of a halo share type and ID. The cloud particles of a sink in RAMSES share its ID, so
+    /// those of [`MemberType::Other`] may.
+    ///
+    /// # Errors
+    /// Type and ID of the first two that share them.
+    pub fn check_ids(&self) -> Result<(), BoundError> {
+        let is_same = |pair: &&[ClumpParticle]| {
+            pair[0].name() == pair[1].name() && pair[0].particle_type != MemberType::Other as u32
+        };
+        match self.particles.windows(2).find(is_same) {
+            Some(pair) => Err(BoundError::SharedId { halo: pair[0].halo, id: pair[0].id.cast_signed() }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A number of a halo: of its particles on one rank, or the rank that works on it.
@@ -47,7 +66,7 @@ pub fn to_workers(
     rows: &HaloRows,
     comm: &Comm,
 ) -> Result<HaloWork, CommError> {
-    particles.par_sort_unstable_by_key(|particle| (particle.halo, particle.id));
+    particles.par_sort_unstable_by(ClumpParticle::order);
     let asked = ask(&particles, rows, comm)?;
     let answers = answer(&asked, &rows.haloes, comm)?;
     let of = |bundle: &Bundle<2>| bundle.records::<OfHalo>(NUMBERS);
@@ -59,7 +78,7 @@ pub fn to_workers(
     drop(particles);
     let mut particles: Vec<ClumpParticle> =
         comm.exchange(parts)?.into_iter().flat_map(|(_, part)| part).collect();
-    particles.par_sort_unstable_by_key(|particle| (particle.halo, particle.id));
+    particles.par_sort_unstable_by(ClumpParticle::order);
     let mut clumps: Vec<HaloClump> =
         answers.iter().flat_map(|bundle| bundle.records::<HaloClump>(CLUMPS)).collect();
     clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));

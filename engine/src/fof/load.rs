@@ -202,6 +202,7 @@ mod tests {
                 assumed_units: Vec::new(),
                 cosmology: None,
                 matter: None,
+                softening: [None; N_KINDS],
                 species: (0..2).zip(counts).map(species).collect(),
             })
         }

@@ -86,6 +86,14 @@ pub enum FofRunError {
          snapshot"
     )]
     NoCosmology,
+    /// Two particles share type and identity.
+    #[error("two particles of group {group} have the ID {id}; expected unique ones")]
+    SharedId {
+        /// The group.
+        group: u64,
+        /// Their identity.
+        id: i64,
+    },
     /// RAMSES's unbinding belongs to its clumps.
     #[error("RAMSES's unbinding of groups; it needs clumps in cells; expected another potential")]
     PotentialOfRamses,
@@ -127,6 +135,7 @@ impl From<BoundError> for FofRunError {
     fn from(error: BoundError) -> Self {
         match error {
             BoundError::Members(error) => Self::Members(error),
+            BoundError::SharedId { halo: group, id } => Self::SharedId { group, id },
             BoundError::Comm(error) => Self::Comm(error),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::plan::{MeshPlan, ParticleMeshConfig, least_memory};
 use crate::error::ParticleMeshError;
-use inselberg_io::particles::{Columns, DARK_MATTER, ParticleInput, Positions, STAR};
+use inselberg_io::particles::{Columns, DARK_MATTER, GAS, ParticleInput, Positions, STAR};
 use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::fold;
 use std::ops::Range;
@@ -91,11 +91,7 @@ impl ParticleSnapshot {
         let velocity = |i: &usize| columns.velocity.as_ref().map_or([0.0; 3], |list| list[*i].map(f64::from));
         let kind_of_all = self.input.about().species[*species].kind;
         let kind = |i: usize| columns.kind.as_ref().map(|kinds| kinds[i]).or(kind_of_all);
-        let family = |i: &usize| match kind(*i) {
-            Some(DARK_MATTER) => Family::DarkMatter,
-            Some(STAR) => Family::Star,
-            _ => Family::Other,
-        };
+        let family = |i: &usize| kind(*i).map_or(Family::Other, family_of);
         let position = |i: &usize| columns.position.get(*i).map(|x| fold(x, self.plan.side));
         Ok(ParticleBlock {
             first: 0,
@@ -106,6 +102,15 @@ impl ParticleSnapshot {
             id: wanted.iter().map(|i| (first_id.unwrap_or(0) + id[*i]).cast_signed()).collect(),
             family: wanted.iter().map(family).collect(),
         })
+    }
+}
+
+fn family_of(kind: u8) -> Family {
+    match kind {
+        GAS => Family::Gas,
+        DARK_MATTER => Family::DarkMatter,
+        STAR => Family::Star,
+        _ => Family::Other,
     }
 }
 
@@ -133,6 +138,16 @@ impl Snapshot for ParticleSnapshot {
 
     fn has_units(&self) -> bool {
         self.has_units
+    }
+
+    /// That of all its kinds of the family, where they have one in common.
+    fn softening(&self, family: Family) -> Option<f64> {
+        let about = self.input.about();
+        let kinds = self.plan.species.iter().filter_map(|species| about.species[*species].kind);
+        let of_family = kinds.filter(|kind| family_of(*kind) == family);
+        let mut lengths = of_family.map(|kind| about.softening[usize::from(kind)]);
+        let first = lengths.next()??;
+        lengths.all(|length| length == Some(first)).then_some(first)
     }
 
     fn place_of(&self, piece: usize, _field: Option<&str>) -> PathBuf {

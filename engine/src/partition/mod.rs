@@ -36,7 +36,7 @@ pub use ghosts::{GhostLink, Ghosts};
 pub(crate) use given_cells::GivenCells;
 pub use local_field::LocalField;
 pub(crate) use migrate::picked;
-pub use particles::{for_each_particle_block, to_leaf_owners};
+pub use particles::{for_each_oct_block, for_each_particle_block, to_leaf_owners};
 pub(crate) use rounds::{deliver, rounds};
 pub use splits::Splits;
 pub use weights::Weights;

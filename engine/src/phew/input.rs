@@ -6,6 +6,7 @@ use crate::error::RunError;
 use crate::executor::Executor;
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot, grow};
 use crate::partition::{LoadRequest, LocalField, load};
+use crate::phew::bound::{GasCells, TestField};
 use crate::phew::params::{FieldChoice, PhewConfig, ThresholdUnits, Thresholds};
 use crate::phew::properties::TestFields;
 use crate::phew::test_links::TestLinks;
@@ -52,7 +53,8 @@ impl<'a> Input<'a> {
         executor: &Executor,
     ) -> Result<Self, RunError> {
         config.check()?;
-        let needs_particles = config.with_particles || config.bound.unbind.is_some();
+        let has_gas = config.bound.unbind.is_some() && GasCells::of_input(snapshot)?.is_some();
+        let needs_particles = config.with_particles || config.bound.unbind.is_some() && !has_gas;
         if needs_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
         }
@@ -70,6 +72,12 @@ impl<'a> Input<'a> {
         let field = ChosenField::new(snapshot, source, &config.field);
         let mesh_attributes = Vec::new();
         Ok(Self { snapshot, field, part, columns, thresholds, units, n_leaves, densest, mesh_attributes })
+    }
+
+    /// By which field of the cells leaves are test cells; `None` if the density is deposited from particles.
+    pub fn test_field(&self) -> Option<TestField<'_>> {
+        let FieldInfo { family, name } = &self.field.field;
+        (*family != PARTICLES).then_some(TestField { name, threshold: self.thresholds.density })
     }
 
     /// Collective: the mesh that particles refine. Density and saddle thresholds of `config`, and a threshold of

@@ -1,6 +1,6 @@
 //! The parameters of a run of PHEW.
 
-pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice};
+pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes};
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
@@ -85,6 +85,9 @@ pub struct PhewConfig {
     /// What is divided evenly among ranks. It never changes a result.
     pub weights: Weights,
 }
+
+/// The beginning of the names of attributes about unbinding.
+pub(crate) const UNBIND: &str = "unbind_";
 
 impl PhewConfig {
     /// Checks the thresholds against each other and against the rules.

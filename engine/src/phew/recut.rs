@@ -1,7 +1,7 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
 use crate::phew::hierarchy::structures;
-use crate::phew::params::Thresholds;
+use crate::phew::params::{Thresholds, UNBIND};
 use crate::phew::tables::{
     RecutError, RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table,
 };
@@ -67,7 +67,9 @@ pub(crate) fn cut_attributes(
     thresholds: &Thresholds,
     [n_clumps, n_haloes, n_levels]: [u64; 3],
 ) -> Vec<(String, Attribute)> {
-    let mut attributes = stored.to_vec();
+    // Other clumps have other members.
+    let kept = stored.iter().filter(|(name, _)| !name.starts_with(UNBIND));
+    let mut attributes: Vec<_> = kept.cloned().collect();
     let changed = [
         ("relevance_threshold", Attribute::Real(thresholds.persistence.threshold())),
         ("saddle_threshold", Attribute::Real(thresholds.saddle.unwrap_or(0.0))),

@@ -129,8 +129,9 @@ fn run_on(
     drop(stage);
     let (snapshot, part) = (input.snapshot, &input.part);
     let FoundStructures { segmentation, structures, .. } = &found;
-    let of_bound = bound::BoundInput { snapshot, part, segmentation, ids: &ids, structures };
-    bound::add_to(&mut catalogue.tables, &of_bound, config.bound, comm, executor)?;
+    let test_field = input.test_field();
+    let of_bound = bound::BoundInput { snapshot, test_field, part, segmentation, ids: &ids, structures };
+    bound::add_to(&mut catalogue, &of_bound, &config.bound, comm, executor)?;
 
     let FoundStructures { segmentation, structures, .. } = found;
     let Segmentation { balance, peaks, .. } = segmentation;

@@ -43,9 +43,15 @@ impl Gravity {
     }
 }
 
-/// The particle types whose mass makes the potential.
+/// The particle types whose mass makes the potential; by default every type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceTypes(u8);
+
+impl Default for SourceTypes {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
 
 impl SourceTypes {
     /// Every type.

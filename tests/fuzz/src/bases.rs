@@ -1,5 +1,6 @@
 //! Small sound outputs of RAMSES, as several of its builds write them.
 
+use inselberg_io::MONATOMIC;
 use inselberg_io::ramses::write::{Descriptors, Dialect, Ordering, Output, Split, write};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,13 @@ fn make(folder: &Path, dialect: &Dialect, periodic: [bool; 3]) -> Base {
     fs::create_dir_all(folder).expect("a folder");
     let (header, fields) = (tiny::header([1; 3], periodic), tiny::fields());
     let (octs, particles) = (tiny::octs([1; 3], fields.len()), tiny::particles([1; 3]));
-    let output = Output { header: &header, fields: &fields, octs: &octs, particles: Some(&particles) };
+    let output = Output {
+        header: &header,
+        fields: &fields,
+        octs: &octs,
+        particles: Some(&particles),
+        adiabatic_index: MONATOMIC,
+    };
     let oct_owner = |level: u8, [x, y, z]: [u32; 3]| (u32::from(level) + x + y + z) as usize % 2;
     let split = Split { n_cpus: 2, oct_owner: &oct_owner, particle_owner: &|i| i % 2, ghosts: true };
     let root = write(folder, output, split, dialect).unwrap_or_else(|e| panic!("{e}"));

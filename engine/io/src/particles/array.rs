@@ -1,7 +1,7 @@
 //! What plain arrays of positions have in common.
 
 use super::file_offsets::FileOffsets;
-use super::{Columns, DARK_MATTER, MassOf, ParticleHeader, ParticleInput, Positions, Species};
+use super::{Columns, DARK_MATTER, MassOf, N_KINDS, ParticleHeader, ParticleInput, Positions, Species};
 use crate::ReadResult;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -71,6 +71,7 @@ fn about(format: &'static str, n: u64, is_double: bool) -> ParticleHeader {
         assumed_units: Vec::new(),
         cosmology: None,
         matter: None,
+        softening: [None; N_KINDS],
         species: vec![species],
     }
 }

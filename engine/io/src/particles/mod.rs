@@ -69,6 +69,9 @@ pub struct ParticleHeader {
     pub cosmology: Option<Cosmology>,
     /// Mean densities, where there is a cosmology.
     pub matter: Option<Matter>,
+    /// Gravitational softening by kind in the units of the positions, as in a Plummer sphere: the potential at distance 0 is
+    /// -G m / softening. `None` where the input does not state it.
+    pub softening: [Option<f64>; N_KINDS],
     /// Its species: at most one per kind, or one of mixed kinds.
     pub species: Vec<Species>,
 }

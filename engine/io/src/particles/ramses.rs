@@ -2,8 +2,8 @@
 
 use super::file_offsets::FileOffsets;
 use super::{
-    Columns, DARK_MATTER, InputDefaults, MassOf, Matter, ParticleHeader, ParticleInput, ParticleReader, SINK,
-    STAR, Species,
+    Columns, DARK_MATTER, GAS, InputDefaults, MassOf, Matter, N_KINDS, ParticleHeader, ParticleInput,
+    ParticleReader, SINK, STAR, Species,
 };
 use crate::{Family, Header, InputFacts, ParticleBlock, READERS, ReadError, ReadResult, Snapshot, facts};
 use std::ops::Range;
@@ -66,6 +66,7 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
         units: Some(header.units.clone()),
         assumed_units: Vec::new(),
         cosmology: header.cosmology.clone(),
+        softening: [None; N_KINDS],
         matter: matter(header, snapshot.fields().iter().any(|f| f.family == "hydro")),
         species: vec![species],
     }
@@ -135,6 +136,7 @@ fn append(block: &ParticleBlock, rows: Range<usize>, into: &mut Columns) {
 /// Debris and tracers get a number outside of all kinds, so they are in no group.
 fn kind_of(family: Family) -> u8 {
     match family {
+        Family::Gas => GAS,
         Family::DarkMatter => DARK_MATTER,
         Family::Star => STAR,
         Family::Cloud => SINK,

@@ -16,6 +16,8 @@ pub(super) struct CellFile<'a> {
     records: Records<'a>,
     /// Values per cell.
     pub(super) n_vars: usize,
+    /// Ratio of specific heats; 0 in a file that is not of gas.
+    pub(super) gamma: f64,
     n_levels: usize,
     n_boundaries: usize,
     n_cpus: usize,
@@ -57,10 +59,15 @@ impl<'a> CellFile<'a> {
         }
         let n_levels = records.count("nlevelmax", 1)?;
         let n_boundaries = records.count("nboundary", 0)?;
-        if kind == FileFamily::Hydro {
-            records.reals("gamma", 1)?;
-        }
-        Ok(Self { records, n_vars, n_levels, n_boundaries, n_cpus, wanted: Vec::new() })
+        let gamma = match kind {
+            FileFamily::Hydro => {
+                let mut gamma = records.reals("gamma", 1)?;
+                gamma.load(0..1)?;
+                gamma.get(0)
+            }
+            _ => 0.0,
+        };
+        Ok(Self { records, n_vars, gamma, n_levels, n_boundaries, n_cpus, wanted: Vec::new() })
     }
 
     /// Also requests variable `var` (from 0) as `column`.

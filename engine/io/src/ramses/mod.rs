@@ -54,6 +54,8 @@ struct Ramses {
     /// Values per cell of the hydro and grav files; 0 without such files.
     n_vars: [usize; 2],
     part_columns: Option<Descriptor>,
+    /// Ratio of specific heats; 0 without gas.
+    gamma: f64,
 }
 
 /// The place of a field: its family of files and its index among the values of a cell.
@@ -97,7 +99,8 @@ impl Ramses {
             _ => None,
         };
         let (fields, sources, n_vars) = (Vec::new(), Vec::new(), [0; 2]);
-        let mut ramses = Self { files, info, grid, header, fields, sources, n_vars, part_columns };
+        let mut ramses =
+            Self { files, info, grid, header, fields, sources, n_vars, part_columns, gamma: 0.0 };
         ramses.add_fields(FileFamily::Hydro)?;
         ramses.add_fields(FileFamily::Grav)?;
         Ok(ramses)
@@ -108,7 +111,11 @@ impl Ramses {
             return Ok(());
         }
         let path = self.files.piece(kind, 0);
-        let n = CellFile::open(&SourceFile::open(&path)?, kind)?.n_vars;
+        let file = SourceFile::open(&path)?;
+        let CellFile { n_vars: n, gamma, .. } = CellFile::open(&file, kind)?;
+        if kind == FileFamily::Hydro {
+            self.gamma = gamma;
+        }
         let names = match kind {
             FileFamily::Hydro => self.hydro_names(n, &path)?,
             _ => grav_names(n, &path)?,
@@ -207,6 +214,10 @@ impl Snapshot for Ramses {
 
     fn has_particles(&self) -> bool {
         self.files.has(FileFamily::Part)
+    }
+
+    fn adiabatic_index(&self) -> Option<f64> {
+        (self.gamma > 1.0 && self.gamma.is_finite()).then_some(self.gamma)
     }
 
     fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {

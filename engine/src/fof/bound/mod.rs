@@ -9,8 +9,8 @@ mod particles;
 mod space;
 
 use crate::bound::{
-    BoundColumn, BoundTask, HaloClump, HaloRows, MemberNames, N_DENSITIES, PointGrid, PotentialChoice,
-    ShellCentre, SphereCentre, Surroundings, UnbindMethod, Unbinder, densities, gravity, sphere_columns,
+    BoundColumn, BoundTask, HaloClump, HaloRows, MemberNames, N_DENSITIES, PotentialChoice, ShellCentre,
+    SphereCentre, Surroundings, UnbindMethod, Unbinder, densities, gravity, sphere_columns,
 };
 use crate::executor::Executor;
 use crate::fof::config::FofConfig;
@@ -133,7 +133,7 @@ impl GroupPhysics {
     ) -> Result<Option<PartTable>, FofRunError> {
         let request = of.config.bound;
         let columns = BoundColumn::chosen(request.properties);
-        let method = request.unbind.and_then(UnbindMethod::by_energies);
+        let method = UnbindMethod::by_energies(&request);
         let rows = rows_of(&of.found.groups);
         let unbinder = Unbinder {
             space: particles.space,
@@ -143,7 +143,8 @@ impl GroupPhysics {
             columns: &columns,
         };
         let with_members = request.with_members;
-        let task = BoundTask { unbinder, densities: self.densities, rows: &rows, with_members };
+        let (densities, allow_duplicate_ids) = (self.densities, of.config.allow_duplicate_ids);
+        let task = BoundTask { unbinder, densities, rows: &rows, with_members, allow_duplicate_ids };
         let found = task.run(particles.candidates, comm, executor)?;
         found.add_to_groups(groups, &rows.clumps);
         let ids = Numbering::of_config(of.config);
@@ -163,14 +164,14 @@ impl GroupPhysics {
         let Some(densities) = &self.densities else { return Ok(()) };
         let _spheres = Stage::begin("spheres", 0, comm, executor.observer());
         let GroupParticles { candidates, space } = particles;
-        let points = PointGrid::new(candidates.all, space.domain);
         let centres: Vec<SphereCentre> = groups
             .centre
             .iter()
             .zip(&groups.mass)
             .map(|(centre, mass)| SphereCentre { centre: *centre, mass: *mass })
             .collect();
-        let found = Surroundings { points, space: &space }.spheres(&centres, densities, comm)?;
+        let surroundings = Surroundings::new(candidates.all, candidates.leaves, &space);
+        let found = surroundings.spheres(&centres, densities, comm)?;
         table.columns.extend(sphere_columns(&found, "its centre of mass"));
         Ok(())
     }

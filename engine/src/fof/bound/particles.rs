@@ -43,7 +43,7 @@ pub fn read(
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<GroupParticles, FofRunError> {
-    let mut candidates = CandidateParticles { in_haloes: Vec::new(), all: Vec::new() };
+    let mut candidates = CandidateParticles::default();
     let mut bounds = Bounds::NONE;
     for rows in rows_to_read(of, with_all, comm) {
         let columns = columns(of, &rows, observer)?;
@@ -146,6 +146,7 @@ impl ParticleRows<'_> {
                 position: self.columns.position.get(i),
                 velocity: velocity[i].map(f64::from),
                 mass: self.mass(i),
+                internal_energy: 0.0,
                 softening,
                 particle_type: self.kind(i).into(),
             })
@@ -156,8 +157,7 @@ impl ParticleRows<'_> {
     /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds.
     fn points(&self) -> impl ParallelIterator<Item = PointMass> {
         let has_mass = |i: &usize| usize::from(self.kind(*i)) < N_KINDS;
-        let point =
-            |i| PointMass { position: self.columns.position.get(i), mass: self.mass(i), id: self.id(i) };
+        let point = |i| PointMass { position: self.columns.position.get(i), mass: self.mass(i) };
         self.all().filter(has_mass).map(point)
     }
 }

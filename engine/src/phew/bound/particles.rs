@@ -1,53 +1,81 @@
 //! The particles in clumps: read, and put into the clump of their leaf.
 
-use crate::bound::{CandidateParticles, ClumpParticle, PointMass};
+use crate::bound::{BoundRequest, CandidateParticles, ClumpParticle, MemberType, PointMass};
 use crate::error::RunError;
 use crate::partition::{for_each_particle_block, to_leaf_owners};
+use crate::phew::bound::attributes::softening;
 use crate::phew::bound::input::BoundInput;
 use crate::phew::leaf_patch::leaf_patch;
 use inselberg_comm::Comm;
-use inselberg_io::{Family, ParticleBlock};
+use inselberg_io::{Family, ParticleBlock, ReadError, ReadResult};
 use inselberg_kernels::geom::cell_side;
 use rayon::prelude::*;
 
 /// Collective: the particles of this rank's leaves.
 ///
 /// # Errors
-/// When the particles cannot be read, or another rank fails.
-pub fn read(input: &BoundInput, with_all: bool, comm: &Comm) -> Result<CandidateParticles, RunError> {
+/// When the particles cannot be read or have values that are not allowed, or another rank fails.
+pub fn read(
+    input: &BoundInput,
+    request: &BoundRequest,
+    with_all: bool,
+    comm: &Comm,
+) -> Result<CandidateParticles, RunError> {
     let side = input.snapshot.header().boxlen;
+    let of_block = |piece: usize, block: &ParticleBlock| of_block(input, piece, block);
     let blocks = for_each_particle_block(input.snapshot, comm, of_block)?;
     let at = |particle: &ClumpParticle| particle.position.map(|x| x / side);
     let here = to_leaf_owners(blocks.concat(), at, input.part, comm)?;
+    let softening = MemberType::ALL.map(|of| softening(request, input.snapshot, of));
+    let softening_of = |particle_type: u32| {
+        let place = MemberType::ALL.iter().position(|found| *found as u32 == particle_type);
+        softening[place.expect("particles have one of the types")]
+    };
     let in_clump = |particle: ClumpParticle| {
         let leaf = leaf_patch(&input.part.field.mesh, input.segmentation, at(&particle))?;
         let (halo, clump) = (input.ids.halo[leaf.patch.at()], input.ids.clump[leaf.patch.at()]);
-        let softening = (cell_side(leaf.level) * side) as f32;
-        (halo > 0).then_some(ClumpParticle { halo, clump, softening, ..particle })
+        let length =
+            softening_of(particle.particle_type).map_or(cell_side(leaf.level) * side, |found| found.0);
+        (halo > 0).then_some(ClumpParticle { halo, clump, softening: length as f32, ..particle })
     };
-    let point =
-        |particle: &ClumpParticle| PointMass { position: at(particle), mass: particle.mass, id: particle.id };
+    let point = |particle: &ClumpParticle| PointMass { position: at(particle), mass: particle.mass };
     let all = if with_all { here.par_iter().map(point).collect() } else { Vec::new() };
-    Ok(CandidateParticles { in_haloes: here.into_par_iter().filter_map(in_clump).collect(), all })
+    let in_haloes = here.into_par_iter().filter_map(in_clump).collect();
+    Ok(CandidateParticles { in_haloes, all, leaves: Vec::new() })
 }
 
-/// The particles of a block that have a mass of their own. Tracers have none.
-fn of_block(block: &ParticleBlock) -> Vec<ClumpParticle> {
-    let particle = |i: usize| {
-        let particle_type = match block.family[i] {
-            Family::DarkMatter => 1,
-            Family::Star | Family::Debris => 4,
-            Family::Cloud | Family::Other => 5,
-            Family::Tracer => return None,
-        };
-        Some(ClumpParticle {
+/// The particles of a block that have a mass of their own. Tracers have none; nor have clouds of sinks with direct forces.
+fn of_block(input: &BoundInput, piece: usize, block: &ParticleBlock) -> ReadResult<Vec<ClumpParticle>> {
+    let mut found = Vec::with_capacity(block.id.len());
+    for (i, family) in block.family.iter().enumerate() {
+        let Some(member_type) = MemberType::from_family(*family) else { continue };
+        if *family == Family::Cloud && block.mass[i] == 0.0 {
+            continue;
+        }
+        check(input, piece, block, i)?;
+        found.push(ClumpParticle {
             id: block.id[i].cast_unsigned(),
             position: block.position[i],
             velocity: block.velocity[i],
             mass: block.mass[i],
-            particle_type,
+            particle_type: member_type as u32,
             ..ClumpParticle::default()
-        })
+        });
+    }
+    Ok(found)
+}
+
+/// Checks that a particle has a mass above 0, and a finite position and velocity.
+fn check(input: &BoundInput, piece: usize, block: &ParticleBlock, i: usize) -> ReadResult<()> {
+    let (mass, numbers) = (block.mass[i], block.position[i].iter().chain(&block.velocity[i]));
+    let (problem, expected) = match numbers.clone().all(|x| x.is_finite()) {
+        true if mass > 0.0 && mass.is_finite() => return Ok(()),
+        true => (format!("mass {mass}"), "a finite mass above 0, which unbinding needs"),
+        false => {
+            let problem = format!("position {:?}, velocity {:?}", block.position[i], block.velocity[i]);
+            (problem, "finite numbers")
+        }
     };
-    (0..block.id.len()).filter_map(particle).collect()
+    let place = format!("particle {}", block.id[i]);
+    Err(ReadError::content(&input.snapshot.place_of(piece, None), place, problem, expected))
 }

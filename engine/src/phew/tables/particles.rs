@@ -44,9 +44,9 @@ pub fn particles_table(
     comm: &Comm,
 ) -> Result<PartTable, RunError> {
     let side = snapshot.header().boxlen;
-    let blocks = for_each_particle_block(snapshot, comm, |block| {
+    let blocks = for_each_particle_block(snapshot, comm, |_, block| {
         let placed = block.id.iter().zip(&block.position);
-        placed.map(|(&id, x)| Placed { id, position: x.map(|x| x / side) }).collect::<Vec<_>>()
+        Ok(placed.map(|(&id, x)| Placed { id, position: x.map(|x| x / side) }).collect::<Vec<_>>())
     })?;
     let placed = to_leaf_owners(blocks.concat(), |p| p.position, part, comm)?;
     let row = |p: &Placed| {

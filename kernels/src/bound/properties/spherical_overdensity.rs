@@ -56,13 +56,22 @@ impl EnclosedMass {
 
     /// The sphere of this mean density, in units of mass per length³.
     pub fn sphere(&self, density: f64) -> SphereSearch {
+        self.sphere_around(density, 0.0)
+    }
+
+    /// The same, but it does not end within the radius of this `core` mass, if the mean density is above the given one there.
+    /// Where few particles and many light gas cells sample the centre, the density of the gas alone would end it.
+    pub fn sphere_around(&self, density: f64, core: f64) -> SphereSearch {
         let n_central = self.radius.partition_point(|r| *r == 0.0).max(1);
         if self.radius.len() <= n_central {
             return SphereSearch::Empty;
         }
         let per_volume = 4.0 / 3.0 * PI * density;
         let is_end = |at: &usize| self.mass[*at] <= per_volume * cube(self.radius[*at]);
-        let Some(end) = (n_central..self.radius.len()).find(is_end) else {
+        let of_core = self.mass.partition_point(|mass| *mass < core);
+        let is_dense = (n_central..self.radius.len()).contains(&of_core) && !is_end(&of_core);
+        let start = if is_dense { of_core } else { n_central };
+        let Some(end) = (start..self.radius.len()).find(is_end) else {
             return SphereSearch::BeyondParticles;
         };
         let radius = match end == n_central {
@@ -111,4 +120,29 @@ pub fn bryan_norman(omega_matter: f64) -> f64 {
 
 fn cube(x: f64) -> f64 {
     x * x * x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A singular isothermal sphere of 100 heavy particles, and light gas inside the first of them.
+    #[test]
+    fn light_points_at_the_centre_do_not_end_the_sphere_around_a_core() {
+        let gas = (1..=20).map(|i| (0.0004 * f64::from(i), 1e-6));
+        let particles = (1..=100).map(|i| (0.01 * f64::from(i), 0.01));
+        let (radius, mass): (Vec<f64>, Vec<f64>) = gas.chain(particles).unzip();
+        let enclosed = EnclosedMass::new(radius, &mass);
+        let density = 1.0 / (4.0 / 3.0 * PI * 0.25);
+        let radius_of = |found: SphereSearch| match found {
+            SphereSearch::Found(sphere) => sphere.radius,
+            other => panic!("{other:?}"),
+        };
+        assert!((radius_of(enclosed.sphere_around(density, 0.1)) - 0.5).abs() < 1e-3);
+        let dilute = 4000.0 * density;
+        assert_eq!(enclosed.sphere_around(dilute, 0.9), enclosed.sphere(dilute));
+        let light = EnclosedMass::new(vec![0.0, 0.1, 0.2, 0.9], &[1e-6, 1e-6, 0.5, 1e-6]);
+        assert!(radius_of(light.sphere(1.0)) < 0.1);
+        assert!(radius_of(light.sphere_around(1.0, 0.25)) > 0.2);
+    }
 }

@@ -6,6 +6,7 @@ mod header;
 mod part;
 mod scales;
 mod snapshot;
+mod softening;
 
 pub use array::READER as ARRAY_READER;
 pub use snapshot::READER as SNAPSHOT_READER;

@@ -5,7 +5,8 @@
 
 use super::file::Hdf5File;
 use super::header::WholeHeader;
-use crate::particles::{GAS, InputDefaults, Matter, STAR};
+use super::softening;
+use crate::particles::{GAS, InputDefaults, Matter, N_KINDS, STAR};
 use crate::{Cosmology, HUBBLE_100, NEWTON, ReadError, ReadResult, Units};
 
 /// The conventions of a snapshot.
@@ -21,6 +22,8 @@ pub struct SnapshotUnits {
     pub cosmology: Option<Cosmology>,
     /// Mean densities.
     pub matter: Option<Matter>,
+    /// As [`crate::particles::ParticleHeader::softening`].
+    pub softening: [Option<f64>; N_KINDS],
     /// Factor from velocities in the file to peculiar velocities.
     pub velocity: f64,
     /// Whether the snapshot is of a periodic box.
@@ -60,9 +63,12 @@ fn swift(source: &Hdf5File, has_gas: bool) -> ReadResult<SnapshotUnits> {
         assumed_units: Vec::new(),
         cosmology: None,
         matter: None,
+        softening: [None; N_KINDS],
         velocity: 1.0,
         periodic: false,
     };
+    let to_file = internal.zip(snapshot).map_or(1.0, |(from, to)| from.length / to.length);
+    scales.softening = softening::of_swift(source, is_cosmological.then_some(a))?.map(|x| Some(x? * to_file));
     if !is_cosmological {
         return Ok(scales);
     }
@@ -132,6 +138,7 @@ fn gadget(
         assumed_units: units.assumed,
         cosmology,
         matter,
+        softening: softening::of_gadget(source, omega_m.is_some().then_some(a))?,
         velocity: a.sqrt(),
         periodic: false,
     })

@@ -90,6 +90,7 @@ impl GadgetSnapshot {
             assumed_units: scales.assumed_units,
             cosmology: scales.cosmology,
             matter: scales.matter,
+            softening: scales.softening,
             species,
         };
         let files = files.into_iter().map(OnePath).collect();

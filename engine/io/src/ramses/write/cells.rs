@@ -51,7 +51,7 @@ fn header(
     n_vars.iter().try_for_each(|&n| out.ints([n as i32]))?;
     out.ints([job.n_levels() as i32])?;
     out.ints([job.layout.boundaries.len() as i32])?;
-    if gamma { out.reals([5.0 / 3.0]) } else { Ok(()) }
+    if gamma { out.reals([job.output.adiabatic_index]) } else { Ok(()) }
 }
 
 fn blocks(

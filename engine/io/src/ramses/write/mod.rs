@@ -49,6 +49,8 @@ pub struct Output<'a> {
     pub octs: &'a [OctBlock],
     /// Particles; no particle files without them.
     pub particles: Option<&'a ParticleBlock>,
+    /// The ratio of specific heats of its gas.
+    pub adiabatic_index: f64,
 }
 
 /// The distribution of an output over files.

@@ -100,7 +100,8 @@ fn code(family: Family) -> i8 {
         Family::Star => 2,
         Family::Cloud => 3,
         Family::Debris => 4,
-        Family::Other => 5,
+        // RAMSES has no gas among its particles.
+        Family::Gas | Family::Other => 5,
         Family::Tracer => 0,
     }
 }

@@ -1,0 +1,71 @@
+//! Softening lengths that SWIFT, Gadget-4 and AREPO write among their parameters.
+//!
+//! All are as in a Plummer sphere. The comoving length holds until it exceeds the greatest physical one.
+
+use super::file::Hdf5File;
+use crate::ReadResult;
+use crate::particles::{DARK_MATTER, N_KINDS};
+
+/// The group of the parameters of a run.
+const PARAMETERS: &str = "Parameters";
+
+/// By kind, in comoving lengths of the code; `a` is the expansion factor of a cosmological run. SWIFT gives dark matter one
+/// length and all kinds with baryons another one. Its background particles and neutrinos have no common one.
+pub fn of_swift(source: &Hdf5File, a: Option<f64>) -> ReadResult<[Option<f64>; N_KINDS]> {
+    let of = |what: &str| {
+        let number = |name: String| source.text(PARAMETERS, &name)?.parse::<f64>().ok();
+        let comoving = number(format!("Gravity:comoving_{what}_softening"));
+        length(comoving, number(format!("Gravity:max_physical_{what}_softening")), a)
+    };
+    let (dark, baryons) = (of("DM"), of("baryon"));
+    const NO_COMMON: [usize; 2] = [2, 6];
+    Ok(std::array::from_fn(|kind| match kind {
+        kind if kind == usize::from(DARK_MATTER) => dark,
+        kind if NO_COMMON.contains(&kind) => None,
+        _ => baryons,
+    }))
+}
+
+/// By kind, in the comoving lengths of the file. Gadget-4 numbers classes of softening, AREPO calls them types.
+pub fn of_gadget(source: &Hdf5File, a: Option<f64>) -> ReadResult<[Option<f64>; N_KINDS]> {
+    let number = |name: String| source.number(PARAMETERS, &name);
+    let mut lengths = [None; N_KINDS];
+    for (kind, found) in lengths.iter_mut().enumerate() {
+        for class in ["Class", "Type"] {
+            let Some(of_kind) = number(format!("Softening{class}OfPartType{kind}"))? else { continue };
+            let comoving = number(format!("SofteningComoving{class}{of_kind}"))?;
+            let physical = number(format!("SofteningMaxPhys{class}{of_kind}"))?;
+            // Without expansion Gadget uses its comoving lengths.
+            *found = if a.is_some() { length(comoving, physical, a) } else { positive(comoving) };
+        }
+    }
+    Ok(lengths)
+}
+
+fn length(comoving: Option<f64>, physical: Option<f64>, a: Option<f64>) -> Option<f64> {
+    let (comoving, physical) = (positive(comoving), positive(physical));
+    match (a, comoving, physical) {
+        (None, _, physical) => physical,
+        (Some(a), Some(comoving), Some(physical)) => Some(comoving.min(physical / a)),
+        (Some(_), comoving, None) => comoving,
+        (Some(_), None, Some(_)) => None,
+    }
+}
+
+fn positive(length: Option<f64>) -> Option<f64> {
+    length.filter(|length| *length > 0.0 && length.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greatest_physical_length_ends_the_comoving_one() {
+        assert_eq!(length(Some(0.04), Some(0.01), Some(0.125)), Some(0.04));
+        assert_eq!(length(Some(0.04), Some(0.01), Some(0.5)), Some(0.02));
+        assert_eq!(length(Some(0.04), None, Some(0.5)), Some(0.04));
+        assert_eq!(length(Some(0.04), Some(0.01), None), Some(0.01));
+        assert_eq!([length(None, Some(0.01), Some(0.5)), length(Some(0.0), Some(-1.0), None)], [None; 2]);
+    }
+}

@@ -1,0 +1,43 @@
+//! What a catalogue says about its unbinding.
+
+use crate::bound::{BoundRequest, MemberType, text_of};
+use crate::phew::bound::gas::GasCells;
+use crate::tables::AttributeList;
+use inselberg_io::Snapshot;
+use inselberg_io::catalogue::Attribute;
+
+/// The attributes of an unbinding. All begin with [`UNBIND`](crate::phew::params::UNBIND), by which a new cut drops them.
+pub fn attributes(
+    request: &BoundRequest,
+    snapshot: &dyn Snapshot,
+    gas: Option<&GasCells>,
+) -> Vec<(String, Attribute)> {
+    let mut list = AttributeList::new();
+    list.text("unbind_potential_from", &text_of(request.potential_from));
+    let of_type = |member_type: MemberType| match softening(request, snapshot, member_type) {
+        _ if member_type == MemberType::Gas && gas.is_some() => "gas=side of the cell".into(),
+        Some((length, source)) => format!("{}={length} ({source})", member_type.name()),
+        None => format!("{}=side of the leaf", member_type.name()),
+    };
+    list.text("unbind_softening", &MemberType::ALL.map(of_type).join(", "));
+    if let Some(gas) = gas {
+        let counts = request.thermal_energy && gas.has_pressure();
+        list.int("unbind_thermal_energy", counts.into());
+        if counts {
+            let source = if snapshot.adiabatic_index().is_some() { "input" } else { "assumed" };
+            list.real("unbind_adiabatic_index", gas.adiabatic_index);
+            list.text("unbind_adiabatic_index_source", source);
+        }
+    }
+    list.into_attributes()
+}
+
+/// The softening length of the particles of a type and where it comes from; `None`: the side of the leaf.
+pub fn softening(
+    request: &BoundRequest,
+    snapshot: &dyn Snapshot,
+    member_type: MemberType,
+) -> Option<(f64, &'static str)> {
+    let given = request.softening.of(member_type).map(|length| (length, "given"));
+    given.or_else(|| Some((snapshot.softening(member_type.family())?, "input")))
+}
