@@ -8,9 +8,9 @@ use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values, read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The bundled snapshot of SWIFT.
+/// The bundled cosmological output of RAMSES.
 fn snapshot() -> PathBuf {
-    crate::common::swift_fixture().join("snap_0000.hdf5")
+    crate::common::output("dm_1rank")
 }
 
 /// Groups of an input, or clumps of its mesh, with properties. Catalogue and SOAP file.
@@ -74,7 +74,7 @@ fn check_layout(catalogue: &Catalogue, file: &File, n: usize) {
             let is_physical = number(&dataset, "Value stored as physical") == 1.0;
             let is_length = (l, m, t) == (1.0, 0.0, 0.0);
             assert!(!is_length || !is_physical, "{place}: lengths are comoving");
-            let a = real(catalogue, "aexp");
+            let a = catalogue.attribute("aexp").map_or(1.0, |_| real(catalogue, "aexp"));
             let power = number(&dataset, "a-scale exponent");
             assert_eq!(power, l + t, "{place}");
             let physical =
@@ -134,16 +134,21 @@ fn check_cells(file: &File, centres: &[f64]) {
     assert_eq!(next as usize, centres.len() / 3);
 }
 
-/// At redshift 0 and before.
+/// An output that does not expand has no spheres, and an expansion factor of 1.
 #[test]
-fn groups_are_laid_out_as_in_soap() {
-    check_groups(&snapshot());
-    check_groups(&crate::common::output("dm_1rank"));
+fn groups_without_a_cosmology_make_a_file() {
+    let room = Room::new();
+    let input = crate::common::swift_fixture().join("snap_0000.hdf5");
+    let (catalogue, file) = written(&room, &input, "fof", "bound");
+    let n_bound = catalogue.table("Groups").and_then(|groups| groups.counts("n_bound")).expect("numbers");
+    check_layout(&catalogue, &file, n_bound.iter().filter(|n| **n > 0).count());
+    assert!(!file.link_exists("SO"));
 }
 
-fn check_groups(input: &Path) {
+#[test]
+fn groups_are_laid_out_as_in_soap() {
     let room = Room::new();
-    let (catalogue, file) = written(&room, input, "fof", "so,bound");
+    let (catalogue, file) = written(&room, &snapshot(), "fof", "so,bound");
     let groups = catalogue.table("Groups").expect("groups");
     let ids = values(&file, "InputHalos/HaloCatalogueIndex");
     let n_bound = groups.counts("n_bound").expect("n_bound");
@@ -238,7 +243,7 @@ fn what_soap_has_no_layout_for_is_refused() {
     let input = snapshot().to_string_lossy().into_owned();
     let [csv, soap] = ["soap.csv", "soap.hdf5"].map(|name| room.path(name));
     let fof = |more: &[&str], parts: &[&str]| {
-        room.refuses(&[&["fof", &input, "--linking-length", "0.2"], more].concat(), parts);
+        room.refuses(&[&["fof", &input[..]], more].concat(), parts);
     };
     fof(&["--properties", "so", "--soap", &csv], &["SOAP's layout is one of HDF5", "ends in .hdf5"]);
     fof(&["--soap", &soap], &["--soap", "expected --properties beside it"]);

@@ -152,10 +152,8 @@ fn properties_of_groups_stand_in_the_catalogue() {
     }
     let groups = first.table("Groups").expect("groups");
     let (bound, all) = (groups.reals("bound_mass").expect("M"), groups.reals("Masses").expect("M"));
-    assert!(
-        bound.iter().zip(all).all(|(bound, all)| *bound > 0.3 * all && bound <= all),
-        "{bound:?} {all:?}"
-    );
+    assert!(bound.iter().zip(all).all(|(bound, all)| bound <= all), "{bound:?} {all:?}");
+    assert!(bound[0] > 0.3 * all[0], "{bound:?} {all:?}");
     let (sphere, n_bound) = (groups.reals("mass_200_crit").expect("M"), groups.counts("n_bound").expect("n"));
     assert!(sphere[0] > 0.5 * bound[0] && sphere[0] < 2.0 * bound[0], "{sphere:?} {bound:?}");
     let members = first.table("members").expect("members");
