@@ -61,7 +61,7 @@ impl PlantedBox {
                 let is_fast = i % 20 == 7;
                 let offset = sphere(&mut random, 0.25);
                 let own = sphere(&mut random, 0.3);
-                let speed = if is_fast { 300.0 / length(own) } else { 1.0 };
+                let speed = if is_fast { 80.0 / length(own) } else { 1.0 };
                 let species = [1, 1, 1, 0, 2][i % 5];
                 add(
                     species,
