@@ -300,7 +300,7 @@ fn properties_of_groups_are_words() {
     }
     let error =
         fof("[fof]\ninput = 'a.npy'\ngroup_ids = 'ids.csv'\nproperties = 'so'\n", &[]).expect_err("alone");
-    assert!(error.contains("expected --output beside it"), "{error}");
+    assert!(error.contains("expected --output or --soap beside it"), "{error}");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn properties_of_groups_stand_in_the_catalogue() {
     assert_eq!(members.n_rows() as u64, n_bound.iter().sum::<u64>());
 
     let array = room.path("p.npy");
-    done(&["synth", "particles", &array, "--number", "1000"]);
+    npy_of(&array, "<f4", &points(400));
     let args = ["fof", &array, "-o", &to, "--box", "10"];
     let lacks = |words: &str, parts: &[&str]| {
         room.refuses(&[&args[..], &["--properties", words]].concat(), parts);
