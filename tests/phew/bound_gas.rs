@@ -369,7 +369,9 @@ fn check_spheres(thermal_energy: bool) {
             continue;
         }
         n_found += 1;
-        assert!(mass > 0.2 * reals(haloes, "bound_mass")[row], "halo {id}: {mass}");
+        if reals(haloes, "bound_mass")[row] > 50.0 * heaviest {
+            assert!(mass > heaviest, "halo {id} ends in the gas between its inner particles: {mass}");
+        }
         // In code units of RAMSES the mean density of matter is 1.
         let volume = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
         assert!((mass / (200.0 * volume) - 1.0).abs() < 2e-3, "{mass} {radius}");

@@ -26,7 +26,7 @@ pub const N_DENSITIES: usize = 4;
 /// How far the first radius lies beyond that of the bound mass.
 const FIRST_REACH: f64 = 1.5;
 
-/// Spheres do not end within the radius of this part of the bound mass, if that is dense enough.
+/// Within the radius of this part of the bound mass the outermost end of a sphere counts.
 const CORE: f64 = 0.1;
 
 /// Mass, radius and concentration of a sphere, in code units. 0 where the sphere is not found, or has too few particles.

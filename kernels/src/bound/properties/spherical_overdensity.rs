@@ -59,8 +59,8 @@ impl EnclosedMass {
         self.sphere_around(density, 0.0)
     }
 
-    /// The same, but it does not end within the radius of this `core` mass, if the mean density is above the given one there.
-    /// Where few particles and many light gas cells sample the centre, the density of the gas alone would end it.
+    /// The same where the centre is sampled by few particles and many light gas cells, so that the first end may be in the gas
+    /// between particles. Within the radius of this `core` mass the outermost end counts, or the first one beyond.
     pub fn sphere_around(&self, density: f64, core: f64) -> SphereSearch {
         let n_central = self.radius.partition_point(|r| *r == 0.0).max(1);
         if self.radius.len() <= n_central {
@@ -69,8 +69,8 @@ impl EnclosedMass {
         let per_volume = 4.0 / 3.0 * PI * density;
         let is_end = |at: &usize| self.mass[*at] <= per_volume * cube(self.radius[*at]);
         let of_core = self.mass.partition_point(|mass| *mass < core);
-        let is_dense = (n_central..self.radius.len()).contains(&of_core) && !is_end(&of_core);
-        let start = if is_dense { of_core } else { n_central };
+        let within_core = n_central..(of_core + 1).min(self.radius.len());
+        let start = within_core.rev().find(|at| !is_end(at)).unwrap_or(n_central);
         let Some(end) = (start..self.radius.len()).find(is_end) else {
             return SphereSearch::BeyondParticles;
         };
@@ -129,7 +129,7 @@ mod tests {
     /// A singular isothermal sphere of 100 heavy particles, and light gas inside the first of them.
     #[test]
     fn light_points_at_the_centre_do_not_end_the_sphere_around_a_core() {
-        let gas = (1..=20).map(|i| (0.0004 * f64::from(i), 1e-6));
+        let gas = (1..=20).map(|i| (0.0004 * f64::from(i), 1e-9));
         let particles = (1..=100).map(|i| (0.01 * f64::from(i), 0.01));
         let (radius, mass): (Vec<f64>, Vec<f64>) = gas.chain(particles).unzip();
         let enclosed = EnclosedMass::new(radius, &mass);
@@ -138,7 +138,9 @@ mod tests {
             SphereSearch::Found(sphere) => sphere.radius,
             other => panic!("{other:?}"),
         };
+        assert!(radius_of(enclosed.sphere(density)) < 0.01);
         assert!((radius_of(enclosed.sphere_around(density, 0.1)) - 0.5).abs() < 1e-3);
+        assert!((radius_of(enclosed.sphere_around(4.0 * density, 0.5)) - 0.25).abs() < 1e-3);
         let dilute = 4000.0 * density;
         assert_eq!(enclosed.sphere_around(dilute, 0.9), enclosed.sphere(dilute));
         let light = EnclosedMass::new(vec![0.0, 0.1, 0.2, 0.9], &[1e-6, 1e-6, 0.5, 1e-6]);
