@@ -48,7 +48,7 @@ pub fn ramses_more() -> PathBuf {
 /// A bundled RAMSES output of 32³ particles and RAMSES's own unbinding of it by three sets of thresholds, unpacked once a test process:
 /// `output_00002`, `ub2_<density>_<relevance>_<saddle>`. The build of RAMSES has its search of borders mended.
 ///
-/// Positions have 32 bits, velocities 20 significant bits and densities 26, below 0.3 eight; values that no test needs are zero.
+/// Positions have 32 bits, velocities 20 significant bits and densities 26; values that no test needs are zero.
 pub fn ramses_32() -> PathBuf {
     static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/ramses_32.tar.xz")));

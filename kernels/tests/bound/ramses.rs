@@ -74,7 +74,7 @@ fn three_deep(mut columns: MemberColumns, of_second: impl Fn(usize) -> [f64; 3])
 /// Clump 2 loses all its particles. They move at 20 on average, but have no say in the first frame of clump 1, which is at rest.
 #[test]
 fn clumps_without_bound_particles_are_silent() {
-    let fast = |i: usize| [if i % 2 == 0 { 60.0 } else { -20.0 }, 0.0, 0.0];
+    let fast = |i: usize| [if i.is_multiple_of(2) { 60.0 } else { -20.0 }, 0.0, 0.0];
     let (members, clump_of) = three_deep(plummer(1500, 2.0, &mut Random::new(4)), fast);
     let tree = ClumpTree { clump_of: &clump_of, parent: &[None, Some(0), Some(1)], centre: &[[0.0; 3]; 3] };
     let rules = RamsesUnbindRules { border: &[None; 3], ..OPEN };
