@@ -482,18 +482,22 @@ fn ranks_and_the_order_of_messages_change_no_bit() {
 
 #[test]
 fn the_softening_stands_in_the_catalogue() {
-    let input = PlantedBox::cube();
+    let mut input = PlantedBox::cube();
+    input.header.softening[usize::from(STAR)] = Some(0.0625);
     let said = |softening| {
         let config = FofConfig { softening, ..config(request(PotentialChoice::Spherical)) };
         let catalogue = alone(&input, &config);
         assert_eq!(catalogue.attribute("potential"), Some(&Attribute::Text("spherical".into())));
         match catalogue.attribute("softening") {
-            Some(Attribute::Real(length)) => *length,
+            Some(Attribute::Text(lengths)) => lengths.clone(),
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(said(Some(0.25)), 0.25);
-    assert_eq!(said(None), 0.2 / 5.0);
+    let all_given = said(Some(0.25));
+    assert!(all_given.contains("dark matter=0.25 (given)") && all_given.contains("stars=0.25 (given)"));
+    let by_default = said(None);
+    assert!(by_default.contains("dark matter=0.04 (linking length / 5)"), "{by_default}");
+    assert!(by_default.contains("stars=0.0625 (input)"), "{by_default}");
 }
 
 #[test]

@@ -528,8 +528,8 @@ const WORK: &[Opt] = &[
         example: "0.005",
         commands: &[Fof],
         help: "Softening length of potentials in the units of the positions",
-        doc: "At distance 0 the potential of a particle is -G m / softening. Default: a fifth of the linking length, which is a \
-              25th of the mean separation for a linking ratio of 0.2.",
+        doc: "At distance 0 the potential of a particle is -G m / softening. Default: that of the snapshot, else a fifth of the linking \
+              length, which is a 25th of the mean separation for a linking ratio of 0.2.",
         ..ROW
     },
     Opt {

@@ -219,7 +219,8 @@ pub struct FofParams {
     pub with_projection: bool,
     /// What is found out about the groups of particles on disk.
     pub bound: BoundRequest,
-    /// The softening length of all particles for that, in the units of the positions; `None`: a fifth of the linking length.
+    /// The softening length of all particles for that, in the units of the positions; `None`: that of the input, else
+    /// a fifth of the linking length.
     pub softening: Option<f64>,
 }
 

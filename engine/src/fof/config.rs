@@ -1,7 +1,7 @@
 //! The parameters of a search.
 
 use crate::bound::BoundRequest;
-use inselberg_io::particles::{DARK_MATTER, N_KINDS};
+use inselberg_io::particles::{DARK_MATTER, N_KINDS, ParticleHeader};
 
 /// How the linking length is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,9 +75,13 @@ impl FofConfig {
         self.bound.unbind.is_some() || self.bound.properties.has_spheres()
     }
 
-    /// The softening length: the given one, or a fifth of the linking length. For the usual ratio of 0.2 that is a 25th of the
-    /// mean separation.
-    pub fn softening(&self, linking_length: f64) -> f64 {
-        self.softening.unwrap_or(linking_length / 5.0)
+    /// The softening length of each kind, and where it comes from: the given one, that of the input, or a fifth of the linking
+    /// length. For the usual ratio of 0.2 the last is a 25th of the mean separation.
+    pub fn softening(&self, about: &ParticleHeader, linking_length: f64) -> [(f64, &'static str); N_KINDS] {
+        about.softening.map(|of_input| match (self.softening, of_input) {
+            (Some(length), _) => (length, "given"),
+            (None, Some(length)) => (length, "input"),
+            (None, None) => (linking_length / 5.0, "linking length / 5"),
+        })
     }
 }

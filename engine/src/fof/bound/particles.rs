@@ -134,11 +134,11 @@ impl ParticleRows<'_> {
 
     /// Those in a group; none where nothing is unbound.
     fn in_groups(&self, group_of: &GroupIds) -> impl ParallelIterator<Item = ClumpParticle> {
-        let config = self.of.config;
-        let softening = config.softening(self.of.rules.linking_length) as f32;
+        let softening = self.of.config.softening(self.of.input.about(), self.of.rules.linking_length);
         let particle = move |i: usize| {
             let velocity = self.columns.velocity.as_ref()?;
             let group = group_of.get(self.rows.first_label? + i);
+            let kind = self.kind(i);
             (group > 0).then(|| ClumpParticle {
                 halo: group,
                 clump: group,
@@ -147,8 +147,8 @@ impl ParticleRows<'_> {
                 velocity: velocity[i].map(f64::from),
                 mass: self.mass(i),
                 internal_energy: 0.0,
-                softening,
-                particle_type: self.kind(i).into(),
+                softening: softening[usize::from(kind)].0 as f32,
+                particle_type: kind.into(),
             })
         };
         self.all().filter_map(particle)

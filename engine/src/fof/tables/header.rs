@@ -5,7 +5,7 @@ use crate::fof::config::{FofConfig, LinkingLength};
 use crate::tables::ASSUMED_UNITS;
 use crate::tables::AttributeList;
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::particles::{N_KINDS, ParticleHeader};
+use inselberg_io::particles::{KIND_NAMES, N_KINDS, ParticleHeader};
 
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
@@ -90,7 +90,10 @@ fn unbinding(list: &mut AttributeList, of: &GroupsProvenance) {
         PotentialChoice::Ramses => "ramses",
     };
     list.text("potential", name);
-    list.real("softening", of.config.softening(of.linking_length));
+    let lengths = of.config.softening(of.about, of.linking_length);
+    let takes_part = |kind: &usize| of.config.linking[*kind] || of.config.attaching[*kind];
+    let of_kind = |kind: usize| format!("{}={} ({})", KIND_NAMES[kind], lengths[kind].0, lengths[kind].1);
+    list.text("softening", &(0..N_KINDS).filter(takes_part).map(of_kind).collect::<Vec<_>>().join(", "));
 }
 
 fn kinds(kinds: &[bool; N_KINDS]) -> String {
