@@ -1,6 +1,5 @@
 //! Which dataset of SOAP comes from which of our columns, and in which type.
 
-use super::rows::Subhaloes;
 use crate::catalogue::{Dimension, Table, Values};
 
 /// The type of a dataset.
@@ -183,7 +182,7 @@ impl SoapColumn {
     pub fn dataset(self, table: &Table, rows: &[Option<usize>], a: f64) -> Option<SoapDataset> {
         let columns = self.from.iter().map(|name| table.column(name)).collect::<Option<Vec<_>>>()?;
         let dimension = columns[0].dimension;
-        let factor = if self.is_comoving { 1.0 } else { a.powi(Subhaloes::a_power(dimension)) };
+        let factor = if self.is_comoving { 1.0 } else { a.powi(a_power(dimension)) };
         let real = |row: Option<usize>| {
             let value = factor * row.map_or(0.0, |row| number(&columns[0].values, row));
             // SOAP has 0 where nothing is known.
@@ -216,6 +215,11 @@ impl SoapColumn {
         let description = columns[0].description.clone();
         Some(SoapDataset { column: self, dimension, description, values })
     }
+}
+
+/// The power of the expansion factor by which a comoving value becomes physical: units of length and time have one factor each.
+fn a_power(dimension: Dimension) -> i32 {
+    i32::from(dimension.length) + i32::from(dimension.time)
 }
 
 fn number(values: &Values, row: usize) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::columns::{SPHERES, SoapColumn};
 use crate::catalogue::hdf5::swift::SwiftAttributes;
-use crate::catalogue::{Catalogue, Dimension, Table, Values};
+use crate::catalogue::{Catalogue, Table, Values};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -88,12 +88,6 @@ impl<'a> Subhaloes<'a> {
             host,
             cells,
         })
-    }
-
-    /// The power of the expansion factor by which a comoving value becomes physical: units of length and time have one factor
-    /// each.
-    pub fn a_power(dimension: Dimension) -> i32 {
-        i32::from(dimension.length) + i32::from(dimension.time)
     }
 
     /// The datasets of a group that the table of clumps or groups has.
