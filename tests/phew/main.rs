@@ -20,6 +20,7 @@ mod facade_snapshots;
 mod forest;
 mod invariance;
 mod leaves;
+mod mock_haloes;
 mod neighbours;
 mod particle_mesh;
 mod partition;

@@ -2,7 +2,8 @@
 //!
 //! [`brute`] is PHEW by its definitions over all pairs of cells, [`paper`] the paper's own merging
 //! procedure round by round, [`graph`] the merge tree by its definition and random graphs of peaks,
-//! [`meshes`] random octrees, [`boxed`] what holds them as a snapshot. Nothing here calls the code under test, and nothing here is fast.
+//! [`meshes`] random octrees, [`boxed`] what holds them as a snapshot, [`nfw`] ideal haloes of particles. Nothing here calls
+//! the code under test, and nothing here is fast.
 #![allow(dead_code, reason = "each test uses its part")]
 
 pub mod boxed;
@@ -10,5 +11,6 @@ pub mod brute;
 pub mod expect;
 pub mod graph;
 pub mod meshes;
+pub mod nfw;
 pub mod paper;
 pub mod random;

@@ -1,0 +1,327 @@
+//! A mock of nested haloes, as in the comparison of halo finders of Knebe et al. (2011): from particles to bound haloes.
+//!
+//! A host of 1e14, a subhalo of 1e12 and one of 1e10 in that, in Msun/h, of particles of 1e8. Lengths are in kpc/h, masses in
+//! 1e10 Msun/h, velocities in km/s. The box has the mean density of matter, without particles outside the haloes and without
+//! expansion.
+
+use crate::verify::nfw::{NfwHalo, direction};
+use crate::verify::random::Random;
+use inselberg::executor::Executor;
+use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
+use inselberg::partition::Weights;
+use inselberg::phew::Rules;
+use inselberg::phew::params::{
+    BoundRequest, FieldChoice, Persistence, PhewConfig, PotentialChoice, PropertyChoice, Thresholds,
+};
+use inselberg::phew::run::run_on_particles;
+use inselberg_comm::Comm;
+use inselberg_io::catalogue::{Catalogue, Values};
+use inselberg_io::particles::{Columns, MassOf, ParticleHeader, ParticleInput, Species};
+use inselberg_io::{NEWTON, ReadResult, Units};
+use std::ops::Range;
+use std::path::PathBuf;
+
+const SIDE: f64 = 10_700.0;
+const PARTICLE: f64 = 0.01;
+
+/// kpc, 1e10 Msun and km/s.
+fn units() -> Units {
+    let (length, mass, velocity) = (3.085_677_581e21, 1.988_41e43, 1e5);
+    Units { length, density: mass / f64::powi(length, 3), time: length / velocity }
+}
+
+/// A halo of the mock and its particles.
+struct Placed {
+    halo: NfwHalo,
+    centre: [f64; 3],
+    rows: Range<usize>,
+}
+
+/// Particles in memory. Their identities are the rows.
+#[derive(Clone)]
+struct MockParticles {
+    about: ParticleHeader,
+    position: Vec<[f64; 3]>,
+    velocity: Vec<[f32; 3]>,
+}
+
+impl MockParticles {
+    fn new(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>) -> Self {
+        let species = Species {
+            name: "PartType1".into(),
+            kind: Some(1),
+            n: position.len() as u64,
+            mass: MassOf::Same(PARTICLE),
+            is_double: true,
+            has_ids: true,
+            has_velocities: true,
+            has_densities: false,
+        };
+        let about = ParticleHeader {
+            format: "memory",
+            sides: Some([SIDE; 3]),
+            periodic: true,
+            time: 0.0,
+            units: Some(units()),
+            assumed_units: Vec::new(),
+            cosmology: None,
+            matter: None,
+            species: vec![species],
+        };
+        Self { about, position, velocity }
+    }
+}
+
+impl ParticleInput for MockParticles {
+    fn about(&self) -> &ParticleHeader {
+        &self.about
+    }
+
+    fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+        let rows = rows.start as usize..rows.end as usize;
+        into.position.extend_from_doubles(&self.position[rows.clone()]);
+        if let Some(mass) = &mut into.mass {
+            mass.extend(rows.clone().map(|_| PARTICLE));
+        }
+        if let Some(id) = &mut into.id {
+            id.extend(rows.clone().map(|row| row as u64));
+        }
+        if let Some(velocity) = &mut into.velocity {
+            velocity.extend_from_slice(&self.velocity[rows]);
+        }
+        Ok(())
+    }
+
+    fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {
+        ("memory".into(), format!("row {row}"))
+    }
+}
+
+/// A mock under construction.
+struct Mock {
+    random: Random,
+    position: Vec<[f64; 3]>,
+    velocity: Vec<[f32; 3]>,
+    haloes: Vec<Placed>,
+    motion: Vec<[f64; 3]>,
+}
+
+impl Mock {
+    /// A host of 1e14 Msun/h at rest in the middle of the box.
+    fn new(seed: u64) -> Self {
+        let (random, position, velocity) = (Random(seed), Vec::new(), Vec::new());
+        let mut mock = Self { random, position, velocity, haloes: Vec::new(), motion: Vec::new() };
+        mock.put(HOST, [0.5 * SIDE; 3], [0.0; 3]);
+        mock
+    }
+
+    fn put(&mut self, [mass, radius, scale]: [f64; 3], centre: [f64; 3], motion: [f64; 3]) {
+        let Units { density, time, .. } = units();
+        let halo = NfwHalo { mass, radius, scale, newton: NEWTON * density * time * time };
+        let first = self.position.len();
+        for (x, v) in halo.particles((mass / PARTICLE).round() as usize, &mut self.random) {
+            self.position.push(std::array::from_fn(|a| centre[a] + x[a]));
+            self.velocity.push(std::array::from_fn(|a| (motion[a] + v[a]) as f32));
+        }
+        self.haloes.push(Placed { halo, centre, rows: first..self.position.len() });
+        self.motion.push(motion);
+    }
+
+    /// Adds a halo at `distance` radii from the centre of another one, at right angles to a direction with the speed of a circle.
+    fn put_in(&mut self, host: usize, of: [f64; 3], distance: f64) {
+        let Placed { halo, centre, .. } = &self.haloes[host];
+        let (r, along) = (distance * halo.radius, direction(&mut self.random));
+        let other = direction(&mut self.random);
+        let across = cross(along, other);
+        let length = across.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let speed = (halo.newton * halo.enclosed(r) / r).sqrt() / length;
+        let place = std::array::from_fn(|a| centre[a] + r * along[a]);
+        let motion = std::array::from_fn(|a| self.motion[host][a] + speed * across[a]);
+        self.put(of, place, motion);
+    }
+
+    /// The bound haloes that the whole pipeline finds.
+    fn find(&self) -> Vec<Recovered> {
+        let mesh = ParticleMeshConfig {
+            m_refine: 8,
+            level_min: None,
+            level_max: 20,
+            kinds: std::array::from_fn(|kind| kind == 1),
+            side: None,
+            root_level: None,
+        };
+        let input = MockParticles::new(self.position.clone(), self.velocity.clone());
+        let snapshot = ParticleSnapshot::new(Box::new(input), &mesh).expect("particles");
+        let config = PhewConfig {
+            field: FieldChoice::Auto,
+            thresholds: Thresholds {
+                density: 80.0,
+                persistence: Persistence::Ratio(3.0),
+                saddle: Some(200.0),
+                mass: 0.0,
+            },
+            rules: Rules::Paper,
+            with_cells: false,
+            with_particles: false,
+            bound: BoundRequest {
+                unbind: Some(PotentialChoice::Tree),
+                properties: PropertyChoice::Basic,
+                with_members: true,
+            },
+            weights: Weights::default(),
+        };
+        let comm = Comm::solo();
+        let found = run_on_particles(&snapshot, &mesh, &config, &comm, &Executor::default()).expect("clumps");
+        let catalogue = found.catalogue.gather(&comm).expect("alone").expect("rank 0");
+        self.haloes.iter().map(|placed| Recovered::new(placed, &catalogue)).collect()
+    }
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|i| a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3])
+}
+
+/// Mass, radius and scale radius.
+const HOST: [f64; 3] = [1e4, 947.0, 189.5];
+const SUBHALO: [f64; 3] = [1e2, 204.0, 17.0];
+const SUB_SUBHALO: [f64; 3] = [1.0, 44.0, 2.6];
+
+/// A subhalo of so many particles, shaped as [`SUB_SUBHALO`].
+fn subhalo_of(n: usize) -> [f64; 3] {
+    let [mass, radius, scale] = SUB_SUBHALO;
+    let larger = (n as f64 * PARTICLE / mass).cbrt();
+    [n as f64 * PARTICLE, radius * larger, scale * larger]
+}
+
+/// What is found of a halo: the clump of which the most bound particle is one of its own, the largest if there are several.
+#[derive(Debug, Clone, Copy, Default)]
+struct Recovered {
+    /// Number of bound particles, 0 if there is no such clump.
+    n_bound: u64,
+    /// How many of these are its own.
+    n_own: u64,
+    /// Bound mass over true mass: of its clump alone, and with the clumps in it.
+    mass: f64,
+    inclusive: f64,
+    /// Distance of the most bound particle from the true centre, as a part of the radius.
+    offset: f64,
+    /// Maximum circular velocity over the true one.
+    velocity: f64,
+    /// Number of clumps of which the most bound particle is its own.
+    n_clumps: usize,
+    /// Whether the peak of a listed clump lies within a quarter of its radius.
+    has_peak: bool,
+}
+
+impl Recovered {
+    fn new(placed: &Placed, catalogue: &Catalogue) -> Self {
+        let clumps = catalogue.table("clumps").expect("clumps");
+        let values = |name: &str| &clumps.column(name).expect(name).values;
+        let counts = |name: &str| match values(name) {
+            Values::U64(list) => list.clone(),
+            other => panic!("{name}: {other:?}"),
+        };
+        let reals = |name: &str| match values(name) {
+            Values::F64(list) => list.clone(),
+            other => panic!("{name}: {other:?}"),
+        };
+        let vectors = |name: &str| match values(name) {
+            Values::F64x3(list) => list.clone(),
+            other => panic!("{name}: {other:?}"),
+        };
+        let offset = |x: [f64; 3]| {
+            let d2: f64 = (0..3).map(|a| (x[a] - placed.centre[a]).powi(2)).sum();
+            d2.sqrt() / placed.halo.radius
+        };
+        let has_peak = vectors("peak_position").into_iter().any(|x| offset(x) < 0.25);
+        let (n_bound, most_bound) = (counts("n_bound"), counts("most_bound_id"));
+        let own: Vec<usize> = (0..n_bound.len())
+            .filter(|i| n_bound[*i] > 0 && placed.rows.contains(&(most_bound[*i] as usize)))
+            .collect();
+        let Some(best) = own.iter().copied().max_by_key(|i| n_bound[*i]) else {
+            return Self { has_peak, ..Self::default() };
+        };
+        let Values::I64(members) =
+            &catalogue.table("members").expect("members").column("id").expect("id").values
+        else {
+            panic!("identities")
+        };
+        let first = counts("members_offset")[best] as usize;
+        let members = &members[first..first + n_bound[best] as usize];
+        Self {
+            n_bound: n_bound[best],
+            n_own: members.iter().filter(|id| placed.rows.contains(&(**id as usize))).count() as u64,
+            mass: reals("bound_mass")[best] / placed.halo.mass,
+            inclusive: reals("bound_mass_inclusive")[best] / placed.halo.mass,
+            offset: offset(vectors("most_bound_position")[best]),
+            velocity: reals("maximum_circular_velocity")[best] / placed.halo.maximum_circular_velocity(),
+            n_clumps: own.len(),
+            has_peak,
+        }
+    }
+
+    fn row(&self) -> String {
+        format!(
+            "{} | {} | {} | {:.3} | {:.3} | {:.4} | {:.3}",
+            self.n_clumps, self.n_bound, self.n_own, self.mass, self.inclusive, self.offset, self.velocity
+        )
+    }
+}
+
+/// Host and subhalo: centre within 1 % of the radius, maximum circular velocity within 5 %, bound mass within 20 %. The sub-subhalo of
+/// 100 particles is not found by a persistence of 3: benches/results/2026-11-24-mock.md.
+#[test]
+fn host_and_subhalo_are_found_and_measured() {
+    let mut mock = Mock::new(1);
+    mock.put_in(0, SUBHALO, 0.5);
+    mock.put_in(1, SUB_SUBHALO, 0.5);
+    for found in mock.find().iter().take(2) {
+        assert_eq!(found.n_clumps, 1, "{found:?}");
+        assert!(found.n_own as f64 > 0.98 * found.n_bound as f64, "{found:?}");
+        assert!(found.offset < 0.01, "{found:?}");
+        assert!((found.velocity - 1.0).abs() < 0.05, "{found:?}");
+        assert!((found.mass - 1.0).abs() < 0.2, "{found:?}");
+    }
+}
+
+/// For benches/results: what is found of subhaloes by number of particles and by distance from the centre of the host.
+#[test]
+#[ignore = "prints tables"]
+fn recovery_of_subhaloes() {
+    println!(
+        "| halo | clumps | bound | own | mass | inclusive | centre | V_max |\n|---|---|---|---|---|---|---|---|"
+    );
+    for seed in 1..=3 {
+        let mut mock = Mock::new(seed);
+        mock.put_in(0, SUBHALO, 0.5);
+        mock.put_in(1, SUB_SUBHALO, 0.5);
+        for (name, found) in ["host", "sub", "sub-sub"].iter().zip(mock.find()) {
+            println!("| {name}, seed {seed} | {} |", found.row());
+        }
+    }
+    for distance in [1.0, 0.5, 0.3, 0.2, 0.1, 0.05] {
+        let mut mock = Mock::new(1);
+        mock.put_in(0, SUBHALO, distance);
+        println!("| sub at {distance} R | {} |", mock.find()[1].row());
+    }
+    println!(
+        "\n| particles | peak of 40 | bound | median bound part | median offset |\n|---|---|---|---|---|"
+    );
+    for n in [20, 30, 50, 100, 200, 500] {
+        let mut found = Vec::new();
+        for seed in 1..=2 {
+            let mut mock = Mock::new(seed);
+            (0..20).for_each(|_| mock.put_in(0, subhalo_of(n), 0.5));
+            found.extend(mock.find().into_iter().skip(1));
+        }
+        let seen: Vec<Recovered> = found.iter().copied().filter(|one| one.n_bound > 0).collect();
+        let median = |of: fn(&Recovered) -> f64| {
+            let mut list: Vec<f64> = seen.iter().map(of).collect();
+            list.sort_by(f64::total_cmp);
+            list.get(list.len() / 2).copied().unwrap_or(f64::NAN)
+        };
+        let n_peaks = found.iter().filter(|one| one.has_peak).count();
+        let (mass, offset) = (median(|one| one.mass), median(|one| one.offset));
+        println!("| {n} | {n_peaks} | {} | {mass:.2} | {offset:.3} |", seen.len());
+    }
+}
