@@ -16,7 +16,7 @@ use inselberg::phew::params::{
 use inselberg::phew::run::run_on_particles;
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Catalogue, Values};
-use inselberg_io::particles::{Columns, MassOf, ParticleHeader, ParticleInput, Species};
+use inselberg_io::particles::{Columns, MassOf, N_KINDS, ParticleHeader, ParticleInput, Species};
 use inselberg_io::{NEWTON, ReadResult, Units};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -66,6 +66,7 @@ impl MockParticles {
             assumed_units: Vec::new(),
             cosmology: None,
             matter: None,
+            softening: [None; N_KINDS],
             species: vec![species],
         };
         Self { about, position, velocity }
@@ -167,6 +168,7 @@ impl Mock {
                 unbind: Some(PotentialChoice::Tree),
                 properties: PropertyChoice::Basic,
                 with_members: true,
+                ..BoundRequest::default()
             },
             weights: Weights::default(),
         };

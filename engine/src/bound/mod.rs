@@ -21,6 +21,7 @@
 
 mod candidates;
 mod columns;
+mod error;
 mod gravity;
 mod leaf_grid;
 mod member_type;
@@ -35,6 +36,7 @@ mod workers;
 
 pub use candidates::{CandidateParticles, ClumpParticle};
 pub use columns::BoundColumn;
+pub use error::BoundError;
 pub use gravity::gravity;
 pub use member_type::{MemberType, source_types, text_of};
 pub use method::{RamsesUnits, UnbindMethod};
@@ -50,27 +52,7 @@ pub use unbind::{ShellCentre, Unbinder};
 use crate::bound::tables::TableRequest;
 use crate::executor::Executor;
 use crate::stage::Stage;
-use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::bound::MemberError;
-
-/// Why particles could not be unbound.
-#[derive(Debug, thiserror::Error)]
-pub enum BoundError {
-    /// A particle has a value that is not allowed.
-    #[error("particles of a clump: {0}")]
-    Members(#[from] MemberError),
-    /// Two particles of a halo share type and identity.
-    #[error("two particles of halo {halo} have the ID {id}")]
-    SharedId {
-        /// The halo.
-        halo: u64,
-        /// Their identity.
-        id: i64,
-    },
-    /// Another rank failed, or could not be reached.
-    #[error(transparent)]
-    Comm(#[from] CommError),
-}
+use inselberg_comm::Comm;
 
 /// What is unbound, and what is wanted of it. The same on all ranks except for the rows.
 pub struct BoundTask<'a> {

@@ -8,8 +8,8 @@
 //!        |  ------------------------ 300 particles -------------------------->  |
 //! ```
 
-use crate::bound::BoundError;
 use crate::bound::candidates::ClumpParticle;
+use crate::bound::error::BoundError;
 use crate::bound::member_type::MemberType;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
 use crate::exchange::bundle::{Bundle, SendBuffers};

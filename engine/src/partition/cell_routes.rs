@@ -92,10 +92,11 @@ fn place_alone(
 
 /// The mesh of the octs of blocks that are not covered, and the index of each of them.
 fn mesh_of_blocks(domain: Domain, given: &GivenCells) -> Result<(Mesh, Vec<u32>), MeshError> {
-    let records = (0..given.n_items()).into_par_iter().map(|item| (item, given.record(item, |_| 0.0)));
-    let existing = records.filter(|(_, record)| record.exists != 0);
-    let (items, (level, position)): (Vec<u32>, (Vec<u8>, Vec<[u32; 3]>)) =
-        existing.map(|(item, record)| (item as u32, (record.level, record.position))).unzip();
+    let record = |item: u32| given.record(item as usize, |_| 0.0);
+    let items: Vec<u32> =
+        (0..given.n_items() as u32).into_par_iter().filter(|item| record(*item).exists != 0).collect();
+    let level: Vec<u8> = items.par_iter().map(|item| record(*item).level).collect();
+    let position: Vec<[u32; 3]> = items.par_iter().map(|item| record(*item).position).collect();
     let (mesh, order) = mesh_of_leaf_octs(domain, &level, &position)?;
     Ok((mesh, order.into_iter().map(|i| items[i as usize]).collect()))
 }
