@@ -4,7 +4,8 @@ use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
     BoundRequest, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
-    ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules, SofteningLengths, Units, source_types,
+    ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules, SofteningLengths, Units,
+    source_types,
 };
 use pyo3::prelude::*;
 
