@@ -126,9 +126,7 @@ impl NativeGroups {
     }
 
     fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(columns::layout([(self.groups.table(), self.groups.n_groups())], self.groups.attributes())
-            .into_pyobject(py)?
-            .into_any())
+        Ok(columns::layout(self.groups.tables(), self.groups.attributes()).into_pyobject(py)?.into_any())
     }
 
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -136,7 +134,7 @@ impl NativeGroups {
     }
 
     fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        column(py, (table == 0).then(|| self.groups.table()), number)
+        column(py, self.groups.tables().nth(table).map(|(table, _)| table), number)
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

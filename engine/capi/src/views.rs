@@ -65,7 +65,7 @@ impl Found {
     fn tables(&self) -> Vec<(&Table, u64)> {
         match self {
             Self::Clumps(clumps) => clumps.tables().collect(),
-            Self::Groups(groups) => vec![(groups.table(), groups.n_groups())],
+            Self::Groups(groups) => groups.tables().collect(),
         }
     }
 }

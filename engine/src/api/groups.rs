@@ -209,6 +209,11 @@ impl FofGroups {
         &self.found.catalogue.tables.first().expect("a catalogue of groups has a table").table
     }
 
+    /// The tables of the catalogue, `Groups` first, each with the rows of this rank and the number of rows on all ranks.
+    pub fn tables(&self) -> impl ExactSizeIterator<Item = (&Table, u64)> {
+        self.found.catalogue.tables.iter().map(|part| (&part.table, part.n_rows))
+    }
+
     /// What the catalogue says of its input, its parameters and its totals.
     pub fn attributes(&self) -> &[(String, Attribute)] {
         &self.found.catalogue.attributes
