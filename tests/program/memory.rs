@@ -126,7 +126,7 @@ fn an_input_larger_than_the_memory_is_refused_before_it_is_read() {
     let room = Room::new();
     let (field, npy, to) = (room.path("field"), room.path("box.npy"), room.path("c.csv"));
     done(&["synth", "field", "-o", &field, "--test-cells", "500000"]);
-    done(&["synth", "particles", "-o", &npy, "--number", "400000"]);
+    done(&["synth", "particles", "-o", &npy, "--number", "1000000"]);
     let snapshot = format!("{field}/output_00001");
     let refuses = |limit: (&str, u64), args: &[&str], parts: [&str; 2]| {
         let parts = [&parts[..], &["takes at least", "are left"]].concat();
@@ -137,7 +137,7 @@ fn an_input_larger_than_the_memory_is_refused_before_it_is_read() {
     refuses(("-d", 16), &phew, ["output_00001: a run on", "ulimit -d"]);
     let mib = base(&npy, "1") + 4;
     let fof = ["fof", &npy, "-o", &to, "--box", "74", "--linking-length", "0.2"];
-    refuses(("-v", mib), &fof, ["box.npy: a search among 400000 particles", "ulimit -v"]);
+    refuses(("-v", mib), &fof, ["box.npy: a search among 1000000 particles", "ulimit -v"]);
     let mesh = ["phew", &npy, "--mesh-from-particles", "--box", "74", "-o", &to, "--density-threshold", "80"];
     refuses(("-v", mib), &mesh, ["box.npy: a mesh from its particles", "ulimit -v"]);
 }
