@@ -67,6 +67,16 @@ impl Comm {
         CommBuilder::new(TransportKind::Guest { host, piece_bytes: mpi::PIECE_BYTES })
     }
 
+    /// This process as a guest of this communicator, for work whose failure must not end the job: an error there leaves this
+    /// communicator as it was. `None` if no MPI library is beneath.
+    ///
+    /// [`CommBuilder::build`] is collective over all ranks of this communicator. As for [`Comm::guest`], only [`Comm::close`] frees the
+    /// duplicate; call it while this communicator is open.
+    #[cfg(feature = "mpi")]
+    pub fn guest_of_own(&self) -> Option<CommBuilder> {
+        self.endpoint().transport().as_host().map(Self::guest)
+    }
+
     /// The same rank with these settings, which were not known when it was built. What it has sent and worked so
     /// far is no longer counted. Local, between calls, on all ranks.
     #[must_use]

@@ -4,6 +4,8 @@
 //! has, and gives its core away, all from a seed. A message that the backend inside has handed out may
 //! count as here in part for a while: its sender counts it as received, and [`Transport::is_receiving`] says so.
 
+#[cfg(feature = "mpi")]
+use super::mpi::HostComm;
 use super::{Backend, Finding, RankState, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::time::{Duration, Instant};
@@ -198,6 +200,11 @@ impl Transport for Chaos {
 
     fn close(&mut self, within: Duration) -> Result<()> {
         self.inner.transport().close(within)
+    }
+
+    #[cfg(feature = "mpi")]
+    fn as_host(&self) -> Option<HostComm> {
+        self.inner.look().as_host()
     }
 
     fn thread_level(&self) -> ThreadLevel {

@@ -1,5 +1,7 @@
 //! A backend that notes what the one inside does: the calls of this rank, and every message.
 
+#[cfg(feature = "mpi")]
+use super::mpi::HostComm;
 use super::{Backend, Finding, RankState, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::time::{Duration, Instant};
@@ -148,6 +150,11 @@ impl Transport for Traced {
 
     fn close(&mut self, within: Duration) -> Result<()> {
         self.inner.transport().close(within)
+    }
+
+    #[cfg(feature = "mpi")]
+    fn as_host(&self) -> Option<HostComm> {
+        self.inner.look().as_host()
     }
 
     fn thread_level(&self) -> ThreadLevel {

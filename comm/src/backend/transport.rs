@@ -1,5 +1,7 @@
 //! What can a backend do? The few operations on which all calls rest.
 
+#[cfg(feature = "mpi")]
+use super::mpi::HostComm;
 use crate::pulse::BUSY_PATIENCE;
 use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::fmt;
@@ -130,6 +132,12 @@ pub(crate) trait Transport: fmt::Debug {
     /// Collective: waits for all ranks and gives back what only they can give back together. No further calls.
     fn close(&mut self, _within: Duration) -> Result<()> {
         Ok(())
+    }
+
+    /// The communicator of the MPI library beneath, if there is one.
+    #[cfg(feature = "mpi")]
+    fn as_host(&self) -> Option<HostComm> {
+        None
     }
 
     /// From which threads the operations may be called.

@@ -51,6 +51,11 @@ impl HostComm {
         Self(HostHandle::Fortran(handle))
     }
 
+    /// A communicator of this crate.
+    pub(super) fn from_own(comm: ffi::MPI_Comm) -> Self {
+        Self(HostHandle::C(comm))
+    }
+
     /// A duplicate of the communicator.
     fn duplicate(self) -> Result<ffi::MPI_Comm> {
         // SAFETY: MPI runs, the handle is valid, as the host has said, and the pointers are to locals.

@@ -90,6 +90,11 @@ impl Link {
         })
     }
 
+    /// The communicator.
+    pub fn comm(&self) -> ffi::MPI_Comm {
+        self.comm
+    }
+
     pub fn rank(&self) -> Rank {
         self.rank
     }

@@ -247,6 +247,10 @@ impl<L: Lifecycle> Transport for Mpi<L> {
         L::close(self, within)
     }
 
+    fn as_host(&self) -> Option<HostComm> {
+        Some(HostComm::from_own(self.link.comm()))
+    }
+
     fn thread_level(&self) -> ThreadLevel {
         self.level
     }
