@@ -31,7 +31,7 @@ pub(super) fn exp(x: f64) -> f64 {
 }
 
 /// `base` to the power of `exponent`, for a positive, normal base.
-pub(super) fn power(base: f64, exponent: f64) -> f64 {
+pub(crate) fn power(base: f64, exponent: f64) -> f64 {
     exp(exponent * ln(base))
 }
 

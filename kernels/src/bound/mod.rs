@@ -16,7 +16,7 @@
 //! threads, or on the processor: members are sorted by Morton key and identifier, sums run in that order or in the order of
 //! radius or energy, with ties by identifier, and no function of the system's mathematical library is used.
 
-mod elementary;
+pub(crate) mod elementary;
 pub mod members;
 pub mod potential;
 pub mod properties;

@@ -17,3 +17,6 @@ pub mod ramses;
 pub mod softening;
 pub mod spherical;
 pub mod tree;
+
+/// From this number of members on, the tree is faster than all pairs.
+pub const FEWEST_OF_TREE: usize = 64;

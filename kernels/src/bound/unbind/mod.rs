@@ -24,6 +24,7 @@ pub mod hierarchy;
 pub mod ramses;
 
 use super::members::HaloMembers;
+use super::potential::FEWEST_OF_TREE;
 use super::potential::direct::direct;
 use super::potential::octree::Octree;
 use super::potential::points::Points;
@@ -298,6 +299,3 @@ impl Passes<'_> {
         leaving
     }
 }
-
-/// Fewer members than this are summed by all pairs.
-const FEWEST_OF_TREE: usize = 64;

@@ -1,0 +1,256 @@
+//! Gas: what is the gas of a clump like, from its cells?
+//!
+//! Place in the flow: after the clumps are known, beside [`crate::bound`], whose order of members and potentials it uses. In
+//! the order of the steps:
+//!
+//! | step | file |
+//! |---|---|
+//! | cells of one halo in one order; the cells of each clump, with and without those of the clumps in it | [`members`] |
+//! | what is special about cubes: their own energy, and their mass within a radius | [`cube`] |
+//! | properties of a list of cells | here |
+//!
+//! With m, v, P, B, s for mass, velocity, pressure, magnetic field and side of a cell, bars for means by mass, M the total mass
+//! and V the total volume:
+//!
+//! ```text
+//!     R                equivalent radius        (3 V / 4 π)^⅓
+//!     σ                one-dimensional          (Σ m |v - v̄|² / 3 M)^½
+//!     c                isothermal sound speed   (Σ P s³ / M)^½
+//!     K                turbulent energy         ½ Σ m |v - v̄|²
+//!     U                thermal energy           Σ P s³ / (γ - 1)
+//!     E_B              magnetic energy          ½ Σ B² s³                 B in units with energy B² / 2 per volume
+//!     W                potential energy         -½ Σ_i Σ_j≠i G m_i m_j / r_ij - 0.9412 Σ G m² / s
+//!     virial parameter (Bertoldi & McKee 1992)  5 σ² R / (G M)
+//!     virial ratio                              2 K / |W|
+//!     total virial ratio                        (2 K + 3 Σ P s³ + E_B) / |W|
+//!     free-fall time                            (3 π / 32 G ρ)^½          ρ = M / V
+//!     axis ratios      of a uniform ellipsoid with the same second moments Σ m (x x + s² / 12) / M
+//! ```
+//!
+//! Cells act on each other as points, on themselves as homogeneous cubes. Nothing expands: velocities have no Hubble flow.
+//! It does not know ranks, files, periodic boxes or units. Sums run in the order of members, so no result depends on the
+//! order in which cells arrive.
+
+pub mod cube;
+pub mod members;
+#[cfg(test)]
+mod tests;
+
+use crate::bound::elementary::power;
+use crate::bound::potential::FEWEST_OF_TREE;
+use crate::bound::potential::direct::direct;
+use crate::bound::potential::octree::Octree;
+use crate::bound::potential::points::Points;
+use crate::bound::potential::tree::{Rooted, TreeScratch, tree};
+use crate::bound::properties::symmetric::principal_axes;
+use crate::bound::{Gravity, SourceTypes};
+use cube::{SELF_ENERGY, half_mass_radius};
+pub use members::{GasMembers, NestedLists};
+use std::f64::consts::PI;
+
+/// A cell with gas. Units are the caller's, with one constant of gravity for all.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct GasCell {
+    /// Its centre relative to a point that all cells of the halo share. Periodic images are already resolved.
+    pub position: [f64; 3],
+    /// Its side, above 0.
+    pub side: f64,
+    /// Its velocity.
+    pub velocity: [f64; 3],
+    /// Its mass, above 0.
+    pub mass: f64,
+    /// Its pressure; 0 where it is not known.
+    pub pressure: f64,
+    /// Its magnetic energy per volume, B² / 2; 0 where there is no field.
+    pub magnetic: f64,
+}
+
+/// What properties need beside cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GasRules {
+    /// The constant of gravity; 0 leaves out what needs it.
+    pub newton: f64,
+    /// The ratio of specific heats, above 1.
+    pub adiabatic_index: f64,
+}
+
+/// The properties of the gas of a clump. What needs gravity is 0 without it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct GasProperties {
+    /// Number of cells.
+    pub number: u64,
+    /// Mass.
+    pub mass: f64,
+    /// Volume.
+    pub volume: f64,
+    /// Radius of the sphere with this volume.
+    pub radius: f64,
+    /// Radius about the centre of mass with half of the mass.
+    pub half_mass_radius: f64,
+    /// Centre of mass.
+    pub centre_of_mass: [f64; 3],
+    /// Velocity of the centre of mass.
+    pub velocity: [f64; 3],
+    /// One-dimensional velocity dispersion about it.
+    pub velocity_dispersion: f64,
+    /// Isothermal sound speed.
+    pub sound_speed: f64,
+    /// Kinetic energy in the frame of the centre of mass.
+    pub turbulent_energy: f64,
+    /// Thermal energy.
+    pub thermal_energy: f64,
+    /// Magnetic energy.
+    pub magnetic_energy: f64,
+    /// Potential energy, negative.
+    pub potential_energy: f64,
+    /// Virial parameter.
+    pub virial_parameter: f64,
+    /// Twice the turbulent energy over the potential one.
+    pub virial_ratio: f64,
+    /// The same, with the terms of pressure and magnetic field.
+    pub total_virial_ratio: f64,
+    /// Free-fall time at the mean density.
+    pub free_fall_time: f64,
+    /// Second axis over the first.
+    pub b_over_a: f64,
+    /// Third axis over the first.
+    pub c_over_a: f64,
+}
+
+/// Working memory, kept between clumps.
+#[derive(Debug, Clone, Default)]
+pub struct GasScratch {
+    points: Points,
+    octree: Octree,
+    walk: TreeScratch,
+    potential: Vec<f64>,
+}
+
+/// The properties of listed members, by rising number; all 0 of an empty list. Time n log n.
+pub fn gas_properties(
+    members: &GasMembers,
+    list: &[u32],
+    rules: &GasRules,
+    scratch: &mut GasScratch,
+) -> GasProperties {
+    if list.is_empty() {
+        return GasProperties::default();
+    }
+    let sums = GasSums::new(members, list);
+    let (mass, volume) = (sums.mass, sums.volume);
+    let spread = Spread::new(members, list, &sums);
+    let radius = power(3.0 * volume / (4.0 * PI), 1.0 / 3.0);
+    let turbulent_energy = 0.5 * spread.velocity2;
+    let dispersion2 = spread.velocity2 / (3.0 * mass);
+    let axes = principal_axes(spread.second.map(|sum| sum / mass)).value;
+    let found = GasProperties {
+        number: list.len() as u64,
+        mass,
+        volume,
+        radius,
+        half_mass_radius: half_mass_radius(members, list, sums.centre()),
+        centre_of_mass: sums.centre(),
+        velocity: sums.velocity(),
+        velocity_dispersion: dispersion2.sqrt(),
+        sound_speed: (sums.pressure / mass).sqrt(),
+        turbulent_energy,
+        thermal_energy: sums.pressure / (rules.adiabatic_index - 1.0),
+        magnetic_energy: sums.magnetic,
+        b_over_a: (axes[1] / axes[0]).sqrt(),
+        c_over_a: (axes[2] / axes[0]).sqrt(),
+        ..GasProperties::default()
+    };
+    if rules.newton <= 0.0 {
+        return found;
+    }
+    let potential_energy = potential_energy(members, list, rules.newton, scratch);
+    GasProperties {
+        potential_energy,
+        virial_parameter: 5.0 * dispersion2 * radius / (rules.newton * mass),
+        virial_ratio: 2.0 * turbulent_energy / -potential_energy,
+        total_virial_ratio: (2.0 * turbulent_energy + 3.0 * sums.pressure + sums.magnetic)
+            / -potential_energy,
+        free_fall_time: (3.0 * PI * volume / (32.0 * rules.newton * mass)).sqrt(),
+        ..found
+    }
+}
+
+/// Sums over cells.
+#[derive(Debug, Clone, Copy, Default)]
+struct GasSums {
+    mass: f64,
+    volume: f64,
+    /// Of mass times position, and times velocity.
+    position: [f64; 3],
+    momentum: [f64; 3],
+    /// Of pressure times volume, and of magnetic energy.
+    pressure: f64,
+    magnetic: f64,
+}
+
+impl GasSums {
+    fn new(members: &GasMembers, list: &[u32]) -> Self {
+        list.iter().map(|member| members.cell(*member)).fold(Self::default(), |mut sums, cell| {
+            let volume = cell.side * cell.side * cell.side;
+            sums.mass += cell.mass;
+            sums.volume += volume;
+            (0..3).for_each(|a| sums.position[a] += cell.mass * cell.position[a]);
+            (0..3).for_each(|a| sums.momentum[a] += cell.mass * cell.velocity[a]);
+            sums.pressure += cell.pressure * volume;
+            sums.magnetic += cell.magnetic * volume;
+            sums
+        })
+    }
+
+    fn centre(&self) -> [f64; 3] {
+        self.position.map(|sum| sum / self.mass)
+    }
+
+    fn velocity(&self) -> [f64; 3] {
+        self.momentum.map(|sum| sum / self.mass)
+    }
+}
+
+/// Sums over the deviations of cells from the centre of mass.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spread {
+    /// Of mass times squared velocity.
+    velocity2: f64,
+    /// Second moments of mass: xx, yy, zz, xy, xz, yz. Those of a cell are those of a cube.
+    second: [f64; 6],
+}
+
+impl Spread {
+    fn new(members: &GasMembers, list: &[u32], sums: &GasSums) -> Self {
+        let (centre, mean) = (sums.centre(), sums.velocity());
+        list.iter().map(|member| members.cell(*member)).fold(Self::default(), |mut spread, cell| {
+            let x: [f64; 3] = std::array::from_fn(|a| cell.position[a] - centre[a]);
+            let v: [f64; 3] = std::array::from_fn(|a| cell.velocity[a] - mean[a]);
+            let own = cell.side * cell.side / 12.0;
+            let products = [x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]];
+            spread.velocity2 += cell.mass * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+            for (i, product) in products.into_iter().enumerate() {
+                spread.second[i] += cell.mass * if i < 3 { product + own } else { product };
+            }
+            spread
+        })
+    }
+}
+
+/// The potential energy of listed cells: that of points at their centres, and of each cell in its own field.
+fn potential_energy(members: &GasMembers, list: &[u32], newton: f64, scratch: &mut GasScratch) -> f64 {
+    let gravity = Gravity { g: newton, hubble_flow: 0.0 };
+    let GasScratch { points, octree, walk, potential } = scratch;
+    points.gather(members.order(), list, SourceTypes::ALL);
+    if list.len() >= FEWEST_OF_TREE {
+        octree.build(points);
+        tree(Rooted { points, tree: octree }, &gravity, walk, potential);
+    } else {
+        direct(points, &gravity, potential);
+    }
+    let cells = list.iter().map(|member| members.cell(*member));
+    cells.zip(&*potential).fold(0.0, |energy, (cell, phi)| {
+        energy + 0.5 * cell.mass * phi - SELF_ENERGY * newton * cell.mass * cell.mass / cell.side
+    })
+}
