@@ -17,6 +17,7 @@ mod error;
 mod facts;
 #[cfg(feature = "hdf5")]
 mod hdf5_file;
+mod identity;
 pub mod input_file;
 mod leaf_block;
 pub mod open_files;
@@ -30,6 +31,7 @@ pub mod staging;
 pub(crate) use error::reserve;
 pub use error::{ReadError, ReadResult};
 pub use facts::{InputFacts, StaticName};
+pub use identity::{base_of, input_identity};
 pub use leaf_block::{LeafBlock, oct_of_block, value_of_block};
 pub use readers::{READERS, open, open_from, read_headers};
 pub use snapshot::{

@@ -8,29 +8,48 @@
 //! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
 //! | `soap` | the layout of SOAP, write only |
+//! | `viewers` | files for yt and VTK, write only; `objects` and `leaf_tree` are what they show |
+//! | `fits`, `ecsv` | tables for TOPCAT and astropy, write only; `cgs` has their units |
 //! | [`part`] | a catalogue distributed over several ranks; the only place here that uses ranks |
 //! | `checksum` | the checksum of the content |
 //! | [`info`] | a description as text |
 
+mod cgs;
 mod checksum;
 pub mod csv;
+mod ecsv;
+mod fits;
 #[cfg(feature = "hdf5")]
 pub mod hdf5;
 pub mod info;
+#[cfg_attr(not(feature = "hdf5"), allow(dead_code))]
+mod leaf_tree;
+#[cfg_attr(not(feature = "hdf5"), allow(dead_code))]
+mod objects;
 pub mod part;
 pub mod ramses_text;
+mod row_runs;
 mod shape;
 mod soap;
 pub mod units;
+mod viewers;
 mod writers;
 
 pub use crate::staging::{Staged, WriteError, WriteResult};
+pub use ecsv::stage_ecsv;
+pub use fits::stage_fits;
 pub use part::{CataloguePart, PartError, PartTable, RowRun, stage_part, write_part};
 pub use shape::check_shape;
 pub use soap::{check_soap, stage_soap};
+pub use viewers::{VtkCells, check_viewer, check_yt, stage_vtk, stage_yt};
 pub use writers::{
-    FORMATS, Format, PackedRows, PartFormat, PartWriter, check_output, read, stage, write, writer_for,
+    Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole, check_output, read,
+    stage, write, writer_for,
 };
+
+/// The attributes that say which command made a catalogue: the identity of its input, the options that decide the result, and
+/// the other results of the same run. They let a later run skip what is done.
+pub const RUN_ATTRIBUTES: [&str; 3] = ["run_input", "run_options", "run_outputs"];
 
 /// Values of one column, one entry per row.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,6 +203,15 @@ impl Table {
     pub fn counts(&self, name: &str) -> Option<&[u64]> {
         match &self.column(name)?.values {
             Values::U64(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The column of counts or identifiers called `name`, signed or not.
+    pub fn integers(&self, name: &str) -> Option<Vec<i64>> {
+        match &self.column(name)?.values {
+            Values::U64(v) => Some(v.iter().map(|x| x.cast_signed()).collect()),
+            Values::I64(v) => Some(v.clone()),
             _ => None,
         }
     }

@@ -22,6 +22,17 @@ pub fn unit_name(dimension: Dimension) -> String {
     }
 }
 
+/// Name of the cgs unit of `dimension`, with `times` between units and `power` before powers: `g cm-3` with a space and nothing,
+/// `g*cm**-3` with `*` and `**`. Empty for a pure number.
+pub fn cgs_name(dimension: Dimension, times: &str, power: &str) -> String {
+    let units = [("g", dimension.mass), ("cm", dimension.length), ("s", dimension.time)];
+    let name = |(unit, exponent): (&str, i8)| match exponent {
+        1 => unit.to_string(),
+        other => format!("{unit}{power}{other}"),
+    };
+    units.into_iter().filter(|(_, exponent)| *exponent != 0).map(name).collect::<Vec<_>>().join(times)
+}
+
 /// The dimension with the name `name` of [`unit_name`]; `None` if there is none.
 pub fn parse_unit(name: &str) -> Option<Dimension> {
     if name == "dimensionless" {
@@ -80,6 +91,14 @@ mod tests {
         assert_eq!(unit_name(Dimension::DENSITY), "code_mass / code_length**3");
         assert_eq!(unit_name(Dimension::VELOCITY), "code_length / code_time");
         assert_eq!(unit_name(Dimension::new(0, 0, -1)), "1 / code_time");
+    }
+
+    #[test]
+    fn cgs_names_follow_their_readers() {
+        assert_eq!(cgs_name(Dimension::DENSITY, " ", ""), "g cm-3");
+        assert_eq!(cgs_name(Dimension::new(2, 1, -2), "*", "**"), "g*cm**2*s**-2");
+        assert_eq!(cgs_name(Dimension::LENGTH, " ", ""), "cm");
+        assert_eq!(cgs_name(Dimension::NONE, " ", ""), "");
     }
 
     #[test]

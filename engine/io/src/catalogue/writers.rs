@@ -5,6 +5,9 @@ use crate::staging::{Staged, check_writable};
 use crate::{ReadError, ReadResult};
 use std::path::Path;
 
+/// The attributes of a catalogue, in their order.
+pub type Attributes = Vec<(String, Attribute)>;
+
 /// A format. To add one: a file in this folder and a row in [`FORMATS`].
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
@@ -16,6 +19,8 @@ pub struct Format {
     pub stage: fn(&Path, &Catalogue) -> WriteResult<Staged>,
     /// Reads it back.
     pub read: fn(&Path) -> ReadResult<Catalogue>,
+    /// Reads the attributes of an undamaged file; see [`attributes_if_whole`].
+    pub attributes: fn(&Path) -> ReadResult<Attributes>,
     /// How several ranks write one file, if the format can.
     pub in_parts: Option<PartFormat>,
 }
@@ -89,6 +94,7 @@ pub const FORMATS: &[Format] = &[
         extensions: HDF5_EXTENSIONS,
         stage: super::hdf5::stage,
         read: super::hdf5::read,
+        attributes: super::hdf5::attributes_if_whole,
         in_parts: Some(PartFormat {
             chunk: super::hdf5::CHUNK,
             rows_a_chunk: super::hdf5::rows_a_chunk,
@@ -101,6 +107,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &["csv"],
         stage: super::csv::stage,
         read: super::csv::read,
+        attributes: |path| super::csv::read(path).map(|catalogue| catalogue.attributes),
         in_parts: None,
     },
 ];
@@ -145,14 +152,26 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
 /// # Errors
 /// The file is absent, of an unknown format, damaged, or not a catalogue.
 pub fn read(path: &Path) -> ReadResult<Catalogue> {
-    let writer = find(path).map_err(|(problem, expected)| {
+    (reader_for(path)?.read)(path)
+}
+
+/// The attributes of a catalogue whose bytes are those that were written. All bytes are read once; HDF5 tables take no
+/// memory.
+///
+/// # Errors
+/// As [`read()`], and for an HDF5 file that another program edited.
+pub fn attributes_if_whole(path: &Path) -> ReadResult<Attributes> {
+    (reader_for(path)?.attributes)(path)
+}
+
+fn reader_for(path: &Path) -> ReadResult<&'static Format> {
+    find(path).map_err(|(problem, expected)| {
         let (problem, expected) = match path.is_dir() {
             true => ("is a folder".into(), "a catalogue that `inselberg phew` wrote".into()),
             false => (problem, expected),
         };
         ReadError::absent(path, format!("{problem}; expected {expected}"))
-    })?;
-    (writer.read)(path)
+    })
 }
 
 /// The format for `path`, or the problem and the expectation.

@@ -26,6 +26,7 @@ use descriptor::Descriptor;
 use file::SourceFile;
 use grid::CoarseGrid;
 use info::Info;
+pub(crate) use locate::output_files;
 use locate::{FileFamily, Files};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

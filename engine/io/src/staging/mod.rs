@@ -94,7 +94,7 @@ impl Staged {
     }
 
     /// Adds a folder that was made for the files.
-    pub(crate) fn in_place(mut self, place: NewFolders) -> Self {
+    pub fn in_place(mut self, place: NewFolders) -> Self {
         self.places.push(place);
         self
     }

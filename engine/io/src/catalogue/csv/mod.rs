@@ -43,7 +43,7 @@ fn side_path(path: &Path, table: &str) -> PathBuf {
 }
 
 /// The table in the main file.
-fn main_table(catalogue: &Catalogue) -> Option<&str> {
+pub(super) fn main_table(catalogue: &Catalogue) -> Option<&str> {
     let first = || catalogue.tables.first();
     catalogue.table("clumps").or_else(first).map(|t| t.name.as_str())
 }

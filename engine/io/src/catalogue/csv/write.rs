@@ -3,10 +3,10 @@
 use super::checksum::checksum;
 use super::text::{attribute_text, heads, json};
 use super::{MARK, main_table, side_path};
+use crate::catalogue::row_runs::write_runs;
 use crate::catalogue::units::unit_name;
 use crate::catalogue::{Catalogue, Table, Values, WriteResult, check_shape};
 use crate::staging::{Staged, resolve, stage_file};
-use rayon::prelude::*;
 use std::io::{Result, Write};
 use std::path::Path;
 
@@ -59,22 +59,11 @@ fn write_table(out: &mut dyn Write, table: &Table) -> Result<()> {
         writeln!(out, "# column: {} {kind} [{units}] {}", column.name, json(&column.description))?;
     }
     writeln!(out, "{}", heads(table))?;
-    let starts: Vec<usize> = (0..table.n_rows()).step_by(RUN).collect();
-    starts.chunks(4 * rayon::current_num_threads()).try_for_each(|starts| {
-        let texts: Vec<Vec<u8>> =
-            starts.par_iter().map(|first| text(table, *first)).collect::<Result<_>>()?;
-        texts.iter().try_for_each(|text| out.write_all(text))
+    write_runs(out, table.n_rows(), |rows| {
+        let mut text = Vec::new();
+        rows.into_iter().try_for_each(|row| write_row(&mut text, table, row))?;
+        Ok(text)
     })
-}
-
-/// Rows that a thread formats at a time.
-const RUN: usize = 1 << 10;
-
-/// The text of [`RUN`] rows.
-fn text(table: &Table, first: usize) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    (first..table.n_rows().min(first + RUN)).try_for_each(|row| write_row(&mut text, table, row))?;
-    Ok(text)
 }
 
 fn write_row(out: &mut Vec<u8>, table: &Table, row: usize) -> Result<()> {

@@ -23,10 +23,11 @@ pub fn rows_a_chunk(n_rows: usize) -> Option<usize> {
 
 /// The chunks of each column, `rows` rows each. The rows begin at a chunk and end at a chunk or at the end of the table.
 pub fn packed(table: &Table, rows: usize) -> Result<Vec<Vec<PackedRows>>> {
-    table.columns.par_iter().map(|column| packed_column(&column.values, rows)).collect()
+    table.columns.par_iter().map(|column| packed_values(&column.values, rows)).collect()
 }
 
-fn packed_column(values: &Values, rows: usize) -> Result<Vec<PackedRows>> {
+/// The chunks of one column.
+pub fn packed_values(values: &Values, rows: usize) -> Result<Vec<PackedRows>> {
     let (bytes, size, per_row) = bytes_of(values);
     let length = rows * per_row * size;
     bytes.par_chunks(length).map(|chunk| pack(chunk, size, length)).collect()

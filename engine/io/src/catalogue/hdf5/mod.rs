@@ -4,7 +4,7 @@
 //! (code units by name), `cgs_factor` (if the catalogue has units) and `description`. Vectors are `[N, 3]`. Large tables are
 //! chunked and compressed. No times are stored and one process writes in a fixed order, so equal catalogues give equal files
 //! on any number of ranks. Checksums follow after the HDF5 data, which HDF5 ignores (`seal`). Group catalogues also have the
-//! groups and attributes of SWIFT's (`swift`). `soap` writes another layout.
+//! groups and attributes of SWIFT's (`swift`). `soap`, `yt` and `vtk` write other layouts.
 
 mod chunks;
 mod raw_chunk;
@@ -12,18 +12,42 @@ mod read;
 mod seal;
 mod soap;
 mod swift;
+mod vtk;
 mod write;
+mod yt;
 
 pub(super) use chunks::{CHUNK, packed, rows_a_chunk};
-pub use read::read;
+pub use read::{attributes_if_whole, read};
 pub use soap::stage_soap;
+pub use vtk::stage_vtk;
 pub(super) use write::create;
 pub use write::stage;
+pub use yt::stage_yt;
+
+use super::{WriteError, WriteResult};
+use crate::hdf5_file::Utf8Name;
+use ::hdf5::File;
+use std::path::Path;
 
 /// The attribute that marks our catalogues.
 const MARK: &str = "inselberg_catalogue";
 /// Version of the layout.
 const VERSION: i64 = 1;
+
+/// Makes the file `hidden`, which becomes `path`, and fills it. `what` is for the message.
+fn make_file(
+    path: &Path,
+    hidden: &Path,
+    what: &str,
+    fill: impl FnOnce(&File) -> ::hdf5::Result<()>,
+) -> WriteResult<()> {
+    let name = Utf8Name::new(hidden, std::fs::File::options().write(true))
+        .map_err(WriteError::io(path, "opening"))?;
+    let made = crate::staging::hidden::making(|| File::create(name.path()));
+    made.and_then(|file| fill(&file).and_then(|()| file.flush()).and_then(|()| file.close())).map_err(
+        |error| WriteError::Library { path: path.into(), place: what.into(), problem: reason(&error) },
+    )
+}
 
 /// The library's reason, on one line.
 fn reason(error: &::hdf5::Error) -> String {

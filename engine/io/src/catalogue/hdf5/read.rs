@@ -4,7 +4,7 @@ use super::seal::{Seal, check};
 use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::units::parse_unit;
-use crate::catalogue::{Attribute, Catalogue, Table, TableColumn, Values};
+use crate::catalogue::{Attribute, Attributes, Catalogue, Table, TableColumn, Values};
 use crate::hdf5_file;
 use crate::{ReadError, ReadResult};
 use ::hdf5::types::{FloatSize, IntSize, TypeDescriptor, VarLenUnicode};
@@ -38,6 +38,26 @@ pub fn read(path: &Path) -> ReadResult<Catalogue> {
         }
         _ => Ok(catalogue),
     }
+}
+
+/// The attributes of a catalogue with an intact seal.
+///
+/// # Errors
+/// As [`read`], or the file has no seal of its bytes.
+pub fn attributes_if_whole(path: &Path) -> ReadResult<Attributes> {
+    let bytes = std::fs::metadata(path).map_err(|e| ReadError::io(path, "opening", e))?.len();
+    let source = CatalogueFile { path, bytes };
+    match check(path).map_err(|e| ReadError::io(path, "reading", e))? {
+        Seal::Intact(_) => {}
+        Seal::Broken | Seal::Absent => {
+            let problem = "no checksum of these bytes";
+            return Err(source.bad("checksum", problem, "the bytes that were written"));
+        }
+    }
+    let file =
+        hdf5_file::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
+    source.check_mark(&file)?;
+    source.attributes(&file)
 }
 
 struct CatalogueFile<'a> {

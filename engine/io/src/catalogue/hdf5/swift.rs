@@ -50,8 +50,8 @@ pub fn dress(file: &File, attributes: &[(String, Attribute)], tables: &[(&Table,
         for column in &table.columns {
             let dataset = file.group(&table.name)?.dataset(&column.name)?;
             let is_number = column.dimension == Dimension::NONE;
-            let storage = Storage { is_physical: is_number, can_be_comoving: !is_number };
-            scales.describe(&dataset, column.dimension, &column.description, storage)?;
+            let form = StoredForm { is_physical: is_number, can_be_comoving: !is_number };
+            scales.describe(&dataset, column.dimension, &column.description, form)?;
         }
         if table.name == AT_ROOT.0 && table.column(AT_ROOT.1).is_some() {
             file.link_soft(&format!("/{}/{}", AT_ROOT.0, AT_ROOT.1), AT_ROOT.1)?;
@@ -158,7 +158,8 @@ impl SwiftAttributes<'_> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
     }
 
-    fn real(&self, name: &str) -> Option<f64> {
+    /// A real.
+    pub fn real(&self, name: &str) -> Option<f64> {
         match self.get(name) {
             Some(Attribute::Real(value)) => Some(*value),
             _ => None,
@@ -177,6 +178,13 @@ impl SwiftAttributes<'_> {
         let triple = |name| self.reals(name).and_then(|list| <[f64; 3]>::try_from(list).ok());
         triple("sides")
             .or_else(|| Some(triple("coarse_cells")?.map(|n| n * self.real("boxlen").unwrap_or(1.0))))
+    }
+
+    /// Root cells along each axis, at least one.
+    pub fn root_cells(&self) -> Option<[u32; 3]> {
+        let list = <[f64; 3]>::try_from(self.reals("coarse_cells")?).ok()?;
+        let is_count = |n: &f64| *n >= 1.0 && *n <= f64::from(u32::MAX) && n.fract() == 0.0;
+        list.iter().all(is_count).then(|| list.map(|n| n as u32))
     }
 
     /// Whether all boundaries are periodic.
@@ -204,7 +212,7 @@ impl SwiftAttributes<'_> {
 
 /// How values of a dataset are stored.
 #[derive(Debug, Clone, Copy)]
-pub struct Storage {
+pub struct StoredForm {
     /// Whether they are physical, else comoving.
     pub is_physical: bool,
     /// Whether they have a comoving form.
@@ -253,7 +261,7 @@ impl SwiftUnits {
         dataset: &Dataset,
         dimension: Dimension,
         description: &str,
-        storage: Storage,
+        form: StoredForm,
     ) -> Result<()> {
         let powers = [dimension.length, dimension.mass, dimension.time].map(f32::from);
         // The units of length and time have one factor of a each.
@@ -267,10 +275,10 @@ impl SwiftUnits {
         put(dataset, "a-scale exponent", &[a_power])?;
         put(dataset, "h-scale exponent", &[0.0f32])?;
         put(dataset, "Conversion factor to CGS (not including cosmological corrections)", &[cgs])?;
-        let physical = if storage.is_physical { cgs } else { cgs * self.a.powi(a_power as i32) };
+        let physical = if form.is_physical { cgs } else { cgs * self.a.powi(a_power as i32) };
         put(dataset, "Conversion factor to physical CGS (including cosmological corrections)", &[physical])?;
-        put(dataset, "Value stored as physical", &[u8::from(storage.is_physical)])?;
-        put(dataset, "Property can be converted to comoving", &[u8::from(storage.can_be_comoving)])?;
+        put(dataset, "Value stored as physical", &[u8::from(form.is_physical)])?;
+        put(dataset, "Property can be converted to comoving", &[u8::from(form.can_be_comoving)])?;
         put_text(dataset, "Description", description)?;
         put_text(dataset, "Lossy compression filter", "None")
     }

@@ -1,6 +1,6 @@
 //! Catalogue to HDF5.
 
-use super::chunks::{GZIP, packed, rows_a_chunk};
+use super::chunks::{GZIP, packed, packed_values, rows_a_chunk};
 use super::raw_chunk::write_chunk;
 use super::seal::{Extent, seal};
 use super::swift;
@@ -183,7 +183,8 @@ impl Hdf5Target<'_> {
             .map_err(self.failed(&table.name))?;
         table.columns.iter().try_for_each(|column| {
             let place = format!("{}/{}", table.name, column.name);
-            let dataset = new_dataset(&group, column, n_rows).map_err(self.failed(&place))?;
+            let dataset = new_dataset(&group, &column.name, &column.values, n_rows);
+            let dataset = dataset.map_err(self.failed(&place))?;
             self.attribute(&dataset, "units", &Attribute::Text(unit_name(column.dimension)))?;
             if let Some(factor) = cgs_factor(attributes, column.dimension) {
                 self.attribute(&dataset, "cgs_factor", &Attribute::Real(factor))?;
@@ -216,13 +217,29 @@ impl Hdf5Target<'_> {
     }
 }
 
-fn scalar<T: H5Type>(at: &Location, name: &str, value: &T) -> ::hdf5::Result<()> {
+/// Writes a dataset of its own: large ones compressed by all threads, as in catalogues.
+pub fn put_values(group: &Group, name: &str, values: &Values) -> ::hdf5::Result<Dataset> {
+    let dataset = new_dataset(group, name, values, values.len())?;
+    if let Some(rows) = rows_a_chunk(values.len()) {
+        let chunks = packed_values(values, rows).map_err(|error| error.to_string())?;
+        let starts = (0..).step_by(rows);
+        starts
+            .zip(&chunks)
+            .try_for_each(|(first, chunk)| write_chunk(&dataset, first, &chunk.bytes).map(drop))?;
+    } else if !values.is_empty() {
+        // The library refuses to write nothing.
+        put(&dataset, values)?;
+    }
+    Ok(dataset)
+}
+
+/// A new attribute of one value.
+pub fn scalar<T: H5Type>(at: &Location, name: &str, value: &T) -> ::hdf5::Result<()> {
     at.new_attr::<T>().create(name)?.write_scalar(value)
 }
 
-fn new_dataset(group: &Group, column: &TableColumn, n_rows: usize) -> ::hdf5::Result<Dataset> {
-    let name = &column.name;
-    match &column.values {
+fn new_dataset(group: &Group, name: &str, values: &Values, n_rows: usize) -> ::hdf5::Result<Dataset> {
+    match values {
         Values::U8(_) => raw::<u8>(group, name, &[n_rows]),
         Values::U64(_) => raw::<u64>(group, name, &[n_rows]),
         Values::I64(_) => raw::<i64>(group, name, &[n_rows]),

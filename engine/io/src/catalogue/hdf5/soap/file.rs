@@ -2,10 +2,9 @@
 
 use super::columns::{BOUND, CLUMPS, GROUPS, SPHERES, SoapDataset, SoapValues};
 use super::rows::Subhaloes;
-use crate::catalogue::hdf5::reason;
-use crate::catalogue::hdf5::swift::{Storage, SwiftAttributes, SwiftUnits, common_groups, group, put};
-use crate::catalogue::{Dimension, WriteError, WriteResult};
-use crate::hdf5_file::Utf8Name;
+use crate::catalogue::hdf5::make_file;
+use crate::catalogue::hdf5::swift::{StoredForm, SwiftAttributes, SwiftUnits, common_groups, group, put};
+use crate::catalogue::{Dimension, WriteResult};
 use ::hdf5::types::VarLenUnicode;
 use ::hdf5::{Dataset, File, Group, H5Type, Result};
 use ndarray::{ArrayView, ArrayView1, ArrayView2};
@@ -31,15 +30,7 @@ type GroupDatasets = (&'static str, Vec<SoapDataset>);
 impl SoapFile<'_> {
     /// Writes the file `hidden`, which becomes `path`.
     pub fn write(&self, path: &Path, hidden: &Path) -> WriteResult<()> {
-        let name = Utf8Name::new(hidden, std::fs::File::options().write(true))
-            .map_err(WriteError::io(path, "opening"))?;
-        let made = crate::staging::hidden::making(|| File::create(name.path()));
-        made.and_then(|file| self.fill(&file).and_then(|()| file.flush()).and_then(|()| file.close()))
-            .map_err(|error| WriteError::Library {
-                path: path.into(),
-                place: "the layout of SOAP".into(),
-                problem: reason(&error),
-            })
+        make_file(path, hidden, "the layout of SOAP", |file| self.fill(file))
     }
 
     fn fill(&self, file: &File) -> Result<()> {
@@ -87,11 +78,11 @@ impl SoapFile<'_> {
             SoapValues::Double3(list) => several(group, dataset.column.name, list),
         }?;
         let dimension = dataset.dimension;
-        let storage = Storage {
+        let form = StoredForm {
             is_physical: !dataset.column.is_comoving,
             can_be_comoving: dimension != Dimension::NONE && dimension != ENERGY,
         };
-        self.units.describe(&written, dimension, &dataset.description, storage)?;
+        self.units.describe(&written, dimension, &dataset.description, form)?;
         put(&written, "Masked", &[0_u8])
     }
 

@@ -2,7 +2,7 @@
 
 use super::columns::{SPHERES, SoapColumn};
 use crate::catalogue::hdf5::swift::SwiftAttributes;
-use crate::catalogue::{Catalogue, Table, Values};
+use crate::catalogue::{Catalogue, Table};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -104,15 +104,15 @@ impl<'a> Subhaloes<'a> {
 
 /// The rows of the table that the file lists: those with bound particles, or all where nothing is unbound.
 fn listed(table: &Table, spheres: Option<&Table>) -> Option<Vec<SoapRow>> {
-    let ids = integers(table, "id").or_else(|| integers(table, "GroupIDs"))?;
-    let haloes = integers(table, "halo").unwrap_or_else(|| ids.clone());
+    let ids = table.integers("id").or_else(|| table.integers("GroupIDs"))?;
+    let haloes = table.integers("halo").unwrap_or_else(|| ids.clone());
     let has_bound = table.column("n_bound").is_some();
-    let n_bound = integers(table, if has_bound { "n_bound" } else { "Sizes" })?;
+    let n_bound = table.integers(if has_bound { "n_bound" } else { "Sizes" })?;
     let mass = table.reals(if has_bound { "bound_mass" } else { "Masses" })?;
     let centres = table.vectors(if has_bound { "most_bound_position" } else { "Centres" })?;
     let is_own = spheres.is_some_and(|spheres| std::ptr::eq(spheres, table));
     let rows_of_spheres: HashMap<i64, usize> = match spheres.filter(|_| !is_own) {
-        Some(spheres) => integers(spheres, "id")?.into_iter().zip(0..).collect(),
+        Some(spheres) => spheres.integers("id")?.into_iter().zip(0..).collect(),
         None => HashMap::new(),
     };
     let row = |row: usize| SoapRow {
@@ -126,14 +126,6 @@ fn listed(table: &Table, spheres: Option<&Table>) -> Option<Vec<SoapRow>> {
         cell: 0,
     };
     Some((0..ids.len()).filter(|i| n_bound[*i] > 0).map(row).collect())
-}
-
-fn integers(table: &Table, name: &str) -> Option<Vec<i64>> {
-    match &table.column(name)?.values {
-        Values::U64(list) => Some(list.iter().map(|x| x.cast_signed()).collect()),
-        Values::I64(list) => Some(list.clone()),
-        _ => None,
-    }
 }
 
 /// The row of the main clump of the halo of each, from 0; -1 for itself, or where it is not listed.
