@@ -129,6 +129,17 @@ pub enum RunError {
     /// A density threshold below 0: test cells must be positive.
     #[error("density threshold {0}: expected 0 or more")]
     NegativeThreshold(f64),
+    /// A region elsewhere.
+    #[error(
+        "region {region}: its middle is not in the box, whose sides are {sides:?} in code units; expected a region around a \
+         point of the box"
+    )]
+    RegionOutside {
+        /// The region.
+        region: String,
+        /// The sides of the box.
+        sides: [f64; 3],
+    },
     /// RAMSES knows ratios only.
     #[error(
         "persistence by difference with the rules of RAMSES; expected a ratio of peak to saddle density, or the rules of \
@@ -180,6 +191,22 @@ pub enum RunError {
         /// The field.
         field: &'static str,
     },
+    /// A magnetic field lacks a component.
+    #[error(
+        "the magnetic field of the input has no field {field}; expected all components at left and right faces"
+    )]
+    NoMagneticField {
+        /// The field.
+        field: &'static str,
+    },
+    /// Properties of gas need gas.
+    #[error(
+        "the input has no gas in cells, whose properties are asked for; expected an output with density and velocities of gas"
+    )]
+    NoGas,
+    /// Particles have no hydro variables.
+    #[error("properties of gas on a mesh that particles make; expected the gas cells of an output")]
+    GasOnParticleMesh,
     /// Two particles have one identity.
     #[error(
         "two particles of halo {halo} have the ID {id}; expected a different ID for each particle of a type"
@@ -275,6 +302,12 @@ impl From<BoundError> for RunError {
             BoundError::SharedId { halo, id } => Self::SharedId { halo, id },
             BoundError::Comm(error) => Self::Comm(error),
         }
+    }
+}
+
+impl From<MemberError> for RunError {
+    fn from(error: MemberError) -> Self {
+        Self::Members(error)
     }
 }
 

@@ -158,4 +158,5 @@ pub use inselberg_kernels::props::Structure;
 pub use partition::Weights;
 pub use phew::Rules;
 pub use phew::params::FieldChoice;
-pub use projection::Projection;
+pub use phew::selection::{Region, Selection};
+pub use projection::{DensityMap, MapBox, Projection, View};

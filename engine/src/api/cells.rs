@@ -1,5 +1,6 @@
 //! The cells of a program: where are they?
 
+use crate::chunks::chunks;
 use crate::column::{Column, VectorColumn};
 use crate::error::{Error, ErrorKind};
 use crate::partition::GivenCells;
@@ -7,6 +8,7 @@ use inselberg_io::{Cosmology, Header, Units};
 use inselberg_kernels::geom::{Domain, MAX_LEVEL};
 use inselberg_kernels::mesh::MeshError;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The box that cells or particles are in.
@@ -323,23 +325,24 @@ fn levels_and_positions(
     }
     let position: Vec<[u32; 3]> = positions.to_integers("position")?;
     let domain = geometry.domain();
-    let is_bad = |i: &usize| {
-        let level = level[*i];
-        level < up || !domain.holds_level(level) || {
-            let extent = domain.extent(level - up);
-            (0..3).any(|a| i64::from(position[*i][a]) >= extent[a])
-        }
+    // Of each level the extent of the grid on which positions lie, if cells may have this level.
+    let extents: Vec<Option<[i64; 3]>> = (0..=MAX_LEVEL)
+        .map(|level| (level >= up && domain.holds_level(level)).then(|| domain.extent(level - up)))
+        .collect();
+    let is_good = |i: usize| match extents.get(usize::from(level[i])) {
+        Some(Some(extent)) => (0..3).all(|a| i64::from(position[i][a]) < extent[a]),
+        _ => false,
     };
-    match (0..n).into_par_iter().find_first(is_bad) {
-        None => Ok((level, position)),
-        Some(i) => {
-            let message = format!(
-                "position {i} is {:?} at level {}; expected a place in the box, and a level from {up} to {MAX_LEVEL}",
-                position[i], level[i]
-            );
-            Err(Error::new(ErrorKind::InvalidCells, message))
-        }
+    let is_good_run = |mut run: Range<usize>| run.all(is_good);
+    if chunks(n, 1 << 14).into_par_iter().all(is_good_run) {
+        return Ok((level, position));
     }
+    let i = (0..n).find(|i| !is_good(*i)).expect("a run has a bad one");
+    let message = format!(
+        "position {i} is {:?} at level {}; expected a place in the box, and a level from {up} to {MAX_LEVEL}",
+        position[i], level[i]
+    );
+    Err(Error::new(ErrorKind::InvalidCells, message))
 }
 
 /// The values of cells, one per cell in the order of [`Cells`]. From a density alone, or with more.

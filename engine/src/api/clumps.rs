@@ -11,7 +11,7 @@ use crate::phew::peaks::Peaks;
 use crate::phew::recut::cut_attributes;
 use crate::phew::run::{ChosenField, structure_tables};
 use crate::phew::tables::PatchIds;
-use crate::projection::Projection;
+use crate::projection::{DensityMap, KeptLeaves, MapBox, Projection, View, check_views, maps};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
 use inselberg_io::staging::Staged;
@@ -97,6 +97,8 @@ pub(crate) struct CutResult {
     /// The density of an output that was segmented.
     pub field: Option<ChosenField>,
     pub balance: Balance,
+    /// The density of an output, where it is kept for maps.
+    pub kept: Option<Arc<KeptLeaves>>,
 }
 
 /// Clumps and haloes of a field.
@@ -197,6 +199,13 @@ impl Clumps {
         self.found.catalogue.tables.iter().map(|part| (&part.table, part.n_rows))
     }
 
+    /// Adds texts to the attributes, the same on all ranks: which command made the catalogue. For the command line.
+    #[doc(hidden)]
+    pub fn add_attributes(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) {
+        let texts = texts.into_iter().map(|(name, text)| (name.into(), Attribute::Text(text)));
+        self.found.catalogue.attributes.extend(texts);
+    }
+
     /// What the catalogue says of its input, its parameters and its totals.
     pub fn attributes(&self) -> &[(String, Attribute)] {
         &self.found.catalogue.attributes
@@ -229,6 +238,44 @@ impl Clumps {
         self.found.projection.as_ref()
     }
 
+    /// Collective: the mean density along the line of sight, of any region and along any axis: one map for each view on rank 0,
+    /// `None` on the others. The density of a mesh from particles is that of all its leaves.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] unless [`PhewParams::keep_density`] kept the density of an output, and for views that
+    /// cannot be made. When a rank fails.
+    pub fn maps(&self, views: &[View]) -> Result<Option<Vec<DensityMap>>, Error> {
+        let kept = self.kept()?;
+        check_views(views, kept.space())?;
+        self.shared.call(|session| {
+            session.check_same("views", &views)?;
+            Ok(maps(&**kept, kept.space(), views, session.comm)?)
+        })
+    }
+
+    /// The box of [`Self::maps`], and the side of the smallest leaf.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] unless [`PhewParams::keep_density`] kept the density of an output.
+    pub fn map_box(&self) -> Result<(MapBox, f64), Error> {
+        self.kept().map(|kept| (*kept.space(), kept.finest()))
+    }
+
+    fn kept(&self) -> Result<&Arc<KeptLeaves>, Error> {
+        let missing = || {
+            let message =
+                "maps of a density that was not kept; expected an output on disk and `keep_density`";
+            Error::new(ErrorKind::InvalidArgument, message)
+        };
+        self.found.kept.as_ref().ok_or_else(missing)
+    }
+
+    /// Frees what [`PhewParams::keep_density`] kept.
+    #[doc(hidden)]
+    pub fn forget_density(&mut self) {
+        self.found.kept = None;
+    }
+
     /// The density of an output that was segmented, and those that it was chosen from.
     #[doc(hidden)]
     pub fn field(&self) -> Option<&ChosenField> {
@@ -253,11 +300,11 @@ impl Clumps {
         self.shared.stage(&self.found.catalogue, path)
     }
 
-    /// Collective: attributes, clumps and haloes on rank 0.
+    /// Collective: attributes and those tables of these names that there are, on rank 0.
     #[doc(hidden)]
-    pub fn gather_structures(&self) -> Result<Option<Catalogue>, Error> {
+    pub fn gather_tables(&self, names: &[&str]) -> Result<Option<Catalogue>, Error> {
         let CataloguePart { attributes, tables } = &self.found.catalogue;
-        let is_wanted = |part: &&PartTable| ["clumps", "haloes"].contains(&part.table.name.as_str());
+        let is_wanted = |part: &&PartTable| names.contains(&part.table.name.as_str());
         let tables = tables.iter().filter(is_wanted).cloned().collect();
         self.shared.gather(&CataloguePart { attributes: attributes.clone(), tables }, 0)
     }
@@ -310,6 +357,7 @@ impl CutResult {
             projection: None,
             field: self.field.clone(),
             balance: self.balance,
+            kept: self.kept.clone(),
         })
     }
 }

@@ -43,9 +43,13 @@ from_errors! {
         | RunError::NoOctree
         | RunError::Grow(_)
         | RunError::NegativeThreshold(_)
+        | RunError::RegionOutside { .. }
         | RunError::NoUnits
         | RunError::NoVelocities { .. }
         | RunError::NoGasField { .. }
+        | RunError::NoMagneticField { .. }
+        | RunError::NoGas
+        | RunError::GasOnParticleMesh
         | RunError::RatioOnly
         | RunError::PotentialOfRamses
         | RunError::UnbindingOnParticleMesh => ErrorKind::InvalidArgument,

@@ -7,8 +7,8 @@ use crate::bound::BoundRequest;
 use crate::error::{Error, ErrorKind};
 use crate::fof::picture;
 use crate::fof::run::{CatalogueRequest, catalogue};
-use crate::fof::{FofOutcome, Groups, LinkingRules, ParticleCounts, Role, find_groups};
-use crate::projection::Projection;
+use crate::fof::{FofOutcome, Groups, KeptParticles, LinkingRules, ParticleCounts, Role, find_groups};
+use crate::projection::{DensityMap, MapBox, Projection, View, check_views, maps};
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
 use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
@@ -54,6 +54,8 @@ pub(crate) struct SearchResult {
     group_ids: Option<CataloguePart>,
     /// On rank 0, where it is wanted.
     projection: Option<Projection>,
+    /// The particles of an output, where they are kept for maps.
+    kept: Option<KeptParticles>,
 }
 
 impl std::fmt::Debug for FofGroups {
@@ -113,6 +115,7 @@ pub(crate) fn search(
         is_numbered,
         group_ids: None,
         projection: projection.flatten(),
+        kept: None,
     })
 }
 
@@ -166,9 +169,9 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
 impl SearchResult {
     /// Of a search whose particles nobody gave, so that nobody gets labels.
     pub fn of_output(found: FofOutcome) -> Self {
-        let FofOutcome { groups, linking_length, catalogue, group_ids, projection, .. } = found;
+        let FofOutcome { groups, linking_length, catalogue, group_ids, projection, kept, .. } = found;
         let labels = Vec::new();
-        Self { groups, labels, linking_length, catalogue, is_numbered: false, group_ids, projection }
+        Self { groups, labels, linking_length, catalogue, is_numbered: false, group_ids, projection, kept }
     }
 }
 
@@ -214,6 +217,13 @@ impl FofGroups {
         self.found.catalogue.tables.iter().map(|part| (&part.table, part.n_rows))
     }
 
+    /// Adds texts to the attributes, as [`crate::Clumps::add_attributes`].
+    #[doc(hidden)]
+    pub fn add_attributes(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) {
+        let texts = texts.into_iter().map(|(name, text)| (name.into(), Attribute::Text(text)));
+        self.found.catalogue.attributes.extend(texts);
+    }
+
     /// What the catalogue says of its input, its parameters and its totals.
     pub fn attributes(&self) -> &[(String, Attribute)] {
         &self.found.catalogue.attributes
@@ -247,6 +257,44 @@ impl FofGroups {
     /// The mass projected along z, on rank 0, where [`FofParams::with_projection`] asked for it.
     pub fn projection(&self) -> Option<&Projection> {
         self.found.projection.as_ref()
+    }
+
+    /// Collective: the mean density along the line of sight, of any region and along any axis, as [`crate::Clumps::maps`]. A
+    /// particle is a cube with a side of half a linking length.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] unless [`FofParams::keep_particles`] kept the particles of an output, and for views that
+    /// cannot be made. When a rank fails.
+    pub fn maps(&self, views: &[View]) -> Result<Option<Vec<DensityMap>>, Error> {
+        let kept = self.kept()?;
+        check_views(views, kept.space())?;
+        self.shared.call(|session| {
+            session.check_same("views", &views)?;
+            Ok(maps(kept, kept.space(), views, session.comm)?)
+        })
+    }
+
+    /// The box of [`Self::maps`], and the side of the cube of a particle. An open box is the cube around all particles.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] unless [`FofParams::keep_particles`] kept the particles of an output.
+    pub fn map_box(&self) -> Result<(MapBox, f64), Error> {
+        self.kept().map(|kept| (*kept.space(), kept.finest()))
+    }
+
+    fn kept(&self) -> Result<&KeptParticles, Error> {
+        let missing = || {
+            let message =
+                "maps of particles that were not kept; expected an output on disk and `keep_particles`";
+            Error::new(ErrorKind::InvalidArgument, message)
+        };
+        self.found.kept.as_ref().ok_or_else(missing)
+    }
+
+    /// Frees what [`FofParams::keep_particles`] kept.
+    #[doc(hidden)]
+    pub fn forget_particles(&mut self) {
+        self.found.kept = None;
     }
 
     /// Collective: stages the catalogue; rank 0 gets the file. For the command line, whose files get their names together.

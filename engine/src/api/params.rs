@@ -5,6 +5,7 @@ use crate::fof::{FofConfig, LinkingLength};
 use crate::partition::Weights;
 use crate::phew::Rules;
 use crate::phew::params::{BoundRequest, FieldChoice, PhewConfig, PotentialChoice, Thresholds};
+use crate::phew::selection::Selection;
 use inselberg_kernels::phew::persistence::Persistence;
 
 /// The parameters of PHEW. Densities and masses are in the caller's units.
@@ -41,6 +42,10 @@ pub struct PhewParams {
     pub bound: BoundRequest,
     /// Also projects the density along z, with pixels as large as cells of this level.
     pub projection_level: Option<u8>,
+    /// Which leaves of an output take part.
+    pub selection: Selection,
+    /// Also keeps the density of an output for [`crate::Clumps::maps`].
+    pub keep_density: bool,
 }
 
 impl PhewParams {
@@ -58,6 +63,8 @@ impl PhewParams {
             with_particles: false,
             bound: BoundRequest::default(),
             projection_level: None,
+            selection: Selection::default(),
+            keep_density: false,
         }
     }
 
@@ -117,6 +124,19 @@ impl PhewParams {
         Self { projection_level: Some(level), ..self }
     }
 
+    /// Which leaves of an output take part. The others count as not denser than the threshold. An output with particles says how many of
+    /// those in the regions are heavier than the lightest one.
+    #[must_use]
+    pub fn selection(self, selection: Selection) -> Self {
+        Self { selection, ..self }
+    }
+
+    /// Also keeps the density of an output for [`crate::Clumps::maps`]. Costs about 8 bytes per leaf.
+    #[must_use]
+    pub fn keep_density(self) -> Self {
+        Self { keep_density: true, ..self }
+    }
+
     /// The least value that a leaf may have.
     pub(crate) fn least_value(&self) -> f64 {
         match self.persistence {
@@ -149,6 +169,11 @@ impl PhewParams {
         if let Some(length) = self.bound.softening.invalid() {
             return refused(format!("a softening length is {length}; expected a finite number, 0 or more"));
         }
+        if let Some(ratio) = self.bound.invalid_adiabatic_index() {
+            return refused(format!(
+                "the ratio of specific heats is {ratio}; expected a finite number above 1"
+            ));
+        }
         if self.rules == Rules::Ramses && matches!(self.persistence, Persistence::Difference(_)) {
             return refused("RAMSES's rules know no difference; expected a persistence by ratio".into());
         }
@@ -168,6 +193,8 @@ impl PhewParams {
             with_particles: self.with_particles,
             bound: self.bound,
             weights: self.weights,
+            selection: self.selection.clone(),
+            keep_leaves: self.keep_density,
         }
     }
 
@@ -217,6 +244,8 @@ pub struct FofParams {
     pub with_group_ids: bool,
     /// Whether the mass is projected along z.
     pub with_projection: bool,
+    /// Whether the particles of an output are kept for [`crate::FofGroups::maps`].
+    pub keep_particles: bool,
     /// What is found out about the groups of particles on disk.
     pub bound: BoundRequest,
     /// The softening length of all particles for that, in the units of the positions; `None`: that of the input, else
@@ -236,6 +265,7 @@ impl Default for FofParams {
             first_id: 1,
             with_group_ids: false,
             with_projection: false,
+            keep_particles: false,
             bound: BoundRequest::default(),
             softening: None,
         }
@@ -285,6 +315,13 @@ impl FofParams {
         Self { with_projection: true, ..self }
     }
 
+    /// Also keeps positions and masses of the particles of an output for [`crate::FofGroups::maps`]. Costs 12 to 32 bytes per
+    /// particle.
+    #[must_use]
+    pub fn keep_particles(self) -> Self {
+        Self { keep_particles: true, ..self }
+    }
+
     /// What is found out about the groups of particles on disk. Adds columns to the table of groups. Unbinding needs velocities
     /// and units, spheres a cosmology. Spheres are about the most bound particle, or about the centre of mass without unbinding.
     #[must_use]
@@ -322,6 +359,7 @@ impl FofParams {
             id_offset: self.first_id,
             allow_duplicate_ids: self.allow_duplicate_ids,
             with_picture: self.with_projection,
+            keep_particles: self.keep_particles,
             with_ids: self.with_group_ids,
             bound: self.bound,
             softening: self.softening,

@@ -24,10 +24,7 @@ pub(crate) fn find(
     params: &PhewParams,
 ) -> Result<CutResult, Error> {
     params.check()?;
-    if params.with_particles || params.bound.unbind.is_some() {
-        let message = "cells in memory have no particles; expected an output on disk";
-        return Err(Error::new(ErrorKind::InvalidArgument, message));
-    }
+    check_needs_no_output(params)?;
     session.check_same("geometry and parameters", &(&*cells.geometry, params, fields.kinds()))?;
     let Session { comm, executor, meshes } = session;
     check_fields(cells, fields, params)?;
@@ -53,8 +50,8 @@ pub(crate) fn find(
     let mut catalogue = run.catalogue(&source, &found, comm)?;
     let ids = PatchIds::new(&found.segmentation.known, &found.structures, comm)?;
     if params.with_cells {
-        let mesh = &part.field.mesh;
-        catalogue.tables.push(cells_table(mesh, &found.links.own, &found.segmentation, &ids, comm)?);
+        let field = &part.field;
+        catalogue.tables.push(cells_table(field, &found.links.own, &found.segmentation, &ids, comm)?);
     }
     let balance = found.segmentation.balance;
     let (patches, peaks) = CellPatches::new(kept, cells.len(), found.segmentation);
@@ -73,7 +70,25 @@ pub(crate) fn find(
         projection,
         field: None,
         balance,
+        kept: None,
     })
+}
+
+/// Checks that nothing is asked for that only outputs on disk have.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] with what is.
+fn check_needs_no_output(params: &PhewParams) -> Result<(), Error> {
+    let problem = if params.bound.gas {
+        "cells in memory have neither pressure nor magnetic field, of which properties of gas are made"
+    } else if params.with_particles || params.bound.unbind.is_some() {
+        "cells in memory have no particles"
+    } else if !params.selection.is_all() {
+        "a selection of cells in memory, all of which the caller chose"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::InvalidArgument, format!("{problem}; expected an output on disk")))
 }
 
 /// Collective: the projected density on rank 0, where `params` asks for it.

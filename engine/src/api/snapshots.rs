@@ -12,6 +12,7 @@ use crate::fof::run_fof;
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use crate::phew::params::FieldChoice;
 use crate::phew::run::{PhewOutcome, run, run_on_particles};
+use crate::projection::KeptLeaves;
 use inselberg_comm::Comm;
 use inselberg_io::particles::{
     InputDefaults, ParticleHeader, ParticleInput, open_particles_from, read_particle_headers_with,
@@ -154,7 +155,7 @@ pub(crate) fn phew(
     params.check()?;
     let config = params.config(field.clone());
     let found = run(snapshot.0.as_ref(), &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, session.comm)
+    CutResult::of_output(found, params, snapshot.0.header().boxlen, session.comm)
 }
 
 /// Collective: PHEW on the mesh that particles make.
@@ -170,7 +171,7 @@ pub(crate) fn phew_particles(
     let snapshot = particles.on_mesh(&mesh)?;
     let config = params.config(FieldChoice::Auto);
     let found = run_on_particles(&snapshot, &mesh, &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, session.comm)
+    CutResult::of_output(found, params, snapshot.header().boxlen, session.comm)
 }
 
 /// Collective: friends-of-friends groups of particles on disk.
@@ -187,10 +188,16 @@ pub(crate) fn fof(
 }
 
 impl CutResult {
-    /// Collective, where a projection is wanted.
-    fn of_output(found: PhewOutcome, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {
-        let PhewOutcome { catalogue, part, balance, structures, peaks, units, densest, field } = found;
+    /// Collective, where a projection is wanted or the density is kept; `side` is that of a level-0 cell.
+    fn of_output(found: PhewOutcome, params: &PhewParams, side: f64, comm: &Comm) -> Result<Self, Error> {
+        let PhewOutcome { catalogue, part, balance, structures, peaks, units, densest, field, leaves } =
+            found;
         let projection = project_if(params, &part, comm)?;
+        let kept = match (params.keep_density, leaves) {
+            (false, _) => None,
+            (true, Some(roots)) => Some(KeptLeaves::of_roots(roots, side, comm)?),
+            (true, None) => Some(KeptLeaves::of_part(part, side, comm)?),
+        };
         Ok(Self {
             catalogue,
             structures,
@@ -205,6 +212,7 @@ impl CutResult {
             projection,
             field: Some(field),
             balance,
+            kept: kept.map(Arc::new),
         })
     }
 }

@@ -29,16 +29,30 @@ pub struct ClumpParticle {
 }
 
 impl ClumpParticle {
-    /// The order of the members of all haloes: by halo, type and identity. Those that share all three are in the order of the
-    /// bits of their positions and velocities.
-    pub fn order(&self, other: &Self) -> Ordering {
-        let place = |p: &Self| (p.position.map(f64::to_bits), p.velocity.map(f64::to_bits));
-        self.name().cmp(&other.name()).then_with(|| place(self).cmp(&place(other)))
-    }
-
     /// Halo, type and identity.
     pub fn name(&self) -> (u64, u32, u64) {
         (self.halo, self.particle_type, self.id)
+    }
+}
+
+/// A member of a halo, as ranks exchange it.
+pub trait HaloMember: Pod + Send + Sync {
+    /// Identifier of its halo.
+    fn halo(&self) -> u64;
+
+    /// The order of the members of all haloes, in which those of a halo are adjacent. It does not depend on ranks.
+    fn order(&self, other: &Self) -> Ordering;
+}
+
+impl HaloMember for ClumpParticle {
+    fn halo(&self) -> u64 {
+        self.halo
+    }
+
+    /// By halo, type and identity. Those that share all three are in the order of the bits of their positions and velocities.
+    fn order(&self, other: &Self) -> Ordering {
+        let place = |p: &Self| (p.position.map(f64::to_bits), p.velocity.map(f64::to_bits));
+        self.name().cmp(&other.name()).then_with(|| place(self).cmp(&place(other)))
     }
 }
 

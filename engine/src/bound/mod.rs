@@ -7,7 +7,7 @@
 //! |---|---|
 //! | what a caller asks for | `request` |
 //! | particles and gas cells, as ranks exchange them | `candidates`, `member_type` |
-//! | the strength of gravity in code units | `gravity` |
+//! | the strength of gravity in code units; positions about a halo | `gravity`, `frame` |
 //! | haloes to the ranks that work on them | `workers`, `rows` |
 //! | unbinding, halo by halo, by one of the methods | `unbind`, `method` |
 //! | properties, each one column | `columns` |
@@ -22,6 +22,7 @@
 mod candidates;
 mod columns;
 mod error;
+mod frame;
 mod gravity;
 mod leaf_grid;
 mod member_type;
@@ -34,9 +35,10 @@ mod tables;
 mod unbind;
 mod workers;
 
-pub use candidates::{CandidateParticles, ClumpParticle};
+pub use candidates::{CandidateParticles, ClumpParticle, HaloMember};
 pub use columns::BoundColumn;
 pub use error::BoundError;
+pub use frame::HaloFrame;
 pub use gravity::gravity;
 pub use member_type::{MemberType, source_types, text_of};
 pub use method::{RamsesUnits, UnbindMethod};
@@ -48,6 +50,7 @@ pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
 pub use tables::{BoundTables, MemberNames, sphere_columns};
 pub use unbind::{ShellCentre, Unbinder};
+pub use workers::{HaloWork, to_workers};
 
 use crate::bound::tables::TableRequest;
 use crate::executor::Executor;
@@ -87,7 +90,7 @@ impl BoundTask<'_> {
         if !self.allow_duplicate_ids {
             work.check_ids()?;
         }
-        let stage = Stage::begin("unbinding", work.particles.len() as u64, comm, observer);
+        let stage = Stage::begin("unbinding", work.members.len() as u64, comm, observer);
         let bound = unbinder.unbind(&work, |n| observer.advance(n as u64))?;
         drop(stage);
         let spheres = match &self.densities {

@@ -21,6 +21,22 @@ pub struct BoundRequest {
     pub softening: SofteningLengths,
     /// Whether particles of one type and halo may share an ID. They are then told apart by position and velocity.
     pub allow_duplicate_ids: bool,
+    /// Whether clumps have the properties of their gas cells, bound or not. Needs no unbinding.
+    pub gas: bool,
+    /// The ratio of specific heats of gas cells, above 1; `None`: that of the input, else that of a monatomic gas.
+    pub adiabatic_index: Option<f64>,
+}
+
+impl BoundRequest {
+    /// Whether members of clumps are needed.
+    pub(crate) fn needs_members(&self) -> bool {
+        self.unbind.is_some() || self.gas
+    }
+
+    /// A ratio of specific heats that is not valid: it must be finite and above 1.
+    pub(crate) fn invalid_adiabatic_index(&self) -> Option<f64> {
+        self.adiabatic_index.filter(|ratio| !(ratio.is_finite() && *ratio > 1.0))
+    }
 }
 
 impl Default for BoundRequest {
@@ -34,6 +50,8 @@ impl Default for BoundRequest {
             thermal_energy: true,
             softening: SofteningLengths::default(),
             allow_duplicate_ids: false,
+            gas: false,
+            adiabatic_index: None,
         }
     }
 }
@@ -93,6 +111,17 @@ pub enum PotentialChoice {
     Ramses,
 }
 
+impl PotentialChoice {
+    /// Its name in options and attributes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Spherical => "spherical",
+            Self::Ramses => "ramses",
+        }
+    }
+}
+
 /// A choice of properties of clumps or groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PropertyChoice {
@@ -126,11 +155,21 @@ pub struct PropertyWords {
     pub needs_bound: bool,
     /// The choice.
     pub choice: PropertyChoice,
+    /// Whether a word is about gas cells.
+    pub gas: bool,
 }
 
 impl PropertyWords {
-    /// What a list may have, for messages.
-    pub const EXPECTED: &'static str = "words out of basic, bound, so and all, separated by commas";
+    /// Whether a word is about more than gas cells.
+    pub fn is_of_bound(&self) -> bool {
+        self.needs_bound || self.choice.has_spheres()
+    }
+
+    /// What a list of properties of groups may have, for messages.
+    pub const OF_GROUPS: &'static str = "words out of basic, bound, so and all, separated by commas";
+
+    /// What a list of properties of clumps may have, for messages.
+    pub const EXPECTED: &'static str = "words out of basic, bound, so, all and gas, separated by commas";
 }
 
 /// A text is no list of properties: it is empty, or has another word.
@@ -142,13 +181,14 @@ impl FromStr for PropertyWords {
     type Err = NoPropertyWords;
 
     fn from_str(text: &str) -> Result<Self, NoPropertyWords> {
-        let (mut needs_bound, mut has_all_bound, mut has_spheres) = (false, false, false);
+        let (mut needs_bound, mut has_all_bound, mut has_spheres, mut gas) = (false, false, false, false);
         for word in text.split(',') {
             let word = word.trim();
-            if !["basic", "bound", "so", "all"].contains(&word) {
+            if !["basic", "bound", "so", "all", "gas"].contains(&word) {
                 return Err(NoPropertyWords);
             }
-            needs_bound |= word != "so";
+            needs_bound |= !["so", "gas"].contains(&word);
+            gas |= word == "gas";
             has_all_bound |= ["bound", "all"].contains(&word);
             has_spheres |= ["so", "all"].contains(&word);
         }
@@ -158,7 +198,7 @@ impl FromStr for PropertyWords {
             (false, true) => PropertyChoice::Spheres,
             (true, true) => PropertyChoice::All,
         };
-        Ok(Self { needs_bound, choice })
+        Ok(Self { needs_bound, choice, gas })
     }
 }
 
@@ -179,5 +219,9 @@ mod tests {
         for wrong in ["", "so,", "few", "so;bound", "SO"] {
             assert_eq!(of(wrong), Err(NoPropertyWords), "{wrong}");
         }
+        let gas = |text: &str| text.parse::<PropertyWords>().map(|words| words.gas);
+        assert_eq!(of("gas"), Ok((false, PropertyChoice::Basic)));
+        assert_eq!(of("gas,so"), Ok((false, PropertyChoice::Spheres)));
+        assert_eq!((gas("gas"), gas("so, gas"), gas("all")), (Ok(true), Ok(true), Ok(false)));
     }
 }

@@ -30,7 +30,7 @@ impl HaloClump {
 }
 
 /// The rows of this rank, each by identifier. Rows ascend by identifier from rank to rank.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct HaloRows {
     /// The listed clumps.
     pub clumps: Vec<HaloClump>,

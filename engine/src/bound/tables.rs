@@ -214,7 +214,7 @@ impl FoundRows {
     fn inclusive_columns(&self, places: &[usize]) -> [TableColumn; 2] {
         let numbers = places.iter().map(|i| self.clumps[*i].n_bound_inclusive).collect();
         let masses = places.iter().map(|i| self.clumps[*i].mass_inclusive).collect();
-        let text = "number of bound particles, with those of all clumps in it";
+        let text = "number of bound particles and gas cells, with those of all clumps in it";
         let number = column("n_bound_inclusive", Dimension::NONE, text, Values::U64(numbers));
         let text = "mass of the bound particles, with those of all clumps in it";
         [number, column("bound_mass_inclusive", Dimension::MASS, text, Values::F64(masses))]
@@ -228,7 +228,7 @@ impl FoundRows {
 
     fn halo_columns(&self, rows: &[HaloClump]) -> [TableColumn; 2] {
         let haloes = self.haloes_of(rows);
-        let text = "number of particles bound to its main clump and to the clumps in it";
+        let text = "number of particles and gas cells bound to its main clump and to the clumps in it";
         let counts = Values::U64(haloes.iter().map(|halo| halo.main.n_bound_inclusive).collect());
         let number = column("n_bound", Dimension::NONE, text, counts);
         let text = "mass of the particles bound to its main clump and to the clumps in it";
@@ -243,7 +243,9 @@ pub fn sphere_columns(rows: &[[Sphere; N_DENSITIES]], centre: &str) -> Vec<Table
     for (i, (name, what)) in SPHERES_BY_DENSITY.iter().enumerate() {
         let reals =
             |of: fn(&Sphere) -> f64| Values::F64(rows.iter().map(|spheres| of(&spheres[i])).collect());
-        let sphere = format!("of the sphere about {centre} with {what}, of all particles; 0 if not found");
+        let sphere = format!(
+            "of the sphere about {centre} with {what}, of all particles and gas cells; 0 if not found"
+        );
         let mut add = |quantity: &str, dimension, text: String, values| {
             columns.push(column(&format!("{quantity}_{name}"), dimension, &text, values));
         };

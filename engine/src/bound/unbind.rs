@@ -2,6 +2,7 @@
 
 use crate::bound::candidates::ClumpParticle;
 use crate::bound::columns::BoundColumn;
+use crate::bound::frame::HaloFrame;
 use crate::bound::method::UnbindMethod;
 use crate::bound::rows::HaloClump;
 use crate::bound::spheres::SphereCentre;
@@ -114,18 +115,17 @@ impl Unbinder<'_> {
     /// When a particle has a value that is not allowed.
     pub fn unbind(
         &self,
-        work: &HaloWork,
+        work: &HaloWork<ClumpParticle>,
         advance: impl Fn(usize) + Sync,
     ) -> Result<BoundHaloes, MemberError> {
-        let haloes: Vec<&[HaloClump]> = work.clumps.chunk_by(|a, b| a.halo == b.halo).collect();
         let one = |scratch: &mut UnbindScratch, clumps: &[HaloClump]| {
-            let particles = particles_of(&work.particles, clumps[0].halo);
+            let particles = work.members_of(clumps[0].halo);
             let bound = HaloTask { clumps, particles, unbinder: self }.unbind(scratch);
             advance(particles.len());
             bound
         };
         // Haloes differ in size by orders of magnitude, so each is a task.
-        let found = haloes.into_par_iter().with_max_len(1).map_init(UnbindScratch::default, one);
+        let found = work.haloes().into_par_iter().with_max_len(1).map_init(UnbindScratch::default, one);
         let found: Vec<BoundHaloes> = found.collect::<Result<_, _>>()?;
         let mut all = BoundHaloes::default();
         for mut halo in found {
@@ -137,13 +137,6 @@ impl Unbinder<'_> {
         }
         Ok(all)
     }
-}
-
-/// The particles of a halo among those of all haloes.
-fn particles_of(particles: &[ClumpParticle], halo: u64) -> &[ClumpParticle] {
-    let first = particles.partition_point(|particle| particle.halo < halo);
-    let end = particles.partition_point(|particle| particle.halo <= halo);
-    &particles[first..end]
 }
 
 /// A halo with its clumps, the main one first.
@@ -265,16 +258,15 @@ impl HaloTask<'_> {
 
     /// The shortest vector from the main peak, over the periodic images.
     fn relative_to_peak(&self, position: [f64; 3]) -> [f64; 3] {
-        let side = self.unbinder.space.side;
-        let in_boxes = |x: [f64; 3]| x.map(|x| x / side);
-        let from = in_boxes(self.clumps[0].peak);
-        self.unbinder.space.domain.displacement(from, in_boxes(position)).map(|d| d * side)
+        self.frame().relative(position)
     }
 
     /// A place relative to the main peak as one in the box.
     fn in_box(&self, place: [f64; 3]) -> [f64; 3] {
-        let (peak, side) = (self.clumps[0].peak, self.unbinder.space.side);
-        let place = std::array::from_fn(|a| (peak[a] + place[a]) / side);
-        self.unbinder.space.domain.fold(place).map(|x| x * side)
+        self.frame().in_box(place)
+    }
+
+    fn frame(&self) -> HaloFrame {
+        HaloFrame { space: self.unbinder.space, peak: self.clumps[0].peak }
     }
 }

@@ -8,7 +8,7 @@
 //!        |  ------------------------ 300 particles -------------------------->  |
 //! ```
 
-use crate::bound::candidates::ClumpParticle;
+use crate::bound::candidates::{ClumpParticle, HaloMember};
 use crate::bound::error::BoundError;
 use crate::bound::member_type::MemberType;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
@@ -21,14 +21,28 @@ use std::collections::BTreeMap;
 
 /// Whole haloes that this rank works on.
 #[derive(Debug, Default)]
-pub struct HaloWork {
-    /// Members by halo, type and identity.
-    pub particles: Vec<ClumpParticle>,
+pub struct HaloWork<M> {
+    /// Members in their order, by halo.
+    pub members: Vec<M>,
     /// Clumps by halo and identifier; the main clump is the first of its halo.
     pub clumps: Vec<HaloClump>,
 }
 
-impl HaloWork {
+impl<M: HaloMember> HaloWork<M> {
+    /// The members of a halo.
+    pub fn members_of(&self, halo: u64) -> &[M] {
+        let first = self.members.partition_point(|member| member.halo() < halo);
+        let end = self.members.partition_point(|member| member.halo() <= halo);
+        &self.members[first..end]
+    }
+
+    /// The clumps of each halo, the main one first.
+    pub fn haloes(&self) -> Vec<&[HaloClump]> {
+        self.clumps.chunk_by(|a, b| a.halo == b.halo).collect()
+    }
+}
+
+impl HaloWork<ClumpParticle> {
     /// Local: checks that no particles of a halo share type and ID. The cloud particles of a sink in RAMSES share its ID, so
     /// those of [`MemberType::Other`] may.
     ///
@@ -38,14 +52,14 @@ impl HaloWork {
         let is_same = |pair: &&[ClumpParticle]| {
             pair[0].name() == pair[1].name() && pair[0].particle_type != MemberType::Other as u32
         };
-        match self.particles.windows(2).find(is_same) {
+        match self.members.windows(2).find(is_same) {
             Some(pair) => Err(BoundError::SharedId { halo: pair[0].halo, id: pair[0].id.cast_signed() }),
             None => Ok(()),
         }
     }
 }
 
-/// A number of a halo: of its particles on one rank, or the rank that works on it.
+/// A number of a halo: of its members on one rank, or the rank that works on it.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct OfHalo {
@@ -56,41 +70,40 @@ struct OfHalo {
 const NUMBERS: usize = 0;
 const CLUMPS: usize = 1;
 
-/// Collective: sends particles and clumps to the ranks that work on their haloes. Particles of haloes that are not listed are
-/// left out. The clumps have `borders` if these are given. Three exchanges.
+/// Collective: sends members and clumps to the ranks that work on their haloes. Members of haloes that are not listed are left
+/// out. Three exchanges.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn to_workers(
-    mut particles: Vec<ClumpParticle>,
+pub fn to_workers<M: HaloMember>(
+    mut members: Vec<M>,
     rows: &HaloRows,
     comm: &Comm,
-) -> Result<HaloWork, CommError> {
-    particles.par_sort_unstable_by(ClumpParticle::order);
-    let asked = ask(&particles, rows, comm)?;
+) -> Result<HaloWork<M>, CommError> {
+    members.par_sort_unstable_by(M::order);
+    let asked = ask(&members, rows, comm)?;
     let answers = answer(&asked, &rows.haloes, comm)?;
     let of = |bundle: &Bundle<2>| bundle.records::<OfHalo>(NUMBERS);
     let workers: BTreeMap<u64, Rank> =
         answers.iter().flat_map(of).map(|of| (of.halo, Rank(of.number as u32))).collect();
-    // Workers ascend with haloes, so the particles of each are adjacent.
-    particles.retain(|particle| workers.contains_key(&particle.halo));
-    let parts = grouped(&particles, |particle| (workers[&particle.halo], *particle));
-    drop(particles);
-    let mut particles: Vec<ClumpParticle> =
-        comm.exchange(parts)?.into_iter().flat_map(|(_, part)| part).collect();
-    particles.par_sort_unstable_by(ClumpParticle::order);
+    // Workers ascend with haloes, so the members of each are adjacent.
+    members.retain(|member| workers.contains_key(&member.halo()));
+    let parts = grouped(&members, |member| (workers[&member.halo()], *member));
+    drop(members);
+    let mut members: Vec<M> = comm.exchange(parts)?.into_iter().flat_map(|(_, part)| part).collect();
+    members.par_sort_unstable_by(M::order);
     let mut clumps: Vec<HaloClump> =
         answers.iter().flat_map(|bundle| bundle.records::<HaloClump>(CLUMPS)).collect();
     clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
-    Ok(HaloWork { particles, clumps })
+    Ok(HaloWork { members, clumps })
 }
 
-/// Collective: tells the ranks with the rows of haloes how many particles are here, and which clumps belong to them.
-fn ask(particles: &[ClumpParticle], rows: &HaloRows, comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
+/// Collective: tells the ranks with the rows of haloes how many members are here, and which clumps belong to them.
+fn ask<M: HaloMember>(members: &[M], rows: &HaloRows, comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
     let holders = RowDirectory::new(&rows.haloes, comm)?;
     let mut buffers = SendBuffers::default();
-    for run in particles.chunk_by(|a, b| a.halo == b.halo) {
-        let count = OfHalo { halo: run[0].halo, number: run.len() as u64 };
+    for run in members.chunk_by(|a, b| a.halo() == b.halo()) {
+        let count = OfHalo { halo: run[0].halo(), number: run.len() as u64 };
         if let Some(holder) = holders.holder(count.halo) {
             buffers.put(holder, NUMBERS, &[count]);
         }

@@ -5,8 +5,8 @@
 mod strided;
 
 use crate::error::{Error, ErrorKind};
+use bytemuck::Pod;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
 pub use strided::NumberType;
 use strided::Strided;
 
@@ -39,6 +39,15 @@ pub struct Column<'a> {
 struct Parts {
     n: usize,
     stride: isize,
+}
+
+impl Parts {
+    /// The item and the part of number `i`.
+    #[inline(always)]
+    fn of(&self, i: usize) -> (usize, usize) {
+        // Cells of octs are read too often for a division by a number that the compiler does not know.
+        if self.n == 8 { (i / 8, i % 8) } else { (i / self.n, i % self.n) }
+    }
 }
 
 /// An index list. All its entries were checked: they are items of the column.
@@ -118,8 +127,7 @@ impl Order<'_> {
     /// The item of entry `i`.
     #[inline]
     fn item(&self, i: usize) -> usize {
-        let index = self.items.integer(self.items.start(i)).expect("indices are integers");
-        (index - i128::from(self.first)) as usize
+        self.items.index(self.items.start(i)).wrapping_sub(self.first) as usize
     }
 }
 
@@ -240,7 +248,10 @@ impl<'a> Column<'a> {
     fn start(&self, i: usize) -> usize {
         let (item, shift) = match self.parts {
             None => (i, 0),
-            Some(Parts { n, stride }) => (i / n, stride * (i % n) as isize),
+            Some(parts) => {
+                let (item, part) = parts.of(i);
+                (item, parts.stride * part as isize)
+            }
         };
         let item = self.order.map_or(item, |order| order.item(item));
         self.values.start(item).wrapping_add_signed(shift)
@@ -269,42 +280,33 @@ impl<'a> Column<'a> {
         reals
     }
 
-    /// All numbers, which must be integers from `least` to `most`.
+    /// Writes number `i` to a part of `out[i]`, in parallel, where it is an integer of that type. Whether all are.
+    fn fill<T: TryFrom<i128>, U: Send>(&self, out: &mut [U], part: impl Fn(&mut U) -> &mut T + Sync) -> bool {
+        match (self.parts, self.order) {
+            (None, None) => self.values.fill(|i| self.values.start(i), out, part),
+            _ => self.values.fill(|i| self.start(i), out, part),
+        }
+    }
+
+    /// All numbers, which must be integers of this type.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] with the first other number; `what` names the column.
-    pub(crate) fn to_integers<T: TryFrom<i128> + Default + Send>(self, what: &str) -> Result<Vec<T>, Error> {
-        all_values(self.len(), |i| self.integer_as(i)).map_err(|first| {
-            let message = format!("{what} {first} is {}; expected an integer in range", self.real(first));
-            Error::new(ErrorKind::InvalidArgument, message)
-        })
+    pub(crate) fn to_integers<T: TryFrom<i128> + Pod + Send>(self, what: &str) -> Result<Vec<T>, Error> {
+        let mut integers = crate::chunks::zeros(self.len());
+        if self.fill(&mut integers, |integer| integer) {
+            return Ok(integers);
+        }
+        let first = self.first_other::<T>().expect("one of them is no integer of this type");
+        let message = format!("{what} {first} is {}; expected an integer in range", self.real(first));
+        Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
-    /// Number `i`, if it is an integer of this type.
-    #[inline]
-    fn integer_as<T: TryFrom<i128>>(&self, i: usize) -> Option<T> {
-        self.integer(i).and_then(|value| T::try_from(value).ok())
+    /// The first number that is no integer of this type.
+    fn first_other<T: TryFrom<i128>>(&self) -> Option<usize> {
+        let is_one = |value| T::try_from(value).is_ok();
+        (0..self.len()).find(|i| !self.integer(*i).is_some_and(is_one))
     }
-}
-
-/// The values of `n` items, or the index of the first one without a value.
-fn all_values<T: Default + Send>(
-    n: usize,
-    value: impl Fn(usize) -> Option<T> + Sync,
-) -> Result<Vec<T>, usize> {
-    let is_whole = AtomicBool::new(true);
-    let or_none = |i: usize| {
-        value(i).unwrap_or_else(|| {
-            is_whole.store(false, Ordering::Relaxed);
-            T::default()
-        })
-    };
-    // A parallel collection of options would go through lists of pieces.
-    let all: Vec<T> = (0..n).into_par_iter().map(or_none).collect();
-    if is_whole.into_inner() {
-        return Ok(all);
-    }
-    Err((0..n).find(|i| value(*i).is_none()).expect("one of them has no value"))
 }
 
 /// One vector per cell or particle: a [`Column`] per axis. From a slice of arrays, or from three columns.
@@ -335,17 +337,17 @@ impl VectorColumn<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] if the axes differ in length, or with the first other vector; `what` names the vectors.
-    pub(crate) fn to_integers<T: TryFrom<i128> + Default + Send>(
-        self,
-        what: &str,
-    ) -> Result<Vec<[T; 3]>, Error> {
-        let [x, y, z] = &self.0;
-        let vector = |i: usize| Some([x.integer_as(i)?, y.integer_as(i)?, z.integer_as(i)?]);
-        all_values(self.len(what)?, vector).map_err(|first| {
-            let vector = self.0.map(|axis| axis.real(first));
-            let message = format!("{what} {first} is {vector:?}; expected integers in range");
-            Error::new(ErrorKind::InvalidArgument, message)
-        })
+    pub(crate) fn to_integers<T: TryFrom<i128> + Pod + Send>(self, what: &str) -> Result<Vec<[T; 3]>, Error> {
+        let mut vectors: Vec<[T; 3]> = crate::chunks::zeros(self.len(what)?);
+        let mut axes = (0..3).zip(self.0);
+        if axes.all(|(a, axis)| axis.fill(&mut vectors, |vector| &mut vector[a])) {
+            return Ok(vectors);
+        }
+        let first =
+            self.0.iter().filter_map(Column::first_other::<T>).min().expect("one of them is no integer");
+        let vector = self.0.map(|axis| axis.real(first));
+        let message = format!("{what} {first} is {vector:?}; expected integers in range");
+        Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
     /// All vectors as reals.

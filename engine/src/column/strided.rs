@@ -92,10 +92,31 @@ macro_rules! numbers {
                 }
             }
 
+            /// The integer at byte `start`, modulo 2^64.
+            #[inline]
+            pub fn index(&self, start: usize) -> i64 {
+                match self.kind {
+                    $(NumberType::$kind => self.read::<$type>(start) as i64,)*
+                }
+            }
+
             /// Writes the number at byte `start(i)` to `out[i]`, in parallel.
             pub fn copy(&self, start: impl Fn(usize) -> usize + Sync, out: &mut [f64]) {
                 match self.kind {
                     $(NumberType::$kind => self.copy_as::<$type>(start, out),)*
+                }
+            }
+
+            /// Writes the number at byte `start(i)` to a part of `out[i]`, in parallel, where it is an integer of that type.
+            /// Whether all are.
+            pub fn fill<T: TryFrom<i128>, U: Send>(
+                &self,
+                start: impl Fn(usize) -> usize + Sync,
+                out: &mut [U],
+                part: impl Fn(&mut U) -> &mut T + Sync,
+            ) -> bool {
+                match self.kind {
+                    $(NumberType::$kind => self.fill_as::<$type, T, U>(start, out, part),)*
                 }
             }
 
@@ -139,6 +160,20 @@ impl Strided<'_> {
         out.par_iter_mut().with_min_len(1 << 12).enumerate().for_each(|(i, out)| {
             *out = self.read::<T>(start(i)).real();
         });
+    }
+
+    fn fill_as<N: Number, T: TryFrom<i128>, U: Send>(
+        &self,
+        start: impl Fn(usize) -> usize + Sync,
+        out: &mut [U],
+        part: impl Fn(&mut U) -> &mut T + Sync,
+    ) -> bool {
+        let put = |(i, out): (usize, &mut U)| {
+            let integer = self.read::<N>(start(i)).integer().and_then(|value| T::try_from(value).ok());
+            integer.map(|value| *part(out) = value).is_some()
+        };
+        // Without a way out in between: numbers that are no integers are rare.
+        out.par_iter_mut().with_min_len(1 << 12).enumerate().map(put).reduce(|| true, |a, b| a & b)
     }
 
     fn all_as<T: Number>(

@@ -5,6 +5,7 @@
 
 pub mod test_cells;
 
+use crate::argsort;
 use crate::chunks::chunks;
 use inselberg_io::reserve;
 use inselberg_kernels::geom::Domain;
@@ -187,14 +188,20 @@ pub(crate) fn morton_order(positions: &[[u32; 3]]) -> Vec<u32> {
 }
 
 /// Indices of positions, sorted by the Morton keys of these.
-fn by_morton_key(mut items: Vec<u32>, position: &[[u32; 3]]) -> Vec<u32> {
-    let at = |i: u32| position[i as usize];
-    if items.par_iter().all(|&i| at(i).iter().all(|&x| x < 1 << 21)) {
-        let mut keyed: Vec<_> = items.par_iter().map(|&i| (morton63(at(i)), i)).collect();
-        keyed.par_sort_unstable();
-        items.par_iter_mut().zip(keyed).for_each(|(item, (_, i))| *item = i);
-    } else {
-        items.par_sort_unstable_by_key(|&i| (morton(at(i)), i));
-    }
-    items
+fn by_morton_key(items: Vec<u32>, position: &[[u32; 3]]) -> Vec<u32> {
+    let at = |i: usize| position[items[i] as usize];
+    let is_small = items.par_iter().all(|&i| position[i as usize].iter().all(|&x| x < 1 << 21));
+    let places = match is_small {
+        true => argsort::sorted(
+            items.len(),
+            |i| morton63(at(i)).into(),
+            |a, b| (morton63(at(a)), a).cmp(&(morton63(at(b)), b)),
+        ),
+        false => argsort::sorted(
+            items.len(),
+            |i| morton(at(i)),
+            |a, b| (morton(at(a)), a).cmp(&(morton(at(b)), b)),
+        ),
+    };
+    places.into_par_iter().map(|place| items[place]).collect()
 }

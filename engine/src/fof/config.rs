@@ -38,6 +38,8 @@ pub struct FofConfig {
     pub allow_duplicate_ids: bool,
     /// Whether to project the mass for a picture.
     pub with_picture: bool,
+    /// Whether to keep positions and masses for maps.
+    pub keep_particles: bool,
     /// Whether to return the group of every particle.
     pub with_ids: bool,
     /// The properties of groups.
@@ -64,6 +66,7 @@ impl FofConfig {
             open: false,
             allow_duplicate_ids: false,
             with_picture: false,
+            keep_particles: false,
             with_ids: false,
             bound: BoundRequest::default(),
             softening: None,

@@ -2,6 +2,7 @@
 
 use super::bound::{self, SearchedInput};
 use super::config::{FofConfig, LinkingLength};
+use super::kept::KeptParticles;
 use super::length;
 use super::load::load;
 use super::picture;
@@ -37,7 +38,12 @@ pub struct FofOutcome {
     pub census: ParticleCounts,
     /// The linking length.
     pub linking_length: f64,
+    /// The particles of this rank, if they are kept for maps.
+    pub kept: Option<KeptParticles>,
 }
+
+/// The side of the cube that a particle is in maps, in linking lengths.
+const CUBE: f64 = 0.5;
 
 /// Local: checks whether an input suits `config`, before a particle is read.
 ///
@@ -76,6 +82,9 @@ pub fn run_fof(
         .with_picture
         .then(|| picture::project(&particles, census.all, rules.sides, comm))
         .transpose()?;
+    let cube = CUBE * rules.linking_length;
+    let kept =
+        config.keep_particles.then(|| KeptParticles::new(&particles, rules.sides, cube, comm)).transpose()?;
     let found = find_groups(particles, &rules, comm, executor)?;
     let request = CatalogueRequest { about, config, rules: &rules, census: &census };
     let mut catalogue = catalogue(&request, &found, comm, observer)?;
@@ -93,6 +102,7 @@ pub fn run_fof(
         projection: projection.flatten(),
         census,
         linking_length: rules.linking_length,
+        kept,
     })
 }
 

@@ -97,6 +97,11 @@ pub enum FofRunError {
     /// RAMSES's unbinding belongs to its clumps.
     #[error("RAMSES's unbinding of groups; it needs clumps in cells; expected another potential")]
     PotentialOfRamses,
+    /// Particles have no hydro variables.
+    #[error(
+        "properties of gas cells of groups; expected other properties, or clumps in the gas cells of an output"
+    )]
+    GasOfGroups,
     /// A box that is not made of cubes.
     #[error(
         "the box is {sides:?}; for properties of groups expected sides that are multiples of the shortest one"

@@ -20,6 +20,17 @@ pub struct MeshTestCells {
     pub n_leaves: u64,
     /// The greatest density of a leaf.
     pub densest: f64,
+    /// As `roots`, but all leaves, where they are kept.
+    pub all: Vec<Vec<TestLevel>>,
+}
+
+/// The leaves of one root.
+#[derive(Default)]
+struct LeavesOfRoot {
+    test_cells: Vec<TestLevel>,
+    all: Option<Vec<TestLevel>>,
+    n_leaves: u64,
+    densest: f64,
 }
 
 /// Collective: deposits all particles on the leaves, and repeats with a coarser quantum if the mass of a leaf of any rank
@@ -59,7 +70,7 @@ fn deposit_once<T: Real>(
     let work = |i: usize| {
         // The result of this quantum is dropped.
         if is_full.load(Relaxed) {
-            return (Vec::new(), 0, 0.0);
+            return LeavesOfRoot::default();
         }
         scratch.with(|(particles, masses)| {
             deposit_root(deposits, roots, mesh, i, quantum, (particles, masses));
@@ -71,11 +82,13 @@ fn deposit_once<T: Real>(
     };
     let items = (0..mesh.roots.len()).collect();
     let results = executor.map("density", items, |i| roots.particles(*i).len(), work);
-    let mut all = MeshTestCells { roots: Vec::with_capacity(results.len()), n_leaves: 0, densest: 0.0 };
-    for (test_cells, n_leaves, densest) in results {
-        all.roots.push(test_cells);
-        all.n_leaves += n_leaves;
-        all.densest = f64::max(all.densest, densest);
+    let roots = Vec::with_capacity(results.len());
+    let mut all = MeshTestCells { roots, n_leaves: 0, densest: 0.0, all: Vec::new() };
+    for of_root in results {
+        all.roots.push(of_root.test_cells);
+        all.all.extend(of_root.all);
+        all.n_leaves += of_root.n_leaves;
+        all.densest = f64::max(all.densest, of_root.densest);
     }
     (!is_full.into_inner()).then_some(all)
 }
@@ -111,21 +124,28 @@ fn deposit_root<T: Real>(
     }
 }
 
-/// The leaves of a root above the threshold by level, the number of its leaves, and their greatest density.
-fn test_cells(
-    deposits: &RootDeposits,
-    particles: &RootParticles,
-    masses: &LevelDeposit,
-) -> (Vec<TestLevel>, u64, f64) {
-    let (mut n_leaves, mut densest) = (0, 0.0);
-    let of_level = |level| {
+/// The leaves of a root: those above the threshold by level, all of them where they are kept, their number, and their
+/// greatest density.
+fn test_cells(deposits: &RootDeposits, particles: &RootParticles, masses: &LevelDeposit) -> LeavesOfRoot {
+    let mut found = LeavesOfRoot::default();
+    let volume = deposits.side.powi(3);
+    let levels = || deposits.shape.level_min..=deposits.shape.level_max;
+    for level in levels() {
         let mut test_cells = TestLevel::default();
-        let (volume, threshold) = (deposits.side.powi(3), deposits.threshold);
-        let (n, most) = masses.test_cells(&particles.tree, level, volume, threshold, &mut test_cells);
-        n_leaves += n;
-        densest = f64::max(densest, most);
-        test_cells
-    };
-    let levels = (deposits.shape.level_min..=deposits.shape.level_max).map(of_level).collect();
-    (levels, n_leaves, densest)
+        let (n, most) =
+            masses.test_cells(&particles.tree, level, volume, deposits.threshold, &mut test_cells);
+        found.n_leaves += n;
+        found.densest = f64::max(found.densest, most);
+        found.test_cells.push(test_cells);
+    }
+    found.all = deposits.keep_leaves.then(|| {
+        let of_level = |level| {
+            let mut leaves = TestLevel::default();
+            // No density is negative.
+            masses.test_cells(&particles.tree, level, volume, -1.0, &mut leaves);
+            leaves
+        };
+        levels().map(of_level).collect()
+    });
+    found
 }

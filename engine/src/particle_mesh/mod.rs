@@ -16,7 +16,7 @@
 //!
 //! This folder does not know peaks and clumps, and no gas: all particles are point masses.
 //!
-//! Invariants: leaves at or below the threshold do not outlive their root; the result depends neither on ranks and
+//! Invariants: leaves at or below the threshold do not outlive their root, unless all leaves are kept for maps; the result depends neither on ranks and
 //! threads nor on the level of the roots.
 
 mod density;
@@ -36,6 +36,7 @@ use crate::error::RunError;
 use crate::executor::Executor;
 use crate::fof::Masses;
 use crate::partition::LocalField;
+use crate::projection::RootLeaves;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::particles::{ParticleInput, Positions};
@@ -56,9 +57,22 @@ pub struct ParticleMesh {
     pub mean_density: f64,
     /// The levels and the rule by which cells were split.
     pub shape: Shape,
+    /// All leaves of the roots of this rank, where they are kept.
+    pub leaves: Option<RootLeaves>,
 }
 
-/// Collective: the leaves denser than `threshold` times the mean density, of the mesh that the particles of an input make.
+/// What a mesh is made for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MeshUse {
+    /// Leaves denser than this many mean densities are test cells.
+    pub threshold: f64,
+    /// What is divided evenly among ranks.
+    pub weights: Weights,
+    /// Whether all leaves are kept for maps. Costs 8 bytes per leaf.
+    pub keep_leaves: bool,
+}
+
+/// Collective: the leaves denser than the threshold, of the mesh that the particles of an input make.
 /// The deposit conserves mass.
 ///
 /// Each rank reads a range of every species. Leaves and densities are the same bit for bit for any number of ranks and
@@ -70,11 +84,11 @@ pub struct ParticleMesh {
 pub fn grow(
     input: &dyn ParticleInput,
     config: &ParticleMeshConfig,
-    threshold: f64,
-    weights: Weights,
+    purpose: MeshUse,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<ParticleMesh, RunError> {
+    let MeshUse { threshold, weights, keep_leaves } = purpose;
     let plan = MeshPlan::new(input.about(), config)?;
     let loaded = load::load(input, &plan, comm, executor.observer())?;
     let n = comm.all_reduce_counts(&[loaded.position.len() as u64], Reduce::Sum)?[0];
@@ -92,13 +106,23 @@ pub fn grow(
         threshold: threshold * mean_density,
         heaviest: mass.heaviest,
         n,
+        keep_leaves,
     };
     let masses = if mass.heaviest == mass.lightest { Masses::Same(mass.heaviest) } else { loaded.mass };
-    let (part, n_leaves, densest) = match loaded.position {
+    let made = match loaded.position {
         Positions::Single(position) => deposits.mesh_of(position, masses, weights, comm, executor)?,
         Positions::Double(position) => deposits.mesh_of(position, masses, weights, comm, executor)?,
     };
-    Ok(ParticleMesh { part, n_leaves, densest, mean_density, shape: deposits.shape })
+    let MadeMesh { part, n_leaves, densest, leaves } = made;
+    Ok(ParticleMesh { part, n_leaves, densest, mean_density, shape: deposits.shape, leaves })
+}
+
+/// The mesh of all roots.
+struct MadeMesh {
+    part: LocalField,
+    n_leaves: u64,
+    densest: f64,
+    leaves: Option<RootLeaves>,
 }
 
 impl RootDeposits {
@@ -110,10 +134,10 @@ impl RootDeposits {
         weights: Weights,
         comm: &Comm,
         executor: &Executor,
-    ) -> Result<(LocalField, u64, f64), RunError> {
+    ) -> Result<MadeMesh, RunError> {
         let n = position.len() as u64;
         let observer = executor.observer();
-        let found = if comm.n_ranks() == 1 {
+        let mut found = if comm.n_ranks() == 1 {
             let roots = Stage::run("particles", n, comm, observer, || {
                 roots::gather(self, position, mass, None, comm.rank())
             })?;
@@ -127,9 +151,14 @@ impl RootDeposits {
             self.test_cells(roots, comm, executor)?
         };
         let (n_leaves, densest) = (found.n_leaves, found.densest);
+        let leaves = self.keep_leaves.then(|| RootLeaves {
+            domain: self.shape.domain,
+            level_min: self.shape.level_min,
+            roots: std::mem::take(&mut found.all),
+        });
         let part = field::part(self, found, weights, comm, executor)?;
         let n_leaves = comm.all_reduce_counts(&[n_leaves], Reduce::Sum)?[0];
-        Ok((part, n_leaves, comm.all_max(&[densest])?[0]))
+        Ok(MadeMesh { part, n_leaves, densest: comm.all_max(&[densest])?[0], leaves })
     }
 
     /// Collective: the test cells of the roots of this rank.

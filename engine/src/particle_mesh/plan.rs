@@ -47,6 +47,8 @@ pub struct RootDeposits {
     pub heaviest: f64,
     /// Number of particles of all ranks.
     pub n: u64,
+    /// Whether all leaves are kept.
+    pub keep_leaves: bool,
 }
 
 /// What to read of an input.

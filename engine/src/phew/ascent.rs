@@ -2,7 +2,7 @@
 
 use crate::exchange::chains::RemoteIndex;
 use crate::executor::{Executor, TaskResults, cell_stage};
-use crate::phew::region::Region;
+use crate::phew::region::TaskRegion;
 use crate::phew::test_links::TestLinks;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError};
@@ -32,7 +32,7 @@ pub fn run(
     test_cells: &TestCells,
     rules: Rules,
     links: &TestLinks,
-    tasks: &[Region],
+    tasks: &[TaskRegion],
     comm: &Comm,
     executor: &Executor,
 ) -> Result<Ascents, CommError> {

@@ -4,12 +4,14 @@ use crate::density::DensitySource;
 use crate::density::Scheme;
 use crate::error::RunError;
 use crate::executor::Executor;
-use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot, grow};
+use crate::particle_mesh::{MeshUse, ParticleMeshConfig, ParticleSnapshot, grow};
 use crate::partition::{LoadRequest, LocalField, load};
 use crate::phew::bound::{GasCells, TestField};
 use crate::phew::params::{FieldChoice, PhewConfig, ThresholdUnits, Thresholds};
 use crate::phew::properties::TestFields;
+use crate::phew::selection::{Selected, SelectedSnapshot};
 use crate::phew::test_links::TestLinks;
+use crate::projection::RootLeaves;
 use crate::stage::Stage;
 use crate::tables::ASSUMED_UNITS;
 use inselberg_comm::{Comm, Reduce};
@@ -36,8 +38,12 @@ pub struct Input<'a> {
     pub n_leaves: u64,
     /// The greatest density of any leaf on all ranks.
     pub densest: f64,
+    /// The leaves that take part; `None` if all do.
+    pub selected: Option<Selected>,
     /// Attributes of a mesh that was built here, and of its particles.
     pub mesh_attributes: Vec<(&'static str, Attribute)>,
+    /// All leaves of a mesh that was built here, where they are kept.
+    pub leaves: Option<RootLeaves>,
 }
 
 impl<'a> Input<'a> {
@@ -53,7 +59,7 @@ impl<'a> Input<'a> {
         executor: &Executor,
     ) -> Result<Self, RunError> {
         config.check()?;
-        let has_gas = config.bound.unbind.is_some() && GasCells::of_input(snapshot)?.is_some();
+        let has_gas = config.bound.needs_members() && GasCells::of_input(snapshot, &config.bound)?.is_some();
         let needs_particles = config.with_particles || config.bound.unbind.is_some() && !has_gas;
         if needs_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
@@ -65,13 +71,28 @@ impl<'a> Input<'a> {
         let extra_fields = &columns.names();
         let (threshold, weights) = (thresholds.density, config.weights);
         let request = LoadRequest { source, values: config.leaf_values(), threshold, extra_fields, weights };
-        let part = load(snapshot, &request, comm, executor)?;
+        let selected = selected(snapshot, config)?;
+        let part = match &selected {
+            None => load(snapshot, &request, comm, executor)?,
+            Some(selected) => load_selected(snapshot, selected, &request, comm, executor)?,
+        };
         let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
         let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
         let densest = comm.all_max(&[densest])?[0];
         let field = ChosenField::new(snapshot, source, &config.field);
-        let mesh_attributes = Vec::new();
-        Ok(Self { snapshot, field, part, columns, thresholds, units, n_leaves, densest, mesh_attributes })
+        Ok(Self {
+            snapshot,
+            field,
+            part,
+            columns,
+            thresholds,
+            units,
+            n_leaves,
+            densest,
+            selected,
+            mesh_attributes: Vec::new(),
+            leaves: None,
+        })
     }
 
     /// By which field of the cells leaves are test cells; `None` if the density is deposited from particles.
@@ -93,9 +114,16 @@ impl<'a> Input<'a> {
         executor: &Executor,
     ) -> Result<Self, RunError> {
         config.check()?;
-        let grown = grow(snapshot.input(), mesh, config.thresholds.density, config.weights, comm, executor)?;
+        let (threshold, weights) = (config.thresholds.density, config.weights);
+        let purpose = MeshUse { threshold, weights, keep_leaves: config.keep_leaves };
+        let grown = grow(snapshot.input(), mesh, purpose, comm, executor)?;
         let mass = mass_unit(snapshot, config.rules, comm)?;
         let units = ThresholdUnits { density: grown.mean_density, mass };
+        let thresholds = config.thresholds.in_code_units(units);
+        let (selected, mut part) = (selected(snapshot, config)?, grown.part);
+        if let Some(selected) = &selected {
+            selected.lower_others(&mut part.field, thresholds.density);
+        }
         let mut mesh_attributes = vec![
             ("mean_density", Attribute::Real(grown.mean_density)),
             ("m_refine", Attribute::Int(grown.shape.m_refine.cast_signed())),
@@ -109,14 +137,44 @@ impl<'a> Input<'a> {
         Ok(Self {
             snapshot,
             field: ChosenField::of_particle_mesh(&config.field),
-            part: grown.part,
+            part,
             columns: ExtraColumns::NONE,
-            thresholds: config.thresholds.in_code_units(units),
+            thresholds,
             units,
             n_leaves: grown.n_leaves,
             densest: grown.densest,
+            selected,
             mesh_attributes,
+            leaves: grown.leaves,
         })
+    }
+}
+
+/// The leaves of a snapshot that take part; `None` if all do.
+fn selected(snapshot: &dyn Snapshot, config: &PhewConfig) -> Result<Option<Selected>, RunError> {
+    let selection = Some(&config.selection).filter(|selection| !selection.is_all());
+    selection.map(|selection| selection.in_box(snapshot.header())).transpose()
+}
+
+/// Collective: as [`load`]; leaves that do not take part have at most the density threshold.
+fn load_selected(
+    snapshot: &dyn Snapshot,
+    selected: &Selected,
+    request: &LoadRequest,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<LocalField, RunError> {
+    let most = request.threshold;
+    match request.source {
+        // Lowered as they are read: ranks then share the leaves that take part.
+        DensitySource::Cells(field) => {
+            load(&SelectedSnapshot { inner: snapshot, selected, field, most }, request, comm, executor)
+        }
+        DensitySource::Particles(_) | DensitySource::Matter(_) => {
+            let mut part = load(snapshot, request, comm, executor)?;
+            selected.lower_others(&mut part.field, most);
+            Ok(part)
+        }
     }
 }
 

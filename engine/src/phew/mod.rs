@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | | `run`, `segment` | the whole procedure: from a snapshot to a catalogue, and from test cells to peaks |
 //! | density | `input` | which density is segmented, by which thresholds? |
+//! | | `selection`, `contamination` | which leaves take part, and are heavy particles among those of their region? |
 //! | ascent | `ascent` | which neighbour of a test cell is densest? |
 //! | labels | `label`, `ghost_labels` | at which root does each ascent end, and which peak is it, here or on another rank? |
 //! | saddles | `saddle`, `contacts` | which contacts between patches can merge anything? |
@@ -27,6 +28,7 @@ pub mod ascent;
 pub mod balance;
 mod bound;
 mod contacts;
+mod contamination;
 pub mod forest;
 pub mod ghost_labels;
 pub mod hierarchy;
@@ -44,6 +46,7 @@ pub mod region;
 pub mod run;
 pub mod saddle;
 pub mod segment;
+pub mod selection;
 pub mod sums;
 pub mod tables;
 pub mod test_links;

@@ -4,6 +4,7 @@ pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, SofteningL
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
+use crate::phew::selection::Selection;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 pub use inselberg_kernels::phew::persistence::Persistence;
@@ -84,10 +85,14 @@ pub struct PhewConfig {
     pub bound: BoundRequest,
     /// What is divided evenly among ranks. It never changes a result.
     pub weights: Weights,
+    /// Which leaves take part.
+    pub selection: Selection,
+    /// Also keep all leaves of a mesh from particles, for maps.
+    pub keep_leaves: bool,
 }
 
-/// The beginning of the names of attributes about unbinding.
-pub(crate) const UNBIND: &str = "unbind_";
+/// The beginnings of the names of attributes about members of clumps: of unbinding, and of gas.
+pub(crate) const OF_MEMBERS: [&str; 2] = ["unbind_", "gas_"];
 
 impl PhewConfig {
     /// Checks the thresholds against each other and against the rules.
@@ -110,7 +115,7 @@ impl PhewConfig {
 
     /// Whether tables need the clump of each patch.
     pub(crate) fn needs_patch_ids(&self) -> bool {
-        self.with_cells || self.with_particles || self.bound.unbind.is_some()
+        self.with_cells || self.with_particles || self.bound.needs_members()
     }
 
     /// The values that leaves of a snapshot may have.

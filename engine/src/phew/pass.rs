@@ -1,7 +1,7 @@
 //! What every pass over the test cells reads, and how its results are cut into tasks.
 
 use crate::chunks::carve;
-use crate::phew::region::Region;
+use crate::phew::region::TaskRegion;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::Rules;
@@ -19,7 +19,7 @@ pub struct PassContext<'a> {
     /// Where the ascents end: own peaks, and ghosts of other ranks.
     pub roots: &'a PeakSet,
     /// The tasks of the test cells.
-    pub tasks: &'a [Region],
+    pub tasks: &'a [TaskRegion],
     /// For each brick the mask of its own cells; empty where all cells are own.
     pub own: &'a [u64],
     /// Paper or RAMSES.

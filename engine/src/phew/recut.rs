@@ -1,12 +1,12 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
 use crate::phew::hierarchy::structures;
-use crate::phew::params::{Thresholds, UNBIND};
+use crate::phew::params::{OF_MEMBERS, Thresholds};
 use crate::phew::tables::{
     RecutError, RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table,
 };
 use inselberg_comm::Comm;
-use inselberg_io::catalogue::{Attribute, Catalogue};
+use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
 
@@ -22,6 +22,9 @@ pub struct NewThresholds {
     /// lightest particle under RAMSES's.
     pub mass: Option<f64>,
 }
+
+/// The beginning of the names of attributes about particles of haloes.
+const OF_HALOES: &str = "n_halo_";
 
 /// The catalogue that a run with these thresholds writes, bit for bit, without the tables of
 /// cells and particles. Costs a sort of the peaks.
@@ -67,8 +70,12 @@ pub(crate) fn cut_attributes(
     thresholds: &Thresholds,
     [n_clumps, n_haloes, n_levels]: [u64; 3],
 ) -> Vec<(String, Attribute)> {
-    // Other clumps have other members.
-    let kept = stored.iter().filter(|(name, _)| !name.starts_with(UNBIND));
+    // Other clumps have other members, and other options found them.
+    let is_kept = |name: &str| {
+        let is_of_members = OF_MEMBERS.iter().any(|beginning| name.starts_with(beginning));
+        !is_of_members && !name.starts_with(OF_HALOES) && !RUN_ATTRIBUTES.contains(&name)
+    };
+    let kept = stored.iter().filter(|(name, _)| is_kept(name));
     let mut attributes: Vec<_> = kept.cloned().collect();
     let changed = [
         ("relevance_threshold", Attribute::Real(thresholds.persistence.threshold())),

@@ -17,12 +17,12 @@ const TASKS_PER_THREAD: usize = 32;
 /// Most patches, and most contacts between two of them, lie on several levels; with all levels in one task they
 /// lie in one task.
 #[derive(Debug, Clone)]
-pub struct Region {
+pub struct TaskRegion {
     /// Super-bricks: one range per level, by ascending level.
     runs: Vec<Range<usize>>,
 }
 
-impl Region {
+impl TaskRegion {
     /// Its super-bricks, in the order of the mesh.
     pub fn supers(&self) -> impl Iterator<Item = usize> + '_ {
         self.runs.iter().cloned().flatten()
@@ -44,14 +44,14 @@ impl Region {
 }
 
 /// Cuts the super-bricks that hold test cells into tasks, enough to balance the threads of the current pool.
-pub fn cut_tasks(mesh: &Mesh, test_cells: &TestCells) -> Vec<Region> {
+pub fn cut_tasks(mesh: &Mesh, test_cells: &TestCells) -> Vec<TaskRegion> {
     let share = test_cells.len() / (TASKS_PER_THREAD * rayon::current_num_threads());
     cut_by(mesh, test_cells, |_| share.clamp(FEW_CELLS, TASK_CELLS))
 }
 
 /// Cuts the super-bricks that hold test cells into tasks. `least(n)` is the least number of test cells of a task that
 /// follows `n` test cells.
-pub fn cut_by(mesh: &Mesh, test_cells: &TestCells, least: impl Fn(usize) -> usize) -> Vec<Region> {
+pub fn cut_by(mesh: &Mesh, test_cells: &TestCells, least: impl Fn(usize) -> usize) -> Vec<TaskRegion> {
     let mut along = along_curve(mesh, test_cells);
     let (mut tasks, mut upto) = (Vec::new(), 0usize);
     let mut left = along.as_mut_slice();
@@ -94,8 +94,8 @@ fn along_curve(mesh: &Mesh, test_cells: &TestCells) -> Vec<SuperBrickOnCurve> {
     along
 }
 
-fn region_of(task: &mut [SuperBrickOnCurve]) -> Region {
+fn region_of(task: &mut [SuperBrickOnCurve]) -> TaskRegion {
     task.sort_by_key(|place| place.super_idx);
     let levels = task.chunk_by(|a, b| a.level == b.level);
-    Region { runs: levels.map(|run| run[0].super_idx..run[run.len() - 1].super_idx + 1).collect() }
+    TaskRegion { runs: levels.map(|run| run[0].super_idx..run[run.len() - 1].super_idx + 1).collect() }
 }

@@ -8,6 +8,7 @@ use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use crate::partition::LocalField;
 use crate::phew::balance::Balance;
 use crate::phew::bound;
+use crate::phew::contamination;
 use crate::phew::hierarchy::{Structures, structures};
 pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
@@ -15,11 +16,13 @@ use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits, Threshold
 use crate::phew::peaks::Peaks;
 use crate::phew::properties::TestFields;
 use crate::phew::segment::{Segmentation, Task, segment};
+use crate::phew::selection::Selection;
 use crate::phew::tables::{
     PatchIds, PhewProvenance, attributes, cells_table, clumps_table, haloes_table, particles_table,
     ties_table, tree_part, tree_table,
 };
 use crate::phew::test_links::TestLinks;
+use crate::projection::RootLeaves;
 use crate::stage::Stage;
 use crate::tables::in_order;
 use inselberg_comm::{Comm, CommError, Reduce};
@@ -50,6 +53,8 @@ pub struct PhewOutcome {
     pub peaks: Peaks,
     /// The units in which the thresholds were given.
     pub units: ThresholdUnits,
+    /// All leaves of a mesh from particles, where they are kept.
+    pub leaves: Option<RootLeaves>,
 }
 
 /// PHEW on a snapshot.
@@ -87,6 +92,9 @@ pub fn run_on_particles(
     if config.bound.unbind == Some(PotentialChoice::Ramses) {
         return Err(RunError::UnbindingOnParticleMesh);
     }
+    if config.bound.gas {
+        return Err(RunError::GasOnParticleMesh);
+    }
     if config.bound.unbind.is_some()
         && let Some(kind) = snapshot.kind_without_velocities()
     {
@@ -121,7 +129,8 @@ fn run_on(
         attributes: &input.mesh_attributes,
     };
     let mut catalogue = run.catalogue(&source, &found, comm)?;
-    let ids = match config.needs_patch_ids() {
+    let is_counted = input.selected.is_some() && input.snapshot.has_particles();
+    let ids = match config.needs_patch_ids() || is_counted {
         true => PatchIds::new(&found.segmentation.known, &found.structures, comm)?,
         false => PatchIds::default(),
     };
@@ -129,14 +138,32 @@ fn run_on(
     drop(stage);
     let (snapshot, part) = (input.snapshot, &input.part);
     let FoundStructures { segmentation, structures, .. } = &found;
+    catalogue.attributes.extend(selection_attributes(&config.selection));
+    if let Some(selected) = input.selected.as_ref().filter(|_| is_counted) {
+        let _particles = Stage::within("particles", comm);
+        let counts = contamination::attributes(snapshot, selected, part, segmentation, &ids, comm)?;
+        catalogue.attributes.extend(counts.into_iter().map(|(name, value)| (name.to_string(), value)));
+    }
     let test_field = input.test_field();
     let of_bound = bound::BoundInput { snapshot, test_field, part, segmentation, ids: &ids, structures };
     bound::add_to(&mut catalogue, &of_bound, &config.bound, comm, executor)?;
 
     let FoundStructures { segmentation, structures, .. } = found;
     let Segmentation { balance, peaks, .. } = segmentation;
-    let Input { part, densest, field, units, .. } = input;
-    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units })
+    let Input { part, densest, field, units, leaves, .. } = input;
+    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units, leaves })
+}
+
+/// What a catalogue says of the leaves that took part; nothing if all did.
+fn selection_attributes(selection: &Selection) -> Vec<(String, Attribute)> {
+    let mut list = Vec::new();
+    if !selection.regions.is_empty() {
+        list.push(("region".to_string(), Attribute::Text(selection.regions_text())));
+    }
+    if let Some(levels) = selection.levels {
+        list.push(("levels".to_string(), Attribute::Reals(levels.map(f64::from).to_vec())));
+    }
+    list
 }
 
 /// A field that is segmented, and by which rules.
@@ -283,7 +310,7 @@ fn label_tables(
     let mut tables = Vec::new();
     let segmentation = &found.segmentation;
     if config.with_cells {
-        tables.push(cells_table(&input.part.field.mesh, &found.links.own, segmentation, ids, comm)?);
+        tables.push(cells_table(&input.part.field, &found.links.own, segmentation, ids, comm)?);
     }
     if config.with_particles {
         tables.push(particles_table(input.snapshot, &input.part, segmentation, ids, comm)?);

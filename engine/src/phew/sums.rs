@@ -6,7 +6,7 @@ use crate::phew::known_peaks::KnownPeak;
 use crate::phew::pass::{OfTask, PassContext};
 use crate::phew::peak_comm::RootSlots;
 use crate::phew::properties::TestFields;
-use crate::phew::region::Region;
+use crate::phew::region::TaskRegion;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::cell_volume;
 use inselberg_kernels::ids::{PeakIdx, PeakSlot};
@@ -102,7 +102,7 @@ impl PatchSummation<'_> {
         let mut sums: Vec<T> = zeros(self.peaks.len());
         let by_task = pass.by_task(&mut sums, |n_roots| slots.slots_before(n_roots));
         let jobs: Vec<_> = pass.tasks.iter().zip(by_task).collect();
-        let n_cells = |job: &(&Region, OfTask<T>)| job.0.n_cells(pass.mesh, pass.test_cells);
+        let n_cells = |job: &(&TaskRegion, OfTask<T>)| job.0.n_cells(pass.mesh, pass.test_cells);
         let scratches = ScratchPool::<SumScratch<T, N>>::default();
         let foreign = executor.map("sums", jobs, n_cells, |(task, mut own)| {
             scratches.with(|scratch| self.task(task, &mut own, scratch))
@@ -115,7 +115,7 @@ impl PatchSummation<'_> {
     /// returned by ascending slot.
     fn task<T: Gathered<N>, const N: usize>(
         &self,
-        task: &Region,
+        task: &TaskRegion,
         own: &mut OfTask<T>,
         SumScratch { cells, terms, ids, sums }: &mut SumScratch<T, N>,
     ) -> Vec<(PeakSlot, T)> {

@@ -1,10 +1,26 @@
-//! What does the density look like along the z axis?
+//! What does the density look like along an axis?
 //!
-//! In the flow: beside the segmentation, for plots. This folder computes pixels; it knows no colours and no file formats.
+//! In the flow: beside the segmentation, for pictures. This folder computes pixels; it knows no colours and no file formats.
+//!
+//! | file | content |
+//! |---|---|
+//! | `mod` | the whole box along z |
+//! | `view` | one map of any region along any axis, from cuboids |
+//! | `maps` | maps over all ranks |
+//! | `leaves` | the leaves of a mesh, kept for maps |
+//! | `pixels` | sums of pixels over all ranks |
 //!
 //! Invariant: pixels are sums of integer quanta, so they are the same bits for any number of ranks.
 
+mod leaves;
+mod maps;
 pub(crate) mod pixels;
+mod view;
+
+pub use leaves::{KeptLeaves, RootLeaves};
+pub(crate) use maps::{Mappable, check_views, maps};
+pub(crate) use view::Exposure;
+pub use view::{DensityMap, MapBox, View};
 
 use crate::field::AmrField;
 use crate::partition::LocalField;

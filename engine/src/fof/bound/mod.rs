@@ -47,6 +47,9 @@ pub struct SearchedInput<'a> {
 /// # Errors
 /// When it has not.
 pub fn check(about: &ParticleHeader, config: &FofConfig, plan: &ReadPlan) -> Result<(), FofRunError> {
+    if config.bound.gas {
+        return Err(FofRunError::GasOfGroups);
+    }
     if !config.has_properties() {
         return Ok(());
     }

@@ -1,6 +1,5 @@
 //! The attributes of a catalogue of groups.
 
-use crate::bound::PotentialChoice;
 use crate::fof::config::{FofConfig, LinkingLength};
 use crate::tables::ASSUMED_UNITS;
 use crate::tables::AttributeList;
@@ -83,13 +82,8 @@ fn parameters(list: &mut AttributeList, of: &GroupsProvenance) {
 
 /// How potentials of groups were computed, where they were.
 fn unbinding(list: &mut AttributeList, of: &GroupsProvenance) {
-    let Some(method) = of.config.bound.unbind else { return };
-    let name = match method {
-        PotentialChoice::Tree => "tree",
-        PotentialChoice::Spherical => "spherical",
-        PotentialChoice::Ramses => "ramses",
-    };
-    list.text("potential", name);
+    let Some(potential) = of.config.bound.unbind else { return };
+    list.text("potential", potential.name());
     let lengths = of.config.softening(of.about, of.linking_length);
     let takes_part = |kind: &usize| of.config.linking[*kind] || of.config.attaching[*kind];
     let of_kind = |kind: usize| format!("{}={} ({})", KIND_NAMES[kind], lengths[kind].0, lengths[kind].1);

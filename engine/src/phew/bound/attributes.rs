@@ -1,18 +1,25 @@
 //! What a catalogue says about its unbinding.
 
-use crate::bound::{BoundRequest, MemberType, text_of};
+use crate::bound::{BoundRequest, MemberType, PotentialChoice, text_of};
 use crate::phew::bound::gas::GasCells;
 use crate::tables::AttributeList;
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::Attribute;
 
-/// The attributes of an unbinding. All begin with [`UNBIND`](crate::phew::params::UNBIND), by which a new cut drops them.
+/// The attributes of an unbinding. All begin with `unbind_`, by which a new cut drops them
+/// ([`OF_MEMBERS`](crate::phew::params::OF_MEMBERS)).
 pub fn attributes(
+    potential: PotentialChoice,
     request: &BoundRequest,
     snapshot: &dyn Snapshot,
     gas: Option<&GasCells>,
 ) -> Vec<(String, Attribute)> {
     let mut list = AttributeList::new();
+    list.text("unbind_potential", potential.name());
+    if potential == PotentialChoice::Ramses {
+        // Its rules know no choice of types and no softening.
+        return list.into_attributes();
+    }
     list.text("unbind_potential_from", &text_of(request.potential_from));
     let of_type = |member_type: MemberType| match softening(request, snapshot, member_type) {
         _ if member_type == MemberType::Gas && gas.is_some() => "gas=side of the cell".into(),
@@ -24,9 +31,8 @@ pub fn attributes(
         let counts = request.thermal_energy && gas.has_pressure();
         list.int("unbind_thermal_energy", counts.into());
         if counts {
-            let source = if snapshot.adiabatic_index().is_some() { "input" } else { "assumed" };
             list.real("unbind_adiabatic_index", gas.adiabatic_index);
-            list.text("unbind_adiabatic_index_source", source);
+            list.text("unbind_adiabatic_index_source", gas.adiabatic_index_source);
         }
     }
     list.into_attributes()

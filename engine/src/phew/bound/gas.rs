@@ -1,9 +1,12 @@
-//! Gas cells as members of clumps, and their mass in spheres.
+//! Gas cells: those of each clump, and their mass in spheres.
 //!
-//! Each leaf of a patch is a member: its mass is at its centre, its softening is its side, and it moves with the velocity of
-//! the gas. The identity of a leaf is its row in the table of cells ([`LeafRows`]). A leaf without a density above 0 has no gas.
+//! Each leaf of a patch is a member of a clump. For unbinding its mass is at its centre, its softening is its side, and it moves
+//! with the velocity of the gas. The identity of a leaf is its row in the table of cells ([`LeafRows`]). A leaf without a
+//! density above 0 has no gas.
+//!
+//! RAMSES stores the magnetic field at the faces of a cell. At the centre each component is the mean of those of two faces.
 
-use crate::bound::{ClumpParticle, MemberType, PointMass};
+use crate::bound::{BoundRequest, ClumpParticle, HaloMember, MemberType, PointMass};
 use crate::error::RunError;
 use crate::partition::{for_each_oct_block, to_leaf_owners};
 use crate::phew::bound::input::BoundInput;
@@ -14,64 +17,151 @@ use inselberg_io::{MONATOMIC, OctBlock, ReadError, ReadResult, Snapshot};
 use inselberg_kernels::geom::{cell_centre, cell_side, cell_volume};
 use inselberg_kernels::mesh::local;
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 /// The gas of an input: which of its fields members need.
 pub struct GasCells<'a> {
     snapshot: &'a dyn Snapshot,
-    /// Density, velocity along each axis, and the pressure if there is one.
+    /// Density, velocity along each axis, then what there is of pressure and magnetic field.
     fields: Vec<&'static str>,
-    /// The ratio of specific heats; that of a monatomic gas if the input states none.
+    /// The column of the pressure.
+    pressure: Option<usize>,
+    /// The column of the first of the six components of the magnetic field.
+    magnetic: Option<usize>,
+    /// The ratio of specific heats.
     pub adiabatic_index: f64,
+    /// Where it comes from: `given`, `input`, or `assumed` to be that of a monatomic gas.
+    pub adiabatic_index_source: &'static str,
 }
 
 /// The gas of this rank.
 #[derive(Default)]
 pub struct OwnGas {
     /// Leaves of this rank in a halo.
-    pub in_haloes: Vec<ClumpParticle>,
+    pub in_haloes: Vec<ClumpCell>,
     /// The leaves that this rank reads, by level, if these are wanted.
     pub by_level: Vec<Vec<PointMass>>,
 }
 
 /// A leaf with gas, as ranks exchange it. In code units.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
-struct GasLeaf {
-    velocity: [f64; 3],
-    mass: f64,
-    internal_energy: f64,
-    ijk: [u32; 3],
-    level: u32,
+pub struct GasLeaf {
+    /// Velocity.
+    pub velocity: [f64; 3],
+    /// Mass.
+    pub mass: f64,
+    /// Thermal energy per mass.
+    pub internal_energy: f64,
+    /// Pressure, 0 or more; 0 where it is not known.
+    pub pressure: f64,
+    /// Magnetic energy per volume.
+    pub magnetic: f64,
+    /// Position on the grid of its level.
+    pub ijk: [u32; 3],
+    /// Level.
+    pub level: u32,
+}
+
+/// A leaf with gas in a clump.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct ClumpCell {
+    /// Identifier of the halo.
+    pub halo: u64,
+    /// Identifier of the clump.
+    pub clump: u64,
+    /// Row in the table of cells: its place by level, and then along the Morton curve.
+    pub row: u64,
+    /// The leaf.
+    pub leaf: GasLeaf,
+}
+
+impl HaloMember for ClumpCell {
+    fn halo(&self) -> u64 {
+        self.halo
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        (self.halo, self.row).cmp(&(other.halo, other.row))
+    }
+}
+
+impl ClumpCell {
+    /// As a candidate of unbinding, in a box with level-0 cells of a side.
+    pub fn as_particle(&self, side: f64) -> ClumpParticle {
+        let (leaf, level) = (&self.leaf, self.leaf.level as u8);
+        ClumpParticle {
+            halo: self.halo,
+            clump: self.clump,
+            id: self.row,
+            position: cell_centre(level, leaf.ijk).map(|x| x * side),
+            velocity: leaf.velocity,
+            mass: leaf.mass,
+            internal_energy: leaf.internal_energy,
+            softening: (cell_side(level) * side) as f32,
+            particle_type: MemberType::Gas as u32,
+        }
+    }
 }
 
 impl<'a> GasCells<'a> {
     const NEEDED: [&'static str; 4] = ["density", "velocity_x", "velocity_y", "velocity_z"];
     /// The names of the pressure in the versions of RAMSES.
     const PRESSURE: [&'static str; 2] = ["pressure", "thermal_pressure"];
+    /// The names of the magnetic field in the versions of RAMSES: left faces, then right faces.
+    const MAGNETIC: [[&'static str; 6]; 2] = [
+        ["B_x_left", "B_y_left", "B_z_left", "B_x_right", "B_y_right", "B_z_right"],
+        ["B_left_x", "B_left_y", "B_left_z", "B_right_x", "B_right_y", "B_right_z"],
+    ];
 
     /// The gas of an input; `None` if it has none.
     ///
     /// # Errors
-    /// When the gas has no velocities.
-    pub fn of_input(snapshot: &'a dyn Snapshot) -> Result<Option<Self>, RunError> {
-        let has = |name: &str| snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == name);
-        if !has("density") {
-            return Ok(None);
+    /// When there is no gas though its properties are asked for. When it has no velocities, or a part of a magnetic field.
+    pub fn of_input(snapshot: &'a dyn Snapshot, request: &BoundRequest) -> Result<Option<Self>, RunError> {
+        let has = |name: &&str| snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == **name);
+        if !has(&"density") {
+            return if request.gas { Err(RunError::NoGas) } else { Ok(None) };
         }
         if let Some(field) = Self::NEEDED.into_iter().find(|name| !has(name)) {
             return Err(RunError::NoGasField { field });
         }
+        let mut fields = Self::NEEDED.to_vec();
         let pressure = Self::PRESSURE.into_iter().find(|name| has(name));
+        let pressure_at = pressure.map(|_| fields.len());
+        fields.extend(pressure);
+        // Unbinding does not count magnetic energy.
+        let names = Self::MAGNETIC.into_iter().find(|names| request.gas && names.iter().any(&has));
+        if let Some(field) = names.and_then(|names| names.into_iter().find(|name| !has(name))) {
+            return Err(RunError::NoMagneticField { field });
+        }
+        let magnetic_at = names.map(|_| fields.len());
+        fields.extend(names.into_iter().flatten());
+        let (adiabatic_index, adiabatic_index_source) =
+            match (request.adiabatic_index, snapshot.adiabatic_index()) {
+                (Some(given), _) => (given, "given"),
+                (None, Some(stated)) => (stated, "input"),
+                (None, None) => (MONATOMIC, "assumed"),
+            };
         Ok(Some(Self {
             snapshot,
-            fields: Self::NEEDED.into_iter().chain(pressure).collect(),
-            adiabatic_index: snapshot.adiabatic_index().unwrap_or(MONATOMIC),
+            fields,
+            pressure: pressure_at,
+            magnetic: magnetic_at,
+            adiabatic_index,
+            adiabatic_index_source,
         }))
     }
 
     /// Whether the input states a pressure.
     pub fn has_pressure(&self) -> bool {
-        self.fields.len() > Self::NEEDED.len()
+        self.pressure.is_some()
+    }
+
+    /// Whether the input states a magnetic field, and it is wanted.
+    pub fn has_magnetic_field(&self) -> bool {
+        self.magnetic.is_some()
     }
 
     /// Collective: the leaves of this rank in haloes and, if `with_all`, the mass of all leaves that this rank reads.
@@ -97,23 +187,12 @@ impl<'a> GasCells<'a> {
     }
 
     /// The leaf as a member, if it is in a halo.
-    fn in_halo(&self, leaf: &GasLeaf, input: &BoundInput, rows: &LeafRows) -> Option<ClumpParticle> {
-        let level = leaf.level as u8;
-        let (brick, bit) = input.part.field.mesh.find_brick(level, leaf.ijk)?;
+    fn in_halo(&self, leaf: &GasLeaf, input: &BoundInput, rows: &LeafRows) -> Option<ClumpCell> {
+        let (brick, bit) = input.part.field.mesh.find_brick(leaf.level as u8, leaf.ijk)?;
         let patch = input.segmentation.labels[input.segmentation.test_cells.at(brick.at(), bit)?.at()];
         let (halo, clump) = (input.ids.halo[patch.at()], input.ids.clump[patch.at()]);
-        let side = self.snapshot.header().boxlen;
-        (halo > 0).then(|| ClumpParticle {
-            halo,
-            clump,
-            id: rows.row(brick.at(), bit),
-            position: cell_centre(level, leaf.ijk).map(|x| x * side),
-            velocity: leaf.velocity,
-            mass: leaf.mass,
-            internal_energy: leaf.internal_energy,
-            softening: (cell_side(level) * side) as f32,
-            particle_type: MemberType::Gas as u32,
-        })
+        let row = rows.row(brick.at(), bit);
+        (halo > 0).then_some(ClumpCell { halo, clump, row, leaf: *leaf })
     }
 
     /// The leaves of a block with gas, by their level.
@@ -145,6 +224,8 @@ impl<'a> GasCells<'a> {
                         velocity: std::array::from_fn(|a| values.of(1 + a)),
                         mass,
                         internal_energy: self.internal_energy(&values),
+                        pressure: self.pressure(&values),
+                        magnetic: self.magnetic_energy(&values),
                         ijk,
                         level: block.level.into(),
                     });
@@ -154,12 +235,26 @@ impl<'a> GasCells<'a> {
         Ok((usize::from(block.level), found))
     }
 
-    /// Thermal energy per mass. Differences of large energies may leave a small negative pressure, which counts as 0.
+    /// Thermal energy per mass.
     fn internal_energy(&self, values: &CellValues) -> f64 {
         match self.has_pressure() {
-            true => values.of(Self::NEEDED.len()).max(0.0) / ((self.adiabatic_index - 1.0) * values.of(0)),
+            true => self.pressure(values) / ((self.adiabatic_index - 1.0) * values.of(0)),
             false => 0.0,
         }
+    }
+
+    /// The pressure. Differences of large energies may leave a small negative one, which counts as 0.
+    fn pressure(&self, values: &CellValues) -> f64 {
+        self.pressure.map_or(0.0, |column| values.of(column).max(0.0))
+    }
+
+    /// Half the square of the field at the centre.
+    fn magnetic_energy(&self, values: &CellValues) -> f64 {
+        self.magnetic.map_or(0.0, |first| {
+            let field: [f64; 3] =
+                std::array::from_fn(|a| 0.5 * (values.of(first + a) + values.of(first + 3 + a)));
+            0.5 * (field[0] * field[0] + field[1] * field[1] + field[2] * field[2])
+        })
     }
 
     /// # Errors

@@ -1,4 +1,4 @@
-//! Bound haloes: which particles and gas cells does gravity hold in each clump?
+//! Members of clumps: which particles and gas cells does gravity hold in each clump, and what is its gas like?
 //!
 //! Place in the flow: after the hierarchy, before the catalogue. In the order of the steps:
 //!
@@ -7,13 +7,15 @@
 //! | particles and gas cells to their clumps | `particles`, `gas`, `leaf_rows` |
 //! | nearest borders of clumps, for RAMSES's rules | `borders`, `ramses_units` |
 //! | unbinding, properties, and columns of clumps and haloes | `crate::bound` |
+//! | properties of gas, bound or not | `gas_clumps` |
 //! | attributes | `attributes` |
 //!
-//! One exchange for gas and three for borders, beside those of `crate::bound`.
+//! One exchange for gas and three for borders, beside those of `crate::bound` and `gas_clumps`.
 
 mod attributes;
 mod borders;
 mod gas;
+mod gas_clumps;
 mod input;
 mod leaf_rows;
 mod particles;
@@ -23,13 +25,15 @@ pub use gas::GasCells;
 pub use input::{BoundInput, TestField};
 
 use crate::bound::{
-    BoundColumn, BoundRequest, BoundTask, CandidateParticles, HaloClump, HaloRows, MemberNames,
-    PotentialChoice, ShellCentre, UnbindMethod, Unbinder, densities, gravity,
+    BoundColumn, BoundRequest, BoundTask, HaloClump, HaloRows, MemberNames, PotentialChoice, ShellCentre,
+    UnbindMethod, Unbinder, densities, gravity,
 };
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::phew::bound::attributes::attributes;
 use crate::phew::bound::borders::ClumpBorders;
+use crate::phew::bound::gas::OwnGas;
+use crate::phew::bound::gas_clumps::GasTask;
 use crate::phew::bound::ramses_units::ramses_units;
 use crate::phew::hierarchy::Structures;
 use crate::stage::Stage;
@@ -38,11 +42,12 @@ use inselberg_io::catalogue::CataloguePart;
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::SizedBox;
 
-/// Collective: unbinds the clumps, and adds what is bound to the tables of clumps and haloes. Does nothing unless asked.
+/// Collective: unbinds the clumps, measures their gas, and adds what is found to the tables of clumps and haloes. Does nothing
+/// unless asked.
 ///
 /// # Errors
-/// When the input has no units. When members cannot be read, have values that are not allowed, or share identities against
-/// the request. When another rank fails.
+/// When the input has no units for unbinding, or no gas that is asked for. When members cannot be read, have values that are not
+/// allowed, or share identities against the request. When another rank fails.
 pub(crate) fn add_to(
     catalogue: &mut CataloguePart,
     input: &BoundInput,
@@ -50,70 +55,116 @@ pub(crate) fn add_to(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<(), RunError> {
-    let Some(potential) = request.unbind else { return Ok(()) };
-    if !input.snapshot.has_units() {
+    if !request.needs_members() {
+        return Ok(());
+    }
+    if request.unbind.is_some() && !input.snapshot.has_units() {
         return Err(RunError::NoUnits);
     }
-    let header = input.snapshot.header();
-    let gravity = gravity(&header.units, header.cosmology.as_ref());
-    let space = SizedBox { domain: *input.part.field.mesh.domain(), side: header.boxlen };
-    let cosmology = header.cosmology.as_ref().filter(|_| request.properties.has_spheres());
-    // RAMSES's rules are about particles.
-    let gas = match potential {
-        PotentialChoice::Ramses => None,
-        _ => GasCells::of_input(input.snapshot)?,
+    // RAMSES's rules of unbinding are about particles.
+    let unbinds_gas = request.unbind.is_some_and(|potential| potential != PotentialChoice::Ramses);
+    let gas = match unbinds_gas || request.gas {
+        true => GasCells::of_input(input.snapshot, request)?,
+        false => None,
     };
-    let mut members = Stage::run("members", 0, comm, executor.observer(), || {
-        read_members(input, gas.as_ref(), request, cosmology.is_some(), comm)
-    })?;
-    let columns = BoundColumn::chosen(request.properties);
-    let mut rows = rows_of(input.structures);
-    let method = match UnbindMethod::by_energies(request) {
-        Some(method) => method,
-        None => {
-            let _borders = Stage::begin("borders", 0, comm, executor.observer());
-            let borders = ClumpBorders::find(input, &rows.clumps, comm)?;
-            // RAMSES gives no particles to isolated peaks of too low relevance.
-            members.in_haloes.retain(|particle| borders.is_listed(particle.clump));
-            rows.clumps.iter_mut().zip(&borders.of_row).for_each(|(row, border)| row.border = *border);
-            UnbindMethod::Ramses(ramses_units(input, comm)?)
-        }
+    let work = MemberWork { input, request, gas: gas.as_ref(), unbinds_gas, rows: rows_of(input.structures) };
+    let own_gas = match gas {
+        Some(_) => Stage::run("gas cells", 0, comm, executor.observer(), || work.read_gas(comm))?,
+        None => OwnGas::default(),
     };
-    let task = BoundTask {
-        unbinder: Unbinder { space, gravity, method, shell_centre: ShellCentre::Peak, columns: &columns },
-        densities: cosmology.map(|cosmology| densities(&gravity, cosmology)),
-        rows: &rows,
-        with_members: request.with_members,
-        allow_duplicate_ids: request.allow_duplicate_ids,
-    };
-    let found = task.run(members, comm, executor)?;
-    catalogue.attributes.extend(attributes(request, input.snapshot, gas.as_ref()));
-    for part in &mut catalogue.tables {
-        match part.table.name.as_str() {
-            "clumps" => found.add_to_clumps(&mut part.table, &rows.clumps),
-            "haloes" => found.add_to_haloes(&mut part.table, &rows.haloes),
-            _ => {}
-        }
+    let cells = if request.gas { own_gas.in_haloes.clone() } else { Vec::new() };
+    if let Some(potential) = request.unbind {
+        work.unbind(catalogue, potential, own_gas, comm, executor)?;
     }
-    catalogue.tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }, comm)?);
+    if let (true, Some(gas)) = (request.gas, &gas) {
+        let (snapshot, space) = (input.snapshot, work.space());
+        GasTask { gas, snapshot, space, rows: &work.rows }.add_to(catalogue, cells, comm, executor)?;
+    }
     Ok(())
 }
 
-/// Collective: reads particles and gas cells, and finds the clump of each.
-fn read_members(
-    input: &BoundInput,
-    gas: Option<&GasCells>,
-    request: &BoundRequest,
-    with_all: bool,
-    comm: &Comm,
-) -> Result<CandidateParticles, RunError> {
-    let mut members = particles::read(input, request, with_all, comm)?;
-    if let Some(gas) = gas {
-        let gas = gas.read(input, with_all, comm)?;
-        members.in_haloes.extend(gas.in_haloes);
-        members.leaves = gas.by_level;
+/// What is found out about the members of clumps.
+struct MemberWork<'a> {
+    input: &'a BoundInput<'a>,
+    request: &'a BoundRequest,
+    gas: Option<&'a GasCells<'a>>,
+    /// Whether gas cells take part in unbinding.
+    unbinds_gas: bool,
+    rows: HaloRows,
+}
+
+impl MemberWork<'_> {
+    fn space(&self) -> SizedBox {
+        SizedBox { domain: *self.input.part.field.mesh.domain(), side: self.input.snapshot.header().boxlen }
     }
-    Ok(members)
+
+    /// Whether there are spheres, which hold members and others.
+    fn has_spheres(&self) -> bool {
+        let has_cosmology = self.input.snapshot.header().cosmology.is_some();
+        has_cosmology && self.request.unbind.is_some() && self.request.properties.has_spheres()
+    }
+
+    /// Collective: the gas cells of this rank.
+    fn read_gas(&self, comm: &Comm) -> Result<OwnGas, RunError> {
+        let with_all = self.unbinds_gas && self.has_spheres();
+        self.gas.map_or_else(|| Ok(OwnGas::default()), |gas| gas.read(self.input, with_all, comm))
+    }
+
+    /// Collective: unbinds the clumps.
+    fn unbind(
+        &self,
+        catalogue: &mut CataloguePart,
+        potential: PotentialChoice,
+        own_gas: OwnGas,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<(), RunError> {
+        let Self { input, request, .. } = *self;
+        let header = input.snapshot.header();
+        let gravity = gravity(&header.units, header.cosmology.as_ref());
+        let cosmology = header.cosmology.as_ref().filter(|_| self.has_spheres());
+        let mut members = Stage::run("members", 0, comm, executor.observer(), || {
+            particles::read(input, request, cosmology.is_some(), comm)
+        })?;
+        if self.unbinds_gas {
+            let side = header.boxlen;
+            members.in_haloes.extend(own_gas.in_haloes.iter().map(|cell| cell.as_particle(side)));
+            members.leaves = own_gas.by_level;
+        }
+        let mut rows = self.rows.clone();
+        let method = match UnbindMethod::by_energies(request) {
+            Some(method) => method,
+            None => {
+                let _borders = Stage::begin("borders", 0, comm, executor.observer());
+                let borders = ClumpBorders::find(input, &rows.clumps, comm)?;
+                // RAMSES gives no particles to isolated peaks of too low relevance.
+                members.in_haloes.retain(|particle| borders.is_listed(particle.clump));
+                rows.clumps.iter_mut().zip(&borders.of_row).for_each(|(row, border)| row.border = *border);
+                UnbindMethod::Ramses(ramses_units(input, comm)?)
+            }
+        };
+        let (space, shell_centre) = (self.space(), ShellCentre::Peak);
+        let columns = BoundColumn::chosen(request.properties);
+        let task = BoundTask {
+            unbinder: Unbinder { space, gravity, method, shell_centre, columns: &columns },
+            densities: cosmology.map(|cosmology| densities(&gravity, cosmology)),
+            rows: &rows,
+            with_members: request.with_members,
+            allow_duplicate_ids: request.allow_duplicate_ids,
+        };
+        let found = task.run(members, comm, executor)?;
+        let gas = self.gas.filter(|_| self.unbinds_gas);
+        catalogue.attributes.extend(attributes(potential, request, input.snapshot, gas));
+        for part in &mut catalogue.tables {
+            match part.table.name.as_str() {
+                "clumps" => found.add_to_clumps(&mut part.table, &rows.clumps),
+                "haloes" => found.add_to_haloes(&mut part.table, &rows.haloes),
+                _ => {}
+            }
+        }
+        catalogue.tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }, comm)?);
+        Ok(())
+    }
 }
 
 fn rows_of(structures: &Structures) -> HaloRows {

@@ -1,11 +1,12 @@
 //! `cells`: every leaf with its clump and halo.
 
+use crate::field::AmrField;
 use crate::phew::segment::Segmentation;
 use crate::phew::tables::{PatchIds, level_runs};
 use crate::tables::column;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Dimension, PartTable, Table, Values};
-use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::mesh::local;
 
 /// Collective: the leaves in the order of the cells; 0 for no clump. `own` has the mask of own cells per brick, or is
 /// empty where all cells are own.
@@ -13,16 +14,18 @@ use inselberg_kernels::mesh::{Mesh, local};
 /// # Errors
 /// When another rank fails.
 pub fn cells_table(
-    mesh: &Mesh,
+    field: &AmrField,
     own: &[u64],
     segmentation: &Segmentation,
     ids: &PatchIds,
     comm: &Comm,
 ) -> Result<PartTable, CommError> {
+    let mesh = &field.mesh;
     let n = if own.is_empty() { mesh.n_leaves() } else { 0 };
     let mut counts = vec![0; usize::from(mesh.n_levels())];
     let (mut level, mut ijk) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let (mut clump, mut halo) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    let mut density = Vec::with_capacity(n);
     for (s, super_brick) in mesh.supers().iter().enumerate() {
         let level_here = mesh.level_of_super(s);
         for b in mesh.bricks_of(super_brick) {
@@ -35,6 +38,7 @@ pub fn cells_table(
                 ijk.push(local::position_of(mesh.bricks()[b].position, bit));
                 clump.push(patch.map_or(0, |p| ids.clump[p.at()]));
                 halo.push(patch.map_or(0, |p| ids.halo[p.at()]));
+                density.push(field.rho[mesh.bricks()[b].cell(bit).expect("a leaf is a cell").at()]);
             }
         }
     }
@@ -44,6 +48,7 @@ pub fn cells_table(
         column("ijk", none, "integer position on the grid of its level", Values::U32x3(ijk)),
         column("clump", none, "identifier of its clump; 0 for none", Values::U64(clump)),
         column("halo", none, "identifier of its halo; 0 for none", Values::U64(halo)),
+        column("density", Dimension::DENSITY, "the segmented density", Values::F64(density)),
     ];
     let (runs, n_rows) = level_runs(comm, &counts)?;
     Ok(PartTable { table: Table { name: "cells".into(), columns }, runs, n_rows })

@@ -1,0 +1,28 @@
+//! Positions from the main peak of a halo on, over the images of a periodic box.
+
+use inselberg_kernels::props::combine::SizedBox;
+
+/// The frame of a halo: its main peak, in a box.
+#[derive(Debug, Clone, Copy)]
+pub struct HaloFrame {
+    /// The box.
+    pub space: SizedBox,
+    /// The peak, in code units.
+    pub peak: [f64; 3],
+}
+
+impl HaloFrame {
+    /// The shortest vector from the peak, over the periodic images.
+    pub fn relative(&self, position: [f64; 3]) -> [f64; 3] {
+        let SizedBox { domain, side } = self.space;
+        let in_boxes = |x: [f64; 3]| x.map(|x| x / side);
+        domain.displacement(in_boxes(self.peak), in_boxes(position)).map(|d| d * side)
+    }
+
+    /// A place relative to the peak as one in the box.
+    pub fn in_box(&self, place: [f64; 3]) -> [f64; 3] {
+        let SizedBox { domain, side } = self.space;
+        let place = std::array::from_fn(|a| (self.peak[a] + place[a]) / side);
+        domain.fold(place).map(|x| x * side)
+    }
+}

@@ -1,0 +1,116 @@
+//! Which leaves take part? Those whose centre is in a region, and whose level is in a range.
+//!
+//! In the flow: between the snapshot and the density. A leaf that does not take part has at most the density threshold from
+//! then on, so it is no test cell, and everything after that is as ever. Its mass and its particles stay where they are.
+//!
+//! This folder knows neither clumps nor ranks.
+
+mod region;
+mod snapshot;
+
+pub use region::Region;
+pub use snapshot::SelectedSnapshot;
+
+use crate::error::RunError;
+use crate::field::AmrField;
+use inselberg_io::Header;
+use inselberg_kernels::geom::cell_centre;
+use inselberg_kernels::mesh::local;
+use rayon::prelude::*;
+
+/// Which leaves of an output take part. The default: all of them.
+///
+/// A leaf takes part if its centre is in one of the regions, and its level in the range. The others count as not denser than the
+/// threshold.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Selection {
+    /// Their regions; empty for the whole box.
+    pub regions: Vec<Region>,
+    /// Their coarsest and finest level; `None` for all levels.
+    pub levels: Option<[u8; 2]>,
+}
+
+impl Selection {
+    /// The leaves in a region, beside those of earlier calls.
+    #[must_use]
+    pub fn region(mut self, region: Region) -> Self {
+        self.regions.push(region);
+        self
+    }
+
+    /// The leaves of these levels, both included.
+    #[must_use]
+    pub fn levels(self, coarsest: u8, finest: u8) -> Self {
+        Self { levels: Some([coarsest, finest]), ..self }
+    }
+
+    /// Whether all leaves take part.
+    pub fn is_all(&self) -> bool {
+        self.regions.is_empty() && self.levels.is_none()
+    }
+
+    /// The regions as one text.
+    pub fn regions_text(&self) -> String {
+        self.regions.iter().map(Region::to_string).collect::<Vec<_>>().join(";")
+    }
+
+    /// In the box of an output.
+    ///
+    /// # Errors
+    /// When the middle of a region is outside the box.
+    pub fn in_box(&self, header: &Header) -> Result<Selected, RunError> {
+        let sides = header.coarse.map(|n| f64::from(n) * header.boxlen);
+        if let Some(region) = self.regions.iter().find(|region| !region.is_around(sides)) {
+            return Err(RunError::RegionOutside { region: region.to_string(), sides });
+        }
+        let levels = self.levels.unwrap_or([0, u8::MAX]);
+        let regions = self.regions.clone();
+        Ok(Selected { regions, levels, sides, periodic: header.periodic, unit: header.boxlen })
+    }
+}
+
+/// The leaves of an output that take part.
+#[derive(Debug, Clone)]
+pub struct Selected {
+    regions: Vec<Region>,
+    levels: [u8; 2],
+    /// Sides of the box in code units.
+    sides: [f64; 3],
+    periodic: [bool; 3],
+    /// The side of a level-0 cell.
+    unit: f64,
+}
+
+impl Selected {
+    /// Whether the leaf at this position on the grid of its level takes part.
+    pub fn has_leaf(&self, level: u8, position: [u32; 3]) -> bool {
+        (self.levels[0]..=self.levels[1]).contains(&level)
+            && self.has_point(cell_centre(level, position).map(|x| x * self.unit))
+    }
+
+    /// Whether a point, in code units, is in a region.
+    pub fn has_point(&self, x: [f64; 3]) -> bool {
+        self.regions.is_empty()
+            || self.regions.iter().any(|region| region.has_point(x, self.sides, self.periodic))
+    }
+
+    /// Lowers the density of the leaves of a mesh that do not take part to at most `most`.
+    pub fn lower_others(&self, field: &mut AmrField, most: f64) {
+        let (mesh, rho) = (&field.mesh, &field.rho);
+        let of_super = |s: usize| {
+            let (level, bricks) = (mesh.level_of_super(s), mesh.bricks_of(&mesh.supers()[s]));
+            bricks.flat_map(move |b| local::bits(mesh.bricks()[b].leaf).map(move |bit| (level, b, bit)))
+        };
+        let lowered: Vec<usize> = (0..mesh.supers().len())
+            .into_par_iter()
+            .flat_map_iter(of_super)
+            .filter(|(level, b, bit)| {
+                !self.has_leaf(*level, local::position_of(mesh.bricks()[*b].position, *bit))
+            })
+            .map(|(_, b, bit)| mesh.bricks()[b].cell(bit).expect("a leaf exists").at())
+            .filter(|cell| rho[*cell] > most)
+            .collect();
+        lowered.into_iter().for_each(|cell| field.rho[cell] = most);
+    }
+}

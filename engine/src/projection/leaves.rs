@@ -1,0 +1,153 @@
+//! Leaves of a mesh that are kept for maps.
+
+use super::maps::Mappable;
+use super::view::{Exposure, MapBox};
+use crate::partition::LocalField;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::geom::{Domain, cell_side};
+use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::particle_mesh::TestLevel;
+use inselberg_kernels::sfc::position63;
+
+/// Cells along a side of a brick.
+const BRICK: u32 = 4;
+
+/// The leaves of one rank with their densities, for maps.
+#[derive(Debug)]
+pub struct KeptLeaves {
+    leaves: Leaves,
+    /// Side of a level-0 cell.
+    side: f64,
+    space: MapBox,
+    /// Side of the smallest leaf of all ranks.
+    finest: f64,
+}
+
+#[derive(Debug)]
+enum Leaves {
+    /// Own leaves of a field.
+    Field { mesh: Box<Mesh>, rho: Vec<f64>, own: Vec<u64> },
+    /// Leaves of the roots of a mesh of particles.
+    Roots(RootLeaves),
+}
+
+/// All leaves of the roots that a rank owns.
+#[derive(Debug)]
+pub struct RootLeaves {
+    /// The box.
+    pub domain: Domain,
+    /// The coarsest level of leaves.
+    pub level_min: u8,
+    /// By root, the leaves of each level from `level_min` on.
+    pub roots: Vec<Vec<TestLevel>>,
+}
+
+impl KeptLeaves {
+    /// Collective: the own leaves of a part; `side` is that of a level-0 cell.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn of_part(part: LocalField, side: f64, comm: &Comm) -> Result<Self, CommError> {
+        let LocalField { field, own, .. } = part;
+        let (domain, deepest) = (*field.mesh.domain(), field.mesh.n_levels().max(1) - 1);
+        let leaves = Leaves::Field { mesh: Box::new(field.mesh), rho: field.rho, own };
+        Self::new(leaves, (domain, deepest), side, comm)
+    }
+
+    /// Collective: of roots.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn of_roots(roots: RootLeaves, side: f64, comm: &Comm) -> Result<Self, CommError> {
+        let has_leaves = |depth: &usize| roots.roots.iter().any(|levels| !levels[*depth].rho.is_empty());
+        let n_levels = roots.roots.first().map_or(0, Vec::len);
+        let depth = (0..n_levels).rev().find(has_leaves).unwrap_or(0);
+        let (domain, deepest) = (roots.domain, roots.level_min + depth as u8);
+        Self::new(Leaves::Roots(roots), (domain, deepest), side, comm)
+    }
+
+    fn new(
+        leaves: Leaves,
+        (domain, deepest): (Domain, u8),
+        side: f64,
+        comm: &Comm,
+    ) -> Result<Self, CommError> {
+        let sides = domain.coarse.map(|n| f64::from(n) * side);
+        let deepest = comm.all_max(&[f64::from(deepest)])?[0] as u8;
+        let space = MapBox { low: [0.0; 3], sides, periodic: domain.periodic };
+        Ok(Self { leaves, side, space, finest: cell_side(deepest) * side })
+    }
+
+    /// The box.
+    pub fn space(&self) -> &MapBox {
+        &self.space
+    }
+
+    /// The side of the smallest leaf of all ranks.
+    pub fn finest(&self) -> f64 {
+        self.finest
+    }
+
+    /// Calls `leaf` with level, position and density of the leaves in each brick for which `is_near`.
+    fn for_each(&self, is_near: impl Fn(u8, [u32; 3]) -> bool, mut leaf: impl FnMut(u8, [u32; 3], f64)) {
+        match &self.leaves {
+            Leaves::Field { mesh, rho, own } => {
+                for (s, super_brick) in mesh.supers().iter().enumerate() {
+                    let level = mesh.level_of_super(s);
+                    for b in mesh.bricks_of(super_brick) {
+                        let brick = &mesh.bricks()[b];
+                        let mask = brick.leaf & own[b];
+                        if mask == 0 || !is_near(level, brick.position) {
+                            continue;
+                        }
+                        for bit in local::bits(mask) {
+                            let cell = brick.cell(bit).expect("a leaf is a cell");
+                            leaf(level, local::position_of(brick.position, bit), rho[cell.at()]);
+                        }
+                    }
+                }
+            }
+            Leaves::Roots(RootLeaves { level_min, roots, .. }) => {
+                for (level, leaves) in roots.iter().flat_map(|levels| (*level_min..).zip(levels)) {
+                    let mut first = 0;
+                    for (key, mask) in leaves.key.iter().zip(&leaves.mask) {
+                        let (brick, n) = (position63(*key), mask.count_ones() as usize);
+                        if is_near(level, brick) {
+                            for (bit, rho) in local::bits(*mask).zip(&leaves.rho[first..first + n]) {
+                                leaf(level, local::position_of(brick, bit), *rho);
+                            }
+                        }
+                        first += n;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Mappable for KeptLeaves {
+    fn bounds(&self) -> (u64, f64) {
+        let (mut n, mut greatest) = (0, 0.0);
+        self.for_each(
+            |_, _| true,
+            |_, _, rho| {
+                n += 1;
+                greatest = f64::max(greatest, rho.abs());
+            },
+        );
+        (n, greatest)
+    }
+
+    fn add_to(&self, exposure: &mut Exposure) {
+        let seen = exposure.sight();
+        let side = |level: u8| cell_side(level) * self.side;
+        let is_near = |level: u8, brick: [u32; 3]| {
+            let side = side(level) * f64::from(BRICK);
+            seen.reaches(brick.map(|x| f64::from(x) * side), [side; 3])
+        };
+        self.for_each(is_near, |level, position, rho| {
+            let side = side(level);
+            exposure.add(position.map(|x| f64::from(x) * side), [side; 3], rho);
+        });
+    }
+}
