@@ -16,8 +16,8 @@ run: setup $(EXAMPLE)
 	@mkdir -p $(RESULTS)
 	$(if $(PROGRAM),,cargo build --release)
 	$(or $(PROGRAM),cargo run --release --quiet --) phew $(EXAMPLE) --config configs/example.toml \
-		-o $(RESULTS)/clumps.hdf5 --plot $(RESULTS)/clumps.png
-	@echo; echo "catalogue: $(RESULTS)/clumps.hdf5"; echo "picture:   $(RESULTS)/clumps.png"
+		-o $(RESULTS)/clumps.hdf5 --plot $(RESULTS)/clumps.png --report $(RESULTS)/report
+	@echo; echo "catalogue: $(RESULTS)/clumps.hdf5"; echo "picture:   $(RESULTS)/clumps.png"; echo "report:    $(RESULTS)/report/index.html"
 
 test: setup
 	cargo test --workspace $(if $(FEATURES),--features $(FEATURES))

@@ -4,16 +4,18 @@ use super::fault::CommandError;
 use super::interrupt;
 use super::ranks::{RankHandles, RankRequest};
 use super::seating::{self, Seating};
-use crate::config::{Common, Launch};
+use crate::config::{Common, Launch, ShownResults};
 use crate::report::{RankReport, StageTime, peak_memory};
 use inselberg_comm::agree::AgreeError;
-use inselberg_comm::{Comm, Rank, Reduce};
+use inselberg_comm::{Comm, Rank, Reduce, Settings};
 use inselberg_io::InputFacts;
 use inselberg_io::particles::ParticleHeader;
+use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use serde_json::Value;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// How a command starts its ranks.
 pub struct DriverRequest<'a> {
@@ -36,31 +38,119 @@ pub struct ProcessSetup<'a> {
 }
 
 impl DriverRequest<'_> {
-    /// Runs `work` on every rank of `world` or of `--ranks`.
-    ///
-    /// `read_headers` is collective over processes. Each process then calls `open` once, which opens the input
-    /// from these headers and checks memory and results. An error on any rank ends all ranks.
-    pub fn run<I: Sync>(
-        &self,
-        world: Comm,
-        read_headers: impl FnOnce(&Comm) -> Result<InputFacts, CommandError>,
-        open: impl FnOnce(&InputFacts, &ProcessSetup) -> Result<I, CommandError>,
-        work: impl Fn(&I, ThreadPool, &Comm) -> Result<(), CommandError> + Sync,
-    ) -> Result<(), CommandError> {
+    /// The ranks of `world` or of `--ranks`, and the threads of this process.
+    pub fn start(&self, world: Comm) -> Result<(RankHandles, Driver), CommandError> {
         let request = RankRequest { traced: self.traced, ..RankRequest::from_launch(self.launch) };
         let ranks = request.start(world)?;
+        let settings = request.settings()?;
         let seating = Seating::new(&ranks, self.launch, self.common)?;
-        let facts = ranks.together(read_headers)?;
-        let n_workers = seating.n_workers() * ranks.n_here();
-        let input =
-            ranks.prepare(|is_first| open(&facts, &ProcessSetup { ranks: &ranks, n_workers, is_first }))?;
-        ranks.prepare(|_| interrupt::guard())?;
+        Ok((ranks, Driver { seating, traced: self.traced, settings, threads: OnceLock::new() }))
+    }
+}
+
+/// The threads of this process, for one snapshot after another.
+pub struct Driver {
+    seating: Seating,
+    traced: bool,
+    /// The settings of the ranks of each snapshot.
+    pub settings: Settings,
+    /// The threads of a rank that is a process. Its own thread joins them for good.
+    threads: OnceLock<(rayon::ThreadPool, ThreadPool)>,
+}
+
+impl Driver {
+    /// Searches the snapshot of `job` on every rank of `ranks`. An error on any rank ends all ranks.
+    ///
+    /// The headers are read collectively over processes. Each process then opens the input from them once, and checks memory and
+    /// results.
+    pub fn run<J: SnapshotJob>(
+        &self,
+        ranks: RankHandles,
+        job: &J,
+        task: &RankTask<'_>,
+    ) -> Result<(), CommandError> {
+        let facts = ranks.together(|comm| job.read_headers(comm))?;
+        let n_workers = self.seating.n_workers() * ranks.n_here();
+        let input = ranks
+            .prepare(|is_first| job.open(&facts, &ProcessSetup { ranks: &ranks, n_workers, is_first }))?;
+        ranks.prepare(|_| interrupt::guard_once())?;
+        if let RankHandles::Process(comm) = &ranks
+            && self.threads.get().is_none()
+        {
+            let started = ranks.prepare(|_| self.seating.start(comm.rank()))?;
+            let _ = self.threads.set(started);
+        }
         ranks.run(|comm| {
             comm.before_end(interrupt::wipe);
-            let (_threads, pool) = seating.start(comm.rank())?;
-            work(&input, pool.traced(self.traced), comm)
+            let own;
+            let (_, pool) = match self.threads.get() {
+                Some(shared) => shared,
+                None => {
+                    own = self.seating.start(comm.rank())?;
+                    &own
+                }
+            };
+            job.work(task, &input, pool.clone().traced(self.traced), comm)
         })
     }
+}
+
+/// The search of one snapshot.
+pub trait SnapshotJob: Sync {
+    /// The open input.
+    type Input: Sync;
+
+    /// Its ranks and threads.
+    fn launch(&self) -> &Launch;
+
+    /// Whether its messages and tasks are traced.
+    fn is_traced(&self) -> bool;
+
+    /// The files of the input.
+    fn inputs(&self) -> &[PathBuf];
+
+    /// The catalogue.
+    fn catalogue(&self) -> Option<&Path>;
+
+    /// The other results, each with the name of its option.
+    fn other_results(&self) -> Vec<(&'static str, &Path)>;
+
+    /// Collective over processes: reads the headers of the input.
+    fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError>;
+
+    /// Opens the input from its headers, and checks memory and results.
+    fn open(&self, facts: &InputFacts, process: &ProcessSetup) -> Result<Self::Input, CommandError>;
+
+    /// Collective: the work of one rank. Rank 0 hands in the results.
+    fn work(
+        &self,
+        task: &RankTask<'_>,
+        input: &Self::Input,
+        pool: ThreadPool,
+        comm: &Comm,
+    ) -> Result<(), CommandError>;
+}
+
+/// What the ranks of a search know beside its job.
+pub struct RankTask<'a> {
+    /// Options of every command.
+    pub common: Common,
+    /// Attributes that say which command makes the catalogue.
+    pub attributes: Vec<(&'static str, String)>,
+    /// Takes all results and the summary on rank 0.
+    pub hand_in: &'a (dyn Fn(Staged, &dyn RunSummary) -> Result<(), CommandError> + Sync),
+}
+
+/// The summary of a search.
+pub trait RunSummary {
+    /// As text.
+    fn text(&self) -> String;
+
+    /// As JSON.
+    fn json(&self) -> Value;
+
+    /// The counts of the objects found, in a few words.
+    fn brief(&self) -> String;
 }
 
 impl ProcessSetup<'_> {
@@ -85,8 +175,19 @@ pub fn agreed_error<E: Into<CommandError>>(error: AgreeError<E>) -> CommandError
     }
 }
 
+/// Checks that pictures and reports can be written.
+pub fn check_shown(shown: &ShownResults) -> Result<(), CommandError> {
+    if let Some(folder) = &shown.report {
+        #[cfg(not(feature = "plot"))]
+        return Err(no_pictures(folder));
+        #[cfg(feature = "plot")]
+        super::preflight::folder(folder)?;
+    }
+    shown.plot.as_deref().map_or(Ok(()), check_picture)
+}
+
 /// Checks that a picture can be drawn into `path`.
-pub fn check_picture(path: &Path) -> Result<(), CommandError> {
+fn check_picture(path: &Path) -> Result<(), CommandError> {
     #[cfg(feature = "plot")]
     return Ok(crate::report::plot::check_picture(path)?);
     #[cfg(not(feature = "plot"))]
@@ -150,6 +251,12 @@ impl AssumedUnits {
     /// A line of a summary; empty where nothing is assumed.
     pub fn text(&self) -> String {
         self.line.as_ref().map_or(String::new(), |line| format!("{:<18}{line}\n", "units"))
+    }
+
+    #[cfg(feature = "plot")]
+    /// A sentence about them, where something is assumed.
+    pub fn sentence(&self) -> Option<String> {
+        self.line.clone()
     }
 
     /// The names of the units.

@@ -6,6 +6,7 @@ use inselberg::fof::FofRunError;
 use inselberg_comm::{CommError, Rank};
 use inselberg_io::ReadError;
 use inselberg_io::catalogue::PartError;
+use std::any::Any;
 use std::fmt::Display;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
@@ -23,6 +24,13 @@ pub enum CommandError {
     Internal(anyhow::Error),
     /// All ranks ended, perhaps because of another one: exit code 1.
     Ranks(CommError),
+    /// Snapshots of a series failed, each of which was reported: exit code 1 if one of them is a fault, else 2.
+    Series {
+        /// Which ones.
+        message: String,
+        /// Whether one of them is a fault of the program or the machine.
+        is_fault: bool,
+    },
     /// Another process reports the error and exits with its code. A launcher ends all processes after the first failure, so
     /// this process must not fail earlier.
     Elsewhere,
@@ -42,6 +50,17 @@ impl CommandError {
     /// Whether another rank may have the reason.
     pub fn is_elsewhere(&self) -> bool {
         matches!(self, Self::Ranks(_) | Self::Elsewhere)
+    }
+
+    /// Whether the program or the machine is at fault.
+    pub fn is_fault(&self) -> bool {
+        !matches!(self, Self::User(_) | Self::Series { is_fault: false, .. })
+    }
+
+    /// The reason as it is reported; a user's mistake without the word error.
+    pub fn reason(&self) -> String {
+        let line = line_of(self);
+        line.strip_prefix("error: ").map_or(line.clone(), str::to_string)
     }
 
     /// The same, with the rank where it happened.
@@ -109,6 +128,7 @@ impl std::fmt::Display for CommandError {
         match self {
             Self::User(error) | Self::Internal(error) => error.fmt(f),
             Self::Ranks(error) => error.fmt(f),
+            Self::Series { message, .. } => f.write_str(message),
             Self::Elsewhere => Ok(()),
         }
     }
@@ -118,26 +138,40 @@ impl std::fmt::Display for CommandError {
 pub fn caught(work: impl FnOnce() -> Result<(), CommandError>) -> ExitCode {
     set_hook(Box::new(report_panic));
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(CommandError::User(error))) => {
-            print_line(&format!("inselberg: error: {error}"));
-            ExitCode::from(2)
+        Ok(Ok(()) | Err(CommandError::Elsewhere)) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            print_line(&format!("inselberg: {}", line_of(&error)));
+            ExitCode::from(if error.is_fault() { 1 } else { 2 })
         }
-        Ok(Err(CommandError::Internal(error))) => {
-            print_line(&format!("inselberg: internal error: {error}"));
-            ExitCode::from(1)
-        }
-        Ok(Err(CommandError::Ranks(error @ CommError::Panicked { .. }))) => {
-            print_line(&bug(&format!("{error}{}", lock(&PLACE))));
-            ExitCode::from(1)
-        }
-        Ok(Err(CommandError::Ranks(error))) => {
-            print_line(&format!("inselberg: error: {error}"));
-            ExitCode::from(1)
-        }
-        Ok(Err(CommandError::Elsewhere)) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(1),
     }
+}
+
+/// The error as it is reported, after the name of the program.
+fn line_of(error: &CommandError) -> String {
+    match error {
+        CommandError::Internal(error) => format!("internal error: {error}"),
+        CommandError::Ranks(error @ CommError::Panicked { .. }) => bug(&format!("{error}{}", lock(&PLACE))),
+        error => format!("error: {error}"),
+    }
+}
+
+/// Runs `work`, of which a panic is an error, as often as asked for.
+pub fn without_panic(work: impl FnOnce() -> Result<(), CommandError>) -> Result<(), CommandError> {
+    hold_panics();
+    REPORTED.store(false, Ordering::Relaxed);
+    lock(&PLACE).clear();
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let message = message_of(&*payload);
+        Err(CommandError::Ranks(CommError::Panicked { rank: Rank(0), stage: String::new(), message }))
+    })
+}
+
+/// Reports an error about `what`, after which the program goes on; returns the report without the name of the program.
+pub fn tell(what: &str, error: &str) -> String {
+    let line = if error.contains(what) { error.to_string() } else { format!("{what}: {error}") };
+    print_line(&format!("inselberg: error: {line}"));
+    line
 }
 
 /// The place of a rank's panic, for the message of its error.
@@ -153,9 +187,15 @@ fn lock(text: &Mutex<String>) -> MutexGuard<'_, String> {
     text.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A panic that crosses threads would be reported more than once.
+static REPORTED: AtomicBool = AtomicBool::new(false);
+
+fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message").to_string()
+}
+
 fn report_panic(info: &PanicHookInfo<'_>) {
-    // A panic that crosses threads would be reported more than once.
-    static REPORTED: AtomicBool = AtomicBool::new(false);
     if REPORTED.swap(true, Ordering::Relaxed) {
         return;
     }
@@ -164,17 +204,16 @@ fn report_panic(info: &PanicHookInfo<'_>) {
         *lock(&PLACE) = place;
         return;
     }
-    let payload = info.payload();
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let what = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    print_line(&bug(&format!("{what}{place}")));
+    print_line(&format!("inselberg: {}", bug(&format!("{}{place}", message_of(info.payload())))));
 }
 
 /// Reports why this rank ends all others; `place` names its stage.
 #[cfg(feature = "mpi")]
 pub fn report(error: &CommError, place: &str) {
     match error {
-        CommError::Panicked { .. } => print_line(&bug(&format!("{error}{}", lock(&PLACE)))),
+        CommError::Panicked { .. } => {
+            print_line(&format!("inselberg: {}", bug(&format!("{error}{}", lock(&PLACE)))));
+        }
         error => print_line(&format!("inselberg: error: {error}{place}")),
     }
 }
@@ -185,9 +224,7 @@ pub fn warn(message: impl Display) {
 }
 
 fn bug(what: &str) -> String {
-    format!(
-        "inselberg: internal error: {what}; this is a bug, please report it with the command and its input"
-    )
+    format!("internal error: {what}; this is a bug, please report it with the command and its input")
 }
 
 /// `text` with line ends and terminal controls escaped as in Rust: names in files may hold any character.

@@ -38,8 +38,10 @@ impl NamesFlags for RunError {
             Self::Grow(error) => error.flags(),
             Self::NoParticles | Self::NoOctree => "--field",
             Self::LostMass { .. } => "--density-threshold",
+            Self::RegionOutside { .. } => "--region",
             Self::PotentialOfRamses | Self::UnbindingOnParticleMesh => "--potential",
             Self::SharedId { .. } => "--duplicate-ids allow",
+            Self::NoMagneticField { .. } | Self::NoGas | Self::GasOnParticleMesh => "--properties",
             _ => "",
         }
     }
@@ -72,6 +74,7 @@ impl NamesFlags for FofRunError {
             Self::UnitsOfProperties
             | Self::NoVelocities { .. }
             | Self::NoCosmology
+            | Self::GasOfGroups
             | Self::BoxShape { .. } => "--properties",
             Self::IdsClash { .. } => "--group-id-default",
             _ => "",

@@ -1,9 +1,10 @@
 //! `inselberg fof`.
 
-use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress};
+use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, shows_progress};
 use super::fault::CommandError;
-use super::{fof_run, memory, out, preflight};
-use crate::config::{Common, FofJob};
+use super::viewers::ViewerFolders;
+use super::{fof_run, memory, preflight};
+use crate::config::{FofJob, Launch};
 use crate::report::Recorder;
 use inselberg::fof::FofConfig;
 use inselberg::stage::Stage;
@@ -11,29 +12,68 @@ use inselberg::{Engine, OpenParticles};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
+use inselberg_io::catalogue::VtkCells;
 use inselberg_io::particles::{ParticleHeader, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds groups on all ranks and writes what was asked for.
-pub fn fof(job: &FofJob, common: Common, world: Comm) -> Result<(), CommandError> {
-    let open = |facts: &InputFacts, process: &ProcessSetup| {
+impl SnapshotJob for FofJob {
+    type Input = OpenParticles;
+
+    fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    fn is_traced(&self) -> bool {
+        false
+    }
+
+    fn inputs(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
+    fn catalogue(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    fn other_results(&self) -> Vec<(&'static str, &Path)> {
+        let files = [
+            ("--group-ids", &self.group_ids),
+            ("--soap", &self.soap),
+            ("--yt", &self.yt),
+            ("--vtk", &self.vtk),
+            ("--plot", &self.shown.plot),
+            ("--report", &self.shown.report),
+        ];
+        files.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?))).collect()
+    }
+
+    fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
+        fof_run::read_headers(&self.inputs, &self.defaults, comm)
+    }
+
+    fn open(&self, facts: &InputFacts, process: &ProcessSetup) -> Result<OpenParticles, CommandError> {
         let input = OpenParticles::from_headers(facts.clone());
-        let config = fof_run::checked(job, &input)?;
-        check_memory(job, input.reader().about(), &config, process.ranks.process().1)?;
+        let config = fof_run::checked(self, &input)?;
+        check_memory(self, input.reader().about(), &config, process.ranks.process().1)?;
         // Only the first process makes files.
         if process.is_first {
-            check_outputs(job)?;
+            check_outputs(self)?;
         }
         Ok(input)
-    };
-    DriverRequest { launch: &job.launch, common, traced: false }.run(
-        world,
-        |comm| fof_run::read_headers(&job.inputs, &job.defaults, comm),
-        open,
-        |input, pool, comm| on_rank(job, common, input, pool, comm),
-    )
+    }
+
+    fn work(
+        &self,
+        task: &RankTask<'_>,
+        input: &OpenParticles,
+        pool: ThreadPool,
+        comm: &Comm,
+    ) -> Result<(), CommandError> {
+        on_rank(self, task, input, pool, comm)
+    }
 }
 
 /// Checks that the memory suffices for the least that a search takes. Species that neither link nor are attached are
@@ -55,41 +95,54 @@ fn check_memory(
 }
 
 fn check_outputs(job: &FofJob) -> Result<(), CommandError> {
-    let named =
-        [("catalogue", &job.output), ("group IDs", &job.group_ids), ("SOAP", &job.soap), ("plot", &job.plot)];
+    let named = [
+        ("catalogue", &job.output),
+        ("group IDs", &job.group_ids),
+        ("SOAP", &job.soap),
+        ("plot", &job.shown.plot),
+        ("report", &job.shown.report),
+    ];
     let mut places: Vec<_> =
         named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))).collect();
     preflight::distinct(&places)?;
     for input in &job.inputs {
         places.insert(0, ("input", file_of(input)));
         preflight::distinct(&places)?;
+        folders(job).check(&places)?;
         places.remove(0);
     }
     for path in [&job.output, &job.group_ids].into_iter().flatten() {
         catalogue::check_output(path)?;
     }
     job.soap.as_deref().map_or(Ok(()), catalogue::check_soap)?;
-    job.plot.as_deref().map_or(Ok(()), check_picture)
+    check_shown(&job.shown)
 }
 
-/// Collective: the work of one rank. Rank 0 prints the summary.
+fn folders(job: &FofJob) -> ViewerFolders<'_> {
+    ViewerFolders { yt: job.yt.as_deref(), vtk: job.vtk.as_deref(), objects: "groups" }
+}
+
+/// Collective: the work of one rank.
 fn on_rank(
     job: &FofJob,
-    common: Common,
+    task: &RankTask<'_>,
     input: &OpenParticles,
     pool: ThreadPool,
     comm: &Comm,
 ) -> Result<(), CommandError> {
     let is_first = comm.rank() == Rank(0);
-    let progress = shows_progress(common, comm);
+    let progress = shows_progress(task.common, comm);
     let recorder = Arc::new(Recorder::new(progress).with_pulse(comm.pulse()));
     let mut engine = Engine::of_program(comm.clone(), pool, recorder.clone());
     let failed = |error| CommandError::of_call(&job.inputs[0], &error);
-    let groups = engine.fof_particles(input, &job.types, &job.fof).map_err(failed)?;
+    let mut groups = engine.fof_particles(input, &job.types, &job.fof).map_err(failed)?;
+    groups.add_attributes(task.attributes.clone());
+    #[cfg(feature = "plot")]
+    let maps = job.shown.has_maps().then(|| fof_run::maps(job, &mut groups, comm)).transpose()?;
     let writing = Stage::begin("write", 0, comm, &*recorder);
-    let mut staged = Staged::default();
+    let (mut of_groups, mut staged) = (Staged::default(), Staged::default());
     if let Some(path) = &job.output {
-        staged.extend(groups.stage(path).map_err(failed)?);
+        of_groups = groups.stage(path).map_err(failed)?;
     }
     if let Some(path) = &job.group_ids {
         staged.extend(groups.stage_group_ids(path).map_err(failed)?);
@@ -98,13 +151,22 @@ fn on_rank(
         let whole = groups.gather(0).map_err(failed)?;
         staged.extend(whole.map_or(Ok(Staged::default()), |whole| catalogue::stage_soap(path, &whole))?);
     }
+    if job.yt.is_some() || job.vtk.is_some() {
+        let whole = groups.gather(0).map_err(failed)?;
+        let stage = |whole| folders(job).stage(&whole, VtkCells::None);
+        staged.extend(whole.map_or(Ok(Staged::default()), stage)?);
+    }
     drop(writing);
     let (about, stages) = (input.reader().about(), recorder.stages());
     let summary = fof_run::FofSummary::new(about, &groups, stages, job.launch.diagnostics, comm)?;
-    if let Some(path) = &job.plot {
+    #[cfg(feature = "plot")]
+    if let Some(maps) = maps {
         let _picture = Stage::within("picture", comm);
         let catalogue = groups.gather(0).map_err(failed)?;
-        staged.extend(fof_run::draw(path, about, &groups, catalogue.as_ref())?);
+        let about = fof_run::about(job, about, &groups, &summary);
+        staged.extend(super::pictures::stage(&job.shown, maps, catalogue.as_ref(), about, comm)?);
     }
-    if is_first { out::finish(common, staged, || summary.text(), || summary.json()) } else { Ok(()) }
+    // The catalogue stands for all results, so it gets its name last.
+    staged.extend(of_groups);
+    if is_first { (task.hand_in)(staged, &summary) } else { Ok(()) }
 }

@@ -1,20 +1,24 @@
 //! Calls of the library for `inselberg fof`, its summary and its picture.
 
-use super::driver::{AssumedUnits, RunCosts, agreed_error};
+use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
+use super::out;
+#[cfg(feature = "plot")]
+use super::pictures;
 use crate::config::FofJob;
 use crate::report::{RankReport, StageTime, group_counts, table_json, table_text};
 use inselberg::fof::FofConfig;
+#[cfg(feature = "plot")]
+use inselberg::stage::Stage;
 use inselberg::{FofGroups, OpenParticles};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
-use inselberg_io::catalogue::{Attribute, Catalogue};
+use inselberg_io::catalogue::Attribute;
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{InputDefaults, ParticleHeader, read_particle_headers_with};
-use inselberg_io::staging::Staged;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Collective: reads the headers of the particles in these files.
 pub fn read_headers(
@@ -60,9 +64,22 @@ impl FofSummary {
             n_ranks: comm.n_ranks(),
         })
     }
+}
 
-    /// As text.
-    pub fn text(&self) -> String {
+impl RunSummary for FofSummary {
+    fn brief(&self) -> String {
+        let counts = group_counts(&self.attributes);
+        let shown = counts.iter().filter(|(name, _)| ["groups", "in groups"].contains(name));
+        let count = |(name, n): &(&str, Option<i64>)| {
+            n.map(|n| match *name {
+                "groups" => format!("{} groups", out::grouped(n.cast_unsigned())),
+                name => format!("{} particles {name}", out::grouped(n.cast_unsigned())),
+            })
+        };
+        shown.filter_map(count).collect::<Vec<_>>().join(", ")
+    }
+
+    fn text(&self) -> String {
         let RunCosts { stages, ranks, peak_memory } = &self.costs;
         let table = table_text(&group_counts(&self.attributes), "particles", stages, *peak_memory);
         let ranks = ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
@@ -70,8 +87,7 @@ impl FofSummary {
         format!("{}{:<18}{length:>15}\n{table}{ranks}", self.assumed.text(), "linking length")
     }
 
-    /// As JSON.
-    pub fn json(&self) -> Value {
+    fn json(&self) -> Value {
         let RunCosts { stages, ranks, peak_memory } = &self.costs;
         let mut summary = table_json(&group_counts(&self.attributes), "particles", stages, *peak_memory);
         summary["linking_length"] = json!(self.linking_length);
@@ -87,34 +103,40 @@ fn shown(length: f64) -> String {
     if (1e-3..1e6).contains(&length) { short } else { format!("{length:.6e}") }
 }
 
-/// Draws the picture on rank 0, which has the projection and the catalogue.
+/// Collective: the maps of a search. The particles are then freed.
 #[cfg(feature = "plot")]
-pub fn draw(
-    path: &Path,
+pub fn maps(job: &FofJob, groups: &mut FofGroups, comm: &Comm) -> Result<pictures::ShownMaps, CommandError> {
+    let _maps = Stage::within("picture", comm);
+    let failed = |error| CommandError::of_call(&job.inputs[0], &error);
+    let lists = groups.gather(0).map_err(failed)?;
+    let (space, finest) = groups.map_box().map_err(failed)?;
+    let (views, rows) = pictures::views(&job.shown, lists.as_ref(), (&space, finest), comm)?;
+    let maps = groups.maps(&views).map_err(failed)?;
+    groups.forget_particles();
+    Ok(pictures::ShownMaps::new(space, maps, rows))
+}
+
+/// What a search says of itself in pictures and reports.
+#[cfg(feature = "plot")]
+pub fn about<'a>(
+    job: &FofJob,
     about: &ParticleHeader,
     groups: &FofGroups,
-    catalogue: Option<&Catalogue>,
-) -> Result<Staged, CommandError> {
-    use crate::report::plot::{PictureData, stage_plot};
-    let (Some(projection), Some(catalogue)) = (groups.projection(), catalogue) else {
-        return Ok(Staged::default());
-    };
-    let [x, y] = projection.corner;
-    let periodic =
-        matches!(catalogue.attribute("periodic"), Some(Attribute::Reals(p)) if p.first() == Some(&1.0));
-    let data = PictureData {
+    summary: &'a FofSummary,
+) -> pictures::RunAbout<'a> {
+    let inputs: Vec<_> = job.inputs.iter().map(|path| path.display().to_string()).collect();
+    let mut warnings = groups.warnings();
+    warnings.extend(summary.assumed.sentence());
+    pictures::RunAbout {
         title: title(about, groups.linking_length()),
         subtitle: String::new(),
-        projection: projection.values.clone(),
-        n: projection.n,
-        extent: [[x, x + projection.side], [y, y + projection.side]],
-        axes: [0, 1],
-        periodic: [periodic; 2],
-        quantity: "column density along z".into(),
-        units: "code_mass / code_length**2".into(),
-        catalogue,
-    };
-    Ok(stage_plot(path, &data)?)
+        facts: vec![("Input", inputs.join(" "))],
+        warnings,
+        counts: group_counts(&summary.attributes),
+        code_density: None,
+        things: "particles",
+        costs: &summary.costs,
+    }
 }
 
 /// The title of the picture: format, redshift, linking length.
@@ -130,15 +152,4 @@ fn title(about: &ParticleHeader, linking_length: f64) -> String {
         .flatten()
         .collect::<Vec<_>>()
         .join(",  ")
-}
-
-/// The error of a build without pictures.
-#[cfg(not(feature = "plot"))]
-pub fn draw(
-    path: &Path,
-    _: &ParticleHeader,
-    _: &FofGroups,
-    _: Option<&Catalogue>,
-) -> Result<Staged, CommandError> {
-    Err(super::driver::no_pictures(path))
 }

@@ -1,6 +1,7 @@
 //! Ctrl-C and SIGTERM: removes the hidden files of this process, under which results are written first.
 
 use super::fault::CommandError;
+use std::sync::{Mutex, PoisonError};
 
 /// Removes the unfinished files of this process before it ends.
 pub fn wipe() {
@@ -18,6 +19,17 @@ pub fn wipe_soon() {
 /// ended it.
 pub fn guard() -> Result<(), CommandError> {
     guard_with(|| ())
+}
+
+/// The same, once per process.
+pub fn guard_once() -> Result<(), CommandError> {
+    static IS_GUARDED: Mutex<bool> = Mutex::new(false);
+    let mut is_guarded = IS_GUARDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*is_guarded {
+        guard()?;
+        *is_guarded = true;
+    }
+    Ok(())
 }
 
 /// The same, and calls `first` before.

@@ -17,14 +17,18 @@ mod out;
 mod parse;
 mod phew;
 mod phew_run;
+#[cfg(feature = "plot")]
+mod pictures;
 mod preflight;
 mod ranks;
 mod scaling;
 mod seating;
+mod series;
 mod signals;
 mod survey;
 mod synth;
 mod topology;
+mod viewers;
 
 use crate::config::{CommandJob, Job};
 use fault::CommandError;
@@ -51,8 +55,8 @@ pub fn main() -> ExitCode {
 /// Does the job of the ranks in `world`.
 fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
     match &job.work {
-        CommandJob::Phew(work) => return phew::phew(work, job.common, world),
-        CommandJob::Fof(work) => return fof::fof(work, job.common, world),
+        CommandJob::Phew(work) => return series::search(work, job.common, world),
+        CommandJob::Fof(work) => return series::search(work, job.common, world),
         CommandJob::Topology(work) => return topology::topology(*work, job.common, world),
         CommandJob::SynthParticles(work) => return synth::particles(work, job.common, world),
         CommandJob::Study(work) => return scaling::scaling(work, job.common, &world),
@@ -67,6 +71,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
         | CommandJob::SynthParticles(_)
         | CommandJob::Study(_) => Ok(()),
         CommandJob::Recut(work) => phew::recut(work, job.common),
+        CommandJob::Convert(work) => viewers::convert(work, job.common),
         CommandJob::Info(work) => info::info(work, job.common),
         CommandJob::SynthField(work) => synth::field(work, job.common),
     }

@@ -1,10 +1,10 @@
 //! `inselberg phew` and `inselberg recut`.
 
-use super::driver::{DriverRequest, ProcessSetup, check_picture, shows_progress};
+use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, shows_progress};
 use super::fault::{CommandError, warn};
 use super::phew_run::PhewInput;
-use super::{interrupt, memory, out, phew_run, preflight};
-use crate::config::{Common, PhewJob, RecutJob};
+use super::{interrupt, memory, out, phew_run, preflight, viewers};
+use crate::config::{Common, Launch, PhewJob, RecutJob};
 use crate::report::{Recorder, node_loads};
 use inselberg::Engine;
 use inselberg::stage::Stage;
@@ -16,32 +16,72 @@ use inselberg_io::particles::file_of;
 use inselberg_io::staging;
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Segments a snapshot on all ranks and writes what was asked for.
-pub fn phew(job: &PhewJob, common: Common, world: Comm) -> Result<(), CommandError> {
-    let open = |facts: &InputFacts, process: &ProcessSetup| {
-        let input = PhewInput::open(job, facts)?;
-        check_memory(job, &input, process)?;
+impl SnapshotJob for PhewJob {
+    type Input = PhewInput;
+
+    fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    fn is_traced(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    fn inputs(&self) -> &[PathBuf] {
+        std::slice::from_ref(&self.input)
+    }
+
+    fn catalogue(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    fn other_results(&self) -> Vec<(&'static str, &Path)> {
+        let files = [
+            ("--ramses-text", &self.ramses_text),
+            ("--soap", &self.soap),
+            ("--yt", &self.yt),
+            ("--plot", &self.shown.plot),
+            ("--report", &self.shown.report),
+            ("--trace", &self.trace),
+            ("--task-graph", &self.task_graph),
+        ];
+        let vtk = self.vtk.as_ref().map(|(folder, _)| ("--vtk", folder.as_path()));
+        files.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?))).chain(vtk).collect()
+    }
+
+    fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
+        PhewInput::read_headers(self, comm)
+    }
+
+    fn open(&self, facts: &InputFacts, process: &ProcessSetup) -> Result<PhewInput, CommandError> {
+        let input = PhewInput::open(self, facts)?;
+        check_memory(self, &input, process)?;
         // Only the first process makes files.
         if process.is_first {
-            check_outputs(job)?;
+            check_outputs(self)?;
         }
         Ok(input)
-    };
-    DriverRequest { launch: &job.launch, common, traced: job.trace.is_some() }.run(
-        world,
-        |comm| PhewInput::read_headers(job, comm),
-        open,
-        |input, pool, comm| on_rank(job, common, input, pool, comm),
-    )
+    }
+
+    fn work(
+        &self,
+        task: &RankTask<'_>,
+        input: &PhewInput,
+        pool: ThreadPool,
+        comm: &Comm,
+    ) -> Result<(), CommandError> {
+        on_rank(self, task, input, pool, comm)
+    }
 }
 
 /// Checks that the memory suffices for the least that a run takes, as far as that is known before reading.
 fn check_memory(job: &PhewJob, input: &PhewInput, process: &ProcessSetup) -> Result<(), CommandError> {
     let (path, snapshot, ranks) = (job.input.display(), input.snapshot(), process.ranks);
-    if job.plot.is_some() {
-        memory::check_picture(phew_run::picture_side(snapshot), ranks.n_here() as u64)?;
+    if job.shown.has_maps() {
+        memory::check_picture(phew_run::MAP_SIDE, ranks.n_here() as u64)?;
     }
     match input {
         PhewInput::Cells(_) => {
@@ -56,33 +96,36 @@ fn check_memory(job: &PhewJob, input: &PhewInput, process: &ProcessSetup) -> Res
     }
 }
 
-/// Collective: the work of one rank. Rank 0 prints the summary.
+/// Collective: the work of one rank.
 fn on_rank(
     job: &PhewJob,
-    common: Common,
+    task: &RankTask<'_>,
     input: &PhewInput,
     pool: ThreadPool,
     comm: &Comm,
 ) -> Result<(), CommandError> {
     let is_first = comm.rank() == Rank(0);
-    let progress = shows_progress(common, comm);
+    let progress = shows_progress(task.common, comm);
     let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
     let recorder = Arc::new(recorder);
     let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
     let failed = |error| CommandError::of_call(&job.input, &error);
-    let clumps = input.segment(job, &mut engine).map_err(failed)?;
+    let mut clumps = input.segment(job, &mut engine).map_err(failed)?;
+    clumps.add_attributes(task.attributes.clone());
+    #[cfg(feature = "plot")]
+    let maps = job.shown.has_maps().then(|| phew_run::maps(job, &mut clumps, comm)).transpose()?;
     let snapshot = input.snapshot();
-    let mut staged = Staged::default();
+    let (mut catalogue, mut staged) = (Staged::default(), Staged::default());
     if let Some(path) = &job.output {
         let _write = Stage::begin("write", 0, comm, &*recorder);
-        staged.extend(clumps.stage(path).map_err(failed)?);
+        catalogue = clumps.stage(path).map_err(failed)?;
     }
     let nodes = job.launch.diagnostics.then(|| node_loads(&recorder.graphs(), pool.seats()));
     let summary = phew_run::PhewSummary::new(job, input, &clumps, &recorder, nodes, comm)?;
-    let lists = match job.ramses_text.is_some() || job.soap.is_some() || job.plot.is_some() {
+    let lists = match job.ramses_text.is_some() || job.soap.is_some() || job.shown.has_maps() {
         true => {
             let _lists = Stage::within("lists", comm);
-            clumps.gather_structures().map_err(failed)?
+            clumps.gather_tables(&["clumps", "haloes"]).map_err(failed)?
         }
         false => None,
     };
@@ -92,9 +135,15 @@ fn on_rank(
     if let (Some(path), Some(lists)) = (&job.soap, &lists) {
         staged.extend(catalogue::stage_soap(path, lists)?);
     }
-    if let Some(path) = &job.plot {
+    if job.yt.is_some() || job.vtk.is_some() {
+        let _viewers = Stage::within("viewers", comm);
+        staged.extend(viewers::stage_of_phew(job, &clumps)?);
+    }
+    #[cfg(feature = "plot")]
+    if let Some(maps) = maps {
         let _picture = Stage::within("picture", comm);
-        staged.extend(phew_run::draw(path, snapshot, &clumps, lists.as_ref())?);
+        let about = phew_run::about(job, input, &clumps, lists.as_ref(), &summary);
+        staged.extend(super::pictures::stage(&job.shown, maps, lists.as_ref(), about, comm)?);
     }
     if let (Some(path), true) = (&job.task_graph, is_first) {
         staged.extend(phew_run::stage_graphs(path, &recorder)?);
@@ -103,7 +152,9 @@ fn on_rank(
         let _trace = Stage::within("trace", comm);
         staged.extend(phew_run::stage_trace(path, &recorder, comm)?);
     }
-    if is_first { out::finish(common, staged, || summary.text(), || summary.json()) } else { Ok(()) }
+    // The catalogue stands for all results, so it gets its name last.
+    staged.extend(catalogue);
+    if is_first { (task.hand_in)(staged, &summary) } else { Ok(()) }
 }
 
 fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
@@ -111,7 +162,8 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
         ("catalogue", &job.output),
         ("RAMSES text", &job.ramses_text),
         ("SOAP", &job.soap),
-        ("plot", &job.plot),
+        ("plot", &job.shown.plot),
+        ("report", &job.shown.report),
         ("trace", &job.trace),
         ("task graph", &job.task_graph),
     ];
@@ -125,6 +177,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
     places.dedup();
     places.extend(named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))));
     preflight::distinct(&places)?;
+    viewers::folders_of_phew(job).check(&places)?;
     if let Some(path) = &job.output {
         catalogue::check_output(path)?;
     }
@@ -133,7 +186,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
     }
     job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
     job.soap.as_deref().map_or(Ok(()), catalogue::check_soap)?;
-    job.plot.as_deref().map_or(Ok(()), check_picture)
+    check_shown(&job.shown)
 }
 
 /// Tables and columns of a stored catalogue that a new cut of it lacks.

@@ -1,20 +1,25 @@
 //! Calls of the library for `inselberg phew`, its summary and its picture.
 
-use super::driver::{AssumedUnits, RunCosts, agreed_error};
+use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
-use crate::config::{PIXEL_LEVEL, PhewJob};
+use super::out;
+#[cfg(feature = "plot")]
+use super::pictures;
+use crate::config::PhewJob;
 use crate::report::{
     CatalogueTotals, NodeLoad, RankReport, Recorder, summary_json, summary_text, trace, workers_json,
     workers_text,
 };
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::phew::run::ChosenField;
+#[cfg(feature = "plot")]
+use inselberg::stage::Stage;
 use inselberg::{Clumps, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot, ParticleMeshParams};
 use inselberg_comm::agree::share_of_rank;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::Catalogue;
+use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
     PARTICLE_READERS, ParticleHeader, file_of, read_particle_headers, read_particle_headers_with,
@@ -107,17 +112,8 @@ pub fn n_octs(snapshot: &dyn Snapshot, (rank, n_processes): (Rank, usize)) -> Re
     own.into_par_iter().map(of_piece).sum()
 }
 
-/// Pixels along a side of a picture of cells.
-#[cfg(feature = "plot")]
-pub fn picture_side(snapshot: &dyn Snapshot) -> u64 {
-    u64::from(snapshot.header().coarse[0].max(snapshot.header().coarse[1])) << PIXEL_LEVEL
-}
-
-/// This build draws no pictures.
-#[cfg(not(feature = "plot"))]
-pub fn picture_side(_: &dyn Snapshot) -> u64 {
-    0
-}
+/// Pixels along a side of a map, at most.
+pub const MAP_SIDE: u64 = 1024;
 
 /// Collective: stages the trace of all ranks. Rank 0 gets the staged file.
 pub fn stage_trace(path: &Path, recorder: &Recorder, comm: &Comm) -> Result<Staged, CommandError> {
@@ -146,31 +142,41 @@ pub fn stage_ramses_text(
     Ok(catalogue::ramses_text::stage_ramses_text(folder, catalogue, number)?)
 }
 
-/// Draws the picture on rank 0, which has the projection and the lists.
+/// Collective: the maps of a search. The density is then freed.
 #[cfg(feature = "plot")]
-pub fn draw(
-    path: &Path,
-    snapshot: &dyn Snapshot,
+pub fn maps(job: &PhewJob, clumps: &mut Clumps, comm: &Comm) -> Result<pictures::ShownMaps, CommandError> {
+    let _maps = Stage::within("picture", comm);
+    let failed = |error| CommandError::of_call(&job.input, &error);
+    let lists = clumps.gather_tables(&["haloes"]).map_err(failed)?;
+    let (space, finest) = clumps.map_box().map_err(failed)?;
+    let (views, rows) = pictures::views(&job.shown, lists.as_ref(), (&space, finest), comm)?;
+    let maps = clumps.maps(&views).map_err(failed)?;
+    clumps.forget_density();
+    Ok(pictures::ShownMaps::new(space, maps, rows))
+}
+
+/// What a search says of itself in pictures and reports.
+#[cfg(feature = "plot")]
+pub fn about<'a>(
+    job: &PhewJob,
+    input: &PhewInput,
     clumps: &Clumps,
     lists: Option<&Catalogue>,
-) -> Result<Staged, CommandError> {
-    use crate::report::plot::{PictureData, stage_plot};
-    let (Some(projection), Some(lists)) = (clumps.projection(), lists) else { return Ok(Staged::default()) };
-    let header = snapshot.header();
-    let side = projection.side * header.boxlen;
-    let data = PictureData {
-        title: title(snapshot, lists),
+    summary: &'a PhewSummary,
+) -> pictures::RunAbout<'a> {
+    let (snapshot, header) = (input.snapshot(), input.snapshot().header());
+    let mut warnings = clumps.warnings();
+    warnings.extend(summary.assumed.sentence());
+    pictures::RunAbout {
+        title: lists.map_or(String::new(), |lists| title(snapshot, lists)),
         subtitle: clumps.field().map_or(String::new(), ChosenField::to_string),
-        projection: projection.values.clone(),
-        n: projection.n,
-        extent: [[0.0, side]; 2],
-        axes: [0, 1],
-        periodic: [header.periodic[0], header.periodic[1]],
-        quantity: "mean density along z".into(),
-        units: density_unit(header).into(),
-        catalogue: lists,
-    };
-    Ok(stage_plot(path, &data)?)
+        facts: vec![("Input", job.input.display().to_string()), ("Field", summary.field.to_string())],
+        warnings,
+        counts: summary.totals.rows().to_vec(),
+        code_density: header.is_in_mean_densities().then_some("mean matter density"),
+        things: "cells",
+        costs: &summary.costs,
+    }
 }
 
 /// The title of the picture: output, redshift, thresholds.
@@ -213,23 +219,6 @@ fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
     }
 }
 
-/// The name of the unit of density.
-#[cfg(feature = "plot")]
-pub fn density_unit(header: &inselberg_io::Header) -> &'static str {
-    if header.is_in_mean_densities() { "mean matter density" } else { "code_mass / code_length**3" }
-}
-
-/// The error of a build without pictures.
-#[cfg(not(feature = "plot"))]
-pub fn draw(
-    path: &Path,
-    _: &dyn Snapshot,
-    _: &Clumps,
-    _: Option<&Catalogue>,
-) -> Result<Staged, CommandError> {
-    Err(super::driver::no_pictures(path))
-}
-
 /// The summary of a run.
 pub struct PhewSummary {
     field: ChosenField,
@@ -237,6 +226,7 @@ pub struct PhewSummary {
     totals: CatalogueTotals,
     costs: RunCosts,
     densest: f64,
+    selected: SelectedParticles,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
 }
 
@@ -260,14 +250,24 @@ impl PhewSummary {
             assumed: AssumedUnits::new(input.about()),
             totals: CatalogueTotals::from_attributes(clumps.attributes()),
             densest: clumps.densest(),
+            selected: SelectedParticles::new(job, clumps.attributes()),
             nodes,
         })
     }
+}
 
-    /// As text.
-    pub fn text(&self) -> String {
+impl RunSummary for PhewSummary {
+    fn brief(&self) -> String {
+        let count =
+            |n: Option<i64>, name: &str| n.map(|n| format!("{} {name}", out::grouped(n.cast_unsigned())));
+        let counts = [count(self.totals.clumps, "clumps"), count(self.totals.haloes, "haloes")];
+        counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn text(&self) -> String {
         let summary = summary_text(&self.totals, &self.costs.stages, self.costs.peak_memory);
-        let mut text = format!("{:<18}{}\n{}{summary}", "field", self.field, self.assumed.text());
+        let selected = self.selected.text();
+        let mut text = format!("{:<18}{}\n{}{selected}{summary}", "field", self.field, self.assumed.text());
         if let Some(ranks) = &self.costs.ranks {
             text = format!("{text}\n{}", ranks.text());
         }
@@ -277,17 +277,66 @@ impl PhewSummary {
         if self.totals.test_cells != Some(0) {
             return text;
         }
+        if self.selected.is_active {
+            return format!("no selected cell is above the density threshold\n\n{text}");
+        }
         format!("no cell is above the density threshold; the densest has {}\n\n{text}", self.densest)
     }
 
-    /// As JSON; `ranks` and `workers` are null where they are not reported.
-    pub fn json(&self) -> serde_json::Value {
+    fn json(&self) -> serde_json::Value {
         let mut summary = summary_json(&self.totals, &self.costs.stages, self.costs.peak_memory);
         summary["field"] = field_json(&self.field);
         summary["assumed_units"] = self.assumed.json();
+        summary["selected_particles"] = self.selected.json();
         summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
         summary["workers"] = self.nodes.as_ref().map_or(serde_json::Value::Null, workers_json);
         summary
+    }
+}
+
+/// The particles of selected regions.
+struct SelectedParticles {
+    /// Whether leaves were selected.
+    is_active: bool,
+    /// All and heavy ones of the regions, all and heavy ones of the haloes; `None` if they were not counted.
+    counts: Option<[i64; 4]>,
+}
+
+impl SelectedParticles {
+    fn new(job: &PhewJob, attributes: &[(String, Attribute)]) -> Self {
+        let count = |wanted: &str| {
+            attributes.iter().find_map(|(name, value)| match value {
+                Attribute::Int(n) if name == wanted => Some(*n),
+                _ => None,
+            })
+        };
+        let names =
+            ["n_region_particles", "n_region_heavy_particles", "n_halo_particles", "n_halo_heavy_particles"];
+        let counts = names.into_iter().map(count).collect::<Option<Vec<_>>>();
+        Self {
+            is_active: !job.phew.selection.is_all(),
+            counts: counts.map(|counts| counts.try_into().expect("four names")),
+        }
+    }
+
+    /// A line of a summary; empty where nothing was counted.
+    fn text(&self) -> String {
+        let Some(counts) = self.counts else { return String::new() };
+        let [all, heavy, in_haloes, heavy_in_haloes] = counts.map(|n| out::grouped(n.cast_unsigned()));
+        let region = format!("{heavy} of {all} in the region are heavier than the lightest");
+        format!("{:<18}{region}, {heavy_in_haloes} of {in_haloes} in its haloes\n", "particles")
+    }
+
+    fn json(&self) -> serde_json::Value {
+        match self.counts {
+            None => serde_json::Value::Null,
+            Some([all, heavy, in_haloes, heavy_in_haloes]) => serde_json::json!({
+                "region": all,
+                "region_heavy": heavy,
+                "haloes": in_haloes,
+                "haloes_heavy": heavy_in_haloes,
+            }),
+        }
     }
 }
 

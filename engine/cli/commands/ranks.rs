@@ -13,6 +13,11 @@ use serde::de::DeserializeOwned;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+/// How long a rank that has failed waits for one that computes, in units of the time that ranks wait for each other.
+const BUSY_PATIENCE: u32 = 10;
+/// The same where ranks wait for ever: no stage takes so long.
+const LONGEST_STAGE: Duration = Duration::from_secs(24 * 3600);
+
 /// Ranks that are ready to work.
 pub enum RankHandles {
     /// This process is one rank, of one or of many.
@@ -59,24 +64,51 @@ impl RankRequest {
             let expected = "ranks from the launcher or from --ranks, not from both";
             return Err(CommandError::user(format!("--ranks: `{asked}`, but {what}; expected {expected}")));
         }
+        let settings = self.settings()?;
+        if asked > 1 {
+            memory::check_ranks(asked as u64)?;
+            return Ok(RankHandles::threads(asked, settings));
+        }
+        Ok(RankHandles::Process(Box::new(world.with_settings(settings))))
+    }
+
+    /// The settings of each rank.
+    pub fn settings(&self) -> Result<Settings, CommandError> {
         let clock = if self.counted { thread_clock() } else { None };
         if self.counted && clock.is_none() {
             return Err(CommandError::user(
                 "--count-work: this system has no clock of a thread's processor time",
             ));
         }
-        let settings =
-            Settings { traced: self.traced, clock, stall_timeout: self.patience, ..Settings::default() };
-        if asked > 1 {
-            memory::check_ranks(asked as u64)?;
-            let set = |builder: CommBuilder| builder.settings(settings);
-            return Ok(RankHandles::Threads(Comm::threads(asked).into_iter().map(set).collect()));
-        }
-        Ok(RankHandles::Process(Box::new(world.with_settings(settings))))
+        Ok(Settings { traced: self.traced, clock, stall_timeout: self.patience, ..Settings::default() })
     }
 }
 
 impl RankHandles {
+    fn threads(n_ranks: usize, settings: Settings) -> Self {
+        let set = |builder: CommBuilder| builder.settings(settings);
+        Self::Threads(Comm::threads(n_ranks).into_iter().map(set).collect())
+    }
+
+    /// Collective over processes: as many ranks, of which a failure ends neither these nor the job.
+    ///
+    /// A rank that fails while others compute waits for these at the end.
+    pub fn apart(&self, settings: Settings) -> Result<Self, CommandError> {
+        let longest = settings.stall_timeout.map_or(LONGEST_STAGE, |patience| patience * BUSY_PATIENCE);
+        let settings = Settings { recover_timeout: Some(longest), ..settings };
+        let Self::Process(comm) = self else { return Ok(Self::threads(self.n_here(), settings)) };
+        let apart = guest_of(comm, settings).map_err(CommandError::ranks)?;
+        Ok(Self::Process(Box::new(apart.unwrap_or_else(|| Comm::solo().with_settings(settings)))))
+    }
+
+    /// Another handle of the rank of this process, if that is one.
+    pub fn handle(&self) -> Option<Comm> {
+        match self {
+            Self::Threads(_) => None,
+            Self::Process(comm) => Some(comm.as_ref().clone()),
+        }
+    }
+
     /// Collective over processes, before ranks work: calls `work` with whether this process is the first. A failure in
     /// one process ends all.
     pub fn prepare<T>(&self, work: impl FnOnce(bool) -> Result<T, CommandError>) -> Result<T, CommandError> {
@@ -137,11 +169,19 @@ impl RankHandles {
         Ok(all.into_iter().map(of_process).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
+    /// Ends all processes because of this failure; in a program of its own under MPI this does not return.
+    pub fn end(&self, failure: CommandError) -> CommandError {
+        match self {
+            Self::Process(comm) if comm.n_ranks() > 1 => end_all(comm, failure).failure,
+            _ => failure,
+        }
+    }
+
     /// Calls `work` on every rank.
     pub fn run(self, work: impl Fn(&Comm) -> Result<(), CommandError> + Sync) -> Result<(), CommandError> {
         match self {
             Self::Process(comm) if comm.n_ranks() == 1 => work(&comm),
-            Self::Process(comm) => work(&comm).map_err(|failure| end_all(&comm, failure).failure),
+            Self::Process(comm) => work(&comm).map_err(|failure| end_all(&comm, failure).told(comm.rank())),
             Self::Threads(builders) => {
                 hold_panics();
                 let ran = run_ranks(builders, |comm| work(comm).map_err(|failure| end_all(comm, failure)));
@@ -149,6 +189,18 @@ impl RankHandles {
             }
         }
     }
+}
+
+/// A guest of the MPI communicator of `comm`, if there is one.
+#[cfg(feature = "mpi")]
+fn guest_of(comm: &Comm, settings: Settings) -> Result<Option<Comm>, CommError> {
+    comm.guest_of_own().map(|guest| guest.settings(settings).build()).transpose()
+}
+
+/// This build has no MPI.
+#[cfg(not(feature = "mpi"))]
+fn guest_of(_: &Comm, _: Settings) -> Result<Option<Comm>, CommError> {
+    Ok(None)
 }
 
 /// Why threads did not become ranks. Too many of them are a mistake of the user.
@@ -169,7 +221,22 @@ struct Ended {
     first: CommError,
 }
 
-/// Ends the job on all ranks. Under MPI this does not return.
+impl Ended {
+    /// The failure as a rank that goes on tells it: with its place, if it is its own.
+    fn told(self, own: Rank) -> CommandError {
+        match (self.failure, self.first) {
+            (CommandError::User(_), CommError::Aborted { rank, stage, message }) if rank == own => {
+                CommandError::user(CommError::Aborted { rank, stage, message })
+            }
+            (CommandError::Internal(_), CommError::Aborted { rank, stage, message }) if rank == own => {
+                CommandError::internal(CommError::Aborted { rank, stage, message })
+            }
+            (failure, _) => failure,
+        }
+    }
+}
+
+/// Ends the job on all ranks. In a program of its own under MPI this does not return.
 fn end_all(comm: &Comm, failure: CommandError) -> Ended {
     let first = match &failure {
         CommandError::Ranks(error) => error.clone(),

@@ -316,7 +316,7 @@ fn provenance(job: &StudyJob) -> StudyProvenance {
 }
 
 /// Processors and memory, as far as the system tells.
-fn machine() -> String {
+pub(super) fn machine() -> String {
     let line = |file: &str, name: &str| {
         let text = std::fs::read_to_string(file).ok()?;
         let line = text.lines().find(|line| line.starts_with(name))?;
@@ -331,7 +331,7 @@ fn machine() -> String {
 }
 
 /// Date and time in UTC.
-fn utc(time: std::time::SystemTime) -> String {
+pub(super) fn utc(time: std::time::SystemTime) -> String {
     let seconds = time.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (mut days, of_day) = (seconds / 86_400, seconds % 86_400);
     let is_leap =

@@ -2,22 +2,24 @@
 
 use super::bound_options::{potential, property_words};
 use super::launch::{Launch, launch, pin, ranks};
+use super::report_options::shown_results;
+use super::series::{Series, SnapshotPaths, series};
 use super::values::CheckedValues;
-use super::{Command, ConfigError, FofJob, RawConfig, StudyJob, fof, study};
+use super::viewer_options::{convert, vtk_of_phew};
+use super::{Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, fof, study};
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
+use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
-    BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules,
-    SofteningLengths, Weights, source_types,
+    BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Region, Rules,
+    Selection, SofteningLengths, Weights, source_types,
 };
+use inselberg_io::catalogue::VtkCells;
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-
-/// Base-2 logarithm of the pixels along a coarse cell of a picture of cells.
-pub const PIXEL_LEVEL: u8 = 9;
 
 /// More threads than this are a typing error.
 const MAX_THREADS: u64 = 4096;
@@ -47,12 +49,14 @@ pub struct Common {
 /// The command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CommandJob {
-    /// Segment a snapshot.
-    Phew(PhewJob),
+    /// Segment snapshots.
+    Phew(Series<PhewJob>),
     /// Find groups of particles.
-    Fof(FofJob),
+    Fof(Series<FofJob>),
     /// New thresholds on a catalogue.
     Recut(RecutJob),
+    /// Write a catalogue for another program.
+    Convert(ConvertJob),
     /// Describe a file.
     Info(InfoJob),
     /// Show where ranks and threads run.
@@ -65,7 +69,7 @@ pub enum CommandJob {
     SynthParticles(ParticleJob),
 }
 
-/// `inselberg phew`, checked. It has at least one output or diagnostics.
+/// `inselberg phew` on one snapshot, checked. It has at least one output or diagnostics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhewJob {
     /// The snapshot.
@@ -84,8 +88,12 @@ pub struct PhewJob {
     pub ramses_text: Option<PathBuf>,
     /// The file in the layout of SOAP.
     pub soap: Option<PathBuf>,
-    /// The picture.
-    pub plot: Option<PathBuf>,
+    /// The folder for yt.
+    pub yt: Option<PathBuf>,
+    /// The folder for VTK, and the cells that it gets.
+    pub vtk: Option<(PathBuf, VtkCells)>,
+    /// What people look at.
+    pub shown: ShownResults,
     /// Ranks and threads.
     pub launch: Launch,
     /// The trace of the run.
@@ -152,6 +160,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Phew => CommandJob::Phew(phew(&raw)?),
         Command::Fof => CommandJob::Fof(fof::fof(&raw)?),
         Command::Recut => CommandJob::Recut(recut(&raw)?),
+        Command::Convert => CommandJob::Convert(convert(&raw)?),
         Command::Info => CommandJob::Info(InfoJob { input: raw.needed_path("path")? }),
         Command::Topology => CommandJob::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
         Command::ScalingPhew | Command::ScalingFof => {
@@ -170,12 +179,16 @@ fn common(raw: &CheckedValues<'_>) -> Result<Common, ConfigError> {
     Ok(Common { threads, quiet: raw.switch("quiet"), json: raw.switch("json"), no_mpi: raw.switch("no-mpi") })
 }
 
-fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
-    let input = raw.needed_path("input")?;
-    let (output, ramses_text, plot) = (raw.path("output"), raw.path("ramses-text"), raw.plot()?);
+fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
+    let inputs = raw.paths("input");
+    let input = inputs.first().cloned().ok_or_else(|| raw.missing("input"))?;
+    let (output, ramses_text, shown) = (raw.path("output"), raw.path("ramses-text"), shown_results(raw)?);
     let no_diagnostics = !raw.switch("diagnostics");
-    let soap = raw.path("soap");
-    if [&output, &ramses_text, &plot, &soap].iter().all(|path| path.is_none()) && no_diagnostics {
+    let (soap, yt, vtk) = (raw.path("soap"), raw.path("yt"), vtk_of_phew(raw)?);
+    let is_nothing =
+        [&output, &ramses_text, &shown.plot, &shown.report, &soap, &yt].iter().all(|path| path.is_none())
+            && vtk.is_none();
+    if is_nothing && no_diagnostics {
         return Err(raw.missing("output"));
     }
     let density = raw
@@ -197,12 +210,14 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
     let rules = if is_ramses { Rules::Ramses } else { Rules::Paper };
     let mut phew = PhewParams::new(density).persistence(persistence).mass(mass).rules(rules);
     phew.saddle = saddle;
-    phew.with_cells = raw.switch("with-cells");
+    let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
+    phew.with_cells = raw.switch("with-cells") || needs_cells;
     phew.with_particles = raw.switch("with-particles");
+    phew.selection = selection(raw)?;
     phew.bound = bound_request(raw, is_ramses)?;
     phew.weights = weights(&raw.text_or_default("balance"));
-    phew.projection_level = plot.is_some().then_some(PIXEL_LEVEL);
-    Ok(PhewJob {
+    phew.keep_density = shown.has_maps();
+    let job = PhewJob {
         input,
         mesh: mesh(raw, &field)?,
         defaults: fof::input_defaults(raw)?,
@@ -211,12 +226,56 @@ fn phew(raw: &CheckedValues<'_>) -> Result<PhewJob, ConfigError> {
         output,
         ramses_text,
         soap,
-        plot,
+        yt,
+        vtk,
+        shown,
         launch: launch(raw)?,
         trace: raw.path("trace"),
         task_graph: raw.path("task-graph"),
-    })
+    };
+    series(raw, job, inputs.into_iter().map(|input| vec![input]).collect())
 }
+
+impl SnapshotPaths for PhewJob {
+    fn set_inputs(&mut self, mut inputs: Vec<PathBuf>) {
+        self.input = inputs.pop().expect("a snapshot with cells has one path");
+    }
+
+    fn results(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+        let files = [
+            ("output", &mut self.output),
+            ("ramses-text", &mut self.ramses_text),
+            ("soap", &mut self.soap),
+            ("yt", &mut self.yt),
+            ("plot", &mut self.shown.plot),
+            ("report", &mut self.shown.report),
+            ("trace", &mut self.trace),
+            ("task-graph", &mut self.task_graph),
+        ];
+        let files = files.into_iter().filter_map(|(name, path)| Some((name, path.as_mut()?)));
+        files.chain(self.vtk.as_mut().map(|(folder, _)| ("vtk", folder))).collect()
+    }
+}
+
+/// Which leaves take part.
+fn selection(raw: &CheckedValues<'_>) -> Result<Selection, ConfigError> {
+    let mut selection = Selection::default();
+    if let Some(text) = raw.text("region") {
+        for part in text.split(';') {
+            let region = part.parse::<Region>().map_err(|_| raw.unfit("region", &text, REGION))?;
+            selection = selection.region(region);
+        }
+    }
+    let Some(text) = raw.text("levels") else { return Ok(selection) };
+    let level = |word: &str| word.trim().parse::<u8>().ok();
+    let levels = text.split_once(':').and_then(|(least, most)| level(least).zip(level(most)));
+    match levels.filter(|(least, most)| least <= most) {
+        Some((least, most)) => Ok(selection.levels(least, most)),
+        None => Err(raw.unfit("levels", &text, "two levels, the first at most the second, as in 10:14")),
+    }
+}
+
+const REGION: &str = "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,Y,Z,R with R > 0; several are separated by `;`";
 
 /// The mesh to make from particles, if one is requested.
 fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleMeshParams>, ConfigError> {
@@ -268,16 +327,45 @@ fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleM
     Ok(Some(mesh))
 }
 
-/// What is found out about bound particles.
+/// What is found out about members of clumps.
 fn bound_request(raw: &CheckedValues<'_>, is_ramses: bool) -> Result<BoundRequest, ConfigError> {
+    let words = property_words(raw, PropertyWords::EXPECTED)?.expect("the option properties has a default");
+    let adiabatic_index = raw.real("gamma", |x| x > 1.0, "a finite number above 1")?;
+    if words.gas && raw.switch("mesh-from-particles") {
+        let expected = "the gas cells of an output, without --mesh-from-particles";
+        return Err(raw.unfit("properties", &raw.shown("properties"), expected));
+    }
+    let of_cells = BoundRequest { gas: words.gas, adiabatic_index, ..BoundRequest::default() };
+    match raw.switch("unbind") {
+        true => unbind_request(raw, words, is_ramses, of_cells),
+        false => check_without_unbinding(raw, words).map(|()| of_cells),
+    }
+}
+
+/// Checks that nothing is asked for on the command line that needs unbinding.
+fn check_without_unbinding(raw: &CheckedValues<'_>, words: PropertyWords) -> Result<(), ConfigError> {
     const OF_UNBINDING: [&str; 6] =
         ["with-members", "potential-from", "no-thermal-energy", "softening", "duplicate-ids", "soap"];
-    if !raw.switch("unbind") {
-        return match OF_UNBINDING.into_iter().find(|name| raw.is_flag(name)) {
-            Some(name) => Err(raw.unfit(name, &raw.shown(name), "--unbind beside it")),
-            None => Ok(BoundRequest::default()),
-        };
+    if let Some(name) = OF_UNBINDING.into_iter().find(|name| raw.is_flag(name)) {
+        return Err(raw.unfit(name, &raw.shown(name), "--unbind beside it"));
     }
+    if raw.is_flag("properties") && words.is_of_bound() {
+        let expected = "--unbind beside it, or gas alone";
+        return Err(raw.unfit("properties", &raw.shown("properties"), expected));
+    }
+    if raw.is_flag("gamma") && !words.gas {
+        return Err(raw.unfit("gamma", &raw.shown("gamma"), "--unbind or --properties gas beside it"));
+    }
+    Ok(())
+}
+
+/// What is found out about bound particles.
+fn unbind_request(
+    raw: &CheckedValues<'_>,
+    words: PropertyWords,
+    is_ramses: bool,
+    of_cells: BoundRequest,
+) -> Result<BoundRequest, ConfigError> {
     let potential = match potential(raw) {
         PotentialChoice::Ramses if !is_ramses => {
             return Err(raw.unfit("potential", "ramses", "--compat ramses beside it"));
@@ -286,9 +374,15 @@ fn bound_request(raw: &CheckedValues<'_>, is_ramses: bool) -> Result<BoundReques
             let expected = "the cells of an output, without --mesh-from-particles";
             return Err(raw.unfit("potential", "ramses", expected));
         }
+        PotentialChoice::Ramses => {
+            const OF_ENERGIES: [&str; 3] = ["potential-from", "no-thermal-energy", "softening"];
+            if let Some(name) = OF_ENERGIES.into_iter().find(|name| raw.is_flag(name)) {
+                return Err(raw.unfit(name, &raw.shown(name), "it with --potential tree or spherical"));
+            }
+            PotentialChoice::Ramses
+        }
         potential => potential,
     };
-    let words = property_words(raw)?.expect("the option properties has a default");
     let sources = raw.text_or_default("potential-from");
     let potential_from = source_types(&sources).ok_or_else(|| {
         let expected = "all, or gas, dark-matter, stars and other, separated by commas";
@@ -307,6 +401,7 @@ fn bound_request(raw: &CheckedValues<'_>, is_ramses: bool) -> Result<BoundReques
         thermal_energy: !raw.switch("no-thermal-energy"),
         softening: softening.transpose()?.unwrap_or_default(),
         allow_duplicate_ids: raw.text("duplicate-ids").as_deref() == Some("allow"),
+        ..of_cells
     })
 }
 

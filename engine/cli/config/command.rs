@@ -1,6 +1,8 @@
 //! The commands of the program.
 
-use Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
+use Command::{
+    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology,
+};
 
 /// A command of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,6 +13,8 @@ pub enum Command {
     Fof,
     /// Apply new thresholds to a stored merge tree.
     Recut,
+    /// Write a catalogue for another program.
+    Convert,
     /// Describe a file.
     Info,
     /// Show the machine and the placement of ranks and threads.
@@ -60,6 +64,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["recut"],
         table: "recut",
         help: "Apply new thresholds to the merge tree of a catalogue, without the snapshot",
+        runs: None,
+    },
+    CommandInfo {
+        command: Convert,
+        words: &["convert"],
+        table: "convert",
+        help: "Write a catalogue for yt, ParaView, TOPCAT or astropy",
         runs: None,
     },
     CommandInfo {

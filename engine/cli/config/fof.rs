@@ -4,12 +4,15 @@ use super::ConfigError;
 use super::bound_options::{potential, property_words};
 use super::launch::{Launch, launch};
 use super::raw::NONE;
+use super::report_options::{ShownResults, shown_results};
+use super::series::{Series, SnapshotPaths, grouped, has_number, series};
 use super::values::CheckedValues;
+use inselberg::bound::PropertyWords;
 use inselberg::{BoundRequest, FofParams, Linking, LinkingTypes};
 use inselberg_io::particles::{InputDefaults, KIND_NAMES, N_KINDS};
 use std::path::PathBuf;
 
-/// `inselberg fof`, checked. It has at least one output or diagnostics.
+/// `inselberg fof` on one snapshot, checked. It has at least one output or diagnostics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FofJob {
     /// The files of the input, in their order.
@@ -26,8 +29,12 @@ pub struct FofJob {
     pub group_ids: Option<PathBuf>,
     /// The file in the layout of SOAP.
     pub soap: Option<PathBuf>,
-    /// The picture.
-    pub plot: Option<PathBuf>,
+    /// The folder for yt.
+    pub yt: Option<PathBuf>,
+    /// The folder for VTK.
+    pub vtk: Option<PathBuf>,
+    /// What people look at.
+    pub shown: ShownResults,
     /// Ranks and threads.
     pub launch: Launch,
 }
@@ -35,7 +42,7 @@ pub struct FofJob {
 /// Group IDs are written as signed integers of eight bytes.
 const MOST: u64 = i64::MAX as u64;
 
-pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
+pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<Series<FofJob>, ConfigError> {
     let inputs = raw.paths("input");
     if inputs.is_empty() {
         return Err(raw.missing("input"));
@@ -46,13 +53,14 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
         PathBuf::from(name)
     };
     let output = raw.path("output").or_else(|| raw.path("basename").map(named));
-    let (group_ids, plot) = (raw.path("group-ids"), raw.plot()?);
-    let soap = raw.path("soap");
+    let (group_ids, shown) = (raw.path("group-ids"), shown_results(raw)?);
+    let [soap, yt, vtk] = ["soap", "yt", "vtk"].map(|name| raw.path(name));
     let no_diagnostics = !raw.switch("diagnostics");
-    if [&output, &group_ids, &plot, &soap].iter().all(|path| path.is_none()) && no_diagnostics {
+    let results = [&output, &group_ids, &shown.plot, &shown.report, &soap, &yt, &vtk];
+    if results.iter().all(|path| path.is_none()) && no_diagnostics {
         return Err(raw.missing("output"));
     }
-    let bound = bound_request(raw, output.is_some())?;
+    let bound = bound_request(raw, [&output, &yt, &vtk].iter().any(|path| path.is_some()))?;
     let (linking, attaching) = kinds(raw)?;
     let most = format!("at most {MOST}");
     let mut fof = FofParams::default().linking(length(raw)?);
@@ -62,31 +70,69 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<FofJob, ConfigError> {
     fof.first_id = raw.count_or_default("group-id-offset", |n| n <= MOST, &most)?;
     fof.allow_duplicate_ids = raw.text("duplicate-ids").as_deref() == Some("allow");
     fof.with_group_ids = group_ids.is_some();
-    fof.with_projection = plot.is_some();
+    fof.keep_particles = shown.has_maps();
     fof.softening = softening(raw, bound)?;
     fof.bound = bound;
     let mut types = LinkingTypes::default().linking(&linking).attaching(&attaching);
     types.side = raw.real("box", |x| x > 0.0, "a finite side above 0")?;
     types.is_open = raw.switch("open");
-    Ok(FofJob {
-        inputs,
+    let job = FofJob {
+        inputs: inputs.clone(),
         defaults: input_defaults(raw)?,
         types,
         fof,
         output,
         group_ids,
         soap,
-        plot,
+        yt,
+        vtk,
+        shown,
         launch: launch(raw)?,
-    })
+    };
+    let snapshots = snapshots(&job, inputs);
+    series(raw, job, snapshots)
+}
+
+/// The files of each snapshot. Without a number in the name of a result several files are one snapshot, but folders never are.
+fn snapshots(job: &FofJob, inputs: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
+    let is_numbered = job.clone().results().iter().any(|(_, path)| has_number(path));
+    let are_folders = inputs.iter().all(|input| input.extension().is_none());
+    if is_numbered || are_folders { grouped(inputs) } else { vec![inputs] }
+}
+
+impl SnapshotPaths for FofJob {
+    fn set_inputs(&mut self, inputs: Vec<PathBuf>) {
+        self.inputs = inputs;
+    }
+
+    fn results(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+        let files = [
+            ("output", &mut self.output),
+            ("group-ids", &mut self.group_ids),
+            ("soap", &mut self.soap),
+            ("yt", &mut self.yt),
+            ("vtk", &mut self.vtk),
+            ("plot", &mut self.shown.plot),
+            ("report", &mut self.shown.report),
+        ];
+        files.into_iter().filter_map(|(name, path)| Some((name, path.as_mut()?))).collect()
+    }
 }
 
 /// What is found out about groups.
 fn bound_request(raw: &CheckedValues<'_>, has_output: bool) -> Result<BoundRequest, ConfigError> {
-    let words = property_words(raw)?;
+    let words = property_words(raw, PropertyWords::OF_GROUPS)?;
+    if words.is_some_and(|words| words.gas) {
+        let expected = "words out of basic, bound, so and all; gas is of the cells that phew reads";
+        return Err(raw.unfit("properties", &raw.shown("properties"), expected));
+    }
     match (words, raw.path("soap")) {
         (Some(_), None) if !has_output => {
-            return Err(raw.unfit("properties", &raw.shown("properties"), "--output or --soap beside it"));
+            return Err(raw.unfit(
+                "properties",
+                &raw.shown("properties"),
+                "--output, --soap, --yt or --vtk beside it",
+            ));
         }
         (None, Some(path)) => {
             return Err(raw.unfit("soap", &path.display().to_string(), "--properties beside it"));

@@ -21,14 +21,16 @@ mod origin;
 mod particle_options;
 mod raw;
 mod reference;
+mod report_options;
+mod series;
 mod study;
 mod study_options;
 mod synth_options;
 mod values;
+mod viewer_options;
 
 pub use checked::{
-    CommandJob, Common, FieldJob, InfoJob, Job, PIXEL_LEVEL, ParticleJob, PhewJob, RecutJob, TopologyJob,
-    check,
+    CommandJob, Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, TopologyJob, check,
 };
 pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;
@@ -40,4 +42,7 @@ pub use options::{OPTIONS, options_of, passed_on};
 pub use origin::Origin;
 pub use raw::{RawConfig, RawValue, config_text};
 pub use reference::reference_toml;
+pub use report_options::{CubeRegion, ShownResults};
+pub use series::Series;
 pub use study::{Passed, StudyJob};
+pub use viewer_options::{ConvertFormat, ConvertJob};

@@ -1,16 +1,18 @@
 //! The table of all options.
 
 use super::Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
+use super::bound_options::BOUND;
 use super::opt::{Opt, OptionKind, ROW};
 use super::particle_options::PARTICLES;
+use super::report_options::REPORTS;
 use super::study_options::STUDY;
 use super::synth_options::SYNTH;
+use super::viewer_options::VIEWERS;
 use super::{COMMANDS, Command};
 
 /// Every option, in the order of the help and of the reference file.
 pub const OPTIONS: &[Opt] = &{
-    let mut all = [ROW; STUDY.len() + WORK.len() + PARTICLES.len() + SYNTH.len() + COMMON.len()];
-    let (mut part, mut n) = (0, 0);
+    let (mut part, mut n, mut all) = (0, 0, [ROW; N_OPTIONS]);
     while part < PARTS.len() {
         let mut i = 0;
         while i < PARTS[part].len() {
@@ -22,19 +24,28 @@ pub const OPTIONS: &[Opt] = &{
     all
 };
 
-const PARTS: [&[Opt]; 5] = [STUDY, WORK, PARTICLES, SYNTH, COMMON];
+const N_OPTIONS: usize = {
+    let (mut part, mut n) = (0, 0);
+    while part < PARTS.len() {
+        n += PARTS[part].len();
+        part += 1;
+    }
+    n
+};
 
-/// Options of `phew`, `fof`, `recut`, `info` and `topology`.
+const PARTS: [&[Opt]; 9] = [STUDY, WORK, BOUND, VIEWERS, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
+
+/// What `phew`, `fof`, `recut`, `info` and `topology` read, find and write.
 const WORK: &[Opt] = &[
     Opt {
         name: "input",
         key: "input",
         positional: true,
-        kind: OptionKind::Path,
+        kind: OptionKind::Paths,
         example: "output_00002",
         commands: &[Phew],
-        help: "The snapshot: a RAMSES output folder such as output_00002",
-        doc: "With --mesh-from-particles: any particles that `inselberg fof` reads, such as a SWIFT or Gadget snapshot or a \
+        help: "The snapshot, or several: RAMSES output folders such as output_00002",
+        doc: "Several need {number} in --output. With --mesh-from-particles: any particles that `inselberg fof` reads, such as a SWIFT or Gadget snapshot or a \
               plain array (box.npy, file.hdf5:/path/to/a/dataset).",
         ..ROW
     },
@@ -45,8 +56,8 @@ const WORK: &[Opt] = &[
         kind: OptionKind::Paths,
         example: "snap_0000.hdf5",
         commands: &[Fof],
-        help: "The particles: a SWIFT, Gadget or RAMSES snapshot, or a plain array",
-        doc: "One file, or all files of a snapshot in order; snap_080.0.hdf5 alone means all of snap_080.*.hdf5. Or a RAMSES \
+        help: "The particles: SWIFT, Gadget or RAMSES snapshots, or a plain array",
+        doc: "Several snapshots need {number} in --output. One file, or all files of a snapshot in order; snap_080.0.hdf5 alone means all of snap_080.*.hdf5. Or a RAMSES \
               output folder. Or an array of shape (N, 3), as a .npy file or file.hdf5:/path/to/a/dataset, with --box or \
               --open.",
         ..ROW
@@ -79,7 +90,9 @@ const WORK: &[Opt] = &[
         example: "clumps.hdf5",
         commands: &[Phew, Recut],
         help: "The catalogue to write; the ending of its name sets the format",
-        doc: "It is written under a hidden name and then renamed, so it is complete or absent.",
+        doc: "It is written under a hidden name and then renamed, so it is complete or absent. {number} in the name of any result \
+              stands for the number of the snapshot, such as 00080 for output_00080. phew then keeps catalogues that are \
+              complete, with the same input and options; see --force.",
         ..ROW
     },
     Opt {
@@ -91,7 +104,8 @@ const WORK: &[Opt] = &[
         commands: &[Fof],
         help: "The catalogue of groups to write; the ending of its name sets the format",
         doc: "HDF5 catalogues have the layout of SWIFT's. The file is written under a hidden name and then renamed, so it is \
-              complete or absent.",
+              complete or absent. {number} stands for the number of the snapshot, such as 0080 for snap_0080.hdf5. Catalogues \
+              that are complete, with the same input and options, are then kept; see --force.",
         ..ROW
     },
     Opt {
@@ -352,6 +366,28 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "region",
+        key: "region",
+        kind: OptionKind::Text("box:X0,Y0,Z0,X1,Y1,Z1|sphere:X,Y,Z,R"),
+        example: "sphere:0.5,0.5,0.5,0.1",
+        commands: &[Phew],
+        help: "Segment only the leaves whose centre is in this box or sphere (code units)",
+        doc: "Other leaves count as not above the density threshold. Regions continue behind periodic walls: box:-0.1,0,0,0.1,1,1 lies \
+              on both sides of x = 0. A box has its lower faces, not its upper ones. Several regions are separated by `;`. The summary \
+              counts the dark-matter particles of the region that are heavier than the lightest one.",
+        ..ROW
+    },
+    Opt {
+        name: "levels",
+        key: "levels",
+        kind: OptionKind::Text("MIN:MAX"),
+        example: "10:14",
+        commands: &[Phew],
+        help: "Segment only the leaves of these levels, both included",
+        doc: "Other leaves count as not above the density threshold. With --region both must hold.",
+        ..ROW
+    },
+    Opt {
         name: "mesh-from-particles",
         key: "mesh_from_particles",
         commands: &[Phew],
@@ -435,120 +471,16 @@ const WORK: &[Opt] = &[
         help: "Also list every particle with its clump and halo",
         ..ROW
     },
+];
+
+/// How they run, and pictures.
+const RUN: &[Opt] = &[
     Opt {
-        name: "unbind",
-        key: "unbind",
-        commands: &[Phew],
-        help: "Find the particles and gas cells that gravity holds in each clump",
-        doc: "Those with too much energy leave their clump for the one that it merges into. The clumps then have bound masses, \
-              centres and energies. Needs velocities and units.",
-        ..ROW
-    },
-    Opt {
-        name: "potential",
-        key: "potential",
-        kind: OptionKind::Choice(&["tree", "spherical", "ramses"]),
-        default: "tree",
+        name: "force",
+        key: "force",
         commands: &[Phew, Fof],
-        help: "How potentials of bound particles are computed",
-        doc: "tree: from all particles of the clump or group. spherical: as if these were shells about its densest part; faster, and \
-              wrong for those that are not round. ramses: in bins of radius, with RAMSES's own rules of unbinding; for phew with --compat \
-              ramses, on the cells of an output.",
-        ..ROW
-    },
-    Opt {
-        name: "potential-from",
-        key: "potential_from",
-        kind: OptionKind::Text("all|TYPE,..."),
-        default: "all",
-        commands: &[Phew],
-        help: "The types whose mass makes the potential of --unbind",
-        doc: "Types are gas, dark-matter, stars and other. Members of the other types are still tested against the potential.",
-        ..ROW
-    },
-    Opt {
-        name: "no-thermal-energy",
-        key: "no_thermal_energy",
-        commands: &[Phew],
-        help: "Leave the thermal energy of gas cells out of --unbind",
-        ..ROW
-    },
-    Opt {
-        name: "softening",
-        key: "softening",
-        kind: OptionKind::Text("LENGTH|TYPE=LENGTH,..."),
-        example: "dark-matter=0.004,stars=0.002",
-        commands: &[Phew],
-        help: "Softening lengths of the particles for --unbind (code units)",
-        doc: "One length for all types, or one per type. Defaults are the lengths that the snapshot states, and otherwise the side of \
-              the leaf around a particle. A gas cell always has its own side. docs/haloes.md has the definition.",
-        ..ROW
-    },
-    Opt {
-        name: "duplicate-ids",
-        key: "duplicate_ids",
-        kind: OptionKind::Choice(&["error", "allow"]),
-        default: "error",
-        commands: &[Phew],
-        help: "Whether particles of one type and halo may share an ID in --unbind",
-        doc: "allow: particles of one ID are told apart by position and velocity.",
-        ..ROW
-    },
-    Opt {
-        name: "properties",
-        key: "properties",
-        kind: OptionKind::Text("WORD,..."),
-        default: "basic",
-        commands: &[Phew],
-        help: "The properties of the particles that --unbind finds: words out of basic, bound, so, all",
-        doc: "basic: mass, centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by \
-              type, dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density about haloes \
-              (spherical overdensities). all: bound and so. docs/haloes.md has the definitions.",
-        ..ROW
-    },
-    Opt {
-        name: "properties",
-        key: "properties",
-        kind: OptionKind::Text("WORD,..."),
-        example: "so,bound",
-        commands: &[Fof],
-        help: "Properties of groups: words out of basic, bound, so, all",
-        doc: "basic, bound and all keep the particles that gravity holds in each group, without substructure. basic: their mass, \
-              centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by type, \
-              dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density (spherical overdensities) \
-              about the most bound particle, or about the centre of mass with so alone. all: bound and so. Reads the input a \
-              second time. Needs units; bound particles need velocities, and spheres a cosmology. docs/haloes.md has the \
-              definitions.",
-        ..ROW
-    },
-    Opt {
-        name: "softening",
-        key: "softening",
-        kind: OptionKind::Real,
-        example: "0.005",
-        commands: &[Fof],
-        help: "Softening length of potentials in the units of the positions",
-        doc: "At distance 0 the potential of a particle is -G m / softening. Default: that of the snapshot, else a fifth of the linking \
-              length, which is a 25th of the mean separation for a linking ratio of 0.2.",
-        ..ROW
-    },
-    Opt {
-        name: "with-members",
-        key: "with_members",
-        commands: &[Phew, Fof],
-        help: "Also list the bound particles of each clump or group, the most bound first",
-        doc: "Needs --unbind for phew, and --properties basic, bound or all for fof.",
-        ..ROW
-    },
-    Opt {
-        name: "soap",
-        key: "soap",
-        kind: OptionKind::Path,
-        example: "soap.hdf5",
-        commands: &[Phew, Fof],
-        help: "Also write properties in the layout of SOAP, as swiftsimio reads it (.hdf5)",
-        doc: "Needs --unbind for phew, and --properties for fof. Clumps and groups without bound particles are left out, where \
-              particles are unbound. docs/haloes.md lists the datasets.",
+        help: "Compute snapshots again whose catalogues are complete",
+        doc: "With {number} in --output, a complete catalogue of the same input and the same options is otherwise kept.",
         ..ROW
     },
     Opt {
@@ -680,13 +612,21 @@ const COMMON: &[Opt] = &[
 ];
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 10] = [
+const NOT_STUDIED: [&str; 18] = [
+    "force",
     "output",
     "basename",
     "group-ids",
     "ramses-text",
     "soap",
+    "yt",
+    "vtk",
+    "vtk-cells",
     "plot",
+    "plot-axis",
+    "plot-region",
+    "report",
+    "units",
     "trace",
     "task-graph",
     "diagnostics",

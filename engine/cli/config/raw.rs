@@ -30,7 +30,7 @@ pub enum RawValue {
 
 impl RawValue {
     /// Its words on a command line after the name of its option.
-    fn typed(&self) -> Vec<String> {
+    pub(super) fn typed(&self) -> Vec<String> {
         match self {
             Self::Flag(_) => Vec::new(),
             Self::Real(x) => vec![x.to_string()],

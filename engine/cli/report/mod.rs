@@ -1,8 +1,11 @@
-//! Output for people: progress, the summary and the picture.
+//! Output for people: progress, the summary, pictures and the report.
 //!
 //! Nothing here prints, except that a [`Recorder`] with progress draws bars on standard error.
 
 mod clock;
+pub(crate) mod html;
+#[cfg(feature = "plot")]
+pub mod page;
 mod places;
 #[cfg(feature = "plot")]
 pub mod plot;
@@ -10,6 +13,7 @@ mod ranks;
 mod recorder;
 mod summary;
 mod trace;
+mod units;
 mod workers;
 
 pub use clock::thread_clock;
@@ -18,4 +22,5 @@ pub use ranks::{MostTraffic, RankReport, StageLoad, StageTotals, load_table, tra
 pub use recorder::{RecordedGraph, Recorder, StageTime, peak_memory};
 pub use summary::{CatalogueTotals, group_counts, summary_json, summary_text, table_json, table_text};
 pub use trace::trace;
+pub use units::{DisplayUnit, DisplayUnits, UnitChoice, four_digits, has_units};
 pub use workers::{NodeLoad, node_loads, workers_json, workers_text};

@@ -256,7 +256,7 @@ impl RankReport {
     }
 
     /// The quantities of the paper's Table 2, and the same for test cells.
-    fn balance_rows(&self) -> Vec<(&'static str, f64)> {
+    pub(super) fn balance_rows(&self) -> Vec<(&'static str, f64)> {
         let Some(of) = &self.balance else { return Vec::new() };
         let mean = |n: u64| n as f64 / (of.n_ranks.max(1)) as f64;
         vec![

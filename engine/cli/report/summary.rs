@@ -41,7 +41,7 @@ impl CatalogueTotals {
     }
 
     /// Names and counts in the order of the summary.
-    fn rows(&self) -> [Count; 6] {
+    pub fn rows(&self) -> [Count; 6] {
         [
             ("leaf cells", self.leaf_cells),
             ("test cells", self.test_cells),

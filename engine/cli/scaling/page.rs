@@ -1,9 +1,9 @@
 //! One self-contained HTML page with the whole study.
 
 use super::study::Study;
-use super::table::escaped;
 use super::tables::tables;
 use super::{Plot, StudyTable};
+use crate::report::html::escaped;
 use std::fmt::Write;
 
 const STYLE: &str = "

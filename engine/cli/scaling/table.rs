@@ -1,5 +1,6 @@
 //! A table as Markdown, CSV and HTML, with the same numbers in each.
 
+use crate::report::html::escaped;
 use std::fmt::Write;
 
 /// A cell of a table.
@@ -149,11 +150,6 @@ impl StudyTable {
 /// A CSV field, quoted if it has a comma or a quote.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
-}
-
-/// As a text within HTML or an attribute.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -35,6 +35,11 @@ impl PlotAxis {
         Self { low, high, log: true }
     }
 
+    /// The same axis, with values in another unit.
+    pub fn scaled(self, factor: f64) -> Self {
+        Self { low: self.low * factor, high: self.high * factor, ..self }
+    }
+
     /// The position of `value` along the axis: 0 at its low end, 1 at its high end.
     pub fn place(&self, value: f64) -> f64 {
         if self.log {

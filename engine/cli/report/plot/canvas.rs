@@ -82,6 +82,18 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
 
     /// A text of `size` pixels.
     pub fn text(&self, text: &str, at: (f64, f64), size: f64, anchor: Anchor) -> Drawn {
+        self.coloured_text(text, at, size, anchor, BLACK)
+    }
+
+    /// A text of `size` pixels in a colour.
+    pub fn coloured_text(
+        &self,
+        text: &str,
+        at: (f64, f64),
+        size: f64,
+        anchor: Anchor,
+        colour: RGBColor,
+    ) -> Drawn {
         let (h, v) = match anchor {
             Anchor::Left => (HPos::Left, VPos::Center),
             Anchor::Right => (HPos::Right, VPos::Center),
@@ -92,7 +104,7 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
         let drop = if matches!(anchor, Anchor::Left | Anchor::Right) { self.text_drop * size } else { 0.0 };
         let turned = anchor == Anchor::Upward;
         let font = if turned { font.transform(FontTransform::Rotate270) } else { font };
-        let style = font.color(&BLACK).pos(Pos::new(h, v));
+        let style = font.color(&colour).pos(Pos::new(h, v));
         self.draw(&Text::new(text.to_string(), (pixel(at.0), pixel(at.1 + drop)), style))
     }
 

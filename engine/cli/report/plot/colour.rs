@@ -1,20 +1,22 @@
-//! From density to colour, and the raster of the map.
+//! From density to colour, and the raster of a map.
 
-use super::PictureData;
 use super::axis::PlotAxis;
+use inselberg::DensityMap;
 
-/// Ten evenly spaced colours of the map viridis, dark to light.
-const VIRIDIS: [[u8; 3]; 10] = [
-    [68, 1, 84],
-    [72, 40, 120],
-    [62, 73, 137],
-    [49, 104, 142],
-    [38, 130, 142],
-    [31, 158, 137],
-    [53, 183, 121],
-    [110, 206, 88],
-    [181, 222, 43],
-    [253, 231, 37],
+/// Eleven evenly spaced colours of matplotlib's map inferno, dark to light. Its lightness rises evenly, so it reads the same
+/// without colours and with every kind of colour vision.
+const INFERNO: [[u8; 3]; 11] = [
+    [0, 0, 4],
+    [22, 11, 57],
+    [66, 10, 104],
+    [106, 23, 110],
+    [147, 38, 103],
+    [188, 55, 84],
+    [221, 81, 58],
+    [243, 120, 25],
+    [252, 165, 10],
+    [246, 215, 70],
+    [252, 255, 164],
 ];
 
 /// The part of the darkest pixels that share the darkest colour.
@@ -30,18 +32,19 @@ pub struct Raster {
 
 /// The colour at `place`, from 0 to 1.
 pub fn colour_at(place: f64) -> [u8; 3] {
-    let last = VIRIDIS.len() - 1;
+    let last = INFERNO.len() - 1;
     let at = if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) } * last as f64;
     let below = (at as usize).min(last - 1);
     let part = at - below as f64;
     let mix =
-        |c: usize| f64::from(VIRIDIS[below][c]) * (1.0 - part) + f64::from(VIRIDIS[below + 1][c]) * part;
+        |c: usize| f64::from(INFERNO[below][c]) * (1.0 - part) + f64::from(INFERNO[below + 1][c]) * part;
     [0, 1, 2].map(|c| mix(c).round() as u8)
 }
 
 /// The range of values that the colours span.
-pub fn colour_axis(projection: &[f32]) -> PlotAxis {
-    let mut values: Vec<f32> = projection.iter().copied().filter(|v| v.is_finite() && *v > 0.0).collect();
+pub fn colour_axis<'a>(maps: impl Iterator<Item = &'a DensityMap>) -> PlotAxis {
+    let values = maps.flat_map(|map| map.values.iter().copied());
+    let mut values: Vec<f32> = values.filter(|v| v.is_finite() && *v > 0.0).collect();
     if values.is_empty() {
         return PlotAxis::log(f64::NAN, f64::NAN);
     }
@@ -51,15 +54,30 @@ pub fn colour_axis(projection: &[f32]) -> PlotAxis {
     PlotAxis::log(low.into(), high.into())
 }
 
+/// The colours of an indexed picture.
+pub fn palette() -> Vec<u8> {
+    (0..=255).flat_map(|index| colour_at(f64::from(index) / 255.0)).collect()
+}
+
+/// The pixels of a map as indices into [`palette`], the top row first.
+pub fn indexed(map: &DensityMap, axis: PlotAxis) -> Vec<u8> {
+    let index = |value: &f32| {
+        let place = axis.place(f64::from(*value));
+        if place.is_nan() { 0 } else { (place.clamp(0.0, 1.0) * 255.0).round() as u8 }
+    };
+    map.values.chunks(map.view.pixels[0]).rev().flatten().map(index).collect()
+}
+
 impl Raster {
-    /// The projection in colours at the given size: means of pixels where it must shrink.
-    pub fn new(data: &PictureData<'_>, axis: PlotAxis, width: u32, height: u32) -> Self {
+    /// A map in colours at the given size: means of pixels where it must shrink.
+    pub fn new(map: &DensityMap, axis: PlotAxis, width: u32, height: u32) -> Self {
+        let [n_columns, n_rows] = map.view.pixels;
         let mut pixels = Vec::with_capacity((width * height * 3) as usize);
         for row in (0..height).rev() {
-            let rows = covered(row, height, data.n);
+            let rows = covered(row, height, n_rows);
             for column in 0..width {
-                let columns = covered(column, width, data.n);
-                let value = mean(data, columns, rows.clone());
+                let columns = covered(column, width, n_columns);
+                let value = mean(map, columns, rows.clone());
                 pixels.extend(colour_at(axis.place(value)));
             }
         }
@@ -79,17 +97,17 @@ impl Raster {
     }
 }
 
-/// The pixels of `n` under pixel `at` of `size`: at least one if there are any.
+/// The pixels of `n` under pixel `at` of `size`: at least one.
 fn covered(at: u32, size: u32, n: usize) -> std::ops::Range<usize> {
     let start = at as usize * n / size as usize;
     let end = (at as usize + 1) * n / size as usize;
     start..end.max(start + 1).min(n)
 }
 
-fn mean(data: &PictureData<'_>, columns: std::ops::Range<usize>, rows: std::ops::Range<usize>) -> f64 {
+fn mean(map: &DensityMap, columns: std::ops::Range<usize>, rows: std::ops::Range<usize>) -> f64 {
     let n_pixels = (columns.len() * rows.len()).max(1) as f64;
     let row_sum = |row: usize| {
-        let row = &data.projection[row * data.n..][columns.clone()];
+        let row = &map.values[row * map.view.pixels[0]..][columns.clone()];
         row.iter().map(|v| f64::from(*v)).sum::<f64>()
     };
     rows.map(row_sum).sum::<f64>() / n_pixels

@@ -4,24 +4,31 @@ use super::axis::{PlotAxis, Tick};
 use super::canvas::{Anchor, Canvas, Drawn, Frame, SCALE};
 use super::colour::{Raster, colour_at, colour_axis};
 use super::objects::Objects;
+use super::sight::{Sight, round_length, scale_bar};
 use super::{HEIGHT, PictureData, WIDTH};
+use inselberg::DensityMap;
 use inselberg_io::catalogue::Dimension;
-use inselberg_io::catalogue::units::unit_name;
 use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
 
 const MAP_SIDE: f64 = 600.0;
 const MAP_LEFT: f64 = 110.0;
+/// From the left edge of one map to that of the next.
+const NEXT_MAP: f64 = 720.0;
 const TOP: f64 = 110.0;
 const BOTTOM: f64 = TOP + MAP_SIDE;
 /// The positions of the title and of the keys of the panels.
 const TITLE_LINE: f64 = 26.0;
 const SUBTITLE_LINE: f64 = 54.0;
 const KEY_LINE: f64 = TOP - 28.0;
+/// The mass functions beside one map.
 const MASSES: Frame = Frame { left: 1010.0, top: TOP, right: 1560.0, bottom: BOTTOM };
 
 const WHITE: RGBColor = RGBColor(255, 255, 255);
-const BLUE: RGBColor = RGBColor(32, 84, 147);
-const RED: RGBColor = RGBColor(255, 92, 56);
+const DARK: RGBColor = RGBColor(16, 12, 40);
+const BLUE: RGBColor = RGBColor(0, 114, 178);
+/// Okabe and Ito's sky blue and vermilion, which differ in every kind of colour vision.
+const SKY: RGBColor = RGBColor(86, 180, 233);
+const VERMILION: RGBColor = RGBColor(213, 94, 0);
 const GREY: RGBColor = RGBColor(225, 225, 225);
 
 const LABEL: f64 = 20.0;
@@ -30,10 +37,10 @@ const SUBTITLE: f64 = 16.0;
 /// Characters of a subtitle that fit, unless they are very wide.
 const SUBTITLE_LENGTH: usize = 180;
 const TICK: f64 = 5.0;
-/// Radius of the circle of the largest mass, and the least of any.
+/// Radius of the circle of the largest mass where sizes are not known, and the least of any circle.
 const RADII: (f64, f64) = (30.0, 1.5);
-/// More circles than this would only hide each other.
-const MOST_CIRCLES: usize = 20_000;
+/// More circles than this would hide the map.
+pub const MOST_CIRCLES: usize = 400;
 
 /// How a list of objects is shown.
 struct Style {
@@ -61,12 +68,12 @@ const CLUMPS: Style = Style {
     line: (BLUE, 4),
 };
 const HALOES: Style =
-    Style { table: "haloes", name: "haloes", circle: (RED, 2), wider: 2.0, line: (RED, 2), ..CLUMPS };
+    Style { table: "haloes", name: "haloes", circle: (SKY, 2), wider: 2.0, line: (VERMILION, 2), ..CLUMPS };
 const GROUPS: Style = Style {
     table: "Groups",
     name: "groups",
     columns: ["Centres", "Masses"],
-    line: (RED, 3),
+    line: (VERMILION, 3),
     wider: 0.0,
     ..HALOES
 };
@@ -77,130 +84,173 @@ struct Shown {
     objects: Objects,
 }
 
+/// A map and its place.
+pub struct MapPanel<'a> {
+    map: &'a DensityMap,
+    frame: Frame,
+    /// The map in colours, in fine pixels.
+    pub raster: Raster,
+}
+
+impl MapPanel<'_> {
+    /// Its upper left fine pixel.
+    pub fn corner(&self) -> (u32, u32) {
+        (self.frame.left as u32 * SCALE, self.frame.top as u32 * SCALE)
+    }
+}
+
 /// A picture ready to be drawn.
 pub struct PictureLayout<'a> {
     data: &'a PictureData<'a>,
-    map: Frame,
+    panels: Vec<MapPanel<'a>>,
+    masses: Frame,
     colours: PlotAxis,
-    raster: Raster,
     lists: Vec<Shown>,
 }
 
 impl<'a> PictureLayout<'a> {
-    /// Lays out `data`, whose projection is complete.
+    /// Lays out `data`, whose maps are complete.
     pub fn new(data: &'a PictureData<'a>) -> Self {
-        let map = map_frame(data.extent);
-        let colours = colour_axis(&data.projection);
-        let (width, height) = ((map.right - map.left) as u32 * SCALE, (map.bottom - map.top) as u32 * SCALE);
-        let raster = Raster::new(data, colours, width, height);
+        let colours = colour_axis(data.maps.iter());
+        let panel = |(i, map): (usize, &'a DensityMap)| {
+            let frame = map_frame(map, MAP_LEFT + i as f64 * NEXT_MAP);
+            let pixels = |from: f64, to: f64| (to - from) as u32 * SCALE;
+            let (width, height) = (pixels(frame.left, frame.right), pixels(frame.top, frame.bottom));
+            MapPanel { map, frame, raster: Raster::new(map, colours, width, height) }
+        };
         let styles: &[&Style] =
             if data.catalogue.table(GROUPS.table).is_some() { &[&GROUPS] } else { &[&CLUMPS, &HALOES] };
         let shown = |style: &&'static Style| {
             let [position, mass] = style.columns;
             Shown { style, objects: Objects::new(data.catalogue, style.table, position, mass) }
         };
-        Self { data, map, colours, raster, lists: styles.iter().map(shown).collect() }
+        let wider = further_maps(data) * NEXT_MAP;
+        Self {
+            data,
+            panels: data.maps.iter().enumerate().map(panel).collect(),
+            masses: Frame { left: MASSES.left + wider, right: MASSES.right + wider, ..MASSES },
+            colours,
+            lists: styles.iter().map(shown).collect(),
+        }
     }
 
-    /// The map in colours, in fine pixels.
-    pub fn raster(&self) -> &Raster {
-        &self.raster
+    /// The maps.
+    pub fn panels(&self) -> &[MapPanel<'a>] {
+        &self.panels
     }
 
-    /// Its upper left fine pixel.
-    pub fn map_corner(&self) -> (u32, u32) {
-        (self.map.left as u32 * SCALE, self.map.top as u32 * SCALE)
+    /// Width and height in pixels.
+    pub fn size(&self) -> (u32, u32) {
+        (WIDTH + (further_maps(self.data) * NEXT_MAP) as u32, HEIGHT)
     }
 
-    /// Draws everything except the map itself, which lies below.
+    /// Draws everything except the maps themselves, which lie below.
     pub fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         canvas.text(&self.data.title, (MAP_LEFT, TITLE_LINE), TITLE, Anchor::Left)?;
         canvas.text(&cut(&self.data.subtitle), (MAP_LEFT, SUBTITLE_LINE), SUBTITLE, Anchor::Left)?;
-        self.draw_circles(canvas)?;
-        self.draw_map_axes(canvas)?;
+        for panel in &self.panels {
+            self.draw_circles(canvas, panel)?;
+            self.draw_map_axes(canvas, panel)?;
+            self.draw_scale_bar(canvas, panel)?;
+        }
+        self.draw_map_legend(canvas)?;
         self.draw_colour_bar(canvas)?;
         self.draw_mass_functions(canvas)
     }
 
-    fn draw_circles<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+    fn draw_circles<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, panel: &MapPanel) -> Drawn {
+        let (frame, sight) = (panel.frame, Sight { view: &panel.map.view, space: &self.data.space });
+        let per_length = (frame.right - frame.left) / panel.map.view.sides[panel.map.view.axes()[0]];
         let largest = self.largest();
         for Shown { style, objects } in self.lists.iter().rev() {
-            for (position, mass) in objects.positions.iter().zip(&objects.masses).take(MOST_CIRCLES) {
-                let centre = self.on_map(position);
-                let radius = (RADII.0 * (mass / largest).max(0.0).sqrt()).max(RADII.1) + style.wider;
-                if self.map.contains(centre.0, centre.1) && radius.is_finite() {
-                    self.images(centre, radius)
-                        .try_for_each(|c| canvas.circle(c, radius, style.circle, self.map))?;
+            for (i, position) in objects.positions.iter().enumerate().take(MOST_CIRCLES) {
+                let radius = match &objects.radii {
+                    Some(radii) => radii[i] * per_length,
+                    None => RADII.0 * (objects.masses[i] / largest).max(0.0).sqrt(),
+                };
+                let radius = radius.max(RADII.1) + style.wider;
+                if let Some([across, up]) = sight.place(position)
+                    && radius.is_finite()
+                {
+                    let x = frame.left + across * (frame.right - frame.left);
+                    let y = frame.bottom - up * (frame.bottom - frame.top);
+                    images(sight.repeats(), frame, (x, y), radius)
+                        .try_for_each(|c| canvas.circle(c, radius, style.circle, frame))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Centres of a circle on the map and of its periodic images that reach into it.
-    fn images(&self, centre: (f64, f64), radius: f64) -> impl Iterator<Item = (f64, f64)> {
-        let f = self.map;
-        let shifts = move |periodic: bool, at: f64, low: f64, high: f64| {
-            let side = high - low;
-            [(0.0, true), (side, at - radius < low), (-side, at + radius > high)]
-                .into_iter()
-                .filter_map(move |(shift, needed)| (needed && (periodic || shift == 0.0)).then_some(shift))
+    fn draw_map_axes<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, panel: &MapPanel) -> Drawn {
+        let unit = self.data.units.unit(Dimension::LENGTH);
+        let view = &panel.map.view;
+        let axis = |axis: usize| {
+            PlotAxis::linear(view.low[axis], view.low[axis] + view.sides[axis]).scaled(unit.factor)
         };
-        let [across, up] = self.data.periodic;
-        shifts(across, centre.0, f.left, f.right).flat_map(move |dx| {
-            shifts(up, centre.1, f.top, f.bottom).map(move |dy| (centre.0 + dx, centre.1 + dy))
-        })
+        let [across, up] = view.axes();
+        draw_axes(canvas, panel.frame, axis(across), axis(up))?;
+        let name = |axis: usize| format!("{} [{}]", ["x", "y", "z"][axis], unit.name);
+        draw_names(canvas, panel.frame, &name(across), &name(up), 70.0)
     }
 
-    fn on_map(&self, position: &[f64; 3]) -> (f64, f64) {
-        let [[x0, x1], [y0, y1]] = self.data.extent;
-        let [across, up] = self.data.axes.map(|a| position[a]);
-        let (x, y) = ((across - x0) / (x1 - x0), (up - y0) / (y1 - y0));
-        let (width, height) = (self.map.right - self.map.left, self.map.bottom - self.map.top);
-        (self.map.left + x * width, self.map.bottom - y * height)
-    }
-
-    fn draw_map_axes<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let [x, y] = self.data.extent.map(|[low, high]| PlotAxis::linear(low, high));
-        draw_axes(canvas, self.map, x, y)?;
-        let unit = unit_name(Dimension::LENGTH);
-        let [across, up] = self.data.axes.map(|a| ["x", "y", "z"][a]);
-        draw_names(canvas, self.map, &format!("{across} [{unit}]"), &format!("{up} [{unit}]"), 70.0)?;
-        self.draw_map_legend(canvas)
+    /// A round length in the lower left corner.
+    fn draw_scale_bar<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, panel: &MapPanel) -> Drawn {
+        let unit = self.data.units.unit(Dimension::LENGTH);
+        let frame = panel.frame;
+        let width = panel.map.view.sides[panel.map.view.axes()[0]] * unit.factor;
+        if !(width > 0.0 && width.is_finite()) {
+            return Ok(());
+        }
+        let length = scale_bar(width);
+        let pixels = length / width * (frame.right - frame.left);
+        let (left, bottom) = (frame.left + 12.0, frame.bottom - 12.0);
+        canvas
+            .fill(Frame { left, top: bottom - 42.0, right: left + pixels.max(60.0) + 24.0, bottom }, DARK)?;
+        let (from, y) = (left + 12.0, bottom - 10.0);
+        canvas.line(&[(from, y), (from + pixels, y)], WHITE, 3)?;
+        let name = format!("{} {}", round_length(length), unit.name);
+        canvas.coloured_text(&name, (from, bottom - 28.0), SUBTITLE + 2.0, Anchor::Left, WHITE)
     }
 
     fn draw_map_legend<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         let y = KEY_LINE;
-        let everywhere = Frame { left: 0.0, top: 0.0, right: f64::from(WIDTH), bottom: f64::from(HEIGHT) };
-        let mut at = self.map.left;
-        for (i, Shown { style, .. }) in self.lists.iter().enumerate() {
+        let (width, height) = self.size();
+        let everywhere = Frame { left: 0.0, top: 0.0, right: width.into(), bottom: height.into() };
+        let mut at = MAP_LEFT;
+        for (i, Shown { style, objects }) in self.lists.iter().enumerate() {
             // The white circle of a clump needs a dark ground.
-            canvas
-                .fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, viridis(0.15))?;
+            canvas.fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, DARK)?;
             canvas.circle((at + 13.0, y), 8.0 + style.wider / 2.0, style.circle, everywhere)?;
-            let is_last = i + 1 == self.lists.len();
-            let name = if is_last {
-                format!("{}   (area of a circle: mass)", style.name)
-            } else {
-                style.name.into()
-            };
+            let mut name = style.name.to_string();
+            if objects.positions.len() > MOST_CIRCLES {
+                name += &format!(" (largest {MOST_CIRCLES})");
+            }
+            if i + 1 == self.lists.len() {
+                name += match objects.radii {
+                    Some(_) => "   (circles: true size)",
+                    None => "   (area of a circle: mass)",
+                };
+            }
             canvas.text(&name, (at + 36.0, y), LABEL, Anchor::Left)?;
-            at += 130.0;
+            at += 58.0 + 10.5 * name.len() as f64;
         }
         Ok(())
     }
 
     fn draw_colour_bar<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let left = self.map.right + 18.0;
-        let bar = Frame { left, top: self.map.top, right: left + 22.0, bottom: self.map.bottom };
+        let Some(last) = self.panels.last() else { return Ok(()) };
+        let unit = self.data.units.unit(Dimension::DENSITY);
+        let left = last.frame.right + 18.0;
+        let bar = Frame { left, top: last.frame.top, right: left + 22.0, bottom: last.frame.bottom };
         let height = (bar.bottom - bar.top) as u32;
         for row in 0..height {
             let top = bar.top + f64::from(row);
-            let colour = viridis(1.0 - (f64::from(row) + 0.5) / f64::from(height));
-            canvas.fill(Frame { top, bottom: top + 1.0, ..bar }, colour)?;
+            let [red, green, blue] = colour_at(1.0 - (f64::from(row) + 0.5) / f64::from(height));
+            canvas.fill(Frame { top, bottom: top + 1.0, ..bar }, RGBColor(red, green, blue))?;
         }
         canvas.frame(bar, BLACK)?;
-        for tick in self.colours.ticks() {
+        for tick in self.colours.scaled(unit.factor).ticks() {
             let y = bar.bottom - tick.place * (bar.bottom - bar.top);
             let end = bar.right + if tick.label.is_some() { TICK } else { TICK * 0.6 };
             canvas.line(&[(bar.right, y), (end, y)], BLACK, 1)?;
@@ -208,45 +258,56 @@ impl<'a> PictureLayout<'a> {
                 canvas.text(&label, (bar.right + 10.0, y), LABEL, Anchor::Left)?;
             }
         }
-        let name = format!("{} [{}]", self.data.quantity, self.data.units);
+        let name = format!("{} [{}]", self.data.quantity, unit.name);
         canvas.text(&name, (bar.right + 88.0, (bar.top + bar.bottom) / 2.0), LABEL, Anchor::Upward)
     }
 
     fn draw_mass_functions<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        let unit = self.data.units.unit(Dimension::MASS);
+        let frame = self.masses;
         let (x, y) = self.mass_axes();
-        draw_grid(canvas, MASSES, x, y)?;
+        let shown = x.scaled(unit.factor);
+        draw_grid(canvas, frame, shown, y)?;
         for Shown { style, objects } in &self.lists {
-            let steps = steps(&objects.masses, x, y);
+            let steps = steps(&objects.masses, (x, y), frame);
             if steps.len() > 1 {
                 canvas.line(&steps, style.line.0, style.line.1)?;
             }
         }
-        draw_axes(canvas, MASSES, x, y)?;
-        let name = format!("mass m [{}]", unit_name(Dimension::MASS));
-        draw_names(canvas, MASSES, &name, "number with mass ≥ m", 76.0)?;
-        let left = MASSES.left;
+        draw_axes(canvas, frame, shown, y)?;
+        let name = format!("mass m [{}]", unit.name);
+        draw_names(canvas, frame, &name, "number with mass ≥ m", 76.0)?;
         for (i, Shown { style, objects }) in self.lists.iter().enumerate() {
             let key = format!("{} ({})", style.name, objects.n_rows);
-            draw_key(canvas, left + 200.0 * i as f64, style.line.0, &key)?;
+            draw_key(canvas, frame.left + 200.0 * i as f64, style.line.0, &key)?;
         }
         if self.lists.iter().all(|list| list.objects.masses.is_empty()) {
-            let middle = ((MASSES.left + MASSES.right) / 2.0, (MASSES.top + MASSES.bottom) / 2.0);
+            let middle = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
             canvas.text("nothing found", middle, TITLE, Anchor::Top)?;
         }
         Ok(())
     }
 
     fn mass_axes(&self) -> (PlotAxis, PlotAxis) {
-        let masses = || self.lists.iter().map(|list| &list.objects.masses);
-        let least = masses().filter_map(|m| m.last()).copied().fold(f64::NAN, f64::min);
-        let most = masses().map(|m| m.len()).max().unwrap_or(0).max(1) as f64;
-        (PlotAxis::log(least / 1.3, self.largest() * 1.3), PlotAxis::log(0.8, most.max(2.0) * 1.4))
+        mass_axes(self.lists.iter().map(|list| list.objects.masses.as_slice()))
     }
 
     /// The largest mass of all lists.
     fn largest(&self) -> f64 {
         self.lists.iter().map(|list| list.objects.largest()).fold(f64::MIN_POSITIVE, f64::max)
     }
+}
+
+/// Masses and numbers of mass functions, whose masses fall.
+pub fn mass_axes<'a>(lists: impl Iterator<Item = &'a [f64]> + Clone) -> (PlotAxis, PlotAxis) {
+    let least = lists.clone().filter_map(|m| m.last()).copied().fold(f64::NAN, f64::min);
+    let largest = lists.clone().filter_map(|m| m.first()).copied().fold(f64::MIN_POSITIVE, f64::max);
+    let most = lists.map(<[f64]>::len).max().unwrap_or(0).max(1) as f64;
+    (PlotAxis::log(least / 1.3, largest * 1.3), PlotAxis::log(0.8, most.max(2.0) * 1.4))
+}
+
+fn further_maps(data: &PictureData<'_>) -> f64 {
+    data.maps.len().max(1) as f64 - 1.0
 }
 
 /// The beginning of a subtitle, as far as it fits.
@@ -257,13 +318,26 @@ fn cut(subtitle: &str) -> String {
     subtitle.chars().take(SUBTITLE_LENGTH - 4).chain(" ...".chars()).collect()
 }
 
-/// The cumulative mass function in pixels, as a staircase; steps too small to see are skipped.
-fn steps(masses: &[f64], x: PlotAxis, y: PlotAxis) -> Vec<(f64, f64)> {
+/// Centres of a circle on a map and of its periodic images that reach into it.
+fn images(repeats: [bool; 2], f: Frame, centre: (f64, f64), radius: f64) -> impl Iterator<Item = (f64, f64)> {
+    let shifts = move |repeats: bool, at: f64, low: f64, high: f64| {
+        let side = high - low;
+        [(0.0, true), (side, at - radius < low), (-side, at + radius > high)]
+            .into_iter()
+            .filter_map(move |(shift, needed)| (needed && (repeats || shift == 0.0)).then_some(shift))
+    };
+    shifts(repeats[0], centre.0, f.left, f.right).flat_map(move |dx| {
+        shifts(repeats[1], centre.1, f.top, f.bottom).map(move |dy| (centre.0 + dx, centre.1 + dy))
+    })
+}
+
+/// A cumulative mass function in pixels, as a staircase; steps too small to see are skipped. The masses fall.
+pub fn steps(masses: &[f64], (x, y): (PlotAxis, PlotAxis), frame: Frame) -> Vec<(f64, f64)> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for (i, mass) in masses.iter().enumerate() {
-        let across = MASSES.left + x.place(*mass) * (MASSES.right - MASSES.left);
-        let up = MASSES.bottom - y.place(i as f64 + 1.0) * (MASSES.bottom - MASSES.top);
-        let before = steps.last().copied().unwrap_or((across, MASSES.bottom));
+        let across = frame.left + x.place(*mass) * (frame.right - frame.left);
+        let up = frame.bottom - y.place(i as f64 + 1.0) * (frame.bottom - frame.top);
+        let before = steps.last().copied().unwrap_or((across, frame.bottom));
         let seen = (before.0 - across).abs() > 0.5 || (before.1 - up).abs() > 0.5;
         if steps.is_empty() || seen || i + 1 == masses.len() {
             steps.extend([(across, before.1), (across, up)]);
@@ -272,11 +346,11 @@ fn steps(masses: &[f64], x: PlotAxis, y: PlotAxis) -> Vec<(f64, f64)> {
     steps
 }
 
-fn map_frame([[x0, x1], [y0, y1]]: [[f64; 2]; 2]) -> Frame {
-    let (width, height) = (x1 - x0, y1 - y0);
+fn map_frame(map: &DensityMap, left: f64) -> Frame {
+    let [width, height] = map.view.axes().map(|axis| map.view.sides[axis]);
     let ratio = if width > 0.0 && height > 0.0 { (width / height).clamp(0.1, 10.0) } else { 1.0 };
     let (across, up) = (MAP_SIDE * ratio.min(1.0), MAP_SIDE / ratio.max(1.0));
-    Frame { left: MAP_LEFT, top: TOP, right: MAP_LEFT + across.round(), bottom: TOP + up.round() }
+    Frame { left, top: TOP, right: left + across.round(), bottom: TOP + up.round() }
 }
 
 /// A frame with its ticks and their labels.
@@ -333,9 +407,4 @@ fn draw_key<B: DrawingBackend>(canvas: &Canvas<'_, B>, left: f64, colour: RGBCol
     let y = KEY_LINE;
     canvas.line(&[(left, y), (left + 30.0, y)], colour, 3)?;
     canvas.text(name, (left + 40.0, y), LABEL, Anchor::Left)
-}
-
-fn viridis(place: f64) -> RGBColor {
-    let [red, green, blue] = colour_at(place);
-    RGBColor(red, green, blue)
 }

@@ -7,17 +7,21 @@
 //! | `axis` | scales, ticks and their labels |
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
 //! | `colour` | from density to colour, and the raster of the map |
+//! | `sight` | where on a map a place in the box is, and scale bars |
 //!
 //! Fonts are built in.
 
 pub(crate) mod axis;
 pub(crate) mod canvas;
-mod colour;
-mod layout;
-mod objects;
+pub(crate) mod colour;
+pub(crate) mod layout;
+pub(crate) mod objects;
+pub(crate) mod sight;
 
+use super::units::DisplayUnits;
 use canvas::{Canvas, SCALE};
 use colour::Raster;
+use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};
 use layout::PictureLayout;
@@ -25,7 +29,7 @@ pub(crate) use layout::{draw_axes, draw_grid, draw_names};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::path::Path;
 
-/// Width of the picture in pixels.
+/// Width of a picture of one map in pixels.
 pub const WIDTH: u32 = 1600;
 /// Height of the picture in pixels.
 pub const HEIGHT: u32 = 800;
@@ -37,21 +41,14 @@ pub struct PictureData<'a> {
     pub title: String,
     /// A smaller line below it, cut to the width of the picture; may be empty.
     pub subtitle: String,
-    /// `n` x `n` values, rows along the first axis of the picture, the lowest row first: pixel
-    /// (i, j) is `projection[j * n + i]`. Values that are not positive and finite are left dark.
-    pub projection: Vec<f32>,
-    /// Pixels per side.
-    pub n: usize,
-    /// The extent of the projection along both axes, in code lengths.
-    pub extent: [[f64; 2]; 2],
-    /// The horizontal and vertical coordinates: `[0, 1]` for x and y.
-    pub axes: [usize; 2],
-    /// Which of these are periodic: a circle over such an edge continues on the other side.
-    pub periodic: [bool; 2],
-    /// The projected quantity: `column density`.
+    /// The maps, side by side. Values that are not positive and finite are left dark.
+    pub maps: Vec<DensityMap>,
+    /// Their box. Where a map shows a whole periodic axis, a circle over its edge continues on the other side.
+    pub space: MapBox,
+    /// The mapped quantity, a density: `mean density`.
     pub quantity: String,
-    /// Its units.
-    pub units: String,
+    /// The units of positions, masses and the mapped quantity.
+    pub units: DisplayUnits,
     /// Gives the centres and masses of the table `Groups` if there is one, else the peaks (`peak_position`,
     /// `mass`) of the tables `clumps` and `haloes`, either of which may be absent or empty.
     pub catalogue: &'a Catalogue,
@@ -86,9 +83,17 @@ pub fn plot(path: &Path, data: &PictureData<'_>) -> WriteResult<()> {
 /// As [`plot`].
 pub fn stage_plot(path: &Path, data: &PictureData<'_>) -> WriteResult<Staged> {
     let format = format_of(path)?;
-    if data.projection.len() != data.n * data.n {
-        let problem = format!("{} values", data.projection.len());
-        return Err(WriteError::content(path, "projection", problem, format!("{} squared", data.n)));
+    for DensityMap { view, values } in &data.maps {
+        let [width, height] = view.pixels;
+        if values.len() != width * height || values.is_empty() {
+            let problem = format!("{} values", values.len());
+            return Err(WriteError::content(
+                path,
+                "a map",
+                problem,
+                format!("{width} x {height} values, 1 or more"),
+            ));
+        }
     }
     let drawn = match format {
         PictureFormat::Png => draw_png(data),
@@ -110,53 +115,60 @@ fn format_of(path: &Path) -> WriteResult<PictureFormat> {
     }
 }
 
-/// The fine size on which everything is drawn.
-const FINE: (u32, u32) = (WIDTH * SCALE, HEIGHT * SCALE);
 /// The share of their size by which the bitmap backend sets texts too high.
 const BITMAP_TEXT_DROP: f64 = 0.14;
 
 fn draw_png(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
     let layout = PictureLayout::new(data);
-    let mut fine = vec![255; (FINE.0 * FINE.1 * 3) as usize];
-    layout.raster().copy_into(&mut fine, FINE.0, layout.map_corner());
-    let area = BitMapBackend::with_buffer(&mut fine, FINE).into_drawing_area();
+    let (width, height) = layout.size();
+    // Everything is drawn finely, then averaged.
+    let size = (width * SCALE, height * SCALE);
+    let mut fine = vec![255; (size.0 * size.1 * 3) as usize];
+    for panel in layout.panels() {
+        panel.raster.copy_into(&mut fine, size.0, panel.corner());
+    }
+    let area = BitMapBackend::with_buffer(&mut fine, size).into_drawing_area();
     layout.draw(&Canvas::new(&area, BITMAP_TEXT_DROP)?)?;
     area.present().map_err(|e| e.to_string())?;
     drop(area);
-    encode_png(WIDTH, HEIGHT, &averaged(&fine))
+    encode_png(width, height, &averaged(&fine, width, height))
 }
 
 /// Means over squares of [`SCALE`] fine pixels a side.
-fn averaged(fine: &[u8]) -> Vec<u8> {
-    let value = |x: u32, y: u32, c: u32| u32::from(fine[((y * FINE.0 + x) * 3 + c) as usize]);
+fn averaged(fine: &[u8], width: u32, height: u32) -> Vec<u8> {
+    let value = |x: u32, y: u32, c: u32| u32::from(fine[((y * width * SCALE + x) * 3 + c) as usize]);
     let mean = |x: u32, y: u32, c: u32| {
         let square = (0..SCALE * SCALE).map(|i| value(x * SCALE + i % SCALE, y * SCALE + i / SCALE, c));
         (square.sum::<u32>() / (SCALE * SCALE)) as u8
     };
-    (0..WIDTH * HEIGHT * 3).map(|i| mean(i / 3 % WIDTH, i / 3 / WIDTH, i % 3)).collect()
+    (0..width * height * 3).map(|i| mean(i / 3 % width, i / 3 / width, i % 3)).collect()
 }
 
 fn draw_svg(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
     let layout = PictureLayout::new(data);
+    let (width, height) = layout.size();
+    let fine = (width * SCALE, height * SCALE);
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, FINE).into_drawing_area();
+    let area = SVGBackend::with_string(&mut text, fine).into_drawing_area();
     layout.draw(&Canvas::new(&area, 0.0)?)?;
     area.present().map_err(|e| e.to_string())?;
     drop(area);
-    // The map lies under everything that is drawn: it follows the opening tag.
+    // The maps lie under everything that is drawn: they follow the opening tag.
     let opening = text.find("<svg").and_then(|at| text[at..].find('>').map(|end| at + end + 1));
-    let image = svg_image(layout.raster(), layout.map_corner())?;
-    text.insert_str(opening.ok_or("no svg tag")?, &image);
-    let fine_size = format!("width=\"{}\" height=\"{}\"", FINE.0, FINE.1);
-    Ok(text.replacen(&fine_size, &format!("width=\"{WIDTH}\" height=\"{HEIGHT}\""), 1).into_bytes())
+    let mut images = "\n<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>".to_string();
+    for panel in layout.panels() {
+        images += &svg_image(&panel.raster, panel.corner())?;
+    }
+    text.insert_str(opening.ok_or("no svg tag")?, &images);
+    let fine_size = format!("width=\"{}\" height=\"{}\"", fine.0, fine.1);
+    Ok(text.replacen(&fine_size, &format!("width=\"{width}\" height=\"{height}\""), 1).into_bytes())
 }
 
 fn svg_image(raster: &Raster, (x, y): (u32, u32)) -> Result<String, String> {
     let (width, height) = (raster.width, raster.height);
     let data = base64(&encode_png(width, height, &raster.pixels)?);
     Ok(format!(
-        "\n<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n\
-         <image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+        "\n<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
          href=\"data:image/png;base64,{data}\"/>"
     ))
 }
@@ -170,7 +182,19 @@ fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>, String> {
     written.map_err(|e| e.to_string()).map(|()| bytes)
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// A PNG of indices into a palette of 256 colours.
+pub(crate) fn encode_indexed_png([width, height]: [usize; 2], indices: &[u8]) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
+    encoder.set_color(png::ColorType::Indexed);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_palette(colour::palette());
+    encoder.set_compression(png::Compression::Best);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(indices));
+    written.map_err(|e| e.to_string()).map(|()| bytes)
+}
+
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {

@@ -1,15 +1,21 @@
-//! Positions and masses of the objects in a picture: clumps and haloes, or groups.
+//! Positions, masses and sizes of the objects in a picture: clumps and haloes, or groups.
 
-use inselberg_io::catalogue::{Catalogue, Values};
+use inselberg_io::catalogue::{Catalogue, Table, Values};
+use std::f64::consts::PI;
 
-/// Peaks and masses of a table, the largest mass first.
+/// The objects of a table, the largest mass first.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Objects {
     /// Rows of the table.
     pub n_rows: usize,
+    /// The row of each object.
+    pub rows: Vec<usize>,
     /// Places, in code lengths.
     pub positions: Vec<[f64; 3]>,
     /// Masses, in code masses.
     pub masses: Vec<f64>,
+    /// Radii, in code lengths: of the sphere with the volume of a clump or halo, half the greatest extent of a group.
+    pub radii: Option<Vec<f64>>,
 }
 
 impl Objects {
@@ -19,15 +25,18 @@ impl Objects {
         let column = |name: &str| table.and_then(|t| t.column(name)).map(|c| &c.values);
         let (Some(Values::F64(masses)), Some(Values::F64x3(positions))) = (column(mass), column(position))
         else {
-            return Self { n_rows: table.map_or(0, |t| t.n_rows()), positions: vec![], masses: vec![] };
+            return Self { n_rows: table.map_or(0, Table::n_rows), ..Self::default() };
         };
-        let sound = |row: &usize| masses[*row].is_finite() && masses[*row] > 0.0;
-        let mut rows: Vec<usize> = (0..masses.len()).filter(sound).collect();
+        let is_valid = |row: &usize| masses[*row].is_finite() && masses[*row] > 0.0;
+        let mut rows: Vec<usize> = (0..masses.len()).filter(is_valid).collect();
         rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]));
+        let radii = table.and_then(radii);
         Self {
             n_rows: masses.len(),
             positions: rows.iter().map(|row| positions[*row]).collect(),
             masses: rows.iter().map(|row| masses[*row]).collect(),
+            radii: radii.map(|radii| rows.iter().map(|row| radii[*row]).collect()),
+            rows,
         }
     }
 
@@ -35,4 +44,12 @@ impl Objects {
     pub fn largest(&self) -> f64 {
         self.masses.first().copied().unwrap_or(f64::MIN_POSITIVE)
     }
+}
+
+/// The radius of each row, where the table says how large its objects are.
+pub fn radii(table: &Table) -> Option<Vec<f64>> {
+    let of_volume = |volume: &f64| (volume * 3.0 / (4.0 * PI)).cbrt();
+    let of_extent = |sides: &[f64; 3]| sides.iter().copied().fold(0.0, f64::max) / 2.0;
+    let volumes = table.reals("volume").map(|volumes| volumes.iter().map(of_volume).collect());
+    volumes.or_else(|| Some(table.vectors("Extents")?.iter().map(of_extent).collect()))
 }

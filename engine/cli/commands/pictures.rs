@@ -1,0 +1,175 @@
+//! What people look at after a search: the picture and the report.
+
+use super::driver::RunCosts;
+use super::fault::CommandError;
+use crate::config::{CubeRegion, ShownResults};
+use crate::report::page::{ReportData, Zoom, cube_view, page, whole_view, zoom_views};
+use crate::report::plot::{PictureData, stage_plot};
+use crate::report::{DisplayUnits, RankReport, UnitChoice};
+use inselberg::{DensityMap, MapBox, View};
+use inselberg_comm::{Comm, Rank};
+use inselberg_io::catalogue::{Attribute, Catalogue};
+use inselberg_io::staging::{Staged, hidden, stage_file};
+use std::path::Path;
+
+/// The maps of a search; empty except on rank 0.
+pub struct ShownMaps {
+    space: MapBox,
+    maps: Vec<DensityMap>,
+    zooms: Vec<Zoom>,
+}
+
+/// What a search says of itself.
+pub struct RunAbout<'a> {
+    /// The title.
+    pub title: String,
+    /// A line below it.
+    pub subtitle: String,
+    /// Names and values: the input and how it was searched.
+    pub facts: Vec<(&'static str, String)>,
+    /// What a reader should know.
+    pub warnings: Vec<String>,
+    /// Counts by name.
+    pub counts: Vec<(&'static str, Option<i64>)>,
+    /// Another name of the code unit of density.
+    pub code_density: Option<&'static str>,
+    /// What the stages process.
+    pub things: &'static str,
+    /// The costs of the run.
+    pub costs: &'a RunCosts,
+}
+
+/// Collective: which views are shown. `lists` are on rank 0; all ranks get the same views.
+///
+/// # Errors
+/// When a rank fails.
+pub fn views(
+    shown: &ShownResults,
+    lists: Option<&Catalogue>,
+    (space, finest): (&MapBox, f64),
+    comm: &Comm,
+) -> Result<(Vec<View>, Vec<usize>), CommandError> {
+    let whole = |along: &usize| match shown.region {
+        Some(CubeRegion { centre, side }) => cube_view(&centre, side, *along, space, finest),
+        None => whole_view(*along, space, finest),
+    };
+    let mut all: Vec<View> = shown.axes.iter().map(whole).collect();
+    let zooms = match lists.filter(|_| shown.report.is_some()) {
+        Some(lists) => zoom_views(lists, space, finest),
+        None => Vec::new(),
+    };
+    let number = |(row, view): &(usize, View)| {
+        let [width, height] = view.pixels;
+        let integers = [*row, view.along, width, height].map(|n| n as u64);
+        let reals = [view.low, view.sides].concat();
+        [&integers[..], &reals.iter().map(|x| x.to_bits()).collect::<Vec<_>>()].concat()
+    };
+    let numbers: Vec<u64> = zooms.iter().flat_map(number).collect();
+    let to_all = match comm.rank() {
+        Rank(0) => (0..comm.n_ranks() as u32).map(|rank| (Rank(rank), numbers.clone())).collect(),
+        _ => Vec::new(),
+    };
+    let received = comm.exchange(to_all).map_err(CommandError::ranks)?;
+    let mut rows = Vec::new();
+    for zoom in received.iter().flat_map(|(_, numbers)| numbers.chunks_exact(10)) {
+        let real = |at: usize| f64::from_bits(zoom[at]);
+        rows.push(zoom[0] as usize);
+        all.push(View {
+            along: zoom[1] as usize,
+            pixels: [zoom[2] as usize, zoom[3] as usize],
+            low: [real(4), real(5), real(6)],
+            sides: [real(7), real(8), real(9)],
+        });
+    }
+    Ok((all, rows))
+}
+
+impl ShownMaps {
+    /// From maps of the views, zooms last.
+    pub fn new(space: MapBox, maps: Option<Vec<DensityMap>>, rows: Vec<usize>) -> Self {
+        let mut maps = maps.unwrap_or_default();
+        let zoomed = maps.split_off(maps.len().saturating_sub(rows.len()));
+        let zooms = rows.into_iter().zip(zoomed).map(|(row, map)| Zoom { row, map }).collect();
+        Self { space, maps, zooms }
+    }
+}
+
+/// Collective: the picture and the report. Rank 0 gets them.
+///
+/// # Errors
+/// When they cannot be written, or a rank fails.
+pub fn stage(
+    shown: &ShownResults,
+    maps: ShownMaps,
+    lists: Option<&Catalogue>,
+    about: RunAbout<'_>,
+    comm: &Comm,
+) -> Result<Staged, CommandError> {
+    let ranks = match &about.costs.ranks {
+        Some(ranks) => ranks.clone(),
+        None => RankReport::new(comm, &about.costs.stages, None).map_err(CommandError::ranks)?,
+    };
+    let mut staged = Staged::default();
+    let Some(catalogue) = lists else { return Ok(staged) };
+    let mut units = DisplayUnits::new(shown.units.unwrap_or(UnitChoice::Physical), &catalogue.attributes);
+    if let Some(name) = about.code_density {
+        units = units.with_code_density(name);
+    }
+    if let Some(path) = &shown.plot {
+        let data = PictureData {
+            title: about.title.clone(),
+            subtitle: about.subtitle.clone(),
+            maps: maps.maps.clone(),
+            space: maps.space,
+            quantity: "mean density".into(),
+            units: units.clone(),
+            catalogue,
+        };
+        staged.extend(stage_plot(path, &data)?);
+    }
+    let Some(folder) = &shown.report else { return Ok(staged) };
+    let mut facts = about.facts;
+    facts.extend(provenance(catalogue));
+    let data = ReportData {
+        title: about.title,
+        facts,
+        warnings: about.warnings,
+        counts: about.counts,
+        units,
+        quantity: "mean density".into(),
+        space: maps.space,
+        maps: maps.maps,
+        zooms: maps.zooms,
+        catalogue,
+        stages: &about.costs.stages,
+        things: about.things,
+        ranks: &ranks,
+        peak_memory: about.costs.peak_memory,
+    };
+    staged.extend(stage_page(folder, &data)?);
+    Ok(staged)
+}
+
+fn stage_page(folder: &Path, data: &ReportData<'_>) -> Result<Staged, CommandError> {
+    let text = page(data).map_err(|problem| CommandError::about(folder, problem))?;
+    let place = hidden::place(folder).map_err(|error| CommandError::about(folder, error))?;
+    let staged = stage_file(&folder.join("index.html"), |out| out.write_all(text.as_bytes()))?;
+    Ok(staged.in_place(place))
+}
+
+/// By which program, how and when.
+fn provenance(catalogue: &Catalogue) -> Vec<(&'static str, String)> {
+    let count = |name: &str| match catalogue.attribute(name) {
+        Some(Attribute::Int(n)) => n.to_string(),
+        _ => "unknown".into(),
+    };
+    let mpi = if cfg!(feature = "mpi") { ", with MPI" } else { "" };
+    vec![
+        ("Command", std::env::args().collect::<Vec<_>>().join(" ")),
+        ("Version", format!("inselberg {}{mpi}", env!("CARGO_PKG_VERSION"))),
+        ("Ranks", count("run_ranks")),
+        ("Threads per rank", count("run_threads")),
+        ("Machine", super::scaling::machine()),
+        ("Date", super::scaling::utc(std::time::SystemTime::now())),
+    ]
+}

@@ -1,0 +1,300 @@
+//! One snapshot, or many one after another: what is complete is kept, and a failure of one does not end the others.
+//!
+//! A snapshot is complete if its catalogue has the checksum of its bytes, and attributes with the same input and options.
+//! The catalogue gets its name after all other results, so a complete one stands for all of them.
+//!
+//! Under MPI each snapshot has a communicator of its own. A failure there leaves no messages behind, and all ranks then
+//! agree on it.
+
+use super::driver::{Driver, DriverRequest, RankTask, RunSummary, SnapshotJob};
+use super::fault::{CommandError, tell, without_panic};
+use super::interrupt;
+use super::out;
+use super::ranks::RankHandles;
+use crate::config::{Common, Series};
+use inselberg_comm::Comm;
+use inselberg_io::catalogue::{Attribute, RUN_ATTRIBUTES, attributes_if_whole};
+use inselberg_io::input_identity;
+use inselberg_io::staging::Staged;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Searches the snapshots of a command, and writes what was asked for.
+pub fn search<J: SnapshotJob>(series: &Series<J>, common: Common, world: Comm) -> Result<(), CommandError> {
+    let job = &series.jobs[0];
+    let request = DriverRequest { launch: job.launch(), common, traced: job.is_traced() };
+    let (ranks, driver) = request.start(world)?;
+    if series.is_resumable {
+        return SeriesRun { series, common, ranks, driver }.run();
+    }
+    let plan = Plan::agreed(&ranks, || Plan { identity: identity(job), is_complete: false })?;
+    let hand_in = |staged: Staged, summary: &dyn RunSummary| {
+        out::finish(common, staged, || summary.text(), || summary.json())
+    };
+    let attributes = attributes(job, plan.identity, &series.options);
+    driver.run(ranks, job, &RankTask { common, attributes, hand_in: &hand_in })
+}
+
+/// What the first process knows of a snapshot before its search.
+#[derive(Clone, Serialize, Deserialize)]
+struct Plan {
+    /// `None` where the input cannot be looked at; reading it says why.
+    identity: Option<String>,
+    is_complete: bool,
+}
+
+impl Plan {
+    /// Collective over processes: what `own` says on the first one.
+    fn agreed(ranks: &RankHandles, own: impl FnOnce() -> Self) -> Result<Self, CommandError> {
+        let own = ranks.is_first().then(own);
+        let all = ranks.share(vec![own; ranks.n_here()])?;
+        Ok(all.into_iter().flatten().next().expect("the first process has a plan"))
+    }
+}
+
+fn identity<J: SnapshotJob>(job: &J) -> Option<String> {
+    input_identity(job.inputs()).ok()
+}
+
+/// The attributes that say which command makes the catalogue.
+fn attributes<J: SnapshotJob>(
+    job: &J,
+    identity: Option<String>,
+    options: &str,
+) -> Vec<(&'static str, String)> {
+    let [input, of_options, outputs] = RUN_ATTRIBUTES;
+    let results = results(job);
+    let mut all: Vec<_> = identity.map(|line| (input, line)).into_iter().collect();
+    all.push((of_options, options.to_string()));
+    if !results.is_empty() {
+        all.push((outputs, results.join("; ")));
+    }
+    all
+}
+
+/// The results beside the catalogue, each with the name of its option.
+fn results<J: SnapshotJob>(job: &J) -> Vec<String> {
+    let line = |(name, path): (&str, &Path)| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        format!("{name} {}", path.display())
+    };
+    job.other_results().into_iter().map(line).collect()
+}
+
+/// Whether all results of `job` are there, of this input and these options.
+fn is_complete<J: SnapshotJob>(job: &J, identity: Option<&str>, options: &str) -> bool {
+    let (Some(path), Some(identity)) = (job.catalogue(), identity) else { return false };
+    let Ok(attributes) = attributes_if_whole(path) else { return false };
+    let text = |wanted: &str| {
+        attributes.iter().find_map(|(name, value)| match value {
+            Attribute::Text(text) if name == wanted => Some(text.as_str()),
+            _ => None,
+        })
+    };
+    let [of_input, of_options, of_outputs] = RUN_ATTRIBUTES.map(text);
+    let written: Vec<&str> = of_outputs.map_or(Vec::new(), |line| line.split("; ").collect());
+    of_input == Some(identity)
+        && of_options == Some(options)
+        && results(job).iter().all(|result| written.contains(&result.as_str()))
+        && job.other_results().iter().all(|(_, path)| path.exists())
+}
+
+/// A series that runs.
+struct SeriesRun<'a, J> {
+    series: &'a Series<J>,
+    common: Common,
+    ranks: RankHandles,
+    driver: Driver,
+}
+
+/// What became of a snapshot.
+enum Fate {
+    /// It was searched. Only the first process has its summary.
+    Computed(Option<Done>),
+    /// Its results were complete.
+    Kept,
+    /// Its search failed.
+    Failed(Failure),
+}
+
+/// The summary of a search.
+struct Done {
+    text: String,
+    json: Value,
+    brief: String,
+    seconds: f64,
+}
+
+/// Why the search of a snapshot failed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Failure {
+    reason: String,
+    is_fault: bool,
+    /// Whether another process may know better.
+    is_elsewhere: bool,
+}
+
+impl<J: SnapshotJob> SeriesRun<'_, J> {
+    /// Collective over processes: searches one snapshot after another.
+    fn run(self) -> Result<(), CommandError> {
+        if let Some(world) = self.ranks.handle() {
+            world.before_end(interrupt::wipe);
+        }
+        let mut report = SeriesReport::default();
+        for job in &self.series.jobs {
+            let fate = self.fate_of(job)?;
+            // The first process prints. Where it cannot, all end.
+            report.count(&fate);
+            self.ranks.prepare(|is_first| match is_first {
+                true => report.add(job, fate, self.common),
+                false => Ok(()),
+            })?;
+        }
+        self.ranks.prepare(|is_first| if is_first { report.print(self.common) } else { Ok(()) })?;
+        if report.failed.is_empty() {
+            return Ok(());
+        }
+        Err(match self.ranks.is_first() {
+            true => CommandError::Series { message: report.message(), is_fault: report.has_fault },
+            false => CommandError::Elsewhere,
+        })
+    }
+
+    /// Collective over processes. An error ends the series.
+    fn fate_of(&self, job: &J) -> Result<Fate, CommandError> {
+        let Series { force, options, .. } = self.series;
+        let plan = Plan::agreed(&self.ranks, || {
+            let identity = identity(job);
+            let is_complete = !force && is_complete(job, identity.as_deref(), options);
+            Plan { identity, is_complete }
+        })?;
+        if plan.is_complete {
+            return Ok(Fate::Kept);
+        }
+        let attributes = attributes(job, plan.identity, options);
+        let (begin, done) = (Instant::now(), Mutex::new(None));
+        let hand_in = |staged: Staged, summary: &dyn RunSummary| {
+            let (text, json, brief) = (summary.text(), summary.json(), summary.brief());
+            staged.commit()?;
+            let seconds = begin.elapsed().as_secs_f64();
+            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Done { text, json, brief, seconds });
+            Ok(())
+        };
+        let apart = self.ranks.apart(self.driver.settings)?;
+        let handle = apart.handle();
+        let task = RankTask { common: self.common, attributes, hand_in: &hand_in };
+        let ran = without_panic(|| self.driver.run(apart, job, &task));
+        // Ranks that do not come back are lost for the next snapshot as well.
+        handle.map_or(Ok(()), Comm::close).map_err(|error| self.ranks.end(CommandError::ranks(error)))?;
+        match self.failure(ran)? {
+            Some(failure) => Ok(Fate::Failed(failure)),
+            None => Ok(Fate::Computed(done.into_inner().unwrap_or_else(PoisonError::into_inner))),
+        }
+    }
+
+    /// Collective over processes: the failure of the lowest one that has a reason of its own.
+    fn failure(&self, ran: Result<(), CommandError>) -> Result<Option<Failure>, CommandError> {
+        let own = ran.err().map(|error| Failure {
+            reason: error.reason(),
+            is_fault: error.is_fault(),
+            is_elsewhere: error.is_elsewhere(),
+        });
+        let all = self.ranks.share(vec![own; self.ranks.n_here()])?;
+        let mut failures: Vec<Failure> = all.into_iter().flatten().collect();
+        failures.sort_by_key(|failure| (failure.is_elsewhere, failure.reason.is_empty()));
+        Ok(failures.into_iter().next())
+    }
+}
+
+/// What a series has done so far.
+#[derive(Default)]
+struct SeriesReport {
+    n_computed: usize,
+    n_kept: usize,
+    /// The lines of the failures.
+    failed: Vec<String>,
+    /// The inputs that failed.
+    names: Vec<String>,
+    has_fault: bool,
+    entries: Vec<Value>,
+}
+
+impl SeriesReport {
+    fn count(&mut self, fate: &Fate) {
+        match fate {
+            Fate::Computed(_) => self.n_computed += 1,
+            Fate::Kept => self.n_kept += 1,
+            Fate::Failed(failure) => {
+                self.failed.push(failure.reason.clone());
+                self.has_fault |= failure.is_fault;
+            }
+        }
+    }
+
+    /// Keeps what is said of a snapshot, and prints a line about it.
+    fn add<J: SnapshotJob>(&mut self, job: &J, fate: Fate, common: Common) -> Result<(), CommandError> {
+        let input = job.inputs()[0].display().to_string();
+        let output = job.catalogue().map(|path| path.display().to_string());
+        let mut entry = json!({ "input": input, "output": output, "error": null, "summary": null });
+        let line = match fate {
+            Fate::Computed(done) => {
+                let Done { text, json, brief, seconds } = done.expect("the first process has the summary");
+                entry["status"] = "computed".into();
+                entry["summary"] = json;
+                let to = output.map_or(String::new(), |path| format!(", in {path}"));
+                let details = if job.launch().diagnostics { format!("\n{text}") } else { String::new() };
+                format!("{input}: {brief}{to} ({seconds:.1} s){details}")
+            }
+            Fate::Kept => {
+                entry["status"] = "kept".into();
+                format!("{input}: complete in {}", output.unwrap_or_default())
+            }
+            Fate::Failed(failure) => {
+                entry["status"] = "failed".into();
+                let line = tell(&input, &failure.reason);
+                entry["error"] = line.clone().into();
+                self.names.push(input);
+                *self.failed.last_mut().expect("it was counted") = line;
+                self.entries.push(entry);
+                return Ok(());
+            }
+        };
+        self.entries.push(entry);
+        if common.json || common.quiet { Ok(()) } else { out::report(common, || line, || Value::Null) }
+    }
+
+    /// The summary of the series.
+    fn print(&self, common: Common) -> Result<(), CommandError> {
+        let [n_computed, n_kept, n_failed] = [self.n_computed, self.n_kept, self.failed.len()];
+        let counts = [("computed", n_computed), ("kept", n_kept), ("failed", n_failed)];
+        let text = || {
+            let mut text = String::from("\n");
+            for (name, n) in [("snapshots", n_computed + n_kept + n_failed)].into_iter().chain(counts) {
+                let _ = writeln!(text, "{name:<18}{n:>15}");
+            }
+            for line in &self.failed {
+                let _ = writeln!(text, "  {line}");
+            }
+            text
+        };
+        let json = || {
+            json!({
+                "snapshots": self.entries,
+                "n_computed": n_computed,
+                "n_kept": n_kept,
+                "n_failed": n_failed,
+            })
+        };
+        out::report(common, text, json)
+    }
+
+    /// The error of the series.
+    fn message(&self) -> String {
+        let n = self.n_computed + self.n_kept + self.failed.len();
+        format!("{} of {n} snapshots failed: {}", self.failed.len(), self.names.join(", "))
+    }
+}

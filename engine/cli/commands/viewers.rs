@@ -1,0 +1,102 @@
+//! Files for other programs: beside a search, and of a catalogue by `inselberg convert`.
+
+use super::fault::CommandError;
+use super::info::describe_json;
+use super::{interrupt, out, preflight};
+use crate::config::{Common, ConvertFormat, ConvertJob, PhewJob};
+use inselberg::Clumps;
+use inselberg_io::catalogue::{self, Catalogue, VtkCells};
+use inselberg_io::staging::{self, Staged};
+use std::path::Path;
+
+/// The folders for viewers of a command.
+pub struct ViewerFolders<'a> {
+    /// For yt.
+    pub yt: Option<&'a Path>,
+    /// For VTK.
+    pub vtk: Option<&'a Path>,
+    /// What is written: `clumps` or `groups`.
+    pub objects: &'static str,
+}
+
+impl ViewerFolders<'_> {
+    /// Checks that the folders can be written and are not among `places`, the inputs and other results of the command.
+    pub fn check(&self, places: &[(&str, &Path)]) -> Result<(), CommandError> {
+        for (name, folder) in [("folder for yt", self.yt), ("folder for VTK", self.vtk)] {
+            let Some(folder) = folder else { continue };
+            preflight::distinct(&[places, &[(name, folder)]].concat())?;
+            preflight::folder(folder)?;
+            catalogue::check_viewer(folder)?;
+        }
+        let others: Vec<&Path> = places.iter().map(|(_, path)| *path).collect();
+        self.yt.map_or(Ok(()), |folder| Ok(catalogue::check_yt(folder, self.objects, &others)?))
+    }
+
+    /// The files of a whole catalogue.
+    pub fn stage(&self, whole: &Catalogue, cells: VtkCells) -> Result<Staged, CommandError> {
+        let mut staged = Staged::default();
+        if let Some(folder) = self.yt {
+            staged.extend(catalogue::stage_yt(folder, whole)?);
+        }
+        if let Some(folder) = self.vtk {
+            staged.extend(catalogue::stage_vtk(folder, whole, cells)?);
+        }
+        Ok(staged)
+    }
+}
+
+/// The folders of `inselberg phew`.
+pub fn folders_of_phew(job: &PhewJob) -> ViewerFolders<'_> {
+    let vtk = job.vtk.as_ref().map(|(folder, _)| folder.as_path());
+    ViewerFolders { yt: job.yt.as_deref(), vtk, objects: "clumps" }
+}
+
+/// Collective: the files for viewers of a run. Rank 0 gets them; it holds the tables that a viewer needs, one viewer at a time.
+pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps) -> Result<Staged, CommandError> {
+    let gather = |names: &[&str]| {
+        clumps.gather_tables(names).map_err(|error| CommandError::of_call(&job.input, &error))
+    };
+    let folders = folders_of_phew(job);
+    let mut staged = Staged::default();
+    if folders.yt.is_some()
+        && let Some(lists) = gather(&["clumps", "members", "particles"])?
+    {
+        staged.extend(ViewerFolders { vtk: None, ..folders_of_phew(job) }.stage(&lists, VtkCells::None)?);
+    }
+    if let Some((_, cells)) = job.vtk
+        && let Some(lists) = gather(if cells == VtkCells::None { &["clumps"] } else { &["clumps", "cells"] })?
+    {
+        staged.extend(ViewerFolders { yt: None, ..folders }.stage(&lists, cells)?);
+    }
+    Ok(staged)
+}
+
+/// Writes a catalogue for another program.
+pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
+    let places = [("input", job.input.as_path())];
+    match job.to {
+        ConvertFormat::Fits | ConvertFormat::Ecsv => {
+            preflight::distinct(&[places[0], ("output", &job.output)])?;
+            staging::check_writable(&job.output)?;
+        }
+        ConvertFormat::Yt | ConvertFormat::Vtk(_) => preflight::folder(&job.output)?,
+    }
+    let whole = catalogue::read(&job.input)?;
+    interrupt::guard()?;
+    let output = &job.output;
+    let staged = match job.to {
+        ConvertFormat::Yt => catalogue::stage_yt(output, &whole)?,
+        ConvertFormat::Vtk(cells) => catalogue::stage_vtk(output, &whole, cells)?,
+        ConvertFormat::Fits => catalogue::stage_fits(output, &whole)?,
+        ConvertFormat::Ecsv => catalogue::stage_ecsv(output, &whole)?,
+    };
+    out::finish(common, staged, || text(job, &whole), || describe_json(&whole))
+}
+
+/// What was read and where it went.
+fn text(job: &ConvertJob, whole: &Catalogue) -> String {
+    let rows =
+        whole.tables.iter().map(|table| format!("{}: {}", table.name, out::grouped(table.n_rows() as u64)));
+    let rows = rows.collect::<Vec<_>>().join(", ");
+    format!("{} written; rows of the catalogue by table: {rows}", job.output.display())
+}

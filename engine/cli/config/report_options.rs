@@ -1,0 +1,120 @@
+//! What people look at: pictures, reports and their units.
+
+use super::Command::{Fof, Phew};
+use super::ConfigError;
+use super::opt::{Opt, OptionKind, ROW};
+use super::values::CheckedValues;
+use crate::report::UnitChoice;
+use std::path::PathBuf;
+
+/// Options of `phew` and `fof`.
+pub(super) const REPORTS: &[Opt] = &[
+    Opt {
+        name: "report",
+        key: "report",
+        kind: OptionKind::Path,
+        example: "report",
+        commands: &[Phew, Fof],
+        help: "Also write a report into this folder: index.html, one page with pictures and tables",
+        doc: "It needs nothing beside it. It shows what was run on what, counts, mass functions, maps, the largest objects with their \
+              substructure, and where time went.",
+        ..ROW
+    },
+    Opt {
+        name: "units",
+        key: "units",
+        kind: OptionKind::Choice(&["physical", "code"]),
+        example: "physical",
+        commands: &[Phew, Fof],
+        help: "Units of picture and report: Mpc, Msun, km/s and g/cm3, or those of the snapshot",
+        doc: "Default: physical. A snapshot without units is shown in code units, and the report says so. Summaries and catalogues are \
+              always in code units.",
+        ..ROW
+    },
+    Opt {
+        name: "plot-axis",
+        key: "plot_axis",
+        kind: OptionKind::Choice(&["x", "y", "z", "all"]),
+        default: "z",
+        commands: &[Phew, Fof],
+        help: "The line of sight of the maps in picture and report; all: three maps",
+        ..ROW
+    },
+    Opt {
+        name: "plot-region",
+        key: "plot_region",
+        kind: OptionKind::Text("X,Y,Z,SIDE"),
+        example: "0.5,0.5,0.5,0.2",
+        commands: &[Phew, Fof],
+        help: "Maps of a cube alone: its centre and its side, in the units of the positions",
+        doc: "Objects outside of it are not drawn; mass functions and tables still have all.",
+        ..ROW
+    },
+];
+
+/// A cube.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CubeRegion {
+    /// Its centre.
+    pub centre: [f64; 3],
+    /// Its side.
+    pub side: f64,
+}
+
+/// What people look at.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ShownResults {
+    /// The picture.
+    pub plot: Option<PathBuf>,
+    /// The folder of the report.
+    pub report: Option<PathBuf>,
+    /// The units, if chosen.
+    pub units: Option<UnitChoice>,
+    /// The lines of sight.
+    pub axes: Vec<usize>,
+    /// The region of maps; `None`: the whole box.
+    pub region: Option<CubeRegion>,
+}
+
+impl ShownResults {
+    /// Whether there are maps.
+    pub fn has_maps(&self) -> bool {
+        self.plot.is_some() || self.report.is_some()
+    }
+}
+
+pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, ConfigError> {
+    let shown = ShownResults {
+        plot: raw.plot()?,
+        report: raw.path("report"),
+        units: raw.text("units").map(|word| match word.as_str() {
+            "code" => UnitChoice::Code,
+            _ => UnitChoice::Physical,
+        }),
+        axes: match raw.text_or_default("plot-axis").as_str() {
+            "x" => vec![0],
+            "y" => vec![1],
+            "all" => vec![2, 1, 0],
+            _ => vec![2],
+        },
+        region: raw.text("plot-region").map(|text| region(raw, &text)).transpose()?,
+    };
+    match ["plot-axis", "plot-region"].into_iter().find(|name| raw.is_flag(name)) {
+        Some(name) if !shown.has_maps() => {
+            Err(raw.unfit(name, &raw.shown(name), "--plot or --report beside it"))
+        }
+        _ => Ok(shown),
+    }
+}
+
+fn region(raw: &CheckedValues<'_>, text: &str) -> Result<CubeRegion, ConfigError> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    let is_valid = |numbers: &Vec<f64>| numbers.iter().all(|x| x.is_finite());
+    match numbers.filter(is_valid).as_deref() {
+        Some(&[x, y, z, side]) if side > 0.0 => Ok(CubeRegion { centre: [x, y, z], side }),
+        _ => {
+            let expected = "three coordinates and a positive side, separated by commas";
+            Err(raw.unfit("plot-region", text, expected))
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Options of files for other programs, and their checks.
+
+use super::Command::{Convert, Fof, Phew};
+use super::ConfigError;
+use super::opt::{Opt, OptionKind, ROW};
+use super::values::CheckedValues;
+use inselberg_io::catalogue::VtkCells;
+use std::path::{Path, PathBuf};
+
+/// What `phew`, `fof` and `convert` write for other programs.
+pub(super) const VIEWERS: &[Opt] = &[
+    Opt {
+        name: "catalogue",
+        key: "input",
+        positional: true,
+        kind: OptionKind::Path,
+        example: "clumps.hdf5",
+        commands: &[Convert],
+        help: "A catalogue from `inselberg phew`, `recut` or `fof`",
+        ..ROW
+    },
+    Opt {
+        name: "to",
+        key: "to",
+        kind: OptionKind::Choice(&["yt", "vtk", "fits", "ecsv"]),
+        example: "vtk",
+        commands: &[Convert],
+        help: "The program or format to write for",
+        doc: "yt: a halo catalogue for yt.load. vtk: files for ParaView and PyVista, with --vtk-cells. fits: all tables in one file. ecsv: \
+              one file per table. TOPCAT and astropy read both. docs/viewers.md has examples.",
+        ..ROW
+    },
+    Opt {
+        name: "output",
+        key: "output",
+        short: Some('o'),
+        kind: OptionKind::Path,
+        example: "vtk",
+        commands: &[Convert],
+        help: "The file to write (.fits, .ecsv), or the folder for yt and vtk",
+        ..ROW
+    },
+    Opt {
+        name: "yt",
+        key: "yt",
+        kind: OptionKind::Path,
+        example: "yt",
+        commands: &[Phew, Fof],
+        help: "Also write a halo catalogue that yt opens into this folder: clumps.0.h5 or groups.0.h5",
+        doc: "With members, if bound members or all particles are listed too. Needs units. The folder must hold no other file of yt whose \
+              name begins so.",
+        ..ROW
+    },
+    Opt {
+        name: "vtk",
+        key: "vtk",
+        kind: OptionKind::Path,
+        example: "vtk",
+        commands: &[Phew],
+        help: "Also write files for ParaView into this folder: clumps.vtkhdf and cells.vtkhdf",
+        doc: "With cells, implies --with-cells. Values are in code units.",
+        ..ROW
+    },
+    Opt {
+        name: "vtk",
+        key: "vtk",
+        kind: OptionKind::Path,
+        example: "vtk",
+        commands: &[Fof],
+        help: "Also write a file for ParaView into this folder: groups.vtkhdf",
+        ..ROW
+    },
+    Opt {
+        name: "vtk-cells",
+        key: "vtk_cells",
+        kind: OptionKind::Choice(&["tree", "voxels", "none"]),
+        default: "tree",
+        commands: &[Phew, Convert],
+        help: "The cells in files for ParaView",
+        doc: "tree: all leaf cells as a tree of cells (HyperTreeGrid). voxels: the test cells as cubes (UnstructuredGrid), which every filter \
+              takes, with more bytes per cell. none: no cells.",
+        ..ROW
+    },
+];
+
+/// What `inselberg convert` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConvertFormat {
+    /// A folder with a halo catalogue of yt.
+    Yt,
+    /// A folder with files of VTK.
+    Vtk(VtkCells),
+    /// A FITS file.
+    Fits,
+    /// ECSV files.
+    Ecsv,
+}
+
+/// `inselberg convert`, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConvertJob {
+    /// The catalogue.
+    pub input: PathBuf,
+    /// The file or folder to write.
+    pub output: PathBuf,
+    /// The format.
+    pub to: ConvertFormat,
+}
+
+pub(super) fn convert(raw: &CheckedValues<'_>) -> Result<ConvertJob, ConfigError> {
+    let input = raw.needed_path("catalogue")?;
+    let word = raw.text("to").ok_or_else(|| raw.missing("to"))?;
+    let output = raw.needed_path("output")?;
+    let to = match word.as_str() {
+        "yt" => ConvertFormat::Yt,
+        "vtk" => ConvertFormat::Vtk(cells(raw)),
+        "fits" => ConvertFormat::Fits,
+        _ => ConvertFormat::Ecsv,
+    };
+    if !matches!(to, ConvertFormat::Vtk(_)) && raw.is_flag("vtk-cells") {
+        return Err(raw.unfit("vtk-cells", &raw.shown("vtk-cells"), "it with --to vtk alone"));
+    }
+    let is_file = matches!(to, ConvertFormat::Fits | ConvertFormat::Ecsv);
+    if is_file && !ends_in(&output, &word) {
+        return Err(raw.unfit(
+            "output",
+            &output.display().to_string(),
+            &format!("a name that ends in .{word}"),
+        ));
+    }
+    Ok(ConvertJob { input, output, to })
+}
+
+fn ends_in(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|given| given.eq_ignore_ascii_case(ending))
+}
+
+fn cells(raw: &CheckedValues<'_>) -> VtkCells {
+    match raw.text_or_default("vtk-cells").as_str() {
+        "voxels" => VtkCells::Voxels,
+        "none" => VtkCells::None,
+        _ => VtkCells::Tree,
+    }
+}
+
+/// The folder for VTK with the cells that it gets.
+pub(super) fn vtk_of_phew(raw: &CheckedValues<'_>) -> Result<Option<(PathBuf, VtkCells)>, ConfigError> {
+    match raw.path("vtk") {
+        None if raw.is_flag("vtk-cells") => {
+            Err(raw.unfit("vtk-cells", &raw.shown("vtk-cells"), "--vtk beside it"))
+        }
+        folder => Ok(folder.map(|folder| (folder, cells(raw)))),
+    }
+}

@@ -1,0 +1,139 @@
+//! The substructure of a halo, as nested lists.
+
+use super::kinds::numbers;
+use crate::report::html::escaped;
+use crate::report::plot::objects::radii;
+use crate::report::summary::grouped;
+use crate::report::units::{DisplayUnits, four_digits};
+use inselberg_io::catalogue::{Catalogue, Dimension};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+/// Clumps of a halo that are listed.
+const N_LISTED: usize = 40;
+
+/// All clumps, by halo.
+pub struct Clumps {
+    /// By falling mass within each halo.
+    of_halo: HashMap<u64, Vec<Clump>>,
+}
+
+/// A clump.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clump {
+    /// Its identifier.
+    pub id: u64,
+    /// The clump that it merges into; itself for a main clump.
+    pub parent: u64,
+    /// Mass, in code masses.
+    pub mass: f64,
+    /// Number of leaves.
+    pub n_cells: u64,
+    /// Peak over saddle, or peak minus saddle.
+    pub relevance: f64,
+    /// Its peak.
+    pub position: [f64; 3],
+    /// Radius of the sphere of its volume; NaN where it is not known.
+    pub radius: f64,
+}
+
+impl Clumps {
+    /// Those of a catalogue; `None` without clumps.
+    pub fn new(catalogue: &Catalogue) -> Option<Self> {
+        let table = catalogue.table("clumps")?;
+        let (ids, parents, haloes) = (table.counts("id")?, table.counts("parent")?, table.counts("halo")?);
+        let (masses, positions) = (table.reals("mass")?, table.vectors("peak_position")?);
+        let (cells, relevances) = (table.counts("n_cells")?, numbers(table, "relevance")?);
+        let radii = radii(table);
+        let mut of_halo: HashMap<u64, Vec<Clump>> = HashMap::new();
+        for row in 0..ids.len() {
+            of_halo.entry(haloes[row]).or_default().push(Clump {
+                id: ids[row],
+                parent: parents[row],
+                mass: masses[row],
+                n_cells: cells[row],
+                relevance: relevances[row],
+                position: positions[row],
+                radius: radii.as_ref().map_or(f64::NAN, |radii| radii[row]),
+            });
+        }
+        let order = |a: &Clump, b: &Clump| b.mass.total_cmp(&a.mass).then(a.id.cmp(&b.id));
+        of_halo.values_mut().for_each(|clumps| clumps.sort_by(order));
+        Some(Self { of_halo })
+    }
+
+    /// How many clumps a halo has.
+    pub fn n_of(&self, halo: u64) -> usize {
+        self.of_halo.get(&halo).map_or(0, Vec::len)
+    }
+
+    /// The clumps of a halo, by falling mass.
+    pub fn largest_of(&self, halo: u64) -> impl Iterator<Item = &Clump> {
+        self.of_halo.get(&halo).into_iter().flatten()
+    }
+}
+
+/// The substructure of a halo: its main clump, and its most massive other ones below the nearest listed clump that they
+/// merge into.
+pub fn tree(clumps: &Clumps, halo: u64, units: &DisplayUnits) -> String {
+    let parents: HashMap<u64, u64> = clumps.largest_of(halo).map(|clump| (clump.id, clump.parent)).collect();
+    let mut listed: Vec<&Clump> = clumps.largest_of(halo).take(N_LISTED).collect();
+    if let Some(main) = clumps.largest_of(halo).find(|clump| clump.id == halo)
+        && !listed.contains(&main)
+    {
+        listed.push(main);
+    }
+    let mut children: BTreeMap<u64, Vec<&Clump>> = BTreeMap::new();
+    for clump in &listed {
+        if clump.id != halo {
+            let parent = listed_parent(clump, &listed, &parents, halo);
+            children.entry(parent).or_default().push(clump);
+        }
+    }
+    let (n, shown) = (clumps.n_of(halo), listed.len());
+    let number = match (n, n == shown) {
+        (1, _) => "one clump".to_string(),
+        (_, true) => format!("{} clumps", grouped(n as i64)),
+        (_, false) => format!("the {shown} most massive of {} clumps", grouped(n as i64)),
+    };
+    let mut text = format!("<div class=\"tree\">\n<p>Substructure: {number}</p>\n<ul>\n");
+    if let Some(main) = listed.iter().find(|clump| clump.id == halo) {
+        add(&mut text, main, &children, units);
+    }
+    text + "</ul>\n</div>\n"
+}
+
+/// The nearest listed clump that a clump merges into.
+fn listed_parent(clump: &Clump, listed: &[&Clump], parents: &HashMap<u64, u64>, halo: u64) -> u64 {
+    let mut at = clump.parent;
+    while !listed.iter().any(|other| other.id == at) {
+        match parents.get(&at) {
+            Some(parent) if *parent != at => at = *parent,
+            _ => return halo,
+        }
+    }
+    at
+}
+
+fn add(text: &mut String, clump: &Clump, children: &BTreeMap<u64, Vec<&Clump>>, units: &DisplayUnits) {
+    let unit = units.unit(Dimension::MASS);
+    let mass = format!("{} {}", four_digits(clump.mass * unit.factor), unit.name);
+    let relevance = match clump.relevance.is_finite() {
+        true => format!(", relevance {}", four_digits(clump.relevance)),
+        false => String::new(),
+    };
+    let _ = write!(
+        text,
+        "<li data-clump=\"{}\"><b>{}</b>: {}, {} cells{relevance}",
+        clump.id,
+        clump.id,
+        escaped(&mass),
+        grouped(clump.n_cells as i64)
+    );
+    if let Some(below) = children.get(&clump.id) {
+        *text += "\n<ul>\n";
+        below.iter().for_each(|child| add(text, child, children, units));
+        *text += "</ul>\n";
+    }
+    *text += "</li>\n";
+}

@@ -1,0 +1,81 @@
+//! Which regions does a report show?
+
+use super::kinds::ObjectKind;
+use crate::report::plot::objects::Objects;
+use inselberg::{MapBox, View};
+use inselberg_io::catalogue::Catalogue;
+
+/// Objects with a map of their own.
+const N_ZOOMS: usize = 12;
+/// Side of a zoomed map, in radii of its object.
+const RADII: f64 = 5.0;
+/// Pixels of a map along its longer side: at least and at most. Within that, one per smallest leaf.
+const WHOLE: (usize, usize) = (64, 1024);
+const ZOOMED: (usize, usize) = (48, 320);
+
+/// The regions of the most massive objects of a catalogue, with their rows.
+pub fn zoom_views(catalogue: &Catalogue, space: &MapBox, finest: f64) -> Vec<(usize, View)> {
+    let kind = ObjectKind::of(catalogue);
+    let objects = Objects::new(catalogue, kind.table, kind.position, kind.mass);
+    let largest = objects.rows.iter().zip(&objects.positions).take(N_ZOOMS).enumerate();
+    let view = |(i, (row, position)): (usize, (&usize, &[f64; 3]))| {
+        let radius = objects.radii.as_ref().map_or(0.0, |radii| radii[i]);
+        let side = (RADII * radius).max(8.0 * finest);
+        (*row, cube(position, side, 2, space, finest, ZOOMED))
+    };
+    largest.map(view).collect()
+}
+
+/// The whole box along an axis.
+pub fn whole_view(along: usize, space: &MapBox, finest: f64) -> View {
+    let view = View { low: space.low, sides: space.sides, along, pixels: [1, 1] };
+    with_pixels(view, finest, WHOLE)
+}
+
+/// A cube along an axis, no larger than the box.
+pub fn cube_view(centre: &[f64; 3], side: f64, along: usize, space: &MapBox, finest: f64) -> View {
+    cube(centre, side, along, space, finest, WHOLE)
+}
+
+fn cube(
+    centre: &[f64; 3],
+    side: f64,
+    along: usize,
+    space: &MapBox,
+    finest: f64,
+    pixels: (usize, usize),
+) -> View {
+    let least = space.sides.iter().copied().fold(f64::INFINITY, f64::min);
+    let side = side.min(least);
+    let low = centre.map(|x| x - side / 2.0);
+    with_pixels(View { low, sides: [side; 3], along, pixels: [1, 1] }, finest, pixels)
+}
+
+/// The view with pixels as large as the smallest leaf, within limits.
+fn with_pixels(view: View, finest: f64, (least, most): (usize, usize)) -> View {
+    let sides = view.axes().map(|axis| view.sides[axis]);
+    let longer = sides[0].max(sides[1]);
+    let n = ((longer / finest).round() as usize).clamp(least, most);
+    let pixels = sides.map(|side| ((side / longer * n as f64).round() as usize).max(1));
+    View { pixels, ..view }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPACE: MapBox = MapBox { low: [0.0; 3], sides: [8.0, 4.0, 4.0], periodic: [true; 3] };
+
+    #[test]
+    fn pixels_are_as_large_as_the_smallest_leaf() {
+        assert_eq!(whole_view(2, &SPACE, 8.0 / 256.0).pixels, [256, 128]);
+        assert_eq!(whole_view(0, &SPACE, 8.0 / 256.0).pixels, [128, 128]);
+        assert_eq!(whole_view(2, &SPACE, 1e-9).pixels, [1024, 512]);
+    }
+
+    #[test]
+    fn cubes_stay_within_the_box() {
+        let view = cube_view(&[1.0, 1.0, 1.0], 100.0, 1, &SPACE, 0.01);
+        assert_eq!((view.low, view.sides), ([-1.0; 3], [4.0; 3]));
+    }
+}

@@ -1,0 +1,69 @@
+//! Where on a map is a place in the box?
+
+use inselberg::{MapBox, View};
+use inselberg_kernels::geom::fold;
+
+/// A view of a box.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// The view.
+    pub view: &'a View,
+    /// The box.
+    pub space: &'a MapBox,
+}
+
+impl Sight<'_> {
+    /// The place of a position, as parts of the width and the height of the map; `None` outside of the region.
+    pub fn place(&self, position: &[f64; 3]) -> Option<[f64; 2]> {
+        let part = |axis: usize| {
+            let beyond = position[axis] - self.view.low[axis];
+            let beyond =
+                if self.space.periodic[axis] { fold(beyond, self.space.sides[axis]) } else { beyond };
+            beyond / self.view.sides[axis]
+        };
+        let parts = [part(0), part(1), part(2)];
+        let is_inside = parts.iter().all(|part| (0.0..=1.0).contains(part));
+        is_inside.then(|| self.view.axes().map(|axis| parts[axis]))
+    }
+
+    /// Whether the map repeats along its width and its height.
+    pub fn repeats(&self) -> [bool; 2] {
+        let Self { view, space } = self;
+        view.axes().map(|axis| space.periodic[axis] && view.sides[axis] >= space.sides[axis] * (1.0 - 1e-9))
+    }
+}
+
+/// The longest round length up to three tenths of a width.
+pub fn scale_bar(width: f64) -> f64 {
+    let most = 0.3 * width;
+    let power = 10f64.powf(most.log10().floor());
+    let round = [5.0, 2.0, 1.0].map(|digit| digit * power).into_iter().find(|length| *length <= most);
+    round.unwrap_or(power)
+}
+
+/// A round length as people write it.
+pub fn round_length(length: f64) -> String {
+    if (1e-4..1e6).contains(&length) { format!("{length}") } else { format!("{length:e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_folded_into_the_region() {
+        let space = MapBox { low: [0.0; 3], sides: [10.0; 3], periodic: [true; 3] };
+        let view = View { low: [9.0, 0.0, 0.0], sides: [2.0, 10.0, 4.0], along: 2, pixels: [4, 4] };
+        let sight = Sight { view: &view, space: &space };
+        assert_eq!(sight.place(&[0.5, 5.0, 1.0]), Some([0.75, 0.5]));
+        assert_eq!(sight.place(&[0.5, 5.0, 5.0]), None, "in front of the region");
+        assert_eq!(sight.repeats(), [false, true]);
+    }
+
+    #[test]
+    fn scale_bars_are_round() {
+        for (width, length) in [(1.0, 0.2), (100.0, 20.0), (0.07, 0.02), (17.0, 5.0), (34.0, 10.0)] {
+            assert!((scale_bar(width) / length - 1.0).abs() < 1e-12, "{width}");
+        }
+    }
+}

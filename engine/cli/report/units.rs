@@ -1,0 +1,176 @@
+//! The units in which people see results.
+
+use inselberg_io::catalogue::units::{cgs_factor, cgs_name, unit_name};
+use inselberg_io::catalogue::{Attribute, Dimension};
+
+/// Centimetres in a megaparsec (IAU 2015).
+const MEGAPARSEC: f64 = 3.085_677_581e24;
+/// Grams in a solar mass (IAU 2015 and CODATA 2018).
+const SOLAR_MASS: f64 = 1.988_41e33;
+/// Centimetres per second in a kilometre per second.
+const KILOMETRE: f64 = 1e5;
+
+/// The units that a person asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitChoice {
+    /// Mpc, Msun, km/s and g/cm3.
+    Physical,
+    /// Those of the snapshot.
+    Code,
+}
+
+/// The units of a text, a picture or a report.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DisplayUnits {
+    /// The attributes that hold the units of the snapshot; `None` for code units.
+    physical: Option<Vec<(String, Attribute)>>,
+    /// Another name of the code unit of density.
+    code_density: Option<String>,
+}
+
+/// A unit: its name, and how many of it are in one code unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DisplayUnit {
+    /// Its name, such as Mpc; empty for a pure number.
+    pub name: String,
+    /// How many of it are in one code unit.
+    pub factor: f64,
+}
+
+impl DisplayUnits {
+    /// Code units.
+    pub const CODE: Self = Self { physical: None, code_density: None };
+
+    /// As chosen, for a catalogue with these attributes. Without units of the snapshot, code units.
+    pub fn new(choice: UnitChoice, attributes: &[(String, Attribute)]) -> Self {
+        let is_physical = choice == UnitChoice::Physical && has_units(attributes);
+        Self { physical: is_physical.then(|| attributes.to_vec()), code_density: None }
+    }
+
+    /// The same; the code unit of density has this name.
+    pub fn with_code_density(self, name: &str) -> Self {
+        Self { code_density: Some(name.into()), ..self }
+    }
+
+    /// Whether these are physical units.
+    pub fn are_physical(&self) -> bool {
+        self.physical.is_some()
+    }
+
+    /// The unit of a dimension.
+    pub fn unit(&self, dimension: Dimension) -> DisplayUnit {
+        if dimension == Dimension::NONE {
+            return DisplayUnit { name: String::new(), factor: 1.0 };
+        }
+        let Some(attributes) = &self.physical else {
+            let name = match &self.code_density {
+                Some(name) if dimension == Dimension::DENSITY => name.clone(),
+                _ => unit_name(dimension),
+            };
+            return DisplayUnit { name, factor: 1.0 };
+        };
+        let cgs = cgs_factor(attributes, dimension).expect("physical units have all three scales");
+        let (name, in_cgs) = physical(dimension);
+        DisplayUnit { name, factor: cgs / in_cgs }
+    }
+
+    /// A sentence about them.
+    pub fn sentence(&self, attributes: &[(String, Attribute)]) -> String {
+        match (self.are_physical(), has_units(attributes)) {
+            (true, _) => {
+                "Values are in physical units: Mpc, Msun, km/s and g/cm3. Lengths are proper, not comoving."
+                    .into()
+            }
+            (false, true) => "Values are in the code units of the input.".into(),
+            (false, false) => "The input has no units, so values are in its code units.".into(),
+        }
+    }
+}
+
+/// Whether a catalogue with these attributes knows the units of its snapshot. Units that are all 1 are those that a code writes where
+/// nobody has set any.
+pub fn has_units(attributes: &[(String, Attribute)]) -> bool {
+    let scale = |dimension| cgs_factor(attributes, dimension).filter(|scale| scale.is_finite());
+    match [Dimension::LENGTH, Dimension::MASS, Dimension::VELOCITY].map(scale) {
+        [Some(length), Some(mass), Some(velocity)] => [length, mass, velocity] != [1.0; 3],
+        _ => false,
+    }
+}
+
+/// The name of the physical unit of a dimension, and its value in cgs.
+fn physical(dimension: Dimension) -> (String, f64) {
+    match dimension {
+        Dimension::LENGTH => ("Mpc".into(), MEGAPARSEC),
+        Dimension::VOLUME => ("Mpc3".into(), MEGAPARSEC.powi(3)),
+        Dimension::MASS => ("Msun".into(), SOLAR_MASS),
+        Dimension::VELOCITY => ("km/s".into(), KILOMETRE),
+        Dimension::DENSITY => ("g/cm3".into(), 1.0),
+        other => (cgs_name(other, " ", ""), 1.0),
+    }
+}
+
+/// A number with four significant digits, as people write it.
+pub fn four_digits(value: f64) -> String {
+    let size = value.abs();
+    match value {
+        0.0 => "0".into(),
+        v if !v.is_finite() => "none".into(),
+        v if (1e-3..1e5).contains(&size) => {
+            let decimals = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+            format!("{v:.decimals$}")
+        }
+        v => format!("{v:.3e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attributes() -> Vec<(String, Attribute)> {
+        let scales = [("unit_length", 3.085_677_581e24), ("unit_density", 1e-29), ("unit_time", 1e17)];
+        scales.map(|(name, value)| (name.to_string(), Attribute::Real(value))).to_vec()
+    }
+
+    #[test]
+    fn physical_units_are_those_of_the_field() {
+        let units = DisplayUnits::new(UnitChoice::Physical, &attributes());
+        let length = units.unit(Dimension::LENGTH);
+        assert_eq!((length.name.as_str(), length.factor), ("Mpc", 1.0));
+        let mass = units.unit(Dimension::MASS);
+        assert_eq!(mass.name, "Msun");
+        assert!((mass.factor / (1e-29 * MEGAPARSEC.powi(3) / SOLAR_MASS) - 1.0).abs() < 1e-12);
+        let velocity = units.unit(Dimension::VELOCITY);
+        assert!(velocity.name == "km/s" && (velocity.factor / (MEGAPARSEC / 1e17 / 1e5) - 1.0).abs() < 1e-12);
+        assert_eq!(units.unit(Dimension::DENSITY), DisplayUnit { name: "g/cm3".into(), factor: 1e-29 });
+        assert_eq!(units.unit(Dimension::new(0, 0, -1)).name, "s-1");
+    }
+
+    #[test]
+    fn without_units_there_are_only_code_units() {
+        let ones: Vec<_> = attributes().into_iter().map(|(name, _)| (name, Attribute::Real(1.0))).collect();
+        for (choice, known) in
+            [(UnitChoice::Physical, vec![]), (UnitChoice::Physical, ones), (UnitChoice::Code, attributes())]
+        {
+            let units = DisplayUnits::new(choice, &known);
+            assert!(!units.are_physical());
+            let unit = units.unit(Dimension::LENGTH);
+            assert_eq!((unit.name.as_str(), unit.factor), ("code_length", 1.0));
+        }
+        assert!(DisplayUnits::CODE.sentence(&[]).contains("no units"));
+    }
+
+    #[test]
+    fn people_see_four_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1.000"),
+            (-0.012_346, "-0.01235"),
+            (12_345.6, "12346"),
+            (1.234_56e12, "1.235e12"),
+            (f64::NAN, "none"),
+        ] {
+            assert_eq!(four_digits(value), text);
+        }
+    }
+}
