@@ -53,6 +53,7 @@ class PhewOptions(_Thresholds, total=False):
     thermal_energy: bool
     softening: Union[None, float, Mapping[str, float]]
     allow_duplicate_ids: bool
+    gamma: Optional[float]
     progress: Any
 
 
@@ -111,6 +112,7 @@ class Engine:
         thermal_energy: bool = True,
         softening: Union[None, float, Mapping[str, float]] = None,
         allow_duplicate_ids: bool = False,
+        gamma: Optional[float] = None,
         progress: Any = None,
     ) -> ClumpCatalogue:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
@@ -118,7 +120,7 @@ class Engine:
         method = {False: None, True: "tree"}.get(unbind, unbind)
         bound: Dict[str, Any] = dict(unbind=method, properties=properties, with_members=with_members)
         bound.update(potential_from=potential_from, thermal_energy=thermal_energy)
-        bound.update(softening=_softening(softening), allow_duplicate_ids=allow_duplicate_ids)
+        bound.update(softening=_softening(softening), allow_duplicate_ids=allow_duplicate_ids, gamma=gamma)
         options: Dict[str, Any] = dict(thresholds, rules=rules, **bound)
         options.update(with_cells=with_cells, with_particles=with_particles)
         arrays = dict(velocity=velocity, mass_density=mass_density)
@@ -318,7 +320,8 @@ def phew(
         The clumps have the properties of the particles and gas cells that gravity holds. ``"spherical"`` instead of ``True``: faster, by
         potentials of shells. ``"ramses"``: by RAMSES's own rules, with ``rules="ramses"``.
     ``properties``
-        ``"basic"``, ``"bound"``, ``"so"``, ``"all"``, or several of them with commas, as for the command.
+        ``"basic"``, ``"bound"``, ``"so"``, ``"all"``, ``"gas"``, or several of them with commas, as for the command. All but ``"gas"``
+        need ``unbind``; that is of the gas cells of an output, bound or not.
     ``with_members``
         With ``unbind``: the catalogue lists the bound particles and gas cells of each clump, the most bound first.
     ``potential_from``
@@ -330,6 +333,8 @@ def phew(
         side of the leaf around a particle.
     ``allow_duplicate_ids``
         Whether particles of one type and halo may share an ID.
+    ``gamma``
+        The ratio of specific heats of gas cells. By default that of the output, and 5/3 where it states none above 1.
 
     Densities and masses are in code units. On the mesh of particles, densities are in units of their mean.
     """

@@ -4,8 +4,8 @@ use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
     BoundRequest, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
-    ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Rules, SofteningLengths, Units,
-    source_types,
+    ParticleMeshParams, Persistence, PhewParams, PotentialChoice, PropertyChoice, Rules, SofteningLengths,
+    Units, source_types,
 };
 use pyo3::prelude::*;
 
@@ -56,6 +56,7 @@ pub struct PhewOptions {
     thermal_energy: bool,
     softening: Option<String>,
     allow_duplicate_ids: bool,
+    gamma: Option<f64>,
 }
 
 impl PhewOptions {
@@ -77,7 +78,11 @@ impl PhewOptions {
             None => None,
             Some(name) => Some(potential("unbind", name)?),
         };
-        let properties = property_words(&self.properties)?.choice;
+        let words = property_words(&self.properties)?;
+        if unbind.is_none() && words.choice != PropertyChoice::Basic {
+            let expected = "unbind beside it, or gas alone";
+            return Err(refused(format!("properties is {:?}; expected {expected}", self.properties)));
+        }
         let types = "gas, dark-matter, stars and other, separated by commas";
         let potential_from = source_types(&self.potential_from).ok_or_else(|| {
             refused(format!("potential_from is {:?}; expected \"all\", or {types}", self.potential_from))
@@ -89,12 +94,14 @@ impl PhewOptions {
         });
         Ok(BoundRequest {
             unbind,
-            properties,
+            properties: words.choice,
             with_members: self.with_members,
             potential_from,
             thermal_energy: self.thermal_energy,
             softening: softening.transpose()?.unwrap_or_default(),
             allow_duplicate_ids: self.allow_duplicate_ids,
+            gas: words.gas,
+            adiabatic_index: self.gamma,
         })
     }
 }
@@ -195,7 +202,8 @@ impl FofOptions {
             ));
         }
         let properties = words.map(|words| words.choice).unwrap_or_default();
-        Ok(BoundRequest { unbind, properties, with_members: self.with_members, ..BoundRequest::default() })
+        let (with_members, gas) = (self.with_members, words.is_some_and(|words| words.gas));
+        Ok(BoundRequest { unbind, properties, with_members, gas, ..BoundRequest::default() })
     }
 }
 

@@ -91,7 +91,8 @@ def test_bound_particles_of_clumps(output):
     assert soft["members"]["potential"].min() > members["potential"].min() and (members["type"] == 1).all()
     none = ib.phew(ib.open(output), unbind=True, potential_from="gas", softening=0.01, **THRESHOLDS)
     assert none["clumps"]["n_bound"].sum() == 0
-    refused = (dict(unbind=True, potential_from="moons"), dict(unbind=True, softening=-1.0), dict(unbind="ramses"))
+    no_gas = (dict(properties="so"), dict(properties="gas"), dict(unbind=True, gamma=1.0))
+    refused = (*no_gas, dict(unbind=True, potential_from="moons"), dict(unbind=True, softening=-1.0), dict(unbind="ramses"))
     for wrong in (dict(with_members=True), dict(unbind="ring"), dict(unbind=True, properties="few"), *refused):
         with pytest.raises(ib.InvalidArgumentError, match="expected"):
             ib.phew(ib.open(output), **wrong, **THRESHOLDS)

@@ -1,10 +1,10 @@
 //! The functions for C against the library behind them, on the same cells in one process:
 //!
-//!     cargo bench -p inselberg-capi --bench door -- [threads, 2] [calls, 20] [both, c or rust]
+//!     cargo bench -p inselberg-capi --bench door -- [threads, 2] [calls, 20] [both, structs, lists, c or rust]
 //!
 //! A mesh of level 7 with finer cells, 2 million leaves; densities change from call to call. `both` calls the library directly and
-//! through C by turns, and compares times and labels. `c` and `rust` call one of them only and tell how much memory the calls take
-//! beyond the program's own arrays.
+//! through C by turns, and compares times and labels. `structs` and `lists` do so too, but C's densities lie as codes hold them
+//! ([`Layout`]). `c` and `rust` call one of them only and tell how much memory the calls take beyond the program's own arrays.
 #![allow(unsafe_code, reason = "the functions for C are called as C calls them")]
 
 use inselberg::{Cells, Engine, Geometry, Persistence, PhewParams};
@@ -14,7 +14,7 @@ use inselberg_capi::abi::{
 };
 use inselberg_capi::box_of::BoxOf;
 use inselberg_capi::given::{
-    GivenColumn, INSELBERG_F64, INSELBERG_U8, INSELBERG_U32, INSELBERG_U64, OutputColumn,
+    GivenColumn, INSELBERG_F64, INSELBERG_I32, INSELBERG_U8, INSELBERG_U32, INSELBERG_U64, OutputColumn,
 };
 use std::ffi::CString;
 use std::hint::black_box;
@@ -112,6 +112,73 @@ fn params() -> PhewParams {
     PhewParams::new(DENSITY).persistence(Persistence::Ratio(1.3)).saddle(10.0)
 }
 
+/// How densities lie in the memory of C's program.
+#[derive(Clone, Copy)]
+enum Layout {
+    /// Eight numbers per oct, without gaps.
+    Packed,
+    /// Twelve numbers per oct, of which eight are densities.
+    Structs,
+    /// A row per cell of an oct, longer than there are octs, and a list of octs that counts from 1: as in RAMSES.
+    Lists,
+}
+
+/// Octs that a row of [`Layout::Lists`] has room for beyond those that are there.
+const SPARE: usize = 1000;
+
+/// Densities in one of these layouts.
+struct Densities {
+    layout: Layout,
+    numbers: Vec<f64>,
+    /// The place in a row of each oct, from 1.
+    list: Vec<i32>,
+}
+
+impl Densities {
+    fn new(layout: Layout, octs: &Octs) -> Self {
+        let n = octs.level.len();
+        let (len, list) = match layout {
+            Layout::Packed => (8 * n, Vec::new()),
+            Layout::Structs => (12 * n, Vec::new()),
+            Layout::Lists => (8 * (n + SPARE), (1..=n as i32).rev().collect()),
+        };
+        let mut densities = Self { layout, numbers: vec![0.0; len], list };
+        densities.take(octs);
+        densities
+    }
+
+    fn take(&mut self, octs: &Octs) {
+        for (i, rho) in octs.rho.iter().enumerate() {
+            let (oct, cell) = (i / 8, i % 8);
+            let place = match self.layout {
+                Layout::Packed => i,
+                Layout::Structs => 12 * oct + cell,
+                Layout::Lists => cell * (octs.level.len() + SPARE) + self.list[oct] as usize - 1,
+            };
+            self.numbers[place] = *rho;
+        }
+    }
+
+    fn column(&self, name: &CString) -> GivenColumn {
+        let given = column(name, &self.numbers, INSELBERG_F64, 8);
+        match self.layout {
+            Layout::Packed => given,
+            Layout::Structs => {
+                GivenColumn { items: self.numbers.len() as i64 / 12, item_stride: 96, ..given }
+            }
+            Layout::Lists => GivenColumn {
+                item_stride: 8,
+                part_stride: self.numbers.len() as i64,
+                index: self.list.as_ptr().cast(),
+                index_count: self.list.len() as i64,
+                index_base: 1,
+                index_type: INSELBERG_I32,
+                ..given
+            },
+        }
+    }
+}
+
 /// What C sees.
 struct Door(*mut EngineHandle);
 
@@ -190,10 +257,10 @@ impl Door {
         done(unsafe { inselberg_set_octs(self.0, columns.as_ptr(), 3) });
     }
 
-    fn phew(&self, octs: &Octs) {
+    fn phew(&self, densities: &Densities) {
         let name = text("density");
-        let density = column(&name, &octs.rho, INSELBERG_F64, 8);
-        // SAFETY: one column whose numbers are in the vector.
+        let density = densities.column(&name);
+        // SAFETY: one column whose numbers, and list if it has one, are in the vectors.
         done(unsafe { inselberg_phew(self.0, &raw const density, 1) });
     }
 
@@ -246,7 +313,7 @@ fn median(seconds: &mut [f64]) -> f64 {
 }
 
 /// Both by turns: times of C over those of Rust.
-fn compare(octs: &mut Octs, threads: usize, calls: usize) {
+fn compare(octs: &mut Octs, layout: Layout, threads: usize, calls: usize) {
     let mut engine = Engine::builder().threads(threads).build().expect("an engine");
     let door = Door::new(threads as i32);
     let (mut expected, mut labels) = (vec![0_u64; octs.rho.len()], vec![0_u64; octs.rho.len()]);
@@ -256,7 +323,7 @@ fn compare(octs: &mut Octs, threads: usize, calls: usize) {
     println!("cells: Rust {}, C {}", both(rust), both(c));
     println!("| call | PHEW, Rust | C | labels, Rust | C |\n|---|---|---|---|---|");
     let mut seconds: [Vec<Seconds>; 4] = Default::default();
-    let mut last = None;
+    let (mut last, mut densities) = (None, Densities::new(layout, octs));
     for call in 0..calls {
         let mut of_rust = |expected: &mut [u64]| {
             let (phew, found) = timed(|| {
@@ -270,7 +337,7 @@ fn compare(octs: &mut Octs, threads: usize, calls: usize) {
             };
             [phew, timed(copy).0]
         };
-        let of_c = |labels: &mut [u64]| [timed(|| door.phew(octs)).0, timed(|| door.labels(labels)).0];
+        let of_c = |labels: &mut [u64]| [timed(|| door.phew(&densities)).0, timed(|| door.labels(labels)).0];
         // Each is first in every other call.
         let (rust, c) = if call % 2 == 0 {
             let rust = of_rust(&mut expected);
@@ -284,6 +351,7 @@ fn compare(octs: &mut Octs, threads: usize, calls: usize) {
         println!("| {call} | {} |", all.map(both).join(" | "));
         seconds.iter_mut().zip(all).for_each(|(seconds, one)| seconds.push(one));
         octs.advance();
+        densities.take(octs);
     }
     // On a machine with other work the least time and that of processors say more than the median.
     for (what, of) in [("median", 0), ("least", 1), ("mean of processors", 2)] {
@@ -339,11 +407,17 @@ fn main() {
     let n_tests = octs.leaves().filter(|rho| *rho > DENSITY).count();
     println!("{} leaves, {n_tests} of them test cells, in {} octs", octs.leaves().count(), octs.level.len());
     match words.get(2).map_or("both", String::as_str) {
-        "both" => compare(&mut octs, threads, calls),
+        "both" => compare(&mut octs, Layout::Packed, threads, calls),
+        "structs" => compare(&mut octs, Layout::Structs, threads, calls),
+        "lists" => compare(&mut octs, Layout::Lists, threads, calls),
         "c" => {
             let door = Door::new(threads as i32);
             door.set_octs(&octs);
-            weigh(&mut octs, calls, |octs| door.phew(octs));
+            let mut densities = Densities::new(Layout::Packed, &octs);
+            weigh(&mut octs, calls, |octs| {
+                densities.take(octs);
+                door.phew(&densities);
+            });
         }
         "rust" => {
             let mut engine = Engine::builder().threads(threads).build().expect("an engine");
@@ -355,6 +429,6 @@ fn main() {
                 found = Some(black_box(engine.phew(&cells, &octs.rho, &params()).expect("clumps")));
             });
         }
-        other => panic!("{other}; expected both, c or rust"),
+        other => panic!("{other}; expected both, structs, lists, c or rust"),
     }
 }

@@ -135,7 +135,7 @@ impl HandleState {
             Ok((&cells.cells, fields, options.phew()?))
         })?;
         let found = self.engine.phew(cells, cell_fields(&fields)?, &params)?;
-        self.keep(Found::Clumps(found));
+        self.keep(Found::Clumps(Box::new(found)));
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl HandleState {
             Ok((fields, geometry.ok_or_else(no_box)?))
         })?;
         let found = self.engine.fof(&particles(&fields, geometry)?, &self.options.fof())?;
-        self.keep(Found::Groups(found));
+        self.keep(Found::Groups(Box::new(found)));
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl HandleState {
             _ => Err(refused("no clumps; expected PHEW first")),
         })?;
         let found = clumps.recut(&params)?;
-        self.keep(Found::Clumps(found));
+        self.keep(Found::Clumps(Box::new(found)));
         Ok(())
     }
 

@@ -48,9 +48,9 @@ pub struct ColumnView {
 /// What a handle has found.
 pub enum Found {
     /// By PHEW.
-    Clumps(Clumps),
+    Clumps(Box<Clumps>),
     /// By friends-of-friends.
-    Groups(FofGroups),
+    Groups(Box<FofGroups>),
 }
 
 impl Found {

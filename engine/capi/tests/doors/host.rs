@@ -4,7 +4,7 @@ use crate::build::{ENDINGS, Room, check_growth, manifest, run};
 use crate::catalogue::assert_same_catalogue;
 use crate::input::{Octs, particles, particles_text};
 use inselberg::{Cells, Engine, FofParams, Geometry, Linking, ParticleColumns, Persistence, PhewParams};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 const STEPS: usize = 5;
@@ -151,7 +151,7 @@ fn a_program_under_mpi_finds_what_the_library_finds() {
     let Some(program) = host.compile(&compiler, &["-DWITH_MPI"]) else { return };
     let _alone = crate::build::alone();
     for n_ranks in [1, 2, 4] {
-        let Some(mut command) = crate::build::mpirun(n_ranks, Path::new(&program)) else { return };
+        let Some(mut command) = crate::build::mpirun(n_ranks, std::path::Path::new(&program)) else { return };
         host.run(&mut command, n_ranks, LONG_RUN / 4);
     }
 }
