@@ -75,6 +75,8 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         with_particles: false,
         bound: Default::default(),
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     };
     group.bench_function("whole with reading", |b| {
         b.iter(|| run(&*output, &config, &Comm::solo(), &Executor::default()).expect("a run"));

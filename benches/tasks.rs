@@ -16,7 +16,7 @@ use inselberg::field::test_cells;
 use inselberg::phew::Rules;
 use inselberg::phew::pass::PassContext;
 use inselberg::phew::region::cut_by;
-use inselberg::phew::region::{Region, cut_tasks};
+use inselberg::phew::region::{TaskRegion, cut_tasks};
 use inselberg::phew::test_links::ALONE;
 use inselberg::phew::{ascent, label, saddle};
 use inselberg_cli::synth::THRESHOLD;
@@ -136,7 +136,7 @@ fn rayon_saddles(pass: PassContext, labels: &[RootIdx]) -> Vec<ContactEdge> {
         PeakIdx::from_root(start)..PeakIdx::from_root(end)
     };
     let refiner = PatchRefiner { mesh, test_cells, peaks: roots, rules };
-    let local = |room: &mut (ContactDedup, ForestScratch), task: &Region| {
+    let local = |room: &mut (ContactDedup, ForestScratch), task: &TaskRegion| {
         let mut refined = Vec::new();
         let refine = |brick: usize, patch: &Block<CellIdx>| {
             refiner.for_each(brick, patch, |place| refined.push(place))

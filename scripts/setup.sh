@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
 # Installs the system packages that the default build needs, those that are missing and no others.
-# A build with --no-default-features needs only a C linker; --mpi adds what the feature `mpi` needs with Open
-# MPI, --mpich with MPICH, --browser the browser that a test opens pages in, --fuzz the C++ compiler that the
-# fuzzer needs, --valgrind the checker of memory, --python an environment of Python under target/tmp with swiftsimio,
-# which a test reads catalogues with, --fortran the compiler of the Fortran hosts, --wheel one with maturin and CMake, which
-# build the Python package (python/check.sh), --venv what environments of Python need; all may be given.
+# A build with --no-default-features needs only a C linker. Options add to it, several may be given:
+#     --mpi       what the feature `mpi` needs with Open MPI
+#     --mpich     the same with MPICH
+#     --browser   the browser that a test opens pages in
+#     --fuzz      the C++ compiler that the fuzzer needs
+#     --valgrind  the checker of memory
+#     --fortran   the compiler of the Fortran hosts
+#     --python    an environment of Python under target/tmp with swiftsimio, yt, VTK and astropy, which tests
+#                 read catalogues with
+#     --wheel     one with maturin and CMake, which build the Python package (python/check.sh)
+#     --venv      what environments of Python need
 set -euo pipefail
 
 fail() {
@@ -16,10 +22,11 @@ fail() {
 make_python() {
     local place
     place="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/tmp/python"
-    "$place/bin/python" -c 'import swiftsimio' 2>/dev/null && return
-    echo "setup: installing swiftsimio into $place"
-    { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet 'swiftsimio>=12'; } \
-        || fail "swiftsimio cannot be installed into $place"
+    "$place/bin/python" -c 'import swiftsimio, yt, vtk, astropy' 2>/dev/null && return
+    echo "setup: installing swiftsimio, yt, VTK and astropy into $place"
+    { python3 -m venv "$place" \
+        && "$place/bin/python" -m pip install --quiet 'swiftsimio>=12' 'yt>=4.4' 'vtk>=9.5' 'astropy>=6'; } \
+        || fail "swiftsimio, yt, VTK and astropy cannot be installed into $place"
 }
 
 make_wheel_tools() {

@@ -5,7 +5,7 @@ use inselberg::field::{AmrField, LevelOcts};
 use inselberg::phew::Rules;
 use inselberg::phew::pass::PassContext;
 use inselberg::phew::properties::TestFields;
-use inselberg::phew::region::Region;
+use inselberg::phew::region::TaskRegion;
 use inselberg::phew::segment::Task;
 use inselberg::phew::test_links::ALONE;
 use inselberg_cli::synth::{FieldParams, SynthField, THRESHOLD};
@@ -52,7 +52,7 @@ pub fn pass<'a>(
     mesh: &'a Mesh,
     test_cells: &'a TestCells<'a>,
     roots: &'a PeakSet,
-    tasks: &'a [Region],
+    tasks: &'a [TaskRegion],
 ) -> PassContext<'a> {
     PassContext { mesh, test_cells, roots, tasks, own: &[], rules: Rules::Paper }
 }

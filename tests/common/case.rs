@@ -48,5 +48,7 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
             ..BoundRequest::default()
         },
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     }
 }

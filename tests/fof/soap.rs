@@ -1,7 +1,7 @@
 //! Files in the layout of SOAP: against the catalogue, and opened by swiftsimio.
 
+use crate::common::python::python;
 use crate::common::room::{Room, done};
-use crate::swift::python;
 use hdf5::types::{FixedAscii, VarLenUnicode};
 use hdf5::{File, Location};
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values, read};

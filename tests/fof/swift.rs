@@ -1,16 +1,15 @@
 //! SWIFT's own groups: the bundled snapshot searched again, and files that SWIFT's readers open.
 //!
-//! With `INSELBERG_PIP=1` swiftsimio reads our catalogues: from the environment that `scripts/setup.sh --python` makes,
-//! else from one that is made here, which needs Python and the network.
+//! With `INSELBERG_PIP=1` swiftsimio reads our catalogues.
 
 use crate::common::compare::assert_same;
 use crate::common::gadget::{Style, clumps, edit, put, write};
+use crate::common::python::python;
 use inselberg_io::catalogue::units::cgs_factor;
 use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, Values, read};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 /// SWIFT's ID for no group.
 const NONE: i64 = 2_147_483_647;
@@ -162,38 +161,6 @@ fn attributes_are_those_of_swift() {
         let name = format!("FOF:{name}");
         assert_eq!(text(&ours, "Parameters", &name), text(&theirs, "Parameters", &name), "{name}");
     }
-}
-
-/// An environment of Python with swiftsimio, if such tests were asked for: the one that
-/// `scripts/setup.sh --python` makes, else one of this process.
-pub fn python() -> Option<PathBuf> {
-    static MADE: OnceLock<(PathBuf, Option<tempfile::TempDir>)> = OnceLock::new();
-    if std::env::var("INSELBERG_PIP").ok()? != "1" {
-        eprintln!("not asked for: INSELBERG_PIP=1 lets swiftsimio read our catalogues");
-        return None;
-    }
-    let ready = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python/bin/python");
-    if ready.exists() {
-        return Some(ready);
-    }
-    let (python, _) = MADE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        (installed(folder.path()), Some(folder))
-    });
-    Some(python.clone())
-}
-
-/// Makes such an environment in `folder`.
-fn installed(folder: &Path) -> PathBuf {
-    let done = |program: &Path, args: &[&str]| {
-        let out = Command::new(program).args(args).output().expect("Python");
-        assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    };
-    let place = folder.join("python");
-    done(Path::new("python3"), &["-m", "venv", &place.to_string_lossy()]);
-    let python = place.join("bin/python");
-    done(&python, &["-m", "pip", "install", "--quiet", "swiftsimio>=12"]);
-    python
 }
 
 const READ_BACK: &str = "

@@ -10,3 +10,5 @@ mod hostile_input;
 mod picture;
 mod ramses_reader;
 mod ramses_variants;
+#[cfg(feature = "hdf5")]
+mod viewers;

@@ -1,5 +1,7 @@
 //! The picture: files that other programs can open, with what they should show.
 
+use inselberg::{DensityMap, MapBox, View};
+use inselberg_cli::report::DisplayUnits;
 use inselberg_cli::report::plot::{HEIGHT, PictureData, WIDTH, check_picture, plot};
 use inselberg_io::catalogue::{Catalogue, Dimension, Table, TableColumn, Values};
 use std::collections::HashSet;
@@ -39,17 +41,16 @@ fn projection(clumps: &Table) -> Vec<f32> {
     (0..N * N).map(value).collect()
 }
 
-fn picture<'a>(catalogue: &'a Catalogue, projection: Vec<f32>) -> PictureData<'a> {
+/// A square map of the plane [0, 1] x [0, 1].
+fn picture<'a>(catalogue: &'a Catalogue, values: Vec<f32>) -> PictureData<'a> {
+    let view = View { low: [0.0; 3], sides: [1.0; 3], along: 2, pixels: [values.len().isqrt(); 2] };
     PictureData {
-        n: projection.len().isqrt(),
-        projection,
-        extent: [[0.0, 1.0], [0.0, 1.0]],
-        axes: [0, 1],
-        periodic: [true; 2],
+        maps: vec![DensityMap { view, values }],
+        space: MapBox { low: [0.0; 3], sides: [1.0; 3], periodic: [true; 3] },
         title: "A sample".into(),
         subtitle: "chosen from several".into(),
-        quantity: "column density".into(),
-        units: "code_mass / code_length**2".into(),
+        quantity: "mean density".into(),
+        units: DisplayUnits::default(),
         catalogue,
     }
 }
@@ -85,8 +86,7 @@ fn an_svg_is_well_formed_and_names_its_axes() {
     let catalogue = sample();
     plot(&path, &picture(&catalogue, projection(&catalogue.tables[0]))).expect("drawn");
     let text = fs::read_to_string(&path).expect("text");
-    for part in ["x [code_length]", "y [code_length]", "column density", "mass m [code_mass]", "clumps (300)"]
-    {
+    for part in ["x [code_length]", "y [code_length]", "mean density", "mass m [code_mass]", "clumps (300)"] {
         assert!(text.contains(part), "{part}");
     }
     assert!(text.contains("data:image/png;base64,iVBORw0KGgo"));
@@ -115,7 +115,7 @@ fn nothing_found_is_still_a_picture() {
     let empty_tables =
         Catalogue { attributes: vec![], tables: vec![objects("clumps", 0), objects("haloes", 0)] };
     for catalogue in [Catalogue::default(), empty_tables] {
-        for values in [vec![], vec![0.0; 16], vec![f32::NAN; 16], vec![1.0; 16]] {
+        for values in [vec![0.0; 16], vec![f32::NAN; 16], vec![1.0; 16]] {
             for name in ["p.png", "p.svg"] {
                 let path = folder.path().join(name);
                 plot(&path, &picture(&catalogue, values.clone())).expect("drawn");
@@ -130,8 +130,9 @@ fn extents_that_are_not_square_and_peaks_outside_are_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     let catalogue = sample();
     let mut data = picture(&catalogue, projection(&catalogue.tables[0]));
-    for extent in [[[0.2, 0.4], [0.0, 1.0]], [[0.0, 100.0], [-5.0, 5.0]], [[0.0, 0.0], [0.0, 1.0]]] {
-        data.extent = extent;
+    for [[x0, x1], [y0, y1]] in [[[0.2, 0.4], [0.0, 1.0]], [[0.0, 100.0], [-5.0, 5.0]]] {
+        data.maps[0].view.low = [x0, y0, 0.0];
+        data.maps[0].view.sides = [x1 - x0, y1 - y0, 1.0];
         plot(&folder.path().join("p.png"), &data).expect("drawn");
     }
 }
@@ -143,7 +144,7 @@ fn wrong_pictures_are_refused_and_leave_the_old_one() {
     let path = folder.path().join("p.png");
     fs::write(&path, "old").expect("written");
     let mut data = picture(&catalogue, vec![1.0; 16]);
-    data.n = 5;
+    data.maps[0].view.pixels = [5, 5];
     assert!(plot(&path, &data).is_err());
     assert_eq!(fs::read_to_string(&path).expect("old"), "old");
     assert!(check_picture(&folder.path().join("p.jpg")).is_err());

@@ -118,6 +118,8 @@ fn chaos_config() -> PhewConfig {
         with_particles: true,
         bound: Default::default(),
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     }
 }
 

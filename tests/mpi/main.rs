@@ -10,6 +10,7 @@ mod hosts;
 mod job;
 mod launch;
 mod scaling;
+mod series;
 
 use common::compare::assert_same;
 use inselberg_io::catalogue::{Catalogue, FORMATS, read};

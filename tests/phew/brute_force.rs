@@ -132,6 +132,8 @@ fn masses_that_would_be_lost_are_refused() {
         with_particles: false,
         bound: Default::default(),
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     };
     let outcome = |magnitude: f64| {
         let snapshot = Boxed::new(&dense(magnitude), 1, &mut Random(1));

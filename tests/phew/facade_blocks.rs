@@ -241,6 +241,8 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
         with_particles: false,
         bound: Default::default(),
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     };
     for n_ranks in [1, 2, 5] {
         run_threads(n_ranks, |comm| {

@@ -104,6 +104,8 @@ fn particles_give_what_the_command_gives() {
         with_particles: true,
         bound: Default::default(),
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     };
     let alone = (Comm::solo(), Executor::default());
     let clumps = run_on_particles(&snapshot, &mesh, &config, &alone.0, &alone.1).expect("a run");

@@ -18,6 +18,7 @@ mod facade_blocks;
 mod facade_projection;
 mod facade_snapshots;
 mod forest;
+mod gas_clumps;
 mod invariance;
 mod leaves;
 mod mock_haloes;

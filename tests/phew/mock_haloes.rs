@@ -171,6 +171,8 @@ impl Mock {
                 ..BoundRequest::default()
             },
             weights: Weights::default(),
+            selection: Default::default(),
+            keep_leaves: false,
         };
         let comm = Comm::solo();
         let found = run_on_particles(&snapshot, &mesh, &config, &comm, &Executor::default()).expect("clumps");

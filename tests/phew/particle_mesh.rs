@@ -7,7 +7,7 @@ use inselberg::density::{PointMasses, Scheme, deposit};
 use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
-use inselberg::particle_mesh::{ParticleMesh, ParticleMeshConfig, ParticleSnapshot, grow};
+use inselberg::particle_mesh::{MeshUse, ParticleMesh, ParticleMeshConfig, ParticleSnapshot, grow};
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::hierarchy::structures;
@@ -197,7 +197,8 @@ fn cells(field: &AmrField) -> BTreeMap<(u8, [u32; 3]), u64> {
 }
 
 fn grown(given: &Given, config: &ParticleMeshConfig, threshold: f64) -> ParticleMesh {
-    grow(given, config, threshold, Weights::default(), &Comm::solo(), &Executor::default()).expect("a mesh")
+    let purpose = MeshUse { threshold, ..MeshUse::default() };
+    grow(given, config, purpose, &Comm::solo(), &Executor::default()).expect("a mesh")
 }
 
 /// Leaves, test cells and densities are those of the whole mesh, whatever the roots.
@@ -288,6 +289,8 @@ fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads
         with_particles: true,
         bound: Default::default(),
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     };
     let snapshot = ParticleSnapshot::new(Box::new(given.clone()), mesh).expect("particles");
     let work = |comm: &Comm| {
@@ -372,7 +375,8 @@ const REFINED: &str = "peak_position_refined";
 fn particles_that_are_none_are_refused() {
     let mesh = config(8, 3..8);
     let said = |given: Given| {
-        let found = grow(&given, &mesh, 10.0, Weights::default(), &Comm::solo(), &Executor::default());
+        let purpose = MeshUse { threshold: 10.0, ..MeshUse::default() };
+        let found = grow(&given, &mesh, purpose, &Comm::solo(), &Executor::default());
         found.map(|_| ()).expect_err("refused").to_string()
     };
     let with = |x: f64, periodic| Given::new(vec![[1.0; 3], [x, 1.0, 1.0]], vec![1.0; 2], periodic);
@@ -390,14 +394,9 @@ fn particles_that_are_none_are_refused() {
     }
     for (least, most) in [(1, 8), (13, 20), (9, 8), (2, 21)] {
         let given = Given::new(vec![[1.0; 3]], vec![1.0], true);
-        let found = grow(
-            &given,
-            &config(8, least..most),
-            10.0,
-            Weights::default(),
-            &Comm::solo(),
-            &Executor::default(),
-        );
+        let purpose = MeshUse { threshold: 10.0, ..MeshUse::default() };
+        let levels = config(8, least..most);
+        let found = grow(&given, &levels, purpose, &Comm::solo(), &Executor::default());
         let text = found.map(|_| ()).expect_err("no such levels").to_string();
         assert!(text.contains(&format!("coarse level {least}, deepest level {most}: expected")), "{text}");
     }

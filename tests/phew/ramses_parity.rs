@@ -48,6 +48,8 @@ fn run_over(
         with_particles: false,
         bound: Default::default(),
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     };
     let snapshot = crate::common::open(output);
     let outcome =

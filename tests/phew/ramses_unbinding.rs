@@ -34,6 +34,8 @@ fn unbound(output: &Path, [density, relevance, saddle]: [f64; 3], comm: &Comm) -
         with_particles: true,
         bound,
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     };
     let snapshot = crate::common::open(output);
     let outcome = run(&*snapshot, &config, comm, &Executor::default()).expect("clumps");

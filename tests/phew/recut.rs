@@ -125,6 +125,8 @@ impl Input {
             with_particles: false,
             bound: Default::default(),
             weights: Weights::default(),
+            selection: Default::default(),
+            keep_leaves: false,
         };
         let work = |comm: &Comm| {
             let executor = Executor::default();

@@ -63,7 +63,11 @@ fn mistyped_command_lines_are_one_line() {
     refused_with(&["pew"], "pew");
     refused_with(&["synth"], "no command");
     refused_with(&["phew", "in", "--densty-threshold", "80"], "--density-threshold");
-    refused_with(&["phew", "in", "again"], "again");
+    refused_with(&["recut", "in", "again"], "again");
+    refused_with(
+        &["phew", "in", "again", "-o", "x", "--density-threshold", "80"],
+        "--output: `x` is not a value of output; expected a name with {number}",
+    );
     refused_with(&["phew"], "phew needs an input; give INPUT or");
     refused_with(&["phew", "in", "-o", "out.hdf5"], "phew needs a density threshold");
     refused_with(&["phew", "in", "--density-threshold", "80"], "phew needs an output");

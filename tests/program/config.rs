@@ -5,8 +5,8 @@ use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, Persistence};
 use inselberg::{BoundRequest, PotentialChoice, PropertyChoice};
 use inselberg_cli::config::{
-    COMMANDS, Command, CommandJob, ConfigError, FofJob, Job, OPTIONS, OptionKind, RawConfig, RawValue, check,
-    options_of, reference_toml,
+    COMMANDS, Command, CommandJob, ConfigError, FofJob, Job, OPTIONS, OptionKind, PhewJob, RawConfig,
+    RawValue, check, options_of, reference_toml,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -97,9 +97,19 @@ fn rows_of_the_table_do_not_clash() {
     }
 }
 
+/// The job of the first snapshot.
+fn first_of(job: Job) -> PhewJob {
+    let CommandJob::Phew(series) = job.work else { panic!("phew") };
+    series.jobs[0].clone()
+}
+
+fn phew(toml: &str, flags: &[(&str, &str)]) -> PhewJob {
+    first_of(job(toml, flags).expect("whole"))
+}
+
 #[test]
 fn defaults_are_the_documented_ones() {
-    let CommandJob::Phew(phew) = job(WHOLE, &[]).expect("whole").work else { panic!("phew") };
+    let phew = phew(WHOLE, &[]);
     assert_eq!(phew.phew.density, 80.0);
     assert_eq!(phew.phew.persistence, Persistence::Ratio(3.0));
     assert_eq!(phew.phew.saddle, None);
@@ -112,23 +122,23 @@ fn defaults_are_the_documented_ones() {
 #[test]
 fn ranks_and_how_long_they_wait_are_options_like_any_other() {
     let toml = format!("{WHOLE}ranks = 3\nstall_timeout = 0\ndiagnostics = true\n");
-    let CommandJob::Phew(phew) = job(&toml, &[("ranks", "5")]).expect("whole").work else { panic!("phew") };
+    let of_five = phew(&toml, &[("ranks", "5")]);
     assert_eq!(
-        (phew.launch.ranks.get(), phew.launch.stall_timeout, phew.launch.diagnostics),
+        (of_five.launch.ranks.get(), of_five.launch.stall_timeout, of_five.launch.diagnostics),
         (5, None, true)
     );
-    let CommandJob::Phew(phew) = job(WHOLE, &[("stall-timeout", "0.5")]).expect("whole").work else {
-        panic!("phew")
-    };
-    assert_eq!(phew.launch.stall_timeout, Some(Duration::from_millis(500)));
+    assert_eq!(
+        phew(WHOLE, &[("stall-timeout", "0.5")]).launch.stall_timeout,
+        Some(Duration::from_millis(500))
+    );
 }
 
 #[test]
 fn flags_win_over_the_file_and_the_file_over_defaults() {
     let toml = format!("threads = 3\n{WHOLE}relevance_threshold = 4\ncompat = 'ramses'\nfield = 'cic'\n");
     let job = job(&toml, &[("relevance-threshold", "5"), ("field", "pressure")]).expect("whole");
-    let CommandJob::Phew(phew) = job.work else { panic!("phew") };
     assert_eq!(job.common.threads.map(usize::from), Some(3));
+    let phew = first_of(job);
     assert_eq!(phew.phew.persistence, Persistence::Ratio(5.0));
     assert_eq!(phew.phew.rules, Rules::Ramses);
     assert_eq!(phew.field, FieldChoice::Named("pressure".into()));
@@ -138,7 +148,7 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
 fn a_relevance_is_a_ratio_or_a_difference() {
     let persistence = |toml: &str, flags: &[(&str, &str)]| -> Result<Persistence, String> {
         match job(toml, flags).map_err(|error| error.to_string())?.work {
-            CommandJob::Phew(phew) => Ok(phew.phew.persistence),
+            CommandJob::Phew(series) => Ok(series.jobs[0].phew.persistence),
             _ => panic!("phew"),
         }
     };
@@ -243,9 +253,25 @@ fn what_is_missing_is_named_with_its_flag_and_its_key() {
 fn fof(toml: &str, flags: &[(&str, &str)]) -> Result<FofJob, String> {
     let raw = raw(Command::Fof, toml, flags).map_err(|e| e.to_string())?;
     match check(&raw).map_err(|e| e.to_string())?.work {
-        CommandJob::Fof(job) => Ok(job),
+        CommandJob::Fof(series) => Ok(series.jobs[0].clone()),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn parts_of_a_snapshot_are_one_of_a_series() {
+    let files = "['s_1.10.hdf5', 's_1.2.hdf5', 's_2.0.hdf5']";
+    let toml = format!("[fof]\ninput = {files}\noutput = 'f_{{number}}.hdf5'\n");
+    let raw = raw(Command::Fof, &toml, &[]).expect("sound");
+    let CommandJob::Fof(series) = check(&raw).expect("sound").work else { panic!("fof") };
+    let inputs: Vec<Vec<&str>> =
+        series.jobs.iter().map(|job| job.inputs.iter().filter_map(|path| path.to_str()).collect()).collect();
+    assert_eq!(inputs, [vec!["s_1.2.hdf5", "s_1.10.hdf5"], vec!["s_2.0.hdf5"]]);
+    let results: Vec<_> = series.jobs.iter().filter_map(|job| job.output.as_deref()).collect();
+    assert_eq!(results, [Path::new("f_1.hdf5"), Path::new("f_2.hdf5")]);
+    // As before, several files with one result are one snapshot.
+    let plain = toml.replace("{number}", "all");
+    assert_eq!(fof(&plain, &[]).expect("sound").inputs.len(), 3);
 }
 
 const FOF: &str = "[fof]\ninput = ['a.0.hdf5', 'a.1.hdf5']\noutput = 'fof.hdf5'\n";
@@ -291,6 +317,7 @@ fn properties_of_groups_are_words() {
     assert_eq!(of_file, BoundRequest { unbind: Some(PotentialChoice::Tree), ..none });
     for (flags, expected) in [
         (&[("properties", "few")][..], "expected words out of basic, bound, so and all"),
+        (&[("properties", "so,gas")], "gas is of the cells that phew reads"),
         (&[("properties", "so"), ("with-members", "true")], "expected --properties basic, bound or all"),
         (&[("properties", "so"), ("softening", "0.5")], "expected --properties basic, bound or all"),
         (&[("properties", "bound"), ("softening", "0")], "expected a finite length above 0"),
@@ -300,13 +327,13 @@ fn properties_of_groups_are_words() {
     }
     let error =
         fof("[fof]\ninput = 'a.npy'\ngroup_ids = 'ids.csv'\nproperties = 'so'\n", &[]).expect_err("alone");
-    assert!(error.contains("expected --output or --soap beside it"), "{error}");
+    assert!(error.contains("expected --output, --soap, --yt or --vtk beside it"), "{error}");
 }
 
 #[test]
 fn properties_of_clumps_are_words() {
     let bound = |text: &str| match job(&format!("{WHOLE}unbind = true\nproperties = '{text}'\n"), &[]) {
-        Ok(Job { work: CommandJob::Phew(job), .. }) => Ok(job.phew.bound.properties),
+        Ok(Job { work: CommandJob::Phew(series), .. }) => Ok(series.jobs[0].phew.bound.properties),
         Ok(other) => panic!("{other:?}"),
         Err(error) => Err(error.to_string()),
     };
@@ -315,6 +342,28 @@ fn properties_of_clumps_are_words() {
     assert_eq!(bound("so"), Ok(PropertyChoice::Spheres));
     assert_eq!(bound("all"), Ok(PropertyChoice::All));
     assert!(bound("some").expect_err("a word").contains("expected words out of basic"));
+    let flags = |flags: &[(&str, &str)]| match job(WHOLE, flags) {
+        Ok(Job { work: CommandJob::Phew(series), .. }) => Ok(series.jobs[0].phew.bound),
+        Ok(other) => panic!("{other:?}"),
+        Err(error) => Err(error.to_string()),
+    };
+    let gas = BoundRequest { gas: true, ..BoundRequest::default() };
+    assert_eq!(flags(&[("properties", "gas")]), Ok(gas));
+    let given = BoundRequest { adiabatic_index: Some(1.4), ..gas };
+    assert_eq!(flags(&[("properties", "gas"), ("gamma", "1.4")]), Ok(given));
+    let both =
+        BoundRequest { unbind: Some(PotentialChoice::Tree), properties: PropertyChoice::Spheres, ..gas };
+    assert_eq!(flags(&[("unbind", "true"), ("properties", "gas,so")]), Ok(both));
+    for (given, expected) in [
+        (&[("properties", "so")][..], "expected --unbind beside it, or gas alone"),
+        (&[("properties", "gas,bound")], "expected --unbind beside it, or gas alone"),
+        (&[("properties", "gas"), ("mesh-from-particles", "true")], "expected the gas cells of an output"),
+        (&[("gamma", "1.4")], "expected --unbind or --properties gas beside it"),
+        (&[("properties", "gas"), ("gamma", "1")], "expected a finite number above 1"),
+    ] {
+        let error = flags(given).expect_err(expected);
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]

@@ -16,8 +16,12 @@ mod memory;
 mod mesh_from_particles;
 mod phew;
 mod ranks;
+mod region;
+#[cfg(feature = "plot")]
+mod report;
 mod results;
 mod scaling;
+mod series;
 #[cfg(unix)]
 mod strange_inputs;
 mod tasks;

@@ -291,11 +291,18 @@ fn what_the_output_lacks_is_refused() {
     refuses(with(&gas, "2", &["--with-particles"]), &[&gas, "no particles", "expected"]);
     refuses(with(&gas, "2", &["--field", "cic"]), &[&gas, "no particles", "expected"]);
     refuses(with(&dark, "40", &["--with-members"]), &["--with-members", "expected --unbind"]);
+    refuses(with(&dark, "40", &["--properties", "so"]), &["--properties", "`so`", "expected --unbind"]);
+    refuses(with(&dark, "40", &["--properties", "gas"]), &[&dark, "no gas in cells", "(--properties)"]);
+    let on_particles = ["--properties", "gas", "--mesh-from-particles"];
+    refuses(with(&dark, "40", &on_particles), &["--properties", "`gas`", "expected the gas cells"]);
+    refuses(with(&gas, "2", &["--gamma", "1.4"]), &["--gamma", "`1.4`", "--properties gas"]);
     refuses(with(&dark, "40", &["--unbind", "--potential", "ring"]), &["--potential", "`ring`", "tree"]);
     let by_ramses = ["--unbind", "--potential", "ramses"];
     refuses(with(&dark, "40", &by_ramses), &["--potential", "`ramses`", "expected --compat ramses"]);
     let on_particles = [&by_ramses[..], &["--compat", "ramses", "--mesh-from-particles"]].concat();
     refuses(with(&dark, "40", &on_particles), &["--potential", "`ramses`", "expected the cells"]);
+    let softened = [&by_ramses[..], &["--compat", "ramses", "--softening", "0.1"]].concat();
+    refuses(with(&dark, "40", &softened), &["--softening", "`0.1`", "--potential tree or spherical"]);
     refuses(with(&dark, "40", &["--softening", "0.1"]), &["--softening", "expected --unbind"]);
     let unbind = |more: [&'static str; 2]| with(&dark, "40", &["--unbind", more[0], more[1]]);
     refuses(unbind(["--softening", "moons=1"]), &["--softening", "`moons=1`", "TYPE=LENGTH"]);
@@ -428,6 +435,31 @@ fn an_interrupted_run_leaves_nothing() {
     };
     interrupted(&args, || room.names().iter().any(|n| n.starts_with(".c.")), undo);
     assert_eq!(room.names(), ["s"]);
+}
+
+/// The gas of clumps without unbinding. A new cut drops it, and says so.
+#[test]
+fn gas_is_measured_as_the_options_say() {
+    let (room, input) = (Room::new(), text(&crate::common::output("gas_2ranks")));
+    let (to, cut) = (room.path(&format!("a.{}", ending())), room.path(&format!("b.{}", ending())));
+    done(&[&phew_args(&input, &to, "2")[..], &["--properties", "gas", "--gamma", "1.4"]].concat());
+    let catalogue = read(Path::new(&to)).expect("a catalogue");
+    assert_eq!(catalogue.attribute("gas_adiabatic_index"), Some(&Attribute::Real(1.4)));
+    assert!(catalogue.attribute("unbind_potential").is_none());
+    let clumps = catalogue.table("clumps").expect("clumps");
+    let [mass, gas, virial] =
+        ["mass", "gas_mass", "gas_virial_parameter"].map(|name| clumps.reals(name).expect("a column"));
+    assert!(mass.iter().zip(gas).all(|(mass, gas)| (gas / mass - 1.0).abs() < 1e-9));
+    assert!(!virial.is_empty() && virial.iter().all(|virial| *virial > 0.0));
+    let output = command(&["recut", &to, "-o", &cut, "--relevance-threshold", "5"]).output().expect("starts");
+    assert!(output.status.success());
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        message.contains("columns of clumps, from gas_n_cells to gas_axis_ratio_c_a_inclusive"),
+        "{message}"
+    );
+    let left = read(Path::new(&cut)).expect("a catalogue");
+    assert!(left.attributes.iter().all(|(name, _)| !name.starts_with("gas_")));
 }
 
 #[test]

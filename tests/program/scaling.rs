@@ -321,7 +321,7 @@ fn an_interrupted_study_ends_its_run_and_leaves_nothing() {
 }
 
 /// The browser, if there is one.
-fn browser() -> Option<PathBuf> {
+pub fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let places = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&places).flat_map(|place| names.map(|name| place.join(name)));
@@ -332,7 +332,7 @@ fn browser() -> Option<PathBuf> {
 }
 
 /// The page as the browser has it once it is laid out.
-fn opened(browser: &Path, room: &Room, page: &Path) -> String {
+pub fn opened(browser: &Path, room: &Room, page: &Path) -> String {
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
     command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
@@ -344,7 +344,7 @@ fn opened(browser: &Path, room: &Room, page: &Path) -> String {
 }
 
 /// The texts between `start` and `end`.
-fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> Vec<&'a str> {
+pub fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> Vec<&'a str> {
     text.split(start).skip(1).filter_map(|rest| rest.split_once(end).map(|(inner, _)| inner)).collect()
 }
 

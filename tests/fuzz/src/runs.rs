@@ -34,6 +34,8 @@ pub fn target(bytes: &[u8]) {
         with_particles: how & 16 != 0,
         bound: Default::default(),
         weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
     };
     let comm = Comm::solo();
     let done = || {
