@@ -68,7 +68,8 @@ pub fn run(command: &mut Command) -> String {
     said.concat()
 }
 
-/// Checks that the memory of each rank, of which the host tells, grew by less than so many kilobytes.
+/// Checks that the memory of each rank grew by less than so many kilobytes in one of the windows that the host tells of
+/// (`resident.h`): a leak grows in all of them.
 pub fn check_growth(said: &str, n_ranks: usize, most: i64) {
     let grown = said.lines().filter_map(|line| line.strip_prefix("grown by ")?.strip_suffix(" kB"));
     let grown: Vec<i64> = grown.map(|number| number.parse().expect("a number")).collect();

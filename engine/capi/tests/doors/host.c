@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { STEPS = 5, WARM_STEPS = 10, LEVELS = 8 };
+enum { STEPS = 5, LEVELS = 8 };
 
 /* An oct as this program keeps it. */
 struct oct {
@@ -413,7 +413,8 @@ static void results(inselberg *handle) {
 /* Steps on a mesh that changes: every other one lacks the deepest level. Their memory stays the same. */
 static void many_steps(inselberg *handle, const struct oct *octs, long n, long n_steps) {
   struct oct *coarse = memory(n, sizeof *coarse);
-  long n_coarse = 0, before = 0;
+  long n_coarse = 0;
+  struct growth growth = {0};
   for (long i = 0; i < n; i++) {
     if (octs[i].level < deepest) {
       coarse[n_coarse] = octs[i];
@@ -426,13 +427,9 @@ static void many_steps(inselberg *handle, const struct oct *octs, long n, long n
     set_octs(handle, mesh, n_mesh);
     require(phew(handle, mesh, n_mesh) == INSELBERG_DONE, "clumps of one of many steps");
     free(labels_of_octs(handle, n_mesh, INSELBERG_CLUMP_LABELS));
-    if (step == WARM_STEPS) {
-      before = resident_kilobytes();
-    }
+    watch_growth(&growth, step, n_steps);
   }
-  if (n_steps > WARM_STEPS) {
-    printf("grown by %ld kB\n", resident_kilobytes() - before);
-  }
+  tell_growth(&growth);
   free(coarse);
 }
 

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAVED_STEPS = 5, WARM_STEPS = 10, CLUSTERS = 12, PARTICLES = 12000, CDIM = 4 };
+enum { SAVED_STEPS = 5, CLUSTERS = 12, PARTICLES = 12000, CDIM = 4 };
 enum { time_bin_inhibited = 58 };
 enum part_type { type_gas = 0, type_dark_matter = 1, type_stars = 4 };
 
@@ -224,20 +224,17 @@ int main(int argc, char **argv) {
   inselberg_set(handle, "linking_length", "0.12");
   inselberg_set(handle, "min_size", "10");
 
-  long n, n_came, n_steps = atol(argv[3]), before = 0;
+  long n, n_came, n_steps = atol(argv[3]);
+  struct growth growth = {0};
   struct gpart *gparts = make_particles(&n);
   for (int step = 0; step < n_steps; step++) {
     double a = 0.5 + 0.01 * step;
     gparts = rebuild(gparts, &n, &n_came);
     drift(gparts, n, a, step);
     find_groups(handle, gparts, n, a, step, n_came);
-    if (step == WARM_STEPS) {
-      before = resident_kilobytes();
-    }
+    watch_growth(&growth, step, n_steps);
   }
-  if (n_steps > WARM_STEPS) {
-    printf("grown by %ld kB\n", resident_kilobytes() - before);
-  }
+  tell_growth(&growth);
 
   require(inselberg_free(&handle) == INSELBERG_DONE && handle == NULL, "free");
   free(gparts);
