@@ -12,6 +12,7 @@ use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{Mesh, MeshError, SortedOcts, local};
 use inselberg_kernels::sfc::{morton, morton63};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A mesh and one value for each of its cells, in the order of the cells.
 #[derive(Debug, Clone)]
@@ -110,12 +111,31 @@ pub(crate) fn leaf_mesh(
     Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, orders.concat()))
 }
 
+/// Leaves of one task.
+const RUN: usize = 1 << 16;
+
 /// Sorted leaves of one level as octs. Leaves of an oct become one entry. A leaf that comes twice becomes a second entry, which
 /// the mesh refuses.
 fn octs_of_leaves(order: &[u32], ijk: &[[u32; 3]]) -> SortedOcts {
-    let cells: Vec<[u32; 3]> = order.par_iter().map(|&i| ijk[i as usize]).collect();
+    let oct = |i: usize| ijk[order[i] as usize].map(|x| x >> 1);
+    // A run begins with the first leaf of an oct.
+    let begin =
+        |i: usize| (i..order.len()).find(|i| *i == 0 || oct(*i) != oct(*i - 1)).unwrap_or(order.len());
+    let runs = chunks(order.len(), RUN);
+    let of_run = |run: Range<usize>| octs_of_run(&order[begin(run.start)..begin(run.end)], ijk);
+    let parts: Vec<SortedOcts> = runs.into_par_iter().map(of_run).collect();
     let mut octs = SortedOcts::default();
-    for cell in cells {
+    for part in &parts {
+        octs.position.extend_from_slice(&part.position);
+        octs.exists.extend_from_slice(&part.exists);
+    }
+    octs.leaf = octs.exists.clone();
+    octs
+}
+
+fn octs_of_run(order: &[u32], ijk: &[[u32; 3]]) -> SortedOcts {
+    let mut octs = SortedOcts::default();
+    for cell in order.iter().map(|i| ijk[*i as usize]) {
         let (oct, cell): (_, u8) = (cell.map(|x| x >> 1), 1 << (local::bit_of(cell) & 7));
         match (octs.position.last(), octs.exists.last_mut()) {
             (Some(last), Some(exists)) if *last == oct && *exists & cell == 0 => *exists |= cell,
@@ -125,7 +145,6 @@ fn octs_of_leaves(order: &[u32], ijk: &[[u32; 3]]) -> SortedOcts {
             }
         }
     }
-    octs.leaf = octs.exists.clone();
     octs
 }
 
