@@ -8,6 +8,7 @@
 //! | `measured` | medians, speed-up and imbalance of real runs |
 //! | `model` | the time on more ranks than the machine has, from work and messages ([the model](README.md)) |
 //! | `study` | the whole study, with the error of the model and the provenance |
+//! | `limits` | what limits the scaling, in a sentence |
 //! | `table` | a table as Markdown, CSV and HTML |
 //! | `tables` | the tables of a study |
 //! | `plots` | the plots (feature `plot`) |
@@ -15,6 +16,7 @@
 //!
 //! Nothing here runs, reads or writes anything.
 
+mod limits;
 mod measured;
 mod model;
 mod network;

@@ -1,5 +1,6 @@
 //! One self-contained HTML page with the whole study.
 
+use super::limits::limits;
 use super::study::Study;
 use super::tables::tables;
 use super::{Plot, StudyTable};
@@ -12,15 +13,19 @@ const STYLE: &str = "
   :root { --text: #e6e9ee; --back: #14171c; --line: #3b424d; --soft: #1f242c; }
 }
 body { font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--back);
-  max-width: 72rem; margin: 0 auto; padding: 1rem; }
+  max-width: 100rem; margin: 0 auto; padding: 1rem; }
 h1, h2 { line-height: 1.2; }
-figure { margin: 1.5rem 0; }
+p, dl, pre { max-width: 60rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(30rem, 100%), 1fr)); gap: 1rem; }
+figure { margin: 0; }
 figure svg { width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); border-radius: 4px; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.875rem; }
 caption { text-align: left; font-weight: bold; padding: 0.25rem 0; }
-th, td { border: 1px solid var(--line); padding: 0.2rem 0.5rem; text-align: right; white-space: nowrap; }
-thead th { background: var(--soft); }
+th, td { border: 1px solid var(--line); padding: 0.2rem 0.5rem; text-align: right; }
+td { white-space: nowrap; }
+thead th { background: var(--soft); vertical-align: bottom; }
+.limits { border-left: 4px solid #0072b2; padding: 0.25rem 1rem; background: var(--soft); }
 dt { font-weight: bold; }
 pre { background: var(--soft); padding: 0.5rem; overflow-x: auto; }
 ";
@@ -33,13 +38,15 @@ pub fn page(study: &Study, plots: &[Plot]) -> String {
          content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
          <body>\n<main>\n<h1>{title}</h1>\n"
     );
+    text += &limited(study);
     text += &provenance(study);
     for note in &study.notes {
         let _ = writeln!(text, "<p>{}</p>", escaped(note));
     }
     if !plots.is_empty() {
-        text += "<h2 id=\"plots\">Plots</h2>\n";
+        text += "<h2 id=\"plots\">Plots</h2>\n<div class=\"plots\">\n";
         plots.iter().for_each(|plot| text += &figure(plot));
+        text += "</div>\n";
     }
     tables(study).iter().for_each(|table| text += &section(table));
     if !study.provenance.runs.is_empty() {
@@ -47,6 +54,15 @@ pub fn page(study: &Study, plots: &[Plot]) -> String {
         let _ = writeln!(text, "<h2 id=\"runs\">Runs</h2>\n<pre>{runs}</pre>");
     }
     text + "</main>\n</body>\n</html>\n"
+}
+
+/// What limits the scaling.
+fn limited(study: &Study) -> String {
+    let sentences: String = limits(study).iter().map(|text| format!("<p>{}</p>\n", escaped(text))).collect();
+    match sentences.is_empty() {
+        true => sentences,
+        false => format!("<div class=\"limits\" id=\"limits\">\n{sentences}</div>\n"),
+    }
 }
 
 fn provenance(study: &Study) -> String {

@@ -73,7 +73,7 @@ fn by_threads(all: &[Configuration], of: impl Fn(&Configuration) -> f64) -> Vec<
     threads.sort_unstable();
     threads.dedup();
     let line = |n: usize| Curve {
-        name: format!("{n} thread{} a rank", if n == 1 { "" } else { "s" }),
+        name: format!("{n} thread{} per rank", if n == 1 { "" } else { "s" }),
         points: all
             .iter()
             .filter(|c| c.threads == n)

@@ -1,5 +1,6 @@
 //! The tables of a study.
 
+use super::limits::limits;
 use super::measured::Configuration;
 use super::model::Modelled;
 use super::study::{Check, Study};
@@ -33,8 +34,8 @@ pub fn markdown(study: &Study) -> String {
         let _ = writeln!(text, "- {name}: {value}");
     }
     let _ = writeln!(text, "\n    {}\n", from.command);
-    for note in &study.notes {
-        let _ = writeln!(text, "{note}\n");
+    for line in limits(study).iter().chain(&study.notes) {
+        let _ = writeln!(text, "{line}\n");
     }
     for table in tables(study) {
         text += &table.markdown();
@@ -124,7 +125,7 @@ fn modelled(study: &Study) -> StudyTable {
         "ranks" => |m: &Modelled| m.ranks.into(),
         "balance" => |m: &Modelled| m.balance.as_str().into(),
         "runs" => |m: &Modelled| m.runs.into(),
-        "cells a rank" => |m: &Modelled| m.cells_a_rank.into(),
+        "cells per rank" => |m: &Modelled| m.cells_a_rank.into(),
         "seconds" => |m: &Modelled| m.seconds.into(),
         "work" => |m: &Modelled| m.work_seconds.into(),
         "communication" => |m: &Modelled| m.communication_seconds.into(),
@@ -133,14 +134,14 @@ fn modelled(study: &Study) -> StudyTable {
         "imbalance of work" => |m: &Modelled| m.imbalance.into(),
         "exchanges" => |m: &Modelled| m.exchanges.into(),
         "other calls" => |m: &Modelled| m.other_calls.into(),
-        "messages a rank" => |m: &Modelled| m.messages_a_rank.into(),
-        "bytes a rank" => |m: &Modelled| m.bytes_a_rank.into(),
+        "messages per rank" => |m: &Modelled| m.messages_a_rank.into(),
+        "bytes per rank" => |m: &Modelled| m.bytes_a_rank.into(),
         "bytes, most" => |m: &Modelled| m.most_bytes.into(),
     ];
     let of = &study.network;
     let about = format!(
-        "The modelled time of every stage but reading and writing, on {}: latency {:.3} us, overhead {:.3} us a \
-         message, {:.3} GB/s a rank. Work is the processor time of the rank with most of it, stage by stage. Speed-up and \
+        "The modelled time of every stage but reading and writing, on {}: latency {:.3} us, overhead {:.3} us per \
+         message, {:.3} GB/s per rank. Work is the processor time of the rank with most of it, stage by stage. Speed-up and \
          efficiency are over the fewest ranks of the same balance.",
         of.name,
         of.latency * 1e6,
