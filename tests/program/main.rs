@@ -27,5 +27,6 @@ mod strange_inputs;
 mod tasks;
 #[cfg(feature = "numa")]
 mod topology;
+mod view;
 #[cfg(not(feature = "numa"))]
 mod without_numa;

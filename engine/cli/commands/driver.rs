@@ -187,7 +187,7 @@ pub fn check_shown(shown: &ShownResults) -> Result<(), CommandError> {
 }
 
 /// Checks that a picture can be drawn into `path`.
-fn check_picture(path: &Path) -> Result<(), CommandError> {
+pub fn check_picture(path: &Path) -> Result<(), CommandError> {
     #[cfg(feature = "plot")]
     return Ok(crate::report::plot::check_picture(path)?);
     #[cfg(not(feature = "plot"))]

@@ -28,6 +28,7 @@ mod signals;
 mod survey;
 mod synth;
 mod topology;
+mod view;
 mod viewers;
 
 use crate::config::{CommandJob, Job};
@@ -72,6 +73,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
         | CommandJob::Study(_) => Ok(()),
         CommandJob::Recut(work) => phew::recut(work, job.common),
         CommandJob::Convert(work) => viewers::convert(work, job.common),
+        CommandJob::View(work) => view::view(work, job.common),
         CommandJob::Info(work) => info::info(work, job.common),
         CommandJob::SynthField(work) => synth::field(work, job.common),
     }

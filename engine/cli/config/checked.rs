@@ -5,8 +5,11 @@ use super::launch::{Launch, launch, pin, ranks};
 use super::report_options::shown_results;
 use super::series::{Series, SnapshotPaths, series};
 use super::values::CheckedValues;
+use super::view_options::view;
 use super::viewer_options::{convert, vtk_of_phew};
-use super::{Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, fof, study};
+use super::{
+    Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, fof, study,
+};
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
 use inselberg::bound::PropertyWords;
@@ -57,6 +60,8 @@ pub enum CommandJob {
     Recut(RecutJob),
     /// Write a catalogue for another program.
     Convert(ConvertJob),
+    /// Look at one object.
+    View(ViewJob),
     /// Describe a file.
     Info(InfoJob),
     /// Show where ranks and threads run.
@@ -161,6 +166,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Fof => CommandJob::Fof(fof::fof(&raw)?),
         Command::Recut => CommandJob::Recut(recut(&raw)?),
         Command::Convert => CommandJob::Convert(convert(&raw)?),
+        Command::View => CommandJob::View(view(&raw)?),
         Command::Info => CommandJob::Info(InfoJob { input: raw.needed_path("path")? }),
         Command::Topology => CommandJob::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
         Command::ScalingPhew | Command::ScalingFof => {

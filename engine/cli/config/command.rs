@@ -1,7 +1,7 @@
 //! The commands of the program.
 
 use Command::{
-    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology,
+    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, View,
 };
 
 /// A command of the program.
@@ -15,6 +15,8 @@ pub enum Command {
     Recut,
     /// Write a catalogue for another program.
     Convert,
+    /// Look at one object of a catalogue.
+    View,
     /// Describe a file.
     Info,
     /// Show the machine and the placement of ranks and threads.
@@ -71,6 +73,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["convert"],
         table: "convert",
         help: "Write a catalogue for yt, ParaView, TOPCAT or astropy",
+        runs: None,
+    },
+    CommandInfo {
+        command: View,
+        words: &["view"],
+        table: "view",
+        help: "Look at one clump, halo or group of a catalogue, as text or as a picture",
         runs: None,
     },
     CommandInfo {

@@ -27,6 +27,7 @@ mod study;
 mod study_options;
 mod synth_options;
 mod values;
+mod view_options;
 mod viewer_options;
 
 pub use checked::{
@@ -45,4 +46,5 @@ pub use reference::reference_toml;
 pub use report_options::{CubeRegion, ShownResults};
 pub use series::Series;
 pub use study::{Passed, StudyJob};
+pub use view_options::{ViewJob, ViewedKind};
 pub use viewer_options::{ConvertFormat, ConvertJob};

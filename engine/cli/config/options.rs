@@ -1,12 +1,15 @@
 //! The table of all options.
 
-use super::Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
+use super::Command::{
+    Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, View,
+};
 use super::bound_options::BOUND;
 use super::opt::{Opt, OptionKind, ROW};
 use super::particle_options::PARTICLES;
 use super::report_options::REPORTS;
 use super::study_options::STUDY;
 use super::synth_options::SYNTH;
+use super::view_options::VIEW;
 use super::viewer_options::VIEWERS;
 use super::{COMMANDS, Command};
 
@@ -33,7 +36,7 @@ const N_OPTIONS: usize = {
     n
 };
 
-const PARTS: [&[Opt]; 9] = [STUDY, WORK, BOUND, VIEWERS, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
+const PARTS: [&[Opt]; 10] = [STUDY, WORK, BOUND, VIEWERS, VIEW, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
 
 /// What `phew`, `fof`, `recut`, `info` and `topology` read, find and write.
 const WORK: &[Opt] = &[
@@ -490,6 +493,16 @@ const RUN: &[Opt] = &[
         example: "picture.png",
         commands: &[Phew, Fof],
         help: "Also draw the projected density, the objects and their mass function (.png or .svg)",
+        ..ROW
+    },
+    Opt {
+        name: "plot",
+        key: "plot",
+        kind: OptionKind::Path,
+        example: "clump17.png",
+        commands: &[View],
+        help: "Also draw the density around the object, with what is in it (.png or .svg)",
+        doc: "Needs the cells of a catalogue of `inselberg phew --with-cells`.",
         ..ROW
     },
     Opt {

@@ -1,6 +1,6 @@
 //! What people look at: pictures, reports and their units.
 
-use super::Command::{Fof, Phew};
+use super::Command::{Fof, Phew, View};
 use super::ConfigError;
 use super::opt::{Opt, OptionKind, ROW};
 use super::values::CheckedValues;
@@ -25,7 +25,7 @@ pub(super) const REPORTS: &[Opt] = &[
         key: "units",
         kind: OptionKind::Choice(&["physical", "code"]),
         example: "physical",
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, View],
         help: "Units of picture and report: Mpc, Msun, km/s and g/cm3, or those of the snapshot",
         doc: "Default: physical. A snapshot without units is shown in code units, and the report says so. Summaries and catalogues are \
               always in code units.",
@@ -36,7 +36,7 @@ pub(super) const REPORTS: &[Opt] = &[
         key: "plot_axis",
         kind: OptionKind::Choice(&["x", "y", "z", "all"]),
         default: "z",
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, View],
         help: "The line of sight of the maps in picture and report; all: three maps",
         ..ROW
     },
@@ -45,7 +45,7 @@ pub(super) const REPORTS: &[Opt] = &[
         key: "plot_region",
         kind: OptionKind::Text("X,Y,Z,SIDE"),
         example: "0.5,0.5,0.5,0.2",
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, View],
         help: "Maps of a cube alone: its centre and its side, in the units of the positions",
         doc: "Objects outside of it are not drawn; mass functions and tables still have all.",
         ..ROW
@@ -87,17 +87,9 @@ pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, Con
     let shown = ShownResults {
         plot: raw.plot()?,
         report: raw.path("report"),
-        units: raw.text("units").map(|word| match word.as_str() {
-            "code" => UnitChoice::Code,
-            _ => UnitChoice::Physical,
-        }),
-        axes: match raw.text_or_default("plot-axis").as_str() {
-            "x" => vec![0],
-            "y" => vec![1],
-            "all" => vec![2, 1, 0],
-            _ => vec![2],
-        },
-        region: raw.text("plot-region").map(|text| region(raw, &text)).transpose()?,
+        units: units(raw),
+        axes: axes(raw),
+        region: region(raw)?,
     };
     match ["plot-axis", "plot-region"].into_iter().find(|name| raw.is_flag(name)) {
         Some(name) if !shown.has_maps() => {
@@ -107,14 +99,34 @@ pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, Con
     }
 }
 
-fn region(raw: &CheckedValues<'_>, text: &str) -> Result<CubeRegion, ConfigError> {
+/// The units, if chosen.
+pub(super) fn units(raw: &CheckedValues<'_>) -> Option<UnitChoice> {
+    raw.text("units").map(|word| match word.as_str() {
+        "code" => UnitChoice::Code,
+        _ => UnitChoice::Physical,
+    })
+}
+
+/// The lines of sight.
+pub(super) fn axes(raw: &CheckedValues<'_>) -> Vec<usize> {
+    match raw.text_or_default("plot-axis").as_str() {
+        "x" => vec![0],
+        "y" => vec![1],
+        "all" => vec![2, 1, 0],
+        _ => vec![2],
+    }
+}
+
+/// The region of maps, if chosen.
+pub(super) fn region(raw: &CheckedValues<'_>) -> Result<Option<CubeRegion>, ConfigError> {
+    let Some(text) = raw.text("plot-region") else { return Ok(None) };
     let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
     let is_valid = |numbers: &Vec<f64>| numbers.iter().all(|x| x.is_finite());
     match numbers.filter(is_valid).as_deref() {
-        Some(&[x, y, z, side]) if side > 0.0 => Ok(CubeRegion { centre: [x, y, z], side }),
+        Some(&[x, y, z, side]) if side > 0.0 => Ok(Some(CubeRegion { centre: [x, y, z], side })),
         _ => {
             let expected = "three coordinates and a positive side, separated by commas";
-            Err(raw.unfit("plot-region", text, expected))
+            Err(raw.unfit("plot-region", &text, expected))
         }
     }
 }

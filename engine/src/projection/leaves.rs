@@ -1,7 +1,8 @@
 //! Leaves of a mesh that are kept for maps.
 
-use super::maps::Mappable;
-use super::view::{Exposure, MapBox};
+use super::maps::{Mappable, check_views, maps};
+use super::view::{DensityMap, Exposure, MapBox, View};
+use crate::error::{Error, ErrorKind};
 use crate::partition::LocalField;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::{Domain, cell_side};
@@ -29,6 +30,21 @@ enum Leaves {
     Field { mesh: Box<Mesh>, rho: Vec<f64>, own: Vec<u64> },
     /// Leaves of the roots of a mesh of particles.
     Roots(RootLeaves),
+    /// Leaves of a catalogue.
+    List(LeafRows),
+}
+
+/// The leaves that a catalogue lists: one row per leaf.
+#[derive(Debug)]
+pub struct LeafRows {
+    /// The box.
+    pub domain: Domain,
+    /// Levels.
+    pub level: Vec<u8>,
+    /// Positions on the grids of their levels.
+    pub ijk: Vec<[u32; 3]>,
+    /// Densities.
+    pub density: Vec<f64>,
 }
 
 /// All leaves of the roots that a rank owns.
@@ -64,6 +80,35 @@ impl KeptLeaves {
         let depth = (0..n_levels).rev().find(has_leaves).unwrap_or(0);
         let (domain, deepest) = (roots.domain, roots.level_min + depth as u8);
         Self::new(Leaves::Roots(roots), (domain, deepest), side, comm)
+    }
+
+    /// Local: of a catalogue. `side` is that of a level-0 cell.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidCells`] for a leaf outside of the box, or with a density that is not finite.
+    pub fn of_rows(rows: LeafRows, side: f64) -> Result<Self, Error> {
+        let LeafRows { domain, level, ijk, density } = &rows;
+        let is_inside = |level: u8, ijk: &[u32; 3]| {
+            let extent = domain.holds_level(level).then(|| domain.extent(level));
+            extent.is_some_and(|extent| (0..3).all(|axis| i64::from(ijk[axis]) < extent[axis]))
+        };
+        let is_good = |i: &usize| is_inside(level[*i], &ijk[*i]) && density[*i].is_finite();
+        if let Some(bad) = (0..level.len()).find(|i| !is_good(i)) {
+            let place = format!("level {}, position {:?}, density {}", level[bad], ijk[bad], density[bad]);
+            let message = format!("cell {bad}: {place}; expected a cell in the box with a finite density");
+            return Err(Error::new(ErrorKind::InvalidCells, message));
+        }
+        let (domain, deepest) = (*domain, level.iter().copied().max().unwrap_or(0));
+        Ok(Self::new(Leaves::List(rows), (domain, deepest), side, &Comm::solo())?)
+    }
+
+    /// Local: as [`maps`], of the leaves that are here.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for views that cannot be made.
+    pub fn maps(&self, views: &[View]) -> Result<Vec<DensityMap>, Error> {
+        check_views(views, &self.space)?;
+        Ok(maps(self, &self.space, views, &Comm::solo())?.expect("the only rank has the maps"))
     }
 
     fn new(
@@ -118,6 +163,13 @@ impl KeptLeaves {
                             }
                         }
                         first += n;
+                    }
+                }
+            }
+            Leaves::List(LeafRows { level, ijk, density, .. }) => {
+                for ((level, ijk), density) in level.iter().zip(ijk).zip(density) {
+                    if is_near(*level, ijk.map(|x| x / BRICK)) {
+                        leaf(*level, *ijk, *density);
                     }
                 }
             }

@@ -178,12 +178,45 @@ impl Values {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// These rows, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        fn picked<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|row| values[*row]).collect()
+        }
+        match self {
+            Self::U8(v) => Self::U8(picked(v, rows)),
+            Self::U64(v) => Self::U64(picked(v, rows)),
+            Self::I64(v) => Self::I64(picked(v, rows)),
+            Self::F64(v) => Self::F64(picked(v, rows)),
+            Self::F32(v) => Self::F32(picked(v, rows)),
+            Self::F64x3(v) => Self::F64x3(picked(v, rows)),
+            Self::U32x3(v) => Self::U32x3(picked(v, rows)),
+        }
+    }
 }
 
 impl Table {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.columns.first().map_or(0, |c| c.values.len())
+    }
+
+    /// A table of these rows, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let column = |column: &TableColumn| TableColumn {
+            name: column.name.clone(),
+            dimension: column.dimension,
+            description: column.description.clone(),
+            values: column.values.rows(rows),
+        };
+        Self { name: self.name.clone(), columns: self.columns.iter().map(column).collect() }
     }
 
     /// The column called `name`.

@@ -1,0 +1,294 @@
+//! `inselberg view`: one object of a catalogue, as text, as JSON and as a picture.
+
+use super::driver::check_picture;
+use super::fault::CommandError;
+use super::{interrupt, out, preflight};
+use crate::config::{Common, ViewJob, ViewedKind};
+use crate::report::{DisplayUnits, UnitChoice, four_digits};
+use inselberg_io::catalogue::{self, Catalogue, Dimension, Table, Values};
+use inselberg_io::staging::Staged;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Clumps that the text lists.
+const N_LISTED: usize = 40;
+
+/// Shows one object of a catalogue.
+pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
+    if let Some(plot) = &job.plot {
+        preflight::distinct(&[("input", job.input.as_path()), ("picture", plot)])?;
+        check_picture(plot)?;
+    }
+    let whole = catalogue::read(&job.input)?;
+    interrupt::guard()?;
+    let object = Viewed::find(job, &whole)?;
+    let staged = match &job.plot {
+        #[cfg(feature = "plot")]
+        Some(path) => picture::stage(path, job, &object)?,
+        _ => Staged::default(),
+    };
+    out::finish(common, staged, || object.text(), || object.json())
+}
+
+/// An object and what is in it.
+struct Viewed<'a> {
+    whole: &'a Catalogue,
+    kind: ViewedKind,
+    id: u64,
+    /// The table that lists it, and its row there.
+    table: &'a Table,
+    row: usize,
+    /// The clumps in it, itself first if it is one: their table and rows, the most massive first.
+    clumps: Option<(&'a Table, Vec<usize>)>,
+    units: DisplayUnits,
+}
+
+impl<'a> Viewed<'a> {
+    fn find(job: &ViewJob, whole: &'a Catalogue) -> Result<Self, CommandError> {
+        let [name, column] = match job.kind {
+            ViewedKind::Clump => ["clumps", "id"],
+            ViewedKind::Halo => ["haloes", "id"],
+            ViewedKind::Group => ["Groups", "GroupIDs"],
+        };
+        let wrong = |problem: String| CommandError::about(&job.input, problem);
+        let table = whole.table(name).ok_or_else(|| {
+            let one = one(job.kind);
+            wrong(format!("no table {name}; expected a catalogue with a {one} that --{one} can show"))
+        })?;
+        let ids = table
+            .integers(column)
+            .ok_or_else(|| wrong(format!("no column {column} of {name}; expected identifiers")))?;
+        let row = ids.iter().position(|id| id.cast_unsigned() == job.id).ok_or_else(|| {
+            let n = table.n_rows();
+            wrong(format!("no {} {}; expected one of the {n} identifiers of {name}", one(job.kind), job.id))
+        })?;
+        let units = DisplayUnits::new(job.units.unwrap_or(UnitChoice::Physical), &whole.attributes);
+        let clumps = clumps_in(whole, job.kind, job.id);
+        Ok(Self { whole, kind: job.kind, id: job.id, table, row, clumps, units })
+    }
+
+    fn title(&self) -> String {
+        let halo = || self.table.counts("halo").map(|haloes| format!(" of halo {}", haloes[self.row]));
+        let of_halo = if self.kind == ViewedKind::Clump { halo() } else { None };
+        format!("{} {}{}", one(self.kind), self.id, of_halo.unwrap_or_default())
+    }
+
+    /// The columns of the object, then the clumps in it.
+    fn text(&self) -> String {
+        let mut text = format!("{}\n\n", self.title());
+        let width = self.table.columns.iter().map(|column| column.name.len()).max().unwrap_or(0);
+        for column in &self.table.columns {
+            let unit = self.units.unit(column.dimension);
+            let value = text_of(&column.values, self.row, unit.factor);
+            let _ = writeln!(text, "{}", format!("{:width$}  {value} {}", column.name, unit.name).trim_end());
+        }
+        if let Some((table, rows)) = self.clumps.as_ref().filter(|(_, rows)| rows.len() > 1) {
+            let n = out::grouped(rows.len() as u64);
+            let shown =
+                if rows.len() > N_LISTED { format!(", the {N_LISTED} most massive") } else { String::new() };
+            let _ = writeln!(text, "\nits clumps ({n}{shown})");
+            text += &self.list(table, &rows[..rows.len().min(N_LISTED)]);
+        }
+        text
+    }
+
+    /// Some columns of clumps.
+    fn list(&self, table: &Table, rows: &[usize]) -> String {
+        const COLUMNS: [&str; 6] = ["id", "parent", "n_cells", "mass", "relevance", "saddle_density"];
+        let columns: Vec<_> = COLUMNS.iter().filter_map(|name| table.column(name)).collect();
+        let mut lines = vec![columns.iter().map(|c| self.heading(&c.name, c.dimension)).collect::<Vec<_>>()];
+        lines.extend(rows.iter().map(|row| {
+            let cell = |column: &&catalogue::TableColumn| {
+                text_of(&column.values, *row, self.units.unit(column.dimension).factor)
+            };
+            columns.iter().map(cell).collect()
+        }));
+        let widths: Vec<usize> =
+            (0..columns.len()).map(|i| lines.iter().map(|line| line[i].len()).max().unwrap_or(0)).collect();
+        let line = |line: &Vec<String>| {
+            line.iter()
+                .zip(&widths)
+                .fold(String::new(), |text, (cell, width)| text + &format!("  {cell:>width$}"))
+        };
+        lines.iter().map(|cells| line(cells) + "\n").collect()
+    }
+
+    fn heading(&self, name: &str, dimension: Dimension) -> String {
+        match self.units.unit(dimension).name {
+            unit if unit.is_empty() => name.into(),
+            unit => format!("{name} [{unit}]"),
+        }
+    }
+
+    /// The same for machines: all columns, and the identifiers of the clumps in it.
+    fn json(&self) -> Value {
+        let mut columns = Map::new();
+        for column in &self.table.columns {
+            let unit = self.units.unit(column.dimension);
+            let value = json_of(&column.values, self.row, unit.factor);
+            columns.insert(column.name.clone(), json!({ "value": value, "unit": unit.name }));
+        }
+        let ids = self.clumps.as_ref().and_then(|(table, rows)| {
+            let ids = table.counts("id")?;
+            Some(rows.iter().map(|row| ids[*row]).collect::<Vec<_>>())
+        });
+        json!({ "kind": one(self.kind), "id": self.id, "columns": columns, "clumps": ids })
+    }
+}
+
+fn one(kind: ViewedKind) -> &'static str {
+    match kind {
+        ViewedKind::Clump => "clump",
+        ViewedKind::Halo => "halo",
+        ViewedKind::Group => "group",
+    }
+}
+
+/// The clumps in a halo, or those that merge into a clump with that clump; the most massive first. `None` without such columns.
+fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Vec<usize>)> {
+    let table = whole.table("clumps")?;
+    let [ids, parents, haloes] = ["id", "parent", "halo"].map(|name| table.counts(name));
+    let (ids, parents, haloes, masses) = (ids?, parents?, haloes?, table.reals("mass")?);
+    let row_of: HashMap<u64, usize> = ids.iter().enumerate().map(|(row, id)| (*id, row)).collect();
+    // A main clump is its own parent. No chain is longer than the table.
+    let is_below = |mut row: usize| {
+        for _ in 0..ids.len() {
+            if ids[row] == id {
+                return true;
+            }
+            match row_of.get(&parents[row]) {
+                Some(parent) if *parent != row => row = *parent,
+                _ => return false,
+            }
+        }
+        false
+    };
+    let is_in = |row: &usize| match kind {
+        ViewedKind::Clump => is_below(*row),
+        ViewedKind::Halo => haloes[*row] == id,
+        ViewedKind::Group => false,
+    };
+    let mut rows: Vec<usize> = (0..ids.len()).filter(is_in).collect();
+    rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]).then(ids[*a].cmp(&ids[*b])));
+    Some((table, rows))
+}
+
+fn text_of(values: &Values, row: usize, factor: f64) -> String {
+    let triple = |values: [String; 3]| values.join(" ");
+    match values {
+        Values::U8(v) => v[row].to_string(),
+        Values::U64(v) => v[row].to_string(),
+        Values::I64(v) => v[row].to_string(),
+        Values::F64(v) => four_digits(v[row] * factor),
+        Values::F32(v) => four_digits(f64::from(v[row]) * factor),
+        Values::F64x3(v) => triple(v[row].map(|x| four_digits(x * factor))),
+        Values::U32x3(v) => triple(v[row].map(|x| x.to_string())),
+    }
+}
+
+fn json_of(values: &Values, row: usize, factor: f64) -> Value {
+    match values {
+        Values::U8(v) => v[row].into(),
+        Values::U64(v) => v[row].into(),
+        Values::I64(v) => v[row].into(),
+        Values::F64(v) => (v[row] * factor).into(),
+        Values::F32(v) => (f64::from(v[row]) * factor).into(),
+        Values::F64x3(v) => v[row].map(|x| x * factor).to_vec().into(),
+        Values::U32x3(v) => v[row].to_vec().into(),
+    }
+}
+
+#[cfg(feature = "plot")]
+mod picture {
+    //! The density around the object, from the cells of the catalogue.
+
+    use super::{Catalogue, CommandError, Table, Viewed, ViewedKind, one};
+    use crate::config::{CubeRegion, ViewJob};
+    use crate::report::page::cube_view;
+    use crate::report::plot::objects::radii;
+    use crate::report::plot::{PictureData, stage_plot};
+    use inselberg::projection::{KeptLeaves, LeafRows};
+    use inselberg_io::catalogue::{Attribute, Values};
+    use inselberg_io::staging::Staged;
+    use inselberg_kernels::geom::Domain;
+    use std::path::Path;
+
+    /// Side of the map, in radii of the object, and at least in smallest leaves.
+    const SIDE: (f64, f64) = (5.0, 8.0);
+
+    /// The picture, not yet under its name.
+    pub fn stage(path: &Path, job: &ViewJob, object: &Viewed<'_>) -> Result<Staged, CommandError> {
+        let wrong = |problem: String| CommandError::about(&job.input, problem);
+        let leaves = leaves(object.whole).ok_or_else(|| {
+            let expected = "a catalogue of `inselberg phew --with-cells`";
+            wrong(format!("no table cells with densities, which --plot shows; expected {expected}"))
+        })?;
+        let (rows, side) = leaves;
+        let kept = KeptLeaves::of_rows(rows, side).map_err(|error| wrong(error.to_string()))?;
+        let CubeRegion { centre, side } = match job.region {
+            Some(region) => region,
+            None => around(object, kept.finest()).ok_or_else(|| {
+                wrong(format!("no position of the {}; expected the column peak_position", one(object.kind)))
+            })?,
+        };
+        let views: Vec<_> = job
+            .axes
+            .iter()
+            .map(|along| cube_view(&centre, side, *along, kept.space(), kept.finest()))
+            .collect();
+        let data = PictureData {
+            title: object.title(),
+            subtitle: job.input.display().to_string(),
+            maps: kept.maps(&views).map_err(|error| wrong(error.to_string()))?,
+            space: *kept.space(),
+            quantity: "mean density".into(),
+            units: object.units.clone(),
+            catalogue: &shown(object),
+        };
+        Ok(stage_plot(path, &data)?)
+    }
+
+    /// The cells of a catalogue, and the side of one of level 0.
+    fn leaves(whole: &Catalogue) -> Option<(LeafRows, f64)> {
+        let cells = whole.table("cells")?;
+        let triple = |name: &str| match whole.attribute(name)? {
+            Attribute::Reals(numbers) => <[f64; 3]>::try_from(numbers.as_slice()).ok(),
+            _ => None,
+        };
+        let (coarse, periodic) = (triple("coarse_cells")?, triple("periodic")?);
+        let Some(Attribute::Real(side)) = whole.attribute("boxlen") else { return None };
+        let (Values::U8(level), Values::U32x3(ijk)) =
+            (&cells.column("level")?.values, &cells.column("ijk")?.values)
+        else {
+            return None;
+        };
+        let rows = LeafRows {
+            domain: Domain { coarse: coarse.map(|n| n as u32), periodic: periodic.map(|p| p != 0.0) },
+            level: level.clone(),
+            ijk: ijk.clone(),
+            density: cells.reals("density")?.to_vec(),
+        };
+        Some((rows, *side))
+    }
+
+    /// The cube around the object; `None` where it has no position.
+    fn around(object: &Viewed<'_>, finest: f64) -> Option<CubeRegion> {
+        let name = if object.kind == ViewedKind::Group { "Centres" } else { "peak_position" };
+        let centre = object.table.vectors(name)?[object.row];
+        let radius = radii(object.table).map_or(0.0, |radii| radii[object.row]);
+        Some(CubeRegion { centre, side: (SIDE.0 * radius).max(SIDE.1 * finest) })
+    }
+
+    /// The object and the clumps in it, with their units.
+    fn shown(object: &Viewed<'_>) -> Catalogue {
+        let mut tables: Vec<Table> = Vec::new();
+        if let Some((clumps, rows)) = &object.clumps {
+            tables.push(clumps.rows(rows));
+        }
+        if object.kind != ViewedKind::Clump {
+            tables.push(object.table.rows(&[object.row]));
+        }
+        Catalogue { attributes: object.whole.attributes.clone(), tables }
+    }
+}

@@ -1,0 +1,107 @@
+//! `inselberg view`: its options and their checks.
+
+use super::Command::View;
+use super::ConfigError;
+use super::opt::{Opt, OptionKind, ROW};
+use super::report_options::{CubeRegion, axes, region, units};
+use super::values::CheckedValues;
+use crate::report::UnitChoice;
+use std::path::PathBuf;
+
+/// What `view` looks at.
+pub(super) const VIEW: &[Opt] = &[
+    Opt {
+        name: "catalogue",
+        key: "input",
+        positional: true,
+        kind: OptionKind::Path,
+        example: "clumps.hdf5",
+        commands: &[View],
+        help: "A catalogue from `inselberg phew`, `recut` or `fof`",
+        ..ROW
+    },
+    Opt {
+        name: "clump",
+        key: "clump",
+        kind: OptionKind::Count,
+        example: "17",
+        commands: &[View],
+        help: "The clump with this identifier, and the clumps in it",
+        ..ROW
+    },
+    Opt {
+        name: "halo",
+        key: "halo",
+        kind: OptionKind::Count,
+        example: "3",
+        commands: &[View],
+        help: "The halo with this identifier, and the clumps in it",
+        ..ROW
+    },
+    Opt {
+        name: "group",
+        key: "group",
+        kind: OptionKind::Count,
+        example: "1",
+        commands: &[View],
+        help: "The group with this identifier",
+        ..ROW
+    },
+];
+
+/// A kind of object with a table of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewedKind {
+    /// A clump.
+    Clump,
+    /// A halo.
+    Halo,
+    /// A friends-of-friends group.
+    Group,
+}
+
+/// `inselberg view`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ViewJob {
+    /// The catalogue.
+    pub input: PathBuf,
+    /// The kind of the object.
+    pub kind: ViewedKind,
+    /// Its identifier.
+    pub id: u64,
+    /// The picture.
+    pub plot: Option<PathBuf>,
+    /// The units, if chosen.
+    pub units: Option<UnitChoice>,
+    /// The lines of sight.
+    pub axes: Vec<usize>,
+    /// The region of the picture; `None`: around the object.
+    pub region: Option<CubeRegion>,
+}
+
+pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
+    const KINDS: [(&str, ViewedKind); 3] =
+        [("clump", ViewedKind::Clump), ("halo", ViewedKind::Halo), ("group", ViewedKind::Group)];
+    let input = raw.needed_path("catalogue")?;
+    let mut chosen = Vec::new();
+    for (name, kind) in KINDS {
+        if let Some(id) = raw.count(name, |_| true, "an identifier")? {
+            chosen.push((name, kind, id));
+        }
+    }
+    let (kind, id) = match chosen[..] {
+        [(_, kind, id)] => (kind, id),
+        [] => {
+            let how = "--clump, --halo or --group with an identifier".to_string();
+            return Err(ConfigError::Missing { command: "view".into(), what: "an object".into(), how });
+        }
+        [_, (name, ..), ..] => {
+            return Err(raw.unfit(name, &raw.shown(name), "one of --clump, --halo and --group"));
+        }
+    };
+    let plot = raw.plot()?;
+    match ["plot-axis", "plot-region"].into_iter().find(|name| raw.is_flag(name)) {
+        Some(name) if plot.is_none() => Err(raw.unfit(name, &raw.shown(name), "--plot beside it")),
+        _ => Ok(ViewJob { input, kind, id, plot, units: units(raw), axes: axes(raw), region: region(raw)? }),
+    }
+}
