@@ -26,8 +26,9 @@ make_archive() {
     git archive HEAD | tar -x -C "$room/$name"
     (
         cd "$room/$name"
+        cargo vendor --quiet --locked --sync python/Cargo.toml vendor >/dev/null
         mkdir .cargo
-        cargo vendor --quiet --locked --sync python/Cargo.toml vendor >.cargo/config.toml
+        printf '%s\n' '[source.crates-io]' 'replace-with = "vendored"' '' '[source.vendored]' 'directory = "vendor"' >.cargo/config.toml
     ) || fail "the crates cannot be fetched"
     # Equal for everyone who makes it of the same commit.
     tar -C "$room" --sort=name --mtime="@$date" --owner=0 --group=0 --numeric-owner -c "$name" | xz -T0 -6 >"$room/archive"

@@ -44,7 +44,8 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 JobAcctGatherType=jobacct_gather/none
-MpiDefault=none
+MpiDefault=${SLURM_MPI_TYPE:-pmix}
+TmpFS=/run
 ReturnToService=2
 NodeName=node1 NodeAddr=10.77.1.1 Sockets=1 CoresPerSocket=2 ThreadsPerCore=1 State=UNKNOWN
 PartitionName=all Nodes=node1 Default=YES MaxTime=INFINITE State=UP
@@ -81,6 +82,29 @@ inside() {
     "$@" || status=$?
     [ $status -eq 0 ] || tail -n 20 $cluster/slurmd.log >&2
     return $status
+}
+
+# configs/slurm.sh as a user submits it, on a test case that the program makes. The tables are compared as text, without the
+# lines that name the number of ranks.
+check() {
+    local program room table
+    program=$(realpath "${1:?expected a program}")
+    room=$(mktemp -d /run/check.XXXXXX)
+    printf '%s\n' '[phew]' 'density_threshold = 80' 'relevance_threshold = 1.5' 'saddle_threshold = 200' >"$room/phew.toml"
+    "$program" synth field -o "$room/output_00001" --test-cells 2e5 >/dev/null
+    "$program" phew "$room/output_00001" -o "$room/one.csv" --config "$room/phew.toml" --threads 1 >/dev/null
+    CONFIG=$room/phew.toml INSELBERG=$program sbatch --quiet --wait --nodes=1 --ntasks-per-node=2 --cpus-per-task=1 \
+        --output="$room/job.log" "$(dirname "$self")/../configs/slurm.sh" "$room/output_00001" "$room/two.csv" \
+        || { cat "$room/job.log" >&2 && return 1; }
+    grep -q '^# attribute: run_ranks int 2$' "$room/two.csv" || { echo "slurm: the tasks were not one run of two ranks" >&2 && return 1; }
+    for table in "" .haloes .tree; do
+        cmp <(same "$room/one$table.csv") <(same "$room/two$table.csv") || return 1
+    done
+    echo "slurm: one job of two ranks; $(grep -c '^[0-9]' "$room/two.csv") clumps as of one process"
+}
+
+same() {
+    grep -v -e '^# checksum: ' -e '^# attribute: run_ranks ' "$1"
 }
 
 case ${1:-} in
