@@ -15,8 +15,8 @@ shift 2
 
 # Since version 22.05 srun no longer takes the cores of a task from the job.
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
-# block:block puts a rank on neighbouring cores. If ranks do not find each other, name the interface of your
-# MPI library: --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).
+# block:block puts a rank on neighbouring cores. If ranks do not find each other, name the interface of your MPI library, also
+# in the environment of sbatch: SLURM_MPI_TYPE=pmix (Open MPI) or SLURM_MPI_TYPE=pmi2 (MPICH).
 srun --distribution=block:block --cpu-bind=cores \
     "${INSELBERG:-inselberg}" phew "$snapshot" -o "$catalogue" \
     --config "${CONFIG:-configs/phew.toml}" --threads "$SLURM_CPUS_PER_TASK" "$@"

@@ -11,6 +11,8 @@
 #                 read catalogues with
 #     --wheel     one with maturin and CMake, which build the Python package (python/check.sh)
 #     --venv      what environments of Python need
+#     --packaging Slurm, munge and Lmod, and an environment of Python with rattler-build, which scripts/slurm.sh and
+#                 packaging/check.sh use
 set -euo pipefail
 
 fail() {
@@ -38,10 +40,20 @@ make_wheel_tools() {
         || fail "maturin and CMake cannot be installed into $place"
 }
 
+make_recipe_tools() {
+    local place
+    place="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/tmp/recipe-tools"
+    "$place/bin/python" -c 'import rattler_build, yaml' 2>/dev/null && return
+    echo "setup: installing rattler-build and PyYAML into $place"
+    { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet 'py-rattler-build>=0.70' pyyaml; } \
+        || fail "rattler-build and PyYAML cannot be installed into $place"
+}
+
 # What was asked for of Python.
 make_environments() {
     [ $wants_python = no ] || make_python
     [ $wants_wheel = no ] || make_wheel_tools
+    [ $wants_recipes = no ] || make_recipe_tools
 }
 
 command -v cargo >/dev/null || fail "cargo is missing; install Rust from https://rustup.rs"
@@ -49,6 +61,7 @@ command -v cargo >/dev/null || fail "cargo is missing; install Rust from https:/
 missing=()
 wants_python=no
 wants_wheel=no
+wants_recipes=no
 command -v cc >/dev/null || missing+=(gcc libc6-dev)
 command -v pkg-config >/dev/null || missing+=(pkg-config)
 command -v xz >/dev/null || missing+=(xz-utils)
@@ -99,7 +112,20 @@ for option in "$@"; do
             { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
             continue
             ;;
-        *) fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz, --fortran, --valgrind, --python, --wheel or --venv" ;;
+        --packaging)
+            wants_recipes=yes
+            { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
+            PATH=$PATH:/usr/sbin
+            command -v slurmctld >/dev/null || missing+=(slurm-wlm)
+            command -v munged >/dev/null || missing+=(munge)
+            command -v ip >/dev/null || missing+=(iproute2)
+            [ -d /usr/share/lmod ] || missing+=(lmod)
+            continue
+            ;;
+        *)
+            fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz, --fortran, --valgrind, --python, --wheel," \
+                "--venv or --packaging"
+            ;;
     esac
     command -v clang >/dev/null || missing+=(clang libclang-dev)
 done
