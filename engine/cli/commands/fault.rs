@@ -1,6 +1,7 @@
 //! How a failure ends the program: one line on standard error and an exit code.
 
 use super::flags::NamesFlags;
+use super::log;
 use inselberg::error::{ParticleMeshError, RunError};
 use inselberg::fof::FofRunError;
 use inselberg_comm::{CommError, Rank};
@@ -244,6 +245,7 @@ pub fn escaped(text: &str) -> String {
 fn print_line(message: &str) {
     let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut line = escaped(&lines.collect::<Vec<_>>().join(" "));
+    log::keep(line.strip_prefix("inselberg: ").unwrap_or(&line));
     line.push('\n');
     // In one write: a launcher interleaves the output of processes.
     let _ = std::io::stderr().write_all(line.as_bytes());

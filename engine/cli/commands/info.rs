@@ -2,7 +2,8 @@
 
 use super::fault::CommandError;
 use super::info_particles;
-use super::memory::{Bytes, LEAF_BYTES, TEST_BYTES};
+use super::level_counts::LevelCounts;
+use super::memory::Bytes;
 use super::out;
 use super::out::grouped;
 use crate::config::{Common, InfoJob};
@@ -54,8 +55,8 @@ fn particles(job: &InfoJob, common: Common) -> Option<Result<(), CommandError>> 
 /// Totals over all pieces.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct SnapshotCounts {
-    /// Octs by level of their cells.
-    octs: Vec<u64>,
+    /// Octs by level.
+    levels: LevelCounts,
     /// Particles by family.
     particles: BTreeMap<Family, u64>,
 }
@@ -63,7 +64,8 @@ struct SnapshotCounts {
 impl SnapshotCounts {
     fn from_snapshot(snapshot: &dyn Snapshot) -> ReadResult<Self> {
         let one = |piece| {
-            let mut content = Self { octs: snapshot.count_octs(piece)?, particles: BTreeMap::new() };
+            let mut content =
+                Self { levels: LevelCounts::of_piece(snapshot, piece)?, particles: BTreeMap::new() };
             if snapshot.has_particles() {
                 snapshot.particles(piece, &mut |block| {
                     block.family.iter().for_each(|f| *content.particles.entry(*f).or_default() += 1);
@@ -79,27 +81,9 @@ impl SnapshotCounts {
     }
 
     fn joined(mut self, other: Self) -> Self {
-        let n = self.octs.len().max(other.octs.len());
-        self.octs.resize(n, 0);
-        self.octs.iter_mut().zip(&other.octs).for_each(|(a, b)| *a += b);
+        self.levels = self.levels.joined(&other.levels);
         other.particles.into_iter().for_each(|(f, n)| *self.particles.entry(f).or_default() += n);
         self
-    }
-
-    /// For each level with cells: the level, all its cells and its leaves.
-    fn levels(&self) -> Vec<(usize, u64, u64)> {
-        let octs = |level: usize| self.octs.get(level).copied().unwrap_or(0);
-        let of_level = |l: usize| (l, 8 * octs(l), (8 * octs(l)).saturating_sub(octs(l + 1)));
-        (0..self.octs.len()).filter(|&l| octs(l) > 0).map(of_level).collect()
-    }
-
-    fn leaves(&self) -> u64 {
-        self.levels().iter().map(|l| l.2).sum()
-    }
-
-    /// The least and the most bytes of a run beside the input.
-    fn memory(&self) -> (u64, u64) {
-        (LEAF_BYTES * self.leaves(), (LEAF_BYTES + TEST_BYTES) * self.leaves())
     }
 }
 
@@ -149,17 +133,17 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     line("fields", if fields.is_empty() { "none".into() } else { fields.join(", ") });
     line("levels", format!("{} to {}", header.levelmin, header.levelmax));
     line("", format!("{:>5} {:>18} {:>18}", "level", "cells", "leaf cells"));
-    for (level, cells, leaves) in content.levels() {
+    for (level, cells, leaves) in content.levels.levels() {
         line("", format!("{level:>5} {:>18} {:>18}", grouped(cells), grouped(leaves)));
     }
-    line("", format!("{:>5} {:>18} {:>18}", "all", "", grouped(content.leaves())));
+    line("", format!("{:>5} {:>18} {:>18}", "all", "", grouped(content.levels.leaves())));
     if content.particles.is_empty() {
         line("particles", "none".into());
     }
     for (i, (family, n)) in content.particles.iter().enumerate() {
         line(if i == 0 { "particles" } else { "" }, format!("{:>18} {}", grouped(*n), family_name(*family)));
     }
-    let (least, most) = content.memory();
+    let (least, most) = content.levels.memory();
     line(
         "memory",
         format!(
@@ -186,6 +170,7 @@ fn box_text(header: &Header) -> String {
 
 fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &SnapshotCounts) -> Value {
     let levels: Vec<_> = content
+        .levels
         .levels()
         .iter()
         .map(|(level, cells, leaves)| json!({"level": level, "cells": cells, "leaf_cells": leaves}))
@@ -200,7 +185,7 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
             "omega_k": c.omega_k, "omega_b": c.omega_b,
         })
     });
-    let (least, most) = content.memory();
+    let (least, most) = content.levels.memory();
     json!({
         "path": path, "format": header.format, "number": header.number, "pieces": header.n_pieces,
         "time": header.time, "boxlen": header.boxlen, "coarse": header.coarse,
@@ -208,7 +193,7 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         "units": {
             "length": header.units.length, "density": header.units.density, "time": header.units.time,
         },
-        "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.leaves(),
+        "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.levels.leaves(),
         "particles": particles, "memory_bytes": {"least": least, "most": most},
     })
 }

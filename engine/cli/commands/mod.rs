@@ -3,7 +3,9 @@
 
 pub mod allocator;
 mod child;
+mod default_threads;
 mod driver;
+mod dry_run;
 mod fault;
 mod flags;
 mod fof;
@@ -12,6 +14,9 @@ mod info;
 mod info_particles;
 mod interrupt;
 mod launcher;
+mod level_counts;
+mod log;
+mod manual;
 mod memory;
 mod out;
 mod parse;
@@ -20,6 +25,7 @@ mod phew_run;
 #[cfg(feature = "plot")]
 mod pictures;
 mod preflight;
+mod program;
 mod ranks;
 mod scaling;
 mod seating;
@@ -28,6 +34,7 @@ mod signals;
 mod survey;
 mod synth;
 mod topology;
+mod version;
 mod viewers;
 
 use crate::config::{CommandJob, Job};
@@ -44,6 +51,7 @@ pub fn main() -> ExitCode {
         signals::report_crashes();
         let typed = match parse::parse(std::env::args_os()) {
             Ok(Parsed::Text(text)) => return out::print(&text),
+            Ok(Parsed::Manual(folder)) => return manual::write_pages(&folder),
             Ok(Parsed::Typed(typed)) => Ok(*typed),
             Err(failure) => Err(failure),
         };

@@ -7,9 +7,12 @@
 //! agree on it.
 
 use super::driver::{Driver, DriverRequest, RankTask, RunSummary, SnapshotJob};
+use super::dry_run;
 use super::fault::{CommandError, tell, without_panic};
 use super::interrupt;
+use super::log;
 use super::out;
+use super::preflight;
 use super::ranks::RankHandles;
 use crate::config::{Common, Series};
 use inselberg_comm::Comm;
@@ -28,15 +31,39 @@ pub fn search<J: SnapshotJob>(series: &Series<J>, common: Common, world: Comm) -
     let job = &series.jobs[0];
     let request = DriverRequest { launch: job.launch(), common, traced: job.is_traced() };
     let (ranks, driver) = request.start(world)?;
+    if series.dry_run {
+        return dry_run::show(series, common, &ranks, &driver);
+    }
+    ranks.prepare(|is_first| if is_first { open_log(series, common) } else { Ok(()) })?;
     if series.is_resumable {
         return SeriesRun { series, common, ranks, driver }.run();
     }
     let plan = Plan::agreed(&ranks, || Plan { identity: identity(job), is_complete: false })?;
     let hand_in = |staged: Staged, summary: &dyn RunSummary| {
+        log_summary(summary);
         out::finish(common, staged, || summary.text(), || summary.json())
     };
     let attributes = attributes(job, plan.identity, &series.options);
     driver.run(ranks, job, &RankTask { common, attributes, hand_in: &hand_in })
+}
+
+/// Begins the log, whose file must be none of the inputs and results.
+fn open_log<J: SnapshotJob>(series: &Series<J>, common: Common) -> Result<(), CommandError> {
+    if let Some(log) = &series.log {
+        for job in &series.jobs {
+            let inputs = job.inputs().iter().map(|path| ("input", path.as_path()));
+            let catalogue = job.catalogue().map(|path| ("catalogue", path));
+            for (name, path) in inputs.chain(catalogue).chain(job.other_results()) {
+                preflight::distinct(&[(name, path), ("log", log)])?;
+            }
+        }
+    }
+    log::open(series.log.as_deref(), common.verbose)
+}
+
+fn log_summary(summary: &dyn RunSummary) {
+    summary.warnings().iter().for_each(|warning| log::note(&format!("note: {warning}")));
+    log::text(&summary.text());
 }
 
 /// What the first process knows of a snapshot before its search.
@@ -56,7 +83,7 @@ impl Plan {
     }
 }
 
-fn identity<J: SnapshotJob>(job: &J) -> Option<String> {
+pub fn identity<J: SnapshotJob>(job: &J) -> Option<String> {
     input_identity(job.inputs()).ok()
 }
 
@@ -86,7 +113,7 @@ fn results<J: SnapshotJob>(job: &J) -> Vec<String> {
 }
 
 /// Whether all results of `job` are there, of this input and these options.
-fn is_complete<J: SnapshotJob>(job: &J, identity: Option<&str>, options: &str) -> bool {
+pub fn is_complete<J: SnapshotJob>(job: &J, identity: Option<&str>, options: &str) -> bool {
     let (Some(path), Some(identity)) = (job.catalogue(), identity) else { return false };
     let Ok(attributes) = attributes_if_whole(path) else { return false };
     let text = |wanted: &str| {
@@ -146,6 +173,9 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
         }
         let mut report = SeriesReport::default();
         for job in &self.series.jobs {
+            if self.ranks.is_first() {
+                log::note(&format!("snapshot {}", job.inputs()[0].display()));
+            }
             let fate = self.fate_of(job)?;
             // The first process prints. Where it cannot, all end.
             report.count(&fate);
@@ -179,6 +209,7 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
         let (begin, done) = (Instant::now(), Mutex::new(None));
         let hand_in = |staged: Staged, summary: &dyn RunSummary| {
             let (text, json, brief) = (summary.text(), summary.json(), summary.brief());
+            log_summary(summary);
             staged.commit()?;
             let seconds = begin.elapsed().as_secs_f64();
             *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Done { text, json, brief, seconds });
@@ -264,6 +295,7 @@ impl SeriesReport {
             }
         };
         self.entries.push(entry);
+        log::text(&line);
         if common.json || common.quiet { Ok(()) } else { out::report(common, || line, || Value::Null) }
     }
 

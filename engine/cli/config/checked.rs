@@ -40,6 +40,8 @@ pub struct Common {
     pub threads: Option<NonZeroUsize>,
     /// Errors only.
     pub quiet: bool,
+    /// Each stage as it begins and ends.
+    pub verbose: bool,
     /// The summary as JSON.
     pub json: bool,
     /// This process runs alone, even under a launcher.
@@ -176,7 +178,11 @@ fn common(raw: &CheckedValues<'_>) -> Result<Common, ConfigError> {
     let expected = format!("1 to {MAX_THREADS}");
     let threads = raw.count("threads", |n| (1..=MAX_THREADS).contains(&n), &expected)?;
     let threads = threads.and_then(|n| NonZeroUsize::new(n as usize));
-    Ok(Common { threads, quiet: raw.switch("quiet"), json: raw.switch("json"), no_mpi: raw.switch("no-mpi") })
+    let (quiet, verbose) = (raw.switch("quiet"), raw.switch("verbose"));
+    if quiet && verbose {
+        return Err(raw.unfit("verbose", "true", "it or --quiet, not both"));
+    }
+    Ok(Common { threads, quiet, verbose, json: raw.switch("json"), no_mpi: raw.switch("no-mpi") })
 }
 
 fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {

@@ -1,6 +1,7 @@
 //! The table of all options.
 
 use super::Command::{Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology};
+use super::Heading::{Diagnostics, General, Input, Launch, Particles, Pictures, Results};
 use super::bound_options::BOUND;
 use super::opt::{Opt, OptionKind, ROW};
 use super::particle_options::PARTICLES;
@@ -86,6 +87,7 @@ const WORK: &[Opt] = &[
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Phew, Recut],
@@ -99,6 +101,7 @@ const WORK: &[Opt] = &[
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "fof.hdf5",
         commands: &[Fof],
@@ -111,6 +114,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "basename",
         key: "basename",
+        heading: Results,
         kind: OptionKind::Path,
         example: "fof_output",
         commands: &[Fof],
@@ -120,6 +124,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "group-ids",
         key: "group_ids",
+        heading: Results,
         kind: OptionKind::Path,
         example: "ids.hdf5",
         commands: &[Fof],
@@ -222,17 +227,26 @@ const WORK: &[Opt] = &[
     Opt {
         name: "box",
         key: "box",
+        heading: Input,
         kind: OptionKind::Real,
         example: "100",
         commands: &[Fof, Phew],
         help: "Side of the periodic box of a plain array, in the units of the positions",
         ..ROW
     },
-    Opt { name: "open", key: "open", commands: &[Fof], help: "The box is not periodic", ..ROW },
+    Opt {
+        name: "open",
+        key: "open",
+        heading: Input,
+        commands: &[Fof],
+        help: "The box is not periodic",
+        ..ROW
+    },
     Opt {
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "output_00001",
         commands: &[SynthField],
@@ -245,6 +259,7 @@ const WORK: &[Opt] = &[
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "box.npy",
         commands: &[SynthParticles],
@@ -355,6 +370,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "field",
         key: "field",
+        heading: Input,
         kind: OptionKind::Text("auto|cic|cic-ramses|NAME"),
         default: "auto",
         commands: &[Phew],
@@ -368,6 +384,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "region",
         key: "region",
+        heading: Input,
         kind: OptionKind::Text("box:X0,Y0,Z0,X1,Y1,Z1|sphere:X,Y,Z,R"),
         example: "sphere:0.5,0.5,0.5,0.1",
         commands: &[Phew],
@@ -380,6 +397,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "levels",
         key: "levels",
+        heading: Input,
         kind: OptionKind::Text("MIN:MAX"),
         example: "10:14",
         commands: &[Phew],
@@ -390,6 +408,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "mesh-from-particles",
         key: "mesh_from_particles",
+        heading: Input,
         commands: &[Phew],
         help: "Make the mesh from the particles of a snapshot, or of an array with --box",
         doc: "Cells with more than --m-refine particles are split; touching leaves differ by at most one level. The density is \
@@ -401,6 +420,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "m-refine",
         key: "m_refine",
+        heading: Particles,
         kind: OptionKind::Count,
         default: "8",
         commands: &[Phew],
@@ -410,6 +430,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "level-min",
         key: "level_min",
+        heading: Particles,
         kind: OptionKind::Count,
         example: "7",
         commands: &[Phew],
@@ -422,6 +443,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "level-max",
         key: "level_max",
+        heading: Particles,
         kind: OptionKind::Count,
         default: "20",
         commands: &[Phew],
@@ -431,6 +453,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "particle-types",
         key: "particle_types",
+        heading: Particles,
         kind: OptionKind::Kinds,
         default: "0,1,0,0,0,0,0",
         commands: &[Phew],
@@ -451,6 +474,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "ramses-text",
         key: "ramses_text",
+        heading: Results,
         kind: OptionKind::Path,
         example: "ramses_text",
         commands: &[Phew],
@@ -460,6 +484,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "with-cells",
         key: "with_cells",
+        heading: Results,
         commands: &[Phew],
         help: "Also list every leaf cell with its clump and halo",
         ..ROW
@@ -467,6 +492,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "with-particles",
         key: "with_particles",
+        heading: Results,
         commands: &[Phew],
         help: "Also list every particle with its clump and halo",
         ..ROW
@@ -478,14 +504,25 @@ const RUN: &[Opt] = &[
     Opt {
         name: "force",
         key: "force",
+        heading: Results,
         commands: &[Phew, Fof],
         help: "Compute snapshots again whose catalogues are complete",
         doc: "With {number} in --output, a complete catalogue of the same input and the same options is otherwise kept.",
         ..ROW
     },
     Opt {
+        name: "dry-run",
+        key: "dry_run",
+        heading: Launch,
+        commands: &[Phew, Fof],
+        help: "Check input, options, memory and results, say what would be done, and write nothing",
+        doc: "Headers are read, cells and particles are not. Of several snapshots each is told: computed or kept.",
+        ..ROW
+    },
+    Opt {
         name: "plot",
         key: "plot",
+        heading: Pictures,
         kind: OptionKind::Path,
         example: "picture.png",
         commands: &[Phew, Fof],
@@ -495,6 +532,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "ranks",
         key: "ranks",
+        heading: Launch,
         kind: OptionKind::Count,
         default: "1",
         commands: &[Phew, Fof, Topology, SynthParticles],
@@ -506,6 +544,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "pin",
         key: "pin",
+        heading: Launch,
         kind: OptionKind::Choice(&["none", "cores", "numa"]),
         default: "none",
         commands: &[Phew, Fof, Topology],
@@ -519,6 +558,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "stall-timeout",
         key: "stall_timeout",
+        heading: Launch,
         kind: OptionKind::Real,
         default: "600",
         commands: &[Phew, Fof],
@@ -529,6 +569,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "balance",
         key: "balance",
+        heading: Launch,
         kind: OptionKind::Choice(&["work", "test-cells", "leaves"]),
         default: "test-cells",
         commands: &[Phew],
@@ -540,14 +581,37 @@ const RUN: &[Opt] = &[
     Opt {
         name: "diagnostics",
         key: "diagnostics",
+        heading: Diagnostics,
         commands: &[Phew, Fof],
         help: "Also print the load of ranks and threads, the messages, and the place of memory",
         doc: "phew always prints the load of several ranks. With this option no output file is required.",
         ..ROW
     },
     Opt {
+        name: "log",
+        key: "log",
+        heading: Diagnostics,
+        kind: OptionKind::Path,
+        example: "run.log",
+        commands: &[Phew, Fof],
+        help: "Also write what happens when into this file: stages, warnings, errors, the summary",
+        doc: "Each line is written at once. A log that exists is continued. The stages are those of the first rank; the summary has \
+              the load of all ranks.",
+        ..ROW
+    },
+    Opt {
+        name: "verbose",
+        key: "verbose",
+        heading: General,
+        short: Some('v'),
+        commands: &[Phew, Fof],
+        help: "Print each stage on standard error as it begins and ends",
+        ..ROW
+    },
+    Opt {
         name: "count-work",
         key: "count_work",
+        heading: Diagnostics,
         commands: &[Phew, Fof],
         help: "Run each rank in one thread and measure its processor time for the diagnostics",
         doc: "Waiting does not count. So many ranks in one process show the work of each rank alone, as `inselberg scaling \
@@ -557,6 +621,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "trace",
         key: "trace",
+        heading: Diagnostics,
         kind: OptionKind::Path,
         example: "run.json",
         commands: &[Phew],
@@ -566,6 +631,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "task-graph",
         key: "task_graph",
+        heading: Diagnostics,
         kind: OptionKind::Path,
         example: "graph.dot",
         commands: &[Phew],
@@ -578,6 +644,7 @@ const RUN: &[Opt] = &[
 const COMMON: &[Opt] = &[
     Opt {
         name: "config",
+        heading: General,
         kind: OptionKind::Path,
         help: "Read options from this TOML file; options on the command line override it",
         ..ROW
@@ -585,26 +652,29 @@ const COMMON: &[Opt] = &[
     Opt {
         name: "threads",
         key: "threads",
+        heading: Launch,
         kind: OptionKind::Count,
         example: "4",
         but: &[ScalingPhew, ScalingFof],
         help: "Number of threads; default: all cores. Never changes the result",
-        doc: "Without --pin at most four threads per processor start, or 16 if that is more.",
+        doc: "Under Slurm the default is SLURM_CPUS_PER_TASK, but not more than the processors that the process may use. Without --pin at most four threads per processor start, or 16 if that is more.",
         ..ROW
     },
     Opt {
         name: "no-mpi",
         key: "no_mpi",
+        heading: Launch,
         help: "Run in this process alone, even under a launcher",
         doc: "For jobs with one independent run per process, such as srun with one snapshot per task. Otherwise all processes \
               of a launcher share one run if MPI confirms their number. On the command line this option avoids MPI \
               altogether; in the file it takes effect after MPI has started.",
         ..ROW
     },
-    Opt { name: "quiet", key: "quiet", short: Some('q'), help: "Print errors only", ..ROW },
+    Opt { name: "quiet", key: "quiet", heading: General, short: Some('q'), help: "Print errors only", ..ROW },
     Opt {
         name: "json",
         key: "json",
+        heading: General,
         help: "Print the summary as JSON",
         doc: "One object on standard output, and no progress.",
         ..ROW
@@ -612,7 +682,10 @@ const COMMON: &[Opt] = &[
 ];
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 18] = [
+const NOT_STUDIED: [&str; 21] = [
+    "dry-run",
+    "log",
+    "verbose",
     "force",
     "output",
     "basename",
