@@ -1,6 +1,6 @@
 //! What `inselberg phew` and `inselberg fof` share: ranks, threads, results and their errors.
 
-use super::dry_run::Estimate;
+use super::estimate::Estimate;
 use super::fault::CommandError;
 use super::interrupt;
 use super::log;
@@ -210,7 +210,7 @@ pub fn check_shown(shown: &ShownResults) -> Result<(), CommandError> {
 }
 
 /// Checks that a picture can be drawn into `path`.
-fn check_picture(path: &Path) -> Result<(), CommandError> {
+pub fn check_picture(path: &Path) -> Result<(), CommandError> {
     #[cfg(feature = "plot")]
     return Ok(crate::report::plot::check_picture(path)?);
     #[cfg(not(feature = "plot"))]

@@ -3,11 +3,12 @@
 //! Inputs are opened and results checked as in a run; no cell and no particle is read. A time is not stated: it depends on the cells
 //! above the threshold, which only reading finds.
 
+use super::completeness::{identity, is_complete};
 use super::driver::{Driver, SnapshotJob};
+use super::estimate::Estimate;
 use super::fault::{CommandError, tell};
 use super::memory::{self, Bytes};
 use super::ranks::RankHandles;
-use super::series::{identity, is_complete};
 use super::survey::PlacementSurvey;
 use super::{out, seating};
 use crate::config::{Common, Series};
@@ -17,16 +18,6 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What is known of a search before it reads.
-pub struct Estimate {
-    /// The input in a few words.
-    pub input: String,
-    /// The least bytes over all ranks, beside the input.
-    pub least: u64,
-    /// The most, where that is known.
-    pub most: Option<u64>,
-}
-
 /// What would become of a snapshot.
 enum Prospect {
     Compute(Estimate),
@@ -34,7 +25,7 @@ enum Prospect {
     Fail(String),
 }
 
-/// Collective over processes: tells what [`search`](super::series::search) would do.
+/// Collective over processes: tells what would be done.
 pub fn show<J: SnapshotJob>(
     series: &Series<J>,
     common: Common,

@@ -1,10 +1,11 @@
 //! `inselberg fof`.
 
 use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, recorder};
-use super::dry_run::Estimate;
+use super::estimate::Estimate;
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::viewers::ViewerFolders;
-use super::{fof_run, memory, out, preflight};
+use super::{fof_run, memory, preflight};
 use crate::config::{FofJob, Launch};
 use inselberg::fof::FofConfig;
 use inselberg::stage::Stage;
@@ -68,7 +69,7 @@ impl SnapshotJob for FofJob {
     fn estimate(&self, input: &OpenParticles) -> Result<Estimate, CommandError> {
         let config = fof_run::checked(self, input)?;
         let (n, column_bytes) = particles_read(input.reader().about(), &config);
-        let input = format!("{}, {} particles take part", input.format(), out::grouped(n));
+        let input = format!("{}, {} particles take part", input.format(), grouped(n));
         Ok(Estimate { input, least: memory::search_bytes(n, column_bytes), most: None })
     }
 

@@ -3,7 +3,7 @@
 use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
-use super::out;
+use super::grouped::grouped;
 #[cfg(feature = "plot")]
 use super::pictures;
 use crate::config::FofJob;
@@ -80,8 +80,8 @@ impl RunSummary for FofSummary {
         let shown = counts.iter().filter(|(name, _)| ["groups", "in groups"].contains(name));
         let count = |(name, n): &(&str, Option<i64>)| {
             n.map(|n| match *name {
-                "groups" => format!("{} groups", out::grouped(n.cast_unsigned())),
-                name => format!("{} particles {name}", out::grouped(n.cast_unsigned())),
+                "groups" => format!("{} groups", grouped(n.cast_unsigned())),
+                name => format!("{} particles {name}", grouped(n.cast_unsigned())),
             })
         };
         shown.filter_map(count).collect::<Vec<_>>().join(", ")

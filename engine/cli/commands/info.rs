@@ -1,13 +1,20 @@
 //! `inselberg info`: describes a snapshot, particles or a catalogue.
 
+use super::driver::check_picture;
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::info_particles;
+use super::info_thresholds::Thresholds;
+#[cfg(feature = "plot")]
+use super::interrupt;
 use super::level_counts::LevelCounts;
 use super::memory::Bytes;
 use super::out;
-use super::out::grouped;
+use super::preflight;
 use crate::config::{Common, InfoJob};
+use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::particles::{file_of, open_particles};
+use inselberg_io::staging::Staged;
 use inselberg_io::{Family, Header, READERS, ReadResult, Snapshot};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -23,6 +30,7 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
             // A file that is not a catalogue may hold particles.
             Err(error) => return particles(job, common).ok_or(error)?,
         };
+        without_thresholds(job, "a catalogue")?;
         return out::report(
             common,
             || inselberg_io::catalogue::info::describe(&catalogue),
@@ -30,26 +38,87 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         );
     }
     if !is_snapshot && !job.input.exists() && file_of(&job.input).is_file() {
-        return info_particles::describe(
-            &job.input,
-            open_particles(std::slice::from_ref(&job.input))?.as_ref(),
-            common,
-        );
+        let input = open_particles(std::slice::from_ref(&job.input))?;
+        without_thresholds(job, PARTICLES)?;
+        return info_particles::describe(&job.input, input.as_ref(), common);
     }
-    let snapshot = inselberg_io::open(&job.input)?;
-    let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
-    let (header, path) = (snapshot.header(), job.input.display().to_string());
-    out::report(
-        common,
-        || text(&path, header, snapshot.as_ref(), &content),
-        || json_of(&path, header, snapshot.as_ref(), &content),
-    )
+    snapshot(job, common)
 }
 
 /// Describes particles, if the file holds any.
 fn particles(job: &InfoJob, common: Common) -> Option<Result<(), CommandError>> {
     let input = open_particles(std::slice::from_ref(&job.input)).ok()?;
-    Some(info_particles::describe(&job.input, input.as_ref(), common))
+    let described = || info_particles::describe(&job.input, input.as_ref(), common);
+    Some(without_thresholds(job, PARTICLES).and_then(|()| described()))
+}
+
+const PARTICLES: &str = "particles without a mesh";
+
+/// Refuses thresholds of an input that has no cells.
+fn without_thresholds(job: &InfoJob, what: &str) -> Result<(), CommandError> {
+    match job.thresholds {
+        false => Ok(()),
+        true => {
+            let expected = "a snapshot with cells for --thresholds and --plot";
+            Err(CommandError::about(&job.input, format!("{what}; expected {expected}")))
+        }
+    }
+}
+
+/// Describes a snapshot with cells.
+fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
+    if let Some(plot) = &job.plot {
+        preflight::distinct(&[("input", &job.input), ("plot", plot)])?;
+        check_picture(plot)?;
+    }
+    let snapshot = inselberg_io::open(&job.input)?;
+    let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
+    let octs = content.levels.octs();
+    let thresholds =
+        job.thresholds.then(|| Thresholds::read(job, snapshot.as_ref(), octs, common)).transpose()?;
+    let staged = staged_plot(job, snapshot.header(), thresholds.as_ref())?;
+    let (header, path) = (snapshot.header(), job.input.display().to_string());
+    out::finish(
+        common,
+        staged,
+        || {
+            let text = text(&path, header, snapshot.as_ref(), &content);
+            match &thresholds {
+                Some(thresholds) => text + &thresholds.text(),
+                None => {
+                    text + "thresholds  `inselberg info --thresholds` reads the density and suggests some\n"
+                }
+            }
+        },
+        || {
+            let mut json = json_of(&path, header, snapshot.as_ref(), &content);
+            json["thresholds"] = thresholds.as_ref().map_or(Value::Null, Thresholds::json);
+            json
+        },
+    )
+}
+
+/// The picture of the density, if one is asked for.
+#[cfg(feature = "plot")]
+fn staged_plot(
+    job: &InfoJob,
+    header: &Header,
+    thresholds: Option<&Thresholds>,
+) -> Result<Staged, CommandError> {
+    let (Some(path), Some(thresholds)) = (&job.plot, thresholds) else { return Ok(Staged::default()) };
+    interrupt::guard()?;
+    let number = header.number.map_or(String::new(), |n| format!(" output {n}"));
+    let title = format!(
+        "{}{number}: volume and mass above a density, {}",
+        header.format, thresholds.field.field.name
+    );
+    Ok(crate::report::plot::stage_distribution(path, &title, &thresholds.distribution.above())?)
+}
+
+/// This build draws none, which is told before.
+#[cfg(not(feature = "plot"))]
+fn staged_plot(_: &InfoJob, _: &Header, _: Option<&Thresholds>) -> Result<Staged, CommandError> {
+    Ok(Staged::default())
 }
 
 /// Totals over all pieces.
@@ -124,8 +193,14 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
         line(
             "cosmology",
             format!(
-                "aexp {}, H0 {} km/s/Mpc, omega_m {}, omega_l {}, omega_k {}, omega_b {}",
-                c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b
+                "aexp {} (z = {:.4}), H0 {} km/s/Mpc, omega_m {}, omega_l {}, omega_k {}, omega_b {}",
+                c.aexp,
+                1.0 / c.aexp - 1.0,
+                c.h0,
+                c.omega_m,
+                c.omega_l,
+                c.omega_k,
+                c.omega_b
             ),
         );
     }
@@ -181,7 +256,7 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         content.particles.iter().map(|(f, n)| (family_name(*f).replace(' ', "_"), n)).collect();
     let cosmology = header.cosmology.as_ref().map(|c| {
         json!({
-            "aexp": c.aexp, "h0": c.h0, "omega_m": c.omega_m, "omega_l": c.omega_l,
+            "aexp": c.aexp, "redshift": 1.0 / c.aexp - 1.0, "h0": c.h0, "omega_m": c.omega_m, "omega_l": c.omega_l,
             "omega_k": c.omega_k, "omega_b": c.omega_b,
         })
     });
@@ -199,14 +274,21 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
 }
 
 /// The content of a catalogue as JSON.
-pub fn describe_json(catalogue: &inselberg_io::catalogue::Catalogue) -> Value {
+pub fn describe_json(catalogue: &Catalogue) -> Value {
     let rows = catalogue.tables.iter().map(|t| (t.name.clone(), t.n_rows().into()));
-    let attributes = catalogue
-        .attributes
-        .iter()
-        .map(|(name, value)| (name.clone(), inselberg_io::catalogue::info::attribute_text(value).into()));
+    let attributes = catalogue.attributes.iter().map(|(name, value)| (name.clone(), attribute_json(value)));
     json!({
         "tables": rows.collect::<serde_json::Map<_, _>>(),
         "attributes": attributes.collect::<serde_json::Map<_, _>>(),
     })
+}
+
+/// Numbers as numbers. Those that are not finite are null, as JSON has no other word for them.
+fn attribute_json(value: &Attribute) -> Value {
+    match value {
+        Attribute::Int(n) => json!(n),
+        Attribute::Real(x) => json!(x),
+        Attribute::Reals(all) => json!(all),
+        Attribute::Text(text) => json!(text),
+    }
 }

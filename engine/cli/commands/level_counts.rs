@@ -37,6 +37,11 @@ impl LevelCounts {
         (0..self.0.len()).filter(|&l| octs(l) > 0).map(of_level).collect()
     }
 
+    /// All octs.
+    pub fn octs(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
     /// All leaves.
     pub fn leaves(&self) -> u64 {
         self.levels().iter().map(|l| l.2).sum()

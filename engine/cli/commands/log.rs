@@ -3,18 +3,17 @@
 //! The first process keeps the log, so its stages are those of the first rank. The summary at the end has the times of all ranks.
 //! A line is written at once, so that the log of a run that is killed shows where it was.
 
-use super::fault::{CommandError, escaped};
+use super::escape::escaped;
+use super::grouped::grouped;
 use super::version::features;
 use crate::report::StageEvent;
-use inselberg_io::staging;
 use parking_lot::Mutex;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::Write;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// How the first line of a log begins, and that of each further run in it.
-const MARK: &str = "# inselberg ";
+pub const MARK: &str = "# inselberg ";
 
 static LOG: Mutex<Log> = Mutex::new(Log { begin: None, file: None, early: Vec::new(), is_verbose: false });
 
@@ -26,9 +25,8 @@ struct Log {
     is_verbose: bool,
 }
 
-/// Begins the log of this process, with what was said before. A log that exists is continued.
-pub fn open(path: Option<&Path>, is_verbose: bool) -> Result<(), CommandError> {
-    let file = path.map(opened).transpose()?;
+/// Begins the log of this process, with what was said before.
+pub fn begin(file: Option<File>, is_verbose: bool) {
     let mut log = LOG.lock();
     (log.begin, log.file, log.is_verbose) = (Some(Instant::now()), file, is_verbose);
     let (version, features) = (env!("CARGO_PKG_VERSION"), features().join(", "));
@@ -37,23 +35,6 @@ pub fn open(path: Option<&Path>, is_verbose: bool) -> Result<(), CommandError> {
     log.write(&format!("command: {}", words.join(" ")));
     let early = std::mem::take(&mut log.early);
     early.iter().for_each(|line| log.write(line));
-    Ok(())
-}
-
-/// A file for a log: new, empty, or a log.
-fn opened(path: &Path) -> Result<File, CommandError> {
-    staging::check_writable(path)?;
-    let failed = |error| CommandError::about(path, error);
-    let mut first = Vec::new();
-    if path.exists() {
-        let file = File::open(path).map_err(failed)?;
-        file.take(MARK.len() as u64).read_to_end(&mut first).map_err(failed)?;
-    }
-    if !first.is_empty() && first != MARK.as_bytes() {
-        let problem = "is not a log of inselberg; expected a new name, or a log to continue";
-        return Err(CommandError::about(path, problem));
-    }
-    OpenOptions::new().create(true).append(true).open(path).map_err(failed)
 }
 
 /// Whether anyone reads the log.
@@ -97,7 +78,7 @@ pub fn stage(event: &StageEvent) {
         StageEvent::Begun { name } => format!("{name}: begins"),
         StageEvent::Ended { name, seconds, cells: 0 } => format!("{name}: {seconds:.3} s"),
         StageEvent::Ended { name, seconds, cells } => {
-            format!("{name}: {seconds:.3} s, {} items", super::out::grouped(cells))
+            format!("{name}: {seconds:.3} s, {} items", grouped(cells))
         }
     });
 }

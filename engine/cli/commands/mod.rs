@@ -3,19 +3,25 @@
 
 pub mod allocator;
 mod child;
+mod completeness;
 mod default_threads;
 mod driver;
 mod dry_run;
+mod escape;
+mod estimate;
 mod fault;
 mod flags;
 mod fof;
 mod fof_run;
+mod grouped;
 mod info;
 mod info_particles;
+mod info_thresholds;
 mod interrupt;
 mod launcher;
 mod level_counts;
 mod log;
+mod log_file;
 mod manual;
 mod memory;
 mod out;

@@ -1,8 +1,9 @@
 //! `inselberg phew` and `inselberg recut`.
 
 use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, recorder};
-use super::dry_run::Estimate;
+use super::estimate::Estimate;
 use super::fault::{CommandError, warn};
+use super::grouped::grouped;
 use super::level_counts::LevelCounts;
 use super::phew_run::PhewInput;
 use super::{interrupt, memory, out, phew_run, preflight, viewers};
@@ -108,12 +109,12 @@ fn estimate(input: &PhewInput) -> Result<Estimate, CommandError> {
     let format = snapshot.header().format;
     if let PhewInput::Particles { particles, on_mesh, shape, .. } = input {
         let n: u64 = particles.species().map(|(_, n)| n).sum();
-        let input = format!("{format}, {} particles", out::grouped(n));
+        let input = format!("{format}, {} particles", grouped(n));
         return Ok(Estimate { input, least: on_mesh.least_memory(shape, 1, 1), most: None });
     }
     let levels = LevelCounts::from_snapshot(snapshot)?;
     let (least, most) = levels.memory();
-    let input = format!("{format}, {} leaf cells", out::grouped(levels.leaves()));
+    let input = format!("{format}, {} leaf cells", grouped(levels.leaves()));
     Ok(Estimate { input, least, most: Some(most) })
 }
 

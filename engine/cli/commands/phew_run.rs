@@ -3,7 +3,7 @@
 use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
-use super::out;
+use super::grouped::grouped;
 #[cfg(feature = "plot")]
 use super::pictures;
 use crate::config::PhewJob;
@@ -265,8 +265,7 @@ impl RunSummary for PhewSummary {
     }
 
     fn brief(&self) -> String {
-        let count =
-            |n: Option<i64>, name: &str| n.map(|n| format!("{} {name}", out::grouped(n.cast_unsigned())));
+        let count = |n: Option<i64>, name: &str| n.map(|n| format!("{} {name}", grouped(n.cast_unsigned())));
         let counts = [count(self.totals.clumps, "clumps"), count(self.totals.haloes, "haloes")];
         counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -329,7 +328,7 @@ impl SelectedParticles {
     /// A line of a summary; empty where nothing was counted.
     fn text(&self) -> String {
         let Some(counts) = self.counts else { return String::new() };
-        let [all, heavy, in_haloes, heavy_in_haloes] = counts.map(|n| out::grouped(n.cast_unsigned()));
+        let [all, heavy, in_haloes, heavy_in_haloes] = counts.map(|n| grouped(n.cast_unsigned()));
         let region = format!("{heavy} of {all} in the region are heavier than the lightest");
         format!("{:<18}{region}, {heavy_in_haloes} of {in_haloes} in its haloes\n", "particles")
     }

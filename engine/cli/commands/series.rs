@@ -6,23 +6,22 @@
 //! Under MPI each snapshot has a communicator of its own. A failure there leaves no messages behind, and all ranks then
 //! agree on it.
 
+use super::completeness::{attributes, identity, is_complete};
 use super::driver::{Driver, DriverRequest, RankTask, RunSummary, SnapshotJob};
 use super::dry_run;
 use super::fault::{CommandError, tell, without_panic};
 use super::interrupt;
 use super::log;
+use super::log_file;
 use super::out;
 use super::preflight;
 use super::ranks::RankHandles;
 use crate::config::{Common, Series};
 use inselberg_comm::Comm;
-use inselberg_io::catalogue::{Attribute, RUN_ATTRIBUTES, attributes_if_whole};
-use inselberg_io::input_identity;
 use inselberg_io::staging::Staged;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -58,7 +57,9 @@ fn open_log<J: SnapshotJob>(series: &Series<J>, common: Common) -> Result<(), Co
             }
         }
     }
-    log::open(series.log.as_deref(), common.verbose)
+    let file = series.log.as_deref().map(log_file::opened).transpose()?;
+    log::begin(file, common.verbose);
+    Ok(())
 }
 
 fn log_summary(summary: &dyn RunSummary) {
@@ -81,53 +82,6 @@ impl Plan {
         let all = ranks.share(vec![own; ranks.n_here()])?;
         Ok(all.into_iter().flatten().next().expect("the first process has a plan"))
     }
-}
-
-pub fn identity<J: SnapshotJob>(job: &J) -> Option<String> {
-    input_identity(job.inputs()).ok()
-}
-
-/// The attributes that say which command makes the catalogue.
-fn attributes<J: SnapshotJob>(
-    job: &J,
-    identity: Option<String>,
-    options: &str,
-) -> Vec<(&'static str, String)> {
-    let [input, of_options, outputs] = RUN_ATTRIBUTES;
-    let results = results(job);
-    let mut all: Vec<_> = identity.map(|line| (input, line)).into_iter().collect();
-    all.push((of_options, options.to_string()));
-    if !results.is_empty() {
-        all.push((outputs, results.join("; ")));
-    }
-    all
-}
-
-/// The results beside the catalogue, each with the name of its option.
-fn results<J: SnapshotJob>(job: &J) -> Vec<String> {
-    let line = |(name, path): (&str, &Path)| {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        format!("{name} {}", path.display())
-    };
-    job.other_results().into_iter().map(line).collect()
-}
-
-/// Whether all results of `job` are there, of this input and these options.
-pub fn is_complete<J: SnapshotJob>(job: &J, identity: Option<&str>, options: &str) -> bool {
-    let (Some(path), Some(identity)) = (job.catalogue(), identity) else { return false };
-    let Ok(attributes) = attributes_if_whole(path) else { return false };
-    let text = |wanted: &str| {
-        attributes.iter().find_map(|(name, value)| match value {
-            Attribute::Text(text) if name == wanted => Some(text.as_str()),
-            _ => None,
-        })
-    };
-    let [of_input, of_options, of_outputs] = RUN_ATTRIBUTES.map(text);
-    let written: Vec<&str> = of_outputs.map_or(Vec::new(), |line| line.split("; ").collect());
-    of_input == Some(identity)
-        && of_options == Some(options)
-        && results(job).iter().all(|result| written.contains(&result.as_str()))
-        && job.other_results().iter().all(|(_, path)| path.exists())
 }
 
 /// A series that runs.

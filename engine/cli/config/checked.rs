@@ -120,6 +120,12 @@ pub struct RecutJob {
 pub struct InfoJob {
     /// A snapshot or a catalogue.
     pub input: PathBuf,
+    /// Whether thresholds are suggested.
+    pub thresholds: bool,
+    /// The density for them.
+    pub field: FieldChoice,
+    /// The picture of its distribution.
+    pub plot: Option<PathBuf>,
 }
 
 /// `inselberg topology`, checked.
@@ -163,7 +169,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Fof => CommandJob::Fof(fof::fof(&raw)?),
         Command::Recut => CommandJob::Recut(recut(&raw)?),
         Command::Convert => CommandJob::Convert(convert(&raw)?),
-        Command::Info => CommandJob::Info(InfoJob { input: raw.needed_path("path")? }),
+        Command::Info => CommandJob::Info(info(&raw)?),
         Command::Topology => CommandJob::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
         Command::ScalingPhew | Command::ScalingFof => {
             CommandJob::Study(Box::new(study::study(&raw, |runs| check(runs).map(drop))?))
@@ -448,6 +454,16 @@ fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
             mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
         },
     })
+}
+
+fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
+    let plot = raw.plot()?;
+    let thresholds = raw.switch("thresholds") || plot.is_some();
+    if raw.is_flag("field") && !thresholds {
+        return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot beside it"));
+    }
+    let field = field_choice(&raw.text_or_default("field"));
+    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot })
 }
 
 fn field_choice(text: &str) -> FieldChoice {

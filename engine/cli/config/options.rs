@@ -368,6 +368,35 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "thresholds",
+        key: "thresholds",
+        heading: Results,
+        commands: &[Info],
+        help: "Also read the density of a snapshot, and suggest thresholds with their reasons",
+        doc: "They are quantiles by mass and volume, and usual multiples of the mean density. Costs one reading of the density.",
+        ..ROW
+    },
+    Opt {
+        name: "plot",
+        key: "plot",
+        heading: Results,
+        kind: OptionKind::Path,
+        example: "densities.png",
+        commands: &[Info],
+        help: "As --thresholds, and draw how much volume and mass is denser than what (.png or .svg)",
+        ..ROW
+    },
+    Opt {
+        name: "field",
+        key: "field",
+        heading: Input,
+        kind: OptionKind::Text("auto|cic|cic-ramses|NAME"),
+        default: "auto",
+        commands: &[Info],
+        help: "The density of --thresholds; as in `inselberg phew`",
+        ..ROW
+    },
+    Opt {
         name: "field",
         key: "field",
         heading: Input,
