@@ -10,10 +10,13 @@ use crate::report::StageEvent;
 use parking_lot::Mutex;
 use std::fs::File;
 use std::io::Write;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How the first line of a log begins, and that of each further run in it.
 pub const MARK: &str = "# inselberg ";
+
+/// How long an error waits for the log.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 static LOG: Mutex<Log> = Mutex::new(Log { begin: None, file: None, early: Vec::new(), is_verbose: false });
 
@@ -43,9 +46,9 @@ pub fn is_open() -> bool {
     log.file.is_some() || log.is_verbose
 }
 
-/// Adds a line that standard error has already: a warning or an error.
+/// Adds a line that standard error has already: a warning or an error. Does without where the holder of the log is at fault itself.
 pub fn keep(line: &str) {
-    let mut log = LOG.lock();
+    let Some(mut log) = LOG.try_lock_for(PATIENCE) else { return };
     match log.begin {
         Some(_) => log.write(line),
         None => log.early.push(line.into()),
@@ -122,7 +125,6 @@ fn utc(time: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn times_are_those_of_the_calendar() {

@@ -55,7 +55,10 @@ fn about_itself() -> [Clap; 3] {
 
 fn command(word: &'static str, info: &'static CommandInfo) -> Clap {
     let options = || options_of(info.command).chain(passed_on(info.command));
-    let clap = options().fold(Clap::new(word).about(info.help), |clap, opt| clap.arg(argument(opt)));
+    let mut grouped: Vec<_> = options().collect();
+    grouped.sort_by_key(|opt| opt.heading);
+    let clap =
+        grouped.into_iter().fold(Clap::new(word).about(info.help), |clap, opt| clap.arg(argument(opt)));
     let clap = clap.disable_help_flag(true).arg(help()).after_long_help(EXIT_CODES);
     let clap = if info.command == Command::Recut { clap.arg(refused_by_recut()) } else { clap };
     match options().any(|opt| !opt.positional && !opt.heading.is_brief()) {

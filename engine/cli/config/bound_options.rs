@@ -77,6 +77,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "duplicate-ids",
         key: "duplicate_ids",
+        heading: Properties,
         kind: OptionKind::Choice(&["error", "allow"]),
         default: "error",
         commands: &[Phew],

@@ -1,7 +1,7 @@
 //! The groups of options in the help.
 
-/// A group of options in the help.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A group of options in the help, in the order there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Heading {
     /// What is read, and which part of it.
     Input,

@@ -542,7 +542,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "dry-run",
         key: "dry_run",
-        heading: Launch,
+        heading: General,
         commands: &[Phew, Fof],
         help: "Check input, options, memory and results, say what would be done, and write nothing",
         doc: "Headers are read, cells and particles are not. Of several snapshots each is told: computed or kept.",
