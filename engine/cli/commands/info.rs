@@ -4,7 +4,7 @@ use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
 use super::info_particles;
-use super::info_thresholds::Thresholds;
+use super::info_thresholds::ThresholdAdvice;
 #[cfg(feature = "plot")]
 use super::interrupt;
 use super::level_counts::LevelCounts;
@@ -75,7 +75,7 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
     let octs = content.levels.octs();
     let thresholds =
-        job.thresholds.then(|| Thresholds::read(job, snapshot.as_ref(), octs, common)).transpose()?;
+        job.thresholds.then(|| ThresholdAdvice::read(job, snapshot.as_ref(), octs, common)).transpose()?;
     let staged = staged_plot(job, snapshot.header(), thresholds.as_ref())?;
     let (header, path) = (snapshot.header(), job.input.display().to_string());
     out::finish(
@@ -92,7 +92,7 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         },
         || {
             let mut json = json_of(&path, header, snapshot.as_ref(), &content);
-            json["thresholds"] = thresholds.as_ref().map_or(Value::Null, Thresholds::json);
+            json["thresholds"] = thresholds.as_ref().map_or(Value::Null, ThresholdAdvice::json);
             json
         },
     )
@@ -103,7 +103,7 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
 fn staged_plot(
     job: &InfoJob,
     header: &Header,
-    thresholds: Option<&Thresholds>,
+    thresholds: Option<&ThresholdAdvice>,
 ) -> Result<Staged, CommandError> {
     let (Some(path), Some(thresholds)) = (&job.plot, thresholds) else { return Ok(Staged::default()) };
     interrupt::guard()?;
@@ -117,7 +117,7 @@ fn staged_plot(
 
 /// This build draws none, which is told before.
 #[cfg(not(feature = "plot"))]
-fn staged_plot(_: &InfoJob, _: &Header, _: Option<&Thresholds>) -> Result<Staged, CommandError> {
+fn staged_plot(_: &InfoJob, _: &Header, _: Option<&ThresholdAdvice>) -> Result<Staged, CommandError> {
     Ok(Staged::default())
 }
 

@@ -35,7 +35,7 @@ const OF_VOLUME: [(f64, &str); 2] =
     [(0.01, "a hundredth of the volume is denser"), (0.001, "a thousandth of the volume is denser")];
 
 /// The density of a snapshot and thresholds for it.
-pub struct Thresholds {
+pub struct ThresholdAdvice {
     /// The density.
     pub field: ChosenField,
     /// Its distribution.
@@ -44,7 +44,7 @@ pub struct Thresholds {
     relevance: (f64, &'static str),
 }
 
-impl Thresholds {
+impl ThresholdAdvice {
     /// Reads the density.
     pub fn read(
         job: &InfoJob,

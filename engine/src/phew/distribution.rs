@@ -103,7 +103,8 @@ impl DensityDistribution {
     /// What lies above the lower end of each interval that has leaves, by falling density. Intervals are about 3 % wide, and so is
     /// the error of masses in one of them.
     pub fn above(&self) -> Vec<AboveDensity> {
-        let (mut rows, mut sum) = (Vec::<AboveDensity>::new(), Sums::default());
+        let mut rows: Vec<AboveDensity> = Vec::new();
+        let mut sum = AboveDensity { density: f64::INFINITY, volume: 0.0, mass: 0.0, cells: 0 };
         for part in self.parts() {
             sum.volume += part.volume;
             sum.mass += part.volume * part.density;
@@ -131,11 +132,16 @@ impl DensityDistribution {
     }
 
     /// The leaves of each interval and level, by falling density.
-    fn parts(&self) -> impl Iterator<Item = Part> {
+    fn parts(&self) -> impl Iterator<Item = DensityInterval> {
         self.counts.iter().map(|(&(Reverse(interval), level), &cells)| {
             let end = |interval: u64| f64::from_bits(interval << FINE_BITS).min(f64::MAX);
             let (low, high) = (end(interval.into()), end(u64::from(interval) + 1));
-            Part { low, density: 0.5 * low + 0.5 * high, volume: cells as f64 * volume_of(level), cells }
+            DensityInterval {
+                low,
+                density: 0.5 * low + 0.5 * high,
+                volume: cells as f64 * volume_of(level),
+                cells,
+            }
         })
     }
 
@@ -146,20 +152,13 @@ impl DensityDistribution {
 }
 
 /// The leaves of one interval and level.
-struct Part {
+struct DensityInterval {
     /// The lower end of the interval.
     low: f64,
     /// Its middle.
     density: f64,
     /// In units of the level-0 cell.
     volume: f64,
-    cells: u64,
-}
-
-#[derive(Default)]
-struct Sums {
-    volume: f64,
-    mass: f64,
     cells: u64,
 }
 
