@@ -83,6 +83,7 @@ fn warnings_and_errors_are_in_the_log() {
     let text = fs::read_to_string(&log).expect("a log");
     assert!(text.contains("warning: a launcher started this program as one of 3 processes"), "{text}");
     // A snapshot whose cells are damaged.
+    fs::create_dir(room.path("in")).expect("a folder");
     let folder = resplit(&output("dm_1rank"), Path::new(&room.path("in")), 2);
     let damaged = fs::read_dir(&folder).expect("there").flatten().map(|entry| entry.path());
     let damaged: Vec<_> = damaged.filter(|path| path.to_string_lossy().contains("part_")).collect();

@@ -6,7 +6,9 @@ use super::report_options::shown_results;
 use super::series::{Series, SnapshotPaths, series};
 use super::values::CheckedValues;
 use super::viewer_options::{convert, vtk_of_phew};
-use super::{Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, fof, study};
+use super::{
+    Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, fof, options_of, study,
+};
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
 use inselberg::bound::PropertyWords;
@@ -184,7 +186,9 @@ fn common(raw: &CheckedValues<'_>) -> Result<Common, ConfigError> {
     let expected = format!("1 to {MAX_THREADS}");
     let threads = raw.count("threads", |n| (1..=MAX_THREADS).contains(&n), &expected)?;
     let threads = threads.and_then(|n| NonZeroUsize::new(n as usize));
-    let (quiet, verbose) = (raw.switch("quiet"), raw.switch("verbose"));
+    // Commands without stages have nothing to tell.
+    let has_stages = options_of(raw.raw.command()).any(|opt| opt.name == "verbose");
+    let (quiet, verbose) = (raw.switch("quiet"), has_stages && raw.switch("verbose"));
     if quiet && verbose {
         return Err(raw.unfit("verbose", "true", "it or --quiet, not both"));
     }
