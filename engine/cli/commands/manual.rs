@@ -19,9 +19,14 @@ pub fn completions(shell: Shell) -> String {
 
 /// Writes a manual page per command into `folder`, all of them or none.
 pub fn write_pages(folder: &Path) -> Result<(), CommandError> {
-    preflight::folder(folder)?;
+    // Missing parents are made, as packages want it.
+    if folder.exists() {
+        preflight::folder(folder)?;
+    }
     interrupt::guard()?;
-    let place = hidden::place(folder).map_err(|error| CommandError::about(folder, error))?;
+    let place = hidden::place(folder).map_err(|error| {
+        CommandError::about(folder, format!("cannot be made: {error}; expected a folder that can be written"))
+    })?;
     let mut program = program();
     program.build();
     Ok(stage(folder, &program)?.in_place(place).commit()?)
