@@ -105,7 +105,11 @@ fn launch_of<J: SnapshotJob>(
     let launch = job.launch();
     let n_ranks = ranks.n_here() * ranks.process().1;
     let n_threads = driver.n_workers(ranks) / ranks.n_here();
-    let how = if ranks.n_here() > 1 { "threads of this process" } else { "processes" };
+    let how = match (ranks.n_here(), ranks.process().1) {
+        (1, 1) => "this process",
+        (1, _) => "processes",
+        _ => "threads of this process",
+    };
     let mut text = format!("dry run: nothing is computed or written\n\n{:<18}{n_ranks} ({how})\n", "ranks");
     let _ = writeln!(text, "{:<18}{n_threads} per rank, --pin {}", "threads", launch.pin);
     let mut json = json!({ "n_ranks": n_ranks, "n_threads": n_threads, "pin": launch.pin, "ranks": null });
