@@ -57,20 +57,68 @@ fn left(state: &ProgressState, text: &mut dyn Write) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use indicatif::{InMemoryTerm, ProgressDrawTarget};
+    use indicatif::{ProgressDrawTarget, TermLike};
+    use std::io::Result;
+    use std::sync::{Arc, Mutex};
+
+    /// A terminal that keeps the last line.
+    #[derive(Debug, Clone, Default)]
+    struct LastLine(Arc<Mutex<String>>);
+
+    impl LastLine {
+        fn text(&self) -> String {
+            self.0.lock().expect("no test panics in it").clone()
+        }
+
+        fn set(&self, change: impl FnOnce(&mut String)) -> Result<()> {
+            change(&mut self.0.lock().expect("no test panics in it"));
+            Ok(())
+        }
+    }
+
+    impl TermLike for LastLine {
+        fn width(&self) -> u16 {
+            120
+        }
+        fn move_cursor_up(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, line: &str) -> Result<()> {
+            self.write_str(line)
+        }
+        fn write_str(&self, text: &str) -> Result<()> {
+            self.set(|line| line.push_str(text))
+        }
+        fn clear_line(&self) -> Result<()> {
+            self.set(String::clear)
+        }
+        fn flush(&self) -> Result<()> {
+            Ok(())
+        }
+    }
 
     /// What a bar of `n` ranks shows after `done` of 100 items.
     fn shown(n_ranks: usize, done: u64) -> String {
-        let terminal = InMemoryTerm::new(5, 120);
+        let terminal = LastLine::default();
         let bar = ProgressBars { n_ranks }.begin("reading", 100);
         bar.disable_steady_tick();
-        bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 1000));
+        bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 250));
         for _ in 0..done {
             std::thread::sleep(Duration::from_millis(3));
             advance(&bar, 1);
         }
+        terminal.set(String::clear).expect("kept");
         bar.force_draw();
-        terminal.contents()
+        terminal.text()
     }
 
     #[test]

@@ -42,9 +42,8 @@ impl super::Drawing for DistributionPlot<'_> {
         let y = PlotAxis::log(least, 1.5);
         canvas.text(self.title, (20.0, 26.0), LABEL, Anchor::Left)?;
         draw_grid(canvas, FRAME, x, y)?;
-        let curves: [(&str, fn(&AboveDensity) -> f64); 2] =
-            [("volume", |row| row.volume), ("mass", |row| row.mass)];
-        for (i, (name, of)) in curves.into_iter().enumerate() {
+        for (i, name) in ["volume", "mass"].into_iter().enumerate() {
+            let of = |row: &AboveDensity| [row.volume, row.mass][i];
             let points = self.above.iter().filter(|row| of(row) >= least).map(|row| {
                 (
                     FRAME.left + x.place(row.density) * (FRAME.right - FRAME.left),
