@@ -40,7 +40,7 @@ fn main() {
 /// Seconds of ascent and of saddles on so many workers, and their idle share.
 fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
     let (mesh, found) = (&field.mesh, test_cells::find(field, THRESHOLD));
-    let recorder = Recorder::new(false);
+    let recorder = Recorder::new(None);
     let executor = Executor::new(ThreadPool::with_threads(n_workers), &recorder);
     let tasks = cut_tasks(mesh, &found);
     let climb = Instant::now();
@@ -133,7 +133,7 @@ fn on_rank(snapshot: &SynthField, comm: &Comm, workers_wait: bool) -> Shared {
         side: 1.0,
         rules: Rules::Paper,
     };
-    let recorder = Recorder::new(false);
+    let recorder = Recorder::new(None);
     let executor =
         Executor::new(ThreadPool::with_threads(1).traced(true), &recorder).without_overlap(workers_wait);
     comm.barrier().expect("all there");

@@ -51,7 +51,7 @@ fn main() {
         // The last one uses up the only copy, so that the peak memory is that of a search.
         let own = if repeat + 1 == repeats { std::mem::take(&mut list) } else { list.clone() };
         let particles = Particles::plain(Positions::Single(own));
-        let recorder = Recorder::new(false);
+        let recorder = Recorder::new(None);
         let (start, cpu_before) = (Instant::now(), cpu_seconds());
         last = Some(
             find_groups(particles, &rules, &Comm::solo(), &Executor::with_observer(&recorder))

@@ -44,7 +44,7 @@ fn main() {
     let mut counts = [0; 3];
     let mut limits = [Vec::new(), Vec::new()];
     for _ in 0..repeats {
-        let recorder = Recorder::new(false);
+        let recorder = Recorder::new(None);
         counts = once(&snapshot, levels.clone(), &recorder);
         for (i, stage) in recorder.stages().iter().enumerate() {
             stages.entry(i).or_insert((stage.name, Vec::new())).1.push(stage.seconds);

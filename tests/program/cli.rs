@@ -52,12 +52,6 @@ fn the_reference_lists_every_option_of_the_help() {
 }
 
 #[test]
-fn the_version_is_printed() {
-    let out = inselberg(&["--version"]);
-    assert_eq!(String::from_utf8_lossy(&out.stdout).trim(), concat!("inselberg ", env!("CARGO_PKG_VERSION")));
-}
-
-#[test]
 fn mistyped_command_lines_are_one_line() {
     refused_with(&[], "no command; expected phew");
     refused_with(&["pew"], "pew");
@@ -67,6 +61,16 @@ fn mistyped_command_lines_are_one_line() {
     refused_with(
         &["phew", "in", "again", "-o", "x", "--density-threshold", "80"],
         "--output: `x` is not a value of output; expected a name with {number}",
+    );
+    let unsegmented = "cells at or below the old threshold were not segmented";
+    refused_with(&["recut", "in.hdf5", "-o", "out.hdf5", "--density-threshold", "40"], unsegmented);
+    refused_with(
+        &["recut", "in.hdf5", "-o", "out.hdf5", "--density-threshold"],
+        "a new run of `inselberg phew`",
+    );
+    refused_with(
+        &["phew", "in", "-o", "x", "--density-threshold", "80", "-v", "-q"],
+        "it or --quiet, not both",
     );
     refused_with(&["phew"], "phew needs an input; give INPUT or");
     refused_with(&["phew", "in", "-o", "out.hdf5"], "phew needs a density threshold");

@@ -43,14 +43,29 @@ fn npy(path: &str, dictionary: &str, numbers: &[u8]) {
 }
 
 fn npy_of(path: &str, kind: &str, points: &[[f64; 3]]) {
-    let numbers = points.iter().flatten().flat_map(|x| match kind {
-        "<f4" => (*x as f32).to_le_bytes().to_vec(),
-        ">f4" => (*x as f32).to_be_bytes().to_vec(),
+    npy_in_order(path, kind, points, points.iter().flatten().copied(), "False");
+}
+
+/// All x first, then all y, then all z.
+fn npy_by_columns(path: &str, kind: &str, points: &[[f64; 3]]) {
+    npy_in_order(path, kind, points, (0..3).flat_map(|a| points.iter().map(move |x| x[a])), "True");
+}
+
+fn npy_in_order(
+    path: &str,
+    kind: &str,
+    points: &[[f64; 3]],
+    numbers: impl Iterator<Item = f64>,
+    fortran: &str,
+) {
+    let numbers = numbers.flat_map(|x| match kind {
+        "<f4" => (x as f32).to_le_bytes().to_vec(),
+        ">f4" => (x as f32).to_be_bytes().to_vec(),
         "<f8" => x.to_le_bytes().to_vec(),
         _ => x.to_be_bytes().to_vec(),
     });
     let dictionary =
-        format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}, 3), }}\n", points.len());
+        format!("{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': ({}, 3), }}\n", points.len());
     npy(path, &dictionary, &numbers.collect::<Vec<_>>());
 }
 
@@ -68,6 +83,36 @@ fn plain_arrays_of_every_kind_have_the_groups_of_all_pairs() {
         assert_eq!(ids_in(&ids, "Particles"), expected, "{kind}");
         assert!(expected.contains(&3) && expected.contains(&NONE));
     }
+}
+
+/// Ranks read ranges of rows, whose coordinates are then apart.
+#[test]
+fn arrays_in_fortran_order_are_the_same_arrays() {
+    let (room, points) = (Room::new(), points(400));
+    let [rows, columns, ids] = ["r.npy", "c.npy", "ids.csv"].map(|name| room.path(name));
+    for kind in ["<f4", ">f4", "<f8", ">f8"] {
+        npy_of(&rows, kind, &points);
+        npy_by_columns(&columns, kind, &points);
+        for ranks in ["1", "3"] {
+            let found = [&rows, &columns].map(|file| {
+                let args = ["fof", file, "--group-ids", &ids, "--box", "10", "--min-size", "3"];
+                done(&[&args[..], &["--linking-length", "0.25", "--ranks", ranks]].concat());
+                ids_in(&ids, "Particles")
+            });
+            assert_eq!(found[0], found[1], "{kind}, {ranks} ranks");
+            assert!(found[0].contains(&3));
+        }
+    }
+    // Both orders in one input, and a file that lacks its end.
+    npy_of(&rows, "<f8", &points[..100]);
+    npy_by_columns(&columns, "<f4", &points[100..]);
+    let args = ["fof", &rows, &columns, "--group-ids", &ids, "--box", "10", "--min-size", "3"];
+    done(&[&args[..], &["--linking-length", "0.25"]].concat());
+    let expected = group_ids(&points, &(0..400).collect::<Vec<_>>(), 0.25, Some(10.0), 3, NONE);
+    assert_eq!(ids_in(&ids, "Particles"), expected);
+    let whole = fs::read(&columns).expect("read");
+    fs::write(&columns, &whole[..whole.len() - 1]).expect("cut");
+    room.refuses(&["fof", &columns, "-o", &room.path("f.csv"), "--box", "10"], &["c.npy: size", "expected"]);
 }
 
 #[test]

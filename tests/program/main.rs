@@ -7,9 +7,13 @@ mod common;
 
 mod cli;
 mod config;
+mod dry_run;
 mod fof;
 #[cfg(feature = "hdf5")]
 mod fof_snapshots;
+mod help;
+mod info;
+mod log;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg_attr(not(feature = "hdf5"), allow(dead_code, unused_imports))]

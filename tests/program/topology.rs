@@ -244,3 +244,24 @@ fn bad_values_are_refused_in_one_line() {
         assert_eq!(String::from_utf8_lossy(&out.stderr), format!("inselberg: error: {line}\n"));
     }
 }
+
+#[test]
+fn slurm_lowers_the_default_number_of_threads_and_topology_says_so() {
+    let of = |cpus: &str, more: &[&str]| {
+        let mut command = program(LARGE, false, &[&["topology"], more].concat());
+        command.env("SLURM_CPUS_PER_TASK", cpus).output().expect("starts")
+    };
+    let n_allowed = std::thread::available_parallelism().map_or(1, usize::from);
+    for (cpus, n) in [("1", 1), ("100000", n_allowed), ("many", n_allowed), ("0", n_allowed)] {
+        let seen = json(&of(cpus, &["--json"]));
+        assert_eq!(seen["default_threads"], n, "{cpus}");
+        assert_eq!(places(&seen)[0].len(), n, "{cpus}");
+    }
+    let text = quiet(&of("1", &[]));
+    assert!(text.contains("default --threads of this process: 1 (SLURM_CPUS_PER_TASK=1)"), "{text}");
+    let text = quiet(&of("100000", &[]));
+    assert!(text.contains(&format!("may use only {n_allowed} processor")), "{text}");
+    // One thread per core would be eight on each node.
+    assert_eq!(places(&json(&of("3", &["--json", "--pin", "numa"])))[0].len(), n_allowed.min(3));
+    assert_eq!(places(&json(&of("1", &["--json", "--threads", "2"])))[0].len(), 2, "an option counts more");
+}

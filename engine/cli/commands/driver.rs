@@ -1,11 +1,13 @@
 //! What `inselberg phew` and `inselberg fof` share: ranks, threads, results and their errors.
 
+use super::estimate::Estimate;
 use super::fault::CommandError;
 use super::interrupt;
+use super::log;
 use super::ranks::{RankHandles, RankRequest};
 use super::seating::{self, Seating};
 use crate::config::{Common, Launch, ShownResults};
-use crate::report::{RankReport, StageTime, peak_memory};
+use crate::report::{ProgressBars, RankReport, Recorder, StageEvent, StageTime, peak_memory};
 use inselberg_comm::agree::AgreeError;
 use inselberg_comm::{Comm, Rank, Reduce, Settings};
 use inselberg_io::InputFacts;
@@ -59,6 +61,18 @@ pub struct Driver {
 }
 
 impl Driver {
+    /// Collective over processes: reads the headers, opens the input of `job` from them, and checks memory and results.
+    pub fn open<J: SnapshotJob>(&self, ranks: &RankHandles, job: &J) -> Result<J::Input, CommandError> {
+        let facts = ranks.together(|comm| job.read_headers(comm))?;
+        let n_workers = self.n_workers(ranks);
+        ranks.prepare(|is_first| job.open(&facts, &ProcessSetup { ranks, n_workers, is_first }))
+    }
+
+    /// Threads of all ranks of this process.
+    pub fn n_workers(&self, ranks: &RankHandles) -> usize {
+        self.seating.n_workers() * ranks.n_here()
+    }
+
     /// Searches the snapshot of `job` on every rank of `ranks`. An error on any rank ends all ranks.
     ///
     /// The headers are read collectively over processes. Each process then opens the input from them once, and checks memory and
@@ -69,10 +83,7 @@ impl Driver {
         job: &J,
         task: &RankTask<'_>,
     ) -> Result<(), CommandError> {
-        let facts = ranks.together(|comm| job.read_headers(comm))?;
-        let n_workers = self.seating.n_workers() * ranks.n_here();
-        let input = ranks
-            .prepare(|is_first| job.open(&facts, &ProcessSetup { ranks: &ranks, n_workers, is_first }))?;
+        let input = self.open(&ranks, job)?;
         ranks.prepare(|_| interrupt::guard_once())?;
         if let RankHandles::Process(comm) = &ranks
             && self.threads.get().is_none()
@@ -121,6 +132,9 @@ pub trait SnapshotJob: Sync {
     /// Opens the input from its headers, and checks memory and results.
     fn open(&self, facts: &InputFacts, process: &ProcessSetup) -> Result<Self::Input, CommandError>;
 
+    /// What is known of the search before it reads, on any process.
+    fn estimate(&self, input: &Self::Input) -> Result<Estimate, CommandError>;
+
     /// Collective: the work of one rank. Rank 0 hands in the results.
     fn work(
         &self,
@@ -149,6 +163,9 @@ pub trait RunSummary {
     /// As JSON.
     fn json(&self) -> Value;
 
+    /// What the reader of a log should know of the run.
+    fn warnings(&self) -> &[String];
+
     /// The counts of the objects found, in a few words.
     fn brief(&self) -> String;
 }
@@ -161,9 +178,15 @@ impl ProcessSetup<'_> {
     }
 }
 
-/// Whether this rank shows progress bars on standard error.
-pub fn shows_progress(common: Common, comm: &Comm) -> bool {
-    comm.rank() == Rank(0) && !common.quiet && !common.json && std::io::stderr().is_terminal()
+/// The recorder of a rank: the first one shows progress bars on a terminal, unless it tells every stage, and keeps the log.
+pub fn recorder(common: Common, comm: &Comm) -> Recorder {
+    let is_first = comm.rank() == Rank(0);
+    let is_terminal = std::io::stderr().is_terminal();
+    let bars = is_first && !common.quiet && !common.verbose && !common.json && is_terminal;
+    let listener: fn(&StageEvent) = log::stage;
+    Recorder::new(bars.then_some(ProgressBars { n_ranks: comm.n_ranks() }))
+        .with_listener((is_first && log::is_open()).then_some(listener))
+        .with_pulse(comm.pulse())
 }
 
 /// How an error that all ranks agreed on ends this rank: only the rank where it happened reports it.
@@ -253,7 +276,6 @@ impl AssumedUnits {
         self.line.as_ref().map_or(String::new(), |line| format!("{:<18}{line}\n", "units"))
     }
 
-    #[cfg(feature = "plot")]
     /// A sentence about them, where something is assumed.
     pub fn sentence(&self) -> Option<String> {
         self.line.clone()

@@ -1,6 +1,8 @@
 //! How a failure ends the program: one line on standard error and an exit code.
 
+use super::escape::escaped;
 use super::flags::NamesFlags;
+use super::log;
 use inselberg::error::{ParticleMeshError, RunError};
 use inselberg::fof::FofRunError;
 use inselberg_comm::{CommError, Rank};
@@ -227,23 +229,11 @@ fn bug(what: &str) -> String {
     format!("internal error: {what}; this is a bug, please report it with the command and its input")
 }
 
-/// `text` with line ends and terminal controls escaped as in Rust: names in files may hold any character.
-pub fn escaped(text: &str) -> String {
-    const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
-    // Controls of the direction of text.
-    const DIRECTIONS: [std::ops::RangeInclusive<char>; 3] =
-        ['\u{200e}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
-    let steers = |c: char| {
-        c.is_control() || SEPARATORS.contains(&c) || DIRECTIONS.iter().any(|range| range.contains(&c))
-    };
-    let one = |c: char| if steers(c) { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(one).collect()
-}
-
 /// Prints one line on standard error. A closed pipe is not an error.
 fn print_line(message: &str) {
     let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut line = escaped(&lines.collect::<Vec<_>>().join(" "));
+    log::keep(line.strip_prefix("inselberg: ").unwrap_or(&line));
     line.push('\n');
     // In one write: a launcher interleaves the output of processes.
     let _ = std::io::stderr().write_all(line.as_bytes());

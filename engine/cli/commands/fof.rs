@@ -1,11 +1,12 @@
 //! `inselberg fof`.
 
-use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, shows_progress};
+use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, recorder};
+use super::estimate::Estimate;
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::viewers::ViewerFolders;
 use super::{fof_run, memory, preflight};
 use crate::config::{FofJob, Launch};
-use crate::report::Recorder;
 use inselberg::fof::FofConfig;
 use inselberg::stage::Stage;
 use inselberg::{Engine, OpenParticles};
@@ -65,6 +66,13 @@ impl SnapshotJob for FofJob {
         Ok(input)
     }
 
+    fn estimate(&self, input: &OpenParticles) -> Result<Estimate, CommandError> {
+        let config = fof_run::checked(self, input)?;
+        let (n, column_bytes) = particles_read(input.reader().about(), &config);
+        let input = format!("{}, {} particles take part", input.format(), grouped(n));
+        Ok(Estimate { input, least: memory::search_bytes(n, column_bytes), most: None })
+    }
+
     fn work(
         &self,
         task: &RankTask<'_>,
@@ -76,22 +84,26 @@ impl SnapshotJob for FofJob {
     }
 }
 
-/// Checks that the memory suffices for the least that a search takes. Species that neither link nor are attached are
-/// not read.
+/// Checks that the memory suffices for the least that a search takes.
 fn check_memory(
     job: &FofJob,
     about: &ParticleHeader,
     config: &FofConfig,
     n_processes: usize,
 ) -> Result<(), CommandError> {
+    let (n, column_bytes) = particles_read(about, config);
+    memory::check_search(job.inputs[0].display(), n / n_processes as u64, column_bytes)
+}
+
+/// The number of particles that are read, and the bytes of each. Species that neither link nor are attached are not read.
+fn particles_read(about: &ParticleHeader, config: &FofConfig) -> (u64, u64) {
     let is_read = |kind: &Option<u8>| {
         kind.is_none_or(|k| config.linking[usize::from(k)] || config.attaching[usize::from(k)])
     };
     let read: Vec<_> = about.species.iter().filter(|s| is_read(&s.kind)).collect();
     let double = read.iter().any(|s| s.is_double);
     let each = (if double { 24 } else { 12 }) + if read.iter().any(|s| s.has_ids) { 8 } else { 0 };
-    let n = read.iter().map(|s| s.n).sum::<u64>() / n_processes as u64;
-    memory::check_search(job.inputs[0].display(), n, each)
+    (read.iter().map(|s| s.n).sum(), each)
 }
 
 fn check_outputs(job: &FofJob) -> Result<(), CommandError> {
@@ -131,8 +143,7 @@ fn on_rank(
     comm: &Comm,
 ) -> Result<(), CommandError> {
     let is_first = comm.rank() == Rank(0);
-    let progress = shows_progress(task.common, comm);
-    let recorder = Arc::new(Recorder::new(progress).with_pulse(comm.pulse()));
+    let recorder = Arc::new(recorder(task.common, comm));
     let mut engine = Engine::of_program(comm.clone(), pool, recorder.clone());
     let failed = |error| CommandError::of_call(&job.inputs[0], &error);
     let mut groups = engine.fof_particles(input, &job.types, &job.fof).map_err(failed)?;

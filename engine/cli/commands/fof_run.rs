@@ -3,7 +3,7 @@
 use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
-use super::out;
+use super::grouped::grouped;
 #[cfg(feature = "plot")]
 use super::pictures;
 use crate::config::FofJob;
@@ -45,6 +45,7 @@ pub struct FofSummary {
     linking_length: f64,
     assumed: AssumedUnits,
     n_ranks: usize,
+    warnings: Vec<String>,
 }
 
 impl FofSummary {
@@ -56,24 +57,31 @@ impl FofSummary {
         diagnostics: bool,
         comm: &Comm,
     ) -> Result<Self, CommandError> {
+        let assumed = AssumedUnits::new(Some(about));
+        let warnings = groups.warnings().into_iter().chain(assumed.sentence()).collect();
         Ok(Self {
             costs: RunCosts::new(stages, None, diagnostics, comm)?,
             attributes: groups.attributes().to_vec(),
             linking_length: groups.linking_length(),
-            assumed: AssumedUnits::new(Some(about)),
+            assumed,
+            warnings,
             n_ranks: comm.n_ranks(),
         })
     }
 }
 
 impl RunSummary for FofSummary {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     fn brief(&self) -> String {
         let counts = group_counts(&self.attributes);
         let shown = counts.iter().filter(|(name, _)| ["groups", "in groups"].contains(name));
         let count = |(name, n): &(&str, Option<i64>)| {
             n.map(|n| match *name {
-                "groups" => format!("{} groups", out::grouped(n.cast_unsigned())),
-                name => format!("{} particles {name}", out::grouped(n.cast_unsigned())),
+                "groups" => format!("{} groups", grouped(n.cast_unsigned())),
+                name => format!("{} particles {name}", grouped(n.cast_unsigned())),
             })
         };
         shown.filter_map(count).collect::<Vec<_>>().join(", ")
@@ -125,8 +133,7 @@ pub fn about<'a>(
     summary: &'a FofSummary,
 ) -> pictures::RunAbout<'a> {
     let inputs: Vec<_> = job.inputs.iter().map(|path| path.display().to_string()).collect();
-    let mut warnings = groups.warnings();
-    warnings.extend(summary.assumed.sentence());
+    let warnings = summary.warnings.clone();
     pictures::RunAbout {
         title: title(about, groups.linking_length()),
         subtitle: String::new(),

@@ -1,12 +1,20 @@
 //! `inselberg info`: describes a snapshot, particles or a catalogue.
 
+use super::driver::check_picture;
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::info_particles;
-use super::memory::{Bytes, LEAF_BYTES, TEST_BYTES};
+use super::info_thresholds::ThresholdAdvice;
+#[cfg(feature = "plot")]
+use super::interrupt;
+use super::level_counts::LevelCounts;
+use super::memory::Bytes;
 use super::out;
-use super::out::grouped;
+use super::preflight;
 use crate::config::{Common, InfoJob};
+use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::particles::{file_of, open_particles};
+use inselberg_io::staging::Staged;
 use inselberg_io::{Family, Header, READERS, ReadResult, Snapshot};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -22,6 +30,7 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
             // A file that is not a catalogue may hold particles.
             Err(error) => return particles(job, common).ok_or(error)?,
         };
+        without_thresholds(job, "a catalogue")?;
         return out::report(
             common,
             || inselberg_io::catalogue::info::describe(&catalogue),
@@ -29,33 +38,94 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         );
     }
     if !is_snapshot && !job.input.exists() && file_of(&job.input).is_file() {
-        return info_particles::describe(
-            &job.input,
-            open_particles(std::slice::from_ref(&job.input))?.as_ref(),
-            common,
-        );
+        let input = open_particles(std::slice::from_ref(&job.input))?;
+        without_thresholds(job, PARTICLES)?;
+        return info_particles::describe(&job.input, input.as_ref(), common);
     }
-    let snapshot = inselberg_io::open(&job.input)?;
-    let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
-    let (header, path) = (snapshot.header(), job.input.display().to_string());
-    out::report(
-        common,
-        || text(&path, header, snapshot.as_ref(), &content),
-        || json_of(&path, header, snapshot.as_ref(), &content),
-    )
+    snapshot(job, common)
 }
 
 /// Describes particles, if the file holds any.
 fn particles(job: &InfoJob, common: Common) -> Option<Result<(), CommandError>> {
     let input = open_particles(std::slice::from_ref(&job.input)).ok()?;
-    Some(info_particles::describe(&job.input, input.as_ref(), common))
+    let described = || info_particles::describe(&job.input, input.as_ref(), common);
+    Some(without_thresholds(job, PARTICLES).and_then(|()| described()))
+}
+
+const PARTICLES: &str = "particles without a mesh";
+
+/// Refuses thresholds of an input that has no cells.
+fn without_thresholds(job: &InfoJob, what: &str) -> Result<(), CommandError> {
+    match job.thresholds {
+        false => Ok(()),
+        true => {
+            let expected = "a snapshot with cells for --thresholds and --plot";
+            Err(CommandError::about(&job.input, format!("{what}; expected {expected}")))
+        }
+    }
+}
+
+/// Describes a snapshot with cells.
+fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
+    if let Some(plot) = &job.plot {
+        preflight::distinct(&[("input", &job.input), ("plot", plot)])?;
+        check_picture(plot)?;
+    }
+    let snapshot = inselberg_io::open(&job.input)?;
+    let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
+    let octs = content.levels.octs();
+    let thresholds =
+        job.thresholds.then(|| ThresholdAdvice::read(job, snapshot.as_ref(), octs, common)).transpose()?;
+    let staged = staged_plot(job, snapshot.header(), thresholds.as_ref())?;
+    let (header, path) = (snapshot.header(), job.input.display().to_string());
+    out::finish(
+        common,
+        staged,
+        || {
+            let text = text(&path, header, snapshot.as_ref(), &content);
+            match &thresholds {
+                Some(thresholds) => text + &thresholds.text(),
+                None => {
+                    text + "thresholds  `inselberg info --thresholds` reads the density and suggests some\n"
+                }
+            }
+        },
+        || {
+            let mut json = json_of(&path, header, snapshot.as_ref(), &content);
+            json["thresholds"] = thresholds.as_ref().map_or(Value::Null, ThresholdAdvice::json);
+            json
+        },
+    )
+}
+
+/// The picture of the density, if one is asked for.
+#[cfg(feature = "plot")]
+fn staged_plot(
+    job: &InfoJob,
+    header: &Header,
+    thresholds: Option<&ThresholdAdvice>,
+) -> Result<Staged, CommandError> {
+    let (Some(path), Some(thresholds)) = (&job.plot, thresholds) else { return Ok(Staged::default()) };
+    interrupt::guard()?;
+    let number = header.number.map_or(String::new(), |n| format!(" output {n}"));
+    let title = format!(
+        "{}{number}: volume and mass above a density, {}",
+        header.format, thresholds.field.field.name
+    );
+    Ok(crate::report::plot::stage_distribution(path, &title, &thresholds.distribution.above())?)
+}
+
+/// This build draws none, which is told before.
+#[cfg(not(feature = "plot"))]
+fn staged_plot(_: &InfoJob, _: &Header, _: Option<&ThresholdAdvice>) -> Result<Staged, CommandError> {
+    Ok(Staged::default())
 }
 
 /// Totals over all pieces.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct SnapshotCounts {
-    /// Octs by level of their cells.
-    octs: Vec<u64>,
+    /// Octs by level.
+    levels: LevelCounts,
     /// Particles by family.
     particles: BTreeMap<Family, u64>,
 }
@@ -63,7 +133,8 @@ struct SnapshotCounts {
 impl SnapshotCounts {
     fn from_snapshot(snapshot: &dyn Snapshot) -> ReadResult<Self> {
         let one = |piece| {
-            let mut content = Self { octs: snapshot.count_octs(piece)?, particles: BTreeMap::new() };
+            let mut content =
+                Self { levels: LevelCounts::of_piece(snapshot, piece)?, particles: BTreeMap::new() };
             if snapshot.has_particles() {
                 snapshot.particles(piece, &mut |block| {
                     block.family.iter().for_each(|f| *content.particles.entry(*f).or_default() += 1);
@@ -79,27 +150,9 @@ impl SnapshotCounts {
     }
 
     fn joined(mut self, other: Self) -> Self {
-        let n = self.octs.len().max(other.octs.len());
-        self.octs.resize(n, 0);
-        self.octs.iter_mut().zip(&other.octs).for_each(|(a, b)| *a += b);
+        self.levels = self.levels.joined(&other.levels);
         other.particles.into_iter().for_each(|(f, n)| *self.particles.entry(f).or_default() += n);
         self
-    }
-
-    /// For each level with cells: the level, all its cells and its leaves.
-    fn levels(&self) -> Vec<(usize, u64, u64)> {
-        let octs = |level: usize| self.octs.get(level).copied().unwrap_or(0);
-        let of_level = |l: usize| (l, 8 * octs(l), (8 * octs(l)).saturating_sub(octs(l + 1)));
-        (0..self.octs.len()).filter(|&l| octs(l) > 0).map(of_level).collect()
-    }
-
-    fn leaves(&self) -> u64 {
-        self.levels().iter().map(|l| l.2).sum()
-    }
-
-    /// The least and the most bytes of a run beside the input.
-    fn memory(&self) -> (u64, u64) {
-        (LEAF_BYTES * self.leaves(), (LEAF_BYTES + TEST_BYTES) * self.leaves())
     }
 }
 
@@ -140,8 +193,14 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
         line(
             "cosmology",
             format!(
-                "aexp {}, H0 {} km/s/Mpc, omega_m {}, omega_l {}, omega_k {}, omega_b {}",
-                c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b
+                "aexp {} (z = {:.4}), H0 {} km/s/Mpc, omega_m {}, omega_l {}, omega_k {}, omega_b {}",
+                c.aexp,
+                1.0 / c.aexp - 1.0,
+                c.h0,
+                c.omega_m,
+                c.omega_l,
+                c.omega_k,
+                c.omega_b
             ),
         );
     }
@@ -149,17 +208,17 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     line("fields", if fields.is_empty() { "none".into() } else { fields.join(", ") });
     line("levels", format!("{} to {}", header.levelmin, header.levelmax));
     line("", format!("{:>5} {:>18} {:>18}", "level", "cells", "leaf cells"));
-    for (level, cells, leaves) in content.levels() {
+    for (level, cells, leaves) in content.levels.levels() {
         line("", format!("{level:>5} {:>18} {:>18}", grouped(cells), grouped(leaves)));
     }
-    line("", format!("{:>5} {:>18} {:>18}", "all", "", grouped(content.leaves())));
+    line("", format!("{:>5} {:>18} {:>18}", "all", "", grouped(content.levels.leaves())));
     if content.particles.is_empty() {
         line("particles", "none".into());
     }
     for (i, (family, n)) in content.particles.iter().enumerate() {
         line(if i == 0 { "particles" } else { "" }, format!("{:>18} {}", grouped(*n), family_name(*family)));
     }
-    let (least, most) = content.memory();
+    let (least, most) = content.levels.memory();
     line(
         "memory",
         format!(
@@ -186,6 +245,7 @@ fn box_text(header: &Header) -> String {
 
 fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &SnapshotCounts) -> Value {
     let levels: Vec<_> = content
+        .levels
         .levels()
         .iter()
         .map(|(level, cells, leaves)| json!({"level": level, "cells": cells, "leaf_cells": leaves}))
@@ -196,11 +256,11 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         content.particles.iter().map(|(f, n)| (family_name(*f).replace(' ', "_"), n)).collect();
     let cosmology = header.cosmology.as_ref().map(|c| {
         json!({
-            "aexp": c.aexp, "h0": c.h0, "omega_m": c.omega_m, "omega_l": c.omega_l,
+            "aexp": c.aexp, "redshift": 1.0 / c.aexp - 1.0, "h0": c.h0, "omega_m": c.omega_m, "omega_l": c.omega_l,
             "omega_k": c.omega_k, "omega_b": c.omega_b,
         })
     });
-    let (least, most) = content.memory();
+    let (least, most) = content.levels.memory();
     json!({
         "path": path, "format": header.format, "number": header.number, "pieces": header.n_pieces,
         "time": header.time, "boxlen": header.boxlen, "coarse": header.coarse,
@@ -208,20 +268,27 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         "units": {
             "length": header.units.length, "density": header.units.density, "time": header.units.time,
         },
-        "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.leaves(),
+        "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.levels.leaves(),
         "particles": particles, "memory_bytes": {"least": least, "most": most},
     })
 }
 
 /// The content of a catalogue as JSON.
-pub fn describe_json(catalogue: &inselberg_io::catalogue::Catalogue) -> Value {
+pub fn describe_json(catalogue: &Catalogue) -> Value {
     let rows = catalogue.tables.iter().map(|t| (t.name.clone(), t.n_rows().into()));
-    let attributes = catalogue
-        .attributes
-        .iter()
-        .map(|(name, value)| (name.clone(), inselberg_io::catalogue::info::attribute_text(value).into()));
+    let attributes = catalogue.attributes.iter().map(|(name, value)| (name.clone(), attribute_json(value)));
     json!({
         "tables": rows.collect::<serde_json::Map<_, _>>(),
         "attributes": attributes.collect::<serde_json::Map<_, _>>(),
     })
+}
+
+/// Numbers as numbers. Those that are not finite are null, as JSON has no other word for them.
+fn attribute_json(value: &Attribute) -> Value {
+    match value {
+        Attribute::Int(n) => json!(n),
+        Attribute::Real(x) => json!(x),
+        Attribute::Reals(all) => json!(all),
+        Attribute::Text(text) => json!(text),
+    }
 }

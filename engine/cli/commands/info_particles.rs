@@ -2,10 +2,13 @@
 
 use super::driver::assumed_units_line;
 use super::fault::CommandError;
+use super::grouped::grouped;
+use super::memory;
+use super::memory::Bytes;
 use super::out;
-use super::out::grouped;
 use crate::config::Common;
-use inselberg_io::particles::{KIND_NAMES, MassOf, ParticleHeader, ParticleInput, Species};
+use crate::report::four_digits;
+use inselberg_io::particles::{DARK_MATTER, KIND_NAMES, MassOf, ParticleHeader, ParticleInput, Species};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -51,9 +54,21 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
     if let Some(assumption) = assumed_units_line(about) {
         line("", assumption);
     }
+    if let Some(separation) = mean_separation(about) {
+        let value = four_digits(separation);
+        line(
+            "separation",
+            format!(
+                "{value} (code units), the mean of dark-matter particles: volume per particle, cubic root"
+            ),
+        );
+    }
     if let Some(c) = &about.cosmology {
         let omegas = format!("omega_m {}, omega_l {}, omega_b {}", c.omega_m, c.omega_l, c.omega_b);
-        line("cosmology", format!("aexp {}, H0 {} km/s/Mpc, {omegas}", c.aexp, c.h0));
+        line(
+            "cosmology",
+            format!("aexp {} (z = {:.4}), H0 {} km/s/Mpc, {omegas}", c.aexp, redshift(c.aexp), c.h0),
+        );
     }
     for species in &about.species {
         let precision = if species.is_double { "double" } else { "single" };
@@ -68,7 +83,30 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
         let (name, kind) = (&species.name, kind_name(species));
         line(name, format!("{n:>18} {kind}; positions in {precision} precision, {}", has.join(", ")));
     }
+    let bytes = search_bytes(about);
+    line("memory", format!("a fof run on all of them takes at least {}", Bytes(bytes)));
     text
+}
+
+/// The redshift at this expansion factor.
+fn redshift(aexp: f64) -> f64 {
+    1.0 / aexp - 1.0
+}
+
+/// The cube root of the volume of the box per dark-matter particle (code units); `None` without a box or dark matter.
+fn mean_separation(about: &ParticleHeader) -> Option<f64> {
+    let n: u64 = about.species.iter().filter(|s| s.kind == Some(DARK_MATTER)).map(|s| s.n).sum();
+    let volume = about.sides?.iter().product::<f64>();
+    (n > 0).then(|| (volume / n as f64).cbrt())
+}
+
+/// The least bytes of a search for groups among all particles.
+fn search_bytes(about: &ParticleHeader) -> u64 {
+    let of_species = |s: &Species| {
+        let column_bytes = if s.is_double { 24 } else { 12 } + if s.has_ids { 8 } else { 0 };
+        memory::search_bytes(s.n, column_bytes)
+    };
+    about.species.iter().map(of_species).sum()
 }
 
 fn json_of(path: &Path, about: &ParticleHeader) -> Value {
@@ -78,11 +116,28 @@ fn json_of(path: &Path, about: &ParticleHeader) -> Value {
         .map(|s| {
             json!({
                 "name": s.name, "kind": s.kind, "n": s.n, "double": s.is_double, "ids": s.has_ids,
-                "velocities": s.has_velocities, "densities": s.has_densities, "masses": mass_text(s.mass),
+                "velocities": s.has_velocities, "densities": s.has_densities,
+                "masses": s.mass != MassOf::Unknown,
+                "mass": match s.mass {
+                    MassOf::Same(mass) => Some(mass),
+                    MassOf::Each | MassOf::Unknown => None,
+                },
             })
         })
         .collect();
+    let cosmology = about.cosmology.as_ref().map(|c| {
+        json!({
+            "aexp": c.aexp, "redshift": redshift(c.aexp), "h0": c.h0, "omega_m": c.omega_m,
+            "omega_l": c.omega_l, "omega_b": c.omega_b,
+        })
+    });
+    let units = about
+        .units
+        .as_ref()
+        .map(|units| json!({"length": units.length, "density": units.density, "time": units.time}));
     json!({
+        "cosmology": cosmology, "units": units, "mean_separation": mean_separation(about),
+        "memory_bytes": {"least": search_bytes(about)},
         "path": path.display().to_string(), "format": about.format, "sides": about.sides,
         "periodic": about.periodic, "time": about.time, "assumed_units": about.assumed_units,
         "species": species,

@@ -3,6 +3,7 @@
 use super::fault::{CommandError, hold_panics, warn};
 use super::parse::Typed;
 use super::ranks::agreed;
+use super::version::features;
 use crate::config::{CommandJob, Job};
 use inselberg_comm::{Comm, Rank};
 use serde::{Deserialize, Serialize};
@@ -133,16 +134,8 @@ struct ProcessStart {
 
 impl ProcessStart {
     fn here() -> Self {
-        let features = [
-            ("hdf5", cfg!(feature = "hdf5")),
-            ("plot", cfg!(feature = "plot")),
-            ("numa", cfg!(feature = "numa")),
-            ("mpi", cfg!(feature = "mpi")),
-        ];
-        let features: Vec<&str> =
-            features.iter().filter(|(_, is_in)| *is_in).map(|(name, _)| *name).collect();
         Self {
-            build: format!("inselberg {} with {}", env!("CARGO_PKG_VERSION"), features.join(", ")),
+            build: format!("inselberg {} with {}", env!("CARGO_PKG_VERSION"), features().join(", ")),
             folder: folder(),
             words: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
         }

@@ -70,11 +70,15 @@ pub fn check_mesh(path: impl Display, bytes: u64) -> Result<(), CommandError> {
     check(what, bytes, "more memory, fewer --threads or a smaller --level-min")
 }
 
+/// The least bytes of a search for groups among `particles`, with `column_bytes` per particle read.
+pub fn search_bytes(particles: u64, column_bytes: u64) -> u64 {
+    particles.saturating_mul(column_bytes + SEARCH_BYTES)
+}
+
 /// Checks the memory of a search for groups among the particles of this process, with `column_bytes` per particle read.
 pub fn check_search(path: impl Display, particles: u64, column_bytes: u64) -> Result<(), CommandError> {
     let what = format!("{path}: a search among {particles} particles");
-    let bytes = particles.saturating_mul(column_bytes + SEARCH_BYTES);
-    check(what, bytes, "more memory, or ranks on more hosts")
+    check(what, search_bytes(particles, column_bytes), "more memory, or ranks on more hosts")
 }
 
 /// Checks the memory of a picture with `side` pixels per side, one on each rank of this process.

@@ -3,15 +3,26 @@
 
 pub mod allocator;
 mod child;
+mod completeness;
+mod default_threads;
 mod driver;
+mod dry_run;
+mod escape;
+mod estimate;
 mod fault;
 mod flags;
 mod fof;
 mod fof_run;
+mod grouped;
 mod info;
 mod info_particles;
+mod info_thresholds;
 mod interrupt;
 mod launcher;
+mod level_counts;
+mod log;
+mod log_file;
+mod manual;
 mod memory;
 mod out;
 mod parse;
@@ -20,6 +31,7 @@ mod phew_run;
 #[cfg(feature = "plot")]
 mod pictures;
 mod preflight;
+mod program;
 mod ranks;
 mod scaling;
 mod seating;
@@ -28,6 +40,7 @@ mod signals;
 mod survey;
 mod synth;
 mod topology;
+mod version;
 mod view;
 mod viewers;
 
@@ -45,6 +58,7 @@ pub fn main() -> ExitCode {
         signals::report_crashes();
         let typed = match parse::parse(std::env::args_os()) {
             Ok(Parsed::Text(text)) => return out::print(&text),
+            Ok(Parsed::Manual(folder)) => return manual::write_pages(&folder),
             Ok(Parsed::Typed(typed)) => Ok(*typed),
             Err(failure) => Err(failure),
         };

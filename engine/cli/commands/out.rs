@@ -1,6 +1,7 @@
 //! Standard output, which may be a closed pipe.
 
-use super::fault::{CommandError, escaped};
+use super::escape::escaped;
+use super::fault::CommandError;
 use inselberg_io::staging::Staged;
 use std::io::{ErrorKind, Write};
 
@@ -39,17 +40,4 @@ pub fn finish(
 ) -> Result<(), CommandError> {
     report(common, text, json)?;
     Ok(staged.commit()?)
-}
-
-/// 12345678 as 12 345 678.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(c);
-    }
-    text
 }

@@ -1,11 +1,15 @@
 //! Turns the command line into a checked job, by the table of options.
 
 use super::fault::CommandError;
+use super::program::{DENSITY_THRESHOLD, is_text, one_line, program};
+use super::{manual, version};
 use crate::config::{
-    COMMANDS, CommandInfo, Job, Opt, OptionKind, RawConfig, check, config_text, options_of, passed_on,
+    COMMANDS, Command, CommandInfo, Job, OptionKind, RawConfig, check, config_text, options_of, passed_on,
     reference_toml,
 };
-use clap::{Arg, ArgAction, ArgMatches, Command as Clap, error::ErrorKind, value_parser};
+use clap::ArgMatches;
+use clap::error::ErrorKind;
+use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +17,10 @@ use std::path::{Path, PathBuf};
 pub enum Parsed {
     /// A command with its options.
     Typed(Box<Typed>),
-    /// A text to print: help, version, the reference file.
+    /// A text to print: help, version, completions, the reference file.
     Text(String),
+    /// Manual pages to write into this folder.
+    Manual(PathBuf),
 }
 
 /// A command line as clap understands it.
@@ -68,24 +74,45 @@ impl Typed {
 
 /// Parses a command line.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, CommandError> {
-    let matches = match program().try_get_matches_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let matches = match program().try_get_matches_from(&args) {
         Ok(matches) => matches,
-        Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            return Ok(Parsed::Text(e.render().to_string()));
+        Err(e) if e.kind() == ErrorKind::DisplayVersion && args.iter().any(|word| word == "--version") => {
+            return Ok(Parsed::Text(version::long_version()));
         }
+        Err(e) if is_text(e.kind()) => return Ok(Parsed::Text(e.render().to_string())),
         Err(e) => return Err(CommandError::user(one_line(&e))),
     };
-    let Some((info, matches)) = chosen(&matches) else {
-        if let Some(("options", _)) = matches.subcommand() {
-            return Ok(Parsed::Text(reference_toml()));
+    match chosen(&matches) {
+        Some((info, matches)) if info.command == Command::Recut && matches.contains_id(DENSITY_THRESHOLD) => {
+            Err(CommandError::user(NO_DENSITY_THRESHOLD))
         }
-        let words: Vec<_> = COMMANDS.iter().map(|c| c.words.join(" ")).collect();
-        return Err(CommandError::user(format!(
-            "no command; expected {} (see `inselberg --help`)",
-            words.join(", ")
-        )));
-    };
-    Ok(Parsed::Typed(Box::new(Typed { info, matches: matches.clone() })))
+        Some((info, matches)) => Ok(Parsed::Typed(Box::new(Typed { info, matches: matches.clone() }))),
+        None => about_itself(&matches),
+    }
+}
+
+const NO_DENSITY_THRESHOLD: &str = "--density-threshold: recut cannot change it, because cells at or below the old threshold were not \
+                                    segmented and the catalogue has no density of single cells; expected a new run of \
+                                    `inselberg phew`";
+
+/// The request of a command that is not in the table.
+fn about_itself(matches: &ArgMatches) -> Result<Parsed, CommandError> {
+    match matches.subcommand() {
+        Some(("options", _)) => Ok(Parsed::Text(reference_toml())),
+        Some(("completions", inner)) => {
+            let shell = *inner.get_one::<Shell>("shell").expect("clap requires it");
+            Ok(Parsed::Text(manual::completions(shell)))
+        }
+        Some(("man", inner)) => {
+            Ok(Parsed::Manual(inner.get_one::<OsString>("folder").expect("clap requires it").into()))
+        }
+        _ => {
+            let words: Vec<_> = COMMANDS.iter().map(|c| c.words.join(" ")).collect();
+            let words = words.join(", ");
+            Err(CommandError::user(format!("no command; expected {words} (see `inselberg --help`)")))
+        }
+    }
 }
 
 /// The command that was called, with its own matches.
@@ -94,72 +121,4 @@ fn chosen(matches: &ArgMatches) -> Option<(&'static CommandInfo, &ArgMatches)> {
         let inner = info.words.iter().try_fold(matches, |m, word| m.subcommand_matches(word))?;
         Some((info, inner))
     })
-}
-
-/// The whole program as clap knows it.
-fn program() -> Clap {
-    let mut synth = Clap::new("synth").about("Make synthetic inputs of any size");
-    let mut scaling = Clap::new("scaling").about("Measure how a command scales, and model more ranks");
-    let mut program = Clap::new("inselberg")
-        .version(env!("CARGO_PKG_VERSION"))
-        .about(env!("CARGO_PKG_DESCRIPTION"))
-        .after_help("`inselberg COMMAND --help` lists the options of a command.")
-        .disable_help_subcommand(true);
-    for info in COMMANDS {
-        match info.words {
-            ["synth", word] => synth = synth.subcommand(command(word, info)),
-            ["scaling", word] => scaling = scaling.subcommand(command(word, info)),
-            words => program = program.subcommand(command(words[0], info)),
-        }
-    }
-    let options = Clap::new("options")
-        .hide(true)
-        .arg(Arg::new("reference").long("reference").required(true).action(ArgAction::SetTrue));
-    let [scaling, synth] = [scaling, synth].map(|group| group.disable_help_subcommand(true));
-    program.subcommand(scaling).subcommand(synth).subcommand(options)
-}
-
-fn command(word: &'static str, info: &'static CommandInfo) -> Clap {
-    let own = options_of(info.command).chain(passed_on(info.command));
-    own.fold(Clap::new(word).about(info.help), |clap, opt| clap.arg(argument(opt)))
-}
-
-fn argument(opt: &'static Opt) -> Arg {
-    let default = if opt.default.is_empty() { String::new() } else { format!(" [default: {}]", opt.default) };
-    let short = format!("{}{default}", opt.help);
-    let long = if opt.doc.is_empty() { short.clone() } else { format!("{short}\n\n{}", opt.doc) };
-    let arg = Arg::new(opt.name).help(short).long_help(long);
-    let arg = match opt.short {
-        Some(short) => arg.short(short),
-        None => arg,
-    };
-    let arg = if opt.positional { arg } else { arg.long(opt.name) };
-    match opt.kind {
-        OptionKind::Flag => arg.action(ArgAction::SetTrue),
-        // A negative number must reach the check, whose message names the valid range.
-        OptionKind::Real | OptionKind::Count => arg.value_name(opt.value_name()).allow_hyphen_values(true),
-        OptionKind::Path => arg.value_name(opt.value_name()).value_parser(value_parser!(OsString)),
-        OptionKind::Paths => {
-            arg.value_name(opt.value_name()).value_parser(value_parser!(OsString)).num_args(1..)
-        }
-        _ => arg.value_name(opt.value_name()),
-    }
-}
-
-/// The message of clap in one line, without its usage.
-fn one_line(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let message = text.lines().take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"));
-    let parts: Vec<_> = message.map(str::trim).filter(|l| !l.is_empty()).collect();
-    parts.join(" ").trim_start_matches("error: ").replace(" tip: ", "; ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_makes_a_sound_command_line() {
-        program().debug_assert();
-    }
 }

@@ -1,11 +1,14 @@
 //! `inselberg phew` and `inselberg recut`.
 
-use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, shows_progress};
+use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, recorder};
+use super::estimate::Estimate;
 use super::fault::{CommandError, warn};
+use super::grouped::grouped;
+use super::level_counts::LevelCounts;
 use super::phew_run::PhewInput;
 use super::{interrupt, memory, out, phew_run, preflight, viewers};
 use crate::config::{Common, Launch, PhewJob, RecutJob};
-use crate::report::{Recorder, node_loads};
+use crate::report::node_loads;
 use inselberg::Engine;
 use inselberg::stage::Stage;
 use inselberg_comm::{Comm, Rank};
@@ -66,6 +69,10 @@ impl SnapshotJob for PhewJob {
         Ok(input)
     }
 
+    fn estimate(&self, input: &PhewInput) -> Result<Estimate, CommandError> {
+        estimate(input)
+    }
+
     fn work(
         &self,
         task: &RankTask<'_>,
@@ -96,6 +103,21 @@ fn check_memory(job: &PhewJob, input: &PhewInput, process: &ProcessSetup) -> Res
     }
 }
 
+/// From the headers alone.
+fn estimate(input: &PhewInput) -> Result<Estimate, CommandError> {
+    let snapshot = input.snapshot();
+    let format = snapshot.header().format;
+    if let PhewInput::Particles { particles, on_mesh, shape, .. } = input {
+        let n: u64 = particles.species().map(|(_, n)| n).sum();
+        let input = format!("{format}, {} particles", grouped(n));
+        return Ok(Estimate { input, least: on_mesh.least_memory(shape, 1, 1), most: None });
+    }
+    let levels = LevelCounts::from_snapshot(snapshot)?;
+    let (least, most) = levels.memory();
+    let input = format!("{format}, {} leaf cells", grouped(levels.leaves()));
+    Ok(Estimate { input, least, most: Some(most) })
+}
+
 /// Collective: the work of one rank.
 fn on_rank(
     job: &PhewJob,
@@ -105,9 +127,7 @@ fn on_rank(
     comm: &Comm,
 ) -> Result<(), CommandError> {
     let is_first = comm.rank() == Rank(0);
-    let progress = shows_progress(task.common, comm);
-    let recorder = Recorder::new(progress).with_pulse(comm.pulse()).keep_dot(job.task_graph.is_some());
-    let recorder = Arc::new(recorder);
+    let recorder = Arc::new(recorder(task.common, comm).keep_dot(job.task_graph.is_some()));
     let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
     let failed = |error| CommandError::of_call(&job.input, &error);
     let mut clumps = input.segment(job, &mut engine).map_err(failed)?;

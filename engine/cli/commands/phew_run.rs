@@ -3,7 +3,7 @@
 use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
-use super::out;
+use super::grouped::grouped;
 #[cfg(feature = "plot")]
 use super::pictures;
 use crate::config::PhewJob;
@@ -165,8 +165,7 @@ pub fn about<'a>(
     summary: &'a PhewSummary,
 ) -> pictures::RunAbout<'a> {
     let (snapshot, header) = (input.snapshot(), input.snapshot().header());
-    let mut warnings = clumps.warnings();
-    warnings.extend(summary.assumed.sentence());
+    let warnings = summary.warnings.clone();
     pictures::RunAbout {
         title: lists.map_or(String::new(), |lists| title(snapshot, lists)),
         subtitle: clumps.field().map_or(String::new(), ChosenField::to_string),
@@ -228,6 +227,7 @@ pub struct PhewSummary {
     densest: f64,
     selected: SelectedParticles,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
+    warnings: Vec<String>,
 }
 
 impl PhewSummary {
@@ -242,12 +242,15 @@ impl PhewSummary {
         comm: &Comm,
     ) -> Result<Self, CommandError> {
         let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
+        let assumed = AssumedUnits::new(input.about());
+        let warnings = clumps.warnings().into_iter().chain(assumed.sentence()).collect();
         let field = clumps.field().expect("an output has a chosen field").clone();
         Ok(Self {
             costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,
             // The mesh of particles knows one density, which may be named all the same.
             field: ChosenField { is_auto: job.field == FieldChoice::Auto, ..field },
-            assumed: AssumedUnits::new(input.about()),
+            assumed,
+            warnings,
             totals: CatalogueTotals::from_attributes(clumps.attributes()),
             densest: clumps.densest(),
             selected: SelectedParticles::new(job, clumps.attributes()),
@@ -257,9 +260,12 @@ impl PhewSummary {
 }
 
 impl RunSummary for PhewSummary {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     fn brief(&self) -> String {
-        let count =
-            |n: Option<i64>, name: &str| n.map(|n| format!("{} {name}", out::grouped(n.cast_unsigned())));
+        let count = |n: Option<i64>, name: &str| n.map(|n| format!("{} {name}", grouped(n.cast_unsigned())));
         let counts = [count(self.totals.clumps, "clumps"), count(self.totals.haloes, "haloes")];
         counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -322,7 +328,7 @@ impl SelectedParticles {
     /// A line of a summary; empty where nothing was counted.
     fn text(&self) -> String {
         let Some(counts) = self.counts else { return String::new() };
-        let [all, heavy, in_haloes, heavy_in_haloes] = counts.map(|n| out::grouped(n.cast_unsigned()));
+        let [all, heavy, in_haloes, heavy_in_haloes] = counts.map(|n| grouped(n.cast_unsigned()));
         let region = format!("{heavy} of {all} in the region are heavier than the lightest");
         format!("{:<18}{region}, {heavy_in_haloes} of {in_haloes} in its haloes\n", "particles")
     }

@@ -1,5 +1,6 @@
 //! The threads of this process and their processors.
 
+use super::default_threads::DefaultThreads;
 use super::fault::{CommandError, warn};
 use super::ranks::RankHandles;
 use super::survey::PlacementSurvey;
@@ -29,7 +30,7 @@ pub fn some_threads(n: usize) -> Result<rayon::ThreadPool, CommandError> {
 fn n_threads(common: Common) -> usize {
     let allowed = n_allowed();
     let most = (PER_PROCESSOR * allowed).max(ALWAYS);
-    common.threads.map_or(allowed, |n| n.get().min(most))
+    common.threads.map_or(DefaultThreads::here().n(), |n| n.get().min(most))
 }
 
 /// The system refused to start threads.

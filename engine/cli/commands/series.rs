@@ -6,20 +6,22 @@
 //! Under MPI each snapshot has a communicator of its own. A failure there leaves no messages behind, and all ranks then
 //! agree on it.
 
+use super::completeness::{attributes, identity, is_complete};
 use super::driver::{Driver, DriverRequest, RankTask, RunSummary, SnapshotJob};
+use super::dry_run;
 use super::fault::{CommandError, tell, without_panic};
 use super::interrupt;
+use super::log;
+use super::log_file;
 use super::out;
+use super::preflight;
 use super::ranks::RankHandles;
 use crate::config::{Common, Series};
 use inselberg_comm::Comm;
-use inselberg_io::catalogue::{Attribute, RUN_ATTRIBUTES, attributes_if_whole};
-use inselberg_io::input_identity;
 use inselberg_io::staging::Staged;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -28,15 +30,41 @@ pub fn search<J: SnapshotJob>(series: &Series<J>, common: Common, world: Comm) -
     let job = &series.jobs[0];
     let request = DriverRequest { launch: job.launch(), common, traced: job.is_traced() };
     let (ranks, driver) = request.start(world)?;
+    if series.dry_run {
+        return dry_run::show(series, common, &ranks, &driver);
+    }
+    ranks.prepare(|is_first| if is_first { open_log(series, common) } else { Ok(()) })?;
     if series.is_resumable {
         return SeriesRun { series, common, ranks, driver }.run();
     }
     let plan = Plan::agreed(&ranks, || Plan { identity: identity(job), is_complete: false })?;
     let hand_in = |staged: Staged, summary: &dyn RunSummary| {
+        log_summary(summary);
         out::finish(common, staged, || summary.text(), || summary.json())
     };
     let attributes = attributes(job, plan.identity, &series.options);
     driver.run(ranks, job, &RankTask { common, attributes, hand_in: &hand_in })
+}
+
+/// Begins the log, whose file must be none of the inputs and results.
+fn open_log<J: SnapshotJob>(series: &Series<J>, common: Common) -> Result<(), CommandError> {
+    if let Some(log) = &series.log {
+        for job in &series.jobs {
+            let inputs = job.inputs().iter().map(|path| ("input", path.as_path()));
+            let catalogue = job.catalogue().map(|path| ("catalogue", path));
+            for (name, path) in inputs.chain(catalogue).chain(job.other_results()) {
+                preflight::distinct(&[(name, path), ("log", log)])?;
+            }
+        }
+    }
+    let file = series.log.as_deref().map(log_file::opened).transpose()?;
+    log::begin(file, common.verbose);
+    Ok(())
+}
+
+fn log_summary(summary: &dyn RunSummary) {
+    summary.warnings().iter().for_each(|warning| log::note(&format!("note: {warning}")));
+    log::text(&summary.text());
 }
 
 /// What the first process knows of a snapshot before its search.
@@ -54,53 +82,6 @@ impl Plan {
         let all = ranks.share(vec![own; ranks.n_here()])?;
         Ok(all.into_iter().flatten().next().expect("the first process has a plan"))
     }
-}
-
-fn identity<J: SnapshotJob>(job: &J) -> Option<String> {
-    input_identity(job.inputs()).ok()
-}
-
-/// The attributes that say which command makes the catalogue.
-fn attributes<J: SnapshotJob>(
-    job: &J,
-    identity: Option<String>,
-    options: &str,
-) -> Vec<(&'static str, String)> {
-    let [input, of_options, outputs] = RUN_ATTRIBUTES;
-    let results = results(job);
-    let mut all: Vec<_> = identity.map(|line| (input, line)).into_iter().collect();
-    all.push((of_options, options.to_string()));
-    if !results.is_empty() {
-        all.push((outputs, results.join("; ")));
-    }
-    all
-}
-
-/// The results beside the catalogue, each with the name of its option.
-fn results<J: SnapshotJob>(job: &J) -> Vec<String> {
-    let line = |(name, path): (&str, &Path)| {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        format!("{name} {}", path.display())
-    };
-    job.other_results().into_iter().map(line).collect()
-}
-
-/// Whether all results of `job` are there, of this input and these options.
-fn is_complete<J: SnapshotJob>(job: &J, identity: Option<&str>, options: &str) -> bool {
-    let (Some(path), Some(identity)) = (job.catalogue(), identity) else { return false };
-    let Ok(attributes) = attributes_if_whole(path) else { return false };
-    let text = |wanted: &str| {
-        attributes.iter().find_map(|(name, value)| match value {
-            Attribute::Text(text) if name == wanted => Some(text.as_str()),
-            _ => None,
-        })
-    };
-    let [of_input, of_options, of_outputs] = RUN_ATTRIBUTES.map(text);
-    let written: Vec<&str> = of_outputs.map_or(Vec::new(), |line| line.split("; ").collect());
-    of_input == Some(identity)
-        && of_options == Some(options)
-        && results(job).iter().all(|result| written.contains(&result.as_str()))
-        && job.other_results().iter().all(|(_, path)| path.exists())
 }
 
 /// A series that runs.
@@ -146,6 +127,9 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
         }
         let mut report = SeriesReport::default();
         for job in &self.series.jobs {
+            if self.ranks.is_first() {
+                log::note(&format!("snapshot {}", job.inputs()[0].display()));
+            }
             let fate = self.fate_of(job)?;
             // The first process prints. Where it cannot, all end.
             report.count(&fate);
@@ -179,6 +163,7 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
         let (begin, done) = (Instant::now(), Mutex::new(None));
         let hand_in = |staged: Staged, summary: &dyn RunSummary| {
             let (text, json, brief) = (summary.text(), summary.json(), summary.brief());
+            log_summary(summary);
             staged.commit()?;
             let seconds = begin.elapsed().as_secs_f64();
             *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Done { text, json, brief, seconds });
@@ -264,6 +249,7 @@ impl SeriesReport {
             }
         };
         self.entries.push(entry);
+        log::text(&line);
         if common.json || common.quiet { Ok(()) } else { out::report(common, || line, || Value::Null) }
     }
 

@@ -1,11 +1,12 @@
 //! Which rank runs where? An exchange of hosts and processors before the work.
 
+use super::default_threads::DefaultThreads;
 use super::fault::CommandError;
 use super::ranks::RankHandles;
 use crate::config::Common;
 use crate::report::RankPlaces;
 use crate::topology::{
-    Asked, Complaint, Hardware, HostId, Pin, Placement, PuSet, RankSite, complaints, n_allowed, place,
+    Asked, Complaint, Hardware, HostId, Pin, Placement, PuSet, RankSite, complaints, place,
 };
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,8 @@ struct SiteMessage {
     host: HostId,
     allowed: PuSet,
     n_workers: Option<usize>,
+    /// The most workers that it has unless a number is asked for.
+    most: Option<usize>,
 }
 
 /// Where all ranks run.
@@ -34,12 +37,15 @@ impl PlacementSurvey {
         common: Common,
     ) -> Result<Self, CommandError> {
         let n_here = ranks.n_here();
-        let n_threads = common.threads.map(usize::from).or((pin == Pin::None).then(n_allowed));
+        let default = DefaultThreads::here();
+        let n_threads = common.threads.map(usize::from).or((pin == Pin::None).then(|| default.n()));
+        // Ranks in one process share its threads.
+        let of_rank = |n: usize| (n / n_here).max(1);
         let message = SiteMessage {
             host: HostId::here(),
             allowed: hardware.allowed().clone(),
-            // Ranks in one process share its threads.
-            n_workers: n_threads.map(|n| (n / n_here).max(1)),
+            n_workers: n_threads.map(of_rank),
+            most: default.of_slurm().map(of_rank),
         };
         let all = ranks.share(vec![message; n_here])?;
         let sites = sites_of_host(hardware, pin, &all);
@@ -68,6 +74,14 @@ fn sites_of_host(hardware: &Hardware, pin: Pin, all: &[SiteMessage]) -> Vec<Rank
     let site = |(local_rank, (rank, message)): (usize, &(u32, &SiteMessage))| {
         let asked = Asked { pin, n_workers: message.n_workers, allowed: &allowed, local_rank };
         let placement = place(hardware.machine(), asked);
+        // One worker per core may be more than Slurm says.
+        let placement = match message
+            .most
+            .filter(|most| message.n_workers.is_none() && *most < placement.workers.len())
+        {
+            Some(most) => place(hardware.machine(), Asked { n_workers: Some(most), ..asked }),
+            None => placement,
+        };
         RankSite { rank: *rank, allowed: message.allowed.clone(), placement }
     };
     local.iter().enumerate().map(site).collect()

@@ -2,8 +2,8 @@
 
 use super::driver::agreed_error;
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::out;
-use super::out::grouped;
 use super::phew_run::n_octs;
 use super::ranks::RankRequest;
 use super::seating::start_threads;

@@ -1,5 +1,6 @@
 //! `inselberg topology`.
 
+use super::default_threads::DefaultThreads;
 use super::fault::CommandError;
 use super::out;
 use super::ranks::{RankHandles, RankRequest};
@@ -42,10 +43,12 @@ fn show(hardware: &Hardware, ranks: &RankHandles, pin: Pin, common: Common) -> R
         || {
             let lines: String = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
             let lines = if lines.is_empty() { "warnings: none\n".into() } else { lines };
-            format!("{}\n{}\n{lines}", machine_text(machine, allowed), places_text(&survey.ranks))
+            let threads = DefaultThreads::here().text();
+            format!("{}{threads}\n\n{}\n{lines}", machine_text(machine, allowed), places_text(&survey.ranks))
         },
         || {
             let mut json = machine_json(machine, allowed);
+            json["default_threads"] = serde_json::json!(DefaultThreads::here().n());
             json["pin"] = serde_json::json!(pin);
             json["ranks"] = places_json(&survey.ranks);
             json["warnings"] = serde_json::json!(warnings);
@@ -59,11 +62,12 @@ fn unknown_text() -> String {
     let n = n_allowed();
     let processors = if n == 1 { "processor" } else { "processors" };
     format!(
-        "this process may run on {n} {processors}\n\nbuilt without the feature `numa`: nodes, caches and where threads \
-         go are not known\n"
+        "this process may run on {n} {processors}\n{}\n\nbuilt without the feature `numa`: nodes, caches and where threads \
+         go are not known\n",
+        DefaultThreads::here().text()
     )
 }
 
 fn unknown_json() -> serde_json::Value {
-    serde_json::json!({ "feature_numa": false, "n_allowed": n_allowed() })
+    serde_json::json!({ "feature_numa": false, "n_allowed": n_allowed(), "default_threads": DefaultThreads::here().n() })
 }

@@ -2,6 +2,7 @@
 
 use super::driver::check_picture;
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::{interrupt, out, preflight};
 use crate::config::{Common, ViewJob, ViewedKind};
 use crate::report::{DisplayUnits, UnitChoice, four_digits};
@@ -84,7 +85,7 @@ impl<'a> Viewed<'a> {
             let _ = writeln!(text, "{}", format!("{:width$}  {value} {}", column.name, unit.name).trim_end());
         }
         if let Some((table, rows)) = self.clumps.as_ref().filter(|(_, rows)| rows.len() > 1) {
-            let n = out::grouped(rows.len() as u64);
+            let n = grouped(rows.len() as u64);
             let shown =
                 if rows.len() > N_LISTED { format!(", the {N_LISTED} most massive") } else { String::new() };
             let _ = writeln!(text, "\nits clumps ({n}{shown})");

@@ -1,6 +1,7 @@
 //! Files for other programs: beside a search, and of a catalogue by `inselberg convert`.
 
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::info::describe_json;
 use super::{interrupt, out, preflight};
 use crate::config::{Common, ConvertFormat, ConvertJob, PhewJob};
@@ -95,8 +96,7 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
 
 /// What was read and where it went.
 fn text(job: &ConvertJob, whole: &Catalogue) -> String {
-    let rows =
-        whole.tables.iter().map(|table| format!("{}: {}", table.name, out::grouped(table.n_rows() as u64)));
+    let rows = whole.tables.iter().map(|table| format!("{}: {}", table.name, grouped(table.n_rows() as u64)));
     let rows = rows.collect::<Vec<_>>().join(", ");
     format!("{} written; rows of the catalogue by table: {rows}", job.output.display())
 }

@@ -2,6 +2,7 @@
 
 use super::Command::{Fof, Phew};
 use super::ConfigError;
+use super::Heading::{Properties, Results, Viewers};
 use super::opt::{Opt, OptionKind, ROW};
 use super::values::CheckedValues;
 use inselberg::PotentialChoice;
@@ -21,6 +22,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "potential",
         key: "potential",
+        heading: Properties,
         kind: OptionKind::Choice(&["tree", "spherical", "ramses"]),
         default: "tree",
         commands: &[Phew, Fof],
@@ -33,6 +35,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "potential-from",
         key: "potential_from",
+        heading: Properties,
         kind: OptionKind::Text("all|TYPE,..."),
         default: "all",
         commands: &[Phew],
@@ -43,6 +46,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "no-thermal-energy",
         key: "no_thermal_energy",
+        heading: Properties,
         commands: &[Phew],
         help: "Leave the thermal energy of gas cells out of --unbind",
         ..ROW
@@ -50,6 +54,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "gamma",
         key: "gamma",
+        heading: Properties,
         kind: OptionKind::Real,
         example: "1.4",
         commands: &[Phew],
@@ -60,6 +65,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "softening",
         key: "softening",
+        heading: Properties,
         kind: OptionKind::Text("LENGTH|TYPE=LENGTH,..."),
         example: "dark-matter=0.004,stars=0.002",
         commands: &[Phew],
@@ -71,6 +77,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "duplicate-ids",
         key: "duplicate_ids",
+        heading: Properties,
         kind: OptionKind::Choice(&["error", "allow"]),
         default: "error",
         commands: &[Phew],
@@ -110,6 +117,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "softening",
         key: "softening",
+        heading: Properties,
         kind: OptionKind::Real,
         example: "0.005",
         commands: &[Fof],
@@ -121,6 +129,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "with-members",
         key: "with_members",
+        heading: Results,
         commands: &[Phew, Fof],
         help: "Also list the bound particles of each clump or group, the most bound first",
         doc: "Needs --unbind for phew, and --properties basic, bound or all for fof.",
@@ -129,6 +138,7 @@ pub(super) const BOUND: &[Opt] = &[
     Opt {
         name: "soap",
         key: "soap",
+        heading: Viewers,
         kind: OptionKind::Path,
         example: "soap.hdf5",
         commands: &[Phew, Fof],

@@ -8,7 +8,8 @@ use super::values::CheckedValues;
 use super::view_options::view;
 use super::viewer_options::{convert, vtk_of_phew};
 use super::{
-    Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, fof, study,
+    Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, fof, options_of,
+    study,
 };
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
@@ -43,6 +44,8 @@ pub struct Common {
     pub threads: Option<NonZeroUsize>,
     /// Errors only.
     pub quiet: bool,
+    /// Each stage as it begins and ends.
+    pub verbose: bool,
     /// The summary as JSON.
     pub json: bool,
     /// This process runs alone, even under a launcher.
@@ -123,6 +126,12 @@ pub struct RecutJob {
 pub struct InfoJob {
     /// A snapshot or a catalogue.
     pub input: PathBuf,
+    /// Whether thresholds are suggested.
+    pub thresholds: bool,
+    /// The density for them.
+    pub field: FieldChoice,
+    /// The picture of its distribution.
+    pub plot: Option<PathBuf>,
 }
 
 /// `inselberg topology`, checked.
@@ -167,7 +176,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Recut => CommandJob::Recut(recut(&raw)?),
         Command::Convert => CommandJob::Convert(convert(&raw)?),
         Command::View => CommandJob::View(view(&raw)?),
-        Command::Info => CommandJob::Info(InfoJob { input: raw.needed_path("path")? }),
+        Command::Info => CommandJob::Info(info(&raw)?),
         Command::Topology => CommandJob::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
         Command::ScalingPhew | Command::ScalingFof => {
             CommandJob::Study(Box::new(study::study(&raw, |runs| check(runs).map(drop))?))
@@ -182,7 +191,13 @@ fn common(raw: &CheckedValues<'_>) -> Result<Common, ConfigError> {
     let expected = format!("1 to {MAX_THREADS}");
     let threads = raw.count("threads", |n| (1..=MAX_THREADS).contains(&n), &expected)?;
     let threads = threads.and_then(|n| NonZeroUsize::new(n as usize));
-    Ok(Common { threads, quiet: raw.switch("quiet"), json: raw.switch("json"), no_mpi: raw.switch("no-mpi") })
+    // Commands without stages have nothing to tell.
+    let has_stages = options_of(raw.raw.command()).any(|opt| opt.name == "verbose");
+    let (quiet, verbose) = (raw.switch("quiet"), has_stages && raw.switch("verbose"));
+    if quiet && verbose {
+        return Err(raw.unfit("verbose", "true", "it or --quiet, not both"));
+    }
+    Ok(Common { threads, quiet, verbose, json: raw.switch("json"), no_mpi: raw.switch("no-mpi") })
 }
 
 fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
@@ -448,6 +463,16 @@ fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
             mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
         },
     })
+}
+
+fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
+    let plot = raw.plot()?;
+    let thresholds = raw.switch("thresholds") || plot.is_some();
+    if raw.is_flag("field") && !thresholds {
+        return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot beside it"));
+    }
+    let field = field_choice(&raw.text_or_default("field"));
+    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot })
 }
 
 fn field_choice(text: &str) -> FieldChoice {

@@ -13,6 +13,7 @@ mod checked;
 mod command;
 mod error;
 mod fof;
+mod heading;
 mod launch;
 mod nearest;
 mod opt;
@@ -36,6 +37,7 @@ pub use checked::{
 pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;
 pub use fof::FofJob;
+pub use heading::Heading;
 pub use launch::Launch;
 pub use nearest::nearest;
 pub use opt::{Opt, OptionKind};

@@ -1,6 +1,6 @@
 //! The description of an option.
 
-use super::Command;
+use super::{Command, Heading};
 
 /// The kind of value that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Opt {
     pub short: Option<char>,
     /// Whether it is positional.
     pub positional: bool,
+    /// Its group in the help.
+    pub heading: Heading,
     /// The kind of its value.
     pub kind: OptionKind,
     /// Its default as typed; empty for none.
@@ -94,6 +96,7 @@ pub(super) const ROW: Opt = Opt {
     instead_of: "",
     short: None,
     positional: false,
+    heading: Heading::Search,
     kind: OptionKind::Flag,
     default: "",
     example: "",

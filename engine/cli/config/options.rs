@@ -3,6 +3,7 @@
 use super::Command::{
     Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, View,
 };
+use super::Heading::{Diagnostics, General, Input, Launch, Particles, Pictures, Results};
 use super::bound_options::BOUND;
 use super::opt::{Opt, OptionKind, ROW};
 use super::particle_options::PARTICLES;
@@ -89,6 +90,7 @@ const WORK: &[Opt] = &[
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Phew, Recut],
@@ -102,6 +104,7 @@ const WORK: &[Opt] = &[
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "fof.hdf5",
         commands: &[Fof],
@@ -114,6 +117,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "basename",
         key: "basename",
+        heading: Results,
         kind: OptionKind::Path,
         example: "fof_output",
         commands: &[Fof],
@@ -123,6 +127,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "group-ids",
         key: "group_ids",
+        heading: Results,
         kind: OptionKind::Path,
         example: "ids.hdf5",
         commands: &[Fof],
@@ -225,17 +230,26 @@ const WORK: &[Opt] = &[
     Opt {
         name: "box",
         key: "box",
+        heading: Input,
         kind: OptionKind::Real,
         example: "100",
         commands: &[Fof, Phew],
         help: "Side of the periodic box of a plain array, in the units of the positions",
         ..ROW
     },
-    Opt { name: "open", key: "open", commands: &[Fof], help: "The box is not periodic", ..ROW },
+    Opt {
+        name: "open",
+        key: "open",
+        heading: Input,
+        commands: &[Fof],
+        help: "The box is not periodic",
+        ..ROW
+    },
     Opt {
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "output_00001",
         commands: &[SynthField],
@@ -248,6 +262,7 @@ const WORK: &[Opt] = &[
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "box.npy",
         commands: &[SynthParticles],
@@ -356,8 +371,38 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "thresholds",
+        key: "thresholds",
+        heading: Results,
+        commands: &[Info],
+        help: "Also read the density of a snapshot, and suggest thresholds with their reasons",
+        doc: "They are quantiles by mass and volume, and usual multiples of the mean density. Costs one reading of the density.",
+        ..ROW
+    },
+    Opt {
+        name: "plot",
+        key: "plot",
+        heading: Results,
+        kind: OptionKind::Path,
+        example: "densities.png",
+        commands: &[Info],
+        help: "As --thresholds, and draw how much volume and mass is denser than what (.png or .svg)",
+        ..ROW
+    },
+    Opt {
         name: "field",
         key: "field",
+        heading: Input,
+        kind: OptionKind::Text("auto|cic|cic-ramses|NAME"),
+        default: "auto",
+        commands: &[Info],
+        help: "The density of --thresholds; as in `inselberg phew`",
+        ..ROW
+    },
+    Opt {
+        name: "field",
+        key: "field",
+        heading: Input,
         kind: OptionKind::Text("auto|cic|cic-ramses|NAME"),
         default: "auto",
         commands: &[Phew],
@@ -371,6 +416,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "region",
         key: "region",
+        heading: Input,
         kind: OptionKind::Text("box:X0,Y0,Z0,X1,Y1,Z1|sphere:X,Y,Z,R"),
         example: "sphere:0.5,0.5,0.5,0.1",
         commands: &[Phew],
@@ -383,6 +429,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "levels",
         key: "levels",
+        heading: Input,
         kind: OptionKind::Text("MIN:MAX"),
         example: "10:14",
         commands: &[Phew],
@@ -393,6 +440,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "mesh-from-particles",
         key: "mesh_from_particles",
+        heading: Input,
         commands: &[Phew],
         help: "Make the mesh from the particles of a snapshot, or of an array with --box",
         doc: "Cells with more than --m-refine particles are split; touching leaves differ by at most one level. The density is \
@@ -404,6 +452,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "m-refine",
         key: "m_refine",
+        heading: Particles,
         kind: OptionKind::Count,
         default: "8",
         commands: &[Phew],
@@ -413,6 +462,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "level-min",
         key: "level_min",
+        heading: Particles,
         kind: OptionKind::Count,
         example: "7",
         commands: &[Phew],
@@ -425,6 +475,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "level-max",
         key: "level_max",
+        heading: Particles,
         kind: OptionKind::Count,
         default: "20",
         commands: &[Phew],
@@ -434,6 +485,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "particle-types",
         key: "particle_types",
+        heading: Particles,
         kind: OptionKind::Kinds,
         default: "0,1,0,0,0,0,0",
         commands: &[Phew],
@@ -454,6 +506,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "ramses-text",
         key: "ramses_text",
+        heading: Results,
         kind: OptionKind::Path,
         example: "ramses_text",
         commands: &[Phew],
@@ -463,6 +516,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "with-cells",
         key: "with_cells",
+        heading: Results,
         commands: &[Phew],
         help: "Also list every leaf cell with its clump and halo",
         ..ROW
@@ -470,6 +524,7 @@ const WORK: &[Opt] = &[
     Opt {
         name: "with-particles",
         key: "with_particles",
+        heading: Results,
         commands: &[Phew],
         help: "Also list every particle with its clump and halo",
         ..ROW
@@ -481,14 +536,25 @@ const RUN: &[Opt] = &[
     Opt {
         name: "force",
         key: "force",
+        heading: Results,
         commands: &[Phew, Fof],
         help: "Compute snapshots again whose catalogues are complete",
         doc: "With {number} in --output, a complete catalogue of the same input and the same options is otherwise kept.",
         ..ROW
     },
     Opt {
+        name: "dry-run",
+        key: "dry_run",
+        heading: General,
+        commands: &[Phew, Fof],
+        help: "Check input, options, memory and results, say what would be done, and write nothing",
+        doc: "Headers are read, cells and particles are not. Of several snapshots each is told: computed or kept.",
+        ..ROW
+    },
+    Opt {
         name: "plot",
         key: "plot",
+        heading: Pictures,
         kind: OptionKind::Path,
         example: "picture.png",
         commands: &[Phew, Fof],
@@ -498,6 +564,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "plot",
         key: "plot",
+        heading: Pictures,
         kind: OptionKind::Path,
         example: "clump17.png",
         commands: &[View],
@@ -508,6 +575,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "ranks",
         key: "ranks",
+        heading: Launch,
         kind: OptionKind::Count,
         default: "1",
         commands: &[Phew, Fof, Topology, SynthParticles],
@@ -519,6 +587,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "pin",
         key: "pin",
+        heading: Launch,
         kind: OptionKind::Choice(&["none", "cores", "numa"]),
         default: "none",
         commands: &[Phew, Fof, Topology],
@@ -532,6 +601,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "stall-timeout",
         key: "stall_timeout",
+        heading: Launch,
         kind: OptionKind::Real,
         default: "600",
         commands: &[Phew, Fof],
@@ -542,6 +612,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "balance",
         key: "balance",
+        heading: Launch,
         kind: OptionKind::Choice(&["work", "test-cells", "leaves"]),
         default: "test-cells",
         commands: &[Phew],
@@ -553,14 +624,37 @@ const RUN: &[Opt] = &[
     Opt {
         name: "diagnostics",
         key: "diagnostics",
+        heading: Diagnostics,
         commands: &[Phew, Fof],
         help: "Also print the load of ranks and threads, the messages, and the place of memory",
         doc: "phew always prints the load of several ranks. With this option no output file is required.",
         ..ROW
     },
     Opt {
+        name: "log",
+        key: "log",
+        heading: Diagnostics,
+        kind: OptionKind::Path,
+        example: "run.log",
+        commands: &[Phew, Fof],
+        help: "Also write what happens when into this file: stages, warnings, errors, the summary",
+        doc: "Each line is written at once. A log that exists is continued. The stages are those of the first rank; the summary has \
+              the load of all ranks.",
+        ..ROW
+    },
+    Opt {
+        name: "verbose",
+        key: "verbose",
+        heading: General,
+        short: Some('v'),
+        commands: &[Phew, Fof],
+        help: "Print each stage on standard error as it begins and ends",
+        ..ROW
+    },
+    Opt {
         name: "count-work",
         key: "count_work",
+        heading: Diagnostics,
         commands: &[Phew, Fof],
         help: "Run each rank in one thread and measure its processor time for the diagnostics",
         doc: "Waiting does not count. So many ranks in one process show the work of each rank alone, as `inselberg scaling \
@@ -570,6 +664,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "trace",
         key: "trace",
+        heading: Diagnostics,
         kind: OptionKind::Path,
         example: "run.json",
         commands: &[Phew],
@@ -579,6 +674,7 @@ const RUN: &[Opt] = &[
     Opt {
         name: "task-graph",
         key: "task_graph",
+        heading: Diagnostics,
         kind: OptionKind::Path,
         example: "graph.dot",
         commands: &[Phew],
@@ -591,6 +687,7 @@ const RUN: &[Opt] = &[
 const COMMON: &[Opt] = &[
     Opt {
         name: "config",
+        heading: General,
         kind: OptionKind::Path,
         help: "Read options from this TOML file; options on the command line override it",
         ..ROW
@@ -598,26 +695,29 @@ const COMMON: &[Opt] = &[
     Opt {
         name: "threads",
         key: "threads",
+        heading: Launch,
         kind: OptionKind::Count,
         example: "4",
         but: &[ScalingPhew, ScalingFof],
         help: "Number of threads; default: all cores. Never changes the result",
-        doc: "Without --pin at most four threads per processor start, or 16 if that is more.",
+        doc: "Under Slurm the default is SLURM_CPUS_PER_TASK, but not more than the processors that the process may use. Without --pin at most four threads per processor start, or 16 if that is more.",
         ..ROW
     },
     Opt {
         name: "no-mpi",
         key: "no_mpi",
+        heading: Launch,
         help: "Run in this process alone, even under a launcher",
         doc: "For jobs with one independent run per process, such as srun with one snapshot per task. Otherwise all processes \
               of a launcher share one run if MPI confirms their number. On the command line this option avoids MPI \
               altogether; in the file it takes effect after MPI has started.",
         ..ROW
     },
-    Opt { name: "quiet", key: "quiet", short: Some('q'), help: "Print errors only", ..ROW },
+    Opt { name: "quiet", key: "quiet", heading: General, short: Some('q'), help: "Print errors only", ..ROW },
     Opt {
         name: "json",
         key: "json",
+        heading: General,
         help: "Print the summary as JSON",
         doc: "One object on standard output, and no progress.",
         ..ROW
@@ -625,7 +725,10 @@ const COMMON: &[Opt] = &[
 ];
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 18] = [
+const NOT_STUDIED: [&str; 21] = [
+    "dry-run",
+    "log",
+    "verbose",
     "force",
     "output",
     "basename",

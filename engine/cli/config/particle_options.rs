@@ -1,6 +1,7 @@
 //! Options for what an input of particles leaves open.
 
 use super::Command::{Fof, Phew};
+use super::Heading::Particles;
 use super::opt::{Opt, OptionKind, ROW};
 
 /// Options of `phew` and `fof`.
@@ -8,6 +9,7 @@ pub(super) const PARTICLES: &[Opt] = &[
     Opt {
         name: "particle-mass",
         key: "particle_mass",
+        heading: Particles,
         kind: OptionKind::Real,
         example: "0.01",
         commands: &[Fof, Phew],
@@ -18,6 +20,7 @@ pub(super) const PARTICLES: &[Opt] = &[
     Opt {
         name: "unit-length",
         key: "unit_length",
+        heading: Particles,
         kind: OptionKind::Real,
         example: "3.085678e24",
         commands: &[Fof, Phew],
@@ -29,6 +32,7 @@ pub(super) const PARTICLES: &[Opt] = &[
     Opt {
         name: "unit-mass",
         key: "unit_mass",
+        heading: Particles,
         kind: OptionKind::Real,
         example: "1.989e43",
         commands: &[Fof, Phew],
@@ -39,6 +43,7 @@ pub(super) const PARTICLES: &[Opt] = &[
     Opt {
         name: "unit-velocity",
         key: "unit_velocity",
+        heading: Particles,
         kind: OptionKind::Real,
         example: "1e5",
         commands: &[Fof, Phew],

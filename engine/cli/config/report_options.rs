@@ -2,6 +2,7 @@
 
 use super::Command::{Fof, Phew, View};
 use super::ConfigError;
+use super::Heading::Pictures;
 use super::opt::{Opt, OptionKind, ROW};
 use super::values::CheckedValues;
 use crate::report::UnitChoice;
@@ -12,6 +13,7 @@ pub(super) const REPORTS: &[Opt] = &[
     Opt {
         name: "report",
         key: "report",
+        heading: Pictures,
         kind: OptionKind::Path,
         example: "report",
         commands: &[Phew, Fof],
@@ -23,6 +25,7 @@ pub(super) const REPORTS: &[Opt] = &[
     Opt {
         name: "units",
         key: "units",
+        heading: Pictures,
         kind: OptionKind::Choice(&["physical", "code"]),
         example: "physical",
         commands: &[Phew, Fof, View],
@@ -34,6 +37,7 @@ pub(super) const REPORTS: &[Opt] = &[
     Opt {
         name: "plot-axis",
         key: "plot_axis",
+        heading: Pictures,
         kind: OptionKind::Choice(&["x", "y", "z", "all"]),
         default: "z",
         commands: &[Phew, Fof, View],
@@ -43,6 +47,7 @@ pub(super) const REPORTS: &[Opt] = &[
     Opt {
         name: "plot-region",
         key: "plot_region",
+        heading: Pictures,
         kind: OptionKind::Text("X,Y,Z,SIDE"),
         example: "0.5,0.5,0.5,0.2",
         commands: &[Phew, Fof, View],

@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 const NUMBER: &str = "{number}";
 
 /// Options that never change a catalogue. All others are part of [`Series::options`].
-const OF_THE_RUN: [&str; 18] = [
+const OF_THE_RUN: [&str; 21] = [
+    "dry-run",
+    "log",
+    "verbose",
     "output",
     "basename",
     "group-ids",
@@ -40,6 +43,10 @@ pub struct Series<J> {
     pub is_resumable: bool,
     /// Whether complete results are computed again.
     pub force: bool,
+    /// Whether nothing is computed, and it is only told what would be.
+    pub dry_run: bool,
+    /// The file of the log.
+    pub log: Option<PathBuf>,
     /// The options that decide a catalogue, with defaults, as one line.
     pub options: String,
 }
@@ -87,7 +94,8 @@ pub(super) fn series<J: SnapshotPaths>(
         own
     };
     let jobs = inputs.into_iter().zip(numbers).map(of_snapshot).collect();
-    Ok(Series { jobs, is_resumable, force: raw.switch("force"), options: options(raw) })
+    let (force, dry_run, log) = (raw.switch("force"), raw.switch("dry-run"), raw.path("log"));
+    Ok(Series { jobs, is_resumable, force, dry_run, log, options: options(raw) })
 }
 
 /// The files of each snapshot: those with the same name but for the number of the part are one.

@@ -1,6 +1,7 @@
 //! The options of scaling studies.
 
 use super::Command::{ScalingFof, ScalingPhew};
+use super::Heading::{Input, Launch, Results, Study};
 use super::opt::{Opt, OptionKind, ROW};
 use crate::scaling::NETWORK_NAMES;
 
@@ -9,6 +10,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "input",
         key: "input",
+        heading: Input,
         kind: OptionKind::Path,
         example: "output_00080",
         commands: &[ScalingPhew],
@@ -18,6 +20,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "input",
         key: "input",
+        heading: Input,
         kind: OptionKind::Paths,
         example: "snap_0000.hdf5",
         commands: &[ScalingFof],
@@ -28,6 +31,7 @@ pub(super) const STUDY: &[Opt] = &[
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "study",
         commands: &[ScalingPhew, ScalingFof],
@@ -38,6 +42,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "ranks",
         key: "ranks",
+        heading: Launch,
         kind: OptionKind::Text("N,N,..."),
         example: "1,2,4",
         commands: &[ScalingPhew, ScalingFof],
@@ -47,6 +52,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "threads",
         key: "threads",
+        heading: Launch,
         kind: OptionKind::Text("N,N,..."),
         example: "1,2,4",
         commands: &[ScalingPhew, ScalingFof],
@@ -56,6 +62,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "repeats",
         key: "repeats",
+        heading: Study,
         kind: OptionKind::Count,
         default: "3",
         commands: &[ScalingPhew, ScalingFof],
@@ -65,6 +72,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "launcher",
         key: "launcher",
+        heading: Launch,
         kind: OptionKind::Text("COMMAND"),
         example: "mpirun -n {ranks} --bind-to none --oversubscribe",
         commands: &[ScalingPhew, ScalingFof],
@@ -76,6 +84,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "simulate",
         key: "simulate",
+        heading: Study,
         kind: OptionKind::Text("N,N,..."),
         example: "32..16384",
         commands: &[ScalingPhew, ScalingFof],
@@ -86,6 +95,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "balance",
         key: "balance",
+        heading: Launch,
         kind: OptionKind::Text("WORD,WORD,..."),
         default: "test-cells",
         commands: &[ScalingPhew],
@@ -96,6 +106,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "network",
         key: "network",
+        heading: Study,
         kind: OptionKind::Choice(NETWORK_NAMES),
         default: "infiniband-hdr",
         commands: &[ScalingPhew, ScalingFof],
@@ -105,6 +116,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "latency",
         key: "latency",
+        heading: Study,
         kind: OptionKind::Real,
         example: "1.3",
         commands: &[ScalingPhew, ScalingFof],
@@ -114,6 +126,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "overhead",
         key: "overhead",
+        heading: Study,
         kind: OptionKind::Real,
         example: "0.4",
         commands: &[ScalingPhew, ScalingFof],
@@ -123,6 +136,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "bandwidth",
         key: "bandwidth",
+        heading: Study,
         kind: OptionKind::Real,
         example: "12.5",
         commands: &[ScalingPhew, ScalingFof],
@@ -132,6 +146,7 @@ pub(super) const STUDY: &[Opt] = &[
     Opt {
         name: "check-network",
         key: "check_network",
+        heading: Study,
         kind: OptionKind::Choice(NETWORK_NAMES),
         default: "shared-memory",
         commands: &[ScalingPhew, ScalingFof],

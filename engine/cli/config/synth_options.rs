@@ -1,6 +1,7 @@
 //! The options of synthetic inputs.
 
 use super::Command::{SynthField, SynthParticles};
+use super::Heading::Made;
 use super::opt::{Opt, OptionKind, ROW};
 
 /// In the order of the help.
@@ -8,6 +9,7 @@ pub(super) const SYNTH: &[Opt] = &[
     Opt {
         name: "test-cells",
         key: "test_cells",
+        heading: Made,
         kind: OptionKind::Count,
         default: "1e5",
         commands: &[SynthField],
@@ -18,6 +20,7 @@ pub(super) const SYNTH: &[Opt] = &[
     Opt {
         name: "kind",
         key: "kind",
+        heading: Made,
         kind: OptionKind::Choice(&["clumps", "lattice", "giant", "chain"]),
         default: "clumps",
         commands: &[SynthField],
@@ -29,6 +32,7 @@ pub(super) const SYNTH: &[Opt] = &[
     Opt {
         name: "levels",
         key: "levels",
+        heading: Made,
         kind: OptionKind::Text("MIN:MAX"),
         example: "5:9",
         commands: &[SynthField],
@@ -38,6 +42,7 @@ pub(super) const SYNTH: &[Opt] = &[
     Opt {
         name: "peaks",
         key: "peaks",
+        heading: Made,
         kind: OptionKind::Count,
         example: "100",
         commands: &[SynthField],
@@ -47,6 +52,7 @@ pub(super) const SYNTH: &[Opt] = &[
     Opt {
         name: "cells-per-peak",
         key: "cells_per_peak",
+        heading: Made,
         kind: OptionKind::Real,
         default: "15",
         commands: &[SynthField],
@@ -57,6 +63,7 @@ pub(super) const SYNTH: &[Opt] = &[
         name: "number",
         key: "number",
         short: Some('n'),
+        heading: Made,
         kind: OptionKind::Count,
         default: "262144",
         commands: &[SynthParticles],
@@ -66,6 +73,7 @@ pub(super) const SYNTH: &[Opt] = &[
     Opt {
         name: "seed",
         key: "seed",
+        heading: Made,
         kind: OptionKind::Count,
         default: "1",
         commands: &[SynthField, SynthParticles],

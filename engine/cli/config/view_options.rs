@@ -2,6 +2,7 @@
 
 use super::Command::View;
 use super::ConfigError;
+use super::Heading::Input;
 use super::opt::{Opt, OptionKind, ROW};
 use super::report_options::{CubeRegion, axes, region, units};
 use super::values::CheckedValues;
@@ -14,6 +15,7 @@ pub(super) const VIEW: &[Opt] = &[
         name: "catalogue",
         key: "input",
         positional: true,
+        heading: Input,
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[View],
@@ -23,6 +25,7 @@ pub(super) const VIEW: &[Opt] = &[
     Opt {
         name: "clump",
         key: "clump",
+        heading: Input,
         kind: OptionKind::Count,
         example: "17",
         commands: &[View],
@@ -32,6 +35,7 @@ pub(super) const VIEW: &[Opt] = &[
     Opt {
         name: "halo",
         key: "halo",
+        heading: Input,
         kind: OptionKind::Count,
         example: "3",
         commands: &[View],
@@ -41,6 +45,7 @@ pub(super) const VIEW: &[Opt] = &[
     Opt {
         name: "group",
         key: "group",
+        heading: Input,
         kind: OptionKind::Count,
         example: "1",
         commands: &[View],

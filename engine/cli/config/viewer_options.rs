@@ -2,6 +2,7 @@
 
 use super::Command::{Convert, Fof, Phew};
 use super::ConfigError;
+use super::Heading::{Results, Viewers};
 use super::opt::{Opt, OptionKind, ROW};
 use super::values::CheckedValues;
 use inselberg_io::catalogue::VtkCells;
@@ -22,6 +23,7 @@ pub(super) const VIEWERS: &[Opt] = &[
     Opt {
         name: "to",
         key: "to",
+        heading: Results,
         kind: OptionKind::Choice(&["yt", "vtk", "fits", "ecsv"]),
         example: "vtk",
         commands: &[Convert],
@@ -34,6 +36,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         name: "output",
         key: "output",
         short: Some('o'),
+        heading: Results,
         kind: OptionKind::Path,
         example: "vtk",
         commands: &[Convert],
@@ -43,6 +46,7 @@ pub(super) const VIEWERS: &[Opt] = &[
     Opt {
         name: "yt",
         key: "yt",
+        heading: Viewers,
         kind: OptionKind::Path,
         example: "yt",
         commands: &[Phew, Fof],
@@ -54,6 +58,7 @@ pub(super) const VIEWERS: &[Opt] = &[
     Opt {
         name: "vtk",
         key: "vtk",
+        heading: Viewers,
         kind: OptionKind::Path,
         example: "vtk",
         commands: &[Phew],
@@ -64,6 +69,7 @@ pub(super) const VIEWERS: &[Opt] = &[
     Opt {
         name: "vtk",
         key: "vtk",
+        heading: Viewers,
         kind: OptionKind::Path,
         example: "vtk",
         commands: &[Fof],
@@ -73,6 +79,7 @@ pub(super) const VIEWERS: &[Opt] = &[
     Opt {
         name: "vtk-cells",
         key: "vtk_cells",
+        heading: Viewers,
         kind: OptionKind::Choice(&["tree", "voxels", "none"]),
         default: "tree",
         commands: &[Phew, Convert],

@@ -9,6 +9,7 @@ pub mod page;
 mod places;
 #[cfg(feature = "plot")]
 pub mod plot;
+mod progress;
 mod ranks;
 mod recorder;
 mod summary;
@@ -18,8 +19,9 @@ mod workers;
 
 pub use clock::thread_clock;
 pub use places::{RankPlaces, machine_json, machine_text, places_json, places_text};
+pub use progress::ProgressBars;
 pub use ranks::{MostTraffic, RankReport, StageLoad, StageTotals, load_table, traffic_table};
-pub use recorder::{RecordedGraph, Recorder, StageTime, peak_memory};
+pub use recorder::{RecordedGraph, Recorder, StageEvent, StageTime, peak_memory};
 pub use summary::{CatalogueTotals, group_counts, summary_json, summary_text, table_json, table_text};
 pub use trace::trace;
 pub use units::{DisplayUnit, DisplayUnits, UnitChoice, four_digits, has_units};

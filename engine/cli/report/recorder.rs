@@ -1,6 +1,7 @@
 //! Times the stages of a run and shows a progress bar for each.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use super::progress::{self, ProgressBars};
+use indicatif::ProgressBar;
 use inselberg::progress::Observer;
 use inselberg_comm::Pulse;
 use inselberg_tasks::{Tally, TaskGraph};
@@ -37,11 +38,31 @@ pub struct RecordedGraph {
     pub dot: Option<String>,
 }
 
+/// What a stage does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StageEvent {
+    /// It begins.
+    Begun {
+        /// Its name.
+        name: &'static str,
+    },
+    /// It ended.
+    Ended {
+        /// Its name.
+        name: &'static str,
+        /// Wall-clock seconds.
+        seconds: f64,
+        /// Processed items.
+        cells: u64,
+    },
+}
+
 /// An [`Observer`] that measures, and with progress draws bars on standard error if that is a terminal.
 #[derive(Debug)]
 pub struct Recorder {
-    bars: bool,
+    bars: Option<ProgressBars>,
     keeps_dot: bool,
+    listener: Option<fn(&StageEvent)>,
     pulse: Pulse,
     began: (Instant, SystemTime),
     state: Mutex<RecorderState>,
@@ -64,10 +85,16 @@ struct OpenStage {
 
 impl Recorder {
     /// A recorder; `progress` requests bars.
-    pub fn new(progress: bool) -> Self {
-        let bars = progress && std::io::stderr().is_terminal();
+    pub fn new(progress: Option<ProgressBars>) -> Self {
+        let bars = progress.filter(|_| std::io::stderr().is_terminal());
         let began = (Instant::now(), SystemTime::now());
-        Self { bars, keeps_dot: false, pulse: Pulse::default(), began, state: Mutex::default() }
+        let (keeps_dot, listener, pulse) = (false, None, Pulse::default());
+        Self { bars, keeps_dot, listener, pulse, began, state: Mutex::default() }
+    }
+
+    /// The same; `listener` hears of every stage at once.
+    pub fn with_listener(self, listener: Option<fn(&StageEvent)>) -> Self {
+        Self { listener, ..self }
     }
 
     /// The same; keeps executed graphs in the dot language if `keep`.
@@ -109,14 +136,17 @@ impl Recorder {
 impl Observer for Recorder {
     fn begin(&self, stage: &'static str, work: u64) {
         self.pulse.beat();
-        let bar = self.bars.then(|| new_bar(stage, work));
+        if let Some(listener) = self.listener {
+            listener(&StageEvent::Begun { name: stage });
+        }
+        let bar = self.bars.map(|bars| bars.begin(stage, work));
         self.lock().open.push(OpenStage { name: stage, since: Instant::now(), bar });
     }
 
     fn advance(&self, done: u64) {
         self.pulse.beat();
         if let Some(bar) = self.lock().open.last().and_then(|open| open.bar.as_ref()) {
-            bar.inc(done);
+            progress::advance(bar, done);
         }
     }
 
@@ -130,7 +160,12 @@ impl Observer for Recorder {
         }
         let took = open.since.elapsed();
         state.spans.push((stage, open.since, took));
-        state.add(StageTime { name: stage, seconds: took.as_secs_f64(), cells });
+        let seconds = took.as_secs_f64();
+        state.add(StageTime { name: stage, seconds, cells });
+        drop(state);
+        if let Some(listener) = self.listener {
+            listener(&StageEvent::Ended { name: stage, seconds, cells });
+        }
     }
 
     fn ran(&self, name: &'static str, plan: &TaskGraph, tally: &Tally) {
@@ -159,26 +194,13 @@ pub fn peak_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-fn new_bar(stage: &'static str, work: u64) -> ProgressBar {
-    let bar = if work > 0 { ProgressBar::new(work) } else { ProgressBar::new_spinner() };
-    let template = if work > 0 {
-        "{msg:18} [{bar:36}] {percent:>3} % {elapsed}"
-    } else {
-        "{msg:18} {spinner} {elapsed}"
-    };
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar.with_message(stage)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn stages_are_timed_and_repeated_ones_added_up() {
-        let recorder = Recorder::new(false);
+        let recorder = Recorder::new(None);
         for cells in [3, 4] {
             recorder.begin("read", 10);
             recorder.begin("inner", 0);
@@ -198,7 +220,7 @@ mod tests {
         use std::time::Duration;
         let patient = |b: inselberg_comm::CommBuilder| b.stall_timeout(Duration::from_millis(50));
         let ran = run_ranks(Comm::threads(2).into_iter().map(patient).collect(), |comm| {
-            let recorder = Recorder::new(false).with_pulse(comm.pulse());
+            let recorder = Recorder::new(None).with_pulse(comm.pulse());
             for _ in 0..if comm.rank() == Rank(1) { 10 } else { 0 } {
                 std::thread::sleep(Duration::from_millis(100));
                 recorder.advance(1);

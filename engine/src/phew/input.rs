@@ -64,7 +64,7 @@ impl<'a> Input<'a> {
         if needs_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
         }
-        let source = choose_source(snapshot, config)?;
+        let source = choose_source(snapshot, &config.field, config.rules)?;
         let units = ThresholdUnits { density: 1.0, mass: mass_unit(snapshot, config.rules, comm)? };
         let thresholds = config.thresholds.in_code_units(units);
         let columns = ExtraColumns::new(snapshot, source);
@@ -193,7 +193,7 @@ pub struct ChosenField {
 const PARTICLES: &str = "particles";
 
 impl ChosenField {
-    fn new(snapshot: &dyn Snapshot, source: DensitySource, choice: &FieldChoice) -> Self {
+    pub(super) fn new(snapshot: &dyn Snapshot, source: DensitySource, choice: &FieldChoice) -> Self {
         let candidates = candidates(snapshot);
         let name = source.name();
         let of_cells = candidates.iter().find(|f| f.name == name && f.family != PARTICLES);
@@ -226,12 +226,13 @@ impl std::fmt::Display for ChosenField {
     }
 }
 
-fn choose_source<'a>(
+pub(super) fn choose_source<'a>(
     snapshot: &'a dyn Snapshot,
-    config: &'a PhewConfig,
+    field: &'a FieldChoice,
+    rules: Rules,
 ) -> Result<DensitySource<'a>, RunError> {
     let has = |name: &str| snapshot.fields().iter().any(|f| f.name == name);
-    let source = match &config.field {
+    let source = match field {
         FieldChoice::Cic => DensitySource::Particles(Scheme::Conserving),
         FieldChoice::CicRamses => as_ramses(snapshot),
         FieldChoice::Named(name) if has(name) => DensitySource::Cells(name),
@@ -241,7 +242,7 @@ fn choose_source<'a>(
         }
         FieldChoice::Auto if has("density") => DensitySource::Cells("density"),
         FieldChoice::Auto if has("rho") => DensitySource::Cells("rho"),
-        FieldChoice::Auto if config.rules == Rules::Ramses => as_ramses(snapshot),
+        FieldChoice::Auto if rules == Rules::Ramses => as_ramses(snapshot),
         FieldChoice::Auto => DensitySource::Particles(Scheme::Conserving),
     };
     match source {

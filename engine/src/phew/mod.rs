@@ -29,6 +29,7 @@ pub mod balance;
 mod bound;
 mod contacts;
 mod contamination;
+pub mod distribution;
 pub mod forest;
 pub mod ghost_labels;
 pub mod hierarchy;

@@ -30,7 +30,8 @@ pub fn target(bytes: &[u8]) {
 fn base(kind: u8) -> Vec<u8> {
     let (descr, is_double) =
         [("<f8", true), ("<f4", false), (">f8", true), (">f4", false)][usize::from(kind % 4)];
-    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (5, 3), }}");
+    let order = if kind & 4 == 0 { "False" } else { "True" };
+    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': (5, 3), }}");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((header.len() as u16 + 1).to_le_bytes());
     file.extend(header.bytes().chain([b'\n']));
@@ -57,7 +58,9 @@ fn plain(file: &[u8]) -> Option<Vec<[u64; 3]>> {
     let after = |key: &str| header.split_once(key).map(|(_, rest)| rest.trim_start_matches(['\'', '"', ':']));
     let n: usize = after("shape")?.trim_start_matches('(').split(',').next()?.trim().parse().ok()?;
     let descr = after("descr")?.get(..3)?.to_string();
-    after("fortran_order")?.starts_with("False").then_some(())?;
+    let order = after("fortran_order")?;
+    let by_columns = order.starts_with("True");
+    (by_columns || order.starts_with("False")).then_some(())?;
     let size = if descr.ends_with('8') { 8 } else { 4 };
     let data = &file[start + length..];
     let number = |i: usize| {
@@ -70,6 +73,9 @@ fn plain(file: &[u8]) -> Option<Vec<[u64; 3]>> {
             _ => f64::from(f32::from_le_bytes(bytes.try_into().expect("four bytes"))),
         }
     };
-    (data.len() == 3 * n * size)
-        .then(|| (0..n).map(|i| [0, 1, 2].map(|a| number(3 * i + a).to_bits())).collect())
+    (data.len() == 3 * n * size).then(|| {
+        (0..n)
+            .map(|i| [0, 1, 2].map(|a| number(if by_columns { a * n + i } else { 3 * i + a }).to_bits()))
+            .collect()
+    })
 }

@@ -5,6 +5,7 @@
 //! | `layout` | the whole picture, panel by panel |
 //! | `objects` | peaks and masses of the clumps and haloes |
 //! | `axis` | scales, ticks and their labels |
+//! | `distribution` | another picture: how much is at which density |
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
 //! | `colour` | from density to colour, and the raster of the map |
 //! | `sight` | where on a map a place in the box is, and scale bars |
@@ -14,19 +15,21 @@
 pub(crate) mod axis;
 pub(crate) mod canvas;
 pub(crate) mod colour;
+mod distribution;
 pub(crate) mod layout;
 pub(crate) mod objects;
 pub(crate) mod sight;
 
 use super::units::DisplayUnits;
-use canvas::{Canvas, SCALE};
+use canvas::{Canvas, Drawn, SCALE};
 use colour::Raster;
+pub use distribution::stage_distribution;
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};
 use layout::PictureLayout;
 pub(crate) use layout::{draw_axes, draw_grid, draw_names};
-use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
+use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 use std::path::Path;
 
 /// Width of a picture of one map in pixels.
@@ -82,7 +85,7 @@ pub fn plot(path: &Path, data: &PictureData<'_>) -> WriteResult<()> {
 /// # Errors
 /// As [`plot`].
 pub fn stage_plot(path: &Path, data: &PictureData<'_>) -> WriteResult<Staged> {
-    let format = format_of(path)?;
+    format_of(path)?;
     for DensityMap { view, values } in &data.maps {
         let [width, height] = view.pixels;
         if values.len() != width * height || values.is_empty() {
@@ -95,9 +98,42 @@ pub fn stage_plot(path: &Path, data: &PictureData<'_>) -> WriteResult<Staged> {
             ));
         }
     }
-    let drawn = match format {
-        PictureFormat::Png => draw_png(data),
-        PictureFormat::Svg => draw_svg(data),
+    stage_drawing(path, &PictureLayout::new(data))
+}
+
+/// What can be drawn on any backend.
+trait Drawing {
+    /// Width and height in pixels.
+    fn size(&self) -> (u32, u32);
+
+    /// The maps under everything else, each with its upper left corner.
+    fn rasters(&self) -> Vec<(&Raster, (u32, u32))> {
+        Vec::new()
+    }
+
+    /// Draws lines and texts.
+    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn;
+}
+
+impl Drawing for PictureLayout<'_> {
+    fn size(&self) -> (u32, u32) {
+        self.size()
+    }
+
+    fn rasters(&self) -> Vec<(&Raster, (u32, u32))> {
+        self.panels().iter().map(|panel| (&panel.raster, panel.corner())).collect()
+    }
+
+    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
+        self.draw(canvas)
+    }
+}
+
+/// Draws into `path`; the caller commits the file.
+fn stage_drawing(path: &Path, drawing: &impl Drawing) -> WriteResult<Staged> {
+    let drawn = match format_of(path)? {
+        PictureFormat::Png => draw_png(drawing),
+        PictureFormat::Svg => draw_svg(drawing),
     };
     let bytes = drawn.map_err(|problem| {
         let place = "drawing".to_string();
@@ -118,17 +154,16 @@ fn format_of(path: &Path) -> WriteResult<PictureFormat> {
 /// The share of their size by which the bitmap backend sets texts too high.
 const BITMAP_TEXT_DROP: f64 = 0.14;
 
-fn draw_png(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
-    let layout = PictureLayout::new(data);
-    let (width, height) = layout.size();
+fn draw_png(drawing: &impl Drawing) -> Result<Vec<u8>, String> {
+    let (width, height) = drawing.size();
     // Everything is drawn finely, then averaged.
     let size = (width * SCALE, height * SCALE);
     let mut fine = vec![255; (size.0 * size.1 * 3) as usize];
-    for panel in layout.panels() {
-        panel.raster.copy_into(&mut fine, size.0, panel.corner());
+    for (raster, corner) in drawing.rasters() {
+        raster.copy_into(&mut fine, size.0, corner);
     }
     let area = BitMapBackend::with_buffer(&mut fine, size).into_drawing_area();
-    layout.draw(&Canvas::new(&area, BITMAP_TEXT_DROP)?)?;
+    drawing.draw(&Canvas::new(&area, BITMAP_TEXT_DROP)?)?;
     area.present().map_err(|e| e.to_string())?;
     drop(area);
     encode_png(width, height, &averaged(&fine, width, height))
@@ -144,20 +179,19 @@ fn averaged(fine: &[u8], width: u32, height: u32) -> Vec<u8> {
     (0..width * height * 3).map(|i| mean(i / 3 % width, i / 3 / width, i % 3)).collect()
 }
 
-fn draw_svg(data: &PictureData<'_>) -> Result<Vec<u8>, String> {
-    let layout = PictureLayout::new(data);
-    let (width, height) = layout.size();
+fn draw_svg(drawing: &impl Drawing) -> Result<Vec<u8>, String> {
+    let (width, height) = drawing.size();
     let fine = (width * SCALE, height * SCALE);
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, fine).into_drawing_area();
-    layout.draw(&Canvas::new(&area, 0.0)?)?;
+    drawing.draw(&Canvas::new(&area, 0.0)?)?;
     area.present().map_err(|e| e.to_string())?;
     drop(area);
     // The maps lie under everything that is drawn: they follow the opening tag.
     let opening = text.find("<svg").and_then(|at| text[at..].find('>').map(|end| at + end + 1));
     let mut images = "\n<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>".to_string();
-    for panel in layout.panels() {
-        images += &svg_image(&panel.raster, panel.corner())?;
+    for (raster, corner) in drawing.rasters() {
+        images += &svg_image(raster, corner)?;
     }
     text.insert_str(opening.ok_or("no svg tag")?, &images);
     let fine_size = format!("width=\"{}\" height=\"{}\"", fine.0, fine.1);

@@ -1,7 +1,7 @@
-//! NumPy arrays `[N, 3]` of 4- or 8-byte reals, in one or several files.
+//! NumPy arrays `[N, 3]` of 4- or 8-byte reals, row by row or column by column (Fortran order), in one or several files.
 //!
 //! The crate npyz could parse the header, with twenty further crates. It refuses `=f4`, does not state what it expected, and
-//! converts values one by one; ranges of rows read straight into the array would stay here.
+//! converts values one by one; ranges of rows read straight into the array, in either order, would stay here.
 
 use super::array;
 use super::array::Array;
@@ -44,6 +44,8 @@ struct NpyLayout {
     is_double: bool,
     /// Whether the byte order is not that of this machine.
     swapped: bool,
+    /// Whether all x come first, then all y, then all z: numpy's Fortran order.
+    by_columns: bool,
 }
 
 fn read_headers(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u8>> {
@@ -87,29 +89,46 @@ impl Array for Npy {
 }
 
 impl Npy {
-    fn append<T: Pod>(&self, rows: Range<u64>, to: &mut Vec<T>, swap: fn(&mut T)) -> ReadResult<()> {
+    /// Appends `rows`, whose coordinates are of type `T`.
+    fn append<T: Pod>(&self, rows: Range<u64>, to: &mut Vec<[T; 3]>, swap: fn(T) -> T) -> ReadResult<()> {
         let (size, n) = (size_of::<T>() as u64, (rows.end - rows.start) as usize);
         let before = to.len();
-        let failed = |doing| move |e| ReadError::io(&self.path, doing, e);
         let _pass = open_files::pass();
-        let mut file = input_file::open(&self.path).map_err(failed("opening"))?;
-        file.seek(SeekFrom::Start(self.layout.data + rows.start * size)).map_err(failed("seeking"))?;
+        let mut file = input_file::open(&self.path).map_err(|e| ReadError::io(&self.path, "opening", e))?;
         reserve(to, n, &self.path, "rows")?;
-        to.resize(before + n, T::zeroed());
-        file.read_exact(bytemuck::cast_slice_mut(&mut to[before..])).map_err(failed("reading"))?;
+        to.resize(before + n, [T::zeroed(); 3]);
+        let new = &mut to[before..];
+        if self.layout.by_columns {
+            let mut column = Vec::new();
+            reserve(&mut column, n, &self.path, "rows")?;
+            column.resize(n, T::zeroed());
+            for axis in 0..3 {
+                self.fill(&mut file, (axis as u64 * self.layout.n + rows.start) * size, &mut column)?;
+                new.iter_mut().zip(&column).for_each(|(row, x)| row[axis] = *x);
+            }
+        } else {
+            self.fill(&mut file, rows.start * 3 * size, new)?;
+        }
         if self.layout.swapped {
-            to[before..].iter_mut().for_each(swap);
+            new.iter_mut().for_each(|row| *row = row.map(swap));
         }
         Ok(())
     }
+
+    /// Reads values from `offset` bytes after the header.
+    fn fill<T: Pod>(&self, file: &mut File, offset: u64, to: &mut [T]) -> ReadResult<()> {
+        let failed = |doing| move |e| ReadError::io(&self.path, doing, e);
+        file.seek(SeekFrom::Start(self.layout.data + offset)).map_err(failed("seeking"))?;
+        file.read_exact(bytemuck::cast_slice_mut(to)).map_err(failed("reading"))
+    }
 }
 
-fn swap_single(position: &mut [f32; 3]) {
-    *position = position.map(|x| f32::from_bits(x.to_bits().swap_bytes()));
+fn swap_single(x: f32) -> f32 {
+    f32::from_bits(x.to_bits().swap_bytes())
 }
 
-fn swap_double(position: &mut [f64; 3]) {
-    *position = position.map(|x| f64::from_bits(x.to_bits().swap_bytes()));
+fn swap_double(x: f64) -> f64 {
+    f64::from_bits(x.to_bits().swap_bytes())
 }
 
 /// Reads the header of `path` and compares it with the size of the file.
@@ -171,9 +190,12 @@ fn parse(path: &Path, text: &str, data: u64) -> ReadResult<NpyLayout> {
         "=" => cfg!(target_endian = "big"),
         _ => return Err(bad(path, format!("elements of type {descr:?}"), "'<f4', '<f8', '>f4' or '>f8'")),
     };
-    if value_of(text, "fortran_order").as_deref() != Some("False") {
-        return Err(bad(path, "columns first (fortran_order)", "rows first: numpy.ascontiguousarray"));
-    }
+    let order = value_of(text, "fortran_order").unwrap_or_default();
+    let by_columns = match order.as_str() {
+        "False" => false,
+        "True" => true,
+        _ => return Err(bad(path, format!("fortran_order `{order}`"), "True or False")),
+    };
     let shape = value_of(text, "shape").unwrap_or_default();
     let sizes: Vec<Option<u64>> = shape
         .trim_matches(['(', ')'])
@@ -185,7 +207,7 @@ fn parse(path: &Path, text: &str, data: u64) -> ReadResult<NpyLayout> {
     let [Some(n), Some(3)] = sizes[..] else {
         return Err(bad(path, format!("shape {shape}"), "(N, 3)"));
     };
-    Ok(NpyLayout { data, n, is_double, swapped: is_big != cfg!(target_endian = "big") })
+    Ok(NpyLayout { data, n, is_double, swapped: is_big != cfg!(target_endian = "big"), by_columns })
 }
 
 /// The text of a value in a Python dictionary of plain values.
@@ -217,16 +239,28 @@ mod tests {
     #[test]
     fn headers_of_all_kinds() {
         let sound = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }   \n";
-        let layout = NpyLayout { data: 128, n: 5, is_double: false, swapped: cfg!(target_endian = "big") };
+        let layout = NpyLayout {
+            data: 128,
+            n: 5,
+            is_double: false,
+            swapped: cfg!(target_endian = "big"),
+            by_columns: false,
+        };
         assert_eq!(result_of(sound), format!("{layout:?}"));
-        let other = "{\"shape\":(7,3),\"fortran_order\":False,\"descr\":\">f8\"}";
-        let layout = NpyLayout { data: 128, n: 7, is_double: true, swapped: cfg!(target_endian = "little") };
+        let other = "{\"shape\":(7,3),\"fortran_order\":True,\"descr\":\">f8\"}";
+        let layout = NpyLayout {
+            data: 128,
+            n: 7,
+            is_double: true,
+            swapped: cfg!(target_endian = "little"),
+            by_columns: true,
+        };
         assert_eq!(result_of(other), format!("{layout:?}"));
         for (from, to, part) in [
             ("'<f4'", "'<i4'", "elements of type \"<i4\"; expected f4 or f8"),
             ("'<f4'", "'|f4'", "elements of type \"|f4\""),
             ("'<f4'", "[('x', '<f4')]", "elements of type"),
-            ("False", "True", "columns first"),
+            ("False", "Maybe", "fortran_order `Maybe`; expected True or False"),
             ("(5, 3)", "(5, 2)", "shape (5, 2); expected (N, 3)"),
             ("(5, 3)", "(15,)", "shape (15,)"),
             ("(5, 3)", "(-5, 3)", "shape (-5, 3)"),

@@ -1,0 +1,54 @@
+//! How many cells does a snapshot have on each level, by the headers of its pieces?
+
+use super::memory::{LEAF_BYTES, TEST_BYTES};
+use inselberg_io::{ReadResult, Snapshot};
+use rayon::prelude::*;
+
+/// Octs by level of their cells.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct LevelCounts(Vec<u64>);
+
+impl LevelCounts {
+    /// Those of all pieces, read in parallel.
+    pub fn from_snapshot(snapshot: &dyn Snapshot) -> ReadResult<Self> {
+        (0..snapshot.header().n_pieces)
+            .into_par_iter()
+            .map(|piece| Self::of_piece(snapshot, piece))
+            .try_reduce(Self::default, |a, b| Ok(a.joined(&b)))
+    }
+
+    /// Those of one piece.
+    pub fn of_piece(snapshot: &dyn Snapshot, piece: usize) -> ReadResult<Self> {
+        Ok(Self(snapshot.count_octs(piece)?))
+    }
+
+    /// The sum of both.
+    pub fn joined(mut self, other: &Self) -> Self {
+        let n = self.0.len().max(other.0.len());
+        self.0.resize(n, 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a += b);
+        self
+    }
+
+    /// For each level with cells: the level, all its cells and its leaves.
+    pub fn levels(&self) -> Vec<(usize, u64, u64)> {
+        let octs = |level: usize| self.0.get(level).copied().unwrap_or(0);
+        let of_level = |l: usize| (l, 8 * octs(l), (8 * octs(l)).saturating_sub(octs(l + 1)));
+        (0..self.0.len()).filter(|&l| octs(l) > 0).map(of_level).collect()
+    }
+
+    /// All octs.
+    pub fn octs(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// All leaves.
+    pub fn leaves(&self) -> u64 {
+        self.levels().iter().map(|l| l.2).sum()
+    }
+
+    /// The least and the most bytes of a run beside the input, over all ranks.
+    pub fn memory(&self) -> (u64, u64) {
+        (LEAF_BYTES * self.leaves(), (LEAF_BYTES + TEST_BYTES) * self.leaves())
+    }
+}

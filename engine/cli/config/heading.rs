@@ -1,0 +1,55 @@
+//! The groups of options in the help.
+
+/// A group of options in the help, in the order there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Heading {
+    /// What is read, and which part of it.
+    Input,
+    /// What is searched for.
+    Search,
+    /// What is measured and modelled.
+    Study,
+    /// What is made.
+    Made,
+    /// Properties of what is found.
+    Properties,
+    /// Files that are written.
+    Results,
+    /// Pictures and reports.
+    Pictures,
+    /// Files for other programs.
+    Viewers,
+    /// What an input of particles leaves open, and the mesh of particles.
+    Particles,
+    /// Ranks, threads and their processors.
+    Launch,
+    /// What a run tells of itself.
+    Diagnostics,
+    /// Options of every command.
+    General,
+}
+
+impl Heading {
+    /// Its words in the help.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Input => "Input",
+            Self::Search => "Search",
+            Self::Study => "Study",
+            Self::Made => "What is made",
+            Self::Properties => "Properties and bound particles",
+            Self::Results => "Results",
+            Self::Pictures => "Pictures and reports",
+            Self::Viewers => "Files for other programs",
+            Self::Particles => "Particles",
+            Self::Launch => "Ranks and threads",
+            Self::Diagnostics => "Diagnostics",
+            Self::General => "General",
+        }
+    }
+
+    /// Whether the short help, `-h`, has it too.
+    pub fn is_brief(self) -> bool {
+        !matches!(self, Self::Properties | Self::Viewers | Self::Particles | Self::Diagnostics)
+    }
+}
