@@ -1,9 +1,10 @@
 //! The properties of bound particles: each is one entry here, and then a column of the table of clumps or groups.
 //!
 //! Definitions are those of `inselberg_kernels::bound::properties`, which follow SOAP. A matrix fills two columns: its diagonal
-//! xx, yy, zz, and xy, xz, yz.
+//! xx, yy, zz, and xy, xz, yz. `type_columns` has those of single types.
 
 use crate::bound::request::PropertyChoice;
+use crate::bound::type_columns::BY_TYPE;
 use inselberg_io::catalogue::{Dimension, TableColumn, Values};
 use inselberg_kernels::bound::properties::inertia::InertiaTensors;
 use inselberg_kernels::bound::properties::sums::Motions;
@@ -24,15 +25,15 @@ enum BoundValue {
     Count(fn(&BoundProperties) -> u64),
     Real(fn(&BoundProperties) -> f64),
     Vector(fn(&BoundProperties) -> [f64; 3]),
-    /// A place relative to the reference point of the halo.
-    Place(fn(&BoundProperties) -> [f64; 3]),
+    /// A place relative to the reference point of the halo; 0 throughout where there is none.
+    Place(fn(&BoundProperties) -> Option<[f64; 3]>),
 }
 
 impl BoundColumn {
     /// The columns of a choice.
     pub fn chosen(choice: PropertyChoice) -> Vec<&'static Self> {
-        let more = if choice.has_all_bound() { MORE } else { &[] };
-        BASIC.iter().chain(more).collect()
+        let more: &[&[Self]] = if choice.has_all_bound() { &[MORE, BY_TYPE] } else { &[] };
+        BASIC.iter().chain(more.iter().copied().flatten()).collect()
     }
 
     /// Numbers per clump.
@@ -55,7 +56,7 @@ impl BoundColumn {
             BoundValue::Count(of) => to.push(of(properties) as f64),
             BoundValue::Real(of) => to.push(of(properties)),
             BoundValue::Vector(of) => to.extend(of(properties)),
-            BoundValue::Place(of) => to.extend(in_box(of(properties))),
+            BoundValue::Place(of) => to.extend(of(properties).map_or([0.0; 3], in_box)),
         }
     }
 
@@ -81,7 +82,7 @@ const fn count(
     BoundColumn { name, dimension: [0; 3], description, value: BoundValue::Count(of) }
 }
 
-const fn real(
+pub(super) const fn real(
     name: &'static str,
     dimension: [i8; 3],
     description: &'static str,
@@ -90,7 +91,7 @@ const fn real(
     BoundColumn { name, dimension, description, value: BoundValue::Real(of) }
 }
 
-const fn vector(
+pub(super) const fn vector(
     name: &'static str,
     dimension: [i8; 3],
     description: &'static str,
@@ -99,55 +100,59 @@ const fn vector(
     BoundColumn { name, dimension, description, value: BoundValue::Vector(of) }
 }
 
-const fn place(
+pub(super) const fn place(
     name: &'static str,
     description: &'static str,
-    of: fn(&BoundProperties) -> [f64; 3],
+    of: fn(&BoundProperties) -> Option<[f64; 3]>,
 ) -> BoundColumn {
     BoundColumn { name, dimension: LENGTH, description, value: BoundValue::Place(of) }
 }
 
 const LENGTH: [i8; 3] = [1, 0, 0];
-const AREA: [i8; 3] = [2, 0, 0];
+pub(super) const AREA: [i8; 3] = [2, 0, 0];
 const MASS: [i8; 3] = [0, 1, 0];
-const VELOCITY: [i8; 3] = [1, 0, -1];
-const VELOCITY_SQUARED: [i8; 3] = [2, 0, -2];
-const ENERGY: [i8; 3] = [2, 1, -2];
+pub(super) const VELOCITY: [i8; 3] = [1, 0, -1];
+pub(super) const VELOCITY_SQUARED: [i8; 3] = [2, 0, -2];
+pub(super) const ENERGY: [i8; 3] = [2, 1, -2];
 const ANGULAR_MOMENTUM: [i8; 3] = [2, 1, -1];
 
 fn total(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::Total)
 }
 
-fn dark_matter(properties: &BoundProperties) -> Motions {
+pub(super) fn dark_matter(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::DarkMatter)
 }
 
-fn gas(properties: &BoundProperties) -> Motions {
+pub(super) fn gas(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::Gas)
 }
 
-fn stars(properties: &BoundProperties) -> Motions {
+pub(super) fn stars(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::Stars)
 }
 
-fn diagonal(matrix: [f64; 6]) -> [f64; 3] {
+pub(super) fn diagonal(matrix: [f64; 6]) -> [f64; 3] {
     [matrix[0], matrix[1], matrix[2]]
 }
 
-fn off_diagonal(matrix: [f64; 6]) -> [f64; 3] {
+pub(super) fn off_diagonal(matrix: [f64; 6]) -> [f64; 3] {
     [matrix[3], matrix[4], matrix[5]]
 }
 
-/// A tensor of all bound particles; 0 throughout for fewer than 20.
-fn tensor(properties: &BoundProperties, which: fn(&InertiaTensors) -> Option<[f64; 6]>) -> [f64; 6] {
-    which(&properties.inertia.of(Component::Total)).unwrap_or([0.0; 6])
+/// A tensor of the bound particles of a component; 0 throughout for fewer than 20.
+pub(super) fn tensor(
+    properties: &BoundProperties,
+    of: Component,
+    which: fn(&InertiaTensors) -> Option<[f64; 6]>,
+) -> [f64; 6] {
+    which(&properties.inertia.of(of)).unwrap_or([0.0; 6])
 }
 
 const BASIC: &[BoundColumn] = &[
     real("bound_mass", MASS, "mass of the bound particles", |p| total(p).mass),
-    place("most_bound_position", "position of the most bound particle", |p| p.halo_centre),
-    place("bound_centre_of_mass", "centre of mass of the bound particles", |p| total(p).centre_of_mass),
+    place("most_bound_position", "position of the most bound particle", |p| Some(p.halo_centre)),
+    place("bound_centre_of_mass", "centre of mass of the bound particles", |p| Some(total(p).centre_of_mass)),
     vector("bound_velocity", VELOCITY, "velocity of the centre of mass of the bound particles", |p| {
         total(p).velocity
     }),
@@ -263,15 +268,15 @@ const MORE: &[BoundColumn] = &[
         "inertia_tensor_diagonal",
         AREA,
         "inertia tensor by mass, iterated in an ellipsoid of the volume of 10 half-mass radii: xx, yy, zz; 0 below 20 particles",
-        |p| diagonal(tensor(p, |t| t.plain)),
+        |p| diagonal(tensor(p, Component::Total, |t| t.plain)),
     ),
     vector("inertia_tensor_off_diagonal", AREA, "the same: xy, xz, yz", |p| {
-        off_diagonal(tensor(p, |t| t.plain))
+        off_diagonal(tensor(p, Component::Total, |t| t.plain))
     }),
     vector("inertia_tensor_reduced_diagonal", [0; 3], "the same with the weight 1 / r^2: xx, yy, zz", |p| {
-        diagonal(tensor(p, |t| t.reduced))
+        diagonal(tensor(p, Component::Total, |t| t.reduced))
     }),
     vector("inertia_tensor_reduced_off_diagonal", [0; 3], "the same: xy, xz, yz", |p| {
-        off_diagonal(tensor(p, |t| t.reduced))
+        off_diagonal(tensor(p, Component::Total, |t| t.reduced))
     }),
 ];

@@ -10,7 +10,7 @@
 //! | the strength of gravity in code units; positions about a halo | `gravity`, `frame` |
 //! | haloes to the ranks that work on them | `workers`, `rows` |
 //! | unbinding, halo by halo, by one of the methods | `unbind`, `method` |
-//! | properties, each one column | `columns` |
+//! | properties, each one column | `columns`, `type_columns` |
 //! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid`, `leaf_grid` |
 //! | columns of clumps and haloes, and the table of members | `tables` |
 //!
@@ -32,6 +32,7 @@ mod request;
 mod rows;
 mod spheres;
 mod tables;
+mod type_columns;
 mod unbind;
 mod workers;
 
