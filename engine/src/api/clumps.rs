@@ -1,9 +1,9 @@
 //! What PHEW found: labels of the cells, clumps and haloes, their tree, and new cuts of it.
 
 use crate::api::meshes::CellPatches;
+use crate::api::opened::OpenParticles;
 use crate::api::params::PhewParams;
 use crate::api::session::Shared;
-use crate::api::snapshots::OpenParticles;
 use crate::error::{Error, ErrorKind};
 use crate::phew::balance::Balance;
 use crate::phew::hierarchy::{Structures, structures};
@@ -247,7 +247,8 @@ impl Clumps {
         place: impl AsRef<Path>,
         particles: Option<&OpenParticles>,
     ) -> Result<(), Error> {
-        self.shared.write_soap(&self.found.catalogue, place.as_ref(), particles)
+        let input = particles.map(OpenParticles::reader);
+        self.shared.write_soap(&self.found.catalogue, place.as_ref(), input)
     }
 
     /// The density projected along z, on rank 0, where [`PhewParams::with_projection`] asked for it.

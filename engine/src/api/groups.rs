@@ -1,9 +1,9 @@
 //! Friends-of-friends on the particles of a program.
 
+use crate::api::opened::OpenParticles;
 use crate::api::params::{FofParams, Linking};
 use crate::api::particles::ParticleColumns;
 use crate::api::session::{Session, Shared};
-use crate::api::snapshots::OpenParticles;
 use crate::bound::BoundRequest;
 use crate::error::{Error, ErrorKind};
 use crate::fof::picture;
@@ -255,7 +255,8 @@ impl FofGroups {
         place: impl AsRef<Path>,
         particles: Option<&OpenParticles>,
     ) -> Result<(), Error> {
-        self.shared.write_soap(&self.found.catalogue, place.as_ref(), particles)
+        let input = particles.map(OpenParticles::reader);
+        self.shared.write_soap(&self.found.catalogue, place.as_ref(), input)
     }
 
     /// Collective: writes the group of every particle of an output to a file, as [`Self::write`] writes the catalogue.

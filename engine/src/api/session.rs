@@ -3,7 +3,6 @@
 use crate::api::guard;
 use crate::api::hook::{Hook, HookObserver};
 use crate::api::meshes::MeshCache;
-use crate::api::snapshots::OpenParticles;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::progress::Observer;
@@ -11,6 +10,7 @@ use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
     Catalogue, CataloguePart, SoapPlace, check_soap, stage_part, stage_soap, write_part,
 };
+use inselberg_io::particles::ParticleInput;
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use parking_lot::Mutex;
@@ -183,7 +183,7 @@ impl Shared {
         &self,
         part: &CataloguePart,
         place: &Path,
-        particles: Option<&OpenParticles>,
+        input: Option<&dyn ParticleInput>,
     ) -> Result<(), Error> {
         let is_wanted = |name: &str| ["clumps", "haloes", "Groups", "members"].contains(&name);
         let tables = part.tables.iter().filter(|part| is_wanted(&part.table.name)).cloned().collect();
@@ -193,7 +193,7 @@ impl Shared {
             let Some(whole) = part.gather_on(Rank(0), session.comm)? else { return Ok(()) };
             let place = SoapPlace::new(place);
             check_soap(&place)?;
-            Ok(stage_soap(&place, &whole, particles.map(OpenParticles::reader))?.commit()?)
+            Ok(stage_soap(&place, &whole, input)?.commit()?)
         })
     }
 

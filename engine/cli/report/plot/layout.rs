@@ -303,7 +303,6 @@ impl<'a> PictureLayout<'a> {
         let name = format!("mass m [{}]", unit.name);
         draw_names(canvas, frame, &name, "number with mass ≥ m", 76.0)?;
         for (i, Shown { style, objects }) in self.lists.iter().enumerate() {
-            let name = style.name.split(' ').next().unwrap_or_default();
             let n = if style.radius.is_some() { objects.masses.len() } else { objects.n_rows };
             let key = format!("{} ({n})", style.name);
             draw_key(canvas, frame.left + 200.0 * i as f64, style.line.0, &key)?;
