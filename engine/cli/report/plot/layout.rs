@@ -26,10 +26,10 @@ const MASSES: Frame = Frame { left: 1010.0, top: TOP, right: 1560.0, bottom: BOT
 const WHITE: RGBColor = RGBColor(255, 255, 255);
 const DARK: RGBColor = RGBColor(16, 12, 40);
 const BLUE: RGBColor = RGBColor(0, 114, 178);
-/// Okabe and Ito's sky blue, vermilion and orange, which differ in every kind of colour vision.
+/// Okabe and Ito's sky blue, vermilion and bluish green, which differ in every kind of colour vision.
 const SKY: RGBColor = RGBColor(86, 180, 233);
 const VERMILION: RGBColor = RGBColor(213, 94, 0);
-const ORANGE: RGBColor = RGBColor(230, 159, 0);
+const GREEN: RGBColor = RGBColor(0, 158, 115);
 const GREY: RGBColor = RGBColor(225, 225, 225);
 
 const LABEL: f64 = 20.0;
@@ -77,8 +77,8 @@ const HALOES: Style =
 const BOUND: Style = Style {
     name: "bound",
     columns: ["most_bound_position", "bound_mass"],
-    circle: (ORANGE, 2),
-    line: (ORANGE, 3),
+    circle: (GREEN, 3),
+    line: (GREEN, 3),
     radius: Some("half_mass_radius"),
     ..CLUMPS
 };
