@@ -146,7 +146,9 @@ def test_layout_of_soap_equals_that_of_the_command(output, tmp_path):
     snapshot = tmp_path / "swift_fof_16" / "snap_0000.hdf5"
     command("fof", snapshot, "--soap", tmp_path / "groups", "--properties", "bound", "--with-members")
     particles = ib.open_particles(snapshot)
-    ib.fof(particles, properties="bound", with_members=True).to_soap(tmp_path / "own_groups", particles)
+    # The command attaches these types.
+    groups = ib.fof(particles, attaching_types=(0, 4, 5), properties="bound", with_members=True)
+    groups.to_soap(tmp_path / "own_groups", particles)
     for name in ("halo_properties.hdf5", "membership.hdf5"):
         assert (tmp_path / "groups" / name).read_bytes() == (tmp_path / "own_groups" / name).read_bytes()
     command("phew", output, *FLAGS, "--unbind", "--properties", "all", "--soap", tmp_path / "clumps.hdf5")

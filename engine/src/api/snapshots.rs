@@ -13,6 +13,7 @@ use crate::phew::params::FieldChoice;
 use crate::phew::run::{PhewOutcome, run, run_on_particles};
 use crate::projection::KeptLeaves;
 use inselberg_comm::Comm;
+use inselberg_io::Snapshot;
 use std::sync::Arc;
 
 /// Collective: PHEW on an output.
