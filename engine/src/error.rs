@@ -183,6 +183,12 @@ pub enum RunError {
         /// The kind of particles.
         kind: String,
     },
+    /// Mean densities need a cosmology.
+    #[error(
+        "the input states no cosmology, which spheres of given mean density need; expected a cosmological output, or \
+         properties without spheres"
+    )]
+    NoCosmology,
     /// The energies of gas need a field.
     #[error(
         "the gas of the input has no field {field}, which its energy needs; expected density and velocities"

@@ -137,10 +137,10 @@ pub use api::clumps::{ClumpId, Clumps};
 pub use api::engine::{Engine, EngineBuilder};
 pub use api::groups::{FofGroups, GroupId};
 pub use api::hook::Progress;
+pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{FofParams, Linking, PhewParams};
 pub use api::particle_types::{LinkingTypes, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
-pub use api::snapshots::{OpenParticles, OpenSnapshot};
 pub use bound::{
     BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
 };

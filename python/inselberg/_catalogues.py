@@ -10,6 +10,7 @@ import numpy as np
 
 from ._errors import InvalidArgumentError
 from ._ranks import Place
+from ._sources import Particles
 from ._tables import Column, Row, Table
 
 
@@ -168,6 +169,15 @@ class Catalogue:
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the catalogue to a file, whole or not at all: ``.hdf5`` or ``.csv``. Over ranks collective: one file of all."""
         self._native.write(os.fspath(path))
+
+    def to_soap(self, path: Union[str, "os.PathLike[str]"], particles: Optional[Particles] = None) -> None:
+        """Writes the properties of bound particles and spheres in the layout of SOAP, which swiftsimio reads.
+
+        ``path`` is a file ``.hdf5``, or a folder if it has no ending. After a call with ``with_members=True`` a folder also gets
+        the memberships of the particles in the order of ``particles``, those that the call ran on, where these are a
+        snapshot by types. As ``--soap`` of the command. Over ranks collective.
+        """
+        self._native.write_soap(os.fspath(path), None if particles is None else particles._native)
 
     def gather(self, root: int = 0) -> Any:
         """Over ranks collective: the catalogue with all rows on one rank, None on the others.

@@ -6,8 +6,9 @@ use crate::columns;
 use crate::engine::SharedEngine;
 use crate::errors;
 use crate::options::CutOptions;
-use inselberg::{Catalogue, Clumps, Error, FofGroups, Table};
-use inselberg_io::catalogue;
+use crate::snapshots::NativeParticles;
+use inselberg::{Catalogue, Clumps, Error, FofGroups, OpenParticles, Table};
+use inselberg_io::catalogue::{self, SoapPlace};
 use numpy::PyArray1;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -25,6 +26,10 @@ fn labels<'py, T: Copy>(
     number: impl Fn(T) -> u64,
 ) -> Bound<'py, PyArray1<i64>> {
     PyArray1::from_vec(py, ids.iter().map(|id| id.map_or(0, |id| number(id) as i64)).collect())
+}
+
+fn opened(particles: Option<&NativeParticles>) -> Option<Arc<OpenParticles>> {
+    particles.map(|particles| Arc::clone(&particles.0))
 }
 
 fn column<'py>(py: Python<'py>, table: Option<&Table>, column: usize) -> PyResult<Bound<'py, PyAny>> {
@@ -82,6 +87,13 @@ impl NativeClumps {
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let clumps = Arc::clone(&self.clumps);
         self.engine.run(py, None, move |_| clumps.write(path))
+    }
+
+    /// Over ranks collective: writes the layout of SOAP. `particles`: those that the call ran on.
+    #[pyo3(signature = (path, particles=None))]
+    fn write_soap(&self, py: Python<'_>, path: PathBuf, particles: Option<&NativeParticles>) -> PyResult<()> {
+        let (clumps, particles) = (Arc::clone(&self.clumps), opened(particles));
+        self.engine.run(py, None, move |_| clumps.write_soap(path, particles.as_deref()))
     }
 
     fn recut(&self, py: Python<'_>, options: CutOptions) -> PyResult<Self> {
@@ -142,6 +154,13 @@ impl NativeGroups {
         self.engine.run(py, None, move |_| groups.write(path))
     }
 
+    /// Over ranks collective: writes the layout of SOAP. `particles`: those that the call ran on.
+    #[pyo3(signature = (path, particles=None))]
+    fn write_soap(&self, py: Python<'_>, path: PathBuf, particles: Option<&NativeParticles>) -> PyResult<()> {
+        let (groups, particles) = (Arc::clone(&self.groups), opened(particles));
+        self.engine.run(py, None, move |_| groups.write_soap(path, particles.as_deref()))
+    }
+
     /// Over ranks collective: the whole catalogue on one rank, none on the others.
     fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
         let groups = Arc::clone(&self.groups);
@@ -186,6 +205,18 @@ impl NativeStored {
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let stored = Arc::clone(&self.0);
         Self::run(py, move || Ok(catalogue::write(&path, &stored)?))
+    }
+
+    /// Writes the layout of SOAP. `particles`: those that the catalogue was made from.
+    #[pyo3(signature = (path, particles=None))]
+    fn write_soap(&self, py: Python<'_>, path: PathBuf, particles: Option<&NativeParticles>) -> PyResult<()> {
+        let (stored, particles) = (Arc::clone(&self.0), opened(particles));
+        Self::run(py, move || {
+            let place = SoapPlace::new(&path);
+            catalogue::check_soap(&place)?;
+            let input = particles.as_ref().map(|particles| particles.reader());
+            Ok(catalogue::stage_soap(&place, &stored, input)?.commit()?)
+        })
     }
 
     fn recut(&self, py: Python<'_>, options: CutOptions) -> PyResult<Self> {

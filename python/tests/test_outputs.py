@@ -118,6 +118,44 @@ def test_properties_of_groups(output):
         ib.fof(np.ones((3, 3)), length=0.1, properties="so")
 
 
+def test_layout_of_soap(output, tmp_path):
+    particles = ib.open_particles(output)
+    cat = ib.fof(particles, min_size=20, properties="so,bound", with_members=True)
+    cat.to_soap(tmp_path / "own.hdf5")
+    cat.save(tmp_path / "own_catalogue.hdf5")
+    ib.read_catalogue(tmp_path / "own_catalogue.hdf5").to_soap(tmp_path / "stored.hdf5")
+    assert (tmp_path / "own.hdf5").read_bytes() == (tmp_path / "stored.hdf5").read_bytes()
+    cat.to_soap(tmp_path / "soap", particles)
+    assert (tmp_path / "soap" / "halo_properties.hdf5").read_bytes() == (tmp_path / "own.hdf5").read_bytes()
+    # RAMSES keeps no particles by type.
+    assert not (tmp_path / "soap" / "membership.hdf5").exists()
+    with pytest.raises(ib.WriteError, match="expected a name that ends in .hdf5, or a folder"):
+        cat.to_soap(tmp_path / "own.csv")
+    with pytest.raises(ib.WriteError, match="no such properties in the catalogue"):
+        ib.fof(particles, min_size=20).to_soap(tmp_path / "none.hdf5")
+    assert not (tmp_path / "none.hdf5").exists()
+
+
+SWIFT = FIXTURE.parent / "swift_fof_16.tar.xz"
+
+
+@pytest.mark.skipif(COMMAND is None, reason="INSELBERG_COMMAND is not set")
+def test_layout_of_soap_equals_that_of_the_command(output, tmp_path):
+    with tarfile.open(SWIFT) as archive:
+        archive.extractall(tmp_path, filter="data")
+    snapshot = tmp_path / "swift_fof_16" / "snap_0000.hdf5"
+    command("fof", snapshot, "--soap", tmp_path / "groups", "--properties", "bound", "--with-members")
+    particles = ib.open_particles(snapshot)
+    # The command attaches these types.
+    groups = ib.fof(particles, attaching_types=(0, 4, 5), properties="bound", with_members=True)
+    groups.to_soap(tmp_path / "own_groups", particles)
+    for name in ("halo_properties.hdf5", "membership.hdf5"):
+        assert (tmp_path / "groups" / name).read_bytes() == (tmp_path / "own_groups" / name).read_bytes()
+    command("phew", output, *FLAGS, "--unbind", "--properties", "all", "--soap", tmp_path / "clumps.hdf5")
+    ib.phew(ib.open(output), unbind=True, properties="all", **THRESHOLDS).to_soap(tmp_path / "own_clumps.hdf5")
+    assert (tmp_path / "clumps.hdf5").read_bytes() == (tmp_path / "own_clumps.hdf5").read_bytes()
+
+
 def test_cells_of_an_output_make_a_mesh_in_memory(output):
     """Its leaves fill the box, and no two of them overlap."""
     table = ib.phew(ib.open(output), with_cells=True, **THRESHOLDS)["cells"]

@@ -366,6 +366,7 @@ fn properties_are_those_of_the_members() {
             0.5 * p.mass * u.iter().map(|u| u * u).sum::<f64>()
         };
         close(real("bound_kinetic_energy"), list.iter().map(kinetic).sum(), 1e-6, "kinetic energy");
+        check_gas(groups, row, &of_kind(0).copied().collect::<Vec<_>>(), centre);
         let mut radii: Vec<(f64, f64)> =
             list.iter().map(|p| (length(step(centre, p.position, 10.0)), p.mass)).collect();
         radii.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -380,6 +381,35 @@ fn properties_are_those_of_the_members() {
         let inner: f64 = radii.iter().filter(|(r, _)| *r <= half).map(|(_, m)| m).sum();
         assert!((inner - 0.5 * mass).abs() <= 0.0101, "{inner} of {mass}");
     }
+}
+
+/// The bound gas of a group: mean motion, dispersion and energy in its own frame.
+fn check_gas(groups: &Table, row: usize, list: &[Particle], centre: [f64; 3]) {
+    let mass: f64 = list.iter().map(|p| p.mass).sum();
+    close(reals(groups, "bound_gas_mass")[row], mass, 1e-12, "gas");
+    let mean = |of: &dyn Fn(&Particle) -> [f64; 3]| -> [f64; 3] {
+        std::array::from_fn(|a| list.iter().map(|p| p.mass * of(p)[a]).sum::<f64>() / mass)
+    };
+    let velocity = mean(&|p| p.velocity.map(f64::from));
+    let found = vectors(groups, "bound_gas_velocity")[row];
+    (0..3).for_each(|a| assert!((found[a] - velocity[a]).abs() < 1e-9, "{found:?} {velocity:?}"));
+    let offset = mean(&|p| step(centre, p.position, 10.0));
+    let found = step(centre, vectors(groups, "bound_gas_centre_of_mass")[row], 10.0);
+    (0..3).for_each(|a| assert!((found[a] - offset[a]).abs() < 1e-9, "{found:?} {offset:?}"));
+    let squares = mean(&|p| std::array::from_fn(|a| (f64::from(p.velocity[a]) - velocity[a]).powi(2)));
+    let found = vectors(groups, "velocity_dispersion_gas_diagonal")[row];
+    (0..3).for_each(|a| close(found[a], squares[a], 1e-6, "dispersion of the gas"));
+    let kinetic = |p: &Particle| {
+        let x = step(centre, p.position, 10.0);
+        let u = |a: usize| f64::from(p.velocity[a]) - velocity[a] + hubble() * x[a];
+        0.5 * p.mass * (0..3).map(|a| u(a).powi(2)).sum::<f64>()
+    };
+    let found = reals(groups, "bound_gas_kinetic_energy")[row];
+    close(found, list.iter().map(kinetic).sum(), 1e-6, "kinetic energy of the gas");
+    // Particles have no thermal energy.
+    assert_eq!(reals(groups, "bound_gas_thermal_energy")[row], 0.0);
+    let has_shape = vectors(groups, "inertia_tensor_gas_diagonal")[row].iter().all(|x| *x > 0.0);
+    assert_eq!(has_shape, list.len() >= 20, "{} gas particles", list.len());
 }
 
 /// Enclosed masses of all particles of all species, those that took no part in the search as well.
@@ -401,6 +431,12 @@ fn check_spheres(
             .map(|p| (distance2(*centre, p.position, input.header.sides).sqrt(), p.mass))
             .collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let of_kind = |kind: u8, radius: f64| {
+            let lists = input.header.species.iter().zip(&input.particles);
+            let of_kind = lists.filter(|(species, _)| species.kind == Some(kind)).flat_map(|(_, list)| list);
+            let is_near = |p: &&Particle| distance2(*centre, p.position, input.header.sides).sqrt() <= radius;
+            of_kind.filter(is_near).map(|p| p.mass).sum::<f64>()
+        };
         for (name, times) in spheres {
             let mass = reals(groups, &format!("mass_{name}"))[row];
             let radius = reals(groups, &format!("radius_{name}"))[row];
@@ -410,6 +446,15 @@ fn check_spheres(
             }
             let volume = 4.0 / 3.0 * PI * radius.powi(3);
             close(mass, times * critical * volume, 1e-4, &format!("{name} of {row}"));
+            for (kind, of_type) in [(0, "gas"), (1, "dark_matter"), (4, "stellar")] {
+                let found = reals(groups, &format!("{of_type}_mass_{name}"))[row];
+                let (less, more) =
+                    (of_kind(kind, radius * (1.0 - 1e-9)), of_kind(kind, radius * (1.0 + 1e-9)));
+                assert!(
+                    found >= less * (1.0 - 1e-9) && found <= more * (1.0 + 1e-9),
+                    "{of_type} in {name}: {found}"
+                );
+            }
             let inside: f64 = near.iter().filter(|(r, _)| *r < radius * (1.0 - 1e-9)).map(|(_, m)| m).sum();
             let next = near.iter().find(|(r, _)| *r >= radius * (1.0 - 1e-9)).expect("particles beyond").1;
             assert!(

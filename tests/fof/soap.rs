@@ -4,6 +4,9 @@ use crate::common::python::python;
 use crate::common::room::{Room, done};
 use hdf5::types::{FixedAscii, VarLenUnicode};
 use hdf5::{File, Location};
+use inselberg::{
+    BoundRequest, Comm, Engine, ErrorKind, FofParams, LinkingTypes, PotentialChoice, PropertyChoice,
+};
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values, read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,15 +18,22 @@ fn snapshot() -> PathBuf {
 
 /// Groups of an input, or clumps of its mesh, with properties. Catalogue and SOAP file.
 fn written(room: &Room, input: &Path, command: &str, properties: &str) -> (Catalogue, File) {
+    let more: &[&str] = if command == "phew" { &["--mesh-from-particles"] } else { &[] };
+    written_with(room, input, command, &[&["--properties", properties], more].concat(), "soap.hdf5")
+}
+
+/// The same with other options, into a file or a folder.
+fn written_with(room: &Room, input: &Path, command: &str, more: &[&str], soap: &str) -> (Catalogue, File) {
     let input = input.to_string_lossy().into_owned();
-    let [to, soap] = ["c.hdf5", "soap.hdf5"].map(|name| room.path(name));
-    let mut args = vec![command, &input, "-o", &to, "--soap", &soap, "--properties", properties];
+    let [to, soap] = ["c.hdf5", soap].map(|name| room.path(name));
+    let mut args = vec![command, &input, "-o", &to, "--soap", &soap];
+    args.extend(more);
     if command == "phew" {
-        args.extend(["--mesh-from-particles", "--unbind"]);
-        args.extend(["--density-threshold", "80", "--saddle-threshold", "200"]);
+        args.extend(["--unbind", "--density-threshold", "80", "--saddle-threshold", "200"]);
     }
     done(&args);
-    (read(Path::new(&to)).expect("a catalogue"), File::open(&soap).expect("a SOAP file"))
+    let file = if soap.ends_with(".hdf5") { soap } else { format!("{soap}/halo_properties.hdf5") };
+    (read(Path::new(&to)).expect("a catalogue"), File::open(&file).expect("a SOAP file"))
 }
 
 fn real(catalogue: &Catalogue, name: &str) -> f64 {
@@ -237,6 +247,169 @@ fn clumps_of_particles_are_laid_out_as_in_soap() {
     }
 }
 
+/// Gas of bound haloes and of spheres, by formula from the catalogue; and where shapes are not computed.
+#[test]
+fn gas_is_laid_out_and_shapes_of_few_particles_are_masked() {
+    let room = Room::new();
+    let (catalogue, file) = written_with(
+        &room,
+        &crate::common::output("gas_2ranks"),
+        "phew",
+        &["--properties", "all"],
+        "soap.hdf5",
+    );
+    let clumps = catalogue.table("clumps").expect("clumps");
+    let ids = clumps.counts("id").expect("ids");
+    let found = values(&file, "InputHalos/HaloCatalogueIndex");
+    let rows: Vec<usize> =
+        found.iter().map(|id| ids.binary_search(&(*id as u64)).expect("a clump")).collect();
+    check_layout(&catalogue, &file, rows.len());
+    for (name, column) in [
+        ("GasMass", "bound_gas_mass"),
+        ("GasCentreOfMass", "bound_gas_centre_of_mass"),
+        ("GasCentreOfMassVelocity", "bound_gas_velocity"),
+        ("KineticEnergyGas", "bound_gas_kinetic_energy"),
+        ("ThermalEnergyGas", "bound_gas_thermal_energy"),
+        ("HalfMassRadiusGas", "half_mass_radius_gas"),
+    ] {
+        let expected = in_cgs(&catalogue, clumps, column, &rows);
+        assert!(expected.iter().any(|x| *x != 0.0), "{column}");
+        check_values(&file, &format!("BoundSubhalo/{name}"), &expected);
+    }
+    let (on, off) = (
+        in_cgs(&catalogue, clumps, "velocity_dispersion_gas_diagonal", &rows),
+        in_cgs(&catalogue, clumps, "velocity_dispersion_gas_off_diagonal", &rows),
+    );
+    let six: Vec<f64> = on.chunks(3).zip(off.chunks(3)).flat_map(|(on, off)| [on, off].concat()).collect();
+    check_values(&file, "BoundSubhalo/GasVelocityDispersionMatrix", &six);
+    let gas = values(&file, "SO/200_crit/GasMass");
+    let all = values(&file, "SO/200_crit/TotalMass");
+    assert!(gas.iter().any(|gas| *gas > 0.0) && gas.iter().zip(&all).all(|(gas, all)| gas <= all));
+    for name in ["Total", "Gas", "DarkMatter", "Stellar"] {
+        let tensor = file.dataset(&format!("BoundSubhalo/{name}InertiaTensor")).expect("a tensor");
+        let mask = tensor.attr("Mask Datasets").and_then(|names| names.read_raw::<VarLenUnicode>());
+        let (of, least) = (mask.expect("a name")[0].to_string(), number(&tensor, "Mask Threshold"));
+        assert_eq!((number(&tensor, "Masked"), least), (1.0, 20.0));
+        let shapes = tensor.read_raw::<f64>().expect("numbers");
+        for (n, shape) in values(&file, &of).iter().zip(shapes.chunks(6)) {
+            assert!(*n >= least || shape.iter().all(|x| *x == 0.0), "{name} of {n}: {shape:?}");
+        }
+    }
+    assert_eq!(number(&file.dataset("BoundSubhalo/TotalMass").expect("masses"), "Masked"), 0.0);
+    // What does not count is left out, as in SOAP.
+    let without = ["--properties", "all", "--no-thermal-energy"];
+    let cold = Room::new();
+    let (_, file) = written_with(&cold, &crate::common::output("gas_2ranks"), "phew", &without, "soap.hdf5");
+    assert!(!file.link_exists("BoundSubhalo/ThermalEnergyGas") && file.link_exists("BoundSubhalo/GasMass"));
+}
+
+/// Members of each row, as the catalogue lists them.
+#[test]
+fn members_are_listed_row_by_row() {
+    let room = Room::new();
+    let more = ["--mesh-from-particles", "--with-members"];
+    let (catalogue, file) = written_with(&room, &snapshot(), "phew", &more, "soap.hdf5");
+    let (clumps, members) =
+        (catalogue.table("clumps").expect("clumps"), catalogue.table("members").expect("members"));
+    let (ids, own) = (clumps.counts("id").expect("ids"), members.integers("id").expect("identities"));
+    let first = clumps.counts("members_offset").expect("offsets");
+    let [owner, offset, n] = ["HaloCatalogueIndex", "MembersOffset", "NumberOfBoundParticles"]
+        .map(|name| values(&file, &format!("InputHalos/{name}")));
+    let [listed, group, rank] =
+        ["ParticleIDs", "GroupNr_bound", "Rank_bound"].map(|name| values(&file, &format!("Members/{name}")));
+    assert_eq!(listed.len(), members.n_rows());
+    for row in 0..owner.len() {
+        let place = ids.binary_search(&(owner[row] as u64)).expect("a clump");
+        for i in 0..n[row] as usize {
+            let at = offset[row] as usize + i;
+            assert_eq!(listed[at], own[first[place] as usize + i] as f64);
+            assert_eq!((group[at], rank[at]), (owner[row], i as f64));
+        }
+    }
+    let potential = values(&file, "Members/SpecificPotentialEnergies");
+    assert!(potential.iter().all(|phi| *phi < 0.0));
+}
+
+/// The memberships of a snapshot in its own order, in a folder.
+#[test]
+fn a_folder_has_the_memberships_in_the_order_of_the_snapshot() {
+    let input = crate::common::swift_fixture().join("snap_0000.hdf5");
+    for (command, more) in [
+        ("fof", &["--properties", "bound", "--with-members"][..]),
+        ("phew", &["--mesh-from-particles", "--with-members"]),
+    ] {
+        let room = Room::new();
+        let (catalogue, properties) = written_with(&room, &input, command, more, "soap");
+        let members = catalogue.table("members").expect("members");
+        let membership = File::open(format!("{}/membership.hdf5", room.path("soap"))).expect("memberships");
+        let snapshot = File::open(&input).expect("the snapshot");
+        let ids = snapshot.dataset("PartType1/ParticleIDs").and_then(|ids| ids.read_raw::<i64>());
+        let ids = ids.expect("identities");
+        let [owner, rank] =
+            ["GroupNr_bound", "Rank_bound"].map(|name| values(&membership, &format!("PartType1/{name}")));
+        assert_eq!((owner.len(), rank.len()), (ids.len(), ids.len()));
+        assert_eq!(owner.iter().filter(|owner| **owner >= 0.0).count(), members.n_rows());
+        let listed = values(&properties, "Members/ParticleIDs");
+        let [of, ranks] =
+            ["GroupNr_bound", "Rank_bound"].map(|name| values(&properties, &format!("Members/{name}")));
+        let bound: std::collections::BTreeMap<i64, usize> =
+            listed.iter().map(|id| *id as i64).zip(0..).collect();
+        for (row, id) in ids.iter().enumerate() {
+            let expected = bound.get(id).map_or((-1.0, -1.0), |i| (of[*i], ranks[*i]));
+            assert_eq!((owner[row], rank[row]), expected, "particle {id}");
+        }
+        let header = membership.group("Header").expect("Header");
+        assert_eq!(number(&header, "Redshift"), 0.0);
+    }
+    // RAMSES keeps no particles by type, so there is nothing to follow.
+    let room = Room::new();
+    let more = ["--properties", "bound", "--with-members"];
+    let (_, properties) = written_with(&room, &snapshot(), "fof", &more, "soap");
+    assert!(properties.link_exists("Members"));
+    assert!(!Path::new(&room.path("soap")).join("membership.hdf5").exists());
+}
+
+/// From the library the files have the bytes of the command's, on any number of ranks.
+#[test]
+fn the_library_writes_what_the_command_writes() {
+    let input = crate::common::swift_fixture().join("snap_0000.hdf5");
+    let room = Room::new();
+    drop(written_with(&room, &input, "fof", &["--properties", "bound", "--with-members"], "soap"));
+    let bound = BoundRequest {
+        unbind: Some(PotentialChoice::Tree),
+        properties: PropertyChoice::Bound,
+        with_members: true,
+        ..BoundRequest::default()
+    };
+    for n_ranks in [1, 3] {
+        let folder = room.path(&format!("soap_of_{n_ranks}"));
+        std::thread::scope(|scope| {
+            for builder in Comm::threads(n_ranks) {
+                let (input, folder) = (&input, &folder);
+                scope.spawn(move || {
+                    let mut engine = Engine::builder().threads(1).rank(builder).build().expect("an engine");
+                    let particles = engine.open_particles(&[input]).expect("particles");
+                    let params = FofParams::default().bound(bound);
+                    // The types that the command attaches.
+                    let types = LinkingTypes::default().attaching(&[0, 4, 5]);
+                    let groups = engine.fof_particles(&particles, &types, &params);
+                    let groups = groups.expect("groups");
+                    groups.write_soap(folder, Some(&particles)).expect("files");
+                    let plain = FofParams::default();
+                    let without = engine.fof_particles(&particles, &LinkingTypes::default(), &plain);
+                    let refused =
+                        without.expect("groups").write_soap(folder, None).expect_err("no properties");
+                    assert_eq!(refused.kind(), ErrorKind::Write);
+                });
+            }
+        });
+        for name in ["halo_properties.hdf5", "membership.hdf5"] {
+            let bytes = |of: &str| std::fs::read(Path::new(of).join(name)).expect("a file");
+            assert!(bytes(&room.path("soap")) == bytes(&folder), "{name} of {n_ranks} ranks");
+        }
+    }
+}
+
 #[test]
 fn what_soap_has_no_layout_for_is_refused() {
     let room = Room::new();
@@ -245,7 +418,12 @@ fn what_soap_has_no_layout_for_is_refused() {
     let fof = |more: &[&str], parts: &[&str]| {
         room.refuses(&[&["fof", &input[..]], more].concat(), parts);
     };
-    fof(&["--properties", "so", "--soap", &csv], &["SOAP's layout is one of HDF5", "ends in .hdf5"]);
+    fof(
+        &["--properties", "so", "--soap", &csv],
+        &["SOAP's layout is one of HDF5", "ends in .hdf5, or a folder"],
+    );
+    let absent = room.path("absent/soap");
+    fof(&["--properties", "so", "--soap", &absent], &["there is no folder", "expected"]);
     fof(&["--soap", &soap], &["--soap", "expected --properties beside it"]);
     let phew = ["phew", &input, "--mesh-from-particles", "--density-threshold", "80", "--soap", &soap];
     room.refuses(&phew, &["--soap", "expected --unbind beside it"]);
@@ -265,6 +443,8 @@ assert found.input_halos.halo_centre.comoving
 assert numpy.isclose(found.input_halos.halo_centre.to_physical().to('cm').value[0, 0], centre, rtol=1e-4)
 found_momentum = bound.angular_momentum_dark_matter.to_physical().to('g*cm**2/s').value[0, 0]
 assert numpy.isclose(found_momentum, momentum, rtol=1e-3), (found_momentum, momentum)
+assert 'InputHalos/NumberOfBoundParticles >= [20]' in bound.total_inertia_tensor.name, bound.total_inertia_tensor.name
+assert 'Not masked.' in bound.total_mass.name, bound.total_mass.name
 assert (found.input_halos_fof.sizes.value > 0).all() and (found.soap.host_halo_index.value == -1).all()
 mask = swiftsimio.mask(sys.argv[1])
 box = found.metadata.boxsize

@@ -93,6 +93,38 @@ fn an_svg_is_well_formed_and_names_its_axes() {
     check_tags(&text);
 }
 
+/// What gravity holds has circles and a mass function of its own, where particles are unbound.
+#[test]
+fn bound_clumps_are_shown_beside_their_patches() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.svg");
+    let mut catalogue = sample();
+    let map = projection(&catalogue.tables[0]);
+    let drawn = |catalogue: &Catalogue| {
+        plot(&path, &picture(catalogue, map.clone())).expect("drawn");
+        fs::read_to_string(&path).expect("text")
+    };
+    let without = drawn(&catalogue);
+    assert!(!without.contains("bound"));
+    let clumps = &mut catalogue.tables[0];
+    let of_ten = |value: f64| (0..300).map(|i| if i < 10 { value } else { 0.0 }).collect();
+    let mut add = |name: &str, dimension, values| {
+        let column = TableColumn { name: name.into(), dimension, description: String::new(), values };
+        clumps.columns.push(column);
+    };
+    add("most_bound_position", Dimension::LENGTH, Values::F64x3(vec![[0.5; 3]; 300]));
+    add("bound_mass", Dimension::MASS, Values::F64(of_ten(1e-3)));
+    add("half_mass_radius", Dimension::LENGTH, Values::F64(of_ten(0.02)));
+    let with = drawn(&catalogue);
+    assert!(with.contains("bound (10)") && with.contains("half-mass radius"), "keys");
+    assert_eq!(
+        with.matches("<circle").count(),
+        without.matches("<circle").count() + 11,
+        "and one in the key"
+    );
+    check_tags(&with);
+}
+
 /// Every tag that opens closes, in order.
 fn check_tags(text: &str) {
     let mut open: Vec<&str> = Vec::new();

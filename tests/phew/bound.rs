@@ -17,9 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const NEWTON: f64 = 6.674_30e-8;
 
 pub fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialChoice) -> PhewConfig {
+    // Spheres need a cosmology.
+    let has_cosmology = snapshot.header().cosmology.is_some();
     let bound = BoundRequest {
         unbind: Some(unbind),
-        properties: PropertyChoice::All,
+        properties: if has_cosmology { PropertyChoice::All } else { PropertyChoice::Bound },
         with_members: true,
         ..BoundRequest::default()
     };

@@ -32,6 +32,11 @@ fn request() -> BoundRequest {
     }
 }
 
+/// Without spheres, for outputs without a cosmology.
+fn without_spheres() -> BoundRequest {
+    BoundRequest { properties: PropertyChoice::Bound, ..request() }
+}
+
 fn on_ranks(snapshot: &dyn Snapshot, bound: BoundRequest, n_ranks: usize) -> Catalogue {
     let config = PhewConfig { bound, ..config(snapshot, GAS, Rules::Paper) };
     let parts = run_threads(n_ranks, |comm| {
@@ -116,7 +121,7 @@ fn leaves_and_particles_at_rest_are_all_members() {
         whole.particles.as_mut().expect("particles").velocity.fill([0.0; 3]);
         whole.header.cosmology = None;
     });
-    let catalogue = on_ranks(&*snapshot, request(), 1);
+    let catalogue = on_ranks(&*snapshot, without_spheres(), 1);
     let found: BTreeMap<Name, u64> =
         names(&catalogue).into_iter().zip(counts(table(&catalogue, "members"), "clump")).collect();
     assert_eq!(found.len(), names(&catalogue).len(), "no member is bound twice");
@@ -125,7 +130,11 @@ fn leaves_and_particles_at_rest_are_all_members() {
     assert!(n_gas > 200 && expected.len() > n_gas + 200, "{n_gas} of {}", expected.len());
     assert_eq!(found, expected);
     for n_ranks in [2, 3] {
-        assert_same(&catalogue, &on_ranks(&*snapshot, request(), n_ranks), &format!("{n_ranks} ranks"));
+        assert_same(
+            &catalogue,
+            &on_ranks(&*snapshot, without_spheres(), n_ranks),
+            &format!("{n_ranks} ranks"),
+        );
     }
 }
 
@@ -414,17 +423,42 @@ fn gas_alone_is_unbound() {
         whole.header.cosmology = None;
         whole.particles = None;
     });
-    let catalogue = on_ranks(&*snapshot, request(), 1);
+    let catalogue = on_ranks(&*snapshot, without_spheres(), 1);
     let types = types(&catalogue);
     assert!(types.len() > 100 && types.iter().all(|found| *found == 0), "{}", types.len());
-    assert_same(&catalogue, &on_ranks(&*snapshot, request(), 3), "3 ranks");
+    assert_same(&catalogue, &on_ranks(&*snapshot, without_spheres(), 3), "3 ranks");
     let (_folder, snapshot) = rewritten(|whole| {
         let column = whole.fields.iter().position(|field| field.name == "velocity_z").expect("a field");
         whole.fields.remove(column);
         whole.octs.iter_mut().for_each(|block| drop(block.values.remove(column)));
     });
-    let message = refusal(&*snapshot, request());
+    let message = refusal(&*snapshot, without_spheres());
     assert!(message.contains("no field velocity_z") && message.contains("expected"), "{message}");
+}
+
+#[test]
+fn spheres_need_a_cosmology() {
+    let (_folder, snapshot) = rewritten(|whole| whole.header.cosmology = None);
+    for properties in [PropertyChoice::Spheres, PropertyChoice::All] {
+        let message = refusal(&*snapshot, BoundRequest { properties, ..request() });
+        assert!(message.contains("no cosmology") && message.contains("expected"), "{message}");
+    }
+}
+
+/// A type without a given softening has that of the snapshot, or the side of its leaf.
+#[test]
+fn a_type_without_a_softening_has_the_side_of_its_leaf() {
+    let softening = SofteningLengths::default().with(MemberType::Stars, 0.25);
+    let request = BoundRequest { softening, ..request() };
+    let catalogue = on_ranks(&*open(&output("gas_2ranks")), request, 1);
+    let said = text(&catalogue, "unbind_softening");
+    for expected in ["gas=side of the cell", "dark-matter=side of the leaf", "stars=0.25 (given)"] {
+        assert!(said.contains(expected), "{said}");
+    }
+    // There is no star: what is given for stars alone changes no potential.
+    let by_leaf = on_ranks(&*open(&output("gas_2ranks")), without_spheres(), 1);
+    let potentials = |catalogue: &Catalogue| reals(table(catalogue, "members"), "potential");
+    assert_eq!(potentials(&catalogue), potentials(&by_leaf));
 }
 
 /// Two dark-matter particles of the largest halo, by their places in the output.

@@ -110,9 +110,14 @@ struct Mock {
 impl Mock {
     /// A host of 1e14 Msun/h at rest in the middle of the box.
     fn new(seed: u64) -> Self {
+        Self::with_host(seed, HOST)
+    }
+
+    /// Another host there.
+    fn with_host(seed: u64, host: [f64; 3]) -> Self {
         let (random, position, velocity) = (Random(seed), Vec::new(), Vec::new());
         let mut mock = Self { random, position, velocity, haloes: Vec::new(), motion: Vec::new() };
-        mock.put(HOST, [0.5 * SIDE; 3], [0.0; 3]);
+        mock.put(host, [0.5 * SIDE; 3], [0.0; 3]);
         mock
     }
 
@@ -143,8 +148,14 @@ impl Mock {
 
     /// The bound haloes that the whole pipeline finds.
     fn find(&self) -> Vec<Recovered> {
+        let catalogue = self.search(&Search::default());
+        self.haloes.iter().map(|placed| Recovered::new(placed, &catalogue)).collect()
+    }
+
+    /// The catalogue of the whole pipeline.
+    fn search(&self, search: &Search) -> Catalogue {
         let mesh = ParticleMeshConfig {
-            m_refine: 8,
+            m_refine: search.m_refine,
             level_min: None,
             level_max: 20,
             kinds: std::array::from_fn(|kind| kind == 1),
@@ -157,17 +168,17 @@ impl Mock {
             field: FieldChoice::Auto,
             thresholds: Thresholds {
                 density: 80.0,
-                persistence: Persistence::Ratio(3.0),
-                saddle: Some(200.0),
+                persistence: Persistence::Ratio(search.persistence),
+                saddle: search.saddle,
                 mass: 0.0,
             },
             rules: Rules::Paper,
             with_cells: false,
-            with_particles: false,
+            with_particles: true,
             bound: BoundRequest {
-                unbind: Some(PotentialChoice::Tree),
+                unbind: search.unbind.then_some(PotentialChoice::Tree),
                 properties: PropertyChoice::Basic,
-                with_members: true,
+                with_members: search.unbind,
                 ..BoundRequest::default()
             },
             weights: Weights::default(),
@@ -176,8 +187,21 @@ impl Mock {
         };
         let comm = Comm::solo();
         let found = run_on_particles(&snapshot, &mesh, &config, &comm, &Executor::default()).expect("clumps");
-        let catalogue = found.catalogue.gather(&comm).expect("alone").expect("rank 0");
-        self.haloes.iter().map(|placed| Recovered::new(placed, &catalogue)).collect()
+        found.catalogue.gather(&comm).expect("alone").expect("rank 0")
+    }
+}
+
+/// What a search may differ in.
+struct Search {
+    m_refine: u64,
+    persistence: f64,
+    saddle: Option<f64>,
+    unbind: bool,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { m_refine: 8, persistence: 3.0, saddle: Some(200.0), unbind: true }
     }
 }
 
@@ -328,4 +352,120 @@ fn recovery_of_subhaloes() {
         let (mass, offset) = (median(|one| one.mass), median(|one| one.offset));
         println!("| {n} | {n_peaks} | {} | {mass:.2} | {offset:.3} |", seen.len());
     }
+}
+
+/// The clump with most of the particles of a halo in its patches, and what becomes of these.
+#[derive(Debug, Clone, Copy, Default)]
+struct PatchOfHalo {
+    /// Peak density over saddle density.
+    persistence: f64,
+    /// Particles in the patches of the clump, and how many of these belong to the halo.
+    n_patch: usize,
+    n_own: usize,
+    /// Bound ones of the clump, where particles are unbound.
+    n_bound: Option<u64>,
+}
+
+impl PatchOfHalo {
+    /// The densest clump with its peak within a quarter of the radius; `None` if there is none.
+    fn new(placed: &Placed, catalogue: &Catalogue) -> Option<Self> {
+        let clumps = catalogue.table("clumps").expect("clumps");
+        let offset = |x: &[f64; 3]| {
+            (0..3).map(|a| (x[a] - placed.centre[a]).powi(2)).sum::<f64>().sqrt() / placed.halo.radius
+        };
+        let peaks = clumps.vectors("peak_position").expect("peaks");
+        let row = (0..peaks.len()).find(|row| offset(&peaks[*row]) < 0.25)?;
+        let id = clumps.counts("id").expect("identifiers")[row];
+        let particles = catalogue.table("particles").expect("particles");
+        let owner = particles.counts("clump").expect("clumps of particles");
+        let ids = particles.integers("id").expect("identities");
+        let inside: Vec<usize> = (0..ids.len()).filter(|i| owner[*i] == id).collect();
+        let real = |name: &str| clumps.reals(name).expect(name)[row];
+        Some(Self {
+            persistence: real("density_peak") / real("saddle_density"),
+            n_patch: inside.len(),
+            n_own: inside.iter().filter(|i| placed.rows.contains(&(ids[**i] as usize))).count(),
+            n_bound: clumps.counts("n_bound").map(|n_bound| n_bound[row]),
+        })
+    }
+}
+
+/// For benches/results: what limits the recovery. Patches need no unbinding, which takes most of the time with the host.
+#[test]
+#[ignore = "prints tables"]
+fn limits_of_recovery() {
+    println!("| halo | m_refine | persistence | saddle | peak / saddle | in patch | own | bound |");
+    println!("|---|---|---|---|---|---|---|---|");
+    let settings = [(8, 3.0), (8, 1.5), (4, 3.0), (4, 1.5), (2, 3.0), (16, 3.0)];
+    for seed in 1..=3 {
+        let mut mock = Mock::new(seed);
+        mock.put_in(0, SUBHALO, 0.5);
+        mock.put_in(1, SUB_SUBHALO, 0.5);
+        let mut alone = Mock::with_host(seed, SUBHALO);
+        alone.put_in(0, SUB_SUBHALO, 0.5);
+        for (m_refine, persistence) in settings {
+            let search = Search { m_refine, persistence, unbind: false, ..Search::default() };
+            let catalogue = mock.search(&search);
+            print_patch(&format!("sub-sub, seed {seed}"), &mock.haloes[2], &search, &catalogue);
+            let search = Search { unbind: true, ..search };
+            let name = format!("sub-sub in the sub alone, seed {seed}");
+            print_patch(&name, &alone.haloes[1], &search, &alone.search(&search));
+        }
+    }
+    for distance in [1.0, 0.5, 0.3, 0.2, 0.1, 0.05] {
+        let mut mock = Mock::new(1);
+        mock.put_in(0, SUBHALO, distance);
+        let [host, sub] = [0, 1].map(|i| &mock.haloes[i]);
+        for (m_refine, persistence) in [(8, 3.0), (4, 3.0), (16, 3.0), (8, 1.5)] {
+            let search = Search { m_refine, persistence, unbind: false, ..Search::default() };
+            print_patch(&format!("sub at {distance} R"), sub, &search, &mock.search(&search));
+        }
+        let search = Search { saddle: None, unbind: false, ..Search::default() };
+        print_patch(&format!("sub at {distance} R"), sub, &search, &mock.search(&search));
+        println!("equal densities at {distance} R: {:.3} of its mass", sub_within(host, sub, distance));
+    }
+}
+
+fn print_patch(name: &str, placed: &Placed, search: &Search, catalogue: &Catalogue) {
+    let Search { m_refine, persistence, saddle, .. } = search;
+    let saddle = saddle.map_or("none".into(), |saddle| saddle.to_string());
+    let head = format!("| {name} | {m_refine} | {persistence} | {saddle} |");
+    match PatchOfHalo::new(placed, catalogue) {
+        None => println!("{head} no peak | | | |"),
+        Some(PatchOfHalo { persistence, n_patch, n_own, n_bound }) => {
+            let n_bound = n_bound.map_or("-".into(), |n| n.to_string());
+            println!("{head} {persistence:.2} | {n_patch} | {n_own} | {n_bound} |");
+        }
+    }
+}
+
+/// The part of the mass of a subhalo within the radius where its density falls to that of its host at its place.
+fn sub_within(host: &Placed, sub: &Placed, distance: f64) -> f64 {
+    let of_host = host.halo.density(distance * host.halo.radius);
+    let (mut low, mut high) = (0.0, sub.halo.radius);
+    for _ in 0..60 {
+        let r = 0.5 * (low + high);
+        if sub.halo.density(r) > of_host { low = r } else { high = r }
+    }
+    sub.halo.enclosed(low) / sub.halo.mass
+}
+
+/// The snapshot of the picture in docs/haloes.md: `INSELBERG_MOCK=FOLDER` says where it goes.
+#[cfg(feature = "hdf5")]
+#[test]
+#[ignore = "writes a snapshot"]
+fn the_mock_of_the_picture() {
+    use crate::common::gadget::{Kind, Style, edit, write};
+    let folder = PathBuf::from(std::env::var("INSELBERG_MOCK").expect("INSELBERG_MOCK names a folder"));
+    let mut mock = Mock::new(5);
+    for (n, distance) in [(10_000, 0.5), (5000, 0.75), (3000, 0.35), (2000, 0.6), (1000, 0.9), (1000, 0.45)] {
+        mock.put_in(0, subhalo_of(n), distance);
+    }
+    mock.put_in(1, subhalo_of(1000), 0.5);
+    let n = mock.position.len();
+    let (position, velocity) = (mock.position, mock.velocity);
+    let (mass, density) = (vec![PARTICLE; n], vec![0.0; n]);
+    let kind = Kind { position, velocity, mass, id: (1..=n as u64).collect(), density };
+    let paths = write(&folder, &[(1, &kind)], &Style::default());
+    edit(&paths[0], |file| file.group("Header")?.attr("BoxSize")?.write_scalar(&SIDE));
 }

@@ -32,6 +32,13 @@ impl NfwHalo {
         self.mass * mass_within(r.min(self.radius) / self.scale) / mass_within(self.radius / self.scale)
     }
 
+    /// The density at a radius within the end.
+    pub fn density(&self, r: f64) -> f64 {
+        let x = r / self.scale;
+        let of_unit = 1.0 / (x * (1.0 + x).powi(2));
+        of_unit * self.mass / (2.0 * TAU * self.scale.powi(3) * mass_within(self.radius / self.scale))
+    }
+
     /// The greatest circular velocity.
     pub fn maximum_circular_velocity(&self) -> f64 {
         let speed2 = |i: usize| {

@@ -41,7 +41,9 @@ impl NamesFlags for RunError {
             Self::RegionOutside { .. } => "--region",
             Self::PotentialOfRamses | Self::UnbindingOnParticleMesh => "--potential",
             Self::SharedId { .. } => "--duplicate-ids allow",
-            Self::NoMagneticField { .. } | Self::NoGas | Self::GasOnParticleMesh => "--properties",
+            Self::NoCosmology | Self::NoMagneticField { .. } | Self::NoGas | Self::GasOnParticleMesh => {
+                "--properties"
+            }
             _ => "",
         }
     }

@@ -13,7 +13,7 @@ use inselberg::{Engine, OpenParticles};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::VtkCells;
+use inselberg_io::catalogue::{SoapPlace, VtkCells};
 use inselberg_io::particles::{ParticleHeader, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
@@ -126,7 +126,7 @@ fn check_outputs(job: &FofJob) -> Result<(), CommandError> {
     for path in [&job.output, &job.group_ids].into_iter().flatten() {
         catalogue::check_output(path)?;
     }
-    job.soap.as_deref().map_or(Ok(()), catalogue::check_soap)?;
+    job.soap.as_deref().map_or(Ok(()), preflight::soap)?;
     check_shown(&job.shown)
 }
 
@@ -160,7 +160,8 @@ fn on_rank(
     }
     if let Some(path) = &job.soap {
         let whole = groups.gather(0).map_err(failed)?;
-        staged.extend(whole.map_or(Ok(Staged::default()), |whole| catalogue::stage_soap(path, &whole))?);
+        let stage = |whole| catalogue::stage_soap(&SoapPlace::new(path), &whole, Some(input.reader()));
+        staged.extend(whole.map_or(Ok(Staged::default()), stage)?);
     }
     if job.yt.is_some() || job.vtk.is_some() {
         let whole = groups.gather(0).map_err(failed)?;

@@ -14,7 +14,7 @@ use inselberg::stage::Stage;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::Catalogue;
+use inselberg_io::catalogue::{Catalogue, SoapPlace};
 use inselberg_io::particles::file_of;
 use inselberg_io::staging;
 use inselberg_io::staging::Staged;
@@ -145,7 +145,7 @@ fn on_rank(
     let lists = match job.ramses_text.is_some() || job.soap.is_some() || job.shown.has_maps() {
         true => {
             let _lists = Stage::within("lists", comm);
-            clumps.gather_tables(&["clumps", "haloes"]).map_err(failed)?
+            clumps.gather_tables(lists_of(job)).map_err(failed)?
         }
         false => None,
     };
@@ -153,7 +153,7 @@ fn on_rank(
         staged.extend(phew_run::stage_ramses_text(folder, lists, snapshot)?);
     }
     if let (Some(path), Some(lists)) = (&job.soap, &lists) {
-        staged.extend(catalogue::stage_soap(path, lists)?);
+        staged.extend(catalogue::stage_soap(&SoapPlace::new(path), lists, input.particles())?);
     }
     if job.yt.is_some() || job.vtk.is_some() {
         let _viewers = Stage::within("viewers", comm);
@@ -175,6 +175,11 @@ fn on_rank(
     // The catalogue stands for all results, so it gets its name last.
     staged.extend(catalogue);
     if is_first { (task.hand_in)(staged, &summary) } else { Ok(()) }
+}
+
+/// The tables that results beside the catalogue need.
+fn lists_of(job: &PhewJob) -> &'static [&'static str] {
+    if job.soap.is_some() { &["clumps", "haloes", "members"] } else { &["clumps", "haloes"] }
 }
 
 fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
@@ -205,7 +210,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
         staging::check_writable(path)?;
     }
     job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
-    job.soap.as_deref().map_or(Ok(()), catalogue::check_soap)?;
+    job.soap.as_deref().map_or(Ok(()), preflight::soap)?;
     check_shown(&job.shown)
 }
 

@@ -22,7 +22,8 @@ use inselberg_io::catalogue;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
-    PARTICLE_READERS, ParticleHeader, file_of, read_particle_headers, read_particle_headers_with,
+    PARTICLE_READERS, ParticleHeader, ParticleInput, file_of, read_particle_headers,
+    read_particle_headers_with,
 };
 use inselberg_io::staging::{Staged, stage_file};
 use inselberg_io::{FieldInfo, InputFacts, READERS, ReadResult, Snapshot};
@@ -65,6 +66,14 @@ impl PhewInput {
         let on_mesh = particles.on_mesh(&shape);
         let on_mesh = on_mesh.map_err(|error| CommandError::about(&job.input, error.with_flags()))?;
         Ok(Self::Particles { particles, mesh, shape, on_mesh: Box::new(on_mesh) })
+    }
+
+    /// The particles that a mesh is made from.
+    pub fn particles(&self) -> Option<&dyn ParticleInput> {
+        match self {
+            Self::Cells(_) => None,
+            Self::Particles { particles, .. } => Some(particles.reader()),
+        }
     }
 
     /// Collective: runs PHEW.

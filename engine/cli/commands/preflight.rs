@@ -1,6 +1,7 @@
 //! Can the results be written? Checked before the work, not after it.
 
 use super::fault::CommandError;
+use inselberg_io::catalogue::{self, SoapPlace};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,13 @@ pub fn folder(path: &Path) -> Result<(), CommandError> {
         return Err(unfit(path, "is not a folder", "a folder or a new name"));
     }
     takes_files(path, place)
+}
+
+/// Checks that files in the layout of SOAP can be written to `path`.
+pub fn soap(path: &Path) -> Result<(), CommandError> {
+    let place = SoapPlace::new(path);
+    place.folder().map_or(Ok(()), folder)?;
+    Ok(catalogue::check_soap(&place)?)
 }
 
 /// Checks that `paths` are all different places.

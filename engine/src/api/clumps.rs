@@ -1,6 +1,7 @@
 //! What PHEW found: labels of the cells, clumps and haloes, their tree, and new cuts of it.
 
 use crate::api::meshes::CellPatches;
+use crate::api::opened::OpenParticles;
 use crate::api::params::PhewParams;
 use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
@@ -231,6 +232,23 @@ impl Clumps {
     /// When the file cannot be written, or a rank fails.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.shared.write(&self.found.catalogue, path.as_ref())
+    }
+
+    /// Collective: writes the properties in the layout of SOAP, which swiftsimio reads: to one file `.hdf5`, or to a folder if
+    /// the name has no ending. `particles` are those that the call ran on. If the catalogue lists members, the folder also
+    /// gets their memberships in the order of `particles`, where these are a snapshot by types and with identities. All ranks
+    /// name the same place; rank 0 holds the tables and writes.
+    ///
+    /// # Errors
+    /// When nothing was unbound, the library has no HDF5, a member is bound twice or not among the particles, the place cannot be written, or a
+    /// rank fails.
+    pub fn write_soap(
+        &self,
+        place: impl AsRef<Path>,
+        particles: Option<&OpenParticles>,
+    ) -> Result<(), Error> {
+        let input = particles.map(OpenParticles::reader);
+        self.shared.write_soap(&self.found.catalogue, place.as_ref(), input)
     }
 
     /// The density projected along z, on rank 0, where [`PhewParams::with_projection`] asked for it.

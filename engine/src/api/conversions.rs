@@ -46,6 +46,7 @@ from_errors! {
         | RunError::RegionOutside { .. }
         | RunError::NoUnits
         | RunError::NoVelocities { .. }
+        | RunError::NoCosmology
         | RunError::NoGasField { .. }
         | RunError::NoMagneticField { .. }
         | RunError::NoGas

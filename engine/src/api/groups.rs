@@ -1,5 +1,6 @@
 //! Friends-of-friends on the particles of a program.
 
+use crate::api::opened::OpenParticles;
 use crate::api::params::{FofParams, Linking};
 use crate::api::particles::ParticleColumns;
 use crate::api::session::{Session, Shared};
@@ -243,6 +244,19 @@ impl FofGroups {
     /// When the file cannot be written, or a rank fails.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.shared.write(&self.found.catalogue, path.as_ref())
+    }
+
+    /// Collective: writes the properties in the layout of SOAP, as [`crate::Clumps::write_soap`].
+    ///
+    /// # Errors
+    /// When the catalogue has no properties of bound particles and no spheres, and those of [`crate::Clumps::write_soap`].
+    pub fn write_soap(
+        &self,
+        place: impl AsRef<Path>,
+        particles: Option<&OpenParticles>,
+    ) -> Result<(), Error> {
+        let input = particles.map(OpenParticles::reader);
+        self.shared.write_soap(&self.found.catalogue, place.as_ref(), input)
     }
 
     /// Collective: writes the group of every particle of an output to a file, as [`Self::write`] writes the catalogue.

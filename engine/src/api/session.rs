@@ -7,7 +7,10 @@ use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::progress::Observer;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
-use inselberg_io::catalogue::{Catalogue, CataloguePart, stage_part, write_part};
+use inselberg_io::catalogue::{
+    Catalogue, CataloguePart, SoapPlace, check_soap, stage_part, stage_soap, write_part,
+};
+use inselberg_io::particles::ParticleInput;
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use parking_lot::Mutex;
@@ -173,6 +176,25 @@ impl Shared {
     /// Collective: as [`Self::write`], but rank 0 gets the staged file.
     pub fn stage(&self, part: &CataloguePart, path: &Path) -> Result<Staged, Error> {
         self.call(|Session { comm, .. }| Ok(stage_part(path, part, comm)?))
+    }
+
+    /// Collective: writes files in the layout of SOAP. Rank 0 holds the tables for it.
+    pub fn write_soap(
+        &self,
+        part: &CataloguePart,
+        place: &Path,
+        input: Option<&dyn ParticleInput>,
+    ) -> Result<(), Error> {
+        let is_wanted = |name: &str| ["clumps", "haloes", "Groups", "members"].contains(&name);
+        let tables = part.tables.iter().filter(|part| is_wanted(&part.table.name)).cloned().collect();
+        let part = CataloguePart { attributes: part.attributes.clone(), tables };
+        self.call(|session| {
+            session.check_same("place", &place)?;
+            let Some(whole) = part.gather_on(Rank(0), session.comm)? else { return Ok(()) };
+            let place = SoapPlace::new(place);
+            check_soap(&place)?;
+            Ok(stage_soap(&place, &whole, input)?.commit()?)
+        })
     }
 
     /// Collective: writes a catalogue to a file.

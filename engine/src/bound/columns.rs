@@ -1,9 +1,8 @@
-//! The properties of bound particles: each is one entry here, and then a column of the table of clumps or groups.
+//! A property of bound particles, as a column of the table of clumps or groups. `chosen_columns` and `type_columns` list them.
 //!
 //! Definitions are those of `inselberg_kernels::bound::properties`, which follow SOAP. A matrix fills two columns: its diagonal
 //! xx, yy, zz, and xy, xz, yz.
 
-use crate::bound::request::PropertyChoice;
 use inselberg_io::catalogue::{Dimension, TableColumn, Values};
 use inselberg_kernels::bound::properties::inertia::InertiaTensors;
 use inselberg_kernels::bound::properties::sums::Motions;
@@ -24,17 +23,11 @@ enum BoundValue {
     Count(fn(&BoundProperties) -> u64),
     Real(fn(&BoundProperties) -> f64),
     Vector(fn(&BoundProperties) -> [f64; 3]),
-    /// A place relative to the reference point of the halo.
-    Place(fn(&BoundProperties) -> [f64; 3]),
+    /// A place relative to the reference point of the halo; 0 throughout where there is none.
+    Place(fn(&BoundProperties) -> Option<[f64; 3]>),
 }
 
 impl BoundColumn {
-    /// The columns of a choice.
-    pub fn chosen(choice: PropertyChoice) -> Vec<&'static Self> {
-        let more = if choice.has_all_bound() { MORE } else { &[] };
-        BASIC.iter().chain(more).collect()
-    }
-
     /// Numbers per clump.
     pub fn n_parts(&self) -> usize {
         match self.value {
@@ -55,7 +48,7 @@ impl BoundColumn {
             BoundValue::Count(of) => to.push(of(properties) as f64),
             BoundValue::Real(of) => to.push(of(properties)),
             BoundValue::Vector(of) => to.extend(of(properties)),
-            BoundValue::Place(of) => to.extend(in_box(of(properties))),
+            BoundValue::Place(of) => to.extend(of(properties).map_or([0.0; 3], in_box)),
         }
     }
 
@@ -73,7 +66,7 @@ impl BoundColumn {
     }
 }
 
-const fn count(
+pub(super) const fn count(
     name: &'static str,
     description: &'static str,
     of: fn(&BoundProperties) -> u64,
@@ -81,7 +74,7 @@ const fn count(
     BoundColumn { name, dimension: [0; 3], description, value: BoundValue::Count(of) }
 }
 
-const fn real(
+pub(super) const fn real(
     name: &'static str,
     dimension: [i8; 3],
     description: &'static str,
@@ -90,7 +83,7 @@ const fn real(
     BoundColumn { name, dimension, description, value: BoundValue::Real(of) }
 }
 
-const fn vector(
+pub(super) const fn vector(
     name: &'static str,
     dimension: [i8; 3],
     description: &'static str,
@@ -99,179 +92,51 @@ const fn vector(
     BoundColumn { name, dimension, description, value: BoundValue::Vector(of) }
 }
 
-const fn place(
+pub(super) const fn place(
     name: &'static str,
     description: &'static str,
-    of: fn(&BoundProperties) -> [f64; 3],
+    of: fn(&BoundProperties) -> Option<[f64; 3]>,
 ) -> BoundColumn {
     BoundColumn { name, dimension: LENGTH, description, value: BoundValue::Place(of) }
 }
 
-const LENGTH: [i8; 3] = [1, 0, 0];
-const AREA: [i8; 3] = [2, 0, 0];
-const MASS: [i8; 3] = [0, 1, 0];
-const VELOCITY: [i8; 3] = [1, 0, -1];
-const VELOCITY_SQUARED: [i8; 3] = [2, 0, -2];
-const ENERGY: [i8; 3] = [2, 1, -2];
-const ANGULAR_MOMENTUM: [i8; 3] = [2, 1, -1];
+pub(super) const LENGTH: [i8; 3] = [1, 0, 0];
+pub(super) const AREA: [i8; 3] = [2, 0, 0];
+pub(super) const MASS: [i8; 3] = [0, 1, 0];
+pub(super) const VELOCITY: [i8; 3] = [1, 0, -1];
+pub(super) const VELOCITY_SQUARED: [i8; 3] = [2, 0, -2];
+pub(super) const ENERGY: [i8; 3] = [2, 1, -2];
+pub(super) const ANGULAR_MOMENTUM: [i8; 3] = [2, 1, -1];
 
-fn total(properties: &BoundProperties) -> Motions {
+pub(super) fn total(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::Total)
 }
 
-fn dark_matter(properties: &BoundProperties) -> Motions {
+pub(super) fn dark_matter(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::DarkMatter)
 }
 
-fn gas(properties: &BoundProperties) -> Motions {
+pub(super) fn gas(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::Gas)
 }
 
-fn stars(properties: &BoundProperties) -> Motions {
+pub(super) fn stars(properties: &BoundProperties) -> Motions {
     properties.motion.of(Component::Stars)
 }
 
-fn diagonal(matrix: [f64; 6]) -> [f64; 3] {
+pub(super) fn diagonal(matrix: [f64; 6]) -> [f64; 3] {
     [matrix[0], matrix[1], matrix[2]]
 }
 
-fn off_diagonal(matrix: [f64; 6]) -> [f64; 3] {
+pub(super) fn off_diagonal(matrix: [f64; 6]) -> [f64; 3] {
     [matrix[3], matrix[4], matrix[5]]
 }
 
-/// A tensor of all bound particles; 0 throughout for fewer than 20.
-fn tensor(properties: &BoundProperties, which: fn(&InertiaTensors) -> Option<[f64; 6]>) -> [f64; 6] {
-    which(&properties.inertia.of(Component::Total)).unwrap_or([0.0; 6])
+/// A tensor of the bound particles of a component; 0 throughout for fewer than 20.
+pub(super) fn tensor(
+    properties: &BoundProperties,
+    of: Component,
+    which: fn(&InertiaTensors) -> Option<[f64; 6]>,
+) -> [f64; 6] {
+    which(&properties.inertia.of(of)).unwrap_or([0.0; 6])
 }
-
-const BASIC: &[BoundColumn] = &[
-    real("bound_mass", MASS, "mass of the bound particles", |p| total(p).mass),
-    place("most_bound_position", "position of the most bound particle", |p| p.halo_centre),
-    place("bound_centre_of_mass", "centre of mass of the bound particles", |p| total(p).centre_of_mass),
-    vector("bound_velocity", VELOCITY, "velocity of the centre of mass of the bound particles", |p| {
-        total(p).velocity
-    }),
-    real(
-        "bound_kinetic_energy",
-        ENERGY,
-        "kinetic energy of the bound particles in the frame of their centre of mass, with the Hubble flow",
-        |p| p.kinetic_energy,
-    ),
-    real(
-        "bound_potential_energy",
-        ENERGY,
-        "half the sum of mass times potential over the bound particles",
-        |p| p.potential_energy,
-    ),
-    real(
-        "maximum_circular_velocity",
-        VELOCITY,
-        "greatest sqrt(G M(<r) / r) of the bound particles about the most bound one; r at least the softening",
-        |p| p.maximum_circular_velocity.velocity,
-    ),
-    real("maximum_circular_velocity_radius", LENGTH, "radius of the maximum circular velocity", |p| {
-        p.maximum_circular_velocity.radius
-    }),
-    real(
-        "half_mass_radius",
-        LENGTH,
-        "radius about the most bound particle with half of the bound mass",
-        |p| p.half_mass_radius.of(Component::Total),
-    ),
-];
-
-const MORE: &[BoundColumn] = &[
-    real("bound_dark_matter_mass", MASS, "mass of the bound dark matter", |p| dark_matter(p).mass),
-    real("bound_gas_mass", MASS, "mass of the bound gas", |p| gas(p).mass),
-    real("bound_stellar_mass", MASS, "mass of the bound stars", |p| stars(p).mass),
-    count("n_bound_dark_matter", "number of bound dark-matter particles", |p| p.number[1]),
-    count("n_bound_gas", "number of bound gas cells, or gas particles", |p| p.number[0]),
-    count("n_bound_stars", "number of bound stars", |p| p.number[4]),
-    real("enclose_radius", LENGTH, "distance of the farthest bound particle from the most bound one", |p| {
-        p.enclose_radius
-    }),
-    real(
-        "maximum_circular_velocity_unsoftened",
-        VELOCITY,
-        "as maximum_circular_velocity, with any r above 0",
-        |p| p.maximum_circular_velocity_unsoftened.velocity,
-    ),
-    real(
-        "maximum_circular_velocity_radius_unsoftened",
-        LENGTH,
-        "radius of the maximum circular velocity with any r above 0",
-        |p| p.maximum_circular_velocity_unsoftened.radius,
-    ),
-    real("half_mass_radius_dark_matter", LENGTH, "half-mass radius of the bound dark matter", |p| {
-        p.half_mass_radius.of(Component::DarkMatter)
-    }),
-    real("half_mass_radius_gas", LENGTH, "half-mass radius of the bound gas", |p| {
-        p.half_mass_radius.of(Component::Gas)
-    }),
-    real("half_mass_radius_stars", LENGTH, "half-mass radius of the bound stars", |p| {
-        p.half_mass_radius.of(Component::Stars)
-    }),
-    vector(
-        "velocity_dispersion_diagonal",
-        VELOCITY_SQUARED,
-        "velocity dispersion matrix of the bound particles: xx, yy, zz",
-        |p| diagonal(total(p).dispersion),
-    ),
-    vector(
-        "velocity_dispersion_off_diagonal",
-        VELOCITY_SQUARED,
-        "velocity dispersion matrix of the bound particles: xy, xz, yz",
-        |p| off_diagonal(total(p).dispersion),
-    ),
-    vector(
-        "angular_momentum",
-        ANGULAR_MOMENTUM,
-        "angular momentum of the bound particles about the most bound one, in the frame of their centre of mass",
-        |p| total(p).angular_momentum,
-    ),
-    vector(
-        "angular_momentum_dark_matter",
-        ANGULAR_MOMENTUM,
-        "the same of the bound dark matter, in its own frame",
-        |p| dark_matter(p).angular_momentum,
-    ),
-    vector("angular_momentum_gas", ANGULAR_MOMENTUM, "the same of the bound gas, in its own frame", |p| {
-        gas(p).angular_momentum
-    }),
-    vector(
-        "angular_momentum_stars",
-        ANGULAR_MOMENTUM,
-        "the same of the bound stars, in their own frame",
-        |p| stars(p).angular_momentum,
-    ),
-    vector(
-        "angular_momentum_baryons",
-        ANGULAR_MOMENTUM,
-        "the same of the bound gas and stars, in their common frame",
-        |p| p.motion.of(Component::Baryons).angular_momentum,
-    ),
-    real(
-        "spin_parameter",
-        [0; 3],
-        "spin |L| / (sqrt(2) M V R) within the radius R of the maximum circular velocity V",
-        |p| p.spin_parameter,
-    ),
-    real("spin_peebles", [0; 3], "spin |L| sqrt|E| / (G M^2.5) of the bound particles (Peebles 1969)", |p| {
-        p.spin_peebles
-    }),
-    vector(
-        "inertia_tensor_diagonal",
-        AREA,
-        "inertia tensor by mass, iterated in an ellipsoid of the volume of 10 half-mass radii: xx, yy, zz; 0 below 20 particles",
-        |p| diagonal(tensor(p, |t| t.plain)),
-    ),
-    vector("inertia_tensor_off_diagonal", AREA, "the same: xy, xz, yz", |p| {
-        off_diagonal(tensor(p, |t| t.plain))
-    }),
-    vector("inertia_tensor_reduced_diagonal", [0; 3], "the same with the weight 1 / r^2: xx, yy, zz", |p| {
-        diagonal(tensor(p, |t| t.reduced))
-    }),
-    vector("inertia_tensor_reduced_off_diagonal", [0; 3], "the same: xy, xz, yz", |p| {
-        off_diagonal(tensor(p, |t| t.reduced))
-    }),
-];

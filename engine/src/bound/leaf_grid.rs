@@ -88,7 +88,8 @@ mod tests {
     fn full() -> LeafGrid {
         let side = cell_side(3);
         let places = (0..512).map(|i| [i % 8, i / 8 % 8, i / 64].map(|x| (f64::from(x) + 0.5) * side));
-        let leaves = places.map(|position| PointMass { position, mass: 1.0 / 512.0 }).collect();
+        let leaves =
+            places.map(|position| PointMass { position, mass: 1.0 / 512.0, particle_type: 0 }).collect();
         LeafGrid::new(3, leaves, Domain::CUBE)
     }
 
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn small_leaves_are_points() {
         assert_eq!([0.01, 0.016, 0.03, 0.1, 1.0].map(|side| n_parts(side, 0.5)), [1, 2, 2, 8, 8]);
-        let leaf = PointMass { position: [0.5; 3], mass: 3.0 };
+        let leaf = PointMass { position: [0.5; 3], mass: 3.0, particle_type: 0 };
         let grid = LeafGrid::new(7, vec![leaf], Domain::CUBE);
         let mut found = Vec::new();
         grid.visit([0.25, 0.5, 0.5], 0.5, |distance, mass| found.push((distance, mass)));

@@ -10,7 +10,7 @@
 //! | the strength of gravity in code units; positions about a halo | `gravity`, `frame` |
 //! | haloes to the ranks that work on them | `workers`, `rows` |
 //! | unbinding, halo by halo, by one of the methods | `unbind`, `method` |
-//! | properties, each one column | `columns` |
+//! | properties, each one column | `columns`, `chosen_columns`, `type_columns` |
 //! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid`, `leaf_grid` |
 //! | columns of clumps and haloes, and the table of members | `tables` |
 //!
@@ -20,6 +20,7 @@
 //! This folder does not know how particles get their clumps, nor inputs and files.
 
 mod candidates;
+mod chosen_columns;
 mod columns;
 mod error;
 mod frame;
@@ -32,6 +33,7 @@ mod request;
 mod rows;
 mod spheres;
 mod tables;
+mod type_columns;
 mod unbind;
 mod workers;
 

@@ -17,6 +17,8 @@ pub struct PointMass {
     pub position: [f64; 3],
     /// Mass.
     pub mass: f64,
+    /// Type: 0 gas, 1 dark matter, 4 stars, others above.
+    pub particle_type: u64,
 }
 
 /// Particles sorted by cell, in a box around them that the grid divides.
@@ -136,7 +138,7 @@ mod tests {
             periodic in any::<[bool; 3]>(),
         ) {
             let place = |x: [u32; 3]| x.map(|x| f64::from(x) / 64.0);
-            let point = |(id, x): (usize, &[u32; 3])| PointMass { position: place(*x), mass: id as f64 };
+            let point = |(id, x): (usize, &[u32; 3])| PointMass { position: place(*x), mass: id as f64, particle_type: 1 };
             let points: Vec<PointMass> = places.iter().enumerate().map(point).collect();
             let domain = Domain { coarse: [2, 1, 1], periodic };
             let grid = PointGrid::new(points.clone(), domain);

@@ -10,6 +10,7 @@
 //! ```
 
 use crate::bound::leaf_grid::{LeafGrid, length};
+use crate::bound::member_type::MemberType;
 use crate::bound::point_grid::{PointGrid, PointMass};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
@@ -23,13 +24,16 @@ use rayon::prelude::*;
 /// The mean densities that end spheres.
 pub const N_DENSITIES: usize = 4;
 
+/// The types whose masses in spheres are known.
+const SPHERE_TYPES: [MemberType; 3] = [MemberType::Gas, MemberType::DarkMatter, MemberType::Stars];
+
 /// How far the first radius lies beyond that of the bound mass.
 const FIRST_REACH: f64 = 1.5;
 
 /// Within the radius of this part of the bound mass the outermost end of a sphere counts.
 const CORE: f64 = 0.1;
 
-/// Mass, radius and concentration of a sphere, in code units. 0 where the sphere is not found, or has too few particles.
+/// A sphere, in code units. 0 where it is not found, or has too few particles.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Sphere {
@@ -39,6 +43,8 @@ pub struct Sphere {
     pub radius: f64,
     /// By the first moment of the mass profile.
     pub concentration: f64,
+    /// Masses of the gas, the dark matter and the stars within the radius.
+    pub mass_of_type: [f64; 3],
 }
 
 /// The centre of a halo and the mass from which the first radius follows.
@@ -84,6 +90,7 @@ struct SpherePoint {
     halo: u64,
     radius: f64,
     mass: f64,
+    particle_type: u64,
 }
 
 impl<'a> Surroundings<'a> {
@@ -153,10 +160,14 @@ impl<'a> Surroundings<'a> {
         let answer = |(rank, queries): (usize, Vec<SphereQuery>)| {
             let near = |query: &SphereQuery| {
                 let mut near = Vec::new();
-                let mut push = |radius, mass| near.push(SpherePoint { halo: query.halo, radius, mass });
-                self.points
-                    .visit(query.centre, query.radius, |point, offset| push(length(offset), point.mass));
-                self.leaves.iter().for_each(|leaves| leaves.visit(query.centre, query.radius, &mut push));
+                let mut push = |radius, mass, particle_type| {
+                    near.push(SpherePoint { halo: query.halo, radius, mass, particle_type });
+                };
+                self.points.visit(query.centre, query.radius, |point, offset| {
+                    push(length(offset), point.mass, point.particle_type);
+                });
+                let mut push_gas = |radius, mass| push(radius, mass, MemberType::Gas as u64);
+                self.leaves.iter().for_each(|leaves| leaves.visit(query.centre, query.radius, &mut push_gas));
                 near
             };
             (Rank(rank as u32), queries.par_iter().flat_map_iter(near).collect::<Vec<_>>())
@@ -167,8 +178,11 @@ impl<'a> Surroundings<'a> {
             points.into_iter().for_each(|point| profiles[point.halo as usize].push(point));
         }
         profiles.par_iter_mut().for_each(|points| {
-            // Points that agree in both are the same to a profile.
-            points.sort_unstable_by(|a, b| a.radius.total_cmp(&b.radius).then(a.mass.total_cmp(&b.mass)));
+            // Points that agree in all are the same to a profile.
+            points.sort_unstable_by(|a, b| {
+                let by_mass = || a.mass.total_cmp(&b.mass).then(a.particle_type.cmp(&b.particle_type));
+                a.radius.total_cmp(&b.radius).then_with(by_mass)
+            });
         });
         Ok(profiles)
     }
@@ -178,6 +192,7 @@ impl<'a> Surroundings<'a> {
 struct RadialProfile {
     radius: Vec<f64>,
     mass: Vec<f64>,
+    particle_type: Vec<u64>,
     enclosed: EnclosedMass,
 }
 
@@ -186,7 +201,8 @@ impl RadialProfile {
         let radius: Vec<f64> = points.iter().map(|point| point.radius * side).collect();
         let mass: Vec<f64> = points.iter().map(|point| point.mass).collect();
         let enclosed = EnclosedMass::new(radius.clone(), &mass);
-        Self { radius, mass, enclosed }
+        let particle_type = points.iter().map(|point| point.particle_type).collect();
+        Self { radius, mass, particle_type, enclosed }
     }
 
     /// `None` if the points do not reach far enough.
@@ -195,6 +211,20 @@ impl RadialProfile {
         let inside = 0..sphere.number;
         let of_profile =
             concentration(&self.radius[inside.clone()], &self.mass[inside], sphere.mass, sphere.radius);
-        Some(Sphere { mass: sphere.mass, radius: sphere.radius, concentration: of_profile.unwrap_or(0.0) })
+        Some(Sphere {
+            mass: sphere.mass,
+            radius: sphere.radius,
+            concentration: of_profile.unwrap_or(0.0),
+            mass_of_type: self.mass_of_type(sphere.radius),
+        })
+    }
+
+    /// The masses of gas, dark matter and stars within a radius.
+    fn mass_of_type(&self, radius: f64) -> [f64; 3] {
+        let n = self.radius.partition_point(|r| *r <= radius);
+        SPHERE_TYPES.map(|of_type| {
+            let of_type = |i: &usize| self.particle_type[*i] == of_type as u64;
+            (0..n).filter(of_type).map(|i| self.mass[i]).sum::<f64>() + 0.0
+        })
     }
 }

@@ -256,6 +256,15 @@ pub fn sphere_columns(rows: &[[Sphere; N_DENSITIES]], centre: &str) -> Vec<Table
             let text = format!("concentration {sphere} or below 10 particles");
             add("concentration", Dimension::NONE, text, reals(|s| s.concentration));
         }
+        let of_types: [(&str, &str, fn(&Sphere) -> f64); 3] = [
+            ("gas_mass", "gas", |s| s.mass_of_type[0]),
+            ("dark_matter_mass", "dark matter", |s| s.mass_of_type[1]),
+            ("stellar_mass", "stars", |s| s.mass_of_type[2]),
+        ];
+        for (quantity, of_type, of) in of_types {
+            let text = format!("mass of the {of_type} within the radius, by particles and parts of cells");
+            add(quantity, Dimension::MASS, text, reals(of));
+        }
     }
     columns
 }

@@ -71,6 +71,7 @@ pub fn run(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
+    bound::check(snapshot, &config.bound)?;
     let input = Input::from_snapshot(snapshot, config, comm, executor)?;
     run_on(input, config, comm, executor)
 }
@@ -100,6 +101,7 @@ pub fn run_on_particles(
     {
         return Err(RunError::NoVelocities { kind });
     }
+    bound::check(snapshot, &config.bound)?;
     let input = Input::from_particles(snapshot, mesh, config, comm, executor)?;
     run_on(input, config, comm, executor)
 }

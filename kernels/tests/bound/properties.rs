@@ -218,6 +218,7 @@ fn sums_are_those_of_plain_loops() {
         *t = [0, 1, 4, 5, 1][i % 5];
     }
     halo.mass = (0..500).map(|i| 1.0 + f64::from(i % 7)).collect();
+    halo.internal_energy = (0..500).map(|i| f64::from(i % 11)).collect();
     let halo = members(halo);
     let energy: Vec<f64> = (0..500).map(|i| -1.0 - f64::from(i * 37 % 500)).collect();
     let bound = BoundMembers { member: halo.all(), energy: energy.clone(), potential: energy };
@@ -252,14 +253,20 @@ fn sums_are_those_of_plain_loops() {
             assert!((motion.angular_momentum[a] - spin).abs() < 1e-9 * mass * 60.0, "angular momentum");
         }
     }
-    let mean = found.motion.of(Component::Total).velocity;
-    let kinetic: f64 = (0..500)
-        .map(|i| {
+    let kinetic = |component: Component| -> f64 {
+        let mean = found.motion.of(component).velocity;
+        let held = (0..500).filter(|i| component.holds(columns.particle_type[*i]));
+        held.map(|i| {
             let w = |a: usize| columns.velocity[i][a] - mean[a] + 3.0 * (columns.position[i][a] - centre[a]);
             0.5 * columns.mass[i] * (0..3).map(|a| w(a) * w(a)).sum::<f64>()
         })
-        .sum();
-    is_near(found.kinetic_energy, kinetic, 1e-11, "kinetic energy");
+        .sum()
+    };
+    is_near(found.kinetic_energy, kinetic(Component::Total), 1e-11, "kinetic energy");
+    is_near(found.gas_kinetic_energy, kinetic(Component::Gas), 1e-11, "kinetic energy of the gas");
+    let gas = (0..500).filter(|i| columns.particle_type[*i] == 0);
+    let thermal: f64 = gas.map(|i| columns.mass[i] * columns.internal_energy[i]).sum();
+    is_near(found.gas_thermal_energy, thermal, 1e-12, "thermal energy");
     assert_eq!(found.number, [100, 200, 0, 0, 100, 100, 0, 0]);
     let farthest =
         columns.position.iter().map(|x| (0..3).map(|a| (x[a] - centre[a]).powi(2)).sum::<f64>().sqrt());

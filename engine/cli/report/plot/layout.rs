@@ -26,9 +26,10 @@ const MASSES: Frame = Frame { left: 1010.0, top: TOP, right: 1560.0, bottom: BOT
 const WHITE: RGBColor = RGBColor(255, 255, 255);
 const DARK: RGBColor = RGBColor(16, 12, 40);
 const BLUE: RGBColor = RGBColor(0, 114, 178);
-/// Okabe and Ito's sky blue and vermilion, which differ in every kind of colour vision.
+/// Okabe and Ito's sky blue, vermilion and bluish green, which differ in every kind of colour vision.
 const SKY: RGBColor = RGBColor(86, 180, 233);
 const VERMILION: RGBColor = RGBColor(213, 94, 0);
+const GREEN: RGBColor = RGBColor(0, 158, 115);
 const GREY: RGBColor = RGBColor(225, 225, 225);
 
 const LABEL: f64 = 20.0;
@@ -54,6 +55,8 @@ struct Style {
     wider: f64,
     /// Colour and width of the mass function.
     line: (RGBColor, u32),
+    /// The column of radii; `None`: true sizes.
+    radius: Option<&'static str>,
 }
 
 const PEAKS: [&str; 2] = ["peak_position", "mass"];
@@ -66,9 +69,19 @@ const CLUMPS: Style = Style {
     circle: (WHITE, 1),
     wider: 0.0,
     line: (BLUE, 4),
+    radius: None,
 };
 const HALOES: Style =
     Style { table: "haloes", name: "haloes", circle: (SKY, 2), wider: 2.0, line: (VERMILION, 2), ..CLUMPS };
+/// What gravity holds in clumps, after unbinding.
+const BOUND: Style = Style {
+    name: "bound",
+    columns: ["most_bound_position", "bound_mass"],
+    circle: (GREEN, 3),
+    line: (GREEN, 3),
+    radius: Some("half_mass_radius"),
+    ..CLUMPS
+};
 const GROUPS: Style = Style {
     table: "Groups",
     name: "groups",
@@ -118,11 +131,20 @@ impl<'a> PictureLayout<'a> {
             let (width, height) = (pixels(frame.left, frame.right), pixels(frame.top, frame.bottom));
             MapPanel { map, frame, raster: Raster::new(map, colours, width, height) }
         };
-        let styles: &[&Style] =
-            if data.catalogue.table(GROUPS.table).is_some() { &[&GROUPS] } else { &[&CLUMPS, &HALOES] };
+        let is_unbound =
+            data.catalogue.table(BOUND.table).is_some_and(|clumps| clumps.column(BOUND.columns[1]).is_some());
+        let styles: &[&Style] = match data.catalogue.table(GROUPS.table) {
+            Some(_) => &[&GROUPS],
+            None if is_unbound => &[&CLUMPS, &HALOES, &BOUND],
+            None => &[&CLUMPS, &HALOES],
+        };
         let shown = |style: &&'static Style| {
-            let [position, mass] = style.columns;
-            Shown { style, objects: Objects::new(data.catalogue, style.table, position, mass) }
+            let (table, [position, mass]) = (style.table, style.columns);
+            let objects = match style.radius {
+                Some(radius) => Objects::with_radius(data.catalogue, table, style.columns, radius),
+                None => Objects::new(data.catalogue, table, position, mass),
+            };
+            Shown { style, objects }
         };
         let wider = further_maps(data) * NEXT_MAP;
         Self {
@@ -226,7 +248,10 @@ impl<'a> PictureLayout<'a> {
             if objects.positions.len() > MOST_CIRCLES {
                 name += &format!(" (largest {MOST_CIRCLES})");
             }
-            if i + 1 == self.lists.len() {
+            if style.radius.is_some() {
+                name += "   (half-mass radius)";
+            }
+            if i + 1 == self.lists.iter().filter(|list| list.style.radius.is_none()).count() {
                 name += match objects.radii {
                     Some(_) => "   (circles: true size)",
                     None => "   (area of a circle: mass)",
@@ -278,7 +303,8 @@ impl<'a> PictureLayout<'a> {
         let name = format!("mass m [{}]", unit.name);
         draw_names(canvas, frame, &name, "number with mass ≥ m", 76.0)?;
         for (i, Shown { style, objects }) in self.lists.iter().enumerate() {
-            let key = format!("{} ({})", style.name, objects.n_rows);
+            let n = if style.radius.is_some() { objects.masses.len() } else { objects.n_rows };
+            let key = format!("{} ({n})", style.name);
             draw_key(canvas, frame.left + 200.0 * i as f64, style.line.0, &key)?;
         }
         if self.lists.iter().all(|list| list.objects.masses.is_empty()) {

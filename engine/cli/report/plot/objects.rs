@@ -21,6 +21,20 @@ pub struct Objects {
 impl Objects {
     /// The rows of table `name` with a positive mass; positions and masses are in these columns.
     pub fn new(catalogue: &Catalogue, name: &str, position: &str, mass: &str) -> Self {
+        Self::with_radii(catalogue, name, [position, mass], radii)
+    }
+
+    /// The same with radii from a column, which may be absent.
+    pub fn with_radius(catalogue: &Catalogue, name: &str, columns: [&str; 2], radius: &str) -> Self {
+        Self::with_radii(catalogue, name, columns, |table| table.reals(radius).map(<[f64]>::to_vec))
+    }
+
+    fn with_radii(
+        catalogue: &Catalogue,
+        name: &str,
+        [position, mass]: [&str; 2],
+        radii: impl Fn(&Table) -> Option<Vec<f64>>,
+    ) -> Self {
         let table = catalogue.table(name);
         let column = |name: &str| table.and_then(|t| t.column(name)).map(|c| &c.values);
         let (Some(Values::F64(masses)), Some(Values::F64x3(positions))) = (column(mass), column(position))

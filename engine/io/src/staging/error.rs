@@ -1,5 +1,6 @@
 //! Why a file cannot be written. Each message is one line: which file, where, what was expected.
 
+use crate::ReadError;
 use std::path::{Path, PathBuf};
 
 /// Result of writing a file.
@@ -50,6 +51,9 @@ pub enum WriteError {
         /// The library's reason.
         problem: String,
     },
+    /// An input that the content comes from could not be read.
+    #[error(transparent)]
+    Input(Box<ReadError>),
     /// One of several files could not get its name after others did. Only this error leaves results.
     #[error("{source}; already in place: {}", list(kept))]
     Partly {

@@ -157,7 +157,11 @@ impl ParticleRows<'_> {
     /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds.
     fn points(&self) -> impl ParallelIterator<Item = PointMass> {
         let has_mass = |i: &usize| usize::from(self.kind(*i)) < N_KINDS;
-        let point = |i| PointMass { position: self.columns.position.get(i), mass: self.mass(i) };
+        let point = |i| PointMass {
+            position: self.columns.position.get(i),
+            mass: self.mass(i),
+            particle_type: self.kind(i).into(),
+        };
         self.all().filter(has_mass).map(point)
     }
 }

@@ -215,7 +215,8 @@ impl<'a> GasCells<'a> {
                 })?;
                 let mass = values.of(0) * volume;
                 if with_all && mass > 0.0 {
-                    found.points.push(PointMass { position: cell_centre(block.level, ijk), mass });
+                    let position = cell_centre(block.level, ijk);
+                    found.points.push(PointMass { position, mass, particle_type: MemberType::Gas as u64 });
                 }
                 let test_density =
                     input.test_field.as_ref().map(|f| (values.of(self.fields.len()), f.threshold));

@@ -38,9 +38,22 @@ use crate::phew::bound::ramses_units::ramses_units;
 use crate::phew::hierarchy::Structures;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
+use inselberg_io::Snapshot;
 use inselberg_io::catalogue::CataloguePart;
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::SizedBox;
+
+/// Local: checks whether an input has what spheres need, before it is read.
+///
+/// # Errors
+/// When it has no cosmology.
+pub(crate) fn check(snapshot: &dyn Snapshot, request: &BoundRequest) -> Result<(), RunError> {
+    let has_spheres = request.unbind.is_some() && request.properties.has_spheres();
+    match has_spheres && snapshot.header().cosmology.is_none() {
+        true => Err(RunError::NoCosmology),
+        false => Ok(()),
+    }
+}
 
 /// Collective: unbinds the clumps, measures their gas, and adds what is found to the tables of clumps and haloes. Does nothing
 /// unless asked.
@@ -100,8 +113,7 @@ impl MemberWork<'_> {
 
     /// Whether there are spheres, which hold members and others.
     fn has_spheres(&self) -> bool {
-        let has_cosmology = self.input.snapshot.header().cosmology.is_some();
-        has_cosmology && self.request.unbind.is_some() && self.request.properties.has_spheres()
+        self.request.unbind.is_some() && self.request.properties.has_spheres()
     }
 
     /// Collective: the gas cells of this rank.

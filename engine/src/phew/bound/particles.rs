@@ -38,7 +38,11 @@ pub fn read(
             softening_of(particle.particle_type).map_or(cell_side(leaf.level) * side, |found| found.0);
         (halo > 0).then_some(ClumpParticle { halo, clump, softening: length as f32, ..particle })
     };
-    let point = |particle: &ClumpParticle| PointMass { position: at(particle), mass: particle.mass };
+    let point = |particle: &ClumpParticle| PointMass {
+        position: at(particle),
+        mass: particle.mass,
+        particle_type: particle.particle_type.into(),
+    };
     let all = if with_all { here.par_iter().map(point).collect() } else { Vec::new() };
     let in_haloes = here.into_par_iter().filter_map(in_clump).collect();
     Ok(CandidateParticles { in_haloes, all, leaves: Vec::new() })

@@ -104,6 +104,10 @@ pub struct BoundProperties {
     pub spin_peebles: f64,
     /// Kinetic energy in the frame of the centre of mass, with the Hubble flow about the centre.
     pub kinetic_energy: f64,
+    /// The same of the gas, in the frame of its own centre of mass.
+    pub gas_kinetic_energy: f64,
+    /// Thermal energy of the gas; 0 where thermal energy does not count.
+    pub gas_thermal_energy: f64,
     /// Potential energy: half the sum of mass times potential.
     pub potential_energy: f64,
 }
@@ -122,7 +126,7 @@ pub fn bound_properties(
     let order = RadialOrder::new(members, &bound.member, halo_centre);
     let half_mass_radius = half_mass::half_mass_radii(members, &bound.member, &order);
     let [softened, unsoftened] = circular_velocity::maximum(members, &bound.member, &order, gravity);
-    let kinetic_energy = sums.kinetic_energy(gravity);
+    let kinetic_energy = sums.kinetic_energy(Component::Total, gravity);
     let potential_energy = sums::potential_energy(members, bound);
     let total = motion.of(Component::Total);
     let inside = spin::inside(members, &bound.member, &order, softened.radius, halo_centre, total.velocity);
@@ -145,6 +149,8 @@ pub fn bound_properties(
             gravity,
         ),
         kinetic_energy,
+        gas_kinetic_energy: sums.kinetic_energy(Component::Gas, gravity),
+        gas_thermal_energy: sums::thermal_energy(members, bound),
         potential_energy,
     })
 }

@@ -6,7 +6,7 @@
 //! ```text
 //!     dispersion        sum m u u / M - ū ū                          xx, yy, zz, xy, xz, yz
 //!     angular momentum  sum m d × u - (sum m d) × ū                  = sum m d × (v - v̄), without Hubble flow
-//!     kinetic energy    ½ sum m |u + H d - ū|²                       ū of all members
+//!     kinetic energy    ½ sum m |u + H d - ū|²
 //! ```
 
 use super::super::Gravity;
@@ -106,9 +106,9 @@ impl MotionSums {
         ByComponent(Component::ALL.map(|component| self.motion(&self.of(component))))
     }
 
-    /// The kinetic energy of all members in the frame of their mean velocity, with the Hubble flow about the centre.
-    pub fn kinetic_energy(&self, gravity: &Gravity) -> f64 {
-        let all = self.of(Component::Total);
+    /// The kinetic energy of a component in the frame of its mean velocity, with the Hubble flow about the centre.
+    pub fn kinetic_energy(&self, component: Component, gravity: &Gravity) -> f64 {
+        let all = self.of(component);
         if all.mass == 0.0 {
             return 0.0;
         }
@@ -147,6 +147,17 @@ impl MotionSums {
             angular_momentum: minus(sums.spin, cross(sums.position, mean)),
         }
     }
+}
+
+/// The sum of mass times internal energy over the gas; 0 where members have no internal energy.
+pub fn thermal_energy(members: &HaloMembers, bound: &BoundMembers) -> f64 {
+    let columns = members.columns();
+    if columns.internal_energy.is_empty() {
+        return 0.0;
+    }
+    let is_gas = |member: &usize| Component::Gas.holds(columns.particle_type[*member]);
+    let gas = bound.member.iter().map(|member| *member as usize).filter(is_gas);
+    gas.map(|member| columns.mass[member] * columns.internal_energy[member]).sum()
 }
 
 /// Half the sum of mass times potential.

@@ -158,6 +158,14 @@ impl SwiftAttributes<'_> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
     }
 
+    /// An integer.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        match self.get(name) {
+            Some(Attribute::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// A real.
     pub fn real(&self, name: &str) -> Option<f64> {
         match self.get(name) {
@@ -294,7 +302,8 @@ pub fn put<T: H5Type>(at: &Location, name: &str, values: &[T]) -> Result<()> {
     at.new_attr::<T>().shape([values.len()]).create(name)?.write(ArrayView1::from(values))
 }
 
-fn put_text(at: &Location, name: &str, text: &str) -> Result<()> {
+/// A new attribute: a text of fixed length.
+pub fn put_text(at: &Location, name: &str, text: &str) -> Result<()> {
     let plain: Vec<u8> =
         text.bytes().map(|b| if b.is_ascii() && b != 0 { b } else { b'?' }).take(TEXT).collect();
     let fixed = FixedAscii::<TEXT>::from_ascii(&plain).expect("ASCII of at most that length");

@@ -1,4 +1,4 @@
-//! Which dataset of SOAP comes from which of our columns, and in which type.
+//! A dataset of SOAP: its type, its mask, and how our columns become its values.
 
 use crate::catalogue::{Dimension, Table, Values};
 
@@ -26,9 +26,21 @@ pub struct SoapColumn {
     pub name: &'static str,
     /// Our columns.
     pub from: &'static [&'static str],
-    kind: SoapType,
+    /// Its type.
+    pub kind: SoapType,
     /// Comoving, else physical.
     pub is_comoving: bool,
+    /// Where it is not computed, if it is not always.
+    pub mask: Option<SoapMask>,
+}
+
+/// Rows in which a dataset is not computed, and 0: those where a number is below the threshold.
+#[derive(Debug, Clone, Copy)]
+pub struct SoapMask {
+    /// The dataset with the numbers, from the root.
+    pub number: &'static str,
+    /// The threshold.
+    pub threshold: i64,
 }
 
 /// The values of a dataset.
@@ -50,114 +62,6 @@ pub enum SoapValues {
     Integer(Vec<i64>),
 }
 
-const fn physical(name: &'static str, kind: SoapType, from: &'static [&'static str]) -> SoapColumn {
-    SoapColumn { name, from, kind, is_comoving: false }
-}
-
-const fn comoving(name: &'static str, kind: SoapType, from: &'static [&'static str]) -> SoapColumn {
-    SoapColumn { name, from, kind, is_comoving: true }
-}
-
-/// Of `BoundSubhalo`.
-pub const BOUND: &[SoapColumn] = &[
-    comoving("CentreOfMass", SoapType::Double3, &["bound_centre_of_mass"]),
-    physical("CentreOfMassVelocity", SoapType::Single3, &["bound_velocity"]),
-    physical("TotalMass", SoapType::Single, &["bound_mass"]),
-    physical("GasMass", SoapType::Single, &["bound_gas_mass"]),
-    physical("DarkMatterMass", SoapType::Single, &["bound_dark_matter_mass"]),
-    physical("StellarMass", SoapType::Single, &["bound_stellar_mass"]),
-    physical("NumberOfGasParticles", SoapType::Count, &["n_bound_gas"]),
-    physical("NumberOfDarkMatterParticles", SoapType::Count, &["n_bound_dark_matter"]),
-    physical("NumberOfStarParticles", SoapType::Count, &["n_bound_stars"]),
-    physical("KineticEnergyTotal", SoapType::Single, &["bound_kinetic_energy"]),
-    physical("PotentialEnergyTotal", SoapType::Single, &["bound_potential_energy"]),
-    physical("MaximumCircularVelocity", SoapType::Single, &["maximum_circular_velocity"]),
-    comoving("MaximumCircularVelocityRadius", SoapType::Single, &["maximum_circular_velocity_radius"]),
-    physical(
-        "MaximumCircularVelocityUnsoftened",
-        SoapType::Single,
-        &["maximum_circular_velocity_unsoftened"],
-    ),
-    comoving(
-        "MaximumCircularVelocityRadiusUnsoftened",
-        SoapType::Single,
-        &["maximum_circular_velocity_radius_unsoftened"],
-    ),
-    comoving("HalfMassRadiusTotal", SoapType::Single, &["half_mass_radius"]),
-    comoving("HalfMassRadiusGas", SoapType::Single, &["half_mass_radius_gas"]),
-    comoving("HalfMassRadiusDarkMatter", SoapType::Single, &["half_mass_radius_dark_matter"]),
-    comoving("HalfMassRadiusStars", SoapType::Single, &["half_mass_radius_stars"]),
-    comoving("EncloseRadius", SoapType::Single, &["enclose_radius"]),
-    physical("AngularMomentumGas", SoapType::Single3, &["angular_momentum_gas"]),
-    physical("AngularMomentumDarkMatter", SoapType::Single3, &["angular_momentum_dark_matter"]),
-    physical("AngularMomentumStars", SoapType::Single3, &["angular_momentum_stars"]),
-    physical("AngularMomentumBaryons", SoapType::Single3, &["angular_momentum_baryons"]),
-    physical("SpinParameter", SoapType::Single, &["spin_parameter"]),
-    physical(
-        "TotalInertiaTensor",
-        SoapType::Single6,
-        &["inertia_tensor_diagonal", "inertia_tensor_off_diagonal"],
-    ),
-    physical(
-        "TotalInertiaTensorReduced",
-        SoapType::Single6,
-        &["inertia_tensor_reduced_diagonal", "inertia_tensor_reduced_off_diagonal"],
-    ),
-];
-
-/// Of `InputHalos/FOF`: what the search found.
-pub const GROUPS: &[SoapColumn] = &[
-    physical("GroupIDs", SoapType::Integer, &["GroupIDs"]),
-    comoving("Centres", SoapType::Double3, &["Centres"]),
-    physical("Masses", SoapType::Single, &["Masses"]),
-    physical("Sizes", SoapType::Integer, &["Sizes"]),
-];
-
-/// Of `InputHalos/PHEW`.
-pub const CLUMPS: &[SoapColumn] = &[
-    physical("ClumpID", SoapType::Integer, &["id"]),
-    physical("HaloID", SoapType::Integer, &["halo"]),
-    physical("ParentID", SoapType::Integer, &["parent"]),
-    comoving("PeakPosition", SoapType::Double3, &["peak_position"]),
-    comoving("PeakDensity", SoapType::Single, &["density_peak"]),
-    comoving("SaddleDensity", SoapType::Single, &["saddle_density"]),
-];
-
-/// The spheres: the group, and its datasets.
-pub const SPHERES: [(&str, &[SoapColumn]); 4] = [
-    (
-        "SO/200_crit",
-        &[
-            physical("TotalMass", SoapType::Single, &["mass_200_crit"]),
-            comoving("SORadius", SoapType::Single, &["radius_200_crit"]),
-            physical("Concentration", SoapType::Single, &["concentration_200_crit"]),
-        ],
-    ),
-    (
-        "SO/200_mean",
-        &[
-            physical("TotalMass", SoapType::Single, &["mass_200_mean"]),
-            comoving("SORadius", SoapType::Single, &["radius_200_mean"]),
-            physical("Concentration", SoapType::Single, &["concentration_200_mean"]),
-        ],
-    ),
-    (
-        "SO/500_crit",
-        &[
-            physical("TotalMass", SoapType::Single, &["mass_500_crit"]),
-            comoving("SORadius", SoapType::Single, &["radius_500_crit"]),
-        ],
-    ),
-    (
-        "SO/BN98",
-        &[
-            physical("TotalMass", SoapType::Single, &["mass_bn98"]),
-            comoving("SORadius", SoapType::Single, &["radius_bn98"]),
-            physical("Concentration", SoapType::Single, &["concentration_bn98"]),
-        ],
-    ),
-];
-
 /// A dataset with its values, in units of the file.
 pub struct SoapDataset {
     /// What it is.
@@ -175,7 +79,8 @@ impl SoapDataset {
     pub fn own(name: &'static str, description: &str, values: SoapValues) -> Self {
         let is_place = matches!(values, SoapValues::Double3(_));
         let dimension = if is_place { Dimension::LENGTH } else { Dimension::NONE };
-        let column = SoapColumn { name, from: &[], kind: SoapType::Integer, is_comoving: is_place };
+        let column =
+            SoapColumn { name, from: &[], kind: SoapType::Integer, is_comoving: is_place, mask: None };
         Self { column, dimension, description: description.into(), values }
     }
 }

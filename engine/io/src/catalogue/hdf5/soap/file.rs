@@ -1,6 +1,8 @@
 //! The file: groups, datasets and attributes.
 
-use super::columns::{BOUND, CLUMPS, GROUPS, SPHERES, SoapDataset, SoapValues};
+use super::columns::{SoapDataset, SoapMask, SoapValues};
+use super::datasets::{BOUND, CLUMPS, GROUPS, SPHERES};
+use super::members::SoapMembers;
 use super::rows::Subhaloes;
 use crate::catalogue::hdf5::make_file;
 use crate::catalogue::hdf5::swift::{StoredForm, SwiftAttributes, SwiftUnits, common_groups, group, put};
@@ -22,6 +24,8 @@ pub struct SoapFile<'a> {
     pub units: &'a SwiftUnits,
     /// Its rows.
     pub subhaloes: &'a Subhaloes<'a>,
+    /// Their bound particles, if these are listed.
+    pub members: Option<&'a SoapMembers>,
 }
 
 /// Datasets of one group of the file.
@@ -38,15 +42,18 @@ impl SoapFile<'_> {
         let groups = self.groups();
         let header = file.group("Header")?;
         let names = groups.iter().filter(|(_, datasets)| !datasets.is_empty()).map(|(name, _)| *name);
-        let types: Vec<VarLenUnicode> =
-            names.map(|name| VarLenUnicode::from_str(name).expect("a name without zero bytes")).collect();
-        put(&header, "SubhaloTypes", &types)?;
+        put(&header, "SubhaloTypes", &names.map(text).collect::<Vec<_>>())?;
         let n = [self.subhaloes.id.len() as i64];
         put(&header, "NumSubhalos_ThisFile", &n)?;
         put(&header, "NumSubhalos_Total", &n)?;
         for (name, datasets) in groups.iter().filter(|(_, datasets)| !datasets.is_empty()) {
             let group = nested(file, name)?;
             datasets.iter().try_for_each(|dataset| self.put_dataset(&group, dataset))?;
+        }
+        // Readers of SOAP's files read the groups of `SubhaloTypes`, of which this is none: it has other rows.
+        if let Some(members) = self.members {
+            let group = nested(file, "Members")?;
+            members.datasets().iter().try_for_each(|dataset| self.put_dataset(&group, dataset))?;
         }
         self.cells(file)
     }
@@ -57,14 +64,18 @@ impl SoapFile<'_> {
             "clumps" => ("InputHalos/PHEW", rows.of_table(CLUMPS, a)),
             _ => ("InputHalos/FOF", rows.of_table(GROUPS, a)),
         };
-        let mut groups = vec![
-            ("BoundSubhalo", rows.of_table(BOUND, a)),
-            ("InputHalos", input_halos(rows)),
-            of_input,
-            ("SOAP", soap(rows)),
-        ];
+        let mut bound = rows.of_table(BOUND, a);
+        // SOAP leaves out what it does not compute.
+        bound.retain(|dataset| dataset.column.name != "ThermalEnergyGas" || self.has_thermal_energy());
+        let mut input = input_halos(rows);
+        input.extend(self.members.map(members_offset));
+        let mut groups = vec![("BoundSubhalo", bound), ("InputHalos", input), of_input, ("SOAP", soap(rows))];
         groups.extend(SPHERES.iter().map(|(name, columns)| (*name, rows.of_spheres(columns, a))));
         groups
+    }
+
+    fn has_thermal_energy(&self) -> bool {
+        self.values.int("unbind_thermal_energy") == Some(1)
     }
 
     fn put_dataset(&self, group: &Group, dataset: &SoapDataset) -> Result<()> {
@@ -83,7 +94,8 @@ impl SoapFile<'_> {
             can_be_comoving: dimension != Dimension::NONE && dimension != ENERGY,
         };
         self.units.describe(&written, dimension, &dataset.description, form)?;
-        put(&written, "Masked", &[0_u8])
+        put(&written, "Masked", &[u8::from(dataset.column.mask.is_some())])?;
+        dataset.column.mask.map_or(Ok(()), |mask| put_mask(&written, mask))
     }
 
     fn cells(&self, file: &File) -> Result<()> {
@@ -98,6 +110,24 @@ impl SoapFile<'_> {
         put(&about, "nr_cells", &[cells.counts.len() as i32])?;
         put(&about, "size", &cells.size)
     }
+}
+
+/// Where a dataset is not computed, as SOAP tells it.
+fn put_mask(dataset: &Dataset, mask: SoapMask) -> Result<()> {
+    put(dataset, "Mask Datasets", &[text(mask.number)])?;
+    put(dataset, "Mask Threshold", &[mask.threshold])
+}
+
+fn text(name: &str) -> VarLenUnicode {
+    VarLenUnicode::from_str(name).expect("a name without zero bytes")
+}
+
+fn members_offset(members: &SoapMembers) -> SoapDataset {
+    SoapDataset::own(
+        "MembersOffset",
+        "row of its most bound particle in the group Members; the next NumberOfBoundParticles rows are its own",
+        SoapValues::Integer(members.offset.clone()),
+    )
 }
 
 fn input_halos(rows: &Subhaloes) -> Vec<SoapDataset> {

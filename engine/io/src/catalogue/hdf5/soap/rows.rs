@@ -1,6 +1,7 @@
 //! Which clump or group has which row of the file, and in which top-level cell it lies.
 
-use super::columns::{SPHERES, SoapColumn};
+use super::columns::SoapColumn;
+use super::datasets::SPHERES;
 use crate::catalogue::hdf5::swift::SwiftAttributes;
 use crate::catalogue::{Catalogue, Table};
 use std::cmp::Reverse;

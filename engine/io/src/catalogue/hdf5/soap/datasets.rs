@@ -1,0 +1,210 @@
+//! The datasets of each group of the file, and our columns from which they come.
+
+use super::columns::{SoapColumn, SoapMask, SoapType};
+
+/// A dataset that is always computed.
+const fn stored(
+    name: &'static str,
+    kind: SoapType,
+    from: &'static [&'static str],
+    is_comoving: bool,
+) -> SoapColumn {
+    SoapColumn { name, from, kind, is_comoving, mask: None }
+}
+
+const fn physical(name: &'static str, kind: SoapType, from: &'static [&'static str]) -> SoapColumn {
+    stored(name, kind, from, false)
+}
+
+const fn comoving(name: &'static str, kind: SoapType, from: &'static [&'static str]) -> SoapColumn {
+    stored(name, kind, from, true)
+}
+
+/// A physical dataset that is 0 where too few particles are bound.
+const fn masked(
+    name: &'static str,
+    kind: SoapType,
+    from: &'static [&'static str],
+    mask: SoapMask,
+) -> SoapColumn {
+    SoapColumn { mask: Some(mask), ..stored(name, kind, from, false) }
+}
+
+/// Inertia tensors need this many particles.
+const fn shape_of(number: &'static str) -> SoapMask {
+    SoapMask { number, threshold: 20 }
+}
+
+const ALL: SoapMask = shape_of("InputHalos/NumberOfBoundParticles");
+const GAS: SoapMask = shape_of("BoundSubhalo/NumberOfGasParticles");
+const DARK_MATTER: SoapMask = shape_of("BoundSubhalo/NumberOfDarkMatterParticles");
+const STARS: SoapMask = shape_of("BoundSubhalo/NumberOfStarParticles");
+
+/// Of `BoundSubhalo`.
+pub const BOUND: &[SoapColumn] = &[
+    comoving("CentreOfMass", SoapType::Double3, &["bound_centre_of_mass"]),
+    physical("CentreOfMassVelocity", SoapType::Single3, &["bound_velocity"]),
+    comoving("GasCentreOfMass", SoapType::Double3, &["bound_gas_centre_of_mass"]),
+    physical("GasCentreOfMassVelocity", SoapType::Single3, &["bound_gas_velocity"]),
+    physical("TotalMass", SoapType::Single, &["bound_mass"]),
+    physical("GasMass", SoapType::Single, &["bound_gas_mass"]),
+    physical("DarkMatterMass", SoapType::Single, &["bound_dark_matter_mass"]),
+    physical("StellarMass", SoapType::Single, &["bound_stellar_mass"]),
+    physical("NumberOfGasParticles", SoapType::Count, &["n_bound_gas"]),
+    physical("NumberOfDarkMatterParticles", SoapType::Count, &["n_bound_dark_matter"]),
+    physical("NumberOfStarParticles", SoapType::Count, &["n_bound_stars"]),
+    physical("KineticEnergyTotal", SoapType::Single, &["bound_kinetic_energy"]),
+    physical("KineticEnergyGas", SoapType::Single, &["bound_gas_kinetic_energy"]),
+    physical("ThermalEnergyGas", SoapType::Single, &["bound_gas_thermal_energy"]),
+    physical("PotentialEnergyTotal", SoapType::Single, &["bound_potential_energy"]),
+    physical("MaximumCircularVelocity", SoapType::Single, &["maximum_circular_velocity"]),
+    comoving("MaximumCircularVelocityRadius", SoapType::Single, &["maximum_circular_velocity_radius"]),
+    physical(
+        "MaximumCircularVelocityUnsoftened",
+        SoapType::Single,
+        &["maximum_circular_velocity_unsoftened"],
+    ),
+    comoving(
+        "MaximumCircularVelocityRadiusUnsoftened",
+        SoapType::Single,
+        &["maximum_circular_velocity_radius_unsoftened"],
+    ),
+    comoving("HalfMassRadiusTotal", SoapType::Single, &["half_mass_radius"]),
+    comoving("HalfMassRadiusGas", SoapType::Single, &["half_mass_radius_gas"]),
+    comoving("HalfMassRadiusDarkMatter", SoapType::Single, &["half_mass_radius_dark_matter"]),
+    comoving("HalfMassRadiusStars", SoapType::Single, &["half_mass_radius_stars"]),
+    comoving("EncloseRadius", SoapType::Single, &["enclose_radius"]),
+    physical("AngularMomentumGas", SoapType::Single3, &["angular_momentum_gas"]),
+    physical("AngularMomentumDarkMatter", SoapType::Single3, &["angular_momentum_dark_matter"]),
+    physical("AngularMomentumStars", SoapType::Single3, &["angular_momentum_stars"]),
+    physical("AngularMomentumBaryons", SoapType::Single3, &["angular_momentum_baryons"]),
+    physical("SpinParameter", SoapType::Single, &["spin_parameter"]),
+    masked(
+        "TotalInertiaTensor",
+        SoapType::Single6,
+        &["inertia_tensor_diagonal", "inertia_tensor_off_diagonal"],
+        ALL,
+    ),
+    masked(
+        "TotalInertiaTensorReduced",
+        SoapType::Single6,
+        &["inertia_tensor_reduced_diagonal", "inertia_tensor_reduced_off_diagonal"],
+        ALL,
+    ),
+    masked(
+        "GasInertiaTensor",
+        SoapType::Single6,
+        &["inertia_tensor_gas_diagonal", "inertia_tensor_gas_off_diagonal"],
+        GAS,
+    ),
+    masked(
+        "GasInertiaTensorReduced",
+        SoapType::Single6,
+        &["inertia_tensor_reduced_gas_diagonal", "inertia_tensor_reduced_gas_off_diagonal"],
+        GAS,
+    ),
+    masked(
+        "DarkMatterInertiaTensor",
+        SoapType::Single6,
+        &["inertia_tensor_dark_matter_diagonal", "inertia_tensor_dark_matter_off_diagonal"],
+        DARK_MATTER,
+    ),
+    masked(
+        "DarkMatterInertiaTensorReduced",
+        SoapType::Single6,
+        &["inertia_tensor_reduced_dark_matter_diagonal", "inertia_tensor_reduced_dark_matter_off_diagonal"],
+        DARK_MATTER,
+    ),
+    masked(
+        "StellarInertiaTensor",
+        SoapType::Single6,
+        &["inertia_tensor_stars_diagonal", "inertia_tensor_stars_off_diagonal"],
+        STARS,
+    ),
+    masked(
+        "StellarInertiaTensorReduced",
+        SoapType::Single6,
+        &["inertia_tensor_reduced_stars_diagonal", "inertia_tensor_reduced_stars_off_diagonal"],
+        STARS,
+    ),
+    physical(
+        "GasVelocityDispersionMatrix",
+        SoapType::Single6,
+        &["velocity_dispersion_gas_diagonal", "velocity_dispersion_gas_off_diagonal"],
+    ),
+    physical(
+        "DarkMatterVelocityDispersionMatrix",
+        SoapType::Single6,
+        &["velocity_dispersion_dark_matter_diagonal", "velocity_dispersion_dark_matter_off_diagonal"],
+    ),
+    physical(
+        "StellarVelocityDispersionMatrix",
+        SoapType::Single6,
+        &["velocity_dispersion_stars_diagonal", "velocity_dispersion_stars_off_diagonal"],
+    ),
+];
+
+/// Of `InputHalos/FOF`: what the search found.
+pub const GROUPS: &[SoapColumn] = &[
+    physical("GroupIDs", SoapType::Integer, &["GroupIDs"]),
+    comoving("Centres", SoapType::Double3, &["Centres"]),
+    physical("Masses", SoapType::Single, &["Masses"]),
+    physical("Sizes", SoapType::Integer, &["Sizes"]),
+];
+
+/// Of `InputHalos/PHEW`.
+pub const CLUMPS: &[SoapColumn] = &[
+    physical("ClumpID", SoapType::Integer, &["id"]),
+    physical("HaloID", SoapType::Integer, &["halo"]),
+    physical("ParentID", SoapType::Integer, &["parent"]),
+    comoving("PeakPosition", SoapType::Double3, &["peak_position"]),
+    comoving("PeakDensity", SoapType::Single, &["density_peak"]),
+    comoving("SaddleDensity", SoapType::Single, &["saddle_density"]),
+];
+
+/// The spheres: the group, and its datasets.
+pub const SPHERES: [(&str, &[SoapColumn]); 4] = [
+    (
+        "SO/200_crit",
+        &[
+            physical("TotalMass", SoapType::Single, &["mass_200_crit"]),
+            physical("GasMass", SoapType::Single, &["gas_mass_200_crit"]),
+            physical("DarkMatterMass", SoapType::Single, &["dark_matter_mass_200_crit"]),
+            physical("StellarMass", SoapType::Single, &["stellar_mass_200_crit"]),
+            comoving("SORadius", SoapType::Single, &["radius_200_crit"]),
+            physical("Concentration", SoapType::Single, &["concentration_200_crit"]),
+        ],
+    ),
+    (
+        "SO/200_mean",
+        &[
+            physical("TotalMass", SoapType::Single, &["mass_200_mean"]),
+            physical("GasMass", SoapType::Single, &["gas_mass_200_mean"]),
+            physical("DarkMatterMass", SoapType::Single, &["dark_matter_mass_200_mean"]),
+            physical("StellarMass", SoapType::Single, &["stellar_mass_200_mean"]),
+            comoving("SORadius", SoapType::Single, &["radius_200_mean"]),
+            physical("Concentration", SoapType::Single, &["concentration_200_mean"]),
+        ],
+    ),
+    (
+        "SO/500_crit",
+        &[
+            physical("TotalMass", SoapType::Single, &["mass_500_crit"]),
+            physical("GasMass", SoapType::Single, &["gas_mass_500_crit"]),
+            physical("DarkMatterMass", SoapType::Single, &["dark_matter_mass_500_crit"]),
+            physical("StellarMass", SoapType::Single, &["stellar_mass_500_crit"]),
+            comoving("SORadius", SoapType::Single, &["radius_500_crit"]),
+        ],
+    ),
+    (
+        "SO/BN98",
+        &[
+            physical("TotalMass", SoapType::Single, &["mass_bn98"]),
+            physical("GasMass", SoapType::Single, &["gas_mass_bn98"]),
+            physical("DarkMatterMass", SoapType::Single, &["dark_matter_mass_bn98"]),
+            physical("StellarMass", SoapType::Single, &["stellar_mass_bn98"]),
+            comoving("SORadius", SoapType::Single, &["radius_bn98"]),
+            physical("Concentration", SoapType::Single, &["concentration_bn98"]),
+        ],
+    ),
+];
