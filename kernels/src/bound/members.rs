@@ -3,7 +3,7 @@
 //! The order is that of (Morton key, identifier), whatever order the caller has. So every sum over members has one order
 //! of terms, and a list of members by rising number is ready for a tree.
 
-use super::slices::{BLOCK, Slices, block_starts, greatest, runs_in_blocks};
+use super::slices::{BLOCK, HaloBounds, block_starts, runs_in_blocks};
 use crate::packed_key;
 use crate::sfc::morton63;
 use std::cmp::Ordering;
@@ -80,21 +80,6 @@ impl fmt::Display for MemberError {
 
 impl std::error::Error for MemberError {}
 
-/// What sums over some members need to know of the whole halo.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HaloBounds {
-    /// Number of all members.
-    pub number: u64,
-    /// The greatest mass.
-    pub mass: f64,
-    /// The greatest magnitude of a coordinate.
-    pub reach: f64,
-    /// The greatest magnitude of a component of a velocity.
-    pub speed: f64,
-    /// Members per block of sums.
-    pub block: u64,
-}
-
 impl HaloBounds {
     /// Of a halo with these columns.
     pub fn new(columns: &MemberColumns, block: u64) -> Self {
@@ -106,16 +91,6 @@ impl HaloBounds {
             speed: most(&columns.velocity),
             block,
         }
-    }
-
-    /// Of a halo with these bounds in its slices.
-    ///
-    /// # Errors
-    /// Those of the slices.
-    pub fn over<S: Slices>(&self, slices: &S) -> Result<Self, S::Error> {
-        let number = slices.add(&[self.number])?[0];
-        let [mass, reach, speed] = greatest(slices, [self.mass, self.reach, self.speed])?;
-        Ok(Self { number, mass, reach, speed, block: self.block })
     }
 
     /// The Morton key of a position.

@@ -27,7 +27,8 @@ pub mod shrinking_sphere;
 pub mod slices;
 pub mod unbind;
 
-pub use members::{HaloBounds, HaloMembers, MemberColumns, MemberError};
+pub use members::{HaloMembers, MemberColumns, MemberError};
+pub use slices::HaloBounds;
 
 /// Gravity and expansion in the caller's units.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,8 +2,8 @@
 //!
 //! Sums along the radius have blocks of this order: the sums before a block are order-free, those within it plain.
 
-use super::members::{HaloBounds, HaloMembers};
-use super::slices::{Slices, SortOrder, Whole, block_starts};
+use super::members::HaloMembers;
+use super::slices::{HaloBounds, Slices, SortOrder, Whole, block_starts};
 use crate::packed_key;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;

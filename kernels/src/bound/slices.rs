@@ -11,7 +11,6 @@
 //!
 //! This file does not know where slices are. A caller with several of them implements [`Slices`]; [`Whole`] is a halo in one.
 
-use super::members::HaloBounds;
 use crate::sum::{FixedSum, Quantum};
 use bytemuck::Pod;
 use std::cmp::Ordering;
@@ -102,6 +101,33 @@ pub fn greatest<S: Slices, const N: usize>(slices: &S, values: [f64; N]) -> Resu
     }
     let all = slices.gather(&values)?;
     Ok(std::array::from_fn(|i| all.iter().fold(values[i], |most, of| most.max(of[i]))))
+}
+
+/// What sums over some members need to know of the whole halo.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HaloBounds {
+    /// Number of all members.
+    pub number: u64,
+    /// The greatest mass.
+    pub mass: f64,
+    /// The greatest magnitude of a coordinate.
+    pub reach: f64,
+    /// The greatest magnitude of a component of a velocity.
+    pub speed: f64,
+    /// Members per block of sums.
+    pub block: u64,
+}
+
+impl HaloBounds {
+    /// Of a halo with these bounds in its slices.
+    ///
+    /// # Errors
+    /// Those of the slices.
+    pub fn over<S: Slices>(&self, slices: &S) -> Result<Self, S::Error> {
+        let number = slices.add(&[self.number])?[0];
+        let [mass, reach, speed] = greatest(slices, [self.mass, self.reach, self.speed])?;
+        Ok(Self { number, mass, reach, speed, block: self.block })
+    }
 }
 
 /// Sums whose bits depend on blocks alone.

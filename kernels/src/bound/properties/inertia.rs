@@ -9,8 +9,8 @@
 //! axis changes by less than 1e-4, 20 times at most. Elements are in the order xx, yy, zz, xy, xz, yz.
 
 use super::super::elementary::power;
-use super::super::members::{HaloBounds, HaloMembers, N_TYPES};
-use super::super::slices::{BlockSums, Slices, Whole};
+use super::super::members::{HaloMembers, N_TYPES};
+use super::super::slices::{BlockSums, HaloBounds, Slices, Whole};
 use super::symmetric::{PrincipalAxes, principal_axes};
 use super::{ByComponent, Component};
 use crate::simd::wide;

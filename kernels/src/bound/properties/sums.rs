@@ -10,8 +10,8 @@
 //! ```
 
 use super::super::Gravity;
-use super::super::members::{HaloBounds, HaloMembers, N_TYPES};
-use super::super::slices::{BlockSums, Slices, greatest};
+use super::super::members::{HaloMembers, N_TYPES};
+use super::super::slices::{BlockSums, HaloBounds, Slices, greatest};
 use super::super::unbind::BoundMembers;
 use super::{ByComponent, Component};
 
