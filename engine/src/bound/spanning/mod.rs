@@ -34,7 +34,7 @@ use members::SlicedHalo;
 use ranks::RankSlices;
 
 /// What is found about a clump, for the rank that has the rows of its halo.
-struct ClumpRow {
+struct SpanningRow {
     number: ClumpMass,
     row: BoundClump,
     values: Vec<f64>,
@@ -79,7 +79,7 @@ struct SpanningClumps<'a> {
     frame: HaloFrame,
     /// Clumps with fewer candidates go whole to one rank.
     limit: u64,
-    rows: Vec<ClumpRow>,
+    rows: Vec<SpanningRow>,
     pieces: Vec<ClumpPiece>,
 }
 
@@ -146,7 +146,7 @@ impl SpanningClumps<'_> {
             if slices.here() == 0 {
                 let row =
                     |(clump, _): &(u32, u64)| self.row(*clump, 0, 0.0, None, &UnbindReport::default(), None);
-                let rows: Vec<ClumpRow> = none.iter().map(row).collect();
+                let rows: Vec<SpanningRow> = none.iter().map(row).collect();
                 self.rows.extend(rows);
             }
             let (large, small): (Vec<_>, Vec<_>) = some.into_iter().partition(|(_, n)| *n >= self.limit);
@@ -253,7 +253,7 @@ impl SpanningClumps<'_> {
         most_bound: Option<(u64, u8)>,
         report: &UnbindReport,
         properties: Option<&BoundProperties>,
-    ) -> ClumpRow {
+    ) -> SpanningRow {
         let HaloClump { id, halo, .. } = self.clumps[clump as usize];
         let mut values = Vec::new();
         self.unbinder.append_values(properties, &self.frame, &mut values);
@@ -268,13 +268,13 @@ impl SpanningClumps<'_> {
             is_converged: report.converged.into(),
             ..BoundClump::default()
         };
-        ClumpRow { number: ClumpMass { clump: clump.into(), mass }, row, values }
+        SpanningRow { number: ClumpMass { clump: clump.into(), mass }, row, values }
     }
 
     /// Collective: sends rows to the home of the halo. Pieces stay.
     fn bring_home(self, home: Rank, comm: &Comm, to: &mut BoundHaloes) -> Result<(), BoundError> {
         let mut buffers = SendBuffers::<3>::default();
-        for ClumpRow { number, row, values } in &self.rows {
+        for SpanningRow { number, row, values } in &self.rows {
             buffers.put(home, MASSES, &[*number]);
             buffers.put(home, ROWS, &[*row]);
             buffers.put(home, VALUES, values);

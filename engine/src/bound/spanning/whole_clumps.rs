@@ -2,7 +2,7 @@
 
 use super::members::{SlicedHalo, SlicedMember, columns};
 use super::ranks::RankSlices;
-use super::{ClumpPiece, ClumpRow, SpanningClumps};
+use super::{ClumpPiece, SpanningClumps, SpanningRow};
 use crate::bound::unbind::BoundParticle;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::CommError;
@@ -35,7 +35,7 @@ struct Loser {
 
 /// What is found about a small clump.
 struct WholeClump {
-    row: ClumpRow,
+    row: SpanningRow,
     piece: ClumpPiece,
     losers: Vec<(usize, Loser)>,
 }
