@@ -102,6 +102,7 @@ impl PhewOptions {
             allow_duplicate_ids: self.allow_duplicate_ids,
             gas: words.gas,
             adiabatic_index: self.gamma,
+            ..BoundRequest::default()
         })
     }
 }

@@ -5,7 +5,7 @@ use crate::fof_oracle::distance2;
 use crate::fof_oracle::random::Random;
 use inselberg::executor::Executor;
 use inselberg::fof::{FofConfig, FofRunError, LinkingLength, run_fof};
-use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, Units};
+use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, SpanRules, Units};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::ReadResult;
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};
@@ -521,6 +521,32 @@ fn ranks_and_the_order_of_messages_change_no_bit() {
                 let ranks = ranks.map(|(rank, i)| rank.chaos(seed << 8 | i)).collect();
                 assert_same(&one, &search(&input, &config, ranks), &format!("{method:?}, chaos {seed}"));
             }
+        }
+    }
+}
+
+/// Every dataset of groups that span ranks has the bits that it has with whole groups.
+#[test]
+fn groups_that_span_ranks_have_the_bits_of_whole_ones() {
+    let input = PlantedBox::cube();
+    let found = |method, fewest: u64, ranks| {
+        let spanning = SpanRules { fewest: Some(fewest), block: 16 };
+        search(&input, &config(BoundRequest { spanning, ..request(method) }), ranks)
+    };
+    for method in [PotentialChoice::Tree, PotentialChoice::Spherical] {
+        let whole = found(method, u64::MAX, Comm::threads(1));
+        for (n, n_threads) in [(1, 1), (2, 2), (3, 1), (5, 2), (8, 1), (8, 2)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
+            for fewest in [0, 200] {
+                let spanning = pool.install(|| found(method, fewest, Comm::threads(n)));
+                let what = format!("{method:?}, from {fewest} members, {n} ranks, {n_threads} threads");
+                assert_same(&whole, &spanning, &what);
+            }
+        }
+        for seed in 0..2 {
+            let ranks = Comm::threads(3).into_iter().zip(0..);
+            let ranks = ranks.map(|(rank, i)| rank.chaos(seed << 8 | i)).collect();
+            assert_same(&whole, &found(method, 0, ranks), &format!("{method:?}, chaos {seed}"));
         }
     }
 }

@@ -30,4 +30,5 @@ mod ramses_unbinding;
 mod ranks;
 mod recut;
 mod refined;
+mod spanning;
 mod synth;

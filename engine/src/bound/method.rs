@@ -52,6 +52,11 @@ impl UnbindMethod {
         matches!(self, Self::Energies(rules) if rules.thermal)
     }
 
+    /// Whether large haloes may span ranks.
+    pub fn may_span(&self) -> bool {
+        matches!(self, Self::Energies(_))
+    }
+
     /// Whether potentials are those of shells.
     pub fn has_shells(&self) -> bool {
         matches!(self, Self::Energies(rules) if rules.method == PotentialMethod::Spherical)

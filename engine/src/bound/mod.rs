@@ -10,12 +10,14 @@
 //! | the strength of gravity in code units; positions about a halo | `gravity`, `frame` |
 //! | haloes to the ranks that work on them | `workers`, `rows` |
 //! | unbinding, halo by halo, by one of the methods | `unbind`, `method` |
+//! | the same of large haloes, by all ranks together | `spanning` ([protocol](spanning/README.md)) |
 //! | properties, each one column | `columns`, `chosen_columns`, `type_columns` |
 //! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid`, `leaf_grid` |
-//! | columns of clumps and haloes, and the table of members | `tables` |
+//! | columns of clumps and haloes, and the table of members | `tables`, `member_rows` |
 //!
-//! Four exchanges in all. Each halo is whole on one rank, so the largest one must fit into the memory of a rank, at 200 bytes
-//! per particle. No result depends on which rank that is. The numerical part is in `inselberg_kernels::bound`.
+//! Four exchanges in all, beside those of large haloes. A halo is whole on one rank, at 200 bytes per particle, unless it has more
+//! than a quarter of the share of a rank. No result depends on which ranks work on it. The numerical part is in
+//! `inselberg_kernels::bound`.
 //!
 //! This folder does not know how particles get their clumps, nor inputs and files.
 
@@ -26,11 +28,13 @@ mod error;
 mod frame;
 mod gravity;
 mod leaf_grid;
+mod member_rows;
 mod member_type;
 mod method;
 mod point_grid;
 mod request;
 mod rows;
+mod spanning;
 mod spheres;
 mod tables;
 mod type_columns;
@@ -46,7 +50,7 @@ pub use member_type::{MemberType, source_types, text_of};
 pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
 pub use request::{
-    BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, SofteningLengths, SourceTypes,
+    BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, SofteningLengths, SourceTypes, SpanRules,
 };
 pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
@@ -69,8 +73,6 @@ pub struct BoundTask<'a> {
     pub rows: &'a HaloRows,
     /// Whether bound particles are listed.
     pub with_members: bool,
-    /// Whether particles of one type and halo may share an identity.
-    pub allow_duplicate_ids: bool,
 }
 
 impl BoundTask<'_> {
@@ -86,14 +88,24 @@ impl BoundTask<'_> {
     ) -> Result<BoundTables<'_>, BoundError> {
         let (observer, unbinder) = (executor.observer(), &self.unbinder);
         let CandidateParticles { in_haloes, all, leaves } = candidates;
-        let work = Stage::run("haloes to ranks", 0, comm, observer, || {
-            workers::to_workers(in_haloes, self.rows, comm)
+        let rules = unbinder.method.may_span().then_some(&unbinder.spanning);
+        let (work, spanning) = Stage::run("haloes to ranks", 0, comm, observer, || {
+            workers::to_workers_or_all(in_haloes, self.rows, rules, comm)
         })?;
-        if !self.allow_duplicate_ids {
+        if !unbinder.allow_duplicate_ids {
             work.check_ids()?;
         }
-        let stage = Stage::begin("unbinding", work.members.len() as u64, comm, observer);
-        let bound = unbinder.unbind(&work, |n| observer.advance(n as u64))?;
+        let n_spanning: usize = spanning.haloes.iter().map(|halo| halo.members.len()).sum();
+        let stage = Stage::begin("unbinding", (work.members.len() + n_spanning) as u64, comm, observer);
+        let mut bound = unbinder.unbind(&work, |n| observer.advance(n as u64))?;
+        drop(work);
+        bound.spanning = spanning.haloes.iter().map(|halo| halo.clumps[0].halo).collect();
+        for halo in spanning.haloes {
+            let n = halo.members.len() as u64;
+            spanning::unbind_spanning(halo, spanning.limit, unbinder, comm, &mut bound)?;
+            observer.advance(n);
+        }
+        bound.sort(unbinder.columns.iter().map(|column| column.n_parts()).sum());
         drop(stage);
         let spheres = match &self.densities {
             None => None,

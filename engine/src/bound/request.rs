@@ -2,6 +2,7 @@
 
 use crate::bound::member_type::MemberType;
 pub use inselberg_kernels::bound::SourceTypes;
+use inselberg_kernels::bound::slices::BLOCK;
 use std::str::FromStr;
 
 /// What a run finds out about bound particles and gas cells.
@@ -25,6 +26,40 @@ pub struct BoundRequest {
     pub gas: bool,
     /// The ratio of specific heats of gas cells, above 1; `None`: that of the input, else that of a monatomic gas.
     pub adiabatic_index: Option<f64>,
+    /// Which haloes and groups all ranks work on together.
+    pub spanning: SpanRules,
+}
+
+/// Which haloes and groups all ranks work on together. For tests: results depend on the block, not on which haloes these are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpanRules {
+    /// From this number of members on; `None`: those that might not fit into the memory of a rank beside its share.
+    pub fewest: Option<u64>,
+    /// Members per block of sums.
+    pub block: u64,
+}
+
+impl Default for SpanRules {
+    fn default() -> Self {
+        Self { fewest: None, block: BLOCK }
+    }
+}
+
+/// Haloes with fewer members never span ranks: 40 MB at 200 bytes each.
+const FEWEST: u64 = 200_000;
+
+/// Part of the share of a rank from which on a halo spans ranks: one in so many.
+const PART: u64 = 4;
+
+impl SpanRules {
+    /// The least number of members of a halo that spans ranks, from the members of all haloes on all ranks.
+    pub(crate) fn limit(&self, n_members: u64, n_ranks: usize) -> u64 {
+        let of_share = match n_ranks {
+            1 => u64::MAX,
+            _ => FEWEST.max(n_members / (PART * n_ranks as u64)),
+        };
+        self.fewest.unwrap_or(of_share)
+    }
 }
 
 impl BoundRequest {
@@ -52,6 +87,7 @@ impl Default for BoundRequest {
             allow_duplicate_ids: false,
             gas: false,
             adiabatic_index: None,
+            spanning: SpanRules::default(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! What is bound, as columns of clumps, haloes and groups, and as the table of members.
 
 use crate::bound::columns::BoundColumn;
+use crate::bound::member_rows::MemberRows;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
 use crate::bound::spheres::{N_DENSITIES, Sphere};
 use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle};
 use crate::exchange::bundle::SendBuffers;
-use crate::tables::{column, in_order};
+use crate::tables::column;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Dimension, PartTable, Table, TableColumn, Values};
 
@@ -37,10 +38,9 @@ impl<'a> TableRequest<'a> {
         rows: &HaloRows,
         comm: &Comm,
     ) -> Result<BoundTables<'a>, CommError> {
-        let before = comm.sum_before(bound.particles.len() as u64)?;
-        bound.clumps.iter_mut().for_each(|clump| clump.first_member += before);
+        let members = MemberRows::new(&mut bound, comm)?;
         let found = FoundRows::new(&bound, &self, rows, comm)?;
-        Ok(BoundTables { request: self, found, particles: bound.particles })
+        Ok(BoundTables { request: self, found, members })
     }
 }
 
@@ -48,7 +48,7 @@ impl<'a> TableRequest<'a> {
 pub struct BoundTables<'a> {
     request: TableRequest<'a>,
     found: FoundRows,
-    particles: Vec<BoundParticle>,
+    members: MemberRows,
 }
 
 /// The names in a table of members.
@@ -85,13 +85,12 @@ impl BoundTables<'_> {
         sphere_columns(&haloes.iter().map(|halo| halo.spheres).collect::<Vec<_>>(), "its most bound particle")
     }
 
-    /// Collective: the table of members, if it is wanted.
-    ///
-    /// # Errors
-    /// When another rank fails.
-    pub fn members(&self, names: &MemberNames, comm: &Comm) -> Result<Option<PartTable>, CommError> {
-        let table = self.request.with_members.then(|| members_table(&self.particles, names));
-        table.map(|table| in_order(table, comm)).transpose()
+    /// The table of members, if it is wanted.
+    pub fn members(&self, names: &MemberNames) -> Option<PartTable> {
+        let MemberRows { particles, runs, n_rows } = &self.members;
+        let part =
+            || PartTable { table: members_table(particles, names), runs: runs.clone(), n_rows: *n_rows };
+        self.request.with_members.then(part)
     }
 }
 
@@ -242,28 +241,24 @@ pub fn sphere_columns(rows: &[[Sphere; N_DENSITIES]], centre: &str) -> Vec<Table
     let mut columns = Vec::new();
     for (i, (name, what)) in SPHERES_BY_DENSITY.iter().enumerate() {
         let reals =
-            |of: fn(&Sphere) -> f64| Values::F64(rows.iter().map(|spheres| of(&spheres[i])).collect());
+            |of: &dyn Fn(&Sphere) -> f64| Values::F64(rows.iter().map(|spheres| of(&spheres[i])).collect());
         let sphere = format!(
             "of the sphere about {centre} with {what}, of all particles and gas cells; 0 if not found"
         );
         let mut add = |quantity: &str, dimension, text: String, values| {
             columns.push(column(&format!("{quantity}_{name}"), dimension, &text, values));
         };
-        add("mass", Dimension::MASS, format!("mass {sphere}"), reals(|s| s.mass));
-        add("radius", Dimension::LENGTH, format!("radius {sphere}"), reals(|s| s.radius));
+        add("mass", Dimension::MASS, format!("mass {sphere}"), reals(&|s: &Sphere| s.mass));
+        add("radius", Dimension::LENGTH, format!("radius {sphere}"), reals(&|s: &Sphere| s.radius));
         // SOAP has no concentration within 500 times the critical density.
         if *name != "500_crit" {
             let text = format!("concentration {sphere} or below 10 particles");
-            add("concentration", Dimension::NONE, text, reals(|s| s.concentration));
+            add("concentration", Dimension::NONE, text, reals(&|s: &Sphere| s.concentration));
         }
-        let of_types: [(&str, &str, fn(&Sphere) -> f64); 3] = [
-            ("gas_mass", "gas", |s| s.mass_of_type[0]),
-            ("dark_matter_mass", "dark matter", |s| s.mass_of_type[1]),
-            ("stellar_mass", "stars", |s| s.mass_of_type[2]),
-        ];
-        for (quantity, of_type, of) in of_types {
+        let of_types = [("gas_mass", "gas"), ("dark_matter_mass", "dark matter"), ("stellar_mass", "stars")];
+        for (place, (quantity, of_type)) in of_types.into_iter().enumerate() {
             let text = format!("mass of the {of_type} within the radius, by particles and parts of cells");
-            add(quantity, Dimension::MASS, text, reals(of));
+            add(quantity, Dimension::MASS, text, reals(&|s: &Sphere| s.mass_of_type[place]));
         }
     }
     columns

@@ -4,6 +4,7 @@ use crate::bound::candidates::ClumpParticle;
 use crate::bound::columns::BoundColumn;
 use crate::bound::frame::HaloFrame;
 use crate::bound::method::UnbindMethod;
+use crate::bound::request::SpanRules;
 use crate::bound::rows::HaloClump;
 use crate::bound::spheres::SphereCentre;
 use crate::bound::workers::HaloWork;
@@ -36,7 +37,7 @@ pub struct BoundClump {
     pub most_bound_type: u64,
     /// Its position.
     pub centre: [f64; 3],
-    /// Row of the first bound particle in the table of members.
+    /// Row of the first bound particle in the table of members, once rows are numbered.
     pub first_member: u64,
     /// Number of passes.
     pub passes: u64,
@@ -66,11 +67,35 @@ pub struct BoundHaloes {
     pub clumps: Vec<BoundClump>,
     /// The chosen properties of each clump, one after the other.
     pub values: Vec<f64>,
-    /// In the order of the clumps, from the most bound particle of each on.
+    /// Those of haloes that are whole here, in the order of the clumps, from the most bound particle of each on.
+    pub particles: Vec<BoundParticle>,
+    /// The haloes of any rank that span ranks, ascending.
+    pub spanning: Vec<u64>,
+    /// Bound particles of these haloes.
+    pub pieces: Vec<BoundPiece>,
+}
+
+/// Some bound particles of a clump whose halo spans ranks, by falling binding energy.
+#[derive(Debug)]
+pub struct BoundPiece {
+    /// Identifier of the clump.
+    pub clump: u64,
+    /// Number of the first one among the bound particles of the clump.
+    pub first: u64,
+    /// The particles.
     pub particles: Vec<BoundParticle>,
 }
 
 impl BoundHaloes {
+    /// Puts clumps and their values in the order of haloes and identifiers, `n_values` per clump.
+    pub fn sort(&mut self, n_values: usize) {
+        let mut order: Vec<usize> = (0..self.clumps.len()).collect();
+        order.sort_unstable_by_key(|i| (self.clumps[*i].halo, self.clumps[*i].id));
+        self.clumps = order.iter().map(|i| self.clumps[*i]).collect();
+        let values = |i: &usize| self.values[i * n_values..(i + 1) * n_values].iter().copied();
+        self.values = order.iter().flat_map(values).collect();
+    }
+
     /// The centre of each halo, in the order of the haloes.
     pub fn centres(&self) -> Vec<SphereCentre> {
         let mains = self.clumps.iter().filter(|clump| clump.id == clump.halo);
@@ -106,9 +131,26 @@ pub struct Unbinder<'a> {
     pub shell_centre: ShellCentre,
     /// The properties.
     pub columns: &'a [&'a BoundColumn],
+    /// Whether particles of one type and halo may share an identity.
+    pub allow_duplicate_ids: bool,
+    /// Which haloes span ranks.
+    pub spanning: SpanRules,
 }
 
 impl Unbinder<'_> {
+    /// Appends the chosen properties of a clump; 0 throughout where nothing is bound.
+    pub fn append_values(&self, properties: Option<&BoundProperties>, frame: &HaloFrame, to: &mut Vec<f64>) {
+        match properties {
+            Some(properties) => {
+                let in_box = |place| frame.in_box(place);
+                self.columns.iter().for_each(|column| column.append(properties, in_box, to));
+            }
+            None => {
+                to.extend(self.columns.iter().flat_map(|column| std::iter::repeat_n(0.0, column.n_parts())))
+            }
+        }
+    }
+
     /// Local: unbinds every halo, in parallel. `advance` is told the number of particles of each halo that is done.
     ///
     /// # Errors
@@ -129,8 +171,6 @@ impl Unbinder<'_> {
         let found: Vec<BoundHaloes> = found.collect::<Result<_, _>>()?;
         let mut all = BoundHaloes::default();
         for mut halo in found {
-            let before = all.particles.len() as u64;
-            halo.clumps.iter_mut().for_each(|clump| clump.first_member += before);
             all.clumps.append(&mut halo.clumps);
             all.values.append(&mut halo.values);
             all.particles.append(&mut halo.particles);
@@ -150,7 +190,7 @@ impl HaloTask<'_> {
     fn unbind(&self, scratch: &mut UnbindScratch) -> Result<BoundHaloes, MemberError> {
         let gravity = &self.unbinder.gravity;
         let method = &self.unbinder.method;
-        let members = HaloMembers::new(self.member_columns())?;
+        let members = HaloMembers::in_blocks(self.member_columns(), self.unbinder.spanning.block)?;
         let place = |id: u64| self.clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
         // The particles of a clump that is not listed belong to the main clump.
         let clump_of: Vec<u32> =
@@ -168,11 +208,11 @@ impl HaloTask<'_> {
         let mut bound = BoundHaloes::default();
         for (i, clump) in self.clumps.iter().enumerate() {
             let own = &found.clumps[i];
-            let first_member = bound.particles.len() as u64;
+            let first = bound.particles.len();
             self.append_particles(&members, own, clump.id, &mut bound.particles);
-            let most_bound = bound.particles.get(first_member as usize);
+            let most_bound = bound.particles.get(first);
             let properties = bound_properties(&members, &own.bound, gravity);
-            self.append_values(properties.as_ref(), &mut bound.values);
+            self.unbinder.append_values(properties.as_ref(), &self.frame(), &mut bound.values);
             bound.clumps.push(BoundClump {
                 id: clump.id,
                 halo: clump.halo,
@@ -183,7 +223,7 @@ impl HaloTask<'_> {
                 most_bound_id: most_bound.map_or(0, |particle| particle.id),
                 most_bound_type: most_bound.map_or(0, |particle| particle.particle_type.into()),
                 centre: properties.map_or([0.0; 3], |properties| self.in_box(properties.halo_centre)),
-                first_member,
+                first_member: 0,
                 passes: own.report.passes.into(),
                 is_converged: own.report.converged.into(),
             });
@@ -220,21 +260,6 @@ impl HaloTask<'_> {
             }
         };
         to.extend(found.bound.ranked(members).iter().map(bound_particle));
-    }
-
-    /// Appends the chosen properties of a clump; 0 throughout where nothing is bound.
-    fn append_values(&self, properties: Option<&BoundProperties>, to: &mut Vec<f64>) {
-        match properties {
-            Some(properties) => {
-                self.unbinder
-                    .columns
-                    .iter()
-                    .for_each(|column| column.append(properties, |place| self.in_box(place), to));
-            }
-            None => to.extend(
-                self.unbinder.columns.iter().flat_map(|column| std::iter::repeat_n(0.0, column.n_parts())),
-            ),
-        }
     }
 
     /// The members with positions from the main peak on. Their places are their identifiers: places are unique, and in the order

@@ -1,4 +1,5 @@
-//! Haloes to ranks: each rank gets whole haloes, in ranges of their identifiers, with nearly equal work.
+//! Haloes to ranks: each rank gets whole haloes, in ranges of their identifiers, with nearly equal work. Members of haloes that
+//! span ranks stay where they are.
 //!
 //! ```text
 //!   rank with particles      rank with the row of the halo           rank that works on it
@@ -11,13 +12,14 @@
 use crate::bound::candidates::{ClumpParticle, HaloMember};
 use crate::bound::error::BoundError;
 use crate::bound::member_type::MemberType;
+use crate::bound::request::SpanRules;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
 use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::exchange::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whole haloes that this rank works on.
 #[derive(Debug, Default)]
@@ -69,6 +71,30 @@ struct OfHalo {
 
 const NUMBERS: usize = 0;
 const CLUMPS: usize = 1;
+const AT_HOME: usize = 2;
+
+/// Haloes that all ranks work on together.
+#[derive(Debug)]
+pub struct SpanningHaloes<M> {
+    /// The haloes, ascending; the same ones on all ranks.
+    pub haloes: Vec<SpanningHalo<M>>,
+    /// The least number of members of such a halo.
+    pub limit: u64,
+}
+
+/// A halo that all ranks work on together.
+#[derive(Debug)]
+pub struct SpanningHalo<M> {
+    /// Its clumps, the main one first.
+    pub clumps: Vec<HaloClump>,
+    /// The rank that gets the rows of its clumps.
+    pub home: Rank,
+    /// Its members on this rank.
+    pub members: Vec<M>,
+}
+
+/// In place of a rank that works on a halo: it spans ranks.
+const SPANS: u64 = u64::MAX;
 
 /// Collective: sends members and clumps to the ranks that work on their haloes. Members of haloes that are not listed are left
 /// out. Three exchanges.
@@ -76,16 +102,36 @@ const CLUMPS: usize = 1;
 /// # Errors
 /// When another rank fails.
 pub fn to_workers<M: HaloMember>(
-    mut members: Vec<M>,
+    members: Vec<M>,
     rows: &HaloRows,
     comm: &Comm,
 ) -> Result<HaloWork<M>, CommError> {
+    Ok(to_workers_or_all(members, rows, None, comm)?.0)
+}
+
+/// Collective: the same, but by some rules haloes span ranks. Two gatherings more.
+///
+/// # Errors
+/// When another rank fails.
+pub fn to_workers_or_all<M: HaloMember>(
+    mut members: Vec<M>,
+    rows: &HaloRows,
+    rules: Option<&SpanRules>,
+    comm: &Comm,
+) -> Result<(HaloWork<M>, SpanningHaloes<M>), CommError> {
     members.par_sort_unstable_by(M::order);
     let asked = ask(&members, rows, comm)?;
-    let answers = answer(&asked, &rows.haloes, comm)?;
-    let of = |bundle: &Bundle<2>| bundle.records::<OfHalo>(NUMBERS);
-    let workers: BTreeMap<u64, Rank> =
-        answers.iter().flat_map(of).map(|of| (of.halo, Rank(of.number as u32))).collect();
+    let (answers, limit) = answer(&asked, &rows.haloes, rules, comm)?;
+    let of = |bundle: &Bundle<3>| bundle.records::<OfHalo>(NUMBERS);
+    let (spanning, whole): (Vec<OfHalo>, Vec<OfHalo>) =
+        answers.iter().flat_map(of).partition(|of| of.number == SPANS);
+    let workers: BTreeMap<u64, Rank> = whole.iter().map(|of| (of.halo, Rank(of.number as u32))).collect();
+    let mut staying: BTreeMap<u64, Vec<M>> = BTreeMap::new();
+    for OfHalo { halo, .. } in spanning {
+        let first = members.partition_point(|member| member.halo() < halo);
+        let end = members.partition_point(|member| member.halo() <= halo);
+        staying.insert(halo, members[first..end].to_vec());
+    }
     // Workers ascend with haloes, so the members of each are adjacent.
     members.retain(|member| workers.contains_key(&member.halo()));
     let parts = grouped(&members, |member| (workers[&member.halo()], *member));
@@ -95,7 +141,32 @@ pub fn to_workers<M: HaloMember>(
     let mut clumps: Vec<HaloClump> =
         answers.iter().flat_map(|bundle| bundle.records::<HaloClump>(CLUMPS)).collect();
     clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
-    Ok(HaloWork { members, clumps })
+    let haloes = match limit {
+        u64::MAX => Vec::new(),
+        _ => spanning_haloes(&mut clumps, &answers, staying, comm)?,
+    };
+    Ok((HaloWork { members, clumps }, SpanningHaloes { haloes, limit }))
+}
+
+/// Collective: takes the clumps of haloes that span ranks out of those here, and gathers them on all ranks.
+fn spanning_haloes<M>(
+    clumps: &mut Vec<HaloClump>,
+    answers: &[Bundle<3>],
+    mut staying: BTreeMap<u64, Vec<M>>,
+    comm: &Comm,
+) -> Result<Vec<SpanningHalo<M>>, CommError> {
+    let at_home = answers.iter().flat_map(|bundle| bundle.records::<u64>(AT_HOME));
+    let at_home: BTreeSet<u64> = at_home.collect();
+    let (own, whole): (Vec<_>, Vec<_>) = clumps.iter().partition(|clump| at_home.contains(&clump.halo));
+    *clumps = whole;
+    let mut haloes = Vec::new();
+    for (rank, of_rank) in (0..).map(Rank).zip(comm.all_gather_lists(&own)?) {
+        for clumps in of_rank.chunk_by(|a, b| a.halo == b.halo) {
+            let members = staying.remove(&clumps[0].halo).unwrap_or_default();
+            haloes.push(SpanningHalo { clumps: clumps.to_vec(), home: rank, members });
+        }
+    }
+    Ok(haloes)
 }
 
 /// Collective: tells the ranks with the rows of haloes how many members are here, and which clumps belong to them.
@@ -117,7 +188,12 @@ fn ask<M: HaloMember>(members: &[M], rows: &HaloRows, comm: &Comm) -> Result<Vec
 
 /// Collective: tells the ranks with particles who works on their haloes, and sends clumps there. Haloes that are not listed
 /// get no answer.
-fn answer(asked: &[Bundle<2>], haloes: &[HaloClump], comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
+fn answer(
+    asked: &[Bundle<2>],
+    haloes: &[HaloClump],
+    rules: Option<&SpanRules>,
+    comm: &Comm,
+) -> Result<(Vec<Bundle<3>>, u64), CommError> {
     let place = |halo: u64| haloes.binary_search_by_key(&halo, |row| row.id).ok();
     let mut n_particles = vec![0; haloes.len()];
     for count in asked.iter().flat_map(|bundle| bundle.records::<OfHalo>(NUMBERS)) {
@@ -125,12 +201,18 @@ fn answer(asked: &[Bundle<2>], haloes: &[HaloClump], comm: &Comm) -> Result<Vec<
             n_particles[place] += count.number;
         }
     }
-    let workers = share(&n_particles, comm)?;
+    let n_members = comm.all_reduce_counts(&[n_particles.iter().sum()], Reduce::Sum)?[0];
+    let limit = rules.map_or(u64::MAX, |rules| rules.limit(n_members, comm.n_ranks()));
+    let spans = |place: usize| n_particles[place] >= limit;
+    // What all ranks work on counts for none.
+    let work: Vec<u64> = n_particles.iter().map(|n| if *n >= limit { 0 } else { *n }).collect();
+    let workers = share(&work, comm)?;
     let mut buffers = SendBuffers::default();
     for bundle in asked {
         for OfHalo { halo, .. } in bundle.records::<OfHalo>(NUMBERS) {
             if let Some(place) = place(halo) {
-                buffers.put(bundle.from, NUMBERS, &[OfHalo { halo, number: workers[place].0.into() }]);
+                let number = if spans(place) { SPANS } else { workers[place].0.into() };
+                buffers.put(bundle.from, NUMBERS, &[OfHalo { halo, number }]);
             }
         }
         for clump in bundle.records::<HaloClump>(CLUMPS) {
@@ -138,10 +220,13 @@ fn answer(asked: &[Bundle<2>], haloes: &[HaloClump], comm: &Comm) -> Result<Vec<
             buffers.put(workers[place], CLUMPS, &[clump]);
         }
     }
-    for (row, worker) in haloes.iter().zip(&workers) {
+    for (place, (row, worker)) in haloes.iter().zip(&workers).enumerate() {
         buffers.put(*worker, CLUMPS, &[*row]);
+        if spans(place) {
+            buffers.put(*worker, AT_HOME, &[row.id]);
+        }
     }
-    buffers.exchange(comm)
+    Ok((buffers.exchange(comm)?, limit))
 }
 
 /// Collective: the rank that works on each halo of this rank's rows. The work before a halo, over all ranks, decides.

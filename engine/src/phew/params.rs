@@ -1,6 +1,8 @@
 //! The parameters of a run of PHEW.
 
-pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes};
+pub use crate::bound::{
+    BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, SpanRules,
+};
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;

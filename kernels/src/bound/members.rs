@@ -3,10 +3,12 @@
 //! The order is that of (Morton key, identifier), whatever order the caller has. So every sum over members has one order
 //! of terms, and a list of members by rising number is ready for a tree.
 
+use super::slices::{BLOCK, HaloBounds, block_starts, runs_in_blocks};
 use crate::packed_key;
 use crate::sfc::morton63;
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Range;
 
 /// Number of particle types.
 pub const N_TYPES: usize = 8;
@@ -78,6 +80,25 @@ impl fmt::Display for MemberError {
 
 impl std::error::Error for MemberError {}
 
+impl HaloBounds {
+    /// Of a halo with these columns.
+    pub fn new(columns: &MemberColumns, block: u64) -> Self {
+        let most = |vectors: &[[f64; 3]]| vectors.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
+        Self {
+            number: columns.position.len() as u64,
+            mass: columns.mass.iter().fold(0.0, |most, mass| most.max(*mass)),
+            reach: most(&columns.position),
+            speed: most(&columns.velocity),
+            block,
+        }
+    }
+
+    /// The Morton key of a position.
+    pub fn key(&self, position: [f64; 3]) -> u64 {
+        key_of(position, power_of_two_above(self.reach))
+    }
+}
+
 /// Checked members in the order of (Morton key, identifier). A member is named by its number in this order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HaloMembers {
@@ -85,14 +106,22 @@ pub struct HaloMembers {
     key: Vec<u64>,
     entry: Vec<u32>,
     scale: f64,
+    bounds: HaloBounds,
+    /// The first member of each block.
+    blocks: Vec<u32>,
 }
 
 impl HaloMembers {
     /// Checks and sorts the columns. Costs one sort, and one column of working memory at a time.
     pub fn new(columns: MemberColumns) -> Result<Self, MemberError> {
-        check(&columns)?;
-        let reach = columns.position.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
-        let scale = power_of_two_above(reach);
+        Self::in_blocks(columns, BLOCK)
+    }
+
+    /// The same, with so many members per block of sums.
+    pub fn in_blocks(columns: MemberColumns, block: u64) -> Result<Self, MemberError> {
+        columns.check()?;
+        let bounds = HaloBounds::new(&columns, block);
+        let scale = power_of_two_above(bounds.reach);
         let key: Vec<u64> = columns.position.iter().map(|x| key_of(*x, scale)).collect();
         let entry = order(&columns, &key);
         let columns = MemberColumns {
@@ -104,7 +133,18 @@ impl HaloMembers {
             internal_energy: permuted(&columns.internal_energy, &entry),
             id: permuted(&columns.id, &entry),
         };
-        Ok(Self { key: permuted(&key, &entry), columns, entry, scale })
+        let key = permuted(&key, &entry);
+        let blocks = block_starts(key.len(), |i| key[i], 0, block);
+        Ok(Self { key, columns, entry, scale, bounds, blocks })
+    }
+
+    /// Some members of a halo: checked columns in the order of (key, identifier), with the bounds of the whole halo. `blocks`
+    /// has the first member of each block.
+    pub fn of_slice(columns: MemberColumns, bounds: HaloBounds, blocks: Vec<u32>) -> Self {
+        let scale = power_of_two_above(bounds.reach);
+        let key: Vec<u64> = columns.position.iter().map(|x| key_of(*x, scale)).collect();
+        debug_assert!(key.is_sorted());
+        Self { entry: (0..key.len() as u32).collect(), key, columns, scale, bounds, blocks }
     }
 
     /// Number of members.
@@ -137,6 +177,16 @@ impl HaloMembers {
         &self.key
     }
 
+    /// What sums need to know of the whole halo.
+    pub fn bounds(&self) -> &HaloBounds {
+        &self.bounds
+    }
+
+    /// The places of a list of members, which ascends, block by block.
+    pub(super) fn runs<'a>(&'a self, list: &'a [u32]) -> impl Iterator<Item = Range<usize>> + Clone + 'a {
+        runs_in_blocks(&self.blocks, list)
+    }
+
     /// A power of two above all coordinates.
     pub(super) fn scale(&self) -> f64 {
         self.scale
@@ -149,6 +199,16 @@ impl HaloMembers {
             true => 0.0,
             false => self.columns.internal_energy[member as usize],
         }
+    }
+}
+
+impl MemberColumns {
+    /// Checks lengths and values.
+    ///
+    /// # Errors
+    /// The first column that is not as expected.
+    pub fn check(&self) -> Result<(), MemberError> {
+        check(self)
     }
 }
 

@@ -6,6 +6,7 @@
 //! | step | file |
 //! |---|---|
 //! | members checked and in one order | [`members`] |
+//! | a halo cut into runs of its members | [`slices`] |
 //! | potential of each member | [`potential`] |
 //! | a centre of shells, where no density peak is known | [`shrinking_sphere`] |
 //! | members with too much energy removed, clump by clump up the hierarchy | [`unbind`] |
@@ -14,7 +15,8 @@
 //! What it does not know: ranks, files, periodic boxes, cosmologies, particle data that no property needs. Units are the
 //! caller's: [`Gravity`] has the constant of gravity in them. No result depends on the order in which members arrive, on
 //! threads, or on the processor: members are sorted by Morton key and identifier, sums run in that order or in the order of
-//! radius or energy, with ties by identifier, and no function of the system's mathematical library is used.
+//! radius or energy, with ties by identifier, and no function of the system's mathematical library is used. A halo may be in
+//! [`slices`]: what joins them is the caller's, and the bits are those of the whole halo.
 
 pub(crate) mod elementary;
 pub mod members;
@@ -22,9 +24,11 @@ pub mod potential;
 pub mod properties;
 pub mod radial;
 pub mod shrinking_sphere;
+pub mod slices;
 pub mod unbind;
 
 pub use members::{HaloMembers, MemberColumns, MemberError};
+pub use slices::HaloBounds;
 
 /// Gravity and expansion in the caller's units.
 #[derive(Debug, Clone, Copy, PartialEq)]

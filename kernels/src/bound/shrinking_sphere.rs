@@ -5,42 +5,68 @@
 //! proportional to the members.
 
 use super::members::HaloMembers;
+use super::slices::{BlockSums, Slices, Whole, greatest, total};
 
 /// The radius of a sphere over that of the one before.
 const SHRINK: f64 = 0.9;
 /// The last sphere has at least this number of members.
-const FEWEST: usize = 20;
+const FEWEST: u64 = 20;
 /// And at least this part of all of them.
-const PART: usize = 100;
+const PART: u64 = 100;
 
 /// The centre, relative to the same point as the members. The origin without mass.
 pub fn shrinking_sphere(members: &HaloMembers) -> [f64; 3] {
-    let mut inside = members.all();
-    let Some(mut centre) = centre_of_mass(members, &inside) else { return [0.0; 3] };
-    let fewest = FEWEST.max(members.len() / PART);
-    let mut square = inside.iter().map(|i| distance2(members, *i, centre)).fold(0.0, f64::max);
-    while inside.len() > fewest && square > 0.0 {
-        square *= SHRINK * SHRINK;
-        let within: Vec<u32> =
-            inside.iter().copied().filter(|i| distance2(members, *i, centre) <= square).collect();
-        match centre_of_mass(members, &within) {
-            Some(next) if within.len() >= fewest => (centre, inside) = (next, within),
-            _ => break,
-        }
-    }
+    let Ok(centre) = shrinking_sphere_of_slices(members, &Whole);
     centre
 }
 
-/// `None` without mass.
-fn centre_of_mass(members: &HaloMembers, list: &[u32]) -> Option<[f64; 3]> {
-    let columns = members.columns();
-    let (mut mass, mut moment) = (0.0, [0.0; 3]);
-    for i in list {
-        let (m, x) = (columns.mass[*i as usize], columns.position[*i as usize]);
-        mass += m;
-        (0..3).for_each(|a| moment[a] += m * x[a]);
+/// The same of a halo in slices. Three reductions per step.
+///
+/// # Errors
+/// Those of the slices.
+pub fn shrinking_sphere_of_slices<S: Slices>(
+    members: &HaloMembers,
+    slices: &S,
+) -> Result<[f64; 3], S::Error> {
+    let mut inside = members.all();
+    let Some(mut centre) = centre_of_mass(members, &inside, slices)? else { return Ok([0.0; 3]) };
+    let mut number = total(slices, inside.len())?;
+    let fewest = FEWEST.max(number / PART);
+    let farthest = inside.iter().map(|i| distance2(members, *i, centre)).fold(0.0, f64::max);
+    let [mut square] = greatest(slices, [farthest])?;
+    while number > fewest && square > 0.0 {
+        square *= SHRINK * SHRINK;
+        let within: Vec<u32> =
+            inside.iter().copied().filter(|i| distance2(members, *i, centre) <= square).collect();
+        let n_within = total(slices, within.len())?;
+        match centre_of_mass(members, &within, slices)? {
+            Some(next) if n_within >= fewest => (centre, inside, number) = (next, within, n_within),
+            _ => break,
+        }
     }
-    (mass > 0.0).then(|| moment.map(|moment| moment / mass))
+    Ok(centre)
+}
+
+/// `None` without mass.
+fn centre_of_mass<S: Slices>(
+    members: &HaloMembers,
+    list: &[u32],
+    slices: &S,
+) -> Result<Option<[f64; 3]>, S::Error> {
+    let (columns, bounds) = (members.columns(), members.bounds());
+    let moment = bounds.mass * bounds.reach;
+    let mut sums = BlockSums::new(bounds, [bounds.mass, moment, moment, moment]);
+    for run in members.runs(list) {
+        let mut block = [0.0; 4];
+        for i in &list[run] {
+            let (m, x) = (columns.mass[*i as usize], columns.position[*i as usize]);
+            block[0] += m;
+            (0..3).for_each(|a| block[1 + a] += m * x[a]);
+        }
+        sums.add(block);
+    }
+    let [mass, moment @ ..] = sums.over(slices)?;
+    Ok((mass > 0.0).then(|| moment.map(|moment| moment / mass)))
 }
 
 fn distance2(members: &HaloMembers, member: u32, centre: [f64; 3]) -> f64 {

@@ -4,4 +4,5 @@ mod potential;
 mod properties;
 mod ramses;
 mod samples;
+mod slices;
 mod unbinding;

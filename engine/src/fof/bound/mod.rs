@@ -144,15 +144,16 @@ impl GroupPhysics {
             method: method.expect("groups are unbound by energies"),
             shell_centre: ShellCentre::ShrinkingSphere,
             columns: &columns,
+            allow_duplicate_ids: of.config.allow_duplicate_ids,
+            spanning: request.spanning,
         };
-        let with_members = request.with_members;
-        let (densities, allow_duplicate_ids) = (self.densities, of.config.allow_duplicate_ids);
-        let task = BoundTask { unbinder, densities, rows: &rows, with_members, allow_duplicate_ids };
+        let (densities, with_members) = (self.densities, request.with_members);
+        let task = BoundTask { unbinder, densities, rows: &rows, with_members };
         let found = task.run(particles.candidates, comm, executor)?;
         found.add_to_groups(groups, &rows.clumps);
         let ids = Numbering::of_config(of.config);
         let number = |group| ids.id(group).cast_unsigned();
-        Ok(found.members(&MemberNames { owner: "group", number: &number }, comm)?)
+        Ok(found.members(&MemberNames { owner: "group", number: &number }))
     }
 
     /// Collective: adds spheres about the centres of mass.

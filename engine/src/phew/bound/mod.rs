@@ -158,11 +158,18 @@ impl MemberWork<'_> {
         let (space, shell_centre) = (self.space(), ShellCentre::Peak);
         let columns = BoundColumn::chosen(request.properties);
         let task = BoundTask {
-            unbinder: Unbinder { space, gravity, method, shell_centre, columns: &columns },
+            unbinder: Unbinder {
+                space,
+                gravity,
+                method,
+                shell_centre,
+                columns: &columns,
+                allow_duplicate_ids: request.allow_duplicate_ids,
+                spanning: request.spanning,
+            },
             densities: cosmology.map(|cosmology| densities(&gravity, cosmology)),
             rows: &rows,
             with_members: request.with_members,
-            allow_duplicate_ids: request.allow_duplicate_ids,
         };
         let found = task.run(members, comm, executor)?;
         let gas = self.gas.filter(|_| self.unbinds_gas);
@@ -174,7 +181,7 @@ impl MemberWork<'_> {
                 _ => {}
             }
         }
-        catalogue.tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }, comm)?);
+        catalogue.tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }));
         Ok(())
     }
 }

@@ -4,15 +4,21 @@ use super::super::Gravity;
 use super::points::Points;
 use super::softening::inverse_distance;
 use crate::simd::wide;
+use std::ops::Range;
 
 /// The potential of each point, in the order of the points. Time n^2.
 pub fn direct(points: &Points, gravity: &Gravity, potential: &mut Vec<f64>) {
+    direct_of(points, 0..points.len(), gravity, potential);
+}
+
+/// The potential of a run of points from all points.
+pub(super) fn direct_of(points: &Points, run: Range<usize>, gravity: &Gravity, potential: &mut Vec<f64>) {
     let scale = points.to_potential(gravity);
     potential.clear();
     wide(
         #[inline(always)]
         || {
-            potential.extend((0..points.len()).map(
+            potential.extend(run.map(
                 #[inline(always)]
                 |i| scale * sum_at(points, i),
             ))

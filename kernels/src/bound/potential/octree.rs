@@ -12,6 +12,8 @@
 use super::super::members::KEY_BITS;
 use super::points::Points;
 use super::softening::reach_of;
+use bytemuck::{Pod, Zeroable};
+use std::ops::Range;
 
 /// Cubes with so many points or fewer are leaves.
 pub(super) const LEAF: usize = 16;
@@ -30,7 +32,8 @@ pub(super) struct Node {
 }
 
 /// The moments of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct Moments {
     /// Centre of mass.
     pub centre: [f64; 3],
@@ -41,7 +44,8 @@ pub(super) struct Moments {
 }
 
 /// The least box around the points of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct PointBounds {
     /// Lower corner.
     pub low: [f64; 3],
@@ -74,7 +78,13 @@ pub struct Octree {
 impl Octree {
     /// Builds the tree of at least one point. Time n log n without a sort: points are in the order of keys.
     pub fn build(&mut self, points: &Points) {
-        self.divide(&points.key);
+        let all = 0..points.len() as u32;
+        self.build_below(std::slice::from_ref(&all), points);
+    }
+
+    /// Builds the trees below nodes with these runs, which come first.
+    pub(super) fn build_below(&mut self, runs: &[Range<u32>], points: &Points) {
+        self.divide(runs, &points.key);
         let n = self.nodes.len();
         self.moments.clear();
         self.moments.resize(n, Moments::default());
@@ -86,10 +96,11 @@ impl Octree {
         }
     }
 
-    /// Makes the nodes.
-    fn divide(&mut self, key: &[u64]) {
+    /// Makes the nodes below some of them.
+    fn divide(&mut self, runs: &[Range<u32>], key: &[u64]) {
         self.nodes.clear();
-        self.nodes.push(Node { first: 0, end: key.len() as u32, child: 0, n_children: 0 });
+        let node = |run: &Range<u32>| Node { first: run.start, end: run.end, child: 0, n_children: 0 };
+        self.nodes.extend(runs.iter().map(node));
         let mut at = 0;
         while at < self.nodes.len() {
             let Node { first, end, .. } = self.nodes[at];
@@ -121,27 +132,34 @@ impl Octree {
 
     /// The sums of a node whose children have theirs.
     fn sum(&mut self, node: usize, points: &Points) {
-        let Node { first, end, child, n_children } = self.nodes[node];
-        let (moments, bounds, radius, reach);
-        if n_children == 0 {
-            let run = first as usize..end as usize;
-            let (position, mass) = (&points.position[run.clone()], &points.mass[run.clone()]);
-            bounds = bounds_of(position);
-            moments = moments_of(position, mass, bounds.middle());
-            radius = position.iter().fold(0.0f64, |most, x| most.max(length(offset(*x, moments.centre))));
-            reach =
-                points.inverse_reach[run].iter().fold(0.0f64, |most, inverse| most.max(reach_of(*inverse)));
-        } else {
-            let children = child as usize..(child + n_children) as usize;
-            bounds = joined(&self.bounds[children.clone()]);
-            moments = joined_moments(&self.moments[children.clone()], bounds.middle());
-            let farthest = children.clone().fold(0.0f64, |most, child| {
-                let apart = length(offset(self.moments[child].centre, moments.centre));
-                most.max(apart + self.acceptance.radius[child])
-            });
-            radius = farthest.min(bounds.farthest_corner(moments.centre));
-            reach = self.acceptance.reach[children].iter().fold(0.0f64, |most, reach| most.max(*reach));
+        let Node { first, end, n_children, .. } = self.nodes[node];
+        if n_children > 0 {
+            return self.sum_children(node);
         }
+        let run = first as usize..end as usize;
+        let (position, mass) = (&points.position[run.clone()], &points.mass[run.clone()]);
+        let bounds = bounds_of(position);
+        let moments = moments_of(position, mass, bounds.middle());
+        let radius = position.iter().fold(0.0f64, |most, x| most.max(length(offset(*x, moments.centre))));
+        let reach =
+            points.inverse_reach[run].iter().fold(0.0f64, |most, inverse| most.max(reach_of(*inverse)));
+        self.acceptance.set(node, &moments, radius, reach);
+        self.moments[node] = moments;
+        self.bounds[node] = bounds;
+    }
+
+    /// The sums of a node from those of its children.
+    pub(super) fn sum_children(&mut self, node: usize) {
+        let Node { child, n_children, .. } = self.nodes[node];
+        let children = child as usize..(child + n_children) as usize;
+        let bounds = joined(&self.bounds[children.clone()]);
+        let moments = joined_moments(&self.moments[children.clone()], bounds.middle());
+        let farthest = children.clone().fold(0.0f64, |most, child| {
+            let apart = length(offset(self.moments[child].centre, moments.centre));
+            most.max(apart + self.acceptance.radius[child])
+        });
+        let radius = farthest.min(bounds.farthest_corner(moments.centre));
+        let reach = self.acceptance.reach[children].iter().fold(0.0f64, |most, reach| most.max(*reach));
         self.acceptance.set(node, &moments, radius, reach);
         self.moments[node] = moments;
         self.bounds[node] = bounds;
@@ -149,7 +167,8 @@ impl Octree {
 }
 
 impl Acceptance {
-    fn resize(&mut self, n: usize) {
+    /// Makes room for so many nodes.
+    pub(super) fn resize(&mut self, n: usize) {
         let [x, y, z] = &mut self.centre;
         for column in [x, y, z, &mut self.radius, &mut self.octupole, &mut self.reach] {
             column.clear();
@@ -157,7 +176,8 @@ impl Acceptance {
         }
     }
 
-    fn set(&mut self, node: usize, moments: &Moments, radius: f64, reach: f64) {
+    /// What decides about one node.
+    pub(super) fn set(&mut self, node: usize, moments: &Moments, radius: f64, reach: f64) {
         (0..3).for_each(|a| self.centre[a][node] = moments.centre[a]);
         self.radius[node] = radius;
         self.octupole[node] = moments.mass * (radius * radius * radius);
@@ -174,7 +194,8 @@ impl PointBounds {
         std::array::from_fn(|a| 0.5 * (self.high[a] - self.low[a]))
     }
 
-    fn farthest_corner(&self, from: [f64; 3]) -> f64 {
+    /// The distance of a point from the corner that is farthest.
+    pub(super) fn farthest_corner(&self, from: [f64; 3]) -> f64 {
         length(std::array::from_fn(|a| (self.high[a] - from[a]).max(from[a] - self.low[a])))
     }
 }

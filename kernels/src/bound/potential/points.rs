@@ -4,8 +4,10 @@
 //! the caller's units are.
 
 use super::super::members::{HaloMembers, power_of_two_above};
+use super::super::slices::{BlockSums, Slices, Whole};
 use super::super::{Gravity, SourceTypes};
 use super::softening::inverse_reach;
+use bytemuck::{Pod, Zeroable};
 
 /// Members as points. Positions are in units of `length`, masses in units of `mass_unit`.
 #[derive(Debug, Clone, Default)]
@@ -18,18 +20,40 @@ pub struct Points {
     mass_unit: f64,
 }
 
+/// A point, as slices exchange it.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct PointRecord {
+    key: u64,
+    position: [f64; 3],
+    mass: f32,
+    inverse_reach: f32,
+}
+
 impl Points {
     /// The points of members, which are listed by rising number. Members of other types than the sources have no mass.
     pub fn gather(&mut self, members: &HaloMembers, list: &[u32], sources: SourceTypes) {
+        let Ok(()) = self.gather_slice(members, list, sources, &Whole);
+    }
+
+    /// The same of a slice of the list. Masses are in the unit of the whole list.
+    pub(in super::super) fn gather_slice<S: Slices>(
+        &mut self,
+        members: &HaloMembers,
+        list: &[u32],
+        sources: SourceTypes,
+        slices: &S,
+    ) -> Result<(), S::Error> {
         debug_assert!(list.is_sorted());
         let columns = members.columns();
         let mass_of = |i: u32| match sources.holds(columns.particle_type[i as usize]) {
             true => columns.mass[i as usize],
             false => 0.0,
         };
-        let total: f64 = list.iter().map(|i| mass_of(*i)).sum();
+        let mut total = BlockSums::new(members.bounds(), [members.bounds().mass]);
+        members.runs(list).for_each(|run| total.add([list[run].iter().map(|i| mass_of(*i)).sum()]));
         self.length = members.scale();
-        self.mass_unit = power_of_two_above(total);
+        self.mass_unit = power_of_two_above(total.over(slices)?[0]);
         fill(&mut self.key, list, |i| members.keys()[i as usize]);
         let per_length = 1.0 / self.length;
         fill(&mut self.position, list, |i| columns.position[i as usize].map(|x| x * per_length));
@@ -37,6 +61,7 @@ impl Points {
         fill(&mut self.mass, list, |i| (mass_of(i) * per_mass) as f32);
         let scale = self.length;
         fill(&mut self.inverse_reach, list, |i| inverse_reach(columns.softening[i as usize], scale));
+        Ok(())
     }
 
     /// Number of points.
@@ -47,6 +72,37 @@ impl Points {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.key.is_empty()
+    }
+
+    /// A point, as slices exchange it.
+    pub(super) fn record(&self, i: usize) -> PointRecord {
+        PointRecord {
+            key: self.key[i],
+            position: self.position[i],
+            mass: self.mass[i],
+            inverse_reach: self.inverse_reach[i],
+        }
+    }
+
+    /// Adds a point.
+    pub(super) fn push(&mut self, record: &PointRecord) {
+        self.key.push(record.key);
+        self.position.push(record.position);
+        self.mass.push(record.mass);
+        self.inverse_reach.push(record.inverse_reach);
+    }
+
+    /// Removes the first points.
+    pub(super) fn drop_first(&mut self, n: usize) {
+        self.key.drain(..n);
+        self.position.drain(..n);
+        self.mass.drain(..n);
+        self.inverse_reach.drain(..n);
+    }
+
+    /// No points, in the same units.
+    pub(super) fn without_points(&self) -> Self {
+        Self { length: self.length, mass_unit: self.mass_unit, ..Self::default() }
     }
 
     /// By what a sum of mass over distance becomes a potential.

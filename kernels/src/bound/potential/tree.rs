@@ -20,6 +20,7 @@
 //! geometry comes from keys, every sum has a fixed order.
 
 use super::super::Gravity;
+use super::super::slices::Slices;
 use super::lists::{Lists, NearSource};
 use super::octree::{Node, Octree, length, offset};
 use super::points::Points;
@@ -27,16 +28,19 @@ use super::softening::reach_of;
 use crate::simd::wide;
 
 /// Most points of a group.
-const GROUP: usize = 128;
+pub(super) const GROUP: usize = 128;
 
 /// Largest octupole of a node over the estimated potential.
-const TOLERANCE: f64 = 0.03;
+pub(super) const TOLERANCE: f64 = 0.03;
 
 /// Least reach of softening in half-diagonals of a group's box for which single precision is enough.
 const SOFT: f64 = 1.0 / 64.0;
 
 /// Fewer points of a leaf than this act one by one, because that is cheaper than a quadrupole.
-const FEW: u32 = 3;
+pub(super) const FEW: u32 = 3;
+
+/// Groups per task.
+const GROUPS_AT_ONCE: usize = 64;
 
 /// Working memory of the walk.
 #[derive(Debug, Clone, Default)]
@@ -96,10 +100,31 @@ fn walk_groups(
     put: impl Fn(f64, f64) -> f64,
 ) {
     let scale = sources.points.to_potential(gravity);
-    find_groups(targets.tree, &mut scratch.groups, &mut scratch.open);
+    find_groups(targets.tree, 1, &mut scratch.groups, &mut scratch.open);
     let TreeScratch { lists, open, groups } = scratch;
     for node in groups.iter() {
-        let group = WalkGroup::new(*node as usize, targets, sources.tree);
+        let walk = GroupWalk { sources, targets, is_same };
+        walk.visit(*node, lists, open, |i, sum| potential[i] = put(potential[i], scale * sum));
+    }
+}
+
+/// The walks of groups of targets over a tree of sources.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GroupWalk<'a> {
+    /// What acts.
+    pub sources: Rooted<'a>,
+    /// On what.
+    pub targets: Rooted<'a>,
+    /// Whether the first sources are the targets.
+    pub is_same: bool,
+}
+
+impl GroupWalk<'_> {
+    /// Calls `put` with each point of a group and its sum of mass over softened distance.
+    #[inline(always)]
+    fn visit(&self, node: u32, lists: &mut Lists, open: &mut Vec<u32>, mut put: impl FnMut(usize, f64)) {
+        let Self { sources, targets, is_same } = *self;
+        let group = WalkGroup::new(node as usize, targets, sources.tree);
         wide(
             #[inline(always)]
             || {
@@ -109,18 +134,41 @@ fn walk_groups(
                 }
                 for (place, i) in (group.first..group.end).enumerate() {
                     let target = near_source(targets.points, i, group.middle, place as u32);
-                    potential[i] = put(potential[i], scale * lists.sum_at(&target));
+                    put(i, lists.sum_at(&target));
                 }
             },
         );
     }
+
+    /// The groups below the first nodes of a tree, in the order of their points.
+    pub fn groups_below(tree: &Octree, n_roots: usize) -> Vec<u32> {
+        let (mut groups, mut open) = (Vec::new(), Vec::new());
+        find_groups(tree, n_roots as u32, &mut groups, &mut open);
+        groups.sort_unstable_by_key(|group| tree.nodes[*group as usize].first);
+        groups
+    }
+
+    /// The potential of the points of all groups, which are in their order.
+    pub fn sums<S: Slices>(&self, groups: &[u32], gravity: &Gravity, slices: &S) -> Vec<f64> {
+        let scale = self.sources.points.to_potential(gravity);
+        let chunks: Vec<&[u32]> = groups.chunks(GROUPS_AT_ONCE).collect();
+        let each = |chunk: usize| {
+            let TreeScratch { mut lists, mut open, .. } = TreeScratch::default();
+            let mut potential = Vec::new();
+            for node in chunks[chunk] {
+                self.visit(*node, &mut lists, &mut open, |_, sum| potential.push(scale * sum));
+            }
+            potential
+        };
+        slices.each(chunks.len(), each).into_iter().flatten().collect()
+    }
 }
 
-/// The largest nodes with at most [`GROUP`] points, and larger leaves.
-fn find_groups(tree: &Octree, groups: &mut Vec<u32>, open: &mut Vec<u32>) {
+/// The largest nodes below the first ones with at most [`GROUP`] points, and larger leaves.
+fn find_groups(tree: &Octree, n_roots: u32, groups: &mut Vec<u32>, open: &mut Vec<u32>) {
     groups.clear();
     open.clear();
-    open.push(0);
+    open.extend(0..n_roots);
     while let Some(at) = open.pop() {
         let node = &tree.nodes[at as usize];
         if node.n_children == 0 || (node.end - node.first) as usize <= GROUP {

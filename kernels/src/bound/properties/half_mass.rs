@@ -2,42 +2,78 @@
 //!
 //! The mass within r is taken as linear between members, and from 0 at the centre to the first one.
 
-use super::super::members::HaloMembers;
-use super::super::radial::RadialOrder;
+use super::super::radial::RadialMembers;
+use super::super::slices::{BlockSums, Slices};
 use super::{ByComponent, Component};
 
-/// The half-mass radius of each component of the listed members; 0 of one without mass.
-pub fn half_mass_radii(members: &HaloMembers, list: &[u32], order: &RadialOrder) -> ByComponent<f64> {
-    let columns = members.columns();
-    // Total mass by type first, so that the search passes the order only once.
-    let mut half = [0.0; 5];
-    let member_at = |at: usize| list[order.place[at] as usize] as usize;
-    for at in 0..list.len() {
-        let member = member_at(at);
-        for (component, half) in Component::ALL.into_iter().zip(&mut half) {
-            if component.holds(columns.particle_type[member]) {
-                *half += 0.5 * columns.mass[member];
-            }
-        }
+/// Number of components.
+const N: usize = Component::ALL.len();
+
+/// The half-mass radius of each component of the members of all slices; 0 of one without mass.
+///
+/// # Errors
+/// Those of the slices.
+pub fn half_mass_radii<S: Slices>(order: &RadialMembers, slices: &S) -> Result<ByComponent<f64>, S::Error> {
+    // Total mass first, so that the search passes the order only once.
+    let mut own = BlockSums::new(order.bounds(), [order.bounds().mass; N]);
+    for run in order.runs() {
+        own.add(masses(order, run));
     }
-    let mut found = [None; 5];
-    let mut inner = [(0.0, 0.0); 5];
-    for at in 0..list.len() {
-        let (member, r) = (member_at(at), order.radius[at]);
-        for (i, component) in Component::ALL.into_iter().enumerate() {
-            if found[i].is_none() && component.holds(columns.particle_type[member]) {
-                let (radius, mass) = inner[i];
-                let outer = mass + columns.mass[member];
-                if outer >= half[i] && outer > mass {
-                    found[i] = Some(radius + (r - radius) * ((half[i] - mass) / (outer - mass)));
+    let (mut before, all) = own.before_and_all(slices)?;
+    let half = all.values().map(|mass| 0.5 * mass);
+    let mut found = [None; N];
+    let mut inner = inner_radii(order, slices)?;
+    for run in order.runs() {
+        let base = before.values();
+        let mut block = [0.0; N];
+        for at in run {
+            let r = order.radius[at];
+            for (i, component) in Component::ALL.into_iter().enumerate() {
+                if component.holds(order.particle_type[at]) {
+                    let mass = base[i] + block[i];
+                    block[i] += order.mass[at];
+                    let outer = base[i] + block[i];
+                    if found[i].is_none() && outer >= half[i] && outer > mass {
+                        found[i] = Some(inner[i] + (r - inner[i]) * ((half[i] - mass) / (outer - mass)));
+                    }
+                    inner[i] = r;
                 }
-                inner[i] = (r, outer);
             }
         }
         if found.iter().all(Option::is_some) {
             break;
         }
+        before.add(block);
     }
-    // A component without mass has no half-mass radius.
-    ByComponent(found.map(|radius| radius.unwrap_or(0.0)))
+    // The innermost slice that has one counts. A component without mass has no half-mass radius.
+    let all = slices.gather(&found.map(|radius| radius.unwrap_or(f64::NAN)))?;
+    let first = |i: usize| all.iter().map(|of| of[i]).find(|radius| !radius.is_nan());
+    Ok(ByComponent(std::array::from_fn(|i| first(i).unwrap_or(0.0))))
+}
+
+/// The mass of each component in a run.
+fn masses(order: &RadialMembers, run: std::ops::Range<usize>) -> [f64; N] {
+    let mut block = [0.0; N];
+    for at in run {
+        for (component, mass) in Component::ALL.into_iter().zip(&mut block) {
+            if component.holds(order.particle_type[at]) {
+                *mass += order.mass[at];
+            }
+        }
+    }
+    block
+}
+
+/// The radius of the last member of each component in the slices before this one; 0 if there is none.
+fn inner_radii<S: Slices>(order: &RadialMembers, slices: &S) -> Result<[f64; N], S::Error> {
+    if slices.number() == 1 {
+        return Ok([0.0; N]);
+    }
+    let last = |component: Component| {
+        let at = order.particle_type.iter().rposition(|particle_type| component.holds(*particle_type));
+        at.map_or(0.0, |at| order.radius[at])
+    };
+    let all = slices.gather(&Component::ALL.map(last))?;
+    let before = &all[..slices.here()];
+    Ok(std::array::from_fn(|i| before.iter().fold(0.0, |most: f64, of| most.max(of[i]))))
 }

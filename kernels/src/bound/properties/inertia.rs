@@ -9,10 +9,12 @@
 //! axis changes by less than 1e-4, 20 times at most. Elements are in the order xx, yy, zz, xy, xz, yz.
 
 use super::super::elementary::power;
-use super::super::members::HaloMembers;
+use super::super::members::{HaloMembers, N_TYPES};
+use super::super::slices::{BlockSums, HaloBounds, Slices, Whole};
 use super::symmetric::{PrincipalAxes, principal_axes};
 use super::{ByComponent, Component};
 use crate::simd::wide;
+use std::ops::Range;
 
 /// Fewest members for a tensor.
 const FEWEST: u64 = 20;
@@ -46,125 +48,184 @@ enum Weight {
     Reduced,
 }
 
-/// The members of a component, in columns with a multiple of eight entries, and their squared distances from the centre.
-#[derive(Debug, Clone, Default)]
-struct Offsets {
+/// The members of a component in this slice, in lanes of eight that begin anew with each block.
+struct Offsets<'a, S> {
     x: [Vec<[f64; 8]>; 3],
     mass: Vec<[f64; 8]>,
+    /// The end of each block.
+    blocks: Vec<usize>,
+    bounds: &'a HaloBounds,
+    slices: &'a S,
 }
 
 /// An ellipsoid x A x <= 1: the matrix A.
 type Ellipsoid = [f64; 6];
 
-/// The tensors of each component of listed members in spheres of ten of its half-mass radii.
-pub fn inertia_tensors(
-    members: &HaloMembers,
-    list: &[u32],
-    centre: [f64; 3],
-    half_mass_radius: &ByComponent<f64>,
-) -> ByComponent<InertiaTensors> {
-    let columns = members.columns();
-    let types: [bool; 8] =
-        std::array::from_fn(|t| list.iter().any(|i| usize::from(columns.particle_type[*i as usize]) == t));
-    let mut found = [InertiaTensors::default(); 5];
-    for (i, component) in Component::ALL.into_iter().enumerate() {
-        let radius = HALF_MASS_RADII * half_mass_radius.of(component);
-        // Of the same members the tensors are the same.
-        let same = (0..i).find(|j| {
-            (0..8).all(|t| !types[t as usize] || Component::ALL[*j].holds(t) == component.holds(t))
-        });
-        found[i] = match same {
-            Some(same) => found[same],
-            None => {
-                let holds = |member: u32| component.holds(columns.particle_type[member as usize]);
-                let list = list.iter().copied().filter(|member| holds(*member));
-                tensors_in_sphere(members, list, centre, radius)
-            }
-        };
-    }
-    ByComponent(found)
+/// A sphere of members and the slices that it is in.
+pub(super) struct InertiaSphere<'a, S> {
+    /// The members of this slice.
+    pub members: &'a HaloMembers,
+    /// The centre.
+    pub centre: [f64; 3],
+    /// What joins the slices.
+    pub slices: &'a S,
 }
 
 /// The tensors of listed members in a sphere. Time: one pass per iteration.
 pub fn tensors_in_sphere(
     members: &HaloMembers,
-    list: impl Iterator<Item = u32>,
+    list: &[u32],
     centre: [f64; 3],
     radius: f64,
 ) -> InertiaTensors {
-    let offsets = Offsets::new(members, list, centre);
-    if radius <= 0.0 {
-        return InertiaTensors::default();
+    let Ok(found) = InertiaSphere { members, centre, slices: &Whole }.tensors(list, |_| true, radius);
+    found
+}
+
+impl<S: Slices> InertiaSphere<'_, S> {
+    /// The tensors of each component of listed members in spheres of ten of its half-mass radii. `number` has the members of
+    /// each type in all slices.
+    pub fn by_component(
+        &self,
+        list: &[u32],
+        number: &[u64; N_TYPES],
+        half_mass_radius: &ByComponent<f64>,
+    ) -> Result<ByComponent<InertiaTensors>, S::Error> {
+        let types = &self.members.columns().particle_type;
+        let mut found = [InertiaTensors::default(); 5];
+        for (i, component) in Component::ALL.into_iter().enumerate() {
+            let radius = HALF_MASS_RADII * half_mass_radius.of(component);
+            // Of the same members the tensors are the same.
+            let same = (0..i).find(|j| {
+                (0..8)
+                    .all(|t| number[usize::from(t)] == 0 || Component::ALL[*j].holds(t) == component.holds(t))
+            });
+            found[i] = match same {
+                Some(same) => found[same],
+                None => self.tensors(list, |member| component.holds(types[member]), radius)?,
+            };
+        }
+        Ok(ByComponent(found))
     }
-    let per_square = 1.0 / (radius * radius);
-    let sphere = [per_square, per_square, per_square, 0.0, 0.0, 0.0];
-    let in_sphere = |weight| offsets.tensor(&sphere, weight);
-    let iterated = |weight| offsets.iterated(in_sphere(weight)?, radius, weight);
-    InertiaTensors {
-        plain: iterated(Weight::Plain),
-        reduced: iterated(Weight::Reduced),
-        plain_in_sphere: in_sphere(Weight::Plain),
-        reduced_in_sphere: in_sphere(Weight::Reduced),
+
+    /// The tensors of the listed members that a closure holds.
+    fn tensors(
+        &self,
+        list: &[u32],
+        holds: impl Fn(usize) -> bool,
+        radius: f64,
+    ) -> Result<InertiaTensors, S::Error> {
+        if radius <= 0.0 {
+            return Ok(InertiaTensors::default());
+        }
+        let offsets = Offsets::new(self, list, holds);
+        let per_square = 1.0 / (radius * radius);
+        let sphere = [per_square, per_square, per_square, 0.0, 0.0, 0.0];
+        let mut found = InertiaTensors {
+            plain_in_sphere: offsets.tensor(&sphere, Weight::Plain)?,
+            reduced_in_sphere: offsets.tensor(&sphere, Weight::Reduced)?,
+            ..InertiaTensors::default()
+        };
+        if let Some(tensor) = found.plain_in_sphere {
+            found.plain = offsets.iterated(tensor, radius, Weight::Plain)?;
+        }
+        if let Some(tensor) = found.reduced_in_sphere {
+            found.reduced = offsets.iterated(tensor, radius, Weight::Reduced)?;
+        }
+        Ok(found)
     }
 }
 
-impl Offsets {
-    fn new(members: &HaloMembers, list: impl Iterator<Item = u32>, centre: [f64; 3]) -> Self {
+impl<'a, S: Slices> Offsets<'a, S> {
+    fn new(sphere: &InertiaSphere<'a, S>, list: &[u32], holds: impl Fn(usize) -> bool) -> Self {
+        let InertiaSphere { members, centre, slices } = *sphere;
         let columns = members.columns();
-        let mut offsets = Self::default();
-        for (n, member) in list.map(|member| member as usize).enumerate() {
-            let (block, lane) = (n / 8, n % 8);
-            if lane == 0 {
-                // Unused lanes are outside every ellipsoid.
-                offsets.x.iter_mut().for_each(|x| x.push([f64::INFINITY; 8]));
-                offsets.mass.push([0.0; 8]);
+        let mut offsets = Self {
+            x: [const { Vec::new() }; 3],
+            mass: Vec::new(),
+            blocks: Vec::new(),
+            bounds: members.bounds(),
+            slices,
+        };
+        for run in members.runs(list) {
+            let inside = list[run].iter().map(|member| *member as usize).filter(|member| holds(*member));
+            for (n, member) in inside.enumerate() {
+                let lane = n % 8;
+                if lane == 0 {
+                    // Unused lanes are outside every ellipsoid.
+                    offsets.x.iter_mut().for_each(|x| x.push([f64::INFINITY; 8]));
+                    offsets.mass.push([0.0; 8]);
+                }
+                let last = offsets.mass.len() - 1;
+                (0..3).for_each(|a| offsets.x[a][last][lane] = columns.position[member][a] - centre[a]);
+                offsets.mass[last][lane] = columns.mass[member];
             }
-            (0..3).for_each(|a| offsets.x[a][block][lane] = columns.position[member][a] - centre[a]);
-            offsets.mass[block][lane] = columns.mass[member];
+            offsets.blocks.push(offsets.mass.len());
         }
         offsets
     }
 
     /// The tensor after iterations from that of a sphere.
-    fn iterated(&self, in_sphere: [f64; 6], radius: f64, weight: Weight) -> Option<[f64; 6]> {
+    fn iterated(
+        &self,
+        in_sphere: [f64; 6],
+        radius: f64,
+        weight: Weight,
+    ) -> Result<Option<[f64; 6]>, S::Error> {
         let mut tensor = in_sphere;
         let mut ratio = 1.0;
         for _ in 0..MOST {
             let axes = principal_axes(tensor);
             if axes.value[2] <= 0.0 {
                 // A flat shape has no ellipsoid of equal volume.
-                return Some(tensor);
+                return Ok(Some(tensor));
             }
             let next = (axes.value[1] / axes.value[0]).sqrt();
             if (next - ratio).abs() < CHANGE {
-                return Some(tensor);
+                return Ok(Some(tensor));
             }
             ratio = next;
-            tensor = self.tensor(&ellipsoid(&axes, radius), weight)?;
+            match self.tensor(&ellipsoid(&axes, radius), weight)? {
+                Some(next) => tensor = next,
+                None => return Ok(None),
+            }
         }
-        Some(tensor)
+        Ok(Some(tensor))
     }
 
     /// The tensor of the members in an ellipsoid; `None` for fewer than 20 or without mass.
-    fn tensor(&self, ellipsoid: &Ellipsoid, weight: Weight) -> Option<[f64; 6]> {
-        let sums = wide(
-            #[inline(always)]
-            || match weight {
-                Weight::Plain => self.sums::<false>(ellipsoid),
-                Weight::Reduced => self.sums::<true>(ellipsoid),
-            },
-        );
-        let [number, mass, second @ ..] = sums;
-        (number as u64 >= FEWEST && mass > 0.0).then(|| second.map(|sum: f64| sum / mass))
+    fn tensor(&self, ellipsoid: &Ellipsoid, weight: Weight) -> Result<Option<[f64; 6]>, S::Error> {
+        let (number, mass) = (1.0, self.bounds.mass);
+        // Of a reduced tensor each term is at most the mass.
+        let second = match weight {
+            Weight::Plain => mass * (4.0 * self.bounds.reach * self.bounds.reach),
+            Weight::Reduced => mass,
+        };
+        let most = [number, mass, second, second, second, second, second, second];
+        let mut sums = BlockSums::new(self.bounds, most);
+        let mut first = 0;
+        for end in &self.blocks {
+            sums.add(wide(
+                #[inline(always)]
+                || match weight {
+                    Weight::Plain => self.sums::<false>(ellipsoid, first..*end),
+                    Weight::Reduced => self.sums::<true>(ellipsoid, first..*end),
+                },
+            ));
+            first = *end;
+        }
+        let [number, mass, second @ ..] = sums.over(self.slices)?;
+        Ok((number as u64 >= FEWEST && mass > 0.0).then(|| second.map(|sum: f64| sum / mass)))
     }
 
     /// Number, mass and weighted second moments inside, by eight lanes that are joined at the end.
     #[inline(always)]
-    fn sums<const REDUCED: bool>(&self, ellipsoid: &Ellipsoid) -> [f64; 8] {
+    fn sums<const REDUCED: bool>(&self, ellipsoid: &Ellipsoid, run: Range<usize>) -> [f64; 8] {
         let [xx, yy, zz, xy, xz, yz] = *ellipsoid;
         let mut sums = [[0.0; 8]; 8];
-        for (block, masses) in self.mass.iter().enumerate() {
-            let [xs, ys, zs] = [&self.x[0][block], &self.x[1][block], &self.x[2][block]];
+        let [all_x, all_y, all_z] = &self.x;
+        let places = all_x[run.clone()].iter().zip(&all_y[run.clone()]).zip(&all_z[run.clone()]);
+        for (((xs, ys), zs), masses) in places.zip(&self.mass[run]) {
             for i in 0..8 {
                 let (x, y, z) = (xs[i], ys[i], zs[i]);
                 let form =

@@ -8,7 +8,8 @@
 
 use super::super::Gravity;
 use super::super::members::HaloMembers;
-use super::super::radial::RadialOrder;
+use super::super::radial::distance;
+use super::super::slices::{BlockSums, Slices, Whole};
 use super::sums::{cross, dot, minus};
 
 /// Mass and angular momentum inside a radius.
@@ -20,26 +21,56 @@ pub struct RotatingMass {
     pub angular_momentum: [f64; 3],
 }
 
-/// What is inside `radius`, in the frame of `velocity`.
+/// What listed members are inside `radius` about `centre`, in the frame of `velocity`.
 pub fn inside(
     members: &HaloMembers,
     list: &[u32],
-    order: &RadialOrder,
     radius: f64,
     centre: [f64; 3],
     velocity: [f64; 3],
 ) -> RotatingMass {
-    let columns = members.columns();
-    let n = order.radius.partition_point(|r| *r <= radius);
-    let mut all = RotatingMass::default();
-    for place in &order.place[..n] {
-        let member = list[*place as usize] as usize;
-        let (d, u) = (minus(columns.position[member], centre), minus(columns.velocity[member], velocity));
-        let spin = cross(d, u);
-        all.mass += columns.mass[member];
-        (0..3).for_each(|a| all.angular_momentum[a] += columns.mass[member] * spin[a]);
+    let sphere = SpinSphere { radius, centre, velocity };
+    let Ok(found) = sphere.inside(members, list, &Whole);
+    found
+}
+
+/// A sphere and a frame.
+pub(super) struct SpinSphere {
+    /// Its radius.
+    pub radius: f64,
+    /// Its centre.
+    pub centre: [f64; 3],
+    /// The velocity of the frame.
+    pub velocity: [f64; 3],
+}
+
+impl SpinSphere {
+    /// What is inside, of a slice and over all of them.
+    pub fn inside<S: Slices>(
+        &self,
+        members: &HaloMembers,
+        list: &[u32],
+        slices: &S,
+    ) -> Result<RotatingMass, S::Error> {
+        let (columns, bounds) = (members.columns(), members.bounds());
+        let speed = bounds.speed + self.velocity.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let most = bounds.mass * (8.0 * bounds.reach * speed);
+        let mut sums = BlockSums::new(bounds, [bounds.mass, most, most, most]);
+        for run in members.runs(list) {
+            let mut block = [0.0; 4];
+            for member in list[run].iter().map(|member| *member as usize) {
+                if distance(columns.position[member], self.centre) <= self.radius {
+                    let d = minus(columns.position[member], self.centre);
+                    let spin = cross(d, minus(columns.velocity[member], self.velocity));
+                    block[0] += columns.mass[member];
+                    (0..3).for_each(|a| block[1 + a] += columns.mass[member] * spin[a]);
+                }
+            }
+            sums.add(block);
+        }
+        let [mass, angular_momentum @ ..] = sums.over(slices)?;
+        Ok(RotatingMass { mass, angular_momentum })
     }
-    all
 }
 
 /// SOAP's `SpinParameter` from what is inside `radius`; 0 without mass or extent.

@@ -11,6 +11,7 @@
 
 use super::super::Gravity;
 use super::super::members::{HaloMembers, N_TYPES};
+use super::super::slices::{BlockSums, HaloBounds, Slices, greatest};
 use super::super::unbind::BoundMembers;
 use super::{ByComponent, Component};
 
@@ -50,7 +51,50 @@ struct TypeSums {
     expansion: f64,
 }
 
+/// Number of real sums per type.
+const N_SUMS: usize = 18;
+
 impl TypeSums {
+    /// The real sums, one after the other.
+    fn reals(&self) -> [f64; N_SUMS] {
+        let ([x, y, z], [u, v, w], [l, m, n]) = (self.position, self.velocity, self.spin);
+        let [xx, yy, zz, xy, xz, yz] = self.velocity2;
+        let (position2, expansion) = (self.position2, self.expansion);
+        [self.mass, x, y, z, u, v, w, xx, yy, zz, xy, xz, yz, l, m, n, position2, expansion]
+    }
+
+    /// From the real sums, one after the other.
+    fn from_reals(number: u64, reals: [f64; N_SUMS]) -> Self {
+        let [mass, x, y, z, u, v, w, xx, yy, zz, xy, xz, yz, l, m, n, position2, expansion] = reals;
+        Self {
+            number,
+            mass,
+            position: [x, y, z],
+            velocity: [u, v, w],
+            velocity2: [xx, yy, zz, xy, xz, yz],
+            spin: [l, m, n],
+            position2,
+            expansion,
+        }
+    }
+
+    /// Upper bounds of the terms of one member.
+    fn most(bounds: &HaloBounds) -> [f64; N_SUMS] {
+        let (mass, d, u) = (bounds.mass, 2.0 * bounds.reach, 2.0 * bounds.speed);
+        let vector = |most: f64| [most; 3];
+        let most = Self {
+            number: 0,
+            mass,
+            position: vector(mass * d),
+            velocity: vector(mass * u),
+            velocity2: [mass * u * u; 6],
+            spin: vector(2.0 * mass * d * u),
+            position2: 3.0 * mass * d * d,
+            expansion: 3.0 * mass * d * u,
+        };
+        most.reals()
+    }
+
     #[inline(always)]
     fn add(&mut self, mass: f64, d: [f64; 3], u: [f64; 3]) {
         let squares = [u[0] * u[0], u[1] * u[1], u[2] * u[2], u[0] * u[1], u[0] * u[2], u[1] * u[2]];
@@ -78,17 +122,35 @@ impl TypeSums {
 }
 
 impl MotionSums {
-    /// The sums over a list of members, by rising number, about one of them.
-    pub fn new(members: &HaloMembers, list: &[u32], about: u32) -> Self {
-        let columns = members.columns();
-        let (centre, velocity) = (columns.position[about as usize], columns.velocity[about as usize]);
-        let mut types = [TypeSums::default(); N_TYPES];
-        for member in list.iter().map(|member| *member as usize) {
-            let d = minus(columns.position[member], centre);
-            let u = minus(columns.velocity[member], velocity);
-            types[usize::from(columns.particle_type[member])].add(columns.mass[member], d, u);
+    /// The sums over the listed members of all slices about a centre, in a frame.
+    pub(super) fn new<S: Slices>(
+        members: &HaloMembers,
+        list: &[u32],
+        centre: [f64; 3],
+        velocity: [f64; 3],
+        slices: &S,
+    ) -> Result<Self, S::Error> {
+        let (columns, bounds) = (members.columns(), members.bounds());
+        let mut sums = [BlockSums::new(bounds, TypeSums::most(bounds)); N_TYPES];
+        let mut number = [0u64; N_TYPES];
+        for run in members.runs(list) {
+            let mut types = [TypeSums::default(); N_TYPES];
+            for member in list[run].iter().map(|member| *member as usize) {
+                let d = minus(columns.position[member], centre);
+                let u = minus(columns.velocity[member], velocity);
+                types[usize::from(columns.particle_type[member])].add(columns.mass[member], d, u);
+            }
+            for (t, block) in types.iter().enumerate().filter(|(_, block)| block.number > 0) {
+                number[t] += block.number;
+                sums[t].add(block.reals());
+            }
         }
-        Self { types, centre, velocity }
+        let number = slices.add(&number)?;
+        let mut types = [TypeSums::default(); N_TYPES];
+        for t in (0..N_TYPES).filter(|t| number[*t] > 0) {
+            types[t] = TypeSums::from_reals(number[t], sums[t].over(slices)?);
+        }
+        Ok(Self { types, centre, velocity })
     }
 
     /// Mass by type.
@@ -150,21 +212,43 @@ impl MotionSums {
 }
 
 /// The sum of mass times internal energy over the gas; 0 where members have no internal energy.
-pub fn thermal_energy(members: &HaloMembers, bound: &BoundMembers) -> f64 {
-    let columns = members.columns();
-    if columns.internal_energy.is_empty() {
-        return 0.0;
+pub(super) fn thermal_energy<S: Slices>(
+    members: &HaloMembers,
+    bound: &BoundMembers,
+    slices: &S,
+) -> Result<f64, S::Error> {
+    let (columns, bounds) = (members.columns(), members.bounds());
+    let internal_energy = |member: u32| {
+        let is_gas = Component::Gas.holds(columns.particle_type[member as usize]);
+        columns.internal_energy.get(member as usize).filter(|_| is_gas).copied().unwrap_or(0.0)
+    };
+    let hottest = bound.member.iter().fold(0.0f64, |most, member| most.max(internal_energy(*member).abs()));
+    let [hottest] = greatest(slices, [hottest])?;
+    if hottest == 0.0 {
+        return Ok(0.0);
     }
-    let is_gas = |member: &usize| Component::Gas.holds(columns.particle_type[*member]);
-    let gas = bound.member.iter().map(|member| *member as usize).filter(is_gas);
-    gas.map(|member| columns.mass[member] * columns.internal_energy[member]).sum()
+    let mut sums = BlockSums::new(bounds, [bounds.mass * hottest]);
+    for run in members.runs(&bound.member) {
+        let term = |member: u32| columns.mass[member as usize] * internal_energy(member);
+        sums.add([run.map(|place| term(bound.member[place])).sum()]);
+    }
+    Ok(sums.over(slices)?[0])
 }
 
 /// Half the sum of mass times potential.
-pub fn potential_energy(members: &HaloMembers, bound: &BoundMembers) -> f64 {
-    let mass = &members.columns().mass;
-    let terms = bound.member.iter().zip(&bound.potential).map(|(member, phi)| mass[*member as usize] * phi);
-    0.5 * terms.sum::<f64>()
+pub(super) fn potential_energy<S: Slices>(
+    members: &HaloMembers,
+    bound: &BoundMembers,
+    slices: &S,
+) -> Result<f64, S::Error> {
+    let (mass, bounds) = (&members.columns().mass, members.bounds());
+    let [deepest] = greatest(slices, [bound.potential.iter().fold(0.0f64, |most, phi| most.max(phi.abs()))])?;
+    let mut sums = BlockSums::new(bounds, [bounds.mass * deepest]);
+    for run in members.runs(&bound.member) {
+        let terms = run.map(|place| mass[bound.member[place] as usize] * bound.potential[place]);
+        sums.add([terms.sum()]);
+    }
+    Ok(0.5 * sums.over(slices)?[0])
 }
 
 #[inline(always)]

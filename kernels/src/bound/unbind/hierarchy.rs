@@ -12,6 +12,7 @@
 
 use super::super::Gravity;
 use super::super::members::HaloMembers;
+use super::super::slices::Whole;
 use super::{UnbindRules, UnbindScratch, Unbinding, unbind};
 use std::fmt;
 
@@ -95,24 +96,7 @@ impl ClumpTree<'_> {
     /// The clumps, children before parents. Checks the tree.
     pub fn children_first(&self, members: &HaloMembers) -> Result<Vec<u32>, ClumpTreeError> {
         self.check(members)?;
-        let n = self.parent.len();
-        let mut waiting = vec![0u32; n];
-        self.parent.iter().flatten().for_each(|parent| waiting[*parent as usize] += 1);
-        let mut order: Vec<u32> = (0..n as u32).filter(|clump| waiting[*clump as usize] == 0).collect();
-        let mut at = 0;
-        while at < order.len() {
-            if let Some(parent) = self.parent[order[at] as usize] {
-                waiting[parent as usize] -= 1;
-                if waiting[parent as usize] == 0 {
-                    order.push(parent);
-                }
-            }
-            at += 1;
-        }
-        match waiting.iter().position(|waiting| *waiting > 0) {
-            Some(clump) => Err(ClumpTreeError::Cycle { clump: clump as u32 }),
-            None => Ok(order),
-        }
+        children_first(self.parent)
     }
 
     /// The members of each clump, by rising number, and those of none.
@@ -143,6 +127,31 @@ impl ClumpTree<'_> {
             Some(entry) => Err(ClumpTreeError::NoSuchClump { column: "parent", entry }),
             None => Ok(()),
         }
+    }
+}
+
+/// Clumps with these parents, children before parents. Numbers of parents are below that of clumps.
+///
+/// # Errors
+/// When a clump is its own ancestor.
+pub fn children_first(parent: &[Option<u32>]) -> Result<Vec<u32>, ClumpTreeError> {
+    let n = parent.len();
+    let mut waiting = vec![0u32; n];
+    parent.iter().flatten().for_each(|parent| waiting[*parent as usize] += 1);
+    let mut order: Vec<u32> = (0..n as u32).filter(|clump| waiting[*clump as usize] == 0).collect();
+    let mut at = 0;
+    while at < order.len() {
+        if let Some(parent) = parent[order[at] as usize] {
+            waiting[parent as usize] -= 1;
+            if waiting[parent as usize] == 0 {
+                order.push(parent);
+            }
+        }
+        at += 1;
+    }
+    match waiting.iter().position(|waiting| *waiting > 0) {
+        Some(clump) => Err(ClumpTreeError::Cycle { clump: clump as u32 }),
+        None => Ok(order),
     }
 }
 
@@ -179,15 +188,25 @@ impl BoundHierarchy {
         members: &HaloMembers,
         tree: &ClumpTree,
     ) -> Result<Vec<InclusiveMass>, ClumpTreeError> {
-        let mass = &members.columns().mass;
-        let own = |clump: &Unbinding| InclusiveMass {
-            mass: clump.bound.member.iter().map(|member| mass[*member as usize]).sum(),
-            number: clump.bound.len() as u64,
+        tree.check(members)?;
+        let own = |clump: &Unbinding| {
+            let Ok(mass) = clump.bound.mass(members, &Whole);
+            InclusiveMass { mass, number: clump.bound.len() as u64 }
         };
-        let mut inclusive: Vec<InclusiveMass> = self.clumps.iter().map(own).collect();
-        for clump in tree.children_first(members)? {
-            if let Some(parent) = tree.parent[clump as usize] {
-                let InclusiveMass { mass, number } = inclusive[clump as usize];
+        InclusiveMass::over(self.clumps.iter().map(own).collect(), tree.parent)
+    }
+}
+
+impl InclusiveMass {
+    /// Mass and number of each clump with all below it, from those of each alone.
+    ///
+    /// # Errors
+    /// When a clump is its own ancestor.
+    pub fn over(own: Vec<Self>, parent: &[Option<u32>]) -> Result<Vec<Self>, ClumpTreeError> {
+        let mut inclusive = own;
+        for clump in children_first(parent)? {
+            if let Some(parent) = parent[clump as usize] {
+                let Self { mass, number } = inclusive[clump as usize];
                 inclusive[parent as usize].mass += mass;
                 inclusive[parent as usize].number += number;
             }

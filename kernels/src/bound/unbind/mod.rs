@@ -28,10 +28,13 @@ use super::potential::FEWEST_OF_TREE;
 use super::potential::direct::direct;
 use super::potential::octree::Octree;
 use super::potential::points::Points;
-use super::potential::spherical::spherical;
+use super::potential::sliced_tree::{sliced_direct, sliced_potential, sliced_potential_of};
+use super::potential::spherical::SlicedShells;
 use super::potential::tree::{Rooted, TreeScratch, subtract, tree};
+use super::slices::{BlockSums, Slices, Whole, ordered_bits, smallest_key, total};
 use super::{Gravity, SourceTypes};
-use core_frame::CoreFrame;
+use bytemuck::{Pod, Zeroable};
+use core_frame::{CoreFrame, ListedMembers};
 use std::cmp::Ordering;
 
 /// How potentials are computed.
@@ -117,6 +120,18 @@ pub struct UnbindScratch {
     values: Vec<f64>,
 }
 
+/// The most bound member of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct MemberMotion {
+    energy: f64,
+    id: u64,
+    /// Its position.
+    pub position: [f64; 3],
+    /// Its velocity.
+    pub velocity: [f64; 3],
+}
+
 impl BoundMembers {
     /// Number of bound members.
     pub fn len(&self) -> usize {
@@ -139,6 +154,37 @@ impl BoundMembers {
     pub fn most_bound(&self, members: &HaloMembers) -> Option<usize> {
         let places = 0..self.len() as u32;
         places.min_by(|a, b| self.compare(members, *a, *b)).map(|place| place as usize)
+    }
+
+    /// The mass of the bound members of all slices.
+    ///
+    /// # Errors
+    /// Those of the slices.
+    pub fn mass<S: Slices>(&self, members: &HaloMembers, slices: &S) -> Result<f64, S::Error> {
+        let mass = &members.columns().mass;
+        let mut sums = BlockSums::new(members.bounds(), [members.bounds().mass]);
+        for run in members.runs(&self.member) {
+            sums.add([self.member[run].iter().map(|member| mass[*member as usize]).sum()]);
+        }
+        Ok(sums.over(slices)?[0])
+    }
+
+    /// The most bound member of all slices; equals by identifier.
+    pub(super) fn most_bound_of_slices<S: Slices>(
+        &self,
+        members: &HaloMembers,
+        slices: &S,
+    ) -> Result<Option<MemberMotion>, S::Error> {
+        let columns = members.columns();
+        let own = self.most_bound(members).map(|place| {
+            let member = self.member[place] as usize;
+            let (position, velocity) = (columns.position[member], columns.velocity[member]);
+            MemberMotion { energy: self.energy[place], id: columns.id[member], position, velocity }
+        });
+        let own: Vec<MemberMotion> = own.into_iter().collect();
+        let all = slices.gather(&own)?;
+        let order = |of: &MemberMotion| (ordered_bits(of.energy), of.id);
+        Ok(all.into_iter().flatten().min_by_key(order))
     }
 
     fn compare(&self, members: &HaloMembers, a: u32, b: u32) -> Ordering {
@@ -176,10 +222,39 @@ pub fn unbind(
     rules: &UnbindRules,
     scratch: &mut UnbindScratch,
 ) -> Unbinding {
-    if candidates.len() < rules.fewest.max(1) {
-        return Unbinding { unbound: candidates.to_vec(), ..Unbinding::default() };
+    let Ok(found) =
+        unbind_slices(members, candidates, centre, &UnbindCall { gravity, rules, slices: &Whole }, scratch);
+    found
+}
+
+/// How the candidates of slices are unbound.
+#[derive(Debug, Clone, Copy)]
+pub struct UnbindCall<'a, S> {
+    /// Gravity.
+    pub gravity: &'a Gravity,
+    /// The rules.
+    pub rules: &'a UnbindRules,
+    /// What joins the slices.
+    pub slices: &'a S,
+}
+
+/// [`unbind`] of candidates in slices. The result has those of this slice; its report is that of all.
+///
+/// # Errors
+/// Those of the slices.
+pub fn unbind_slices<S: Slices>(
+    members: &HaloMembers,
+    candidates: &[u32],
+    centre: [f64; 3],
+    call: &UnbindCall<S>,
+    scratch: &mut UnbindScratch,
+) -> Result<Unbinding, S::Error> {
+    let number = total(call.slices, candidates.len())?;
+    let fewest = call.rules.fewest as u64;
+    if number < fewest.max(1) {
+        return Ok(Unbinding { unbound: candidates.to_vec(), ..Unbinding::default() });
     }
-    let mut passes = Passes { members, centre, gravity, rules, scratch, left: 0, exact: false };
+    let mut passes = Passes { members, centre, call, scratch, number, left: 0, exact: false };
     let mut clump = Unbinding {
         bound: BoundMembers {
             member: candidates.to_vec(),
@@ -188,114 +263,160 @@ pub fn unbind(
         },
         ..Unbinding::default()
     };
-    passes.run(&mut clump);
-    if clump.bound.len() < rules.fewest {
+    passes.run(&mut clump)?;
+    if passes.number < fewest {
         clump.unbound.append(&mut clump.bound.member);
         clump.bound = BoundMembers::default();
     }
     clump.unbound.sort_unstable();
-    clump
+    Ok(clump)
 }
 
 /// The passes over one clump.
-struct Passes<'a> {
+struct Passes<'a, S> {
     members: &'a HaloMembers,
     centre: [f64; 3],
-    gravity: &'a Gravity,
-    rules: &'a UnbindRules,
+    call: &'a UnbindCall<'a, S>,
     scratch: &'a mut UnbindScratch,
-    /// Members that have left since the last full computation.
-    left: usize,
+    /// Members of all slices that are left.
+    number: u64,
+    /// Members of all slices that have left since the last full computation.
+    left: u64,
     /// Whether the potential is that of a full computation for the members that are left.
     exact: bool,
 }
 
-impl Passes<'_> {
-    fn run(&mut self, clump: &mut Unbinding) {
-        self.compute(clump);
-        while clump.report.passes < self.rules.max_passes {
+impl<S: Slices> Passes<'_, S> {
+    fn run(&mut self, clump: &mut Unbinding) -> Result<(), S::Error> {
+        let rules = self.call.rules;
+        self.compute(clump)?;
+        while clump.report.passes < rules.max_passes {
             let is_first = clump.report.passes == 0;
             clump.report.passes += 1;
-            self.set_energies(&mut clump.bound, is_first);
-            let leaving = self.leaving(&clump.bound);
+            self.set_energies(&mut clump.bound, is_first)?;
+            let leaving = self.leaving(&clump.bound)?;
             let removed = clump.bound.retain(|place| !leaving[place]);
             clump.unbound.extend_from_slice(&removed);
-            if clump.bound.len() < self.rules.fewest.max(1) {
-                return;
+            let n_removed = total(self.call.slices, removed.len())?;
+            self.number -= n_removed;
+            if self.number < (rules.fewest as u64).max(1) {
+                return Ok(());
             }
-            match (removed.is_empty(), self.exact) {
+            match (n_removed == 0, self.exact) {
                 (true, true) if !is_first => {
                     clump.report.converged = true;
-                    return;
+                    return Ok(());
                 }
                 (true, true) => {}
-                (true, false) => self.compute(clump),
-                (false, _) => self.renew(clump, &removed),
+                (true, false) => self.compute(clump)?,
+                (false, _) => self.renew(clump, &removed, n_removed)?,
             }
         }
+        Ok(())
     }
 
     /// The potential of all members that are left, from scratch.
-    fn compute(&mut self, clump: &mut Unbinding) {
+    fn compute(&mut self, clump: &mut Unbinding) -> Result<(), S::Error> {
         let BoundMembers { member, potential, .. } = &mut clump.bound;
-        let sources = self.rules.sources;
+        let UnbindCall { gravity, rules, slices } = *self.call;
+        let (members, sources, centre) = (self.members, rules.sources, self.centre);
         let UnbindScratch { points, octree, walk, .. } = self.scratch;
-        match self.rules.method {
+        let has_tree = self.number >= FEWEST_OF_TREE as u64;
+        match rules.method {
             PotentialMethod::Spherical => {
-                spherical(self.members, member, self.centre, sources, self.gravity, potential);
+                let shells = SlicedShells { members, list: member, centre, sources, gravity, slices };
+                shells.potential(potential)?;
             }
-            PotentialMethod::Tree if member.len() >= FEWEST_OF_TREE => {
-                points.gather(self.members, member, sources);
-                octree.build(points);
-                tree(Rooted { points, tree: octree }, self.gravity, walk, potential);
+            PotentialMethod::Tree if has_tree => {
+                points.gather_slice(members, member, sources, slices)?;
+                match slices.number() {
+                    1 => {
+                        octree.build(points);
+                        tree(Rooted { points, tree: octree }, gravity, walk, potential);
+                    }
+                    _ => *potential = sliced_potential(std::mem::take(points), gravity, slices)?,
+                }
             }
             PotentialMethod::Tree | PotentialMethod::Direct => {
-                points.gather(self.members, member, sources);
-                direct(points, self.gravity, potential);
+                points.gather_slice(members, member, sources, slices)?;
+                match slices.number() {
+                    1 => direct(points, gravity, potential),
+                    _ => *potential = sliced_direct(points, gravity, slices)?,
+                }
             }
         }
         clump.report.full += 1;
         (self.left, self.exact) = (0, true);
+        Ok(())
     }
 
-    /// The potential after members have left.
-    fn renew(&mut self, clump: &mut Unbinding, removed: &[u32]) {
-        self.left += removed.len();
-        let n = clump.bound.len();
-        if self.rules.method != PotentialMethod::Tree || n < FEWEST_OF_TREE || self.left * 5 >= n {
+    /// The potential after members have left, `n_removed` in all slices.
+    fn renew(&mut self, clump: &mut Unbinding, removed: &[u32], n_removed: u64) -> Result<(), S::Error> {
+        let UnbindCall { gravity, rules, slices } = *self.call;
+        self.left += n_removed;
+        let has_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
+        if !has_tree || self.left * 5 >= self.number {
             return self.compute(clump);
         }
         let UnbindScratch { points, octree, removed_points, removed_tree, walk, .. } = self.scratch;
-        points.gather(self.members, &clump.bound.member, self.rules.sources);
-        octree.build(points);
-        removed_points.gather(self.members, removed, self.rules.sources);
-        removed_tree.build(removed_points);
-        let sources = Rooted { points: removed_points, tree: removed_tree };
-        subtract(sources, Rooted { points, tree: octree }, self.gravity, walk, &mut clump.bound.potential);
+        points.gather_slice(self.members, &clump.bound.member, rules.sources, slices)?;
+        removed_points.gather_slice(self.members, removed, rules.sources, slices)?;
+        let potential = &mut clump.bound.potential;
+        if slices.number() == 1 {
+            octree.build(points);
+            removed_tree.build(removed_points);
+            let sources = Rooted { points: removed_points, tree: removed_tree };
+            subtract(sources, Rooted { points, tree: octree }, gravity, walk, potential);
+        } else {
+            let (sources, targets) = (std::mem::take(removed_points), std::mem::take(points));
+            let lost = sliced_potential_of(sources, targets, gravity, slices)?;
+            potential.iter_mut().zip(lost).for_each(|(potential, lost)| *potential -= lost);
+        }
         self.exact = false;
+        Ok(())
     }
 
-    fn set_energies(&mut self, bound: &mut BoundMembers, is_first: bool) {
+    fn set_energies(&mut self, bound: &mut BoundMembers, is_first: bool) -> Result<(), S::Error> {
+        let (members, call) = (self.members, self.call);
         let depth = if is_first { &bound.potential } else { &bound.energy };
-        let frame = CoreFrame::new(self.members, &bound.member, depth, &mut self.scratch.values);
-        let flow = self.gravity.hubble_flow;
+        let listed = ListedMembers { members, list: &bound.member, slices: call.slices };
+        let frame = CoreFrame::new(&listed, depth, &mut self.scratch.values)?;
+        let flow = call.gravity.hubble_flow;
         for (place, member) in bound.member.iter().enumerate() {
-            let kinetic = frame.kinetic(self.members, *member, flow);
-            let thermal = if self.rules.thermal { self.members.internal_energy(*member) } else { 0.0 };
+            let kinetic = frame.kinetic(members, *member, flow);
+            let thermal = if call.rules.thermal { members.internal_energy(*member) } else { 0.0 };
             bound.energy[place] = kinetic + bound.potential[place] + thermal;
         }
+        Ok(())
     }
 
     /// Which members leave: those with energy 0 or more, but no more than half of all, and one at least.
-    fn leaving(&self, bound: &BoundMembers) -> Vec<bool> {
+    fn leaving(&self, bound: &BoundMembers) -> Result<Vec<bool>, S::Error> {
+        let slices = self.call.slices;
         let mut leaving: Vec<bool> = bound.energy.iter().map(|energy| *energy >= 0.0).collect();
-        let most = (bound.len() / 2).max(1);
+        let most = (self.number / 2).max(1);
         let mut places: Vec<u32> = (0..bound.len() as u32).filter(|place| leaving[*place as usize]).collect();
-        if places.len() > most {
-            let n_staying = places.len() - most;
-            places.select_nth_unstable_by(n_staying, |a, b| bound.compare(self.members, *a, *b));
-            places[..n_staying].iter().for_each(|place| leaving[*place as usize] = false);
+        let n_leaving = total(slices, places.len())?;
+        if n_leaving <= most {
+            return Ok(leaving);
         }
-        leaving
+        let n_staying = n_leaving - most;
+        if slices.number() == 1 {
+            places.select_nth_unstable_by(n_staying as usize, |a, b| bound.compare(self.members, *a, *b));
+            places[..n_staying as usize].iter().for_each(|place| leaving[*place as usize] = false);
+            return Ok(leaving);
+        }
+        // The first member that leaves, by energy and then by identifier.
+        let key = |place: &u32| ordered_bits(bound.energy[*place as usize]);
+        let id = |place: &u32| self.members.columns().id[bound.member[*place as usize] as usize];
+        let energy = smallest_key(slices, || places.iter().map(key), n_staying)?;
+        let n_below = total(slices, places.iter().filter(|place| key(place) < energy).count())?;
+        let equals = || places.iter().filter(|place| key(place) == energy).map(id);
+        let first_id = smallest_key(slices, equals, n_staying - n_below)?;
+        places
+            .iter()
+            .filter(|place| (key(place), id(place)) < (energy, first_id))
+            .for_each(|place| leaving[*place as usize] = false);
+        Ok(leaving)
     }
 }

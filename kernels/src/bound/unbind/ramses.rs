@@ -20,7 +20,8 @@ use super::super::Gravity;
 use super::super::members::HaloMembers;
 use super::super::potential::ramses::BinnedPotential;
 use super::super::radial::distance;
-use super::core_frame::CoreFrame;
+use super::super::slices::Whole;
+use super::core_frame::{CoreFrame, ListedMembers};
 use super::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError};
 use super::{BoundMembers, UnbindReport, Unbinding};
 
@@ -176,7 +177,9 @@ impl<'a> RamsesClump<'a> {
     }
 
     fn mean(&self, list: &[u32]) -> CoreFrame {
-        CoreFrame::mean(self.members, list.iter().copied())
+        let listed = ListedMembers { members: self.members, list, slices: &Whole };
+        let Ok(mean) = CoreFrame::mean(&listed, |_| true);
+        mean
     }
 
     /// The energy per mass beyond that of a member at rest at the border.

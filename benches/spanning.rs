@@ -1,0 +1,171 @@
+//! Memory and time of one group that has half of all particles, on one rank and on several.
+//!
+//!     cargo bench -p inselberg --features mpi --bench spanning -- [particles, 2e6] [members | so]
+//!     mpirun --oversubscribe -n 8 target/release/deps/spanning-* [particles] [members | so]
+//!
+//! The group is a Hernquist sphere; the other particles are spread over the box. Each rank reads its share. Printed are the peak of
+//! memory of each process, as Linux counts it, the particles that are bound, and the seconds of all. `members` (the default) finds all
+//! properties of bound particles and lists these; `so` finds spheres of given mean density as well.
+
+use inselberg::executor::Executor;
+use inselberg::fof::{FofConfig, LinkingLength, run_fof};
+use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, Units};
+use inselberg_comm::{Comm, Reduce};
+use inselberg_io::ReadResult;
+use inselberg_io::particles::{
+    Columns, DARK_MATTER, MassOf, N_KINDS, ParticleHeader, ParticleInput, Species,
+};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Side of the box, scale length and radius of the group.
+const SIDE: f64 = 100.0;
+const SCALE: f64 = 0.2;
+const RADIUS: f64 = 2.0;
+
+/// The constant of gravity in cgs.
+const NEWTON: f64 = 6.674_30e-8;
+
+/// Particles that are made when they are read.
+struct HalfInOne {
+    header: ParticleHeader,
+    n: u64,
+}
+
+impl HalfInOne {
+    fn new(n: u64) -> Self {
+        let density = 1e-30;
+        // The constant of gravity is 1, and so is the mass of the group.
+        let units = Units { length: 3e24, density, time: (1.0 / (NEWTON * density)).sqrt() };
+        let species = Species {
+            name: "PartType1".into(),
+            kind: Some(DARK_MATTER),
+            n,
+            mass: MassOf::Each,
+            is_double: true,
+            has_ids: true,
+            has_velocities: true,
+            has_densities: false,
+        };
+        let header = ParticleHeader {
+            format: "made",
+            sides: Some([SIDE; 3]),
+            periodic: true,
+            time: 1.0,
+            units: Some(units),
+            assumed_units: Vec::new(),
+            cosmology: Some(Cosmology {
+                aexp: 1.0,
+                h0: 1.0,
+                omega_m: 0.3,
+                omega_l: 0.7,
+                omega_k: 0.0,
+                omega_b: 0.05,
+            }),
+            matter: None,
+            softening: [None; N_KINDS],
+            species: vec![species],
+        };
+        Self { header, n }
+    }
+
+    /// Position and velocity of a particle. Those with even numbers are in the group.
+    fn particle(&self, i: u64) -> ([f64; 3], [f32; 3]) {
+        let mut bits = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut unit = || {
+            bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+        };
+        if i % 2 == 1 {
+            return (std::array::from_fn(|_| SIDE * unit()), [0.0; 3]);
+        }
+        let most = RADIUS / (RADIUS + SCALE);
+        let part = most * unit().sqrt();
+        let r = SCALE * part / (1.0 - part);
+        let direction = |z: f64, turn: f64| {
+            let flat = (1.0 - z * z).sqrt();
+            let angle = turn * std::f64::consts::TAU;
+            [flat * angle.cos(), flat * angle.sin(), z]
+        };
+        let (x, v) = (direction(2.0 * unit() - 1.0, unit()), direction(2.0 * unit() - 1.0, unit()));
+        // One in twenty escapes.
+        let escape = (2.0 / (r + SCALE)).sqrt();
+        let speed = escape * if unit() < 0.05 { 1.5 } else { 0.8 * unit() };
+        (std::array::from_fn(|a| 0.5 * SIDE + r * x[a]), v.map(|v| (speed * v) as f32))
+    }
+}
+
+impl ParticleInput for HalfInOne {
+    fn about(&self) -> &ParticleHeader {
+        &self.header
+    }
+
+    fn rows_at_a_time(&self) -> u64 {
+        1 << 16
+    }
+
+    fn read(&self, _species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()> {
+        for row in rows {
+            let (position, velocity) = self.particle(row);
+            into.position.extend_from_doubles(&[position]);
+            into.mass.iter_mut().for_each(|list| list.push(2.0 / self.n as f64));
+            into.id.iter_mut().for_each(|list| list.push(row));
+            into.velocity.iter_mut().for_each(|list| list.push(velocity));
+        }
+        Ok(())
+    }
+
+    fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {
+        (species.to_string().into(), row.to_string())
+    }
+}
+
+/// The peak of memory of this process in kB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let n = args.first().map_or(2e6, |n| n.parse::<f64>().expect("a number of particles")) as u64;
+    let properties = match args.get(1).map(String::as_str) {
+        Some("so") => PropertyChoice::All,
+        _ => PropertyChoice::Bound,
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
+    pool.expect("the first pool");
+    let comm = Comm::mpi().build().expect("MPI");
+    let bound = BoundRequest {
+        unbind: Some(PotentialChoice::Tree),
+        properties,
+        with_members: true,
+        ..BoundRequest::default()
+    };
+    // Where the group is dilute, its particles are 0.1 apart or less.
+    let linking = 0.15 * (2e6 / n as f64).cbrt();
+    let config = FofConfig {
+        bound,
+        softening: Some(0.001),
+        ..FofConfig::of_dark_matter(LinkingLength::Absolute(linking), 1000)
+    };
+    let start = std::time::Instant::now();
+    let outcome = run_fof(&HalfInOne::new(n), &config, &comm, &Executor::default()).expect("groups");
+    let seconds = start.elapsed().as_secs_f64();
+    let of_rank = comm.all_gather(&[peak()]).expect("all ranks");
+    let groups = outcome.catalogue.tables.iter().find(|part| part.table.name == "Groups").expect("groups");
+    let own: u64 = groups.table.counts("n_bound").expect("bound particles").iter().sum();
+    let n_bound = comm.all_reduce_counts(&[own], Reduce::Sum).expect("all ranks")[0];
+    if comm.rank().0 == 0 {
+        let mb = |kb: &u64| (kb / 1000).to_string();
+        let peaks: Vec<String> = of_rank.iter().map(mb).collect();
+        println!(
+            "{n} particles, {} ranks, {n_bound} bound, {seconds:.1} s, peaks in MB: {}",
+            of_rank.len(),
+            peaks.join(" ")
+        );
+    }
+}

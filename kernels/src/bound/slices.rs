@@ -1,0 +1,369 @@
+//! Slices: a halo may be cut into runs of its members. What joins them, and which sums and orders do not depend on the cuts?
+//!
+//! ```text
+//!     members     in the order of keys          0 1 2 3 4 5 6 7 8 9 ...
+//!     blocks      about `block` members each    [0 1 2 3][4 5 6 7][8 9 ...     equal keys are never apart
+//!     slices      whole blocks                  [  slice 0       ][ slice 1
+//! ```
+//!
+//! A sum over members has plain sums within blocks, and [order-free sums](crate::sum) over blocks. So its bits do not depend on
+//! where slices begin, at the speed of plain sums. Sums along a radius have blocks of the radial order.
+//!
+//! This file does not know where slices are. A caller with several of them implements [`Slices`]; [`Whole`] is a halo in one.
+
+use crate::sum::{FixedSum, Quantum};
+use bytemuck::Pod;
+use std::cmp::Ordering;
+use std::convert::Infallible;
+use std::ops::Range;
+
+/// Members per block.
+pub const BLOCK: u64 = 4096;
+
+/// Samples of each slice by which a sort finds its cuts.
+const SAMPLES: usize = 64;
+
+/// Bits of a key per round of a selection.
+const DIGIT: u32 = 11;
+
+/// Records for one slice, or from one slice.
+pub type SlicePart<T> = (usize, Vec<T>);
+
+/// What joins the slices of a halo. All slices make the same calls in the same order.
+pub trait Slices: Sync {
+    /// Why a call fails.
+    type Error;
+
+    /// Number of slices.
+    fn number(&self) -> usize;
+
+    /// The number of this slice, from 0.
+    fn here(&self) -> usize;
+
+    /// Calls `each` with all numbers below `n`, in any order or at once, and gives its results by number.
+    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T>;
+
+    /// The sums over all slices of counts, place by place.
+    fn add(&self, counts: &[u64]) -> Result<Vec<u64>, Self::Error>;
+
+    /// The records of each slice.
+    fn gather<T: Pod>(&self, own: &[T]) -> Result<Vec<Vec<T>>, Self::Error>;
+
+    /// Sends each list to its slice; gives those sent here, by rising slice. Empty lists do not arrive.
+    fn exchange<T: Pod>(&self, parts: Vec<SlicePart<T>>) -> Result<Vec<SlicePart<T>>, Self::Error>;
+}
+
+/// A halo in one slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Whole;
+
+impl Slices for Whole {
+    type Error = Infallible;
+
+    fn number(&self) -> usize {
+        1
+    }
+
+    fn here(&self) -> usize {
+        0
+    }
+
+    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        (0..n).map(each).collect()
+    }
+
+    fn add(&self, counts: &[u64]) -> Result<Vec<u64>, Infallible> {
+        Ok(counts.to_vec())
+    }
+
+    fn gather<T: Pod>(&self, own: &[T]) -> Result<Vec<Vec<T>>, Infallible> {
+        Ok(vec![own.to_vec()])
+    }
+
+    fn exchange<T: Pod>(&self, parts: Vec<SlicePart<T>>) -> Result<Vec<SlicePart<T>>, Infallible> {
+        let own: Vec<T> = parts.into_iter().flat_map(|(_, part)| part).collect();
+        Ok(if own.is_empty() { Vec::new() } else { vec![(0, own)] })
+    }
+}
+
+/// The sum of a count over all slices.
+pub fn total<S: Slices>(slices: &S, count: usize) -> Result<u64, S::Error> {
+    match slices.number() {
+        1 => Ok(count as u64),
+        _ => Ok(slices.add(&[count as u64])?[0]),
+    }
+}
+
+/// The greatest of each value over all slices. No value is NaN.
+pub fn greatest<S: Slices, const N: usize>(slices: &S, values: [f64; N]) -> Result<[f64; N], S::Error> {
+    if slices.number() == 1 {
+        return Ok(values);
+    }
+    let all = slices.gather(&values)?;
+    Ok(std::array::from_fn(|i| all.iter().fold(values[i], |most, of| most.max(of[i]))))
+}
+
+/// What sums over some members need to know of the whole halo.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HaloBounds {
+    /// Number of all members.
+    pub number: u64,
+    /// The greatest mass.
+    pub mass: f64,
+    /// The greatest magnitude of a coordinate.
+    pub reach: f64,
+    /// The greatest magnitude of a component of a velocity.
+    pub speed: f64,
+    /// Members per block of sums.
+    pub block: u64,
+}
+
+impl HaloBounds {
+    /// Of a halo with these bounds in its slices.
+    ///
+    /// # Errors
+    /// Those of the slices.
+    pub fn over<S: Slices>(&self, slices: &S) -> Result<Self, S::Error> {
+        let number = slices.add(&[self.number])?[0];
+        let [mass, reach, speed] = greatest(slices, [self.mass, self.reach, self.speed])?;
+        Ok(Self { number, mass, reach, speed, block: self.block })
+    }
+}
+
+/// Sums whose bits depend on blocks alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockSums<const N: usize> {
+    quantum: [Quantum; N],
+    sum: [FixedSum; N],
+}
+
+impl<const N: usize> BlockSums<N> {
+    /// Of members whose terms are no greater than `most`.
+    pub fn new(bounds: &HaloBounds, most: [f64; N]) -> Self {
+        // Twice the sum of all terms, so that rounding within a block overflows nothing.
+        let quantum = most.map(|most| Quantum::for_terms(most * bounds.number as f64, 2));
+        Self { quantum, sum: [FixedSum::default(); N] }
+    }
+
+    /// Adds the sums of a block.
+    pub fn add(&mut self, block: [f64; N]) {
+        (0..N).for_each(|i| self.sum[i] += self.quantum[i].quantize(block[i]));
+    }
+
+    /// The sums so far.
+    pub fn values(&self) -> [f64; N] {
+        std::array::from_fn(|i| self.quantum[i].value(self.sum[i]))
+    }
+
+    /// What is left of these sums without those of `other`.
+    pub fn without(&self, other: &Self) -> Self {
+        let sum = std::array::from_fn(|i| FixedSum(self.sum[i].0 - other.sum[i].0));
+        Self { quantum: self.quantum, sum }
+    }
+
+    /// The sums over all slices.
+    pub fn over<S: Slices>(&self, slices: &S) -> Result<[f64; N], S::Error> {
+        Ok(self.before_and_all(slices)?.1.values())
+    }
+
+    /// The sums over the slices before this one, and over all.
+    pub fn before_and_all<S: Slices>(&self, slices: &S) -> Result<(Self, Self), S::Error> {
+        let mut before = Self { quantum: self.quantum, sum: [FixedSum::default(); N] };
+        if slices.number() == 1 {
+            return Ok((before, *self));
+        }
+        let mut all = before;
+        for (slice, sums) in slices.gather(&self.sum)?.iter().enumerate() {
+            if slice == slices.here() {
+                before = all;
+            }
+            (0..N).for_each(|i| all.sum[i] += sums[i]);
+        }
+        Ok((before, all))
+    }
+}
+
+/// The first places of blocks: where the primary key of a list that ascends changes for the first time after `block` places
+/// have passed. The list begins at place `first` of that of the whole halo, and its first key is not that of the place before.
+pub fn block_starts<K: PartialEq>(
+    n: usize,
+    primary: impl Fn(usize) -> K,
+    first: u64,
+    block: u64,
+) -> Vec<u32> {
+    let mut starts = Vec::new();
+    let mut last = None;
+    let mut at = 0;
+    while at < n {
+        let number = (first + at as u64) / block;
+        if last != Some(number) {
+            starts.push(at as u32);
+            last = Some(number);
+        }
+        // Only the first change of key after the end of the block matters.
+        let next = ((number + 1) * block - first).min(n as u64) as usize;
+        at = (next.max(at + 1)..n).find(|i| primary(*i) != primary(*i - 1)).unwrap_or(n);
+    }
+    starts
+}
+
+/// The runs of a list of members, which ascends, in each block.
+pub fn runs_in_blocks<'a>(
+    starts: &'a [u32],
+    list: &'a [u32],
+) -> impl Iterator<Item = Range<usize>> + Clone + 'a {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let member = list.get(at)?;
+        let block = starts.partition_point(|start| start <= member);
+        let end = starts.get(block).map_or(list.len(), |next| at + list[at..].partition_point(|i| i < next));
+        let run = at..end;
+        at = end;
+        Some(run)
+    })
+}
+
+/// A key with the order of numbers.
+pub fn ordered_bits(x: f64) -> u64 {
+    let bits = x.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The number of a key.
+fn number_of(bits: u64) -> f64 {
+    f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
+}
+
+/// The number at a place of the numbers of all slices in their order, from 0. `values` are put in another order.
+pub fn smallest<S: Slices>(slices: &S, values: &mut [f64], place: u64) -> Result<f64, S::Error> {
+    if slices.number() == 1 {
+        let (_, found, _) = values.select_nth_unstable_by(place as usize, f64::total_cmp);
+        return Ok(*found);
+    }
+    let found = smallest_key(slices, || values.iter().map(|value| ordered_bits(*value)), place)?;
+    Ok(number_of(found))
+}
+
+/// The key at a place of the keys of all slices in their order, from 0. One reduction per digit.
+pub fn smallest_key<S: Slices, I: Iterator<Item = u64>>(
+    slices: &S,
+    keys: impl Fn() -> I,
+    mut place: u64,
+) -> Result<u64, S::Error> {
+    let (mut found, mut known) = (0u64, 0);
+    while known < u64::BITS {
+        let bits = DIGIT.min(u64::BITS - known);
+        let shift = u64::BITS - known - bits;
+        let mut counts = vec![0u64; 1 << bits];
+        for key in keys().filter(|key| known == 0 || key >> (u64::BITS - known) == found) {
+            counts[(key >> shift) as usize & ((1 << bits) - 1)] += 1;
+        }
+        let counts = slices.add(&counts)?;
+        let mut digit = 0;
+        while digit + 1 < counts.len() && counts[digit] <= place {
+            place -= counts[digit];
+            digit += 1;
+        }
+        found = found << bits | digit as u64;
+        known += bits;
+    }
+    Ok(found)
+}
+
+/// Sorted records of this slice.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SortedRecords<T> {
+    /// The records.
+    pub records: Vec<T>,
+    /// The number of the first one over all slices.
+    pub first: u64,
+    /// Number of records of all slices.
+    pub total: u64,
+}
+
+/// How records are sorted.
+pub struct SortOrder<'a, T> {
+    /// The first key. Records that share it stay together.
+    pub primary: &'a (dyn Fn(&T) -> [u64; 2] + Sync),
+    /// The order, which begins with the first key.
+    pub order: &'a (dyn Fn(&T, &T) -> Ordering + Sync),
+    /// Slices are cut between blocks of so many records.
+    pub block: u64,
+}
+
+impl<T: Pod> SortOrder<'_, T> {
+    /// Sorts the records of all slices. Each slice gets blocks, about equally many. Two exchanges.
+    pub fn sort<S: Slices>(&self, slices: &S, mut records: Vec<T>) -> Result<SortedRecords<T>, S::Error> {
+        records.sort_unstable_by(self.order);
+        if slices.number() == 1 {
+            let total = records.len() as u64;
+            return Ok(SortedRecords { records, first: 0, total });
+        }
+        let cuts = self.cuts(slices, &records)?;
+        let end = |cut: &[u64; 2], all: &[T]| all.partition_point(|record| (self.primary)(record) < *cut);
+        let mut parts = Vec::new();
+        for (to, cut) in cuts.iter().enumerate().rev() {
+            parts.push((to + 1, records.split_off(end(cut, &records))));
+        }
+        parts.push((0, records));
+        let mut records = received(slices.exchange(parts)?);
+        records.sort_unstable_by(self.order);
+        self.even(slices, records)
+    }
+
+    /// The first keys that begin the slices after the first, from samples.
+    fn cuts<S: Slices>(&self, slices: &S, records: &[T]) -> Result<Vec<[u64; 2]>, S::Error> {
+        let n = records.len();
+        let n_samples = SAMPLES.min(n);
+        // Each sample speaks for as many records as its slice has per sample.
+        let sample = |i: usize| {
+            let [a, b] = (self.primary)(&records[(2 * i + 1) * n / (2 * n_samples)]);
+            [a, b, (n / n_samples) as u64]
+        };
+        let own: Vec<[u64; 3]> = (0..n_samples).map(sample).collect();
+        let mut all: Vec<[u64; 3]> = slices.gather(&own)?.into_iter().flatten().collect();
+        all.sort_unstable();
+        let weight: u64 = all.iter().map(|sample| sample[2]).sum();
+        let (mut cuts, mut passed) = (Vec::new(), 0);
+        for [a, b, n] in all {
+            passed += n;
+            let due = u128::from(passed) * slices.number() as u128 / u128::from(weight.max(1));
+            while cuts.len() + 1 < slices.number() && cuts.len() < due as usize {
+                cuts.push([a, b]);
+            }
+        }
+        cuts.resize(slices.number() - 1, [u64::MAX; 2]);
+        Ok(cuts)
+    }
+
+    /// Cuts sorted records anew, between blocks.
+    fn even<S: Slices>(&self, slices: &S, records: Vec<T>) -> Result<SortedRecords<T>, S::Error> {
+        let counts = slices.gather(&[records.len() as u64])?;
+        let count = |part: &[Vec<u64>]| part.iter().map(|count| count[0]).sum::<u64>();
+        let (first, total) = (count(&counts[..slices.here()]), count(&counts));
+        let n_blocks = total.div_ceil(self.block).max(1);
+        let starts = block_starts(records.len(), |i| (self.primary)(&records[i]), first, self.block);
+        let mut parts: Vec<SlicePart<T>> = Vec::new();
+        for (i, start) in starts.iter().enumerate() {
+            let end = starts.get(i + 1).map_or(records.len(), |next| *next as usize);
+            let block = (first + u64::from(*start)) / self.block;
+            let to = (u128::from(block) * slices.number() as u128 / u128::from(n_blocks)) as usize;
+            let run = &records[*start as usize..end];
+            match parts.last_mut() {
+                Some((last, part)) if *last == to => part.extend_from_slice(run),
+                _ => parts.push((to, run.to_vec())),
+            }
+        }
+        drop(records);
+        let records = received(slices.exchange(parts)?);
+        let counts = slices.gather(&[records.len() as u64])?;
+        Ok(SortedRecords { records, first: count(&counts[..slices.here()]), total })
+    }
+}
+
+fn received<T>(parts: Vec<SlicePart<T>>) -> Vec<T> {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().map_or_else(Vec::new, |(_, part)| part);
+    parts.for_each(|(_, mut part)| all.append(&mut part));
+    all
+}

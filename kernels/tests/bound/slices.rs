@@ -1,0 +1,223 @@
+//! A halo in slices has the bits of the whole halo.
+
+use super::samples::{Random, hernquist};
+use bytemuck::Pod;
+use inselberg_kernels::bound::potential::FEWEST_OF_TREE;
+use inselberg_kernels::bound::properties::{BoundProperties, bound_properties, bound_properties_of_slices};
+use inselberg_kernels::bound::shrinking_sphere::{shrinking_sphere, shrinking_sphere_of_slices};
+use inselberg_kernels::bound::slices::{SlicePart, Slices, SortOrder, block_starts};
+use inselberg_kernels::bound::unbind::{
+    PotentialMethod, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, unbind, unbind_slices,
+};
+use inselberg_kernels::bound::{Gravity, HaloBounds, HaloMembers, MemberColumns, SourceTypes};
+use std::convert::Infallible;
+use std::sync::{Barrier, Mutex};
+
+/// Slices as threads, which meet in each call.
+struct Table {
+    n: usize,
+    barrier: Barrier,
+    slots: Vec<Mutex<Vec<Vec<u8>>>>,
+}
+
+struct ThreadSlice<'a> {
+    here: usize,
+    table: &'a Table,
+}
+
+impl ThreadSlice<'_> {
+    /// Lays down one list per slice, and gives those of all slices for this one.
+    fn meet(&self, own: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        *self.table.slots[self.here].lock().expect("a slot") = own;
+        self.table.barrier.wait();
+        let all =
+            self.table.slots.iter().map(|slot| slot.lock().expect("a slot")[self.here].clone()).collect();
+        self.table.barrier.wait();
+        all
+    }
+}
+
+fn records<T: Pod>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+}
+
+impl Slices for ThreadSlice<'_> {
+    type Error = Infallible;
+
+    fn number(&self) -> usize {
+        self.table.n
+    }
+
+    fn here(&self) -> usize {
+        self.here
+    }
+
+    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let mut all: Vec<T> = (0..n).rev().map(each).collect();
+        all.reverse();
+        all
+    }
+
+    fn add(&self, counts: &[u64]) -> Result<Vec<u64>, Infallible> {
+        let all = self.gather(counts)?;
+        Ok((0..counts.len()).map(|i| all.iter().map(|of| of[i]).sum()).collect())
+    }
+
+    fn gather<T: Pod>(&self, own: &[T]) -> Result<Vec<Vec<T>>, Infallible> {
+        let all = self.meet(vec![bytemuck::cast_slice(own).to_vec(); self.table.n]);
+        Ok(all.iter().map(|bytes| records(bytes)).collect())
+    }
+
+    fn exchange<T: Pod>(&self, parts: Vec<SlicePart<T>>) -> Result<Vec<SlicePart<T>>, Infallible> {
+        let mut lists = vec![Vec::new(); self.table.n];
+        parts.iter().for_each(|(to, part)| lists[*to].extend_from_slice(bytemuck::cast_slice(part)));
+        let received = self.meet(lists).into_iter().enumerate().filter(|(_, bytes)| !bytes.is_empty());
+        Ok(received.map(|(from, bytes)| (from, records(&bytes))).collect())
+    }
+}
+
+/// Runs `work` on each of `n` slices.
+fn on_slices<R: Send>(n: usize, work: impl Fn(&ThreadSlice) -> R + Sync) -> Vec<R> {
+    let slots = (0..n).map(|_| Mutex::new(Vec::new())).collect();
+    let table = Table { n, barrier: Barrier::new(n), slots };
+    std::thread::scope(|scope| {
+        let (table, work) = (&table, &work);
+        let start = |here| scope.spawn(move || work(&ThreadSlice { here, table }));
+        let running: Vec<_> = (0..n).map(start).collect();
+        running.into_iter().map(|slice| slice.join().expect("a slice")).collect()
+    })
+}
+
+/// Members by slice, with the place of each in the columns.
+fn sliced(columns: &MemberColumns, block: u64, slices: &ThreadSlice) -> HaloMembers {
+    let bounds = HaloBounds::new(columns, block);
+    // Each slice begins with every nth member.
+    let own: Vec<u64> =
+        (0..columns.id.len() as u64).filter(|i| *i as usize % slices.number() == slices.here()).collect();
+    let key = |place: &u64| bounds.key(columns.position[*place as usize]);
+    let order = SortOrder {
+        primary: &|place: &u64| [key(place), 0],
+        order: &|a, b| (key(a), columns.id[*a as usize]).cmp(&(key(b), columns.id[*b as usize])),
+        block,
+    };
+    let Ok(sorted) = order.sort(slices, own);
+    let places = &sorted.records;
+    fn at<T: Copy>(values: &[T], places: &[u64]) -> Vec<T> {
+        places.iter().map(|place| values[*place as usize]).collect()
+    }
+    let own = MemberColumns {
+        position: at(&columns.position, places),
+        velocity: at(&columns.velocity, places),
+        mass: at(&columns.mass, places),
+        softening: at(&columns.softening, places),
+        particle_type: at(&columns.particle_type, places),
+        internal_energy: at(&columns.internal_energy, places),
+        id: at(&columns.id, places),
+    };
+    let blocks = block_starts(places.len(), |i| key(&places[i]), sorted.first, block);
+    HaloMembers::of_slice(own, bounds, blocks)
+}
+
+/// Every number of an unbinding, by identifier: energy and potential of bound members.
+type Found = (Vec<(u64, u64, u64)>, UnbindReport, Option<BoundProperties>, [f64; 3]);
+
+fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[usize]) -> UnbindReport {
+    let gravity = &Gravity { g: 43.0, hubble_flow: 0.1 };
+    let members = HaloMembers::in_blocks(columns.clone(), block).expect("members");
+    let whole = unbind(&members, &members.all(), [0.1; 3], gravity, rules, &mut UnbindScratch::default());
+    let list = |members: &HaloMembers, bound: &inselberg_kernels::bound::unbind::BoundMembers| {
+        let of = |place: usize| {
+            let (energy, potential) = (bound.energy[place].to_bits(), bound.potential[place].to_bits());
+            (members.columns().id[bound.member[place] as usize], energy, potential)
+        };
+        (0..bound.len()).map(of).collect::<Vec<_>>()
+    };
+    let expected: Found = (
+        list(&members, &whole.bound),
+        whole.report,
+        bound_properties(&members, &whole.bound, gravity),
+        shrinking_sphere(&members),
+    );
+    for n in numbers {
+        let found: Vec<Found> = on_slices(*n, |slices| {
+            let members = sliced(columns, block, slices);
+            let call = UnbindCall { gravity, rules, slices };
+            let all = members.all();
+            let Ok(found) = unbind_slices(&members, &all, [0.1; 3], &call, &mut UnbindScratch::default());
+            assert_eq!(found.bound.len() + found.unbound.len(), all.len());
+            let Ok(properties) = bound_properties_of_slices(&members, &found.bound, gravity, slices);
+            let Ok(centre) = shrinking_sphere_of_slices(&members, slices);
+            (list(&members, &found.bound), found.report, properties, centre)
+        });
+        let bound: Vec<_> = found.iter().flat_map(|of| of.0.clone()).collect();
+        assert_eq!(bound.len(), expected.0.len(), "{n} slices");
+        assert!(bound == expected.0, "{n} slices: energies or potentials differ");
+        for (_, report, properties, centre) in &found {
+            assert_eq!((report, properties, centre), (&expected.1, &expected.2, &expected.3), "{n} slices");
+        }
+    }
+    expected.1
+}
+
+/// A sphere of two kinds of particles with fast ones.
+fn halo(n: usize, seed: u64) -> MemberColumns {
+    let mut random = Random::new(seed);
+    let mut columns = hernquist(n, 30.0, &mut random);
+    for i in 0..n {
+        columns.particle_type[i] = [1, 1, 0, 4, 1][i % 5];
+        columns.mass[i] = (1.0 + (i % 3) as f64) / (86.0 * n as f64);
+        columns.softening[i] = [0.01, 0.02, 0.3][i % 3];
+        if i % 9 == 0 {
+            columns.velocity[i] = random.normal(2.0);
+        }
+    }
+    columns.internal_energy = (0..n).map(|i| if i % 5 == 2 { 0.01 } else { 0.0 }).collect();
+    columns
+}
+
+#[test]
+fn slices_of_a_halo_have_its_bits() {
+    let rules = UnbindRules { thermal: true, ..UnbindRules::default() };
+    let report = check(&halo(6000, 3), 64, &rules, &[1, 2, 3, 5, 8]);
+    assert!(report.passes > 3 && report.full > 1, "{report:?}");
+    let only = UnbindRules { sources: SourceTypes::only(&[1, 4]), ..rules };
+    check(&halo(3000, 4), 16, &only, &[2, 7]);
+}
+
+#[test]
+fn slices_of_shells_have_the_bits_of_the_whole() {
+    let rules = UnbindRules { method: PotentialMethod::Spherical, ..UnbindRules::default() };
+    check(&halo(3000, 5), 32, &rules, &[1, 2, 3, 8]);
+}
+
+#[test]
+fn few_members_in_many_slices_have_the_bits_of_the_whole() {
+    for n in [19, 20, FEWEST_OF_TREE - 1, FEWEST_OF_TREE, 130, 300] {
+        check(&halo(n, n as u64), 4, &UnbindRules::default(), &[1, 3, 8]);
+    }
+}
+
+/// Equal positions, a heavy member, members without mass.
+#[test]
+fn strange_haloes_in_slices_have_the_bits_of_the_whole() {
+    let mut heap = halo(2000, 6);
+    for i in 0..700 {
+        heap.position[i] = heap.position[i % 3];
+    }
+    check(&heap, 32, &UnbindRules::default(), &[2, 5]);
+    let mut heavy = halo(1000, 7);
+    heavy.mass[500] = 1.0;
+    check(&heavy, 32, &UnbindRules::default(), &[2, 5]);
+    let mut light = halo(500, 8);
+    light.mass.fill(0.0);
+    check(&light, 32, &UnbindRules::default(), &[3]);
+    let mut hot = halo(2000, 9);
+    hot.velocity.iter_mut().flatten().for_each(|v| *v *= 3.0);
+    check(&hot, 32, &UnbindRules::default(), &[3, 8]);
+}
+
+#[test]
+#[ignore = "slow: 1e5 members"]
+fn slices_of_a_large_halo_have_its_bits() {
+    check(&halo(100_000, 10), 4096, &UnbindRules::default(), &[2, 8]);
+}
