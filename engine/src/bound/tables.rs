@@ -256,14 +256,11 @@ pub fn sphere_columns(rows: &[[Sphere; N_DENSITIES]], centre: &str) -> Vec<Table
             let text = format!("concentration {sphere} or below 10 particles");
             add("concentration", Dimension::NONE, text, reals(|s| s.concentration));
         }
-        let of_types: [(&str, &str, fn(&Sphere) -> f64); 3] = [
-            ("gas_mass", "gas", |s| s.mass_of_type[0]),
-            ("dark_matter_mass", "dark matter", |s| s.mass_of_type[1]),
-            ("stellar_mass", "stars", |s| s.mass_of_type[2]),
-        ];
-        for (quantity, of_type, of) in of_types {
+        let of_types = [("gas_mass", "gas"), ("dark_matter_mass", "dark matter"), ("stellar_mass", "stars")];
+        for (t, (quantity, of_type)) in of_types.into_iter().enumerate() {
             let text = format!("mass of the {of_type} within the radius, by particles and parts of cells");
-            add(quantity, Dimension::MASS, text, reals(of));
+            let masses = rows.iter().map(|spheres| spheres[i].mass_of_type[t]).collect();
+            add(quantity, Dimension::MASS, text, Values::F64(masses));
         }
     }
     columns
