@@ -142,8 +142,7 @@ pub use api::params::{FofParams, Linking, PhewParams};
 pub use api::particle_types::{LinkingTypes, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
 pub use bound::{
-    BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, SpanRules,
-    source_types,
+    BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
 };
 pub use column::{Column, NumberType, VectorColumn};
 pub use error::{Error, ErrorKind};

@@ -3,9 +3,10 @@
 use crate::common::compare::assert_same;
 use crate::fof_oracle::distance2;
 use crate::fof_oracle::random::Random;
+use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
 use inselberg::fof::{FofConfig, FofRunError, LinkingLength, run_fof};
-use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, SpanRules, Units};
+use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, Units};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::ReadResult;
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};

@@ -389,8 +389,8 @@ fn the_library_writes_what_the_command_writes() {
                 scope.spawn(move || {
                     let mut engine = Engine::builder().threads(1).rank(builder).build().expect("an engine");
                     let particles = engine.open_particles(&[input]).expect("particles");
-                    let params = FofParams::default().bound(bound);
-                    // The types that the command attaches.
+                    // The command's number for no group, and the types that it attaches.
+                    let params = FofParams::default().numbering(2_147_483_647, 1).bound(bound);
                     let types = LinkingTypes::default().attaching(&[0, 4, 5]);
                     let groups = engine.fof_particles(&particles, &types, &params);
                     let groups = groups.expect("groups");

@@ -26,7 +26,8 @@ pub struct BoundRequest {
     pub gas: bool,
     /// The ratio of specific heats of gas cells, above 1; `None`: that of the input, else that of a monatomic gas.
     pub adiabatic_index: Option<f64>,
-    /// Which haloes and groups all ranks work on together.
+    /// Which haloes and groups all ranks work on together: for tests.
+    #[doc(hidden)]
     pub spanning: SpanRules,
 }
 

@@ -241,24 +241,25 @@ pub fn sphere_columns(rows: &[[Sphere; N_DENSITIES]], centre: &str) -> Vec<Table
     let mut columns = Vec::new();
     for (i, (name, what)) in SPHERES_BY_DENSITY.iter().enumerate() {
         let reals =
-            |of: &dyn Fn(&Sphere) -> f64| Values::F64(rows.iter().map(|spheres| of(&spheres[i])).collect());
+            |of: fn(&Sphere) -> f64| Values::F64(rows.iter().map(|spheres| of(&spheres[i])).collect());
         let sphere = format!(
             "of the sphere about {centre} with {what}, of all particles and gas cells; 0 if not found"
         );
         let mut add = |quantity: &str, dimension, text: String, values| {
             columns.push(column(&format!("{quantity}_{name}"), dimension, &text, values));
         };
-        add("mass", Dimension::MASS, format!("mass {sphere}"), reals(&|s: &Sphere| s.mass));
-        add("radius", Dimension::LENGTH, format!("radius {sphere}"), reals(&|s: &Sphere| s.radius));
+        add("mass", Dimension::MASS, format!("mass {sphere}"), reals(|s| s.mass));
+        add("radius", Dimension::LENGTH, format!("radius {sphere}"), reals(|s| s.radius));
         // SOAP has no concentration within 500 times the critical density.
         if *name != "500_crit" {
             let text = format!("concentration {sphere} or below 10 particles");
-            add("concentration", Dimension::NONE, text, reals(&|s: &Sphere| s.concentration));
+            add("concentration", Dimension::NONE, text, reals(|s| s.concentration));
         }
         let of_types = [("gas_mass", "gas"), ("dark_matter_mass", "dark matter"), ("stellar_mass", "stars")];
-        for (place, (quantity, of_type)) in of_types.into_iter().enumerate() {
+        for (t, (quantity, of_type)) in of_types.into_iter().enumerate() {
             let text = format!("mass of the {of_type} within the radius, by particles and parts of cells");
-            add(quantity, Dimension::MASS, text, reals(&|s: &Sphere| s.mass_of_type[place]));
+            let masses = rows.iter().map(|spheres| spheres[i].mass_of_type[t]).collect();
+            add(quantity, Dimension::MASS, text, Values::F64(masses));
         }
     }
     columns

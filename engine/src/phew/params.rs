@@ -1,8 +1,6 @@
 //! The parameters of a run of PHEW.
 
-pub use crate::bound::{
-    BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, SpanRules,
-};
+pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes};
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
