@@ -162,7 +162,7 @@ fn spanning_haloes<M>(
     let mut haloes = Vec::new();
     for (rank, of_rank) in (0..).map(Rank).zip(comm.all_gather_lists(&own)?) {
         for clumps in of_rank.chunk_by(|a, b| a.halo == b.halo) {
-            let members = staying.remove(&clumps[0].halo).unwrap_or_else(Vec::new);
+            let members = staying.remove(&clumps[0].halo).unwrap_or_default();
             haloes.push(SpanningHalo { clumps: clumps.to_vec(), home: rank, members });
         }
     }

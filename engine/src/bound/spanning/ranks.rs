@@ -23,7 +23,7 @@ impl Slices for RankSlices<'_> {
     }
 
     fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        (0..n).into_par_iter().with_max_len(1).map(|i| each(i)).collect()
+        (0..n).into_par_iter().with_max_len(1).map(&each).collect()
     }
 
     fn add(&self, counts: &[u64]) -> Result<Vec<u64>, CommError> {
