@@ -142,7 +142,7 @@ pub(super) const BOUND: &[Opt] = &[
         kind: OptionKind::Path,
         example: "soap.hdf5",
         commands: &[Phew, Fof],
-        help: "Also write properties in the layout of SOAP, as swiftsimio reads it: a file .hdf5, or a folder",
+        help: "Also write properties in the layout of SOAP, for swiftsimio: a file .hdf5, or a folder",
         doc: "A folder gets halo_properties.hdf5. With --with-members it also gets membership.hdf5, in the order of a snapshot that keeps \
               particles by type. Needs --unbind for phew, and --properties for fof. Clumps and groups without bound particles are \
               left out, where particles are unbound. docs/haloes.md lists the datasets.",
