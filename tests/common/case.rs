@@ -43,7 +43,11 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
         with_particles: snapshot.has_particles(),
         bound: BoundRequest {
             unbind: snapshot.has_particles().then_some(PotentialChoice::Tree),
-            properties: PropertyChoice::All,
+            // Spheres need a cosmology.
+            properties: match snapshot.header().cosmology {
+                Some(_) => PropertyChoice::All,
+                None => PropertyChoice::Bound,
+            },
             with_members: snapshot.has_particles(),
             ..BoundRequest::default()
         },
