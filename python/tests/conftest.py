@@ -53,3 +53,22 @@ def same_tables(first, second):
         for column in table.columns:
             np.testing.assert_array_equal(table[column], second[name][column], err_msg=f"{name}/{column}")
     return True
+
+
+def same_files(first, second, but=()):
+    """Whether two HDF5 files have the same groups, datasets and attributes. Attributes of a run tell when and where it was; those
+    of `but` may differ too."""
+    import h5py
+
+    with h5py.File(first) as one, h5py.File(second) as other:
+        names = []
+        one.visit(names.append)
+        others = []
+        other.visit(others.append)
+        assert names == others and len(names) > 2
+        for name in ["/", *names]:
+            own = {key: value for key, value in one[name].attrs.items() if not key.startswith("run_") and key not in but}
+            for key, value in own.items():
+                np.testing.assert_array_equal(value, other[name].attrs[key], err_msg=f"{name} {key}")
+            if isinstance(one[name], h5py.Dataset):
+                np.testing.assert_array_equal(one[name][()], other[name][()], err_msg=name)

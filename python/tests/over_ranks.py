@@ -13,7 +13,7 @@ if sys.argv[1].startswith("level_"):
     mpi4py.rc.thread_level = sys.argv[1].removeprefix("level_")
 
 import numpy as np
-from conftest import Mesh, same_tables
+from conftest import Mesh, same_files, same_tables
 from mpi4py import MPI
 
 import inselberg as ib
@@ -28,24 +28,6 @@ def part_of(n, empty=None):
     random = np.random.default_rng(7)
     ranks = [rank for rank in range(N_RANKS) if rank != empty]
     return random.permutation(np.flatnonzero(random.choice(ranks, n) == RANK))
-
-
-def same_files(first, second):
-    """Whether two files have the same groups, datasets and attributes. Attributes of a run tell when and where it was."""
-    import h5py
-
-    with h5py.File(first) as one, h5py.File(second) as other:
-        names = []
-        one.visit(names.append)
-        others = []
-        other.visit(others.append)
-        assert names == others and len(names) > 2
-        for name in ["/", *names]:
-            own = {key: value for key, value in one[name].attrs.items() if not key.startswith("run_")}
-            for key, value in own.items():
-                np.testing.assert_array_equal(value, other[name].attrs[key], err_msg=f"{name} {key}")
-            if isinstance(one[name], h5py.Dataset):
-                np.testing.assert_array_equal(one[name][()], other[name][()], err_msg=name)
 
 
 def saved_alike(found, alone):

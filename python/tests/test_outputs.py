@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import same_tables
+from conftest import same_files, same_tables
 
 import inselberg as ib
 
@@ -149,16 +149,12 @@ def test_layout_of_soap_equals_that_of_the_command(output, tmp_path):
     # The command attaches these types.
     groups = ib.fof(particles, attaching_types=(0, 4, 5), properties="bound", with_members=True)
     groups.to_soap(tmp_path / "own_groups", particles)
-    own, commanded = (tmp_path / folder / "membership.hdf5" for folder in ("own_groups", "groups"))
-    assert own.read_bytes() == commanded.read_bytes()
-    # The command has another number for no group, which stands among the parameters of the search: ten bytes.
-    own, commanded = ((tmp_path / folder / "halo_properties.hdf5").read_bytes() for folder in ("own_groups", "groups"))
-    differ = [i for i, (first, second) in enumerate(zip(own, commanded)) if first != second]
-    assert len(own) == len(commanded) and len(differ) <= 10 and differ[-1] - differ[0] < 10
-    assert commanded[differ[0] : differ[0] + 10] == b"2147483647"
+    # Another HDF5 library may lay out a file in another way. The command has another number for no group.
+    for name in ("membership.hdf5", "halo_properties.hdf5"):
+        same_files(tmp_path / "own_groups" / name, tmp_path / "groups" / name, but=["FOF:group_id_default"])
     command("phew", output, *FLAGS, "--unbind", "--properties", "all", "--soap", tmp_path / "clumps.hdf5")
     ib.phew(ib.open(output), unbind=True, properties="all", **THRESHOLDS).to_soap(tmp_path / "own_clumps.hdf5")
-    assert (tmp_path / "clumps.hdf5").read_bytes() == (tmp_path / "own_clumps.hdf5").read_bytes()
+    same_files(tmp_path / "clumps.hdf5", tmp_path / "own_clumps.hdf5")
 
 
 def test_cells_of_an_output_make_a_mesh_in_memory(output):
