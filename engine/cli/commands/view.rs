@@ -209,7 +209,7 @@ mod picture {
     use crate::report::page::cube_view;
     use crate::report::plot::objects::radii;
     use crate::report::plot::{PictureData, stage_plot};
-    use inselberg::projection::{KeptLeaves, LeafRows};
+    use inselberg::projection::{KeptLeaves, ListedLeaves};
     use inselberg_io::catalogue::{Attribute, Values};
     use inselberg_io::staging::Staged;
     use inselberg_kernels::geom::Domain;
@@ -251,7 +251,7 @@ mod picture {
     }
 
     /// The cells of a catalogue, and the side of one of level 0.
-    fn leaves(whole: &Catalogue) -> Option<(LeafRows, f64)> {
+    fn leaves(whole: &Catalogue) -> Option<(ListedLeaves, f64)> {
         let cells = whole.table("cells")?;
         let triple = |name: &str| match whole.attribute(name)? {
             Attribute::Reals(numbers) => <[f64; 3]>::try_from(numbers.as_slice()).ok(),
@@ -264,7 +264,7 @@ mod picture {
         else {
             return None;
         };
-        let rows = LeafRows {
+        let rows = ListedLeaves {
             domain: Domain { coarse: coarse.map(|n| n as u32), periodic: periodic.map(|p| p != 0.0) },
             level: level.clone(),
             ijk: ijk.clone(),

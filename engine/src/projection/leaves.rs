@@ -31,12 +31,12 @@ enum Leaves {
     /// Leaves of the roots of a mesh of particles.
     Roots(RootLeaves),
     /// Leaves of a catalogue.
-    List(LeafRows),
+    List(ListedLeaves),
 }
 
 /// The leaves that a catalogue lists: one row per leaf.
 #[derive(Debug)]
-pub struct LeafRows {
+pub struct ListedLeaves {
     /// The box.
     pub domain: Domain,
     /// Levels.
@@ -86,8 +86,8 @@ impl KeptLeaves {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidCells`] for a leaf outside of the box, or with a density that is not finite.
-    pub fn of_rows(rows: LeafRows, side: f64) -> Result<Self, Error> {
-        let LeafRows { domain, level, ijk, density } = &rows;
+    pub fn of_rows(rows: ListedLeaves, side: f64) -> Result<Self, Error> {
+        let ListedLeaves { domain, level, ijk, density } = &rows;
         let is_inside = |level: u8, ijk: &[u32; 3]| {
             let extent = domain.holds_level(level).then(|| domain.extent(level));
             extent.is_some_and(|extent| (0..3).all(|axis| i64::from(ijk[axis]) < extent[axis]))
@@ -166,7 +166,7 @@ impl KeptLeaves {
                     }
                 }
             }
-            Leaves::List(LeafRows { level, ijk, density, .. }) => {
+            Leaves::List(ListedLeaves { level, ijk, density, .. }) => {
                 for ((level, ijk), density) in level.iter().zip(ijk).zip(density) {
                     if is_near(*level, ijk.map(|x| x / BRICK)) {
                         leaf(*level, *ijk, *density);

@@ -17,7 +17,7 @@ mod maps;
 pub(crate) mod pixels;
 mod view;
 
-pub use leaves::{KeptLeaves, LeafRows, RootLeaves};
+pub use leaves::{KeptLeaves, ListedLeaves, RootLeaves};
 pub(crate) use maps::{Mappable, check_views, maps};
 pub(crate) use view::Exposure;
 pub use view::{DensityMap, MapBox, View};
