@@ -297,18 +297,26 @@ impl Recovered {
 }
 
 /// Host and subhalo: centre within 1 % of the radius, maximum circular velocity within 5 %, bound mass within 20 %. The sub-subhalo of
-/// 100 particles is not found by a persistence of 3: benches/results/2026-11-24-mock.md.
+/// 100 particles, whose patch has thousands of others in it: bound mass within 20 %, and the rest as its numbers allow.
 #[test]
-fn host_and_subhalo_are_found_and_measured() {
-    let mut mock = Mock::new(1);
-    mock.put_in(0, SUBHALO, 0.5);
-    mock.put_in(1, SUB_SUBHALO, 0.5);
-    for found in mock.find().iter().take(2) {
-        assert_eq!(found.n_clumps, 1, "{found:?}");
-        assert!(found.n_own as f64 > 0.98 * found.n_bound as f64, "{found:?}");
-        assert!(found.offset < 0.01, "{found:?}");
-        assert!((found.velocity - 1.0).abs() < 0.05, "{found:?}");
-        assert!((found.mass - 1.0).abs() < 0.2, "{found:?}");
+fn host_subhalo_and_sub_subhalo_are_found_and_measured() {
+    for seed in 1..=3 {
+        let mut mock = Mock::new(seed);
+        mock.put_in(0, SUBHALO, 0.5);
+        mock.put_in(1, SUB_SUBHALO, 0.5);
+        let found = mock.find();
+        for found in &found {
+            assert_eq!(found.n_clumps, 1, "seed {seed}: {found:?}");
+            assert!((found.mass - 1.0).abs() < 0.2, "seed {seed}: {found:?}");
+        }
+        for found in &found[..2] {
+            assert!(found.n_own as f64 > 0.96 * found.n_bound as f64, "seed {seed}: {found:?}");
+            assert!(found.offset < 0.01, "seed {seed}: {found:?}");
+            assert!((found.velocity - 1.0).abs() < 0.05, "seed {seed}: {found:?}");
+        }
+        assert!(found[2].n_own as f64 > 0.9 * found[2].n_bound as f64, "seed {seed}: {found:?}");
+        assert!(found[2].offset < 0.1, "seed {seed}: {found:?}");
+        assert!((found[2].velocity - 1.0).abs() < 0.1, "seed {seed}: {found:?}");
     }
 }
 

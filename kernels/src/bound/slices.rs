@@ -26,6 +26,9 @@ const SAMPLES: usize = 64;
 /// Bits of a key per round of a selection.
 const DIGIT: u32 = 11;
 
+/// Most keys that a selection gives to all slices.
+const GATHERED: u64 = 4096;
+
 /// Records for one slice, or from one slice.
 pub type SlicePart<T> = (usize, Vec<T>);
 
@@ -166,6 +169,21 @@ impl<const N: usize> BlockSums<N> {
         Ok(self.before_and_all(slices)?.1.values())
     }
 
+    /// The sums over all slices of several of a kind. One gathering.
+    pub fn over_all<S: Slices>(own: &[Self], slices: &S) -> Result<Vec<[f64; N]>, S::Error> {
+        if slices.number() == 1 {
+            return Ok(own.iter().map(Self::values).collect());
+        }
+        let sums: Vec<FixedSum> = own.iter().flat_map(|own| own.sum).collect();
+        let all = slices.gather(&sums)?;
+        let over = |(i, own): (usize, &Self)| {
+            let mut joined = Self { quantum: own.quantum, sum: [FixedSum::default(); N] };
+            all.iter().for_each(|of| (0..N).for_each(|j| joined.sum[j] += of[i * N + j]));
+            joined.values()
+        };
+        Ok(own.iter().enumerate().map(over).collect())
+    }
+
     /// The sums over the slices before this one, and over all.
     pub fn before_and_all<S: Slices>(&self, slices: &S) -> Result<(Self, Self), S::Error> {
         let mut before = Self { quantum: self.quantum, sum: [FixedSum::default(); N] };
@@ -234,40 +252,90 @@ fn number_of(bits: u64) -> f64 {
     f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
 }
 
-/// The number at a place of the numbers of all slices in their order, from 0. `values` are put in another order.
-pub fn smallest<S: Slices>(slices: &S, values: &mut [f64], place: u64) -> Result<f64, S::Error> {
+/// The numbers at some places of the numbers of all slices in their order, from 0. `values` are put in another order.
+pub fn smallest_of<S: Slices>(slices: &S, values: &mut [f64], places: &[u64]) -> Result<Vec<f64>, S::Error> {
     if slices.number() == 1 {
-        let (_, found, _) = values.select_nth_unstable_by(place as usize, f64::total_cmp);
-        return Ok(*found);
+        let at = |place: &u64| *values.select_nth_unstable_by(*place as usize, f64::total_cmp).1;
+        return Ok(places.iter().map(at).collect());
     }
-    let found = smallest_key(slices, || values.iter().map(|value| ordered_bits(*value)), place)?;
-    Ok(number_of(found))
+    let found = smallest_keys(slices, || values.iter().map(|value| ordered_bits(*value)), places)?;
+    Ok(found.into_iter().map(number_of).collect())
 }
 
-/// The key at a place of the keys of all slices in their order, from 0. One reduction per digit.
+/// The key at a place of the keys of all slices in their order, from 0.
 pub fn smallest_key<S: Slices, I: Iterator<Item = u64>>(
     slices: &S,
     keys: impl Fn() -> I,
-    mut place: u64,
+    place: u64,
 ) -> Result<u64, S::Error> {
-    let (mut found, mut known) = (0u64, 0);
+    Ok(smallest_keys(slices, keys, &[place])?[0])
+}
+
+/// A key that is known by its first bits.
+#[derive(Debug, Clone, Copy)]
+struct KeySearch {
+    /// These bits.
+    found: u64,
+    /// Its place among the keys that begin with them.
+    place: u64,
+    /// Number of these keys in all slices.
+    number: u64,
+}
+
+/// The keys at some places, found at once: one reduction per digit, until few keys are left, which all slices then get.
+fn smallest_keys<S: Slices, I: Iterator<Item = u64>>(
+    slices: &S,
+    keys: impl Fn() -> I,
+    places: &[u64],
+) -> Result<Vec<u64>, S::Error> {
+    let search = |place: &u64| KeySearch { found: 0, place: *place, number: u64::MAX };
+    let mut searches: Vec<KeySearch> = places.iter().map(search).collect();
+    let mut known = 0;
     while known < u64::BITS {
+        if searches.iter().all(|search| search.number <= GATHERED / places.len() as u64) {
+            return gathered_keys(slices, &keys, known, &searches);
+        }
         let bits = DIGIT.min(u64::BITS - known);
-        let shift = u64::BITS - known - bits;
-        let mut counts = vec![0u64; 1 << bits];
-        for key in keys().filter(|key| known == 0 || key >> (u64::BITS - known) == found) {
-            counts[(key >> shift) as usize & ((1 << bits) - 1)] += 1;
+        let (shift, size) = (u64::BITS - known - bits, 1 << bits);
+        let mut counts = vec![0u64; size * searches.len()];
+        for key in keys() {
+            let first = if known == 0 { 0 } else { key >> (u64::BITS - known) };
+            let digit = (key >> shift) as usize & (size - 1);
+            for (search, counts) in searches.iter().zip(counts.chunks_exact_mut(size)) {
+                counts[digit] += u64::from(search.found == first);
+            }
         }
         let counts = slices.add(&counts)?;
-        let mut digit = 0;
-        while digit + 1 < counts.len() && counts[digit] <= place {
-            place -= counts[digit];
-            digit += 1;
+        for (search, counts) in searches.iter_mut().zip(counts.chunks_exact(size)) {
+            let mut digit = 0;
+            while digit + 1 < size && counts[digit] <= search.place {
+                search.place -= counts[digit];
+                digit += 1;
+            }
+            (search.found, search.number) = (search.found << bits | digit as u64, counts[digit]);
         }
-        found = found << bits | digit as u64;
         known += bits;
     }
-    Ok(found)
+    Ok(searches.iter().map(|search| search.found).collect())
+}
+
+/// The keys of searches of which `known` bits are known, from all keys that begin with these. One gathering.
+fn gathered_keys<S: Slices, I: Iterator<Item = u64>>(
+    slices: &S,
+    keys: &impl Fn() -> I,
+    known: u32,
+    searches: &[KeySearch],
+) -> Result<Vec<u64>, S::Error> {
+    let first = |key: &u64| key >> (u64::BITS - known);
+    let is_left = |key: &u64| searches.iter().any(|search| search.found == first(key));
+    let own: Vec<u64> = keys().filter(is_left).collect();
+    let mut all: Vec<u64> = slices.gather(&own)?.into_iter().flatten().collect();
+    all.sort_unstable();
+    let at = |search: &KeySearch| {
+        let before = all.partition_point(|key| first(key) < search.found);
+        all[before + search.place as usize]
+    };
+    Ok(searches.iter().map(at).collect())
 }
 
 /// Sorted records of this slice.

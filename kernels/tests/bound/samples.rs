@@ -75,6 +75,22 @@ pub fn plummer(n: usize, most: f64, random: &mut Random) -> MemberColumns {
     })
 }
 
+/// A Plummer sphere of `n` members among `n_host` members of a host that pass by, fast and in all directions, within 10 scale lengths.
+pub fn clump_in_host(n: usize, n_host: usize, random: &mut Random) -> MemberColumns {
+    let clump = plummer(n, 10.0, random);
+    let mut all = columns(n + n_host, |i| match clump.position.get(i) {
+        Some(x) => (*x, clump.velocity[i]),
+        None => {
+            let r = 10.0 * random.unit().cbrt();
+            let v = random.normal(8.0);
+            (random.direction(r), [v[0] + 10.0, v[1], v[2]])
+        }
+    });
+    all.mass.fill(1.0 / n as f64);
+    all.softening.fill(0.1);
+    all
+}
+
 /// A Hernquist sphere in equilibrium with radii below `most`, from its isotropic distribution function (Hernquist 1990,
 /// equation 17).
 pub fn hernquist(n: usize, most: f64, random: &mut Random) -> MemberColumns {

@@ -1,11 +1,11 @@
 //! A halo in slices has the bits of the whole halo.
 
-use super::samples::{Random, hernquist};
+use super::samples::{Random, clump_in_host, hernquist};
 use bytemuck::Pod;
 use inselberg_kernels::bound::potential::FEWEST_OF_TREE;
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties, bound_properties_of_slices};
 use inselberg_kernels::bound::shrinking_sphere::{shrinking_sphere, shrinking_sphere_of_slices};
-use inselberg_kernels::bound::slices::{SlicePart, Slices, SortOrder, block_starts};
+use inselberg_kernels::bound::slices::{SlicePart, Slices, SortOrder, block_starts, smallest_of};
 use inselberg_kernels::bound::unbind::{
     PotentialMethod, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, unbind, unbind_slices,
 };
@@ -182,6 +182,37 @@ fn slices_of_a_halo_have_its_bits() {
     assert!(report.passes > 3 && report.full > 1, "{report:?}");
     let only = UnbindRules { sources: SourceTypes::only(&[1, 4]), ..rules };
     check(&halo(3000, 4), 16, &only, &[2, 7]);
+}
+
+/// The first core is one of several that are tried.
+#[test]
+fn slices_of_a_clump_in_a_host_have_the_bits_of_the_whole() {
+    let mut columns = clump_in_host(100, 3000, &mut Random::new(31));
+    columns.internal_energy = vec![0.0; 3100];
+    let report = check(&columns, 64, &UnbindRules::default(), &[1, 3, 8]);
+    assert!(report.converged && report.passes > 3, "{report:?}");
+}
+
+/// Few and many keys, spread and within one digit.
+#[test]
+fn selections_from_slices_are_those_of_a_sort() {
+    for (n, range) in [(30, 1.0), (20_000, 1e9), (20_000, 1e-6), (20_000, 0.0)] {
+        let mut random = Random::new(40);
+        let values: Vec<f64> = (0..n).map(|_| range * (random.unit() - 0.5) - 3.0).collect();
+        let mut sorted = values.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let places = [n as u64 - 1, n as u64 / 10, 19, 19, 0];
+        let expected: Vec<f64> = places.iter().map(|place| sorted[*place as usize]).collect();
+        for n_slices in [1, 2, 5] {
+            let found = on_slices(n_slices, |slices| {
+                let mut own: Vec<f64> =
+                    values.iter().skip(slices.here()).step_by(n_slices).copied().collect();
+                let Ok(found) = smallest_of(slices, &mut own, &places);
+                found
+            });
+            assert!(found.iter().all(|found| *found == expected), "{n} values, {n_slices} slices");
+        }
+    }
 }
 
 #[test]

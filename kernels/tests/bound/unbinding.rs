@@ -1,6 +1,6 @@
 //! Unbinding of ideal systems.
 
-use super::samples::{Random, columns, hernquist, members, plummer};
+use super::samples::{Random, clump_in_host, columns, hernquist, members, plummer};
 use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, NO_CLUMP, unbind_hierarchy};
 use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScratch, Unbinding, unbind};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns};
@@ -190,6 +190,27 @@ fn a_cold_stream_goes() {
         assert!(right >= 0.99 * n as f64, "{method:?}: completeness {}", right / n as f64);
         assert!(right >= 0.99 * bound.len() as f64, "{method:?}: purity {}", right / bound.len() as f64);
         assert!(result.report.converged, "{method:?}: {:?}", result.report);
+    }
+}
+
+/// A tenth of all candidates would be three times the clump.
+#[test]
+fn a_small_clump_is_found_among_its_host() {
+    for (n, n_host) in [(100, 3000), (200, 6000)] {
+        for seed in 30..35 {
+            let members = members(clump_in_host(n, n_host, &mut Random::new(seed)));
+            let result = unbound_of(&members, &GRAVITY, &UnbindRules::default());
+            let bound = bound_entries(&members, &result);
+            let own = bound.iter().filter(|entry| **entry < n as u32).count();
+            println!("{n} in {n_host}, seed {seed}: {own} of {}", bound.len());
+            assert!(own as f64 >= 0.8 * n as f64, "{n} in {n_host}, seed {seed}: {own} of its own");
+            assert!(
+                own as f64 >= 0.9 * bound.len() as f64,
+                "{n} in {n_host}, seed {seed}: {own} of {}",
+                bound.len()
+            );
+            assert!(result.report.converged, "{:?}", result.report);
+        }
     }
 }
 

@@ -8,8 +8,9 @@
 //!
 //! A member with e >= 0 is unbound and leaves; the potential of the others then rises, so the test is repeated:
 //!
-//! 1. The core: the tenth of the members with the least energy, but 20 at least; in the first pass, with the least potential.
-//!    Its mean position and velocity define the frame. A member with more than half of all mass is the core alone.
+//! 1. The core: the tenth of the bound members with the least energy, but 20 at least. Its mean position and velocity define the
+//!    frame. In the first pass the core is found by trial (`core_frame`). A member with more than half of all mass is the core
+//!    alone.
 //! 2. Energies of all members. Those with e >= 0 leave, but no more than half of the members at once, the least bound first.
 //! 3. Their potential is taken off that of the others. Once a fifth of the members have left since the last full computation,
 //!    the potential is computed anew.
@@ -117,7 +118,6 @@ pub struct UnbindScratch {
     removed_points: Points,
     removed_tree: Octree,
     walk: TreeScratch,
-    values: Vec<f64>,
 }
 
 /// The most bound member of a slice.
@@ -254,7 +254,8 @@ pub fn unbind_slices<S: Slices>(
     if number < fewest.max(1) {
         return Ok(Unbinding { unbound: candidates.to_vec(), ..Unbinding::default() });
     }
-    let mut passes = Passes { members, centre, call, scratch, number, left: 0, exact: false };
+    let mut passes =
+        Passes { members, centre, call, scratch, number, n_bound: number, left: 0, exact: false };
     let mut clump = Unbinding {
         bound: BoundMembers {
             member: candidates.to_vec(),
@@ -280,6 +281,8 @@ struct Passes<'a, S> {
     scratch: &'a mut UnbindScratch,
     /// Members of all slices that are left.
     number: u64,
+    /// How many of these have an energy below 0.
+    n_bound: u64,
     /// Members of all slices that have left since the last full computation.
     left: u64,
     /// Whether the potential is that of a full computation for the members that are left.
@@ -294,10 +297,9 @@ impl<S: Slices> Passes<'_, S> {
             let is_first = clump.report.passes == 0;
             clump.report.passes += 1;
             self.set_energies(&mut clump.bound, is_first)?;
-            let leaving = self.leaving(&clump.bound)?;
+            let (leaving, n_removed) = self.leaving(&clump.bound)?;
             let removed = clump.bound.retain(|place| !leaving[place]);
             clump.unbound.extend_from_slice(&removed);
-            let n_removed = total(self.call.slices, removed.len())?;
             self.number -= n_removed;
             if self.number < (rules.fewest as u64).max(1) {
                 return Ok(());
@@ -378,33 +380,41 @@ impl<S: Slices> Passes<'_, S> {
 
     fn set_energies(&mut self, bound: &mut BoundMembers, is_first: bool) -> Result<(), S::Error> {
         let (members, call) = (self.members, self.call);
-        let depth = if is_first { &bound.potential } else { &bound.energy };
-        let listed = ListedMembers { members, list: &bound.member, slices: call.slices };
-        let frame = CoreFrame::new(&listed, depth, &mut self.scratch.values)?;
         let flow = call.gravity.hubble_flow;
-        for (place, member) in bound.member.iter().enumerate() {
-            let kinetic = frame.kinetic(members, *member, flow);
-            let thermal = if call.rules.thermal { members.internal_energy(*member) } else { 0.0 };
-            bound.energy[place] = kinetic + bound.potential[place] + thermal;
-        }
+        let listed = ListedMembers { members, list: &bound.member, slices: call.slices };
+        let energy_of = |frame: &CoreFrame, place: usize| {
+            let member = bound.member[place];
+            let thermal = if call.rules.thermal { members.internal_energy(member) } else { 0.0 };
+            frame.kinetic(members, member, flow) + bound.potential[place] + thermal
+        };
+        let frame = match is_first {
+            true => {
+                let is_bound = |frame: &CoreFrame, place: usize| energy_of(frame, place) < 0.0;
+                CoreFrame::by_trial(&listed, &bound.potential, self.number, is_bound)?
+            }
+            false => CoreFrame::of_most_bound(&listed, &bound.energy, self.n_bound, self.number)?,
+        };
+        bound.energy = (0..bound.len()).map(|place| energy_of(&frame, place)).collect();
         Ok(())
     }
 
-    /// Which members leave: those with energy 0 or more, but no more than half of all, and one at least.
-    fn leaving(&self, bound: &BoundMembers) -> Result<Vec<bool>, S::Error> {
+    /// Which members leave, and how many in all slices: those with energy 0 or more, but no more than half of all, and one at
+    /// least.
+    fn leaving(&mut self, bound: &BoundMembers) -> Result<(Vec<bool>, u64), S::Error> {
         let slices = self.call.slices;
         let mut leaving: Vec<bool> = bound.energy.iter().map(|energy| *energy >= 0.0).collect();
         let most = (self.number / 2).max(1);
         let mut places: Vec<u32> = (0..bound.len() as u32).filter(|place| leaving[*place as usize]).collect();
         let n_leaving = total(slices, places.len())?;
+        self.n_bound = self.number - n_leaving;
         if n_leaving <= most {
-            return Ok(leaving);
+            return Ok((leaving, n_leaving));
         }
         let n_staying = n_leaving - most;
         if slices.number() == 1 {
             places.select_nth_unstable_by(n_staying as usize, |a, b| bound.compare(self.members, *a, *b));
             places[..n_staying as usize].iter().for_each(|place| leaving[*place as usize] = false);
-            return Ok(leaving);
+            return Ok((leaving, most));
         }
         // The first member that leaves, by energy and then by identifier.
         let key = |place: &u32| ordered_bits(bound.energy[*place as usize]);
@@ -417,6 +427,6 @@ impl<S: Slices> Passes<'_, S> {
             .iter()
             .filter(|place| (key(place), id(place)) < (energy, first_id))
             .for_each(|place| leaving[*place as usize] = false);
-        Ok(leaving)
+        Ok((leaving, most))
     }
 }
