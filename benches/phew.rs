@@ -69,6 +69,7 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
             persistence: CUT.persistence,
             saddle: CUT.saddle,
             mass: 0.0,
+            min_cells: 0,
         },
         rules: Rules::Paper,
         with_cells: false,

@@ -107,6 +107,10 @@ impl<'a> Executor<'a> {
     /// # Panics
     /// When a task panics: in this thread, with the name of the task.
     pub fn run(&self, name: &'static str, plan: &TaskGraph, bodies: TaskFns<'_>) {
+        let bodies = match self.observer.begin_tasks(name, plan.total_cost()) {
+            true => bodies.heard_by(|cost| self.observer.advance_tasks(cost)),
+            false => bodies,
+        };
         let tally = plan.run(&self.pool, bodies).unwrap_or_else(|failure| failure.raise());
         self.observer.ran(name, plan, &tally);
     }

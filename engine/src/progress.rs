@@ -14,6 +14,17 @@ pub trait Observer: Sync {
         let _ = done;
     }
 
+    /// Within the current stage a graph of tasks begins, whose costs add up to `cost`. Returns whether to hear of its tasks.
+    fn begin_tasks(&self, name: &'static str, cost: u64) -> bool {
+        let _ = (name, cost);
+        false
+    }
+
+    /// Tasks of this cost are finished, of the graph that began last.
+    fn advance_tasks(&self, cost: u64) {
+        let _ = cost;
+    }
+
     /// The stage ended; `cells` is the number of cells that it went through.
     fn end(&self, stage: &'static str, cells: u64) {
         let _ = (stage, cells);

@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bound;
+pub mod dendrogram;
 pub mod density;
 pub mod fof;
 pub mod gas;

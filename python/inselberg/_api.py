@@ -99,6 +99,7 @@ class Engine:
         difference: Optional[float] = None,
         saddle: Optional[float] = None,
         mass: float = 0.0,
+        min_cells: int = 0,
         rules: str = "paper",
         velocity: Any = None,
         mass_density: Any = None,
@@ -116,7 +117,8 @@ class Engine:
         progress: Any = None,
     ) -> ClumpCatalogue:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
-        thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle, mass=mass)
+        thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle)
+        thresholds.update(mass=mass, min_cells=min_cells)
         method = {False: None, True: "tree"}.get(unbind, unbind)
         bound: Dict[str, Any] = dict(unbind=method, properties=properties, with_members=with_members)
         bound.update(potential_from=potential_from, thermal_energy=thermal_energy)
@@ -352,6 +354,7 @@ def phew_cells(
     difference: Optional[float] = None,
     saddle: Optional[float] = None,
     mass: float = 0.0,
+    min_cells: int = 0,
     rules: str = "paper",
     velocity: Any = None,
     mass_density: Any = None,
@@ -375,6 +378,8 @@ def phew_cells(
         Clumps that meet above this density are one halo. Without it every clump is its own halo.
     ``mass``
         Clumps of haloes up to this mass are not listed.
+    ``min_cells``
+        Clumps of haloes with fewer leaf cells are not listed.
     ``rules``
         ``"paper"`` or ``"ramses"``.
     ``velocity``, ``mass_density``
@@ -399,6 +404,7 @@ def phew_cells(
         difference=difference,
         saddle=saddle,
         mass=mass,
+        min_cells=min_cells,
         rules=rules,
         velocity=velocity,
         mass_density=mass_density,

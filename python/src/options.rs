@@ -46,6 +46,7 @@ pub struct PhewOptions {
     difference: Option<f64>,
     saddle: Option<f64>,
     mass: f64,
+    min_cells: u64,
     rules: String,
     with_cells: bool,
     with_particles: bool,
@@ -62,8 +63,11 @@ pub struct PhewOptions {
 impl PhewOptions {
     pub fn params(&self) -> Result<PhewParams, Error> {
         let persistence = persistence(self.relevance, self.difference)?.unwrap_or(Persistence::Ratio(3.0));
-        let params =
-            PhewParams::new(self.density).persistence(persistence).mass(self.mass).rules(rules(&self.rules)?);
+        let params = PhewParams::new(self.density)
+            .persistence(persistence)
+            .mass(self.mass)
+            .min_cells(self.min_cells)
+            .rules(rules(&self.rules)?);
         let params = self.saddle.into_iter().fold(params, PhewParams::saddle);
         let params = if self.with_cells { params.with_cells() } else { params };
         let params = if self.with_particles { params.with_particles() } else { params };
@@ -115,6 +119,7 @@ pub struct CutOptions {
     difference: Option<f64>,
     saddle: Option<f64>,
     mass: Option<f64>,
+    min_cells: Option<u64>,
 }
 
 impl CutOptions {
@@ -124,13 +129,14 @@ impl CutOptions {
         new.persistence = persistence(self.relevance, self.difference)?.unwrap_or(new.persistence);
         new.saddle = self.saddle.or(new.saddle);
         new.mass = self.mass.unwrap_or(new.mass);
+        new.min_cells = self.min_cells.unwrap_or(new.min_cells);
         Ok(new)
     }
 
     /// For a catalogue from a file.
     pub fn thresholds(&self) -> Result<NewThresholds, Error> {
         let persistence = persistence(self.relevance, self.difference)?;
-        Ok(NewThresholds { persistence, saddle: self.saddle, mass: self.mass })
+        Ok(NewThresholds { persistence, saddle: self.saddle, mass: self.mass, min_cells: self.min_cells })
     }
 }
 

@@ -37,6 +37,7 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
             persistence: Persistence::Ratio(relevance),
             saddle: Some(saddle),
             mass: 0.0,
+            min_cells: 0,
         },
         rules,
         with_cells: true,

@@ -5,6 +5,9 @@ mod common;
 
 mod catalogue;
 mod catalogue_parts;
+#[cfg(feature = "hdf5")]
+mod dendrogram;
+mod gadget_binary;
 mod hostile_input;
 #[cfg(feature = "plot")]
 mod picture;

@@ -1,8 +1,8 @@
 //! The picture: files that other programs can open, with what they should show.
 
 use inselberg::{DensityMap, MapBox, View};
-use inselberg_cli::report::DisplayUnits;
 use inselberg_cli::report::plot::{HEIGHT, PictureData, WIDTH, check_picture, plot};
+use inselberg_cli::report::{DisplayUnits, LeastDrawn};
 use inselberg_io::catalogue::{Catalogue, Dimension, Table, TableColumn, Values};
 use std::collections::HashSet;
 use std::fs;
@@ -51,6 +51,7 @@ fn picture<'a>(catalogue: &'a Catalogue, values: Vec<f32>) -> PictureData<'a> {
         subtitle: "chosen from several".into(),
         quantity: "mean density".into(),
         units: DisplayUnits::default(),
+        least: LeastDrawn::default(),
         catalogue,
     }
 }

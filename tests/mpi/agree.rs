@@ -112,6 +112,7 @@ fn chaos_config() -> PhewConfig {
             persistence: Persistence::Ratio(3.0),
             saddle: Some(200.0),
             mass: 0.0,
+            min_cells: 0,
         },
         rules: Rules::Paper,
         with_cells: true,

@@ -121,8 +121,13 @@ fn masses_that_would_be_lost_are_refused() {
         };
         Field::uniform_at(OPEN, 3).with(two_peaks)
     };
-    let thresholds =
-        Thresholds { density: 1.0, persistence: Persistence::Ratio(1.0), saddle: None, mass: 0.0 };
+    let thresholds = Thresholds {
+        density: 1.0,
+        persistence: Persistence::Ratio(1.0),
+        saddle: None,
+        mass: 0.0,
+        min_cells: 0,
+    };
     let field = FieldChoice::Named("density".into());
     let config = PhewConfig {
         field,

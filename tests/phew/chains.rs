@@ -53,7 +53,7 @@ fn peaks(jump: usize) -> Peaks {
 
 fn cut(peaks: &Peaks) -> Structures {
     let at = Cut { density: 0.5, persistence: Persistence::Ratio(1.5), saddle: None };
-    structures(peaks, &at, 0.0, Rules::Paper, &Comm::solo()).expect("one rank")
+    structures(peaks, &at.into(), Rules::Paper, &Comm::solo()).expect("one rank")
 }
 
 #[test]

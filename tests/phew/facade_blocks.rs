@@ -235,6 +235,7 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
             persistence: params.persistence,
             saddle: params.saddle,
             mass: 0.0,
+            min_cells: 0,
         },
         rules: Rules::Paper,
         with_cells: true,

@@ -98,6 +98,7 @@ fn particles_give_what_the_command_gives() {
             persistence: Persistence::Ratio(3.0),
             saddle: Some(200.0),
             mass: 0.0,
+            min_cells: 0,
         },
         rules: Rules::Paper,
         with_cells: false,

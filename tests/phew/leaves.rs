@@ -67,7 +67,7 @@ fn found_here(part: &LocalField, cut: &Cut, rules: Rules, comm: &Comm) -> Found 
         rules,
     };
     let found = segment(&task, cells, comm, &Executor::default()).expect("no rank fails");
-    let all = structures(&found.peaks, cut, 0.0, rules, comm).expect("no rank fails");
+    let all = structures(&found.peaks, &(*cut).into(), rules, comm).expect("no rank fails");
     let (peaks, mesh) = (&found.peaks, &part.field.mesh);
     let row = |i: usize| {
         let death = &peaks.tree.death[i];

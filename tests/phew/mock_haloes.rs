@@ -171,6 +171,7 @@ impl Mock {
                 persistence: Persistence::Ratio(search.persistence),
                 saddle: search.saddle,
                 mass: 0.0,
+                min_cells: 0,
             },
             rules: Rules::Paper,
             with_cells: false,

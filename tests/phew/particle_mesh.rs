@@ -283,6 +283,7 @@ fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads
             persistence: Persistence::Ratio(1.5),
             saddle: Some(20.0),
             mass: 0.0,
+            min_cells: 0,
         },
         rules: Rules::Paper,
         with_cells: true,
@@ -359,7 +360,7 @@ fn clumps_are_those_of_the_whole_mesh() {
     };
     let (comm, test_cells) = (Comm::solo(), test_cells::find(&field, cut.density));
     let patches = segment(&task, test_cells, &comm, &Executor::default()).expect("patches");
-    let expected = structures(&patches.peaks, &cut, 0.0, Rules::Paper, &comm).expect("clumps");
+    let expected = structures(&patches.peaks, &cut.into(), Rules::Paper, &comm).expect("clumps");
     let clumps = found.table("clumps").expect("clumps");
     assert!(clumps.n_rows() > 3 && clumps.n_rows() == expected.clumps.len());
     let expected = clumps_table(&expected.clumps, cut.persistence, false);

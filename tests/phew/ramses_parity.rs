@@ -42,6 +42,7 @@ fn run_over(
             persistence: Persistence::Ratio(relevance),
             saddle: Some(saddle),
             mass,
+            min_cells: 0,
         },
         rules: Rules::Ramses,
         with_cells: true,
@@ -214,6 +215,7 @@ fn equal_saddles_cut_again() {
             persistence: Some(Persistence::Ratio(relevance)),
             saddle: Some(saddle),
             mass: None,
+            min_cells: None,
         };
         let cut = recut(&stored, &thresholds).expect("a sound catalogue");
         let found = run(&output, &field, [density, relevance, saddle, mass]);

@@ -28,7 +28,7 @@ fn unbound(output: &Path, [density, relevance, saddle]: [f64; 3], comm: &Comm) -
     let persistence = Persistence::Ratio(relevance);
     let config = PhewConfig {
         field: FieldChoice::Named("rho".into()),
-        thresholds: Thresholds { density, persistence, saddle: Some(saddle), mass: 0.0 },
+        thresholds: Thresholds { density, persistence, saddle: Some(saddle), mass: 0.0, min_cells: 0 },
         rules: Rules::Ramses,
         with_cells: false,
         with_particles: true,

@@ -42,9 +42,11 @@ struct Options {
     persistence: Persistence,
     saddle: Option<f64>,
     mass: f64,
+    min_cells: u64,
 }
 
-const FIRST: Options = Options { persistence: Persistence::Ratio(3.0), saddle: None, mass: 0.0 };
+const FIRST: Options =
+    Options { persistence: Persistence::Ratio(3.0), saddle: None, mass: 0.0, min_cells: 0 };
 
 fn inputs() -> &'static [Input] {
     static INPUTS: OnceLock<Vec<Input>> = OnceLock::new();
@@ -116,10 +118,10 @@ impl Input {
     }
 
     fn run_over(&self, n_ranks: usize, rules: Rules, options: Options) -> Catalogue {
-        let Options { persistence, saddle, mass } = options;
+        let Options { persistence, saddle, mass, min_cells } = options;
         let config = PhewConfig {
             field: self.field.clone(),
-            thresholds: Thresholds { density: self.density, persistence, saddle, mass },
+            thresholds: Thresholds { density: self.density, persistence, saddle, mass, min_cells },
             rules,
             with_cells: false,
             with_particles: false,
@@ -149,6 +151,7 @@ impl Input {
             persistence: new.persistence.unwrap_or(stored.1.persistence),
             saddle: new.saddle.or(stored.1.saddle),
             mass: new.mass.unwrap_or(stored.1.mass),
+            min_cells: new.min_cells.unwrap_or(stored.1.min_cells),
         };
         let direct = self.run_over(n_ranks, rules, options);
         assert_same(&again, &direct, &format!("{}, {rules:?}, {:?} to {options:?}", self.name, stored.1));
@@ -190,7 +193,12 @@ fn new_thresholds_give_what_a_run_with_them_gives() {
                 assert_same(&recut(&stored, &NewThresholds::default()).expect("sound"), &first, "its own");
                 let check = |relevance, saddle, mass| {
                     let persistence = Some(Persistence::Ratio(relevance));
-                    let new = NewThresholds { persistence, saddle: Some(saddle), mass: Some(mass) };
+                    let new = NewThresholds {
+                        persistence,
+                        saddle: Some(saddle),
+                        mass: Some(mass),
+                        min_cells: None,
+                    };
                     input.check(rules, (&stored, FIRST), new, 1);
                 };
                 for relevance in [0.0, 1.2, 1e300] {
@@ -213,6 +221,55 @@ fn a_mass_threshold_counts_what_the_option_of_a_run_counts() {
     let fewer = n_haloes(&recut(&first, &new).expect("sound"));
     assert!(0 < fewer && fewer < n_haloes(&first), "{fewer} of {}", n_haloes(&first));
     input.check(Rules::Ramses, (&first, FIRST), new, 1);
+}
+
+#[test]
+fn haloes_with_too_few_cells_are_not_listed() {
+    let input = &inputs()[0];
+    for rules in BOTH {
+        let first = input.run(rules, Options { saddle: Some(200.0), ..FIRST });
+        let cells = |c: &Catalogue| match &column(c, "haloes", "n_cells").values {
+            Values::U64(n) => n.clone(),
+            _ => panic!("counts"),
+        };
+        let mut sorted = cells(&first);
+        sorted.sort_unstable();
+        let least = sorted[sorted.len() / 2];
+        assert!(sorted[0] < least, "some halo is smaller");
+        let new = NewThresholds { min_cells: Some(least), ..NewThresholds::default() };
+        let fewer = recut(&first, &new).expect("sound");
+        assert_eq!(cells(&fewer), cells(&first).into_iter().filter(|n| *n >= least).collect::<Vec<_>>());
+        let listed = fewer.table("haloes").and_then(|haloes| haloes.counts("id")).expect("identifiers");
+        let clumps = fewer.table("clumps").expect("clumps");
+        let (ids, parents) = (clumps.counts("id").expect("ids"), clumps.counts("parent").expect("parents"));
+        assert!(clumps.counts("halo").expect("haloes").iter().all(|halo| listed.contains(halo)));
+        if rules == Rules::Paper {
+            assert!(parents.iter().all(|parent| ids.contains(parent)), "every parent is listed");
+        }
+    }
+}
+
+#[test]
+fn an_older_catalogue_takes_a_least_number_of_cells() {
+    let mut older = dark(Rules::Paper).clone();
+    older.attributes.retain(|(name, _)| name != "min_cells");
+    let new = NewThresholds { min_cells: Some(20), ..NewThresholds::default() };
+    let (of_older, expected) =
+        (recut(&older, &new).expect("sound"), recut(dark(Rules::Paper), &new).expect("sound"));
+    // NaN is not equal to itself.
+    assert_eq!(format!("{:?}", of_older.tables), format!("{:?}", expected.tables));
+    assert_eq!(of_older.attribute("min_cells"), expected.attribute("min_cells"));
+    refused(
+        &Catalogue {
+            attributes: vec![("min_cells".into(), Attribute::Int(-1))]
+                .into_iter()
+                .chain(dark(Rules::Paper).attributes.iter().filter(|a| a.0 != "min_cells").cloned())
+                .collect(),
+            ..dark(Rules::Paper).clone()
+        },
+        new,
+        "min_cells",
+    );
 }
 
 #[test]
@@ -244,12 +301,14 @@ fn cutting_twice_is_cutting_once() {
             persistence: Some(Persistence::Ratio(1.1)),
             saddle: Some(77.0),
             mass: Some(0.01),
+            min_cells: None,
         };
         let there = recut(&first, &other).expect("sound");
         let back = NewThresholds {
             persistence: Some(Persistence::Ratio(3.0)),
             saddle: Some(200.0),
             mass: Some(0.0),
+            min_cells: None,
         };
         assert_same(&recut(&there, &back).expect("sound"), &first, "there and back");
     }
@@ -271,6 +330,8 @@ proptest! {
         n_ranks in 1..4usize,
         (relevance, saddle, mass) in any_thresholds(),
         (new_relevance, new_saddle, new_mass) in any_thresholds(),
+        min_cells in prop_oneof![Just(0u64), 1..60u64],
+        new_min_cells in prop::option::of(0..60u64),
         keeps_relevance: bool,
         by_difference: bool,
     ) {
@@ -282,11 +343,11 @@ proptest! {
             Rules::Paper if by_difference => Persistence::Difference(relevance * input.density),
             _ => Persistence::Ratio(relevance),
         };
-        let options = Options { persistence: persistence(relevance), saddle: saddle_at(saddle), mass: mass_at(mass).unwrap_or(0.0) };
+        let options = Options { persistence: persistence(relevance), saddle: saddle_at(saddle), mass: mass_at(mass).unwrap_or(0.0), min_cells };
         let new = NewThresholds {
             persistence: (!keeps_relevance).then_some(persistence(new_relevance)),
             saddle: saddle_at(new_saddle),
-            mass: mass_at(new_mass),
+            mass: mass_at(new_mass), min_cells: new_min_cells,
         };
         for stored in round_trips(&input.run_over(n_ranks, rules, options)) {
             input.check(rules, (&stored, options), new, 4 - n_ranks);

@@ -84,7 +84,7 @@ const MODELLED: [&str; 12] = [
     "/ranks",
     "/balance",
     "/runs",
-    "/cells_a_rank",
+    "/cells_per_rank",
     "/seconds",
     "/work_seconds",
     "/communication_seconds",
@@ -165,7 +165,7 @@ fn modelled_runs_add_up_and_are_checked_against_real_ones() {
         let ascent = stages.iter().find(|s| s["stage"] == "ascent").expect("a stage");
         assert!(real(&ascent["work"]) > 0.0, "its tasks are counted where they belong");
         assert!(real(&m["speed_up"]) == 1.0 || m["ranks"] != 2);
-        assert!(real(&m["cells_a_rank"]) * real(&m["ranks"]) > 4000.0);
+        assert!(real(&m["cells_per_rank"]) * real(&m["ranks"]) > 4000.0);
     }
     let tests = |m: &Value| real(&m["lies"]["test cells, max/mean"]);
     assert!(tests(&all[2]) < 1.01 && tests(&all[5]) < 1.5, "test cells are as even as asked for");
@@ -226,7 +226,7 @@ fn groups_of_particles_are_studied_likewise() {
         (Some(2), Some(4))
     );
     assert!(
-        real(&json["modelled"][0]["cells_a_rank"]) == 1024.0
+        real(&json["modelled"][0]["cells_per_rank"]) == 1024.0
             && real(&json["modelled"][0]["work_seconds"]) > 0.0
     );
     assert!(!Path::new(&to).join("domains.svg").exists() && !Path::new(&to).join("table_paper.csv").exists());

@@ -76,7 +76,7 @@ fn check_with(field: &Field, threshold: f64, cuts: Cuts, lists: impl Fn(&Brute, 
 }
 
 fn found_at(found: &Segmentation, at: &Cut) -> Structures {
-    structures(&found.peaks, at, 0.0, Rules::Paper, &Comm::solo()).expect("one rank")
+    structures(&found.peaks, &(*at).into(), Rules::Paper, &Comm::solo()).expect("one rank")
 }
 
 /// Test cells, labels, peaks and the sums of each patch.

@@ -250,6 +250,7 @@ pub unsafe extern "C" fn inselberg_on_warning(
 ///   relevance_difference  PHEW: least difference of peak and saddle, instead of a ratio
 ///   saddle_threshold      PHEW: clumps that meet above this density are one halo; "none": every clump is a halo
 ///   mass_threshold        PHEW: clumps of haloes up to this mass are not listed, in units of mass also with ramses; 0 if not set
+///   min_cells             PHEW: clumps of haloes with fewer leaf cells are not listed; 0 if not set
 ///   compat                PHEW: rules of the "paper" or of "ramses"; paper if not set
 ///   with_cells            PHEW: "true": catalogues list every leaf cell
 ///   linking_length        friends-of-friends: in units of the positions

@@ -10,13 +10,14 @@ pub struct Options {
     persistence: Option<Persistence>,
     saddle: Option<f64>,
     mass: f64,
+    min_cells: u64,
     rules: Rules,
     with_cells: bool,
     fof: FofParams,
 }
 
-const KEYS: &str = "density_threshold, relevance_threshold, relevance_difference, saddle_threshold, mass_threshold, compat, \
-                    with_cells, linking_length, linking_ratio or min_size";
+const KEYS: &str = "density_threshold, relevance_threshold, relevance_difference, saddle_threshold, mass_threshold, min_cells, \
+                    compat, with_cells, linking_length, linking_ratio or min_size";
 
 impl Options {
     /// Sets one option.
@@ -32,6 +33,7 @@ impl Options {
             "saddle_threshold" if value == "none" => self.saddle = None,
             "saddle_threshold" => self.saddle = Some(real()?),
             "mass_threshold" => self.mass = real()?,
+            "min_cells" => self.min_cells = natural(key, value)?,
             "compat" => {
                 self.rules = choice(key, value, [("paper", Rules::Paper), ("ramses", Rules::Ramses)])?
             }
@@ -51,7 +53,7 @@ impl Options {
     pub fn phew(&self) -> Result<PhewParams, Error> {
         let density =
             self.density.ok_or_else(|| refused("density_threshold is not set; expected a value"))?;
-        let mut params = PhewParams::new(density).mass(self.mass).rules(self.rules);
+        let mut params = PhewParams::new(density).mass(self.mass).min_cells(self.min_cells).rules(self.rules);
         if let Some(persistence) = self.persistence {
             params = params.persistence(persistence);
         }

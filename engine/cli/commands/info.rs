@@ -12,6 +12,8 @@ use super::memory::Bytes;
 use super::out;
 use super::preflight;
 use crate::config::{Common, InfoJob};
+use crate::report::{DisplayUnits, UnitChoice};
+use inselberg_io::catalogue::info::{describe, describe_in};
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::particles::{file_of, open_particles};
 use inselberg_io::staging::Staged;
@@ -28,14 +30,17 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         let catalogue = match inselberg_io::catalogue::read(&job.input) {
             Ok(catalogue) => catalogue,
             // A file that is not a catalogue may hold particles.
-            Err(error) => return particles(job, common).ok_or(error)?,
+            Err(error) => match job.units {
+                None => return particles(job, common).ok_or(error)?,
+                Some(_) => return Err(error.into()),
+            },
         };
         without_thresholds(job, "a catalogue")?;
-        return out::report(
-            common,
-            || inselberg_io::catalogue::info::describe(&catalogue),
-            || describe_json(&catalogue),
-        );
+        return out::report(common, || catalogue_text(&catalogue, job.units), || describe_json(&catalogue));
+    }
+    if job.units.is_some() {
+        let problem = "not a catalogue; expected one for --units";
+        return Err(CommandError::about(&job.input, problem));
     }
     if !is_snapshot && !job.input.exists() && file_of(&job.input).is_file() {
         let input = open_particles(std::slice::from_ref(&job.input))?;
@@ -43,6 +48,21 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         return info_particles::describe(&job.input, input.as_ref(), common);
     }
     snapshot(job, common)
+}
+
+fn catalogue_text(catalogue: &Catalogue, choice: Option<UnitChoice>) -> String {
+    let units = DisplayUnits::new(choice.unwrap_or(UnitChoice::Code), &catalogue.attributes);
+    let shown = |dimension| {
+        let unit = units.unit(dimension);
+        (unit.name, unit.factor)
+    };
+    match (choice, units.are_physical()) {
+        (_, true) => describe_in(catalogue, &shown),
+        (Some(UnitChoice::Physical), false) => {
+            describe(catalogue) + "\n" + &units.sentence(&catalogue.attributes) + "\n"
+        }
+        _ => describe(catalogue),
+    }
 }
 
 /// Describes particles, if the file holds any.

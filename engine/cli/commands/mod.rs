@@ -5,6 +5,7 @@ pub mod allocator;
 mod child;
 mod completeness;
 mod default_threads;
+mod dendrogram;
 mod driver;
 mod dry_run;
 mod escape;

@@ -4,8 +4,8 @@ use super::fault::CommandError;
 use super::program::{DENSITY_THRESHOLD, is_text, one_line, program};
 use super::{manual, version};
 use crate::config::{
-    COMMANDS, Command, CommandInfo, Job, OptionKind, RawConfig, check, config_text, options_of, passed_on,
-    reference_toml,
+    COMMANDS, Command, CommandInfo, FIXED_DENSITY_THRESHOLD, Job, OptionKind, RawConfig, check, config_text,
+    options_of, passed_on, reference_toml,
 };
 use clap::ArgMatches;
 use clap::error::ErrorKind;
@@ -85,16 +85,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Command
     };
     match chosen(&matches) {
         Some((info, matches)) if info.command == Command::Recut && matches.contains_id(DENSITY_THRESHOLD) => {
-            Err(CommandError::user(NO_DENSITY_THRESHOLD))
+            Err(CommandError::user(format!("--{DENSITY_THRESHOLD}: {FIXED_DENSITY_THRESHOLD}")))
         }
         Some((info, matches)) => Ok(Parsed::Typed(Box::new(Typed { info, matches: matches.clone() }))),
         None => about_itself(&matches),
     }
 }
-
-const NO_DENSITY_THRESHOLD: &str = "--density-threshold: recut cannot change it, because cells at or below the old threshold were not \
-                                    segmented and the catalogue has no density of single cells; expected a new run of \
-                                    `inselberg phew`";
 
 /// The request of a command that is not in the table.
 fn about_itself(matches: &ArgMatches) -> Result<Parsed, CommandError> {

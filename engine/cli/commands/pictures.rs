@@ -123,6 +123,7 @@ pub fn stage(
             space: maps.space,
             quantity: "mean density".into(),
             units: units.clone(),
+            least: shown.least,
             catalogue,
         };
         staged.extend(stage_plot(path, &data)?);
@@ -136,6 +137,7 @@ pub fn stage(
         warnings: about.warnings,
         counts: about.counts,
         units,
+        least: shown.least,
         quantity: "mean density".into(),
         space: maps.space,
         maps: maps.maps,

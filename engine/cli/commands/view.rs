@@ -245,6 +245,7 @@ mod picture {
             space: *kept.space(),
             quantity: "mean density".into(),
             units: object.units.clone(),
+            least: job.least,
             catalogue: &shown(object),
         };
         Ok(stage_plot(path, &data)?)

@@ -1,5 +1,6 @@
 //! Files for other programs: beside a search, and of a catalogue by `inselberg convert`.
 
+use super::dendrogram;
 use super::fault::CommandError;
 use super::grouped::grouped;
 use super::info::describe_json;
@@ -76,9 +77,12 @@ pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps) -> Result<Staged, CommandEr
 pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
     let places = [("input", job.input.as_path())];
     match job.to {
-        ConvertFormat::Fits | ConvertFormat::Ecsv => {
+        ConvertFormat::Fits | ConvertFormat::Ecsv | ConvertFormat::Dendrogram(_) => {
             preflight::distinct(&[places[0], ("output", &job.output)])?;
             staging::check_writable(&job.output)?;
+            if matches!(job.to, ConvertFormat::Dendrogram(_)) {
+                catalogue::check_viewer(&job.output)?;
+            }
         }
         ConvertFormat::Yt | ConvertFormat::Vtk(_) => preflight::folder(&job.output)?,
     }
@@ -90,6 +94,7 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
         ConvertFormat::Vtk(cells) => catalogue::stage_vtk(output, &whole, cells)?,
         ConvertFormat::Fits => catalogue::stage_fits(output, &whole)?,
         ConvertFormat::Ecsv => catalogue::stage_ecsv(output, &whole)?,
+        ConvertFormat::Dendrogram(request) => dendrogram::stage(job, &request, &whole)?,
     };
     out::finish(common, staged, || text(job, &whole), || describe_json(&whole))
 }

@@ -2,7 +2,7 @@
 
 use super::bound_options::{potential, property_words};
 use super::launch::{Launch, launch, pin, ranks};
-use super::report_options::shown_results;
+use super::report_options::{shown_results, units};
 use super::series::{Series, SnapshotPaths, series};
 use super::values::CheckedValues;
 use super::view_options::view;
@@ -11,6 +11,7 @@ use super::{
     Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, fof, options_of,
     study,
 };
+use crate::report::UnitChoice;
 use crate::synth::{FieldKind, FieldParams, ParticleParams};
 use crate::topology::Pin;
 use inselberg::bound::PropertyWords;
@@ -132,6 +133,8 @@ pub struct InfoJob {
     pub field: FieldChoice,
     /// The picture of its distribution.
     pub plot: Option<PathBuf>,
+    /// The units of a catalogue, if chosen.
+    pub units: Option<UnitChoice>,
 }
 
 /// `inselberg topology`, checked.
@@ -227,10 +230,11 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
         return Err(raw.unfit("saddle-threshold", &saddle.to_string(), &expected));
     }
     let mass = raw.real_or_default("mass-threshold", |x| x >= 0.0, MASS)?;
+    let min_cells = raw.count_or_default("min-cells", is_number_of_cells, CELLS)?;
     let field = field_choice(&raw.text_or_default("field"));
     let rules = if is_ramses { Rules::Ramses } else { Rules::Paper };
     let mut phew = PhewParams::new(density).persistence(persistence).mass(mass).rules(rules);
-    phew.saddle = saddle;
+    (phew.saddle, phew.min_cells) = (saddle, min_cells);
     let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
     phew.with_cells = raw.switch("with-cells") || needs_cells;
     phew.with_particles = raw.switch("with-particles");
@@ -450,6 +454,11 @@ fn persistence(raw: &CheckedValues<'_>) -> Result<Option<Persistence>, ConfigErr
 }
 
 const MASS: &str = "a finite mass, 0 or more";
+const CELLS: &str = "a number of cells up to 1e18";
+
+fn is_number_of_cells(n: u64) -> bool {
+    n <= 1_000_000_000_000_000_000
+}
 const SADDLE: &str = "a finite number above 0, or to leave it out for no halo pass";
 
 fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
@@ -461,6 +470,7 @@ fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
             persistence: persistence(raw)?,
             saddle: raw.real("saddle-threshold", |x| x > 0.0, saddle)?,
             mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
+            min_cells: raw.count("min-cells", is_number_of_cells, CELLS)?,
         },
     })
 }
@@ -472,7 +482,7 @@ fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
         return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot beside it"));
     }
     let field = field_choice(&raw.text_or_default("field"));
-    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot })
+    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot, units: units(raw) })
 }
 
 fn field_choice(text: &str) -> FieldChoice {

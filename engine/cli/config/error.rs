@@ -46,6 +46,18 @@ pub enum ConfigError {
         /// `; did you mean ...?`, or nothing.
         hint: String,
     },
+    /// A key that another command has, and this one cannot have.
+    #[error("{}:{line}: `{key}`: {why}", path.display())]
+    FixedKey {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The key.
+        key: String,
+        /// The reason, and what to do instead.
+        why: &'static str,
+    },
     /// An invalid value.
     #[error("{origin}: `{value}` is not a value of {option}; expected {expected}")]
     Value {

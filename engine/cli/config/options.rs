@@ -371,6 +371,26 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "min-cells",
+        key: "min_cells",
+        kind: OptionKind::Count,
+        default: "0",
+        commands: &[Phew],
+        help: "Least number of leaf cells of a halo whose clumps are listed",
+        doc: "Every clump of such a halo is listed, however small, so that every parent is. Labels of cells and particles stay. \
+              For pictures there is --plot-min-cells.",
+        ..ROW
+    },
+    Opt {
+        name: "min-cells",
+        key: "min_cells",
+        kind: OptionKind::Count,
+        example: "20",
+        commands: &[Recut],
+        help: "New least number of leaf cells of a listed halo; default: that of the catalogue",
+        ..ROW
+    },
+    Opt {
         name: "thresholds",
         key: "thresholds",
         heading: Results,

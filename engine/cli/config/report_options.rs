@@ -1,11 +1,12 @@
 //! What people look at: pictures, reports and their units.
 
-use super::Command::{Fof, Phew, View};
+use super::Command::{Fof, Info, Phew, View};
 use super::ConfigError;
-use super::Heading::Pictures;
+use super::Heading::{Pictures, Results};
 use super::opt::{Opt, OptionKind, ROW};
+use super::options_of;
 use super::values::CheckedValues;
-use crate::report::UnitChoice;
+use crate::report::{LeastDrawn, UnitChoice};
 use std::path::PathBuf;
 
 /// Options of `phew` and `fof`.
@@ -35,6 +36,17 @@ pub(super) const REPORTS: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "units",
+        key: "units",
+        heading: Results,
+        kind: OptionKind::Choice(&["physical", "code"]),
+        example: "physical",
+        commands: &[Info],
+        help: "Units of the objects of a catalogue: Mpc and Msun, or those of its snapshot (default)",
+        doc: "physical also says what each unit of the columns is. Attributes and JSON are always in code units.",
+        ..ROW
+    },
+    Opt {
         name: "plot-axis",
         key: "plot_axis",
         heading: Pictures,
@@ -53,6 +65,28 @@ pub(super) const REPORTS: &[Opt] = &[
         commands: &[Phew, Fof, View],
         help: "Maps of a cube alone: its centre and its side, in the units of the positions",
         doc: "Objects outside of it are not drawn; mass functions and tables still have all.",
+        ..ROW
+    },
+    Opt {
+        name: "plot-min-cells",
+        key: "plot_min_cells",
+        heading: Pictures,
+        kind: OptionKind::Count,
+        example: "20",
+        commands: &[Phew, View],
+        help: "On maps, draw no circles of clumps and haloes with fewer leaf cells",
+        doc: "Mass functions, tables and catalogue still have them.",
+        ..ROW
+    },
+    Opt {
+        name: "plot-min-particles",
+        key: "plot_min_particles",
+        heading: Pictures,
+        kind: OptionKind::Count,
+        example: "100",
+        commands: &[Phew, Fof, View],
+        help: "On maps, draw no circles of groups and bound objects with fewer particles",
+        doc: "Clumps and haloes have numbers of particles after --unbind: those that are bound. Mass functions, tables and catalogue still have all objects.",
         ..ROW
     },
 ];
@@ -79,6 +113,8 @@ pub struct ShownResults {
     pub axes: Vec<usize>,
     /// The region of maps; `None`: the whole box.
     pub region: Option<CubeRegion>,
+    /// Which circles are drawn.
+    pub least: LeastDrawn,
 }
 
 impl ShownResults {
@@ -88,6 +124,9 @@ impl ShownResults {
     }
 }
 
+/// Options that need a map.
+pub(super) const OF_MAPS: [&str; 4] = ["plot-axis", "plot-region", "plot-min-cells", "plot-min-particles"];
+
 pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, ConfigError> {
     let shown = ShownResults {
         plot: raw.plot()?,
@@ -95,8 +134,9 @@ pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, Con
         units: units(raw),
         axes: axes(raw),
         region: region(raw)?,
+        least: least_drawn(raw)?,
     };
-    match ["plot-axis", "plot-region"].into_iter().find(|name| raw.is_flag(name)) {
+    match OF_MAPS.into_iter().find(|name| has_option(raw, name) && raw.is_flag(name)) {
         Some(name) if !shown.has_maps() => {
             Err(raw.unfit(name, &raw.shown(name), "--plot or --report beside it"))
         }
@@ -120,6 +160,20 @@ pub(super) fn axes(raw: &CheckedValues<'_>) -> Vec<usize> {
         "all" => vec![2, 1, 0],
         _ => vec![2],
     }
+}
+
+/// Whether the command has an option: `fof` has no cells.
+fn has_option(raw: &CheckedValues<'_>, name: &str) -> bool {
+    options_of(raw.raw.command()).any(|opt| opt.name == name)
+}
+
+/// Which circles are drawn.
+pub(super) fn least_drawn(raw: &CheckedValues<'_>) -> Result<LeastDrawn, ConfigError> {
+    let least = |name| match has_option(raw, name) {
+        true => raw.count(name, |_| true, "a number").map(Option::unwrap_or_default),
+        false => Ok(0),
+    };
+    Ok(LeastDrawn { cells: least("plot-min-cells")?, particles: least("plot-min-particles")? })
 }
 
 /// The region of maps, if chosen.

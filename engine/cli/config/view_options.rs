@@ -4,9 +4,9 @@ use super::Command::View;
 use super::ConfigError;
 use super::Heading::Input;
 use super::opt::{Opt, OptionKind, ROW};
-use super::report_options::{CubeRegion, axes, region, units};
+use super::report_options::{CubeRegion, OF_MAPS, axes, least_drawn, region, units};
 use super::values::CheckedValues;
-use crate::report::UnitChoice;
+use crate::report::{LeastDrawn, UnitChoice};
 use std::path::PathBuf;
 
 /// What `view` looks at.
@@ -82,6 +82,8 @@ pub struct ViewJob {
     pub axes: Vec<usize>,
     /// The region of the picture; `None`: around the object.
     pub region: Option<CubeRegion>,
+    /// Which circles are drawn.
+    pub least: LeastDrawn,
 }
 
 pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
@@ -105,8 +107,17 @@ pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
         }
     };
     let plot = raw.plot()?;
-    match ["plot-axis", "plot-region"].into_iter().find(|name| raw.is_flag(name)) {
+    match OF_MAPS.into_iter().find(|name| raw.is_flag(name)) {
         Some(name) if plot.is_none() => Err(raw.unfit(name, &raw.shown(name), "--plot beside it")),
-        _ => Ok(ViewJob { input, kind, id, plot, units: units(raw), axes: axes(raw), region: region(raw)? }),
+        _ => Ok(ViewJob {
+            input,
+            kind,
+            id,
+            plot,
+            units: units(raw),
+            axes: axes(raw),
+            region: region(raw)?,
+            least: least_drawn(raw)?,
+        }),
     }
 }

@@ -24,12 +24,13 @@ pub(super) const VIEWERS: &[Opt] = &[
         name: "to",
         key: "to",
         heading: Results,
-        kind: OptionKind::Choice(&["yt", "vtk", "fits", "ecsv"]),
+        kind: OptionKind::Choice(&["yt", "vtk", "fits", "ecsv", "dendrogram"]),
         example: "vtk",
         commands: &[Convert],
         help: "The program or format to write for",
         doc: "yt: a halo catalogue for yt.load. vtk: files for ParaView and PyVista, with --vtk-cells. fits: all tables in one file. ecsv: \
-              one file per table. TOPCAT and astropy read both. docs/viewers.md has examples.",
+              one file per table. TOPCAT and astropy read both. dendrogram: a file for astrodendro of the cells of a catalogue, which must have one size. \
+              docs/viewers.md has examples.",
         ..ROW
     },
     Opt {
@@ -40,7 +41,38 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Path,
         example: "vtk",
         commands: &[Convert],
-        help: "The file to write (.fits, .ecsv), or the folder for yt and vtk",
+        help: "The file to write (.fits, .ecsv, .hdf5 for dendrogram), or the folder for yt and vtk",
+        ..ROW
+    },
+    Opt {
+        name: "min-value",
+        key: "min_value",
+        heading: Viewers,
+        kind: OptionKind::Real,
+        example: "80",
+        commands: &[Convert],
+        help: "Of a dendrogram: cells must be denser; default: than the catalogue's density threshold",
+        ..ROW
+    },
+    Opt {
+        name: "min-delta",
+        key: "min_delta",
+        heading: Viewers,
+        kind: OptionKind::Real,
+        default: "0",
+        commands: &[Convert],
+        help: "Of a dendrogram: a leaf must be so much denser at its peak than where it merges",
+        ..ROW
+    },
+    Opt {
+        name: "min-cells",
+        key: "min_cells",
+        heading: Viewers,
+        kind: OptionKind::Count,
+        default: "0",
+        commands: &[Convert],
+        help: "Of a dendrogram: least number of cells of a leaf where it merges",
+        doc: "astrodendro's min_npix. It is not the option of `phew`, which lists or leaves out whole haloes.",
         ..ROW
     },
     Opt {
@@ -91,7 +123,7 @@ pub(super) const VIEWERS: &[Opt] = &[
 ];
 
 /// What `inselberg convert` writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ConvertFormat {
     /// A folder with a halo catalogue of yt.
     Yt,
@@ -101,10 +133,23 @@ pub enum ConvertFormat {
     Fits,
     /// ECSV files.
     Ecsv,
+    /// A dendrogram for astrodendro.
+    Dendrogram(DendrogramRequest),
+}
+
+/// A dendrogram of cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DendrogramRequest {
+    /// Cells must be denser; `None`: than the density threshold of the catalogue.
+    pub value: Option<f64>,
+    /// Least height of a leaf.
+    pub delta: f64,
+    /// Least number of cells of a leaf.
+    pub cells: u64,
 }
 
 /// `inselberg convert`, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ConvertJob {
     /// The catalogue.
     pub input: PathBuf,
@@ -122,10 +167,21 @@ pub(super) fn convert(raw: &CheckedValues<'_>) -> Result<ConvertJob, ConfigError
         "yt" => ConvertFormat::Yt,
         "vtk" => ConvertFormat::Vtk(cells(raw)),
         "fits" => ConvertFormat::Fits,
+        "dendrogram" => ConvertFormat::Dendrogram(DendrogramRequest {
+            value: raw.real("min-value", f64::is_finite, "a finite density")?,
+            delta: raw.real_or_default("min-delta", |x| x >= 0.0, "a finite difference, 0 or more")?,
+            cells: raw.count_or_default("min-cells", |_| true, "a number of cells")?,
+        }),
         _ => ConvertFormat::Ecsv,
     };
     if !matches!(to, ConvertFormat::Vtk(_)) && raw.is_flag("vtk-cells") {
         return Err(raw.unfit("vtk-cells", &raw.shown("vtk-cells"), "it with --to vtk alone"));
+    }
+    let of_dendrograms = ["min-value", "min-delta", "min-cells"];
+    if let Some(name) = of_dendrograms.into_iter().find(|name| raw.is_flag(name))
+        && !matches!(to, ConvertFormat::Dendrogram(_))
+    {
+        return Err(raw.unfit(name, &raw.shown(name), "it with --to dendrogram alone"));
     }
     let is_file = matches!(to, ConvertFormat::Fits | ConvertFormat::Ecsv);
     if is_file && !ends_in(&output, &word) {

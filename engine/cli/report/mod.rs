@@ -4,6 +4,7 @@
 
 mod clock;
 pub(crate) mod html;
+mod least_drawn;
 #[cfg(feature = "plot")]
 pub mod page;
 mod places;
@@ -18,6 +19,7 @@ mod units;
 mod workers;
 
 pub use clock::thread_clock;
+pub use least_drawn::LeastDrawn;
 pub use places::{RankPlaces, machine_json, machine_text, places_json, places_text};
 pub use progress::ProgressBars;
 pub use ranks::{MostTraffic, RankReport, StageLoad, StageTotals, load_table, traffic_table};

@@ -1,7 +1,8 @@
 //! A bar for each stage of a run: how much is done, since when, and how long it will take.
 //!
 //! A rank knows its own share alone. Ranks get equal work, so the bar of the first one stands for all; with several ranks it
-//! says so. Most stages tell only their begin and end: these have no bar, and their time goes on.
+//! says so. A stage that counts its items shows them. Else the bar shows the graph of tasks that runs, by the costs of its tasks. A stage without
+//! either shows its time alone.
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
@@ -19,26 +20,98 @@ pub struct ProgressBars {
 
 impl ProgressBars {
     /// The bar of a stage over `work` items; 0 if their number is not known.
-    pub fn begin(self, stage: &'static str, work: u64) -> ProgressBar {
+    pub fn begin(self, stage: &'static str, work: u64) -> StageBar {
         let bar = if work > 0 { ProgressBar::new(work) } else { ProgressBar::new_spinner() };
-        set_style(&bar, "{msg:18} {spinner} {elapsed}");
-        bar.set_message(match self.n_ranks {
-            0 | 1 => stage.to_string(),
-            n => format!("{stage} (rank 0 of {n})"),
-        });
+        set_style(&bar, TIME);
         bar.enable_steady_tick(TICK);
+        let bar = StageBar { bar, stage, n_ranks: self.n_ranks, work, done: 0, counted: Counted::Nothing };
+        bar.name("");
         bar
     }
 }
 
-/// `done` more items are finished.
-pub fn advance(bar: &ProgressBar, done: u64) {
-    // Only now is it known that this stage tells how far it is.
-    if bar.position() == 0 && bar.length().is_some() {
-        set_style(bar, "{msg:18} [{bar:36}] {percent:>3} % {elapsed}{left}");
-    }
-    bar.inc(done);
+/// What a bar counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Nothing so far.
+    Nothing,
+    /// The items of the stage.
+    Items,
+    /// The costs of the tasks of one graph after the other.
+    Tasks,
 }
+
+/// The bar of a stage.
+#[derive(Debug)]
+pub struct StageBar {
+    bar: ProgressBar,
+    stage: &'static str,
+    n_ranks: usize,
+    /// The items of the stage, and how many of them are finished.
+    work: u64,
+    done: u64,
+    counted: Counted,
+}
+
+impl StageBar {
+    /// `done` more items are finished. A stage that counts its items shows them rather than tasks.
+    pub fn advance(&mut self, done: u64) {
+        self.done += done;
+        if self.work == 0 {
+            return;
+        }
+        if self.counted != Counted::Items {
+            self.counted = Counted::Items;
+            self.name("");
+            self.restart(self.work);
+        }
+        self.bar.set_position(self.done);
+    }
+
+    /// A graph of tasks begins, whose costs add up to `cost`. Returns whether the bar shows its tasks.
+    pub fn begin_tasks(&mut self, graph: &'static str, cost: u64) -> bool {
+        if self.counted == Counted::Items || cost == 0 {
+            return false;
+        }
+        self.counted = Counted::Tasks;
+        self.name(if graph == self.stage { "" } else { graph });
+        self.restart(cost);
+        true
+    }
+
+    /// Tasks of this cost are finished.
+    pub fn advance_tasks(&self, cost: u64) {
+        if self.counted == Counted::Tasks {
+            self.bar.inc(cost);
+        }
+    }
+
+    /// The stage ended.
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// From 0 to `all`.
+    fn restart(&self, all: u64) {
+        set_style(&self.bar, SHARE);
+        self.bar.set_length(all);
+        self.bar.set_position(0);
+        self.bar.reset_eta();
+    }
+
+    /// Shows the name of the stage and a step of it.
+    fn name(&self, step: &str) {
+        let step = if step.is_empty() { String::new() } else { format!(": {step}") };
+        self.bar.set_message(match self.n_ranks {
+            0 | 1 => format!("{}{step}", self.stage),
+            n => format!("{}{step} (rank 0 of {n})", self.stage),
+        });
+    }
+}
+
+/// A stage that tells only its begin and end, and one that tells how far it is.
+const TIME: &str = "{msg:18} {spinner} {elapsed}";
+const SHARE: &str = "{msg:18} [{bar:36}] {percent:>3} % {elapsed}{left}";
 
 fn set_style(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
@@ -108,17 +181,45 @@ mod tests {
 
     /// What a bar of `n` ranks shows after `done` of 100 items.
     fn shown(n_ranks: usize, done: u64) -> String {
-        let terminal = LastLine::default();
-        let bar = ProgressBars { n_ranks }.begin("reading", 100);
-        bar.disable_steady_tick();
-        bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 250));
+        let (mut bar, terminal) = bar(n_ranks);
         for _ in 0..done {
             std::thread::sleep(Duration::from_millis(3));
-            advance(&bar, 1);
+            bar.advance(1);
         }
+        last_line(&bar, &terminal)
+    }
+
+    fn bar(n_ranks: usize) -> (StageBar, LastLine) {
+        let terminal = LastLine::default();
+        let bar = ProgressBars { n_ranks }.begin("reading", 100);
+        bar.bar.disable_steady_tick();
+        bar.bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 250));
+        (bar, terminal)
+    }
+
+    fn last_line(bar: &StageBar, terminal: &LastLine) -> String {
         terminal.set(String::clear).expect("kept");
-        bar.force_draw();
+        bar.bar.force_draw();
         terminal.text()
+    }
+
+    #[test]
+    fn a_stage_without_items_shows_the_tasks_of_each_graph() {
+        let (mut bar, terminal) = bar(1);
+        assert!(bar.begin_tasks("contacts", 1000));
+        bar.advance_tasks(250);
+        let first = last_line(&bar, &terminal);
+        assert!(first.contains("reading: contacts") && first.contains("25 %"), "{first}");
+        assert!(bar.begin_tasks("reading", 10));
+        bar.advance_tasks(5);
+        let second = last_line(&bar, &terminal);
+        assert!(second.contains("50 %") && !second.contains("contacts"), "{second}");
+        // Items of the stage say more.
+        bar.advance(20);
+        bar.advance_tasks(5);
+        let items = last_line(&bar, &terminal);
+        assert!(items.contains("20 %"), "{items}");
+        assert!(!bar.begin_tasks("contacts", 1000));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Times the stages of a run and shows a progress bar for each.
 
-use super::progress::{self, ProgressBars};
-use indicatif::ProgressBar;
+use super::progress::{ProgressBars, StageBar};
 use inselberg::progress::Observer;
 use inselberg_comm::Pulse;
 use inselberg_tasks::{Tally, TaskGraph};
@@ -80,7 +79,7 @@ struct RecorderState {
 struct OpenStage {
     name: &'static str,
     since: Instant,
-    bar: Option<ProgressBar>,
+    bar: Option<StageBar>,
 }
 
 impl Recorder {
@@ -145,8 +144,21 @@ impl Observer for Recorder {
 
     fn advance(&self, done: u64) {
         self.pulse.beat();
-        if let Some(bar) = self.lock().open.last().and_then(|open| open.bar.as_ref()) {
-            progress::advance(bar, done);
+        if let Some(bar) = self.lock().open.last_mut().and_then(|open| open.bar.as_mut()) {
+            bar.advance(done);
+        }
+    }
+
+    fn begin_tasks(&self, name: &'static str, cost: u64) -> bool {
+        let bars = self.bars.is_some();
+        let mut state = self.lock();
+        let bar = state.open.last_mut().and_then(|open| open.bar.as_mut()).filter(|_| bars);
+        bar.is_some_and(|bar| bar.begin_tasks(name, cost))
+    }
+
+    fn advance_tasks(&self, cost: u64) {
+        if let Some(bar) = self.lock().open.last_mut().and_then(|open| open.bar.as_mut()) {
+            bar.advance_tasks(cost);
         }
     }
 
@@ -156,7 +168,7 @@ impl Observer for Recorder {
         let Some(place) = state.open.iter().rposition(|open| open.name == stage) else { return };
         let open = state.open.remove(place);
         if let Some(bar) = open.bar {
-            bar.finish_and_clear();
+            bar.finish();
         }
         let took = open.since.elapsed();
         state.spans.push((stage, open.since, took));

@@ -37,13 +37,13 @@ pub struct Modelled {
     /// Other collective calls.
     pub other_calls: u64,
     /// Mean messages of exchanges per rank.
-    pub messages_a_rank: f64,
+    pub messages_per_rank: f64,
     /// Bytes in these.
-    pub bytes_a_rank: f64,
+    pub bytes_per_rank: f64,
     /// Bytes that cross the rank with most of them, other calls included, stage by stage.
     pub most_bytes: u64,
     /// Mean test cells (or particles) per rank.
-    pub cells_a_rank: f64,
+    pub cells_per_rank: f64,
     /// The quantities of the paper's Table 2 and others, by name.
     #[serde(rename = "lies")]
     pub quantities: BTreeMap<String, f64>,
@@ -134,10 +134,10 @@ fn one(balance: &str, repeats: &[&Sample], network: &Network) -> Modelled {
         imbalance: ratio(work, mean),
         exchanges: count(&|s| s.exchanges),
         other_calls: count(&|s| s.other_calls),
-        messages_a_rank: count(&|s| s.messages) as f64 / n as f64,
-        bytes_a_rank: count(&|s| s.bytes) as f64 / n as f64,
+        messages_per_rank: count(&|s| s.messages) as f64 / n as f64,
+        bytes_per_rank: count(&|s| s.bytes) as f64 / n as f64,
         most_bytes: count(&|s| s.most_bytes),
-        cells_a_rank: cells.unwrap_or(0) as f64 / n as f64,
+        cells_per_rank: cells.unwrap_or(0) as f64 / n as f64,
         quantities: first.ranks.balance.clone(),
         stages,
     }
@@ -238,7 +238,7 @@ mod tests {
         let all = modelled(&runs, &NETWORK);
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].work_seconds, all[0].whole_work_seconds), (2.0, 3.0));
-        assert_eq!((all[0].speed_up, all[0].efficiency, all[0].cells_a_rank), (1.0, 1.0, 5.0));
+        assert_eq!((all[0].speed_up, all[0].efficiency, all[0].cells_per_rank), (1.0, 1.0, 5.0));
         assert_eq!(all[0].stages.len(), 1);
     }
 }

@@ -125,7 +125,7 @@ fn modelled(study: &Study) -> StudyTable {
         "ranks" => |m: &Modelled| m.ranks.into(),
         "balance" => |m: &Modelled| m.balance.as_str().into(),
         "runs" => |m: &Modelled| m.runs.into(),
-        "cells per rank" => |m: &Modelled| m.cells_a_rank.into(),
+        "cells per rank" => |m: &Modelled| m.cells_per_rank.into(),
         "seconds" => |m: &Modelled| m.seconds.into(),
         "work" => |m: &Modelled| m.work_seconds.into(),
         "communication" => |m: &Modelled| m.communication_seconds.into(),
@@ -134,8 +134,8 @@ fn modelled(study: &Study) -> StudyTable {
         "imbalance of work" => |m: &Modelled| m.imbalance.into(),
         "exchanges" => |m: &Modelled| m.exchanges.into(),
         "other calls" => |m: &Modelled| m.other_calls.into(),
-        "messages per rank" => |m: &Modelled| m.messages_a_rank.into(),
-        "bytes per rank" => |m: &Modelled| m.bytes_a_rank.into(),
+        "messages per rank" => |m: &Modelled| m.messages_per_rank.into(),
+        "bytes per rank" => |m: &Modelled| m.bytes_per_rank.into(),
         "bytes, most" => |m: &Modelled| m.most_bytes.into(),
     ];
     let of = &study.network;

@@ -352,7 +352,7 @@ impl CutResult {
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
         let (thresholds, rules) = (params.thresholds().in_code_units(self.units), params.rules);
-        let found = structures(&self.peaks, &thresholds.cut(), thresholds.mass, rules, comm)?;
+        let found = structures(&self.peaks, &thresholds, rules, comm)?;
         let tables = structure_tables(&self.peaks, &found, rules, thresholds.persistence, comm)?;
         let local = [found.clumps.len() as u64, found.haloes.len() as u64];
         let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;

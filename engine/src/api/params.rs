@@ -30,6 +30,8 @@ pub struct PhewParams {
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass are not listed.
     pub mass: f64,
+    /// Clumps of haloes with fewer leaf cells are not listed.
+    pub min_cells: u64,
     /// The paper's rules or those of RAMSES.
     pub rules: Rules,
     /// What is divided evenly among ranks. It never changes a result.
@@ -57,6 +59,7 @@ impl PhewParams {
             persistence: Persistence::Ratio(3.0),
             saddle: None,
             mass: 0.0,
+            min_cells: 0,
             rules: Rules::Paper,
             weights: Weights::default(),
             with_cells: false,
@@ -84,6 +87,12 @@ impl PhewParams {
     #[must_use]
     pub fn mass(self, mass: f64) -> Self {
         Self { mass, ..self }
+    }
+
+    /// Clumps of haloes with fewer leaf cells are not listed. Labels of cells stay.
+    #[must_use]
+    pub fn min_cells(self, min_cells: u64) -> Self {
+        Self { min_cells, ..self }
     }
 
     /// The paper's rules or those of RAMSES.
@@ -204,6 +213,7 @@ impl PhewParams {
             persistence: self.persistence,
             saddle: self.saddle,
             mass: self.mass,
+            min_cells: self.min_cells,
         }
     }
 }

@@ -35,6 +35,8 @@ pub struct Thresholds {
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass (code units) are not listed.
     pub mass: f64,
+    /// Clumps of haloes with fewer leaf cells are not listed.
+    pub min_cells: u64,
 }
 
 /// The units in which thresholds are given, in code units.
@@ -51,6 +53,14 @@ impl ThresholdUnits {
     pub const CODE: Self = Self { density: 1.0, mass: 1.0 };
 }
 
+impl From<Cut> for Thresholds {
+    /// Lists every clump.
+    fn from(cut: Cut) -> Self {
+        let Cut { density, persistence, saddle } = cut;
+        Self { density, persistence, saddle, mass: 0.0, min_cells: 0 }
+    }
+}
+
 impl Thresholds {
     /// In code units, from thresholds in these units.
     pub(crate) fn in_code_units(self, units: ThresholdUnits) -> Self {
@@ -59,6 +69,7 @@ impl Thresholds {
             persistence: self.persistence.times(units.density),
             saddle: self.saddle.map(|saddle| saddle * units.density),
             mass: self.mass * units.mass,
+            min_cells: self.min_cells,
         }
     }
 

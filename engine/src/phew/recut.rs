@@ -3,11 +3,10 @@
 use crate::phew::hierarchy::structures;
 use crate::phew::params::{OF_MEMBERS, Thresholds};
 use crate::phew::tables::{
-    RecutError, RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table,
+    MIN_CELLS, RecutError, RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table,
 };
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
-use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
 
 /// Thresholds that may change after the fact; `None` leaves the catalogue's own.
@@ -21,6 +20,8 @@ pub struct NewThresholds {
     /// Clumps of haloes up to this mass are not listed. In code units under the paper's rules, in masses of the
     /// lightest particle under RAMSES's.
     pub mass: Option<f64>,
+    /// Clumps of haloes with fewer leaf cells are not listed.
+    pub min_cells: Option<u64>,
 }
 
 /// The beginning of the names of attributes about particles of haloes.
@@ -48,10 +49,10 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         return Err(RecutError::SaddleBelowDensity { saddle: saddle / header.unit, density });
     }
     let peaks = read_tree(stored, &header)?;
-    let cut = Cut { density: header.density_threshold, persistence, saddle };
-    let found = structures(&peaks, &cut, mass, header.rules, &Comm::solo())?;
+    let min_cells = thresholds.min_cells.unwrap_or(header.min_cells);
+    let thresholds = Thresholds { density: header.density_threshold, persistence, saddle, mass, min_cells };
+    let found = structures(&peaks, &thresholds, header.rules, &Comm::solo())?;
     let totals = [found.clumps.len() as u64, found.haloes.len() as u64, found.max_level];
-    let thresholds = Thresholds { density: header.density_threshold, persistence, saddle, mass };
     let attributes = cut_attributes(&stored.attributes, &thresholds, totals);
     let mut tables = vec![
         clumps_table(&found.clumps, persistence, peaks.momenta.is_some()),
@@ -77,10 +78,15 @@ pub(crate) fn cut_attributes(
     };
     let kept = stored.iter().filter(|(name, _)| is_kept(name));
     let mut attributes: Vec<_> = kept.cloned().collect();
+    if thresholds.min_cells > 0 && !attributes.iter().any(|(name, _)| name == MIN_CELLS) {
+        // Catalogues of older versions lack it.
+        attributes.push((MIN_CELLS.into(), Attribute::Int(0)));
+    }
     let changed = [
         ("relevance_threshold", Attribute::Real(thresholds.persistence.threshold())),
         ("saddle_threshold", Attribute::Real(thresholds.saddle.unwrap_or(0.0))),
         ("mass_threshold", Attribute::Real(thresholds.mass)),
+        (MIN_CELLS, Attribute::Int(thresholds.min_cells as i64)),
         ("n_clumps", Attribute::Int(n_clumps as i64)),
         ("n_haloes", Attribute::Int(n_haloes as i64)),
         ("n_levels", Attribute::Int(n_levels as i64)),

@@ -241,7 +241,7 @@ impl<'a> FieldRun<'a> {
         };
         let segmentation = segment(&task, test_cells, comm, executor)?;
         let structures = Stage::run("hierarchy", n_tests, comm, observer, || {
-            structures(&segmentation.peaks, &thresholds.cut(), thresholds.mass, self.rules, comm)
+            structures(&segmentation.peaks, thresholds, self.rules, comm)
         })?;
         let has_mass_density = extra.mass_density.is_some();
         Ok(FoundStructures { segmentation, structures, links, n_tests, has_mass_density })

@@ -148,7 +148,8 @@ impl GraphBuilder {
             touched,
             stage_of: stage_of.collect(),
             share: shares(&self.stages, &self.cost),
-            priority: self.cost,
+            priority: self.cost.clone(),
+            cost: self.cost,
             stages: self.stages,
             needs,
             first,
@@ -182,6 +183,8 @@ pub struct TaskGraph {
     pub(crate) stage_of: Vec<u32>,
     /// Number of tasks that each task waits for.
     pub(crate) needs: Vec<u32>,
+    /// Cost of each task.
+    cost: Vec<u64>,
     /// Cost of the most expensive path from each task to the end, its own included.
     pub(crate) priority: Vec<u64>,
     /// Bytes that each task is the first to touch; empty if not set.
@@ -200,6 +203,16 @@ impl TaskGraph {
     /// Whether there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.needs.is_empty()
+    }
+
+    /// The cost of all tasks, each with 1 added, so that there is progress in stages without costs.
+    pub fn total_cost(&self) -> u64 {
+        (0..self.len() as u32).map(|task| self.cost(task)).sum()
+    }
+
+    /// The share of a task in [`TaskGraph::total_cost`].
+    pub(crate) fn cost(&self, task: u32) -> u64 {
+        self.cost[task as usize] + 1
     }
 
     /// The tasks that wait for `task`.

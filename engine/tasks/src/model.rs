@@ -27,7 +27,7 @@ fn on_two_workers(graph: TaskGraph, body: impl Fn(u32, u32) -> TaskStep + Send +
         Some(Box::new(move |item| body(s, item)) as WorkerBody<'static>)
     };
     let fns = (0..graph.stages.len() as u32).map(of_stage).collect();
-    let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, false), fns);
+    let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, false), (fns, None));
     let run = Arc::new(run);
     let mut deques = deques.into_iter();
     let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
@@ -67,7 +67,7 @@ fn a_failure_ends_both() {
         let graph: &'static TaskGraph = Box::leak(Box::new(builder.build().expect("no cycle")));
         let body = |item| if item == 1 { TaskStep::Failed("no".into()) } else { TaskStep::Done };
         let fns = TaskFns::new(graph).on(a, body).on(b, |_| {}).workers;
-        let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, false), fns);
+        let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, false), (fns, None));
         let run = Arc::new(run);
         let mut deques = deques.into_iter();
         let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));
@@ -116,7 +116,7 @@ fn a_caller_that_works_sleeps_through_nothing() {
         };
         let fns = TaskFns::new(graph).on(a, body(0)).on_caller(call, body(1)).on(b, body(2));
         let TaskFns { workers, mut caller } = fns;
-        let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, true), workers);
+        let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, true), (workers, None));
         let run = Arc::new(run);
         let mut deques = deques.into_iter();
         let (first, second) = (deques.next().expect("one"), deques.next().expect("two"));

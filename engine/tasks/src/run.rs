@@ -5,7 +5,7 @@ use crate::queue::{HomeTasks, WorkerQueue};
 use crate::sleep::Sleep;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Deque, Mutex, Ordering};
 use crate::tally::{Tally, WorkerTally};
-use crate::task_fns::{CallerBody, Cause, TaskFailure, TaskFns, TaskStep, WorkerBody};
+use crate::task_fns::{CallerBody, Cause, Hearing, TaskFailure, TaskFns, TaskStep, WorkerBody};
 use crate::thread_pool::{Distance, ThreadPool};
 
 use std::collections::VecDeque;
@@ -22,6 +22,7 @@ const LOOKS: u32 = 2;
 pub(crate) struct GraphRun<'a> {
     graph: &'a TaskGraph,
     fns: Vec<Option<WorkerBody<'a>>>,
+    hearing: Option<Hearing<'a>>,
     traced: bool,
     /// Number of tasks that each task still waits for.
     needs: Vec<AtomicU32>,
@@ -100,10 +101,10 @@ impl TaskGraph {
     pub fn run(&self, pool: &ThreadPool, fns: TaskFns<'_>) -> Result<Tally, TaskFailure> {
         fns.check(self);
         let begin = Instant::now();
-        let TaskFns { workers, mut caller } = fns;
+        let TaskFns { workers, mut caller, hearing } = fns;
         let n_workers = pool.n_useful(self.n_worker_tasks());
         let is_worker = pool.is_current() || n_workers == 1 && !self.has_caller_tasks();
-        let (run, deques) = GraphRun::new(self, pool, (n_workers, is_worker), workers);
+        let (run, deques) = GraphRun::new(self, pool, (n_workers, is_worker), (workers, hearing));
         let mut tally = Tally::default();
         let threads = if is_worker { Ok(None) } else { pool.own_threads(n_workers) };
         (tally.workers, tally.caller) = match threads {
@@ -131,7 +132,7 @@ impl<'a> GraphRun<'a> {
         graph: &'a TaskGraph,
         pool: &ThreadPool,
         (n_workers, is_caller_worker): (usize, bool),
-        fns: Vec<Option<WorkerBody<'a>>>,
+        (fns, hearing): (Vec<Option<WorkerBody<'a>>>, Option<Hearing<'a>>),
     ) -> (Self, Vec<Deque<u32>>) {
         let deques: Vec<Deque<u32>> = (0..n_workers).map(|_| Deque::new_lifo()).collect();
         let queue = |(w, deque): (usize, &Deque<u32>)| WorkerQueue {
@@ -142,6 +143,7 @@ impl<'a> GraphRun<'a> {
         let run = Self {
             graph,
             fns,
+            hearing,
             traced: pool.is_traced(),
             needs: graph.needs.iter().map(|n| AtomicU32::new(*n)).collect(),
             left: AtomicUsize::new(graph.len()),
@@ -347,6 +349,9 @@ impl<'a> GraphRun<'a> {
         let mut n_done = 0;
         while let Some(task) = finished.pop() {
             n_done += 1;
+            if let Some(hear) = &self.hearing {
+                hear(self.graph.cost(task));
+            }
             for &later in self.graph.successors(task) {
                 // Release: the thread that takes the count to 0 sees the writes of this task. Acquire: so do the
                 // tasks that it releases.

@@ -76,19 +76,25 @@ impl std::fmt::Display for TaskFailure {
 impl std::error::Error for TaskFailure {}
 
 pub(crate) type WorkerBody<'a> = Box<dyn Fn(u32) -> TaskStep + Sync + 'a>;
+pub(crate) type Hearing<'a> = Box<dyn Fn(u64) + Sync + 'a>;
 pub(crate) type CallerBody<'a> = Box<dyn FnMut(u32) -> TaskStep + 'a>;
 
 /// The function of each stage of a graph; its argument is the number of the task.
 pub struct TaskFns<'a> {
     pub(crate) workers: Vec<Option<WorkerBody<'a>>>,
     pub(crate) caller: Vec<Option<CallerBody<'a>>>,
+    pub(crate) hearing: Option<Hearing<'a>>,
 }
 
 impl<'a> TaskFns<'a> {
     /// No functions yet.
     pub fn new(graph: &TaskGraph) -> Self {
         let n = graph.stages.len();
-        Self { workers: (0..n).map(|_| None).collect(), caller: (0..n).map(|_| None).collect() }
+        Self {
+            workers: (0..n).map(|_| None).collect(),
+            caller: (0..n).map(|_| None).collect(),
+            hearing: None,
+        }
     }
 
     /// Sets the function of `stage`, which workers call.
@@ -107,6 +113,12 @@ impl<'a> TaskFns<'a> {
     ) -> Self {
         self.caller[stage.0 as usize] = Some(Box::new(move |item| body(item).into()));
         self
+    }
+
+    /// Sets what hears of every finished task: its share in [`TaskGraph::total_cost`]. Called by the thread that ran it.
+    #[must_use]
+    pub fn heard_by(self, hearing: impl Fn(u64) + Sync + 'a) -> Self {
+        Self { hearing: Some(Box::new(hearing)), ..self }
     }
 
     /// # Panics

@@ -28,6 +28,7 @@ pub fn target(bytes: &[u8]) {
             persistence: Persistence::Ratio(1.1),
             saddle: Some(8.0),
             mass: 0.0,
+            min_cells: 0,
         },
         rules: if how & 8 == 0 { Rules::Paper } else { Rules::Ramses },
         with_cells: true,

@@ -23,6 +23,7 @@ mod zooms;
 
 use super::StageTime;
 use super::html::{HtmlCell, escaped, table};
+use super::least_drawn::LeastDrawn;
 use super::plot::colour::colour_axis;
 use super::plot::layout::MOST_CIRCLES;
 use super::plot::objects::Objects;
@@ -49,6 +50,8 @@ pub struct ReportData<'a> {
     pub counts: Vec<(&'static str, Option<i64>)>,
     /// The units.
     pub units: DisplayUnits,
+    /// Smaller objects get no circle.
+    pub least: LeastDrawn,
     /// The mapped density.
     pub quantity: String,
     /// The box of the maps.
@@ -145,25 +148,28 @@ fn maps(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, String> {
             continue;
         }
         let objects = Objects::new(data.catalogue, table, position, mass);
-        let n = objects.positions.len();
-        drawn.push(match n > MOST_CIRCLES {
-            true => format!("the {MOST_CIRCLES} most massive of {} {name}", grouped(n as i64)),
-            false => format!("{} {name}", grouped(n as i64)),
+        let large = objects.with_circles(data.catalogue.table(table), data.least, MOST_CIRCLES);
+        let n = grouped(large.n_large as i64);
+        drawn.push(match large.n_large > MOST_CIRCLES {
+            true => format!("the {MOST_CIRCLES} most massive of {n} {name}"),
+            false => format!("{n} {name}"),
         });
-        circles.extend(objects.positions.iter().take(MOST_CIRCLES).enumerate().map(|(i, position)| {
-            MapCircle {
-                position: *position,
-                radius: objects.radii.as_ref().map_or(f64::NAN, |radii| radii[i]),
-                class,
-                label: String::new(),
-            }
+        circles.extend(large.places.into_iter().map(|i| MapCircle {
+            position: objects.positions[i],
+            radius: objects.radii.as_ref().map_or(f64::NAN, |radii| radii[i]),
+            class,
+            label: String::new(),
         }));
         masses.push((name, objects.masses));
     }
+    let least = match data.least.words() {
+        words if words.is_empty() => words,
+        words => format!(" of {words}"),
+    };
     let colours = colour_axis(data.maps.iter());
     for map in &data.maps {
         let axis = ["x", "y", "z"][map.view.along];
-        let caption = format!("{} along {axis}, with {}", data.quantity, drawn.join(" and "));
+        let caption = format!("{} along {axis}, with {}{least}", data.quantity, drawn.join(" and "));
         text += &style.figure(&format!("map-{axis}"), map, colours, &circles, &caption)?;
     }
     masses.reverse();

@@ -40,7 +40,7 @@ pub fn section(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, St
     text += &listing(data, kind, rows, listed, clumps.as_ref());
     for Zoom { row, map } in &data.zooms {
         let id = numbers(rows, kind.id).expect("every list has identifiers")[*row];
-        let circles = circles(kind, rows, *row, clumps.as_ref());
+        let circles = circles(kind, rows, *row, clumps.as_ref(), data.least.cells);
         let caption =
             format!("{} {id} and its surroundings, along {}", kind.one, ["x", "y", "z"][map.view.along]);
         let map_id = format!("zoom-{id}");
@@ -111,13 +111,20 @@ fn listing(
 }
 
 /// The object and the clumps in it.
-fn circles(kind: ObjectKind, rows: &Table, row: usize, clumps: Option<&Clumps>) -> Vec<MapCircle> {
+fn circles(
+    kind: ObjectKind,
+    rows: &Table,
+    row: usize,
+    clumps: Option<&Clumps>,
+    least_cells: u64,
+) -> Vec<MapCircle> {
     let position = rows.vectors(kind.position).expect("objects have positions")[row];
     let radius = radii(rows).map_or(f64::NAN, |radii| radii[row]);
     let mut circles = vec![MapCircle { position, radius, class: "halo", label: String::new() }];
     let id = numbers(rows, kind.id).expect("every list has identifiers")[row] as u64;
-    for (i, clump) in clumps.into_iter().flat_map(|clumps| clumps.largest_of(id)).take(CIRCLES.0).enumerate()
-    {
+    let large = clumps.into_iter().flat_map(|clumps| clumps.largest_of(id));
+    let large = large.filter(|clump| clump.n_cells >= least_cells);
+    for (i, clump) in large.take(CIRCLES.0).enumerate() {
         let label = if i < CIRCLES.1 { clump.id.to_string() } else { String::new() };
         let (position, radius) = (clump.position, clump.radius);
         circles.push(MapCircle { position, radius, class: "clump", label });

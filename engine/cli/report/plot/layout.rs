@@ -3,7 +3,7 @@
 use super::axis::{PlotAxis, Tick};
 use super::canvas::{Anchor, Canvas, Drawn, Frame, SCALE};
 use super::colour::{Raster, colour_at, colour_axis};
-use super::objects::Objects;
+use super::objects::{DrawnObjects, Objects};
 use super::sight::{Sight, round_length, scale_bar};
 use super::{HEIGHT, PictureData, WIDTH};
 use inselberg::DensityMap;
@@ -95,6 +95,7 @@ const GROUPS: Style = Style {
 struct Shown {
     style: &'static Style,
     objects: Objects,
+    circles: DrawnObjects,
 }
 
 /// A map and its place.
@@ -144,7 +145,8 @@ impl<'a> PictureLayout<'a> {
                 Some(radius) => Objects::with_radius(data.catalogue, table, style.columns, radius),
                 None => Objects::new(data.catalogue, table, position, mass),
             };
-            Shown { style, objects }
+            let circles = objects.with_circles(data.catalogue.table(table), data.least, MOST_CIRCLES);
+            Shown { style, objects, circles }
         };
         let wider = further_maps(data) * NEXT_MAP;
         Self {
@@ -184,14 +186,14 @@ impl<'a> PictureLayout<'a> {
         let (frame, sight) = (panel.frame, Sight { view: &panel.map.view, space: &self.data.space });
         let per_length = (frame.right - frame.left) / panel.map.view.sides[panel.map.view.axes()[0]];
         let largest = self.largest();
-        for Shown { style, objects } in self.lists.iter().rev() {
-            for (i, position) in objects.positions.iter().enumerate().take(MOST_CIRCLES) {
+        for Shown { style, objects, circles } in self.lists.iter().rev() {
+            for &i in &circles.places {
                 let radius = match &objects.radii {
                     Some(radii) => radii[i] * per_length,
                     None => RADII.0 * (objects.masses[i] / largest).max(0.0).sqrt(),
                 };
                 let radius = radius.max(RADII.1) + style.wider;
-                if let Some([across, up]) = sight.place(position)
+                if let Some([across, up]) = sight.place(&objects.positions[i])
                     && radius.is_finite()
                 {
                     let x = frame.left + across * (frame.right - frame.left);
@@ -240,12 +242,12 @@ impl<'a> PictureLayout<'a> {
         let (width, height) = self.size();
         let everywhere = Frame { left: 0.0, top: 0.0, right: width.into(), bottom: height.into() };
         let mut at = MAP_LEFT;
-        for (i, Shown { style, objects }) in self.lists.iter().enumerate() {
+        for (i, Shown { style, objects, circles }) in self.lists.iter().enumerate() {
             // The white circle of a clump needs a dark ground.
             canvas.fill(Frame { left: at, top: y - 13.0, right: at + 26.0, bottom: y + 13.0 }, DARK)?;
             canvas.circle((at + 13.0, y), 8.0 + style.wider / 2.0, style.circle, everywhere)?;
             let mut name = style.name.to_string();
-            if objects.positions.len() > MOST_CIRCLES {
+            if circles.n_large > MOST_CIRCLES {
                 name += &format!(" (largest {MOST_CIRCLES})");
             }
             if style.radius.is_some() {
@@ -256,6 +258,10 @@ impl<'a> PictureLayout<'a> {
                     Some(_) => "   (circles: true size)",
                     None => "   (area of a circle: mass)",
                 };
+                let least = self.data.least.words();
+                if !least.is_empty() {
+                    name += &format!("   ({least})");
+                }
             }
             canvas.text(&name, (at + 36.0, y), LABEL, Anchor::Left)?;
             at += 58.0 + 10.5 * name.len() as f64;
@@ -293,7 +299,7 @@ impl<'a> PictureLayout<'a> {
         let (x, y) = self.mass_axes();
         let shown = x.scaled(unit.factor);
         draw_grid(canvas, frame, shown, y)?;
-        for Shown { style, objects } in &self.lists {
+        for Shown { style, objects, .. } in &self.lists {
             let steps = steps(&objects.masses, (x, y), frame);
             if steps.len() > 1 {
                 canvas.line(&steps, style.line.0, style.line.1)?;
@@ -302,7 +308,7 @@ impl<'a> PictureLayout<'a> {
         draw_axes(canvas, frame, shown, y)?;
         let name = format!("mass m [{}]", unit.name);
         draw_names(canvas, frame, &name, "number with mass ≥ m", 76.0)?;
-        for (i, Shown { style, objects }) in self.lists.iter().enumerate() {
+        for (i, Shown { style, objects, .. }) in self.lists.iter().enumerate() {
             let n = if style.radius.is_some() { objects.masses.len() } else { objects.n_rows };
             let key = format!("{} ({n})", style.name);
             draw_key(canvas, frame.left + 200.0 * i as f64, style.line.0, &key)?;

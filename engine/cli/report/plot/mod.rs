@@ -20,6 +20,7 @@ pub(crate) mod layout;
 pub(crate) mod objects;
 pub(crate) mod sight;
 
+use super::least_drawn::LeastDrawn;
 use super::units::DisplayUnits;
 use canvas::{Canvas, Drawn, SCALE};
 use colour::Raster;
@@ -52,6 +53,8 @@ pub struct PictureData<'a> {
     pub quantity: String,
     /// The units of positions, masses and the mapped quantity.
     pub units: DisplayUnits,
+    /// Smaller objects get no circle.
+    pub least: LeastDrawn,
     /// Gives the centres and masses of the table `Groups` if there is one, else the peaks (`peak_position`,
     /// `mass`) of the tables `clumps` and `haloes`, either of which may be absent or empty.
     pub catalogue: &'a Catalogue,

@@ -1,5 +1,6 @@
 //! Positions, masses and sizes of the objects in a picture: clumps and haloes, or groups.
 
+use crate::report::least_drawn::LeastDrawn;
 use inselberg_io::catalogue::{Catalogue, Table, Values};
 use std::f64::consts::PI;
 
@@ -16,6 +17,15 @@ pub struct Objects {
     pub masses: Vec<f64>,
     /// Radii, in code lengths: of the sphere with the volume of a clump or halo, half the greatest extent of a group.
     pub radii: Option<Vec<f64>>,
+}
+
+/// The objects that get a circle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DrawnObjects {
+    /// Their places, the largest mass first.
+    pub places: Vec<usize>,
+    /// Number of objects that are large enough.
+    pub n_large: usize,
 }
 
 impl Objects {
@@ -52,6 +62,13 @@ impl Objects {
             radii: radii.map(|radii| rows.iter().map(|row| radii[*row]).collect()),
             rows,
         }
+    }
+
+    /// The objects that get a circle, by their places here: those that are large enough, the `most` of largest mass.
+    pub fn with_circles(&self, table: Option<&Table>, least: LeastDrawn, most: usize) -> DrawnObjects {
+        let is_large = table.map(|table| least.rows(table)).unwrap_or_default();
+        let large = || (0..self.rows.len()).filter(|i| is_large[self.rows[*i]]);
+        DrawnObjects { places: large().take(most).collect(), n_large: large().count() }
     }
 
     /// The largest mass, or the smallest positive number.

@@ -41,7 +41,7 @@ pub use fits::stage_fits;
 pub use part::{CataloguePart, PartError, PartTable, RowRun, stage_part, write_part};
 pub use shape::check_shape;
 pub use soap::{SoapPlace, check_soap, stage_soap};
-pub use viewers::{VtkCells, check_viewer, check_yt, stage_vtk, stage_yt};
+pub use viewers::{DendrogramFile, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk, stage_yt};
 pub use writers::{
     Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole, check_output, read,
     stage, write, writer_for,

@@ -20,6 +20,21 @@ pub enum VtkCells {
     None,
 }
 
+/// The content of a file in the layout of the program astrodendro.
+#[derive(Debug, Clone, Copy)]
+pub struct DendrogramFile<'a> {
+    /// The shape of the field. The last axis is the fastest.
+    pub shape: &'a [usize],
+    /// The field.
+    pub data: &'a [f64],
+    /// The structure of each cell; -1 for none.
+    pub index_map: &'a [i32],
+    /// The tree.
+    pub newick: &'a str,
+    /// Least value, least height of a leaf and least number of its cells.
+    pub limits: (f64, f64, u64),
+}
+
 /// Whether this build can write files for viewers into `folder`.
 ///
 /// # Errors
@@ -69,7 +84,7 @@ pub fn check_yt(folder: &Path, objects: &str, others: &[&Path]) -> WriteResult<(
 }
 
 #[cfg(feature = "hdf5")]
-pub use super::hdf5::{stage_vtk, stage_yt};
+pub use super::hdf5::{stage_dendrogram, stage_vtk, stage_yt};
 
 /// The error of a build without HDF5.
 ///
@@ -87,4 +102,13 @@ pub fn stage_yt(folder: &Path, _: &Catalogue) -> WriteResult<Staged> {
 #[cfg(not(feature = "hdf5"))]
 pub fn stage_vtk(folder: &Path, _: &Catalogue, _: VtkCells) -> WriteResult<Staged> {
     check_viewer(folder).map(|()| Staged::default())
+}
+
+/// The error of a build without HDF5.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "hdf5"))]
+pub fn stage_dendrogram(path: &Path, _: &DendrogramFile<'_>) -> WriteResult<Staged> {
+    check_viewer(path).map(|()| Staged::default())
 }

@@ -10,6 +10,8 @@ mod array;
 mod columns;
 mod defaults;
 mod file_offsets;
+mod gadget;
+mod gadget_units;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 mod masses;
@@ -172,6 +174,7 @@ pub const PARTICLE_READERS: &[ParticleReader] = &[
     hdf5::ARRAY_READER,
     #[cfg(feature = "hdf5")]
     hdf5::SNAPSHOT_READER,
+    gadget::READER,
 ];
 
 /// Opens the files of one input in any known format. The order of the files is that of the particles.

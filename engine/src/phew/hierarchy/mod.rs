@@ -12,12 +12,12 @@ mod rows;
 mod ties;
 
 use crate::partition::ranking::places;
+use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::ClumpSlot;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
 
@@ -40,22 +40,20 @@ pub struct Structures {
     pub max_level: u64,
 }
 
-/// Collective: cuts the tree. Clumps of haloes of at most `mass_threshold` are not listed.
+/// Collective: cuts the tree. Clumps of small haloes are not listed: the last two of the thresholds say which.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn structures(
     peaks: &Peaks,
-    thresholds: &Cut,
-    mass_threshold: f64,
+    thresholds: &Thresholds,
     rules: Rules,
     comm: &Comm,
 ) -> Result<Structures, CommError> {
     let peak_rank = peak_ranks(peaks, comm)?;
-    let cut = clumps::cut(peaks, &peak_rank, thresholds, rules, comm)?;
+    let cut = clumps::cut(peaks, &peak_rank, &thresholds.cut(), rules, comm)?;
     let rows = rows::RowTotals::sum(peaks, &cut, comm)?;
-    let listing = rows::Listing { rules, persistence: thresholds.persistence, mass: mass_threshold };
-    let (clumps, haloes) = rows.list(peaks, &listing);
+    let (clumps, haloes) = rows.list(peaks, thresholds, rules);
     let of_patch = |kind: usize| {
         let id = |clump: &ClumpSlot| cut.identities[clump.at()].ids[kind];
         cut.of_peak.par_iter().map(id).collect()

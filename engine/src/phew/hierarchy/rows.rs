@@ -4,34 +4,32 @@ use crate::chunks::chunks;
 use crate::exchange::grouped;
 use crate::phew::hierarchy::clumps::{CutClumps, Member, row_holder};
 use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpRow, PeakCell};
+use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::{GroupSums, GroupValues, PatchGroups};
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 
-/// Which rows are listed.
-pub struct Listing {
-    /// Paper or RAMSES.
-    pub rules: Rules,
-    /// Persistence that peaks need.
-    pub persistence: Persistence,
-    /// Clumps of haloes up to this mass are not listed.
-    pub mass: f64,
-}
-
-/// The mass of a halo, for the row of one of its clumps.
+/// How large a halo is.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct HaloMass {
-    clump: u64,
+struct HaloSize {
     mass: f64,
+    n_cells: u64,
+}
+
+/// The size of a halo, for the row of one of its clumps.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct SizeOfClump {
+    clump: u64,
+    halo: HaloSize,
 }
 
 /// The totals of the clumps whose rows are on this rank.
@@ -41,8 +39,8 @@ pub struct RowTotals<'a> {
     as_clumps: Vec<GroupValues>,
     /// Totals over each halo, in the row of its main clump; nothing in other rows.
     as_haloes: Vec<GroupValues>,
-    /// Mass of the halo of each clump.
-    halo_mass: Vec<f64>,
+    /// The halo of each clump.
+    halo: Vec<HaloSize>,
 }
 
 /// The sums of a clump (kind 0) or halo (kind 1) over the patches of one rank, for its row.
@@ -139,18 +137,18 @@ impl CutClumps {
         Ok(all)
     }
 
-    /// Collective: the mass of the halo of each row on this rank. `mass` is that of a halo by the place of its row here.
-    fn halo_masses(&self, mass: impl Fn(usize) -> f64, comm: &Comm) -> Result<Vec<f64>, CommError> {
+    /// Collective: the size of the halo of each row on this rank. `size` is that of a halo by the place of its row here.
+    fn halo_sizes(&self, size: impl Fn(usize) -> HaloSize, comm: &Comm) -> Result<Vec<HaloSize>, CommError> {
         let to_member = |m: &Member| {
-            let mass = mass(self.place(m.halo));
-            (self.holder(m.clump, comm), HaloMass { clump: m.clump, mass })
+            let halo = size(self.place(m.halo));
+            (self.holder(m.clump, comm), SizeOfClump { clump: m.clump, halo })
         };
-        let mut masses = vec![f64::NAN; self.rows.len()];
+        let mut sizes = vec![HaloSize { mass: f64::NAN, n_cells: 0 }; self.rows.len()];
         for (_, received) in comm.exchange(grouped(&self.members, to_member))? {
-            received.iter().for_each(|of| masses[self.place(of.clump)] = of.mass);
+            received.iter().for_each(|of| sizes[self.place(of.clump)] = of.halo);
         }
-        debug_assert!(masses.iter().all(|mass| !mass.is_nan()), "each row is a member of one halo");
-        Ok(masses)
+        debug_assert!(sizes.iter().all(|of| !of.mass.is_nan()), "each row is a member of one halo");
+        Ok(sizes)
     }
 }
 
@@ -172,18 +170,28 @@ impl<'a> RowTotals<'a> {
             let rows = totals[kind].iter().zip(&clumps.rows);
             rows.map(|(t, row)| GroupValues::new(t, &quanta[kind], centre(&row.cell))).collect()
         });
-        let halo_mass = clumps.halo_masses(|place| as_haloes[place].totals(&peaks.space).mass, comm)?;
-        Ok(Self { rows: &clumps.rows, as_clumps, as_haloes, halo_mass })
+        let size = |place: usize| {
+            let halo = &as_haloes[place];
+            HaloSize { mass: halo.totals(&peaks.space).mass, n_cells: halo.patch.n_cells }
+        };
+        let halo = clumps.halo_sizes(size, comm)?;
+        Ok(Self { rows: &clumps.rows, as_clumps, as_haloes, halo })
     }
 
-    /// The rows of this rank: clumps and haloes.
-    pub fn list(&self, peaks: &Peaks, listing: &Listing) -> (Vec<Structure>, Vec<Structure>) {
-        let heavy = |(_, s): &(usize, Structure)| s.halo_mass > listing.mass;
+    /// The listed rows of this rank: clumps and haloes.
+    pub fn list(
+        &self,
+        peaks: &Peaks,
+        thresholds: &Thresholds,
+        rules: Rules,
+    ) -> (Vec<Structure>, Vec<Structure>) {
+        let is_large =
+            |i: &usize| self.halo[*i].mass > thresholds.mass && self.halo[*i].n_cells >= thresholds.min_cells;
         let relevant = |(_, s): &&(usize, Structure)| {
-            listing.rules == Rules::Paper || s.relevance > listing.persistence.threshold()
+            rules == Rules::Paper || s.relevance > thresholds.persistence.threshold()
         };
-        let all: Vec<(usize, Structure)> =
-            (0..self.rows.len()).map(|i| (i, self.structure(peaks, i))).filter(heavy).collect();
+        let large = (0..self.rows.len()).filter(is_large);
+        let all: Vec<(usize, Structure)> = large.map(|i| (i, self.structure(peaks, i))).collect();
         let haloes = all.iter().filter(|(_, s)| s.halo == s.id).map(|(i, s)| self.as_halo(peaks, *i, s));
         (all.iter().filter(relevant).map(|(_, s)| *s).collect(), haloes.collect())
     }
@@ -197,7 +205,7 @@ impl<'a> RowTotals<'a> {
             halo: row.halo,
             parent: row.parent,
             level: row.level,
-            halo_mass: self.halo_mass[i],
+            halo_mass: self.halo[i].mass,
             n_cells: own.patch.n_cells,
             volume: totals.volume,
             mass: totals.mass,

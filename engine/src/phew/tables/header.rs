@@ -17,6 +17,9 @@ const LAYOUT: i64 = 1;
 /// paper's rules, unknown under RAMSES's.
 const MASS_UNIT: &str = "mass_threshold_unit";
 
+/// The attribute with the least number of leaf cells of a listed halo. Where it is absent: 0.
+pub const MIN_CELLS: &str = "min_cells";
+
 /// The attribute that says how persistence is measured. Where it is absent, by ratio.
 const PERSISTENCE: &str = "persistence";
 
@@ -61,6 +64,7 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
     // 0 stands for a run without a saddle pass.
     list.real("saddle_threshold", t.saddle.unwrap_or(0.0));
     list.real("mass_threshold", t.mass);
+    list.int(MIN_CELLS, t.min_cells as i64);
     if of.rules == Rules::Ramses {
         list.real(MASS_UNIT, of.mass_unit);
     }
@@ -88,6 +92,8 @@ pub struct RecutHeader {
     pub saddle_threshold: Option<f64>,
     /// Its mass threshold.
     pub mass_threshold: f64,
+    /// Least number of leaf cells of its haloes.
+    pub min_cells: u64,
     /// Code mass per unit of a new mass threshold; `None` where an old catalogue lacks it.
     pub mass_unit: Option<f64>,
     /// Paper or RAMSES.
@@ -141,6 +147,11 @@ impl RecutHeader {
         if space.side <= 0.0 {
             return Err(RecutError::NoAttribute("boxlen"));
         }
+        let min_cells = match catalogue.attribute(MIN_CELLS) {
+            None => 0,
+            Some(Attribute::Int(n)) => u64::try_from(*n).map_err(|_| RecutError::NoAttribute(MIN_CELLS))?,
+            Some(_) => return Err(RecutError::NoAttribute(MIN_CELLS)),
+        };
         Ok(Self {
             space,
             density_threshold: real("density_threshold")?,
@@ -149,6 +160,7 @@ impl RecutHeader {
             persistence: persistence(real("relevance_threshold")?)?,
             saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
             mass_threshold: real("mass_threshold")?,
+            min_cells,
             mass_unit: positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),
             rules,
         })

@@ -4,9 +4,11 @@
 //! (code units by name), `cgs_factor` (if the catalogue has units) and `description`. Vectors are `[N, 3]`. Large tables are
 //! chunked and compressed. No times are stored and one process writes in a fixed order, so equal catalogues give equal files
 //! on any number of ranks. Checksums follow after the HDF5 data, which HDF5 ignores (`seal`). Group catalogues also have the
-//! groups and attributes of SWIFT's (`swift`). `soap`, `yt` and `vtk` write other layouts.
+//! groups and attributes of SWIFT's (`swift`). `soap`, `yt`, `vtk` and `dendrogram` write other
+//! layouts.
 
 mod chunks;
+mod dendrogram;
 mod raw_chunk;
 mod read;
 mod seal;
@@ -17,6 +19,7 @@ mod write;
 mod yt;
 
 pub(super) use chunks::{CHUNK, packed, rows_a_chunk};
+pub use dendrogram::stage_dendrogram;
 pub use read::{attributes_if_whole, read};
 pub use soap::stage_soap;
 pub use vtk::stage_vtk;

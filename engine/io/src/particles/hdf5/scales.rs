@@ -6,8 +6,9 @@
 use super::file::Hdf5File;
 use super::header::WholeHeader;
 use super::softening;
+use crate::particles::gadget_units::{GadgetRun, OwnUnits, UnitSystem, is_expanding};
 use crate::particles::{GAS, InputDefaults, Matter, N_KINDS, STAR};
-use crate::{Cosmology, HUBBLE_100, NEWTON, ReadError, ReadResult, Units};
+use crate::{Cosmology, ReadResult, Units};
 
 /// The conventions of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,77 +100,35 @@ fn gadget(
     has_gas: bool,
     defaults: &InputDefaults,
 ) -> ReadResult<SnapshotUnits> {
-    let h = gadget_positive(source, "HubbleParam")?.unwrap_or(1.0);
-    let units = gadget_units(source, defaults)?;
     let redshift = gadget_number(source, "Redshift")?;
     let is_cosmological = match gadget_number(source, "ComovingIntegrationOn")? {
         Some(on) => on != 0.0,
-        None => redshift.is_some_and(|z| (time * (1.0 + z) - 1.0).abs() < 1e-5),
+        None => redshift.is_some_and(|z| is_expanding(time, z)),
     };
-    let omega_m = gadget_positive(source, "Omega0")?.filter(|_| is_cosmological && time > 0.0);
-    let a = if omega_m.is_some() { time } else { 1.0 };
-    let omega_b = gadget_number(source, "OmegaBaryon")?.filter(|b| *b >= 0.0);
-    let matter = omega_m.map(|omega_m| {
-        // The factors of h in H0, the masses and the lengths cancel.
-        let critical = 3.0 * HUBBLE_100.powi(2) / (8.0 * std::f64::consts::PI * NEWTON)
-            * units.length.powi(3)
-            / units.mass;
-        let dark = omega_b.filter(|b| *b > 0.0 || !has_gas).map(|b| (omega_m - b) * critical);
-        Matter { all: omega_m * critical, dark, has_gas }
-    });
-    // Older files leave out the components that they do not have.
-    let omega_l = gadget_number(source, "OmegaLambda")?.unwrap_or(0.0);
-    let cosmology = omega_m.map(|omega_m| Cosmology {
-        aexp: a,
-        h0: 100.0 * h,
-        omega_m,
-        omega_l,
-        omega_k: 1.0 - omega_m - omega_l,
-        omega_b: omega_b.unwrap_or(0.0),
-    });
-    let system = UnitSystem {
-        length: units.length / h,
-        mass: units.mass / h,
-        time: units.length / h / units.velocity,
+    let run = GadgetRun {
+        time,
+        h: gadget_positive(source, "HubbleParam")?.unwrap_or(1.0),
+        omega_m: gadget_positive(source, "Omega0")?.filter(|_| is_cosmological),
+        // Older files leave out the components that they do not have.
+        omega_l: gadget_number(source, "OmegaLambda")?.unwrap_or(0.0),
+        omega_b: gadget_number(source, "OmegaBaryon")?.filter(|b| *b >= 0.0),
+        has_gas,
     };
+    let mut units = OwnUnits::new(source.path(), defaults);
+    let length = units.length(gadget_positive(source, "UnitLength_in_cm")?)?;
+    let mass = units.mass(gadget_positive(source, "UnitMass_in_g")?)?;
+    let velocity = units.velocity(gadget_positive(source, "UnitVelocity_in_cm_per_s")?)?;
+    let scales = run.scales([length, mass, velocity]);
     Ok(SnapshotUnits {
         format: "Gadget",
-        units: Some(system.at(a)),
+        units: Some(scales.units),
         assumed_units: units.assumed,
-        cosmology,
-        matter,
-        softening: softening::of_gadget(source, omega_m.is_some().then_some(a))?,
-        velocity: a.sqrt(),
+        softening: softening::of_gadget(source, scales.cosmology.is_some().then_some(scales.a))?,
+        cosmology: scales.cosmology,
+        matter: scales.matter,
+        velocity: scales.a.sqrt(),
         periodic: false,
     })
-}
-
-/// In cgs, with the factors of h still in them.
-struct GadgetUnits {
-    length: f64,
-    mass: f64,
-    velocity: f64,
-    /// Those that neither the file nor the caller states; they are Gadget's own.
-    assumed: Vec<String>,
-}
-
-fn gadget_units(source: &Hdf5File, defaults: &InputDefaults) -> ReadResult<GadgetUnits> {
-    let mut assumed = Vec::new();
-    let mut unit =
-        |name: &'static str, key, given: Option<f64>, own| match (gadget_positive(source, key)?, given) {
-            (Some(stated), Some(given)) => {
-                let problem = format!("the snapshot states {key} = {stated}");
-                Err(ReadError::unused_default(source.path(), name, given, problem))
-            }
-            (stated, given) => Ok(stated.or(given).unwrap_or_else(|| {
-                assumed.push(name.trim_start_matches("unit ").to_string());
-                own
-            })),
-        };
-    let length = unit("unit length", "UnitLength_in_cm", defaults.unit_length, 3.085_678e21)?;
-    let mass = unit("unit mass", "UnitMass_in_g", defaults.unit_mass, 1.989e43)?;
-    let velocity = unit("unit velocity", "UnitVelocity_in_cm_per_s", defaults.unit_velocity, 1e5)?;
-    Ok(GadgetUnits { length, mass, velocity, assumed })
 }
 
 fn gadget_number(source: &Hdf5File, name: &str) -> ReadResult<Option<f64>> {
@@ -183,25 +142,6 @@ fn gadget_number(source: &Hdf5File, name: &str) -> ReadResult<Option<f64>> {
 
 fn gadget_positive(source: &Hdf5File, name: &str) -> ReadResult<Option<f64>> {
     Ok(gadget_number(source, name)?.filter(|x| *x > 0.0))
-}
-
-/// Comoving length, mass and time in cgs; length over time is the unit of peculiar velocities.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct UnitSystem {
-    length: f64,
-    mass: f64,
-    time: f64,
-}
-
-impl UnitSystem {
-    fn density(self) -> f64 {
-        self.mass / self.length.powi(3)
-    }
-
-    /// The units at expansion factor `a`.
-    fn at(self, a: f64) -> Units {
-        Units { length: self.length * a, density: self.density() / a.powi(3), time: self.time * a }
-    }
 }
 
 fn unit_system(source: &Hdf5File, group: &str) -> ReadResult<Option<UnitSystem>> {

@@ -1,0 +1,94 @@
+//! The dendrogram of the cells of a catalogue, for astrodendro.
+
+use super::fault::CommandError;
+use crate::config::{ConvertJob, DendrogramRequest};
+use inselberg_io::catalogue::{Attribute, Catalogue, DendrogramFile, Table, Values, stage_dendrogram};
+use inselberg_io::staging::Staged;
+use inselberg_kernels::dendrogram::{DendrogramLimits, NO_STRUCTURE, dendrogram, face_neighbours};
+
+/// Stages the file.
+pub fn stage(
+    job: &ConvertJob,
+    request: &DendrogramRequest,
+    whole: &Catalogue,
+) -> Result<Staged, CommandError> {
+    let wrong = |problem: String| CommandError::about(&job.input, problem);
+    let cube = Cube::new(whole).map_err(wrong)?;
+    let threshold = match whole.attribute("density_threshold") {
+        Some(Attribute::Real(threshold)) => Some(*threshold),
+        _ => None,
+    };
+    let value = request.value.or(threshold).ok_or_else(|| {
+        wrong("no attribute density_threshold; expected one, or a least density (--min-value)".into())
+    })?;
+    let limits = DendrogramLimits { value, delta: request.delta, cells: request.cells };
+    let found = dendrogram(&cube.density, &limits, |i, to| face_neighbours(&cube.shape, i, to));
+    // No array of the file has more structures than cells.
+    if i32::try_from(found.nodes.len()).is_err() {
+        return Err(wrong(format!("{} structures; expected at most {}", found.nodes.len(), i32::MAX)));
+    }
+    let number = |of: &u32| if *of == NO_STRUCTURE { -1 } else { *of as i32 };
+    let content = DendrogramFile {
+        shape: &cube.shape,
+        data: &cube.density,
+        index_map: &found.of_cell.iter().map(number).collect::<Vec<_>>(),
+        newick: &found.newick(),
+        limits: (limits.value, limits.delta, limits.cells),
+    };
+    Ok(stage_dendrogram(&job.output, &content)?)
+}
+
+/// The density of cells of one size, as an array whose last axis is z.
+struct Cube {
+    shape: [usize; 3],
+    density: Vec<f64>,
+}
+
+impl Cube {
+    fn new(whole: &Catalogue) -> Result<Self, String> {
+        let expected = "a catalogue of `inselberg phew --with-cells`";
+        let cells = whole.table("cells").ok_or_else(|| format!("no table cells; expected {expected}"))?;
+        let (levels, places, density) =
+            columns(cells).ok_or_else(|| format!("no density of cells; expected {expected}"))?;
+        let Some(Attribute::Reals(coarse)) = whole.attribute("coarse_cells") else {
+            return Err("no attribute coarse_cells; expected the shape of the box".into());
+        };
+        let (Some(least), Some(most)) = (levels.iter().min(), levels.iter().max()) else {
+            return Err("no cells; expected 1 or more".into());
+        };
+        if least != most {
+            return Err(format!(
+                "cells of levels {least} to {most}; expected cells of one size, for an array"
+            ));
+        }
+        let side =
+            |axis: usize| (*coarse.get(axis)? as usize).checked_mul(1_usize.checked_shl((*most).into())?);
+        let shape = [0, 1, 2].map(side);
+        let n = shape.iter().try_fold(1_usize, |n, side| n.checked_mul((*side)?));
+        let [Some(nx), Some(ny), Some(nz)] = shape else {
+            return Err("the shape of the box is too large; expected cells that fill it".into());
+        };
+        if n != Some(levels.len()) {
+            return Err(format!(
+                "{} cells in a box of {nx} x {ny} x {nz}; expected cells that fill it",
+                levels.len()
+            ));
+        }
+        let mut array = vec![f64::NAN; levels.len()];
+        for (place, density) in places.iter().zip(density) {
+            let [x, y, z] = place.map(|i| i as usize);
+            if x >= nx || y >= ny || z >= nz {
+                return Err(format!("a cell at {place:?}; expected places within {nx} x {ny} x {nz}"));
+            }
+            array[(x * ny + y) * nz + z] = *density;
+        }
+        Ok(Self { shape: [nx, ny, nz], density: array })
+    }
+}
+
+fn columns(cells: &Table) -> Option<(&[u8], &[[u32; 3]], &[f64])> {
+    match (&cells.column("level")?.values, &cells.column("ijk")?.values) {
+        (Values::U8(levels), Values::U32x3(places)) => Some((levels, places, cells.reals("density")?)),
+        _ => None,
+    }
+}

@@ -1,0 +1,150 @@
+//! Units, cosmology and factors of h and a of Gadget, whatever the format of its files.
+//!
+//! Gadget: comoving lengths and masses over h, and velocities over the square root of a. Values stay in the units of the file; h goes
+//! into the units.
+
+use super::{InputDefaults, Matter};
+use crate::{Cosmology, HUBBLE_100, NEWTON, ReadError, ReadResult, Units};
+use std::path::Path;
+
+/// What a snapshot says of its run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GadgetRun {
+    /// Time, or the expansion factor.
+    pub time: f64,
+    /// The Hubble constant over 100 km/s/Mpc.
+    pub h: f64,
+    /// The density of matter; `None` without a cosmology.
+    pub omega_m: Option<f64>,
+    /// That of the cosmological constant.
+    pub omega_l: f64,
+    /// That of baryons; `None` if it is not stated.
+    pub omega_b: Option<f64>,
+    /// Whether there is gas.
+    pub has_gas: bool,
+}
+
+/// What follows from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GadgetScales {
+    /// The expansion factor; 1 without a cosmology. Its square root converts velocities of the file to peculiar ones.
+    pub a: f64,
+    /// The units at that factor.
+    pub units: Units,
+    /// The cosmology.
+    pub cosmology: Option<Cosmology>,
+    /// Mean densities.
+    pub matter: Option<Matter>,
+}
+
+/// Whether the time of a snapshot is the expansion factor of its redshift.
+pub fn is_expanding(time: f64, redshift: f64) -> bool {
+    (time * (1.0 + redshift) - 1.0).abs() < 1e-5
+}
+
+impl GadgetRun {
+    /// With units of length, mass and velocity in cgs, with the factors of h still in them.
+    pub fn scales(&self, [length, mass, velocity]: [f64; 3]) -> GadgetScales {
+        let omega_m = self.omega_m.filter(|_| self.time > 0.0);
+        let a = if omega_m.is_some() { self.time } else { 1.0 };
+        let matter = omega_m.map(|omega_m| {
+            // The factors of h in H0, the masses and the lengths cancel.
+            let critical =
+                3.0 * HUBBLE_100.powi(2) / (8.0 * std::f64::consts::PI * NEWTON) * length.powi(3) / mass;
+            let dark = self.omega_b.filter(|b| *b > 0.0 || !self.has_gas).map(|b| (omega_m - b) * critical);
+            Matter { all: omega_m * critical, dark, has_gas: self.has_gas }
+        });
+        let cosmology = omega_m.map(|omega_m| Cosmology {
+            aexp: a,
+            h0: 100.0 * self.h,
+            omega_m,
+            omega_l: self.omega_l,
+            omega_k: 1.0 - omega_m - self.omega_l,
+            omega_b: self.omega_b.unwrap_or(0.0),
+        });
+        let h = self.h;
+        let system = UnitSystem { length: length / h, mass: mass / h, time: length / h / velocity };
+        GadgetScales { a, units: system.at(a), cosmology, matter }
+    }
+}
+
+/// The units of a snapshot: as it states them, else as the caller does, else Gadget's own.
+pub struct OwnUnits<'a> {
+    path: &'a Path,
+    defaults: &'a InputDefaults,
+    /// Those that neither states.
+    pub assumed: Vec<String>,
+}
+
+impl<'a> OwnUnits<'a> {
+    /// Of the snapshot at `path`.
+    pub fn new(path: &'a Path, defaults: &'a InputDefaults) -> Self {
+        Self { path, defaults, assumed: Vec::new() }
+    }
+
+    /// Centimetres.
+    ///
+    /// # Errors
+    /// The snapshot and the caller state it.
+    pub fn length(&mut self, stated: Option<f64>) -> ReadResult<f64> {
+        self.unit(["unit length", "UnitLength_in_cm"], stated, self.defaults.unit_length, 3.085_678e21)
+    }
+
+    /// Grams.
+    ///
+    /// # Errors
+    /// As for [`OwnUnits::length`].
+    pub fn mass(&mut self, stated: Option<f64>) -> ReadResult<f64> {
+        self.unit(["unit mass", "UnitMass_in_g"], stated, self.defaults.unit_mass, 1.989e43)
+    }
+
+    /// cm/s.
+    ///
+    /// # Errors
+    /// As for [`OwnUnits::length`].
+    pub fn velocity(&mut self, stated: Option<f64>) -> ReadResult<f64> {
+        self.unit(["unit velocity", "UnitVelocity_in_cm_per_s"], stated, self.defaults.unit_velocity, 1e5)
+    }
+
+    fn unit(
+        &mut self,
+        [name, key]: [&'static str; 2],
+        stated: Option<f64>,
+        given: Option<f64>,
+        own: f64,
+    ) -> ReadResult<f64> {
+        match (stated, given) {
+            (Some(stated), Some(given)) => {
+                let problem = format!("the snapshot states {key} = {stated}");
+                Err(ReadError::unused_default(self.path, name, given, problem))
+            }
+            (stated, given) => Ok(stated.or(given).unwrap_or_else(|| {
+                self.assumed.push(name.trim_start_matches("unit ").to_string());
+                own
+            })),
+        }
+    }
+}
+
+/// Comoving length, mass and time in cgs; length over time is the unit of peculiar velocities.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UnitSystem {
+    /// Centimetres.
+    pub length: f64,
+    /// Grams.
+    pub mass: f64,
+    /// Seconds.
+    pub time: f64,
+}
+
+impl UnitSystem {
+    /// Comoving, in g/cm3.
+    pub fn density(self) -> f64 {
+        self.mass / self.length.powi(3)
+    }
+
+    /// The units at expansion factor `a`.
+    pub fn at(self, a: f64) -> Units {
+        Units { length: self.length * a, density: self.density() / a.powi(3), time: self.time * a }
+    }
+}
