@@ -90,5 +90,6 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
         CommandJob::View(work) => view::view(work, job.common),
         CommandJob::Info(work) => info::info(work, job.common),
         CommandJob::SynthField(work) => synth::field(work, job.common),
+        CommandJob::SynthSeries(work) => synth::series(work, job.common),
     }
 }

@@ -1,7 +1,8 @@
 //! The commands of the program.
 
 use Command::{
-    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, View,
+    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, SynthSeries,
+    Topology, View,
 };
 
 /// A command of the program.
@@ -29,6 +30,8 @@ pub enum Command {
     SynthField,
     /// Make a synthetic particle box.
     SynthParticles,
+    /// Make a synthetic series of catalogues.
+    SynthSeries,
 }
 
 /// The name and purpose of a command.
@@ -122,6 +125,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["synth", "particles"],
         table: "synth.particles",
         help: "Make a clustered particle box, as a NumPy file",
+        runs: None,
+    },
+    CommandInfo {
+        command: SynthSeries,
+        words: &["synth", "series"],
+        table: "synth.series",
+        help: "Make catalogues of haloes that merge, with their true merger tree",
         runs: None,
     },
 ];
