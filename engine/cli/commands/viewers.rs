@@ -80,7 +80,7 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
             preflight::distinct(&[places[0], ("output", &job.output)])?;
             staging::check_writable(&job.output)?;
         }
-        ConvertFormat::Yt | ConvertFormat::Vtk(_) => preflight::folder(&job.output)?,
+        _ => preflight::folder(&job.output)?,
     }
     let whole = catalogue::read(&job.input)?;
     interrupt::guard()?;
@@ -90,6 +90,8 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
         ConvertFormat::Vtk(cells) => catalogue::stage_vtk(output, &whole, cells)?,
         ConvertFormat::Fits => catalogue::stage_fits(output, &whole)?,
         ConvertFormat::Ecsv => catalogue::stage_ecsv(output, &whole)?,
+        ConvertFormat::Ytree => catalogue::stage_ytree(output, &whole)?,
+        ConvertFormat::ConsistentTrees => catalogue::stage_consistent_trees(output, &whole)?,
     };
     out::finish(common, staged, || text(job, &whole), || describe_json(&whole))
 }

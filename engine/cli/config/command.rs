@@ -75,7 +75,7 @@ pub const COMMANDS: &[CommandInfo] = &[
         command: Convert,
         words: &["convert"],
         table: "convert",
-        help: "Write a catalogue for yt, ParaView, TOPCAT or astropy",
+        help: "Write a catalogue for yt, ParaView, TOPCAT or astropy, or a merger tree for ytree",
         runs: None,
     },
     CommandInfo {

@@ -17,19 +17,19 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Convert],
-        help: "A catalogue from `inselberg phew`, `recut` or `fof`",
+        help: "A catalogue from `inselberg phew`, `recut`, `fof` or `tree`",
         ..ROW
     },
     Opt {
         name: "to",
         key: "to",
         heading: Results,
-        kind: OptionKind::Choice(&["yt", "vtk", "fits", "ecsv"]),
+        kind: OptionKind::Choice(&["yt", "vtk", "fits", "ecsv", "ytree", "consistent-trees"]),
         example: "vtk",
         commands: &[Convert],
         help: "The program or format to write for",
         doc: "yt: a halo catalogue for yt.load. vtk: files for ParaView and PyVista, with --vtk-cells. fits: all tables in one file. ecsv: \
-              one file per table. TOPCAT and astropy read both. docs/viewers.md has examples.",
+              one file per table. TOPCAT and astropy read both. Of a merger tree, ytree: files for ytree.load; consistent-trees: its input. docs/viewers.md has examples.",
         ..ROW
     },
     Opt {
@@ -40,7 +40,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Path,
         example: "vtk",
         commands: &[Convert],
-        help: "The file to write (.fits, .ecsv), or the folder for yt and vtk",
+        help: "The file to write (.fits, .ecsv), or the folder for others",
         ..ROW
     },
     Opt {
@@ -101,6 +101,10 @@ pub enum ConvertFormat {
     Fits,
     /// ECSV files.
     Ecsv,
+    /// A folder with a merger tree for ytree.
+    Ytree,
+    /// A folder with lists for consistent-trees.
+    ConsistentTrees,
 }
 
 /// `inselberg convert`, checked.
@@ -122,6 +126,8 @@ pub(super) fn convert(raw: &CheckedValues<'_>) -> Result<ConvertJob, ConfigError
         "yt" => ConvertFormat::Yt,
         "vtk" => ConvertFormat::Vtk(cells(raw)),
         "fits" => ConvertFormat::Fits,
+        "ytree" => ConvertFormat::Ytree,
+        "consistent-trees" => ConvertFormat::ConsistentTrees,
         _ => ConvertFormat::Ecsv,
     };
     if !matches!(to, ConvertFormat::Vtk(_)) && raw.is_flag("vtk-cells") {

@@ -4,19 +4,19 @@ use super::SeriesParams;
 use super::rules::Haloes;
 use super::sight::SeenHalo;
 use crate::synth::stream::{Permutation, Purpose, mix};
+use inselberg_io::NEWTON;
+use inselberg_io::catalogue::units::{KILOMETRE, MEGAPARSEC};
 use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 
 /// Expansion factor of the first output; the last one is at 1.
 const FIRST_A: f64 = 0.2;
 /// Side of the box at a = 1, in centimetres: 100 Mpc.
-const SIDE: f64 = 100.0 * 3.085_677_581e24;
+const SIDE: f64 = 100.0 * MEGAPARSEC;
 /// Hubble constant in km/s/Mpc and density parameters.
 const H0: f64 = 67.74;
 const OMEGAS: [f64; 4] = [0.3089, 0.6911, 0.0, 0.0486];
 /// The part of all particles that is in haloes.
 const IN_HALOES: f64 = 0.25;
-/// Newton's constant in cgs.
-const NEWTON: f64 = 6.6743e-8;
 
 /// An output of a series.
 pub(super) struct Output {
@@ -62,7 +62,7 @@ impl Output {
     pub fn scales(&self) -> Scales {
         let n_steps = f64::from(self.params.outputs.max(2) - 1);
         let a = FIRST_A.powf(1.0 - f64::from(self.index) / n_steps);
-        let hubble = H0 * 1e5 / 3.085_677_581e24;
+        let hubble = H0 * KILOMETRE / MEGAPARSEC;
         let critical = 3.0 * hubble * hubble / (8.0 * std::f64::consts::PI * NEWTON);
         Scales { a, length: SIDE * a, density: OMEGAS[0] * critical / a.powi(3), time: a * a / hubble }
     }

@@ -66,9 +66,10 @@ impl SynthSeries {
         let seen = Sight { seed: self.params.seed, output: self.n_made }.look(&self.haloes);
         let output = catalogue::Output { params: self.params, index: self.n_made };
         let listed = output.rows(&self.haloes, &seen);
-        self.truth.add(&output, &listed);
+        let identity = |counter| self.identities.image(counter).cast_signed();
+        self.truth.add(&output, &listed, identity);
         self.n_made += 1;
-        Some(output.catalogue(&listed, |counter| self.identities.image(counter).cast_signed()))
+        Some(output.catalogue(&listed, identity))
     }
 
     /// The true history of the outputs that are made: a catalogue of a merger tree without orphans.

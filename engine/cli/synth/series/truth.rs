@@ -36,7 +36,7 @@ struct TrueNode {
     velocity: [f64; 3],
     /// Maximum circular velocity, its radius, and the half-mass radius.
     size: [f64; 3],
-    tracer: u64,
+    tracer: i64,
 }
 
 /// Links between nodes; -1 for none.
@@ -50,7 +50,7 @@ struct Links {
 
 impl Truth {
     /// Adds an output.
-    pub fn add(&mut self, output: &Output, rows: &[ListedHalo]) {
+    pub fn add(&mut self, output: &Output, rows: &[ListedHalo], identity: impl Fn(u64) -> i64) {
         let scales = output.scales();
         let (snapshot, first) = (self.snapshots.len(), self.nodes.len());
         let mass = scales.density * scales.length.powi(3);
@@ -70,7 +70,7 @@ impl Truth {
                 position: row.position,
                 velocity: row.velocity,
                 size: [1.2 * velocity, 0.2 * radius, 0.4 * radius],
-                tracer: row.members[0],
+                tracer: identity(row.members[0]),
             }
         }));
     }
@@ -225,7 +225,7 @@ impl Truth {
             ),
             column("max_circular_radius", Dimension::LENGTH, "its radius", reals(|n| n.size[1])),
             column("radius", Dimension::LENGTH, "half-mass radius", reals(|n| n.size[2])),
-            column("tracer", none, "counter of the most bound particle", counts(|n| n.tracer)),
+            column("tracer", none, "identity of the most bound particle", signed(|n| n.tracer)),
         ];
         Table { name: "nodes".into(), columns }
     }

@@ -69,7 +69,7 @@ pub fn check_yt(folder: &Path, objects: &str, others: &[&Path]) -> WriteResult<(
 }
 
 #[cfg(feature = "hdf5")]
-pub use super::hdf5::{stage_vtk, stage_yt};
+pub use super::hdf5::{stage_vtk, stage_yt, stage_ytree};
 
 /// The error of a build without HDF5.
 ///
@@ -86,5 +86,14 @@ pub fn stage_yt(folder: &Path, _: &Catalogue) -> WriteResult<Staged> {
 /// Always.
 #[cfg(not(feature = "hdf5"))]
 pub fn stage_vtk(folder: &Path, _: &Catalogue, _: VtkCells) -> WriteResult<Staged> {
+    check_viewer(folder).map(|()| Staged::default())
+}
+
+/// The error of a build without HDF5.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "hdf5"))]
+pub fn stage_ytree(folder: &Path, _: &Catalogue) -> WriteResult<Staged> {
     check_viewer(folder).map(|()| Staged::default())
 }

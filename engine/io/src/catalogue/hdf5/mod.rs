@@ -4,7 +4,7 @@
 //! (code units by name), `cgs_factor` (if the catalogue has units) and `description`. Vectors are `[N, 3]`. Large tables are
 //! chunked and compressed. No times are stored and one process writes in a fixed order, so equal catalogues give equal files
 //! on any number of ranks. Checksums follow after the HDF5 data, which HDF5 ignores (`seal`). Group catalogues also have the
-//! groups and attributes of SWIFT's (`swift`). `soap`, `yt` and `vtk` write other layouts.
+//! groups and attributes of SWIFT's (`swift`). `soap`, `yt`, `ytree` and `vtk` write other layouts.
 
 mod chunks;
 mod raw_chunk;
@@ -15,6 +15,7 @@ mod swift;
 mod vtk;
 mod write;
 mod yt;
+mod ytree;
 
 pub(super) use chunks::{CHUNK, packed, rows_a_chunk};
 pub use read::{attributes_if_whole, read};
@@ -23,6 +24,7 @@ pub use vtk::stage_vtk;
 pub(super) use write::create;
 pub use write::stage;
 pub use yt::stage_yt;
+pub use ytree::stage_ytree;
 
 use super::{WriteError, WriteResult};
 use crate::hdf5_file::Utf8Name;
