@@ -6,6 +6,8 @@ mod common;
 mod catalogue;
 mod catalogue_parts;
 mod hostile_input;
+#[cfg(feature = "hdf5")]
+mod merger_trees;
 #[cfg(feature = "plot")]
 mod picture;
 mod ramses_reader;

@@ -42,6 +42,7 @@ mod synth;
 mod topology;
 mod version;
 mod view;
+mod view_track;
 mod viewers;
 
 use crate::config::{CommandJob, Job};

@@ -3,7 +3,7 @@
 use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
-use super::{interrupt, out, preflight};
+use super::{interrupt, out, preflight, view_track};
 use crate::config::{Common, ViewJob, ViewedKind};
 use crate::report::{DisplayUnits, UnitChoice, four_digits};
 use inselberg_io::catalogue::{self, Catalogue, Dimension, Table, Values};
@@ -23,6 +23,9 @@ pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
     }
     let whole = catalogue::read(&job.input)?;
     interrupt::guard()?;
+    if job.kind == ViewedKind::Track {
+        return view_track::view(job, &whole, common);
+    }
     let object = Viewed::find(job, &whole)?;
     let staged = match &job.plot {
         #[cfg(feature = "plot")]
@@ -51,6 +54,7 @@ impl<'a> Viewed<'a> {
             ViewedKind::Clump => ["clumps", "id"],
             ViewedKind::Halo => ["haloes", "id"],
             ViewedKind::Group => ["Groups", "GroupIDs"],
+            ViewedKind::Track => ["nodes", "track"],
         };
         let wrong = |problem: String| CommandError::about(&job.input, problem);
         let table = whole.table(name).ok_or_else(|| {
@@ -105,14 +109,7 @@ impl<'a> Viewed<'a> {
             };
             columns.iter().map(cell).collect()
         }));
-        let widths: Vec<usize> =
-            (0..columns.len()).map(|i| lines.iter().map(|line| line[i].len()).max().unwrap_or(0)).collect();
-        let line = |line: &Vec<String>| {
-            line.iter()
-                .zip(&widths)
-                .fold(String::new(), |text, (cell, width)| text + &format!("  {cell:>width$}"))
-        };
-        lines.iter().map(|cells| line(cells) + "\n").collect()
+        aligned(&lines)
     }
 
     fn heading(&self, name: &str, dimension: Dimension) -> String {
@@ -138,11 +135,25 @@ impl<'a> Viewed<'a> {
     }
 }
 
+/// Lines of as many cells, each column as wide as its widest cell.
+pub fn aligned(lines: &[Vec<String>]) -> String {
+    let n_columns = lines.first().map_or(0, Vec::len);
+    let widths: Vec<usize> =
+        (0..n_columns).map(|i| lines.iter().map(|line| line[i].len()).max().unwrap_or(0)).collect();
+    let line = |line: &Vec<String>| {
+        line.iter()
+            .zip(&widths)
+            .fold(String::new(), |text, (cell, width)| text + &format!("  {cell:>width$}"))
+    };
+    lines.iter().map(|cells| line(cells).trim_end().to_string() + "\n").collect()
+}
+
 fn one(kind: ViewedKind) -> &'static str {
     match kind {
         ViewedKind::Clump => "clump",
         ViewedKind::Halo => "halo",
         ViewedKind::Group => "group",
+        ViewedKind::Track => "track",
     }
 }
 
@@ -168,7 +179,7 @@ fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Ve
     let is_in = |row: &usize| match kind {
         ViewedKind::Clump => is_below(*row),
         ViewedKind::Halo => haloes[*row] == id,
-        ViewedKind::Group => false,
+        ViewedKind::Group | ViewedKind::Track => false,
     };
     let mut rows: Vec<usize> = (0..ids.len()).filter(is_in).collect();
     rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]).then(ids[*a].cmp(&ids[*b])));

@@ -82,7 +82,7 @@ pub const COMMANDS: &[CommandInfo] = &[
         command: View,
         words: &["view"],
         table: "view",
-        help: "Look at one clump, halo or group of a catalogue, as text or as a picture",
+        help: "Look at one clump, halo, group or track of a catalogue, as text or as a picture",
         runs: None,
     },
     CommandInfo {

@@ -17,8 +17,8 @@
 use super::merger_tree::{MergerSnapshot, MergerTree};
 use super::units::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
 use super::{Attribute, Catalogue, WriteError, WriteResult, check_shape};
-use crate::{Cosmology, NEWTON};
 use crate::staging::{Staged, hidden, stage_file};
+use crate::{Cosmology, NEWTON};
 use std::f64::consts::PI;
 use std::io::Write;
 use std::path::Path;
@@ -74,10 +74,14 @@ impl<'a> Lists<'a> {
             Some(Attribute::Real(value)) => Ok(*value),
             _ => Err(wrong(&format!("the tree has no {name}"), "catalogues of a cosmological run")),
         };
-        let [h0, omega_m, omega_l, omega_k] = [real("h0")?, real("omega_m")?, real("omega_l")?, real("omega_k")?];
+        let [h0, omega_m, omega_l, omega_k] =
+            [real("h0")?, real("omega_m")?, real("omega_l")?, real("omega_k")?];
         let cosmology = Cosmology { aexp: 1.0, h0, omega_m, omega_l, omega_k, omega_b: 0.0 };
         if !tree.snapshots.is_sorted_by(|a, b| a.number < b.number && a.aexp < b.aexp) {
-            return Err(wrong("numbers of outputs do not rise", "outputs with rising numbers and expansion factors"));
+            return Err(wrong(
+                "numbers of outputs do not rise",
+                "outputs with rising numbers and expansion factors",
+            ));
         }
         if !tree.nodes.snapshot.is_sorted() {
             return Err(wrong("nodes are not in the order of outputs", "a catalogue of `inselberg tree`"));

@@ -92,7 +92,9 @@ impl<'a> MergerTree<'a> {
     /// There is no tree, or a column is absent, or links do not lead to later outputs: the problem and what was expected.
     pub fn new(catalogue: &'a Catalogue) -> Result<Self, String> {
         let table = |name: &str| {
-            catalogue.table(name).ok_or_else(|| format!("no table {name}; expected a catalogue of `inselberg tree`"))
+            catalogue
+                .table(name)
+                .ok_or_else(|| format!("no table {name}; expected a catalogue of `inselberg tree`"))
         };
         let (snapshots, nodes) = (snapshots(table("snapshots")?)?, nodes(table("nodes")?)?);
         let tree = Self { snapshots, nodes };
@@ -138,7 +140,8 @@ impl<'a> MergerTree<'a> {
 
     /// Nodes without a descendant: those of the last output first, objects before orphans, by falling mass.
     pub fn roots(&self) -> Vec<usize> {
-        let mut roots: Vec<usize> = (0..self.n_nodes()).filter(|node| self.nodes.descendant[*node] < 0).collect();
+        let mut roots: Vec<usize> =
+            (0..self.n_nodes()).filter(|node| self.nodes.descendant[*node] < 0).collect();
         let key = |node: &usize| (std::cmp::Reverse(self.nodes.snapshot[*node]), self.nodes.kind[*node]);
         roots.sort_by(|a, b| {
             let by_mass = self.nodes.mass[*b].total_cmp(&self.nodes.mass[*a]);
@@ -203,7 +206,11 @@ impl<'a> MergerTree<'a> {
             while next >= 0 {
                 let is_own = self.nodes.descendant.get(next as usize) == Some(&(node as i64));
                 if !is_own || n_walked == n {
-                    return wrong(node, &format!("the progenitor {next}"), "a list of nodes whose descendant it is");
+                    return wrong(
+                        node,
+                        &format!("the progenitor {next}"),
+                        "a list of nodes whose descendant it is",
+                    );
                 }
                 (next, n_walked) = (self.nodes.next_progenitor[next as usize], n_walked + 1);
             }

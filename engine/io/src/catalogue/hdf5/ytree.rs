@@ -45,17 +45,26 @@ fn stage_in_files(folder: &Path, catalogue: &Catalogue, most_nodes: usize) -> Wr
     Ok(staged.in_place(place))
 }
 
-fn check<'a>(folder: &Path, catalogue: &'a Catalogue, most_nodes: usize) -> WriteResult<(MergerTree<'a>, Forest)> {
+fn check<'a>(
+    folder: &Path,
+    catalogue: &'a Catalogue,
+    most_nodes: usize,
+) -> WriteResult<(MergerTree<'a>, Forest)> {
     let wrong = |problem: &str, expected: &str| Err(WriteError::content(folder, "ytree", problem, expected));
     let tree = match MergerTree::new(catalogue) {
         Ok(tree) => tree,
-        Err(problem) => return Err(WriteError::Library { path: folder.into(), place: "ytree".into(), problem }),
+        Err(problem) => {
+            return Err(WriteError::Library { path: folder.into(), place: "ytree".into(), problem });
+        }
     };
     if tree.n_nodes() == 0 {
         return wrong("the tree has no nodes", "a node, without which ytree opens nothing");
     }
     if tree.snapshots.iter().any(|snapshot| snapshot.units.is_none()) {
-        return wrong("the tree has no units", "catalogues with units of length, mass and time, which ytree needs");
+        return wrong(
+            "the tree has no units",
+            "catalogues with units of length, mass and time, which ytree needs",
+        );
     }
     let forest = Forest::new(&tree, most_nodes);
     Ok((tree, forest))
@@ -172,20 +181,50 @@ fn fields<'a>(tree: &'a MergerTree) -> Vec<Field<'a>> {
     };
     let mut fields: Vec<Field> = vec![
         ("uid", "", "node: its row in the catalogue", integers(Box::new(|node| node as i64))),
-        ("desc_uid", "", "node that it becomes or merges into; -1 for none", integers(Box::new(|node| n.descendant[node]))),
+        (
+            "desc_uid",
+            "",
+            "node that it becomes or merges into; -1 for none",
+            integers(Box::new(|node| n.descendant[node])),
+        ),
         ("redshift", "", "redshift", reals(Box::new(|node| tree.output(node).redshift))),
         ("snapshot", "", "number of the output", integers(Box::new(|node| tree.output(node).number))),
-        ("object", "", "identifier in the catalogue of that output; 0 for orphans", integers(Box::new(|node| n.object[node].cast_signed()))),
-        ("main_line", "", "1 for the main progenitor of its descendant and for roots, else 0", integers(Box::new(is_main))),
+        (
+            "object",
+            "",
+            "identifier in the catalogue of that output; 0 for orphans",
+            integers(Box::new(|node| n.object[node].cast_signed())),
+        ),
+        (
+            "main_line",
+            "",
+            "1 for the main progenitor of its descendant and for roots, else 0",
+            integers(Box::new(is_main)),
+        ),
         ("track", "", "the object for life", integers(Box::new(|node| n.track[node].cast_signed()))),
         ("kind", "", "0 object, 1 orphan", integers(Box::new(|node| n.kind[node].into()))),
-        ("fate", "", "0 goes on, 1 merges, 2 disrupted, 3 end of the series, 4 lost", integers(Box::new(|node| n.fate[node].into()))),
+        (
+            "fate",
+            "",
+            "0 goes on, 1 merges, 2 disrupted, 3 end of the series, 4 lost",
+            integers(Box::new(|node| n.fate[node].into())),
+        ),
         ("host_uid", "", "node that it is in; -1 for none", integers(Box::new(|node| n.host[node]))),
         ("n_members", "", "number of members", integers(Box::new(|node| n.n_members[node].cast_signed()))),
         ("tracer", "", "identity of the most bound particle", integers(Box::new(|node| n.tracer[node]))),
         ("mass", "Msun", "mass", scaled([0, 1, 0], SOLAR_MASS, Box::new(|node| n.mass[node]))),
-        ("vmax", "km/s", "maximum circular velocity", velocity(Box::new(|node| n.max_circular_velocity[node]))),
-        ("rmax", "Mpc", "radius of the maximum circular velocity", length(Box::new(|node| n.max_circular_radius[node]))),
+        (
+            "vmax",
+            "km/s",
+            "maximum circular velocity",
+            velocity(Box::new(|node| n.max_circular_velocity[node])),
+        ),
+        (
+            "rmax",
+            "Mpc",
+            "radius of the maximum circular velocity",
+            length(Box::new(|node| n.max_circular_radius[node])),
+        ),
         ("radius", "Mpc", "radius, as in the catalogue", length(Box::new(|node| n.radius[node]))),
     ];
     const POSITIONS: [&str; 3] = ["position_x", "position_y", "position_z"];
