@@ -29,7 +29,7 @@ pub struct TrackMerger {
     pub into: usize,
     /// The node of the other track with its largest mass.
     pub largest: usize,
-    /// That mass over the mass of this track at that output, or at the last one before.
+    /// That mass over the mass of this track at that output, or else at the nearest one before; NaN where no mass is known.
     pub ratio: f64,
 }
 
@@ -60,8 +60,10 @@ impl<'a> TrackHistory<'a> {
         let largest = self.largest(&self.line(last));
         let when = self.tree.nodes.snapshot[largest];
         let n_before = self.nodes.partition_point(|node| self.tree.nodes.snapshot[*node] <= when);
-        let own = self.nodes[n_before.saturating_sub(1)];
-        TrackMerger { last, into, largest, ratio: self.mass(largest) / self.mass(own) }
+        let (before, after) = self.nodes.split_at(n_before);
+        // Orphans have no mass.
+        let own = before.iter().rev().chain(after).map(|node| self.mass(*node)).find(|mass| *mass > 0.0);
+        TrackMerger { last, into, largest, ratio: own.map_or(f64::NAN, |own| self.mass(largest) / own) }
     }
 
     /// The nodes of the track of a node up to there, by time.

@@ -35,8 +35,8 @@ const OTHERS: RGBColor = RGBColor(175, 175, 175);
 const GRID: RGBColor = RGBColor(225, 225, 225);
 /// Widths of branches in pixels: the least, and that of the largest mass.
 const WIDTHS: (f64, f64) = (2.0, 14.0);
-/// Room in the tree below the first node, for names.
-const ROOM: f64 = 76.0;
+/// Width of a digit of a name in pixels.
+const DIGIT: f64 = 8.8;
 /// Redshifts with a mark, and the least distance of marks in pixels.
 const REDSHIFTS: [f64; 14] = [0.0, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0];
 const APART: f64 = 34.0;
@@ -67,6 +67,8 @@ struct HistoryPlot<'a> {
     /// The range of times.
     times: (f64, f64),
     masses: PlotAxis,
+    /// Pixels in the tree below the first time, for the names of tracks.
+    room: f64,
 }
 
 impl<'a> HistoryPlot<'a> {
@@ -78,6 +80,8 @@ impl<'a> HistoryPlot<'a> {
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
         };
         let times = ends(&mut nodes().map(|node| history.when(node)));
+        let names = branches.iter().take(COLOURS.len()).map(|branch| name(history, branch).len());
+        let longest = names.max().unwrap_or(0);
         let room = 0.03 * (times.1 - times.0).max(1e-6 * times.1.abs().max(1.0));
         let masses = ends(&mut nodes().map(|node| history.mass(node)).filter(|mass| *mass > 0.0));
         Self {
@@ -88,6 +92,7 @@ impl<'a> HistoryPlot<'a> {
             columns,
             times: (times.0 - room, times.1 + room),
             masses: PlotAxis::log(masses.0 / 1.5, masses.1 * 1.8),
+            room: 20.0 + DIGIT * longest as f64,
         }
     }
 
@@ -113,7 +118,7 @@ impl<'a> HistoryPlot<'a> {
     }
 
     fn height(&self, when: f64) -> f64 {
-        TREE.bottom - ROOM - self.passed(when) * (TREE.bottom - ROOM - TREE.top)
+        TREE.bottom - self.room - self.passed(when) * (TREE.bottom - self.room - TREE.top)
     }
 
     /// The place of a node of a branch in the tree.
@@ -148,7 +153,9 @@ impl<'a> HistoryPlot<'a> {
                 continue;
             }
             let end = branch.into.map(|(_, node)| node);
-            let nodes: Vec<usize> = branch.nodes.iter().copied().chain(end).collect();
+            // Orphans have no mass.
+            let nodes = branch.nodes.iter().copied().chain(end);
+            let nodes: Vec<usize> = nodes.filter(|node| self.history.mass(*node) > 0.0).collect();
             for pair in nodes.windows(2) {
                 let (Some(from), Some(to)) = (self.in_history(pair[0]), self.in_history(pair[1])) else {
                     continue;
@@ -201,8 +208,8 @@ impl<'a> HistoryPlot<'a> {
             canvas
                 .fill(Frame { left: x - half, top: y - half, right: x + half, bottom: y + half }, colour)?;
             if i < COLOURS.len() {
-                let name = self.history.tree.nodes.track[branch.nodes[0]].to_string();
-                let at = (x, y + half + 8.0 + 4.5 * name.len() as f64);
+                let name = name(self.history, branch);
+                let at = (x, y + half + 6.0 + 0.5 * DIGIT * name.len() as f64);
                 canvas.coloured_text(&name, at, SMALL, Anchor::Upward, BLACK)?;
             }
         }
@@ -253,6 +260,11 @@ impl super::Drawing for HistoryPlot<'_> {
         self.draw_history(canvas)?;
         self.draw_tree(canvas)
     }
+}
+
+/// The number of the track of a branch.
+fn name(history: &TrackHistory, branch: &Branch) -> String {
+    history.tree.nodes.track[branch.nodes[0]].to_string()
 }
 
 /// A square, a circle or a dot, by the mass ratio.

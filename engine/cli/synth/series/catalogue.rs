@@ -136,7 +136,7 @@ impl Output {
         let mut attributes = vec![
             text("version", env!("CARGO_PKG_VERSION")),
             text("input", &format!("synthetic series, seed {}", self.params.seed)),
-            text("input_format", "synth"),
+            text("input_format", "RAMSES units"),
             ("input_number".to_string(), Attribute::Int(self.number())),
         ];
         attributes.extend(reals.map(|(name, value)| (name.to_string(), Attribute::Real(value))));

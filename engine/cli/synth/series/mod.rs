@@ -43,7 +43,7 @@ pub struct SynthSeries {
 }
 
 impl SynthSeries {
-    /// The haloes before the first output. Memory: about 40 bytes per member.
+    /// The haloes before the first output. Memory: 8 bytes per particle, and about 100 while an output is made.
     pub fn new(params: SeriesParams) -> Self {
         Self {
             params,

@@ -10,6 +10,7 @@ const GOES_ON: u8 = 0;
 const MERGES: u8 = 1;
 const DISRUPTED: u8 = 2;
 const LASTS: u8 = 3;
+const LOST: u8 = 4;
 
 /// What was listed so far.
 #[derive(Default)]
@@ -103,6 +104,9 @@ impl Truth {
                 links.fate[pair[0]] = GOES_ON;
             }
             let Some(last) = list.last() else { continue };
+            if self.nodes[*last].snapshot + 1 < self.snapshots.len() {
+                links.fate[*last] = LOST;
+            }
             if let Some((to, end)) = self.after_end(self.nodes[*last].halo, haloes, &seen) {
                 links.descendant[*last] = to as i64;
                 links.fate[*last] = if end.is_disrupted { DISRUPTED } else { MERGES };
@@ -209,7 +213,7 @@ impl Truth {
             column(
                 "fate",
                 none,
-                "0 goes on, 1 merges, 2 disrupted, 3 end of the series",
+                "0 goes on, 1 merges, 2 disrupted, 3 end of the series, 4 not seen again",
                 Values::U8(links.fate.clone()),
             ),
             column("host", none, "node of the clump it is in; -1 for none", signed(|n| n.host)),
