@@ -39,7 +39,8 @@ pub fn by_hand() -> Catalogue {
     let outputs = |of: fn(f64) -> f64| Values::F64(OUTPUTS.iter().map(|(_, a)| of(*a)).collect());
     let first = |i: u64| NODES.iter().position(|node| node.0 == i).expect("nodes") as u64;
     let firsts: Vec<u64> = (0..4).map(first).collect();
-    let objects = (0..4).map(|i| NODES.iter().filter(|node| node.0 == i && node.3 == 0).count() as u64).collect();
+    let objects =
+        (0..4).map(|i| NODES.iter().filter(|node| node.0 == i && node.3 == 0).count() as u64).collect();
     let snapshots = vec![
         column("number", none, Values::I64(OUTPUTS.iter().map(|(number, _)| *number).collect())),
         column("time", Dimension::new(0, 0, 1), outputs(|a| a)),
@@ -70,8 +71,16 @@ pub fn by_hand() -> Catalogue {
         column("host", none, Values::I64(NODES.iter().map(|node| node.6).collect())),
         column("n_members", none, Values::U64(masses().map(|mass| (mass * 100.0) as u64).collect())),
         column("mass", Dimension::MASS, Values::F64(masses().collect())),
-        column("position", Dimension::LENGTH, Values::F64x3((0..n).map(|i| [0.1 * i as f64, 0.5, 1.0]).collect())),
-        column("velocity", Dimension::VELOCITY, Values::F64x3((0..n).map(|i| [i as f64, 0.0, -1.0]).collect())),
+        column(
+            "position",
+            Dimension::LENGTH,
+            Values::F64x3((0..n).map(|i| [0.1 * i as f64, 0.5, 1.0]).collect()),
+        ),
+        column(
+            "velocity",
+            Dimension::VELOCITY,
+            Values::F64x3((0..n).map(|i| [i as f64, 0.0, -1.0]).collect()),
+        ),
         column("max_circular_velocity", Dimension::VELOCITY, Values::F64(masses().map(f64::cbrt).collect())),
         column("max_circular_radius", Dimension::LENGTH, Values::F64(vec![0.01; n])),
         column("radius", Dimension::LENGTH, Values::F64(vec![0.02; n])),

@@ -63,7 +63,11 @@ pub struct Comparison {
 /// Compares trees of the same catalogues.
 pub fn compare(truth: &Catalogue, found: &Catalogue) -> Comparison {
     let (truth, found) = (TreeOfObjects::new(truth), TreeOfObjects::new(found));
-    assert_eq!(truth.nodes.keys().collect::<HashSet<_>>(), found.nodes.keys().collect::<HashSet<_>>(), "all objects");
+    assert_eq!(
+        truth.nodes.keys().collect::<HashSet<_>>(),
+        found.nodes.keys().collect::<HashSet<_>>(),
+        "all objects"
+    );
     let mut bins = vec![BinCounts::default(); BINS.len()];
     let bin = |n: u64| BINS.partition_point(|least| *least <= n) - 1;
     let size = |object: &Object| truth.tree.nodes.n_members[truth.nodes[object]];
@@ -157,7 +161,9 @@ impl<'a> TreeOfObjects<'a> {
                 (self.tree.nodes.mass[node].ln(), 1.5 * self.tree.output(node).aexp.ln())
             };
             let points: Vec<(f64, f64)> = branch.iter().rev().map(point).collect();
-            let slope = |pair: &[(f64, f64)]| ((pair[1].0 - pair[0].0) / (pair[1].1 - pair[0].1)).atan() * 2.0 / std::f64::consts::PI;
+            let slope = |pair: &[(f64, f64)]| {
+                ((pair[1].0 - pair[0].0) / (pair[1].1 - pair[0].1)).atan() * 2.0 / std::f64::consts::PI
+            };
             let slopes: Vec<f64> = points.windows(2).map(slope).collect();
             numbers.jumps.extend(slopes.windows(2).map(|pair| 0.5 * (pair[1] - pair[0])));
             numbers.slopes.extend(slopes);
@@ -190,22 +196,31 @@ impl Comparison {
             );
         };
         for (i, counts) in self.bins.iter().enumerate() {
-            let name = BINS.get(i + 1).map_or(format!("{} or more", BINS[i]), |next| format!("{} to {}", BINS[i], next - 1));
+            let name = BINS
+                .get(i + 1)
+                .map_or(format!("{} or more", BINS[i]), |next| format!("{} to {}", BINS[i], next - 1));
             row(name, counts);
         }
         row("100 or more in all".into(), &self.from(100));
         text += "\n| main branches | true | found |\n|---|---|---|\n";
         let [truth, found] = &self.branches;
         let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
-        let _ = writeln!(text, "| mean length in objects | {:.3} | {:.3} |", mean(&truth.lengths), mean(&found.lengths));
-        for (name, of) in [("beta", (|n| &n.slopes) as fn(&BranchNumbers) -> &Vec<f64>), ("xi", |n| &n.jumps)] {
+        let _ = writeln!(
+            text,
+            "| mean length in objects | {:.3} | {:.3} |",
+            mean(&truth.lengths),
+            mean(&found.lengths)
+        );
+        for (name, of) in [("beta", (|n| &n.slopes) as fn(&BranchNumbers) -> &Vec<f64>), ("xi", |n| &n.jumps)]
+        {
             for part in [0.01, 0.05, 0.5, 0.95, 0.99] {
                 let at = |numbers: &BranchNumbers| quantile(of(numbers), part);
                 let _ = writeln!(text, "| {name}, quantile {part} | {:.4} | {:.4} |", at(truth), at(found));
             }
         }
         let n = truth.lengths.len();
-        let _ = writeln!(text, "\n{:.2} % of these {n} main branches are the same", 100.0 * self.same_branches);
+        let _ =
+            writeln!(text, "\n{:.2} % of these {n} main branches are the same", 100.0 * self.same_branches);
         text
     }
 }
@@ -223,7 +238,10 @@ pub fn check_conservation(catalogue: &Catalogue) {
     for node in 0..tree.n_nodes() {
         let has_descendant = matches!(tree.fate(node), Fate::GoesOn | Fate::Merges | Fate::Disrupted);
         assert_eq!(tree.descendant(node).is_some(), has_descendant, "node {node}: {:?}", tree.fate(node));
-        assert!(seen.insert((tree.nodes.track[node], tree.nodes.snapshot[node])), "node {node}: its track twice");
+        assert!(
+            seen.insert((tree.nodes.track[node], tree.nodes.snapshot[node])),
+            "node {node}: its track twice"
+        );
         if let Some(to) = tree.descendant(node) {
             let goes_on = tree.nodes.track[node] == tree.nodes.track[to];
             assert_eq!(goes_on, tree.fate(node) == Fate::GoesOn, "node {node} goes to {to}");

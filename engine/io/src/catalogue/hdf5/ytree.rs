@@ -82,9 +82,6 @@ struct Forest {
     files: Vec<Range<usize>>,
 }
 
-/// A field: its name, unit, description, and values of some nodes.
-type Field<'a> = (&'static str, &'static str, &'static str, Box<dyn Fn(&[usize]) -> Values + 'a>);
-
 impl Forest {
     fn new(tree: &MergerTree, most_nodes: usize) -> Self {
         let roots = tree.roots();
@@ -118,12 +115,9 @@ impl Forest {
     fn fill_roots(&self, file: &File, tree: &MergerTree, values: &SwiftAttributes) -> Result<()> {
         text(file, "arbor_type", "YTreeArbor")?;
         text(file, "data_type", "yt_array_data")?;
-        let info: serde_json::Map<_, _> = fields(tree)
-            .iter()
-            .map(|(name, unit, description, _)| {
-                (name.to_string(), json!({ "units": unit, "description": description }))
-            })
-            .collect();
+        let about = |each: &YtreeField| json!({ "units": each.unit, "description": each.description });
+        let info: serde_json::Map<_, _> =
+            FIELDS.iter().map(|each| (each.name.to_string(), about(each))).collect();
         text(file, "field_info", &serde_json::Value::from(info).to_string())?;
         scalar(file, "total_files", &(self.files.len() as i64))?;
         scalar(file, "total_trees", &(self.roots.len() as i64))?;
@@ -157,83 +151,164 @@ fn put_index(file: &File, ranges: &[Range<usize>]) -> Result<()> {
 fn put_data(file: &File, tree: &MergerTree, nodes: &[usize]) -> Result<()> {
     let data: Group = group(file, "data")?;
     scalar(&data, "num_elements", &(nodes.len() as i64))?;
-    fields(tree).iter().try_for_each(|(name, unit, _, values)| field(&data, name, &values(nodes), unit))
+    FIELDS.iter().try_for_each(|each| field(&data, each.name, &each.values(tree, nodes), each.unit))
 }
 
-fn fields<'a>(tree: &'a MergerTree) -> Vec<Field<'a>> {
-    let n = &tree.nodes;
-    let integers = |of: Box<dyn Fn(usize) -> i64 + 'a>| -> Box<dyn Fn(&[usize]) -> Values + 'a> {
-        Box::new(move |nodes| Values::I64(nodes.iter().map(|node| of(*node)).collect()))
-    };
-    let reals = |of: Box<dyn Fn(usize) -> f64 + 'a>| -> Box<dyn Fn(&[usize]) -> Values + 'a> {
-        Box::new(move |nodes| Values::F64(nodes.iter().map(|node| of(*node)).collect()))
-    };
-    // The units were checked.
-    let scaled = |powers: [i32; 3], unit: f64, of: Box<dyn Fn(usize) -> f64 + 'a>| {
-        reals(Box::new(move |node| of(node) * tree.in_cgs(node, powers).unwrap_or(f64::NAN) / unit))
-    };
-    const LENGTH: [i32; 3] = [1, 0, 0];
-    const VELOCITY: [i32; 3] = [1, 0, -1];
-    let length = |of| scaled(LENGTH, MEGAPARSEC, of);
-    let velocity = |of| scaled(VELOCITY, KILOMETRE, of);
-    let is_main = move |node: usize| {
-        i64::from(tree.descendant(node).is_none_or(|to| n.main_progenitor[to] == node as i64))
-    };
-    let mut fields: Vec<Field> = vec![
-        ("uid", "", "node: its row in the catalogue", integers(Box::new(|node| node as i64))),
-        (
-            "desc_uid",
-            "",
-            "node that it becomes or merges into; -1 for none",
-            integers(Box::new(|node| n.descendant[node])),
-        ),
-        ("redshift", "", "redshift", reals(Box::new(|node| tree.output(node).redshift))),
-        ("snapshot", "", "number of the output", integers(Box::new(|node| tree.output(node).number))),
-        (
-            "object",
-            "",
-            "identifier in the catalogue of that output; 0 for orphans",
-            integers(Box::new(|node| n.object[node].cast_signed())),
-        ),
-        (
-            "main_line",
-            "",
-            "1 for the main progenitor of its descendant and for roots, else 0",
-            integers(Box::new(is_main)),
-        ),
-        ("track", "", "the object for life", integers(Box::new(|node| n.track[node].cast_signed()))),
-        ("kind", "", "0 object, 1 orphan", integers(Box::new(|node| n.kind[node].into()))),
-        (
-            "fate",
-            "",
-            "0 goes on, 1 merges, 2 disrupted, 3 end of the series, 4 lost",
-            integers(Box::new(|node| n.fate[node].into())),
-        ),
-        ("host_uid", "", "node that it is in; -1 for none", integers(Box::new(|node| n.host[node]))),
-        ("n_members", "", "number of members", integers(Box::new(|node| n.n_members[node].cast_signed()))),
-        ("tracer", "", "identity of the most bound particle", integers(Box::new(|node| n.tracer[node]))),
-        ("mass", "Msun", "mass", scaled([0, 1, 0], SOLAR_MASS, Box::new(|node| n.mass[node]))),
-        (
-            "vmax",
-            "km/s",
-            "maximum circular velocity",
-            velocity(Box::new(|node| n.max_circular_velocity[node])),
-        ),
-        (
-            "rmax",
-            "Mpc",
-            "radius of the maximum circular velocity",
-            length(Box::new(|node| n.max_circular_radius[node])),
-        ),
-        ("radius", "Mpc", "radius, as in the catalogue", length(Box::new(|node| n.radius[node]))),
-    ];
-    const POSITIONS: [&str; 3] = ["position_x", "position_y", "position_z"];
-    const VELOCITIES: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
-    for axis in 0..3 {
-        let values = length(Box::new(move |node| n.position[node][axis]));
-        fields.push((POSITIONS[axis], "Mpc", "position, proper", values));
-        let values = velocity(Box::new(move |node| n.velocity[node][axis]));
-        fields.push((VELOCITIES[axis], "km/s", "velocity", values));
+/// A field of ytree.
+struct YtreeField {
+    name: &'static str,
+    unit: &'static str,
+    description: &'static str,
+    value: NodeValue,
+}
+
+/// The value of a node.
+enum NodeValue {
+    Integer(fn(&MergerTree, usize) -> i64),
+    Number(fn(&MergerTree, usize) -> f64),
+    /// In code units, with its powers of length, mass and time, and the unit in cgs that ytree gets.
+    Scaled(fn(&MergerTree, usize) -> f64, [i32; 3], f64),
+}
+
+impl YtreeField {
+    fn values(&self, tree: &MergerTree, nodes: &[usize]) -> Values {
+        let reals = |of: &dyn Fn(usize) -> f64| Values::F64(nodes.iter().map(|node| of(*node)).collect());
+        match self.value {
+            NodeValue::Integer(of) => Values::I64(nodes.iter().map(|node| of(tree, *node)).collect()),
+            NodeValue::Number(of) => reals(&|node| of(tree, node)),
+            NodeValue::Scaled(of, powers, unit) => {
+                reals(&|node| of(tree, node) * tree.in_cgs(node, powers).expect("units were checked") / unit)
+            }
+        }
     }
-    fields
+}
+
+const fn integer(
+    name: &'static str,
+    description: &'static str,
+    of: fn(&MergerTree, usize) -> i64,
+) -> YtreeField {
+    YtreeField { name, unit: "", description, value: NodeValue::Integer(of) }
+}
+
+const fn length(
+    name: &'static str,
+    description: &'static str,
+    of: fn(&MergerTree, usize) -> f64,
+) -> YtreeField {
+    let value = NodeValue::Scaled(of, [1, 0, 0], MEGAPARSEC);
+    YtreeField { name, unit: "Mpc", description, value }
+}
+
+const fn velocity(
+    name: &'static str,
+    description: &'static str,
+    of: fn(&MergerTree, usize) -> f64,
+) -> YtreeField {
+    let value = NodeValue::Scaled(of, [1, 0, -1], KILOMETRE);
+    YtreeField { name, unit: "km/s", description, value }
+}
+
+const FIELDS: &[YtreeField] = &[
+    integer("uid", "node: its row in the catalogue", |_, node| node as i64),
+    integer("desc_uid", "node that it becomes or goes to; -1 for none", |t, node| t.nodes.descendant[node]),
+    YtreeField {
+        name: "redshift",
+        unit: "",
+        description: "redshift",
+        value: NodeValue::Number(|t, node| t.output(node).redshift),
+    },
+    integer("snapshot", "number of the output", |t, node| t.output(node).number),
+    integer("object", "identifier in the catalogue of that output; 0 for orphans", |t, node| {
+        t.nodes.object[node].cast_signed()
+    }),
+    integer("main_line", "1 for the main progenitor of its descendant and for roots, else 0", |t, node| {
+        i64::from(t.descendant(node).is_none_or(|to| t.nodes.main_progenitor[to] == node as i64))
+    }),
+    integer("track", "the object for life", |t, node| t.nodes.track[node].cast_signed()),
+    integer("kind", "0 object, 1 orphan", |t, node| t.nodes.kind[node].into()),
+    integer("fate", "0 goes on, 1 merges, 2 disrupted, 3 end of the series, 4 lost", |t, node| {
+        t.nodes.fate[node].into()
+    }),
+    integer("host_uid", "node that it is in; -1 for none", |t, node| t.nodes.host[node]),
+    integer("n_members", "number of members", |t, node| t.nodes.n_members[node].cast_signed()),
+    integer("tracer", "identity of the most bound particle", |t, node| t.nodes.tracer[node]),
+    YtreeField {
+        name: "mass",
+        unit: "Msun",
+        description: "mass; 0 for orphans",
+        value: NodeValue::Scaled(|t, node| t.nodes.mass[node], [0, 1, 0], SOLAR_MASS),
+    },
+    velocity("vmax", "maximum circular velocity", |t, node| t.nodes.max_circular_velocity[node]),
+    length("rmax", "radius of the maximum circular velocity", |t, node| t.nodes.max_circular_radius[node]),
+    length("radius", "radius, as in the catalogue", |t, node| t.nodes.radius[node]),
+    length("position_x", "position, proper", |t, node| t.nodes.position[node][0]),
+    length("position_y", "position, proper", |t, node| t.nodes.position[node][1]),
+    length("position_z", "position, proper", |t, node| t.nodes.position[node][2]),
+    velocity("velocity_x", "velocity", |t, node| t.nodes.velocity[node][0]),
+    velocity("velocity_y", "velocity", |t, node| t.nodes.velocity[node][1]),
+    velocity("velocity_z", "velocity", |t, node| t.nodes.velocity[node][2]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Dimension, Table, TableColumn};
+
+    /// Tracks of two nodes each.
+    fn pairs(n_tracks: i64) -> Catalogue {
+        let column = |name: &str, values| TableColumn {
+            name: name.into(),
+            dimension: Dimension::NONE,
+            description: String::new(),
+            values,
+        };
+        let n = n_tracks as usize;
+        let (none, later): (Vec<i64>, Vec<i64>) = (vec![-1; n], (n_tracks..2 * n_tracks).collect());
+        let both = |a: &[i64], b: &[i64]| Values::I64([a, b].concat());
+        let reals = || Values::F64(vec![1.0; 2 * n]);
+        let snapshots = ["time", "aexp", "redshift", "unit_length", "unit_mass", "unit_time"];
+        let mut of_snapshots = vec![column("number", Values::I64(vec![1, 2]))];
+        of_snapshots.extend(snapshots.map(|name| column(name, Values::F64(vec![2.0; 2]))));
+        let mut nodes = vec![
+            column("snapshot", Values::U64((0..2 * n as u64).map(|node| node / n as u64).collect())),
+            column("descendant", both(&later, &none)),
+            column("main_progenitor", both(&none, &(0..n_tracks).collect::<Vec<_>>())),
+            column("next_progenitor", both(&none, &none)),
+            column("host", both(&none, &none)),
+            column("tracer", both(&none, &none)),
+            column("kind", Values::U8(vec![0; 2 * n])),
+            column("fate", Values::U8(vec![3; 2 * n])),
+        ];
+        nodes.extend(["object", "track", "n_members"].map(|name| column(name, Values::U64(vec![1; 2 * n]))));
+        let names = ["mass", "max_circular_velocity", "max_circular_radius", "radius"];
+        nodes.extend(names.map(|name| column(name, reals())));
+        nodes.extend(["position", "velocity"].map(|name| column(name, Values::F64x3(vec![[0.5; 3]; 2 * n]))));
+        let table = |name: &str, columns| Table { name: name.into(), columns };
+        Catalogue {
+            attributes: vec![],
+            tables: vec![table("snapshots", of_snapshots), table("nodes", nodes)],
+        }
+    }
+
+    #[test]
+    fn a_file_has_whole_trees_up_to_its_most_nodes() {
+        let catalogue = pairs(5);
+        let tree = MergerTree::new(&catalogue).expect("a tree");
+        for (most, files) in
+            [(10, vec![0..5]), (5, vec![0..2, 2..4, 4..5]), (1, vec![0..1, 1..2, 2..3, 3..4, 4..5])]
+        {
+            assert_eq!(Forest::new(&tree, most).files, files, "{most}");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        stage_in_files(folder.path(), &catalogue, 5).expect("files").commit().expect("names");
+        let read = |name: &str, dataset: &str| -> Vec<i64> {
+            let file = File::open(folder.path().join(name)).expect("a file");
+            file.dataset(dataset).and_then(|dataset| dataset.read_raw()).expect("integers")
+        };
+        assert_eq!(read("tree.h5", "index/tree_start_index"), [0, 2, 4]);
+        assert_eq!(read("tree.h5", "index/tree_end_index"), [2, 4, 5]);
+        assert_eq!(read("tree_0001.h5", "data/uid"), [7, 2, 8, 3]);
+        assert_eq!(read("tree_0002.h5", "index/tree_size"), [2]);
+    }
 }

@@ -1,4 +1,4 @@
-"""Compares a merger tree in ytree with its catalogue: python ytree.py CATALOGUE TREE."""
+"""Compares a merger tree in ytree with its catalogue: python merger_trees.py CATALOGUE TREE."""
 
 import sys
 
@@ -30,7 +30,7 @@ for tree in arbor:
         line.append(main[line[-1]])
     assert np.array_equal(np.array(tree["prog", "uid"]).astype(int), line)
     assert np.allclose(tree["prog", "mass"].to("Msun").d, masses[line], rtol=1e-12)
-    assert np.allclose(tree["prog", "redshift"].d, redshifts[line], rtol=1e-12)
+    assert np.allclose(tree["prog", "redshift"], redshifts[line], rtol=1e-12)
     uids = np.array(tree["tree", "uid"]).astype(int)
     assert np.array_equal(np.array(tree["tree", "desc_uid"]).astype(int), descendant[uids])
     assert np.array_equal(np.array(tree["tree", "tracer"]), NODES["tracer"][:][uids])
