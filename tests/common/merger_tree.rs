@@ -2,9 +2,12 @@
 
 use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 
-/// Snapshot, track, descendant, kind, fate, mass, host. Of the progenitors of node 7 the main one is lighter. Node 2 is not seen in the
+/// A node, as its snapshot, track, descendant, kind, fate, mass and host.
+pub type HandNode = (u64, u64, i64, u8, u8, f64, i64);
+
+/// Of the progenitors of node 7 the main one is lighter. Node 2 is not seen in the
 /// next output. Nodes 10 and 12 are orphans. Node 6 is lost and node 9 disrupted.
-pub const NODES: [(u64, u64, i64, u8, u8, f64, i64); 13] = [
+pub const NODES: [HandNode; 13] = [
     (0, 1, 3, 0, 0, 10.0, -1),
     (0, 2, 4, 0, 0, 5.0, -1),
     (0, 3, 8, 0, 0, 3.0, -1),
@@ -53,7 +56,7 @@ pub fn by_hand() -> Catalogue {
         column("unit_time", none, outputs(|a| a * a * UNITS[2])),
     ];
     let n = NODES.len();
-    let object = |(row, node): (usize, &(u64, u64, i64, u8, u8, f64, i64))| {
+    let object = |(row, node): (usize, &HandNode)| {
         if node.3 == 1 { 0 } else { row as u64 - firsts[node.0 as usize] + 1 }
     };
     let masses = || NODES.iter().map(|node| node.5);

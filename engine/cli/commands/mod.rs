@@ -1,6 +1,7 @@
 //! The commands. Only this module prints, exits and reads the environment.
 #![allow(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)]
 
+mod aligned;
 pub mod allocator;
 mod child;
 mod completeness;

@@ -1,5 +1,6 @@
 //! `inselberg view`: one object of a catalogue, as text, as JSON and as a picture.
 
+use super::aligned::aligned;
 use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
@@ -133,19 +134,6 @@ impl<'a> Viewed<'a> {
         });
         json!({ "kind": one(self.kind), "id": self.id, "columns": columns, "clumps": ids })
     }
-}
-
-/// Lines of as many cells, each column as wide as its widest cell.
-pub fn aligned(lines: &[Vec<String>]) -> String {
-    let n_columns = lines.first().map_or(0, Vec::len);
-    let widths: Vec<usize> =
-        (0..n_columns).map(|i| lines.iter().map(|line| line[i].len()).max().unwrap_or(0)).collect();
-    let line = |line: &Vec<String>| {
-        line.iter()
-            .zip(&widths)
-            .fold(String::new(), |text, (cell, width)| text + &format!("  {cell:>width$}"))
-    };
-    lines.iter().map(|cells| line(cells).trim_end().to_string() + "\n").collect()
 }
 
 fn one(kind: ViewedKind) -> &'static str {

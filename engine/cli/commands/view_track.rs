@@ -1,8 +1,8 @@
 //! `inselberg view --track`: the history of one track of a merger tree, as text, as JSON and as a picture.
 
+use super::aligned::aligned;
 use super::fault::CommandError;
 use super::out;
-use super::view::aligned;
 use crate::config::{Common, ViewJob};
 use crate::report::history::TrackHistory;
 use crate::report::{UnitChoice, four_digits};
