@@ -11,6 +11,7 @@
 //! | `viewers` | files for yt and VTK, write only; `objects` and `leaf_tree` are what they show |
 //! | `fits`, `ecsv` | tables for TOPCAT and astropy, write only; `cgs` has their units |
 //! | [`part`] | a catalogue distributed over several ranks; the only place here that uses ranks |
+//! | `outline` | what a catalogue holds; some of its rows |
 //! | `checksum` | the checksum of the content |
 //! | [`info`] | a description as text |
 
@@ -26,6 +27,7 @@ pub mod info;
 mod leaf_tree;
 #[cfg_attr(not(feature = "hdf5"), allow(dead_code))]
 mod objects;
+mod outline;
 pub mod part;
 pub mod ramses_text;
 mod row_runs;
@@ -38,13 +40,14 @@ mod writers;
 pub use crate::staging::{Staged, WriteError, WriteResult};
 pub use ecsv::stage_ecsv;
 pub use fits::stage_fits;
+pub use outline::{CatalogueOutline, TableOutline};
 pub use part::{CataloguePart, PartError, PartTable, RowRun, stage_part, write_part};
 pub use shape::check_shape;
 pub use soap::{SoapPlace, check_soap, stage_soap};
 pub use viewers::{VtkCells, check_viewer, check_yt, stage_vtk, stage_yt};
 pub use writers::{
-    Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole, check_output, read,
-    stage, write, writer_for,
+    Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole, check_output,
+    outline, read, read_rows, stage, write, writer_for,
 };
 
 /// The attributes that say which command made a catalogue: the identity of its input, the options that decide the result, and
