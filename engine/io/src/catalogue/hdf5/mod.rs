@@ -18,7 +18,7 @@ mod yt;
 mod ytree;
 
 pub(super) use chunks::{CHUNK, packed, rows_a_chunk};
-pub use read::{attributes_if_whole, read};
+pub use read::{attributes_if_whole, outline, read, read_rows};
 pub use soap::stage_soap;
 pub use vtk::stage_vtk;
 pub(super) use write::create;
