@@ -131,6 +131,8 @@ pub mod projection;
 #[doc(hidden)]
 pub mod stage;
 mod tables;
+#[doc(hidden)]
+pub mod trees;
 
 pub use api::cells::{CellFields, Cells, Geometry};
 pub use api::clumps::{ClumpId, Clumps};

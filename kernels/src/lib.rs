@@ -3,7 +3,8 @@
 //! Place in the flow: octs come in as plain arrays and become a sorted [`mesh::Mesh`]. A [`density`] is deposited on it, or
 //! [`particle_mesh`] builds mesh and density from particles. [`phew`] turns densities into peaks, saddles, a merge tree
 //! and, under given thresholds, clumps and haloes; [`props`] computes their properties. [`fof`] groups particles without
-//! a mesh. [`bound`] removes what gravity does not hold and measures the rest. [`gas`] measures the gas of clumps.
+//! a mesh. [`bound`] removes what gravity does not hold and measures the rest. [`gas`] measures the gas of clumps. [`trees`]
+//! links objects of consecutive outputs.
 //!
 //! Terms: a *cell* is a cube of the octree, an *oct* the eight children of a cell, a *level* the depth of a cell. A *brick*
 //! is a 4x4x4 block of cells of one level, a *super-brick* a 4x4x4 block of bricks. A *test cell* is a leaf above the
@@ -37,4 +38,5 @@ pub mod sfc;
 pub mod simd;
 pub mod sum;
 pub mod sync;
+pub mod trees;
 pub mod union_find;

@@ -9,6 +9,8 @@ mod catalogue_parts;
 mod dendrogram;
 mod gadget_binary;
 mod hostile_input;
+#[cfg(feature = "hdf5")]
+mod merger_trees;
 #[cfg(feature = "plot")]
 mod picture;
 mod ramses_reader;

@@ -4,6 +4,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../verify/merger_truth.rs"]
+mod merger_truth;
 
 mod cli;
 mod config;

@@ -23,6 +23,8 @@ const WRITTEN_TEST_BYTES: u64 = WRITTEN_OCT_BYTES / 8;
 /// Bytes per halo of a particle box, which has one halo per [`PARTICLES_OF_HALO`] particles.
 const HALO_BYTES: u64 = 120;
 const PARTICLES_OF_HALO: u64 = 430;
+/// Bytes per member of a series of catalogues: haloes, what is seen of them, and a catalogue.
+const SERIES_MEMBER_BYTES: u64 = 120;
 /// Bytes per seeded clump of a field.
 const CLUMP_BYTES: u64 = 40;
 /// Bytes per rank that is a thread.
@@ -105,6 +107,11 @@ pub fn check_output(path: impl Display, octs: u64) -> Result<(), CommandError> {
 pub fn check_box(particles: u64) -> Result<(), CommandError> {
     let bytes = (particles / PARTICLES_OF_HALO).saturating_mul(HALO_BYTES);
     check(format!("--number: `{particles}`, with their haloes"), bytes, "fewer")
+}
+
+/// Checks the memory of a series of catalogues.
+pub fn check_series(members: u64) -> Result<(), CommandError> {
+    check(format!("--members: `{members}`"), members.saturating_mul(SERIES_MEMBER_BYTES), "fewer")
 }
 
 /// Bytes with a readable unit.

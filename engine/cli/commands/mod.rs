@@ -1,6 +1,7 @@
 //! The commands. Only this module prints, exits and reads the environment.
 #![allow(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)]
 
+mod aligned;
 pub mod allocator;
 mod child;
 mod completeness;
@@ -43,6 +44,7 @@ mod synth;
 mod topology;
 mod version;
 mod view;
+mod view_track;
 mod viewers;
 
 use crate::config::{CommandJob, Job};
@@ -91,5 +93,6 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
         CommandJob::View(work) => view::view(work, job.common),
         CommandJob::Info(work) => info::info(work, job.common),
         CommandJob::SynthField(work) => synth::field(work, job.common),
+        CommandJob::SynthSeries(work) => synth::series(work, job.common),
     }
 }

@@ -8,10 +8,11 @@ use super::phew_run::n_octs;
 use super::ranks::RankRequest;
 use super::seating::start_threads;
 use super::{interrupt, memory, preflight};
-use crate::config::{Common, FieldJob, ParticleJob};
-use crate::synth::{ParticleBox, ParticleMeta, SynthField, THRESHOLD, stage_particles};
+use crate::config::{Common, FieldJob, ParticleJob, SeriesJob};
+use crate::synth::{ParticleBox, ParticleMeta, SynthField, SynthSeries, THRESHOLD, stage_particles};
 use inselberg::stage::Stage;
 use inselberg_comm::{Comm, Rank};
+use inselberg_io::catalogue::{Catalogue, FORMATS, Values, stage};
 use inselberg_io::ramses;
 use inselberg_io::ramses::write::{Dialect, Output, Split, StagedOutput};
 use inselberg_io::staging::{Staged, check_writable};
@@ -108,6 +109,49 @@ fn finish(path: &Path, meta: &ParticleMeta, staged: Staged, common: Common) -> R
         )
     };
     out::finish(common, staged, text, || json!(meta))
+}
+
+/// Makes catalogues one by one, and their true merger tree. They get their names together.
+pub fn series(job: &SeriesJob, common: Common) -> Result<(), CommandError> {
+    preflight::folder(&job.output)?;
+    memory::check_series(job.params.members)?;
+    interrupt::guard()?;
+    let about = |error| CommandError::about(&job.output, error);
+    let mut staged = Staged::default();
+    let place = inselberg_io::staging::hidden::place(&job.output).map_err(about)?;
+    let ending = FORMATS[0].extensions[0];
+    let mut series = SynthSeries::new(job.params);
+    let mut n_members = Vec::new();
+    while let Some(output) = series.next_output() {
+        n_members.push(n_rows(&output, "members"));
+        let name = format!("clumps_{:05}.{ending}", n_members.len());
+        staged.extend(stage(&job.output.join(name), &output)?);
+    }
+    let truth = series.truth();
+    staged.extend(stage(&job.output.join(format!("truth.{ending}")), &truth)?);
+    let staged = staged.in_place(place);
+    let n_mergers = match truth.table("nodes").and_then(|nodes| nodes.column("fate")).map(|fate| &fate.values)
+    {
+        Some(Values::U8(fates)) => fates.iter().filter(|fate| [1, 2].contains(*fate)).count() as u64,
+        _ => 0,
+    };
+    let (n_nodes, total) = (n_rows(&truth, "nodes"), n_members.iter().sum::<u64>());
+    let text = || {
+        format!(
+            "{}: {} catalogues with {} haloes and {} members in all; {} mergers in truth.{ending}",
+            job.output.display(),
+            n_members.len(),
+            grouped(n_nodes),
+            grouped(total),
+            grouped(n_mergers),
+        )
+    };
+    let json = || json!({"catalogues": n_members.len(), "haloes": n_nodes, "members": n_members, "mergers": n_mergers});
+    out::finish(common, staged, text, json)
+}
+
+fn n_rows(catalogue: &Catalogue, table: &str) -> u64 {
+    catalogue.table(table).map_or(0, |table| table.n_rows() as u64)
 }
 
 /// Stages `snapshot` as output `number` of RAMSES in `folder`.

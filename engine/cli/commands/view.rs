@@ -1,9 +1,10 @@
 //! `inselberg view`: one object of a catalogue, as text, as JSON and as a picture.
 
+use super::aligned::aligned;
 use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
-use super::{interrupt, out, preflight};
+use super::{interrupt, out, preflight, view_track};
 use crate::config::{Common, ViewJob, ViewedKind};
 use crate::report::{DisplayUnits, UnitChoice, four_digits};
 use inselberg_io::catalogue::{self, Catalogue, Dimension, Table, Values};
@@ -23,6 +24,9 @@ pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
     }
     let whole = catalogue::read(&job.input)?;
     interrupt::guard()?;
+    if job.kind == ViewedKind::Track {
+        return view_track::view(job, &whole, common);
+    }
     let object = Viewed::find(job, &whole)?;
     let staged = match &job.plot {
         #[cfg(feature = "plot")]
@@ -51,6 +55,7 @@ impl<'a> Viewed<'a> {
             ViewedKind::Clump => ["clumps", "id"],
             ViewedKind::Halo => ["haloes", "id"],
             ViewedKind::Group => ["Groups", "GroupIDs"],
+            ViewedKind::Track => ["nodes", "track"],
         };
         let wrong = |problem: String| CommandError::about(&job.input, problem);
         let table = whole.table(name).ok_or_else(|| {
@@ -105,14 +110,7 @@ impl<'a> Viewed<'a> {
             };
             columns.iter().map(cell).collect()
         }));
-        let widths: Vec<usize> =
-            (0..columns.len()).map(|i| lines.iter().map(|line| line[i].len()).max().unwrap_or(0)).collect();
-        let line = |line: &Vec<String>| {
-            line.iter()
-                .zip(&widths)
-                .fold(String::new(), |text, (cell, width)| text + &format!("  {cell:>width$}"))
-        };
-        lines.iter().map(|cells| line(cells) + "\n").collect()
+        aligned(&lines)
     }
 
     fn heading(&self, name: &str, dimension: Dimension) -> String {
@@ -143,6 +141,7 @@ fn one(kind: ViewedKind) -> &'static str {
         ViewedKind::Clump => "clump",
         ViewedKind::Halo => "halo",
         ViewedKind::Group => "group",
+        ViewedKind::Track => "track",
     }
 }
 
@@ -168,7 +167,7 @@ fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Ve
     let is_in = |row: &usize| match kind {
         ViewedKind::Clump => is_below(*row),
         ViewedKind::Halo => haloes[*row] == id,
-        ViewedKind::Group => false,
+        ViewedKind::Group | ViewedKind::Track => false,
     };
     let mut rows: Vec<usize> = (0..ids.len()).filter(is_in).collect();
     rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]).then(ids[*a].cmp(&ids[*b])));

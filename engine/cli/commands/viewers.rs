@@ -84,7 +84,7 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
                 catalogue::check_viewer(&job.output)?;
             }
         }
-        ConvertFormat::Yt | ConvertFormat::Vtk(_) => preflight::folder(&job.output)?,
+        _ => preflight::folder(&job.output)?,
     }
     let whole = catalogue::read(&job.input)?;
     interrupt::guard()?;
@@ -95,6 +95,8 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
         ConvertFormat::Fits => catalogue::stage_fits(output, &whole)?,
         ConvertFormat::Ecsv => catalogue::stage_ecsv(output, &whole)?,
         ConvertFormat::Dendrogram(request) => dendrogram::stage(job, &request, &whole)?,
+        ConvertFormat::Ytree => catalogue::stage_ytree(output, &whole)?,
+        ConvertFormat::ConsistentTrees => catalogue::stage_consistent_trees(output, &whole)?,
     };
     out::finish(common, staged, || text(job, &whole), || describe_json(&whole))
 }

@@ -12,7 +12,7 @@ use super::{
     study,
 };
 use crate::report::UnitChoice;
-use crate::synth::{FieldKind, FieldParams, ParticleParams};
+use crate::synth::{FieldKind, FieldParams, ParticleParams, SeriesParams};
 use crate::topology::Pin;
 use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
@@ -76,6 +76,8 @@ pub enum CommandJob {
     SynthField(FieldJob),
     /// Make particles.
     SynthParticles(ParticleJob),
+    /// Make a series of catalogues.
+    SynthSeries(SeriesJob),
 }
 
 /// `inselberg phew` on one snapshot, checked. It has at least one output or diagnostics.
@@ -166,6 +168,15 @@ pub struct ParticleJob {
     pub ranks: NonZeroUsize,
 }
 
+/// `inselberg synth series`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesJob {
+    /// The folder.
+    pub output: PathBuf,
+    /// What is in it.
+    pub params: SeriesParams,
+}
+
 /// Checks the given values.
 ///
 /// # Errors
@@ -186,6 +197,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         }
         Command::SynthField => CommandJob::SynthField(field(&raw)?),
         Command::SynthParticles => CommandJob::SynthParticles(particles(&raw)?),
+        Command::SynthSeries => CommandJob::SynthSeries(synth_series(&raw)?),
     };
     Ok(Job { common: common(&raw)?, work })
 }
@@ -533,4 +545,12 @@ fn particles(raw: &CheckedValues<'_>) -> Result<ParticleJob, ConfigError> {
     let number = raw.count_or_default("number", |n| (1..=1 << 36).contains(&n), "1 to 6e10")?;
     let seed = raw.count_or_default("seed", |_| true, "")?;
     Ok(ParticleJob { output, params: ParticleParams { number, seed }, ranks: ranks(raw)? })
+}
+
+fn synth_series(raw: &CheckedValues<'_>) -> Result<SeriesJob, ConfigError> {
+    let output = raw.needed_path("output")?;
+    let outputs = raw.count_or_default("outputs", |n| (1..=9999).contains(&n), "1 to 9999")? as u32;
+    let members = raw.count_or_default("members", |n| (1000..=1 << 32).contains(&n), "1000 to 4e9")?;
+    let seed = raw.count_or_default("seed", |_| true, "")?;
+    Ok(SeriesJob { output, params: SeriesParams { outputs, members, seed } })
 }

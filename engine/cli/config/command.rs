@@ -1,7 +1,8 @@
 //! The commands of the program.
 
 use Command::{
-    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, View,
+    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, SynthSeries,
+    Topology, View,
 };
 
 /// A command of the program.
@@ -29,6 +30,8 @@ pub enum Command {
     SynthField,
     /// Make a synthetic particle box.
     SynthParticles,
+    /// Make a synthetic series of catalogues.
+    SynthSeries,
 }
 
 /// The name and purpose of a command.
@@ -72,14 +75,14 @@ pub const COMMANDS: &[CommandInfo] = &[
         command: Convert,
         words: &["convert"],
         table: "convert",
-        help: "Write a catalogue for yt, ParaView, TOPCAT or astropy",
+        help: "Write a catalogue for yt, ParaView, TOPCAT or astropy, or a merger tree for ytree",
         runs: None,
     },
     CommandInfo {
         command: View,
         words: &["view"],
         table: "view",
-        help: "Look at one clump, halo or group of a catalogue, as text or as a picture",
+        help: "Look at one clump, halo, group or track of a catalogue, as text or as a picture",
         runs: None,
     },
     CommandInfo {
@@ -122,6 +125,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["synth", "particles"],
         table: "synth.particles",
         help: "Make a clustered particle box, as a NumPy file",
+        runs: None,
+    },
+    CommandInfo {
+        command: SynthSeries,
+        words: &["synth", "series"],
+        table: "synth.series",
+        help: "Make catalogues of haloes that merge, with their true merger tree",
         runs: None,
     },
 ];

@@ -1,7 +1,7 @@
 //! The options of synthetic inputs.
 
-use super::Command::{SynthField, SynthParticles};
-use super::Heading::Made;
+use super::Command::{SynthField, SynthParticles, SynthSeries};
+use super::Heading::{Made, Results};
 use super::opt::{Opt, OptionKind, ROW};
 
 /// In the order of the help.
@@ -71,12 +71,45 @@ pub(super) const SYNTH: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "output",
+        key: "output",
+        short: Some('o'),
+        heading: Results,
+        kind: OptionKind::Path,
+        example: "series",
+        commands: &[SynthSeries],
+        help: "The folder to write: clumps_00001.hdf5, clumps_00002.hdf5, ... and truth.hdf5",
+        doc: "The catalogues have members, as of `inselberg phew --unbind --with-members`. truth.hdf5 has the true merger tree. It has \
+              the tables of `inselberg tree`.",
+        ..ROW
+    },
+    Opt {
+        name: "outputs",
+        key: "outputs",
+        heading: Made,
+        kind: OptionKind::Count,
+        default: "20",
+        commands: &[SynthSeries],
+        help: "Number of catalogues",
+        ..ROW
+    },
+    Opt {
+        name: "members",
+        key: "members",
+        heading: Made,
+        kind: OptionKind::Count,
+        default: "1e5",
+        commands: &[SynthSeries],
+        help: "Approximate number of members per catalogue",
+        ..ROW
+    },
+    Opt {
         name: "seed",
         key: "seed",
         heading: Made,
         kind: OptionKind::Count,
         default: "1",
-        commands: &[SynthField, SynthParticles],
+        commands: &[SynthField, SynthParticles, SynthSeries],
         help: "Random seed; the result is the same on any number of threads",
         ..ROW
     },

@@ -19,7 +19,7 @@ pub(super) const VIEW: &[Opt] = &[
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[View],
-        help: "A catalogue from `inselberg phew`, `recut` or `fof`",
+        help: "A catalogue from `inselberg phew`, `recut`, `fof` or `tree`",
         ..ROW
     },
     Opt {
@@ -43,6 +43,16 @@ pub(super) const VIEW: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "track",
+        key: "track",
+        heading: Input,
+        kind: OptionKind::Count,
+        example: "12",
+        commands: &[View],
+        help: "The track with this number of a merger tree: its history and its mergers",
+        ..ROW
+    },
+    Opt {
         name: "group",
         key: "group",
         heading: Input,
@@ -63,6 +73,8 @@ pub enum ViewedKind {
     Halo,
     /// A friends-of-friends group.
     Group,
+    /// A track of a merger tree.
+    Track,
 }
 
 /// `inselberg view`, checked.
@@ -87,8 +99,12 @@ pub struct ViewJob {
 }
 
 pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
-    const KINDS: [(&str, ViewedKind); 3] =
-        [("clump", ViewedKind::Clump), ("halo", ViewedKind::Halo), ("group", ViewedKind::Group)];
+    const KINDS: [(&str, ViewedKind); 4] = [
+        ("clump", ViewedKind::Clump),
+        ("halo", ViewedKind::Halo),
+        ("group", ViewedKind::Group),
+        ("track", ViewedKind::Track),
+    ];
     let input = raw.needed_path("catalogue")?;
     let mut chosen = Vec::new();
     for (name, kind) in KINDS {
@@ -99,15 +115,18 @@ pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
     let (kind, id) = match chosen[..] {
         [(_, kind, id)] => (kind, id),
         [] => {
-            let how = "--clump, --halo or --group with an identifier".to_string();
+            let how = "--clump, --halo, --group or --track with an identifier".to_string();
             return Err(ConfigError::Missing { command: "view".into(), what: "an object".into(), how });
         }
         [_, (name, ..), ..] => {
-            return Err(raw.unfit(name, &raw.shown(name), "one of --clump, --halo and --group"));
+            return Err(raw.unfit(name, &raw.shown(name), "one of --clump, --halo, --group and --track"));
         }
     };
     let plot = raw.plot()?;
     match OF_MAPS.into_iter().find(|name| raw.is_flag(name)) {
+        Some(name) if kind == ViewedKind::Track => {
+            Err(raw.unfit(name, &raw.shown(name), "it without --track"))
+        }
         Some(name) if plot.is_none() => Err(raw.unfit(name, &raw.shown(name), "--plot beside it")),
         _ => Ok(ViewJob {
             input,

@@ -17,20 +17,20 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Convert],
-        help: "A catalogue from `inselberg phew`, `recut` or `fof`",
+        help: "A catalogue from `inselberg phew`, `recut`, `fof` or `tree`",
         ..ROW
     },
     Opt {
         name: "to",
         key: "to",
         heading: Results,
-        kind: OptionKind::Choice(&["yt", "vtk", "fits", "ecsv", "dendrogram"]),
+        kind: OptionKind::Choice(&["yt", "vtk", "fits", "ecsv", "dendrogram", "ytree", "consistent-trees"]),
         example: "vtk",
         commands: &[Convert],
         help: "The program or format to write for",
         doc: "yt: a halo catalogue for yt.load. vtk: files for ParaView and PyVista, with --vtk-cells. fits: all tables in one file. ecsv: \
               one file per table. TOPCAT and astropy read both. dendrogram: a file for astrodendro of the cells of a catalogue, which must have one size. \
-              docs/viewers.md has examples.",
+              Of a merger tree, ytree: files for ytree.load; consistent-trees: its input. docs/viewers.md has examples.",
         ..ROW
     },
     Opt {
@@ -41,7 +41,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Path,
         example: "vtk",
         commands: &[Convert],
-        help: "The file to write (.fits, .ecsv, .hdf5 for dendrogram), or the folder for yt and vtk",
+        help: "The file to write (.fits, .ecsv, .hdf5 for dendrogram), or the folder for others",
         ..ROW
     },
     Opt {
@@ -133,6 +133,10 @@ pub enum ConvertFormat {
     Fits,
     /// ECSV files.
     Ecsv,
+    /// A folder with a merger tree for ytree.
+    Ytree,
+    /// A folder with lists for consistent-trees.
+    ConsistentTrees,
     /// A dendrogram for astrodendro.
     Dendrogram(DendrogramRequest),
 }
@@ -172,6 +176,8 @@ pub(super) fn convert(raw: &CheckedValues<'_>) -> Result<ConvertJob, ConfigError
             delta: raw.real_or_default("min-delta", |x| x >= 0.0, "a finite difference, 0 or more")?,
             cells: raw.count_or_default("min-cells", |_| true, "a number of cells")?,
         }),
+        "ytree" => ConvertFormat::Ytree,
+        "consistent-trees" => ConvertFormat::ConsistentTrees,
         _ => ConvertFormat::Ecsv,
     };
     if !matches!(to, ConvertFormat::Vtk(_)) && raw.is_flag("vtk-cells") {

@@ -3,6 +3,8 @@
 //! Nothing here prints, except that a [`Recorder`] with progress draws bars on standard error.
 
 mod clock;
+#[cfg_attr(not(feature = "plot"), allow(dead_code))]
+pub(crate) mod history;
 pub(crate) mod html;
 mod least_drawn;
 #[cfg(feature = "plot")]

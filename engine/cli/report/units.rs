@@ -1,14 +1,7 @@
 //! The units in which people see results.
 
-use inselberg_io::catalogue::units::{cgs_factor, cgs_name, unit_name};
+use inselberg_io::catalogue::units::{KILOMETRE, MEGAPARSEC, SOLAR_MASS, cgs_factor, cgs_name, unit_name};
 use inselberg_io::catalogue::{Attribute, Dimension};
-
-/// Centimetres in a megaparsec (IAU 2015).
-const MEGAPARSEC: f64 = 3.085_677_581e24;
-/// Grams in a solar mass (IAU 2015 and CODATA 2018).
-const SOLAR_MASS: f64 = 1.988_41e33;
-/// Centimetres per second in a kilometre per second.
-const KILOMETRE: f64 = 1e5;
 
 /// The units that a person asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

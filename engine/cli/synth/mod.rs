@@ -13,6 +13,7 @@ mod noise;
 mod npy;
 mod particles;
 mod peaks;
+mod series;
 mod stream;
 
 pub use density::THRESHOLD;
@@ -20,3 +21,4 @@ pub use field::{CellCounts, FieldKind, FieldParams, SynthError, SynthField};
 pub use npy::{ParticleMeta, stage_particles, write_particles};
 pub use particles::{ParticleBox, ParticleParams};
 pub use peaks::Clump;
+pub use series::{SeriesParams, SynthSeries};

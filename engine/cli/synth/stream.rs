@@ -14,6 +14,12 @@ pub(super) enum Purpose {
     Particle,
     Order,
     Site,
+    /// What happens to a halo of a series in a step.
+    Fate,
+    /// What a finder sees of a halo of a series.
+    Sight,
+    /// Identities of the particles of a series.
+    Identity,
 }
 
 /// One stream of random numbers.
@@ -39,6 +45,11 @@ impl RandomStream {
     pub(super) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// Whether something of this chance happens.
+    pub(super) fn happens(&mut self, chance: f64) -> bool {
+        self.unit() < chance
     }
 
     /// A unit vector, uniform on the sphere.

@@ -6,6 +6,7 @@
 //! | `objects` | peaks and masses of the clumps and haloes |
 //! | `axis` | scales, ticks and their labels |
 //! | `distribution` | another picture: how much is at which density |
+//! | `history` | another picture: the history of a track of a merger tree |
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
 //! | `colour` | from density to colour, and the raster of the map |
 //! | `sight` | where on a map a place in the box is, and scale bars |
@@ -16,6 +17,7 @@ pub(crate) mod axis;
 pub(crate) mod canvas;
 pub(crate) mod colour;
 mod distribution;
+mod history;
 pub(crate) mod layout;
 pub(crate) mod objects;
 pub(crate) mod sight;
@@ -25,6 +27,7 @@ use super::units::DisplayUnits;
 use canvas::{Canvas, Drawn, SCALE};
 use colour::Raster;
 pub use distribution::stage_distribution;
+pub use history::stage_history;
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};

@@ -10,12 +10,15 @@
 //! | `soap` | the layout of SOAP, write only |
 //! | `viewers` | files for yt and VTK, write only; `objects` and `leaf_tree` are what they show |
 //! | `fits`, `ecsv` | tables for TOPCAT and astropy, write only; `cgs` has their units |
+//! | [`merger_tree`] | merger trees, checked, for `hdf5/ytree`, `consistent_trees` and the program |
 //! | [`part`] | a catalogue distributed over several ranks; the only place here that uses ranks |
+//! | `outline` | what a catalogue holds; some of its rows |
 //! | `checksum` | the checksum of the content |
 //! | [`info`] | a description as text |
 
 mod cgs;
 mod checksum;
+mod consistent_trees;
 pub mod csv;
 mod ecsv;
 mod fits;
@@ -24,8 +27,10 @@ pub mod hdf5;
 pub mod info;
 #[cfg_attr(not(feature = "hdf5"), allow(dead_code))]
 mod leaf_tree;
+pub mod merger_tree;
 #[cfg_attr(not(feature = "hdf5"), allow(dead_code))]
 mod objects;
+mod outline;
 pub mod part;
 pub mod ramses_text;
 mod row_runs;
@@ -36,15 +41,19 @@ mod viewers;
 mod writers;
 
 pub use crate::staging::{Staged, WriteError, WriteResult};
+pub use consistent_trees::stage_consistent_trees;
 pub use ecsv::stage_ecsv;
 pub use fits::stage_fits;
+pub use outline::{CatalogueOutline, TableOutline};
 pub use part::{CataloguePart, PartError, PartTable, RowRun, stage_part, write_part};
 pub use shape::check_shape;
 pub use soap::{SoapPlace, check_soap, stage_soap};
-pub use viewers::{DendrogramFile, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk, stage_yt};
+pub use viewers::{
+    DendrogramFile, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk, stage_yt, stage_ytree,
+};
 pub use writers::{
-    Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole, check_output, read,
-    stage, write, writer_for,
+    Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole, check_output,
+    outline, read, read_rows, stage, write, writer_for,
 };
 
 /// The attributes that say which command made a catalogue: the identity of its input, the options that decide the result, and

@@ -2,6 +2,13 @@
 
 use super::{Attribute, Dimension};
 
+/// Centimetres in a megaparsec (IAU 2015).
+pub const MEGAPARSEC: f64 = 3.085_677_581e24;
+/// Grams in a solar mass (IAU 2015 and CODATA 2018).
+pub const SOLAR_MASS: f64 = 1.988_41e33;
+/// Centimetres per second in a kilometre per second.
+pub const KILOMETRE: f64 = 1e5;
+
 const NAMES: [&str; 3] = ["code_length", "code_mass", "code_time"];
 
 /// Name of the unit of `dimension`: `code_mass / code_length**3`, `code_length`, `dimensionless`.

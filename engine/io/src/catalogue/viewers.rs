@@ -84,7 +84,7 @@ pub fn check_yt(folder: &Path, objects: &str, others: &[&Path]) -> WriteResult<(
 }
 
 #[cfg(feature = "hdf5")]
-pub use super::hdf5::{stage_dendrogram, stage_vtk, stage_yt};
+pub use super::hdf5::{stage_dendrogram, stage_vtk, stage_yt, stage_ytree};
 
 /// The error of a build without HDF5.
 ///
@@ -111,4 +111,13 @@ pub fn stage_vtk(folder: &Path, _: &Catalogue, _: VtkCells) -> WriteResult<Stage
 #[cfg(not(feature = "hdf5"))]
 pub fn stage_dendrogram(path: &Path, _: &DendrogramFile<'_>) -> WriteResult<Staged> {
     check_viewer(path).map(|()| Staged::default())
+}
+
+/// The error of a build without HDF5.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "hdf5"))]
+pub fn stage_ytree(folder: &Path, _: &Catalogue) -> WriteResult<Staged> {
+    check_viewer(folder).map(|()| Staged::default())
 }

@@ -1,8 +1,10 @@
 //! The formats a catalogue can be written in and read from: one row each.
 
+use super::outline::{CatalogueOutline, select};
 use super::{Attribute, Catalogue, Table, WriteError, WriteResult};
 use crate::staging::{Staged, check_writable};
 use crate::{ReadError, ReadResult};
+use std::ops::Range;
 use std::path::Path;
 
 /// The attributes of a catalogue, in their order.
@@ -21,6 +23,10 @@ pub struct Format {
     pub read: fn(&Path) -> ReadResult<Catalogue>,
     /// Reads the attributes of an undamaged file; see [`attributes_if_whole`].
     pub attributes: fn(&Path) -> ReadResult<Attributes>,
+    /// See [`outline`].
+    pub outline: fn(&Path) -> ReadResult<CatalogueOutline>,
+    /// See [`read_rows`].
+    pub read_rows: fn(&Path, &str, &[&str], Range<u64>) -> ReadResult<Table>,
     /// How several ranks write one file, if the format can.
     pub in_parts: Option<PartFormat>,
 }
@@ -95,6 +101,8 @@ pub const FORMATS: &[Format] = &[
         stage: super::hdf5::stage,
         read: super::hdf5::read,
         attributes: super::hdf5::attributes_if_whole,
+        outline: super::hdf5::outline,
+        read_rows: super::hdf5::read_rows,
         in_parts: Some(PartFormat {
             chunk: super::hdf5::CHUNK,
             rows_a_chunk: super::hdf5::rows_a_chunk,
@@ -108,6 +116,8 @@ pub const FORMATS: &[Format] = &[
         stage: super::csv::stage,
         read: super::csv::read,
         attributes: |path| super::csv::read(path).map(|catalogue| catalogue.attributes),
+        outline: |path| super::csv::read(path).map(|catalogue| CatalogueOutline::new(&catalogue)),
+        read_rows: |path, table, columns, rows| select(path, &super::csv::read(path)?, table, columns, rows),
         in_parts: None,
     },
 ];
@@ -162,6 +172,23 @@ pub fn read(path: &Path) -> ReadResult<Catalogue> {
 /// As [`read()`], and for an HDF5 file that another program edited.
 pub fn attributes_if_whole(path: &Path) -> ReadResult<Attributes> {
     (reader_for(path)?.attributes)(path)
+}
+
+/// What the catalogue at `path` holds, without its values. All bytes are read once and compared with their checksum.
+///
+/// # Errors
+/// As [`read()`].
+pub fn outline(path: &Path) -> ReadResult<CatalogueOutline> {
+    (reader_for(path)?.outline)(path)
+}
+
+/// Some columns and rows of a table of the catalogue at `path`. Of an HDF5 file nothing else is read, and nothing is compared
+/// with a checksum; see [`outline`].
+///
+/// # Errors
+/// As [`read()`], and if there is no such column or row.
+pub fn read_rows(path: &Path, table: &str, columns: &[&str], rows: Range<u64>) -> ReadResult<Table> {
+    (reader_for(path)?.read_rows)(path, table, columns, rows)
 }
 
 fn reader_for(path: &Path) -> ReadResult<&'static Format> {

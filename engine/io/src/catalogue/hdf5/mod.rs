@@ -4,8 +4,7 @@
 //! (code units by name), `cgs_factor` (if the catalogue has units) and `description`. Vectors are `[N, 3]`. Large tables are
 //! chunked and compressed. No times are stored and one process writes in a fixed order, so equal catalogues give equal files
 //! on any number of ranks. Checksums follow after the HDF5 data, which HDF5 ignores (`seal`). Group catalogues also have the
-//! groups and attributes of SWIFT's (`swift`). `soap`, `yt`, `vtk` and `dendrogram` write other
-//! layouts.
+//! groups and attributes of SWIFT's (`swift`). `soap`, `yt`, `ytree`, `vtk` and `dendrogram` write other layouts.
 
 mod chunks;
 mod dendrogram;
@@ -17,15 +16,17 @@ mod swift;
 mod vtk;
 mod write;
 mod yt;
+mod ytree;
 
 pub(super) use chunks::{CHUNK, packed, rows_a_chunk};
 pub use dendrogram::stage_dendrogram;
-pub use read::{attributes_if_whole, read};
+pub use read::{attributes_if_whole, outline, read, read_rows};
 pub use soap::stage_soap;
 pub use vtk::stage_vtk;
 pub(super) use write::create;
 pub use write::stage;
 pub use yt::stage_yt;
+pub use ytree::stage_ytree;
 
 use super::{WriteError, WriteResult};
 use crate::hdf5_file::Utf8Name;

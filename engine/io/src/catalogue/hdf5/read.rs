@@ -4,11 +4,14 @@ use super::seal::{Seal, check};
 use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::units::parse_unit;
-use crate::catalogue::{Attribute, Attributes, Catalogue, Table, TableColumn, Values};
+use crate::catalogue::{
+    Attribute, Attributes, Catalogue, CatalogueOutline, Table, TableColumn, TableOutline, Values,
+};
 use crate::hdf5_file;
 use crate::{ReadError, ReadResult};
 use ::hdf5::types::{FloatSize, IntSize, TypeDescriptor, VarLenUnicode};
 use ::hdf5::{Dataset, File, Group, H5Type, IndexType, IterationOrder, Location};
+use std::ops::Range;
 use std::path::Path;
 
 /// The highest compression that gzip can reach. A larger claim is false.
@@ -60,12 +63,75 @@ pub fn attributes_if_whole(path: &Path) -> ReadResult<Attributes> {
     source.attributes(&file)
 }
 
+/// What a catalogue holds, without its values. All bytes are read once and compared with their checksum, if there is one.
+///
+/// # Errors
+/// As [`read`].
+pub fn outline(path: &Path) -> ReadResult<CatalogueOutline> {
+    let source = CatalogueFile::new(path)?;
+    if check(path).map_err(|e| ReadError::io(path, "reading", e))? == Seal::Broken {
+        return Err(source.bad("checksum", "the file is damaged", "the bytes that were written"));
+    }
+    let file = source.open()?;
+    let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));
+    let table = |name: String| {
+        let group = file.group(&name).map_err(source.failed(&name))?;
+        let columns = source.names(&group)?;
+        let n_rows = match columns.first() {
+            Some(first) => {
+                let place = format!("{name}/{first}");
+                let dataset = group.dataset(first).map_err(source.failed(&place))?;
+                dataset.shape().first().map_or(0, |n| *n as u64)
+            }
+            None => 0,
+        };
+        Ok(TableOutline { name, columns, n_rows })
+    };
+    Ok(CatalogueOutline {
+        attributes: source.attributes(&file)?,
+        tables: names.map(table).collect::<ReadResult<_>>()?,
+    })
+}
+
+/// Some columns and rows of a table. Nothing is compared with a checksum; see [`outline`].
+///
+/// # Errors
+/// The file cannot be read, or has no such column or rows.
+pub fn read_rows(path: &Path, table: &str, columns: &[&str], rows: Range<u64>) -> ReadResult<Table> {
+    let source = CatalogueFile::new(path)?;
+    let file = source.open()?;
+    let group = file.group(table).map_err(source.failed(table))?;
+    let column = |name: &&str| {
+        let (column, n) = source.column_rows(&group, table, name, &rows)?;
+        let place = format!("{table}/{name}");
+        match rows.end <= n && column.values.len() as u64 == rows.end - rows.start {
+            true => Ok(column),
+            false => Err(source.bad(&place, format!("{n} rows"), format!("at least {}", rows.end))),
+        }
+    };
+    Ok(Table { name: table.into(), columns: columns.iter().map(column).collect::<ReadResult<_>>()? })
+}
+
 struct CatalogueFile<'a> {
     path: &'a Path,
     bytes: u64,
 }
 
+impl<'a> CatalogueFile<'a> {
+    fn new(path: &'a Path) -> ReadResult<Self> {
+        let bytes = std::fs::metadata(path).map_err(|e| ReadError::io(path, "opening", e))?.len();
+        Ok(Self { path, bytes })
+    }
+}
+
 impl CatalogueFile<'_> {
+    fn open(&self) -> ReadResult<File> {
+        let opened = hdf5_file::open(self.path);
+        let file = opened.map_err(|e| self.bad("opening", reason(&e), "a complete HDF5 file"))?;
+        self.check_mark(&file)?;
+        Ok(file)
+    }
+
     fn check_mark(&self, file: &File) -> ReadResult<()> {
         if !file.attr_names().is_ok_and(|names| names.iter().any(|n| n == MARK)) {
             return Err(self.bad("/", format!("no attribute {MARK}"), "a catalogue written by inselberg"));
@@ -107,32 +173,45 @@ impl CatalogueFile<'_> {
     }
 
     fn column(&self, group: &Group, table: &str, name: &str) -> ReadResult<TableColumn> {
+        Ok(self.column_rows(group, table, name, &(0..u64::MAX))?.0)
+    }
+
+    /// The rows of a column that are in `rows`, and the number of all its rows.
+    fn column_rows(
+        &self,
+        group: &Group,
+        table: &str,
+        name: &str,
+        rows: &Range<u64>,
+    ) -> ReadResult<(TableColumn, u64)> {
         let place = format!("{table}/{name}");
         let dataset = group.dataset(name).map_err(self.failed(&place))?;
+        let n = dataset.shape().first().map_or(0, |n| *n as u64);
         let units = self.text(&dataset, &place, "units")?;
         let dimension =
             parse_unit(&units).ok_or_else(|| self.bad(&place, format!("units {units:?}"), "code units"))?;
         let description = self.text(&dataset, &place, "description")?;
-        Ok(TableColumn { name: name.into(), dimension, description, values: self.values(&dataset, &place)? })
+        let values = self.values(&dataset, rows.start.min(n)..rows.end.min(n), &place)?;
+        Ok((TableColumn { name: name.into(), dimension, description, values }, n))
     }
 
-    fn values(&self, dataset: &Dataset, place: &str) -> ReadResult<Values> {
+    fn values(&self, dataset: &Dataset, rows: Range<u64>, place: &str) -> ReadResult<Values> {
         let shape = dataset.shape();
         let kind = dataset.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(place))?;
         hdf5_file::check_claim(self.path, dataset)
             .map_err(|(problem, expected)| self.bad(place, problem, expected))?;
         let vector = shape.len() == 2 && shape[1] == 3;
         match (&kind, shape.len()) {
-            (TypeDescriptor::Unsigned(IntSize::U1), 1) => self.raw(dataset, place).map(Values::U8),
-            (TypeDescriptor::Unsigned(IntSize::U8), 1) => self.raw(dataset, place).map(Values::U64),
-            (TypeDescriptor::Integer(IntSize::U8), 1) => self.raw(dataset, place).map(Values::I64),
-            (TypeDescriptor::Float(FloatSize::U8), 1) => self.raw(dataset, place).map(Values::F64),
-            (TypeDescriptor::Float(FloatSize::U4), 1) => self.raw(dataset, place).map(Values::F32),
+            (TypeDescriptor::Unsigned(IntSize::U1), 1) => self.raw(dataset, &rows, place).map(Values::U8),
+            (TypeDescriptor::Unsigned(IntSize::U8), 1) => self.raw(dataset, &rows, place).map(Values::U64),
+            (TypeDescriptor::Integer(IntSize::U8), 1) => self.raw(dataset, &rows, place).map(Values::I64),
+            (TypeDescriptor::Float(FloatSize::U8), 1) => self.raw(dataset, &rows, place).map(Values::F64),
+            (TypeDescriptor::Float(FloatSize::U4), 1) => self.raw(dataset, &rows, place).map(Values::F32),
             (TypeDescriptor::Float(FloatSize::U8), 2) if vector => {
-                self.raw(dataset, place).map(|v| Values::F64x3(triples(&v)))
+                self.raw(dataset, &rows, place).map(|v| Values::F64x3(triples(&v)))
             }
             (TypeDescriptor::Unsigned(IntSize::U4), 2) if vector => {
-                self.raw(dataset, place).map(|v| Values::U32x3(triples(&v)))
+                self.raw(dataset, &rows, place).map(|v| Values::U32x3(triples(&v)))
             }
             _ => Err(self.bad(place, format!("{kind} of shape {shape:?}"), "a column of a catalogue")),
         }
@@ -148,8 +227,17 @@ impl CatalogueFile<'_> {
         Err(self.bad(place, format!("shape {shape:?}"), format!("at most {most} bytes in this file")))
     }
 
-    fn raw<T: H5Type>(&self, dataset: &Dataset, place: &str) -> ReadResult<Vec<T>> {
-        dataset.read_raw().map_err(self.failed(place))
+    fn raw<T: H5Type>(&self, dataset: &Dataset, rows: &Range<u64>, place: &str) -> ReadResult<Vec<T>> {
+        let shape = dataset.shape();
+        if shape.first() == Some(&((rows.end - rows.start) as usize)) {
+            return dataset.read_raw().map_err(self.failed(place));
+        }
+        let rows = rows.start as usize..rows.end as usize;
+        let values = match shape.len() {
+            1 => dataset.read_slice_1d(rows).map(|array| array.into_raw_vec_and_offset().0),
+            _ => dataset.read_slice_2d((rows, ..)).map(|array| array.into_raw_vec_and_offset().0),
+        };
+        values.map_err(self.failed(place))
     }
 
     fn attribute(&self, at: &Location, name: &str) -> ReadResult<Attribute> {

@@ -133,7 +133,7 @@ impl YtFile<'_> {
 }
 
 /// A field; three of a vector.
-fn field(group: &Group, name: &str, values: &Values, unit: &str) -> Result<()> {
+pub fn field(group: &Group, name: &str, values: &Values, unit: &str) -> Result<()> {
     let parts = |list: Vec<[f64; 3]>| {
         [(0, "x"), (1, "y"), (2, "z")].into_iter().try_for_each(|(axis, letter)| {
             let part = Values::F64(list.iter().map(|x| x[axis]).collect());
@@ -149,7 +149,8 @@ fn field(group: &Group, name: &str, values: &Values, unit: &str) -> Result<()> {
     text(&dataset, "units", if unit.is_empty() { "dimensionless" } else { unit })
 }
 
-fn text(at: &Location, name: &str, text: &str) -> Result<()> {
+/// A new attribute: a text.
+pub fn text(at: &Location, name: &str, text: &str) -> Result<()> {
     scalar(at, name, &VarLenUnicode::from_str(text).expect("a name without zero bytes"))
 }
 

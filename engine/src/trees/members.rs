@@ -1,0 +1,223 @@
+//! Members of an output on the ranks that their identities say, sorted there.
+//!
+//! Rows are read in blocks. Those of a block leave for their ranks before the next one is read, so a rank holds its sorted
+//! entries and one block.
+
+use crate::trees::error::TreeError;
+use crate::trees::input::{MemberSource, MemberSpan, OutputObjects};
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::agree::agree;
+use inselberg_comm::{Comm, Rank, Reduce};
+use inselberg_kernels::trees::join::{MemberEntry, first_twin};
+use inselberg_kernels::trees::tracer::TracerKey;
+use rdst::{RadixKey, RadixSort};
+use std::ops::Range;
+
+/// Rows of a block.
+const BLOCK: u64 = 1 << 18;
+
+/// Numbers of types of collisionless members.
+const COLLISIONLESS: [u8; 2] = [1, 4];
+
+/// An entry, sorted by identity.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+struct ById(MemberEntry);
+
+impl RadixKey for ById {
+    const LEVELS: usize = 8;
+
+    #[inline]
+    fn get_level(&self, level: usize) -> u8 {
+        // Signed identities ascend.
+        ((self.0.id.cast_unsigned() ^ (1 << 63)) >> (8 * level)) as u8
+    }
+}
+
+/// Sorts entries by identity.
+pub fn sort_by_id(entries: &mut [MemberEntry]) {
+    if !entries.is_sorted_by_key(|entry| entry.id) {
+        bytemuck::cast_slice_mut::<MemberEntry, ById>(entries).radix_sort_unstable();
+    }
+}
+
+/// The rank that compares all members with this identity.
+pub fn rank_of(id: i64, n_ranks: usize) -> Rank {
+    let mixed = id.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Rank((u128::from(mixed ^ mixed >> 29) * n_ranks as u128 >> 64) as u32)
+}
+
+/// The tracers of an object: how many there are, and the most bound one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct TracerCount {
+    pub object: u32,
+    pub n: u32,
+    pub first: TracerKey,
+}
+
+/// The members of an output.
+#[derive(Debug, Default)]
+pub struct SortedMembers {
+    /// The collisionless ones whose identities belong to this rank, by identity.
+    pub entries: Vec<MemberEntry>,
+    /// The tracers of each object that has any, on rank 0.
+    pub tracers: Vec<TracerCount>,
+    /// Rows that this rank read.
+    pub n_rows: u64,
+}
+
+/// Collective: reads the members of all objects, each rank a share of about equal size in whole objects.
+///
+/// # Errors
+/// Members cannot be read, or a particle occurs twice; when a rank fails.
+pub fn sorted_members(
+    name: &str,
+    objects: &OutputObjects,
+    source: &dyn MemberSource,
+    n_tracers: u32,
+    comm: &Comm,
+    advance: &dyn Fn(u64),
+) -> Result<SortedMembers, TreeError> {
+    let spans = share_of(&objects.spans, comm);
+    let blocks = blocks(spans);
+    let n_blocks = comm.all_reduce_counts(&[blocks.len() as u64], Reduce::Max)?[0];
+    let mut ranked = RankedTracers { n_tracers, counts: Vec::new() };
+    let mut members = SortedMembers::default();
+    for block in 0..n_blocks as usize {
+        let read = blocks.get(block).map(|rows| Ok((rows.clone(), source.members(rows.clone())?)));
+        let read = agree(comm, read.transpose())?;
+        let mut found = Vec::new();
+        if let Some((rows, (ids, types))) = read {
+            members.n_rows += rows.end - rows.start;
+            advance(rows.end - rows.start);
+            found = ranked.entries(spans, &rows, &ids, &types);
+        }
+        match comm.n_ranks() {
+            1 => members.entries.append(&mut found),
+            n_ranks => {
+                let received = comm.exchange(by_rank(found, n_ranks))?;
+                members.entries.extend(received.into_iter().flat_map(|(_, entries)| entries));
+            }
+        }
+    }
+    sort_by_id(&mut members.entries);
+    let twin =
+        first_twin(&members.entries).map(|[a, b]| (a.key(), a.object.min(b.object), a.object.max(b.object)));
+    check_twins(name, objects, twin, comm)?;
+    let to_first = comm.exchange(vec![(Rank(0), ranked.counts)])?;
+    members.tracers = to_first.into_iter().flat_map(|(_, counts)| counts).collect();
+    Ok(members)
+}
+
+/// Collective: an error of the lowest particle that occurs twice.
+fn check_twins(
+    name: &str,
+    objects: &OutputObjects,
+    twin: Option<(TracerKey, u32, u32)>,
+    comm: &Comm,
+) -> Result<(), TreeError> {
+    let own: Vec<[u64; 4]> = twin
+        .map(|(key, a, b)| [key.id.cast_unsigned(), key.kind, u64::from(a), u64::from(b)])
+        .into_iter()
+        .collect();
+    let all = comm.all_gather(&own)?;
+    let Some([id, kind, a, b]) = all.into_iter().min() else { return Ok(()) };
+    let kind = if kind == 1 { "dark matter" } else { "stars" };
+    let id_of = |place: u64| objects.properties.id.get(place as usize);
+    // Only rank 0 knows the identifiers of objects.
+    let problem = match (id_of(a), id_of(b)) {
+        (Some(a), Some(b)) if a == b => {
+            format!("the {kind} particle {} is twice a member of object {a}", id.cast_signed())
+        }
+        (Some(a), Some(b)) => {
+            format!("the {kind} particle {} is a member of object {a} and of object {b}", id.cast_signed())
+        }
+        _ => format!("the {kind} particle {} is a member twice", id.cast_signed()),
+    };
+    Err(TreeError::of(name, problem, "each particle in one object"))
+}
+
+/// The spans that this rank reads: those that begin in its equal share of all rows.
+fn share_of<'a>(spans: &'a [MemberSpan], comm: &Comm) -> &'a [MemberSpan] {
+    let total: u64 = spans.iter().map(|span| u64::from(span.n)).sum();
+    let (rank, n_ranks) = (u128::from(comm.rank().0), comm.n_ranks() as u128);
+    let bounds = [rank, rank + 1].map(|rank| (u128::from(total) * rank / n_ranks) as u64);
+    let mut before = 0;
+    let mut places = [spans.len(); 2];
+    for (i, span) in spans.iter().enumerate() {
+        for (place, bound) in places.iter_mut().zip(bounds) {
+            if before >= bound && *place == spans.len() {
+                *place = i;
+            }
+        }
+        before += u64::from(span.n);
+    }
+    &spans[places[0]..places[1]]
+}
+
+/// The rows of spans in blocks. Rows that belong to no object are left out where they are between blocks.
+fn blocks(spans: &[MemberSpan]) -> Vec<Range<u64>> {
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return Vec::new() };
+    let end = last.first + u64::from(last.n);
+    (first.first..end).step_by(BLOCK as usize).map(|start| start..(start + BLOCK).min(end)).collect()
+}
+
+/// Entries for each rank.
+fn by_rank(entries: Vec<MemberEntry>, n_ranks: usize) -> Vec<(Rank, Vec<MemberEntry>)> {
+    let mut parts: Vec<(Rank, Vec<MemberEntry>)> =
+        (0..n_ranks).map(|rank| (Rank(rank as u32), Vec::new())).collect();
+    for entry in entries {
+        parts[rank_of(entry.id, n_ranks).at()].1.push(entry);
+    }
+    parts
+}
+
+/// Ranks of tracers, counted block by block.
+struct RankedTracers {
+    n_tracers: u32,
+    counts: Vec<TracerCount>,
+}
+
+impl RankedTracers {
+    /// The entries of a block of rows, which follows the last one.
+    fn entries(
+        &mut self,
+        spans: &[MemberSpan],
+        rows: &Range<u64>,
+        ids: &[i64],
+        types: &[u8],
+    ) -> Vec<MemberEntry> {
+        let first = spans.partition_point(|span| span.first + u64::from(span.n) <= rows.start);
+        let mut entries = Vec::with_capacity(ids.len());
+        for span in spans[first..].iter().take_while(|span| span.first < rows.end) {
+            let own = span.first.max(rows.start)..(span.first + u64::from(span.n)).min(rows.end);
+            for row in own {
+                let at = (row - rows.start) as usize;
+                if COLLISIONLESS.contains(&types[at]) {
+                    let key = TracerKey { id: ids[at], kind: u64::from(types[at]) };
+                    let rank = self.next(span.object, key);
+                    entries.push(MemberEntry::new(key, span.object, rank));
+                }
+            }
+        }
+        entries
+    }
+
+    /// The rank of the next collisionless member of an object, if it is a tracer.
+    fn next(&mut self, object: u32, key: TracerKey) -> Option<u32> {
+        match self.counts.last_mut() {
+            Some(count) if count.object == object => {
+                let rank = count.n;
+                (rank < self.n_tracers).then(|| {
+                    count.n += 1;
+                    rank
+                })
+            }
+            _ => {
+                self.counts.push(TracerCount { object, n: 1, first: key });
+                Some(0)
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Merger trees of a synthetic series against its true history. The table of `benches/results` is this test with more members:
+//! `INSELBERG_TRUTH_MEMBERS=1e6 cargo test --release --test program trees_truth -- --nocapture`.
+
+use crate::common::room::{Room, done};
+use crate::merger_truth::{Comparison, check_conservation, compare};
+use inselberg_io::catalogue::{Catalogue, read};
+use std::path::Path;
+
+const OUTPUTS: usize = 20;
+
+/// The true tree and the found one of a series.
+fn trees(room: &Room, members: &str, seed: &str) -> [Catalogue; 2] {
+    let series = room.path("series");
+    done(&["synth", "series", "-o", &series, "--outputs", &OUTPUTS.to_string(), "--members", members, "--seed", seed]);
+    let inputs: Vec<String> = (1..=OUTPUTS).map(|i| format!("{series}/clumps_{i:05}.hdf5")).collect();
+    let found = room.path("tree.hdf5");
+    let mut command = vec!["tree"];
+    command.extend(inputs.iter().map(String::as_str));
+    command.extend(["-o", &found]);
+    done(&command);
+    [format!("{series}/truth.hdf5"), found].map(|path| read(Path::new(&path)).expect("a catalogue"))
+}
+
+#[test]
+fn links_are_true() {
+    let room = Room::new();
+    let members = std::env::var("INSELBERG_TRUTH_MEMBERS").unwrap_or_else(|_| "5e4".into());
+    let [truth, found] = trees(&room, &members, "7");
+    check_conservation(&truth);
+    check_conservation(&found);
+    let comparison = compare(&truth, &found);
+    eprintln!("{}", comparison.text());
+    comparison.wrong.iter().take(10).for_each(|(to, ought, is)| {
+        eprintln!("object {} of output {}: true progenitor {ought:?}, found {is:?}", to.1, to.0);
+    });
+    let Comparison { same_branches, .. } = comparison;
+    let large = comparison.from(100);
+    assert!(large.links[0] > 500 && large.completeness() >= 0.99 && large.purity() >= 0.99, "{large:?}");
+    let [right, orphan, wrong] = large.ends;
+    assert!(right + orphan > 10 && wrong * 20 <= right + orphan + wrong, "{large:?}");
+    assert!(same_branches >= 0.95, "{same_branches}");
+    // Statistics of branches and mass jumps within a hundredth.
+    let [a, b] = &comparison.branches;
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    assert!((mean(&a.lengths) / mean(&b.lengths) - 1.0).abs() < 0.01);
+    for of in [|n: &crate::merger_truth::BranchNumbers| n.slopes.clone(), |n| n.jumps.clone()] {
+        let spread = |list: Vec<f64>| mean(&list.iter().map(|x| x.abs()).collect::<Vec<_>>());
+        assert!((spread(of(a)) - spread(of(b))).abs() < 0.01);
+    }
+}
