@@ -25,6 +25,7 @@ pub mod bound;
 pub mod density;
 pub mod fof;
 pub mod gas;
+pub mod graph;
 pub mod geom;
 pub mod ids;
 pub mod mesh;
