@@ -8,14 +8,14 @@
 //!     nodes    0 | 1 2 3 | 4 5 6 7 | ...       0 is the root, 1 to 3 its children, 4 and 5 those of 1, ...
 //! ```
 
-use super::points::{GraphPoints, KEY_LEVEL};
+use super::points::{GraphPoints, KEY_LEVEL, LANES};
 use crate::sfc::morton63;
 use std::ops::Range;
 
 /// Cubes with so many particles or fewer are groups.
 const LEAF: usize = 32;
 /// More than rounding changes a distance, in units of the box.
-const ROUNDING: f64 = 1e-15;
+pub(super) const ROUNDING: f64 = 1e-15;
 /// Levels of the keys that divide nodes.
 const LEVELS: u8 = 21;
 
@@ -35,7 +35,7 @@ impl PointBox {
 
     /// The box made larger to hold `position`.
     #[inline]
-    fn add(&mut self, position: [f64; 3]) {
+    pub(super) fn add(&mut self, position: [f64; 3]) {
         for (a, x) in position.into_iter().enumerate() {
             self.low[a] = self.low[a].min(x);
             self.high[a] = self.high[a].max(x);
@@ -45,6 +45,13 @@ impl PointBox {
     /// The box made larger by `reach` on all sides.
     pub fn around(&self, reach: f64) -> Self {
         Self { low: self.low.map(|x| x - reach), high: self.high.map(|x| x + reach) }
+    }
+
+    /// The largest distance between a point of this box and one of `other`, across no border of the box.
+    pub(super) fn farthest(&self, other: &Self) -> f64 {
+        let apart = |a: usize| (self.high[a] - other.low[a]).max(other.high[a] - self.low[a]);
+        let [x, y, z] = [apart(0), apart(1), apart(2)];
+        (x * x + y * y + z * z).sqrt()
     }
 
     /// The squared distance of two boxes; 0 if they touch.
@@ -64,6 +71,7 @@ struct Node {
     child: u32,
     /// 0 for a group.
     n_children: u32,
+    parent: u32,
 }
 
 /// The octree over particles.
@@ -73,6 +81,8 @@ pub struct GroupTree {
     bounds: Vec<PointBox>,
     /// The nodes that are groups, in the order of their particles.
     groups: Vec<u32>,
+    /// The box of each block of particles.
+    pub(super) block_bounds: Vec<PointBox>,
 }
 
 impl GroupTree {
@@ -85,7 +95,7 @@ impl GroupTree {
         tree.divide(&keys(points));
         tree.bounds = vec![PointBox::EMPTY; tree.nodes.len()];
         for at in (0..tree.nodes.len()).rev() {
-            let Node { first, end, child, n_children } = tree.nodes[at];
+            let Node { first, end, child, n_children, .. } = tree.nodes[at];
             let mut bounds = PointBox::EMPTY;
             match n_children {
                 0 => (first..end).for_each(|i| bounds.add(points.position(i as usize))),
@@ -96,7 +106,9 @@ impl GroupTree {
             }
             tree.bounds[at] = bounds;
         }
-        tree.groups = (0..tree.nodes.len() as u32).filter(|n| tree.nodes[*n as usize].n_children == 0).collect();
+        tree.block_bounds = (0..points.len().div_ceil(LANES)).map(|block| block_box(points, block)).collect();
+        tree.groups =
+            (0..tree.nodes.len() as u32).filter(|n| tree.nodes[*n as usize].n_children == 0).collect();
         tree.groups.sort_unstable_by_key(|n| tree.nodes[*n as usize].first);
         tree
     }
@@ -126,55 +138,35 @@ impl GroupTree {
             let differing = run[0] ^ run[run.len() - 1];
             if run.len() > LEAF && differing != 0 {
                 let child = self.nodes.len() as u32;
-                self.add_children(run, first, differing);
-                self.nodes[at] = Node { first, end, child, n_children: self.nodes.len() as u32 - child };
+                self.add_children(run, at as u32, differing);
+                self.nodes[at].child = child;
+                self.nodes[at].n_children = self.nodes.len() as u32 - child;
             }
             at += 1;
         }
     }
 
     /// Adds the octants, as far as they hold particles, of the smallest cube around a run.
-    fn add_children(&mut self, run: &[u64], first: u32, differing: u64) {
+    fn add_children(&mut self, run: &[u64], parent: u32, differing: u64) {
+        let first = self.nodes[parent as usize].first;
         let shift = (63 - differing.leading_zeros()) / 3 * 3;
         let mut from = 0;
         while from < run.len() {
             let digit = run[from] >> shift;
             let n = run[from..].partition_point(|key| key >> shift == digit);
             let (first, end) = (first + from as u32, first + (from + n) as u32);
-            self.nodes.push(Node { first, end, ..Node::default() });
+            self.nodes.push(Node { first, end, parent, ..Node::default() });
             from += n;
         }
     }
 
-    /// Calls `found` with runs of particles until they are at least `n`, those of near nodes first. `near` orders nodes by
-    /// their distance; each is opened until it is a group. Runs do not overlap.
-    pub(super) fn nearest_runs(
-        &self,
-        of: &PointBox,
-        n: usize,
-        periodic: bool,
-        queue: &mut NodeQueue,
-        mut found: impl FnMut(Range<usize>),
-    ) {
-        let distance = |node: u32| match periodic {
-            true => periodic_distance(of, &self.bounds[node as usize]),
-            false => of.square_distance(&self.bounds[node as usize]),
-        };
-        queue.0.clear();
-        queue.0.push(std::cmp::Reverse((0, 0)));
-        let mut n_found = 0;
-        while let Some(std::cmp::Reverse((_, at))) = queue.0.pop() {
-            let Node { first, end, child, n_children } = self.nodes[at as usize];
-            if n_children == 0 {
-                found(first as usize..end as usize);
-                n_found += (end - first) as usize;
-                if n_found >= n {
-                    return;
-                }
-            }
-            // Squared distances are not negative, so their bits are in their order.
-            queue.0.extend((child..child + n_children).map(|c| std::cmp::Reverse((distance(c).to_bits(), c))));
+    /// The least box around a node that holds a group and more than `k` particles; the box of the root if no node does.
+    pub(super) fn box_of_more_than(&self, k: usize, group: usize) -> &PointBox {
+        let mut at = self.groups[group] as usize;
+        while at != 0 && (self.nodes[at].end - self.nodes[at].first) as usize <= k {
+            at = self.nodes[at].parent as usize;
         }
+        &self.bounds[at]
     }
 
     /// Calls `found` with the runs of all groups within `reach` of a box. A run comes once.
@@ -199,7 +191,7 @@ impl GroupTree {
             if distance > limit {
                 continue;
             }
-            let Node { first, end, child, n_children } = self.nodes[at as usize];
+            let Node { first, end, child, n_children, .. } = self.nodes[at as usize];
             match n_children {
                 0 => found(first as usize..end as usize),
                 n => stack.extend((child..child + n).rev()),
@@ -208,9 +200,13 @@ impl GroupTree {
     }
 }
 
-/// Nodes by their distance, the nearest on top. Kept between searches.
-#[derive(Debug, Clone, Default)]
-pub(super) struct NodeQueue(std::collections::BinaryHeap<std::cmp::Reverse<(u64, u32)>>);
+/// The box around the particles of a block.
+fn block_box(points: &GraphPoints, block: usize) -> PointBox {
+    let mut bounds = PointBox::EMPTY;
+    let particles = LANES * block..(LANES * (block + 1)).min(points.len());
+    particles.for_each(|i| bounds.add(points.position(i)));
+    bounds
+}
 
 /// The keys of the particles, of [`LEVELS`] levels.
 fn keys(points: &GraphPoints) -> Vec<u64> {
@@ -222,7 +218,8 @@ fn keys(points: &GraphPoints) -> Vec<u64> {
 #[inline]
 fn periodic_distance(a: &PointBox, b: &PointBox) -> f64 {
     let apart = |axis: usize| {
-        let of_image = |by: f64| (a.low[axis] - b.high[axis] - by).max(b.low[axis] + by - a.high[axis]).max(0.0);
+        let of_image =
+            |by: f64| (a.low[axis] - b.high[axis] - by).max(b.low[axis] + by - a.high[axis]).max(0.0);
         of_image(0.0).min(of_image(1.0)).min(of_image(-1.0))
     };
     let [x, y, z] = [apart(0), apart(1), apart(2)];

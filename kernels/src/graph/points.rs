@@ -1,10 +1,12 @@
-//! Particles in the order of their keys.
+//! Particles in the order of their keys, eight to a block.
 
 use crate::geom::MAX_LEVEL;
 use crate::sfc::morton;
 
 /// The level of the cells whose Morton keys order the particles.
 pub const KEY_LEVEL: u8 = MAX_LEVEL;
+/// Particles of a block.
+pub(super) const LANES: usize = 8;
 
 /// The cell of [`KEY_LEVEL`] that holds a position, which is in units of the box and in `[0, 1)`.
 #[inline]
@@ -18,11 +20,14 @@ pub fn key_of(position: [f64; 3]) -> u128 {
     morton(cell_of(position))
 }
 
+/// The coordinates of eight particles, axis by axis. Places past the last particle hold NaN, which is near nothing.
+pub(super) type PointBlock = [[f64; LANES]; 3];
+
 /// Positions of particles in the order of their keys, in units of the box and in `[0, 1)`.
 #[derive(Debug, Clone, Default)]
 pub struct GraphPoints {
-    /// Coordinates, axis by axis.
-    pub coordinate: [Vec<f64>; 3],
+    pub(super) blocks: Vec<PointBlock>,
+    n: usize,
     /// Whether the box wraps around.
     pub periodic: bool,
 }
@@ -30,27 +35,28 @@ pub struct GraphPoints {
 impl GraphPoints {
     /// From positions in the order of their keys.
     pub fn new(positions: impl ExactSizeIterator<Item = [f64; 3]>, periodic: bool) -> Self {
-        let mut coordinate = [0; 3].map(|_| Vec::with_capacity(positions.len()));
-        for position in positions {
-            (0..3).for_each(|a| coordinate[a].push(position[a]));
+        let n = positions.len();
+        let mut blocks = vec![[[f64::NAN; LANES]; 3]; n.div_ceil(LANES)];
+        for (i, position) in positions.enumerate() {
+            (0..3).for_each(|a| blocks[i / LANES][a][i % LANES] = position[a]);
         }
-        Self { coordinate, periodic }
+        Self { blocks, n, periodic }
     }
 
     /// Number of particles.
     pub fn len(&self) -> usize {
-        self.coordinate[0].len()
+        self.n
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.coordinate[0].is_empty()
+        self.n == 0
     }
 
     /// The position of a particle.
     #[inline]
     pub fn position(&self, i: usize) -> [f64; 3] {
-        self.coordinate.each_ref().map(|x| x[i])
+        self.blocks[i / LANES].each_ref().map(|x| x[i % LANES])
     }
 
     /// The squared distance of two positions: to the nearest image if the box wraps around. The same bits for both orders
@@ -69,7 +75,7 @@ impl GraphPoints {
 pub(super) fn square<const PERIODIC: bool>(a: [f64; 3], b: [f64; 3]) -> f64 {
     let apart = |axis: usize| {
         let d = (a[axis] - b[axis]).abs();
-        if PERIODIC { d.min(1.0 - d) } else { d }
+        if PERIODIC && 1.0 - d < d { 1.0 - d } else { d }
     };
     let [x, y, z] = [apart(0), apart(1), apart(2)];
     x * x + y * y + z * z

@@ -1,8 +1,8 @@
 //! The graph against brute force.
 
 use super::{
-    GraphPoints, GroupTree, NearestScratch, NearestSearch, Neighbour, Neighbours, SplineSum, contacts, key_of,
-    raise_neighbours,
+    GraphPoints, GroupTree, NearestScratch, NearestSearch, Neighbour, Neighbours, SplineSum, contacts,
+    key_of, raise_neighbours,
 };
 use crate::ids::{PeakIdx, TestIdx};
 use crate::phew::forest::ForestScratch;
@@ -17,18 +17,19 @@ fn positions() -> impl Strategy<Value = Vec<[f64; 3]>> {
         0.0..1.0f64,
         (0.0..1.0f64).prop_map(|x| x.powi(6)),
     ];
-    prop::collection::vec([coordinate.clone(), coordinate.clone(), coordinate], 3..300).prop_map(|mut list| {
-        list.sort_by_key(|x| key_of(*x));
-        list
-    })
+    prop::collection::vec([coordinate.clone(), coordinate.clone(), coordinate], 3..300).prop_map(
+        |mut list| {
+            list.sort_by_key(|x| key_of(*x));
+            list
+        },
+    )
 }
 
 /// Reference: the k nearest of one particle, from a sorted list of all others.
 fn nearest(points: &GraphPoints, k: usize, particle: usize) -> Vec<Neighbour> {
     let square = |i: usize| points.square_distance(points.position(particle), points.position(i));
     let others = (0..points.len()).filter(|i| *i != particle);
-    let mut all: Vec<Neighbour> =
-        others.map(|i| Neighbour { square: square(i), index: i as u32 }).collect();
+    let mut all: Vec<Neighbour> = others.map(|i| Neighbour { square: square(i), index: i as u32 }).collect();
     all.sort_by(|a, b| a.square.total_cmp(&b.square).then(a.index.cmp(&b.index)));
     all.truncate(k);
     all
@@ -163,5 +164,7 @@ fn a_lattice_has_its_own_density() {
 #[test]
 fn coinciding_particles_have_no_density() {
     let points = GraphPoints::new(vec![[0.5; 3]; 10].into_iter(), false);
-    assert!(all_neighbours(&points, 9).iter().all(|near| SplineSum::new(near, 1.0, |_| 1.0).density().is_none()));
+    assert!(
+        all_neighbours(&points, 9).iter().all(|near| SplineSum::new(near, 1.0, |_| 1.0).density().is_none())
+    );
 }
