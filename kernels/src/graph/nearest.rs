@@ -155,7 +155,7 @@ impl NearestSearch<'_> {
     ) {
         assert!(self.k < self.points.len(), "{} neighbours of {} particles", self.k, self.points.len());
         let bounds = *self.tree.bounds(group);
-        let crowd = self.tree.box_of_more_than(self.k, group).farthest(&bounds);
+        let crowd = self.rough_reach(group);
         let mut gathered = 0.0;
         for particle in self.tree.particles(group) {
             let reached = self.particle(particle, &bounds, crowd, &mut gathered, scratch);
@@ -259,12 +259,17 @@ impl NearestSearch<'_> {
         n
     }
 
-    /// The box around a group and the distance within which all neighbours of its particles lie.
-    pub fn reach(&self, group: usize, scratch: &mut NearestScratch) -> (PointBox, f64) {
+    /// A distance within which all neighbours of the particles of a group lie, found without a search.
+    pub fn rough_reach(&self, group: usize) -> f64 {
+        self.tree.box_of_more_than(self.k, group).farthest(self.tree.bounds(group))
+    }
+
+    /// The largest distance of a particle of a group from one of its neighbours.
+    pub fn reach(&self, group: usize, scratch: &mut NearestScratch) -> f64 {
         let mut reach = 0.0f64;
         self.group(group, scratch, |_, near| {
             reach = near.iter().map(|n| n.square).fold(reach, f64::max);
         });
-        (*self.tree.bounds(group), reach.sqrt())
+        reach.sqrt()
     }
 }
