@@ -2,7 +2,7 @@
 //!
 //! Place in the flow: octs come in as plain arrays and become a sorted [`mesh::Mesh`]. A [`density`] is deposited on it, or
 //! [`particle_mesh`] builds mesh and density from particles. [`phew`] turns densities into peaks, saddles, a merge tree
-//! and, under given thresholds, clumps and haloes; [`props`] computes their properties. [`fof`] groups particles without
+//! and, under given thresholds, clumps and haloes; [`props`] computes their properties. [`graph`] links particles without a mesh for the same steps. [`fof`] groups particles without
 //! a mesh. [`bound`] removes what gravity does not hold and measures the rest. [`gas`] measures the gas of clumps.
 //!
 //! Terms: a *cell* is a cube of the octree, an *oct* the eight children of a cell, a *level* the depth of a cell. A *brick*

@@ -108,7 +108,11 @@ pub fn find(
             for (of, list) in run.of.iter().zip(run.list.chunks_exact(k)) {
                 let from = near.origin(*of as usize).index;
                 let ghosts = list.iter().filter(|i| is_test(**i) && near.own(**i as usize).is_none());
-                links.extend(ghosts.map(|i| near.origin(*i as usize)).map(|to| (to.rank, RemoteLink { from, to: to.index })));
+                links.extend(
+                    ghosts
+                        .map(|i| near.origin(*i as usize))
+                        .map(|to| (to.rank, RemoteLink { from, to: to.index })),
+                );
             }
         }
         links.sort_unstable();
@@ -121,7 +125,8 @@ pub fn find(
             let with = shared.entry(to).or_default();
             *with = Shared { ghosts: ends(|l| l.to), mirrors: ends(|l| l.from) };
             ghosts.insert(to, with.ghosts.clone());
-            let linked: Vec<LinkedParticle> = with.mirrors.iter().map(|place| linked(own, near, &rho, *place)).collect();
+            let linked: Vec<LinkedParticle> =
+                with.mirrors.iter().map(|place| linked(own, near, &rho, *place)).collect();
             buffers.put(Rank(to), GHOSTS, &with.ghosts);
             buffers.put(Rank(to), LINKED, &linked);
             buffers.put(Rank(to), LINKS, &of_part);
@@ -152,8 +157,14 @@ pub fn find(
     let places = TestPlaces::new(&known, own.particles.len(), rank);
     let of_shared = |(other, with): (u32, Shared)| GhostLink {
         rank: Rank(other),
-        ghosts: ascending(with.ghosts).into_iter().map(|index| places.of(RemoteIndex { rank: other, index }).0).collect(),
-        mirrors: ascending(with.mirrors).into_iter().map(|own| places.of(RemoteIndex { rank, index: own }).0).collect(),
+        ghosts: ascending(with.ghosts)
+            .into_iter()
+            .map(|index| places.of(RemoteIndex { rank: other, index }).0)
+            .collect(),
+        mirrors: ascending(with.mirrors)
+            .into_iter()
+            .map(|own| places.of(RemoteIndex { rank, index: own }).0)
+            .collect(),
     };
     let run = |run: super::neighbours::NeighbourRun| {
         let test = |i: &u32| match is_test(*i) {
@@ -163,7 +174,8 @@ pub fn find(
         LinkRun { of: run.of.iter().map(test).collect(), list: run.list.iter().map(test).collect() }
     };
     let link = |(other, link): &(u32, RemoteLink)| {
-        [RemoteIndex { rank, index: link.to }, RemoteIndex { rank: *other, index: link.from }].map(|end| places.of(end))
+        [RemoteIndex { rank, index: link.to }, RemoteIndex { rank: *other, index: link.from }]
+            .map(|end| places.of(end))
     };
     Ok(TestParticles {
         shared: Ghosts::new(shared.into_iter().map(of_shared).collect()),

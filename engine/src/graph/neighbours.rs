@@ -53,7 +53,9 @@ pub fn find(
         let tree = GroupTree::new(&near.points);
         let search = NearestSearch { points: &near.points, tree: &tree, k };
         let scratches = ScratchPool::<NearestScratch>::default();
-        let of_run = |run: Range<usize>| scratches.with(|scratch| of_groups(near, &search, run, threshold, unit, scratch));
+        let of_run = |run: Range<usize>| {
+            scratches.with(|scratch| of_groups(near, &search, run, threshold, unit, scratch))
+        };
         let size = |run: &Range<usize>| tree.particles(run.end - 1).end - tree.particles(run.start).start;
         runs = executor.map("neighbours", chunks(tree.n_groups(), GROUPS_AT_ONCE), size, of_run);
     }
@@ -123,8 +125,12 @@ fn push(near: &NearParticles, rho: &mut [f64], comm: &Comm) -> Result<(), RunErr
     // Stable: within a rank ghosts are in the order of their places there.
     ghosts.sort_by_key(|(rank, _)| *rank);
     let of_served = |list: &Vec<u32>| list.iter().map(|own| rho[place_of_own[*own as usize]]).collect();
-    let parts: Vec<(Rank, Vec<f64>)> =
-        near.served.iter().map(|(to, list)| (*to, of_served(list))).filter(|(_, list): &(_, Vec<f64>)| !list.is_empty()).collect();
+    let parts: Vec<(Rank, Vec<f64>)> = near
+        .served
+        .iter()
+        .map(|(to, list)| (*to, of_served(list)))
+        .filter(|(_, list): &(_, Vec<f64>)| !list.is_empty())
+        .collect();
     let received = comm.exchange(parts)?;
     let densities = received.into_iter().flat_map(|(_, list)| list);
     for ((_, ghost), density) in ghosts.iter().zip(densities) {

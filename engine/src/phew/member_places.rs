@@ -84,7 +84,8 @@ impl MemberPlaces<'_> {
             Self::Graph(graph) => {
                 let owner = |item: &T| graph.own.owner_of(position(item).map(below_one));
                 items.par_sort_by_key(owner);
-                let parts: Vec<(Rank, Vec<T>)> = crate::exchange::grouped(&items, |item| (owner(item), *item));
+                let parts: Vec<(Rank, Vec<T>)> =
+                    crate::exchange::grouped(&items, |item| (owner(item), *item));
                 Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, items)| items).collect())
             }
         }

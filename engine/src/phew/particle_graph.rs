@@ -275,7 +275,8 @@ pub fn run_on_graph(
     bound::add_to(&mut catalogue, &of_bound, &config.bound, comm, executor)?;
     let (part, leaves) = match config.keep_leaves {
         true => {
-            let purpose = MeshUse { keep_leaves: true, threshold: config.thresholds.density, ..MeshUse::default() };
+            let purpose =
+                MeshUse { keep_leaves: true, threshold: config.thresholds.density, ..MeshUse::default() };
             let mesh = grow(snapshot.input(), &graph.mesh, purpose, comm, executor)?;
             (Some(mesh.part), mesh.leaves)
         }

@@ -189,7 +189,8 @@ impl<'a> GasCells<'a> {
     /// The leaf as a member, if it is in a halo.
     fn in_halo(&self, leaf: &GasLeaf, input: &BoundInput, rows: &LeafRows) -> Option<ClumpCell> {
         let (brick, bit) = input.leaves().part.field.mesh.find_brick(leaf.level as u8, leaf.ijk)?;
-        let patch = input.leaves().segmentation.labels[input.leaves().segmentation.test_cells.at(brick.at(), bit)?.at()];
+        let patch = input.leaves().segmentation.labels
+            [input.leaves().segmentation.test_cells.at(brick.at(), bit)?.at()];
         let (halo, clump) = (input.ids.halo[patch.at()], input.ids.clump[patch.at()]);
         let row = rows.row(brick.at(), bit);
         (halo > 0).then_some(ClumpCell { halo, clump, row, leaf: *leaf })

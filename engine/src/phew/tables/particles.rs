@@ -1,8 +1,8 @@
 //! `particles`: every particle with the clump and halo of its leaf.
 
 use crate::error::RunError;
-use crate::partition::ranking::sort;
 use crate::partition::for_each_particle_block;
+use crate::partition::ranking::sort;
 use crate::phew::member_places::MemberPlaces;
 use crate::phew::tables::PatchIds;
 use crate::tables::{column, in_order};
