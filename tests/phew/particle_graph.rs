@@ -228,7 +228,7 @@ fn ranks_and_threads_change_no_bit() {
         let input = Given::new(distinct(&position), mass.clone(), periodic);
         let (graph, config) = (graph_config(k), phew_config(3.0, Persistence::Ratio(2.0), Some(30.0)));
         let alone = on(&input, &graph, &config, Comm::threads(1));
-        assert!(counts(table(&alone, "clumps"), "n_cells").len() > 10, "several clumps");
+        assert!(counts(table(&alone, "clumps"), "n_cells").len() > 2, "several clumps");
         for n_ranks in [1, 2, 3, 5] {
             for n_threads in [1, 2] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");

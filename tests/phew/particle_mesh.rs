@@ -33,7 +33,7 @@ use std::path::PathBuf;
 pub const SIDE: f64 = 10.0;
 
 /// Particles in memory.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Given {
     about: ParticleHeader,
     pub position: Vec<[f64; 3]>,
