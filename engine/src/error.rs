@@ -6,6 +6,7 @@ use inselberg_io::ReadError;
 use inselberg_io::particles::MissingMasses;
 use inselberg_io::reserve::OutOfMemory;
 use inselberg_kernels::bound::MemberError;
+use inselberg_kernels::graph::MOST_NEIGHBOURS;
 use inselberg_kernels::mesh::MeshError;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 use std::sync::Arc;
@@ -123,6 +124,9 @@ pub enum RunError {
     /// No mesh can be made from the particles.
     #[error(transparent)]
     Grow(#[from] ParticleMeshError),
+    /// No graph can be made from the particles.
+    #[error(transparent)]
+    Graph(#[from] ParticleGraphError),
     /// The input does not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
@@ -229,6 +233,35 @@ pub enum RunError {
     /// Another rank failed, or could not be reached.
     #[error(transparent)]
     Comm(#[from] CommError),
+}
+
+/// Why particles make no graph.
+#[derive(Debug, thiserror::Error)]
+pub enum ParticleGraphError {
+    /// More neighbours than there are, or than sums are exact for.
+    #[error("{k} neighbours for each of {n} particles; expected 1 to {most}, and fewer than there are particles", most = MOST_NEIGHBOURS)]
+    Neighbours {
+        /// Neighbours of each particle.
+        k: usize,
+        /// How many particles there are.
+        n: u64,
+    },
+    /// A particle without any volume.
+    #[error(
+        "particle {id}: its {k} nearest neighbours are all at its place, so its density is infinite; expected distinct positions, or more neighbours"
+    )]
+    Crowded {
+        /// Its identity.
+        id: u64,
+        /// Neighbours of each particle.
+        k: usize,
+    },
+    /// What needs cells.
+    #[error("{what} needs cells, which a graph of particles does not have; expected a mesh")]
+    NeedsCells {
+        /// What was asked for.
+        what: &'static str,
+    },
 }
 
 /// Why particles make no mesh.

@@ -119,6 +119,8 @@ pub mod field;
 #[doc(hidden)]
 pub mod fof;
 #[doc(hidden)]
+pub mod graph;
+#[doc(hidden)]
 pub mod particle_mesh;
 #[doc(hidden)]
 pub mod partition;
@@ -141,7 +143,7 @@ pub use api::groups::{FofGroups, GroupId};
 pub use api::hook::Progress;
 pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{FofParams, Linking, PhewParams};
-pub use api::particle_types::{LinkingTypes, ParticleMeshParams};
+pub use api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
 pub use bound::{
     BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,

@@ -2,9 +2,9 @@
 //!
 //! Place in the flow: octs come in as plain arrays and become a sorted [`mesh::Mesh`]. A [`density`] is deposited on it, or
 //! [`particle_mesh`] builds mesh and density from particles. [`phew`] turns densities into peaks, saddles, a merge tree
-//! and, under given thresholds, clumps and haloes; [`props`] computes their properties. [`fof`] groups particles without
-//! a mesh. [`bound`] removes what gravity does not hold and measures the rest. [`gas`] measures the gas of clumps. [`trees`]
-//! links objects of consecutive outputs.
+//! and, under given thresholds, clumps and haloes; [`props`] computes their properties. [`graph`] links particles for the same
+//! steps without a mesh. [`fof`] groups particles. [`bound`] removes what gravity does not hold and measures the rest. [`gas`]
+//! measures the gas of clumps. [`trees`] links objects of consecutive outputs.
 //!
 //! Terms: a *cell* is a cube of the octree, an *oct* the eight children of a cell, a *level* the depth of a cell. A *brick*
 //! is a 4x4x4 block of cells of one level, a *super-brick* a 4x4x4 block of bricks. A *test cell* is a leaf above the
@@ -28,6 +28,7 @@ pub mod density;
 pub mod fof;
 pub mod gas;
 pub mod geom;
+pub mod graph;
 pub mod ids;
 pub mod mesh;
 pub mod packed_key;

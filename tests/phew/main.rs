@@ -23,6 +23,7 @@ mod invariance;
 mod leaves;
 mod mock_haloes;
 mod neighbours;
+mod particle_graph;
 mod particle_mesh;
 mod partition;
 mod ramses_parity;

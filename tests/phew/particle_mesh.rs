@@ -30,18 +30,18 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 
-const SIDE: f64 = 10.0;
+pub const SIDE: f64 = 10.0;
 
 /// Particles in memory.
-#[derive(Clone)]
-struct Given {
+#[derive(Debug, Clone)]
+pub struct Given {
     about: ParticleHeader,
-    position: Vec<[f64; 3]>,
-    mass: Vec<f64>,
+    pub position: Vec<[f64; 3]>,
+    pub mass: Vec<f64>,
 }
 
 impl Given {
-    fn new(position: Vec<[f64; 3]>, mass: Vec<f64>, periodic: bool) -> Self {
+    pub fn new(position: Vec<[f64; 3]>, mass: Vec<f64>, periodic: bool) -> Self {
         let species = Species {
             name: "PartType1".into(),
             kind: Some(1),
@@ -67,7 +67,11 @@ impl Given {
         Self { about, position, mass }
     }
 
-    fn mean(&self) -> f64 {
+    pub fn is_periodic(&self) -> bool {
+        self.about.periodic
+    }
+
+    pub fn mean(&self) -> f64 {
         self.mass.iter().sum::<f64>() / SIDE.powi(3)
     }
 }
@@ -98,7 +102,7 @@ impl ParticleInput for Given {
     }
 }
 
-fn config(m_refine: u64, levels: Range<u8>) -> ParticleMeshConfig {
+pub fn config(m_refine: u64, levels: Range<u8>) -> ParticleMeshConfig {
     ParticleMeshConfig {
         m_refine,
         level_min: Some(levels.start),
@@ -110,7 +114,7 @@ fn config(m_refine: u64, levels: Range<u8>) -> ParticleMeshConfig {
 }
 
 /// Clumps, some of them at the sides of the box and of cells, points given many times, and particles anywhere.
-fn clumped(n: usize, salt: u64) -> Vec<[f64; 3]> {
+pub fn clumped(n: usize, salt: u64) -> Vec<[f64; 3]> {
     let mut random = Random(salt);
     let centres: Vec<[f64; 3]> = (0..4)
         .map(|_| {

@@ -191,7 +191,7 @@ fn a_projection_is_the_same_on_any_number_of_ranks() {
         let on = |n_ranks| {
             let work = |comm: &Comm| {
                 let outcome = run(&octs, &config, comm, &Executor::default()).expect("a run");
-                project(&outcome.part, level, comm).expect("no failure")
+                project(outcome.part.as_ref().expect("cells"), level, comm).expect("no failure")
             };
             let all = run_ranks(Comm::threads(n_ranks), work).expect("no panic");
             let whole = all.into_iter().next().flatten().expect("rank 0 has it");

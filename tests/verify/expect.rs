@@ -11,6 +11,7 @@ use inselberg::field::test_cells;
 use inselberg::phew::Rules;
 use inselberg::phew::hierarchy::{Structures, structures};
 use inselberg::phew::pass::PassContext;
+use inselberg::phew::peaks::OwnTree;
 use inselberg::phew::properties::TestFields;
 use inselberg::phew::region::cut_tasks;
 use inselberg::phew::saddle;
@@ -65,7 +66,7 @@ fn check_with(field: &Field, threshold: f64, cuts: Cuts, lists: impl Fn(&Brute, 
         check_patches(&brute, amr, &found);
         check_saddle_cells(&brute, amr, &found);
         let graph = graph_of(&brute);
-        check_tree(&graph, &found);
+        check_tree(&graph, &found.peaks.tree);
         for &(persistence, saddle) in cuts {
             let outcome = paper::run(&graph, &Thresholds { density: threshold, persistence, saddle });
             let at = Cut { density: threshold, persistence, saddle };
@@ -115,8 +116,7 @@ fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
 }
 
 /// Density and death of every peak.
-pub fn check_tree(graph: &Graph, found: &Segmentation) {
-    let tree = &found.peaks.tree;
+pub fn check_tree(graph: &Graph, tree: &OwnTree) {
     assert_eq!(tree.rho, graph.rho, "peak densities");
     for (p, death) in deaths(graph).into_iter().enumerate() {
         let own = &tree.death[p];

@@ -194,7 +194,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
     ];
     // An input given by its info file is the folder around it, whose files must not be replaced.
     let file = file_of(&job.input);
-    let input = match job.mesh {
+    let input = match job.from_particles {
         None if file.is_file() => preflight::parent(file),
         _ => file,
     };

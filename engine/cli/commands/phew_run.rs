@@ -6,7 +6,7 @@ use super::flags::NamesFlags;
 use super::grouped::grouped;
 #[cfg(feature = "plot")]
 use super::pictures;
-use crate::config::PhewJob;
+use crate::config::{FromParticles, PhewJob};
 use crate::report::{
     CatalogueTotals, NodeLoad, RankReport, Recorder, summary_json, summary_text, trace, workers_json,
     workers_text,
@@ -15,7 +15,7 @@ use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::phew::run::ChosenField;
 #[cfg(feature = "plot")]
 use inselberg::stage::Stage;
-use inselberg::{Clumps, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot, ParticleMeshParams};
+use inselberg::{Clumps, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot};
 use inselberg_comm::agree::share_of_rank;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue;
@@ -35,13 +35,13 @@ use std::path::Path;
 pub enum PhewInput {
     /// A snapshot with cells.
     Cells(OpenSnapshot),
-    /// Particles, and the mesh that is made from them.
+    /// Particles, and the mesh or graph that is made from them.
     Particles {
         /// The particles.
         particles: OpenParticles,
-        /// The parameters of the mesh.
-        mesh: ParticleMeshParams,
-        /// The same, checked.
+        /// What is made from them.
+        made: FromParticles,
+        /// Which particles, and the mesh that they make, if only for pictures.
         shape: ParticleMeshConfig,
         /// The particles as a snapshot.
         on_mesh: Box<ParticleSnapshot>,
@@ -51,7 +51,7 @@ pub enum PhewInput {
 impl PhewInput {
     /// Collective: reads the headers of the input of `job`.
     pub fn read_headers(job: &PhewJob, comm: &Comm) -> Result<InputFacts, CommandError> {
-        let read = || match job.mesh {
+        let read = || match job.from_particles {
             Some(_) => Ok(read_particle_headers_with(std::slice::from_ref(&job.input), &job.defaults)?),
             None => Self::read_cell_headers(&job.input),
         };
@@ -60,12 +60,18 @@ impl PhewInput {
 
     /// Opens the input of `job` from its headers.
     pub fn open(job: &PhewJob, facts: &InputFacts) -> Result<Self, CommandError> {
-        let Some(mesh) = job.mesh.clone() else { return Ok(Self::Cells(OpenSnapshot::from_headers(facts))) };
+        let Some(made) = job.from_particles.clone() else {
+            return Ok(Self::Cells(OpenSnapshot::from_headers(facts)));
+        };
         let particles = OpenParticles::from_headers(facts.clone());
-        let shape = mesh.config().map_err(|error| CommandError::of_call(&job.input, &error))?;
+        let shape = match &made {
+            FromParticles::Mesh(mesh) => mesh.config(),
+            FromParticles::Graph(graph) => graph.config().map(|graph| graph.mesh),
+        };
+        let shape = shape.map_err(|error| CommandError::of_call(&job.input, &error))?;
         let on_mesh = particles.on_mesh(&shape);
         let on_mesh = on_mesh.map_err(|error| CommandError::about(&job.input, error.with_flags()))?;
-        Ok(Self::Particles { particles, mesh, shape, on_mesh: Box::new(on_mesh) })
+        Ok(Self::Particles { particles, made, shape, on_mesh: Box::new(on_mesh) })
     }
 
     /// The particles that a mesh is made from.
@@ -80,7 +86,12 @@ impl PhewInput {
     pub fn segment(&self, job: &PhewJob, engine: &mut Engine) -> Result<Clumps, Error> {
         match self {
             Self::Cells(snapshot) => engine.phew_snapshot(snapshot, &job.field, &job.phew),
-            Self::Particles { particles, mesh, .. } => engine.phew_particles(particles, mesh, &job.phew),
+            Self::Particles { particles, made: FromParticles::Mesh(mesh), .. } => {
+                engine.phew_particles(particles, mesh, &job.phew)
+            }
+            Self::Particles { particles, made: FromParticles::Graph(graph), .. } => {
+                engine.phew_graph(particles, graph, &job.phew)
+            }
         }
     }
 
@@ -89,7 +100,7 @@ impl PhewInput {
         let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
         if !is_cells && file_of(path).exists() && is_particles() {
             read_particle_headers(std::slice::from_ref(&path.to_path_buf()))?;
-            let expected = "a snapshot with cells, or --mesh-from-particles";
+            let expected = "a snapshot with cells, --mesh-from-particles or --particle-graph";
             return Err(CommandError::about(path, format!("particles without a mesh; expected {expected}")));
         }
         Ok(inselberg_io::read_headers(path)?)

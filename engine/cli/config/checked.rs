@@ -17,11 +17,12 @@ use crate::topology::Pin;
 use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::{
-    BoundRequest, FieldChoice, ParticleMeshParams, Persistence, PhewParams, PotentialChoice, Region, Rules,
-    Selection, SofteningLengths, Weights, source_types,
+    BoundRequest, FieldChoice, ParticleGraphParams, ParticleMeshParams, Persistence, PhewParams,
+    PotentialChoice, Region, Rules, Selection, SofteningLengths, Weights, source_types,
 };
 use inselberg_io::catalogue::VtkCells;
 use inselberg_io::particles::{InputDefaults, N_KINDS};
+use inselberg_kernels::graph::MOST_NEIGHBOURS;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -89,8 +90,8 @@ pub struct PhewJob {
     pub field: FieldChoice,
     /// What is computed.
     pub phew: PhewParams,
-    /// The mesh to make from particles, if any.
-    pub mesh: Option<ParticleMeshParams>,
+    /// What is made from particles, if anything.
+    pub from_particles: Option<FromParticles>,
     /// Defaults for what the particles leave open.
     pub defaults: InputDefaults,
     /// The catalogue.
@@ -111,6 +112,15 @@ pub struct PhewJob {
     pub trace: Option<PathBuf>,
     /// The graphs of tasks.
     pub task_graph: Option<PathBuf>,
+}
+
+/// What is made from particles and segmented.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FromParticles {
+    /// A mesh.
+    Mesh(ParticleMeshParams),
+    /// The graph of nearest neighbours.
+    Graph(ParticleGraphParams),
 }
 
 /// `inselberg recut`, checked.
@@ -256,7 +266,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
     phew.keep_density = shown.has_maps();
     let job = PhewJob {
         input,
-        mesh: mesh(raw, &field)?,
+        from_particles: from_particles(raw, &field)?,
         defaults: fof::input_defaults(raw)?,
         field,
         phew,
@@ -314,19 +324,14 @@ fn selection(raw: &CheckedValues<'_>) -> Result<Selection, ConfigError> {
 
 const REGION: &str = "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,Y,Z,R with R > 0; several are separated by `;`";
 
-/// The mesh to make from particles, if one is requested.
-fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleMeshParams>, ConfigError> {
-    const OF_MESH: [&str; 9] = [
-        "m-refine",
-        "level-min",
-        "level-max",
-        "particle-types",
-        "box",
-        "particle-mass",
-        "unit-length",
-        "unit-mass",
-        "unit-velocity",
-    ];
+/// What to make from particles, if anything is requested.
+fn from_particles(
+    raw: &CheckedValues<'_>,
+    field: &FieldChoice,
+) -> Result<Option<FromParticles>, ConfigError> {
+    const OF_MESH: [&str; 3] = ["m-refine", "level-min", "level-max"];
+    const OF_PARTICLES: [&str; 6] =
+        ["particle-types", "box", "particle-mass", "unit-length", "unit-mass", "unit-velocity"];
     let level = |name, most: u8| {
         let level =
             raw.count(name, |n| (2..=u64::from(most)).contains(&n), &format!("a level from 2 to {most}"))?;
@@ -337,11 +342,31 @@ fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleM
         (level("level-min", DEEPEST_COARSE)?, level("level-max", DEEPEST)?.expect("level-max has a default"));
     let (kinds, _) = raw.kinds("particle-types");
     let side = raw.real("box", |x| x > 0.0, "a finite side above 0")?;
-    if !raw.switch("mesh-from-particles") {
-        return match OF_MESH.into_iter().find(|name| raw.is_flag(name)) {
-            Some(name) => Err(raw.unfit(name, &raw.shown(name), "it with --mesh-from-particles alone")),
-            None => Ok(None),
-        };
+    let most = format!("1 to {MOST_NEIGHBOURS} neighbours");
+    let neighbours =
+        raw.count_or_default("neighbours", |n| (1..=MOST_NEIGHBOURS as u64).contains(&n), &most)?;
+    let (is_mesh, is_graph) = (raw.switch("mesh-from-particles"), raw.switch("particle-graph"));
+    let misplaced = |names: &[&str], expected: &str| match names.iter().find(|name| raw.is_flag(name)) {
+        Some(name) => Err(raw.unfit(name, &raw.shown(name), expected)),
+        None => Ok(()),
+    };
+    match (is_mesh, is_graph) {
+        (true, true) => {
+            let expected = "it without --mesh-from-particles: a graph has no mesh";
+            return Err(raw.unfit("particle-graph", &raw.shown("particle-graph"), expected));
+        }
+        (true, false) => misplaced(&["neighbours"], "it with --particle-graph alone")?,
+        (false, true) => misplaced(&OF_MESH, "it with --mesh-from-particles alone")?,
+        (false, false) => {
+            misplaced(&["neighbours"], "it with --particle-graph alone")?;
+            misplaced(&OF_MESH, "it with --mesh-from-particles alone")?;
+            misplaced(&OF_PARTICLES, "it with --mesh-from-particles or --particle-graph")?;
+            return Ok(None);
+        }
+    }
+    if is_graph && *field != FieldChoice::Auto {
+        let given = raw.text_or_default("field");
+        return Err(raw.unfit("field", &given, "auto with --particle-graph, whose density is its own"));
     }
     if !matches!(field, FieldChoice::Auto | FieldChoice::Cic) {
         let given = raw.text_or_default("field");
@@ -359,17 +384,23 @@ fn mesh(raw: &CheckedValues<'_>, field: &FieldChoice) -> Result<Option<ParticleM
         return Err(raw.unfit("level-min", &least.to_string(), &expected));
     }
     let types = fof::types(&kinds);
+    if is_graph {
+        let mut graph = ParticleGraphParams::default().neighbours(neighbours as usize).types(&types);
+        graph.side = side;
+        return Ok(Some(FromParticles::Graph(graph)));
+    }
     let mut mesh = ParticleMeshParams::default().m_refine(m_refine).level_max(level_max).types(&types);
     (mesh.level_min, mesh.side) = (level_min, side);
-    Ok(Some(mesh))
+    Ok(Some(FromParticles::Mesh(mesh)))
 }
 
 /// What is found out about members of clumps.
 fn bound_request(raw: &CheckedValues<'_>, is_ramses: bool) -> Result<BoundRequest, ConfigError> {
     let words = property_words(raw, PropertyWords::EXPECTED)?.expect("the option properties has a default");
     let adiabatic_index = raw.real("gamma", |x| x > 1.0, "a finite number above 1")?;
-    if words.gas && raw.switch("mesh-from-particles") {
-        let expected = "the gas cells of an output, without --mesh-from-particles";
+    let without_cells = ["mesh-from-particles", "particle-graph"].into_iter().find(|name| raw.switch(name));
+    if let (true, Some(name)) = (words.gas, without_cells) {
+        let expected = &format!("the gas cells of an output, without --{name}");
         return Err(raw.unfit("properties", &raw.shown("properties"), expected));
     }
     let of_cells = BoundRequest { gas: words.gas, adiabatic_index, ..BoundRequest::default() };
@@ -407,8 +438,8 @@ fn unbind_request(
         PotentialChoice::Ramses if !is_ramses => {
             return Err(raw.unfit("potential", "ramses", "--compat ramses beside it"));
         }
-        PotentialChoice::Ramses if raw.switch("mesh-from-particles") => {
-            let expected = "the cells of an output, without --mesh-from-particles";
+        PotentialChoice::Ramses if raw.switch("mesh-from-particles") || raw.switch("particle-graph") => {
+            let expected = "the cells of an output, not particles alone";
             return Err(raw.unfit("potential", "ramses", expected));
         }
         PotentialChoice::Ramses => {

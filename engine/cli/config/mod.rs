@@ -32,7 +32,8 @@ mod view_options;
 mod viewer_options;
 
 pub use checked::{
-    CommandJob, Common, FieldJob, InfoJob, Job, ParticleJob, PhewJob, RecutJob, SeriesJob, TopologyJob, check,
+    CommandJob, Common, FieldJob, FromParticles, InfoJob, Job, ParticleJob, PhewJob, RecutJob, SeriesJob,
+    TopologyJob, check,
 };
 pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;

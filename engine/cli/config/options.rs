@@ -470,6 +470,27 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "particle-graph",
+        key: "particle_graph",
+        heading: Input,
+        commands: &[Phew],
+        help: "Segment the particles themselves, linked to their nearest neighbours, without a mesh",
+        doc: "Two particles are linked if either is among the --neighbours nearest of the other. The density of a particle is \
+              the sum over these neighbours by the cubic spline. Density and saddle thresholds are in units of the mean. Each particle counts as \
+              a cell, so n_cells is a number of particles.",
+        ..ROW
+    },
+    Opt {
+        name: "neighbours",
+        key: "neighbours",
+        heading: Particles,
+        kind: OptionKind::Count,
+        default: "32",
+        commands: &[Phew],
+        help: "With --particle-graph: number of nearest neighbours of each particle, 1 to 254",
+        ..ROW
+    },
+    Opt {
         name: "m-refine",
         key: "m_refine",
         heading: Particles,

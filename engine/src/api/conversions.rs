@@ -42,6 +42,7 @@ from_errors! {
         | RunError::NoParticles
         | RunError::NoOctree
         | RunError::Grow(_)
+        | RunError::Graph(_)
         | RunError::NegativeThreshold(_)
         | RunError::RegionOutside { .. }
         | RunError::NoUnits

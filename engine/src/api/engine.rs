@@ -8,7 +8,7 @@ use crate::api::guard;
 use crate::api::hook::{Hook, Progress};
 use crate::api::opened::{OpenParticles, OpenSnapshot};
 use crate::api::params::{FofParams, PhewParams};
-use crate::api::particle_types::{LinkingTypes, ParticleMeshParams};
+use crate::api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 use crate::api::particles::ParticleColumns;
 use crate::api::phew;
 use crate::api::session::{CallThreads, ProcessOwner, Shared};
@@ -131,6 +131,22 @@ impl Engine {
     ) -> Result<Clumps, Error> {
         let found =
             self.shared.call(|session| snapshots::phew_particles(&session, particles, mesh, params))?;
+        Ok(Clumps::new(Arc::clone(&self.shared), found))
+    }
+
+    /// Collective: PHEW on the graph of particles on disk and their nearest neighbours, without a mesh, as the command does it.
+    /// Densities of `params` are in units of the mean density.
+    ///
+    /// # Errors
+    /// As [`Self::phew_snapshot`]; when `params` asks for what needs cells, or as many particles as a particle has neighbours
+    /// share its place.
+    pub fn phew_graph(
+        &mut self,
+        particles: &OpenParticles,
+        graph: &ParticleGraphParams,
+        params: &PhewParams,
+    ) -> Result<Clumps, Error> {
+        let found = self.shared.call(|session| snapshots::phew_graph(&session, particles, graph, params))?;
         Ok(Clumps::new(Arc::clone(&self.shared), found))
     }
 

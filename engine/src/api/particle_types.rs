@@ -4,8 +4,10 @@
 use crate::api::params::FofParams;
 use crate::error::{Error, ErrorKind};
 use crate::fof::FofConfig;
+use crate::graph::ParticleGraphConfig;
 use crate::particle_mesh::ParticleMeshConfig;
 use inselberg_io::particles::{DARK_MATTER, N_KINDS};
+use inselberg_kernels::graph::MOST_NEIGHBOURS;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 
 /// Which particle types link and which are attached, and the box where the input states none.
@@ -158,6 +160,67 @@ impl ParticleMeshParams {
         }
         let kinds = kinds(&self.types)?;
         Ok(ParticleMeshConfig { m_refine, level_min, level_max, kinds, side, root_level: None })
+    }
+}
+
+/// The graph of particles and their nearest neighbours.
+///
+/// ```
+/// use inselberg::ParticleGraphParams;
+///
+/// let graph = ParticleGraphParams::default().neighbours(64);
+/// assert_eq!(graph.neighbours, 64);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ParticleGraphParams {
+    /// Number of neighbours of each particle: 1 to 254.
+    pub neighbours: usize,
+    /// The particle types that are used.
+    pub types: Vec<u8>,
+    /// The side of the box, for inputs that state none.
+    pub side: Option<f64>,
+}
+
+impl Default for ParticleGraphParams {
+    /// Dark matter, with 32 neighbours each.
+    fn default() -> Self {
+        Self { neighbours: 32, types: vec![DARK_MATTER], side: None }
+    }
+}
+
+impl ParticleGraphParams {
+    /// With this number of neighbours.
+    #[must_use]
+    pub fn neighbours(self, neighbours: usize) -> Self {
+        Self { neighbours, ..self }
+    }
+
+    /// These types are used.
+    #[must_use]
+    pub fn types(self, types: &[u8]) -> Self {
+        Self { types: types.into(), ..self }
+    }
+
+    /// With the side of the box, for inputs that state none.
+    #[must_use]
+    pub fn side(self, side: f64) -> Self {
+        Self { side: Some(side), ..self }
+    }
+
+    /// The configuration, for checks before a run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] with the first parameter that is out of range.
+    #[doc(hidden)]
+    pub fn config(&self) -> Result<ParticleGraphConfig, Error> {
+        if !(1..=MOST_NEIGHBOURS).contains(&self.neighbours) {
+            let given = self.neighbours;
+            return Err(refused(format!("{given} neighbours; expected 1 to {MOST_NEIGHBOURS}")));
+        }
+        let of_pictures = ParticleMeshParams { side: self.side, ..ParticleMeshParams::default() };
+        let mesh = of_pictures.types(&self.types).config()?;
+        Ok(ParticleGraphConfig { neighbours: self.neighbours, mesh })
     }
 }
 

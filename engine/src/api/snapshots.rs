@@ -4,12 +4,13 @@ use crate::api::clumps::{ClumpLabels, CutResult};
 use crate::api::groups::SearchResult;
 use crate::api::opened::{OpenParticles, OpenSnapshot};
 use crate::api::params::{FofParams, PhewParams};
-use crate::api::particle_types::{LinkingTypes, ParticleMeshParams};
+use crate::api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 use crate::api::phew::project_if;
 use crate::api::session::Session;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
 use crate::phew::params::FieldChoice;
+use crate::phew::particle_graph::run_on_graph;
 use crate::phew::run::{PhewOutcome, run, run_on_particles};
 use crate::projection::KeptLeaves;
 use inselberg_comm::Comm;
@@ -46,6 +47,26 @@ pub(crate) fn phew_particles(
     CutResult::of_output(found, params, snapshot.header().boxlen, session.comm)
 }
 
+/// Collective: PHEW on the graph of particles and their neighbours.
+pub(crate) fn phew_graph(
+    session: &Session,
+    particles: &OpenParticles,
+    graph: &ParticleGraphParams,
+    params: &PhewParams,
+) -> Result<CutResult, Error> {
+    session.check_same("graph and parameters", &(graph, params))?;
+    params.check()?;
+    if params.projection_level.is_some() {
+        let problem = "a projection of a graph of particles; expected `keep_density` and maps";
+        return Err(Error::new(ErrorKind::InvalidArgument, problem));
+    }
+    let graph = graph.config()?;
+    let snapshot = particles.on_mesh(&graph.mesh)?;
+    let config = params.config(FieldChoice::Auto);
+    let found = run_on_graph(&snapshot, &graph, &config, session.comm, session.executor)?;
+    CutResult::of_output(found, params, snapshot.header().boxlen, session.comm)
+}
+
 /// Collective: friends-of-friends groups of particles on disk.
 pub(crate) fn fof(
     session: &Session,
@@ -64,11 +85,14 @@ impl CutResult {
     fn of_output(found: PhewOutcome, params: &PhewParams, side: f64, comm: &Comm) -> Result<Self, Error> {
         let PhewOutcome { catalogue, part, balance, structures, peaks, units, densest, field, leaves } =
             found;
-        let projection = project_if(params, &part, comm)?;
-        let kept = match (params.keep_density, leaves) {
-            (false, _) => None,
-            (true, Some(roots)) => Some(KeptLeaves::of_roots(roots, side, comm)?),
-            (true, None) => Some(KeptLeaves::of_part(part, side, comm)?),
+        let projection = match &part {
+            Some(part) => project_if(params, part, comm)?,
+            None => None,
+        };
+        let kept = match (params.keep_density, leaves, part) {
+            (true, Some(roots), _) => Some(KeptLeaves::of_roots(roots, side, comm)?),
+            (true, None, Some(part)) => Some(KeptLeaves::of_part(part, side, comm)?),
+            _ => None,
         };
         Ok(Self {
             catalogue,

@@ -20,15 +20,18 @@ pub struct BoxParticles {
     pub position: Positions,
     /// Masses.
     pub mass: Masses,
+    /// Identities, where they were asked for: those of the input, or the number of the row over all species.
+    pub id: Option<Vec<u64>>,
 }
 
-/// Local: reads the rows of this rank and checks each.
+/// Local: reads the rows of this rank, with identities if they are wanted, and checks each.
 ///
 /// # Errors
 /// When a file contradicts its header, a value is not finite, a particle is outside the box, or memory does not suffice.
 pub fn load(
     input: &dyn ParticleInput,
     plan: &MeshPlan,
+    with_ids: bool,
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<BoxParticles, RunError> {
@@ -41,14 +44,21 @@ pub fn load(
     let mut columns = Columns {
         position: Positions::with_capacity(plan.double, 0),
         mass: plan.mass.is_none().then(Vec::new),
-        id: None,
+        id: with_ids.then(Vec::new),
         kind: plan.mixed.then(Vec::new),
         velocity: None,
         density: None,
     };
     reserve(input, &ranges, &mut columns)?;
+    let mut before = 0;
     for range in &ranges {
+        let first = columns.position.len();
         read(input, range, &mut columns, observer)?;
+        let species = &all[range.species];
+        if let (Some(id), false) = (&mut columns.id, species.has_ids) {
+            id[first..].iter_mut().for_each(|id| *id += before);
+        }
+        before += species.n;
     }
     check(input, &columns, &ranges, plan)?;
     choose(&mut columns, plan);
@@ -58,7 +68,7 @@ pub fn load(
         Some(masses) => Masses::Each(masses),
         None => Masses::Same(plan.mass.expect("masses are read unless they are all equal")),
     };
-    Ok(BoxParticles { position: columns.position, mass })
+    Ok(BoxParticles { position: columns.position, mass, id: columns.id })
 }
 
 fn check(
@@ -93,6 +103,9 @@ fn choose(columns: &mut Columns, plan: &MeshPlan) {
     }
     if let Some(mass) = &mut columns.mass {
         keep(mass, kinds, is_wanted);
+    }
+    if let Some(id) = &mut columns.id {
+        keep(id, kinds, is_wanted);
     }
 }
 

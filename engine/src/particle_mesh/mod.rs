@@ -29,7 +29,9 @@ mod split;
 
 use crate::error::ParticleMeshError;
 use crate::partition::Weights;
+pub(crate) use load::{BoxParticles, load, mass_range};
 pub use plan::ParticleMeshConfig;
+pub(crate) use plan::{MeshPlan, no_particles};
 pub use snapshot::ParticleSnapshot;
 
 use crate::error::RunError;
@@ -42,7 +44,7 @@ use inselberg_comm::{Comm, Reduce};
 use inselberg_io::particles::{ParticleInput, Positions};
 use inselberg_kernels::fof::record::Real;
 use inselberg_kernels::particle_mesh::Shape;
-use plan::{MeshPlan, RootDeposits};
+use plan::RootDeposits;
 
 /// A mesh from particles.
 #[derive(Debug)]
@@ -90,12 +92,12 @@ pub fn grow(
 ) -> Result<ParticleMesh, RunError> {
     let MeshUse { threshold, weights, keep_leaves } = purpose;
     let plan = MeshPlan::new(input.about(), config)?;
-    let loaded = load::load(input, &plan, comm, executor.observer())?;
+    let loaded = load(input, &plan, false, comm, executor.observer())?;
     let n = comm.all_reduce_counts(&[loaded.position.len() as u64], Reduce::Sum)?[0];
     if n == 0 {
-        return Err(plan::no_particles(input.about()).into());
+        return Err(no_particles(input.about()).into());
     }
-    let mass = load::mass_range(&loaded.mass, loaded.position.len(), comm)?;
+    let mass = mass_range(&loaded.mass, loaded.position.len(), comm)?;
     if mass.all == 0.0 {
         return Err(ParticleMeshError::NoMass { n }.into());
     }

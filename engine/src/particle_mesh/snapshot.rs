@@ -1,7 +1,10 @@
 //! The particles of an input as a snapshot, for later stages.
 
 use super::plan::{MeshPlan, ParticleMeshConfig, least_memory};
-use crate::error::ParticleMeshError;
+use crate::bound::BoundRequest;
+use crate::error::{ParticleMeshError, RunError};
+use crate::tables::ASSUMED_UNITS;
+use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{Columns, DARK_MATTER, GAS, ParticleInput, Positions, STAR};
 use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::fold;
@@ -67,10 +70,22 @@ impl ParticleSnapshot {
         self.input.as_ref()
     }
 
-    /// The kind of the first of its species that has particles but no velocities.
-    pub fn kind_without_velocities(&self) -> Option<String> {
+    /// Checks that all its species have velocities, if particles are to be unbound.
+    ///
+    /// # Errors
+    /// With the kind of the first species that has particles but no velocities.
+    pub fn check_velocities(&self, request: &BoundRequest) -> Result<(), RunError> {
         let species = self.plan.species.iter().map(|s| &self.input.about().species[*s]);
-        species.filter(|s| s.n > 0 && !s.has_velocities).map(|s| s.name.clone()).next()
+        match species.into_iter().find(|s| s.n > 0 && !s.has_velocities) {
+            Some(s) if request.unbind.is_some() => Err(RunError::NoVelocities { kind: s.name.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The attribute that names units which the input does not say.
+    pub fn assumed_units(&self) -> Option<(&'static str, Attribute)> {
+        let assumed = &self.input.about().assumed_units;
+        (!assumed.is_empty()).then(|| (ASSUMED_UNITS, Attribute::Text(assumed.join(", "))))
     }
 
     fn read(&self, piece: usize) -> ReadResult<ParticleBlock> {

@@ -35,22 +35,35 @@ pub struct PlacedTree {
 }
 
 /// The merge tree of a rank alone, from its contacts.
-pub fn grow_alone(peaks: &PeakComm, edges: &[ContactEdge], locator: &Locator, domain: &Domain) -> PlacedTree {
-    let (tree, cells) = MergeTree::grow(peaks.known.par_iter().map(|p| p.rho).collect(), edges);
+pub fn grow_alone(
+    peaks: &PeakComm,
+    edges: &[ContactEdge],
+    cells: &impl CellPlaces,
+    domain: &Domain,
+) -> PlacedTree {
+    let (tree, contacts) = MergeTree::grow(peaks.known.par_iter().map(|p| p.rho).collect(), edges);
     let place = |pair: &[CellIdx; 2]| match pair[0].is_none() {
         true => NOWHERE,
-        false => cell_at(locator, pair[0]).touches(&cell_at(locator, pair[1]), domain),
+        false => cells.cell_at(pair[0]).touches(&cells.cell_at(pair[1]), domain),
     };
-    let saddle_position = cells.par_iter().map(place).collect();
+    let saddle_position = contacts.par_iter().map(place).collect();
     PlacedTree { tree: OwnTree::from_whole(tree), saddle_position }
 }
 
 /// The saddle of a peak that never dies.
 const NOWHERE: [f64; 3] = [f64::NAN; 3];
 
-fn cell_at(locator: &Locator, cell: CellIdx) -> CellAt {
-    let (level, ijk) = locator.locate(cell);
-    CellAt { level: u32::from(level), ijk }
+/// Where the cells are that contacts name.
+pub trait CellPlaces: Sync {
+    /// Level and position of a cell.
+    fn cell_at(&self, cell: CellIdx) -> CellAt;
+}
+
+impl CellPlaces for Locator<'_> {
+    fn cell_at(&self, cell: CellIdx) -> CellAt {
+        let (level, ijk) = self.locate(cell);
+        CellAt { level: u32::from(level), ijk }
+    }
 }
 
 /// Thins the edges of this rank to their forest and writes each for the other owners of its two peaks. Returns the edges
@@ -61,10 +74,10 @@ pub fn send_to_owners<const KINDS: usize>(
     rank: Rank,
     peaks: &PeakComm,
     edges: &[ContactEdge],
-    locator: &Locator,
+    cells: &impl CellPlaces,
 ) -> Vec<GlobalEdge> {
     let kept = reduce(edges, &mut ForestScratch::default());
-    let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| global_edge(edge, peaks, locator)).collect();
+    let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| global_edge(edge, peaks, cells)).collect();
     own.retain(|edge| {
         let owners = edge.owners.map(Rank);
         if owners[0] != rank {
@@ -93,9 +106,9 @@ pub fn grow(
 }
 
 /// An edge between slots as other ranks know it: by peak numbers and owners.
-pub(super) fn global_edge(edge: &ContactEdge, peaks: &PeakComm, locator: &Locator) -> GlobalEdge {
+pub(super) fn global_edge(edge: &ContactEdge, peaks: &PeakComm, cells: &impl CellPlaces) -> GlobalEdge {
     let peaks = edge.peaks.map(|peak| global_peak(&peaks.known[peak.to_slot().at()]));
-    GlobalEdge::new(edge.saddle, peaks, edge.cells.map(|cell| cell_at(locator, cell)))
+    GlobalEdge::new(edge.saddle, peaks, edge.cells.map(|cell| cells.cell_at(cell)))
 }
 
 fn global_peak(peak: &KnownPeak) -> GlobalPeak {

@@ -13,7 +13,6 @@ use crate::phew::selection::{Selected, SelectedSnapshot};
 use crate::phew::test_links::TestLinks;
 use crate::projection::RootLeaves;
 use crate::stage::Stage;
-use crate::tables::ASSUMED_UNITS;
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::{FieldInfo, Snapshot};
@@ -130,10 +129,7 @@ impl<'a> Input<'a> {
             ("level_min", Attribute::Int(grown.shape.level_min.into())),
             ("level_max", Attribute::Int(grown.shape.level_max.into())),
         ];
-        let assumed = &snapshot.input().about().assumed_units;
-        if !assumed.is_empty() {
-            mesh_attributes.push((ASSUMED_UNITS, Attribute::Text(assumed.join(", "))));
-        }
+        mesh_attributes.extend(snapshot.assumed_units());
         Ok(Self {
             snapshot,
             field: ChosenField::of_particle_mesh(&config.field),
@@ -200,6 +196,12 @@ impl ChosenField {
         // Not among the fields of the cells: the density is deposited from particles.
         let field = of_cells.cloned().unwrap_or_else(|| from_particles(source));
         Self { field, is_auto: *choice == FieldChoice::Auto, candidates }
+    }
+
+    /// The only density of a graph of particles.
+    pub(super) fn of_graph(choice: &FieldChoice) -> Self {
+        let field = FieldInfo { family: PARTICLES, name: "spline".into() };
+        Self { candidates: vec![field.clone()], field, is_auto: *choice == FieldChoice::Auto }
     }
 
     /// The only density of a mesh that is built from particles.

@@ -5,6 +5,7 @@
 //! | step | file | question |
 //! |---|---|---|
 //! | | `run`, `segment` | the whole procedure: from a snapshot to a catalogue, and from test cells to peaks |
+//! | | `particle_graph` | the same on particles and their neighbours, without cells |
 //! | density | `input` | which density is segmented, by which thresholds? |
 //! | | `selection`, `contamination` | which leaves take part, and are heavy particles among those of their region? |
 //! | ascent | `ascent` | which neighbour of a test cell is densest? |
@@ -17,7 +18,8 @@
 //! | tables | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
 //!
 //! Shared by the steps: `region` and `pass` cut the test cells into tasks, `test_links` has the ghosts among them,
-//! `known_peaks`, `peak_comm` and `to_owners` carry peaks over ranks, `peaks` has the results without the mesh.
+//! `known_peaks`, `peak_comm` and `to_owners` carry peaks over ranks, `peaks` has the results without the mesh. `member_places` finds the
+//! patch of a particle.
 //!
 //! A peak has three indices ([`inselberg_kernels::ids`]): a root until labels are known on all ranks, then a slot on this
 //! rank, and its number over all ranks.
@@ -37,7 +39,9 @@ mod input;
 pub mod known_peaks;
 pub mod label;
 mod leaf_patch;
+pub mod member_places;
 pub mod params;
+pub mod particle_graph;
 pub mod pass;
 pub mod peak_comm;
 pub mod peaks;

@@ -12,6 +12,7 @@ use crate::phew::contamination;
 use crate::phew::hierarchy::{Structures, structures};
 pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
+use crate::phew::member_places::{LeafPlaces, MemberPlaces};
 use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits, Thresholds};
 use crate::phew::peaks::Peaks;
 use crate::phew::properties::TestFields;
@@ -39,8 +40,9 @@ use inselberg_kernels::props::sums::MASS;
 pub struct PhewOutcome {
     /// The part of the catalogue on this rank; one rank alone has all of it.
     pub catalogue: CataloguePart,
-    /// The field that was segmented and which of its cells are this rank's own, for pictures.
-    pub part: LocalField,
+    /// The field that was segmented and which of its cells are this rank's own, for pictures. `None` for a graph of particles,
+    /// unless pictures are wanted.
+    pub part: Option<LocalField>,
     /// The distribution of the work over the ranks.
     pub balance: Balance,
     /// The greatest density of any leaf on all ranks.
@@ -96,11 +98,7 @@ pub fn run_on_particles(
     if config.bound.gas {
         return Err(RunError::GasOnParticleMesh);
     }
-    if config.bound.unbind.is_some()
-        && let Some(kind) = snapshot.kind_without_velocities()
-    {
-        return Err(RunError::NoVelocities { kind });
-    }
+    snapshot.check_velocities(&config.bound)?;
     bound::check(snapshot, &config.bound)?;
     let input = Input::from_particles(snapshot, mesh, config, comm, executor)?;
     run_on(input, config, comm, executor)
@@ -147,12 +145,14 @@ fn run_on(
         catalogue.attributes.extend(counts.into_iter().map(|(name, value)| (name.to_string(), value)));
     }
     let test_field = input.test_field();
-    let of_bound = bound::BoundInput { snapshot, test_field, part, segmentation, ids: &ids, structures };
+    let places = MemberPlaces::Leaves(LeafPlaces { part, segmentation });
+    let of_bound = bound::BoundInput { snapshot, test_field, places, ids: &ids, structures };
     bound::add_to(&mut catalogue, &of_bound, &config.bound, comm, executor)?;
 
     let FoundStructures { segmentation, structures, .. } = found;
     let Segmentation { balance, peaks, .. } = segmentation;
     let Input { part, densest, field, units, leaves, .. } = input;
+    let part = Some(part);
     Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units, leaves })
 }
 
@@ -257,11 +257,44 @@ impl<'a> FieldRun<'a> {
         found: &FoundStructures,
         comm: &Comm,
     ) -> Result<CataloguePart, RunError> {
-        let (peaks, structures) = (&found.segmentation.peaks, &found.structures);
-        let tables = structure_tables(peaks, structures, self.rules, self.thresholds.persistence, comm)?;
-        let totals = RunTotals::new(source.n_leaves, found, comm)?;
-        if totals.n_lost > 0 && !found.has_mass_density {
-            let (threshold, densest) = (self.thresholds.density, source.densest);
+        let found = CutPeaks {
+            peaks: &found.segmentation.peaks,
+            structures: &found.structures,
+            n_tests: found.n_tests,
+            may_lose_mass: !found.has_mass_density,
+        };
+        found.catalogue(source, self.thresholds, self.rules, comm)
+    }
+}
+
+/// Peaks and what follows from them.
+pub(crate) struct CutPeaks<'a> {
+    /// The peaks of this rank.
+    pub peaks: &'a Peaks,
+    /// Clumps and haloes of this rank.
+    pub structures: &'a Structures,
+    /// Number of own test cells.
+    pub n_tests: u64,
+    /// Whether masses are those of the densities that were segmented, so that none may vanish.
+    pub may_lose_mass: bool,
+}
+
+impl CutPeaks<'_> {
+    /// Collective: attributes, clumps, haloes, tree and ties.
+    ///
+    /// # Errors
+    /// When masses of patches would vanish, and when another rank fails.
+    pub fn catalogue(
+        &self,
+        source: &FieldSource,
+        thresholds: &Thresholds,
+        rules: Rules,
+        comm: &Comm,
+    ) -> Result<CataloguePart, RunError> {
+        let tables = structure_tables(self.peaks, self.structures, rules, thresholds.persistence, comm)?;
+        let totals = RunTotals::new(source.n_leaves, self, comm)?;
+        if totals.n_lost > 0 && self.may_lose_mass {
+            let (threshold, densest) = (thresholds.density, source.densest);
             return Err(RunError::LostMass { threshold, densest, n: totals.n_lost });
         }
         // Ranks may have different numbers of threads; the attributes are the same on all.
@@ -270,9 +303,9 @@ impl<'a> FieldRun<'a> {
             header: source.header,
             has_units: source.has_units,
             field: source.field,
-            thresholds: self.thresholds,
+            thresholds,
             mass_unit: source.mass_unit,
-            rules: self.rules,
+            rules,
             totals: &totals.named,
             run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
         });
@@ -315,7 +348,8 @@ fn label_tables(
         tables.push(cells_table(&input.part.field, &found.links.own, segmentation, ids, comm)?);
     }
     if config.with_particles {
-        tables.push(particles_table(input.snapshot, &input.part, segmentation, ids, comm)?);
+        let places = MemberPlaces::Leaves(LeafPlaces { part: &input.part, segmentation });
+        tables.push(particles_table(input.snapshot, &places, ids, comm)?);
     }
     Ok(tables)
 }
@@ -330,8 +364,8 @@ struct RunTotals {
 
 impl RunTotals {
     /// Collective: from what this rank found. `n_leaves` is a total already.
-    fn new(n_leaves: u64, found: &FoundStructures, comm: &Comm) -> Result<Self, CommError> {
-        let (peaks, structures) = (&found.segmentation.peaks, &found.structures);
+    fn new(n_leaves: u64, found: &CutPeaks, comm: &Comm) -> Result<Self, CommError> {
+        let CutPeaks { peaks, structures, .. } = *found;
         let is_lost = |patch: &&PatchValues| patch.sums[MASS] == 0.0 && patch.rho_min > 0.0;
         let n_lost = peaks.patches.iter().filter(is_lost).count() as u64;
         let local = [found.n_tests, structures.clumps.len() as u64, structures.haloes.len() as u64, n_lost];

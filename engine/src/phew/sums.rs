@@ -177,6 +177,11 @@ pub struct PatchTotals {
 }
 
 impl PatchTotals {
+    /// From sums by slot in these quanta, without momenta.
+    pub fn of_patches(quanta: [Quantum; N_SUMS], patches: Vec<PatchSums>) -> Self {
+        Self { quanta, patches, momenta: None }
+    }
+
     /// Collective: over the own cells of each rank.
     ///
     /// # Errors

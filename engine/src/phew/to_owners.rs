@@ -1,11 +1,10 @@
 //! The one exchange that brings contacts and sums to the owners of the peaks.
 
 use crate::exchange::bundle::SendBuffers;
-use crate::phew::forest;
+use crate::phew::forest::{self, CellPlaces};
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::sums::PatchTotals;
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::forest::ContactEdge;
 use inselberg_kernels::phew::global::GlobalEdge;
 use inselberg_kernels::props::{Gathered, Momentum, PatchSums};
@@ -25,11 +24,11 @@ pub fn send_to_owners(
     known: &mut PeakComm,
     edges: &[ContactEdge],
     totals: &mut PatchTotals,
-    locator: &Locator,
+    cells: &impl CellPlaces,
 ) -> Result<Vec<GlobalEdge>, CommError> {
     let PatchTotals { patches, momenta, .. } = totals;
     let mut buffers = SendBuffers::<4>::default();
-    let mut edges = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), known, edges, locator);
+    let mut edges = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), known, edges, cells);
     known.announce(&mut buffers, PEAKS);
     known.send(&mut buffers, SUMS, patches);
     if let Some(momenta) = momenta {

@@ -2,6 +2,7 @@
 
 use crate::bound::{BoundRequest, MemberType, PotentialChoice, text_of};
 use crate::phew::bound::gas::GasCells;
+use crate::phew::bound::input::BoundInput;
 use crate::tables::AttributeList;
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::Attribute;
@@ -11,7 +12,7 @@ use inselberg_io::catalogue::Attribute;
 pub fn attributes(
     potential: PotentialChoice,
     request: &BoundRequest,
-    snapshot: &dyn Snapshot,
+    input: &BoundInput,
     gas: Option<&GasCells>,
 ) -> Vec<(String, Attribute)> {
     let mut list = AttributeList::new();
@@ -21,10 +22,10 @@ pub fn attributes(
         return list.into_attributes();
     }
     list.text("unbind_potential_from", &text_of(request.potential_from));
-    let of_type = |member_type: MemberType| match softening(request, snapshot, member_type) {
+    let of_type = |member_type: MemberType| match softening(request, input.snapshot, member_type) {
         _ if member_type == MemberType::Gas && gas.is_some() => "gas=side of the cell".into(),
         Some((length, source)) => format!("{}={length} ({source})", member_type.name()),
-        None => format!("{}=side of the leaf", member_type.name()),
+        None => format!("{}={}", member_type.name(), input.places.size_name()),
     };
     list.text("unbind_softening", &MemberType::ALL.map(of_type).join(", "));
     if let Some(gas) = gas {
@@ -38,7 +39,7 @@ pub fn attributes(
     list.into_attributes()
 }
 
-/// The softening length of the particles of a type and where it comes from; `None`: the side of the leaf.
+/// The softening length of the particles of a type and where it comes from; `None`: the size of its place.
 pub fn softening(
     request: &BoundRequest,
     snapshot: &dyn Snapshot,

@@ -1,8 +1,7 @@
 //! What unbinding starts from.
 
-use crate::partition::LocalField;
 use crate::phew::hierarchy::Structures;
-use crate::phew::segment::Segmentation;
+use crate::phew::member_places::{LeafPlaces, MemberPlaces};
 use crate::phew::tables::PatchIds;
 use inselberg_io::Snapshot;
 
@@ -21,12 +20,23 @@ pub struct BoundInput<'a> {
     pub snapshot: &'a dyn Snapshot,
     /// By which field leaves are test cells; `None` if the density is deposited from particles.
     pub test_field: Option<TestField<'a>>,
-    /// The cells of this rank.
-    pub part: &'a LocalField,
-    /// The patch of every test cell.
-    pub segmentation: &'a Segmentation<'a>,
+    /// Which patch a particle belongs to.
+    pub places: MemberPlaces<'a>,
     /// The clump of every patch.
     pub ids: &'a PatchIds,
     /// Clumps and haloes.
     pub structures: &'a Structures,
+}
+
+impl BoundInput<'_> {
+    /// The leaves, where there are cells.
+    ///
+    /// # Panics
+    /// For a graph of particles, which has neither gas cells nor RAMSES's rules.
+    pub fn leaves(&self) -> &LeafPlaces<'_> {
+        match &self.places {
+            MemberPlaces::Leaves(leaves) => leaves,
+            MemberPlaces::Graph(_) => panic!("gas cells and RAMSES's rules come with leaves"),
+        }
+    }
 }

@@ -108,7 +108,7 @@ struct MemberWork<'a> {
 
 impl MemberWork<'_> {
     fn space(&self) -> SizedBox {
-        SizedBox { domain: *self.input.part.field.mesh.domain(), side: self.input.snapshot.header().boxlen }
+        SizedBox { domain: self.input.places.domain(), side: self.input.snapshot.header().boxlen }
     }
 
     /// Whether there are spheres, which hold members and others.
@@ -173,7 +173,7 @@ impl MemberWork<'_> {
         };
         let found = task.run(members, comm, executor)?;
         let gas = self.gas.filter(|_| self.unbinds_gas);
-        catalogue.attributes.extend(attributes(potential, request, input.snapshot, gas));
+        catalogue.attributes.extend(attributes(potential, request, input, gas));
         for part in &mut catalogue.tables {
             match part.table.name.as_str() {
                 "clumps" => found.add_to_clumps(&mut part.table, &rows.clumps),

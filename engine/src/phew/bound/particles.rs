@@ -2,16 +2,14 @@
 
 use crate::bound::{BoundRequest, CandidateParticles, ClumpParticle, MemberType, PointMass};
 use crate::error::RunError;
-use crate::partition::{for_each_particle_block, to_leaf_owners};
+use crate::partition::for_each_particle_block;
 use crate::phew::bound::attributes::softening;
 use crate::phew::bound::input::BoundInput;
-use crate::phew::leaf_patch::leaf_patch;
 use inselberg_comm::Comm;
 use inselberg_io::{Family, ParticleBlock, ReadError, ReadResult};
-use inselberg_kernels::geom::cell_side;
 use rayon::prelude::*;
 
-/// Collective: the particles of this rank's leaves.
+/// Collective: the particles in the places that this rank owns.
 ///
 /// # Errors
 /// When the particles cannot be read or have values that are not allowed, or another rank fails.
@@ -25,17 +23,16 @@ pub fn read(
     let of_block = |piece: usize, block: &ParticleBlock| of_block(input, piece, block);
     let blocks = for_each_particle_block(input.snapshot, comm, of_block)?;
     let at = |particle: &ClumpParticle| particle.position.map(|x| x / side);
-    let here = to_leaf_owners(blocks.concat(), at, input.part, comm)?;
+    let here = input.places.to_owners(blocks.concat(), at, comm)?;
     let softening = MemberType::ALL.map(|of| softening(request, input.snapshot, of));
     let softening_of = |particle_type: u32| {
         let place = MemberType::ALL.iter().position(|found| *found as u32 == particle_type);
         softening[place.expect("particles have one of the types")]
     };
     let in_clump = |particle: ClumpParticle| {
-        let leaf = leaf_patch(&input.part.field.mesh, input.segmentation, at(&particle))?;
-        let (halo, clump) = (input.ids.halo[leaf.patch.at()], input.ids.clump[leaf.patch.at()]);
-        let length =
-            softening_of(particle.particle_type).map_or(cell_side(leaf.level) * side, |found| found.0);
+        let place = input.places.of(at(&particle), particle.id)?;
+        let (halo, clump) = (input.ids.halo[place.patch.at()], input.ids.clump[place.patch.at()]);
+        let length = softening_of(particle.particle_type).map_or(place.size * side, |found| found.0);
         (halo > 0).then_some(ClumpParticle { halo, clump, softening: length as f32, ..particle })
     };
     let point = |particle: &ClumpParticle| PointMass {

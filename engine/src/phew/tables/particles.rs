@@ -1,10 +1,9 @@
 //! `particles`: every particle with the clump and halo of its leaf.
 
 use crate::error::RunError;
+use crate::partition::for_each_particle_block;
 use crate::partition::ranking::sort;
-use crate::partition::{LocalField, for_each_particle_block, to_leaf_owners};
-use crate::phew::leaf_patch::leaf_patch;
-use crate::phew::segment::Segmentation;
+use crate::phew::member_places::MemberPlaces;
 use crate::phew::tables::PatchIds;
 use crate::tables::{column, in_order};
 use bytemuck::{Pod, Zeroable};
@@ -38,8 +37,7 @@ struct ParticleRow {
 /// When the particles cannot be read, or another rank fails.
 pub fn particles_table(
     snapshot: &dyn Snapshot,
-    part: &LocalField,
-    segmentation: &Segmentation,
+    places: &MemberPlaces,
     ids: &PatchIds,
     comm: &Comm,
 ) -> Result<PartTable, RunError> {
@@ -48,9 +46,9 @@ pub fn particles_table(
         let placed = block.id.iter().zip(&block.position);
         Ok(placed.map(|(&id, x)| Placed { id, position: x.map(|x| x / side) }).collect::<Vec<_>>())
     })?;
-    let placed = to_leaf_owners(blocks.concat(), |p| p.position, part, comm)?;
+    let placed = places.to_owners(blocks.concat(), |p| p.position, comm)?;
     let row = |p: &Placed| {
-        let patch = leaf_patch(&part.field.mesh, segmentation, p.position).map(|leaf| leaf.patch);
+        let patch = places.of(p.position, p.id.cast_unsigned()).map(|place| place.patch);
         ParticleRow {
             id: p.id,
             clump: patch.map_or(0, |p| ids.clump[p.at()]),

@@ -1,0 +1,232 @@
+//! Test particles, and the links between those of different ranks.
+//!
+//! An own particle knows which particles are its neighbours, but not whose neighbour it is. So each rank tells the owners of
+//! its ghosts about its links to them, and both have ghosts of each other's ends.
+
+use super::ghosts::NearParticles;
+use super::neighbours::DenseParticles;
+use super::particles::{GraphParticle, OwnParticles};
+use crate::exchange::bundle::SendBuffers;
+use crate::exchange::chains::RemoteIndex;
+use crate::partition::{GhostLink, Ghosts};
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::graph::Neighbours;
+use inselberg_kernels::ids::TestIdx;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// The test particles known on a rank, own ones and ghosts, in their order.
+#[derive(Debug, Default)]
+pub struct TestParticles {
+    /// The particles.
+    pub particles: Vec<GraphParticle>,
+    /// Their densities in code units.
+    pub rho: Vec<f64>,
+    /// Which of them other ranks own, and which own ones are ghosts there.
+    pub shared: Ghosts,
+    /// The own ones with their neighbours.
+    pub runs: Vec<LinkRun>,
+    /// Number of neighbours of each.
+    pub k: usize,
+    /// Own ones that are neighbours of ghosts, each with that ghost.
+    pub from_ghosts: Vec<[TestIdx; 2]>,
+    /// The test particle of each own particle; [`TestIdx::NONE`] for those that are none.
+    pub of_own: Vec<TestIdx>,
+}
+
+/// Own test particles and their neighbours.
+#[derive(Debug, Default)]
+pub struct LinkRun {
+    /// The test particles, ascending.
+    pub of: Vec<TestIdx>,
+    /// Their neighbours; [`TestIdx::NONE`] for those that are no test particles.
+    pub list: Vec<TestIdx>,
+}
+
+impl LinkRun {
+    /// As the kernels take it.
+    pub fn neighbours(&self, k: usize) -> Neighbours<'_> {
+        Neighbours { of: &self.of, k, list: &self.list }
+    }
+}
+
+/// An own test particle with a link to a ghost, for the owner of the ghost.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct LinkedParticle {
+    particle: GraphParticle,
+    rho: f64,
+    place: u64,
+}
+
+/// A link by the places of both ends on their owners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct RemoteLink {
+    /// The particle whose neighbour the other is.
+    from: u32,
+    to: u32,
+}
+
+const GHOSTS: usize = 0;
+const LINKED: usize = 1;
+const LINKS: usize = 2;
+
+/// What one other rank and this one know of each other's test particles: places on their owners, ascending.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Particles of the other rank that are linked to own ones.
+    ghosts: Vec<u32>,
+    /// Own particles that are linked to particles of the other rank.
+    mirrors: Vec<u32>,
+}
+
+/// Collective: the test particles and their links. One exchange; none on a rank alone.
+///
+/// # Errors
+/// When another rank fails.
+pub fn find(
+    own: &OwnParticles,
+    near: &NearParticles,
+    dense: DenseParticles,
+    k: usize,
+    comm: &Comm,
+) -> Result<TestParticles, CommError> {
+    let rank = comm.rank().0;
+    let DenseParticles { rho, runs, threshold, .. } = dense;
+    let is_test = |i: u32| rho[i as usize] > threshold;
+    let mut known: Vec<(GraphParticle, f64, RemoteIndex)> = Vec::new();
+    for i in runs.iter().flat_map(|run| &run.of) {
+        known.push((near.particles[*i as usize], rho[*i as usize], near.origin(*i as usize)));
+    }
+    let mut shared: BTreeMap<u32, Shared> = BTreeMap::new();
+    let mut links: Vec<(u32, RemoteLink)> = Vec::new();
+    let mut remote: Vec<(u32, RemoteLink)> = Vec::new();
+    if comm.n_ranks() > 1 {
+        for run in &runs {
+            for (of, list) in run.of.iter().zip(run.list.chunks_exact(k)) {
+                let from = near.origin(*of as usize).index;
+                let ghosts = list.iter().filter(|i| is_test(**i) && near.own(**i as usize).is_none());
+                links.extend(
+                    ghosts
+                        .map(|i| near.origin(*i as usize))
+                        .map(|to| (to.rank, RemoteLink { from, to: to.index })),
+                );
+            }
+        }
+        links.sort_unstable();
+        let mut ghosts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut buffers = SendBuffers::<3>::default();
+        for part in links.chunk_by(|a, b| a.0 == b.0) {
+            let to = part[0].0;
+            let of_part: Vec<RemoteLink> = part.iter().map(|(_, link)| *link).collect();
+            let ends = |end: fn(&RemoteLink) -> u32| ascending(of_part.iter().map(end).collect());
+            let with = shared.entry(to).or_default();
+            *with = Shared { ghosts: ends(|l| l.to), mirrors: ends(|l| l.from) };
+            ghosts.insert(to, with.ghosts.clone());
+            let linked: Vec<LinkedParticle> =
+                with.mirrors.iter().map(|place| linked(own, near, &rho, *place)).collect();
+            buffers.put(Rank(to), GHOSTS, &with.ghosts);
+            buffers.put(Rank(to), LINKED, &linked);
+            buffers.put(Rank(to), LINKS, &of_part);
+        }
+        for i in 0..near.particles.len() as u32 {
+            let origin = near.origin(i as usize);
+            if ghosts.get(&origin.rank).is_some_and(|list| list.binary_search(&origin.index).is_ok()) {
+                known.push((near.particles[i as usize], rho[i as usize], origin));
+            }
+        }
+        for bundle in buffers.exchange(comm)? {
+            let from = bundle.from.0;
+            let with = shared.entry(from).or_default();
+            let mine = ghosts.remove(&from).unwrap_or_default();
+            let linked: Vec<LinkedParticle> = bundle.records(LINKED);
+            for of in &linked {
+                let index = of.place as u32;
+                if mine.binary_search(&index).is_err() {
+                    known.push((of.particle, of.rho, RemoteIndex { rank: from, index }));
+                }
+            }
+            with.ghosts.extend(linked.iter().map(|of| of.place as u32));
+            with.mirrors.extend(bundle.records::<u32>(GHOSTS));
+            remote.extend(bundle.records::<RemoteLink>(LINKS).into_iter().map(|link| (from, link)));
+        }
+    }
+    known.par_sort_by(|a, b| a.0.order(&b.0));
+    let places = TestPlaces::new(&known, own.particles.len(), rank);
+    let of_shared = |(other, with): (u32, Shared)| GhostLink {
+        rank: Rank(other),
+        ghosts: ascending(with.ghosts)
+            .into_iter()
+            .map(|index| places.of(RemoteIndex { rank: other, index }).0)
+            .collect(),
+        mirrors: ascending(with.mirrors)
+            .into_iter()
+            .map(|own| places.of(RemoteIndex { rank, index: own }).0)
+            .collect(),
+    };
+    let run = |run: super::neighbours::NeighbourRun| {
+        let test = |i: &u32| match is_test(*i) {
+            true => places.of(near.origin(*i as usize)),
+            false => TestIdx::NONE,
+        };
+        LinkRun { of: run.of.iter().map(test).collect(), list: run.list.iter().map(test).collect() }
+    };
+    let link = |(other, link): &(u32, RemoteLink)| {
+        [RemoteIndex { rank, index: link.to }, RemoteIndex { rank: *other, index: link.from }]
+            .map(|end| places.of(end))
+    };
+    Ok(TestParticles {
+        shared: Ghosts::new(shared.into_iter().map(of_shared).collect()),
+        from_ghosts: remote.iter().map(link).collect(),
+        k,
+        runs: runs.into_par_iter().map(run).collect(),
+        particles: known.iter().map(|(particle, ..)| *particle).collect(),
+        rho: known.iter().map(|(_, rho, _)| *rho).collect(),
+        of_own: places.of_own,
+    })
+}
+
+fn linked(own: &OwnParticles, near: &NearParticles, rho: &[f64], place: u32) -> LinkedParticle {
+    let particle = own.particles[place as usize];
+    let at = near.particles.binary_search_by(|near| near.order(&particle)).expect("own particles are near");
+    LinkedParticle { particle, rho: rho[at], place: u64::from(place) }
+}
+
+/// Sorted, each once.
+fn ascending(mut list: Vec<u32>) -> Vec<u32> {
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+/// Finds test particles by their places on their owners.
+struct TestPlaces {
+    of_own: Vec<TestIdx>,
+    ghosts: Vec<(RemoteIndex, TestIdx)>,
+    rank: u32,
+}
+
+impl TestPlaces {
+    fn new(known: &[(GraphParticle, f64, RemoteIndex)], n_own: usize, rank: u32) -> Self {
+        let mut places = Self { of_own: vec![TestIdx::NONE; n_own], ghosts: Vec::new(), rank };
+        for (i, (_, _, origin)) in known.iter().enumerate() {
+            match origin.rank == rank {
+                true => places.of_own[origin.index as usize] = TestIdx::new(i),
+                false => places.ghosts.push((*origin, TestIdx::new(i))),
+            }
+        }
+        places.ghosts.sort_unstable_by_key(|(origin, _)| *origin);
+        places
+    }
+
+    /// The test particle with this origin; [`TestIdx::NONE`] for particles of other ranks that are not known here.
+    fn of(&self, origin: RemoteIndex) -> TestIdx {
+        if origin.rank == self.rank {
+            return self.of_own[origin.index as usize];
+        }
+        let place = self.ghosts.binary_search_by_key(&origin, |(origin, _)| *origin);
+        self.ghosts[place.expect("linked particles are known on both ranks")].1
+    }
+}

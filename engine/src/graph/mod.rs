@@ -1,0 +1,118 @@
+//! How does PHEW run on particles and their neighbours, without any mesh?
+//!
+//! In the flow: particle input → **graph** → segmentation (`phew::particle_graph`). `kernels/src/graph/mod.rs` defines neighbours,
+//! links and densities; `README.md` in this folder explains what crosses ranks.
+//!
+//! | file | content |
+//! |---|---|
+//! | `particles` | the particles that a rank owns, in the order of their keys |
+//! | `ghosts` | the particles of other ranks near enough to be neighbours |
+//! | `neighbours` | neighbours and densities of the own particles |
+//! | `links` | test particles, and the links between those of different ranks |
+//!
+//! This folder does not know peaks and clumps.
+//!
+//! Invariants: each particle has one owner, and the owner knows all its links. The result depends neither on ranks nor on threads.
+
+mod ghosts;
+mod links;
+mod neighbours;
+mod particles;
+
+pub use links::{LinkRun, TestParticles};
+pub use particles::{GraphParticle, OwnParticles, below_one};
+
+use crate::error::{ParticleGraphError, RunError};
+use crate::executor::Executor;
+use crate::particle_mesh::{MeshPlan, ParticleMeshConfig, load, mass_range, no_particles};
+use crate::stage::Stage;
+use inselberg_comm::{Comm, Reduce};
+use inselberg_io::particles::ParticleInput;
+use inselberg_kernels::graph::MOST_NEIGHBOURS;
+
+/// Which particles make the graph, and how many neighbours each has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ParticleGraphConfig {
+    /// Number of neighbours of each particle: 1 to [`MOST_NEIGHBOURS`].
+    pub neighbours: usize,
+    /// Which particles of an input are used, and the mesh that pictures are drawn on.
+    pub mesh: ParticleMeshConfig,
+}
+
+/// The particles of a rank and their links.
+#[derive(Debug)]
+pub struct ParticleGraph {
+    /// All particles that this rank owns.
+    pub own: OwnParticles,
+    /// The own test particles and the ghosts that they are linked to.
+    pub tests: TestParticles,
+    /// Number of particles on all ranks.
+    pub n: u64,
+    /// The greatest density of any particle.
+    pub densest: f64,
+    /// The mean density in the box: the unit of the threshold.
+    pub mean_density: f64,
+}
+
+/// Collective: the graph of the particles of an input, of those denser than `threshold` mean densities.
+///
+/// Each rank reads a range of every species. Links and densities are the same bit for bit for any number of ranks and threads. Costs
+/// about 100 bytes per particle, and 4 bytes per neighbour of each test particle.
+///
+/// # Errors
+/// When the input cannot be read, has positions or masses that are not valid, or does not suit `config`; when as many particles
+/// as a particle has neighbours share its place; when another rank fails.
+pub fn build(
+    input: &dyn ParticleInput,
+    config: &ParticleGraphConfig,
+    threshold: f64,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<ParticleGraph, RunError> {
+    let observer = executor.observer();
+    let plan = MeshPlan::new(input.about(), &config.mesh)?;
+    let loaded = load(input, &plan, true, comm, observer)?;
+    let n_read = loaded.position.len();
+    let n = comm.all_reduce_counts(&[n_read as u64], Reduce::Sum)?[0];
+    let k = config.neighbours;
+    match n {
+        0 => return Err(no_particles(input.about()).into()),
+        n if k == 0 || k > MOST_NEIGHBOURS || k as u64 >= n => {
+            return Err(ParticleGraphError::Neighbours { k, n }.into());
+        }
+        _ => {}
+    }
+    let mass = mass_range(&loaded.mass, n_read, comm)?;
+    if mass.all == 0.0 {
+        return Err(crate::error::ParticleMeshError::NoMass { n }.into());
+    }
+    let mean_density = mass.all / plan.side.powi(3);
+    let units = GraphUnits { side: plan.side, heaviest: mass.heaviest };
+    let own = Stage::run("particles", n_read as u64, comm, observer, || {
+        OwnParticles::new(loaded, units, plan.periodic, comm)
+    })?;
+    let n_own = own.particles.len() as u64;
+    let near = Stage::run("ghosts", n_own, comm, observer, || ghosts::find(&own, k, comm, executor))?;
+    let dense = Stage::run("neighbours", n_own, comm, observer, || {
+        neighbours::find(&own, &near, k, threshold * mean_density, comm, executor)
+    })?;
+    let densest = comm.all_max(&[dense.densest])?[0];
+    let tests = Stage::run("links", n_own, comm, observer, || links::find(&own, &near, dense, k, comm))?;
+    Ok(ParticleGraph { own, tests, n, densest, mean_density })
+}
+
+/// Units of the graph: positions are in sides of the box, masses in those of the heaviest particle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GraphUnits {
+    /// Side of the box in code units.
+    pub side: f64,
+    /// Mass of the heaviest particle in code units.
+    pub heaviest: f64,
+}
+
+impl GraphUnits {
+    /// Density in code units per unit of the graph.
+    pub fn density(&self) -> f64 {
+        self.heaviest / self.side.powi(3)
+    }
+}

@@ -1,0 +1,119 @@
+//! The particles that a rank owns, in the order of their keys.
+
+use super::GraphUnits;
+use crate::argsort::sorted;
+use crate::error::ParticleMeshError;
+use crate::error::RunError;
+use crate::particle_mesh::BoxParticles;
+use crate::partition::{Splits, deliver};
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, Rank};
+use inselberg_kernels::geom::{Domain, fold};
+use inselberg_kernels::graph::{KEY_LEVEL, cell_of, key_of};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+
+/// A particle as ranks exchange it.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct GraphParticle {
+    /// Position in units of the box, in `[0, 1)`.
+    pub position: [f64; 3],
+    /// Mass in units of the heaviest particle.
+    pub mass: f64,
+    /// Identity.
+    pub id: u64,
+}
+
+impl GraphParticle {
+    /// The order of all particles: by key, then by identity. Those that share both are in the order of the bits of their positions.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let place = |p: &Self| (key_of(p.position), p.id, p.position.map(f64::to_bits));
+        place(self).cmp(&place(other))
+    }
+}
+
+/// The particles of a rank.
+#[derive(Debug)]
+pub struct OwnParticles {
+    /// In their order.
+    pub particles: Vec<GraphParticle>,
+    /// The owners of all keys.
+    pub splits: Splits,
+    /// The box, as one cell.
+    pub domain: Domain,
+    /// The units of positions and masses.
+    pub units: GraphUnits,
+}
+
+impl OwnParticles {
+    /// Collective: the particles that this rank owns, of those that all ranks have read.
+    ///
+    /// # Errors
+    /// When there are too many for one rank; when another rank fails.
+    pub fn new(
+        loaded: BoxParticles,
+        units: GraphUnits,
+        periodic: bool,
+        comm: &Comm,
+    ) -> Result<Self, RunError> {
+        let BoxParticles { position, mass, id } = loaded;
+        let id = id.expect("identities were asked for");
+        let particle = |i: usize| GraphParticle {
+            position: position.get(i).map(|x| in_unit_box(x, units.side)),
+            mass: mass.get(i) / units.heaviest,
+            id: id[i],
+        };
+        let all: Vec<GraphParticle> = (0..position.len()).into_par_iter().map(particle).collect();
+        drop((position, mass, id));
+        let mut particles = in_order(all);
+        let mut splits = Splits::one();
+        if comm.n_ranks() > 1 {
+            let keys: Vec<u128> = particles.par_iter().map(|p| key_of(p.position)).collect();
+            splits = Splits::balanced(KEY_LEVEL, keys, comm)?;
+            particles = in_order(deliver(particles, |p| (owner(&splits, p.position), *p), comm)?);
+        }
+        if particles.len() >= u32::MAX as usize {
+            return Err(ParticleMeshError::TooMany { n: particles.len() as u64 }.into());
+        }
+        let domain = Domain { coarse: [1; 3], periodic: [periodic; 3] };
+        Ok(Self { particles, splits, domain, units })
+    }
+
+    /// The place of the particle with this identity at a position in units of the box, if this rank has it.
+    pub fn find(&self, position: [f64; 3], id: u64) -> Option<usize> {
+        let wanted = GraphParticle { position, mass: 0.0, id };
+        self.particles.binary_search_by(|particle| particle.order(&wanted)).ok()
+    }
+
+    /// The volume of a particle with this mass and density, in units of the box.
+    pub fn volume(&self, mass: f64, rho: f64) -> f64 {
+        mass * self.units.density() / rho
+    }
+
+    /// The owner of a position in units of the box.
+    pub fn owner_of(&self, position: [f64; 3]) -> Rank {
+        owner(&self.splits, position)
+    }
+}
+
+fn owner(splits: &Splits, position: [f64; 3]) -> Rank {
+    splits.owner(KEY_LEVEL, cell_of(position))
+}
+
+/// A coordinate in units of the box, in `[0, 1)`.
+pub fn in_unit_box(x: f64, side: f64) -> f64 {
+    below_one(fold(x, side) / side)
+}
+
+/// A coordinate that may have been rounded up to the end of the box.
+pub fn below_one(x: f64) -> f64 {
+    const BELOW_ONE: f64 = 1.0 - 0.5 * f64::EPSILON;
+    x.min(BELOW_ONE)
+}
+
+fn in_order(particles: Vec<GraphParticle>) -> Vec<GraphParticle> {
+    let key = |i: usize| key_of(particles[i].position);
+    let order = sorted(particles.len(), key, |a, b| particles[a].order(&particles[b]));
+    order.into_par_iter().map(|i| particles[i]).collect()
+}

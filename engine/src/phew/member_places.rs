@@ -1,0 +1,110 @@
+//! Which patch does a particle belong to?
+//!
+//! With cells, to that of the leaf around it. In a graph each particle has its own.
+
+use crate::graph::{OwnParticles, TestParticles, below_one};
+use crate::partition::{LocalField, to_leaf_owners};
+use crate::phew::leaf_patch::leaf_patch;
+use crate::phew::segment::Segmentation;
+use bytemuck::Pod;
+use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::geom::{Domain, cell_side};
+use inselberg_kernels::ids::PeakSlot;
+use rayon::prelude::*;
+
+/// Where the members of patches are.
+#[derive(Clone, Copy)]
+pub enum MemberPlaces<'a> {
+    /// In leaves.
+    Leaves(LeafPlaces<'a>),
+    /// They are the particles of a graph.
+    Graph(GraphPlaces<'a>),
+}
+
+/// Leaves and their patches.
+#[derive(Clone, Copy)]
+pub struct LeafPlaces<'a> {
+    /// The cells of this rank.
+    pub part: &'a LocalField,
+    /// The patch of every test cell.
+    pub segmentation: &'a Segmentation<'a>,
+}
+
+/// Particles of a graph and their patches.
+#[derive(Clone, Copy)]
+pub struct GraphPlaces<'a> {
+    /// All particles of this rank.
+    pub own: &'a OwnParticles,
+    /// The test particles.
+    pub tests: &'a TestParticles,
+    /// The patch of each test particle.
+    pub labels: &'a [PeakSlot],
+}
+
+/// The place of a particle in a patch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PatchPlace {
+    /// The slot of the peak.
+    pub patch: PeakSlot,
+    /// The side of the leaf, or of a cube of the volume of the particle, in units of the level-0 cell.
+    pub size: f64,
+}
+
+impl MemberPlaces<'_> {
+    /// The box, in cells.
+    pub fn domain(&self) -> Domain {
+        match self {
+            Self::Leaves(leaves) => *leaves.part.field.mesh.domain(),
+            Self::Graph(graph) => graph.own.domain,
+        }
+    }
+
+    /// What [`PatchPlace::size`] is.
+    pub fn size_name(&self) -> &'static str {
+        match self {
+            Self::Leaves(_) => "side of the leaf",
+            Self::Graph(_) => "cube root of its volume",
+        }
+    }
+
+    /// Collective: sends every item to the rank that owns the place at its position, which is in units of the level-0 cell.
+    /// Items outside the box stay.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn to_owners<T: Pod + Send + Sync>(
+        &self,
+        mut items: Vec<T>,
+        position: impl Fn(&T) -> [f64; 3] + Sync,
+        comm: &Comm,
+    ) -> Result<Vec<T>, CommError> {
+        match self {
+            Self::Leaves(leaves) => to_leaf_owners(items, position, leaves.part, comm),
+            Self::Graph(_) if comm.n_ranks() == 1 => Ok(items),
+            Self::Graph(graph) => {
+                let owner = |item: &T| graph.own.owner_of(position(item).map(below_one));
+                items.par_sort_by_key(owner);
+                let parts: Vec<(Rank, Vec<T>)> =
+                    crate::exchange::grouped(&items, |item| (owner(item), *item));
+                Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, items)| items).collect())
+            }
+        }
+    }
+
+    /// The place of the particle with this identity at a position in units of the level-0 cell. `None` if it belongs to no
+    /// patch.
+    pub fn of(&self, position: [f64; 3], id: u64) -> Option<PatchPlace> {
+        match self {
+            Self::Leaves(leaves) => {
+                let leaf = leaf_patch(&leaves.part.field.mesh, leaves.segmentation, position)?;
+                Some(PatchPlace { patch: leaf.patch, size: cell_side(leaf.level) })
+            }
+            Self::Graph(GraphPlaces { own, tests, labels }) => {
+                let test = tests.of_own[own.find(position.map(below_one), id)?];
+                let label = labels.get(test.at())?;
+                let volume = own.volume(tests.particles[test.at()].mass, tests.rho[test.at()]);
+                Some(PatchPlace { patch: *label, size: volume.cbrt() })
+            }
+        }
+    }
+}

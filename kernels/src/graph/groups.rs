@@ -1,0 +1,227 @@
+//! Groups: which particles lie together?
+//!
+//! A node is a cube of the octree. A cube with at most [`LEAF`] particles is a *group*: its particles look for
+//! neighbours together. Nodes are stored level by level, the children of a node side by side, and a node holds a run of
+//! particles:
+//!
+//! ```text
+//!     nodes    0 | 1 2 3 | 4 5 6 7 | ...       0 is the root, 1 to 3 its children, 4 and 5 those of 1, ...
+//! ```
+
+use super::points::{GraphPoints, KEY_LEVEL, LANES};
+use crate::sfc::morton63;
+use std::ops::Range;
+
+/// Cubes with so many particles or fewer are groups.
+const LEAF: usize = 32;
+/// More than rounding changes a distance, in units of the box.
+pub(super) const ROUNDING: f64 = 1e-15;
+/// Levels of the keys that divide nodes.
+const LEVELS: u8 = 21;
+
+/// The least box around some particles, in units of the box.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct PointBox {
+    /// Lower corner.
+    pub low: [f64; 3],
+    /// Upper corner.
+    pub high: [f64; 3],
+}
+
+impl PointBox {
+    /// The box around nothing.
+    pub const EMPTY: Self = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
+
+    /// The box made larger to hold `position`.
+    #[inline]
+    pub(super) fn add(&mut self, position: [f64; 3]) {
+        for (a, x) in position.into_iter().enumerate() {
+            self.low[a] = self.low[a].min(x);
+            self.high[a] = self.high[a].max(x);
+        }
+    }
+
+    /// The box made larger by `reach` on all sides.
+    pub fn around(&self, reach: f64) -> Self {
+        Self { low: self.low.map(|x| x - reach), high: self.high.map(|x| x + reach) }
+    }
+
+    /// The largest distance between a point of this box and one of `other`, across no border of the box.
+    pub(super) fn farthest(&self, other: &Self) -> f64 {
+        let apart = |a: usize| (self.high[a] - other.low[a]).max(other.high[a] - self.low[a]);
+        let [x, y, z] = [apart(0), apart(1), apart(2)];
+        (x * x + y * y + z * z).sqrt()
+    }
+
+    /// The squared distance of two boxes; 0 if they touch.
+    #[inline]
+    fn square_distance(&self, other: &Self) -> f64 {
+        let apart = |a: usize| (self.low[a] - other.high[a]).max(other.low[a] - self.high[a]).max(0.0);
+        let [x, y, z] = [apart(0), apart(1), apart(2)];
+        x * x + y * y + z * z
+    }
+}
+
+/// A run of particles.
+#[derive(Debug, Clone, Copy, Default)]
+struct Node {
+    first: u32,
+    end: u32,
+    child: u32,
+    /// 0 for a group.
+    n_children: u32,
+    parent: u32,
+}
+
+/// The octree over particles.
+#[derive(Debug, Clone, Default)]
+pub struct GroupTree {
+    nodes: Vec<Node>,
+    bounds: Vec<PointBox>,
+    /// The nodes that are groups, in the order of their particles.
+    groups: Vec<u32>,
+    /// The box of each block of particles.
+    pub(super) block_bounds: Vec<PointBox>,
+}
+
+impl GroupTree {
+    /// The tree over particles in the order of their keys. Time n log n without a sort.
+    pub fn new(points: &GraphPoints) -> Self {
+        let mut tree = Self::default();
+        if points.is_empty() {
+            return tree;
+        }
+        tree.divide(&keys(points));
+        tree.bounds = vec![PointBox::EMPTY; tree.nodes.len()];
+        for at in (0..tree.nodes.len()).rev() {
+            let Node { first, end, child, n_children, .. } = tree.nodes[at];
+            let mut bounds = PointBox::EMPTY;
+            match n_children {
+                0 => (first..end).for_each(|i| bounds.add(points.position(i as usize))),
+                n => tree.bounds[child as usize..(child + n) as usize].iter().for_each(|of_child| {
+                    bounds.add(of_child.low);
+                    bounds.add(of_child.high);
+                }),
+            }
+            tree.bounds[at] = bounds;
+        }
+        tree.block_bounds = (0..points.len().div_ceil(LANES)).map(|block| block_box(points, block)).collect();
+        tree.groups =
+            (0..tree.nodes.len() as u32).filter(|n| tree.nodes[*n as usize].n_children == 0).collect();
+        tree.groups.sort_unstable_by_key(|n| tree.nodes[*n as usize].first);
+        tree
+    }
+
+    /// Number of groups.
+    pub fn n_groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The particles of a group.
+    pub fn particles(&self, group: usize) -> Range<usize> {
+        let node = self.nodes[self.groups[group] as usize];
+        node.first as usize..node.end as usize
+    }
+
+    /// The box around the particles of a group.
+    pub fn bounds(&self, group: usize) -> &PointBox {
+        &self.bounds[self.groups[group] as usize]
+    }
+
+    fn divide(&mut self, keys: &[u64]) {
+        self.nodes.push(Node { first: 0, end: keys.len() as u32, ..Node::default() });
+        let mut at = 0;
+        while at < self.nodes.len() {
+            let Node { first, end, .. } = self.nodes[at];
+            let run = &keys[first as usize..end as usize];
+            let differing = run[0] ^ run[run.len() - 1];
+            if run.len() > LEAF && differing != 0 {
+                let child = self.nodes.len() as u32;
+                self.add_children(run, at as u32, differing);
+                self.nodes[at].child = child;
+                self.nodes[at].n_children = self.nodes.len() as u32 - child;
+            }
+            at += 1;
+        }
+    }
+
+    /// Adds the octants, as far as they hold particles, of the smallest cube around a run.
+    fn add_children(&mut self, run: &[u64], parent: u32, differing: u64) {
+        let first = self.nodes[parent as usize].first;
+        let shift = (63 - differing.leading_zeros()) / 3 * 3;
+        let mut from = 0;
+        while from < run.len() {
+            let digit = run[from] >> shift;
+            let n = run[from..].partition_point(|key| key >> shift == digit);
+            let (first, end) = (first + from as u32, first + (from + n) as u32);
+            self.nodes.push(Node { first, end, parent, ..Node::default() });
+            from += n;
+        }
+    }
+
+    /// The least box around a node that holds a group and more than `k` particles; the box of the root if no node does.
+    pub(super) fn box_of_more_than(&self, k: usize, group: usize) -> &PointBox {
+        let mut at = self.groups[group] as usize;
+        while at != 0 && (self.nodes[at].end - self.nodes[at].first) as usize <= k {
+            at = self.nodes[at].parent as usize;
+        }
+        &self.bounds[at]
+    }
+
+    /// Calls `found` with the runs of all groups within `reach` of a box. A run comes once.
+    pub fn runs_within(
+        &self,
+        of: &PointBox,
+        reach: f64,
+        periodic: bool,
+        stack: &mut Vec<u32>,
+        mut found: impl FnMut(Range<usize>),
+    ) {
+        // Distances of boxes and of particles are rounded in different ways.
+        let reach = reach + ROUNDING;
+        let limit = reach * reach;
+        stack.clear();
+        stack.extend((!self.nodes.is_empty()).then_some(0));
+        let [low, high] = [of.low.map(|x| x - reach), of.high.map(|x| x + reach)];
+        let wraps = periodic && (0..3).any(|a| low[a] < 0.0 || high[a] >= 1.0);
+        while let Some(at) = stack.pop() {
+            let bounds = &self.bounds[at as usize];
+            let distance = if wraps { periodic_distance(of, bounds) } else { of.square_distance(bounds) };
+            if distance > limit {
+                continue;
+            }
+            let Node { first, end, child, n_children, .. } = self.nodes[at as usize];
+            match n_children {
+                0 => found(first as usize..end as usize),
+                n => stack.extend((child..child + n).rev()),
+            }
+        }
+    }
+}
+
+/// The box around the particles of a block.
+fn block_box(points: &GraphPoints, block: usize) -> PointBox {
+    let mut bounds = PointBox::EMPTY;
+    let particles = LANES * block..(LANES * (block + 1)).min(points.len());
+    particles.for_each(|i| bounds.add(points.position(i)));
+    bounds
+}
+
+/// The keys of the particles, of [`LEVELS`] levels.
+fn keys(points: &GraphPoints) -> Vec<u64> {
+    let cell = |i: usize| super::cell_of(points.position(i)).map(|x| x >> (KEY_LEVEL - LEVELS));
+    (0..points.len()).map(|i| morton63(cell(i))).collect()
+}
+
+/// A lower bound of the squared distance of two boxes over all periodic images: axis by axis, the nearest image.
+#[inline]
+fn periodic_distance(a: &PointBox, b: &PointBox) -> f64 {
+    let apart = |axis: usize| {
+        let of_image =
+            |by: f64| (a.low[axis] - b.high[axis] - by).max(b.low[axis] + by - a.high[axis]).max(0.0);
+        of_image(0.0).min(of_image(1.0)).min(of_image(-1.0))
+    };
+    let [x, y, z] = [apart(0), apart(1), apart(2)];
+    x * x + y * y + z * z
+}

@@ -1,0 +1,321 @@
+//! PHEW on the graph of particles: the whole procedure by brute force, ranks and threads, members, and what it refuses.
+
+use super::bound::{bound_config, counts, reals, table, vectors};
+use super::particle_mesh::{Given, SIDE, clumped, config as mesh_config};
+use crate::common::compare::assert_same;
+use crate::common::swift_fixture;
+use crate::verify::expect::{check_hierarchy, check_tree};
+use crate::verify::paper::{self, Graph, Outcome};
+use crate::verify::random::Random;
+use inselberg::error::RunError;
+use inselberg::executor::Executor;
+use inselberg::graph::ParticleGraphConfig;
+use inselberg::particle_mesh::ParticleSnapshot;
+use inselberg::phew::Rules;
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, PotentialChoice, Thresholds};
+use inselberg::phew::particle_graph::run_on_graph;
+use inselberg::phew::run::PhewOutcome;
+use inselberg_comm::{Comm, CommBuilder, run_ranks};
+use inselberg_io::catalogue::Catalogue;
+use inselberg_io::particles::open_particles;
+use inselberg_kernels::graph::{Neighbour, SplineSum, key_of};
+use inselberg_kernels::phew::hierarchy::{Cut, cut};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn graph_config(neighbours: usize) -> ParticleGraphConfig {
+    ParticleGraphConfig { neighbours, mesh: mesh_config(8, 2..10) }
+}
+
+fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> PhewConfig {
+    PhewConfig {
+        field: FieldChoice::Auto,
+        thresholds: Thresholds { density, persistence, saddle, mass: 0.0 },
+        rules: Rules::Paper,
+        with_cells: false,
+        with_particles: true,
+        bound: Default::default(),
+        weights: Default::default(),
+        selection: Default::default(),
+        keep_leaves: false,
+    }
+}
+
+fn snapshot(input: &Given, graph: &ParticleGraphConfig) -> ParticleSnapshot {
+    ParticleSnapshot::new(Box::new(input.clone()), &graph.mesh).expect("particles")
+}
+
+fn on(input: &Given, graph: &ParticleGraphConfig, config: &PhewConfig, ranks: Vec<CommBuilder>) -> Catalogue {
+    let parts = run_ranks(ranks, |comm| {
+        let outcome = run_on_graph(&snapshot(input, graph), graph, config, comm, &Executor::default());
+        outcome.expect("clumps").catalogue.gather(comm).expect("gathered")
+    });
+    parts.expect("no panic").swap_remove(0).expect("rank 0")
+}
+
+/// The whole procedure, particle by particle and pair by pair. Particles are in the order of their keys and identities.
+struct Plain {
+    id: Vec<u64>,
+    rho: Vec<f64>,
+    mass: Vec<f64>,
+    /// The patch of each particle; `None` at or below the threshold.
+    patch: Vec<Option<usize>>,
+    peaks: Vec<usize>,
+    graph: Graph,
+}
+
+impl Plain {
+    fn new(input: &Given, k: usize, threshold: f64) -> Self {
+        let unit = |x: f64| x.rem_euclid(SIDE) / SIDE;
+        let mut all: Vec<([f64; 3], f64, u64)> = (0..input.position.len())
+            .map(|i| (input.position[i].map(unit), input.mass[i], 1000 + i as u64))
+            .collect();
+        all.sort_by_key(|(x, _, id)| (key_of(*x), *id));
+        let n = all.len();
+        let apart =
+            |a: f64, b: f64| (a - b).abs().min(if input.is_periodic() { 1.0 - (a - b).abs() } else { 1.0 });
+        let square = |i: usize, j: usize| {
+            let [x, y, z] = [0, 1, 2].map(|a| apart(all[i].0[a], all[j].0[a]));
+            x * x + y * y + z * z
+        };
+        let nearest = |i: usize| {
+            let mut others: Vec<(f64, usize)> =
+                (0..n).filter(|j| *j != i).map(|j| (square(i, j), j)).collect();
+            others.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            others.truncate(k);
+            others
+        };
+        let near: Vec<Vec<(f64, usize)>> = (0..n).map(nearest).collect();
+        let heaviest = input.mass.iter().copied().fold(0.0, f64::max);
+        let mass = |i: u32| all[i as usize].1 / heaviest;
+        let density = |i: usize| {
+            let list: Vec<Neighbour> =
+                near[i].iter().map(|(square, j)| Neighbour { square: *square, index: *j as u32 }).collect();
+            let sum = SplineSum::new(&list, mass(i as u32), mass).density().expect("not all at one place");
+            sum * (heaviest / SIDE.powi(3))
+        };
+        let rho: Vec<f64> = (0..n).map(density).collect();
+        let is_test = |i: usize| rho[i] > threshold;
+        let lists = |i: usize, j: usize| near[i].iter().any(|(_, other)| *other == j);
+        let linked = |i: usize, j: usize| i != j && is_test(i) && is_test(j) && (lists(i, j) || lists(j, i));
+        let greater = |i: usize, j: usize| rho[i] > rho[j] || rho[i] == rho[j] && i < j;
+        let up: Vec<usize> = (0..n)
+            .map(|i| {
+                (0..n).filter(|j| linked(i, *j)).fold(i, |best, j| if greater(j, best) { j } else { best })
+            })
+            .collect();
+        let end = |mut i: usize| {
+            while up[i] != i {
+                i = up[i];
+            }
+            i
+        };
+        let peaks: Vec<usize> = (0..n).filter(|i| is_test(*i) && up[*i] == *i).collect();
+        let patch_of =
+            |i: usize| is_test(i).then(|| peaks.iter().position(|p| *p == end(i)).expect("a peak"));
+        let patch: Vec<Option<usize>> = (0..n).map(patch_of).collect();
+        let mut saddles: BTreeMap<[usize; 2], f64> = BTreeMap::new();
+        for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|(i, j)| linked(*i, *j)) {
+            let (Some(a), Some(b)) = (patch[i], patch[j]) else { continue };
+            if a != b {
+                let saddle = saddles.entry([a.min(b), a.max(b)]).or_insert(0.0);
+                *saddle = saddle.max(0.5 * (rho[i] + rho[j]));
+            }
+        }
+        let graph = Graph {
+            rho: peaks.iter().map(|p| rho[*p]).collect(),
+            saddles: saddles.into_iter().map(|(peaks, density)| (density, peaks)).collect(),
+        };
+        let (id, mass) = all.iter().map(|(_, mass, id)| (*id, *mass)).unzip();
+        Self { id, rho, mass, patch, peaks, graph }
+    }
+
+    /// Compares everything that a run found.
+    fn check(&self, found: &PhewOutcome, config: &PhewConfig, mean: f64) {
+        check_tree(&self.graph, &found.peaks.tree);
+        let Thresholds { density, persistence, saddle, .. } = config.thresholds;
+        let (density, saddle) = (density * mean, saddle.map(|saddle| saddle * mean));
+        let persistence = match persistence {
+            Persistence::Difference(difference) => Persistence::Difference(difference * mean),
+            ratio => ratio,
+        };
+        let outcome = paper::run(&self.graph, &paper::Thresholds { density, persistence, saddle });
+        let at = Cut { density, persistence, saddle };
+        check_hierarchy(&outcome, &cut(&found.peaks.tree.to_whole(), &at, Rules::Paper));
+        let clumps = self.clumps(&outcome);
+        let tables: Vec<_> = found.catalogue.tables.iter().map(|part| part.table.clone()).collect();
+        let catalogue = Catalogue { attributes: Vec::new(), tables };
+        let listed = table(&catalogue, "clumps");
+        assert_eq!(counts(listed, "n_cells"), clumps.iter().map(|of| of.len() as u64).collect::<Vec<_>>());
+        let of_clumps = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            clumps.iter().map(|of| of.iter().map(|i| value(*i)).sum()).collect()
+        };
+        let expected =
+            [("mass", of_clumps(&|i| self.mass[i])), ("volume", of_clumps(&|i| self.mass[i] / self.rho[i]))];
+        for (name, expected) in expected {
+            for (found, expected) in reals(listed, name).iter().zip(&expected) {
+                assert!((found / expected - 1.0).abs() < 1e-12, "{name}: {found}, not {expected}");
+            }
+        }
+        let rows = table(&catalogue, "particles");
+        let of_rows: BTreeMap<u64, u64> = counts(rows, "id").into_iter().zip(counts(rows, "clump")).collect();
+        for (i, id) in self.id.iter().enumerate() {
+            let clump = clumps.iter().position(|of| of.contains(&i)).map_or(0, |clump| clump as u64 + 1);
+            assert_eq!(of_rows[id], clump, "clump of particle {id}");
+        }
+    }
+
+    /// The particles of each clump, clumps by falling density of their peaks.
+    fn clumps(&self, outcome: &Outcome) -> Vec<Vec<usize>> {
+        let mut heads: Vec<usize> = (0..self.peaks.len()).filter(|p| outcome.clump[*p] == Some(*p)).collect();
+        heads.sort_by(|a, b| self.graph.rho[*b].total_cmp(&self.graph.rho[*a]).then(a.cmp(b)));
+        let of_head = |head: &usize| {
+            let is_own = |i: &usize| self.patch[*i].is_some_and(|patch| outcome.clump[patch] == Some(*head));
+            (0..self.id.len()).filter(is_own).collect()
+        };
+        heads.iter().map(of_head).collect()
+    }
+}
+
+/// Particles of one mass on a lattice, whose densities are often equal, or of several masses anywhere.
+fn particles() -> impl Strategy<Value = Given> {
+    let on_lattice = prop::collection::btree_set((0..6u32, 0..6u32, 0..6u32), 10..80);
+    let on_lattice = on_lattice.prop_map(|set| {
+        let place = |(x, y, z): (u32, u32, u32)| [x, y, z].map(|x| f64::from(x) * SIDE / 8.0);
+        let position: Vec<[f64; 3]> = set.into_iter().map(place).collect();
+        let mass = vec![2.0; position.len()];
+        (position, mass)
+    });
+    let anywhere = (10..80usize, any::<u64>()).prop_map(|(n, salt)| {
+        let mut random = Random(salt);
+        let position = (0..n).map(|_| std::array::from_fn(|_| SIDE * random.real().powi(2))).collect();
+        (position, (0..n).map(|_| [1.0, 8.0][random.below(2)]).collect())
+    });
+    (prop_oneof![on_lattice, anywhere], any::<bool>())
+        .prop_map(|((position, mass), periodic)| Given::new(position, mass, periodic))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn is_the_procedure_by_brute_force(
+        input in particles(), k in 1..9usize, threshold in 0.0..2.0f64, relevance in 1.0..3.0f64, saddle in 0.5..4.0f64,
+    ) {
+        let graph = graph_config(k);
+        let config = phew_config(threshold, Persistence::Ratio(relevance), Some(saddle));
+        let plain = Plain::new(&input, k, threshold * input.mean());
+        let found = run_on_graph(&snapshot(&input, &graph), &graph, &config, &Comm::solo(), &Executor::default());
+        plain.check(&found.expect("clumps"), &config, input.mean());
+    }
+
+    /// Few particles on many ranks: some have fewer than they have neighbours, some none.
+    #[test]
+    fn few_particles_on_many_ranks(input in particles(), k in 1..9usize, n_ranks in 2..8usize, salt in any::<u64>()) {
+        let (graph, config) = (graph_config(k), phew_config(0.5, Persistence::Ratio(1.5), Some(2.0)));
+        let alone = on(&input, &graph, &config, Comm::threads(1));
+        let late = Comm::threads(n_ranks).into_iter().zip(0..).map(|(rank, i)| rank.chaos(salt << 8 | i));
+        assert_same(&alone, &on(&input, &graph, &config, late.collect()), &format!("{n_ranks} ranks"));
+    }
+}
+
+#[test]
+fn ranks_and_threads_change_no_bit() {
+    let position = clumped(6000, 11);
+    let mut random = Random(5);
+    let mass: Vec<f64> = position.iter().map(|_| [1.0, 1.0, 3.5][random.below(3)]).collect();
+    for (periodic, k) in [(true, 32), (false, 12)] {
+        let input = Given::new(distinct(&position), mass.clone(), periodic);
+        let (graph, config) = (graph_config(k), phew_config(3.0, Persistence::Ratio(2.0), Some(30.0)));
+        let alone = on(&input, &graph, &config, Comm::threads(1));
+        assert!(counts(table(&alone, "clumps"), "n_cells").len() > 2, "several clumps");
+        for n_ranks in [1, 2, 3, 5] {
+            for n_threads in [1, 2] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
+                let found = pool.install(|| on(&input, &graph, &config, Comm::threads(n_ranks)));
+                assert_same(&alone, &found, &format!("{n_ranks} ranks, {n_threads} threads"));
+            }
+        }
+    }
+}
+
+/// The positions, moved a little where many share a place.
+fn distinct(position: &[[f64; 3]]) -> Vec<[f64; 3]> {
+    let mut random = Random(3);
+    position.iter().map(|x| x.map(|x| (x + 1e-4 * random.real()).rem_euclid(SIDE))).collect()
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn members_are_bound_on_any_number_of_ranks() {
+    let path = swift_fixture().join("snap_0000.hdf5");
+    let graph = graph_config(32);
+    let found = |n_ranks: usize| {
+        let parts = run_ranks(Comm::threads(n_ranks), |comm| {
+            let input = open_particles(std::slice::from_ref(&path)).expect("a snapshot");
+            let snapshot = ParticleSnapshot::new(input, &graph.mesh).expect("particles");
+            let config = PhewConfig {
+                bound: bound_config(&snapshot, PotentialChoice::Tree).bound,
+                ..phew_config(80.0, Persistence::Ratio(3.0), Some(200.0))
+            };
+            let outcome = run_on_graph(&snapshot, &graph, &config, comm, &Executor::default());
+            outcome.expect("clumps").catalogue.gather(comm).expect("gathered")
+        });
+        parts.expect("no panic").swap_remove(0).expect("rank 0")
+    };
+    let alone = found(1);
+    let (clumps, members) = (table(&alone, "clumps"), table(&alone, "members"));
+    let n_bound = counts(clumps, "n_bound");
+    assert!(n_bound.iter().sum::<u64>() > 100, "{n_bound:?}");
+    assert_eq!(n_bound.iter().sum::<u64>(), members.n_rows() as u64);
+    let rows = table(&alone, "particles");
+    let of_rows: BTreeMap<u64, u64> = counts(rows, "id").into_iter().zip(counts(rows, "halo")).collect();
+    let halo_of: BTreeMap<u64, u64> = counts(clumps, "id").into_iter().zip(counts(clumps, "halo")).collect();
+    for (id, clump) in counts(members, "id").into_iter().zip(counts(members, "clump")) {
+        assert_eq!(of_rows[&id], halo_of[&clump], "halo of member {id}");
+    }
+    for n_ranks in [2, 3, 5] {
+        assert_same(&alone, &found(n_ranks), &format!("{n_ranks} ranks"));
+    }
+}
+
+#[test]
+fn a_peak_is_at_its_particle() {
+    let position = distinct(&clumped(2000, 7));
+    let input = Given::new(position.clone(), vec![1.0; position.len()], true);
+    let graph = graph_config(20);
+    let config = phew_config(2.0, Persistence::Ratio(2.0), None);
+    let found = on(&input, &graph, &config, Comm::threads(1));
+    let peaks = vectors(table(&found, "clumps"), "peak_position_refined");
+    assert!(!peaks.is_empty());
+    for peak in peaks {
+        let is_near = |x: &[f64; 3]| (0..3).all(|a| (x[a] - peak[a]).abs() < 1e-12 * SIDE);
+        assert!(position.iter().any(is_near), "{peak:?}");
+    }
+}
+
+fn refused(input: &Given, k: usize, config: &PhewConfig) -> String {
+    let graph = graph_config(k);
+    let error: RunError =
+        run_on_graph(&snapshot(input, &graph), &graph, config, &Comm::solo(), &Executor::default())
+            .expect_err("refused");
+    error.to_string()
+}
+
+#[test]
+fn what_is_refused_says_why() {
+    let config = phew_config(1.0, Persistence::Ratio(2.0), None);
+    let few = Given::new(vec![[1.0; 3], [2.0; 3]], vec![1.0; 2], true);
+    assert!(refused(&few, 2, &config).starts_with("2 neighbours for each of 2 particles; expected 1 to 254"));
+    let mut crowd = vec![[1.0; 3]; 5];
+    crowd.push([2.0; 3]);
+    let crowd = Given::new(crowd, vec![1.0; 6], true);
+    assert!(
+        refused(&crowd, 3, &config)
+            .starts_with("particle 1000: its 3 nearest neighbours are all at its place")
+    );
+    let cells = PhewConfig { with_cells: true, ..config.clone() };
+    assert!(refused(&few, 1, &cells).starts_with("the table of cells needs cells"));
+    let ramses = PhewConfig { rules: Rules::Ramses, ..config };
+    assert!(refused(&few, 1, &ramses).starts_with("a run by RAMSES's rules needs cells"));
+}
