@@ -33,6 +33,8 @@ mod strange_inputs;
 mod tasks;
 #[cfg(feature = "numa")]
 mod topology;
+#[cfg(feature = "hdf5")]
+mod tree;
 mod view;
 #[cfg(not(feature = "numa"))]
 mod without_numa;

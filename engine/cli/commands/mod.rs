@@ -15,6 +15,7 @@ mod fault;
 mod flags;
 mod fof;
 mod fof_run;
+mod glob;
 mod grouped;
 mod info;
 mod info_particles;
@@ -42,6 +43,7 @@ mod signals;
 mod survey;
 mod synth;
 mod topology;
+mod tree;
 mod version;
 mod view;
 mod view_track;
@@ -75,6 +77,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
     match &job.work {
         CommandJob::Phew(work) => return series::search(work, job.common, world),
         CommandJob::Fof(work) => return series::search(work, job.common, world),
+        CommandJob::Tree(work) => return tree::tree(work, job.common, world),
         CommandJob::Topology(work) => return topology::topology(*work, job.common, world),
         CommandJob::SynthParticles(work) => return synth::particles(work, job.common, world),
         CommandJob::Study(work) => return scaling::scaling(work, job.common, &world),
@@ -85,6 +88,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
     match &job.work {
         CommandJob::Phew(_)
         | CommandJob::Fof(_)
+        | CommandJob::Tree(_)
         | CommandJob::Topology(_)
         | CommandJob::SynthParticles(_)
         | CommandJob::Study(_) => Ok(()),
