@@ -137,9 +137,13 @@ impl RecutHeader {
         if !domain.holds_level(0) {
             return Err(RecutError::NoAttribute("coarse_cells"));
         }
-        let space = SizedBox { domain, side: real("boxlen")? };
+        let origin = catalogue.attribute("origin").map_or(Ok([0.0; 3]), |_| three("origin"))?;
+        let space = SizedBox { domain, side: real("boxlen")?, origin };
         if space.side <= 0.0 {
             return Err(RecutError::NoAttribute("boxlen"));
+        }
+        if origin.iter().any(|x| !x.is_finite()) {
+            return Err(RecutError::NoAttribute("origin"));
         }
         Ok(Self {
             space,
