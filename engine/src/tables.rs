@@ -58,6 +58,9 @@ impl AttributeList {
         }
         self.real("time", header.time);
         self.real("boxlen", header.boxlen);
+        if header.origin != [0.0; 3] {
+            self.reals("origin", &header.origin);
+        }
         self.reals("coarse_cells", &header.coarse.map(f64::from));
         self.reals("periodic", &header.periodic.map(|p| f64::from(u8::from(p))));
         if has_units {

@@ -9,6 +9,7 @@ pub fn header(coarse: [u32; 3], periodic: [bool; 3]) -> Header {
         number: Some(7),
         time: 0.25,
         boxlen: 2.0,
+        origin: [0.0; 3],
         coarse,
         periodic,
         levelmin: 2,

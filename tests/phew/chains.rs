@@ -35,7 +35,7 @@ fn peaks(jump: usize) -> Peaks {
     Peaks {
         number: (0..PEAKS).map(PeakNumber::new).collect(),
         n_global: PEAKS as u64,
-        space: SizedBox { domain: Domain::CUBE, side: 1.0 },
+        space: SizedBox { domain: Domain::CUBE, side: 1.0, origin: [0.0; 3] },
         density_threshold: 0.5,
         level: vec![0; PEAKS],
         ijk: vec![[0; 3]; PEAKS],

@@ -144,6 +144,7 @@ impl BlockOutput {
             number: None,
             time: 0.0,
             boxlen: 1.0,
+            origin: [0.0; 3],
             coarse: [1; 3],
             periodic: [true; 3],
             levelmin: 3,
@@ -206,7 +207,7 @@ impl Snapshot for BlockOutput {
     ) -> ReadResult<()> {
         let mut octs = OctBlock::default();
         (piece..self.blocks.level.len()).step_by(2).try_for_each(|i| {
-            self.block(i, fields).to_octs(&mut octs).expect("whole octs are covered");
+            self.block(i, fields).to_octs(&mut octs);
             sink(&octs)
         })
     }

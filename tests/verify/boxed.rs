@@ -38,6 +38,7 @@ impl Boxed {
             number: None,
             time: 0.0,
             boxlen: 1.25,
+            origin: [0.0; 3],
             coarse: domain.coarse,
             periodic: domain.periodic,
             levelmin: 1,

@@ -4,9 +4,12 @@ use super::memory::{LEAF_BYTES, TEST_BYTES};
 use inselberg_io::{ReadResult, Snapshot};
 use rayon::prelude::*;
 
-/// Octs by level of their cells.
+/// Octs by level of their cells, and leaves where a snapshot has leaves alone.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct LevelCounts(Vec<u64>);
+pub struct LevelCounts {
+    octs: Vec<u64>,
+    leaves: Vec<u64>,
+}
 
 impl LevelCounts {
     /// Those of all pieces, read in parallel.
@@ -19,27 +22,27 @@ impl LevelCounts {
 
     /// Those of one piece.
     pub fn of_piece(snapshot: &dyn Snapshot, piece: usize) -> ReadResult<Self> {
-        Ok(Self(snapshot.count_octs(piece)?))
+        Ok(Self { octs: snapshot.count_octs(piece)?, leaves: snapshot.count_leaves(piece)? })
     }
 
     /// The sum of both.
-    pub fn joined(mut self, other: &Self) -> Self {
-        let n = self.0.len().max(other.0.len());
-        self.0.resize(n, 0);
-        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a += b);
-        self
+    pub fn joined(self, other: &Self) -> Self {
+        Self { octs: sums(self.octs, &other.octs), leaves: sums(self.leaves, &other.leaves) }
     }
 
     /// For each level with cells: the level, all its cells and its leaves.
     pub fn levels(&self) -> Vec<(usize, u64, u64)> {
-        let octs = |level: usize| self.0.get(level).copied().unwrap_or(0);
+        let octs = |level: usize| self.octs.get(level).copied().unwrap_or(0);
+        if !self.leaves.is_empty() {
+            return (0..).zip(&self.leaves).filter(|(_, n)| **n > 0).map(|(l, n)| (l, *n, *n)).collect();
+        }
         let of_level = |l: usize| (l, 8 * octs(l), (8 * octs(l)).saturating_sub(octs(l + 1)));
-        (0..self.0.len()).filter(|&l| octs(l) > 0).map(of_level).collect()
+        (0..self.octs.len()).filter(|&l| octs(l) > 0).map(of_level).collect()
     }
 
     /// All octs.
     pub fn octs(&self) -> u64 {
-        self.0.iter().sum()
+        self.octs.iter().sum()
     }
 
     /// All leaves.
@@ -51,4 +54,11 @@ impl LevelCounts {
     pub fn memory(&self) -> (u64, u64) {
         (LEAF_BYTES * self.leaves(), (LEAF_BYTES + TEST_BYTES) * self.leaves())
     }
+}
+
+/// The sums of two lists of which the shorter one ends with zeros.
+fn sums(mut a: Vec<u64>, b: &[u64]) -> Vec<u64> {
+    a.resize(a.len().max(b.len()), 0);
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+    a
 }

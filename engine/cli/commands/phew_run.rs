@@ -26,7 +26,7 @@ use inselberg_io::particles::{
     read_particle_headers_with,
 };
 use inselberg_io::staging::{Staged, stage_file};
-use inselberg_io::{FieldInfo, InputFacts, READERS, ReadResult, Snapshot};
+use inselberg_io::{FieldDefaults, FieldInfo, InputFacts, READERS, ReadResult, Snapshot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,7 +53,7 @@ impl PhewInput {
     pub fn read_headers(job: &PhewJob, comm: &Comm) -> Result<InputFacts, CommandError> {
         let read = || match job.from_particles {
             Some(_) => Ok(read_particle_headers_with(std::slice::from_ref(&job.input), &job.defaults)?),
-            None => Self::read_cell_headers(&job.input),
+            None => Self::read_cell_headers(&job.input, &job.grid),
         };
         shared(comm, read).map_err(agreed_error)
     }
@@ -95,7 +95,7 @@ impl PhewInput {
         }
     }
 
-    fn read_cell_headers(path: &Path) -> Result<InputFacts, CommandError> {
+    fn read_cell_headers(path: &Path, grid: &FieldDefaults) -> Result<InputFacts, CommandError> {
         let is_cells = READERS.iter().any(|reader| (reader.recognises)(path));
         let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
         if !is_cells && file_of(path).exists() && is_particles() {
@@ -103,7 +103,7 @@ impl PhewInput {
             let expected = "a snapshot with cells, --mesh-from-particles or --particle-graph";
             return Err(CommandError::about(path, format!("particles without a mesh; expected {expected}")));
         }
-        Ok(inselberg_io::read_headers(path)?)
+        Ok(inselberg_io::read_headers_with(path, grid)?)
     }
 
     /// The header of the particles; `None` for a snapshot with cells.

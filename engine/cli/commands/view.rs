@@ -226,6 +226,7 @@ mod picture {
         })?;
         let (rows, side) = leaves;
         let kept = KeptLeaves::of_rows(rows, side).map_err(|error| wrong(error.to_string()))?;
+        let kept = kept.at_origin(origin(object.whole));
         let CubeRegion { centre, side } = match job.region {
             Some(region) => region,
             None => around(object, kept.finest()).ok_or_else(|| {
@@ -248,6 +249,14 @@ mod picture {
             catalogue: &shown(object),
         };
         Ok(stage_plot(path, &data)?)
+    }
+
+    /// The lower corner of its box; 0 where the catalogue does not say.
+    fn origin(whole: &Catalogue) -> [f64; 3] {
+        match whole.attribute("origin") {
+            Some(Attribute::Reals(x)) => <[f64; 3]>::try_from(x.as_slice()).unwrap_or_default(),
+            _ => [0.0; 3],
+        }
     }
 
     /// The cells of a catalogue, and the side of one of level 0.

@@ -21,6 +21,7 @@ use inselberg::{
     BoundRequest, FieldChoice, ParticleGraphParams, ParticleMeshParams, Persistence, PhewParams,
     PotentialChoice, Region, Rules, Selection, SofteningLengths, Weights, source_types,
 };
+use inselberg_io::FieldDefaults;
 use inselberg_io::catalogue::VtkCells;
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::graph::MOST_NEIGHBOURS;
@@ -97,6 +98,8 @@ pub struct PhewJob {
     pub from_particles: Option<FromParticles>,
     /// Defaults for what the particles leave open.
     pub defaults: InputDefaults,
+    /// Defaults for what the cells leave open.
+    pub grid: FieldDefaults,
     /// The catalogue.
     pub output: Option<PathBuf>,
     /// The folder of RAMSES-style text files.
@@ -272,6 +275,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
         input,
         from_particles: from_particles(raw, &field)?,
         defaults: fof::input_defaults(raw)?,
+        grid: grid(raw)?,
         field,
         phew,
         output,
@@ -327,6 +331,32 @@ fn selection(raw: &CheckedValues<'_>) -> Result<Selection, ConfigError> {
 }
 
 const REGION: &str = "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,Y,Z,R with R > 0; several are separated by `;`";
+
+/// What the cells of an input leave open.
+fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
+    let given = ["periodic", "spacing", "origin"].into_iter().find(|name| raw.is_flag(name));
+    let of_particles = ["mesh-from-particles", "particle-graph"].into_iter().find(|name| raw.switch(name));
+    if let (Some(name), Some(made)) = (given, of_particles) {
+        return Err(raw.unfit(name, &raw.shown(name), &format!("it for cells, without --{made}")));
+    }
+    let spacing = raw.real("spacing", |x| x > 0.0, "a finite side above 0")?;
+    let axes = |text: String| match text.as_str() {
+        "none" => Ok([false; 3]),
+        axes if !axes.is_empty() && axes.chars().all(|c| "xyz".contains(c)) => {
+            Ok(['x', 'y', 'z'].map(|axis| axes.contains(axis)))
+        }
+        _ => Err(raw.unfit("periodic", &text, "none, or some of the letters xyz")),
+    };
+    let corner = |text: String| {
+        let numbers: Option<Vec<f64>> =
+            text.split(',').map(|word| word.trim().parse().ok().filter(|x: &f64| x.is_finite())).collect();
+        let three = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
+        three.ok_or_else(|| raw.unfit("origin", &text, "three finite numbers, as in -0.5,-0.5,0"))
+    };
+    let periodic = raw.text("periodic").map(axes).transpose()?;
+    let origin = raw.text("origin").map(corner).transpose()?;
+    Ok(FieldDefaults { periodic, spacing, origin })
+}
 
 /// What to make from particles, if anything is requested.
 fn from_particles(

@@ -13,6 +13,7 @@ mod checked;
 mod command;
 mod error;
 mod fof;
+mod grid_options;
 mod heading;
 mod launch;
 mod nearest;

@@ -5,6 +5,7 @@ use super::Command::{
 };
 use super::Heading::{Diagnostics, General, Input, Launch, Particles, Pictures, Results};
 use super::bound_options::BOUND;
+use super::grid_options::GRID;
 use super::opt::{Opt, OptionKind, ROW};
 use super::particle_options::PARTICLES;
 use super::report_options::REPORTS;
@@ -38,7 +39,8 @@ const N_OPTIONS: usize = {
     n
 };
 
-const PARTS: [&[Opt]; 11] = [STUDY, WORK, TREE, BOUND, VIEWERS, VIEW, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
+const PARTS: [&[Opt]; 12] =
+    [STUDY, WORK, GRID, TREE, BOUND, VIEWERS, VIEW, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
 
 /// What `phew`, `fof`, `recut`, `info` and `topology` read, find and write.
 const WORK: &[Opt] = &[

@@ -223,6 +223,7 @@ fn header(mesh: &SynthMesh) -> Header {
         number: Some(1),
         time: 0.0,
         boxlen: 1.0,
+        origin: [0.0; 3],
         coarse: [1; 3],
         periodic: [true; 3],
         levelmin: mesh.levelmin,

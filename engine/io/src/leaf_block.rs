@@ -1,52 +1,61 @@
 //! Blocks of leaves, as block-structured codes write them.
 
 use crate::OctBlock;
+use crate::tiles::Tile;
 
-/// A block of `size` cells along each axis of one level. Sizes and corners are even, so that it consists of octs.
+/// A block of leaves of one level. Its cells need not fill whole octs.
 #[derive(Debug, Default, Clone)]
 pub struct LeafBlock {
-    /// Level of the cells; 1 or more.
+    /// Level of the cells.
     pub level: u8,
     /// Position of the lowest cell on the grid of the level.
     pub corner: [u32; 3],
     /// Cells along each axis.
     pub size: [u32; 3],
-    /// Which cells finer blocks replace, x fastest; empty where none is replaced.
+    /// Which cells are not leaves, x fastest: finer blocks replace them, or they have no value. Empty where all are.
     pub covered: Vec<bool>,
     /// One list per requested field, in the order of the request: a value per cell, x fastest.
     pub values: Vec<Vec<f64>>,
 }
 
 impl LeafBlock {
-    /// The leaves as octs, in place of what `octs` held. Covered octs are left out. No cell is split.
-    ///
-    /// # Errors
-    /// The position of the first oct of which only a part is covered, on the grid of its cells.
-    pub fn to_octs(&self, octs: &mut OctBlock) -> Result<(), [u32; 3]> {
+    /// The leaves as octs, in place of what `octs` held. Absent cells have a set bit in `split` and the value 0; octs
+    /// without a leaf are left out.
+    pub fn to_octs(&self, octs: &mut OctBlock) {
         octs.level = self.level;
         octs.position.clear();
+        octs.split.clear();
         octs.values.resize_with(self.values.len(), Vec::new);
         octs.values.iter_mut().for_each(Vec::clear);
-        let n_octs: usize = self.size.iter().map(|n| *n as usize / 2).product();
-        for oct in 0..n_octs {
-            let at = oct_of_block(self.size, oct);
-            let cells: [usize; 8] = std::array::from_fn(|cell| value_of_block(self.size, oct, cell));
-            let position = std::array::from_fn(|a| self.corner[a] / 2 + at[a]);
-            let n_covered = cells.iter().filter(|cell| self.covered.get(**cell) == Some(&true)).count();
-            match n_covered {
-                0 => {
-                    octs.position.push(position);
-                    for (octs, values) in octs.values.iter_mut().zip(&self.values) {
-                        octs.push(cells.map(|cell| values[cell]));
-                    }
+        let first = self.corner.map(|x| x >> 1);
+        let end: [u32; 3] = std::array::from_fn(|a| (self.corner[a] + self.size[a]).div_ceil(2));
+        for z in first[2]..end[2] {
+            for y in first[1]..end[1] {
+                for x in first[0]..end[0] {
+                    self.add_oct([x, y, z], octs);
                 }
-                8 => {}
-                _ => return Err(position.map(|x| 2 * x)),
             }
         }
-        octs.split.clear();
-        octs.split.resize(octs.position.len(), 0);
-        Ok(())
+    }
+
+    fn add_oct(&self, position: [u32; 3], octs: &mut OctBlock) {
+        let cells: [Option<usize>; 8] = std::array::from_fn(|cell| {
+            let at = std::array::from_fn(|a| {
+                (2 * position[a] + (cell as u32 >> a & 1)).checked_sub(self.corner[a])
+            });
+            let [Some(x), Some(y), Some(z)] = at else { return None };
+            let tile = Tile { low: [0; 3], size: self.size };
+            tile.index([x, y, z]).filter(|i| self.covered.get(*i) != Some(&true))
+        });
+        let absent = (0..8).fold(0, |bits, cell| bits | u8::from(cells[cell].is_none()) << cell);
+        if absent == 0xff {
+            return;
+        }
+        octs.position.push(position);
+        octs.split.push(absent);
+        for (octs, values) in octs.values.iter_mut().zip(&self.values) {
+            octs.push(cells.map(|cell| cell.map_or(0.0, |cell| values[cell])));
+        }
     }
 }
 
@@ -68,35 +77,44 @@ pub fn value_of_block(size: [u32; 3], oct: usize, cell: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
-    #[test]
-    fn cells_keep_their_values() {
-        let size = [4, 2, 6];
-        let cell = |i: usize| [i % 4, i / 4 % 2, i / 8].map(|x| x as u32);
-        let mut block = LeafBlock {
-            level: 5,
-            corner: [2, 4, 8],
-            size,
-            covered: Vec::new(),
-            values: vec![(0..48).map(f64::from).collect(), (0..48).map(|i| -f64::from(i)).collect()],
-        };
-        let mut octs = OctBlock { split: vec![7; 99], ..OctBlock::default() };
-        block.to_octs(&mut octs).expect("octs");
-        assert_eq!((octs.level, octs.position.len(), octs.split), (5, 6, vec![0; 6]));
-        for (i, (position, values)) in octs.position.iter().zip(&octs.values[0]).enumerate() {
-            for (c, value) in values.iter().enumerate() {
-                let at: [u32; 3] = std::array::from_fn(|a| 2 * position[a] + (c as u32 >> a & 1));
-                let expected = cell(*value as usize);
-                assert_eq!(at, std::array::from_fn(|a| block.corner[a] + expected[a]));
-                assert_eq!(octs.values[1][i][c], -value);
+    /// The cells of octs by position, with the values of the first field.
+    fn cells_of(octs: &OctBlock) -> BTreeMap<[u32; 3], f64> {
+        let mut cells = BTreeMap::new();
+        for (oct, position) in octs.position.iter().enumerate() {
+            for cell in (0..8).filter(|cell| octs.split[oct] >> cell & 1 == 0) {
+                let at = std::array::from_fn(|a| 2 * position[a] + (cell >> a & 1));
+                let value = octs.values[0][oct][cell as usize];
+                assert_eq!(octs.values[1][oct][cell as usize], -value);
+                assert!(cells.insert(at, value).is_none(), "{at:?} twice");
             }
         }
+        cells
+    }
 
-        block.covered = (0..48).map(|i| cell(i)[0] < 2).collect();
-        let mut octs = OctBlock::default();
-        block.to_octs(&mut octs).expect("octs");
-        assert!(octs.position.len() == 3 && octs.position.iter().all(|at| at[0] == 2), "{octs:?}");
-        block.covered[2] = true;
-        assert_eq!(block.to_octs(&mut octs), Err([4, 4, 8]));
+    #[test]
+    fn leaves_keep_their_values() {
+        for (corner, size) in [([2, 4, 8], [4, 2, 6]), ([1, 4, 3], [3, 5, 1]), ([7, 7, 7], [1, 1, 1])] {
+            let n: u32 = size.iter().product();
+            let cell = |i: u32| [i % size[0], i / size[0] % size[1], i / (size[0] * size[1])];
+            let place = |i: u32| -> [u32; 3] { std::array::from_fn(|a| corner[a] + cell(i)[a]) };
+            let mut block = LeafBlock {
+                level: 5,
+                corner,
+                size,
+                covered: Vec::new(),
+                values: vec![(0..n).map(f64::from).collect(), (0..n).map(|i| -f64::from(i)).collect()],
+            };
+            let mut octs = OctBlock { split: vec![7; 99], ..OctBlock::default() };
+            block.to_octs(&mut octs);
+            assert_eq!(octs.level, 5);
+            assert_eq!(cells_of(&octs), (0..n).map(|i| (place(i), f64::from(i))).collect());
+            block.covered = (0..n).map(|i| i % 3 == 0).collect();
+            block.to_octs(&mut octs);
+            let left = (0..n).filter(|i| i % 3 != 0);
+            assert_eq!(cells_of(&octs), left.map(|i| (place(i), f64::from(i))).collect());
+            assert!(octs.split.iter().all(|absent| *absent != 0xff));
+        }
     }
 }

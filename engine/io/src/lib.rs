@@ -11,29 +11,41 @@
     deny(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)
 )]
 
+mod amrex;
+mod block_grid;
 pub mod catalogue;
 pub mod collective;
 mod error;
 mod facts;
+mod field_defaults;
 #[cfg(feature = "hdf5")]
 mod hdf5_file;
 mod identity;
 pub mod input_file;
 mod leaf_block;
+mod leaf_stream;
+#[cfg(feature = "hdf5")]
+mod mesh_blocks;
+mod npy_header;
 pub mod open_files;
 pub mod particles;
 pub mod ramses;
 mod readers;
 pub mod reserve;
 mod snapshot;
+mod source_file;
 pub mod staging;
+mod stored_array;
+mod tiles;
+mod uniform;
 
 pub(crate) use error::reserve;
 pub use error::{ReadError, ReadResult};
 pub use facts::{InputFacts, StaticName};
+pub use field_defaults::FieldDefaults;
 pub use identity::{base_of, input_identity};
 pub use leaf_block::{LeafBlock, oct_of_block, value_of_block};
-pub use readers::{READERS, open, open_from, read_headers};
+pub use readers::{READERS, open, open_from, read_headers, read_headers_with};
 pub use snapshot::{
     Cosmology, Counted, Every, Family, FieldInfo, HUBBLE_100, Header, MONATOMIC, NEWTON, OctBlock,
     ParticleBlock, Reader, Snapshot, Units,

@@ -1,10 +1,27 @@
 //! Which format does a path have?
 
-use crate::{InputFacts, ReadError, ReadResult, Reader, Snapshot, input_file, ramses};
+#[cfg(feature = "hdf5")]
+use crate::mesh_blocks;
+use crate::{
+    FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, input_file, particles, ramses,
+    uniform,
+};
 use std::path::Path;
 
 /// Every format that [`open`] tries, in this order.
-pub const READERS: &[Reader] = &[ramses::READER];
+#[cfg(feature = "hdf5")]
+pub const READERS: &[Reader] = &[
+    ramses::READER,
+    amrex::READER,
+    mesh_blocks::ATHENA,
+    mesh_blocks::PARTHENON,
+    uniform::NPY,
+    uniform::DATASET,
+];
+
+/// Every format that [`open`] tries, in this order.
+#[cfg(not(feature = "hdf5"))]
+pub const READERS: &[Reader] = &[ramses::READER, amrex::READER, uniform::NPY];
 
 /// Opens a snapshot in any known format.
 ///
@@ -19,13 +36,21 @@ pub fn open(path: &Path) -> ReadResult<Box<dyn Snapshot>> {
 /// # Errors
 /// As for [`open`].
 pub fn read_headers(path: &Path) -> ReadResult<InputFacts> {
-    if !path.exists() {
+    read_headers_with(path, &FieldDefaults::default())
+}
+
+/// The same, with values for what the snapshot does not state.
+///
+/// # Errors
+/// As for [`open`], or the snapshot states one of these, or its format fixes it.
+pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<InputFacts> {
+    if !particles::file_of(path).exists() {
         let what = format!("there is no such file or folder; expected {}", known_formats());
         return Err(ReadError::absent(path, what));
     }
     let reader = READERS.iter().position(|r| (r.recognises)(path));
     let reader = reader.ok_or_else(|| unknown_format(path))?;
-    Ok(InputFacts { reader, known: (READERS[reader].read_headers)(path)? })
+    Ok(InputFacts { reader, known: (READERS[reader].read_headers)(path, defaults)? })
 }
 
 /// Opens the snapshot from the result of [`read_headers`], here or on another rank. Reads nothing.
@@ -34,6 +59,14 @@ pub fn read_headers(path: &Path) -> ReadResult<InputFacts> {
 /// The facts come from another program.
 pub fn open_from(facts: &InputFacts) -> Box<dyn Snapshot> {
     (READERS[facts.reader].open)(&facts.known)
+}
+
+/// The number at the end of the name of a folder or file, before its endings: 100 of `plt00100`.
+pub(crate) fn number_of(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let digits = |part: &str| part.len() - part.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let part = name.split('.').rev().find(|part| digits(part) > 0)?;
+    part[part.len() - digits(part)..].parse().ok()
 }
 
 fn unknown_format(path: &Path) -> ReadError {

@@ -1,6 +1,6 @@
 //! What every snapshot offers: its header, and its octs and particles as streams.
 
-use crate::{ReadResult, StaticName, facts};
+use crate::{FieldDefaults, ReadResult, StaticName, facts};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -71,6 +71,9 @@ pub struct Header {
     pub time: f64,
     /// Side of a coarse cell in code length units; the side of the box if it has only one.
     pub boxlen: f64,
+    /// The lower corner of the box in the coordinates of the code: a level-l cell `ijk` begins at
+    /// `origin + ijk * boxlen / 2^l`.
+    pub origin: [f64; 3],
     /// Coarse cells along each axis: a level-l cell has side `boxlen / 2^l` and the box holds
     /// `coarse[a] << l` of them along axis `a`.
     pub coarse: [u32; 3],
@@ -127,7 +130,8 @@ pub struct OctBlock {
     /// Integer position of each oct on the grid of level `level - 1`; its cells are at
     /// `2 * position + offset` on the grid of `level`.
     pub position: Vec<[u32; 3]>,
-    /// One bit per cell, set if the cell is split (has an oct of the next level inside).
+    /// One bit per cell, set if the cell is split (has an oct of the next level inside). In a snapshot of leaves alone: set if
+    /// the cell is absent.
     pub split: Vec<u8>,
     /// One vector per requested field, in the order of the request: eight values per oct.
     pub values: Vec<Vec<[f64; 8]>>,
@@ -218,7 +222,7 @@ pub trait Snapshot: Send + Sync {
     fn has_particles(&self) -> bool;
 
     /// Whether its octs are those of a whole octree, split cells and all. Block-structured codes have leaves alone: their
-    /// octs are the leaves of [`LeafBlock`](crate::LeafBlock)s, and no split cell is there.
+    /// octs are the leaves of [`LeafBlock`](crate::LeafBlock)s, from level 0 on, and an oct may come in several parts.
     fn is_octree(&self) -> bool {
         true
     }
@@ -244,11 +248,21 @@ pub trait Snapshot: Send + Sync {
         format!("{what} of piece {} of {}", piece + 1, self.header().n_pieces).into()
     }
 
-    /// Number of octs in `piece`, by level of their cells.
+    /// Number of octs in `piece`, by level of their cells. In a snapshot of leaves alone: an eighth of
+    /// [`Snapshot::count_leaves`].
     ///
     /// # Errors
     /// The headers of the piece cannot be read or contradict the size of the file.
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>>;
+
+    /// Number of leaves in `piece`, by level, in a snapshot of leaves alone; masked cells may count. Empty for an octree,
+    /// where finer octs may be in other pieces.
+    ///
+    /// # Errors
+    /// As for [`Snapshot::count_octs`].
+    fn count_leaves(&self, _piece: usize) -> ReadResult<Vec<u64>> {
+        Ok(Vec::new())
+    }
 
     /// Number of particles in `piece`, by its header.
     ///
@@ -318,7 +332,7 @@ pub struct Reader {
     /// Whether `path` looks like this format; must be cheap and must not fail.
     pub recognises: fn(&Path) -> bool,
     /// Reads and checks the headers that opening needs.
-    pub read_headers: fn(&Path) -> ReadResult<Vec<u8>>,
+    pub read_headers: fn(&Path, &FieldDefaults) -> ReadResult<Vec<u8>>,
     /// Opens the output from these headers. Reads nothing.
     pub open: fn(&[u8]) -> Box<dyn Snapshot>,
 }

@@ -123,6 +123,7 @@ impl Geometry {
             number: None,
             time: self.time,
             boxlen: self.side,
+            origin: [0.0; 3],
             coarse: self.coarse,
             periodic: self.periodic,
             levelmin: 0,

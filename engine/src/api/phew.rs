@@ -30,7 +30,7 @@ pub(crate) fn find(
     check_fields(cells, fields, params)?;
     let kept = meshes.with_density(cells, fields.density, params, comm, executor)?;
     let (part, thresholds, side) = (&kept.part, params.thresholds(), cells.geometry.side);
-    let run = FieldRun { part, side, thresholds: &thresholds, rules: params.rules };
+    let run = FieldRun { part, side, origin: [0.0; 3], thresholds: &thresholds, rules: params.rules };
     let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let _tables = Stage::begin("tables", 0, comm, executor.observer());
     let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);

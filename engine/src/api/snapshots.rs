@@ -14,7 +14,7 @@ use crate::phew::particle_graph::run_on_graph;
 use crate::phew::run::{PhewOutcome, run, run_on_particles};
 use crate::projection::KeptLeaves;
 use inselberg_comm::Comm;
-use inselberg_io::Snapshot;
+use inselberg_io::{Header, Snapshot};
 use std::sync::Arc;
 
 /// Collective: PHEW on an output.
@@ -28,7 +28,7 @@ pub(crate) fn phew(
     params.check()?;
     let config = params.config(field.clone());
     let found = run(snapshot.reader(), &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, snapshot.reader().header().boxlen, session.comm)
+    CutResult::of_output(found, params, snapshot.reader().header(), session.comm)
 }
 
 /// Collective: PHEW on the mesh that particles make.
@@ -44,7 +44,7 @@ pub(crate) fn phew_particles(
     let snapshot = particles.on_mesh(&mesh)?;
     let config = params.config(FieldChoice::Auto);
     let found = run_on_particles(&snapshot, &mesh, &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, snapshot.header().boxlen, session.comm)
+    CutResult::of_output(found, params, snapshot.header(), session.comm)
 }
 
 /// Collective: PHEW on the graph of particles and their neighbours.
@@ -81,8 +81,14 @@ pub(crate) fn fof(
 }
 
 impl CutResult {
-    /// Collective, where a projection is wanted or the density is kept; `side` is that of a level-0 cell.
-    fn of_output(found: PhewOutcome, params: &PhewParams, side: f64, comm: &Comm) -> Result<Self, Error> {
+    /// Collective, where a projection is wanted or the density is kept; `header` is that of the output.
+    fn of_output(
+        found: PhewOutcome,
+        params: &PhewParams,
+        header: &Header,
+        comm: &Comm,
+    ) -> Result<Self, Error> {
+        let side = header.boxlen;
         let PhewOutcome { catalogue, part, balance, structures, peaks, units, densest, field, leaves } =
             found;
         let projection = match &part {
@@ -108,7 +114,7 @@ impl CutResult {
             projection,
             field: Some(field),
             balance,
-            kept: kept.map(Arc::new),
+            kept: kept.map(|kept| Arc::new(kept.at_origin(header.origin))),
         })
     }
 }

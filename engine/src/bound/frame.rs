@@ -14,14 +14,14 @@ pub struct HaloFrame {
 impl HaloFrame {
     /// The shortest vector from the peak, over the periodic images.
     pub fn relative(&self, position: [f64; 3]) -> [f64; 3] {
-        let SizedBox { domain, side } = self.space;
+        let SizedBox { domain, side, .. } = self.space;
         let in_boxes = |x: [f64; 3]| x.map(|x| x / side);
         domain.displacement(in_boxes(self.peak), in_boxes(position)).map(|d| d * side)
     }
 
     /// A place relative to the peak as one in the box.
     pub fn in_box(&self, place: [f64; 3]) -> [f64; 3] {
-        let SizedBox { domain, side } = self.space;
+        let SizedBox { domain, side, .. } = self.space;
         let place = std::array::from_fn(|a| (self.peak[a] + place[a]) / side);
         domain.fold(place).map(|x| x * side)
     }

@@ -52,6 +52,7 @@ impl ParticleSnapshot {
             number: None,
             time: about.time,
             boxlen: plan.side,
+            origin: [0.0; 3],
             coarse: [1; 3],
             periodic: [plan.periodic; 3],
             // Without a coarse level in the config, the level depends on the number of particles.

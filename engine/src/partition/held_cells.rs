@@ -198,7 +198,9 @@ fn read_part(
             first_bad(block, &block.values[0], request.values)
                 .map_or(Ok(()), |found| Err(bad(field, found)))?;
         }
-        append(&mut held, block, request).map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
+        let parts_of_octs = !snapshot.is_octree();
+        append(&mut held, block, parts_of_octs, request)
+            .map_err(|(field, value, at)| bad(request.extra[field], (value, at)))
     };
     snapshot.octs_of(part.0, part.1, &fields, &mut take)?;
     held.chunks.iter_mut().for_each(|chunk| chunk.octs.shrink_to_fit());
@@ -217,28 +219,34 @@ pub(super) fn check_place(domain: &Domain, level: u8, position: [u32; 3]) -> Res
     }
 }
 
-/// The first oct of a block that is outside the box or too deep.
+/// The first oct of a block that is outside the box or too deep. An oct of level 0 may reach over the edge of the box.
 fn first_outside(domain: &Domain, block: &OctBlock) -> Option<MeshError> {
     if !block.position.is_empty() && !domain.holds_level(block.level) {
         return Some(MeshError::TooDeep(block.level));
     }
-    let extent = domain.extent(block.level).map(|n| n >> 1);
+    let extent = domain.extent(block.level).map(|n| (n + 1) >> 1);
     let is_outside = |p: &&[u32; 3]| (0..3).any(|a| i64::from(p[a]) >= extent[a]);
     let outside = block.position.iter().find(is_outside);
     outside.map(|p| MeshError::Outside(block.level, p.map(|x| x.wrapping_mul(2))))
 }
 
-/// Adds the octs of a block.
+/// Adds the octs of a block. `parts_of_octs`: only their leaves exist.
 ///
 /// # Errors
 /// The number of a further field that is not finite in a test cell, its value and the position of the cell.
-fn append(held: &mut HeldCells, block: &OctBlock, request: &Request) -> Result<(), (usize, f64, [u32; 3])> {
+fn append(
+    held: &mut HeldCells,
+    block: &OctBlock,
+    parts_of_octs: bool,
+    request: &Request,
+) -> Result<(), (usize, f64, [u32; 3])> {
     let (own, extra) = block.values.split_at(usize::from(request.field.is_some()));
     for (at, position) in block.position.iter().enumerate() {
         // Without a field the densities are not known yet.
         let rho = own.first().map_or([0.0; 8], |column| column[at]);
         let (position, level, leaf) = (*position, block.level, !block.split[at]);
-        let oct = OctRecord { position, level, exists: 0xff, leaf, unused: 0, rho };
+        let exists = if parts_of_octs { leaf } else { 0xff };
+        let oct = OctRecord { position, level, exists, leaf, unused: 0, rho };
         let chunk = held.open_chunk();
         chunk.octs.push(oct);
         if extra.is_empty() {

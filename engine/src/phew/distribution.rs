@@ -8,13 +8,13 @@
 use super::Rules;
 use super::input::{ChosenField, choose_source};
 use super::params::FieldChoice;
-use crate::density::LeafValues;
-use crate::density::read::read_field;
+use crate::density::read::{first_bad, read_field};
+use crate::density::{DensitySource, LeafValues};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::AmrField;
 use inselberg_comm::Comm;
-use inselberg_io::Snapshot;
+use inselberg_io::{ReadError, ReadResult, Snapshot};
 use inselberg_kernels::mesh::local;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -57,6 +57,10 @@ pub fn distribution(
 ) -> Result<(ChosenField, DensityDistribution), RunError> {
     let source = choose_source(snapshot, field, Rules::Paper)?;
     let chosen = ChosenField::new(snapshot, source, field);
+    if !snapshot.is_octree() {
+        let DensitySource::Cells(name) = source else { return Err(RunError::NoOctree) };
+        return Ok((chosen, DensityDistribution::of_leaves(snapshot, name)?));
+    }
     let read = read_field(snapshot, source, LeafValues::Any, comm, executor)?;
     Ok((chosen, DensityDistribution::of_field(&read)))
 }
@@ -80,6 +84,26 @@ impl DensityDistribution {
             .into_par_iter()
             .fold(Self::default, of_super)
             .reduce(Self::default, Self::joined)
+    }
+
+    /// Of the leaves of a snapshot that has leaves alone.
+    fn of_leaves(snapshot: &dyn Snapshot, field: &str) -> ReadResult<Self> {
+        let of_piece = |piece| {
+            let mut all = Self::default();
+            snapshot.octs(piece, &[field], &mut |block| {
+                if let Some((value, at)) = first_bad(block, &block.values[0], LeafValues::Any) {
+                    let place = snapshot.place_of(piece, Some(field));
+                    return Err(ReadError::bad_value(place, field, value, block.level, at));
+                }
+                for (absent, values) in block.split.iter().zip(&block.values[0]) {
+                    local::bits(u64::from(!absent)).for_each(|i| all.add(block.level, values[i as usize]));
+                }
+                Ok(())
+            })?;
+            Ok(all)
+        };
+        let pieces = (0..snapshot.header().n_pieces).into_par_iter().map(of_piece);
+        pieces.try_reduce(Self::default, |a, b| Ok(a.joined(b)))
     }
 
     /// Adds a leaf.

@@ -244,6 +244,14 @@ pub(super) fn choose_source<'a>(
         }
         FieldChoice::Auto if has("density") => DensitySource::Cells("density"),
         FieldChoice::Auto if has("rho") => DensitySource::Cells("rho"),
+        FieldChoice::Auto if has("dens") => DensitySource::Cells("dens"),
+        FieldChoice::Auto if !snapshot.has_particles() => match snapshot.fields() {
+            [only] => DensitySource::Cells(&only.name),
+            all => {
+                let known: Vec<&str> = all.iter().map(|f| f.name.as_str()).collect();
+                return Err(RunError::NoField { name: "density".into(), known: known.join(", ") });
+            }
+        },
         FieldChoice::Auto if rules == Rules::Ramses => as_ramses(snapshot),
         FieldChoice::Auto => DensitySource::Particles(Scheme::Conserving),
     };

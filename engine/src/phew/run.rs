@@ -112,8 +112,8 @@ fn run_on(
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
     let Input { part, thresholds, .. } = &input;
-    let side = input.snapshot.header().boxlen;
-    let run = FieldRun { part, side, thresholds, rules: config.rules };
+    let (side, origin) = (input.snapshot.header().boxlen, input.snapshot.header().origin);
+    let run = FieldRun { part, side, origin, thresholds, rules: config.rules };
     let fields =
         |test_cells: &TestCells, links: &TestLinks| Ok(input.columns.by_test_cell(part, test_cells, links));
     let found = run.find(fields, comm, executor)?;
@@ -174,6 +174,8 @@ pub(crate) struct FieldRun<'a> {
     pub part: &'a LocalField,
     /// Length of a level-0 cell in code units.
     pub side: f64,
+    /// The lower corner of the box in code units.
+    pub origin: [f64; 3],
     /// The thresholds, in code units.
     pub thresholds: &'a Thresholds,
     /// Paper or RAMSES.
@@ -237,6 +239,7 @@ impl<'a> FieldRun<'a> {
             extra: &extra,
             density_threshold: thresholds.density,
             side: self.side,
+            origin: self.origin,
             rules: self.rules,
         };
         let segmentation = segment(&task, test_cells, comm, executor)?;

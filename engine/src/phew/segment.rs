@@ -59,6 +59,8 @@ pub struct Task<'a> {
     pub density_threshold: f64,
     /// Length of a level-0 cell in code units.
     pub side: f64,
+    /// The lower corner of the box in code units.
+    pub origin: [f64; 3],
     /// Paper or RAMSES.
     pub rules: Rules,
 }
@@ -119,7 +121,7 @@ pub fn segment<'a>(
 
 impl Task<'_> {
     fn space(&self) -> SizedBox {
-        SizedBox { domain: *self.field.mesh.domain(), side: self.side }
+        SizedBox { domain: *self.field.mesh.domain(), side: self.side, origin: self.origin }
     }
 }
 
@@ -171,8 +173,8 @@ impl GrownPeaks {
             ijk: known.own_peaks().map(|peak| peak.ijk).collect(),
             tree: self.tree.tree,
             ties,
-            refined: scaled(self.refined, task.side),
-            saddle_position: scaled(self.tree.saddle_position, task.side),
+            refined: placed(self.refined, &task.space()),
+            saddle_position: placed(self.tree.saddle_position, &task.space()),
             patches: self.patches,
             momenta: self.momenta,
         }
@@ -180,7 +182,7 @@ impl GrownPeaks {
 }
 
 /// Positions in units of the level-0 cell, in code units.
-fn scaled(mut positions: Vec<[f64; 3]>, side: f64) -> Vec<[f64; 3]> {
-    positions.par_iter_mut().for_each(|x| *x = x.map(|c| c * side));
+fn placed(mut positions: Vec<[f64; 3]>, space: &SizedBox) -> Vec<[f64; 3]> {
+    positions.par_iter_mut().for_each(|x| *x = space.place(*x));
     positions
 }

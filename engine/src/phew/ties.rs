@@ -99,7 +99,7 @@ pub fn beside(
     let Some(whole) = whole_tree(comm, number, tree)? else { return Ok(Vec::new()) };
     let tie = |edge: GlobalEdge| Tie {
         saddle: edge.saddle,
-        position: edge.cells[0].touches(&edge.cells[1], &space.domain).map(|x| x * space.side),
+        position: space.place(edge.cells[0].touches(&edge.cells[1], &space.domain)),
         patches: edge.peaks.map(PeakIdx::from_number),
     };
     candidates.sort_unstable_by(GlobalEdge::order);

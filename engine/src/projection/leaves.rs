@@ -123,6 +123,13 @@ impl KeptLeaves {
         Ok(Self { leaves, side, space, finest: cell_side(deepest) * side })
     }
 
+    /// The same leaves in a box with this lower corner.
+    #[must_use]
+    pub fn at_origin(mut self, origin: [f64; 3]) -> Self {
+        self.space.low = origin;
+        self
+    }
+
     /// The box.
     pub fn space(&self) -> &MapBox {
         &self.space
@@ -193,13 +200,15 @@ impl Mappable for KeptLeaves {
     fn add_to(&self, exposure: &mut Exposure) {
         let seen = exposure.sight();
         let side = |level: u8| cell_side(level) * self.side;
+        let low = self.space.low;
+        let place = |x: [u32; 3], side: f64| std::array::from_fn(|a| low[a] + f64::from(x[a]) * side);
         let is_near = |level: u8, brick: [u32; 3]| {
             let side = side(level) * f64::from(BRICK);
-            seen.reaches(brick.map(|x| f64::from(x) * side), [side; 3])
+            seen.reaches(place(brick, side), [side; 3])
         };
         self.for_each(is_near, |level, position, rho| {
             let side = side(level);
-            exposure.add(position.map(|x| f64::from(x) * side), [side; 3], rho);
+            exposure.add(place(position, side), [side; 3], rho);
         });
     }
 }

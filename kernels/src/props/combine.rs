@@ -26,6 +26,15 @@ pub struct SizedBox {
     pub domain: Domain,
     /// Side of a level-0 cell in code units.
     pub side: f64,
+    /// The lower corner in the coordinates of positions, in code units.
+    pub origin: [f64; 3],
+}
+
+impl SizedBox {
+    /// A point in units of the level-0 cell, in code units and coordinates.
+    pub fn place(&self, x: [f64; 3]) -> [f64; 3] {
+        std::array::from_fn(|a| self.origin[a] + x[a] * self.side)
+    }
 }
 
 impl PatchValues {
@@ -228,11 +237,6 @@ impl GroupValues {
         let mean = |sums: [f64; 3]| sums.map(|sum| if mass > 0.0 { sum / mass } else { 0.0 });
         let shift = mean([x, y, z]);
         let centre = space.domain.fold(std::array::from_fn(|a| self.head[a] + shift[a] / space.side));
-        GroupTotals {
-            volume,
-            mass,
-            centre_of_mass: centre.map(|x| x * space.side),
-            velocity: mean(self.momentum),
-        }
+        GroupTotals { volume, mass, centre_of_mass: space.place(centre), velocity: mean(self.momentum) }
     }
 }

@@ -3,9 +3,11 @@
 //! The binding of HDF5 takes names in UTF-8 only. On Linux a file with another name is opened first, and the library
 //! gets the name of the open file under /proc.
 
+mod checked;
 mod claims;
 mod virtual_files;
 
+pub use checked::{DatasetRows, Hdf5File};
 pub use claims::{check_attribute, check_claim};
 
 use crate::input_file;

@@ -264,7 +264,7 @@ pub fn file_of(path: &Path) -> &Path {
 }
 
 /// `box.hdf5:/a/b` as the file and the place in it.
-fn split_dataset(path: &Path) -> Option<(&Path, &str)> {
+pub(crate) fn split_dataset(path: &Path) -> Option<(&Path, &str)> {
     let bytes = path.as_os_str().as_encoded_bytes();
     let at = bytes.windows(2).position(|pair| pair == b":/")?;
     let place = std::str::from_utf8(&bytes[at + 2..]).ok()?;

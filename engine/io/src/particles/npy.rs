@@ -7,6 +7,7 @@ use super::array;
 use super::array::Array;
 use super::{InputDefaults, ParticleReader, Positions};
 use crate::input_file;
+use crate::npy_header::{NpyText, bad, value_of};
 use crate::open_files;
 use crate::{ReadError, ReadResult, facts, reserve};
 use bytemuck::Pod;
@@ -24,10 +25,6 @@ pub const READER: ParticleReader = ParticleReader {
     read_headers,
     open: |known| array::input(READER.name, facts::decode::<Vec<Npy>>(known)),
 };
-
-/// No header of a plain array is longer.
-const LONGEST_HEADER: usize = 1 << 16;
-const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 #[derive(Serialize, Deserialize)]
 struct Npy {
@@ -133,29 +130,8 @@ fn swap_double(x: f64) -> f64 {
 
 /// Reads the header of `path` and compares it with the size of the file.
 fn layout(path: &Path) -> ReadResult<NpyLayout> {
-    let mut file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
-    let size = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?.len();
-    let mut start = [0; 8];
-    take(path, &mut file, &mut start)?;
-    if start[..6] != MAGIC[..] {
-        return Err(bad(path, "not a NumPy file", "one that starts with \\x93NUMPY"));
-    }
-    let length_bytes = match start[6] {
-        1 => 2,
-        2 | 3 => 4,
-        version => return Err(bad(path, format!("format version {version}"), "1, 2 or 3")),
-    };
-    let mut length = [0; 4];
-    take(path, &mut file, &mut length[..length_bytes])?;
-    let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST_HEADER {
-        let problem = format!("the header claims {length} bytes");
-        return Err(bad(path, problem, format!("at most {LONGEST_HEADER}")));
-    }
-    let mut text = vec![0; length];
-    take(path, &mut file, &mut text)?;
-    let data = (8 + length_bytes + length) as u64;
-    let layout = parse(path, &String::from_utf8_lossy(&text), data)?;
+    let NpyText { text, data, size } = NpyText::read(path)?;
+    let layout = parse(path, &text, data)?;
     let row = if layout.is_double { 24 } else { 12 };
     match layout.n.checked_mul(row).and_then(|bytes| bytes.checked_add(data)) {
         Some(expected) if expected == size => Ok(layout),
@@ -165,13 +141,6 @@ fn layout(path: &Path) -> ReadResult<NpyLayout> {
             Err(ReadError::content(path, "size", problem, expected))
         }
     }
-}
-
-fn take(path: &Path, file: &mut File, into: &mut [u8]) -> ReadResult<()> {
-    file.read_exact(into).map_err(|e| match e.kind() {
-        std::io::ErrorKind::UnexpectedEof => bad(path, "the file ends", "a complete NumPy header"),
-        _ => ReadError::io(path, "reading", e),
-    })
 }
 
 /// The dictionary of the header: `{'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }`.
@@ -208,21 +177,6 @@ fn parse(path: &Path, text: &str, data: u64) -> ReadResult<NpyLayout> {
         return Err(bad(path, format!("shape {shape}"), "(N, 3)"));
     };
     Ok(NpyLayout { data, n, is_double, swapped: is_big != cfg!(target_endian = "big"), by_columns })
-}
-
-/// The text of a value in a Python dictionary of plain values.
-fn value_of(text: &str, key: &str) -> Option<String> {
-    let after = ['\'', '"'].iter().find_map(|quote| {
-        let quoted = format!("{quote}{key}{quote}");
-        text.find(&quoted).map(|at| &text[at + quoted.len()..])
-    })?;
-    let value = after.trim_start().strip_prefix(':')?.trim_start();
-    let end = if value.starts_with('(') { value.find(')')? + 1 } else { value.find([',', '}'])? };
-    Some(value[..end].trim().into())
-}
-
-fn bad(path: &Path, problem: impl Into<String>, expected: impl Into<String>) -> ReadError {
-    ReadError::content(path, "header", problem, expected)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! After 22 header records follow the lists of octs per level and domain (the CPUs, then the boundary regions), the records of
 //! the ordering, the coarse cells, and one block of records for every level and domain with octs.
 
-use super::file::SourceFile;
 use super::record::{Ints, Reals, Records};
+use crate::source_file::SourceFile;
 use crate::{ReadResult, reserve};
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! `hydro_*` and `grav_*`: values of every cell, in the oct order of the amr file.
 
 use super::amr::AmrHeader;
-use super::file::SourceFile;
 use super::locate::FileFamily;
 use super::record::{Reals, Records};
 use crate::ReadResult;
+use crate::source_file::SourceFile;
 use std::ops::Range;
 use std::path::Path;
 

@@ -5,7 +5,7 @@
 //! CPU owns, since RAMSES refines every coarse cell of the box. An axis with coarse cells outside the box is not periodic.
 
 use super::amr::{Amr, Octs};
-use super::file::SourceFile;
+use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,6 @@
 mod amr;
 mod cells;
 mod descriptor;
-mod file;
 mod grid;
 mod info;
 mod locate;
@@ -20,10 +19,10 @@ use super::{
     facts,
 };
 use crate::open_files;
+use crate::source_file::SourceFile;
 use amr::{Amr, Octs};
 use cells::{CellColumn, CellFile};
 use descriptor::Descriptor;
-use file::SourceFile;
 use grid::CoarseGrid;
 use info::Info;
 pub(crate) use locate::output_files;
@@ -36,7 +35,10 @@ pub const READER: Reader = Reader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
     recognises: locate::looks_like_output,
-    read_headers: |path| Ok(facts::encode(&Ramses::find(path)?)),
+    read_headers: |path, defaults| {
+        defaults.refuse_all(path, READER.name)?;
+        Ok(facts::encode(&Ramses::find(path)?))
+    },
     open: |known| Box::new(facts::decode::<Ramses>(known)),
 };
 
@@ -72,6 +74,7 @@ fn header(files: &Files, info: &Info, grid: &CoarseGrid) -> Header {
         number: Some(files.number()),
         time: info.time,
         boxlen: info.boxlen,
+        origin: [0.0; 3],
         coarse: grid.coarse,
         periodic: grid.periodic,
         levelmin: info.levelmin,

@@ -5,8 +5,8 @@
 //! a negative identity, and a tracer has mass 0.
 
 use super::descriptor::{DescribedColumn, Descriptor};
-use super::file::SourceFile;
 use super::record::{FortranRecord, Records};
+use crate::source_file::SourceFile;
 use crate::{Family, ParticleBlock, ReadError, ReadResult};
 use std::ops::Range;
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! the file, whatever a header claims. Records of more than 2 GiB have several parts. A negative leading marker means that the
 //! record continues, a negative trailing marker that it continued. All parts are read as one record.
 
-use super::file::SourceFile;
+use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult};
 use std::ops::Range;
 use std::path::Path;

@@ -25,13 +25,17 @@ pub fn periodic(sides: [f64; 3]) -> Option<SizedBox> {
     // A side may be rounded to single precision.
     let is_whole = |ratio: &f64| (ratio - ratio.round()).abs() < 1e-7 * ratio && *ratio < MOST;
     let coarse = ratios.map(|ratio| ratio.round() as u32);
-    ratios.iter().all(is_whole).then_some(SizedBox { domain: Domain { coarse, periodic: [true; 3] }, side })
+    ratios.iter().all(is_whole).then_some(SizedBox {
+        domain: Domain { coarse, periodic: [true; 3] },
+        side,
+        origin: [0.0; 3],
+    })
 }
 
 /// An open box in which no two particles are farther apart than its side, from their greatest extent along an axis.
 pub fn open(extent: f64) -> SizedBox {
     let side = if extent > 0.0 { 2.0 * extent } else { 1.0 };
-    SizedBox { domain: Domain { coarse: [1; 3], periodic: [false; 3] }, side }
+    SizedBox { domain: Domain { coarse: [1; 3], periodic: [false; 3] }, side, origin: [0.0; 3] }
 }
 
 #[cfg(test)]

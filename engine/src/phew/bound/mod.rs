@@ -38,8 +38,8 @@ use crate::phew::bound::ramses_units::ramses_units;
 use crate::phew::hierarchy::Structures;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
-use inselberg_io::Snapshot;
 use inselberg_io::catalogue::CataloguePart;
+use inselberg_io::{Header, Snapshot};
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::SizedBox;
 
@@ -108,7 +108,8 @@ struct MemberWork<'a> {
 
 impl MemberWork<'_> {
     fn space(&self) -> SizedBox {
-        SizedBox { domain: self.input.places.domain(), side: self.input.snapshot.header().boxlen }
+        let Header { boxlen: side, origin, .. } = *self.input.snapshot.header();
+        SizedBox { domain: self.input.places.domain(), side, origin }
     }
 
     /// Whether there are spheres, which hold members and others.

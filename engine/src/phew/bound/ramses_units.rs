@@ -47,6 +47,7 @@ mod tests {
             number: None,
             time: 0.0,
             boxlen: 1.0,
+            origin: [0.0; 3],
             coarse: [1; 3],
             periodic: [true; 3],
             levelmin: 1,

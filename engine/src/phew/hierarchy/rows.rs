@@ -197,7 +197,7 @@ impl<'a> RowTotals<'a> {
     }
 
     fn structure(&self, peaks: &Peaks, i: usize) -> Structure {
-        let (row, own, side) = (&self.rows[i], &self.as_clumps[i], peaks.space.side);
+        let (row, own) = (&self.rows[i], &self.as_clumps[i]);
         let totals = own.totals(&peaks.space);
         Structure {
             id: row.id,
@@ -211,7 +211,7 @@ impl<'a> RowTotals<'a> {
             mass: totals.mass,
             rho_peak: row.rho_peak,
             rho_min: own.patch.rho_min,
-            peak: own.head.map(|x| x * side),
+            peak: peaks.space.place(own.head),
             peak_refined: row.refined,
             centre_of_mass: totals.centre_of_mass,
             velocity: totals.velocity,

@@ -61,11 +61,13 @@ impl Selection {
     /// When the middle of a region is outside the box.
     pub fn in_box(&self, header: &Header) -> Result<Selected, RunError> {
         let sides = header.coarse.map(|n| f64::from(n) * header.boxlen);
-        if let Some(region) = self.regions.iter().find(|region| !region.is_around(sides)) {
+        let regions: Vec<Region> =
+            self.regions.iter().map(|region| region.seen_from(header.origin)).collect();
+        if let Some(i) = regions.iter().position(|region| !region.is_around(sides)) {
+            let region = &self.regions[i];
             return Err(RunError::RegionOutside { region: region.to_string(), sides });
         }
         let levels = self.levels.unwrap_or([0, u8::MAX]);
-        let regions = self.regions.clone();
         Ok(Selected { regions, levels, sides, periodic: header.periodic, unit: header.boxlen })
     }
 }

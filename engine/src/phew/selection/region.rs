@@ -24,6 +24,15 @@ pub enum Region {
 }
 
 impl Region {
+    /// With `origin` as the origin of its coordinates.
+    pub(super) fn seen_from(&self, origin: [f64; 3]) -> Self {
+        let moved = |x: &[f64; 3]| std::array::from_fn(|a| x[a] - origin[a]);
+        match self {
+            Self::Box { lower, upper } => Self::Box { lower: moved(lower), upper: moved(upper) },
+            Self::Sphere { centre, radius } => Self::Sphere { centre: moved(centre), radius: *radius },
+        }
+    }
+
     /// Whether its middle is in a box with these sides.
     pub(super) fn is_around(&self, sides: [f64; 3]) -> bool {
         let middle: [f64; 3] = match self {

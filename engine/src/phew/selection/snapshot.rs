@@ -71,6 +71,10 @@ impl Snapshot for SelectedSnapshot<'_> {
         self.inner.count_octs(piece)
     }
 
+    fn count_leaves(&self, piece: usize) -> ReadResult<Vec<u64>> {
+        self.inner.count_leaves(piece)
+    }
+
     fn count_particles(&self, piece: usize) -> ReadResult<u64> {
         self.inner.count_particles(piece)
     }

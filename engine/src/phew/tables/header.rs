@@ -143,7 +143,8 @@ impl RecutHeader {
         if !domain.holds_level(0) {
             return Err(RecutError::NoAttribute("coarse_cells"));
         }
-        let space = SizedBox { domain, side: real("boxlen")? };
+        let origin = catalogue.attribute("origin").map_or(Ok([0.0; 3]), |_| three("origin"))?;
+        let space = SizedBox { domain, side: real("boxlen")?, origin };
         if space.side <= 0.0 {
             return Err(RecutError::NoAttribute("boxlen"));
         }
@@ -152,6 +153,9 @@ impl RecutHeader {
             Some(Attribute::Int(n)) => u64::try_from(*n).map_err(|_| RecutError::NoAttribute(MIN_CELLS))?,
             Some(_) => return Err(RecutError::NoAttribute(MIN_CELLS)),
         };
+        if origin.iter().any(|x| !x.is_finite()) {
+            return Err(RecutError::NoAttribute("origin"));
+        }
         Ok(Self {
             space,
             density_threshold: real("density_threshold")?,

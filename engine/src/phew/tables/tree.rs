@@ -22,8 +22,7 @@ pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
 }
 
 fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<TableColumn> {
-    let side = peaks.space.side;
-    let centre = |(level, ijk): (&u8, &[u32; 3])| cell_centre(*level, *ijk).map(|x| x * side);
+    let centre = |(level, ijk): (&u8, &[u32; 3])| peaks.space.place(cell_centre(*level, *ijk));
     let positions = peaks.level.iter().zip(&peaks.ijk).map(centre).collect();
     let (none, length) = (Dimension::NONE, Dimension::LENGTH);
     let rank = Values::U64(peak_rank.to_vec());

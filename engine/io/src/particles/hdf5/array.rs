@@ -1,6 +1,6 @@
 //! Positions `[N, 3]` in a dataset of an HDF5 file: `box.hdf5:/path/to/positions`.
 
-use super::file::Hdf5File;
+use crate::hdf5_file::Hdf5File;
 use crate::open_files;
 use crate::particles::array;
 use crate::particles::array::Array;
@@ -74,7 +74,7 @@ impl Array for Dataset {
 /// Appends positions in the requested precision.
 pub fn read_positions(
     source: &Hdf5File,
-    column: &super::file::DatasetRows,
+    column: &crate::hdf5_file::DatasetRows,
     rows: Range<u64>,
     to: &mut Positions,
 ) -> ReadResult<()> {

@@ -1,7 +1,7 @@
 //! The header of one file of a Gadget-like snapshot.
 
-use super::file::Hdf5File;
 use crate::ReadResult;
+use crate::hdf5_file::Hdf5File;
 use crate::input_file;
 use crate::particles::N_KINDS;
 use std::io::Read;

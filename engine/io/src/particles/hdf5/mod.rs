@@ -1,7 +1,6 @@
 //! Particles in HDF5: snapshots in the layout of SWIFT and Gadget, and plain arrays at a path in a file.
 
 mod array;
-mod file;
 mod header;
 mod part;
 mod scales;

@@ -1,9 +1,9 @@
 //! Rows of one kind of particles in one file of a snapshot.
 
 use super::array::{append, read_positions, triples};
-use super::file::{DatasetRows, Hdf5File};
 use super::header::FileHeader;
 use crate::ReadResult;
+use crate::hdf5_file::{DatasetRows, Hdf5File};
 use crate::open_files;
 use crate::open_files::OpenPermit;
 use crate::particles::{Columns, Species};

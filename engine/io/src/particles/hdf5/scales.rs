@@ -3,9 +3,9 @@
 //! SWIFT: comoving lengths without h, peculiar velocities. Gadget: comoving lengths and masses over h, and velocities over the
 //! square root of a. Values stay in the units of the file; h goes into the units.
 
-use super::file::Hdf5File;
 use super::header::WholeHeader;
 use super::softening;
+use crate::hdf5_file::Hdf5File;
 use crate::particles::gadget_units::{GadgetRun, OwnUnits, UnitSystem, is_expanding};
 use crate::particles::{GAS, InputDefaults, Matter, N_KINDS, STAR};
 use crate::{Cosmology, ReadResult, Units};

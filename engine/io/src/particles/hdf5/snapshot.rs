@@ -2,11 +2,11 @@
 //!
 //! One or several files. The first of several, `snap_080.0.hdf5`, stands for all of them.
 
-use super::file::Hdf5File;
 use super::header::{FileHeader, WholeHeader, is_hdf5};
 use super::part::{DENSITIES, MASSES, RowReader, find_any};
 use super::scales::scales;
 use crate::facts::OnePath;
+use crate::hdf5_file::Hdf5File;
 use crate::particles::file_offsets::FileOffsets;
 use crate::particles::{
     Columns, GAS, InputDefaults, MassOf, N_KINDS, ParticleHeader, ParticleInput, ParticleReader, Species,

@@ -2,8 +2,8 @@
 //!
 //! All are as in a Plummer sphere. The comoving length holds until it exceeds the greatest physical one.
 
-use super::file::Hdf5File;
 use crate::ReadResult;
+use crate::hdf5_file::Hdf5File;
 use crate::particles::{DARK_MATTER, N_KINDS};
 
 /// The group of the parameters of a run.

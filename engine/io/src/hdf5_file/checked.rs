@@ -3,7 +3,8 @@
 use crate::hdf5_file;
 use crate::{ReadError, ReadResult, reserve};
 use ::hdf5::types::{FixedAscii, FixedUnicode, FloatSize, TypeDescriptor, VarLenAscii, VarLenUnicode};
-use ::hdf5::{Dataset, File, Group, H5Type};
+use ::hdf5::{Dataset, File, Group, H5Type, Hyperslab, SliceOrIndex};
+use ndarray::IxDyn;
 use std::ops::Range;
 use std::path::Path;
 
@@ -21,6 +22,13 @@ pub struct DatasetRows {
     /// Its shape.
     pub shape: Vec<usize>,
     kind: TypeDescriptor,
+}
+
+impl DatasetRows {
+    /// Rows of a chunk, if it is stored in chunks.
+    pub fn chunk_planes(&self) -> Option<usize> {
+        self.dataset.chunk()?.first().copied()
+    }
 }
 
 impl<'a> Hdf5File<'a> {
@@ -74,6 +82,53 @@ impl<'a> Hdf5File<'a> {
             _ => return None,
         };
         Some(text.trim().into())
+    }
+
+    /// Whether the group at `place` has this attribute.
+    pub fn has_attribute(&self, place: &str, name: &str) -> bool {
+        self.group(place)
+            .is_some_and(|group| group.attr_names().is_ok_and(|all| all.iter().any(|n| n == name)))
+    }
+
+    /// The texts of an attribute, which must exist.
+    pub fn texts(&self, place: &str, name: &str) -> ReadResult<Vec<String>> {
+        let what = format!("{place}/{name}");
+        let Some(attribute) = self.group(place).and_then(|g| g.attr(name).ok()) else {
+            return Err(self.bad(&what, "no such attribute", "a list of names"));
+        };
+        hdf5_file::check_attribute(self.path, &attribute)
+            .map_err(|(problem, expected)| self.bad(&what, problem, expected))?;
+        macro_rules! read {
+            ($kind:ty) => {{
+                let texts = attribute.read_raw::<$kind>().map_err(self.failed(&what))?;
+                Ok(texts.iter().map(|text| text.to_string().trim().to_string()).collect())
+            }};
+        }
+        match attribute.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(&what))? {
+            TypeDescriptor::FixedAscii(_) => read!(FixedAscii<256>),
+            TypeDescriptor::FixedUnicode(_) => read!(FixedUnicode<256>),
+            TypeDescriptor::VarLenAscii => read!(VarLenAscii),
+            TypeDescriptor::VarLenUnicode => read!(VarLenUnicode),
+            kind => Err(self.bad(&what, kind.to_string(), "texts")),
+        }
+    }
+
+    /// Whether the elements of `column` are numbers; an error otherwise.
+    pub fn check_numbers(&self, column: &DatasetRows) -> ReadResult<()> {
+        match column.kind {
+            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) | TypeDescriptor::Float(_) => Ok(()),
+            _ => Err(self.bad(&column.place, column.kind.to_string(), "numbers")),
+        }
+    }
+
+    /// Numbers of a part of `column`, a range per axis, the last axis fastest.
+    pub fn part(&self, column: &DatasetRows, ranges: &[Range<usize>]) -> ReadResult<Vec<f64>> {
+        self.check_numbers(column)?;
+        let n = ranges.iter().map(ExactSizeIterator::len).fold(1, usize::saturating_mul);
+        reserve(&mut Vec::<f64>::new(), n, self.path, column.place.clone())?;
+        let ranges: Vec<SliceOrIndex> = ranges.iter().map(|range| range.clone().into()).collect();
+        let read = column.dataset.read_slice::<f64, _, IxDyn>(Hyperslab::from(ranges));
+        read.map(|part| part.into_raw_vec_and_offset().0).map_err(self.failed(&column.place))
     }
 
     /// The dataset at `place`, if there is one.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A file that is open for reading.
 #[derive(Debug)]
-pub(super) struct SourceFile {
+pub(crate) struct SourceFile {
     path: PathBuf,
     file: File,
     len: usize,
@@ -21,19 +21,19 @@ impl SourceFile {
     ///
     /// # Errors
     /// Those of the system.
-    pub(super) fn open(path: &Path) -> ReadResult<Self> {
+    pub(crate) fn open(path: &Path) -> ReadResult<Self> {
         let file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
         let meta = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?;
         Ok(Self { path: path.into(), file, len: meta.len() as usize })
     }
 
     /// Its length in bytes when it was opened.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Its path, for messages.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -41,7 +41,7 @@ impl SourceFile {
     ///
     /// # Errors
     /// Those of the system, or the file ends before.
-    pub(super) fn read_at(&self, bytes: &mut [u8], at: usize) -> ReadResult<()> {
+    pub(crate) fn read_at(&self, bytes: &mut [u8], at: usize) -> ReadResult<()> {
         read_exact_at(&self.file, bytes, at as u64).map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof => {
                 let place = format!("bytes {at} to {}", at + bytes.len());

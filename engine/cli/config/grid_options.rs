@@ -1,0 +1,42 @@
+//! Options for what an input of cells leaves open.
+
+use super::Command::Phew;
+use super::Heading::Input;
+use super::opt::{Opt, OptionKind, ROW};
+
+/// Options of `phew`.
+pub(super) const GRID: &[Opt] = &[
+    Opt {
+        name: "periodic",
+        key: "periodic",
+        heading: Input,
+        kind: OptionKind::Text("AXES"),
+        example: "xyz",
+        commands: &[Phew],
+        help: "Periodic axes of an input that does not state them: xyz, some of these letters, or none",
+        doc: "For AMReX, Athena++ and plain arrays of cells. The default is none.",
+        ..ROW
+    },
+    Opt {
+        name: "spacing",
+        key: "spacing",
+        heading: Input,
+        kind: OptionKind::Real,
+        example: "0.1",
+        commands: &[Phew],
+        help: "Side of a cell of a plain array of cells",
+        doc: "The default is 1.",
+        ..ROW
+    },
+    Opt {
+        name: "origin",
+        key: "origin",
+        heading: Input,
+        kind: OptionKind::Text("X,Y,Z"),
+        example: "-0.5,-0.5,-0.5",
+        commands: &[Phew],
+        help: "Lower corner of a plain array of cells",
+        doc: "The default is 0,0,0.",
+        ..ROW
+    },
+];

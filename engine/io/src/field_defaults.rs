@@ -1,0 +1,56 @@
+//! Values for what an input of cells may leave open.
+
+use crate::{ReadError, ReadResult};
+use std::path::Path;
+
+/// Values for what an input of cells does not state. None of them replaces a stated value.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FieldDefaults {
+    /// Which axes wrap around; `None`: none does.
+    pub periodic: Option<[bool; 3]>,
+    /// Side of a cell of a plain array; `None`: 1.
+    pub spacing: Option<f64>,
+    /// Lower corner of a plain array; `None`: 0.
+    pub origin: Option<[f64; 3]>,
+}
+
+impl FieldDefaults {
+    /// Checks that nothing is given for the input at `path`, whose format states everything.
+    ///
+    /// # Errors
+    /// Something is.
+    pub fn refuse_all(&self, path: &Path, format: &str) -> ReadResult<()> {
+        self.refuse_periodic(path, format)?;
+        self.refuse_grid(path, format)
+    }
+
+    /// Checks that no periodic axes are given.
+    ///
+    /// # Errors
+    /// They are.
+    pub fn refuse_periodic(&self, path: &Path, format: &str) -> ReadResult<()> {
+        match self.periodic {
+            None => Ok(()),
+            Some(_) => Err(stated(path, "periodic axes", format)),
+        }
+    }
+
+    /// Checks that neither spacing nor origin are given.
+    ///
+    /// # Errors
+    /// One is.
+    pub fn refuse_grid(&self, path: &Path, format: &str) -> ReadResult<()> {
+        match (self.spacing, self.origin) {
+            (None, None) => Ok(()),
+            (Some(_), _) => Err(stated(path, "spacing", format)),
+            (None, Some(_)) => Err(stated(path, "origin", format)),
+        }
+    }
+}
+
+fn stated(path: &Path, what: &str, format: &str) -> ReadError {
+    ReadError::absent(
+        path,
+        format!("{what} given for an input of {format}, which states it; expected no {what}"),
+    )
+}

@@ -1,0 +1,154 @@
+//! Numbers in a file at regular places, as the cells of a block.
+
+use crate::source_file::SourceFile;
+use crate::tiles::Tile;
+use crate::{ReadError, ReadResult};
+use serde::{Deserialize, Serialize};
+
+/// The type of numbers in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum NumberKind {
+    /// A real of 4 bytes.
+    F32,
+    /// A real of 8 bytes.
+    F64,
+    /// An integer of so many bytes: 1, 2, 4 or 8; signed or not.
+    Integer { bytes: u8, signed: bool },
+}
+
+/// Reals in one of two byte orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Real {
+    pub kind: NumberKind,
+    /// Whether the most significant byte comes first.
+    pub big_endian: bool,
+}
+
+impl Real {
+    /// From AMReX's description: 8, numbers about the format, the number of bytes, and their order.
+    pub fn described(numbers: &[i64]) -> Option<Self> {
+        const DOUBLE: [i64; 8] = [64, 11, 52, 0, 1, 12, 0, 1023];
+        const SINGLE: [i64; 8] = [32, 8, 23, 0, 1, 9, 0, 127];
+        let (kind, size) = match numbers.get(1..9)? {
+            format if format == DOUBLE => (NumberKind::F64, 8),
+            format if format == SINGLE => (NumberKind::F32, 4),
+            _ => return None,
+        };
+        let order = numbers.get(10..10 + size as usize)?;
+        if numbers[0] != 8 || numbers[9] != size || numbers.len() != 10 + size as usize {
+            return None;
+        }
+        let is =
+            |mut expected: Box<dyn Iterator<Item = i64>>| order.iter().all(|n| expected.next() == Some(*n));
+        match (is(Box::new(1..=size)), is(Box::new((1..=size).rev()))) {
+            (true, _) => Some(Self { kind, big_endian: true }),
+            (_, true) => Some(Self { kind, big_endian: false }),
+            _ => None,
+        }
+    }
+}
+
+impl NumberKind {
+    /// Bytes per number.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::F32 => 4,
+            Self::F64 => 8,
+            Self::Integer { bytes, .. } => bytes.into(),
+        }
+    }
+
+    /// A number from its bytes, the most significant first.
+    fn value(self, bytes: [u8; 8]) -> f64 {
+        let whole = u64::from_be_bytes(bytes);
+        match self {
+            Self::F64 => f64::from_bits(whole),
+            Self::F32 => f32::from_bits(whole as u32).into(),
+            Self::Integer { signed: false, .. } => whole as f64,
+            Self::Integer { bytes, signed: true } => {
+                let unused = 64 - 8 * u32::from(bytes);
+                ((whole << unused).cast_signed() >> unused) as f64
+            }
+        }
+    }
+}
+
+/// Numbers of a block in a file.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct StoredArray {
+    /// Bytes before the number of the lowest cell.
+    pub at: u64,
+    /// Cells along each axis.
+    pub size: [u32; 3],
+    /// The axes by the distance of neighbours in the file, the least first. Along `order[0]` numbers are contiguous.
+    pub order: [usize; 3],
+    /// The type of the numbers.
+    pub real: Real,
+}
+
+impl StoredArray {
+    /// Bytes of the numbers; `None` for more than any file holds.
+    pub fn bytes(&self) -> Option<u64> {
+        self.size.iter().try_fold(self.real.kind.bytes(), |n, side| n.checked_mul(u64::from(*side)))
+    }
+
+    /// Checks that the file is long enough.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check(&self, file: &SourceFile, place: &str) -> ReadResult<()> {
+        let end = self.bytes().and_then(|bytes| bytes.checked_add(self.at));
+        if end.is_some_and(|end| end <= file.len() as u64) {
+            return Ok(());
+        }
+        let problem =
+            format!("{:?} values from byte {} on, in a file of {} bytes", self.size, self.at, file.len());
+        Err(ReadError::content(file.path(), place, problem, "a file that holds them"))
+    }
+
+    /// Appends the numbers of a tile, x fastest. The file was [checked](Self::check).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn read(&self, file: &SourceFile, tile: &Tile, to: &mut Vec<f64>) -> ReadResult<()> {
+        let [fast, middle, slow] = self.order;
+        let each = self.real.kind.bytes() as usize;
+        let first = to.len();
+        to.resize(first + tile.n_cells(), 0.0);
+        // Whole rows lie together.
+        let rows = if tile.size[fast] == self.size[fast] { tile.size[middle] } else { 1 };
+        let mut bytes = vec![0; tile.size[fast] as usize * rows as usize * each];
+        for s in 0..tile.size[slow] {
+            for m in (0..tile.size[middle]).step_by(rows as usize) {
+                let mut cell = tile.low;
+                (cell[middle], cell[slow]) = (cell[middle] + m, cell[slow] + s);
+                file.read_at(&mut bytes, (self.at + self.index(cell) * each as u64) as usize)?;
+                for (i, number) in bytes.chunks_exact(each).enumerate() {
+                    let mut at = [0; 3];
+                    at[fast] = i as u32 % tile.size[fast];
+                    (at[middle], at[slow]) = (m + i as u32 / tile.size[fast], s);
+                    let index = tile.index(at).expect("the row is in the tile");
+                    to[first + index] = self.number(number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers before that of a cell.
+    fn index(&self, cell: [u32; 3]) -> u64 {
+        let [fast, middle, slow] = self.order;
+        let of = |axis: usize| u64::from(cell[axis]);
+        of(fast) + u64::from(self.size[fast]) * (of(middle) + u64::from(self.size[middle]) * of(slow))
+    }
+
+    fn number(&self, from: &[u8]) -> f64 {
+        let mut bytes = [0; 8];
+        let unused = 8 - from.len();
+        for (i, byte) in from.iter().enumerate() {
+            let place = if self.real.big_endian { i } else { from.len() - 1 - i };
+            bytes[unused + place] = *byte;
+        }
+        self.real.kind.value(bytes)
+    }
+}

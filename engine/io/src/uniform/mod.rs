@@ -1,0 +1,229 @@
+//! Plain arrays of cells: one number per cell of a grid, which fills the box. A cell whose value is not a number is absent.
+//!
+//! A format is a file here that makes a [`Uniform`] from a header: numbers at regular places of a file
+//! ([`Values::Stored`]), or a dataset. A piece is a slab of cells.
+
+#[cfg(feature = "hdf5")]
+mod dataset;
+mod npy;
+
+#[cfg(feature = "hdf5")]
+pub use dataset::READER as DATASET;
+pub use npy::READER as NPY;
+
+use crate::block_grid::RootGrid;
+use crate::leaf_stream::{LeafSource, count_of, indices, stream};
+use crate::open_files;
+use crate::source_file::SourceFile;
+use crate::stored_array::StoredArray;
+use crate::tiles::Tile;
+use crate::{
+    Every, FieldDefaults, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot,
+    StaticName, facts,
+};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Cells of a piece, where its planes allow it.
+const PIECE: u64 = 1 << 20;
+
+/// An array of cells.
+#[derive(Serialize, Deserialize)]
+struct Uniform {
+    #[serde(with = "facts::path")]
+    path: PathBuf,
+    header: Header,
+    fields: Vec<FieldInfo>,
+    /// Cells along each axis.
+    size: [u32; 3],
+    /// The axes by the distance of neighbours in the file, the least first.
+    order: [usize; 3],
+    /// Planes of a piece, an even number, across the axis `order[2]`.
+    planes: u32,
+    values: Values,
+}
+
+/// Where the values are.
+#[derive(Clone, Serialize, Deserialize)]
+enum Values {
+    /// At regular places of the file.
+    Stored(StoredArray),
+    /// In a dataset of an HDF5 file.
+    #[cfg(feature = "hdf5")]
+    Dataset(String),
+}
+
+impl Uniform {
+    /// An array of so many cells. `chunk`: planes that are best read together.
+    fn new(
+        path: &Path,
+        format: StaticName,
+        name: &str,
+        (size, order, chunk): ([u32; 3], [usize; 3], u32),
+        values: Values,
+        defaults: &FieldDefaults,
+    ) -> ReadResult<Self> {
+        let n_cells = size.iter().try_fold(1_u64, |n, side| n.checked_mul(u64::from(*side)));
+        let Some(n_cells) =
+            n_cells.filter(|n| (1..1 << 48).contains(n) && size.iter().all(|n| *n <= 1 << 31))
+        else {
+            return Err(ReadError::content(
+                path,
+                "shape",
+                format!("{size:?}"),
+                "1 cell or more along each axis",
+            ));
+        };
+        let side = defaults.spacing.unwrap_or(1.0);
+        let root = RootGrid::of_cubes(size, defaults.origin.unwrap_or([0.0; 3]), side);
+        let periodic = defaults.periodic.unwrap_or([false; 3]);
+        let mut header = root.header(format, 0.0, periodic, 0);
+        if !header.boxlen.is_finite() {
+            return Err(ReadError::content(path, "spacing", format!("{side}"), "a side with a finite box"));
+        }
+        header.number = crate::readers::number_of(path);
+        let plane = n_cells / u64::from(size[order[2]]);
+        let planes = (PIECE / plane).clamp(1, 1 << 20) as u32;
+        let planes = planes.next_multiple_of(chunk.max(1)).next_multiple_of(2);
+        header.n_pieces = size[order[2]].div_ceil(planes) as usize;
+        let fields = vec![FieldInfo { family: "cells", name: name.into() }];
+        Ok(Self { path: path.into(), header, fields, size, order, planes, values })
+    }
+
+    /// The cells of a piece.
+    fn slab(&self, piece: usize) -> ReadResult<Tile> {
+        if piece >= self.header.n_pieces {
+            let what = format!("no piece {piece}; expected one below {}", self.header.n_pieces);
+            return Err(ReadError::absent(&self.path, what));
+        }
+        let (slow, mut slab) = (self.order[2], Tile { low: [0; 3], size: self.size });
+        slab.low[slow] = piece as u32 * self.planes;
+        slab.size[slow] = self.planes.min(self.size[slow] - slab.low[slow]);
+        Ok(slab)
+    }
+}
+
+/// A slab that is read.
+struct OpenSlab<'a, R> {
+    of: &'a Uniform,
+    slab: Tile,
+    read: R,
+}
+
+impl<R: FnMut(&Tile, &mut Vec<f64>) -> ReadResult<()>> LeafSource for OpenSlab<'_, R> {
+    fn level(&self) -> u8 {
+        self.of.header.levelmin
+    }
+
+    fn corner(&self) -> [u32; 3] {
+        self.slab.low
+    }
+
+    fn size(&self) -> [u32; 3] {
+        self.slab.size
+    }
+
+    fn order(&self) -> [usize; 3] {
+        self.of.order
+    }
+
+    fn read(&mut self, tile: &Tile, _field: usize, to: &mut Vec<f64>) -> ReadResult<()> {
+        let low = std::array::from_fn(|a| self.slab.low[a] + tile.low[a]);
+        (self.read)(&Tile { low, size: tile.size }, to)
+    }
+}
+
+impl Snapshot for Uniform {
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn fields(&self) -> &[FieldInfo] {
+        &self.fields
+    }
+
+    fn has_particles(&self) -> bool {
+        false
+    }
+
+    fn is_octree(&self) -> bool {
+        false
+    }
+
+    fn has_units(&self) -> bool {
+        false
+    }
+
+    fn place_of(&self, _piece: usize, _field: Option<&str>) -> PathBuf {
+        self.path.clone()
+    }
+
+    fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
+        Ok(self.count_leaves(piece)?.into_iter().map(|n| n.div_ceil(8)).collect())
+    }
+
+    fn count_leaves(&self, piece: usize) -> ReadResult<Vec<u64>> {
+        Ok(count_of(self.header.levelmin, self.slab(piece)?.n_cells() as u64))
+    }
+
+    fn count_particles(&self, _piece: usize) -> ReadResult<u64> {
+        Ok(0)
+    }
+
+    fn octs(
+        &self,
+        piece: usize,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        self.octs_of(piece, Every::ALL, fields, sink)
+    }
+
+    fn octs_of(
+        &self,
+        piece: usize,
+        blocks: Every,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let n = indices(&self.path, &self.fields, fields)?.len();
+        let slab = self.slab(piece)?;
+        let _pass = open_files::pass();
+        let mut blocks = blocks.counted();
+        match &self.values {
+            Values::Stored(array) => {
+                let file = SourceFile::open(&self.path)?;
+                array.check(&file, "values")?;
+                let read = |tile: &Tile, to: &mut Vec<f64>| array.read(&file, tile, to);
+                stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
+            }
+            #[cfg(feature = "hdf5")]
+            Values::Dataset(place) => {
+                let file = crate::hdf5_file::Hdf5File::open(&self.path)?;
+                let mut open = dataset::OpenDataset::new(&file, place, self.size, slab)?;
+                let read = |tile: &Tile, to: &mut Vec<f64>| open.read(tile, to);
+                stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
+            }
+        }
+    }
+
+    fn particles(
+        &self,
+        _piece: usize,
+        _sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        Ok(())
+    }
+}
+
+/// Cells along x, y and z from the shape of an array, in three dimensions.
+fn three_sizes(path: &Path, shape: &[u64]) -> ReadResult<[u32; 3]> {
+    let sizes: Option<Vec<u32>> = shape.iter().map(|n| u32::try_from(*n).ok()).collect();
+    match sizes.as_deref() {
+        Some(&[x, y, z]) => Ok([x, y, z]),
+        _ => {
+            let expected = "three axes: x, y and z";
+            Err(ReadError::content(path, "shape", format!("{shape:?}: {}-D", shape.len()), expected))
+        }
+    }
+}
