@@ -64,7 +64,7 @@ pub(crate) fn phew_graph(
     let snapshot = particles.on_mesh(&graph.mesh)?;
     let config = params.config(FieldChoice::Auto);
     let found = run_on_graph(&snapshot, &graph, &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, snapshot.header().boxlen, session.comm)
+    CutResult::of_output(found, params, snapshot.header(), session.comm)
 }
 
 /// Collective: friends-of-friends groups of particles on disk.

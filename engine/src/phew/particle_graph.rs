@@ -95,7 +95,7 @@ pub fn segment(
     let balance = Balance::new(&links, tests.rho.len(), &known, edges.len(), comm)?;
     let sums = PatchSummation { own, tests, labels: &labels, known: &known };
     let mut totals = Stage::run("sums", n, comm, observer, || sums.totals(comm))?;
-    let space = SizedBox { domain: own.domain, side: own.units.side };
+    let space = SizedBox { domain: own.domain, side: own.units.side, origin: [0.0; 3] };
     let tree = Stage::run("forest", n, comm, observer, || match comm.n_ranks() {
         1 => Ok(forest::grow_alone(&known, &edges, tests, &own.domain)),
         _ => {
@@ -246,7 +246,7 @@ pub fn run_on_graph(
         segment(&own, &tests, thresholds.density, comm, executor)?;
     let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
     let structures = Stage::run("hierarchy", n_tests, comm, executor.observer(), || {
-        structures(&peaks, &thresholds.cut(), thresholds.mass, config.rules, comm)
+        structures(&peaks, &thresholds, config.rules, comm)
     })?;
 
     let stage = Stage::begin("tables", 0, comm, executor.observer());
