@@ -121,7 +121,7 @@ fn once(field: &AmrField, executor: &Executor) -> [usize; 2] {
     let (found, extra, comm) = (test_cells::find(field, THRESHOLD), TestFields::default(), Comm::solo());
     let n_tests = found.len();
     let done = segment(&task_of(field, &extra), found, &comm, executor).expect("one rank");
-    let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper, &comm).expect("one rank");
+    let list = structures(&done.peaks, &CUT.into(), Rules::Paper, &comm).expect("one rank");
     let tables = [
         clumps_table(&list.clumps, CUT.persistence, false),
         haloes_table(&list.haloes, CUT.persistence, false),

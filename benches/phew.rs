@@ -139,8 +139,8 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("positions", |b| {
         b.iter_batched(|| met.refined.clone(), rest, BatchSize::PerIteration);
     });
-    group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT, 0.0, rules, &comm)));
-    group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT, 0.0, rules, &comm)));
+    group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT.into(), rules, &comm)));
+    group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT.into(), rules, &comm)));
 }
 
 // Plots would need a font of the system: the program's own pictures bring theirs.

@@ -106,7 +106,7 @@ fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [
     let n_tests = found.len();
     let done = segment(&task, found, &Comm::solo(), &Executor::with_observer(recorder)).expect("one rank");
     recorder.begin("hierarchy", 0);
-    let list = structures(&done.peaks, &CUT, 0.0, Rules::Paper, &Comm::solo()).expect("one rank");
+    let list = structures(&done.peaks, &CUT.into(), Rules::Paper, &Comm::solo()).expect("one rank");
     recorder.end("hierarchy", 0);
     assert!(!list.haloes.is_empty());
     [field.mesh.n_leaves(), n_tests, done.peaks.len()]

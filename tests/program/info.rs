@@ -106,6 +106,27 @@ fn values_of_catalogues_have_their_types() {
 }
 
 #[test]
+fn objects_of_catalogues_are_told_in_the_units_that_are_asked_for() {
+    use inselberg_io::catalogue::{Dimension, read, units::cgs_factor};
+    let room = Room::new();
+    let to = room.path("c.csv");
+    done(&["phew", &input(), "-o", &to, "--density-threshold", "80"]);
+    let found = read(std::path::Path::new(&to)).expect("a catalogue");
+    let masses = found.table("haloes").and_then(|haloes| haloes.reals("mass")).expect("masses");
+    let most = masses.iter().copied().fold(0.0, f64::max);
+    let in_msun = most * cgs_factor(&found.attributes, Dimension::MASS).expect("units") / 1.988_41e33;
+    let [plain, code, physical] = [&[][..], &["--units", "code"], &["--units", "physical"]]
+        .map(|more| done(&[&["info", &to][..], more].concat()));
+    assert_eq!(plain, code);
+    assert!(plain.contains(&format!("{most:.5e}")) && plain.contains("(code units)"), "{plain}");
+    assert!(physical.contains(&format!("{in_msun:.5e}")), "{physical}");
+    assert!(physical.contains("masses in Msun, positions in Mpc"), "{physical}");
+    let of_mass = in_msun / most;
+    assert!(physical.contains(&format!("code_mass = {of_mass:.4e} Msun")), "{physical}");
+    room.refuses(&["info", &input(), "--units", "code"], &["not a catalogue; expected one for --units"]);
+}
+
+#[test]
 fn particles_have_a_separation_a_redshift_and_a_memory() {
     let room = Room::new();
     let npy = room.path("box.npy");

@@ -5,7 +5,7 @@
 use crate::common::room::{Room, done};
 use crate::scaling::{between, browser, opened};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Notes errors of any later script.
 const LISTEN: &str = "<script>window.addEventListener('error', () => window.failed = true);</script>";
@@ -89,6 +89,33 @@ fn a_browser_sorts_the_table_and_shows_the_pictures() {
     assert_eq!(between(&shown, "data-seen=\"", "\""), [n_pictures.to_string()]);
 }
 
+/// Circles of clumps on the maps of the whole box.
+fn clump_circles(page: &str) -> usize {
+    let maps = page.split_once("id=\"maps\"").and_then(|(_, rest)| rest.split_once("id=\"objects\""));
+    maps.expect("maps").0.matches("<circle class=\"clump\"").count()
+}
+
+#[test]
+fn small_clumps_get_no_circle_and_stay_in_the_catalogue() {
+    let (all, fewer) = (Room::new(), Room::new());
+    let cells = |room: &Room| {
+        let found = inselberg_io::catalogue::read(Path::new(&room.path("c.csv"))).expect("a catalogue");
+        found.table("clumps").and_then(|clumps| clumps.counts("n_cells")).expect("counts").to_vec()
+    };
+    let every = report(&all, &[]);
+    let mut sorted = cells(&all);
+    sorted.sort_unstable();
+    let least = sorted[sorted.len() / 2];
+    let large = report(&fewer, &["--plot-min-cells", &least.to_string()]);
+    assert_eq!(cells(&all), cells(&fewer));
+    let n_large = sorted.iter().filter(|n| **n >= least).count();
+    let n_maps = every.matches("id=\"map-").count();
+    assert!(0 < n_large && n_large < sorted.len(), "{sorted:?}");
+    assert_eq!(clump_circles(&every), n_maps * sorted.len());
+    assert_eq!(clump_circles(&large), n_maps * n_large);
+    assert!(large.contains(&format!("of {least} cells or more")) && !every.contains("cells or more"));
+}
+
 #[test]
 fn regions_and_axes_that_mean_nothing_are_refused() {
     let room = Room::new();
@@ -98,5 +125,7 @@ fn regions_and_axes_that_mean_nothing_are_refused() {
     for region in ["1,2,3", "1,2,3,0", "a,b,c,d", "1,2,3,inf"] {
         room.refuses(&[&phew[..], &[with, &folder, "--plot-region", region]].concat(), &expected);
     }
-    room.refuses(&[&phew[..], &["--plot-axis", "x"]].concat(), &["--plot-axis", "--plot or --report"]);
+    for (name, value) in [("--plot-axis", "x"), ("--plot-min-cells", "9"), ("--plot-min-particles", "9")] {
+        room.refuses(&[&phew[..], &[name, value]].concat(), &[name, "--plot or --report"]);
+    }
 }

@@ -112,6 +112,7 @@ mod tests {
             ("density", "80", "unknown option \"density\""),
             ("density_threshold", "80 ", "density_threshold = \"80 \""),
             ("mass_threshold", "inf", "mass_threshold"),
+            ("min_cells", "-3", "min_cells"),
             ("min_size", "-1", "min_size"),
             ("compat", "RAMSES", "expected paper or ramses"),
         ] {

@@ -48,8 +48,8 @@ impl Cube {
     fn new(whole: &Catalogue) -> Result<Self, String> {
         let expected = "a catalogue of `inselberg phew --with-cells`";
         let cells = whole.table("cells").ok_or_else(|| format!("no table cells; expected {expected}"))?;
-        let (levels, places, density) =
-            columns(cells).ok_or_else(|| format!("no density of cells; expected {expected}"))?;
+        let CellColumns { levels, places, density } =
+            CellColumns::new(cells).ok_or_else(|| format!("no density of cells; expected {expected}"))?;
         let Some(Attribute::Reals(coarse)) = whole.attribute("coarse_cells") else {
             return Err("no attribute coarse_cells; expected the shape of the box".into());
         };
@@ -86,9 +86,19 @@ impl Cube {
     }
 }
 
-fn columns(cells: &Table) -> Option<(&[u8], &[[u32; 3]], &[f64])> {
-    match (&cells.column("level")?.values, &cells.column("ijk")?.values) {
-        (Values::U8(levels), Values::U32x3(places)) => Some((levels, places, cells.reals("density")?)),
-        _ => None,
+/// The columns of cells that an array needs.
+struct CellColumns<'a> {
+    levels: &'a [u8],
+    places: &'a [[u32; 3]],
+    density: &'a [f64],
+}
+
+impl<'a> CellColumns<'a> {
+    fn new(cells: &'a Table) -> Option<Self> {
+        let density = cells.reals("density")?;
+        match (&cells.column("level")?.values, &cells.column("ijk")?.values) {
+            (Values::U8(levels), Values::U32x3(places)) => Some(Self { levels, places, density }),
+            _ => None,
+        }
     }
 }

@@ -769,7 +769,7 @@ const COMMON: &[Opt] = &[
 ];
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 21] = [
+const NOT_STUDIED: [&str; 23] = [
     "dry-run",
     "log",
     "verbose",
@@ -785,6 +785,8 @@ const NOT_STUDIED: [&str; 21] = [
     "plot",
     "plot-axis",
     "plot-region",
+    "plot-min-cells",
+    "plot-min-particles",
     "report",
     "units",
     "trace",

@@ -27,7 +27,8 @@ td { white-space: nowrap; }
 thead th { background: var(--soft); vertical-align: bottom; }
 .limits { border-left: 4px solid #0072b2; padding: 0.25rem 1rem; background: var(--soft); }
 dt { font-weight: bold; }
-pre { background: var(--soft); padding: 0.5rem; overflow-x: auto; }
+pre { background: var(--soft); padding: 0.5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+figcaption { font-size: 0.875rem; }
 ";
 
 /// The page of a study with its plots.

@@ -141,16 +141,14 @@ fn all_files(paths: &[PathBuf], n_files: u64) -> ReadResult<Vec<PathBuf>> {
         let problem = format!("one of {n_files} files, and its name does not end in a number");
         return wrong(problem, "all of them".into());
     }
-    let all = (0..n_files).map(|n| paths[0].with_extension(n.to_string()));
+    let name = |n: u64| paths[0].with_extension(n.to_string());
     // The first that is absent ends the list, however many a damaged header claims.
-    let found: Vec<PathBuf> = all.clone().take_while(|path| path.exists()).collect();
-    match all.skip(found.len()).next() {
-        None => Ok(found),
-        Some(path) => {
-            let what = format!("not there; expected all {n_files} files of the snapshot");
-            Err(ReadError::absent(&path, what))
-        }
+    let found: Vec<PathBuf> = (0..n_files).map(name).take_while(|path| path.exists()).collect();
+    if found.len() as u64 == n_files {
+        return Ok(found);
     }
+    let what = format!("not there; expected all {n_files} files of the snapshot");
+    Err(ReadError::absent(&name(found.len() as u64), what))
 }
 
 /// The particles of a type.
