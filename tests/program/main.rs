@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "hdf5")]
 #[path = "../verify/merger_truth.rs"]
 mod merger_truth;
 
@@ -33,6 +34,8 @@ mod strange_inputs;
 mod tasks;
 #[cfg(feature = "numa")]
 mod topology;
+#[cfg(feature = "hdf5")]
+mod trees_truth;
 mod view;
 #[cfg(not(feature = "numa"))]
 mod without_numa;
