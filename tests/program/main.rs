@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "hdf5")]
 #[path = "../verify/merger_truth.rs"]
 mod merger_truth;
 
@@ -35,6 +36,8 @@ mod tasks;
 mod topology;
 #[cfg(feature = "hdf5")]
 mod tree;
+#[cfg(feature = "hdf5")]
+mod trees_truth;
 mod view;
 #[cfg(not(feature = "numa"))]
 mod without_numa;

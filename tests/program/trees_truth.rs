@@ -3,8 +3,12 @@
 
 use crate::common::room::{Room, done};
 use crate::merger_truth::{Comparison, check_conservation, compare};
+use inselberg::progress::Silent;
+use inselberg::trees::linker::TreeLinker;
+use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Catalogue, read};
-use std::path::Path;
+use inselberg_kernels::trees::history::HistoryParams;
+use std::path::{Path, PathBuf};
 
 const OUTPUTS: usize = 20;
 
@@ -13,12 +17,10 @@ fn trees(room: &Room, members: &str, seed: &str) -> [Catalogue; 2] {
     let series = room.path("series");
     done(&["synth", "series", "-o", &series, "--outputs", &OUTPUTS.to_string(), "--members", members, "--seed", seed]);
     let inputs: Vec<String> = (1..=OUTPUTS).map(|i| format!("{series}/clumps_{i:05}.hdf5")).collect();
-    let found = room.path("tree.hdf5");
-    let mut command = vec!["tree"];
-    command.extend(inputs.iter().map(String::as_str));
-    command.extend(["-o", &found]);
-    done(&command);
-    [format!("{series}/truth.hdf5"), found].map(|path| read(Path::new(&path)).expect("a catalogue"))
+    let mut linker = TreeLinker::new(HistoryParams::default()).expect("parameters");
+    let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();
+    linker.add_files(&inputs, &Comm::solo(), &Silent).expect("a series");
+    [read(Path::new(&format!("{series}/truth.hdf5"))).expect("a catalogue"), linker.catalogue()]
 }
 
 #[test]

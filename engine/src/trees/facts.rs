@@ -145,10 +145,8 @@ fn side(outline: &CatalogueOutline, of_units: Option<(f64, [f64; 3])>) -> Option
         (_, Some(Attribute::Reals(sides))) => *sides.first()?,
         _ => return None,
     };
-    // Code units of RAMSES are physical and grow with the expansion factor; others are comoving already.
-    let is_ramses =
-        matches!(outline.attribute("input_format"), Some(Attribute::Text(text)) if text.contains("RAMSES"));
-    let scale = of_units.map_or(1.0, |(aexp, [length, ..])| if is_ramses { length / aexp } else { length });
+    // Units of a catalogue are those at its output, whatever the format: lengths are proper and grow with the expansion factor.
+    let scale = of_units.map_or(1.0, |(aexp, [length, ..])| length / aexp);
     (side > 0.0).then(|| format!("{:.5e}", side * scale))
 }
 
