@@ -135,7 +135,9 @@ fn check_twins(
         }
         _ => format!("the {kind} particle {} is a member twice", id.cast_signed()),
     };
-    Err(TreeError::of(name, problem, "each particle in one object"))
+    let is_first = comm.rank() == Rank(0);
+    let error = TreeError::of(name, problem, "each particle in one object");
+    Ok(agree(comm, if is_first { Err(error) } else { Ok(()) })?)
 }
 
 /// The spans that a rank works on: those that begin in its equal share of all rows.
