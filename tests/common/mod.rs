@@ -7,6 +7,7 @@ pub mod friends;
 #[cfg(feature = "hdf5")]
 pub mod gadget;
 pub mod host_octs;
+pub mod plotfile;
 pub mod python;
 pub mod ramses_catalogue;
 pub mod room;

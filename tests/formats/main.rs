@@ -5,6 +5,7 @@ mod common;
 
 mod catalogue;
 mod catalogue_parts;
+mod fields;
 mod hostile_input;
 #[cfg(feature = "plot")]
 mod picture;
