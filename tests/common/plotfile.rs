@@ -74,7 +74,8 @@ impl Plotfile {
 
     pub fn write(&self, folder: &Path) {
         let factor = |level: usize| self.ratios[..level].iter().product::<i64>();
-        let mut header = format!("HyperCLaw-V1.1\n2\ndensity\nodd name (x/y)\n3\n0.5\n{}\n", self.ratios.len());
+        let mut header =
+            format!("HyperCLaw-V1.1\n2\ndensity\nodd name (x/y)\n3\n0.5\n{}\n", self.ratios.len());
         let high: Vec<String> = self.root.iter().map(|n| format!("{}", -1.0 + 0.5 * *n as f64)).collect();
         header += &format!("-1 -1 -1 \n{} \n", high.join(" "));
         header += &format!("{} \n", self.ratios.iter().map(i64::to_string).collect::<Vec<_>>().join(" "));

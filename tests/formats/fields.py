@@ -151,9 +151,10 @@ def athdf(path, root, block, dtype, low, side):
             file[f"x{axis + 1}f"], file[f"x{axis + 1}v"] = np.array(edges, dtype), np.array(centres, dtype)
 
 
-def phdf(path, root, block, ghosts, low, side, version=4):
-    leaves = blocks(root, block)
-    rho = block_values(root, block, leaves, ghosts)
+def phdf(path, root, block, ghosts, low, side, version=4, made=None):
+    """Returns the blocks and their values with ghosts. `made`: from another call."""
+    leaves, rho = made or (blocks(root, block), None)
+    rho = block_values(root, block, leaves, ghosts) if rho is None else rho
     texts = h5py.string_dtype()
     with h5py.File(path, "w") as file:
         info = file.create_group("Info").attrs
@@ -172,6 +173,7 @@ def phdf(path, root, block, ghosts, low, side, version=4):
         file["LogicalLocations"] = np.array([place for _, place in leaves])
         file["prim_density"] = rho
         file["mom"] = np.stack([rho, 2 * rho, -rho], axis=1)
+        file.create_group("Params")
         locations = file.create_group("Locations")
         for axis in range(3):
             n = block[axis]
@@ -182,6 +184,7 @@ def phdf(path, root, block, ghosts, low, side, version=4):
         for axis in range(3):
             edges = locations["xyz"[axis]][:]
             volumes["xyz"[axis]] = (edges[:, 1:] + edges[:, :-1]) / 2
+    return leaves, rho
 
 
 def make(folder):
@@ -193,7 +196,11 @@ def make(folder):
     athdf(f"{folder}/turb.out1.00005.athdf", (16, 8, 24), (8, 8, 8), ">f4", (-1.0, -0.5, -1.5), 0.125)
     athdf(f"{folder}/double.00001.athdf", (20, 30, 10), (10, 10, 10), ">f8", (0.0, 0.0, 0.0), 0.1)
     phdf(f"{folder}/plain.00001.phdf", (16, 16, 16), (8, 8, 8), 0, (-0.5, -0.5, -0.5), 1 / 16)
-    phdf(f"{folder}/ghosts.00002.phdf", (16, 8, 24), (8, 8, 8), 2, (0.0, 1.0, 2.0), 0.5, 3)
+    grid, corner = ((16, 8, 24), (8, 8, 8)), (0.0, 1.0, 2.0)
+    leaves, rho = phdf(f"{folder}/ghosts.00002.phdf", *grid, 2, corner, 0.5, 3)
+    # yt takes ghosts for cells, so it reads the same file without them.
+    inner = rho[:, 2:-2, 2:-2, 2:-2]
+    phdf(f"{folder}/stripped.00002.phdf", *grid, 0, corner, 0.5, 3, (leaves, inner))
     cells = Levels((33, 65, 7), (33, 65, 7), []).cells(0, (0, 0, 0), (33, 65, 7))
     rho = density(cells)
     rho[RANDOM.random(rho.shape) < 0.05] = np.nan

@@ -119,7 +119,8 @@ fn clumps_are_the_same_on_any_ranks_and_threads() {
     let [plot, cube] = ["plt00007", "cube.npy"].map(|name| room.path(name));
     Plotfile::sample().write(Path::new(&plot));
     npy(Path::new(&cube), [33, 65, 7], false, "<f8", |at| if at[0] == 9 { f64::NAN } else { wave(at) });
-    let of_cube = ["--spacing", "0.5", "--origin", "1,-2,3", "--relevance-difference", "1", "--periodic", "xz"];
+    let of_cube =
+        ["--spacing", "0.5", "--origin", "1,-2,3", "--relevance-difference", "1", "--periodic", "xz"];
     for (input, more) in [(&plot, &["--field", "density"][..]), (&cube, &of_cube)] {
         let mut first = None;
         for ranks in ["1", "2", "3"] {
@@ -189,7 +190,8 @@ fn what_is_not_read_is_refused_in_one_line() {
     refused("-1 -1 -1 ", "-1 -1 -2 ", &["box", "cubes"]);
     refused("0 2 0.5", "0 3 0.5", &["plt00007/"]);
     let phew = |more: &[&str], parts: &[&str]| {
-        let search = ["phew", &plot, "-o", &room.path("c.csv"), "--density-threshold", "2", "--field", "density"];
+        let search =
+            ["phew", &plot, "-o", &room.path("c.csv"), "--density-threshold", "2", "--field", "density"];
         room.refuses(&[&search[..], more].concat(), parts);
     };
     phew(&["--periodic", "xw"], &["--periodic", "xw", "xyz"]);
@@ -255,9 +257,10 @@ fn yt_reads_the_same_cells() {
     ];
     for (name, field) in names.into_iter().chain(others) {
         let (input, to) = (format!("{folder}/{name}"), room.path("c.hdf5"));
-        let search = ["phew", &input, "-o", &to, "--field", field, "--density-threshold", "1", "--with-cells"];
+        let search =
+            ["phew", &input, "-o", &to, "--field", field, "--density-threshold", "1", "--with-cells"];
         let out = command(&[&search[..], &["--relevance-threshold", "1.2"]].concat()).output().expect("done");
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-        run(&["compare", &input, &to, field]);
+        run(&["compare", &input.replace("ghosts", "stripped"), &to, field]);
     }
 }
