@@ -135,14 +135,16 @@ pub enum RunError {
     NegativeThreshold(f64),
     /// A region elsewhere.
     #[error(
-        "region {region}: its middle is not in the box, whose sides are {sides:?} in code units; expected a region around a \
-         point of the box"
+        "region {region}: its middle is not in the box from {low:?} to {high:?} in code units; expected a region around a point \
+         of the box"
     )]
     RegionOutside {
         /// The region.
         region: String,
-        /// The sides of the box.
-        sides: [f64; 3],
+        /// The lower corner of the box.
+        low: [f64; 3],
+        /// The upper corner.
+        high: [f64; 3],
     },
     /// RAMSES knows ratios only.
     #[error(

@@ -8,6 +8,7 @@ pub mod friends;
 pub mod gadget;
 pub mod host_octs;
 pub mod merger_tree;
+pub mod plotfile;
 pub mod python;
 pub mod ramses_catalogue;
 pub mod room;

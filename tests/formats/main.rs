@@ -8,6 +8,7 @@ mod catalogue_parts;
 #[cfg(feature = "hdf5")]
 mod dendrogram;
 mod gadget_binary;
+mod fields;
 mod hostile_input;
 #[cfg(feature = "hdf5")]
 mod merger_trees;

@@ -199,16 +199,17 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     line("time", format!("{} (code units)", header.time));
     line("box", box_text(header));
     let units = &header.units;
-    line(
-        "units",
-        format!(
+    let units = match snapshot.has_units() {
+        false => "none in the input".into(),
+        true => format!(
             "length {:.6e} cm, density {:.6e} g/cm3{}, time {:.6e} s",
             units.length,
             units.density,
             if header.is_in_mean_densities() { " (the mean matter density)" } else { "" },
             units.time
         ),
-    );
+    };
+    line("units", units);
     if let Some(c) = &header.cosmology {
         line(
             "cosmology",
@@ -260,7 +261,8 @@ fn box_text(header: &Header) -> String {
     let comoving = header
         .comoving_side()
         .map_or(String::new(), |side| format!(" = {} Mpc/h comoving", (side * 1e3).round() / 1e3));
-    format!("side {} (code units){comoving}, {around}{coarse}", header.boxlen)
+    let from = if header.origin == [0.0; 3] { String::new() } else { format!(", from {:?}", header.origin) };
+    format!("side {} (code units){comoving}{from}, {around}{coarse}", header.boxlen)
 }
 
 fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &SnapshotCounts) -> Value {
@@ -283,11 +285,11 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
     let (least, most) = content.levels.memory();
     json!({
         "path": path, "format": header.format, "number": header.number, "pieces": header.n_pieces,
-        "time": header.time, "boxlen": header.boxlen, "coarse": header.coarse,
+        "time": header.time, "boxlen": header.boxlen, "origin": header.origin, "coarse": header.coarse,
         "periodic": header.periodic, "levelmin": header.levelmin, "levelmax": header.levelmax,
-        "units": {
+        "units": snapshot.has_units().then(|| json!({
             "length": header.units.length, "density": header.units.density, "time": header.units.time,
-        },
+        })),
         "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.levels.leaves(),
         "particles": particles, "memory_bytes": {"least": least, "most": most},
     })

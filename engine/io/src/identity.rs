@@ -2,6 +2,8 @@
 //!
 //! - A RAMSES output: the files of the simulation in its folder and in its I/O groups. Results that were written beside them do
 //!   not count.
+//! - A plotfile of AMReX: its `Header`, and the files of the folders in it. Results that were written beside `Header` do not
+//!   count.
 //! - A file: itself, and the numbered files of the same name, `snap_080.hdf5` with all `snap_080.*.hdf5`.
 
 use crate::particles::file_of;
@@ -54,6 +56,9 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
     if let Some(files) = output_files(&path) {
         return files;
     }
+    if path.is_dir() {
+        return plotfile_files(&path);
+    }
     let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else { return Ok(vec![path]) };
     let name = name.to_string_lossy();
     let (base, ending) = base_of(&name);
@@ -70,12 +75,27 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The header of a plotfile and the files of its folders.
+fn plotfile_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = vec![folder.join("Header")];
+    files.retain(|header| header.is_file());
+    for entry in fs::read_dir(folder)? {
+        let inner = entry?.path();
+        if inner.is_dir() {
+            let entries = fs::read_dir(inner)?.collect::<Result<Vec<_>>>()?;
+            files.extend(entries.into_iter().map(|entry| entry.path()).filter(|path| path.is_file()));
+        }
+    }
+    Ok(files)
+}
+
 /// The name of a file without the number of its part, and its ending with the dot: `snap_080.3.hdf5` is `snap_080` and
-/// `.hdf5`.
+/// `.hdf5`. Files of Athena++ and Parthenon have no parts: the number in their names is that of the output.
 pub fn base_of(name: &str) -> (&str, &str) {
     let (stem, ending) = name.rfind('.').map_or((name, ""), |at| name.split_at(at));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match stem.rsplit_once('.') {
+        _ if [".athdf", ".phdf"].contains(&ending) => (stem, ending),
         Some((base, number)) if is_number(number) && !base.is_empty() => (base, ending),
         _ => (stem, ending),
     }
@@ -93,6 +113,8 @@ mod tests {
             ("box.npy", ("box", ".npy")),
             ("output_00080", ("output_00080", "")),
             (".0.hdf5", (".0", ".hdf5")),
+            ("turb.out1.00005.athdf", ("turb.out1.00005", ".athdf")),
+            ("turb.prim.00005.phdf", ("turb.prim.00005", ".phdf")),
         ] {
             assert_eq!(base_of(name), expected);
         }
@@ -113,6 +135,22 @@ mod tests {
         write("snap_080.1.hdf5", b"more");
         assert_ne!(identity(), first);
         assert!(input_identity(&[folder.path().join("none.hdf5")]).is_err());
+    }
+
+    #[test]
+    fn a_plotfile_is_another_when_a_box_changes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("written");
+        fs::create_dir(folder.path().join("Level_0")).expect("a folder");
+        write("Header", b"one");
+        write("Level_0/Cell_H", b"one");
+        let identity = || input_identity(&[folder.path().to_path_buf()]).expect("it is there");
+        let first = identity();
+        assert!(first.contains("2 files, 6 bytes"), "{first}");
+        write("clumps.hdf5", b"more");
+        assert_eq!(identity(), first);
+        write("Level_0/Cell_H", b"more");
+        assert_ne!(identity(), first);
     }
 
     #[test]

@@ -48,6 +48,33 @@ impl Real {
     }
 }
 
+impl Real {
+    /// Appends the numbers of some bytes.
+    fn decode(self, bytes: &[u8], to: &mut Vec<f64>) {
+        macro_rules! append {
+            ($kind:ty) => {{
+                let parts = bytes.as_chunks::<{ size_of::<$kind>() }>().0;
+                match self.big_endian {
+                    true => to.extend(parts.iter().map(|b| <$kind>::from_be_bytes(*b) as f64)),
+                    false => to.extend(parts.iter().map(|b| <$kind>::from_le_bytes(*b) as f64)),
+                }
+            }};
+        }
+        match self.kind {
+            NumberKind::F32 => append!(f32),
+            NumberKind::F64 => append!(f64),
+            NumberKind::Integer { bytes: 1, signed: true } => append!(i8),
+            NumberKind::Integer { bytes: 1, signed: false } => append!(u8),
+            NumberKind::Integer { bytes: 2, signed: true } => append!(i16),
+            NumberKind::Integer { bytes: 2, signed: false } => append!(u16),
+            NumberKind::Integer { bytes: 4, signed: true } => append!(i32),
+            NumberKind::Integer { bytes: 4, signed: false } => append!(u32),
+            NumberKind::Integer { signed: true, .. } => append!(i64),
+            NumberKind::Integer { signed: false, .. } => append!(u64),
+        }
+    }
+}
+
 impl NumberKind {
     /// Bytes per number.
     pub fn bytes(self) -> u64 {
@@ -55,20 +82,6 @@ impl NumberKind {
             Self::F32 => 4,
             Self::F64 => 8,
             Self::Integer { bytes, .. } => bytes.into(),
-        }
-    }
-
-    /// A number from its bytes, the most significant first.
-    fn value(self, bytes: [u8; 8]) -> f64 {
-        let whole = u64::from_be_bytes(bytes);
-        match self {
-            Self::F64 => f64::from_bits(whole),
-            Self::F32 => f32::from_bits(whole as u32).into(),
-            Self::Integer { signed: false, .. } => whole as f64,
-            Self::Integer { bytes, signed: true } => {
-                let unused = 64 - 8 * u32::from(bytes);
-                ((whole << unused).cast_signed() >> unused) as f64
-            }
         }
     }
 }
@@ -117,18 +130,24 @@ impl StoredArray {
         to.resize(first + tile.n_cells(), 0.0);
         // Whole rows lie together.
         let rows = if tile.size[fast] == self.size[fast] { tile.size[middle] } else { 1 };
-        let mut bytes = vec![0; tile.size[fast] as usize * rows as usize * each];
+        let row = tile.size[fast] as usize;
+        let mut bytes = vec![0; row * rows as usize * each];
+        let mut numbers = Vec::new();
+        // The distance of neighbours along the fastest axis in the tile, where x is fastest.
+        let [nx, ny, _] = tile.size.map(|n| n as usize);
+        let step = [1, nx, nx * ny][fast];
         for s in 0..tile.size[slow] {
             for m in (0..tile.size[middle]).step_by(rows as usize) {
                 let mut cell = tile.low;
                 (cell[middle], cell[slow]) = (cell[middle] + m, cell[slow] + s);
                 file.read_at(&mut bytes, (self.at + self.index(cell) * each as u64) as usize)?;
-                for (i, number) in bytes.chunks_exact(each).enumerate() {
+                numbers.clear();
+                self.real.decode(&bytes, &mut numbers);
+                for (i, numbers) in (m..).zip(numbers.chunks(row)) {
                     let mut at = [0; 3];
-                    at[fast] = i as u32 % tile.size[fast];
-                    (at[middle], at[slow]) = (m + i as u32 / tile.size[fast], s);
-                    let index = tile.index(at).expect("the row is in the tile");
-                    to[first + index] = self.number(number);
+                    (at[middle], at[slow]) = (i, s);
+                    let begin = first + tile.index(at).expect("the row is in the tile");
+                    to[begin..].iter_mut().step_by(step).zip(numbers).for_each(|(to, number)| *to = *number);
                 }
             }
         }
@@ -140,15 +159,5 @@ impl StoredArray {
         let [fast, middle, slow] = self.order;
         let of = |axis: usize| u64::from(cell[axis]);
         of(fast) + u64::from(self.size[fast]) * (of(middle) + u64::from(self.size[middle]) * of(slow))
-    }
-
-    fn number(&self, from: &[u8]) -> f64 {
-        let mut bytes = [0; 8];
-        let unused = 8 - from.len();
-        for (i, byte) in from.iter().enumerate() {
-            let place = if self.real.big_endian { i } else { from.len() - 1 - i };
-            bytes[unused + place] = *byte;
-        }
-        self.real.kind.value(bytes)
     }
 }

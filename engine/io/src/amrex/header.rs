@@ -1,6 +1,6 @@
 //! `Header`: the fields, the box and the levels of a plotfile.
 
-use super::lines::Lines;
+use super::lines::{Lines, integers, short};
 use crate::block_grid::RootGrid;
 use crate::{ReadError, ReadResult};
 use std::path::Path;
@@ -103,20 +103,23 @@ fn unique(taken: &[String], mut name: String) -> String {
 /// The ratio of each level to the next coarser one; 1 for the coarsest.
 fn ratios(lines: &mut Lines, finest: usize) -> ReadResult<Vec<u32>> {
     const WHAT: &str = "refinement ratios";
-    let all = lines.integers(WHAT, "a number per level")?;
-    // Some codes write a ratio per axis.
-    let each: Option<Vec<i64>> = match all.len() {
-        n if n == finest => Some(all.clone()),
-        n if n == 3 * finest => {
-            all.chunks(3).map(|of| (of[0] == of[1] && of[1] == of[2]).then_some(of[0])).collect()
+    let line = lines.next(WHAT)?.to_string();
+    let Some(all) = integers(&line) else {
+        return Err(lines.error(WHAT, short(&line), "a number per level"));
+    };
+    // Some codes write a ratio per axis, in brackets; some list levels that they may reach later.
+    let each: Option<Vec<i64>> = match line.contains('(') {
+        true => {
+            all.chunks(3).take(finest).map(|of| of.iter().all(|n| *n == of[0]).then_some(of[0])).collect()
         }
-        // Old codes repeat the last one.
-        n if n > finest && finest == 0 => Some(Vec::new()),
-        _ => return Err(lines.error(WHAT, format!("{} numbers", all.len()), format!("{finest}"))),
+        false => Some(all.iter().copied().take(finest).collect()),
     };
     let Some(each) = each else {
         return Err(lines.error(WHAT, format!("{all:?}"), "the same ratio along all axes"));
     };
+    if each.len() < finest {
+        return Err(lines.error(WHAT, format!("{} numbers", all.len()), format!("{finest}")));
+    }
     let ratio = |ratio: i64| match ratio {
         2 | 4 => Ok(ratio as u32),
         _ => Err(lines.error(WHAT, format!("ratio {ratio}"), "2 or 4")),
@@ -128,12 +131,13 @@ fn ratios(lines: &mut Lines, finest: usize) -> ReadResult<Vec<u32>> {
 fn domains(lines: &mut Lines, n: usize) -> ReadResult<Vec<([i64; 3], [u32; 3])>> {
     const WHAT: &str = "domains";
     let numbers = lines.integers(WHAT, "a box per level")?;
-    if numbers.len() != 9 * n {
+    if numbers.len() < 9 * n || !numbers.len().is_multiple_of(9) {
         let problem = format!("{} numbers", numbers.len());
         return Err(lines.error(WHAT, problem, format!("{n} boxes of 9 numbers")));
     }
     numbers
         .chunks(9)
+        .take(n)
         .map(|numbers| cell_box(numbers).map_err(|(problem, expected)| lines.error(WHAT, problem, expected)))
         .collect()
 }
@@ -207,7 +211,7 @@ pub(super) fn looks_like_header(path: &Path) -> bool {
     }
     let text = String::from_utf8_lossy(&start);
     let mut lines = text.lines();
-    let is_version = lines.next().is_some_and(|line| line.contains("-V") && !line.contains("/"));
+    let is_version = lines.next().is_some_and(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()));
     is_version && lines.next().is_some_and(|line| line.trim().parse::<usize>().is_ok())
 }
 

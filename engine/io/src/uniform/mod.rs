@@ -81,7 +81,6 @@ impl Uniform {
         if !header.boxlen.is_finite() {
             return Err(ReadError::content(path, "spacing", format!("{side}"), "a side with a finite box"));
         }
-        header.number = crate::readers::number_of(path);
         let plane = n_cells / u64::from(size[order[2]]);
         let planes = (PIECE / plane).clamp(1, 1 << 20) as u32;
         let planes = planes.next_multiple_of(chunk.max(1)).next_multiple_of(2);

@@ -64,8 +64,9 @@ impl Selection {
         let regions: Vec<Region> =
             self.regions.iter().map(|region| region.seen_from(header.origin)).collect();
         if let Some(i) = regions.iter().position(|region| !region.is_around(sides)) {
-            let region = &self.regions[i];
-            return Err(RunError::RegionOutside { region: region.to_string(), sides });
+            let (region, low) = (self.regions[i].to_string(), header.origin);
+            let high = std::array::from_fn(|a| low[a] + sides[a]);
+            return Err(RunError::RegionOutside { region, low, high });
         }
         let levels = self.levels.unwrap_or([0, u8::MAX]);
         Ok(Selected { regions, levels, sides, periodic: header.periodic, unit: header.boxlen })

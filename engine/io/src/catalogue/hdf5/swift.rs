@@ -188,6 +188,11 @@ impl SwiftAttributes<'_> {
             .or_else(|| Some(triple("coarse_cells")?.map(|n| n * self.real("boxlen").unwrap_or(1.0))))
     }
 
+    /// The lower corner of the box; 0 where the catalogue does not say.
+    pub fn origin(&self) -> [f64; 3] {
+        self.reals("origin").and_then(|list| <[f64; 3]>::try_from(list).ok()).unwrap_or([0.0; 3])
+    }
+
     /// Root cells along each axis, at least one.
     pub fn root_cells(&self) -> Option<[u32; 3]> {
         let list = <[f64; 3]>::try_from(self.reals("coarse_cells")?).ok()?;

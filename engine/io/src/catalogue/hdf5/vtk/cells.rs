@@ -13,6 +13,8 @@ pub struct CellColumns<'a> {
     pub leaves: LeafList<'a>,
     /// Side of a root cell.
     pub side: f64,
+    /// The lower corner of the box.
+    pub origin: [f64; 3],
     /// The density above which leaves are test cells.
     pub threshold: f64,
 }
@@ -44,7 +46,7 @@ impl<'a> CellColumns<'a> {
         let leaves = LeafList { roots, level, ijk, density };
         let (side, threshold) = (real("boxlen")?, real("density_threshold")?);
         leaves.check().map_err(|problem| refused(folder, problem))?;
-        Ok(Self { table, leaves, side, threshold })
+        Ok(Self { table, leaves, side, origin: attributes.origin(), threshold })
     }
 
     /// The columns of cells in the order of these rows: labels and density, 0 where there is no leaf.

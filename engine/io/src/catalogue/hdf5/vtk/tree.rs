@@ -25,8 +25,9 @@ pub fn stage_tree(folder: &Path, cells: &CellColumns) -> WriteResult<Staged> {
 fn grid(root: &Group, cells: &CellColumns) -> Result<()> {
     put(root, "BranchFactor", &[2_i64])?;
     put(root, "Dimensions", &cells.leaves.roots.map(|n| n as i32 + 1))?;
-    for (n, name) in cells.leaves.roots.into_iter().zip(["XCoordinates", "YCoordinates", "ZCoordinates"]) {
-        let borders = (0..=n).map(|i| f64::from(i) * cells.side).collect();
+    for (axis, name) in ["XCoordinates", "YCoordinates", "ZCoordinates"].into_iter().enumerate() {
+        let border = |i: u32| cells.origin[axis] + f64::from(i) * cells.side;
+        let borders = (0..=cells.leaves.roots[axis]).map(border).collect();
         put_values(root, name, &Values::F64(borders))?;
     }
     Ok(())

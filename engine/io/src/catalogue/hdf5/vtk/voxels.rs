@@ -69,6 +69,6 @@ impl Corners<'_> {
     /// Where a corner is, in code units.
     fn place(&self, key: u128) -> [f64; 3] {
         let side = self.cells.side / (1_u64 << self.finest) as f64;
-        [0, 42, 84].map(|shift| (key >> shift & ((1 << 42) - 1)) as f64 * side)
+        std::array::from_fn(|a| self.cells.origin[a] + (key >> (42 * a) & ((1 << 42) - 1)) as f64 * side)
     }
 }
