@@ -169,7 +169,7 @@ fn busy_series(n_outputs: u64) -> Vec<Vec<Object>> {
         let mut spare: Vec<(i64, u8)> = Vec::new();
         for o in 0..40_u64 {
             let size = if o == 0 { 6000 } else { 20 + mixed(o) % 300 };
-            let is_gone = mixed(o * 100 + k) % 5 == 0 && o > 0;
+            let is_gone = mixed(o * 100 + k).is_multiple_of(5) && o > 0;
             let mut members: Vec<(u64, (i64, u8))> = Vec::new();
             for i in 0..size {
                 let member_type = [1, 1, 1, 4, 0, 5][(mixed(i + o) % 6) as usize];
@@ -336,17 +336,17 @@ fn objects_of_a_copy_go_on_as_themselves() {
     for (from, to, table, id) in [(&c, "c_2.hdf5", "clumps", "id"), (&g, "g_2.hdf5", "Groups", "GroupIDs")] {
         let to = room.path(to);
         let whole = catalogue::read(Path::new(from)).expect("a catalogue");
-        let Some(Attribute::Real(aexp)) = whole.attribute("aexp").cloned() else { panic!("no cosmology") };
-        let Some(Attribute::Real(time)) = whole.attribute("time").cloned() else { panic!("no time") };
-        let later = with(whole.clone(), "aexp", Attribute::Real(1.01 * aexp));
-        let later = with(later, "time", Attribute::Real(time + 0.01));
-        // Code units of RAMSES grow with the expansion factor.
-        let later = match whole.attribute("unit_length") {
-            Some(Attribute::Real(length)) if table == "clumps" => {
-                with(later, "unit_length", Attribute::Real(1.01 * length))
-            }
-            _ => later,
+        let real = |name: &str| match whole.attribute(name) {
+            Some(Attribute::Real(value)) => Some(*value),
+            _ => None,
         };
+        let time = real("time").expect("a time") + 0.01;
+        let mut later = with(whole.clone(), "time", Attribute::Real(time));
+        // Code units grow with the expansion factor.
+        if let (Some(aexp), Some(length)) = (real("aexp"), real("unit_length")) {
+            later = with(later, "aexp", Attribute::Real(1.01 * aexp));
+            later = with(later, "unit_length", Attribute::Real(1.01 * length));
+        }
         catalogue::write(Path::new(&to), &with(later, "input_number", Attribute::Int(77))).expect("written");
         let tree = tree(&room, &[from.clone(), to], &["--ranks", "3"]);
         let objects = whole.table(table).expect("objects");
