@@ -143,6 +143,7 @@ pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{FofParams, Linking, PhewParams};
 pub use api::particle_types::{LinkingTypes, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
+pub use api::trees::{MergerTree, TreeParams};
 pub use bound::{
     BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
 };
@@ -162,3 +163,4 @@ pub use phew::Rules;
 pub use phew::params::FieldChoice;
 pub use phew::selection::{Region, Selection};
 pub use projection::{DensityMap, MapBox, Projection, View};
+pub use trees::series::SeriesOrder;

@@ -35,6 +35,8 @@ mod tasks;
 #[cfg(feature = "numa")]
 mod topology;
 #[cfg(feature = "hdf5")]
+mod tree;
+#[cfg(feature = "hdf5")]
 mod trees_truth;
 mod view;
 #[cfg(not(feature = "numa"))]

@@ -68,6 +68,11 @@ impl Driver {
         ranks.prepare(|is_first| job.open(&facts, &ProcessSetup { ranks, n_workers, is_first }))
     }
 
+    /// Starts the threads of `rank`, of which the calling thread is the first; see [`Seating::start`].
+    pub fn start(&self, rank: Rank) -> Result<(rayon::ThreadPool, ThreadPool), CommandError> {
+        self.seating.start(rank)
+    }
+
     /// Threads of all ranks of this process.
     pub fn n_workers(&self, ranks: &RankHandles) -> usize {
         self.seating.n_workers() * ranks.n_here()

@@ -5,6 +5,7 @@ use super::flags::NamesFlags;
 use super::log;
 use inselberg::error::{ParticleMeshError, RunError};
 use inselberg::fof::FofRunError;
+use inselberg::trees::TreeError;
 use inselberg_comm::{CommError, Rank};
 use inselberg_io::ReadError;
 use inselberg_io::catalogue::PartError;
@@ -94,6 +95,14 @@ impl CommandError {
                 FofRunError::Read(error) => Self::user(error.with_flags()),
                 FofRunError::Comm(error) => Self::ranks(error.clone()),
                 error => Self::about(path, error.with_flags()),
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<TreeError>() {
+            return match error {
+                TreeError::Comm(error) => Self::ranks(error.clone()),
+                TreeError::Elsewhere(_) => Self::Elsewhere,
+                // It names the catalogue.
+                error => Self::user(error),
             };
         }
         if let Some(error) = cause.downcast_ref::<ParticleMeshError>() {

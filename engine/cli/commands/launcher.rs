@@ -64,7 +64,11 @@ fn alone(typed: Typed, claimed: Option<usize>) -> Result<(Job, Comm), CommandErr
     let job = typed.job(typed.config_text()?.as_deref())?;
     let is_shared = matches!(
         job.work,
-        CommandJob::Phew(_) | CommandJob::Fof(_) | CommandJob::Topology(_) | CommandJob::SynthParticles(_)
+        CommandJob::Phew(_)
+            | CommandJob::Fof(_)
+            | CommandJob::Tree(_)
+            | CommandJob::Topology(_)
+            | CommandJob::SynthParticles(_)
     );
     if let Some(n) = claimed.filter(|_| is_shared && !job.common.no_mpi && !job.common.quiet) {
         let why = match cfg!(feature = "mpi") {

@@ -14,6 +14,7 @@ mod fault;
 mod flags;
 mod fof;
 mod fof_run;
+mod glob;
 mod grouped;
 mod info;
 mod info_particles;
@@ -41,6 +42,7 @@ mod signals;
 mod survey;
 mod synth;
 mod topology;
+mod tree;
 mod version;
 mod view;
 mod view_track;
@@ -74,6 +76,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
     match &job.work {
         CommandJob::Phew(work) => return series::search(work, job.common, world),
         CommandJob::Fof(work) => return series::search(work, job.common, world),
+        CommandJob::Tree(work) => return tree::tree(work, job.common, world),
         CommandJob::Topology(work) => return topology::topology(*work, job.common, world),
         CommandJob::SynthParticles(work) => return synth::particles(work, job.common, world),
         CommandJob::Study(work) => return scaling::scaling(work, job.common, &world),
@@ -84,6 +87,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
     match &job.work {
         CommandJob::Phew(_)
         | CommandJob::Fof(_)
+        | CommandJob::Tree(_)
         | CommandJob::Topology(_)
         | CommandJob::SynthParticles(_)
         | CommandJob::Study(_) => Ok(()),

@@ -4,6 +4,7 @@ use super::bound_options::{potential, property_words};
 use super::launch::{Launch, launch, pin, ranks};
 use super::report_options::shown_results;
 use super::series::{Series, SnapshotPaths, series};
+use super::tree_options::{TreeJob, tree};
 use super::values::CheckedValues;
 use super::view_options::view;
 use super::viewer_options::{convert, vtk_of_phew};
@@ -61,6 +62,8 @@ pub enum CommandJob {
     Fof(Series<FofJob>),
     /// New thresholds on a catalogue.
     Recut(RecutJob),
+    /// Link the objects of catalogues.
+    Tree(TreeJob),
     /// Write a catalogue for another program.
     Convert(ConvertJob),
     /// Look at one object.
@@ -185,6 +188,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Phew => CommandJob::Phew(phew(&raw)?),
         Command::Fof => CommandJob::Fof(fof::fof(&raw)?),
         Command::Recut => CommandJob::Recut(recut(&raw)?),
+        Command::Tree => CommandJob::Tree(tree(&raw)?),
         Command::Convert => CommandJob::Convert(convert(&raw)?),
         Command::View => CommandJob::View(view(&raw)?),
         Command::Info => CommandJob::Info(info(&raw)?),

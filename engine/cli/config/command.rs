@@ -2,7 +2,7 @@
 
 use Command::{
     Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, SynthSeries,
-    Topology, View,
+    Topology, Tree, View,
 };
 
 /// A command of the program.
@@ -14,6 +14,8 @@ pub enum Command {
     Fof,
     /// Apply new thresholds to a stored merge tree.
     Recut,
+    /// Link objects of consecutive catalogues.
+    Tree,
     /// Write a catalogue for another program.
     Convert,
     /// Look at one object of a catalogue.
@@ -69,6 +71,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["recut"],
         table: "recut",
         help: "Apply new thresholds to the merge tree of a catalogue, without the snapshot",
+        runs: None,
+    },
+    CommandInfo {
+        command: Tree,
+        words: &["tree"],
+        table: "tree",
+        help: "Link the objects of a series of catalogues to a merger tree",
         runs: None,
     },
     CommandInfo {

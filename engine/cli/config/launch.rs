@@ -57,7 +57,7 @@ fn count_work(raw: &CheckedValues<'_>) -> Result<bool, ConfigError> {
     Ok(counted)
 }
 
-fn stall_timeout(raw: &CheckedValues<'_>) -> Result<Option<Duration>, ConfigError> {
+pub(super) fn stall_timeout(raw: &CheckedValues<'_>) -> Result<Option<Duration>, ConfigError> {
     let expected = "seconds up to 1e7, or 0 for never";
     let seconds = raw.real("stall-timeout", |x| (0.0..=1e7).contains(&x), expected)?;
     Ok(seconds.filter(|s| *s > 0.0).map(Duration::from_secs_f64))

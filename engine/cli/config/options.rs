@@ -1,7 +1,7 @@
 //! The table of all options.
 
 use super::Command::{
-    Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, View,
+    Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, Tree, View,
 };
 use super::Heading::{Diagnostics, General, Input, Launch, Particles, Pictures, Results};
 use super::bound_options::BOUND;
@@ -10,6 +10,7 @@ use super::particle_options::PARTICLES;
 use super::report_options::REPORTS;
 use super::study_options::STUDY;
 use super::synth_options::SYNTH;
+use super::tree_options::TREE;
 use super::view_options::VIEW;
 use super::viewer_options::VIEWERS;
 use super::{COMMANDS, Command};
@@ -37,7 +38,7 @@ const N_OPTIONS: usize = {
     n
 };
 
-const PARTS: [&[Opt]; 10] = [STUDY, WORK, BOUND, VIEWERS, VIEW, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
+const PARTS: [&[Opt]; 11] = [STUDY, WORK, TREE, BOUND, VIEWERS, VIEW, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
 
 /// What `phew`, `fof`, `recut`, `info` and `topology` read, find and write.
 const WORK: &[Opt] = &[
@@ -578,7 +579,7 @@ const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Count,
         default: "1",
-        commands: &[Phew, Fof, Topology, SynthParticles],
+        commands: &[Phew, Fof, Topology, SynthParticles, Tree],
         help: "Divide the work among this many ranks, each a thread of this process",
         doc: "Never changes the result. On one node a single rank with all threads is faster; this option tests how a run \
               divides. On a cluster, start one process per rank with mpirun or srun instead.",
@@ -590,7 +591,7 @@ const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Choice(&["none", "cores", "numa"]),
         default: "none",
-        commands: &[Phew, Fof, Topology],
+        commands: &[Phew, Fof, Topology, Tree],
         help: "Pin threads to processors, so that memory stays local to them",
         doc: "cores: each thread on its own core, or its own hardware thread if there are more threads than cores. numa: the \
               ranks of a host on its NUMA nodes in turn, and their threads on cores there, or on the whole node if there \
@@ -604,7 +605,7 @@ const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Real,
         default: "600",
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Tree],
         help: "Seconds without progress after which the run ends; 0: never",
         doc: "The message names the stage of each waiting rank. A rank that computes may take ten times as long.",
         ..ROW
@@ -636,7 +637,7 @@ const RUN: &[Opt] = &[
         heading: Diagnostics,
         kind: OptionKind::Path,
         example: "run.log",
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Tree],
         help: "Also write what happens when into this file: stages, warnings, errors, the summary",
         doc: "Each line is written at once. A log that exists is continued. The stages are those of the first rank; the summary has \
               the load of all ranks.",
@@ -647,7 +648,7 @@ const RUN: &[Opt] = &[
         key: "verbose",
         heading: General,
         short: Some('v'),
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Tree],
         help: "Print each stage on standard error as it begins and ends",
         ..ROW
     },

@@ -118,6 +118,10 @@ impl std::fmt::Debug for Clumps {
 }
 
 impl Clumps {
+    pub(crate) fn part(&self) -> &CataloguePart {
+        &self.found.catalogue
+    }
+
     pub(crate) fn new(shared: Arc<Shared>, found: CutResult) -> Self {
         Self { shared, found }
     }

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind, ParticleMeshError, RunError};
 use crate::fof::{FofError, FofRunError};
 use crate::phew::tables::RecutError;
+use crate::trees::TreeError;
 use inselberg_comm::CommError;
 use inselberg_comm::agree::AgreeError;
 use inselberg_io::ReadError;
@@ -34,6 +35,13 @@ from_errors! {
         AgreeError::Here(error) => of_read(error),
         AgreeError::Elsewhere { .. } => ErrorKind::Read,
         AgreeError::Comm(error) => of_comm(error),
+    };
+    TreeError: |error| match error {
+        TreeError::Read(error) => of_read(error),
+        TreeError::Comm(error) => of_comm(error),
+        TreeError::Catalogue { .. } | TreeError::Parameter { .. } | TreeError::Elsewhere(_) => {
+            ErrorKind::InvalidArgument
+        }
     };
     FofError: of_fof;
     RunError: |error| match error {

@@ -13,6 +13,7 @@ use crate::api::particles::ParticleColumns;
 use crate::api::phew;
 use crate::api::session::{CallThreads, ProcessOwner, Shared};
 use crate::api::snapshots;
+use crate::api::trees::{self, MergerTree, TreeParams};
 use crate::error::{Error, ErrorKind};
 use crate::phew::params::FieldChoice;
 use inselberg_comm::{Comm, CommBuilder};
@@ -147,6 +148,14 @@ impl Engine {
     ) -> Result<FofGroups, Error> {
         let found = self.shared.call(|session| snapshots::fof(&session, particles, types, params))?;
         Ok(FofGroups::new(Arc::clone(&self.shared), found))
+    }
+
+    /// Collective: an empty merger tree, to which outputs are added one after another.
+    ///
+    /// # Errors
+    /// When a parameter is out of range, or not the same on all ranks.
+    pub fn trees(&mut self, params: &TreeParams) -> Result<MergerTree, Error> {
+        trees::begin(&self.shared, params)
     }
 
     /// Collective: work of the caller before a call, on the threads of the engine. All ranks return their value, or all return

@@ -323,6 +323,10 @@ impl FofGroups {
         self.shared.stage(self.group_ids()?, path)
     }
 
+    pub(crate) fn part(&self) -> &CataloguePart {
+        &self.found.catalogue
+    }
+
     fn group_ids(&self) -> Result<&CataloguePart, Error> {
         let missing = || {
             Error::new(ErrorKind::InvalidArgument, "a search without group IDs; expected one that keeps them")

@@ -23,3 +23,4 @@ mod phew;
 mod program;
 mod session;
 mod snapshots;
+pub mod trees;

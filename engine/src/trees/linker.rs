@@ -23,6 +23,10 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct TreeLinker {
     n_tracers: u32,
+    /// Whether this is rank 0.
+    is_first: bool,
+    /// Number of outputs.
+    n_outputs: usize,
     /// On rank 0.
     history: History,
     /// The outputs so far, on rank 0.
@@ -49,25 +53,21 @@ impl TreeLinker {
     ///
     /// # Errors
     /// A parameter is out of range.
-    pub fn new(params: HistoryParams) -> Result<Self, TreeError> {
+    pub fn new(params: HistoryParams, comm: &Comm) -> Result<Self, TreeError> {
         if !(1..=MOST_TRACERS).contains(&params.n_tracers) {
             let (value, expected) = (u64::from(params.n_tracers), format!("1 to {MOST_TRACERS}"));
             return Err(TreeError::Parameter { name: "number of tracers", value, expected });
         }
         let (outputs, last, waiting) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self {
-            n_tracers: params.n_tracers,
-            history: History::new(params),
-            outputs,
-            last,
-            waiting,
-            n_slots: 0,
-        })
+        let is_first = comm.rank() == Rank(0);
+        let n_tracers = params.n_tracers;
+        let history = History::new(params);
+        Ok(Self { n_tracers, is_first, n_outputs: 0, history, outputs, last, waiting, n_slots: 0 })
     }
 
-    /// Number of outputs so far. Local; right on rank 0 only.
+    /// Number of outputs so far. Local.
     pub fn n_outputs(&self) -> usize {
-        self.outputs.len()
+        self.n_outputs
     }
 
     /// Collective: adds the catalogues in these files, sorted by time. Returns their order.
@@ -213,6 +213,12 @@ impl TreeLinker {
         sort_by_id(&mut kept);
         (self.last, self.waiting) = (members, kept);
         self.n_slots = n_objects as usize + slots.len();
+        self.n_outputs += 1;
+    }
+
+    /// Whether the history is here. Local.
+    pub fn is_first(&self) -> bool {
+        self.is_first
     }
 
     /// On rank 0: the history so far as a catalogue.

@@ -79,7 +79,7 @@ pub fn sorted_members(
     comm: &Comm,
     advance: &dyn Fn(u64),
 ) -> Result<SortedMembers, TreeError> {
-    let spans = share_of(&objects.spans, comm);
+    let spans = share_of(&objects.spans, comm.rank(), comm.n_ranks());
     let blocks = blocks(spans);
     let n_blocks = comm.all_reduce_counts(&[blocks.len() as u64], Reduce::Max)?[0];
     let mut ranked = RankedTracers { n_tracers, counts: Vec::new() };
@@ -138,11 +138,11 @@ fn check_twins(
     Err(TreeError::of(name, problem, "each particle in one object"))
 }
 
-/// The spans that this rank reads: those that begin in its equal share of all rows.
-fn share_of<'a>(spans: &'a [MemberSpan], comm: &Comm) -> &'a [MemberSpan] {
+/// The spans that a rank works on: those that begin in its equal share of all rows.
+pub fn share_of(spans: &[MemberSpan], rank: Rank, n_ranks: usize) -> &[MemberSpan] {
     let total: u64 = spans.iter().map(|span| u64::from(span.n)).sum();
-    let (rank, n_ranks) = (u128::from(comm.rank().0), comm.n_ranks() as u128);
-    let bounds = [rank, rank + 1].map(|rank| (u128::from(total) * rank / n_ranks) as u64);
+    let rank = u128::from(rank.0);
+    let bounds = [rank, rank + 1].map(|rank| (u128::from(total) * rank / n_ranks as u128) as u64);
     let mut before = 0;
     let mut places = [spans.len(); 2];
     for (i, span) in spans.iter().enumerate() {

@@ -6,7 +6,7 @@
 //! | step | file |
 //! |---|---|
 //! | what a catalogue says of itself, and whether a series fits together | [`facts`], [`series`] |
-//! | its objects and members | [`input`] |
+//! | its objects and members, in a file or in the memory of a program | [`input`], `memory` |
 //! | members to the ranks that their identities say, sorted there | `members` |
 //! | members of two outputs side by side: terms of scores | `pairs` |
 //! | one output after another | [`linker`] |
@@ -28,8 +28,10 @@ pub mod facts;
 pub mod input;
 pub mod linker;
 mod members;
+mod memory;
 mod pairs;
 pub mod series;
 mod tables;
 
 pub use error::TreeError;
+pub use memory::memory_output;

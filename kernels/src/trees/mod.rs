@@ -20,3 +20,10 @@ pub mod matching;
 pub mod score;
 pub mod table;
 pub mod tracer;
+
+#[cfg(test)]
+mod brute;
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod test_outputs;

@@ -1,0 +1,103 @@
+//! `inselberg tree`.
+
+use super::driver::{DriverRequest, RunCosts, recorder};
+use super::fault::CommandError;
+use super::glob::expanded;
+use super::{interrupt, log, log_file, out, preflight};
+use crate::config::{Common, TreeJob};
+use crate::report::{Count, table_json, table_text};
+use inselberg::stage::Stage;
+use inselberg::{Engine, SeriesOrder};
+use inselberg_comm::{Comm, Rank};
+use inselberg_io::catalogue::{self, Attribute};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Links the objects of catalogues on all ranks, and writes the tree.
+pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandError> {
+    let request = DriverRequest { launch: &job.launch, common, traced: false };
+    let (ranks, driver) = request.start(world)?;
+    let inputs = ranks.prepare(|is_first| {
+        let inputs = expanded(&job.inputs)?;
+        // Only the first process makes files.
+        if is_first {
+            for input in &inputs {
+                preflight::distinct(&[("input", input), ("tree", &job.output)])?;
+                if let Some(file) = &job.log {
+                    preflight::distinct(&[("input", input), ("tree", &job.output), ("log", file)])?;
+                }
+            }
+            catalogue::check_output(&job.output)?;
+            log::begin(job.log.as_deref().map(log_file::opened).transpose()?, common.verbose);
+        }
+        Ok(inputs)
+    })?;
+    ranks.prepare(|_| interrupt::guard_once())?;
+    ranks.run(|comm| {
+        comm.before_end(interrupt::wipe);
+        let (_threads, pool) = driver.start(comm.rank())?;
+        let recorder = Arc::new(recorder(common, comm));
+        let mut engine = Engine::of_program(comm.clone(), pool, recorder.clone());
+        let failed = |error| CommandError::of_call(&inputs[0], &error);
+        let mut tree = engine.trees(&job.params).map_err(failed)?;
+        let order = tree.add_files(&inputs).map_err(failed)?;
+        let writing = Stage::begin("write", 0, comm, &*recorder);
+        let staged = tree.stage(&job.output, &[]).map_err(failed)?;
+        drop(writing);
+        let costs = RunCosts::new(recorder.stages(), None, comm.n_ranks() > 1, comm)?;
+        if comm.rank() != Rank(0) {
+            return Ok(());
+        }
+        let whole = tree.catalogue().expect("rank 0 has the tree");
+        let summary = TreeSummary { inputs: &inputs, order, attributes: &whole.attributes, costs };
+        log::text(&summary.text());
+        out::finish(common, staged, || summary.text(), || summary.json())
+    })
+}
+
+/// The summary of a tree.
+struct TreeSummary<'a> {
+    inputs: &'a [PathBuf],
+    order: SeriesOrder,
+    attributes: &'a [(String, Attribute)],
+    costs: RunCosts,
+}
+
+impl TreeSummary<'_> {
+    fn counts(&self) -> Vec<Count> {
+        const NAMES: [(&str, &str); 7] = [
+            ("snapshots", "n_snapshots"),
+            ("nodes", "n_nodes"),
+            ("orphan nodes", "n_orphan_nodes"),
+            ("tracks", "n_tracks"),
+            ("mergers", "n_mergers"),
+            ("disrupted", "n_disrupted"),
+            ("lost", "n_lost"),
+        ];
+        let count = |attribute: &str| match self.attributes.iter().find(|(name, _)| name == attribute) {
+            Some((_, Attribute::Int(n))) => Some(*n),
+            _ => None,
+        };
+        NAMES.into_iter().map(|(name, attribute)| (name, count(attribute))).collect()
+    }
+
+    fn text(&self) -> String {
+        let table = table_text(&self.counts(), "members", &self.costs.stages, self.costs.peak_memory);
+        let ranks = self.costs.ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
+        let sorted = self.order.sorted_by.map_or(String::new(), |by| {
+            format!("note: the catalogues were not in order; they are sorted by {by}\n\n")
+        });
+        format!("{sorted}{table}{ranks}")
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let mut summary = table_json(&self.counts(), "members", &self.costs.stages, self.costs.peak_memory);
+        let inputs: Vec<_> =
+            self.order.places.iter().map(|i| self.inputs[*i].display().to_string()).collect();
+        summary["catalogues"] = inputs.into();
+        summary["sorted_by"] = json!(self.order.sorted_by);
+        summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, |ranks| ranks.json());
+        summary
+    }
+}

@@ -1,0 +1,107 @@
+//! `inselberg tree`: its options and their checks.
+
+use super::Command::Tree;
+use super::ConfigError;
+use super::Heading::{Input, Results, Search};
+use super::launch::{Launch, pin, ranks, stall_timeout};
+use super::opt::{Opt, OptionKind, ROW};
+use super::values::CheckedValues;
+use inselberg::TreeParams;
+use std::path::PathBuf;
+
+/// What `tree` reads, links and writes.
+pub(super) const TREE: &[Opt] = &[
+    Opt {
+        name: "catalogues",
+        key: "input",
+        positional: true,
+        heading: Input,
+        kind: OptionKind::Paths,
+        example: "clumps_*.hdf5",
+        commands: &[Tree],
+        help: "The catalogues, of `phew --unbind --with-members` or `fof --properties bound --with-members`",
+        doc: "Two or more of one run. A quoted pattern, such as 'clumps_*.hdf5', is expanded by the program. Catalogues that tell \
+              their time are sorted by it.",
+        ..ROW
+    },
+    Opt {
+        name: "output",
+        key: "output",
+        short: Some('o'),
+        heading: Results,
+        kind: OptionKind::Path,
+        example: "tree.hdf5",
+        commands: &[Tree],
+        help: "The tree to write; the ending of its name sets the format",
+        doc: "It is written under a hidden name and then renamed, so it is complete or absent.",
+        ..ROW
+    },
+    Opt {
+        name: "gap",
+        key: "gap",
+        heading: Search,
+        kind: OptionKind::Count,
+        default: "4",
+        commands: &[Tree],
+        help: "Number of snapshots in which an object may be missing",
+        doc: "An object that comes back in time goes on. With 0 only consecutive snapshots are linked.",
+        ..ROW
+    },
+    Opt {
+        name: "tracers",
+        key: "tracers",
+        heading: Search,
+        kind: OptionKind::Count,
+        default: "40",
+        commands: &[Tree],
+        help: "Number of most bound dark matter and star members of an object that are compared",
+        doc: "A tracer counts 1 / (1 + sqrt(rank)), where the most bound one has rank 0.",
+        ..ROW
+    },
+    Opt {
+        name: "no-orphans",
+        key: "no_orphans",
+        heading: Search,
+        commands: &[Tree],
+        help: "An object that is gone merges at once",
+        doc: "Without this option its most bound tracer is followed as an orphan, until it is among the tracers of another object.",
+        ..ROW
+    },
+];
+
+/// `inselberg tree`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreeJob {
+    /// The catalogues, or patterns of their names.
+    pub inputs: Vec<PathBuf>,
+    /// The tree.
+    pub output: PathBuf,
+    /// What is linked.
+    pub params: TreeParams,
+    /// Ranks and threads.
+    pub launch: Launch,
+    /// The file of the log.
+    pub log: Option<PathBuf>,
+}
+
+pub(super) fn tree(raw: &CheckedValues<'_>) -> Result<TreeJob, ConfigError> {
+    let inputs = raw.paths("catalogues");
+    if inputs.is_empty() {
+        return Err(raw.missing("catalogues"));
+    }
+    let gap = raw.count_or_default("gap", |n| n <= 1000, "0 to 1000 snapshots")?;
+    let tracers = raw.count_or_default("tracers", |n| (1..=1 << 20).contains(&n), "1 to 1048576 tracers")?;
+    Ok(TreeJob {
+        inputs,
+        output: raw.needed_path("output")?,
+        params: TreeParams::default().gap(gap).tracers(tracers).orphans(!raw.switch("no-orphans")),
+        launch: Launch {
+            ranks: ranks(raw)?,
+            pin: pin(raw),
+            stall_timeout: stall_timeout(raw)?,
+            diagnostics: false,
+            count_work: false,
+        },
+        log: raw.path("log"),
+    })
+}

@@ -1,0 +1,167 @@
+//! Merger trees: catalogues linked one after another.
+
+use crate::api::clumps::Clumps;
+use crate::api::groups::FofGroups;
+use crate::api::session::{Session, Shared};
+use crate::error::{Error, ErrorKind};
+use crate::trees::linker::TreeLinker;
+use crate::trees::memory_output;
+use crate::trees::series::SeriesOrder;
+use inselberg_io::catalogue::{Catalogue, CataloguePart};
+use inselberg_io::staging::Staged;
+use inselberg_kernels::trees::history::HistoryParams;
+use inselberg_kernels::trees::tracer::MOST_TRACERS;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What decides a merger tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TreeParams {
+    /// Number of outputs in which an object may be missing. 4 by default.
+    pub gap: u64,
+    /// Number of most bound dark matter and star members that are compared, 1 to 2^20. 40 by default.
+    pub tracers: u64,
+    /// Whether the most bound member of an object that is gone is followed until it merges. So by default.
+    pub orphans: bool,
+}
+
+impl Default for TreeParams {
+    fn default() -> Self {
+        let HistoryParams { gap, n_tracers, orphans } = HistoryParams::default();
+        Self { gap: gap as u64, tracers: u64::from(n_tracers), orphans }
+    }
+}
+
+impl TreeParams {
+    /// Number of outputs in which an object may be missing.
+    #[must_use]
+    pub fn gap(self, gap: u64) -> Self {
+        Self { gap, ..self }
+    }
+
+    /// Number of most bound members that are compared.
+    #[must_use]
+    pub fn tracers(self, tracers: u64) -> Self {
+        Self { tracers, ..self }
+    }
+
+    /// Whether orphans are followed.
+    #[must_use]
+    pub fn orphans(self, orphans: bool) -> Self {
+        Self { orphans, ..self }
+    }
+
+    fn checked(&self) -> Result<HistoryParams, Error> {
+        let n_tracers = u32::try_from(self.tracers).unwrap_or(u32::MAX);
+        if !(1..=MOST_TRACERS).contains(&n_tracers) {
+            let message = format!("{} tracers; expected 1 to {MOST_TRACERS}", self.tracers);
+            return Err(Error::new(ErrorKind::InvalidArgument, message));
+        }
+        Ok(HistoryParams {
+            gap: usize::try_from(self.gap).unwrap_or(usize::MAX),
+            n_tracers,
+            orphans: self.orphans,
+        })
+    }
+}
+
+/// A merger tree that grows output by output. Over several ranks each keeps the members whose identities belong to it, 16 bytes
+/// per dark matter or star member of the last output, and rank 0 keeps the history.
+pub struct MergerTree {
+    shared: Arc<Shared>,
+    linker: TreeLinker,
+}
+
+impl std::fmt::Debug for MergerTree {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MergerTree").finish_non_exhaustive()
+    }
+}
+
+/// Collective: an empty tree.
+pub(crate) fn begin(shared: &Arc<Shared>, params: &TreeParams) -> Result<MergerTree, Error> {
+    let linker = shared.call(|session: Session<'_>| {
+        session.check_same("parameters", params)?;
+        Ok(TreeLinker::new(params.checked()?, session.comm)?)
+    })?;
+    Ok(MergerTree { shared: Arc::clone(shared), linker })
+}
+
+impl MergerTree {
+    /// Collective: adds the catalogues in files, which may be in any order: they are sorted by what they say of their time. They
+    /// are of `phew --unbind --with-members` or of `fof --properties bound --with-members`. Each rank reads a share of the
+    /// members.
+    ///
+    /// Returns the order of the files, on rank 0 with what they were sorted by.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if a file cannot be read. [`ErrorKind::InvalidArgument`] if one has no members, is of another run or
+    /// kind, is not later than the outputs so far, or lists a particle twice. All ranks return the same error.
+    pub fn add_files(&mut self, paths: &[impl AsRef<Path>]) -> Result<SeriesOrder, Error> {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
+        let linker = &mut self.linker;
+        self.shared.call(|session| Ok(linker.add_files(&paths, session.comm, session.executor.observer())?))
+    }
+
+    /// Collective: adds clumps that were found with bound members ([`crate::BoundRequest`]) in an output with this number.
+    ///
+    /// # Errors
+    /// As [`Self::add_files`].
+    pub fn add_clumps(&mut self, clumps: &Clumps, number: u64) -> Result<(), Error> {
+        self.add_part(clumps.part(), number)
+    }
+
+    /// Collective: adds groups that were found with bound members in an output with this number.
+    ///
+    /// # Errors
+    /// As [`Self::add_files`].
+    pub fn add_groups(&mut self, groups: &FofGroups, number: u64) -> Result<(), Error> {
+        self.add_part(groups.part(), number)
+    }
+
+    fn add_part(&mut self, part: &CataloguePart, number: u64) -> Result<(), Error> {
+        let linker = &mut self.linker;
+        self.shared.call(|session| {
+            let output = memory_output(part, number, session.comm)?;
+            output.add_to(linker, session.comm, session.executor.observer())?;
+            Ok(())
+        })
+    }
+
+    /// Number of outputs so far. Local.
+    pub fn n_outputs(&self) -> usize {
+        self.linker.n_outputs()
+    }
+
+    /// Local: the tree so far as a catalogue with the tables `snapshots` and `nodes`; `None` on all ranks but rank 0.
+    pub fn catalogue(&self) -> Option<Catalogue> {
+        self.linker.is_first().then(|| self.linker.catalogue())
+    }
+
+    /// Collective: writes the tree so far to a file. More outputs may follow.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if the file cannot be written.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.stage(path, &[])?.commit().map_err(Error::from)
+    }
+
+    /// Collective: as [`Self::write`], but rank 0 gets the staged file, with more attributes.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    #[doc(hidden)]
+    pub fn stage(
+        &self,
+        path: impl AsRef<Path>,
+        attributes: &[(String, crate::Attribute)],
+    ) -> Result<Staged, Error> {
+        let path = path.as_ref();
+        self.shared.call(|_| {
+            let Some(mut catalogue) = self.catalogue() else { return Ok(Staged::default()) };
+            catalogue.attributes.extend(attributes.iter().cloned());
+            Ok(inselberg_io::catalogue::stage(path, &catalogue)?)
+        })
+    }
+}
