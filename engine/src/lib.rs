@@ -143,7 +143,7 @@ pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{FofParams, Linking, PhewParams};
 pub use api::particle_types::{LinkingTypes, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
-pub use api::trees::{MergerTree, TreeParams};
+pub use api::trees::{MergerTree, TreeObject, TreeParams};
 pub use bound::{
     BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
 };

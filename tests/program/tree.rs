@@ -2,6 +2,10 @@
 
 use crate::common::room::{Room, done, done_json};
 use crate::common::{output, program, swift_fixture};
+use inselberg::{
+    BoundRequest, Comm, Engine, FieldChoice, Geometry, MergerTree, PhewParams, PotentialChoice, TreeObject,
+    TreeParams,
+};
 use inselberg_io::catalogue::{self, Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 use std::fs;
 use std::path::Path;
@@ -332,17 +336,17 @@ fn objects_of_a_copy_go_on_as_themselves() {
     for (from, to, table, id) in [(&c, "c_2.hdf5", "clumps", "id"), (&g, "g_2.hdf5", "Groups", "GroupIDs")] {
         let to = room.path(to);
         let whole = catalogue::read(Path::new(from)).expect("a catalogue");
-        let Some(Attribute::Real(aexp)) = whole.attribute("aexp").cloned() else { panic!("no cosmology") };
-        let Some(Attribute::Real(time)) = whole.attribute("time").cloned() else { panic!("no time") };
-        let later = with(whole.clone(), "aexp", Attribute::Real(1.01 * aexp));
-        let later = with(later, "time", Attribute::Real(time + 0.01));
-        // Code units of RAMSES grow with the expansion factor.
-        let later = match whole.attribute("unit_length") {
-            Some(Attribute::Real(length)) if table == "clumps" => {
-                with(later, "unit_length", Attribute::Real(1.01 * length))
-            }
-            _ => later,
+        let real = |name: &str| match whole.attribute(name) {
+            Some(Attribute::Real(value)) => Some(*value),
+            _ => None,
         };
+        let time = real("time").expect("a time") + 0.01;
+        let mut later = with(whole.clone(), "time", Attribute::Real(time));
+        // Code units grow with the expansion factor.
+        if let (Some(aexp), Some(length)) = (real("aexp"), real("unit_length")) {
+            later = with(later, "aexp", Attribute::Real(1.01 * aexp));
+            later = with(later, "unit_length", Attribute::Real(1.01 * length));
+        }
         catalogue::write(Path::new(&to), &with(later, "input_number", Attribute::Int(77))).expect("written");
         let tree = tree(&room, &[from.clone(), to], &["--ranks", "3"]);
         let objects = whole.table(table).expect("objects");
@@ -360,4 +364,101 @@ fn objects_of_a_copy_go_on_as_themselves() {
             assert_eq!((object[i], (descendant[i], fate[i])), (*id, expected));
         }
     }
+}
+
+/// What rank 0 of `n_ranks` has of a tree, to which `add` adds outputs.
+fn in_memory(n_ranks: usize, add: impl Fn(usize, &mut Engine, &mut MergerTree) + Sync) -> Catalogue {
+    let add = &add;
+    let trees = std::thread::scope(|scope| {
+        let ranks = Comm::threads(n_ranks).into_iter().enumerate();
+        let threads: Vec<_> = ranks
+            .map(|(number, rank)| {
+                scope.spawn(move || {
+                    let mut engine = Engine::builder().threads(1).rank(rank).build().expect("an engine");
+                    let params = TreeParams::default().gap(2).tracers(20);
+                    let mut tree = engine.trees(&params).expect("a tree");
+                    add(number, &mut engine, &mut tree);
+                    tree.catalogue()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
+    });
+    trees.into_iter().flatten().next().expect("rank 0 has the tree")
+}
+
+/// Objects of a program, dealt to ranks, give the nodes of the command.
+#[test]
+fn objects_in_memory_are_linked_as_those_in_files() {
+    let room = Room::new();
+    let outputs = busy_series(6);
+    let inputs = written(&room, &outputs);
+    let of_files = tree(&room, &inputs, &["--gap=2", "--tracers=20"]);
+    for n_ranks in [1, 3] {
+        let of_memory = in_memory(n_ranks, |rank, _, tree| {
+            for (number, objects) in (1_u32..).zip(&outputs) {
+                let split = |object: &Object| {
+                    let (ids, types): (Vec<i64>, Vec<u8>) = object.2.iter().copied().unzip();
+                    (object.0, ids, types)
+                };
+                let own: Vec<_> = objects.iter().skip(rank).step_by(n_ranks).map(split).collect();
+                let mut objects: Vec<TreeObject<'_>> = Vec::new();
+                for (id, ids, types) in &own {
+                    let place = [*id as f64, 0.25, f64::from(number)];
+                    let object = TreeObject::new(*id, ids).parent(1).types(types);
+                    objects.push(object.mass(0.5 * ids.len() as f64).place(place, [0.0; 3]));
+                }
+                let space = Geometry::cube(1.0).time(f64::from(number));
+                tree.add_objects(u64::from(number), &space, &objects).expect("added");
+            }
+        });
+        assert_eq!(of_memory.table("nodes"), of_files.table("nodes"), "{n_ranks} ranks");
+    }
+    let [ids, twice] = [[1, 2], [2, 3]];
+    in_memory(2, |rank, _, tree| {
+        let own = [TreeObject::new(rank as u64 + 1, if rank == 0 { &ids } else { &twice })];
+        let refused = tree.add_objects(1, &Geometry::cube(1.0), &own).expect_err("refused");
+        assert!(
+            refused.to_string().contains("particle 2 is a member of object 1 and of object 2"),
+            "{refused}"
+        );
+        // The tree takes the next output.
+        let own = [TreeObject::new(rank as u64 + 1, if rank == 0 { &ids } else { &[] })];
+        tree.add_objects(1, &Geometry::cube(1.0), &own).expect("added");
+        let refused = tree.add_objects(1, &Geometry::cube(1.0), &own).expect_err("refused");
+        assert!(refused.to_string().contains("the same output as"), "{refused}");
+        assert_eq!(tree.n_outputs(), 1);
+    });
+}
+
+/// Clumps that a search leaves on several ranks, without a file.
+#[test]
+fn clumps_of_a_search_are_linked_in_memory() {
+    let mut trees = [1, 3].map(|n_ranks| {
+        in_memory(n_ranks, |_, engine, tree| {
+            let snapshot = engine.open(output("dm_1rank")).expect("an output");
+            let mut params = PhewParams::new(40.0).saddle(200.0);
+            params.bound = BoundRequest {
+                unbind: Some(PotentialChoice::Tree),
+                with_members: true,
+                ..BoundRequest::default()
+            };
+            let clumps = engine.phew_snapshot(&snapshot, &FieldChoice::Auto, &params).expect("clumps");
+            (1..4).for_each(|number| tree.add_clumps(&clumps, number).expect("added"));
+            params.bound.with_members = false;
+            let bare = engine.phew_snapshot(&snapshot, &FieldChoice::Auto, &params).expect("clumps");
+            let refused = tree.add_clumps(&bare, 5).expect_err("refused").to_string();
+            assert!(refused.contains("output 5: no members"), "{refused}");
+        })
+    });
+    let [one, three] = &mut trees;
+    assert_eq!(one, three);
+    let (descendant, fate) = (nodes(one, "descendant"), nodes(one, "fate"));
+    let n = (descendant.len() / 3) as i64;
+    let goes_on = (0..n).filter(|i| descendant[*i as usize] == i + n && fate[*i as usize] == 0).count();
+    let is_lost = (0..n).filter(|i| fate[*i as usize] == 4).count();
+    assert!(
+        goes_on > 3 && goes_on + is_lost == n as usize,
+        "{goes_on} of {n} go on, {is_lost} have no members"
+    );
 }

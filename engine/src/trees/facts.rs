@@ -78,6 +78,8 @@ pub struct OutputFacts {
     pub units: Option<[f64; 3]>,
     /// What is the same in all outputs of a run, by name.
     pub run: Vec<(&'static str, String)>,
+    /// The side of the box: comoving in cm where units and expansion factor are known, else in code units.
+    pub side: Option<f64>,
     /// h0, `omega_m` and the others.
     pub cosmology: Vec<(String, Attribute)>,
     /// Code units as the catalogue has them.
@@ -115,11 +117,8 @@ impl OutputFacts {
         };
         let units = units();
         let of_run = |name: &&'static str| Some((*name, text_of(outline.attribute(name)?)));
-        let mut run: Vec<_> = OF_A_RUN.iter().filter_map(of_run).collect();
+        let run: Vec<_> = OF_A_RUN.iter().filter_map(of_run).collect();
         let aexp = real("aexp");
-        if let Some(side) = side(outline, aexp.zip(units)) {
-            run.push(("side of the box", side));
-        }
         let kept = |names: &[&str]| {
             let attributes = outline.attributes.iter();
             attributes.filter(|(name, _)| names.contains(&name.as_str())).cloned().collect()
@@ -132,22 +131,22 @@ impl OutputFacts {
             aexp,
             units,
             run,
+            side: side(outline, aexp.zip(units)),
             cosmology: kept(&COSMOLOGY),
             unit_attributes: kept(&UNITS),
         })
     }
 }
 
-/// The side of the box: comoving in cgs where that is known, because code units differ between outputs. Rounded to six digits.
-fn side(outline: &CatalogueOutline, of_units: Option<(f64, [f64; 3])>) -> Option<String> {
+/// The side of the box: comoving in cm where that is known, because code units are physical and grow with the expansion factor.
+fn side(outline: &CatalogueOutline, of_units: Option<(f64, [f64; 3])>) -> Option<f64> {
     let side = match (outline.attribute("boxlen"), outline.attribute("sides")) {
         (Some(Attribute::Real(side)), _) => *side,
         (_, Some(Attribute::Reals(sides))) => *sides.first()?,
         _ => return None,
     };
-    // Units of a catalogue are those at its output, whatever the format: lengths are proper and grow with the expansion factor.
     let scale = of_units.map_or(1.0, |(aexp, [length, ..])| length / aexp);
-    (side > 0.0).then(|| format!("{:.5e}", side * scale))
+    Some(side * scale).filter(|side| *side > 0.0)
 }
 
 fn text_of(value: &Attribute) -> String {

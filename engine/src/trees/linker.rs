@@ -17,7 +17,7 @@ use inselberg_io::catalogue::Catalogue;
 use inselberg_kernels::trees::history::{History, HistoryParams, ObjectRow, OutputStep};
 use inselberg_kernels::trees::join::MemberEntry;
 use inselberg_kernels::trees::tracer::MOST_TRACERS;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a rank keeps from output to output.
 #[derive(Debug)]
@@ -107,13 +107,13 @@ impl TreeLinker {
     /// It cannot be read; when a rank fails.
     fn add_file(
         &mut self,
-        path: &PathBuf,
+        path: &Path,
         facts: Option<OutputFacts>,
         comm: &Comm,
         observer: &dyn Observer,
     ) -> Result<OutputCounts, TreeError> {
         let objects = read_objects(facts.as_ref(), path, comm)?;
-        self.add(&path.display().to_string(), facts, objects, &MemberFile(path.clone()), comm, observer)
+        self.add(&path.display().to_string(), facts, objects, &MemberFile(path.to_path_buf()), comm, observer)
     }
 
     /// Collective: adds an output. `facts` is needed on rank 0.

@@ -44,7 +44,7 @@ pub fn sort_by_id(entries: &mut [MemberEntry]) {
 /// The rank that compares all members with this identity.
 pub fn rank_of(id: i64, n_ranks: usize) -> Rank {
     let mixed = id.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Rank((u128::from(mixed ^ mixed >> 29) * n_ranks as u128 >> 64) as u32)
+    Rank(((u128::from(mixed ^ (mixed >> 29)) * n_ranks as u128) >> 64) as u32)
 }
 
 /// The tracers of an object: how many there are, and the most bound one.
@@ -135,7 +135,9 @@ fn check_twins(
         }
         _ => format!("the {kind} particle {} is a member twice", id.cast_signed()),
     };
-    Err(TreeError::of(name, problem, "each particle in one object"))
+    let is_first = comm.rank() == Rank(0);
+    let error = TreeError::of(name, problem, "each particle in one object");
+    Ok(agree(comm, if is_first { Err(error) } else { Ok(()) })?)
 }
 
 /// The spans that a rank works on: those that begin in its equal share of all rows.

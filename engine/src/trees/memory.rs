@@ -107,19 +107,25 @@ fn routed(part: &PartTable, spans: &[MemberSpan], comm: &Comm) -> Result<RowsInM
         return Err(TreeError::of("members", "columns of other types", "i64 and u8"));
     };
     let n_ranks = comm.n_ranks();
-    let ranges: Vec<Range<u64>> =
-        (0..n_ranks as u32).map(|rank| rows_of(share_of(spans, Rank(rank), n_ranks))).collect();
+    let range_of = |rank: u32| rows_of(share_of(spans, Rank(rank), n_ranks));
+    // Ascending, as the shares are.
+    let ranges: Vec<(u32, Range<u64>)> = (0..n_ranks as u32)
+        .map(|rank| (rank, range_of(rank)))
+        .filter(|(_, range)| !range.is_empty())
+        .collect();
     let rows = part.runs.iter().flat_map(|run| run.first..run.first + run.n as u64);
     let mut parts: Vec<(Rank, Vec<MemberRow>)> =
         (0..n_ranks as u32).map(|rank| (Rank(rank), Vec::new())).collect();
     for (row, (id, member_type)) in rows.zip(ids.iter().zip(types)) {
-        let rank = ranges.partition_point(|range| range.is_empty() || range.end <= row);
-        let Some(rank) = (rank..n_ranks).find(|rank| ranges[*rank].contains(&row)) else { continue };
-        parts[rank].1.push(MemberRow { row, id: *id, member_type: u64::from(*member_type) });
+        let next = ranges.partition_point(|(_, range)| range.end <= row);
+        // Rows between the objects belong to nobody.
+        if let Some((rank, _)) = ranges.get(next).filter(|(_, range)| range.contains(&row)) {
+            parts[*rank as usize].1.push(MemberRow { row, id: *id, member_type: u64::from(*member_type) });
+        }
     }
     let mut own: Vec<MemberRow> = comm.exchange(parts)?.into_iter().flat_map(|(_, rows)| rows).collect();
     own.sort_unstable_by_key(|row| row.row);
-    let range = &ranges[comm.rank().at()];
+    let range = range_of(comm.rank().0);
     let is_whole = own.len() as u64 == range.end - range.start;
     agree(
         comm,

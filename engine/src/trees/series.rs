@@ -4,6 +4,9 @@ use crate::trees::error::TreeError;
 use crate::trees::facts::OutputFacts;
 use std::cmp::Ordering;
 
+/// The relative difference up to which sides of boxes are the same: units are rounded in files.
+const SAME_SIDE: f64 = 1e-4;
+
 /// The order of a series.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeriesOrder {
@@ -69,6 +72,12 @@ pub fn check_fits(first: &OutputFacts, next: &OutputFacts) -> Result<(), TreeErr
             let problem = format!("{name} is {b}, but {a} in {}", first.name);
             return Err(TreeError::of(&next.name, problem, "outputs of one run"));
         }
+    }
+    if let (Some(a), Some(b)) = (first.side, next.side)
+        && (a - b).abs() > SAME_SIDE * a
+    {
+        let problem = format!("the side of the box is {b:e}, but {a:e} in {}", first.name);
+        return Err(TreeError::of(&next.name, problem, "outputs of one run"));
     }
     Ok(())
 }
