@@ -15,7 +15,18 @@ const OUTPUTS: usize = 20;
 /// The true tree and the found one of a series.
 fn trees(room: &Room, members: &str, seed: &str) -> [Catalogue; 2] {
     let series = room.path("series");
-    done(&["synth", "series", "-o", &series, "--outputs", &OUTPUTS.to_string(), "--members", members, "--seed", seed]);
+    done(&[
+        "synth",
+        "series",
+        "-o",
+        &series,
+        "--outputs",
+        &OUTPUTS.to_string(),
+        "--members",
+        members,
+        "--seed",
+        seed,
+    ]);
     let inputs: Vec<String> = (1..=OUTPUTS).map(|i| format!("{series}/clumps_{i:05}.hdf5")).collect();
     let mut linker = TreeLinker::new(HistoryParams::default()).expect("parameters");
     let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();

@@ -9,9 +9,9 @@ use crate::report::{Count, table_json, table_text};
 use inselberg::stage::Stage;
 use inselberg::{Engine, SeriesOrder};
 use inselberg_comm::{Comm, Rank};
-use inselberg_io::catalogue::{self, Attribute};
+use inselberg_io::catalogue::{self, Attribute, Catalogue, Staged, WriteResult};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Links the objects of catalogues on all ranks, and writes the tree.
@@ -29,6 +29,11 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
                 }
             }
             catalogue::check_output(&job.output)?;
+            for (folder, _) in converters(job) {
+                preflight::distinct(&[("tree", &job.output), ("folder", folder)])?;
+                preflight::folder(folder)?;
+            }
+            job.ytree.as_deref().map_or(Ok(()), catalogue::check_viewer)?;
             log::begin(job.log.as_deref().map(log_file::opened).transpose()?, common.verbose);
         }
         Ok(inputs)
@@ -43,17 +48,30 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
         let mut tree = engine.trees(&job.params).map_err(failed)?;
         let order = tree.add_files(&inputs).map_err(failed)?;
         let writing = Stage::begin("write", 0, comm, &*recorder);
-        let staged = tree.stage(&job.output, &[]).map_err(failed)?;
+        let mut staged = tree.stage(&job.output, &[]).map_err(failed)?;
         drop(writing);
         let costs = RunCosts::new(recorder.stages(), None, comm.n_ranks() > 1, comm)?;
         if comm.rank() != Rank(0) {
             return Ok(());
         }
         let whole = tree.catalogue().expect("rank 0 has the tree");
+        for (folder, stage) in converters(job) {
+            staged.extend(stage(folder, &whole)?);
+        }
         let summary = TreeSummary { inputs: &inputs, order, attributes: &whole.attributes, costs };
         log::text(&summary.text());
         out::finish(common, staged, || summary.text(), || summary.json())
     })
+}
+
+/// Stages a catalogue in a folder.
+type StageIn = fn(&Path, &Catalogue) -> WriteResult<Staged>;
+
+/// The folders for other programs, and what writes them.
+fn converters(job: &TreeJob) -> Vec<(&Path, StageIn)> {
+    let all: [(&Option<PathBuf>, StageIn); 2] =
+        [(&job.ytree, catalogue::stage_ytree), (&job.consistent_trees, catalogue::stage_consistent_trees)];
+    all.into_iter().filter_map(|(folder, stage)| Some((folder.as_deref()?, stage))).collect()
 }
 
 /// The summary of a tree.

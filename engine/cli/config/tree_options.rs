@@ -2,7 +2,7 @@
 
 use super::Command::Tree;
 use super::ConfigError;
-use super::Heading::{Input, Results, Search};
+use super::Heading::{Input, Results, Search, Viewers};
 use super::launch::{Launch, pin, ranks, stall_timeout};
 use super::opt::{Opt, OptionKind, ROW};
 use super::values::CheckedValues;
@@ -34,6 +34,28 @@ pub(super) const TREE: &[Opt] = &[
         commands: &[Tree],
         help: "The tree to write; the ending of its name sets the format",
         doc: "It is written under a hidden name and then renamed, so it is complete or absent.",
+        ..ROW
+    },
+    Opt {
+        name: "ytree",
+        key: "ytree",
+        heading: Viewers,
+        kind: OptionKind::Path,
+        example: "ytree",
+        commands: &[Tree],
+        help: "Also write the tree for ytree into this folder: tree.h5, tree_0000.h5, ...",
+        doc: "Needs units. In ytree, a.set_selector(\"max_field_value\", \"main_line\") follows our main branches.",
+        ..ROW
+    },
+    Opt {
+        name: "consistent-trees",
+        key: "consistent_trees",
+        heading: Viewers,
+        kind: OptionKind::Path,
+        example: "lists",
+        commands: &[Tree],
+        help: "Also write the input of consistent-trees into this folder: out_N.list and scales.list",
+        doc: "Needs units and a cosmology. Orphans are left out.",
         ..ROW
     },
     Opt {
@@ -76,6 +98,10 @@ pub struct TreeJob {
     pub inputs: Vec<PathBuf>,
     /// The tree.
     pub output: PathBuf,
+    /// The folder for ytree.
+    pub ytree: Option<PathBuf>,
+    /// The folder for consistent-trees.
+    pub consistent_trees: Option<PathBuf>,
     /// What is linked.
     pub params: TreeParams,
     /// Ranks and threads.
@@ -94,6 +120,8 @@ pub(super) fn tree(raw: &CheckedValues<'_>) -> Result<TreeJob, ConfigError> {
     Ok(TreeJob {
         inputs,
         output: raw.needed_path("output")?,
+        ytree: raw.path("ytree"),
+        consistent_trees: raw.path("consistent-trees"),
         params: TreeParams::default().gap(gap).tracers(tracers).orphans(!raw.switch("no-orphans")),
         launch: Launch {
             ranks: ranks(raw)?,

@@ -82,7 +82,7 @@ pub struct OutputFacts {
     pub side: Option<f64>,
     /// h0, `omega_m` and the others.
     pub cosmology: Vec<(String, Attribute)>,
-    /// Code units as the catalogue has them.
+    /// Code units and the box as the catalogue has them.
     pub unit_attributes: Vec<(String, Attribute)>,
 }
 
@@ -91,6 +91,8 @@ const OF_A_RUN: [&str; 9] =
     ["input_format", "coarse_cells", "periodic", "h0", "omega_m", "omega_l", "omega_k", "omega_b", "compat"];
 const COSMOLOGY: [&str; 5] = ["h0", "omega_m", "omega_l", "omega_k", "omega_b"];
 const UNITS: [&str; 3] = ["unit_length", "unit_density", "unit_time"];
+/// The box in code units, which programs that show a tree need.
+const BOX: [&str; 4] = ["boxlen", "coarse_cells", "sides", "periodic"];
 
 impl OutputFacts {
     /// Of a catalogue; `name` is for messages. `number` is that of the output where the catalogue does not know it.
@@ -133,7 +135,7 @@ impl OutputFacts {
             run,
             side: side(outline, aexp.zip(units)),
             cosmology: kept(&COSMOLOGY),
-            unit_attributes: kept(&UNITS),
+            unit_attributes: [kept(&UNITS), kept(&BOX)].concat(),
         })
     }
 }
