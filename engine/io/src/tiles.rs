@@ -34,7 +34,7 @@ pub(crate) fn tiles(corner: [u32; 3], size: [u32; 3], order: [usize; 3]) -> impl
     let mut longest = [2; 3];
     longest[order[0]] = size[order[0]].next_multiple_of(2).clamp(2, LONGEST);
     longest[order[1]] = (MOST / longest[order[0]]).min(size[order[1]].next_multiple_of(2)).max(2);
-    longest[order[2]] = (MOST / (longest[order[0]] * longest[order[1]]) & !1).max(2);
+    longest[order[2]] = ((MOST / (longest[order[0]] * longest[order[1]])) & !1).max(2);
     let cuts: [Vec<[u32; 2]>; 3] = std::array::from_fn(|a| cuts(corner[a], size[a], longest[a] & !1));
     let [fast, middle, slow] = order;
     let n = cuts.each_ref().map(|cuts| cuts.len() as u64);
