@@ -6,7 +6,7 @@
 //!   count.
 //! - A file: itself, and the numbered files of the same name, `snap_080.hdf5` with all `snap_080.*.hdf5`.
 
-use crate::particles::file_of;
+use crate::dataset_path::file_of;
 use crate::ramses::output_files;
 use crc32fast::Hasher;
 use std::fmt::Write;
