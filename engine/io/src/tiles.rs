@@ -71,9 +71,8 @@ mod tests {
                 let mut seen = vec![false; whole.n_cells()];
                 for tile in tiles(corner, size, order) {
                     assert!(tile.n_cells() as u32 <= MOST && tile.n_cells() > 0);
-                    for a in 0..3 {
-                        assert!(tile.low[a] == 0 || (corner[a] + tile.low[a]).is_multiple_of(2));
-                    }
+                    let is_even = |a: usize| tile.low[a] == 0 || (corner[a] + tile.low[a]).is_multiple_of(2);
+                    assert!((0..3).all(is_even), "{tile:?}");
                     for i in 0..tile.n_cells() as u32 {
                         let [x, y, _] = tile.size;
                         let at = [i % x, i / x % y, i / (x * y)];
