@@ -131,6 +131,7 @@ fn on_rank(snapshot: &SynthField, comm: &Comm, workers_wait: bool) -> Shared {
         extra: &extra,
         density_threshold: THRESHOLD,
         side: 1.0,
+        origin: [0.0; 3],
         rules: Rules::Paper,
     };
     let recorder = Recorder::new(None);

@@ -44,7 +44,15 @@ pub fn collect(snapshot: &dyn Snapshot) -> Vec<LevelOcts> {
 
 /// The task of segmenting a field with the thresholds of every bench.
 pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
-    Task { field, links: &ALONE, extra, density_threshold: THRESHOLD, side: 1.0, rules: Rules::Paper }
+    Task {
+        field,
+        links: &ALONE,
+        extra,
+        density_threshold: THRESHOLD,
+        side: 1.0,
+        origin: [0.0; 3],
+        rules: Rules::Paper,
+    }
 }
 
 /// The passes of a rank alone by the paper's rules.

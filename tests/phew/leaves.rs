@@ -64,6 +64,7 @@ fn found_here(part: &LocalField, cut: &Cut, rules: Rules, comm: &Comm) -> Found 
         extra: &TestFields::default(),
         density_threshold: cut.density,
         side: 1.25,
+        origin: [0.0; 3],
         rules,
     };
     let found = segment(&task, cells, comm, &Executor::default()).expect("no rank fails");

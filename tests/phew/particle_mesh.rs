@@ -360,6 +360,7 @@ fn clumps_are_those_of_the_whole_mesh() {
         extra: &extra,
         density_threshold: cut.density,
         side: SIDE,
+        origin: [0.0; 3],
         rules: Rules::Paper,
     };
     let (comm, test_cells) = (Comm::solo(), test_cells::find(&field, cut.density));

@@ -34,6 +34,7 @@ pub fn segmented(field: &AmrField, threshold: f64) -> Segmentation<'_> {
         extra: &extra,
         density_threshold: threshold,
         side: 1.0,
+        origin: [0.0; 3],
         rules: Rules::Paper,
     };
     segment(&task, test_cells::find(field, threshold), &Comm::solo(), &Executor::default()).expect("one rank")

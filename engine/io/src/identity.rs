@@ -6,7 +6,7 @@
 //!   count.
 //! - A file: itself, and the numbered files of the same name, `snap_080.hdf5` with all `snap_080.*.hdf5`.
 
-use crate::particles::file_of;
+use crate::dataset_path::file_of;
 use crate::ramses::output_files;
 use crc32fast::Hasher;
 use std::fmt::Write;
@@ -53,11 +53,11 @@ fn dataset_of(path: &Path) -> String {
 /// The files that belong to the input at `path`, by their full names.
 fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
     let path = fs::canonicalize(path)?;
+    if path.join("Header").is_file() {
+        return plotfile_files(&path);
+    }
     if let Some(files) = output_files(&path) {
         return files;
-    }
-    if path.is_dir() {
-        return plotfile_files(&path);
     }
     let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else { return Ok(vec![path]) };
     let name = name.to_string_lossy();
@@ -78,7 +78,6 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
 /// The header of a plotfile and the files of its folders.
 fn plotfile_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![folder.join("Header")];
-    files.retain(|header| header.is_file());
     for entry in fs::read_dir(folder)? {
         let inner = entry?.path();
         if inner.is_dir() {

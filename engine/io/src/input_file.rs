@@ -33,6 +33,14 @@ pub fn other_kind(path: &Path) -> Option<&'static str> {
     (!kind.is_file() && !kind.is_dir()).then(|| name_of(kind))
 }
 
+/// The number at the end of the name of a folder or file, before its endings: 100 of `plt00100`.
+pub(crate) fn number_of(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let digits = |part: &str| part.len() - part.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let part = name.split('.').rev().find(|part| digits(part) > 0)?;
+    part[part.len() - digits(part)..].parse().ok()
+}
+
 fn name_of(kind: FileType) -> &'static str {
     #[cfg(unix)]
     {

@@ -15,6 +15,7 @@ mod amrex;
 mod block_grid;
 pub mod catalogue;
 pub mod collective;
+mod dataset_path;
 mod error;
 mod facts;
 mod field_defaults;

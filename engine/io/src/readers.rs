@@ -3,8 +3,8 @@
 #[cfg(feature = "hdf5")]
 use crate::mesh_blocks;
 use crate::{
-    FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, input_file, particles, ramses,
-    uniform,
+    FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, dataset_path, input_file,
+    ramses, uniform,
 };
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub fn read_headers(path: &Path) -> ReadResult<InputFacts> {
 /// # Errors
 /// As for [`open`], or the snapshot states one of these, or its format fixes it.
 pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<InputFacts> {
-    if !particles::file_of(path).exists() {
+    if !dataset_path::file_of(path).exists() {
         let what = format!("there is no such file or folder; expected {}", known_formats());
         return Err(ReadError::absent(path, what));
     }
@@ -59,14 +59,6 @@ pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<In
 /// The facts come from another program.
 pub fn open_from(facts: &InputFacts) -> Box<dyn Snapshot> {
     (READERS[facts.reader].open)(&facts.known)
-}
-
-/// The number at the end of the name of a folder or file, before its endings: 100 of `plt00100`.
-pub(crate) fn number_of(path: &Path) -> Option<u32> {
-    let name = path.file_name()?.to_str()?;
-    let digits = |part: &str| part.len() - part.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let part = name.split('.').rev().find(|part| digits(part) > 0)?;
-    part[part.len() - digits(part)..].parse().ok()
 }
 
 fn unknown_format(path: &Path) -> ReadError {

@@ -34,7 +34,7 @@ pub(crate) fn tiles(corner: [u32; 3], size: [u32; 3], order: [usize; 3]) -> impl
     let mut longest = [2; 3];
     longest[order[0]] = size[order[0]].next_multiple_of(2).clamp(2, LONGEST);
     longest[order[1]] = (MOST / longest[order[0]]).min(size[order[1]].next_multiple_of(2)).max(2);
-    longest[order[2]] = (MOST / (longest[order[0]] * longest[order[1]]) & !1).max(2);
+    longest[order[2]] = ((MOST / (longest[order[0]] * longest[order[1]])) & !1).max(2);
     let cuts: [Vec<[u32; 2]>; 3] = std::array::from_fn(|a| cuts(corner[a], size[a], longest[a] & !1));
     let [fast, middle, slow] = order;
     let n = cuts.each_ref().map(|cuts| cuts.len() as u64);
@@ -71,9 +71,8 @@ mod tests {
                 let mut seen = vec![false; whole.n_cells()];
                 for tile in tiles(corner, size, order) {
                     assert!(tile.n_cells() as u32 <= MOST && tile.n_cells() > 0);
-                    for a in 0..3 {
-                        assert!(tile.low[a] == 0 || (corner[a] + tile.low[a]).is_multiple_of(2));
-                    }
+                    let is_even = |a: usize| tile.low[a] == 0 || (corner[a] + tile.low[a]).is_multiple_of(2);
+                    assert!((0..3).all(is_even), "{tile:?}");
                     for i in 0..tile.n_cells() as u32 {
                         let [x, y, _] = tile.size;
                         let at = [i % x, i / x % y, i / (x * y)];

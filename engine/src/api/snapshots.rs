@@ -108,7 +108,7 @@ impl CutResult {
             params: params.clone(),
             units,
             labels: ClumpLabels::default(),
-            // An octree has no gaps.
+            // An octree has no gaps; masked cells are not counted as such.
             coverage: 1.0,
             densest,
             projection,

@@ -131,7 +131,7 @@ impl Plotfile {
         let levels = plot.levels.iter().enumerate().map(read).collect::<ReadResult<Vec<_>>>()?;
         let mut header =
             plot.root.header(READER.name, plot.time, defaults.periodic.unwrap_or([false; 3]), up);
-        header.number = crate::readers::number_of(path);
+        header.number = crate::input_file::number_of(path);
         header.n_pieces = levels.iter().map(|level| level.fabs.len()).sum();
         let fields = plot.fields.into_iter().map(|name| FieldInfo { family: "cells", name }).collect();
         Ok(Self { folder: path.into(), header, fields, levels })

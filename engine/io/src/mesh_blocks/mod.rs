@@ -126,7 +126,7 @@ impl BlockFile {
         let deepest = blocks.iter().map(|block| block.0).max().unwrap_or(grid.root.level) - grid.root.level;
         grid.root.check_levels(path, deepest.into())?;
         let mut header = grid.root.header(format, time, periodic, deepest);
-        header.number = crate::readers::number_of(path);
+        header.number = crate::input_file::number_of(path);
         header.n_pieces = blocks.len().div_ceil(BLOCKS);
         let (mut fields, mut places) = (Vec::<FieldInfo>::new(), Vec::new());
         for (mut name, place) in named {

@@ -1,8 +1,8 @@
 //! A dataset of three axes, x, y and z, in an HDF5 file: `box.hdf5:/path/to/density`.
 
 use super::{Uniform, Values, three_sizes};
+use crate::dataset_path::{file_of, split_dataset};
 use crate::hdf5_file::{DatasetRows, Hdf5File};
-use crate::particles::{file_of, split_dataset};
 use crate::tiles::Tile;
 use crate::{FieldDefaults, ReadResult, Reader, facts};
 use std::path::Path;

@@ -1,10 +1,11 @@
 //! Positions `[N, 3]` in a dataset of an HDF5 file: `box.hdf5:/path/to/positions`.
 
+use crate::dataset_path::split_dataset;
 use crate::hdf5_file::Hdf5File;
 use crate::open_files;
 use crate::particles::array;
 use crate::particles::array::Array;
-use crate::particles::{InputDefaults, ParticleReader, Positions, split_dataset};
+use crate::particles::{InputDefaults, ParticleReader, Positions};
 use crate::{ReadResult, facts};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
