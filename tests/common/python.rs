@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// What `scripts/setup.sh --python` installs.
-const PACKAGES: [&str; 6] = ["swiftsimio>=12", "yt>=4.4", "vtk>=9.5", "astropy>=6", "astrodendro>=0.3", "ytree>=3.2"];
+const PACKAGES: [&str; 6] =
+    ["swiftsimio>=12", "yt>=4.4", "vtk>=9.5", "astropy>=6", "astrodendro>=0.3", "ytree>=3.2"];
 
 /// Python with these programs, if such tests were asked for: from the environment that `scripts/setup.sh --python` makes, else
 /// from one that is made here, which needs Python and the network.

@@ -7,8 +7,8 @@ mod catalogue;
 mod catalogue_parts;
 #[cfg(feature = "hdf5")]
 mod dendrogram;
-mod gadget_binary;
 mod fields;
+mod gadget_binary;
 mod hostile_input;
 #[cfg(feature = "hdf5")]
 mod merger_trees;
