@@ -102,13 +102,13 @@ fn written(folder: &Path, k: u64, n_members: u64) -> PathBuf {
         object += 1;
         let range = first..first + size;
         first += size;
-        if mixed(object << 20 | k) % 50 == 0 {
+        if mixed((object << 20) | k).is_multiple_of(50) {
             continue;
         }
         let mut members: Vec<(u64, i64)> = Vec::new();
         for id in range {
             let draw = mixed(id << 8 | k);
-            if draw % 100 > 0 {
+            if !draw.is_multiple_of(100) {
                 members.push((id + draw / 100 % (size / 4 + 1), (mixed(id) << 20 | id).cast_signed() >> 1));
             }
         }

@@ -169,7 +169,7 @@ fn busy_series(n_outputs: u64) -> Vec<Vec<Object>> {
         let mut spare: Vec<(i64, u8)> = Vec::new();
         for o in 0..40_u64 {
             let size = if o == 0 { 6000 } else { 20 + mixed(o) % 300 };
-            let is_gone = mixed(o * 100 + k) % 5 == 0 && o > 0;
+            let is_gone = mixed(o * 100 + k).is_multiple_of(5) && o > 0;
             let mut members: Vec<(u64, (i64, u8))> = Vec::new();
             for i in 0..size {
                 let member_type = [1, 1, 1, 4, 0, 5][(mixed(i + o) % 6) as usize];

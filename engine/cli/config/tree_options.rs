@@ -19,8 +19,8 @@ pub(super) const TREE: &[Opt] = &[
         kind: OptionKind::Paths,
         example: "clumps_*.hdf5",
         commands: &[Tree],
-        help: "The catalogues, of `phew --unbind --with-members` or `fof --properties bound --with-members`",
-        doc: "Two or more of one run. A quoted pattern, such as 'clumps_*.hdf5', is expanded by the program. Catalogues that tell \
+        help: "Two or more catalogues with members, of `inselberg phew` or `inselberg fof`",
+        doc: "Catalogues of one run, by `phew --unbind --with-members` or `fof --properties bound --with-members`. A quoted pattern, such as 'clumps_*.hdf5', is expanded by the program. Catalogues that tell \
               their time are sorted by it.",
         ..ROW
     },
