@@ -152,7 +152,7 @@ fn clumps_are_the_same_on_any_ranks_and_threads() {
     }
     // A new cut of the catalogue is what a run writes.
     let [cut, again] = ["cut.hdf5", "again.hdf5"].map(|name| room.path(name));
-    done(&["recut", &room.path("c.hdf5"), "-o", &cut, "--relevance-difference", "4"]);
+    done(&["recut", &room.path("c.hdf5"), "-o", &cut, "--relevance-difference", "4", "--quiet"]);
     let search = ["phew", &cube, "-o", &again, "--density-threshold", "3.5"];
     done(&[&search[..], &of_cube[..4], &of_cube[6..], &["--relevance-difference", "4"]].concat());
     let [cut, again] = [cut, again].map(|path| read(Path::new(&path)).expect("a catalogue"));
