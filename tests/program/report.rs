@@ -2,6 +2,7 @@
 //!
 //! With `INSELBERG_BROWSER=1` there must be a browser (Debian's chromium); elsewhere that test says that it is skipped.
 
+use crate::common::output;
 use crate::common::room::{Room, done};
 use crate::scaling::{between, browser, opened};
 use std::fs;
@@ -101,6 +102,13 @@ fn small_clumps_get_no_circle_and_stay_in_the_catalogue() {
     let cells = |room: &Room| {
         let found = inselberg_io::catalogue::read(Path::new(&room.path("c.csv"))).expect("a catalogue");
         found.table("clumps").and_then(|clumps| clumps.counts("n_cells")).expect("counts").to_vec()
+    };
+    let report = |room: &Room, more: &[&str]| {
+        let (input, csv, folder) = (output("dm_1rank"), room.path("c.csv"), room.path("r"));
+        let input = input.to_str().expect("a plain path");
+        let phew = ["phew", input, "-o", &csv, "--report", &folder, "--quiet", "--density-threshold=40"];
+        done(&[&phew[..], more].concat());
+        fs::read_to_string(Path::new(&folder).join("index.html")).expect("a page")
     };
     let every = report(&all, &[]);
     let mut sorted = cells(&all);
