@@ -2,7 +2,7 @@
 //! `INSELBERG_TRUTH_MEMBERS=1e6 cargo test --release --test program trees_truth -- --nocapture`.
 
 use crate::common::room::{Room, done};
-use crate::merger_truth::{Comparison, check_conservation, compare};
+use crate::merger_truth::{BranchNumbers, Comparison, check_conservation, compare};
 use inselberg::progress::Silent;
 use inselberg::trees::linker::TreeLinker;
 use inselberg_comm::Comm;
@@ -28,7 +28,7 @@ fn trees(room: &Room, members: &str, seed: &str) -> [Catalogue; 2] {
         seed,
     ]);
     let inputs: Vec<String> = (1..=OUTPUTS).map(|i| format!("{series}/clumps_{i:05}.hdf5")).collect();
-    let mut linker = TreeLinker::new(HistoryParams::default()).expect("parameters");
+    let mut linker = TreeLinker::new(HistoryParams::default(), &Comm::solo()).expect("parameters");
     let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();
     linker.add_files(&inputs, &Comm::solo(), &Silent).expect("a series");
     [read(Path::new(&format!("{series}/truth.hdf5"))).expect("a catalogue"), linker.catalogue()]
@@ -56,8 +56,9 @@ fn links_are_true() {
     let [a, b] = &comparison.branches;
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     assert!((mean(&a.lengths) / mean(&b.lengths) - 1.0).abs() < 0.01);
-    for of in [|n: &crate::merger_truth::BranchNumbers| n.slopes.clone(), |n| n.jumps.clone()] {
-        let spread = |list: Vec<f64>| mean(&list.iter().map(|x| x.abs()).collect::<Vec<_>>());
+    let lists: [fn(&BranchNumbers) -> &Vec<f64>; 2] = [|n| &n.slopes, |n| &n.jumps];
+    for of in lists {
+        let spread = |list: &[f64]| mean(&list.iter().map(|x| x.abs()).collect::<Vec<_>>());
         assert!((spread(of(a)) - spread(of(b))).abs() < 0.01);
     }
 }
