@@ -72,7 +72,7 @@ pub fn compare(truth: &Catalogue, found: &Catalogue) -> Comparison {
     let bin = |n: u64| BINS.partition_point(|least| *least <= n) - 1;
     let size = |object: &Object| truth.tree.nodes.n_members[truth.nodes[object]];
     let mut wrong = Vec::new();
-    for (to, _) in &truth.nodes {
+    for to in truth.nodes.keys() {
         let [is, ought] = [found.progenitor(*to), truth.progenitor(*to)];
         for (i, link) in [(0, ought), (2, is)] {
             let Some(from) = link else { continue };
