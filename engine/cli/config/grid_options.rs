@@ -1,7 +1,7 @@
 //! Options for what an input of cells leaves open.
 
 use super::Command::Phew;
-use super::Heading::Input;
+use super::Heading::Cells;
 use super::opt::{Opt, OptionKind, ROW};
 
 /// Options of `phew`.
@@ -9,7 +9,7 @@ pub(super) const GRID: &[Opt] = &[
     Opt {
         name: "periodic",
         key: "periodic",
-        heading: Input,
+        heading: Cells,
         kind: OptionKind::Text("AXES"),
         example: "xyz",
         commands: &[Phew],
@@ -20,7 +20,7 @@ pub(super) const GRID: &[Opt] = &[
     Opt {
         name: "spacing",
         key: "spacing",
-        heading: Input,
+        heading: Cells,
         kind: OptionKind::Real,
         example: "0.1",
         commands: &[Phew],
@@ -31,7 +31,7 @@ pub(super) const GRID: &[Opt] = &[
     Opt {
         name: "origin",
         key: "origin",
-        heading: Input,
+        heading: Cells,
         kind: OptionKind::Text("X,Y,Z"),
         example: "-0.5,-0.5,-0.5",
         commands: &[Phew],

@@ -19,6 +19,8 @@ pub enum Heading {
     Pictures,
     /// Files for other programs.
     Viewers,
+    /// What an input of cells leaves open.
+    Cells,
     /// What an input of particles leaves open, and the mesh of particles.
     Particles,
     /// Ranks, threads and their processors.
@@ -41,6 +43,7 @@ impl Heading {
             Self::Results => "Results",
             Self::Pictures => "Pictures and reports",
             Self::Viewers => "Files for other programs",
+            Self::Cells => "Cells of other codes",
             Self::Particles => "Particles",
             Self::Launch => "Ranks and threads",
             Self::Diagnostics => "Diagnostics",
@@ -50,6 +53,6 @@ impl Heading {
 
     /// Whether the short help, `-h`, has it too.
     pub fn is_brief(self) -> bool {
-        !matches!(self, Self::Properties | Self::Viewers | Self::Particles | Self::Diagnostics)
+        !matches!(self, Self::Properties | Self::Viewers | Self::Cells | Self::Particles | Self::Diagnostics)
     }
 }

@@ -43,7 +43,7 @@ pub(super) const TREE: &[Opt] = &[
         kind: OptionKind::Path,
         example: "ytree",
         commands: &[Tree],
-        help: "Also write the tree for ytree into this folder: tree.h5, tree_0000.h5, ...",
+        help: "Also write the tree for ytree into this folder: tree.h5, tree_0000.h5",
         doc: "Needs units. In ytree, a.set_selector(\"max_field_value\", \"main_line\") follows our main branches.",
         ..ROW
     },

@@ -295,10 +295,11 @@ mod tests {
     fn a_file_has_whole_trees_up_to_its_most_nodes() {
         let catalogue = pairs(5);
         let tree = MergerTree::new(&catalogue).expect("a tree");
-        for (most, files) in
-            [(10, vec![0..5]), (5, vec![0..2, 2..4, 4..5]), (1, vec![0..1, 1..2, 2..3, 3..4, 4..5])]
-        {
-            assert_eq!(Forest::new(&tree, most).files, files, "{most}");
+        let ends_of = [(10, vec![5]), (5, vec![2, 4, 5]), (1, vec![1, 2, 3, 4, 5])];
+        for (most, ends) in ends_of {
+            let files = Forest::new(&tree, most).files;
+            assert_eq!(files.iter().map(|file| file.end).collect::<Vec<_>>(), ends, "{most}");
+            assert!(files.windows(2).all(|pair| pair[0].end == pair[1].start) && files[0].start == 0);
         }
         let folder = tempfile::tempdir().expect("a folder");
         stage_in_files(folder.path(), &catalogue, 5).expect("files").commit().expect("names");
