@@ -38,6 +38,7 @@ pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
 
 /// An object and what is in it.
 struct Viewed<'a> {
+    #[cfg_attr(not(feature = "plot"), allow(dead_code))]
     whole: &'a Catalogue,
     kind: ViewedKind,
     id: u64,

@@ -38,6 +38,7 @@ pub fn view(job: &ViewJob, whole: &Catalogue, common: Common) -> Result<(), Comm
 }
 
 /// From when to when.
+#[cfg(feature = "plot")]
 fn summary(history: &TrackHistory) -> String {
     let [first, last] = ends(history).map(|node| when(history, node));
     format!("{first} to {last}, {} mergers", history.mergers.len())
