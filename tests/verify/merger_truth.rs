@@ -1,7 +1,7 @@
 //! How well a found merger tree agrees with the true one: links by number of members, mergers, branch lengths and mass jumps.
 
 use inselberg_io::catalogue::Catalogue;
-use inselberg_io::catalogue::merger_tree::{Fate, MergerTree};
+use inselberg_io::catalogue::merger_tree::{Fate, MergerTreeTables};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
@@ -100,13 +100,13 @@ pub fn compare(truth: &Catalogue, found: &Catalogue) -> Comparison {
 }
 
 struct TreeOfObjects<'a> {
-    tree: MergerTree<'a>,
+    tree: MergerTreeTables<'a>,
     nodes: HashMap<Object, usize>,
 }
 
 impl<'a> TreeOfObjects<'a> {
     fn new(catalogue: &'a Catalogue) -> Self {
-        let tree = MergerTree::new(catalogue).expect("a tree");
+        let tree = MergerTreeTables::new(catalogue).expect("a tree");
         let objects = (0..tree.n_nodes()).filter(|node| !tree.is_orphan(*node));
         let nodes: HashMap<Object, usize> =
             objects.map(|node| ((tree.nodes.snapshot[node], tree.nodes.object[node]), node)).collect();
@@ -132,7 +132,7 @@ impl<'a> TreeOfObjects<'a> {
 
     /// Where an object that ends goes: 0 into the object that has its particles in truth, 1 to the end as an orphan, 2 elsewhere.
     fn end_of(&self, object: Object, truth: &TreeOfObjects) -> usize {
-        let next = |tree: &MergerTree, node: usize| tree.descendant(node);
+        let next = |tree: &MergerTreeTables, node: usize| tree.descendant(node);
         let mut node = next(&self.tree, self.nodes[&object]);
         while let Some(orphan) = node.filter(|node| self.tree.is_orphan(*node)) {
             node = next(&self.tree, orphan);
@@ -233,7 +233,7 @@ fn quantile(list: &[f64], part: f64) -> f64 {
 
 /// Each object of a tree has one descendant or a told end, and a track has one node per output.
 pub fn check_conservation(catalogue: &Catalogue) {
-    let tree = MergerTree::new(catalogue).expect("a tree");
+    let tree = MergerTreeTables::new(catalogue).expect("a tree");
     let mut seen = HashSet::new();
     for node in 0..tree.n_nodes() {
         let has_descendant = matches!(tree.fate(node), Fate::GoesOn | Fate::Merges | Fate::Disrupted);

@@ -7,7 +7,7 @@ use crate::config::{Common, ViewJob};
 use crate::report::history::TrackHistory;
 use crate::report::{UnitChoice, four_digits};
 use inselberg_io::catalogue::Catalogue;
-use inselberg_io::catalogue::merger_tree::MergerTree;
+use inselberg_io::catalogue::merger_tree::MergerTreeTables;
 use inselberg_io::staging::Staged;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ const N_LISTED: usize = 40;
 /// Shows a track of a catalogue with a merger tree.
 pub fn view(job: &ViewJob, whole: &Catalogue, common: Common) -> Result<(), CommandError> {
     let wrong = |problem: String| CommandError::about(&job.input, problem);
-    let tree = MergerTree::new(whole).map_err(wrong)?;
+    let tree = MergerTreeTables::new(whole).map_err(wrong)?;
     let history =
         TrackHistory::new(&tree, job.id, job.units.unwrap_or(UnitChoice::Physical)).ok_or_else(|| {
             let n = tree.nodes.track.iter().collect::<HashSet<_>>().len();

@@ -1,7 +1,7 @@
 //! The history of a track of a merger tree: its nodes, what merged into it, and its heaviest branches.
 
 use super::UnitChoice;
-use inselberg_io::catalogue::merger_tree::MergerTree;
+use inselberg_io::catalogue::merger_tree::MergerTreeTables;
 use inselberg_io::catalogue::units::{KILOMETRE, SOLAR_MASS};
 use std::collections::BinaryHeap;
 
@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 #[derive(Debug)]
 pub struct TrackHistory<'a> {
     /// The tree.
-    pub tree: &'a MergerTree<'a>,
+    pub tree: &'a MergerTreeTables<'a>,
     /// The track.
     pub track: u64,
     /// Its nodes, by time; at least one.
@@ -46,7 +46,7 @@ pub struct Branch {
 
 impl<'a> TrackHistory<'a> {
     /// The history of a track; `None` if the tree has no such track.
-    pub fn new(tree: &'a MergerTree<'a>, track: u64, units: UnitChoice) -> Option<Self> {
+    pub fn new(tree: &'a MergerTreeTables<'a>, track: u64, units: UnitChoice) -> Option<Self> {
         let nodes = tree.track(track);
         let has_units = tree.snapshots.iter().all(|snapshot| snapshot.units.is_some());
         let is_physical = units == UnitChoice::Physical && has_units;
@@ -164,7 +164,7 @@ mod tests {
         let mut series = SynthSeries::new(SeriesParams { outputs: 12, members: 20_000, seed: 5 });
         while series.next_output().is_some() {}
         let truth = series.truth();
-        let tree = MergerTree::new(&truth).expect("a tree");
+        let tree = MergerTreeTables::new(&truth).expect("a tree");
         let most_merged =
             (0..tree.n_nodes()).max_by_key(|node| tree.progenitors(*node).count()).expect("nodes");
         let track = tree.nodes.track[most_merged];

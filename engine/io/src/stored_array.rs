@@ -18,13 +18,13 @@ pub(crate) enum NumberKind {
 
 /// Reals in one of two byte orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Real {
+pub(crate) struct RealFormat {
     pub kind: NumberKind,
     /// Whether the most significant byte comes first.
     pub big_endian: bool,
 }
 
-impl Real {
+impl RealFormat {
     /// From AMReX's description: 8, numbers about the format, the number of bytes, and their order.
     pub fn described(numbers: &[i64]) -> Option<Self> {
         const DOUBLE: [i64; 8] = [64, 11, 52, 0, 1, 12, 0, 1023];
@@ -48,7 +48,7 @@ impl Real {
     }
 }
 
-impl Real {
+impl RealFormat {
     /// Appends the numbers of some bytes.
     fn decode(self, bytes: &[u8], to: &mut Vec<f64>) {
         macro_rules! append {
@@ -96,7 +96,7 @@ pub(crate) struct StoredArray {
     /// The axes by the distance of neighbours in the file, the least first. Along `order[0]` numbers are contiguous.
     pub order: [usize; 3],
     /// The type of the numbers.
-    pub real: Real,
+    pub real: RealFormat,
 }
 
 impl StoredArray {

@@ -52,7 +52,7 @@ struct Query {
 /// A particle with its place on its owner.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Ghost {
+struct GhostCopy {
     particle: GraphParticle,
     place: u64,
 }
@@ -78,13 +78,13 @@ pub fn find(
     let asked = comm.exchange(grouped(&queries, |(to, query)| (*to, *query)))?;
     let served: Vec<(Rank, Vec<u32>)> =
         asked.into_par_iter().map(|(from, asked)| (from, within(&points, &tree, &asked))).collect();
-    let ghost = |i: &u32| Ghost { particle: own.particles[*i as usize], place: u64::from(*i) };
+    let ghost = |i: &u32| GhostCopy { particle: own.particles[*i as usize], place: u64::from(*i) };
     let parts = served.iter().map(|(to, list)| (*to, list.iter().map(ghost).collect())).collect();
-    let received: Vec<(Rank, Vec<Ghost>)> = comm.exchange(parts)?;
+    let received: Vec<(Rank, Vec<GhostCopy>)> = comm.exchange(parts)?;
     let mut all: Vec<(GraphParticle, RemoteIndex)> =
         own.particles.iter().zip(0..).map(|(p, index)| (*p, RemoteIndex { rank, index })).collect();
     for (from, ghosts) in received {
-        let origin = |ghost: &Ghost| RemoteIndex { rank: from.0, index: ghost.place as u32 };
+        let origin = |ghost: &GhostCopy| RemoteIndex { rank: from.0, index: ghost.place as u32 };
         all.extend(ghosts.iter().map(|ghost| (ghost.particle, origin(ghost))));
     }
     all.par_sort_by(|a, b| a.0.order(&b.0));

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// The test particles known on a rank, own ones and ghosts, in their order.
 #[derive(Debug, Default)]
-pub struct TestParticles {
+pub struct LinkGraph {
     /// The particles.
     pub particles: Vec<GraphParticle>,
     /// Their densities in code units.
@@ -75,7 +75,7 @@ const LINKS: usize = 2;
 
 /// What one other rank and this one know of each other's test particles: places on their owners, ascending.
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedEnds {
     /// Particles of the other rank that are linked to own ones.
     ghosts: Vec<u32>,
     /// Own particles that are linked to particles of the other rank.
@@ -92,7 +92,7 @@ pub fn find(
     dense: DenseParticles,
     k: usize,
     comm: &Comm,
-) -> Result<TestParticles, CommError> {
+) -> Result<LinkGraph, CommError> {
     let rank = comm.rank().0;
     let DenseParticles { rho, runs, threshold, .. } = dense;
     let is_test = |i: u32| rho[i as usize] > threshold;
@@ -100,7 +100,7 @@ pub fn find(
     for i in runs.iter().flat_map(|run| &run.of) {
         known.push((near.particles[*i as usize], rho[*i as usize], near.origin(*i as usize)));
     }
-    let mut shared: BTreeMap<u32, Shared> = BTreeMap::new();
+    let mut shared: BTreeMap<u32, SharedEnds> = BTreeMap::new();
     let mut links: Vec<(u32, RemoteLink)> = Vec::new();
     let mut remote: Vec<(u32, RemoteLink)> = Vec::new();
     if comm.n_ranks() > 1 {
@@ -123,7 +123,7 @@ pub fn find(
             let of_part: Vec<RemoteLink> = part.iter().map(|(_, link)| *link).collect();
             let ends = |end: fn(&RemoteLink) -> u32| ascending(of_part.iter().map(end).collect());
             let with = shared.entry(to).or_default();
-            *with = Shared { ghosts: ends(|l| l.to), mirrors: ends(|l| l.from) };
+            *with = SharedEnds { ghosts: ends(|l| l.to), mirrors: ends(|l| l.from) };
             ghosts.insert(to, with.ghosts.clone());
             let linked: Vec<LinkedParticle> =
                 with.mirrors.iter().map(|place| linked(own, near, &rho, *place)).collect();
@@ -155,7 +155,7 @@ pub fn find(
     }
     known.par_sort_by(|a, b| a.0.order(&b.0));
     let places = TestPlaces::new(&known, own.particles.len(), rank);
-    let of_shared = |(other, with): (u32, Shared)| GhostLink {
+    let of_shared = |(other, with): (u32, SharedEnds)| GhostLink {
         rank: Rank(other),
         ghosts: ascending(with.ghosts)
             .into_iter()
@@ -177,7 +177,7 @@ pub fn find(
         [RemoteIndex { rank, index: link.to }, RemoteIndex { rank: *other, index: link.from }]
             .map(|end| places.of(end))
     };
-    Ok(TestParticles {
+    Ok(LinkGraph {
         shared: Ghosts::new(shared.into_iter().map(of_shared).collect()),
         from_ghosts: remote.iter().map(link).collect(),
         k,

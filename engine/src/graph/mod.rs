@@ -19,7 +19,7 @@ mod links;
 mod neighbours;
 mod particles;
 
-pub use links::{LinkRun, TestParticles};
+pub use links::{LinkGraph, LinkRun};
 pub use particles::{GraphParticle, OwnParticles, below_one};
 
 use crate::error::{ParticleGraphError, RunError};
@@ -45,7 +45,7 @@ pub struct ParticleGraph {
     /// All particles that this rank owns.
     pub own: OwnParticles,
     /// The own test particles and the ghosts that they are linked to.
-    pub tests: TestParticles,
+    pub tests: LinkGraph,
     /// Number of particles on all ranks.
     pub n: u64,
     /// The greatest density of any particle.

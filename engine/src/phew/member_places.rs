@@ -2,7 +2,7 @@
 //!
 //! With cells, to that of the leaf around it. In a graph each particle has its own.
 
-use crate::graph::{OwnParticles, TestParticles, below_one};
+use crate::graph::{LinkGraph, OwnParticles, below_one};
 use crate::partition::{LocalField, to_leaf_owners};
 use crate::phew::leaf_patch::leaf_patch;
 use crate::phew::segment::Segmentation;
@@ -36,7 +36,7 @@ pub struct GraphPlaces<'a> {
     /// All particles of this rank.
     pub own: &'a OwnParticles,
     /// The test particles.
-    pub tests: &'a TestParticles,
+    pub tests: &'a LinkGraph,
     /// The patch of each test particle.
     pub labels: &'a [PeakSlot],
 }

@@ -5,7 +5,7 @@
 
 use crate::error::{ParticleGraphError, RunError};
 use crate::executor::{Executor, ScratchPool};
-use crate::graph::{LinkRun, OwnParticles, ParticleGraph, ParticleGraphConfig, TestParticles, build};
+use crate::graph::{LinkGraph, LinkRun, OwnParticles, ParticleGraph, ParticleGraphConfig, build};
 use crate::particle_mesh::{MeshUse, ParticleSnapshot, grow};
 use crate::phew::balance::Balance;
 use crate::phew::bound::{self, BoundInput};
@@ -55,7 +55,7 @@ pub struct GraphSegmentation {
     pub balance: Balance,
 }
 
-impl CellPlaces for TestParticles {
+impl CellPlaces for LinkGraph {
     fn cell_at(&self, particle: CellIdx) -> CellAt {
         CellAt { level: KEY_LEVEL.into(), ijk: cell_of(self.particles[particle.at()].position) }
     }
@@ -69,7 +69,7 @@ impl CellPlaces for TestParticles {
 /// When another rank fails.
 pub fn segment(
     own: &OwnParticles,
-    tests: &TestParticles,
+    tests: &LinkGraph,
     density_threshold: f64,
     comm: &Comm,
     executor: &Executor,
@@ -93,7 +93,7 @@ pub fn segment(
     })?;
     let edges = Stage::run("saddles", n, comm, observer, || find_contacts(tests, &labels, executor));
     let balance = Balance::new(&links, tests.rho.len(), &known, edges.len(), comm)?;
-    let sums = PatchSummation { own, tests, labels: &labels, known: &known };
+    let sums = ParticleSums { own, tests, labels: &labels, known: &known };
     let mut totals = Stage::run("sums", n, comm, observer, || sums.totals(comm))?;
     let space = SizedBox { domain: own.domain, side: own.units.side, origin: [0.0; 3] };
     let tree = Stage::run("forest", n, comm, observer, || match comm.n_ranks() {
@@ -124,7 +124,7 @@ pub fn segment(
 
 /// The densest particle that each test particle is linked to, or itself. Ghosts point to themselves: their owners know
 /// all their links.
-fn ascend(tests: &TestParticles, links: &TestLinks, executor: &Executor) -> Vec<AtomicU32> {
+fn ascend(tests: &LinkGraph, links: &TestLinks, executor: &Executor) -> Vec<AtomicU32> {
     let up: Vec<AtomicU32> = (0..tests.rho.len() as u32).into_par_iter().map(AtomicU32::new).collect();
     let sizes: Vec<usize> = tests.runs.iter().map(|run| run.of.len()).collect();
     executor.each("ascent", &sizes, |i| {
@@ -139,20 +139,20 @@ fn ascend(tests: &TestParticles, links: &TestLinks, executor: &Executor) -> Vec<
 }
 
 /// The particles of the own peaks, in their order.
-fn own_roots(tests: &TestParticles, roots: &PeakSet, classes: &[Root]) -> Vec<TestIdx> {
+fn own_roots(tests: &LinkGraph, roots: &PeakSet, classes: &[Root]) -> Vec<TestIdx> {
     let at_roots = (0..tests.rho.len()).map(TestIdx::new).filter(|particle| roots.is_peak(*particle));
     let own = at_roots.zip(classes).filter(|(_, class)| matches!(class, Root::Own(_)));
     own.map(|(particle, _)| particle).collect()
 }
 
 /// A peak at a particle. Number and owner are still to come.
-fn peak_at(tests: &TestParticles, particle: TestIdx) -> KnownPeak {
+fn peak_at(tests: &LinkGraph, particle: TestIdx) -> KnownPeak {
     let ijk = cell_of(tests.particles[particle.at()].position);
     KnownPeak { rho: tests.rho[particle.at()], level: KEY_LEVEL.into(), ijk, ..KnownPeak::default() }
 }
 
 /// The contacts between patches: their maximum spanning forest, in falling order.
-fn find_contacts(tests: &TestParticles, labels: &[PeakSlot], executor: &Executor) -> Vec<ContactEdge> {
+fn find_contacts(tests: &LinkGraph, labels: &[PeakSlot], executor: &Executor) -> Vec<ContactEdge> {
     let labels: &[PeakIdx] = bytemuck::cast_slice(labels);
     let scratches = ScratchPool::<ForestScratch>::default();
     let of_run = |run: &LinkRun| {
@@ -164,14 +164,14 @@ fn find_contacts(tests: &TestParticles, labels: &[PeakSlot], executor: &Executor
 }
 
 /// What is summed over patches. Lengths are in units of the box.
-struct PatchSummation<'a> {
+struct ParticleSums<'a> {
     own: &'a OwnParticles,
-    tests: &'a TestParticles,
+    tests: &'a LinkGraph,
     labels: &'a [PeakSlot],
     known: &'a PeakComm,
 }
 
-impl PatchSummation<'_> {
+impl ParticleSums<'_> {
     /// What a test particle adds to its patch.
     fn view(&self, particle: TestIdx) -> CellView {
         let (of, rho) = (&self.tests.particles[particle.at()], self.tests.rho[particle.at()]);

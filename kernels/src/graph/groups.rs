@@ -65,7 +65,7 @@ impl PointBox {
 
 /// A run of particles.
 #[derive(Debug, Clone, Copy, Default)]
-struct Node {
+struct GroupNode {
     first: u32,
     end: u32,
     child: u32,
@@ -77,7 +77,7 @@ struct Node {
 /// The octree over particles.
 #[derive(Debug, Clone, Default)]
 pub struct GroupTree {
-    nodes: Vec<Node>,
+    nodes: Vec<GroupNode>,
     bounds: Vec<PointBox>,
     /// The nodes that are groups, in the order of their particles.
     groups: Vec<u32>,
@@ -95,7 +95,7 @@ impl GroupTree {
         tree.divide(&keys(points));
         tree.bounds = vec![PointBox::EMPTY; tree.nodes.len()];
         for at in (0..tree.nodes.len()).rev() {
-            let Node { first, end, child, n_children, .. } = tree.nodes[at];
+            let GroupNode { first, end, child, n_children, .. } = tree.nodes[at];
             let mut bounds = PointBox::EMPTY;
             match n_children {
                 0 => (first..end).for_each(|i| bounds.add(points.position(i as usize))),
@@ -130,10 +130,10 @@ impl GroupTree {
     }
 
     fn divide(&mut self, keys: &[u64]) {
-        self.nodes.push(Node { first: 0, end: keys.len() as u32, ..Node::default() });
+        self.nodes.push(GroupNode { first: 0, end: keys.len() as u32, ..GroupNode::default() });
         let mut at = 0;
         while at < self.nodes.len() {
-            let Node { first, end, .. } = self.nodes[at];
+            let GroupNode { first, end, .. } = self.nodes[at];
             let run = &keys[first as usize..end as usize];
             let differing = run[0] ^ run[run.len() - 1];
             if run.len() > LEAF && differing != 0 {
@@ -155,7 +155,7 @@ impl GroupTree {
             let digit = run[from] >> shift;
             let n = run[from..].partition_point(|key| key >> shift == digit);
             let (first, end) = (first + from as u32, first + (from + n) as u32);
-            self.nodes.push(Node { first, end, parent, ..Node::default() });
+            self.nodes.push(GroupNode { first, end, parent, ..GroupNode::default() });
             from += n;
         }
     }
@@ -191,7 +191,7 @@ impl GroupTree {
             if distance > limit {
                 continue;
             }
-            let Node { first, end, child, n_children, .. } = self.nodes[at as usize];
+            let GroupNode { first, end, child, n_children, .. } = self.nodes[at as usize];
             match n_children {
                 0 => found(first as usize..end as usize),
                 n => stack.extend((child..child + n).rev()),

@@ -4,22 +4,22 @@
 #[derive(Debug, Default)]
 pub(super) struct BoxIndex {
     /// Lowest cell, and the first cell behind, of each box.
-    boxes: Vec<Span>,
+    boxes: Vec<CellSpan>,
     /// Inner nodes and leaves of a binary tree over them.
-    nodes: Vec<Node>,
+    nodes: Vec<SpanNode>,
 }
 
 /// A box by its lowest cell and the first cell behind it along each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct CellSpan {
     pub low: [u32; 3],
     pub end: [u32; 3],
 }
 
 /// A node over `boxes[first..end]`. An inner node has its first child behind it and names the second.
 #[derive(Debug)]
-struct Node {
-    all: Span,
+struct SpanNode {
+    all: CellSpan,
     first: usize,
     end: usize,
     second: Option<usize>,
@@ -28,7 +28,7 @@ struct Node {
 /// Boxes of a leaf of the tree.
 const FEW: usize = 8;
 
-impl Span {
+impl CellSpan {
     /// What two boxes share; `None` for nothing.
     pub fn shared(&self, other: &Self) -> Option<Self> {
         let low = std::array::from_fn(|a| self.low[a].max(other.low[a]));
@@ -44,7 +44,7 @@ impl Span {
 
 impl BoxIndex {
     /// An index of these boxes.
-    pub fn new(mut boxes: Vec<Span>) -> Self {
+    pub fn new(mut boxes: Vec<CellSpan>) -> Self {
         let mut nodes = Vec::new();
         if !boxes.is_empty() {
             let n = boxes.len();
@@ -54,7 +54,7 @@ impl BoxIndex {
     }
 
     /// What the boxes share with `span`, in any order.
-    pub fn shared_with(&self, span: &Span) -> Vec<Span> {
+    pub fn shared_with(&self, span: &CellSpan) -> Vec<CellSpan> {
         let mut found = Vec::new();
         let mut open: Vec<usize> = (0..self.nodes.len().min(1)).collect();
         while let Some(at) = open.pop() {
@@ -71,14 +71,14 @@ impl BoxIndex {
     }
 }
 
-fn add_node(nodes: &mut Vec<Node>, boxes: &mut [Span], first: usize, end: usize) {
+fn add_node(nodes: &mut Vec<SpanNode>, boxes: &mut [CellSpan], first: usize, end: usize) {
     let own = &mut boxes[first..end];
-    let all = own.iter().fold(own[0], |all, b| Span {
+    let all = own.iter().fold(own[0], |all, b| CellSpan {
         low: std::array::from_fn(|a| all.low[a].min(b.low[a])),
         end: std::array::from_fn(|a| all.end[a].max(b.end[a])),
     });
     let at = nodes.len();
-    nodes.push(Node { all, first, end, second: None });
+    nodes.push(SpanNode { all, first, end, second: None });
     if own.len() <= FEW {
         return;
     }
@@ -103,16 +103,16 @@ mod tests {
         };
         let mut span = || {
             let low = [0; 3].map(|_| random(60));
-            Span { low, end: low.map(|x| x + 1 + random(9)) }
+            CellSpan { low, end: low.map(|x| x + 1 + random(9)) }
         };
         for n in [0, 1, 7, 9, 300] {
-            let boxes: Vec<Span> = (0..n).map(|_| span()).collect();
+            let boxes: Vec<CellSpan> = (0..n).map(|_| span()).collect();
             let index = BoxIndex::new(boxes.clone());
             for _ in 0..50 {
                 let asked = span();
-                let key = |span: &Span| (span.low, span.end);
+                let key = |span: &CellSpan| (span.low, span.end);
                 let mut found = index.shared_with(&asked);
-                let mut expected: Vec<Span> = boxes.iter().filter_map(|b| b.shared(&asked)).collect();
+                let mut expected: Vec<CellSpan> = boxes.iter().filter_map(|b| b.shared(&asked)).collect();
                 found.sort_by_key(key);
                 expected.sort_by_key(key);
                 assert_eq!(found, expected);

@@ -3,7 +3,7 @@
 use super::header::cell_box;
 use super::lines::{Lines, integers, short};
 use crate::ReadResult;
-use crate::stored_array::Real;
+use crate::stored_array::RealFormat;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub(super) struct LevelFabs {
     /// Cells around each box whose values are stored as well.
     pub ghosts: [u32; 3],
     /// The type of the values, where the files have no headers of their own.
-    pub real: Option<Real>,
+    pub real: Option<RealFormat>,
 }
 
 /// A box and the place of its values.
@@ -128,11 +128,11 @@ fn on_disk(lines: &mut Lines) -> ReadResult<(String, u64)> {
 }
 
 /// The type of the values, behind the extremes of the fields.
-fn written_real(lines: &Lines) -> ReadResult<Real> {
+fn written_real(lines: &Lines) -> ReadResult<RealFormat> {
     let rest = lines.rest();
     let text = rest.find("((").map_or("", |at| rest[at..].split('\n').next().unwrap_or(""));
     let numbers = integers(text).unwrap_or_default();
-    Real::described(&numbers).ok_or_else(|| {
+    RealFormat::described(&numbers).ok_or_else(|| {
         lines.error("type of the values", short(text), "IEEE reals of 32 or 64 bits in either byte order")
     })
 }

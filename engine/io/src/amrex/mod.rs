@@ -12,13 +12,13 @@ use crate::block_grid::RootGrid;
 use crate::leaf_stream::{LeafSource, count_of, stream};
 use crate::open_files;
 use crate::source_file::SourceFile;
-use crate::stored_array::{Real, StoredArray};
+use crate::stored_array::{RealFormat, StoredArray};
 use crate::tiles::Tile;
 use crate::{
     Every, FieldDefaults, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader,
     Snapshot, facts,
 };
-use covered::{BoxIndex, Span};
+use covered::{BoxIndex, CellSpan};
 use fabs::{FabPlace, LevelFabs};
 use header::{PlotHeader, PlotLevel, bad_level};
 use lines::{integers, short};
@@ -45,12 +45,12 @@ struct Plotfile {
     folder: PathBuf,
     header: Header,
     fields: Vec<FieldInfo>,
-    levels: Vec<Level>,
+    levels: Vec<PlotfileLevel>,
 }
 
 /// A level with boxes.
 #[derive(Serialize, Deserialize)]
-struct Level {
+struct PlotfileLevel {
     /// The level of its cells in the mesh.
     level: u8,
     /// How often its cells divide those of the next coarser level.
@@ -63,13 +63,13 @@ struct Level {
     files: Vec<String>,
     fabs: Vec<FabPlace>,
     ghosts: [u32; 3],
-    real: Option<Real>,
+    real: Option<RealFormat>,
     /// Its boxes on the grid of the next coarser level, found by place.
     #[serde(skip)]
     on_coarser: OnceLock<BoxIndex>,
 }
 
-impl Level {
+impl PlotfileLevel {
     fn read(
         folder: &Path,
         level: usize,
@@ -102,17 +102,17 @@ impl Level {
     }
 
     /// A box, from the lowest cell of the domain.
-    fn span(&self, fab: &FabPlace) -> Span {
+    fn span(&self, fab: &FabPlace) -> CellSpan {
         let low: [u32; 3] = std::array::from_fn(|a| (fab.low[a] - self.low[a]) as u32);
-        Span { low, end: std::array::from_fn(|a| low[a] + fab.size[a]) }
+        CellSpan { low, end: std::array::from_fn(|a| low[a] + fab.size[a]) }
     }
 
     /// Its boxes on the grid of the next coarser level.
     fn on_coarser(&self) -> &BoxIndex {
         self.on_coarser.get_or_init(|| {
             let coarser = |fab| {
-                let Span { low, end } = self.span(fab);
-                Span { low: low.map(|x| x / self.ratio), end: end.map(|x| x / self.ratio) }
+                let CellSpan { low, end } = self.span(fab);
+                CellSpan { low: low.map(|x| x / self.ratio), end: end.map(|x| x / self.ratio) }
             };
             BoxIndex::new(self.fabs.iter().map(coarser).collect())
         })
@@ -127,7 +127,7 @@ impl Plotfile {
         let up = plot.levels.last().map_or(0, |level| level.up);
         plot.root.check_levels(&file, up.into())?;
         let n_fields = plot.fields.len();
-        let read = |(at, level)| Level::read(path, at, level, &plot.root, n_fields);
+        let read = |(at, level)| PlotfileLevel::read(path, at, level, &plot.root, n_fields);
         let levels = plot.levels.iter().enumerate().map(read).collect::<ReadResult<Vec<_>>>()?;
         let mut header =
             plot.root.header(READER.name, plot.time, defaults.periodic.unwrap_or([false; 3]), up);
@@ -155,7 +155,7 @@ impl Plotfile {
     }
 
     /// The parts of a box that finer boxes replace, from the lowest cell of the domain.
-    fn covered(&self, level: usize, span: &Span) -> Vec<Span> {
+    fn covered(&self, level: usize, span: &CellSpan) -> Vec<CellSpan> {
         self.levels.get(level + 1).map_or(Vec::new(), |finer| finer.on_coarser().shared_with(span))
     }
 
@@ -214,7 +214,7 @@ fn fab_header(file: &SourceFile, offset: u64) -> ReadResult<(([i64; 3], usize), 
     let numbers = line.strip_prefix("FAB").and_then(integers).unwrap_or_default();
     let n = numbers.len().saturating_sub(10);
     let (of_real, of_box) = numbers.split_at(n);
-    let Some(real) = Real::described(of_real) else {
+    let Some(real) = RealFormat::described(of_real) else {
         return Err(bad(short(&line), "FAB, and IEEE reals of 32 or 64 bits in either byte order"));
     };
     let (low, size) =
@@ -227,8 +227,8 @@ fn fab_header(file: &SourceFile, offset: u64) -> ReadResult<(([i64; 3], usize), 
 /// A box that is read.
 struct OpenFab<'a> {
     level: u8,
-    span: Span,
-    covered: Vec<Span>,
+    span: CellSpan,
+    covered: Vec<CellSpan>,
     values: FabValues,
     file: &'a SourceFile,
     fields: Vec<usize>,
@@ -253,7 +253,7 @@ impl LeafSource for OpenFab<'_> {
 
     fn cover(&self, tile: &Tile, covered: &mut Vec<bool>) {
         let low: [u32; 3] = std::array::from_fn(|a| self.span.low[a] + tile.low[a]);
-        let own = Span { low, end: std::array::from_fn(|a| low[a] + tile.size[a]) };
+        let own = CellSpan { low, end: std::array::from_fn(|a| low[a] + tile.size[a]) };
         for part in self.covered.iter().filter_map(|part| part.shared(&own)) {
             covered.resize(tile.n_cells(), false);
             for z in part.low[2]..part.end[2] {
@@ -306,7 +306,7 @@ impl Snapshot for Plotfile {
     fn count_leaves(&self, piece: usize) -> ReadResult<Vec<u64>> {
         let (level, fab) = self.piece(piece)?;
         let span = self.levels[level].span(fab);
-        let covered: u64 = self.covered(level, &span).iter().map(Span::n_cells).sum();
+        let covered: u64 = self.covered(level, &span).iter().map(CellSpan::n_cells).sum();
         Ok(count_of(self.levels[level].level, span.n_cells().saturating_sub(covered)))
     }
 

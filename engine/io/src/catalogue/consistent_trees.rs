@@ -14,7 +14,7 @@
 //! | Np | number of members |
 //! | Vrms, JX to JZ, Spin | 0: a tree does not have them |
 
-use super::merger_tree::{MergerSnapshot, MergerTree};
+use super::merger_tree::{MergerSnapshot, MergerTreeTables};
 use super::units::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
 use super::{Attribute, Catalogue, WriteError, WriteResult, check_shape};
 use crate::staging::{Staged, hidden, stage_file};
@@ -34,7 +34,7 @@ const MAXIMUM_OF_NFW: f64 = 2.163;
 /// The catalogue has no merger tree, no units or no cosmology, the numbers of its outputs do not rise, or the folder cannot be written.
 pub fn stage_consistent_trees(folder: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     check_shape(folder, catalogue)?;
-    let lists = Lists::new(folder, catalogue)?;
+    let lists = HaloLists::new(folder, catalogue)?;
     let place = hidden::place(folder).map_err(WriteError::io(folder, "creating the folder"))?;
     let mut staged = Staged::default();
     let mut first = 0;
@@ -51,13 +51,13 @@ pub fn stage_consistent_trees(folder: &Path, catalogue: &Catalogue) -> WriteResu
     Ok(staged.in_place(place))
 }
 
-struct Lists<'a> {
-    tree: MergerTree<'a>,
+struct HaloLists<'a> {
+    tree: MergerTreeTables<'a>,
     cosmology: Cosmology,
     h: f64,
 }
 
-impl<'a> Lists<'a> {
+impl<'a> HaloLists<'a> {
     fn new(folder: &Path, catalogue: &'a Catalogue) -> WriteResult<Self> {
         let wrong = |problem: &str, expected: &str| {
             WriteError::content(folder, "consistent-trees", problem, expected)
@@ -66,7 +66,7 @@ impl<'a> Lists<'a> {
             let place = "consistent-trees".to_string();
             WriteError::Library { path: folder.into(), place, problem }
         };
-        let tree = MergerTree::new(catalogue).map_err(library)?;
+        let tree = MergerTreeTables::new(catalogue).map_err(library)?;
         if tree.snapshots.iter().any(|snapshot| snapshot.units.is_none()) {
             return Err(wrong("the tree has no units", "catalogues with units of length, mass and time"));
         }

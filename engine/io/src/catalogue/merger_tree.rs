@@ -78,14 +78,14 @@ pub struct MergerNodes<'a> {
 
 /// A merger tree.
 #[derive(Debug)]
-pub struct MergerTree<'a> {
+pub struct MergerTreeTables<'a> {
     /// The outputs, by time.
     pub snapshots: Vec<MergerSnapshot>,
     /// The nodes, by output.
     pub nodes: MergerNodes<'a>,
 }
 
-impl<'a> MergerTree<'a> {
+impl<'a> MergerTreeTables<'a> {
     /// The tree of a catalogue. Cost: one pass over the links.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! A dataset of three axes, x, y and z, in an HDF5 file: `box.hdf5:/path/to/density`.
 
-use super::{Uniform, Values, three_sizes};
+use super::{CellValues, Uniform, three_sizes};
 use crate::dataset_path::{file_of, split_dataset};
 use crate::hdf5_file::{DatasetRows, Hdf5File};
 use crate::tiles::Tile;
@@ -42,7 +42,14 @@ fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
     let planes = MOST_KEPT as u64 / (u64::from(size[1]) * u64::from(size[2])).max(1);
     let chunk = if u64::from(chunk) <= planes { chunk } else { 1 };
     let name = place.rsplit('/').next().unwrap_or("density");
-    Uniform::new(file, READER.name, name, (size, [2, 1, 0], chunk), Values::Dataset(place.clone()), defaults)
+    Uniform::new(
+        file,
+        READER.name,
+        name,
+        (size, [2, 1, 0], chunk),
+        CellValues::Dataset(place.clone()),
+        defaults,
+    )
 }
 
 /// A slab of an open dataset.

@@ -1,8 +1,8 @@
 //! NumPy arrays of three axes, x, y and z, in C or Fortran order.
 
-use super::{Uniform, Values, three_sizes};
+use super::{CellValues, Uniform, three_sizes};
 use crate::npy_header::{NpyText, bad, value_of};
-use crate::stored_array::{NumberKind, Real, StoredArray};
+use crate::stored_array::{NumberKind, RealFormat, StoredArray};
 use crate::{FieldDefaults, ReadError, ReadResult, Reader, facts};
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
         return Err(ReadError::content(path, "size", problem, expected));
     }
     let shape = (array.size, array.order, 1);
-    Uniform::new(path, READER.name, "density", shape, Values::Stored(array), defaults)
+    Uniform::new(path, READER.name, "density", shape, CellValues::Stored(array), defaults)
 }
 
 fn shape_of(text: &str) -> Option<Vec<u64>> {
@@ -58,7 +58,7 @@ fn parse(path: &Path, text: &str, data: u64) -> ReadResult<StoredArray> {
 }
 
 /// `<f4`, `>i2`, `|u1`, ...
-fn real(descr: &str) -> Option<Real> {
+fn real(descr: &str) -> Option<RealFormat> {
     let (order, kind) = descr.split_at_checked(1)?;
     let integer = |signed| Some(NumberKind::Integer { bytes: kind[1..].parse().ok()?, signed });
     let kind = match kind {
@@ -75,5 +75,5 @@ fn real(descr: &str) -> Option<Real> {
         "|" if kind.bytes() == 1 => false,
         _ => return None,
     };
-    Some(Real { kind, big_endian })
+    Some(RealFormat { kind, big_endian })
 }

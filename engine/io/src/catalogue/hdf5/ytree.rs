@@ -7,7 +7,7 @@ use super::make_file;
 use super::swift::{SwiftAttributes, group};
 use super::write::scalar;
 use super::yt::{field, text};
-use crate::catalogue::merger_tree::MergerTree;
+use crate::catalogue::merger_tree::MergerTreeTables;
 use crate::catalogue::units::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
 use crate::catalogue::{Catalogue, Values, WriteError, WriteResult, check_shape};
 use crate::staging::{Staged, hidden, stage_path};
@@ -49,9 +49,9 @@ fn check<'a>(
     folder: &Path,
     catalogue: &'a Catalogue,
     most_nodes: usize,
-) -> WriteResult<(MergerTree<'a>, Forest)> {
+) -> WriteResult<(MergerTreeTables<'a>, Forest)> {
     let wrong = |problem: &str, expected: &str| Err(WriteError::content(folder, "ytree", problem, expected));
-    let tree = match MergerTree::new(catalogue) {
+    let tree = match MergerTreeTables::new(catalogue) {
         Ok(tree) => tree,
         Err(problem) => {
             return Err(WriteError::Library { path: folder.into(), place: "ytree".into(), problem });
@@ -83,7 +83,7 @@ struct Forest {
 }
 
 impl Forest {
-    fn new(tree: &MergerTree, most_nodes: usize) -> Self {
+    fn new(tree: &MergerTreeTables, most_nodes: usize) -> Self {
         let roots = tree.roots();
         let (mut nodes, mut starts) = (Vec::with_capacity(tree.n_nodes()), vec![0]);
         for root in &roots {
@@ -102,7 +102,7 @@ impl Forest {
     }
 
     /// The file with some trees.
-    fn fill_part(&self, file: &File, tree: &MergerTree, trees: Range<usize>) -> Result<()> {
+    fn fill_part(&self, file: &File, tree: &MergerTreeTables, trees: Range<usize>) -> Result<()> {
         let nodes = self.starts[trees.start]..self.starts[trees.end];
         text(file, "arbor_type", "YTreeArbor")?;
         text(file, "data_type", "yt_array_data")?;
@@ -112,7 +112,7 @@ impl Forest {
     }
 
     /// The file with the roots.
-    fn fill_roots(&self, file: &File, tree: &MergerTree, values: &SwiftAttributes) -> Result<()> {
+    fn fill_roots(&self, file: &File, tree: &MergerTreeTables, values: &SwiftAttributes) -> Result<()> {
         text(file, "arbor_type", "YTreeArbor")?;
         text(file, "data_type", "yt_array_data")?;
         let about = |each: &YtreeField| json!({ "units": each.unit, "description": each.description });
@@ -148,7 +148,7 @@ fn put_index(file: &File, ranges: &[Range<usize>]) -> Result<()> {
     put("tree_size", |range| range.len())
 }
 
-fn put_data(file: &File, tree: &MergerTree, nodes: &[usize]) -> Result<()> {
+fn put_data(file: &File, tree: &MergerTreeTables, nodes: &[usize]) -> Result<()> {
     let data: Group = group(file, "data")?;
     scalar(&data, "num_elements", &(nodes.len() as i64))?;
     FIELDS.iter().try_for_each(|each| field(&data, each.name, &each.values(tree, nodes), each.unit))
@@ -164,14 +164,14 @@ struct YtreeField {
 
 /// The value of a node.
 enum NodeValue {
-    Integer(fn(&MergerTree, usize) -> i64),
-    Number(fn(&MergerTree, usize) -> f64),
+    Integer(fn(&MergerTreeTables, usize) -> i64),
+    Number(fn(&MergerTreeTables, usize) -> f64),
     /// In code units, with its powers of length, mass and time, and the unit in cgs that ytree gets.
-    Scaled(fn(&MergerTree, usize) -> f64, [i32; 3], f64),
+    Scaled(fn(&MergerTreeTables, usize) -> f64, [i32; 3], f64),
 }
 
 impl YtreeField {
-    fn values(&self, tree: &MergerTree, nodes: &[usize]) -> Values {
+    fn values(&self, tree: &MergerTreeTables, nodes: &[usize]) -> Values {
         let reals = |of: &dyn Fn(usize) -> f64| Values::F64(nodes.iter().map(|node| of(*node)).collect());
         match self.value {
             NodeValue::Integer(of) => Values::I64(nodes.iter().map(|node| of(tree, *node)).collect()),
@@ -186,7 +186,7 @@ impl YtreeField {
 const fn integer(
     name: &'static str,
     description: &'static str,
-    of: fn(&MergerTree, usize) -> i64,
+    of: fn(&MergerTreeTables, usize) -> i64,
 ) -> YtreeField {
     YtreeField { name, unit: "", description, value: NodeValue::Integer(of) }
 }
@@ -194,7 +194,7 @@ const fn integer(
 const fn length(
     name: &'static str,
     description: &'static str,
-    of: fn(&MergerTree, usize) -> f64,
+    of: fn(&MergerTreeTables, usize) -> f64,
 ) -> YtreeField {
     let value = NodeValue::Scaled(of, [1, 0, 0], MEGAPARSEC);
     YtreeField { name, unit: "Mpc", description, value }
@@ -203,7 +203,7 @@ const fn length(
 const fn velocity(
     name: &'static str,
     description: &'static str,
-    of: fn(&MergerTree, usize) -> f64,
+    of: fn(&MergerTreeTables, usize) -> f64,
 ) -> YtreeField {
     let value = NodeValue::Scaled(of, [1, 0, -1], KILOMETRE);
     YtreeField { name, unit: "km/s", description, value }
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn a_file_has_whole_trees_up_to_its_most_nodes() {
         let catalogue = pairs(5);
-        let tree = MergerTree::new(&catalogue).expect("a tree");
+        let tree = MergerTreeTables::new(&catalogue).expect("a tree");
         let ends_of = [(10, vec![5]), (5, vec![2, 4, 5]), (1, vec![1, 2, 3, 4, 5])];
         for (most, ends) in ends_of {
             let files = Forest::new(&tree, most).files;

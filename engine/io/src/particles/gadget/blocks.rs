@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Values of one kind, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct BinaryBlock {
     /// The byte of the file at which they begin.
     pub offset: u64,
     /// Whether a value has 8 bytes and not 4.
@@ -24,15 +24,15 @@ pub struct Block {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FileBlocks {
     /// Positions of all particles. In a file without particles `None`.
-    pub positions: Option<Block>,
+    pub positions: Option<BinaryBlock>,
     /// Velocities of all particles.
-    pub velocities: Option<Block>,
+    pub velocities: Option<BinaryBlock>,
     /// Identities of all particles.
-    pub ids: Option<Block>,
+    pub ids: Option<BinaryBlock>,
     /// Masses of the particles whose type has none in the header.
-    pub masses: Option<Block>,
+    pub masses: Option<BinaryBlock>,
     /// Densities of gas.
-    pub densities: Option<Block>,
+    pub densities: Option<BinaryBlock>,
 }
 
 /// A file whose header was read.
@@ -170,7 +170,7 @@ impl Walk<'_> {
     }
 
     /// Passes a block of `n` times `width` values of 4 or 8 bytes.
-    fn values(&mut self, name: &str, n: u64, width: u64) -> ReadResult<Block> {
+    fn values(&mut self, name: &str, n: u64, width: u64) -> ReadResult<BinaryBlock> {
         let marker = self.word_at(self.at)?;
         for (bytes, is_wide) in [(4, false), (8, true)] {
             let length = n.checked_mul(width * bytes);
@@ -180,7 +180,7 @@ impl Walk<'_> {
             {
                 let offset = self.at + 4;
                 self.at = end + 4;
-                return Ok(Block { offset, is_wide });
+                return Ok(BinaryBlock { offset, is_wide });
             }
         }
         let expected =

@@ -1,6 +1,6 @@
 //! All files of a snapshot, and the rows that are asked for.
 
-use super::blocks::{BinaryFile, Block, FileBlocks, look, recognise};
+use super::blocks::{BinaryBlock, BinaryFile, FileBlocks, look, recognise};
 use super::header::{BinaryHeader, ByteOrder, N_TYPES, WholeBinaryHeader};
 use crate::particles::file_offsets::FileOffsets;
 use crate::particles::gadget_units::{GadgetRun, OwnUnits, is_expanding};
@@ -154,7 +154,8 @@ fn all_files(paths: &[PathBuf], n_files: u64) -> ReadResult<Vec<PathBuf>> {
 /// The particles of a type.
 fn species(files: &[KnownFile], kind: usize, header: &WholeBinaryHeader) -> ReadResult<Species> {
     let with: Vec<&KnownFile> = files.iter().filter(|file| file.here[kind] > 0).collect();
-    let has = |block: fn(&FileBlocks) -> Option<Block>| with.iter().all(|file| block(&file.blocks).is_some());
+    let has =
+        |block: fn(&FileBlocks) -> Option<BinaryBlock>| with.iter().all(|file| block(&file.blocks).is_some());
     let table = header.mass_table[kind];
     let n_masses = with.iter().filter(|file| file.blocks.masses.is_some()).count();
     let mass = match (table > 0.0, n_masses) {
@@ -288,7 +289,7 @@ impl<'a> OpenRows<'a> {
         (self.rows.end - self.rows.start) as usize
     }
 
-    fn positions(&mut self, block: Option<Block>, first: u64, to: &mut Positions) -> ReadResult<()> {
+    fn positions(&mut self, block: Option<BinaryBlock>, first: u64, to: &mut Positions) -> ReadResult<()> {
         let block = block.expect("a file with particles has their positions");
         to.reserve(self.n(), &self.known.path)?;
         match block.is_wide {
@@ -298,7 +299,7 @@ impl<'a> OpenRows<'a> {
         Ok(())
     }
 
-    fn triples(&mut self, block: Block, first: u64) -> ReadResult<Vec<[f64; 3]>> {
+    fn triples(&mut self, block: BinaryBlock, first: u64) -> ReadResult<Vec<[f64; 3]>> {
         if block.is_wide {
             return self.values(block, first, |x: [f64; 3]| x.map(swap_double));
         }
@@ -306,7 +307,7 @@ impl<'a> OpenRows<'a> {
         Ok(read.into_iter().map(|x| x.map(f64::from)).collect())
     }
 
-    fn reals(&mut self, block: Block, first: u64) -> ReadResult<Vec<f64>> {
+    fn reals(&mut self, block: BinaryBlock, first: u64) -> ReadResult<Vec<f64>> {
         if block.is_wide {
             return self.values(block, first, swap_double);
         }
@@ -314,7 +315,7 @@ impl<'a> OpenRows<'a> {
     }
 
     /// As many values of a block as there are rows, from value `first` on.
-    fn values<T: Pod>(&mut self, block: Block, first: u64, swap: fn(T) -> T) -> ReadResult<Vec<T>> {
+    fn values<T: Pod>(&mut self, block: BinaryBlock, first: u64, swap: fn(T) -> T) -> ReadResult<Vec<T>> {
         let path = &self.known.path;
         let mut values = Vec::new();
         reserve(&mut values, self.n(), path, "values")?;
