@@ -21,6 +21,7 @@ mod log;
 mod memory;
 #[cfg_attr(not(feature = "hdf5"), allow(dead_code, unused_imports))]
 mod mesh_from_particles;
+mod particle_graph;
 mod phew;
 mod ranks;
 mod region;

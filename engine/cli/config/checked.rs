@@ -387,7 +387,7 @@ fn from_particles(
     match (is_mesh, is_graph) {
         (true, true) => {
             let expected = "it without --mesh-from-particles: a graph has no mesh";
-            return Err(raw.unfit("particle-graph", &raw.shown("particle-graph"), expected));
+            return Err(raw.unfit("particle-graph", "true", expected));
         }
         (true, false) => misplaced(&["neighbours"], "it with --particle-graph alone")?,
         (false, true) => misplaced(&OF_MESH, "it with --mesh-from-particles alone")?,
