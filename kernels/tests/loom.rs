@@ -8,6 +8,7 @@
 
 use inselberg_kernels::fof::union::union;
 use inselberg_kernels::geom::Domain;
+use inselberg_kernels::graph::{Neighbours, raise_neighbours};
 use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{Mesh, SortedOcts};
 use inselberg_kernels::phew::Rules;
@@ -169,4 +170,22 @@ fn two_threads_join_what_the_other_hooks() {
 fn two_threads_halve_paths_and_hook() {
     check_union(5, &[[3, 4], [2, 3], [1, 2]], [&[[4, 0]], &[[4, 1], [3, 0]]]);
     check_union(6, &[[4, 5], [3, 4], [1, 2]], [&[[5, 2]], &[[5, 0]]]);
+}
+
+/// Two threads raise the pointers of both ends of links that share particles.
+#[test]
+fn the_greatest_linked_particle_stays() {
+    loom::model(|| {
+        let rho: &'static [f64] = &[1.0, 3.0, 2.0];
+        let shared = atomics(&[0, 1, 2]);
+        let theirs = shared.clone();
+        let link = |of: &'static [TestIdx], list: &'static [TestIdx]| Neighbours { of, k: 1, list };
+        let other = thread::spawn(move || {
+            raise_neighbours(&link(&[TestIdx(0)], &[TestIdx(1)]), rho, &theirs);
+        });
+        raise_neighbours(&link(&[TestIdx(2)], &[TestIdx(0)]), rho, &shared);
+        other.join().expect("no panic");
+        let found: Vec<u32> = shared.iter().map(|pointer| pointer.load(Relaxed)).collect();
+        assert_eq!(found, [1, 1, 2], "particle 0 is linked to 1 and 2");
+    });
 }
