@@ -4,7 +4,7 @@
 //! its ghosts about its links to them, and both have ghosts of each other's ends.
 
 use super::ghosts::NearParticles;
-use super::neighbours::DenseParticles;
+use super::neighbours::{DenseParticles, NeighbourRun};
 use super::particles::{GraphParticle, OwnParticles};
 use crate::exchange::bundle::SendBuffers;
 use crate::exchange::chains::RemoteIndex;
@@ -96,77 +96,21 @@ pub fn find(
     let rank = comm.rank().0;
     let DenseParticles { rho, runs, threshold, .. } = dense;
     let is_test = |i: u32| rho[i as usize] > threshold;
-    let mut known: Vec<(GraphParticle, f64, RemoteIndex)> = Vec::new();
-    for i in runs.iter().flat_map(|run| &run.of) {
-        known.push((near.particles[*i as usize], rho[*i as usize], near.origin(*i as usize)));
-    }
-    let mut shared: BTreeMap<u32, SharedEnds> = BTreeMap::new();
-    let mut links: Vec<(u32, RemoteLink)> = Vec::new();
-    let mut remote: Vec<(u32, RemoteLink)> = Vec::new();
-    if comm.n_ranks() > 1 {
-        for run in &runs {
-            for (of, list) in run.of.iter().zip(run.list.chunks_exact(k)) {
-                let from = near.origin(*of as usize).index;
-                let ghosts = list.iter().filter(|i| is_test(**i) && near.own(**i as usize).is_none());
-                links.extend(
-                    ghosts
-                        .map(|i| near.origin(*i as usize))
-                        .map(|to| (to.rank, RemoteLink { from, to: to.index })),
-                );
-            }
-        }
-        links.sort_unstable();
-        let mut ghosts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut buffers = SendBuffers::<3>::default();
-        for part in links.chunk_by(|a, b| a.0 == b.0) {
-            let to = part[0].0;
-            let of_part: Vec<RemoteLink> = part.iter().map(|(_, link)| *link).collect();
-            let ends = |end: fn(&RemoteLink) -> u32| ascending(of_part.iter().map(end).collect());
-            let with = shared.entry(to).or_default();
-            *with = SharedEnds { ghosts: ends(|l| l.to), mirrors: ends(|l| l.from) };
-            ghosts.insert(to, with.ghosts.clone());
-            let linked: Vec<LinkedParticle> =
-                with.mirrors.iter().map(|place| linked(own, near, &rho, *place)).collect();
-            buffers.put(Rank(to), GHOSTS, &with.ghosts);
-            buffers.put(Rank(to), LINKED, &linked);
-            buffers.put(Rank(to), LINKS, &of_part);
-        }
-        for i in 0..near.particles.len() as u32 {
-            let origin = near.origin(i as usize);
-            if ghosts.get(&origin.rank).is_some_and(|list| list.binary_search(&origin.index).is_ok()) {
-                known.push((near.particles[i as usize], rho[i as usize], origin));
-            }
-        }
-        for bundle in buffers.exchange(comm)? {
-            let from = bundle.from.0;
-            let with = shared.entry(from).or_default();
-            let mine = ghosts.remove(&from).unwrap_or_default();
-            let linked: Vec<LinkedParticle> = bundle.records(LINKED);
-            for of in &linked {
-                let index = of.place as u32;
-                if mine.binary_search(&index).is_err() {
-                    known.push((of.particle, of.rho, RemoteIndex { rank: from, index }));
-                }
-            }
-            with.ghosts.extend(linked.iter().map(|of| of.place as u32));
-            with.mirrors.extend(bundle.records::<u32>(GHOSTS));
-            remote.extend(bundle.records::<RemoteLink>(LINKS).into_iter().map(|link| (from, link)));
-        }
-    }
+    let test = |i: &u32| (near.particles[*i as usize], rho[*i as usize], near.origin(*i as usize));
+    let mut known: Vec<KnownTest> = runs.iter().flat_map(|run| &run.of).map(test).collect();
+    let CrossLinks { shared, ghosts, remote } = match comm.n_ranks() {
+        1 => CrossLinks::default(),
+        _ => CrossLinks::exchange(own, near, &rho, links_to_ghosts(near, &runs, k, is_test), comm)?,
+    };
+    known.extend(ghosts);
     known.par_sort_by(|a, b| a.0.order(&b.0));
     let places = TestPlaces::new(&known, own.particles.len(), rank);
     let of_shared = |(other, with): (u32, SharedEnds)| GhostLink {
         rank: Rank(other),
-        ghosts: ascending(with.ghosts)
-            .into_iter()
-            .map(|index| places.of(RemoteIndex { rank: other, index }).0)
-            .collect(),
-        mirrors: ascending(with.mirrors)
-            .into_iter()
-            .map(|own| places.of(RemoteIndex { rank, index: own }).0)
-            .collect(),
+        ghosts: with.ghosts.iter().map(|i| places.of(RemoteIndex { rank: other, index: *i }).0).collect(),
+        mirrors: with.mirrors.iter().map(|i| places.of(RemoteIndex { rank, index: *i }).0).collect(),
     };
-    let run = |run: super::neighbours::NeighbourRun| {
+    let run = |run: NeighbourRun| {
         let test = |i: &u32| match is_test(*i) {
             true => places.of(near.origin(*i as usize)),
             false => TestIdx::NONE,
@@ -186,6 +130,93 @@ pub fn find(
         rho: known.iter().map(|(_, rho, _)| *rho).collect(),
         of_own: places.of_own,
     })
+}
+
+/// A test particle with its density and its place on its owner.
+type KnownTest = (GraphParticle, f64, RemoteIndex);
+
+/// The links from own test particles to ghosts, with the owners of these, in order.
+fn links_to_ghosts(
+    near: &NearParticles,
+    runs: &[NeighbourRun],
+    k: usize,
+    is_test: impl Fn(u32) -> bool,
+) -> Vec<(u32, RemoteLink)> {
+    let mut links = Vec::new();
+    for (of, list) in runs.iter().flat_map(|run| run.of.iter().zip(run.list.chunks_exact(k))) {
+        let from = near.origin(*of as usize).index;
+        let ghosts = list.iter().filter(|i| is_test(**i) && near.own(**i as usize).is_none());
+        let to = ghosts.map(|i| near.origin(*i as usize));
+        links.extend(to.map(|to| (to.rank, RemoteLink { from, to: to.index })));
+    }
+    links.sort_unstable();
+    links
+}
+
+/// The links between particles of this rank and of others.
+#[derive(Default)]
+struct CrossLinks {
+    /// Their ends, by the other rank.
+    shared: BTreeMap<u32, SharedEnds>,
+    /// The ends on other ranks, each once.
+    ghosts: Vec<KnownTest>,
+    /// Links to own particles, with the rank of the other end.
+    remote: Vec<(u32, RemoteLink)>,
+}
+
+impl CrossLinks {
+    /// Collective: tells the owners of ghosts about the `links` to them, and learns those to own particles. One exchange.
+    fn exchange(
+        own: &OwnParticles,
+        near: &NearParticles,
+        rho: &[f64],
+        links: Vec<(u32, RemoteLink)>,
+        comm: &Comm,
+    ) -> Result<Self, CommError> {
+        let mut found = Self::default();
+        let mut buffers = SendBuffers::<3>::default();
+        for part in links.chunk_by(|a, b| a.0 == b.0) {
+            let to = part[0].0;
+            let part: Vec<RemoteLink> = part.iter().map(|(_, link)| *link).collect();
+            let ends = |end: fn(&RemoteLink) -> u32| ascending(part.iter().map(end).collect());
+            let with = SharedEnds { ghosts: ends(|l| l.to), mirrors: ends(|l| l.from) };
+            let linked: Vec<LinkedParticle> =
+                with.mirrors.iter().map(|place| linked(own, near, rho, *place)).collect();
+            buffers.put(Rank(to), GHOSTS, &with.ghosts);
+            buffers.put(Rank(to), LINKED, &linked);
+            buffers.put(Rank(to), LINKS, &part);
+            found.shared.insert(to, with);
+        }
+        for (i, (particle, rho)) in near.particles.iter().zip(rho).enumerate() {
+            let origin = near.origin(i);
+            if found.has_ghost(origin) {
+                found.ghosts.push((*particle, *rho, origin));
+            }
+        }
+        for bundle in buffers.exchange(comm)? {
+            let rank = bundle.from.0;
+            let linked: Vec<LinkedParticle> = bundle.records(LINKED);
+            for of in &linked {
+                let origin = RemoteIndex { rank, index: of.place as u32 };
+                if !found.has_ghost(origin) {
+                    found.ghosts.push((of.particle, of.rho, origin));
+                }
+            }
+            let with = found.shared.entry(rank).or_default();
+            with.ghosts = ascending(
+                [&*with.ghosts, &linked.iter().map(|of| of.place as u32).collect::<Vec<_>>()].concat(),
+            );
+            with.mirrors = ascending([with.mirrors.as_slice(), &bundle.records::<u32>(GHOSTS)].concat());
+            found.remote.extend(bundle.records::<RemoteLink>(LINKS).into_iter().map(|link| (rank, link)));
+        }
+        Ok(found)
+    }
+
+    /// Whether a particle is known as the end of a link.
+    fn has_ghost(&self, origin: RemoteIndex) -> bool {
+        let with = self.shared.get(&origin.rank);
+        with.is_some_and(|with| with.ghosts.binary_search(&origin.index).is_ok())
+    }
 }
 
 fn linked(own: &OwnParticles, near: &NearParticles, rho: &[f64], place: u32) -> LinkedParticle {
@@ -209,7 +240,7 @@ struct TestPlaces {
 }
 
 impl TestPlaces {
-    fn new(known: &[(GraphParticle, f64, RemoteIndex)], n_own: usize, rank: u32) -> Self {
+    fn new(known: &[KnownTest], n_own: usize, rank: u32) -> Self {
         let mut places = Self { of_own: vec![TestIdx::NONE; n_own], ghosts: Vec::new(), rank };
         for (i, (_, _, origin)) in known.iter().enumerate() {
             match origin.rank == rank {

@@ -1,6 +1,6 @@
 //! A dataset of three axes, x, y and z, in an HDF5 file: `box.hdf5:/path/to/density`.
 
-use super::{CellValues, Uniform, three_sizes};
+use super::{ArrayValues, Uniform, three_sizes};
 use crate::dataset_path::{file_of, split_dataset};
 use crate::hdf5_file::{DatasetRows, Hdf5File};
 use crate::tiles::Tile;
@@ -47,7 +47,7 @@ fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
         READER.name,
         name,
         (size, [2, 1, 0], chunk),
-        CellValues::Dataset(place.clone()),
+        ArrayValues::Dataset(place.clone()),
         defaults,
     )
 }

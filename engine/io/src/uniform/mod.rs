@@ -1,7 +1,7 @@
 //! Plain arrays of cells: one number per cell of a grid, which fills the box. A cell whose value is not a number is absent.
 //!
 //! A format is a file here that makes a [`Uniform`] from a header: numbers at regular places of a file
-//! ([`CellValues::Stored`]), or a dataset. A piece is a slab of cells.
+//! ([`ArrayValues::Stored`]), or a dataset. A piece is a slab of cells.
 
 #[cfg(feature = "hdf5")]
 mod dataset;
@@ -40,12 +40,12 @@ struct Uniform {
     order: [usize; 3],
     /// Planes of a piece, an even number, across the axis `order[2]`.
     planes: u32,
-    values: CellValues,
+    values: ArrayValues,
 }
 
 /// Where the values are.
 #[derive(Clone, Serialize, Deserialize)]
-enum CellValues {
+enum ArrayValues {
     /// At regular places of the file.
     Stored(StoredArray),
     /// In a dataset of an HDF5 file.
@@ -60,7 +60,7 @@ impl Uniform {
         format: StaticName,
         name: &str,
         (size, order, chunk): ([u32; 3], [usize; 3], u32),
-        values: CellValues,
+        values: ArrayValues,
         defaults: &FieldDefaults,
     ) -> ReadResult<Self> {
         let n_cells = size.iter().try_fold(1_u64, |n, side| n.checked_mul(u64::from(*side)));
@@ -190,14 +190,14 @@ impl Snapshot for Uniform {
         let _pass = open_files::pass();
         let mut blocks = blocks.counted();
         match &self.values {
-            CellValues::Stored(array) => {
+            ArrayValues::Stored(array) => {
                 let file = SourceFile::open(&self.path)?;
                 array.check(&file, "values")?;
                 let read = |tile: &Tile, to: &mut Vec<f64>| array.read(&file, tile, to);
                 stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
             }
             #[cfg(feature = "hdf5")]
-            CellValues::Dataset(place) => {
+            ArrayValues::Dataset(place) => {
                 let file = crate::hdf5_file::Hdf5File::open(&self.path)?;
                 let mut open = dataset::OpenDataset::new(&file, place, self.size, slab)?;
                 let read = |tile: &Tile, to: &mut Vec<f64>| open.read(tile, to);

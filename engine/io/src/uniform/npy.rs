@@ -1,6 +1,6 @@
 //! NumPy arrays of three axes, x, y and z, in C or Fortran order.
 
-use super::{CellValues, Uniform, three_sizes};
+use super::{ArrayValues, Uniform, three_sizes};
 use crate::npy_header::{NpyText, bad, value_of};
 use crate::stored_array::{NumberKind, RealFormat, StoredArray};
 use crate::{FieldDefaults, ReadError, ReadResult, Reader, facts};
@@ -32,7 +32,7 @@ fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
         return Err(ReadError::content(path, "size", problem, expected));
     }
     let shape = (array.size, array.order, 1);
-    Uniform::new(path, READER.name, "density", shape, CellValues::Stored(array), defaults)
+    Uniform::new(path, READER.name, "density", shape, ArrayValues::Stored(array), defaults)
 }
 
 fn shape_of(text: &str) -> Option<Vec<u64>> {
