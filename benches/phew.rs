@@ -78,6 +78,7 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     };
     group.bench_function("whole with reading", |b| {
         b.iter(|| run(&*output, &config, &Comm::solo(), &Executor::default()).expect("a run"));

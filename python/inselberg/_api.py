@@ -100,6 +100,7 @@ class Engine:
         saddle: Optional[float] = None,
         mass: float = 0.0,
         min_cells: int = 0,
+        min_particles: int = 0,
         rules: str = "paper",
         velocity: Any = None,
         mass_density: Any = None,
@@ -118,7 +119,7 @@ class Engine:
     ) -> ClumpCatalogue:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
         thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle)
-        thresholds.update(mass=mass, min_cells=min_cells)
+        thresholds.update(mass=mass, min_cells=min_cells, min_particles=min_particles)
         method = {False: None, True: "tree"}.get(unbind, unbind)
         bound: Dict[str, Any] = dict(unbind=method, properties=properties, with_members=with_members)
         bound.update(potential_from=potential_from, thermal_energy=thermal_energy)

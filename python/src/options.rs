@@ -47,6 +47,7 @@ pub struct PhewOptions {
     saddle: Option<f64>,
     mass: f64,
     min_cells: u64,
+    min_particles: u64,
     rules: String,
     with_cells: bool,
     with_particles: bool,
@@ -67,6 +68,7 @@ impl PhewOptions {
             .persistence(persistence)
             .mass(self.mass)
             .min_cells(self.min_cells)
+            .min_particles(self.min_particles)
             .rules(rules(&self.rules)?);
         let params = self.saddle.into_iter().fold(params, PhewParams::saddle);
         let params = if self.with_cells { params.with_cells() } else { params };

@@ -55,5 +55,6 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     }
 }

@@ -121,6 +121,7 @@ fn chaos_config() -> PhewConfig {
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     }
 }
 

@@ -139,6 +139,7 @@ fn masses_that_would_be_lost_are_refused() {
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     };
     let outcome = |magnitude: f64| {
         let snapshot = Boxed::new(&dense(magnitude), 1, &mut Random(1));

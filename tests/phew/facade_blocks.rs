@@ -245,6 +245,7 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     };
     for n_ranks in [1, 2, 5] {
         run_threads(n_ranks, |comm| {

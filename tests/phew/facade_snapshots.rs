@@ -107,6 +107,7 @@ fn particles_give_what_the_command_gives() {
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     };
     let alone = (Comm::solo(), Executor::default());
     let clumps = run_on_particles(&snapshot, &mesh, &config, &alone.0, &alone.1).expect("a run");

@@ -185,6 +185,7 @@ impl Mock {
             weights: Weights::default(),
             selection: Default::default(),
             keep_leaves: false,
+            min_particles: 0,
         };
         let comm = Comm::solo();
         let found = run_on_particles(&snapshot, &mesh, &config, &comm, &Executor::default()).expect("clumps");

@@ -38,6 +38,7 @@ fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> P
         weights: Default::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     }
 }
 

@@ -296,6 +296,7 @@ fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     };
     let snapshot = ParticleSnapshot::new(Box::new(given.clone()), mesh).expect("particles");
     let work = |comm: &Comm| {

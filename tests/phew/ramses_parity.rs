@@ -51,6 +51,7 @@ fn run_over(
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     };
     let snapshot = crate::common::open(output);
     let outcome =

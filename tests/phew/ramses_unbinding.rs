@@ -36,6 +36,7 @@ fn unbound(output: &Path, [density, relevance, saddle]: [f64; 3], comm: &Comm) -
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     };
     let snapshot = crate::common::open(output);
     let outcome = run(&*snapshot, &config, comm, &Executor::default()).expect("clumps");

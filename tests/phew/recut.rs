@@ -129,6 +129,7 @@ impl Input {
             weights: Weights::default(),
             selection: Default::default(),
             keep_leaves: false,
+            min_particles: 0,
         };
         let work = |comm: &Comm| {
             let executor = Executor::default();

@@ -1,6 +1,6 @@
 //! PHEW on a mesh made from particles, by the command line: snapshots of SWIFT and RAMSES, arrays, and what is refused.
 
-use crate::common::compare::assert_same;
+use crate::common::compare::{assert_same, assert_same_table};
 use crate::common::room::{Room, done, done_json};
 use inselberg_io::catalogue::{Attribute, Catalogue, Values, read};
 use inselberg_io::particles::{Columns, ParticleInput, Positions, open_particles};
@@ -198,4 +198,35 @@ fn what_does_not_suit_is_refused_in_one_line() {
         &["phew", &nothing, FLAG, "-o", &to, "--density-threshold", "80"],
         &["nothing.txt", "expected"],
     );
+}
+
+/// A halo with fewer particles in its patches, by the table of particles, is not listed.
+#[test]
+#[cfg(feature = "hdf5")]
+fn haloes_of_few_particles_are_left_out() {
+    let room = Room::new();
+    let all = of_swift(&room, "all.hdf5", &["--relevance-threshold", "1.5"]);
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    let of_particles = all.table("particles").expect("particles").counts("halo").expect("haloes");
+    of_particles.iter().for_each(|halo| *sizes.entry(*halo).or_default() += 1);
+    let listed = |of: &Catalogue, table: &str| -> Vec<u64> {
+        of.table(table).expect(table).counts("halo").expect("haloes").to_vec()
+    };
+    let mut of_haloes: Vec<u64> = listed(&all, "haloes").iter().map(|halo| sizes[halo]).collect();
+    of_haloes.sort_unstable();
+    let least = of_haloes[of_haloes.len() / 2];
+    assert!(of_haloes[0] < least && of_haloes.len() > 4, "{of_haloes:?}");
+    let more =
+        |ranks: &'static str| vec!["--relevance-threshold", "1.5", "--ranks", ranks, "--min-particles"];
+    let number = least.to_string();
+    let one = of_swift(&room, "one.hdf5", &[&more("1")[..], &[&number]].concat());
+    for table in ["clumps", "haloes"] {
+        let large = listed(&all, table).into_iter().filter(|halo| sizes[halo] >= least);
+        assert_eq!(listed(&one, table), large.collect::<Vec<_>>(), "{table}");
+    }
+    assert_eq!(one.attribute("min_particles"), Some(&Attribute::Int(least.cast_signed())));
+    for table in ["tree", "particles", "cells"] {
+        assert_same_table(one.table(table).expect(table), all.table(table).expect(table), table);
+    }
+    assert_same(&one, &of_swift(&room, "five.hdf5", &[&more("5")[..], &[&number]].concat()), "5 ranks");
 }

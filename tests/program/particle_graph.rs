@@ -45,6 +45,23 @@ fn ranks_and_new_thresholds_change_nothing() {
     assert_same_clumps(&fresh, &read(Path::new(&recut)).expect("a catalogue"), "recut");
 }
 
+/// Every particle above the threshold is an element of the graph, so both options count the same.
+#[test]
+fn few_particles_are_few_elements() {
+    let room = Room::new();
+    let npy = particles(&room);
+    let few = |name: &str, option: &str, ranks: &str| {
+        on(&room, &npy, name, &["--relevance-threshold", "2", option, "40", "--ranks", ranks])
+    };
+    let all = on(&room, &npy, "all.csv", &["--relevance-threshold", "2"]);
+    let elements = few("elements.csv", "--min-cells", "1");
+    let n = |of: &Catalogue| of.table("haloes").expect("haloes").n_rows();
+    assert!(0 < n(&elements) && n(&elements) < n(&all), "{} of {}", n(&elements), n(&all));
+    for ranks in ["1", "3"] {
+        assert_same_clumps(&elements, &few("particles.csv", "--min-particles", ranks), ranks);
+    }
+}
+
 #[test]
 fn what_does_not_suit_a_graph_is_refused() {
     let room = Room::new();

@@ -260,10 +260,11 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
     }
     let mass = raw.real_or_default("mass-threshold", |x| x >= 0.0, MASS)?;
     let min_cells = raw.count_or_default("min-cells", is_number_of_cells, CELLS)?;
+    let min_particles = raw.count_or_default("min-particles", |_| true, "a number of particles")?;
     let field = field_choice(&raw.text_or_default("field"));
     let rules = if is_ramses { Rules::Ramses } else { Rules::Paper };
     let mut phew = PhewParams::new(density).persistence(persistence).mass(mass).rules(rules);
-    (phew.saddle, phew.min_cells) = (saddle, min_cells);
+    (phew.saddle, phew.min_cells, phew.min_particles) = (saddle, min_cells, min_particles);
     let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
     phew.with_cells = raw.switch("with-cells") || needs_cells;
     phew.with_particles = raw.switch("with-particles");

@@ -385,6 +385,17 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "min-particles",
+        key: "min_particles",
+        kind: OptionKind::Count,
+        default: "0",
+        commands: &[Phew],
+        help: "Least number of particles, of any type, of a halo whose clumps are listed",
+        doc: "The particles in the patches of the halo count, bound or not. They are read once more. As for --min-cells, every clump \
+              of such a halo is listed. recut cannot apply it: the tree has no numbers of particles.",
+        ..ROW
+    },
+    Opt {
         name: "min-cells",
         key: "min_cells",
         kind: OptionKind::Count,

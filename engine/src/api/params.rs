@@ -32,6 +32,8 @@ pub struct PhewParams {
     pub mass: f64,
     /// Clumps of haloes with fewer leaf cells are not listed.
     pub min_cells: u64,
+    /// Clumps of haloes with fewer particles of an output are not listed.
+    pub min_particles: u64,
     /// The paper's rules or those of RAMSES.
     pub rules: Rules,
     /// What is divided evenly among ranks. It never changes a result.
@@ -60,6 +62,7 @@ impl PhewParams {
             saddle: None,
             mass: 0.0,
             min_cells: 0,
+            min_particles: 0,
             rules: Rules::Paper,
             weights: Weights::default(),
             with_cells: false,
@@ -93,6 +96,12 @@ impl PhewParams {
     #[must_use]
     pub fn min_cells(self, min_cells: u64) -> Self {
         Self { min_cells, ..self }
+    }
+
+    /// Clumps of haloes with fewer particles, of any type, are not listed. Labels of cells and particles stay.
+    #[must_use]
+    pub fn min_particles(self, min_particles: u64) -> Self {
+        Self { min_particles, ..self }
     }
 
     /// The paper's rules or those of RAMSES.
@@ -204,6 +213,7 @@ impl PhewParams {
             weights: self.weights,
             selection: self.selection.clone(),
             keep_leaves: self.keep_density,
+            min_particles: self.min_particles,
         }
     }
 

@@ -81,7 +81,7 @@ pub(crate) fn find(
 fn check_needs_no_output(params: &PhewParams) -> Result<(), Error> {
     let problem = if params.bound.gas {
         "cells in memory have neither pressure nor magnetic field, of which properties of gas are made"
-    } else if params.with_particles || params.bound.unbind.is_some() {
+    } else if params.with_particles || params.min_particles > 0 || params.bound.unbind.is_some() {
         "cells in memory have no particles"
     } else if !params.selection.is_all() {
         "a selection of cells in memory, all of which the caller chose"

@@ -59,7 +59,8 @@ impl<'a> Input<'a> {
     ) -> Result<Self, RunError> {
         config.check()?;
         let has_gas = config.bound.needs_members() && GasCells::of_input(snapshot, &config.bound)?.is_some();
-        let needs_particles = config.with_particles || config.bound.unbind.is_some() && !has_gas;
+        let needs_particles =
+            config.with_particles || config.min_particles > 0 || config.bound.unbind.is_some() && !has_gas;
         if needs_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
         }

@@ -40,6 +40,7 @@ pub mod known_peaks;
 pub mod label;
 mod leaf_patch;
 pub mod member_places;
+mod min_particles;
 pub mod params;
 pub mod particle_graph;
 pub mod pass;

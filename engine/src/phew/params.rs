@@ -100,6 +100,8 @@ pub struct PhewConfig {
     pub selection: Selection,
     /// Also keep all leaves of a mesh from particles, for maps.
     pub keep_leaves: bool,
+    /// Clumps of haloes with fewer particles are not listed. 0 needs no particles.
+    pub min_particles: u64,
 }
 
 /// The beginnings of the names of attributes about members of clumps: of unbinding, and of gas.
@@ -126,7 +128,7 @@ impl PhewConfig {
 
     /// Whether tables need the clump of each patch.
     pub(crate) fn needs_patch_ids(&self) -> bool {
-        self.with_cells || self.with_particles || self.bound.needs_members()
+        self.with_cells || self.with_particles || self.min_particles > 0 || self.bound.needs_members()
     }
 
     /// The values that leaves of a snapshot may have.

@@ -15,10 +15,11 @@ use crate::phew::hierarchy::structures;
 use crate::phew::known_peaks::{KnownPeak, number};
 use crate::phew::label;
 use crate::phew::member_places::{GraphPlaces, MemberPlaces};
+use crate::phew::min_particles::leave_out_small;
 use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits};
 use crate::phew::peak_comm::{PeakComm, RootSlots};
 use crate::phew::peaks::Peaks;
-use crate::phew::run::{ChosenField, CutPeaks, FieldSource, PhewOutcome};
+use crate::phew::run::{ChosenField, CutPeaks, FieldSource, PhewOutcome, listing_attributes};
 use crate::phew::sums::PatchTotals;
 use crate::phew::tables::{PatchIds, particles_table};
 use crate::phew::test_links::TestLinks;
@@ -245,7 +246,7 @@ pub fn run_on_graph(
     let GraphSegmentation { labels, known, peaks, balance } =
         segment(&own, &tests, thresholds.density, comm, executor)?;
     let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
-    let structures = Stage::run("hierarchy", n_tests, comm, executor.observer(), || {
+    let mut structures = Stage::run("hierarchy", n_tests, comm, executor.observer(), || {
         structures(&peaks, &thresholds, config.rules, comm)
     })?;
 
@@ -260,13 +261,17 @@ pub fn run_on_graph(
         densest,
         attributes: &attributes(snapshot, graph, mean_density),
     };
-    let found = CutPeaks { peaks: &peaks, structures: &structures, n_tests, may_lose_mass: true };
-    let mut catalogue = found.catalogue(&source, &thresholds, config.rules, comm)?;
     let ids = match config.needs_patch_ids() {
         true => PatchIds::new(&known, &structures, comm)?,
         false => PatchIds::default(),
     };
     let places = MemberPlaces::Graph(GraphPlaces { own: &own, tests: &tests, labels: &labels });
+    if config.min_particles > 0 {
+        leave_out_small(&mut structures, config.min_particles, snapshot, &places, &ids, comm)?;
+    }
+    let found = CutPeaks { peaks: &peaks, structures: &structures, n_tests, may_lose_mass: true };
+    let mut catalogue = found.catalogue(&source, &thresholds, config.rules, comm)?;
+    catalogue.attributes.extend(listing_attributes(config));
     if config.with_particles {
         catalogue.tables.push(particles_table(snapshot, &places, &ids, comm)?);
     }

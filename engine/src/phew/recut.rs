@@ -1,6 +1,7 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
 use crate::phew::hierarchy::structures;
+use crate::phew::min_particles::MIN_PARTICLES;
 use crate::phew::params::{OF_MEMBERS, Thresholds};
 use crate::phew::tables::{
     MIN_CELLS, RecutError, RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table,
@@ -71,10 +72,13 @@ pub(crate) fn cut_attributes(
     thresholds: &Thresholds,
     [n_clumps, n_haloes, n_levels]: [u64; 3],
 ) -> Vec<(String, Attribute)> {
-    // Other clumps have other members, and other options found them.
+    // Other clumps have other members, and other options found them. The tree has no numbers of particles.
     let is_kept = |name: &str| {
         let is_of_members = OF_MEMBERS.iter().any(|beginning| name.starts_with(beginning));
-        !is_of_members && !name.starts_with(OF_HALOES) && !RUN_ATTRIBUTES.contains(&name)
+        !is_of_members
+            && name != MIN_PARTICLES
+            && !name.starts_with(OF_HALOES)
+            && !RUN_ATTRIBUTES.contains(&name)
     };
     let kept = stored.iter().filter(|(name, _)| is_kept(name));
     let mut attributes: Vec<_> = kept.cloned().collect();

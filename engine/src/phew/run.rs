@@ -13,11 +13,11 @@ use crate::phew::hierarchy::{Structures, structures};
 pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
 use crate::phew::member_places::{LeafPlaces, MemberPlaces};
+use crate::phew::min_particles::{MIN_PARTICLES, leave_out_small};
 use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits, Thresholds};
 use crate::phew::peaks::Peaks;
 use crate::phew::properties::TestFields;
 use crate::phew::segment::{Segmentation, Task, segment};
-use crate::phew::selection::Selection;
 use crate::phew::tables::{
     PatchIds, PhewProvenance, attributes, cells_table, clumps_table, haloes_table, particles_table,
     ties_table, tree_part, tree_table,
@@ -116,7 +116,7 @@ fn run_on(
     let run = FieldRun { part, side, origin, thresholds, rules: config.rules };
     let fields =
         |test_cells: &TestCells, links: &TestLinks| Ok(input.columns.by_test_cell(part, test_cells, links));
-    let found = run.find(fields, comm, executor)?;
+    let mut found = run.find(fields, comm, executor)?;
 
     let stage = Stage::begin("tables", 0, comm, executor.observer());
     let source = FieldSource {
@@ -128,17 +128,22 @@ fn run_on(
         densest: input.densest,
         attributes: &input.mesh_attributes,
     };
-    let mut catalogue = run.catalogue(&source, &found, comm)?;
     let is_counted = input.selected.is_some() && input.snapshot.has_particles();
     let ids = match config.needs_patch_ids() || is_counted {
         true => PatchIds::new(&found.segmentation.known, &found.structures, comm)?,
         false => PatchIds::default(),
     };
+    if config.min_particles > 0 {
+        let places = MemberPlaces::Leaves(LeafPlaces { part, segmentation: &found.segmentation });
+        let (structures, least) = (&mut found.structures, config.min_particles);
+        leave_out_small(structures, least, input.snapshot, &places, &ids, comm)?;
+    }
+    let mut catalogue = run.catalogue(&source, &found, comm)?;
     catalogue.tables.extend(label_tables(&input, &found, &ids, config, comm)?);
     drop(stage);
     let (snapshot, part) = (input.snapshot, &input.part);
     let FoundStructures { segmentation, structures, .. } = &found;
-    catalogue.attributes.extend(selection_attributes(&config.selection));
+    catalogue.attributes.extend(listing_attributes(config));
     if let Some(selected) = input.selected.as_ref().filter(|_| is_counted) {
         let _particles = Stage::within("particles", comm);
         let counts = contamination::attributes(snapshot, selected, part, segmentation, &ids, comm)?;
@@ -156,9 +161,13 @@ fn run_on(
     Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units, leaves })
 }
 
-/// What a catalogue says of the leaves that took part; nothing if all did.
-fn selection_attributes(selection: &Selection) -> Vec<(String, Attribute)> {
+/// What a catalogue says of the leaves that took part and of the haloes that are listed; nothing if all are.
+pub(super) fn listing_attributes(config: &PhewConfig) -> Vec<(String, Attribute)> {
+    let selection = &config.selection;
     let mut list = Vec::new();
+    if config.min_particles > 0 {
+        list.push((MIN_PARTICLES.to_string(), Attribute::Int(config.min_particles.cast_signed())));
+    }
     if !selection.regions.is_empty() {
         list.push(("region".to_string(), Attribute::Text(selection.regions_text())));
     }

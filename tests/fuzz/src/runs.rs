@@ -37,6 +37,7 @@ pub fn target(bytes: &[u8]) {
         weights: Weights::default(),
         selection: Default::default(),
         keep_leaves: false,
+        min_particles: 0,
     };
     let comm = Comm::solo();
     let done = || {
