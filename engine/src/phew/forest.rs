@@ -4,26 +4,28 @@
 //! peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
 //! all deaths that follow from these edges. The undecided edges go to the first rank of a group. It decides
 //! the deaths that the edges of the group suffice for, and so on until one group holds all ranks. Only undecided edges
-//! travel: their number grows with the border of the group (`kernels/src/phew/pending_merges.rs`).
+//! travel, between nodes with their newest names: their number grows with the border of the group
+//! (`kernels/src/phew/pending_merges.rs`).
 
 use crate::exchange;
-use crate::exchange::bundle::SendBuffers;
+use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::phew::known_peaks::KnownPeak;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::{OwnDeath, OwnTree};
+use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::{CellIdx, PeakNumber};
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
-use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak};
-use inselberg_kernels::phew::pending_merges::{PendingMerges, decide};
+use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak, NewName};
+use inselberg_kernels::phew::pending_merges::{PendingMerges, decide, next_groups, rename};
 use inselberg_kernels::phew::tree::MergeTree;
 use rayon::prelude::*;
 
 /// Groups that join into one per round. A larger radix means fewer rounds, but more work for a leader while all
 /// others wait.
-const RADIX: usize = 8;
+const RADIX: u32 = 8;
 
 /// The merge tree of the own peaks, and the positions of its saddles.
 #[derive(Debug)]
@@ -91,8 +93,8 @@ pub fn send_to_owners<const KINDS: usize>(
     own
 }
 
-/// Collective: the merge tree from the edges of the own peaks. One exchange for each factor of 8 in
-/// the number of ranks, and one of deaths.
+/// Collective: the merge tree from the edges of the own peaks. Two exchanges for each factor of 8 in
+/// the number of ranks, one for the last factor, and one of deaths.
 ///
 /// # Errors
 /// When another rank fails.
@@ -117,40 +119,78 @@ fn global_peak(peak: &KnownPeak) -> GlobalPeak {
 
 /// Collective: decides in ever larger groups. Returns the deaths of the own peaks.
 fn decide_all(comm: &Comm, edges: Vec<GlobalEdge>) -> Result<Vec<GlobalDeath>, CommError> {
-    let (rank, n_ranks) = (comm.rank().at(), comm.n_ranks());
+    let rank = comm.rank().0;
     let mut deaths = Vec::new();
-    let mut left =
-        decide(vec![PendingMerges::of_rank(rank as u32, edges)], |r| r == rank as u32, &mut deaths);
-    let mut width = 1;
-    while width < n_ranks {
-        let wider = width * RADIX;
-        let leader = rank / wider * wider;
-        let parts = hand_over(comm, std::mem::take(&mut left), Rank(leader as u32))?;
-        if rank == leader {
-            let group = leader..leader + wider;
-            left = decide(parts, |r| group.contains(&(r as usize)), &mut deaths);
-        }
-        width = wider;
+    let mut left = decide(edges, |r| r == rank, &mut deaths);
+    let mut now = RankGroups { width: 1 };
+    while now.width < comm.n_ranks() as u32 {
+        let next = RankGroups { width: now.width * RADIX };
+        let edges = hand_over(comm, left, now, next)?;
+        left = decide(edges, |r| next.leader(r) == rank, &mut deaths);
+        now = next;
     }
-    let mut others: Vec<GlobalDeath> = deaths.extract_if(.., |d| d.dying_owner != rank as u32).collect();
+    let mut others: Vec<GlobalDeath> = deaths.extract_if(.., |d| d.dying_owner != rank).collect();
     others.sort_unstable_by_key(|d| d.dying_owner);
     let parts = exchange::grouped(&others, |d| (Rank(d.dying_owner), *d));
     deaths.extend(comm.exchange(parts)?.into_iter().flat_map(|(_, deaths)| deaths));
     Ok(deaths)
 }
 
-/// Collective: sends the undecided edges to the leader of the group. Returns, at a leader, those received, by rank.
-fn hand_over(comm: &Comm, left: PendingMerges, leader: Rank) -> Result<Vec<PendingMerges>, CommError> {
-    let mut buffers = SendBuffers::<2>::default();
-    if !left.is_empty() {
-        buffers.put(leader, 0, &left.edges);
-        buffers.put(leader, 1, &left.stands);
+/// Groups of consecutive ranks, of which the first one leads.
+#[derive(Clone, Copy)]
+struct RankGroups {
+    width: u32,
+}
+
+impl RankGroups {
+    fn leader(self, rank: u32) -> u32 {
+        rank / self.width * self.width
+    }
+}
+
+/// Collective: leaders tell each other the new names of nodes and send the edges to the leaders of the next groups. Returns, at a
+/// leader, the edges of its group. Two exchanges; one if the next group has all ranks.
+fn hand_over(
+    comm: &Comm,
+    left: PendingMerges,
+    now: RankGroups,
+    next: RankGroups,
+) -> Result<Vec<GlobalEdge>, CommError> {
+    let PendingMerges { mut edges, told } = left;
+    let mut buffers = SendBuffers::default();
+    if next.width < comm.n_ranks() as u32 {
+        put_names(&mut buffers, told, now);
+        rename(&mut edges, &records(&buffers.exchange(comm)?, NAMES));
+        buffers = SendBuffers::default();
+    } else {
+        put_names(&mut buffers, told, next);
+    }
+    for edge in edges {
+        let is_inside = |rank: u32| now.leader(rank) == comm.rank().0;
+        let groups = next_groups(&edge, is_inside, |rank| next.leader(rank));
+        groups.for_each(|leader| buffers.put(Rank(leader), EDGES, &[edge]));
     }
     let received = buffers.exchange(comm)?;
-    Ok(received
-        .iter()
-        .map(|part| PendingMerges { edges: part.records(0), stands: part.records(1) })
-        .collect())
+    let mut edges = records(&received, EDGES);
+    rename(&mut edges, &records(&received, NAMES));
+    Ok(edges)
+}
+
+/// Edges of a bundle of [`hand_over`].
+const EDGES: usize = 0;
+/// Its names.
+const NAMES: usize = 1;
+
+/// Puts each name for the leader of the rank that is told.
+fn put_names(buffers: &mut SendBuffers<2>, mut told: Vec<(u32, NewName)>, groups: RankGroups) {
+    told.sort_unstable_by_key(|(to, name)| (groups.leader(*to), name.old));
+    told.dedup_by_key(|(to, name)| (groups.leader(*to), name.old));
+    told.iter().for_each(|(to, name)| buffers.put(Rank(groups.leader(*to)), NAMES, &[*name]));
+}
+
+/// All records of a kind.
+fn records<T: Pod>(received: &[Bundle<2>], kind: usize) -> Vec<T> {
+    received.iter().flat_map(|bundle| bundle.records(kind)).collect()
 }
 
 /// Finds the index of a peak among the own peaks by its number. The numbers of one level follow each other.

@@ -144,14 +144,14 @@ impl GlobalDeath {
     }
 }
 
-/// The node that represents a peak by now, kept for one rank that may still name the peak.
+/// The node that represents another one by now.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Stand {
-    /// The peak.
-    pub peak: PeakNumber,
-    /// The rank with an edge to it.
-    pub asked_by: u32,
-    /// The peak itself, or one that absorbed it, which may belong to any rank.
+pub struct NewName {
+    /// The node as it was known.
+    pub old: PeakNumber,
+    /// Always 0.
+    pub unused: u32,
+    /// The node that represents it.
     pub node: GlobalPeak,
 }

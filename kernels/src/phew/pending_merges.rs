@@ -1,9 +1,9 @@
-//! Pending merges: which deaths can a group of ranks decide by itself, and which are left for a larger group?
+//! Pending merges: which deaths can a group of ranks decide by itself, and which are left for another group?
 //!
-//! Place in the flow: [`super::tree::MergeTree::grow`] answers on one rank that knows all edges. Here each rank knows
-//! only the edges that name a peak of its own. Groups of ranks decide what they can, hand on the rest as
-//! [`PendingMerges`], and groups are united until one group holds all ranks. That group decides everything. The deaths
-//! are those of `MergeTree::grow` on all edges; PENDING_MERGES.md proves it. Nothing here communicates.
+//! Place in the flow: [`super::tree::MergeTree::grow`] answers on one rank that knows all edges. Here each group of ranks knows
+//! only the edges that name a peak of its own. It decides what it can and hands on the rest. Then the ranks form other groups,
+//! until one group holds all of them and decides everything. The deaths are those of `MergeTree::grow` on all edges;
+//! PENDING_MERGES.md proves it. Nothing here communicates.
 //!
 //! # Worked example
 //!
@@ -23,66 +23,34 @@
 //! - C-D at 2: {A, B, C} is closed with top A = 10. {D} is open: D belongs to rank 1, so its component may have more
 //!   peaks. What is known of it is D = 9. The lower top is D, but D may belong to a greater component. The edge stays
 //!   pending, as A-D.
-//! - Rank 1 may ask for C by that name, so rank 0 also keeps the entry "C is represented by A, for rank 1".
+//! - Rank 1 knows that edge as C-D. So rank 0 tells it the new name: C is A by now.
 //!
 //! *Rank 1 alone* knows C-D and D-E.
 //! - C-D at 2: {C} is open with known top 8, {D} is closed with top 9. The lower one, {C}, is open: the edge stays
 //!   pending, as C-D, and {C, D} is open from now on.
 //! - D-E at 1: {C, D} is open with known top 9, {E} is closed with top 5. E is lower than what is known already: E dies.
-//! - Rank 1 keeps the entry "D is represented by D, for rank 0".
+//! - The name of D has not changed, so rank 1 tells nothing.
 //!
-//! *Both ranks together* have A-D and C-D at 2. All components are closed now.
-//! - Rank 1's edge names C, and the entry of rank 0 leads from C to A: it is A-D too. D is lower than A: D dies.
-//! - The second copy finds both of its ends in one component, and is dropped.
+//! *Both ranks together* have A-D at 2. All components are closed now. D is lower than A: D dies.
 //!
 //! Nothing is left. B, C, D and E have died, A survives.
 
-use super::global::{GlobalDeath, GlobalEdge, GlobalPeak, Stand};
+use super::global::{GlobalDeath, GlobalEdge, GlobalPeak, NewName};
 use super::local_ids::LocalIds;
 use crate::ids::{PeakIdx, PeakNumber};
 use crate::union_find::{Parents, find};
 use bytemuck::Zeroable;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// What a group of ranks has not decided: plain records, which can be sent as bytes.
+/// What a group of ranks has not decided.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PendingMerges {
-    /// Edges at which the group cannot tell yet which peak dies, in falling order.
+    /// Edges at which the group cannot tell yet which peak dies, in falling order, with the nodes that represent its own peaks.
     pub edges: Vec<GlobalEdge>,
-    /// For each peak of the group that a rank outside the group has an edge to: the node that represents it.
-    pub stands: Vec<Stand>,
-}
-
-impl PendingMerges {
-    /// The input of one rank: every edge that names a peak of its own, none of them decided.
-    ///
-    /// If either owner of two patches holds an edge between them, the other owner must hold one too. Apart from that,
-    /// edges that cannot merge anything may be left out.
-    pub fn of_rank(rank: u32, mut edges: Vec<GlobalEdge>) -> Self {
-        sort(&mut edges);
-        let mut stands: Vec<_> = edges.iter().filter_map(|edge| entry_for_owner(rank, edge)).collect();
-        stands.sort_unstable_by_key(|s| (s.peak, s.asked_by));
-        stands.dedup();
-        Self { edges, stands }
-    }
-
-    /// Whether everything is decided.
-    pub fn is_empty(&self) -> bool {
-        self.edges.is_empty() && self.stands.is_empty()
-    }
-
-    fn of_all(mut parts: Vec<Self>) -> Self {
-        if parts.len() == 1 {
-            return parts.swap_remove(0);
-        }
-        let mut all = Self::default();
-        for part in parts {
-            all.edges.extend(part.edges);
-            all.stands.extend(part.stands);
-        }
-        sort(&mut all.edges);
-        all
-    }
+    /// What the groups at the other ends of edges do not know yet: new names of nodes of this group. Each comes with the rank
+    /// that owns the node at the other end.
+    pub told: Vec<(u32, NewName)>,
 }
 
 /// Falling order. The stable sort is fast on a few sorted runs, which is what united groups have.
@@ -90,34 +58,49 @@ fn sort(edges: &mut [GlobalEdge]) {
     edges.sort_by(GlobalEdge::order);
 }
 
-/// The entry for the rank that owns the other end of an edge, if that is another rank.
-fn entry_for_owner(rank: u32, edge: &GlobalEdge) -> Option<Stand> {
-    let own = usize::from(edge.owners[0] != rank);
-    let asked_by = edge.owners[1 - own];
-    (asked_by != rank).then(|| Stand { peak: edge.peaks[own], asked_by, node: edge.nodes[own] })
+/// Puts the new names of nodes in place of the old ones.
+pub fn rename(edges: &mut [GlobalEdge], names: &[NewName]) {
+    let names: FxHashMap<PeakNumber, GlobalPeak> = names.iter().map(|name| (name.old, name.node)).collect();
+    for node in edges.iter_mut().flat_map(|edge| &mut edge.nodes) {
+        *node = names.get(&node.peak).copied().unwrap_or(*node);
+    }
 }
 
-/// Decides all deaths that the group of the ranks of `parts` can decide. Appends them to `deaths` and returns what is
-/// left. `is_inside` tells which ranks are in the group.
+/// The groups of the next round that need a pending edge: those of its two nodes. None if the group of the other node passes the
+/// edge on. `is_inside` tells which ranks are in the group of this round, `next` the next group of a rank.
+pub fn next_groups(
+    edge: &GlobalEdge,
+    is_inside: impl Fn(u32) -> bool,
+    next: impl Fn(u32) -> u32,
+) -> impl Iterator<Item = u32> {
+    let passes_on = is_inside(edge.nodes[0].owner);
+    let [first, second] = edge.nodes.map(|node| next(node.owner));
+    [Some(first), (second != first).then_some(second)].into_iter().flatten().filter(move |_| passes_on)
+}
+
+/// Decides all deaths that a group can decide. Appends them to `deaths` and returns what is left. `edges` are all pending
+/// edges of whose two nodes at least one belongs to a rank of the group, in any order. Copies do no harm. `is_inside` tells which
+/// ranks are in the group.
 ///
 /// Each death is decided once, by the first group that can tell. Linear in the edges, after sorting them.
 pub fn decide(
-    parts: Vec<PendingMerges>,
+    mut edges: Vec<GlobalEdge>,
     is_inside: impl Fn(u32) -> bool,
     deaths: &mut Vec<GlobalDeath>,
 ) -> PendingMerges {
-    let mut all = PendingMerges::of_all(parts);
-    let mut group = PendingPeaks::new(&all, &is_inside);
-    all.edges.retain_mut(|edge| group.process(edge, deaths));
-    all.edges.shrink_to_fit();
-    all.stands.retain_mut(|stand| {
-        let is_outside = !is_inside(stand.asked_by);
-        if is_outside {
-            stand.node = group.node_of(stand.peak);
-        }
-        is_outside
+    sort(&mut edges);
+    let mut group = PendingPeaks::new(&edges, &is_inside);
+    let mut told = Vec::new();
+    edges.retain_mut(|edge| {
+        let before = edge.nodes;
+        let stays = group.process(edge, deaths);
+        told.extend(group.new_name(&before));
+        stays
     });
-    all
+    edges.shrink_to_fit();
+    told.sort_unstable_by_key(|(to, name): &(u32, NewName)| (*to, name.old));
+    told.dedup_by_key(|(to, name)| (*to, name.old));
+    PendingMerges { edges, told }
 }
 
 /// The peaks that the edges of a group name, by local index.
@@ -163,15 +146,10 @@ enum NodeState {
 }
 
 impl<F: Fn(u32) -> bool> PendingPeaks<F> {
-    fn new(all: &PendingMerges, is_inside: F) -> Self {
-        let ids = LocalIds::from_range(dense_range(&all.edges));
+    fn new(edges: &[GlobalEdge], is_inside: F) -> Self {
+        let ids = LocalIds::from_range(dense_range(edges));
         let mut group = Self { is_inside, ids, node_parents: Vec::new(), components: Vec::new() };
         group.grow();
-        for stand in &all.stands {
-            let [peak, node] = [stand.peak, stand.node.peak].map(|p| group.id(p));
-            group.enter(node, &stand.node);
-            group.node_parents[peak as usize] = node;
-        }
         group
     }
 
@@ -216,8 +194,10 @@ impl<F: Fn(u32) -> bool> PendingPeaks<F> {
         }
         let near = usize::from(self.peak(tops[0]).exceeds(self.peak(tops[1])));
         let other = 1 - near;
-        // The lower top decides. An open component may be greater than what is known of it, so it cannot die yet.
-        if self.components[tops[near] as usize].state == NodeState::Open {
+        // The lower top decides. An open component may be greater than what is known of it, so it cannot die yet. Into a node
+        // outside nothing dies: the names of that node are told by its own group.
+        let is_open = self.components[tops[near] as usize].state == NodeState::Open;
+        if is_open || !(self.is_inside)(self.peak(nodes[other]).owner) {
             edge.nodes = nodes.map(|node| *self.peak(node));
             self.components[tops[near] as usize].parent = tops[other];
             self.components[tops[other] as usize].state = NodeState::Open;
@@ -251,11 +231,17 @@ impl<F: Fn(u32) -> bool> PendingPeaks<F> {
         &self.components[node as usize].peak
     }
 
-    /// The node that represents a peak, as a record.
-    fn node_of(&mut self, peak: PeakNumber) -> GlobalPeak {
-        let id = self.id(peak);
-        let node = find(self.node_parents.as_mut_slice(), id);
-        *self.peak(node)
+    /// The new name of the node inside, if an edge has one end inside and one outside, and the rank that owns the one outside.
+    /// Local to the group: the other end has its old name.
+    fn new_name(&mut self, nodes: &[GlobalPeak; 2]) -> Option<(u32, NewName)> {
+        let inside = nodes.each_ref().map(|node| (self.is_inside)(node.owner));
+        let side = usize::from(!inside[0]);
+        if inside[0] == inside[1] {
+            return None;
+        }
+        let node = self.node(&nodes[side]);
+        let (old, node) = (nodes[side].peak, *self.peak(node));
+        (old != node.peak).then(|| (nodes[1 - side].owner, NewName { old, unused: 0, node }))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::ids::{CellIdx, PeakIdx, PeakNumber};
 use crate::mesh::random::Random;
 use proptest::prelude::*;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// Peaks, their owners, and their contacts.
 #[derive(Debug, Clone)]
@@ -37,7 +38,7 @@ impl Graph {
     }
 
     /// The input of a rank. Odd ranks leave out lower contacts between the same patches; even ranks keep them.
-    fn of_rank(&self, rank: u32) -> PendingMerges {
+    fn of_rank(&self, rank: u32) -> Vec<GlobalEdge> {
         let own = self.edges.iter().filter(|e| e.peaks.iter().any(|&p| self.owners[p] == rank));
         let edge = |e: &Contact| GlobalEdge::new(e.saddle, e.peaks.map(|p| self.peak(p)), e.cells.map(cell));
         let mut edges: Vec<_> = own.map(edge).collect();
@@ -45,7 +46,13 @@ impl Graph {
             edges.sort_by(|a, b| a.peaks.cmp(&b.peaks).then(a.order(b)));
             edges.dedup_by_key(|e| e.peaks);
         }
-        PendingMerges::of_rank(rank, edges)
+        edges
+    }
+
+    /// What one group decides of the input of its ranks.
+    fn of_group(&self, ranks: Range<u32>, deaths: &mut Vec<GlobalDeath>) -> PendingMerges {
+        let edges = ranks.clone().flat_map(|rank| self.of_rank(rank)).collect();
+        decide(edges, |rank| ranks.contains(&rank), deaths)
     }
 
     fn local_edges(&self) -> Vec<ContactEdge> {
@@ -75,58 +82,73 @@ impl Graph {
         (0..self.rho.len()).map(death).collect()
     }
 
-    /// Decides in rounds and checks every step. Each round unites groups, as many at a time as the next sizes say. If
-    /// the first size is 1, a round of single ranks comes first.
-    fn decide(&self, sizes: &[usize]) -> Vec<GlobalDeath> {
+    /// Decides in rounds and checks every step. Each entry of the plan has the group of each rank. A round of one group comes last.
+    fn decide(&self, plan: &[Vec<u32>]) -> Vec<GlobalDeath> {
         let expected = self.deaths();
         let mut deaths = Vec::new();
-        let mut groups: Vec<_> = (0..self.ranks).map(|r| (r..r + 1, self.of_rank(r))).collect();
-        let mut is_alone = sizes[0] == 1;
-        let mut sizes = sizes[1..].iter().copied().cycle();
+        let whole = vec![0; self.ranks as usize];
+        let mut rounds = plan.iter().chain([&whole]);
+        let mut now = rounds.next().expect("a round");
+        let mut edges: Groups = BTreeMap::new();
+        (0..self.ranks).for_each(|r| edges.entry(now[r as usize]).or_default().extend(self.of_rank(r)));
         loop {
-            let mut next = Vec::new();
-            let mut left = groups.into_iter().peekable();
-            while left.peek().is_some() {
-                let size = match (is_alone, next.is_empty()) {
-                    (true, _) => 1,
-                    (false, first) => sizes.next().expect("a cycle").max(1 + usize::from(first)),
-                };
-                let parts: Vec<_> = left.by_ref().take(size).collect();
+            let mut left = BTreeMap::new();
+            for (group, edges) in edges {
+                let is_inside = |rank: u32| now[rank as usize] == group;
                 let known = deaths.len();
-                let group = step(parts, &mut deaths);
-                check(&group, &deaths[known..], &expected);
-                next.push(group);
+                let rest = decide(edges, is_inside, &mut deaths);
+                check(&rest, is_inside, &deaths[known..], &expected);
+                left.insert(group, rest);
             }
-            groups = next;
-            if groups.len() == 1 && !is_alone {
-                assert!(groups[0].1.is_empty());
+            let Some(next) = rounds.next() else {
+                assert!(left.values().all(|rest| *rest == PendingMerges::default()));
                 return deaths;
-            }
-            is_alone = false;
+            };
+            edges = pass_on(left, now, next, &deaths);
+            now = next;
         }
     }
 }
 
-type Group = (Range<u32>, PendingMerges);
+type Groups = BTreeMap<u32, Vec<GlobalEdge>>;
 
-fn step(parts: Vec<Group>, deaths: &mut Vec<GlobalDeath>) -> Group {
-    let ranks = parts[0].0.start..parts[parts.len() - 1].0.end;
-    let parts = parts.into_iter().map(|p| p.1).collect();
-    let rest = decide(parts, |rank| ranks.contains(&rank), deaths);
-    (ranks, rest)
+/// Tells new names and hands the edges to the groups of the next round.
+fn pass_on(
+    mut left: BTreeMap<u32, PendingMerges>,
+    now: &[u32],
+    next: &[u32],
+    deaths: &[GlobalDeath],
+) -> Groups {
+    let mut names: BTreeMap<u32, Vec<NewName>> = BTreeMap::new();
+    for (to, name) in left.values().flat_map(|rest| &rest.told) {
+        names.entry(now[*to as usize]).or_default().push(*name);
+    }
+    let mut edges = Groups::new();
+    for (group, rest) in &mut left {
+        rename(&mut rest.edges, names.get(group).map_or(&[], Vec::as_slice));
+        let lives = |n: &GlobalPeak| !deaths.iter().any(|d| d.dying == n.peak);
+        assert!(rest.edges.iter().flat_map(|e| &e.nodes).all(lives));
+        for edge in &rest.edges {
+            let to = next_groups(edge, |r| now[r as usize] == *group, |r| next[r as usize]);
+            to.for_each(|to| edges.entry(to).or_default().push(*edge));
+        }
+    }
+    edges
 }
 
 /// A step decides the right deaths, of its own peaks only, and leaves valid records.
-fn check((ranks, rest): &Group, deaths: &[GlobalDeath], expected: &[Option<GlobalDeath>]) {
+fn check(
+    rest: &PendingMerges,
+    is_inside: impl Fn(u32) -> bool,
+    deaths: &[GlobalDeath],
+    expected: &[Option<GlobalDeath>],
+) {
     for death in deaths {
-        assert!(ranks.contains(&death.dying_owner), "{ranks:?}: {death:?}");
+        assert!(is_inside(death.dying_owner), "{death:?}");
         assert_eq!(Some(*death), expected[death.dying.at()]);
     }
-    assert!(rest.edges.is_sorted_by(|a, b| a.order(b) == Ordering::Less));
-    assert!(rest.stands.iter().all(|s| !ranks.contains(&s.asked_by)));
-    let lives = |n: &GlobalPeak| !deaths.iter().any(|d| d.dying == n.peak);
-    assert!(rest.edges.iter().flat_map(|e| &e.nodes).all(lives));
-    assert!(rest.stands.iter().all(|s| lives(&s.node)));
+    assert!(rest.edges.is_sorted_by(|a, b| a.order(b) != Ordering::Greater));
+    assert!(rest.told.iter().all(|(to, name)| !is_inside(*to) && is_inside(name.node.owner)));
 }
 
 /// The deaths found, by peak, and none twice.
@@ -159,18 +181,22 @@ fn graph() -> impl Strategy<Value = Graph> {
     })
 }
 
-/// How groups are united: two at a time, three at a time, all at once, or in changing numbers.
-fn plan() -> impl Strategy<Value = Vec<usize>> {
-    let by =
-        prop_oneof![Just(vec![2]), Just(vec![3]), Just(vec![9]), prop::collection::vec(1..5usize, 1..8),];
-    (0..2usize, by).prop_map(|(alone, by)| [vec![alone], by].concat())
+/// A graph and the groups of its ranks in a few rounds: those of one round need not be parts of those of the next.
+fn plan() -> impl Strategy<Value = (Graph, Vec<Vec<u32>>)> {
+    graph().prop_flat_map(|graph| {
+        let groups = prop::collection::vec(0..graph.ranks, graph.ranks as usize);
+        let alone: Vec<u32> = (0..graph.ranks).collect();
+        let rounds = prop::collection::vec(groups, 0..5);
+        let plan = (rounds, 0..2usize).prop_map(move |(rounds, n)| [vec![alone.clone(); n], rounds].concat());
+        (Just(graph), plan)
+    })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
 
     #[test]
-    fn deaths_are_those_of_the_whole_tree(graph in graph(), plan in plan()) {
+    fn deaths_are_those_of_the_whole_tree((graph, plan) in plan()) {
         let deaths = graph.decide(&plan);
         prop_assert_eq!(by_peak(graph.rho.len(), &deaths), graph.deaths());
     }
@@ -204,14 +230,12 @@ fn strips(width: usize, depth: usize, ranks: u32, seed: u64) -> Graph {
 fn strips_and_scattered_owners_give_the_same_deaths() {
     for seed in 0..40 {
         let mut graph = strips(16, 3, 7, seed);
-        assert_eq!(by_peak(graph.rho.len(), &graph.decide(&[1, 2])), graph.deaths(), "strips, seed {seed}");
+        let plan: Vec<Vec<u32>> =
+            [1, 2, 3].map(|size| (0..7).map(|rank| (rank + size / 2) / size).collect()).into();
+        assert_eq!(by_peak(graph.rho.len(), &graph.decide(&plan)), graph.deaths(), "strips, seed {seed}");
         let mut random = Random(!seed);
         graph.owners.iter_mut().for_each(|o| *o = random.below(7) as u32);
-        assert_eq!(
-            by_peak(graph.rho.len(), &graph.decide(&[0, 3])),
-            graph.deaths(),
-            "scattered, seed {seed}"
-        );
+        assert_eq!(by_peak(graph.rho.len(), &graph.decide(&plan)), graph.deaths(), "scattered, seed {seed}");
     }
 }
 
@@ -219,13 +243,12 @@ fn strips_and_scattered_owners_give_the_same_deaths() {
 fn one_rank_decides_everything() {
     let graph = field(40, 40, 1);
     let mut deaths = Vec::new();
-    let (_, rest) = step(vec![(0..1, graph.of_rank(0))], &mut deaths);
-    assert!(rest.is_empty());
+    assert_eq!(graph.of_group(0..1, &mut deaths), PendingMerges::default());
     assert_eq!(by_peak(graph.rho.len(), &deaths), graph.deaths());
 }
 
-/// A rank whose peaks touch no other rank's leaves nothing pending. A rank that touches only a greater peak leaves no
-/// edge pending.
+/// A rank whose peaks touch no other rank's leaves nothing pending. A rank that touches only a greater peak leaves the edge
+/// at which its own greatest peak dies.
 #[test]
 fn peaks_inside_are_decided_inside() {
     let mut graph = field(8, 8, 3);
@@ -233,33 +256,33 @@ fn peaks_inside_are_decided_inside() {
     graph.rho.push(1.0);
     graph.owners.push(1);
     let mut deaths = Vec::new();
-    let (_, rest) = step(vec![(0..1, graph.of_rank(0))], &mut deaths);
-    assert!(rest.is_empty() && deaths.len() == 63);
+    assert_eq!(graph.of_group(0..1, &mut deaths), PendingMerges::default());
+    assert_eq!(deaths.len(), 63);
 
     graph.rho[64] = 9.0;
     graph.edges.push(Contact { saddle: 1e-9, peaks: [5, 64], cells: [0, 1] });
     deaths.clear();
-    let (_, rest) = step(vec![(0..1, graph.of_rank(0))], &mut deaths);
-    assert_eq!((rest.edges.len(), rest.stands.len(), deaths.len()), (0, 1, 64));
-    assert_eq!(rest.stands[0].node, graph.peak(64));
+    let rest = graph.of_group(0..1, &mut deaths);
+    assert_eq!((rest.edges.len(), deaths.len()), (1, 63));
+    let top = *rest.edges[0].nodes.iter().find(|node| node.owner == 0).expect("an own node");
+    assert!((0..64).all(|p| !graph.peak(p).exceeds(&top)));
+    let name = NewName { old: PeakNumber::new(5), unused: 0, node: top };
+    assert_eq!(rest.told, if top.peak.at() == 5 { vec![] } else { vec![(1, name)] });
 }
 
-/// How much the middle one of three strips leaves pending: edges and entries.
-fn pending_of_strip(width: usize, depth: usize) -> [usize; 2] {
-    let graph = strips(width, depth, 3, 5);
-    let (_, rest) = step(vec![(1..2, graph.of_rank(1))], &mut Vec::new());
-    [rest.edges.len(), rest.stands.len()]
+/// The number of edges that the middle one of three strips leaves pending.
+fn pending_of_strip(width: usize, depth: usize) -> usize {
+    strips(width, depth, 3, 5).of_group(1..2, &mut Vec::new()).edges.len()
 }
 
 #[test]
 fn a_strip_leaves_as_much_as_its_border_is_long() {
-    let [thin, _] = pending_of_strip(128, 8);
+    let thin = pending_of_strip(128, 8);
     for depth in [8, 32, 128, 512] {
-        let [edges, stands] = pending_of_strip(128, depth);
-        assert_eq!(stands, 2 * 128);
-        assert!(edges < 3 * 128 && edges < 2 * thin);
+        let edges = pending_of_strip(128, depth);
+        assert!(edges < 4 * 128 && edges < 2 * thin, "{edges} of {depth} rows");
     }
-    let [narrow, wide] = [64, 1024].map(|width| pending_of_strip(width, 64)[0]);
+    let [narrow, wide] = [64, 1024].map(|width| pending_of_strip(width, 64));
     assert!((8 * narrow..32 * narrow).contains(&wide), "{narrow} at 64, {wide} at 1024");
 }
 
@@ -274,12 +297,10 @@ fn a_ridge_that_rises_from_the_border_stays_pending() {
         |p: usize| Contact { saddle: 9.0 - 0.1 * p as f64, peaks: [p - 1, p], cells: [0, p as u32] };
     let mut graph = Graph { rho, owners, ranks: 2, edges: (1..n).map(contact).collect() };
     let mut deaths = Vec::new();
-    let (_, rest) = step(vec![(1..2, graph.of_rank(1))], &mut deaths);
-    assert_eq!((rest.edges.len(), deaths.len()), (n - 1, 0));
+    assert_eq!((graph.of_group(1..2, &mut deaths).edges.len(), deaths.len()), (n - 1, 0));
     graph.rho[0] = 50.0;
-    let (_, rest) = step(vec![(1..2, graph.of_rank(1))], &mut deaths);
-    assert_eq!((rest.edges.len(), deaths.len()), (0, n - 1));
-    assert_eq!(by_peak(n, &graph.decide(&[1, 2])), graph.deaths());
+    assert_eq!((graph.of_group(1..2, &mut deaths).edges.len(), deaths.len()), (1, n - 2));
+    assert_eq!(by_peak(n, &graph.decide(&[vec![0, 1]])), graph.deaths());
 }
 
 /// The worked example of the module.
@@ -290,20 +311,26 @@ fn the_worked_example() {
     let edges = vec![contact(4.0, [a, b]), contact(3.0, [b, c]), contact(2.0, [c, d]), contact(1.0, [d, e])];
     let graph = Graph { rho: vec![10.0, 6.0, 8.0, 9.0, 5.0], owners: vec![0, 0, 0, 1, 1], ranks: 2, edges };
     let dying = |deaths: &[GlobalDeath]| deaths.iter().map(|d| d.dying.at()).collect::<Vec<_>>();
-    let nodes = |rest: &PendingMerges| {
-        let edge = |e: &GlobalEdge| e.nodes.map(|n| n.peak.at());
-        let entry = |s: &Stand| [s.peak.at(), s.node.peak.at(), s.asked_by as usize];
-        (rest.edges.iter().map(edge).collect::<Vec<_>>(), rest.stands.iter().map(entry).collect::<Vec<_>>())
+    let edges =
+        |rest: &PendingMerges| rest.edges.iter().map(|e| e.nodes.map(|n| n.peak.at())).collect::<Vec<_>>();
+    let told = |rest: &PendingMerges| {
+        let name = |(to, name): &(u32, NewName)| [*to as usize, name.old.at(), name.node.peak.at()];
+        rest.told.iter().map(name).collect::<Vec<_>>()
     };
-    let (mut deaths, mut parts) = (Vec::new(), Vec::new());
-    let expected = [(vec![b, c], vec![[a, d]], [c, a, 1]), (vec![e], vec![[c, d]], [d, d, 0])];
-    for (rank, (dead, edges, entry)) in (0..2).zip(expected) {
-        let group = step(vec![(rank..rank + 1, graph.of_rank(rank))], &mut deaths);
-        assert_eq!((dying(&deaths), nodes(&group.1)), (dead, (edges, vec![entry])), "rank {rank}");
-        deaths.clear();
-        parts.push(group);
+    let mut left = BTreeMap::new();
+    let mut deaths = Vec::new();
+    for (rank, expected) in [(0, (vec![b, c], [a, d], vec![[1, c, a]])), (1, (vec![e], [c, d], vec![]))] {
+        let mut own = Vec::new();
+        let rest = graph.of_group(rank..rank + 1, &mut own);
+        let (dead, edge, names) = expected;
+        assert_eq!((dying(&own), edges(&rest), told(&rest)), (dead, vec![edge], names), "rank {rank}");
+        left.insert(rank, rest);
+        deaths.extend(own);
     }
-    let rest = step(parts, &mut deaths).1;
+    let mut all = pass_on(left, &[0, 1], &[0, 0], &deaths);
+    let all = all.remove(&0).expect("a group");
+    assert_eq!(all.len(), 1);
+    deaths.clear();
+    assert_eq!(decide(all, |_| true, &mut deaths), PendingMerges::default());
     assert_eq!(dying(&deaths), [d]);
-    assert!(rest.is_empty());
 }

@@ -28,7 +28,7 @@ pub fn stage_dendrogram(path: &Path, content: &DendrogramFile<'_>) -> WriteResul
 
 fn fill(file: &File, content: &DendrogramFile<'_>) -> Result<()> {
     let newick = VarLenAscii::from_ascii(content.newick).expect("numbers and brackets");
-    file.new_dataset::<VarLenAscii>().create("newick")?.write_scalar(&newick)?;
+    file.new_dataset::<VarLenAscii>().obj_track_times(false).create("newick")?.write_scalar(&newick)?;
     put(file, "index_map", content.shape, content.index_map)?;
     put(file, "data", content.shape, content.data)?;
     let (value, delta, cells) = content.limits;
@@ -40,5 +40,5 @@ fn fill(file: &File, content: &DendrogramFile<'_>) -> Result<()> {
 
 fn put<T: H5Type>(file: &File, name: &str, shape: &[usize], values: &[T]) -> Result<()> {
     let array = ArrayViewD::from_shape(IxDyn(shape), values).expect("the shape was checked");
-    file.new_dataset_builder().with_data(array).create(name).map(drop)
+    file.new_dataset_builder().with_data(array).obj_track_times(false).create(name).map(drop)
 }

@@ -47,7 +47,10 @@ fn make_file(
 ) -> WriteResult<()> {
     let name = Utf8Name::new(hidden, std::fs::File::options().write(true))
         .map_err(WriteError::io(path, "opening"))?;
-    let made = crate::staging::hidden::making(|| File::create(name.path()));
+    // Without times of creation, equal catalogues are equal files.
+    let mut options = File::with_options();
+    options.with_fcpl(|p| p.obj_track_times(false));
+    let made = crate::staging::hidden::making(|| options.create(name.path()));
     made.and_then(|file| fill(&file).and_then(|()| file.flush()).and_then(|()| file.close())).map_err(
         |error| WriteError::Library { path: path.into(), place: what.into(), problem: reason(&error) },
     )
