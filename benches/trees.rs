@@ -4,7 +4,11 @@
 //!
 //! Catalogues are made first, in files. Objects have 20 to 20000 members, more small than large ones; in each output one object in
 //! 50 is missing, one member in 100 is bound to nothing, and the order of energies changes. Printed are the seconds of each stage on
-//! rank 0, members per second and thread, and what the memory of the process grew by at most, as Linux counts it.
+//! rank 0, members per second and thread, and the memory of the process, as Linux counts it:
+//!
+//! - what is kept after the last output: the tree, which grows by each output, and the members of that output, 16 bytes each;
+//! - the peak while the last output was added, without the tree, and without the members of two outputs;
+//! - the peak of all, with the tables of the tree.
 
 use inselberg::progress::Observer;
 use inselberg::trees::linker::TreeLinker;
@@ -33,6 +37,9 @@ fn main() {
         let mut linker = TreeLinker::new(HistoryParams::default(), comm).expect("parameters");
         pool.install(|| linker.add_files(&paths, comm, &stages)).expect("linked");
         let linked = begin.elapsed().as_secs_f64();
+        if let (Some(before), true) = (before, linker.is_first()) {
+            print_linking(before, n_members);
+        }
         let tree = linker.is_first().then(|| linker.catalogue());
         let n_nodes = tree.map_or(0, |tree| tree.tables[1].n_rows());
         (stages.seconds.into_inner().expect("no panic"), linked, n_nodes)
@@ -48,12 +55,25 @@ fn main() {
     println!("linked      {linked:>10.3} s{:>10.2} M members/s and thread", total / linked / 1e6 / threads);
     println!("with tables {seconds:>10.3} s, {n_nodes} nodes");
     if let (Some(before), Some(peak)) = (before, memory("VmHWM:")) {
-        let each = (peak - before) as f64 / (2 * n_members) as f64;
-        println!(
-            "memory grew by {:.1} MiB, {each:.1} bytes per member of two outputs",
-            (peak - before) as f64 / 1048576.0
-        );
+        println!("peak with tables {:.1} MiB", (peak - before) as f64 / MIB);
     }
+}
+
+const MIB: f64 = 1048576.0;
+/// Bytes of a member in the sorted list of an output.
+const MEMBER: u64 = 16;
+
+/// Memory beside the `before` bytes, once the last output is added.
+fn print_linking(before: u64, n_members: u64) {
+    let (Some(now), Some(peak)) = (memory("VmRSS:"), memory("VmHWM:")) else { return };
+    let members = MEMBER * n_members;
+    let tree = (now - before).saturating_sub(members);
+    let beside = (peak - before).saturating_sub(tree + 2 * members);
+    let each = beside as f64 / n_members as f64;
+    let of = |bytes: u64| bytes as f64 / MIB;
+    println!("kept        {:>10.1} MiB of the tree, {:.1} MiB of members", of(tree), of(members));
+    println!("peak        {:>10.1} MiB while linking", of(peak - before));
+    println!("beside tree and members {:.1} MiB, {each:.1} bytes per member", of(beside));
 }
 
 /// Seconds by stage.

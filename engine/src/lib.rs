@@ -145,7 +145,8 @@ pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{FofParams, Linking, PhewParams};
 pub use api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 pub use api::particles::ParticleColumns;
-pub use api::trees::{MergerTree, TreeObject, TreeParams};
+pub use api::tree_objects::{TreeColumns, TreeObject};
+pub use api::trees::{MergerTree, TreeParams};
 pub use bound::{
     BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
 };

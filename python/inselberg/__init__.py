@@ -8,7 +8,7 @@
 array([1, 1, 1, 2, 2, 0])
 """
 
-from ._api import Engine, fof, open_particles, phew, phew_cells, phew_grid, phew_octs, read_catalogue
+from ._api import Engine, fof, open_particles, phew, phew_cells, phew_grid, phew_octs, read_catalogue, trees
 from ._api import open as open  # not in __all__: a star import keeps the built-in one
 from ._catalogues import Catalogue, Clump, ClumpCatalogue, Group, GroupCatalogue, Halo
 from ._errors import (
@@ -28,6 +28,7 @@ from ._errors import (
 from ._native import __version__ as __version__
 from ._sources import Cells, Cosmology, ParticleMesh, Particles, Snapshot, Units
 from ._tables import Column, Row, Table
+from ._trees import MergerTree
 
 __all__ = [
     "Catalogue",
@@ -48,6 +49,7 @@ __all__ = [
     "InvalidArgumentError",
     "InvalidCellsError",
     "InvalidValueError",
+    "MergerTree",
     "OutOfMemoryError",
     "ParticleMesh",
     "Particles",
@@ -65,4 +67,5 @@ __all__ = [
     "phew_grid",
     "phew_octs",
     "read_catalogue",
+    "trees",
 ]

@@ -21,6 +21,7 @@ from ._sources import (
     geometry,
     vectors,
 )
+from ._trees import MergerTree
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -164,6 +165,11 @@ class Engine:
         make = _groups_on_disk if is_on_disk else _groups_of_positions
         found = self._run(lambda: make(source, box, linking, **options), progress)
         return GroupCatalogue(found, has_items=not is_on_disk, place=self._place)
+
+    def trees(self, *, gap: int = 4, tracers: int = 40, orphans: bool = True) -> MergerTree:
+        """Over ranks collective: an empty merger tree. Parameters as in :func:`trees`."""
+        options = dict(gap=gap, tracers=tracers, orphans=bool(orphans))
+        return MergerTree(self._run(lambda: _native.Request.tree(options)), self._run)
 
     def agree(self, make: Callable[[], _Made], /) -> _Made:
         """Over ranks collective: what ``make`` returns on this rank. If it raises on one rank, all ranks raise that.
@@ -492,6 +498,23 @@ def fof(source: Any, /, *, threads: Optional[int] = None, comm: Any = None, **op
         The catalogue lists the bound particles of each group, the most bound first.
     """
     return _engine(threads, comm).fof(source, **options)
+
+
+def trees(
+    *, gap: int = 4, tracers: int = 40, orphans: bool = True, threads: Optional[int] = None, comm: Any = None
+) -> MergerTree:
+    """An empty merger tree, to which outputs are added one after another. It keeps tracers from call to call.
+
+    ``gap``
+        Number of outputs in which an object may be missing.
+    ``tracers``
+        Number of most bound dark matter and star members that are compared.
+    ``orphans``
+        Whether the most bound member of an object that is gone is followed until it merges.
+    ``threads``, ``comm``
+        As in :func:`phew_cells`.
+    """
+    return _engine(threads, comm).trees(gap=gap, tracers=tracers, orphans=orphans)
 
 
 def read_catalogue(path: Union[str, "os.PathLike[str]"]) -> Catalogue:

@@ -64,6 +64,11 @@ class Snapshot:
 class Particles:
     def about(self) -> Dict[str, Any]: ...
 
+class Tree:
+    def n_outputs(self) -> int: ...
+    def catalogue(self) -> Optional[Stored]: ...
+    def write(self, path: Union[str, os.PathLike[str]]) -> None: ...
+
 _T = TypeVar("_T")
 
 class Request(Generic[_T]):
@@ -102,6 +107,28 @@ class Request(Generic[_T]):
     def open(path: Union[str, os.PathLike[str]]) -> "Request[Snapshot]": ...
     @staticmethod
     def open_particles(paths: Sequence[Union[str, os.PathLike[str]]]) -> "Request[Particles]": ...
+    @staticmethod
+    def tree(options: Mapping[str, Any]) -> "Request[Tree]": ...
+    @staticmethod
+    def tree_add(tree: Tree, number: int, found: Union[Clumps, Groups]) -> "Request[None]": ...
+    @staticmethod
+    def tree_add_files(tree: Tree, paths: Sequence[Union[str, os.PathLike[str]]]) -> "Request[None]": ...
+    @staticmethod
+    def tree_add_objects(
+        tree: Tree,
+        number: int,
+        geometry: Mapping[str, Any],
+        ids: np.ndarray,
+        n_members: np.ndarray,
+        members: np.ndarray,
+        *,
+        offsets: Optional[np.ndarray] = None,
+        types: Optional[np.ndarray] = None,
+        parents: Optional[np.ndarray] = None,
+        masses: Optional[np.ndarray] = None,
+        positions: Optional[_Vectors] = None,
+        velocities: Optional[_Vectors] = None,
+    ) -> "Request[None]": ...
 
 class Engine:
     def __init__(

@@ -2,7 +2,7 @@
 //!
 //! The Python half, in `inselberg/`, has the functions and classes that a user sees. This half borrows arrays
 //! ([`arrays`]), makes requests of them ([`requests`]) and calls that Ctrl-C ends ([`call`]), alone or over the ranks of mpi4py
-//! ([`ranks`]), and turns results ([`results`]) and errors ([`errors`]) into Python
+//! ([`ranks`]), and turns results ([`results`], [`trees`]) and errors ([`errors`]) into Python
 //! objects. It knows nothing of the algorithms.
 
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ mod ranks;
 mod requests;
 mod results;
 mod snapshots;
+mod trees;
 
 #[pymodule]
 mod _native {
@@ -39,4 +40,6 @@ mod _native {
     use super::results::{NativeClumps, NativeGroups, NativeStored, read_catalogue};
     #[pymodule_export]
     use super::snapshots::{NativeParticles, NativeSnapshot};
+    #[pymodule_export]
+    use super::trees::NativeTree;
 }

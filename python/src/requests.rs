@@ -8,7 +8,10 @@ use crate::errors;
 use crate::options::{BoxOptions, FofOptions, MeshOptions, PhewOptions, TypeOptions, field_choice};
 use crate::results::{NativeClumps, NativeGroups};
 use crate::snapshots::{NativeParticles, NativeSnapshot};
-use inselberg::{CellFields, Clumps, Engine, Error, FofGroups, OpenParticles, OpenSnapshot, ParticleColumns};
+use crate::trees::{FoundObjects, NativeTree, ObjectArrays, TreeOptions};
+use inselberg::{
+    CellFields, Clumps, Engine, Error, FofGroups, MergerTree, OpenParticles, OpenSnapshot, ParticleColumns,
+};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -20,6 +23,8 @@ pub enum RequestAnswer {
     Groups(FofGroups),
     Snapshot(OpenSnapshot),
     Particles(OpenParticles),
+    Tree(MergerTree),
+    Done,
 }
 
 impl RequestAnswer {
@@ -34,6 +39,8 @@ impl RequestAnswer {
             Self::Groups(groups) => Bound::new(py, NativeGroups::new(groups, engine))?.into_any(),
             Self::Snapshot(snapshot) => Bound::new(py, NativeSnapshot(Arc::new(snapshot)))?.into_any(),
             Self::Particles(particles) => Bound::new(py, NativeParticles(Arc::new(particles)))?.into_any(),
+            Self::Tree(tree) => Bound::new(py, NativeTree::new(tree, engine))?.into_any(),
+            Self::Done => py.None().into_bound(py),
         })
     }
 }
@@ -189,5 +196,51 @@ impl NativeRequest {
     #[staticmethod]
     fn open_particles(paths: Vec<PathBuf>) -> Self {
         Self::new(move |engine| engine.open_particles(&paths).map(RequestAnswer::Particles))
+    }
+
+    /// Begins a merger tree.
+    #[staticmethod]
+    fn tree(options: TreeOptions) -> Self {
+        Self::new(move |engine| engine.trees(&options.params()).map(RequestAnswer::Tree))
+    }
+
+    /// Adds clumps or groups of a call to a tree.
+    #[staticmethod]
+    fn tree_add(tree: &NativeTree, number: u64, found: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (tree, found) = (Arc::clone(&tree.tree), FoundObjects::new(found)?);
+        Ok(Self::new(move |_| found.add_to(&tree, number).map(|()| RequestAnswer::Done)))
+    }
+
+    /// Adds catalogues in files to a tree.
+    #[staticmethod]
+    fn tree_add_files(tree: &NativeTree, paths: Vec<PathBuf>) -> Self {
+        let tree = Arc::clone(&tree.tree);
+        Self::new(move |_| tree.lock().add_files(&paths).map(|_| RequestAnswer::Done))
+    }
+
+    /// Adds objects with their members to a tree.
+    #[staticmethod]
+    #[pyo3(signature = (tree, number, geometry, ids, n_members, members, *, offsets=None, types=None, parents=None, masses=None, positions=None, velocities=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
+    fn tree_add_objects(
+        tree: &NativeTree,
+        number: u64,
+        geometry: BoxOptions,
+        ids: NumPyArray<'_>,
+        n_members: NumPyArray<'_>,
+        members: NumPyArray<'_>,
+        offsets: Option<NumPyArray<'_>>,
+        types: Option<NumPyArray<'_>>,
+        parents: Option<NumPyArray<'_>>,
+        masses: Option<NumPyArray<'_>>,
+        positions: Option<Bound<'_, PyAny>>,
+        velocities: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let scalars = [offsets, types, parents, masses];
+        let arrays = ObjectArrays::new([ids, n_members, members], scalars, [positions, velocities])?;
+        let (tree, space) = (Arc::clone(&tree.tree), geometry.geometry());
+        Ok(Self::new(move |_| {
+            tree.lock().add_columns(number, &space, &arrays.columns()?).map(|()| RequestAnswer::Done)
+        }))
     }
 }

@@ -48,6 +48,11 @@ impl NativeClumps {
         Self { clumps: Arc::new(clumps), engine }
     }
 
+    /// What the call found.
+    pub fn clumps(&self) -> Arc<Clumps> {
+        Arc::clone(&self.clumps)
+    }
+
     fn tables(&self) -> impl Iterator<Item = (&Table, u64)> {
         let found = |name: &&str| self.clumps.tables().find(|(table, _)| table.name == **name);
         TABLES.iter().filter_map(found)
@@ -109,7 +114,7 @@ impl NativeClumps {
     fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
         let clumps = Arc::clone(&self.clumps);
         let gathered = self.engine.run(py, None, move |_| clumps.gather(rank))?;
-        Ok(gathered.map(|catalogue| NativeStored(Arc::new(catalogue))))
+        Ok(gathered.map(NativeStored::new))
     }
 }
 
@@ -123,6 +128,11 @@ pub struct NativeGroups {
 impl NativeGroups {
     pub fn new(groups: FofGroups, engine: Arc<SharedEngine>) -> Self {
         Self { groups: Arc::new(groups), engine }
+    }
+
+    /// What the call found.
+    pub fn groups(&self) -> Arc<FofGroups> {
+        Arc::clone(&self.groups)
     }
 }
 
@@ -165,7 +175,7 @@ impl NativeGroups {
     fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
         let groups = Arc::clone(&self.groups);
         let gathered = self.engine.run(py, None, move |_| groups.gather(rank))?;
-        Ok(gathered.map(|catalogue| NativeStored(Arc::new(catalogue))))
+        Ok(gathered.map(NativeStored::new))
     }
 }
 
@@ -174,6 +184,10 @@ impl NativeGroups {
 pub struct NativeStored(Arc<Catalogue>);
 
 impl NativeStored {
+    pub fn new(catalogue: Catalogue) -> Self {
+        Self(Arc::new(catalogue))
+    }
+
     /// Works on the catalogue outside an engine, so that Ctrl-C ends the wait.
     fn run<T: Send + 'static>(
         py: Python<'_>,
@@ -225,7 +239,7 @@ impl NativeStored {
             return Err(errors::invalid_argument("a catalogue without a tree; expected one of PHEW"));
         }
         let cut = Self::run(py, move || Ok(inselberg::phew::recut::recut(&stored, &thresholds)?))?;
-        Ok(Self(Arc::new(cut)))
+        Ok(Self::new(cut))
     }
 }
 
@@ -233,5 +247,5 @@ impl NativeStored {
 #[pyfunction]
 pub fn read_catalogue(py: Python<'_>, path: PathBuf) -> PyResult<NativeStored> {
     let read = NativeStored::run(py, move || Ok(catalogue::read(&path)?))?;
-    Ok(NativeStored(Arc::new(read)))
+    Ok(NativeStored::new(read))
 }

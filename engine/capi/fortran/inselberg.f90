@@ -24,6 +24,12 @@ module inselberg
     type(c_ptr) :: handle = c_null_ptr
   end type
 
+  !> A merger tree that grows output by output. One per rank.
+  type, public :: inselberg_tree
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
   !> The box; see inselberg_box in inselberg.h for the units. What is not set stays as it is here.
   type, public, bind(C) :: inselberg_box
     integer(c_size_t) :: size = 0
@@ -77,6 +83,7 @@ module inselberg
   public :: inselberg_open, inselberg_open_serial, inselberg_free, inselberg_message, inselberg_set, inselberg_set_box
   public :: inselberg_values, inselberg_into, inselberg_set_octs, inselberg_set_leaves, inselberg_phew, inselberg_fof
   public :: inselberg_recut, inselberg_labels, inselberg_rows, inselberg_get, inselberg_write
+  public :: inselberg_tree_begin, inselberg_tree_add, inselberg_tree_outputs, inselberg_tree_write, inselberg_tree_free
   public :: inselberg_progress, inselberg_warning, inselberg_on_progress, inselberg_on_warning, inselberg_text
 
   !> inselberg_set(engine, key, value, code): an option; the value is a text, a real or an integer.
@@ -236,6 +243,32 @@ module inselberg
       type(c_ptr), value :: handle
       character(kind=c_char), intent(in) :: path(*)
     end function
+    integer(c_int32_t) function c_tree_begin(handle, tree) bind(C, name="inselberg_tree_begin")
+      import
+      type(c_ptr), value :: handle
+      type(c_ptr), intent(out) :: tree
+    end function
+    integer(c_int32_t) function c_tree_add(tree, number, box, columns, n) bind(C, name="inselberg_tree_add")
+      import
+      type(c_ptr), value :: tree
+      integer(c_int64_t), value :: number, n
+      type(inselberg_box), intent(in) :: box
+      type(c_column), intent(in) :: columns(*)
+    end function
+    integer(c_int32_t) function c_tree_outputs(tree, n) bind(C, name="inselberg_tree_outputs")
+      import
+      type(c_ptr), value :: tree
+      integer(c_int64_t), intent(out) :: n
+    end function
+    integer(c_int32_t) function c_tree_write(tree, path) bind(C, name="inselberg_tree_write")
+      import
+      type(c_ptr), value :: tree
+      character(kind=c_char), intent(in) :: path(*)
+    end function
+    integer(c_int32_t) function c_tree_free(tree) bind(C, name="inselberg_tree_free")
+      import
+      type(c_ptr), intent(inout) :: tree
+    end function
     integer(c_size_t) function c_strlen(text) bind(C, name="strlen")
       import
       type(c_ptr), value :: text
@@ -349,11 +382,16 @@ contains
     type(inselberg_engine), intent(in) :: engine
     type(inselberg_box), intent(in) :: box
     integer(c_int32_t), intent(out) :: code
+    code = c_set_box(engine%handle, sized(box))
+  end subroutine
+
+  !> The box with its size, as C expects it.
+  function sized(box)
+    type(inselberg_box), intent(in) :: box
     type(inselberg_box) :: sized
     sized = box
-    sized%size = c_sizeof(sized)
-    code = c_set_box(engine%handle, sized)
-  end subroutine
+    sized%size = c_sizeof(box)
+  end function
 
   !> Bytes from one address to another.
   function distance(from, to) result(bytes)
@@ -803,6 +841,52 @@ contains
     character(*), intent(in) :: path
     integer(c_int32_t), intent(out) :: code
     code = c_write(engine%handle, trim(path)//c_null_char)
+  end subroutine
+
+  !> Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now.
+  subroutine inselberg_tree_begin(engine, tree, code)
+    type(inselberg_engine), intent(in) :: engine
+    type(inselberg_tree), intent(inout) :: tree
+    integer(c_int32_t), intent(out) :: code
+    code = c_tree_begin(engine%handle, tree%handle)
+  end subroutine
+
+  !> Collective: adds an output, whose objects the program has found itself. inselberg.h has the names of the columns. The first
+  !> member of an object counts from 0 here as well.
+  subroutine inselberg_tree_add(tree, number, box, columns, code)
+    type(inselberg_tree), intent(in) :: tree
+    integer, intent(in) :: number
+    type(inselberg_box), intent(in) :: box
+    type(inselberg_column), intent(in) :: columns(:)
+    integer(c_int32_t), intent(out) :: code
+    character(kind=c_char), target :: names(name_length + 1, size(columns))
+    type(c_column) :: c(size(columns))
+    call to_c(columns, names, c)
+    code = c_tree_add(tree%handle, int(number, c_int64_t), sized(box), c, size(c, kind=c_int64_t))
+  end subroutine
+
+  !> The number of outputs so far.
+  subroutine inselberg_tree_outputs(tree, n, code)
+    type(inselberg_tree), intent(in) :: tree
+    integer(c_int64_t), intent(out) :: n
+    integer(c_int32_t), intent(out) :: code
+    n = 0
+    code = c_tree_outputs(tree%handle, n)
+  end subroutine
+
+  !> Collective: writes the tree so far. The ending of the path chooses the format. More outputs may follow.
+  subroutine inselberg_tree_write(tree, path, code)
+    type(inselberg_tree), intent(in) :: tree
+    character(*), intent(in) :: path
+    integer(c_int32_t), intent(out) :: code
+    code = c_tree_write(tree%handle, trim(path)//c_null_char)
+  end subroutine
+
+  !> Frees the tree.
+  subroutine inselberg_tree_free(tree, code)
+    type(inselberg_tree), intent(inout) :: tree
+    integer(c_int32_t), intent(out) :: code
+    code = c_tree_free(tree%handle)
   end subroutine
 
 end module

@@ -9,6 +9,9 @@
  * cells or particles. All ranks return the same code and message; those of the lowest rank that failed. The next call works,
  * but for INSELBERG_TIMED_OUT. The other functions are local.
  *
+ * Merger trees. A tree has a handle of its own, which belongs to the handle that began it: their calls come one at a time, and
+ * fail once that handle is freed.
+ *
  * Memory. What is handed over is read or copied before the call returns; nothing of the caller's is kept, and the library frees
  * nothing of the caller's. During the call nobody writes to it. Views of tables belong to the handle; a view ends with the next
  * call that sets cells or finds something, and with the handle.
@@ -104,6 +107,10 @@
 
 // A handle: threads, ranks, options, the mesh of the last cells and the last result. One per rank.
 typedef struct inselberg inselberg;
+
+// A merger tree that grows output by output, and keeps tracers from call to call. One per rank. Rank 0 keeps the history, all
+// ranks 16 bytes per dark matter or star member of the last output.
+typedef struct inselberg_tree inselberg_tree;
 
 // A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it. Another result
 // than 0 ends the call. May be NULL.
@@ -285,6 +292,9 @@ int32_t inselberg_on_warning(const inselberg *handle,
 //   linking_length        friends-of-friends: in units of the positions
 //   linking_ratio         friends-of-friends: in mean separations; 0.2 if not set
 //   min_size              friends-of-friends: least number of members; 20 if not set
+//   tree_gap              merger trees: number of outputs in which an object may be missing; 4 if not set
+//   tree_tracers          merger trees: number of most bound members that are compared; 40 if not set
+//   tree_orphans          merger trees: "false": the most bound member of an object that is gone is not followed
 int32_t inselberg_set(const inselberg *handle,
                       const char *key,
                       const char *value);
@@ -360,6 +370,46 @@ int32_t inselberg_table_column(const inselberg *handle,
 // .hdf5 where the library is built with HDF5. All ranks name the same file.
 int32_t inselberg_write(const inselberg *handle,
                         const char *path);
+
+// Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now. Several trees of a
+// handle may grow side by side.
+int32_t inselberg_tree_begin(const inselberg *handle,
+                             inselberg_tree **tree);
+
+// Collective: adds an output to a tree, whose objects the program has found itself. It is later than the outputs so far:
+// number, 0 or more, and time and scale factor of the box tell that. All ranks state the same number and box. Each object is
+// on one rank, with all its members. Columns per object:
+//
+//   id             identifier, below 2^40; needed. Catalogues of clumps and groups have such
+//   n_members      number of members; needed
+//   first_member   place of the first member among the members of this rank, from 0; else members stand object by object
+//   parent         the object that it is in, or its own identifier; else no object is in another
+//   mass           else all are 0
+//   position       three parts; else all are 0
+//   velocity       three parts; else all are 0
+//
+// and per member, those of an object with the most bound first:
+//
+//   member         identity of a particle; needed
+//   member_type    0 gas, 1 dark matter, 4 stars, 5 other; else all are dark matter
+//
+// After an error the tree is as before.
+int32_t inselberg_tree_add(const inselberg_tree *tree,
+                           int64_t number,
+                           const inselberg_box *of,
+                           const inselberg_column *columns,
+                           int64_t n);
+
+// The number of outputs of a tree so far.
+int32_t inselberg_tree_outputs(const inselberg_tree *tree, int64_t *n);
+
+// Collective: writes the tree so far to a file, whole or not at all, in the tables of inselberg tree. Its ending chooses the
+// format, as in inselberg_write. More outputs may follow.
+int32_t inselberg_tree_write(const inselberg_tree *tree,
+                             const char *path);
+
+// Frees a tree, and sets the pointer to NULL. Does nothing with NULL. Before or after inselberg_free.
+int32_t inselberg_tree_free(inselberg_tree **tree);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -8,7 +8,7 @@ use crate::given::{GivenColumn, GivenColumns, OutputColumn, text};
 use crate::handle::{HandleState, LEAVES, OCTS, ProgressFn, WarningFn};
 use crate::message::{code, from_panic, refused, with_last};
 use crate::views::{ColumnView, TableView};
-use inselberg::{Engine, EngineBuilder, Error, ErrorKind};
+use inselberg::{Engine, EngineBuilder, Error, ErrorKind, Geometry};
 use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, TryLockError};
@@ -52,7 +52,7 @@ impl std::fmt::Debug for HandleState {
 const BUSY: &str = "another call of this handle runs; expected one at a time";
 
 /// Runs an entry: its code, also after a panic.
-fn run(work: impl FnOnce() -> Result<(), Error>) -> i32 {
+pub(crate) fn run(work: impl FnOnce() -> Result<(), Error>) -> i32 {
     code(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(from_panic(&*panic))))
 }
 
@@ -60,23 +60,71 @@ fn run(work: impl FnOnce() -> Result<(), Error>) -> i32 {
 ///
 /// # Safety
 /// The handle is NULL or valid.
-unsafe fn enter(
+pub(crate) unsafe fn enter(
     handle: *const EngineHandle,
     work: impl FnOnce(&mut HandleState) -> Result<(), Error>,
 ) -> i32 {
     run(|| {
         // SAFETY: as the caller says.
-        let handle =
-            unsafe { handle.as_ref() }.ok_or_else(|| refused("the handle is NULL; expected an open one"))?;
-        match handle.0.try_lock() {
-            Ok(mut state) => work(&mut state),
-            Err(TryLockError::WouldBlock) => Err(refused(BUSY)),
-            Err(TryLockError::Poisoned(_)) => Err(Error::new(
-                ErrorKind::Internal,
-                "an earlier call ended by a fault; expected inselberg_free",
-            )),
-        }
+        let handle = unsafe { handle.as_ref() };
+        locked(handle.map(|handle| &handle.0), work)
     })
+}
+
+/// Does `work` on what a handle keeps. Refused without one, and while another call of it runs.
+pub(crate) fn locked<S>(
+    state: Option<&Mutex<S>>,
+    work: impl FnOnce(&mut S) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let state = state.ok_or_else(|| refused("the handle is NULL; expected an open one"))?;
+    match state.try_lock() {
+        Ok(mut state) => work(&mut state),
+        Err(TryLockError::WouldBlock) => Err(refused(BUSY)),
+        Err(TryLockError::Poisoned(_)) => {
+            Err(Error::new(ErrorKind::Internal, "an earlier call ended by a fault; expected it to be freed"))
+        }
+    }
+}
+
+/// Takes a handle from its owner, whose pointer becomes NULL: what it keeps; `None` without a handle, and after a fault.
+///
+/// # Errors
+/// While another call of the handle runs.
+///
+/// # Safety
+/// `handle` is NULL or the address of a pointer, to nothing or to a handle that no other call uses.
+pub(crate) unsafe fn taken<H, S>(
+    handle: *mut *mut H,
+    state: impl Fn(&H) -> &Mutex<S>,
+    own: impl FnOnce(H) -> Mutex<S>,
+) -> Result<Option<S>, Error> {
+    // SAFETY: as the caller says.
+    let Some(place) = (unsafe { handle.as_mut() }) else { return Ok(None) };
+    // SAFETY: NULL or a handle, as the caller says.
+    let Some(used) = (unsafe { place.as_ref() }) else { return Ok(None) };
+    if matches!(state(used).try_lock(), Err(TryLockError::WouldBlock)) {
+        return Err(refused(BUSY));
+    }
+    // SAFETY: this library made it, no call uses it, and its only pointer is gone.
+    let handle = unsafe { Box::from_raw(std::mem::replace(place, std::ptr::null_mut())) };
+    Ok(own(*handle).into_inner().ok())
+}
+
+/// Reads a box.
+///
+/// # Errors
+/// Its size is another one, or there is no such box.
+///
+/// # Safety
+/// `of` is NULL or the address of a box.
+pub(crate) unsafe fn geometry(of: *const BoxOf) -> Result<Geometry, Error> {
+    // SAFETY: as the caller says. The size is read first: a shorter struct is not read beyond its end.
+    unsafe {
+        if of.is_null() || of.cast::<usize>().read_unaligned() != size_of::<BoxOf>() {
+            return Err(refused("the size of the box is not sizeof(inselberg_box); expected that"));
+        }
+        of.read_unaligned().geometry()
+    }
 }
 
 /// Builds a handle and stores its address.
@@ -186,19 +234,9 @@ pub unsafe extern "C" fn inselberg_open_serial_abi(
 pub unsafe extern "C" fn inselberg_free(handle: *mut *mut EngineHandle) -> i32 {
     run(|| {
         // SAFETY: as the caller says.
-        let Some(place) = (unsafe { handle.as_mut() }) else { return Ok(()) };
-        // SAFETY: NULL or a handle, as the caller says.
-        let Some(used) = (unsafe { place.as_ref() }) else { return Ok(()) };
-        if matches!(used.0.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(refused(BUSY));
-        }
-        // SAFETY: `open` made it, no call uses it, and its only pointer is gone.
-        let own = unsafe { Box::from_raw(std::mem::replace(place, std::ptr::null_mut())) };
-        match own.0.into_inner() {
-            Ok(state) => state.close(),
-            // After a fault the other ranks do not wait.
-            Err(_) => Ok(()),
-        }
+        let state = unsafe { taken(handle, |handle| &handle.0, |handle| handle.0) }?;
+        // After a fault the other ranks do not wait.
+        state.map_or(Ok(()), HandleState::close)
     })
 }
 
@@ -256,6 +294,9 @@ pub unsafe extern "C" fn inselberg_on_warning(
 ///   linking_length        friends-of-friends: in units of the positions
 ///   linking_ratio         friends-of-friends: in mean separations; 0.2 if not set
 ///   min_size              friends-of-friends: least number of members; 20 if not set
+///   tree_gap              merger trees: number of outputs in which an object may be missing; 4 if not set
+///   tree_tracers          merger trees: number of most bound members that are compared; 40 if not set
+///   tree_orphans          merger trees: "false": the most bound member of an object that is gone is not followed
 ///
 /// # Safety
 /// `handle` is a handle, `key` and `value` end with a zero byte.
@@ -275,13 +316,10 @@ pub unsafe extern "C" fn inselberg_set(
 /// `handle` is a handle, `of` the address of a box.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inselberg_set_box(handle: *const EngineHandle, of: *const BoxOf) -> i32 {
-    // SAFETY: as the caller says. The size is read first: a shorter struct is not read beyond its end.
+    // SAFETY: as the caller says.
     unsafe {
         enter(handle, |state| {
-            if of.is_null() || of.cast::<usize>().read_unaligned() != size_of::<BoxOf>() {
-                return Err(refused("the size of the box is not sizeof(inselberg_box); expected that"));
-            }
-            state.geometry = Some(of.read_unaligned().geometry()?);
+            state.geometry = Some(geometry(of)?);
             Ok(())
         })
     }

@@ -6,7 +6,8 @@ use crate::message::refused;
 use crate::options::Options;
 use crate::views::{Found, Views};
 use inselberg::{
-    CellFields, Cells, Engine, EngineBuilder, Error, Geometry, ParticleColumns, Progress, VectorColumn,
+    CellFields, Cells, Engine, EngineBuilder, Error, Geometry, MergerTree, ParticleColumns, Progress,
+    VectorColumn,
 };
 use std::ffi::{CString, c_char, c_void};
 use std::ops::ControlFlow;
@@ -169,6 +170,15 @@ impl HandleState {
         let found = clumps.recut(&params)?;
         self.keep(Found::Clumps(Box::new(found)));
         Ok(())
+    }
+
+    /// Collective: an empty merger tree. `is_welcome` says whether this rank can keep it.
+    ///
+    /// # Errors
+    /// When a rank cannot; those of [`Engine::trees`].
+    pub fn begin_tree(&mut self, is_welcome: Result<(), Error>) -> Result<MergerTree, Error> {
+        self.engine.agree(move || is_welcome)?;
+        self.engine.trees(&self.options.trees())
     }
 
     /// Collective: writes the catalogue.

@@ -1,7 +1,7 @@
 //! How do C and Fortran programs call the library?
 //!
 //! A door over the crate `inselberg`, without algorithms of its own. `include/inselberg.h` describes each function for its
-//! callers; it is generated from [`abi`], [`box_of`] and [`given`].
+//! callers; it is generated from [`abi`], [`abi_trees`], [`box_of`] and [`given`].
 //!
 //! ```text
 //!   C, Fortran ── abi ── handle ── inselberg::Engine
@@ -9,9 +9,11 @@
 //!                  │       ├── fields    columns by name
 //!                  │       └── views     tables, column by column
 //!                  └── given   columns and structs in the caller's memory
+//!
+//!   C, Fortran ── abi_trees ── tree ── inselberg::MergerTree
 //! ```
 //!
-//! Only [`abi`] and [`given`] read or write the caller's memory.
+//! Only [`abi`], [`abi_trees`] and [`given`] read or write the caller's memory.
 
 #![cfg_attr(
     not(test),
@@ -19,10 +21,12 @@
 )]
 
 pub mod abi;
+pub mod abi_trees;
 pub mod box_of;
 mod fields;
 pub mod given;
 mod handle;
 mod message;
 mod options;
+mod tree;
 mod views;

@@ -1,7 +1,7 @@
 //! Which parameters do keys and values stand for?
 
 use crate::message::refused;
-use inselberg::{Error, FofParams, Linking, Persistence, PhewParams, Rules};
+use inselberg::{Error, FofParams, Linking, Persistence, PhewParams, Rules, TreeParams};
 
 /// The parameters of the next calls.
 #[derive(Debug, Clone, Default)]
@@ -14,10 +14,11 @@ pub struct Options {
     rules: Rules,
     with_cells: bool,
     fof: FofParams,
+    trees: TreeParams,
 }
 
 const KEYS: &str = "density_threshold, relevance_threshold, relevance_difference, saddle_threshold, mass_threshold, min_cells, \
-                    compat, with_cells, linking_length, linking_ratio or min_size";
+                    compat, with_cells, linking_length, linking_ratio, min_size, tree_gap, tree_tracers or tree_orphans";
 
 impl Options {
     /// Sets one option.
@@ -37,10 +38,13 @@ impl Options {
             "compat" => {
                 self.rules = choice(key, value, [("paper", Rules::Paper), ("ramses", Rules::Ramses)])?
             }
-            "with_cells" => self.with_cells = choice(key, value, [("true", true), ("false", false)])?,
+            "with_cells" => self.with_cells = flag(key, value)?,
             "linking_length" => self.fof.linking = Linking::Length(real()?),
             "linking_ratio" => self.fof.linking = Linking::Ratio(real()?),
             "min_size" => self.fof.min_size = natural(key, value)?,
+            "tree_gap" => self.trees.gap = natural(key, value)?,
+            "tree_tracers" => self.trees.tracers = natural(key, value)?,
+            "tree_orphans" => self.trees.orphans = flag(key, value)?,
             _ => return Err(refused(format!("unknown option {key:?}; expected {KEYS}"))),
         }
         Ok(())
@@ -67,6 +71,11 @@ impl Options {
     pub fn fof(&self) -> FofParams {
         self.fof.clone()
     }
+
+    /// The parameters of merger trees.
+    pub fn trees(&self) -> TreeParams {
+        self.trees.clone()
+    }
 }
 
 fn real(key: &str, value: &str) -> Result<f64, Error> {
@@ -76,6 +85,10 @@ fn real(key: &str, value: &str) -> Result<f64, Error> {
 
 fn natural(key: &str, value: &str) -> Result<u64, Error> {
     value.parse().map_err(|_| refused(format!("{key} = {value:?}; expected a whole number from 0")))
+}
+
+fn flag(key: &str, value: &str) -> Result<bool, Error> {
+    choice(key, value, [("true", true), ("false", false)])
 }
 
 fn choice<T: Copy>(key: &str, value: &str, known: [(&str, T); 2]) -> Result<T, Error> {
@@ -102,12 +115,16 @@ mod tests {
             ("with_cells", "true"),
             ("linking_length", "0.25"),
             ("min_size", "32"),
+            ("tree_gap", "2"),
+            ("tree_tracers", "10"),
+            ("tree_orphans", "false"),
         ] {
             options.set(key, value).expect(key);
         }
         let params = PhewParams::new(80.0).persistence(Persistence::Difference(0.5)).saddle(200.0);
         assert_eq!(options.phew(), Ok(params.with_cells()));
         assert_eq!(options.fof(), FofParams::default().linking(Linking::Length(0.25)).min_size(32));
+        assert_eq!(options.trees(), TreeParams::default().gap(2).tracers(10).orphans(false));
         for (key, value, word) in [
             ("density", "80", "unknown option \"density\""),
             ("density_threshold", "80 ", "density_threshold = \"80 \""),
@@ -115,6 +132,7 @@ mod tests {
             ("min_cells", "-3", "min_cells"),
             ("min_size", "-1", "min_size"),
             ("compat", "RAMSES", "expected paper or ramses"),
+            ("tree_orphans", "no", "expected true or false"),
         ] {
             let error = options.set(key, value).expect_err(key).to_string();
             assert!(error.contains(word), "{error}");

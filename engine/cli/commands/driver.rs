@@ -205,13 +205,16 @@ pub fn agreed_error<E: Into<CommandError>>(error: AgreeError<E>) -> CommandError
 
 /// Checks that pictures and reports can be written.
 pub fn check_shown(shown: &ShownResults) -> Result<(), CommandError> {
-    if let Some(folder) = &shown.report {
-        #[cfg(not(feature = "plot"))]
-        return Err(no_pictures(folder));
-        #[cfg(feature = "plot")]
-        super::preflight::folder(folder)?;
-    }
+    shown.report.as_deref().map_or(Ok(()), check_report_folder)?;
     shown.plot.as_deref().map_or(Ok(()), check_picture)
+}
+
+/// Checks that a report can be written into `folder`.
+pub fn check_report_folder(folder: &Path) -> Result<(), CommandError> {
+    #[cfg(not(feature = "plot"))]
+    return Err(no_pictures(folder));
+    #[cfg(feature = "plot")]
+    super::preflight::folder(folder)
 }
 
 /// Checks that a picture can be drawn into `path`.

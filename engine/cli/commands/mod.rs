@@ -44,6 +44,8 @@ mod survey;
 mod synth;
 mod topology;
 mod tree;
+#[cfg(feature = "plot")]
+mod tree_report;
 mod version;
 mod view;
 mod view_track;

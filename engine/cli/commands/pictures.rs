@@ -153,7 +153,14 @@ pub fn stage(
 }
 
 fn stage_page(folder: &Path, data: &ReportData<'_>) -> Result<Staged, CommandError> {
-    let text = page(data).map_err(|problem| CommandError::about(folder, problem))?;
+    stage_html(folder, &page(data).map_err(|problem| CommandError::about(folder, problem))?)
+}
+
+/// Stages a page as the report in a folder.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn stage_html(folder: &Path, text: &str) -> Result<Staged, CommandError> {
     let place = hidden::place(folder).map_err(|error| CommandError::about(folder, error))?;
     let staged = stage_file(&folder.join("index.html"), |out| out.write_all(text.as_bytes()))?;
     Ok(staged.in_place(place))
@@ -165,12 +172,18 @@ fn provenance(catalogue: &Catalogue) -> Vec<(&'static str, String)> {
         Some(Attribute::Int(n)) => n.to_string(),
         _ => "unknown".into(),
     };
+    let mut facts = about_program();
+    facts.push(("Ranks", count("run_ranks")));
+    facts.push(("Threads per rank", count("run_threads")));
+    facts
+}
+
+/// By which program and when.
+pub fn about_program() -> Vec<(&'static str, String)> {
     let mpi = if cfg!(feature = "mpi") { ", with MPI" } else { "" };
     vec![
         ("Command", std::env::args().collect::<Vec<_>>().join(" ")),
         ("Version", format!("inselberg {}{mpi}", env!("CARGO_PKG_VERSION"))),
-        ("Ranks", count("run_ranks")),
-        ("Threads per rank", count("run_threads")),
         ("Machine", super::scaling::machine()),
         ("Date", super::scaling::utc(std::time::SystemTime::now())),
     ]

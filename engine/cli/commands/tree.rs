@@ -1,6 +1,6 @@
 //! `inselberg tree`.
 
-use super::driver::{DriverRequest, RunCosts, recorder};
+use super::driver::{DriverRequest, RunCosts, check_report_folder, recorder};
 use super::fault::CommandError;
 use super::glob::expanded;
 use super::{interrupt, log, log_file, out, preflight};
@@ -29,6 +29,7 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
                 }
             }
             catalogue::check_output(&job.output)?;
+            check_report(job)?;
             for (folder, _) in converters(job) {
                 preflight::distinct(&[("tree", &job.output), ("folder", folder)])?;
                 preflight::folder(folder)?;
@@ -59,9 +60,27 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
             staged.extend(stage(folder, &whole)?);
         }
         let summary = TreeSummary { inputs: &inputs, order, attributes: &whole.attributes, costs };
+        #[cfg(feature = "plot")]
+        if let Some(folder) = &job.report {
+            let about = super::tree_report::TreeAbout {
+                inputs: summary.order.places.iter().map(|i| &inputs[*i]).collect(),
+                warnings: summary.order_note().into_iter().collect(),
+                counts: summary.counts(),
+                costs: &summary.costs,
+                units: job.units,
+            };
+            staged.extend(super::tree_report::stage_report(folder, &whole, about)?);
+        }
         log::text(&summary.text());
         out::finish(common, staged, || summary.text(), || summary.json())
     })
+}
+
+/// Checks that the report can be written.
+fn check_report(job: &TreeJob) -> Result<(), CommandError> {
+    let Some(folder) = &job.report else { return Ok(()) };
+    preflight::distinct(&[("tree", &job.output), ("report", folder)])?;
+    check_report_folder(folder)
 }
 
 /// Stages a catalogue in a folder.
@@ -100,12 +119,15 @@ impl TreeSummary<'_> {
         NAMES.into_iter().map(|(name, attribute)| (name, count(attribute))).collect()
     }
 
+    fn order_note(&self) -> Option<String> {
+        let by = self.order.sorted_by?;
+        Some(format!("the catalogues were not in order; they are sorted by {by}"))
+    }
+
     fn text(&self) -> String {
         let table = table_text(&self.counts(), "members", &self.costs.stages, self.costs.peak_memory);
         let ranks = self.costs.ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
-        let sorted = self.order.sorted_by.map_or(String::new(), |by| {
-            format!("note: the catalogues were not in order; they are sorted by {by}\n\n")
-        });
+        let sorted = self.order_note().map_or(String::new(), |note| format!("note: {note}\n\n"));
         format!("{sorted}{table}{ranks}")
     }
 

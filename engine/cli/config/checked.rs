@@ -13,7 +13,7 @@ use super::{
     study,
 };
 use crate::report::UnitChoice;
-use crate::synth::{FieldKind, FieldParams, ParticleParams, SeriesParams};
+use crate::synth::{FieldKind, FieldParams, ParticleParams, SeriesParams, SeriesRules};
 use crate::topology::Pin;
 use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
@@ -618,5 +618,9 @@ fn synth_series(raw: &CheckedValues<'_>) -> Result<SeriesJob, ConfigError> {
     let outputs = raw.count_or_default("outputs", |n| (1..=9999).contains(&n), "1 to 9999")? as u32;
     let members = raw.count_or_default("members", |n| (1000..=1 << 32).contains(&n), "1000 to 4e9")?;
     let seed = raw.count_or_default("seed", |_| true, "")?;
-    Ok(SeriesJob { output, params: SeriesParams { outputs, members, seed } })
+    let rules = match raw.text("rules").as_deref() {
+        Some("hard") => SeriesRules::Hard,
+        _ => SeriesRules::Gentle,
+    };
+    Ok(SeriesJob { output, params: SeriesParams { outputs, members, seed, rules } })
 }

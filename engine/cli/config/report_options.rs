@@ -1,6 +1,6 @@
 //! What people look at: pictures, reports and their units.
 
-use super::Command::{Fof, Info, Phew, View};
+use super::Command::{Fof, Info, Phew, Tree, View};
 use super::ConfigError;
 use super::Heading::{Pictures, Results};
 use super::opt::{Opt, OptionKind, ROW};
@@ -17,10 +17,10 @@ pub(super) const REPORTS: &[Opt] = &[
         heading: Pictures,
         kind: OptionKind::Path,
         example: "report",
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Tree],
         help: "Also write a report into this folder: index.html, one page with pictures and tables",
         doc: "It needs nothing beside it. It shows what was run on what, counts, mass functions, maps, the largest objects with their \
-              substructure, and where time went.",
+              substructure, and where time went. That of tree has the mass histories and mergers of the heaviest tracks.",
         ..ROW
     },
     Opt {
@@ -29,7 +29,7 @@ pub(super) const REPORTS: &[Opt] = &[
         heading: Pictures,
         kind: OptionKind::Choice(&["physical", "code"]),
         example: "physical",
-        commands: &[Phew, Fof, View],
+        commands: &[Phew, Fof, Tree, View],
         help: "Units of picture and report: Mpc, Msun, km/s and g/cm3, or those of the snapshot",
         doc: "Default: physical. A snapshot without units is shown in code units, and the report says so. Summaries and catalogues are \
               always in code units.",

@@ -104,6 +104,18 @@ pub(super) const SYNTH: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "rules",
+        key: "rules",
+        heading: Made,
+        kind: OptionKind::Choice(&["gentle", "hard"]),
+        default: "gentle",
+        commands: &[SynthSeries],
+        help: "How rough haloes are with each other",
+        doc: "gentle: the innermost particles of a halo stay its own. hard: cores exchange particles in close passes, haloes are \
+              hidden for up to 7 outputs, fall into others of their own mass, and lose up to half of their particles per output.",
+        ..ROW
+    },
+    Opt {
         name: "seed",
         key: "seed",
         heading: Made,

@@ -5,7 +5,9 @@ use super::ConfigError;
 use super::Heading::{Input, Results, Search, Viewers};
 use super::launch::{Launch, pin, ranks, stall_timeout};
 use super::opt::{Opt, OptionKind, ROW};
+use super::report_options;
 use super::values::CheckedValues;
+use crate::report::UnitChoice;
 use inselberg::TreeParams;
 use std::path::PathBuf;
 
@@ -102,6 +104,10 @@ pub struct TreeJob {
     pub ytree: Option<PathBuf>,
     /// The folder for consistent-trees.
     pub consistent_trees: Option<PathBuf>,
+    /// The folder of the report.
+    pub report: Option<PathBuf>,
+    /// The units of the report, if chosen.
+    pub units: Option<UnitChoice>,
     /// What is linked.
     pub params: TreeParams,
     /// Ranks and threads.
@@ -122,6 +128,8 @@ pub(super) fn tree(raw: &CheckedValues<'_>) -> Result<TreeJob, ConfigError> {
         output: raw.needed_path("output")?,
         ytree: raw.path("ytree"),
         consistent_trees: raw.path("consistent-trees"),
+        report: raw.path("report"),
+        units: report_options::units(raw),
         params: TreeParams::default().gap(gap).tracers(tracers).orphans(!raw.switch("no-orphans")),
         launch: Launch {
             ranks: ranks(raw)?,

@@ -157,11 +157,16 @@ impl<'a> TrackHistory<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synth::{SeriesParams, SynthSeries};
+    use crate::synth::{SeriesParams, SeriesRules, SynthSeries};
 
     #[test]
     fn branches_end_where_they_merge() {
-        let mut series = SynthSeries::new(SeriesParams { outputs: 12, members: 20_000, seed: 5 });
+        let mut series = SynthSeries::new(SeriesParams {
+            outputs: 12,
+            members: 20_000,
+            seed: 5,
+            rules: SeriesRules::Gentle,
+        });
         while series.next_output().is_some() {}
         let truth = series.truth();
         let tree = MergerTreeTables::new(&truth).expect("a tree");

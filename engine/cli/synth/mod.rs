@@ -21,4 +21,4 @@ pub use field::{CellCounts, FieldKind, FieldParams, SynthError, SynthField};
 pub use npy::{ParticleMeta, stage_particles, write_particles};
 pub use particles::{ParticleBox, ParticleParams};
 pub use peaks::Clump;
-pub use series::{SeriesParams, SynthSeries};
+pub use series::{SeriesParams, SeriesRules, SynthSeries};

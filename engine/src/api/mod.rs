@@ -23,4 +23,5 @@ mod phew;
 mod program;
 mod session;
 mod snapshots;
+pub mod tree_objects;
 pub mod trees;

@@ -4,14 +4,12 @@ use crate::api::cells::Geometry;
 use crate::api::clumps::Clumps;
 use crate::api::groups::FofGroups;
 use crate::api::session::{Session, Shared};
+use crate::api::tree_objects::{FlatObjects, TreeColumns, TreeObject};
 use crate::error::{Error, ErrorKind};
-use crate::tables::{AttributeList, column, in_order};
 use crate::trees::linker::TreeLinker;
+use crate::trees::memory_output;
 use crate::trees::series::SeriesOrder;
-use crate::trees::{TreeError, memory_output};
-use inselberg_comm::Comm;
-use inselberg_comm::agree::agree;
-use inselberg_io::catalogue::{Catalogue, CataloguePart, Dimension, Table, Values};
+use inselberg_io::catalogue::{Catalogue, CataloguePart};
 use inselberg_io::staging::Staged;
 use inselberg_kernels::trees::history::HistoryParams;
 use inselberg_kernels::trees::tracer::MOST_TRACERS;
@@ -68,122 +66,6 @@ impl TreeParams {
             orphans: self.orphans,
         })
     }
-}
-
-/// An object that a program has found itself, with its bound members.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct TreeObject<'a> {
-    /// Its identifier, below 2^40.
-    pub id: u64,
-    /// The object that it is in; its own identifier if it is in none.
-    pub parent: u64,
-    /// Its mass, in the caller's units.
-    pub mass: f64,
-    /// Its position.
-    pub position: [f64; 3],
-    /// Its velocity.
-    pub velocity: [f64; 3],
-    /// Identities of its members, the most bound first.
-    pub members: &'a [i64],
-    /// Their types: 0 gas, 1 dark matter, 4 stars, 5 other. `None`: all are dark matter.
-    pub types: Option<&'a [u8]>,
-}
-
-impl<'a> TreeObject<'a> {
-    /// With dark matter members, the most bound first. In no other object, with mass, position and velocity 0.
-    pub fn new(id: u64, members: &'a [i64]) -> Self {
-        Self { id, parent: id, mass: 0.0, position: [0.0; 3], velocity: [0.0; 3], members, types: None }
-    }
-
-    /// In the object with this identifier.
-    #[must_use]
-    pub fn parent(self, parent: u64) -> Self {
-        Self { parent, ..self }
-    }
-
-    /// With this mass.
-    #[must_use]
-    pub fn mass(self, mass: f64) -> Self {
-        Self { mass, ..self }
-    }
-
-    /// At this position, with this velocity.
-    #[must_use]
-    pub fn place(self, position: [f64; 3], velocity: [f64; 3]) -> Self {
-        Self { position, velocity, ..self }
-    }
-
-    /// With members of these types.
-    #[must_use]
-    pub fn types(self, types: &'a [u8]) -> Self {
-        Self { types: Some(types), ..self }
-    }
-}
-
-/// Collective: objects as the catalogue of a search.
-///
-/// # Errors
-/// An object has not as many types as members; when a rank fails.
-fn part_of(
-    number: u64,
-    space: &Geometry,
-    objects: &[TreeObject<'_>],
-    comm: &Comm,
-) -> Result<CataloguePart, TreeError> {
-    let uneven =
-        objects.iter().find(|object| object.types.is_some_and(|types| types.len() != object.members.len()));
-    let checked = uneven.map_or(Ok(()), |object| {
-        let problem = format!("object {} has {} members", object.id, object.members.len());
-        Err(TreeError::of(&format!("output {number}"), problem, "as many types"))
-    });
-    agree(comm, checked)?;
-    let mut list = AttributeList::new();
-    list.text("input_format", "objects of a program");
-    list.real("time", space.time);
-    list.real("boxlen", space.side);
-    list.reals("coarse_cells", &space.coarse.map(f64::from));
-    if let Some(units) = &space.units {
-        list.units(units);
-    }
-    if let Some(cosmology) = &space.cosmology {
-        list.cosmology(cosmology);
-    }
-    let none = Dimension::NONE;
-    let mut next = comm.sum_before(objects.iter().map(|object| object.members.len() as u64).sum())?;
-    let offset = |object: &TreeObject| {
-        let first = next;
-        next += object.members.len() as u64;
-        first
-    };
-    let offsets = objects.iter().map(offset).collect();
-    let counts = |of: fn(&TreeObject) -> u64| Values::U64(objects.iter().map(of).collect());
-    let vectors = |of: fn(&TreeObject) -> [f64; 3]| Values::F64x3(objects.iter().map(of).collect());
-    let columns = vec![
-        column("id", none, "", counts(|object| object.id)),
-        column("parent", none, "", counts(|object| object.parent)),
-        column("n_bound", none, "", counts(|object| object.members.len() as u64)),
-        column("members_offset", none, "", Values::U64(offsets)),
-        column(
-            "bound_mass",
-            Dimension::MASS,
-            "",
-            Values::F64(objects.iter().map(|object| object.mass).collect()),
-        ),
-        column("most_bound_position", Dimension::LENGTH, "", vectors(|object| object.position)),
-        column("bound_velocity", Dimension::VELOCITY, "", vectors(|object| object.velocity)),
-    ];
-    let ids = objects.iter().flat_map(|object| object.members).copied().collect();
-    let types = |object: &TreeObject| object.types.map_or(vec![1; object.members.len()], <[u8]>::to_vec);
-    let members = vec![
-        column("id", none, "", Values::I64(ids)),
-        column("type", none, "", Values::U8(objects.iter().flat_map(types).collect())),
-    ];
-    let tables = vec![
-        in_order(Table { name: "clumps".into(), columns }, comm)?,
-        in_order(Table { name: "members".into(), columns: members }, comm)?,
-    ];
-    Ok(CataloguePart { attributes: list.into_attributes(), tables })
 }
 
 /// A merger tree that grows output by output. Over several ranks each keeps the members whose identities belong to it, 16 bytes
@@ -267,10 +149,33 @@ impl MergerTree {
         space: &Geometry,
         objects: &[TreeObject<'_>],
     ) -> Result<(), Error> {
+        self.add_flat(number, space, || FlatObjects::of_objects(objects))
+    }
+
+    /// Collective: as [`Self::add_objects`], with objects and members in columns. The members are copied once.
+    ///
+    /// # Errors
+    /// As [`Self::add_files`], and if columns differ in length, or hold what is no identifier, number of members or type.
+    pub fn add_columns(
+        &mut self,
+        number: u64,
+        space: &Geometry,
+        columns: &TreeColumns<'_>,
+    ) -> Result<(), Error> {
+        self.add_flat(number, space, || FlatObjects::of_columns(columns))
+    }
+
+    fn add_flat(
+        &mut self,
+        number: u64,
+        space: &Geometry,
+        objects: impl FnOnce() -> Result<FlatObjects, Error> + Send,
+    ) -> Result<(), Error> {
         let linker = &mut self.linker;
         self.shared.call(|session| {
             session.check_same("number and geometry", &(number, space))?;
-            let part = part_of(number, space, objects, session.comm)?;
+            space.check()?;
+            let part = objects()?.part(space, session.comm)?;
             let output = memory_output(&part, number, session.comm)?;
             Ok(output.add_to(linker, session.comm, session.executor.observer())?)
         })
@@ -283,6 +188,14 @@ impl MergerTree {
             output.add_to(linker, session.comm, session.executor.observer())?;
             Ok(())
         })
+    }
+
+    /// Collective: work of the caller before a call, as [`crate::Engine::agree`].
+    ///
+    /// # Errors
+    /// When a rank has an error, or fails.
+    pub fn agree<T: Send>(&mut self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        self.shared.call(|_| work())
     }
 
     /// Number of outputs so far. Local.

@@ -6,6 +6,7 @@ use crate::trees::input::ObjectProperties;
 use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 use inselberg_kernels::trees::history::{History, NodeFate};
 use inselberg_kernels::trees::table::{TreeNode, nodes};
+use inselberg_kernels::trees::tracer::UNIT;
 
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
@@ -104,92 +105,113 @@ fn snapshots_table(nodes: &[TreeNode], outputs: &[LinkedOutput]) -> Table {
 }
 
 fn nodes_table(nodes: &[TreeNode], outputs: &[LinkedOutput]) -> Table {
-    let none = Dimension::NONE;
-    let counts = |of: &dyn Fn(&TreeNode) -> u64| Values::U64(nodes.iter().map(of).collect());
-    let bytes = |of: &dyn Fn(&TreeNode) -> u8| Values::U8(nodes.iter().map(of).collect());
-    let rows = |of: &dyn Fn(&TreeNode) -> Option<u32>| {
-        Values::I64(nodes.iter().map(|node| of(node).map_or(-1, i64::from)).collect())
-    };
-    let mut columns = vec![
-        column("node", none, "its row, from 0", Values::I64((0..nodes.len() as i64).collect())),
-        column("snapshot", none, "row of its snapshot", counts(&|node| u64::from(node.output))),
-        column(
-            "object",
-            none,
-            "identifier in the catalogue of its snapshot; 0 for an orphan",
-            counts(&|node| node.object),
-        ),
-        column(
-            "descendant",
-            none,
-            "node that it goes on as or goes into; -1 if there is none",
-            rows(&|node| node.descendant),
-        ),
-        column(
-            "main_progenitor",
-            none,
-            "first progenitor: of its own track if there is one; -1 if there is none",
-            rows(&|node| node.main_progenitor),
-        ),
-        column(
-            "next_progenitor",
-            none,
-            "next progenitor of its descendant, by falling score and mass; -1 for the last one",
-            rows(&|node| node.next_progenitor),
-        ),
-        column(
-            "last_descendant",
-            none,
-            "node at the end of the chain of descendants",
-            rows(&|node| Some(node.last_descendant)),
-        ),
-        column(
-            "track",
-            none,
-            "track, the same for life: number of the snapshot of its birth times 2^40, plus its object there",
-            counts(&|node| node.track),
-        ),
-        column(
-            "kind",
-            none,
-            "0 object; 1 orphan, of which only the most bound tracer is followed",
-            bytes(&|node| u8::from(node.place.is_none())),
-        ),
-        column(
-            "fate",
-            none,
-            "0 goes on as its descendant, 1 merges into it, 2 is scattered, most of it into it, 3 end of the series, 4 no tracer is found",
-            bytes(&|node| node.fate as u8),
-        ),
-        column(
-            "host",
-            none,
-            "node of the object that it is in, or that holds the tracer of an orphan; -1 if there is none",
-            rows(&|node| node.host),
-        ),
+    let columns = [
+        link_columns(nodes),
+        life_columns(nodes),
+        property_columns(nodes, outputs),
+        tracer_columns(nodes),
     ];
-    columns.extend(property_columns(nodes, outputs));
+    Table { name: "nodes".into(), columns: columns.into_iter().flatten().collect() }
+}
+
+/// A column without a unit.
+fn plain(name: &str, description: &str, values: Values) -> TableColumn {
+    column(name, Dimension::NONE, description, values)
+}
+
+fn counts(nodes: &[TreeNode], of: impl Fn(&TreeNode) -> u64) -> Values {
+    Values::U64(nodes.iter().map(of).collect())
+}
+
+fn bytes(nodes: &[TreeNode], of: impl Fn(&TreeNode) -> u8) -> Values {
+    Values::U8(nodes.iter().map(of).collect())
+}
+
+/// Rows of nodes; -1 for none.
+fn rows(nodes: &[TreeNode], of: impl Fn(&TreeNode) -> Option<u32>) -> Values {
+    Values::I64(nodes.iter().map(|node| of(node).map_or(-1, i64::from)).collect())
+}
+
+/// Where a node is, and what it is linked with.
+fn link_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
+    vec![
+        plain("node", "its row, from 0", Values::I64((0..nodes.len() as i64).collect())),
+        plain("snapshot", "row of its snapshot", counts(nodes, |node| u64::from(node.output))),
+        plain(
+            "object",
+            "identifier in the catalogue of its snapshot; 0 for an orphan",
+            counts(nodes, |node| node.object),
+        ),
+        plain(
+            "descendant",
+            "node that it goes on as or goes into; -1 if there is none",
+            rows(nodes, |node| node.descendant),
+        ),
+        plain(
+            "main_progenitor",
+            "first progenitor: of its own track if there is one; -1 if there is none",
+            rows(nodes, |node| node.main_progenitor),
+        ),
+        plain(
+            "next_progenitor",
+            "next progenitor of its descendant, by falling score and mass; -1 for the last one",
+            rows(nodes, |node| node.next_progenitor),
+        ),
+        plain(
+            "last_descendant",
+            "node at the end of the chain of descendants",
+            rows(nodes, |node| Some(node.last_descendant)),
+        ),
+    ]
+}
+
+/// Whose life a node belongs to, and what becomes of it.
+fn life_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
+    vec![
+        plain(
+            "track",
+            "track, the same for life: number of the snapshot of its birth times 2^40, plus its object there",
+            counts(nodes, |node| node.track),
+        ),
+        plain(
+            "kind",
+            "0 object; 1 orphan, of which only the most bound tracer is followed",
+            bytes(nodes, |node| u8::from(node.place.is_none())),
+        ),
+        plain(
+            "fate",
+            "0 goes on as its descendant, 1 merges into it, 2 is scattered, most of it into it, 3 end of the series, 4 no tracer is found",
+            bytes(nodes, |node| node.fate as u8),
+        ),
+        plain(
+            "host",
+            "node of the object that it is in, or that holds the tracer of an orphan; -1 if there is none",
+            rows(nodes, |node| node.host),
+        ),
+    ]
+}
+
+/// The most bound tracer, and the score of the link to the descendant.
+fn tracer_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
     let tracers = nodes.iter().map(|node| node.tracer.map_or(-1, |tracer| tracer.id)).collect();
-    let types = |node: &TreeNode| node.tracer.map_or(0, |tracer| tracer.kind as u8);
-    columns.push(column(
-        "tracer",
-        none,
-        "identity of the most bound collisionless member; -1 without any",
-        Values::I64(tracers),
-    ));
-    columns.push(column(
-        "tracer_type",
-        none,
-        "its type: 1 dark matter, 4 stars; 0 without any",
-        bytes(&types),
-    ));
-    columns.push(column(
-        "score",
-        none,
-        "score of the link to the descendant; that of the most bound tracer is 1, of the next ones 1 / (1 + sqrt(rank))",
-        Values::F64(nodes.iter().map(|node| node.score as f64 / inselberg_kernels::trees::tracer::UNIT as f64).collect()),
-    ));
-    Table { name: "nodes".into(), columns }
+    let scores = nodes.iter().map(|node| node.score as f64 / UNIT as f64).collect();
+    vec![
+        plain(
+            "tracer",
+            "identity of the most bound collisionless member; -1 without any",
+            Values::I64(tracers),
+        ),
+        plain(
+            "tracer_type",
+            "its type: 1 dark matter, 4 stars; 0 without any",
+            bytes(nodes, |node| node.tracer.map_or(0, |tracer| tracer.kind as u8)),
+        ),
+        plain(
+            "score",
+            "score of the link to the descendant; that of the most bound tracer is 1, of the next ones 1 / (1 + sqrt(rank))",
+            Values::F64(scores),
+        ),
+    ]
 }
 
 /// What catalogues tell of objects, in code units of the snapshot. An orphan has no mass, and is where its host is.

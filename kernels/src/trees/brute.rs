@@ -43,6 +43,9 @@ struct Track {
 
 type Links = BTreeMap<Place, (u64, NodeFate, Option<Place>)>;
 
+/// Score and least tracer of pairs of a track and an object.
+type Scores = BTreeMap<(usize, usize), (u64, i64)>;
+
 struct Brute<'a> {
     outputs: &'a [TestOutput],
     params: HistoryParams,
@@ -124,78 +127,11 @@ impl Brute<'_> {
     }
 
     fn advance(&mut self, output: usize) {
-        let n = self.params.n_tracers;
         let mut free: BTreeSet<usize> = (0..self.outputs[output].len()).collect();
-        let looked_for = |track: &Track| matches!(track.state, State::Here | State::Missing);
-        let mut left: BTreeSet<usize> =
-            (0..self.tracks.len()).filter(|track| looked_for(&self.tracks[*track])).collect();
-        // The scores of pairs that may match.
-        let mut scores = BTreeMap::new();
-        for track in &left {
-            let Track { last: (k, place), state, .. } = self.tracks[*track];
-            let from = &self.outputs[k][place];
-            let total: u64 = (0..tracers(from, n).len()).map(|rank| weight(rank as u32)).sum();
-            for object in &free {
-                let is_missing = state == State::Missing;
-                let Some((forward, backward, least)) =
-                    pair(from, &self.outputs[output][*object], n, is_missing)
-                else {
-                    continue;
-                };
-                if forward > 0 && 4 * forward >= total && (is_missing || backward > 0) {
-                    scores.insert((*track, *object), (forward + backward, least));
-                }
-            }
-        }
-        // Rounds: each pair in which each is the best of the other.
-        loop {
-            let order = |(track, object): (usize, usize)| {
-                let (score, least) = scores[&(track, object)];
-                // Of two tracks the one that was seen later comes first, then that of the lower object.
-                let (seen, place) = self.tracks[track].last;
-                (std::cmp::Reverse(score), least, object, std::cmp::Reverse(seen), place)
-            };
-            let open: Vec<(usize, usize)> = scores
-                .keys()
-                .copied()
-                .filter(|(track, object)| left.contains(track) && free.contains(object))
-                .collect();
-            let is_best = |pair: &(usize, usize)| {
-                open.iter()
-                    .all(|other| (other.0 != pair.0 && other.1 != pair.1) || order(*other) >= order(*pair))
-            };
-            let mutual: Vec<(usize, usize)> = open.iter().copied().filter(is_best).collect();
-            if mutual.is_empty() {
-                break;
-            }
-            for (track, object) in mutual {
-                left.remove(&track);
-                free.remove(&object);
-                self.link(track, NodeFate::GoesOn, Some(Place::Object(output, object)));
-                let of = &mut self.tracks[track];
-                (of.state, of.last, of.seen) = (State::Here, (output, object), output);
-            }
-        }
-        // Re-births.
-        let orphans: Vec<usize> =
-            (0..self.tracks.len()).filter(|track| self.tracks[*track].state == State::Orphan).collect();
-        let mut reborn = BTreeSet::new();
-        for object in free.clone() {
-            let sunk = orphans.iter().filter(|track| !reborn.contains(*track)).filter_map(|track| {
-                let (holder, rank) = self.sight(*track, output)?;
-                (holder == object).then_some((rank?, self.tracks[*track].name, *track))
-            });
-            if let Some((_, _, track)) = sunk.min() {
-                reborn.insert(track);
-                free.remove(&object);
-                self.link(track, NodeFate::GoesOn, Some(Place::Object(output, object)));
-                let of = &mut self.tracks[track];
-                (of.state, of.last, of.seen) = (State::Here, (output, object), output);
-            }
-        }
-        for track in orphans.into_iter().filter(|track| !reborn.contains(track)) {
-            self.follow_orphan(track, output);
-        }
+        let looked_for = |track: &usize| matches!(self.tracks[*track].state, State::Here | State::Missing);
+        let mut left: BTreeSet<usize> = (0..self.tracks.len()).filter(looked_for).collect();
+        self.match_rounds(output, &mut left, &mut free);
+        self.follow_orphans(output, &mut free);
         for track in left {
             self.tracks[track].state = State::Missing;
             let (k, object) = self.tracks[track].last;
@@ -211,6 +147,80 @@ impl Brute<'_> {
         }
         // Objects are looked for in the order of the last output.
         self.tracks.sort_by_key(|track| (track.last, track.name));
+    }
+
+    /// The scores of pairs that may match.
+    fn scores(&self, output: usize, left: &BTreeSet<usize>) -> Scores {
+        let n = self.params.n_tracers;
+        let mut scores = Scores::new();
+        for track in left {
+            let Track { last: (k, place), state, .. } = self.tracks[*track];
+            let from = &self.outputs[k][place];
+            let total: u64 = (0..tracers(from, n).len()).map(|rank| weight(rank as u32)).sum();
+            let is_missing = state == State::Missing;
+            for (object, to) in self.outputs[output].iter().enumerate() {
+                let Some((forward, backward, least)) = pair(from, to, n, is_missing) else { continue };
+                if forward > 0 && 4 * forward >= total && (is_missing || backward > 0) {
+                    scores.insert((*track, object), (forward + backward, least));
+                }
+            }
+        }
+        scores
+    }
+
+    /// Rounds: each pair in which each is the best of the other.
+    fn match_rounds(&mut self, output: usize, left: &mut BTreeSet<usize>, free: &mut BTreeSet<usize>) {
+        let scores = self.scores(output, left);
+        loop {
+            let order = |(track, object): (usize, usize)| {
+                let (score, least) = scores[&(track, object)];
+                // Of two tracks the one that was seen later comes first, then that of the lower object.
+                let (seen, place) = self.tracks[track].last;
+                (std::cmp::Reverse(score), least, object, std::cmp::Reverse(seen), place)
+            };
+            let is_open = |(track, object): &(usize, usize)| left.contains(track) && free.contains(object);
+            let open: Vec<(usize, usize)> = scores.keys().copied().filter(is_open).collect();
+            let is_best = |pair: &(usize, usize)| {
+                open.iter()
+                    .all(|other| (other.0 != pair.0 && other.1 != pair.1) || order(*other) >= order(*pair))
+            };
+            let mutual: Vec<(usize, usize)> = open.iter().copied().filter(is_best).collect();
+            if mutual.is_empty() {
+                break;
+            }
+            for (track, object) in mutual {
+                left.remove(&track);
+                free.remove(&object);
+                self.go_on(track, output, object);
+            }
+        }
+    }
+
+    fn go_on(&mut self, track: usize, output: usize, object: usize) {
+        self.link(track, NodeFate::GoesOn, Some(Place::Object(output, object)));
+        let of = &mut self.tracks[track];
+        (of.state, of.last, of.seen) = (State::Here, (output, object), output);
+    }
+
+    /// Re-births, and what becomes of the other orphans.
+    fn follow_orphans(&mut self, output: usize, free: &mut BTreeSet<usize>) {
+        let is_orphan = |track: &usize| self.tracks[*track].state == State::Orphan;
+        let orphans: Vec<usize> = (0..self.tracks.len()).filter(is_orphan).collect();
+        let mut reborn = BTreeSet::new();
+        for object in free.clone() {
+            let sunk = orphans.iter().filter(|track| !reborn.contains(*track)).filter_map(|track| {
+                let (holder, rank) = self.sight(*track, output)?;
+                (holder == object).then_some((rank?, self.tracks[*track].name, *track))
+            });
+            if let Some((_, _, track)) = sunk.min() {
+                reborn.insert(track);
+                free.remove(&object);
+                self.go_on(track, output, object);
+            }
+        }
+        for track in orphans.into_iter().filter(|track| !reborn.contains(track)) {
+            self.follow_orphan(track, output);
+        }
     }
 
     fn end(mut self) -> Links {

@@ -11,16 +11,29 @@ fn blocks(language: &str) -> Vec<String> {
     parts.map(|part| part.split("```").next().expect("a block").to_string()).collect()
 }
 
+/// What C program number `i` says.
+fn said_in_c(room: &Room, i: usize) -> String {
+    let source = room.path().join("host.c");
+    std::fs::write(&source, &blocks("c")[i]).expect("written");
+    let options = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
+    let program = room.compile("cc", &options, &[source]).expect("a C compiler");
+    run(Command::new(program).current_dir(room.path()))
+}
+
 #[test]
 fn the_c_program_runs() {
     let room = Room::new();
-    let source = room.path().join("host.c");
-    std::fs::write(&source, blocks("c").concat()).expect("written");
-    let options = ["-std=c11", "-Wall", "-Wextra", "-Werror"];
-    let program = room.compile("cc", &options, &[source]).expect("a C compiler");
-    let said = run(Command::new(program).current_dir(room.path()));
+    let said = said_in_c(&room, 0);
     assert!(said.contains("2 clumps in 1 haloes"), "{said}");
     assert!(room.text("clumps.csv").contains("peak_position"));
+}
+
+#[test]
+fn the_c_program_with_a_tree_runs() {
+    let room = Room::new();
+    let said = said_in_c(&room, 1);
+    assert!(said.contains("3 outputs"), "{said}");
+    assert!(room.text("tree.csv").contains("main_progenitor"));
 }
 
 #[test]

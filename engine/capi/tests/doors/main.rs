@@ -12,3 +12,4 @@ mod mini_ramses;
 mod mini_swift;
 #[cfg(feature = "mpi")]
 mod numa_leaders;
+mod trees;

@@ -1,25 +1,36 @@
 //! Where time went: stages, the load of the ranks, and their messages.
 
-use super::ReportData;
 use crate::report::StageTime;
 use crate::report::html::{HtmlCell, table};
 use crate::report::ranks::RankReport;
 use crate::report::summary::grouped;
 use std::fmt::Write;
 
+/// What a run cost.
+pub struct ShownCosts<'a> {
+    /// The stages.
+    pub stages: &'a [StageTime],
+    /// What the stages process.
+    pub things: &'static str,
+    /// Load and messages; `None` for one rank.
+    pub ranks: Option<&'a RankReport>,
+    /// Bytes; `None` where the system does not tell.
+    pub peak_memory: Option<u64>,
+}
+
 /// The sections of the costs.
-pub fn sections(data: &ReportData<'_>) -> String {
+pub fn sections(costs: &ShownCosts<'_>) -> String {
     let mut text = "<h2 id=\"time\">Where time went</h2>\n".to_string();
-    if let Some(bytes) = data.peak_memory {
+    if let Some(bytes) = costs.peak_memory {
         let mebibytes = bytes as f64 / f64::from(1 << 20);
         let _ = writeln!(text, "<p>Peak memory of a process: {mebibytes:.1} MiB.</p>");
     }
-    text += &stages(data);
+    text += &stages(costs);
     text += "<h2 id=\"ranks\">Load and communication</h2>\n";
-    if data.ranks.n_ranks < 2 {
-        return text + "<p>One rank did all the work, so no messages were sent.</p>\n";
+    match costs.ranks.filter(|ranks| ranks.n_ranks > 1) {
+        None => text + "<p>One rank did all the work, so no messages were sent.</p>\n",
+        Some(ranks) => text + &load(ranks) + &balance(ranks) + &traffic(ranks),
     }
-    text + &load(data.ranks) + &balance(data.ranks) + &traffic(data.ranks)
 }
 
 fn seconds(value: f64) -> HtmlCell {
@@ -34,8 +45,8 @@ fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
     names.map(String::from).to_vec()
 }
 
-fn stages(data: &ReportData<'_>) -> String {
-    let header = names(["stage", "seconds", data.things, &format!("{} per second", data.things)]);
+fn stages(costs: &ShownCosts<'_>) -> String {
+    let header = names(["stage", "seconds", costs.things, &format!("{} per second", costs.things)]);
     let row = |stage: &StageTime| {
         let rate = stage.cells_per_second();
         vec![
@@ -45,8 +56,8 @@ fn stages(data: &ReportData<'_>) -> String {
             rate.map_or(HtmlCell::text(""), |rate| HtmlCell::number(rate, format!("{rate:.3e}"))),
         ]
     };
-    let mut rows: Vec<_> = data.stages.iter().map(row).collect();
-    let all = data.stages.iter().map(|stage| stage.seconds).sum();
+    let mut rows: Vec<_> = costs.stages.iter().map(row).collect();
+    let all = costs.stages.iter().map(|stage| stage.seconds).sum();
     rows.push(vec![HtmlCell::text("all stages"), seconds(all), HtmlCell::text(""), HtmlCell::text("")]);
     table("stages", "Stages; over several ranks the time of the slowest", &header, &rows, false)
 }

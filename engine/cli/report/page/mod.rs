@@ -2,6 +2,8 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `frame` | what every page has: head, warnings, facts, counts, attributes |
+//! | `tracks` | the page of a merger tree |
 //! | `zooms` | which regions are shown |
 //! | `map` | a map as a figure |
 //! | `mass` | the mass functions |
@@ -14,15 +16,16 @@
 //! lists only the largest, and says so.
 
 mod costs;
+mod frame;
 mod kinds;
 mod map;
 mod mass;
 mod objects;
+mod tracks;
 mod tree;
 mod zooms;
 
 use super::StageTime;
-use super::html::{HtmlCell, escaped, table};
 use super::least_drawn::LeastDrawn;
 use super::plot::colour::colour_axis;
 use super::plot::layout::MOST_CIRCLES;
@@ -31,10 +34,11 @@ use super::ranks::RankReport;
 use super::summary::grouped;
 use super::units::DisplayUnits;
 use inselberg::{DensityMap, MapBox};
+use super::html::escaped;
+use costs::ShownCosts;
 use inselberg_io::catalogue::Catalogue;
-use inselberg_io::catalogue::info::attribute_text;
 use map::{MapCircle, MapStyle};
-use std::fmt::Write;
+pub use tracks::{TreeReport, tree_page};
 pub use zooms::{cube_view, whole_view, zoom_views};
 
 /// What a report shows.
@@ -86,51 +90,18 @@ pub struct Zoom {
 /// # Errors
 /// When a picture cannot be encoded.
 pub fn page(data: &ReportData<'_>) -> Result<String, String> {
-    let title = escaped(&data.title);
-    let mut text = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n\
-         <body>\n<main>\n<h1>{title}</h1>\n",
-        include_str!("style.css")
-    );
-    text += &warnings(data);
-    text += &facts(data);
-    text += &counts(data);
+    let mut text = frame::warnings(&data.warnings);
+    text += &frame::facts(&data.facts);
+    let units = escaped(&data.units.sentence(&data.catalogue.attributes));
+    text += &format!("<p id=\"units\">{units}</p>\n");
+    text += &frame::counts(&data.counts);
     let style = MapStyle { space: &data.space, units: &data.units, quantity: &data.quantity };
     text += &maps(data, &style)?;
     text += &objects::section(data, &style)?;
-    text += &costs::sections(data);
-    text += &attributes(data);
-    Ok(text + "</main>\n<script>\n" + include_str!("sort.js") + "</script>\n</body>\n</html>\n")
-}
-
-fn warnings(data: &ReportData<'_>) -> String {
-    if data.warnings.is_empty() {
-        return String::new();
-    }
-    let items: String = data.warnings.iter().map(|line| format!("<li>{}</li>\n", escaped(line))).collect();
-    format!(
-        "<div class=\"warnings\" role=\"note\"><h2 id=\"warnings\">Warnings</h2>\n<ul>\n{items}</ul></div>\n"
-    )
-}
-
-fn facts(data: &ReportData<'_>) -> String {
-    let mut text = "<h2 id=\"run\">The run</h2>\n<dl>\n".to_string();
-    for (name, value) in &data.facts {
-        let _ = writeln!(text, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value));
-    }
-    text += "</dl>\n";
-    let _ =
-        writeln!(text, "<p id=\"units\">{}</p>", escaped(&data.units.sentence(&data.catalogue.attributes)));
-    text
-}
-
-fn counts(data: &ReportData<'_>) -> String {
-    let row = |(name, count): &(&'static str, Option<i64>)| {
-        count.map(|n| vec![HtmlCell::text(*name), HtmlCell::number(n as f64, grouped(n))])
-    };
-    let rows: Vec<_> = data.counts.iter().filter_map(row).collect();
-    table("counts", "Counts", &["what".to_string(), "number".into()], &rows, false)
+    let ReportData { stages, things, peak_memory, .. } = *data;
+    text += &costs::sections(&ShownCosts { stages, things, ranks: Some(data.ranks), peak_memory });
+    text += &frame::attributes(&data.catalogue.attributes);
+    Ok(frame::page(&data.title, &text))
 }
 
 /// The lists that are drawn: haloes below clumps, or groups.
@@ -175,16 +146,4 @@ fn maps(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, String> {
     masses.reverse();
     let lists: Vec<(&str, &[f64])> = masses.iter().map(|(name, masses)| (*name, masses.as_slice())).collect();
     Ok(text + &mass::figure(&lists, &data.units) + "</div>\n")
-}
-
-fn attributes(data: &ReportData<'_>) -> String {
-    let row = |(name, value): &(String, _)| {
-        vec![HtmlCell::text(name.clone()), HtmlCell::text(attribute_text(value))]
-    };
-    let rows: Vec<_> = data.catalogue.attributes.iter().map(row).collect();
-    let header = ["attribute".to_string(), "value".into()];
-    let table = table("attributes", "Attributes of the catalogue, in code units", &header, &rows, false);
-    format!(
-        "<details>\n<summary>Everything that the catalogue says of the run</summary>\n{table}</details>\n"
-    )
 }

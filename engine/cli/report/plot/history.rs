@@ -57,6 +57,15 @@ pub fn stage_history(
     super::stage_drawing(path, &HistoryPlot::new(title, subtitle, history))
 }
 
+/// The picture of a track as SVG, for a page.
+///
+/// # Errors
+/// When it cannot be drawn.
+pub fn history_svg(title: &str, subtitle: &str, history: &TrackHistory) -> Result<String, String> {
+    let drawn = super::draw_svg(&HistoryPlot::new(title, subtitle, history))?;
+    String::from_utf8(drawn).map_err(|error| error.to_string())
+}
+
 struct HistoryPlot<'a> {
     title: &'a str,
     subtitle: &'a str,

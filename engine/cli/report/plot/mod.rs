@@ -27,7 +27,7 @@ use super::units::DisplayUnits;
 use canvas::{Canvas, Drawn, SCALE};
 use colour::Raster;
 pub use distribution::stage_distribution;
-pub use history::stage_history;
+pub use history::{history_svg, stage_history};
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};

@@ -3,6 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `rules` | what happens to haloes from one output to the next |
+//! | `encounters` | how rough haloes are with each other: gentle or hard rules |
 //! | `sight` | which haloes and members a finder lists, with its noise |
 //! | `catalogue` | the catalogue of an output |
 //! | `truth` | the true links, as a catalogue of a merger tree |
@@ -11,11 +12,13 @@
 //! The same parameters give the same bytes.
 
 mod catalogue;
+mod encounters;
 mod rules;
 mod sight;
 mod truth;
 
 use super::stream::{Permutation, Purpose};
+pub use encounters::SeriesRules;
 use inselberg_io::catalogue::Catalogue;
 use rules::Haloes;
 use sight::Sight;
@@ -30,6 +33,8 @@ pub struct SeriesParams {
     pub members: u64,
     /// Seed.
     pub seed: u64,
+    /// How rough haloes are with each other.
+    pub rules: SeriesRules,
 }
 
 /// A series that is being made.
@@ -84,7 +89,7 @@ mod tests {
     use inselberg_io::catalogue::Values;
     use std::collections::HashSet;
 
-    const SMALL: SeriesParams = SeriesParams { outputs: 6, members: 20_000, seed: 3 };
+    const SMALL: SeriesParams = SeriesParams { outputs: 6, members: 20_000, seed: 3, rules: SeriesRules::Gentle };
 
     fn all(params: SeriesParams) -> (Vec<Catalogue>, Catalogue) {
         let mut series = SynthSeries::new(params);
@@ -96,12 +101,15 @@ mod tests {
     fn a_series_is_a_function_of_its_parameters() {
         assert!(all(SMALL) == all(SMALL));
         assert!(all(SMALL) != all(SeriesParams { seed: 4, ..SMALL }));
+        assert!(all(SMALL) != all(SeriesParams { rules: SeriesRules::Hard, ..SMALL }));
     }
 
     #[test]
     fn each_particle_is_bound_once_and_counts_agree() {
-        let (outputs, _) = all(SMALL);
-        assert_eq!(outputs.len(), 6);
+        let rules = [SeriesRules::Gentle, SeriesRules::Hard];
+        let outputs: Vec<Catalogue> =
+            rules.into_iter().flat_map(|rules| all(SeriesParams { rules, ..SMALL }).0).collect();
+        assert_eq!(outputs.len(), 12);
         for output in outputs {
             let (clumps, members) =
                 (output.table("clumps").expect("one"), output.table("members").expect("one"));

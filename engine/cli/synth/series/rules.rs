@@ -2,9 +2,10 @@
 //!
 //! A halo in the field grows: new particles join it, loosely bound. It may fall into a heavier one. A halo within another loses its
 //! outer particles to it, may pass through its centre, where no finder sees it, and merges after some outputs, or when 20
-//! particles are left. A halo within a halo that ends goes to the next one around.
+//! particles are left. A halo within a halo that ends goes to the next one around. `encounters` has the numbers of the rules.
 
 use super::SeriesParams;
+use super::encounters::Roughness;
 use crate::synth::stream::{Purpose, RandomStream};
 
 /// The smallest halo that a finder lists.
@@ -21,12 +22,6 @@ const BIRTHS: f64 = 0.03;
 const INFALL: f64 = 0.07;
 /// Outputs from infall to merger.
 const LIFETIME: (f64, f64) = (2.0, 9.0);
-/// The part that a halo within another loses per step.
-const STRIPPED: (f64, f64) = (0.03, 0.25);
-/// Chance per step that a halo passes through its host, and the most outputs for which it is not seen.
-const PASSAGE: (f64, u64) = (0.1, 3);
-/// The part that it loses there.
-const STRIPPED_IN_PASSAGE: (f64, f64) = (0.15, 0.35);
 
 /// A halo, from its birth on.
 #[derive(Debug, Clone)]
@@ -70,6 +65,7 @@ pub(super) struct End {
 /// All haloes.
 pub(super) struct Haloes {
     seed: u64,
+    roughness: Roughness,
     pub all: Vec<SynthHalo>,
     /// Particles in use: counters below this one.
     pub n_particles: u64,
@@ -78,7 +74,8 @@ pub(super) struct Haloes {
 impl Haloes {
     /// Haloes in the field with a power law of masses.
     pub fn new(params: SeriesParams) -> Self {
-        let mut haloes = Self { seed: params.seed, all: Vec::new(), n_particles: 0 };
+        let roughness = params.rules.roughness();
+        let mut haloes = Self { seed: params.seed, roughness, all: Vec::new(), n_particles: 0 };
         let total = (params.members as f64 * AT_FIRST) as u64;
         let largest = (params.members as f64 / 20.0).max(LEAST as f64);
         while haloes.n_particles < total {
@@ -136,7 +133,7 @@ impl Haloes {
         mix_in(particles, &new, 0.4, stream);
         (0..3).for_each(|a| position[a] = (position[a] + velocity[a]).rem_euclid(1.0));
         if stream.happens(INFALL)
-            && let Some(host) = masses.heavier(n, stream)
+            && let Some(host) = self.new_host(n, masses, stream)
             && host != halo
             && self.all[host].end.is_none()
             && self.all[host].host.is_none()
@@ -150,15 +147,29 @@ impl Haloes {
         }
     }
 
+    fn new_host(&self, n: usize, masses: &MassOrder, stream: &mut RandomStream) -> Option<usize> {
+        let Roughness { is_equal, .. } = self.roughness;
+        match is_equal > 0.0 && stream.happens(is_equal) {
+            true => masses.next(n, stream),
+            false => masses.heavier(n, stream),
+        }
+    }
+
     fn live_in_host(&mut self, halo: usize, orbit: Orbit, output: u32, stream: &mut RandomStream) {
         let is_hidden = self.all[halo].hidden_until >= output;
         if output >= orbit.merges_at && !is_hidden {
             return self.end(halo, orbit.host, output, false, stream);
         }
-        let mut lost = stream.within(STRIPPED.0, STRIPPED.1);
-        if !is_hidden && stream.happens(PASSAGE.0) {
-            self.all[halo].hidden_until = output + (stream.unit() * PASSAGE.1 as f64) as u32;
-            lost = stream.within(STRIPPED_IN_PASSAGE.0, STRIPPED_IN_PASSAGE.1);
+        let Roughness { stripped, passage, stripped_in_passage, exchanged, .. } = self.roughness;
+        let mut lost = stream.within(stripped.0, stripped.1);
+        if !is_hidden && stream.happens(passage.0) {
+            self.all[halo].hidden_until = output + (stream.unit() * passage.1 as f64) as u32;
+            lost = stream.within(stripped_in_passage.0, stripped_in_passage.1);
+            if exchanged.1 > 0.0 {
+                let mut own = std::mem::take(&mut self.all[halo].particles);
+                self.roughness.pass(&mut own, &mut self.all[orbit.host].particles, stream);
+                self.all[halo].particles = own;
+            }
         } else if is_hidden {
             lost = 0.0;
         }
@@ -179,7 +190,7 @@ impl Haloes {
     /// Ends a halo; those in it go to its host.
     fn end(&mut self, halo: usize, into: usize, output: u32, is_disrupted: bool, stream: &mut RandomStream) {
         let particles = std::mem::take(&mut self.all[halo].particles);
-        mix_in(&mut self.all[into].particles, &particles, 0.2, stream);
+        mix_in(&mut self.all[into].particles, &particles, self.roughness.merged_depth, stream);
         self.all[halo].end = Some(End { into, output, is_disrupted });
         for other in &mut self.all {
             if let Some(orbit) = other.host.as_mut().filter(|orbit| orbit.host == halo) {
@@ -244,6 +255,12 @@ impl MassOrder {
         };
         let sums = masses.iter().scan(0, add).collect();
         Self { rows, masses, sums }
+    }
+
+    /// One of the lightest haloes with at least `n` particles.
+    fn next(&self, n: usize, stream: &mut RandomStream) -> Option<usize> {
+        let n_heavier = self.masses.partition_point(|mass| *mass >= n);
+        self.rows.get(n_heavier.checked_sub(1 + (stream.unit() * 4.0) as usize)?).copied()
     }
 
     /// One of the haloes with at least `n` particles, by chance in proportion to its mass.

@@ -1,0 +1,142 @@
+//! The functions for merger trees that C and Fortran programs call, as those of [`abi`](crate::abi).
+#![allow(unsafe_code)]
+
+use crate::abi::{EngineHandle, enter, geometry, locked, run, taken};
+use crate::box_of::BoxOf;
+use crate::given::{GivenColumn, GivenColumns, text};
+use crate::message::refused;
+use crate::tree::TreeState;
+use inselberg::Error;
+use std::ffi::c_char;
+use std::sync::Mutex;
+
+/// A merger tree that grows output by output, and keeps tracers from call to call. One per rank. Rank 0 keeps the history, all
+/// ranks 16 bytes per dark matter or star member of the last output.
+#[derive(Debug)]
+pub struct TreeHandle(Mutex<TreeState>);
+
+impl std::fmt::Debug for TreeState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TreeState").finish_non_exhaustive()
+    }
+}
+
+/// Runs an entry on a tree.
+///
+/// # Safety
+/// The tree is NULL or valid.
+unsafe fn enter_tree(
+    tree: *const TreeHandle,
+    work: impl FnOnce(&mut TreeState) -> Result<(), Error>,
+) -> i32 {
+    run(|| {
+        // SAFETY: as the caller says.
+        let tree = unsafe { tree.as_ref() };
+        locked(tree.map(|tree| &tree.0), work)
+    })
+}
+
+/// Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now. Several trees of a
+/// handle may grow side by side.
+///
+/// # Safety
+/// `handle` is a handle, `tree` the address of a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_tree_begin(
+    handle: *const EngineHandle,
+    tree: *mut *mut TreeHandle,
+) -> i32 {
+    if !tree.is_null() {
+        // SAFETY: not null, so the caller's pointer is there.
+        unsafe { tree.write(std::ptr::null_mut()) };
+    }
+    let begin = |state: &mut crate::handle::HandleState| {
+        let missing = || refused("the address of the tree is NULL; expected an address");
+        let begun = state.begin_tree(if tree.is_null() { Err(missing()) } else { Ok(()) })?;
+        // SAFETY: as above.
+        unsafe { tree.write(Box::into_raw(Box::new(TreeHandle(Mutex::new(TreeState(begun)))))) };
+        Ok(())
+    };
+    // SAFETY: as the caller says.
+    unsafe { enter(handle, begin) }
+}
+
+/// Collective: adds an output to a tree, whose objects the program has found itself. It is later than the outputs so far:
+/// `number`, 0 or more, and time and scale factor of the box tell that. All ranks state the same number and box. Each object is
+/// on one rank, with all its members. Columns per object:
+///
+///   id             identifier, below 2^40; needed. Catalogues of clumps and groups have such
+///   n_members      number of members; needed
+///   first_member   place of the first member among the members of this rank, from 0; else members stand object by object
+///   parent         the object that it is in, or its own identifier; else no object is in another
+///   mass           else all are 0
+///   position       three parts; else all are 0
+///   velocity       three parts; else all are 0
+///
+/// and per member, those of an object with the most bound first:
+///
+///   member         identity of a particle; needed
+///   member_type    0 gas, 1 dark matter, 4 stars, 5 other; else all are dark matter
+///
+/// After an error the tree is as before.
+///
+/// # Safety
+/// `tree` is a tree, `of` the address of a box; there are `n` columns at `columns`, whose numbers are in memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_tree_add(
+    tree: *const TreeHandle,
+    number: i64,
+    of: *const BoxOf,
+    columns: *const GivenColumn,
+    n: i64,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe {
+        enter_tree(tree, |state| {
+            let counted = u64::try_from(number);
+            let counted = counted.map_err(|_| refused(format!("output {number}; expected 0 or more")));
+            state.add(counted, geometry(of), GivenColumns::new(columns, n))
+        })
+    }
+}
+
+/// The number of outputs of a tree so far.
+///
+/// # Safety
+/// `tree` is a tree, `n` the address of a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_tree_outputs(tree: *const TreeHandle, n: *mut i64) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe {
+        enter_tree(tree, |state| {
+            if n.is_null() {
+                return Err(refused("the address of the number is NULL; expected an address"));
+            }
+            n.write_unaligned(state.0.n_outputs() as i64);
+            Ok(())
+        })
+    }
+}
+
+/// Collective: writes the tree so far to a file, whole or not at all, in the tables of inselberg tree. Its ending chooses the
+/// format, as in inselberg_write. More outputs may follow.
+///
+/// # Safety
+/// `tree` is a tree, `path` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_tree_write(tree: *const TreeHandle, path: *const c_char) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter_tree(tree, |state| state.write(text(path))) }
+}
+
+/// Frees a tree, and sets the pointer to NULL. Does nothing with NULL. Before or after inselberg_free.
+///
+/// # Safety
+/// `tree` is the address of a pointer to a tree that no other call uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_tree_free(tree: *mut *mut TreeHandle) -> i32 {
+    run(|| {
+        // SAFETY: as the caller says.
+        unsafe { taken(tree, |tree| &tree.0, |tree| tree.0) }.map(|_| ())
+    })
+}
