@@ -259,6 +259,7 @@ pub fn run_on_graph(
         n_leaves: n,
         densest,
         attributes: &attributes(snapshot, graph, mean_density),
+        image: Vec::new(),
     };
     let found = CutPeaks { peaks: &peaks, structures: &structures, n_tests, may_lose_mass: true };
     let mut catalogue = found.catalogue(&source, &thresholds, config.rules, comm)?;

@@ -28,7 +28,7 @@ pub(super) enum CardValue {
 
 /// The cards of a header that have a value.
 #[derive(Debug)]
-pub(super) struct Cards {
+pub(super) struct HeaderCards {
     /// The name of the part, for messages.
     place: String,
     /// Keywords with their values as written.
@@ -37,7 +37,7 @@ pub(super) struct Cards {
     pub bytes: u64,
 }
 
-impl Cards {
+impl HeaderCards {
     /// Reads the header that begins at byte `at`. `place` is for messages. At most 11 MB are read.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The cards of an image that catalogues keep: coordinates, unit, beam and origin.
 
-use super::cards::{CardValue, Cards};
+use super::cards::{CardValue, HeaderCards};
 use crate::ReadResult;
 use crate::catalogue::Attribute;
 use crate::source_file::SourceFile;
@@ -54,7 +54,7 @@ impl KeptCard {
 /// One of them has a value of another kind.
 pub(super) fn kept_cards(
     file: &SourceFile,
-    cards: &Cards,
+    cards: &HeaderCards,
     sizes: &[u64],
     axes: &[usize],
 ) -> ReadResult<Vec<KeptCard>> {

@@ -1,6 +1,6 @@
 //! The parts of a FITS file: which of them is the image?
 
-use super::cards::{BLOCK, CardValue, Cards};
+use super::cards::{BLOCK, CardValue, HeaderCards};
 use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult};
 
@@ -21,7 +21,7 @@ pub(super) struct FoundPart {
     /// Its number, from 0.
     pub number: u32,
     /// Its header.
-    pub cards: Cards,
+    pub cards: HeaderCards,
     /// Bytes before its values.
     pub at: u64,
     /// Sizes of its axes.
@@ -65,7 +65,7 @@ pub(super) fn find(file: &SourceFile, wanted: &WantedPart) -> ReadResult<FoundPa
     let (mut at, mut number, mut seen) = (0_u64, 0, Vec::new());
     while at + (BLOCK as u64) <= file.len() as u64 {
         let place = format!("header {number}");
-        let cards = Cards::read(file, at, place)?;
+        let cards = HeaderCards::read(file, at, place)?;
         let (part, data) = part_of(file, cards, at, number)?;
         if wanted.is(file, &part)? {
             return checked(file, part);
@@ -87,7 +87,7 @@ pub(super) fn find(file: &SourceFile, wanted: &WantedPart) -> ReadResult<FoundPa
 }
 
 /// A part and the bytes of its data without padding.
-fn part_of(file: &SourceFile, cards: Cards, at: u64, number: u32) -> ReadResult<(FoundPart, u64)> {
+fn part_of(file: &SourceFile, cards: HeaderCards, at: u64, number: u32) -> ReadResult<(FoundPart, u64)> {
     let begin = if number == 0 { "SIMPLE" } else { "XTENSION" };
     if cards.keywords().next() != Some(begin) {
         return Err(cards.bad(file, begin, "not the first card", "it at the beginning of the header"));
@@ -116,7 +116,7 @@ fn part_of(file: &SourceFile, cards: Cards, at: u64, number: u32) -> ReadResult<
 }
 
 /// Bytes of the data of a part; `None` for more than any file holds.
-fn n_bytes(file: &SourceFile, cards: &Cards, each: u64, axes: &[u64]) -> ReadResult<Option<u64>> {
+fn n_bytes(file: &SourceFile, cards: &HeaderCards, each: u64, axes: &[u64]) -> ReadResult<Option<u64>> {
     let count = |keyword: &str, otherwise: i64| match cards.whole(file, keyword)?.unwrap_or(otherwise) {
         n if n >= 0 => Ok(n.cast_unsigned()),
         n => Err(cards.bad(file, keyword, format!("{n}"), "0 or more")),
