@@ -4,7 +4,7 @@
 //! [`particle_mesh`] builds mesh and density from particles. [`phew`] turns densities into peaks, saddles, a merge tree
 //! and, under given thresholds, clumps and haloes; [`props`] computes their properties. [`graph`] links particles for the same
 //! steps without a mesh. [`fof`] groups particles. [`bound`] removes what gravity does not hold and measures the rest. [`gas`]
-//! measures the gas of clumps. [`trees`] links objects of consecutive outputs.
+//! measures the gas of clumps. [`sky`] places pixels on the sky. [`trees`] links objects of consecutive outputs.
 //!
 //! Terms: a *cell* is a cube of the octree, an *oct* the eight children of a cell, a *level* the depth of a cell. A *brick*
 //! is a 4x4x4 block of cells of one level, a *super-brick* a 4x4x4 block of bricks. A *test cell* is a leaf above the
@@ -37,6 +37,7 @@ pub mod phew;
 pub mod props;
 pub mod sfc;
 pub mod simd;
+pub mod sky;
 pub mod sum;
 pub mod sync;
 pub mod trees;

@@ -3,6 +3,7 @@
 use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
+use super::info_image;
 use super::info_particles;
 use super::info_thresholds::ThresholdAdvice;
 #[cfg(feature = "plot")]
@@ -198,6 +199,7 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     line("snapshot", format!("{path} ({}{number}; pieces: {})", header.format, header.n_pieces));
     line("time", format!("{} (code units)", header.time));
     line("box", box_text(header));
+    info_image::lines(snapshot).into_iter().for_each(|(name, value)| line(name, value));
     let units = &header.units;
     let units = match snapshot.has_units() {
         false => "none in the input".into(),
@@ -290,7 +292,7 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         "units": snapshot.has_units().then(|| json!({
             "length": header.units.length, "density": header.units.density, "time": header.units.time,
         })),
-        "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.levels.leaves(),
+        "image": info_image::json(snapshot), "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.levels.leaves(),
         "particles": particles, "memory_bytes": {"least": least, "most": most},
     })
 }
@@ -306,7 +308,7 @@ pub fn describe_json(catalogue: &Catalogue) -> Value {
 }
 
 /// Numbers as numbers. Those that are not finite are null, as JSON has no other word for them.
-fn attribute_json(value: &Attribute) -> Value {
+pub(super) fn attribute_json(value: &Attribute) -> Value {
     match value {
         Attribute::Int(n) => json!(n),
         Attribute::Real(x) => json!(x),

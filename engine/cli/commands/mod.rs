@@ -18,6 +18,7 @@ mod fof_run;
 mod glob;
 mod grouped;
 mod info;
+mod info_image;
 mod info_particles;
 mod info_thresholds;
 mod interrupt;

@@ -46,6 +46,21 @@ impl FieldDefaults {
             (None, Some(_)) => Err(stated(path, "origin", format)),
         }
     }
+
+    /// Checks that nothing is given that an image of two axes lacks.
+    ///
+    /// # Errors
+    /// Something is.
+    pub fn refuse_flat(&self, path: &Path) -> ReadResult<()> {
+        let given = match (self.spacing, self.origin, self.periodic) {
+            (Some(_), _, _) => "spacing",
+            (_, Some(_), _) => "origin",
+            (_, _, Some([_, _, true])) => "periodic axis z",
+            _ => return Ok(()),
+        };
+        let what = format!("{given} given for an image of pixels, x and y; expected no {given}");
+        Err(ReadError::absent(path, what))
+    }
 }
 
 fn stated(path: &Path, what: &str, format: &str) -> ReadError {

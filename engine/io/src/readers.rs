@@ -17,11 +17,12 @@ pub const READERS: &[Reader] = &[
     mesh_blocks::PARTHENON,
     uniform::NPY,
     uniform::DATASET,
+    uniform::FITS,
 ];
 
 /// Every format that [`open`] tries, in this order.
 #[cfg(not(feature = "hdf5"))]
-pub const READERS: &[Reader] = &[ramses::READER, amrex::READER, uniform::NPY];
+pub const READERS: &[Reader] = &[ramses::READER, amrex::READER, uniform::NPY, uniform::FITS];
 
 /// Opens a snapshot in any known format.
 ///

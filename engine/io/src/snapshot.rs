@@ -1,5 +1,6 @@
 //! What every snapshot offers: its header, and its octs and particles as streams.
 
+use crate::catalogue::Attribute;
 use crate::{FieldDefaults, ReadResult, StaticName, facts};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -230,6 +231,12 @@ pub trait Snapshot: Send + Sync {
     /// Whether the units of its header are known.
     fn has_units(&self) -> bool {
         true
+    }
+
+    /// What catalogues should keep of its header beside [`Snapshot::header`]: coordinates, unit and beam of a FITS image. An
+    /// attribute `dimensions` of 2 says that its cells are the pixels of one plane.
+    fn attributes(&self) -> Vec<(String, Attribute)> {
+        Vec::new()
     }
 
     /// The ratio of specific heats of its gas, where it states one above 1.

@@ -7,6 +7,7 @@ use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
 use crate::phew::balance::Balance;
 use crate::phew::hierarchy::{Structures, structures};
+use crate::phew::image;
 use crate::phew::params::ThresholdUnits;
 use crate::phew::peaks::Peaks;
 use crate::phew::recut::cut_attributes;
@@ -166,6 +167,7 @@ impl Clumps {
                 "no cell is denser than the density threshold {threshold}; the densest has {densest}"
             ));
         }
+        lines.extend(image::warning(self.attributes()));
         lines
     }
 
@@ -357,11 +359,12 @@ impl CutResult {
         }
         let (thresholds, rules) = (params.thresholds().in_code_units(self.units), params.rules);
         let found = structures(&self.peaks, &thresholds, rules, comm)?;
-        let tables = structure_tables(&self.peaks, &found, rules, thresholds.persistence, comm)?;
+        let mut tables = structure_tables(&self.peaks, &found, rules, thresholds.persistence, comm)?;
         let local = [found.clumps.len() as u64, found.haloes.len() as u64];
         let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;
         let totals = [totals[0], totals[1], found.max_level];
         let attributes = cut_attributes(&self.catalogue.attributes, &thresholds, totals);
+        image::complete(&attributes, tables.iter_mut().map(|part| &mut part.table));
         let labels = match &self.patches {
             Some(patches) => ClumpLabels::new(patches, PatchIds::new(&patches.known, &found, comm)?, comm)?,
             None => ClumpLabels::default(),

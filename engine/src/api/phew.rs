@@ -46,6 +46,7 @@ pub(crate) fn find(
         n_leaves: leaves.iter().sum(),
         densest,
         attributes: &[],
+        image: Vec::new(),
     };
     let mut catalogue = run.catalogue(&source, &found, comm)?;
     let ids = PatchIds::new(&found.segmentation.known, &found.structures, comm)?;

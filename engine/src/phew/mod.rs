@@ -15,6 +15,7 @@
 //! | hierarchy | `hierarchy` | which clumps and haloes follow from given thresholds? |
 //! | properties | `sums`, `properties` | what do patches sum up to, and where are their peaks? |
 //! | bound particles | `bound` | which particles does gravity hold in each clump? |
+//! | | `image` | where on the sky are the clumps of an image or a cube of observers? |
 //! | tables | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
 //!
 //! Shared by the steps: `region` and `pass` cut the test cells into tasks, `test_links` has the ghosts among them,
@@ -35,6 +36,7 @@ pub mod distribution;
 pub mod forest;
 pub mod ghost_labels;
 pub mod hierarchy;
+pub mod image;
 mod input;
 pub mod known_peaks;
 pub mod label;

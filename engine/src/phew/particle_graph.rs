@@ -260,6 +260,7 @@ pub fn run_on_graph(
         n_leaves: n,
         densest,
         attributes: &attributes(snapshot, graph, mean_density),
+        image: Vec::new(),
     };
     let ids = match config.needs_patch_ids() {
         true => PatchIds::new(&known, &structures, comm)?,

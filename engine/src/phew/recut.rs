@@ -1,6 +1,7 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
 use crate::phew::hierarchy::structures;
+use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
 use crate::phew::params::{OF_MEMBERS, Thresholds};
 use crate::phew::tables::{
@@ -63,6 +64,7 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     if !peaks.ties.is_empty() {
         tables.push(ties_table(&peaks.ties));
     }
+    image::complete(&attributes, tables.iter_mut());
     Ok(Catalogue { attributes, tables })
 }
 

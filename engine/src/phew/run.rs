@@ -10,6 +10,7 @@ use crate::phew::balance::Balance;
 use crate::phew::bound;
 use crate::phew::contamination;
 use crate::phew::hierarchy::{Structures, structures};
+use crate::phew::image;
 pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
 use crate::phew::member_places::{LeafPlaces, MemberPlaces};
@@ -127,6 +128,7 @@ fn run_on(
         n_leaves: input.n_leaves,
         densest: input.densest,
         attributes: &input.mesh_attributes,
+        image: input.snapshot.attributes(),
     };
     let is_counted = input.selected.is_some() && input.snapshot.has_particles();
     let ids = match config.needs_patch_ids() || is_counted {
@@ -139,7 +141,9 @@ fn run_on(
         leave_out_small(structures, least, input.snapshot, &places, &ids, comm)?;
     }
     let mut catalogue = run.catalogue(&source, &found, comm)?;
-    catalogue.tables.extend(label_tables(&input, &found, &ids, config, comm)?);
+    let mut labels = label_tables(&input, &found, &ids, config, comm)?;
+    image::complete(&catalogue.attributes, labels.iter_mut().map(|part| &mut part.table));
+    catalogue.tables.extend(labels);
     drop(stage);
     let (snapshot, part) = (input.snapshot, &input.part);
     let FoundStructures { segmentation, structures, .. } = &found;
@@ -221,6 +225,8 @@ pub(crate) struct FieldSource<'a> {
     pub densest: f64,
     /// Further attributes.
     pub attributes: &'a [(&'static str, Attribute)],
+    /// What the input says of itself as an image.
+    pub image: Vec<(String, Attribute)>,
 }
 
 impl<'a> FieldRun<'a> {
@@ -303,7 +309,7 @@ impl CutPeaks<'_> {
         rules: Rules,
         comm: &Comm,
     ) -> Result<CataloguePart, RunError> {
-        let tables = structure_tables(self.peaks, self.structures, rules, thresholds.persistence, comm)?;
+        let mut tables = structure_tables(self.peaks, self.structures, rules, thresholds.persistence, comm)?;
         let totals = RunTotals::new(source.n_leaves, self, comm)?;
         if totals.n_lost > 0 && self.may_lose_mass {
             let (threshold, densest) = (thresholds.density, source.densest);
@@ -322,6 +328,9 @@ impl CutPeaks<'_> {
             run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
         });
         attributes.extend(source.attributes.iter().map(|(name, value)| (name.to_string(), value.clone())));
+        attributes.extend_from_slice(&source.image);
+        image::add_attributes(&mut attributes);
+        image::complete(&attributes, tables.iter_mut().map(|part| &mut part.table));
         Ok(CataloguePart { attributes, tables })
     }
 }

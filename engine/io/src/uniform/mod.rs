@@ -5,13 +5,16 @@
 
 #[cfg(feature = "hdf5")]
 mod dataset;
+mod fits;
 mod npy;
 
 #[cfg(feature = "hdf5")]
 pub use dataset::READER as DATASET;
+pub use fits::READER as FITS;
 pub use npy::READER as NPY;
 
 use crate::block_grid::RootGrid;
+use crate::catalogue::Attribute;
 use crate::leaf_stream::{LeafSource, count_of, indices, stream};
 use crate::open_files;
 use crate::source_file::SourceFile;
@@ -21,9 +24,12 @@ use crate::{
     Every, FieldDefaults, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot,
     StaticName, facts,
 };
+use fits::{KeptCard, Scaling};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
+/// The attribute of catalogues of images; those of boxes lack it.
+const DIMENSIONS: &str = "dimensions";
 /// Cells of a piece, where its planes allow it.
 const PIECE: u64 = 1 << 20;
 
@@ -41,6 +47,10 @@ struct Uniform {
     /// Planes of a piece, an even number, across the axis `order[2]`.
     planes: u32,
     values: ArrayValues,
+    /// Whether it has two axes, x and y: one plane of pixels of side 1.
+    is_flat: bool,
+    /// What catalogues keep of its header.
+    kept: Vec<KeptCard>,
 }
 
 /// Where the values are.
@@ -48,6 +58,8 @@ struct Uniform {
 enum ArrayValues {
     /// At regular places of the file.
     Stored(StoredArray),
+    /// The same, as numbers that are scaled.
+    Scaled(StoredArray, Scaling),
     /// In a dataset of an HDF5 file.
     #[cfg(feature = "hdf5")]
     Dataset(String),
@@ -86,7 +98,17 @@ impl Uniform {
         let planes = planes.next_multiple_of(chunk.max(1)).next_multiple_of(2);
         header.n_pieces = size[order[2]].div_ceil(planes) as usize;
         let fields = vec![FieldInfo { family: "cells", name: name.into() }];
-        Ok(Self { path: path.into(), header, fields, size, order, planes, values })
+        Ok(Self {
+            path: path.into(),
+            header,
+            fields,
+            size,
+            order,
+            planes,
+            values,
+            is_flat: false,
+            kept: Vec::new(),
+        })
     }
 
     /// The cells of a piece.
@@ -157,6 +179,11 @@ impl Snapshot for Uniform {
         self.path.clone()
     }
 
+    fn attributes(&self) -> Vec<(String, Attribute)> {
+        let dimensions = self.is_flat.then(|| (DIMENSIONS.to_string(), Attribute::Int(2)));
+        dimensions.into_iter().chain(self.kept.iter().map(KeptCard::attribute)).collect()
+    }
+
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
         Ok(self.count_leaves(piece)?.into_iter().map(|n| n.div_ceil(8)).collect())
     }
@@ -194,6 +221,17 @@ impl Snapshot for Uniform {
                 let file = SourceFile::open(&self.path)?;
                 array.check(&file, "values")?;
                 let read = |tile: &Tile, to: &mut Vec<f64>| array.read(&file, tile, to);
+                stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
+            }
+            ArrayValues::Scaled(array, scaling) => {
+                let file = SourceFile::open(&self.path)?;
+                array.check(&file, "values")?;
+                let read = |tile: &Tile, to: &mut Vec<f64>| {
+                    let first = to.len();
+                    array.read(&file, tile, to)?;
+                    scaling.apply(&mut to[first..]);
+                    Ok(())
+                };
                 stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
             }
             #[cfg(feature = "hdf5")]

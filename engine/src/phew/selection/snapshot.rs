@@ -1,6 +1,7 @@
 //! A snapshot in which leaves that do not take part have at most the density threshold.
 
 use super::Selected;
+use inselberg_io::catalogue::Attribute;
 use inselberg_io::{Every, Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot};
 use inselberg_kernels::mesh::local;
 use std::path::PathBuf;
@@ -53,6 +54,10 @@ impl Snapshot for SelectedSnapshot<'_> {
 
     fn has_units(&self) -> bool {
         self.inner.has_units()
+    }
+
+    fn attributes(&self) -> Vec<(String, Attribute)> {
+        self.inner.attributes()
     }
 
     fn adiabatic_index(&self) -> Option<f64> {

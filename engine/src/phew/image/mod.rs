@@ -1,0 +1,56 @@
+//! Images and cubes of observers: what do catalogues say of their sky, and of their one plane?
+//!
+//! All of it follows from the attributes of a catalogue, which keep the cards of the header ([`cards`]). So a new cut of a
+//! stored catalogue has the same columns. Readers of files and the search know nothing of it.
+
+mod cards;
+mod flat;
+mod sky;
+
+pub use cards::ImageSky;
+
+use crate::tables::AttributeList;
+use inselberg_io::Header;
+use inselberg_io::catalogue::{Attribute, Table};
+use inselberg_kernels::sky::SkyError;
+
+/// The attribute with the coordinates of the columns, or why there are none.
+const SKY: &str = "sky";
+
+/// The attributes that say where the cells of a box are.
+pub fn box_attributes(header: &Header) -> Vec<(String, Attribute)> {
+    let mut list = AttributeList::new();
+    list.input(header, false);
+    list.into_attributes()
+}
+
+/// Adds to the attributes of an image what its cards mean. Others stay as they are.
+pub fn add_attributes(attributes: &mut Vec<(String, Attribute)>) {
+    let sentence = match ImageSky::from_attributes(attributes) {
+        None => return,
+        Some(Ok(sky)) => sky.sentence(),
+        Some(Err(problem)) => format!("none: {problem}"),
+    };
+    attributes.push((SKY.into(), Attribute::Text(sentence)));
+}
+
+/// Adds the sky coordinates of clumps and haloes, and gives columns of one plane their dimensions. Tables of a catalogue whose
+/// attributes are not those of an image stay as they are.
+pub fn complete<'a>(attributes: &[(String, Attribute)], tables: impl Iterator<Item = &'a mut Table>) {
+    let sky = ImageSky::from_attributes(attributes).and_then(Result::ok);
+    let is_flat = flat::is_flat(attributes);
+    for table in tables {
+        if is_flat {
+            flat::flatten(table);
+        }
+        if let Some(sky) = sky.as_ref().filter(|_| ["clumps", "haloes"].contains(&table.name.as_str())) {
+            sky::add_columns(sky, table);
+        }
+    }
+}
+
+/// What a user should know of the coordinates of a catalogue with these attributes.
+pub fn warning(attributes: &[(String, Attribute)]) -> Option<String> {
+    let problem = ImageSky::from_attributes(attributes)?.err().filter(|e| *e != SkyError::Nothing)?;
+    Some(format!("catalogues have no sky coordinates: {problem}"))
+}

@@ -1,0 +1,111 @@
+//! Spectral axes that are linear: velocities, and frequencies and wavelengths with the rest of a line.
+
+use super::{SkyCards, SkyError, WorldAxis};
+
+/// The speed of light in metres per second.
+const LIGHT: f64 = 299_792_458.0;
+
+/// The spectral axis of a cube.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Spectral {
+    /// Its index.
+    pub axis: usize,
+    /// From the unit of the cards to m/s, Hz or m.
+    unit: f64,
+    quantity: Quantity,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Quantity {
+    /// A velocity, and which.
+    Velocity(&'static str),
+    /// A frequency, with that of the line at rest if it is known.
+    Frequency(Option<f64>),
+    /// A wavelength in vacuum, with that of the line at rest if it is known.
+    Wavelength(Option<f64>),
+}
+
+impl Spectral {
+    /// The spectral axis; `None` without one.
+    pub fn find(cards: &SkyCards) -> Result<Option<Self>, SkyError> {
+        let positive = |x: Option<f64>| x.filter(|x| x.is_finite() && *x > 0.0);
+        for (axis, of) in cards.axes.iter().enumerate() {
+            let Some(code) = of.kind.get(..4).map(|code| code.trim_end()) else { continue };
+            let quantity = match code {
+                "VRAD" => Quantity::Velocity("radio velocity"),
+                "VOPT" => Quantity::Velocity("optical velocity"),
+                "VELO" => Quantity::Velocity("velocity"),
+                "FREQ" => Quantity::Frequency(positive(cards.rest_frequency)),
+                "WAVE" => Quantity::Wavelength(positive(cards.rest_wavelength)),
+                "FELO" | "ZOPT" | "AWAV" | "BETA" | "ENER" | "WAVN" => {
+                    return Err(SkyError::Spectral(of.kind.clone()));
+                }
+                _ => continue,
+            };
+            // Old headers name the frame after the type: VELO-LSR.
+            let is_linear =
+                matches!(&of.kind[code.len()..], "" | "-LSR" | "-LSRK" | "-LSRD" | "-HEL" | "-OBS" | "CITY");
+            if !is_linear {
+                return Err(SkyError::Spectral(of.kind.clone()));
+            }
+            let unit = quantity.unit(&of.unit);
+            let unknown = || SkyError::Unit { kind: of.kind.clone(), unit: of.unit.clone() };
+            return Ok(Some(Self { axis, unit: unit.ok_or_else(unknown)?, quantity }));
+        }
+        Ok(None)
+    }
+
+    /// The velocity in km/s, or the frequency in Hz or wavelength in metres without a rest value.
+    pub fn value(&self, cards: f64) -> f64 {
+        let x = cards * self.unit;
+        match self.quantity {
+            Quantity::Velocity(_) => x / 1e3,
+            Quantity::Frequency(Some(rest)) => LIGHT * (1.0 - x / rest) / 1e3,
+            Quantity::Wavelength(Some(rest)) => LIGHT * (x / rest - 1.0) / 1e3,
+            Quantity::Frequency(None) | Quantity::Wavelength(None) => x,
+        }
+    }
+
+    pub fn named(&self) -> WorldAxis {
+        let (name, description) = match self.quantity {
+            Quantity::Velocity(which) => ("velocity", format!("{which} in km/s")),
+            Quantity::Frequency(Some(_)) => ("velocity", "radio velocity in km/s, from the frequency".into()),
+            Quantity::Wavelength(Some(_)) => {
+                ("velocity", "optical velocity in km/s, from the wavelength".into())
+            }
+            Quantity::Frequency(None) => ("frequency", "frequency in Hz".into()),
+            Quantity::Wavelength(None) => ("wavelength", "wavelength in metres".into()),
+        };
+        WorldAxis { name: name.into(), description }
+    }
+}
+
+impl Quantity {
+    /// Metres, Hertz or metres per second in a unit; `None` for one that does not fit.
+    fn unit(self, name: &str) -> Option<f64> {
+        let units: &[(&str, f64)] = match self {
+            Self::Velocity(_) => {
+                &[("", 1.0), ("m/s", 1.0), ("m s-1", 1.0), ("km/s", 1e3), ("km s-1", 1e3), ("cm/s", 1e-2)]
+            }
+            Self::Frequency(_) => {
+                &[("", 1.0), ("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12)]
+            }
+            Self::Wavelength(_) => &[
+                ("", 1.0),
+                ("m", 1.0),
+                ("cm", 1e-2),
+                ("mm", 1e-3),
+                ("um", 1e-6),
+                ("micron", 1e-6),
+                ("nm", 1e-9),
+                ("Angstrom", 1e-10),
+                ("angstrom", 1e-10),
+            ],
+        };
+        let is = |unit: &str| {
+            unit == name
+                || unit.eq_ignore_ascii_case(name) && matches!(self, Self::Velocity(_) | Self::Frequency(_))
+        };
+        units.iter().find(|(unit, _)| is(unit)).map(|(_, factor)| *factor)
+    }
+}
