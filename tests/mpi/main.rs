@@ -11,6 +11,7 @@ mod job;
 mod launch;
 mod scaling;
 mod series;
+mod trees;
 
 use common::compare::assert_same;
 use inselberg_io::catalogue::{Catalogue, FORMATS, read};

@@ -256,6 +256,46 @@ fn patterns_order_and_formats() {
     assert_eq!(tree(&room, &of_csv, &["--ranks", "2"]).checksum(), expected.checksum());
 }
 
+/// The page has the heaviest tracks with their numbers and histories, the outputs, and nothing beside it.
+#[cfg(feature = "plot")]
+#[test]
+fn the_report_shows_the_heaviest_tracks() {
+    let room = Room::new();
+    let inputs = written(&room, &busy_series(8));
+    let folder = room.path("<report>");
+    let mut shuffled = inputs.clone();
+    shuffled.swap(0, 1);
+    let tree = tree(&room, &shuffled, &["--report", &folder, "--ranks", "2"]);
+    let page = fs::read_to_string(Path::new(&folder).join("index.html")).expect("a page");
+    assert!(page.contains("they are sorted by expansion factor") && page.contains("&lt;report&gt;"));
+    for word in ["https:", "src=", "@import", "<link", "<report>"] {
+        assert!(!page.contains(word), "the page needs nothing beside it, but has {word}");
+    }
+    for part in ["id=\"counts\"", "id=\"snapshots\"", "id=\"stages\"", "id=\"traffic\""] {
+        assert!(page.contains(part), "{part}");
+    }
+    // The tracks in the table are those of the last output, by mass.
+    let (snapshot, track) = (nodes(&tree, "snapshot"), nodes(&tree, "track"));
+    let table = tree.table("nodes").expect("nodes");
+    let (mass, kind) = (table.reals("mass").expect("masses"), nodes(&tree, "kind"));
+    let mut last: Vec<usize> = (0..track.len()).filter(|i| snapshot[*i] == 7 && kind[*i] == 0).collect();
+    last.sort_by(|a, b| mass[*b].total_cmp(&mass[*a]).then(track[*a].cmp(&track[*b])));
+    let rows = page.split("<table id=\"heaviest\"").nth(1).and_then(|rest| rest.split("</table>").next());
+    let rows: Vec<&str> = rows.expect("a table").split("<tr><td").skip(1).collect();
+    assert_eq!(rows.len(), last.len());
+    for (row, node) in rows.iter().zip(&last) {
+        let shown = format!(">{}<", track[*node]);
+        assert!(row.contains(&shown), "{shown} is not in {row}");
+    }
+    assert_eq!(page.matches("<figure").count(), 6);
+    assert_eq!(page.matches("<svg").count(), 6);
+    let heaviest = format!("id=\"track-{}\"", track[last[0]]);
+    assert!(page.contains(&heaviest), "{heaviest}");
+    let out = room.path("other.hdf5");
+    let both = ["tree", &inputs[0], &inputs[1], "-o", &out, "--report", &out];
+    room.refuses(&both, &["is both"]);
+}
+
 /// Replaces an attribute, or adds it.
 fn with(mut of: Catalogue, name: &str, value: Attribute) -> Catalogue {
     of.attributes.retain(|(n, _)| n != name);

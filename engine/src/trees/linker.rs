@@ -137,15 +137,16 @@ impl TreeLinker {
         let members = sorted_members(name, &objects, source, self.n_tracers, comm, &advance)?;
         reading.count(members.n_rows);
         drop(reading);
-        let linking = Stage::begin("links", objects.n_objects, comm, observer);
+        let n_objects = objects.n_objects;
+        let linking = Stage::begin("links", n_objects, comm, observer);
         let found = self.compare(&members, comm)?;
         let waiting = match facts {
-            Some(facts) => self.advance(facts, &objects.properties, &members, &found),
+            Some(facts) => self.advance(facts, objects.properties, &members, &found),
             None => Vec::new(),
         };
-        self.keep(&comm.broadcast(Rank(0), &waiting)?, objects.n_objects as u32, members.entries);
-        linking.count(objects.n_objects);
-        Ok(OutputCounts { n_objects: objects.n_objects, n_members: n_rows })
+        self.keep(&comm.broadcast(Rank(0), &waiting)?, n_objects as u32, members.entries);
+        linking.count(n_objects);
+        Ok(OutputCounts { n_objects, n_members: n_rows })
     }
 
     /// Whether an output may follow on the last one.
@@ -173,7 +174,7 @@ impl TreeLinker {
     fn advance(
         &mut self,
         facts: OutputFacts,
-        properties: &ObjectProperties,
+        properties: ObjectProperties,
         members: &SortedMembers,
         found: &FoundTracers,
     ) -> Vec<u32> {
@@ -194,7 +195,7 @@ impl TreeLinker {
         let number = facts.number.filter(|n| (least..1 << 22).contains(n)).unwrap_or(least);
         let step = OutputStep { number, objects: &objects, pairs: &found.pairs, sightings: &found.sightings };
         let waiting = self.history.advance(&step);
-        self.outputs.push(LinkedOutput { facts, number, properties: properties.clone() });
+        self.outputs.push(LinkedOutput { facts, number, properties });
         waiting
     }
 

@@ -1,7 +1,7 @@
 //! Members of an output on the ranks that their identities say, sorted there.
 //!
 //! Rows are read in blocks. Those of a block leave for their ranks before the next one is read, so a rank holds its sorted
-//! entries and one block.
+//! entries and one block. Entries are sorted in place.
 
 use crate::trees::error::TreeError;
 use crate::trees::input::{MemberSource, MemberSpan, OutputObjects};
@@ -13,8 +13,11 @@ use inselberg_kernels::trees::tracer::TracerKey;
 use rdst::{RadixKey, RadixSort};
 use std::ops::Range;
 
-/// Rows of a block.
-const BLOCK: u64 = 1 << 18;
+/// Rows of a block: as many as catalogues have in a chunk, so that each chunk is read once. A block takes 25 bytes per row.
+const BLOCK: u64 = 1 << 16;
+
+/// A list grows by this part when it is full, so that so little of it is empty.
+const GROWTH: usize = 8;
 
 /// Numbers of types of collisionless members.
 const COLLISIONLESS: [u8; 2] = [1, 4];
@@ -37,7 +40,8 @@ impl RadixKey for ById {
 /// Sorts entries by identity.
 pub fn sort_by_id(entries: &mut [MemberEntry]) {
     if !entries.is_sorted_by_key(|entry| entry.id) {
-        bytemuck::cast_slice_mut::<MemberEntry, ById>(entries).radix_sort_unstable();
+        let entries = bytemuck::cast_slice_mut::<MemberEntry, ById>(entries);
+        entries.radix_sort_builder().with_low_mem_tuner().sort();
     }
 }
 
@@ -94,10 +98,10 @@ pub fn sorted_members(
             found = ranked.entries(spans, &rows, &ids, &types);
         }
         match comm.n_ranks() {
-            1 => members.entries.append(&mut found),
+            1 => append(&mut members.entries, &mut found),
             n_ranks => {
                 let received = comm.exchange(by_rank(found, n_ranks))?;
-                members.entries.extend(received.into_iter().flat_map(|(_, entries)| entries));
+                received.into_iter().for_each(|(_, mut found)| append(&mut members.entries, &mut found));
             }
         }
     }
@@ -108,6 +112,13 @@ pub fn sorted_members(
     let to_first = comm.exchange(vec![(Rank(0), ranked.counts)])?;
     members.tracers = to_first.into_iter().flat_map(|(_, counts)| counts).collect();
     Ok(members)
+}
+
+fn append(entries: &mut Vec<MemberEntry>, found: &mut Vec<MemberEntry>) {
+    if entries.capacity() - entries.len() < found.len() {
+        entries.reserve_exact(found.len().max(entries.len() / GROWTH));
+    }
+    entries.append(found);
 }
 
 /// Collective: an error of the lowest particle that occurs twice.
@@ -162,7 +173,8 @@ pub fn share_of(spans: &[MemberSpan], rank: Rank, n_ranks: usize) -> &[MemberSpa
 fn blocks(spans: &[MemberSpan]) -> Vec<Range<u64>> {
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return Vec::new() };
     let end = last.first + u64::from(last.n);
-    (first.first..end).step_by(BLOCK as usize).map(|start| start..(start + BLOCK).min(end)).collect()
+    let block = |number: u64| (number * BLOCK).max(first.first)..((number + 1) * BLOCK).min(end);
+    (first.first / BLOCK..end.div_ceil(BLOCK)).map(block).collect()
 }
 
 /// Entries for each rank.
@@ -221,5 +233,21 @@ impl RankedTracers {
                 Some(0)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_end_where_chunks_end() {
+        let span = |first, n| MemberSpan { first, n, object: 0 };
+        assert_eq!(blocks(&[]), []);
+        assert_eq!(blocks(&[span(5, 7)]), [5..12]);
+        let b = BLOCK;
+        assert_eq!(blocks(&[span(b - 1, 2), span(b + 9, 1)]), [b - 1..b, b..b + 10]);
+        assert_eq!(blocks(&[span(0, 2 * b as u32)]), [0..b, b..2 * b]);
+        assert_eq!(blocks(&[span(b, 3), span(3 * b - 4, 4)]), [b..2 * b, 2 * b..3 * b]);
     }
 }

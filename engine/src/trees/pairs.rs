@@ -71,6 +71,8 @@ impl ComparedLists<'_> {
         };
         list.par_chunks(CHUNK).map(piece).reduce(FoundTracers::default, |mut a, b| {
             a.merge(b);
+            // Most pairs are found in many pieces.
+            a.pairs = summed(a.pairs);
             a
         })
     }
