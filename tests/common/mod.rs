@@ -3,6 +3,7 @@
 
 pub mod case;
 pub mod compare;
+pub mod fits;
 pub mod friends;
 #[cfg(feature = "hdf5")]
 pub mod gadget;

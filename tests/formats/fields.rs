@@ -15,7 +15,7 @@ fn opened(path: &Path) -> ReadResult<Box<dyn Snapshot>> {
 }
 
 /// All leaves by level and position.
-fn leaves(snapshot: &dyn Snapshot, field: &str) -> ReadResult<BTreeMap<(u8, [u32; 3]), f64>> {
+pub fn leaves(snapshot: &dyn Snapshot, field: &str) -> ReadResult<BTreeMap<(u8, [u32; 3]), f64>> {
     let (mut leaves, mut n) = (BTreeMap::new(), 0);
     for piece in 0..snapshot.header().n_pieces {
         n += snapshot.count_leaves(piece)?.iter().sum::<u64>();

@@ -8,6 +8,7 @@ mod catalogue_parts;
 #[cfg(feature = "hdf5")]
 mod dendrogram;
 mod fields;
+mod fits;
 mod gadget_binary;
 mod hostile_input;
 #[cfg(feature = "hdf5")]

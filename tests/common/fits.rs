@@ -1,0 +1,59 @@
+//! FITS files by the text of the standard (version 4.0): blocks of 2880 bytes, cards of 80 characters, big-endian values.
+
+/// A file that grows part by part.
+#[derive(Debug, Default, Clone)]
+pub struct FitsFile {
+    pub bytes: Vec<u8>,
+}
+
+impl FitsFile {
+    /// Adds a part: its cards as `KEYWORD = value`, without the first and the last, and its data.
+    pub fn part(mut self, cards: &[&str], data: &[u8]) -> Self {
+        let first =
+            if self.bytes.is_empty() { "SIMPLE  =                    T" } else { "XTENSION= 'IMAGE   '" };
+        let is_table = cards.iter().any(|card| card.starts_with("XTENSION"));
+        let first = (!is_table).then_some(first);
+        for card in first.into_iter().chain(cards.iter().copied()).chain(["END"]) {
+            let card = match card.split_once(" = ") {
+                Some((keyword, value)) => format!("{keyword:8}= {value}"),
+                None => card.to_string(),
+            };
+            assert!(card.len() <= 80, "{card}");
+            self.bytes.extend(format!("{card:80}").bytes());
+        }
+        self.bytes.resize(self.bytes.len().next_multiple_of(2880), b' ');
+        self.bytes.extend(data);
+        self.bytes.resize(self.bytes.len().next_multiple_of(2880), 0);
+        self
+    }
+
+    /// Adds an image of these sizes. `further` cards come after those of its shape.
+    pub fn image(self, bits: i64, sizes: &[usize], further: &[&str], data: &[u8]) -> Self {
+        let axes: Vec<String> = (1..).zip(sizes).map(|(axis, n)| format!("NAXIS{axis} = {n}")).collect();
+        let (bits, n) = (format!("BITPIX = {bits}"), format!("NAXIS = {}", sizes.len()));
+        let mut cards: Vec<&str> = vec![&bits, &n];
+        cards.extend(axes.iter().map(String::as_str));
+        if !self.bytes.is_empty() {
+            cards.extend(["PCOUNT = 0", "GCOUNT = 1"]);
+        }
+        cards.extend(further);
+        self.part(&cards, data)
+    }
+}
+
+/// Numbers as `BITPIX` wants them.
+pub fn encoded(bits: i64, numbers: impl Iterator<Item = f64>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for x in numbers {
+        match bits {
+            8 => bytes.push(x as u8),
+            16 => bytes.extend((x as i16).to_be_bytes()),
+            32 => bytes.extend((x as i32).to_be_bytes()),
+            64 => bytes.extend((x as i64).to_be_bytes()),
+            -32 => bytes.extend((x as f32).to_be_bytes()),
+            -64 => bytes.extend(x.to_be_bytes()),
+            other => panic!("BITPIX {other}"),
+        }
+    }
+    bytes
+}
