@@ -35,7 +35,9 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     for name in names(folder) {
         let path = folder.join(&name);
         match path.is_dir() {
-            true => found.extend(files(&path).into_iter().map(|(at, bytes)| (Path::new(&name).join(at), bytes))),
+            true => {
+                found.extend(files(&path).into_iter().map(|(at, bytes)| (Path::new(&name).join(at), bytes)))
+            }
             false => found.push((name.into(), fs::read(&path).expect("a file"))),
         }
     }

@@ -25,10 +25,7 @@ impl std::fmt::Debug for TreeState {
 ///
 /// # Safety
 /// The tree is NULL or valid.
-unsafe fn enter_tree(
-    tree: *const TreeHandle,
-    work: impl FnOnce(&mut TreeState) -> Result<(), Error>,
-) -> i32 {
+unsafe fn enter_tree(tree: *const TreeHandle, work: impl FnOnce(&mut TreeState) -> Result<(), Error>) -> i32 {
     run(|| {
         // SAFETY: as the caller says.
         let tree = unsafe { tree.as_ref() };

@@ -1,5 +1,6 @@
 //! `inselberg info`: describes a snapshot, particles or a catalogue.
 
+use super::attribute_json::attribute_json;
 use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
@@ -14,8 +15,8 @@ use super::out;
 use super::preflight;
 use crate::config::{Common, InfoJob};
 use crate::report::{DisplayUnits, UnitChoice};
+use inselberg_io::catalogue::Catalogue;
 use inselberg_io::catalogue::info::{describe, describe_in};
-use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::particles::{file_of, open_particles};
 use inselberg_io::staging::Staged;
 use inselberg_io::{Family, Header, READERS, ReadResult, Snapshot};
@@ -305,14 +306,4 @@ pub fn describe_json(catalogue: &Catalogue) -> Value {
         "tables": rows.collect::<serde_json::Map<_, _>>(),
         "attributes": attributes.collect::<serde_json::Map<_, _>>(),
     })
-}
-
-/// Numbers as numbers. Those that are not finite are null, as JSON has no other word for them.
-pub(super) fn attribute_json(value: &Attribute) -> Value {
-    match value {
-        Attribute::Int(n) => json!(n),
-        Attribute::Real(x) => json!(x),
-        Attribute::Reals(all) => json!(all),
-        Attribute::Text(text) => json!(text),
-    }
 }

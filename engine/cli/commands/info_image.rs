@@ -1,6 +1,6 @@
 //! What `inselberg info` says of an image or a cube of observers.
 
-use super::info::attribute_json;
+use super::attribute_json::attribute_json;
 use inselberg::phew::image;
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::Attribute;

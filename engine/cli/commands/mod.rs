@@ -3,6 +3,7 @@
 
 mod aligned;
 pub mod allocator;
+mod attribute_json;
 mod child;
 mod completeness;
 mod default_threads;

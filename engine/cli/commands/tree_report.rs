@@ -28,11 +28,7 @@ pub struct TreeAbout<'a> {
 ///
 /// # Errors
 /// When it cannot be drawn or written.
-pub fn stage_report(
-    folder: &Path,
-    whole: &Catalogue,
-    about: TreeAbout<'_>,
-) -> Result<Staged, CommandError> {
+pub fn stage_report(folder: &Path, whole: &Catalogue, about: TreeAbout<'_>) -> Result<Staged, CommandError> {
     let wrong = |problem: String| CommandError::about(folder, problem);
     let tree = MergerTreeTables::new(whole).map_err(wrong)?;
     let mut facts = vec![("Catalogues", about.inputs.len().to_string())];

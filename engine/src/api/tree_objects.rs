@@ -195,9 +195,8 @@ impl FlatObjects {
         let n = id.len();
         let n_members: Vec<u64> = columns.n_members.to_integers("number of members")?;
         check_length("numbers of members", n_members.len(), n, "object")?;
-        let per_object = |what: &str, len: Option<usize>| {
-            len.map_or(Ok(()), |len| check_length(what, len, n, "object"))
-        };
+        let per_object =
+            |what: &str, len: Option<usize>| len.map_or(Ok(()), |len| check_length(what, len, n, "object"));
         per_object("parents", columns.parent.map(|parents| parents.len()))?;
         per_object("masses", columns.mass.map(|masses| masses.len()))?;
         per_object("positions", columns.position.map(|p| p.len("positions")).transpose()?)?;
@@ -210,9 +209,8 @@ impl FlatObjects {
             None => vec![DARK_MATTER; member.len()],
         };
         check_length("types of members", member_type.len(), member.len(), "member")?;
-        let vectors = |given: Option<VectorColumn<'_>>| {
-            given.map_or_else(|| vec![[0.0; 3]; n], VectorColumn::to_reals)
-        };
+        let vectors =
+            |given: Option<VectorColumn<'_>>| given.map_or_else(|| vec![[0.0; 3]; n], VectorColumn::to_reals);
         let flat = Self {
             parent: parent.unwrap_or_else(|| id.clone()),
             id,
@@ -251,7 +249,8 @@ impl FlatObjects {
         let objects = self.id.iter().zip(first.iter().zip(&self.n_members));
         let ranges = objects.map(range).collect::<Result<Vec<_>, _>>()?;
         self.member = ranges.iter().flat_map(|range| &self.member[range.clone()]).copied().collect();
-        self.member_type = ranges.iter().flat_map(|range| &self.member_type[range.clone()]).copied().collect();
+        self.member_type =
+            ranges.iter().flat_map(|range| &self.member_type[range.clone()]).copied().collect();
         Ok(self)
     }
 

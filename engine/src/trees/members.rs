@@ -244,7 +244,7 @@ mod tests {
     fn blocks_end_where_chunks_end() {
         let span = |first, n| MemberSpan { first, n, object: 0 };
         assert_eq!(blocks(&[]), []);
-        assert_eq!(blocks(&[span(5, 7)]), [5..12]);
+        assert_eq!(blocks(&[span(5, 7), span(12, 1)]), std::iter::once(5..13).collect::<Vec<_>>());
         let b = BLOCK;
         assert_eq!(blocks(&[span(b - 1, 2), span(b + 9, 1)]), [b - 1..b, b..b + 10]);
         assert_eq!(blocks(&[span(0, 2 * b as u32)]), [0..b, b..2 * b]);

@@ -105,12 +105,8 @@ fn snapshots_table(nodes: &[TreeNode], outputs: &[LinkedOutput]) -> Table {
 }
 
 fn nodes_table(nodes: &[TreeNode], outputs: &[LinkedOutput]) -> Table {
-    let columns = [
-        link_columns(nodes),
-        life_columns(nodes),
-        property_columns(nodes, outputs),
-        tracer_columns(nodes),
-    ];
+    let columns =
+        [link_columns(nodes), life_columns(nodes), property_columns(nodes, outputs), tracer_columns(nodes)];
     Table { name: "nodes".into(), columns: columns.into_iter().flatten().collect() }
 }
 

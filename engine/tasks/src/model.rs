@@ -115,7 +115,7 @@ fn a_caller_that_works_sleeps_through_nothing() {
             }
         };
         let fns = TaskFns::new(graph).on(a, body(0)).on_caller(call, body(1)).on(b, body(2));
-        let TaskFns { workers, mut caller } = fns;
+        let TaskFns { workers, mut caller, .. } = fns;
         let (run, deques) = GraphRun::new(graph, &ThreadPool::with_threads(2), (2, true), (workers, None));
         let run = Arc::new(run);
         let mut deques = deques.into_iter();

@@ -41,10 +41,13 @@ fn moved([lon, lat]: [f64; 2], [east, north]: [f64; 2], distance: f64) -> [f64; 
     std::array::from_fn(|a| cos * centre[a] + sin * (east * to_east[a] + north * to_north[a]) / length)
 }
 
+/// The distance from the centre of a projection for one on its plane.
+type Distance = fn(f64) -> f64;
+
 /// Zenithal projections by their geometry, without rotations of angles: the distance from the centre as a function of that on the plane.
 #[test]
 fn zenithal_projections_follow_their_geometry() {
-    let distances: [(&str, fn(f64) -> f64); 5] = [
+    let distances: [(&str, Distance); 5] = [
         ("TAN", f64::atan),
         ("SIN", f64::asin),
         ("ARC", |r| r),

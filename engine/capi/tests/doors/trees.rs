@@ -101,9 +101,16 @@ fn write_expected(room: &Room) {
     for output in 0..OUTPUTS {
         let objects = objects(output);
         let given: Vec<TreeObject<'_>> = objects.iter().map(Found::given).collect();
-        let space = Geometry::cube(2.0).units(Units { length: 3e24 * aexp(output), density: 1e-28, time: 1e17 });
-        let cosmology =
-            Cosmology { aexp: aexp(output), h0: 70.0, omega_m: 0.3, omega_l: 0.7, omega_k: 0.0, omega_b: 0.0 };
+        let space =
+            Geometry::cube(2.0).units(Units { length: 3e24 * aexp(output), density: 1e-28, time: 1e17 });
+        let cosmology = Cosmology {
+            aexp: aexp(output),
+            h0: 70.0,
+            omega_m: 0.3,
+            omega_l: 0.7,
+            omega_k: 0.0,
+            omega_b: 0.0,
+        };
         let space = space.cosmology(cosmology);
         tree.add_objects(2 * output, &space, &given).expect("an output");
         other.add_objects(2 * output, &space, &given).expect("an output");
@@ -120,7 +127,8 @@ fn write_expected(room: &Room) {
         }
     }
     let catalogue = tree.catalogue().expect("the tree");
-    let fates = catalogue.table("nodes").and_then(|nodes| nodes.column("fate")).map(|column| column.values.clone());
+    let fates =
+        catalogue.table("nodes").and_then(|nodes| nodes.column("fate")).map(|column| column.values.clone());
     let Some(Values::U8(fates)) = fates else { panic!("{fates:?}") };
     assert!([0, 1, 3].iter().all(|fate| fates.contains(fate)), "{fates:?}");
 }
@@ -185,7 +193,12 @@ fn a_c_program_with_a_tree_leaks_nothing() {
     let Some(program) = host.c("cc", &[]) else { return };
     let checked = || {
         let mut command = Command::new("valgrind");
-        command.args(["--quiet", "--error-exitcode=99", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
+        command.args([
+            "--quiet",
+            "--error-exitcode=99",
+            "--leak-check=full",
+            "--errors-for-leak-kinds=definite",
+        ]);
         command.arg(&program);
         command
     };

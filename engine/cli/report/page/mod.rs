@@ -26,6 +26,7 @@ mod tree;
 mod zooms;
 
 use super::StageTime;
+use super::html::escaped;
 use super::least_drawn::LeastDrawn;
 use super::plot::colour::colour_axis;
 use super::plot::layout::MOST_CIRCLES;
@@ -33,9 +34,8 @@ use super::plot::objects::Objects;
 use super::ranks::RankReport;
 use super::summary::grouped;
 use super::units::DisplayUnits;
-use inselberg::{DensityMap, MapBox};
-use super::html::escaped;
 use costs::ShownCosts;
+use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
 use map::{MapCircle, MapStyle};
 pub use tracks::{TreeReport, tree_page};

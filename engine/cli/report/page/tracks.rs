@@ -2,8 +2,8 @@
 
 use super::costs::{ShownCosts, sections};
 use super::frame;
-use crate::report::html::{HtmlCell, escaped, table};
 use crate::report::history::TrackHistory;
+use crate::report::html::{HtmlCell, escaped, table};
 use crate::report::plot::history_svg;
 use crate::report::summary::grouped;
 use crate::report::units::four_digits;
@@ -137,7 +137,10 @@ fn outputs(tree: &MergerTreeTables<'_>) -> String {
     }
     let real = |x: f64| HtmlCell::number(x, four_digits(x));
     let count = |n: usize| HtmlCell::number(n as f64, grouped(n as i64));
-    let row = |(snapshot, [objects, orphans]): (&inselberg_io::catalogue::merger_tree::MergerSnapshot, &[usize; 2])| {
+    let row = |(snapshot, [objects, orphans]): (
+        &inselberg_io::catalogue::merger_tree::MergerSnapshot,
+        &[usize; 2],
+    )| {
         let number = HtmlCell::number(snapshot.number as f64, snapshot.number.to_string());
         vec![number, real(snapshot.redshift), real(snapshot.time), count(*objects), count(*orphans)]
     };

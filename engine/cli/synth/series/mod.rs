@@ -89,7 +89,8 @@ mod tests {
     use inselberg_io::catalogue::Values;
     use std::collections::HashSet;
 
-    const SMALL: SeriesParams = SeriesParams { outputs: 6, members: 20_000, seed: 3, rules: SeriesRules::Gentle };
+    const SMALL: SeriesParams =
+        SeriesParams { outputs: 6, members: 20_000, seed: 3, rules: SeriesRules::Gentle };
 
     fn all(params: SeriesParams) -> (Vec<Catalogue>, Catalogue) {
         let mut series = SynthSeries::new(params);
