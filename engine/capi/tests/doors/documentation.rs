@@ -33,7 +33,7 @@ fn the_c_program_with_a_tree_runs() {
     let room = Room::new();
     let said = said_in_c(&room, 1);
     assert!(said.contains("3 outputs"), "{said}");
-    assert!(room.text("tree.csv").contains("main_progenitor"));
+    assert!(room.text("tree.nodes.csv").contains("main_progenitor"));
 }
 
 #[test]
