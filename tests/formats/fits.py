@@ -64,7 +64,6 @@ def make(folder):
     write(folder, "crota.fits", image, celestial(("RA", "DEC"), "SIN", (10.0, 1.0), (-0.02, 0.03), CROTA2=25.0))
     write(folder, "ncp.fits", image, celestial(("RA", "DEC"), "SIN", (10.0, 50.0), PV2_1=0.1, PV2_2=0.8391))
     write(folder, "pole.fits", image, celestial(("RA", "DEC"), "TAN", (10.0, 20.0), LONPOLE=150.0))
-    write(folder, "carpole.fits", image, celestial(("GLON", "GLAT"), "CAR", (10.0, 20.0), LONPOLE=170.0, LATPOLE=0.0))
     arcsec = celestial(("RA", "DEC"), "TAN", (3e5, 3e4), (-60.0, 60.0), CUNIT1="arcsec", CUNIT2="arcsec")
     write(folder, "arcsec.fits", image, arcsec)
     sky = celestial(("RA", "DEC"), "SIN", (83.8, -5.4), (-0.001, 0.001))

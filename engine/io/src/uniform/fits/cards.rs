@@ -89,7 +89,12 @@ impl HeaderCards {
         }
         match parse(text) {
             Some(value) => Ok(value),
-            None => Err(self.bad(file, keyword, format!("`{}`", text.trim()), "a text, T, F or a number")),
+            None => Err(self.bad(
+                file,
+                keyword,
+                format!("`{}`", text.trim().escape_debug()),
+                "a text, T, F or a number",
+            )),
         }
     }
 
