@@ -88,6 +88,7 @@ pub fn sorted_members(
     let n_blocks = comm.all_reduce_counts(&[blocks.len() as u64], Reduce::Max)?[0];
     let mut ranked = RankedTracers { n_tracers, counts: Vec::new() };
     let mut members = SortedMembers::default();
+    reserve(&mut members.entries, &objects.spans, comm.n_ranks());
     for block in 0..n_blocks as usize {
         let read = blocks.get(block).map(|rows| Ok((rows.clone(), source.members(rows.clone())?)));
         let read = agree(comm, read.transpose())?;
@@ -112,6 +113,16 @@ pub fn sorted_members(
     let to_first = comm.exchange(vec![(Rank(0), ranked.counts)])?;
     members.tracers = to_first.into_iter().flat_map(|(_, counts)| counts).collect();
     Ok(members)
+}
+
+/// Reserves what a rank will hold of the rows of all spans. A list that grew step by step would leave holes in the heap.
+fn reserve(entries: &mut Vec<MemberEntry>, spans: &[MemberSpan], n_ranks: usize) {
+    let total: u64 = spans.iter().map(|span| u64::from(span.n)).sum();
+    let share = total / n_ranks as u64;
+    // Hashes deal them out almost evenly.
+    let expected = if n_ranks > 1 { share + share / 32 } else { share };
+    // Damaged catalogues may state more than there is memory for; reading them says so.
+    let _ = usize::try_from(expected).map(|expected| entries.try_reserve_exact(expected));
 }
 
 fn append(entries: &mut Vec<MemberEntry>, found: &mut Vec<MemberEntry>) {
