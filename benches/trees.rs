@@ -9,6 +9,10 @@
 //! - what is kept after the last output: the tree, which grows by each output, and the members of that output, 16 bytes each;
 //! - the peak while the last output was added, without the tree, and without the members of two outputs;
 //! - the peak of all, with the tables of the tree.
+//!
+//! What an allocator keeps of freed memory counts as the tree's. With glibc these variables give it back:
+//!
+//!     MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=0 MALLOC_TOP_PAD_=0 MALLOC_ARENA_MAX=1
 
 use inselberg::progress::Observer;
 use inselberg::trees::linker::TreeLinker;

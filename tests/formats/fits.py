@@ -64,6 +64,11 @@ def make(folder):
     write(folder, "crota.fits", image, celestial(("RA", "DEC"), "SIN", (10.0, 1.0), (-0.02, 0.03), CROTA2=25.0))
     write(folder, "ncp.fits", image, celestial(("RA", "DEC"), "SIN", (10.0, 50.0), PV2_1=0.1, PV2_2=0.8391))
     write(folder, "pole.fits", image, celestial(("RA", "DEC"), "TAN", (10.0, 20.0), LONPOLE=150.0))
+    # Where two poles are as near to LATPOLE, the choice turns the sky by 180 degrees.
+    for i, (lon, lat, at) in enumerate([(0.0, 0.0, 20.0), (180.0, 0.0, -20.0), (170.0, 0.0, -20.0), (30.0, -90.0, 20.0)]):
+        for code in ["CAR", "SFL"]:
+            poles = celestial(("GLON", "GLAT"), code, (10.0, at), LONPOLE=lon, LATPOLE=lat)
+            write(folder, f"{code.lower()}pole{i}.fits", image, poles)
     arcsec = celestial(("RA", "DEC"), "TAN", (3e5, 3e4), (-60.0, 60.0), CUNIT1="arcsec", CUNIT2="arcsec")
     write(folder, "arcsec.fits", image, arcsec)
     sky = celestial(("RA", "DEC"), "SIN", (83.8, -5.4), (-0.001, 0.001))

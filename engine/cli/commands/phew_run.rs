@@ -12,6 +12,7 @@ use crate::report::{
     workers_text,
 };
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
+use inselberg::phew::image;
 use inselberg::phew::run::ChosenField;
 #[cfg(feature = "plot")]
 use inselberg::stage::Stage;
@@ -246,6 +247,7 @@ pub struct PhewSummary {
     costs: RunCosts,
     densest: f64,
     selected: SelectedParticles,
+    sky: Option<String>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
     warnings: Vec<String>,
 }
@@ -274,6 +276,7 @@ impl PhewSummary {
             totals: CatalogueTotals::from_attributes(clumps.attributes()),
             densest: clumps.densest(),
             selected: SelectedParticles::new(job, clumps.attributes()),
+            sky: image::sky_of(clumps.attributes()).map(str::to_string),
             nodes,
         })
     }
@@ -293,7 +296,9 @@ impl RunSummary for PhewSummary {
     fn text(&self) -> String {
         let summary = summary_text(&self.totals, &self.costs.stages, self.costs.peak_memory);
         let selected = self.selected.text();
-        let mut text = format!("{:<18}{}\n{}{selected}{summary}", "field", self.field, self.assumed.text());
+        let sky = self.sky.as_ref().map_or(String::new(), |sky| format!("{:<18}{sky}\n", "sky"));
+        let mut text =
+            format!("{:<18}{}\n{sky}{}{selected}{summary}", "field", self.field, self.assumed.text());
         if let Some(ranks) = &self.costs.ranks {
             text = format!("{text}\n{}", ranks.text());
         }
@@ -313,6 +318,7 @@ impl RunSummary for PhewSummary {
         let mut summary = summary_json(&self.totals, &self.costs.stages, self.costs.peak_memory);
         summary["field"] = field_json(&self.field);
         summary["assumed_units"] = self.assumed.json();
+        summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();
         summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
         summary["workers"] = self.nodes.as_ref().map_or(serde_json::Value::Null, workers_json);

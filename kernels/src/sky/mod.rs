@@ -93,7 +93,7 @@ impl std::fmt::Display for SkyError {
             Self::Parameter(i, m) => write!(f, "the parameter PV{i}_{m} of the projection is not known"),
             Self::Step(i) => write!(f, "the axis {i} has no sound step or reference"),
             Self::TwoMatrices => write!(f, "the header has both PCi_j and CDi_j"),
-            Self::Pole => write!(f, "the pole of the projection is nowhere"),
+            Self::Pole => write!(f, "LONPOLE and LATPOLE do not give one pole of the projection"),
         }
     }
 }

@@ -53,16 +53,14 @@ impl NativePole {
 fn pole_of_equator([lon, lat]: [f64; 2], native: f64, lat_pole: f64) -> Option<(f64, f64)> {
     let (sin_native, cos_native) = sin_cos(native);
     let (sin_lat, cos_lat) = sin_cos(lat);
+    // At right angles every latitude may fit. The paper takes LATPOLE then, WCSLIB a pole: so there is no answer.
     let ratio = if cos_native == 0.0 { f64::NAN } else { sin_lat / cos_native.abs() };
-    // With both in one place every latitude fits.
-    let fits: Vec<f64> = if cos_native == 0.0 && sin_lat == 0.0 {
-        vec![lat_pole]
-    } else {
-        let (middle, arc) = (if cos_native < 0.0 { 180.0 } else { 0.0 }, checked_acos(ratio)?);
-        let folded = [middle + arc, middle - arc].map(|x| (x + 180.0).rem_euclid(360.0) - 180.0);
-        folded.into_iter().filter(|x| x.abs() <= 90.0 + 1e-9).collect()
-    };
-    let latitude = fits.into_iter().min_by(|a, b| (a - lat_pole).abs().total_cmp(&(b - lat_pole).abs()))?;
+    let (middle, arc) = (if cos_native < 0.0 { 180.0 } else { 0.0 }, checked_acos(ratio)?);
+    let folded = [middle - arc, middle + arc].map(|x| (x + 180.0).rem_euclid(360.0) - 180.0);
+    let fits = folded.into_iter().filter(|x| x.abs() <= 90.0 + 1e-9);
+    // Of two that are as near but for rounding the first, as WCSLIB takes it.
+    let off = |x: &f64| ((x - lat_pole).abs() * 1e9).round();
+    let latitude = fits.min_by(|a, b| off(a).total_cmp(&off(b)))?;
     let latitude = latitude.clamp(-90.0, 90.0);
     let (sin_pole, cos_pole) = sin_cos(latitude);
     let longitude = if cos_lat.abs() < 1e-12 {

@@ -41,6 +41,37 @@ fn moved([lon, lat]: [f64; 2], [east, north]: [f64; 2], distance: f64) -> [f64; 
     std::array::from_fn(|a| cos * centre[a] + sin * (east * to_east[a] + north * to_north[a]) / length)
 }
 
+/// Of two poles that are as near to `LATPOLE`, WCSLIB 8 takes these. The values are those of astropy 8.0.2.
+#[test]
+fn of_two_poles_the_first_counts() {
+    let poles = |lon_pole: f64, lat_pole: f64, lat: f64| SkyCards {
+        lon_pole: Some(lon_pole),
+        lat_pole: Some(lat_pole),
+        ..celestial("CAR", [10.0, lat])
+    };
+    for (cards, up, left) in [
+        (poles(0.0, 0.0, 20.0), [10.0, 15.0], [15.319103338346746, 19.92066435907087]),
+        (poles(180.0, 0.0, -20.0), [10.0, -15.0], [4.68089666165326, -19.920664359070862]),
+        (
+            poles(170.0, 0.0, -20.0),
+            [9.668195495621376, -15.01001516292193],
+            [4.680991458154324, -20.24131179536507],
+        ),
+        (
+            poles(30.0, -90.0, 20.0),
+            [8.913005478525463, 15.108499422038577],
+            [15.166611996341146, 18.875231801906285],
+        ),
+    ] {
+        for (pixel, expected) in [([3.0, 19.0], up), ([13.0, -1.0], left)] {
+            let found = world(&cards, &pixel);
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-11), "{found:?} {expected:?}");
+        }
+    }
+    // Here the paper and WCSLIB disagree, so nothing is said.
+    assert!(SkyGrid::new(poles(90.0, 30.0, 0.0)).is_err());
+}
+
 /// The distance from the centre of a projection for one on its plane.
 type Distance = fn(f64) -> f64;
 

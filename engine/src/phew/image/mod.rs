@@ -34,6 +34,14 @@ pub fn add_attributes(attributes: &mut Vec<(String, Attribute)>) {
     attributes.push((SKY.into(), Attribute::Text(sentence)));
 }
 
+/// The coordinates of the columns of a catalogue, or why it has none. `None` for inputs that are no images.
+pub fn sky_of(attributes: &[(String, Attribute)]) -> Option<&str> {
+    attributes.iter().find_map(|(name, value)| match value {
+        Attribute::Text(sky) if name == SKY => Some(sky.as_str()),
+        _ => None,
+    })
+}
+
 /// Adds the sky coordinates of clumps and haloes, and gives columns of one plane their dimensions. Tables of a catalogue whose
 /// attributes are not those of an image stay as they are.
 pub fn complete<'a>(attributes: &[(String, Attribute)], tables: impl Iterator<Item = &'a mut Table>) {
