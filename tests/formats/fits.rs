@@ -283,34 +283,36 @@ fn check_areas(found: &Catalogue, clumps: &[u64], values: &[f64]) {
     }
 }
 
+/// The cards of a cube of galactic coordinates and velocity, with its unit and beam.
+const CUBE_CARDS: [&str; 18] = [
+    "CTYPE1 = 'GLON-CAR'",
+    "CRVAL1 = 30.0",
+    "CRPIX1 = 1.0",
+    "CDELT1 = -0.5",
+    "CTYPE2 = 'GLAT-CAR'",
+    "CRVAL2 = 0.0",
+    "CRPIX2 = 2.0",
+    "CDELT2 = 0.5",
+    "CTYPE3 = 'VRAD'",
+    "CUNIT3 = 'km/s'",
+    "CRVAL3 = -7.0",
+    "CRPIX3 = 1.0",
+    "CDELT3 = 2.0",
+    "SPECSYS = 'LSRK'",
+    "BUNIT = 'K'",
+    "BMAJ = 0.1",
+    "BMIN = 0.05",
+    "BPA = 10.0",
+];
+
 /// Coordinates, new cuts and ranks for a cube of a sky with turned axes.
 #[test]
 fn catalogues_of_cubes_have_sky_coordinates() {
     let room = Room::new();
     let [path, to, cut, again] = ["cube.fits", "c.csv", "cut.csv", "again.csv"].map(|name| room.path(name));
-    let cards = [
-        "CTYPE1 = 'GLON-CAR'",
-        "CRVAL1 = 30.0",
-        "CRPIX1 = 1.0",
-        "CDELT1 = -0.5",
-        "CTYPE2 = 'GLAT-CAR'",
-        "CRVAL2 = 0.0",
-        "CRPIX2 = 2.0",
-        "CDELT2 = 0.5",
-        "CTYPE3 = 'VRAD'",
-        "CUNIT3 = 'km/s'",
-        "CRVAL3 = -7.0",
-        "CRPIX3 = 1.0",
-        "CDELT3 = 2.0",
-        "SPECSYS = 'LSRK'",
-        "BUNIT = 'K'",
-        "BMAJ = 0.1",
-        "BMIN = 0.05",
-        "BPA = 10.0",
-    ];
     let sizes = [12, 9, 10];
     let data = encoded(-32, (0..sizes.iter().product()).map(wave));
-    fs::write(&path, FitsFile::default().image(-32, &sizes, &cards, &data).bytes).expect("writing");
+    fs::write(&path, FitsFile::default().image(-32, &sizes, &CUBE_CARDS, &data).bytes).expect("writing");
     let search = ["phew", &path, "-o", &to, "--density-threshold", "96", "--relevance-threshold", "1.01"];
     done(&[&search[..], &["--quiet"]].concat());
     let found = read(Path::new(&to)).expect("a catalogue");

@@ -2,12 +2,14 @@
 //!
 //! With cells, to that of the leaf around it. In a graph each particle has its own.
 
+use crate::error::RunError;
 use crate::graph::{LinkGraph, OwnParticles, below_one};
-use crate::partition::{LocalField, to_leaf_owners};
+use crate::partition::{LocalField, for_each_particle_block, to_leaf_owners};
 use crate::phew::leaf_patch::leaf_patch;
 use crate::phew::segment::Segmentation;
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_io::Snapshot;
 use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::ids::PeakSlot;
 use rayon::prelude::*;
@@ -50,7 +52,44 @@ pub struct PatchPlace {
     pub size: f64,
 }
 
+/// A particle on the way to the owner of its place.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct SentParticle {
+    id: i64,
+    /// In units of the level-0 cell.
+    position: [f64; 3],
+}
+
+/// A particle of the snapshot, on the rank that owns its place.
+#[derive(Debug, Clone, Copy)]
+pub struct PlacedParticle {
+    /// Its identity.
+    pub id: i64,
+    /// The slot of the peak of its patch; `None` if it belongs to none.
+    pub patch: Option<PeakSlot>,
+}
+
 impl MemberPlaces<'_> {
+    /// Collective: every particle of the snapshot with its patch. Reads all particles once; one exchange.
+    ///
+    /// # Errors
+    /// When the particles cannot be read, or another rank fails.
+    pub fn of_all(&self, snapshot: &dyn Snapshot, comm: &Comm) -> Result<Vec<PlacedParticle>, RunError> {
+        let side = snapshot.header().boxlen;
+        let blocks = for_each_particle_block(snapshot, comm, |_, block| {
+            let rows = block.id.iter().zip(&block.position);
+            let sent = |(&id, x): (&i64, &[f64; 3])| SentParticle { id, position: x.map(|x| x / side) };
+            Ok(rows.map(sent).collect::<Vec<_>>())
+        })?;
+        let sent = self.to_owners(blocks.concat(), |particle| particle.position, comm)?;
+        let placed = |particle: &SentParticle| PlacedParticle {
+            id: particle.id,
+            patch: self.of(particle.position, particle.id.cast_unsigned()).map(|place| place.patch),
+        };
+        Ok(sent.par_iter().map(placed).collect())
+    }
+
     /// The box, in cells.
     pub fn domain(&self) -> Domain {
         match self {

@@ -11,27 +11,18 @@
 
 use crate::error::RunError;
 use crate::exchange::grouped;
-use crate::partition::for_each_particle_block;
 use crate::phew::hierarchy::Structures;
 use crate::phew::member_places::MemberPlaces;
 use crate::phew::tables::PatchIds;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_io::Snapshot;
+use inselberg_kernels::ids::PeakSlot;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The attribute with the least number.
 pub const MIN_PARTICLES: &str = "min_particles";
-
-/// A particle on the way to the owner of its place.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct CountedParticle {
-    id: i64,
-    /// In units of the level-0 cell.
-    position: [f64; 3],
-}
 
 /// A halo and a number of its particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -70,17 +61,9 @@ fn own_counts(
     ids: &PatchIds,
     comm: &Comm,
 ) -> Result<Vec<HaloCount>, RunError> {
-    let side = snapshot.header().boxlen;
-    let blocks = for_each_particle_block(snapshot, comm, |_, block| {
-        let rows = block.id.iter().zip(&block.position);
-        Ok(rows.map(|(&id, x)| CountedParticle { id, position: x.map(|x| x / side) }).collect::<Vec<_>>())
-    })?;
-    let placed = places.to_owners(blocks.concat(), |particle| particle.position, comm)?;
-    let halo = |particle: &CountedParticle| {
-        let place = places.of(particle.position, particle.id.cast_unsigned())?;
-        Some(ids.halo[place.patch.at()]).filter(|halo| *halo > 0)
-    };
-    let mut haloes: Vec<u64> = placed.par_iter().filter_map(halo).collect();
+    let halo = |patch: PeakSlot| Some(ids.halo[patch.at()]).filter(|halo| *halo > 0);
+    let placed = places.of_all(snapshot, comm)?;
+    let mut haloes: Vec<u64> = placed.par_iter().filter_map(|particle| halo(particle.patch?)).collect();
     haloes.par_sort_unstable();
     let runs = haloes.chunk_by(|a, b| a == b);
     let mut counts: Vec<HaloCount> =

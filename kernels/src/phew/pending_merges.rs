@@ -49,7 +49,7 @@ pub struct PendingMerges {
     /// Edges at which the group cannot tell yet which peak dies, in falling order, with the nodes that represent its own peaks.
     pub edges: Vec<GlobalEdge>,
     /// What the groups at the other ends of edges do not know yet: new names of nodes of this group. Each comes with the rank
-    /// that owns the node at the other end.
+    /// that owns the node at the other end. In the order of the edges, so a name may be there several times.
     pub told: Vec<(u32, NewName)>,
 }
 
@@ -98,8 +98,6 @@ pub fn decide(
         stays
     });
     edges.shrink_to_fit();
-    told.sort_unstable_by_key(|(to, name): &(u32, NewName)| (*to, name.old));
-    told.dedup_by_key(|(to, name)| (*to, name.old));
     PendingMerges { edges, told }
 }
 

@@ -1,9 +1,8 @@
 //! `particles`: every particle with the clump and halo of its leaf.
 
 use crate::error::RunError;
-use crate::partition::for_each_particle_block;
 use crate::partition::ranking::sort;
-use crate::phew::member_places::MemberPlaces;
+use crate::phew::member_places::{MemberPlaces, PlacedParticle};
 use crate::phew::tables::PatchIds;
 use crate::tables::{column, in_order};
 use bytemuck::{Pod, Zeroable};
@@ -11,15 +10,6 @@ use inselberg_comm::Comm;
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Dimension, PartTable, Table, Values};
 use rayon::prelude::*;
-
-/// A particle as it is sent to the owner of its leaf.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Placed {
-    id: i64,
-    /// In units of the level-0 cell.
-    position: [f64; 3],
-}
 
 /// A row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -41,22 +31,12 @@ pub fn particles_table(
     ids: &PatchIds,
     comm: &Comm,
 ) -> Result<PartTable, RunError> {
-    let side = snapshot.header().boxlen;
-    let blocks = for_each_particle_block(snapshot, comm, |_, block| {
-        let placed = block.id.iter().zip(&block.position);
-        Ok(placed.map(|(&id, x)| Placed { id, position: x.map(|x| x / side) }).collect::<Vec<_>>())
-    })?;
-    let placed = places.to_owners(blocks.concat(), |p| p.position, comm)?;
-    let row = |p: &Placed| {
-        let patch = places.of(p.position, p.id.cast_unsigned()).map(|place| place.patch);
-        ParticleRow {
-            id: p.id,
-            clump: patch.map_or(0, |p| ids.clump[p.at()]),
-            halo: patch.map_or(0, |p| ids.halo[p.at()]),
-        }
+    let row = |particle: &PlacedParticle| ParticleRow {
+        id: particle.id,
+        clump: particle.patch.map_or(0, |patch| ids.clump[patch.at()]),
+        halo: particle.patch.map_or(0, |patch| ids.halo[patch.at()]),
     };
-    let mut rows: Vec<ParticleRow> = placed.par_iter().map(row).collect();
-    drop(placed);
+    let mut rows: Vec<ParticleRow> = places.of_all(snapshot, comm)?.par_iter().map(row).collect();
     if comm.n_ranks() > 1 {
         rows =
             sort(comm, rows, |row| u128::from((row.id as u64) ^ 1 << 63))?.into_iter().map(|r| r.1).collect();
