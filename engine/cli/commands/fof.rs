@@ -150,7 +150,6 @@ fn on_rank(
     groups.add_attributes(task.attributes.clone());
     #[cfg(feature = "plot")]
     let maps = job.shown.has_maps().then(|| fof_run::maps(job, &mut groups, comm)).transpose()?;
-    let writing = Stage::begin("write", 0, comm, &*recorder);
     let (mut of_groups, mut staged) = (Staged::default(), Staged::default());
     if let Some(path) = &job.output {
         of_groups = groups.stage(path).map_err(failed)?;
@@ -158,6 +157,7 @@ fn on_rank(
     if let Some(path) = &job.group_ids {
         staged.extend(groups.stage_group_ids(path).map_err(failed)?);
     }
+    let writing = Stage::begin("write", 0, comm, &*recorder);
     if let Some(path) = &job.soap {
         let whole = groups.gather(0).map_err(failed)?;
         let stage = |whole| catalogue::stage_soap(&SoapPlace::new(path), &whole, Some(input.reader()));

@@ -137,7 +137,6 @@ fn on_rank(
     let snapshot = input.snapshot();
     let (mut catalogue, mut staged) = (Staged::default(), Staged::default());
     if let Some(path) = &job.output {
-        let _write = Stage::begin("write", 0, comm, &*recorder);
         catalogue = clumps.stage(path).map_err(failed)?;
     }
     let nodes = job.launch.diagnostics.then(|| node_loads(&recorder.graphs(), pool.seats()));

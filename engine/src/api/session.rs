@@ -6,9 +6,10 @@ use crate::api::meshes::MeshCache;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::progress::Observer;
+use crate::stage::Stage;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
-    Catalogue, CataloguePart, SoapPlace, check_soap, stage_part, stage_soap, write_part,
+    Catalogue, CataloguePart, SoapPlace, bytes_of_first, check_soap, stage_part, stage_soap, write_part,
 };
 use inselberg_io::particles::ParticleInput;
 use inselberg_io::staging::Staged;
@@ -173,9 +174,14 @@ impl Shared {
         })
     }
 
-    /// Collective: as [`Self::write`], but rank 0 gets the staged file.
+    /// Collective: as [`Self::write`], but rank 0 gets the staged file. A stage over bytes of values.
     pub fn stage(&self, part: &CataloguePart, path: &Path) -> Result<Staged, Error> {
-        self.call(|Session { comm, .. }| Ok(stage_part(path, part, comm)?))
+        self.call(|Session { comm, executor, .. }| {
+            let observer = executor.observer();
+            let bytes = bytes_of_first(path, part, comm.n_ranks());
+            let _write = Stage::begin("write", bytes, comm, observer);
+            Ok(stage_part(path, part, comm, &|bytes| observer.advance(bytes))?)
+        })
     }
 
     /// Collective: writes files in the layout of SOAP. Rank 0 holds the tables for it.

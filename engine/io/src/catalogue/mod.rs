@@ -45,15 +45,15 @@ pub use consistent_trees::stage_consistent_trees;
 pub use ecsv::stage_ecsv;
 pub use fits::stage_fits;
 pub use outline::{CatalogueOutline, TableOutline};
-pub use part::{CataloguePart, PartError, PartTable, RowRun, stage_part, write_part};
+pub use part::{CataloguePart, PartError, PartTable, RowRun, bytes_of_first, stage_part, write_part};
 pub use shape::check_shape;
 pub use soap::{SoapPlace, check_soap, stage_soap};
 pub use viewers::{
     DendrogramFile, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk, stage_yt, stage_ytree,
 };
 pub use writers::{
-    Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole, check_output,
-    outline, read, read_rows, stage, write, writer_for,
+    Advance, Attributes, FORMATS, Format, PackedColumns, PackedRows, PartFormat, PartWriter,
+    attributes_if_whole, check_output, outline, read, read_rows, stage, write, writer_for,
 };
 
 /// The attributes that say which command made a catalogue: the identity of its input, the options that decide the result, and

@@ -41,6 +41,12 @@ impl Format {
     }
 }
 
+/// Rows in stored form, by column and chunk.
+pub type PackedColumns = Vec<Vec<PackedRows>>;
+
+/// Hears how many more bytes of values are ready to be written.
+pub type Advance<'a> = &'a (dyn Fn(u64) + Sync);
+
 /// A format whose file several ranks produce. One rank writes it; all prepare their rows.
 #[derive(Debug, Clone, Copy)]
 pub struct PartFormat {
@@ -49,7 +55,7 @@ pub struct PartFormat {
     /// Rows per chunk for a table of this many rows; `None` if its rows are written unchanged, all at once.
     pub rows_a_chunk: fn(usize) -> Option<usize>,
     /// Prepares rows with all threads, by column, in chunks of this many rows.
-    pub pack: fn(&Table, usize) -> std::io::Result<Vec<Vec<PackedRows>>>,
+    pub pack: fn(&Table, usize, Advance) -> std::io::Result<PackedColumns>,
     /// Creates the file for these attributes and tables with their total numbers of rows. The first path is the final one,
     /// for messages; the second is the file to write.
     #[allow(clippy::type_complexity, reason = "it is written once")]

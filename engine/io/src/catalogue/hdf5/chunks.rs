@@ -4,7 +4,7 @@
 //! threads. The library stores them unchanged, so every HDF5 reader can read them.
 
 use crate::catalogue::checksum::{bytes_of, sum_of};
-use crate::catalogue::{PackedRows, Table, Values};
+use crate::catalogue::{Advance, PackedColumns, PackedRows, Table, Values};
 use flate2::{Compression, write::ZlibEncoder};
 use rayon::prelude::*;
 use std::io::{Result, Write};
@@ -21,16 +21,22 @@ pub fn rows_a_chunk(n_rows: usize) -> Option<usize> {
     (n_rows > LARGE).then(|| CHUNK.min(n_rows))
 }
 
-/// The chunks of each column, `rows` rows each. The rows begin at a chunk and end at a chunk or at the end of the table.
-pub fn packed(table: &Table, rows: usize) -> Result<Vec<Vec<PackedRows>>> {
-    table.columns.par_iter().map(|column| packed_values(&column.values, rows)).collect()
+/// The chunks of each column, `rows` rows each. The rows begin at a chunk and end at a chunk or at the end of the table. `done` hears
+/// the bytes of values of each chunk.
+pub fn packed(table: &Table, rows: usize, done: Advance) -> Result<PackedColumns> {
+    table.columns.par_iter().map(|column| packed_values(&column.values, rows, done)).collect()
 }
 
 /// The chunks of one column.
-pub fn packed_values(values: &Values, rows: usize) -> Result<Vec<PackedRows>> {
+pub fn packed_values(values: &Values, rows: usize, done: Advance) -> Result<Vec<PackedRows>> {
     let (bytes, size, per_row) = bytes_of(values);
     let length = rows * per_row * size;
-    bytes.par_chunks(length).map(|chunk| pack(chunk, size, length)).collect()
+    let chunk = |chunk: &[u8]| {
+        let packed = pack(chunk, size, length)?;
+        done(chunk.len() as u64);
+        Ok(packed)
+    };
+    bytes.par_chunks(length).map(chunk).collect()
 }
 
 fn pack(rows: &[u8], size: usize, length: usize) -> Result<PackedRows> {

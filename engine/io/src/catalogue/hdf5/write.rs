@@ -35,7 +35,7 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
                 file.put_table(t, table)?;
                 continue;
             };
-            let columns = packed(table, rows).map_err(WriteError::io(path, "compressing"))?;
+            let columns = packed(table, rows, &|_| ()).map_err(WriteError::io(path, "compressing"))?;
             for (c, chunks) in columns.iter().enumerate() {
                 let begins = (0..).step_by(rows);
                 begins.zip(chunks).try_for_each(|(first, chunk)| file.put_rows(t, c, first, chunk))?;
@@ -221,7 +221,7 @@ impl Hdf5Target<'_> {
 pub fn put_values(group: &Group, name: &str, values: &Values) -> ::hdf5::Result<Dataset> {
     let dataset = new_dataset(group, name, values, values.len())?;
     if let Some(rows) = rows_a_chunk(values.len()) {
-        let chunks = packed_values(values, rows).map_err(|error| error.to_string())?;
+        let chunks = packed_values(values, rows, &|_| ()).map_err(|error| error.to_string())?;
         let starts = (0..).step_by(rows);
         starts
             .zip(&chunks)

@@ -2,10 +2,10 @@
 
 use super::agree::{agree_on, same_everywhere};
 use super::rows::{check_runs, share};
-use super::stream::{ChunkStream, send};
+use super::stream::{ChunkStream, row_bytes, send};
 use super::{CataloguePart, PartError, PartTable};
 use crate::catalogue::shape::check_tables;
-use crate::catalogue::{Format, PartFormat, PartWriter, Table, WriteError, WriteResult, writer_for};
+use crate::catalogue::{Advance, Format, PartFormat, PartWriter, Table, WriteError, WriteResult, writer_for};
 use crate::staging::{Pending, Staged, stage_path};
 use inselberg_comm::agree::agree;
 use inselberg_comm::{Comm, Rank};
@@ -22,22 +22,38 @@ use std::path::Path;
 /// On any rank the place cannot be written, the catalogue does not fit the format, the parts do not form a whole, or a rank is
 /// lost. All ranks then get an error, and `path` is unchanged.
 pub fn write_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<(), PartError> {
-    let staged = stage_part(path, part, comm)?;
+    let staged = stage_part(path, part, comm, &|_| ())?;
     agree(comm, staged.commit())
 }
 
-/// Collective: as [`write_part`], but rank 0 gets the staged file and commits it: for files that belong together.
+/// Local: the bytes of values that rank 0 prepares for the file; 0 for a format that rank 0 writes alone.
+pub fn bytes_of_first(path: &Path, part: &CataloguePart, n_ranks: usize) -> u64 {
+    let Some(format) = writer_for(path).ok().and_then(|writer| writer.in_parts) else { return 0 };
+    let bytes = |table: &PartTable| {
+        let n_rows = table.n_rows.min(rows_each(table.n_rows, format.chunk as u64, n_ranks as u64));
+        n_rows * row_bytes(&table.table).iter().sum::<u64>()
+    };
+    part.tables.iter().map(bytes).sum()
+}
+
+/// Collective: as [`write_part`], but rank 0 gets the staged file and commits it: for files that belong together. `done` hears of the
+/// bytes that this rank prepares; on rank 0 they add up to [`bytes_of_first`].
 ///
 /// # Errors
 /// As [`write_part`].
-pub fn stage_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<Staged, PartError> {
+pub fn stage_part(
+    path: &Path,
+    part: &CataloguePart,
+    comm: &Comm,
+    done: Advance,
+) -> Result<Staged, PartError> {
     let tables: Vec<&Table> = part.tables.iter().map(|t| &t.table).collect();
     let writer = check_tables(path, &part.attributes, &tables).and_then(|()| writer_for(path));
     let writer = agree(comm, writer)?;
     same_everywhere(part, comm)?;
     agree_on(comm, part.tables.iter().try_for_each(check_runs))?;
     match writer.in_parts {
-        Some(format) => through_first(path, part, comm, &format),
+        Some(format) => through_first(path, part, comm, &format, done),
         None => on_first(path, part, comm, writer),
     }
 }
@@ -54,11 +70,12 @@ fn through_first(
     part: &CataloguePart,
     comm: &Comm,
     format: &PartFormat,
+    done: Advance,
 ) -> Result<Staged, PartError> {
     let is_first = comm.rank() == Rank(0);
     let mut open = agree(comm, is_first.then(|| OpenPart::new(path, part, format)).transpose())?;
     for (t, table) in part.tables.iter().enumerate() {
-        write_table(path, (t, table), open.as_mut(), comm, format)?;
+        write_table(path, (t, table), open.as_mut(), comm, format, done)?;
     }
     // Only rank 0 has the file.
     Ok(agree(comm, open.map(OpenPart::finish).transpose())?.unwrap_or_default())
@@ -103,16 +120,18 @@ fn write_table(
     open: Option<&mut OpenPart>,
     comm: &Comm,
     format: &PartFormat,
+    done: Advance,
 ) -> Result<(), PartError> {
     let rows_each = rows_each(part.n_rows, format.chunk as u64, comm.n_ranks() as u64);
     let (_, rows) = share(part, rows_each, Rank(0), comm)?;
     let Some(chunk) = (format.rows_a_chunk)(part.n_rows as usize) else {
         if let Some(open) = open {
             open.put(|writer| writer.put_table(t, &rows));
+            done(part.n_rows * row_bytes(&part.table).iter().sum::<u64>());
         }
         return Ok(());
     };
-    let packed = (format.pack)(&rows, chunk).map_err(WriteError::io(path, "compressing"));
+    let packed = (format.pack)(&rows, chunk, done).map_err(WriteError::io(path, "compressing"));
     drop(rows);
     let packed = agree(comm, packed)?;
     let stream = ChunkStream::new(&part.table, part.n_rows, chunk as u64, rows_each);
@@ -145,6 +164,48 @@ mod tests {
             [(0, 3, 10), (10, 3, 10), (11, 3, 10), (60, 3, 20), (61, 3, 30), (5, 8, 10)]
         {
             assert_eq!(rows_each(n_rows, 10, n_ranks), expected, "{n_rows} rows, {n_ranks} ranks");
+        }
+    }
+
+    /// On rank 0 the bytes that are heard of are those announced: of a large table and of a small one.
+    #[test]
+    #[cfg(feature = "hdf5")]
+    fn the_bytes_of_the_first_rank_add_up() {
+        use crate::catalogue::{Dimension, RowRun, TableColumn, Values};
+        use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("c.hdf5");
+        let part_of = |name: &str, first: u64, n: usize, n_rows: u64| {
+            let column = |name: &str, values| TableColumn {
+                name: name.into(),
+                dimension: Dimension::NONE,
+                description: String::new(),
+                values,
+            };
+            let columns = vec![
+                column("id", Values::U64(vec![first; n])),
+                column("place", Values::F64x3(vec![[0.5; 3]; n])),
+            ];
+            let runs = if n > 0 { vec![RowRun { first, n }] } else { Vec::new() };
+            PartTable { table: Table { name: name.into(), columns }, runs, n_rows }
+        };
+        for n_ranks in [1, 3] {
+            let heard = inselberg_comm::run_threads(n_ranks, |comm| {
+                let rank = u64::from(comm.rank().0);
+                let large = part_of("tree", rank * 90_000, 90_000, 90_000 * n_ranks as u64);
+                let small = part_of("clumps", 0, if rank == 0 { 10 } else { 0 }, 10);
+                let part = CataloguePart { attributes: Vec::new(), tables: vec![small, large] };
+                let heard = AtomicU64::new(0);
+                let staged = stage_part(&path, &part, comm, &|bytes| {
+                    heard.fetch_add(bytes, Relaxed);
+                });
+                drop(staged.expect("staged"));
+                (heard.into_inner(), bytes_of_first(&path, &part, n_ranks))
+            });
+            let (heard, announced) = heard.expect("no panic")[0];
+            assert_eq!(heard, announced, "{n_ranks} ranks");
+            assert!(heard > 32 * 65_536, "{heard}");
         }
     }
 }

@@ -8,7 +8,7 @@ mod file;
 mod rows;
 mod stream;
 
-pub use file::{stage_part, write_part};
+pub use file::{bytes_of_first, stage_part, write_part};
 
 use super::{Attribute, Catalogue, Table, WriteError};
 use agree::{agree_on, same_everywhere};

@@ -32,15 +32,19 @@ pub struct ChunkStream {
     rows_each: u64,
 }
 
+/// Bytes of a row, by column.
+pub fn row_bytes(table: &Table) -> Vec<u64> {
+    let width = |(_, size, per_row): (&[u8], usize, usize)| (size * per_row) as u64;
+    table.columns.iter().map(|column| width(bytes_of(&column.values))).collect()
+}
+
 /// The chunks of a rank, by column.
 type Packed = [Vec<PackedRows>];
 
 impl ChunkStream {
     /// Those of a table with the columns of `table`.
     pub fn new(table: &Table, n_rows: u64, rows_a_chunk: u64, rows_each: u64) -> Self {
-        let width = |(_, size, per_row): (&[u8], usize, usize)| (size * per_row) as u64;
-        let widths = table.columns.iter().map(|column| width(bytes_of(&column.values))).collect();
-        Self { widths, n_rows, rows_a_chunk, rows_each }
+        Self { widths: row_bytes(table), n_rows, rows_a_chunk, rows_each }
     }
 
     /// The rounds of messages.
