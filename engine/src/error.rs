@@ -133,6 +133,22 @@ pub enum RunError {
     /// A density threshold below 0: test cells must be positive.
     #[error("density threshold {0}: expected 0 or more")]
     NegativeThreshold(f64),
+    /// A threshold of voids that is no density, ratio or length.
+    #[error("{name} {value}: expected a finite number, above 0 for a density")]
+    VoidThreshold {
+        /// Which one.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A wall that is denser than all members.
+    #[error("wall threshold {wall} is above the density threshold {density}; expected at most that")]
+    WallAboveDensity {
+        /// The wall threshold.
+        wall: f64,
+        /// The density threshold.
+        density: f64,
+    },
     /// A region elsewhere.
     #[error(
         "region {region}: its middle is not in the box from {low:?} to {high:?} in code units; expected a region around a point \
@@ -253,6 +269,16 @@ pub enum ParticleGraphError {
         "particle {id}: its {k} nearest neighbours are all at its place, so its density is infinite; expected distinct positions, or more neighbours"
     )]
     Crowded {
+        /// Its identity.
+        id: u64,
+        /// Neighbours of each particle.
+        k: usize,
+    },
+    /// A particle without any mass around it.
+    #[error(
+        "particle {id}: it and its {k} nearest neighbours have no mass, so its specific volume is infinite; expected positive masses"
+    )]
+    WithoutMass {
         /// Its identity.
         id: u64,
         /// Neighbours of each particle.

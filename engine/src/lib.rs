@@ -135,6 +135,8 @@ pub mod stage;
 mod tables;
 #[doc(hidden)]
 pub mod trees;
+#[doc(hidden)]
+pub mod voids;
 
 pub use api::cells::{CellFields, Cells, Geometry};
 pub use api::clumps::{ClumpId, Clumps};
@@ -147,6 +149,7 @@ pub use api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshPar
 pub use api::particles::ParticleColumns;
 pub use api::tree_objects::{TreeColumns, TreeObject};
 pub use api::trees::{MergerTree, TreeParams};
+pub use api::voids::{VoidParams, Voids};
 pub use bound::{
     BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
 };

@@ -8,9 +8,9 @@
 array([1, 1, 1, 2, 2, 0])
 """
 
-from ._api import Engine, fof, open_particles, phew, phew_cells, phew_grid, phew_octs, read_catalogue, trees
+from ._api import Engine, fof, open_particles, phew, phew_cells, phew_grid, phew_octs, read_catalogue, trees, voids
 from ._api import open as open  # not in __all__: a star import keeps the built-in one
-from ._catalogues import Catalogue, Clump, ClumpCatalogue, Group, GroupCatalogue, Halo
+from ._catalogues import Catalogue, Clump, ClumpCatalogue, Group, GroupCatalogue, Halo, VoidCatalogue
 from ._errors import (
     CancelledError,
     CommunicationError,
@@ -26,7 +26,7 @@ from ._errors import (
     WriteError,
 )
 from ._native import __version__ as __version__
-from ._sources import Cells, Cosmology, ParticleMesh, Particles, Snapshot, Units
+from ._sources import Cells, Cosmology, ParticleGraph, ParticleMesh, Particles, Snapshot, Units
 from ._tables import Column, Row, Table
 from ._trees import MergerTree
 
@@ -51,6 +51,7 @@ __all__ = [
     "InvalidValueError",
     "MergerTree",
     "OutOfMemoryError",
+    "ParticleGraph",
     "ParticleMesh",
     "Particles",
     "ReadError",
@@ -59,6 +60,7 @@ __all__ = [
     "Table",
     "TimedOutError",
     "Units",
+    "VoidCatalogue",
     "WriteError",
     "fof",
     "open_particles",
@@ -68,4 +70,5 @@ __all__ = [
     "phew_octs",
     "read_catalogue",
     "trees",
+    "voids",
 ]

@@ -6,12 +6,13 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, TypeVar, Union
 
 from . import _native, _ranks
-from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue
+from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue, VoidCatalogue
 from ._errors import InvalidArgumentError
 from ._progress import reporting
 from ._sources import (
     BoxOptions,
     Cells,
+    ParticleGraph,
     ParticleMesh,
     Particles,
     Snapshot,
@@ -166,6 +167,32 @@ class Engine:
         found = self._run(lambda: make(source, box, linking, **options), progress)
         return GroupCatalogue(found, has_items=not is_on_disk, place=self._place)
 
+    def voids(
+        self,
+        source: Union[Particles, ParticleGraph],
+        /,
+        *,
+        relevance: float = 2.0,
+        wall: Optional[float] = 0.2,
+        density: Optional[float] = None,
+        min_radius: float = 0.0,
+        min_particles: int = 0,
+        with_particles: bool = False,
+        progress: Any = None,
+    ) -> VoidCatalogue:
+        """Voids among particles on disk. Parameters as in :func:`voids`."""
+        options: Dict[str, Any] = dict(relevance=relevance, wall=wall, density=density)
+        options.update(min_radius=min_radius, min_particles=min_particles, with_particles=with_particles)
+
+        def request() -> Any:
+            graph = source.graph() if isinstance(source, Particles) else source
+            if not isinstance(graph, ParticleGraph):
+                message = f"{type(source).__name__} instead of particles; expected opened particles or their graph"
+                raise InvalidArgumentError(message)
+            return _native.Request.voids(graph.particles._native, graph.options, options)
+
+        return VoidCatalogue(self._run(request, progress), place=self._place)
+
     def trees(self, *, gap: int = 4, tracers: int = 40, orphans: bool = True) -> MergerTree:
         """Over ranks collective: an empty merger tree. Parameters as in :func:`trees`."""
         options = dict(gap=gap, tracers=tracers, orphans=bool(orphans))
@@ -223,11 +250,13 @@ def _request_on_disk(source: Source, field: Any, options: Dict[str, Any]) -> Any
     if isinstance(source, Snapshot):
         return _native.Request.phew_snapshot(source._native, "auto" if field is None else field, options)
     mesh = source.mesh() if isinstance(source, Particles) else source
-    if not isinstance(mesh, ParticleMesh):
+    if not isinstance(mesh, (ParticleMesh, ParticleGraph)):
         expected = "cells, an opened output or opened particles"
         raise InvalidArgumentError(f"{type(source).__name__} instead of a source; expected {expected}")
     if field is not None:
-        raise InvalidArgumentError("a field for a mesh of particles; expected none")
+        raise InvalidArgumentError("a field for particles; expected none")
+    if isinstance(mesh, ParticleGraph):
+        return _native.Request.phew_graph(mesh.particles._native, mesh.options, options)
     return _native.Request.phew_particles(mesh.particles._native, mesh.options, options)
 
 
@@ -345,7 +374,7 @@ def phew(
     ``gamma``
         The ratio of specific heats of gas cells. By default that of the output, and 5/3 where it states none above 1.
 
-    Densities and masses are in code units. On the mesh of particles, densities are in units of their mean.
+    Densities and masses are in code units. On the mesh or graph of particles, densities are in units of their mean.
     """
     return _engine(threads, comm).phew(source, field, **options)
 
@@ -500,6 +529,29 @@ def fof(source: Any, /, *, threads: Optional[int] = None, comm: Any = None, **op
     return _engine(threads, comm).fof(source, **options)
 
 
+def voids(
+    source: Union[Particles, ParticleGraph], /, *, threads: Optional[int] = None, comm: Any = None, **options: Any
+) -> VoidCatalogue:
+    """Voids among particles, their zones and their hierarchy.
+
+    ``source`` is :class:`Particles` on disk, or their graph with another number of neighbours (:meth:`Particles.graph`).
+
+    ``relevance``
+        Zones with a smaller ratio of wall to least density are noise. 2 by default.
+    ``wall``
+        Zones that meet below this density are one void. 0.2 mean densities by default. None: every zone is a void.
+    ``density``
+        Only particles less dense than this take part, in mean densities. By default all do.
+    ``min_radius``, ``min_particles``
+        Voids of smaller effective radius or of fewer particles are not listed.
+    ``with_particles``
+        The catalogue lists every particle with its zone and void.
+    ``threads``, ``comm``, ``progress``
+        As in :func:`phew_cells`.
+    """
+    return _engine(threads, comm).voids(source, **options)
+
+
 def trees(
     *, gap: int = 4, tracers: int = 40, orphans: bool = True, threads: Optional[int] = None, comm: Any = None
 ) -> MergerTree:
@@ -523,6 +575,8 @@ def read_catalogue(path: Union[str, "os.PathLike[str]"]) -> Catalogue:
     names = {name for name, *_ in native.layout()}
     if "clumps" in names:
         return ClumpCatalogue(native)
+    if "voids" in names:
+        return VoidCatalogue(native)
     return GroupCatalogue(native) if "Groups" in names else Catalogue(native)
 
 

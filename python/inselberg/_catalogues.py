@@ -1,4 +1,4 @@
-"""What calls return: clumps and haloes with their hierarchy, and groups."""
+"""What calls return: clumps and haloes with their hierarchy, groups, and voids."""
 
 from __future__ import annotations
 
@@ -409,6 +409,46 @@ class GroupCatalogue(Catalogue):
         """Centres of the groups along one axis as circles, larger by mass. Needs matplotlib."""
         masses = self.groups["Masses"]
         return _plot(self, ax, axis, self.groups["Centres"], masses, self.groups["GroupIDs"], style)
+
+
+class VoidCatalogue(Catalogue):
+    """Voids, their zones and the tree of zones."""
+
+    @property
+    def voids(self) -> Table:
+        """One row per void, by rising least density."""
+        return self["voids"]
+
+    @property
+    def zones(self) -> Table:
+        """One row per zone, by rising least density."""
+        return self["zones"]
+
+    @property
+    def tree(self) -> Table:
+        """One row per zone before noise is removed."""
+        return self["tree"]
+
+    def recut(
+        self,
+        *,
+        relevance: Optional[float] = None,
+        wall: Optional[float] = None,
+        min_radius: Optional[float] = None,
+        min_particles: Optional[int] = None,
+    ) -> "VoidCatalogue":
+        """The catalogue of a run with other thresholds, from the tree alone. None keeps a threshold.
+
+        It lacks densities of cores and walls, which need the particles. Over ranks all rows are needed, from :meth:`gather`.
+        """
+        self._check_all_rows("a new cut of voids")
+        options = dict(relevance=relevance, wall=wall, min_radius=min_radius, min_particles=min_particles)
+        stored = self._native if hasattr(self._native, "recut_voids") else self._native.gather(0)
+        return VoidCatalogue(stored.recut_voids(options))
+
+    def plot(self, axis: int = 2, ax: Any = None, **style: Any) -> Any:
+        """Centres of the voids along one axis as circles, larger by volume. Needs matplotlib."""
+        return _plot(self, ax, axis, self.voids["centre"], self.voids["volume"], self.voids["id"], style)
 
 
 class _Loader:

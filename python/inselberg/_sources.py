@@ -172,6 +172,13 @@ class ParticleMesh(NamedTuple):
     options: Dict[str, Any]
 
 
+class ParticleGraph(NamedTuple):
+    """Particles linked to their nearest neighbours (:meth:`Particles.graph`)."""
+
+    particles: "Particles"
+    options: Dict[str, Any]
+
+
 class Particles:
     """Particles on disk, in the files of one input. Only the headers have been read."""
 
@@ -204,6 +211,16 @@ class Particles:
         options = dict(m_refine=m_refine, level_min=level_min, level_max=level_max, types=list(types), side=side)
         return ParticleMesh(self, options)
 
+    def graph(
+        self, *, neighbours: int = 32, types: Sequence[int] = (1,), box: Optional[float] = None
+    ) -> ParticleGraph:
+        """The graph for :func:`phew` and :func:`voids`: each particle with its nearest neighbours, 1 to 254.
+
+        ``types`` and ``box`` as in :meth:`mesh`.
+        """
+        side = None if box is None else float(box)
+        return ParticleGraph(self, dict(neighbours=neighbours, types=list(types), side=side))
+
     def __repr__(self) -> str:
         species = ", ".join(f"{n} {name}" for name, n in self.species.items())
         return f"<{self.format} particles {self.paths[0]}: {species}>"
@@ -218,7 +235,7 @@ def _three(what: str, numbers: Sequence[int], least: int) -> Tuple[int, ...]:
 
 
 #: What PHEW takes.
-Source = Union[Cells, Snapshot, Particles, ParticleMesh]
+Source = Union[Cells, Snapshot, Particles, ParticleMesh, ParticleGraph]
 
 
 def geometry(

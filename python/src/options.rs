@@ -2,10 +2,11 @@
 
 use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
+use inselberg::voids::NewVoidThresholds;
 use inselberg::{
     BoundRequest, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
-    ParticleMeshParams, Persistence, PhewParams, PotentialChoice, PropertyChoice, Rules, SofteningLengths,
-    Units, source_types,
+    ParticleGraphParams, ParticleMeshParams, Persistence, PhewParams, PotentialChoice, PropertyChoice, Rules,
+    SofteningLengths, Units, VoidParams, source_types,
 };
 use pyo3::prelude::*;
 
@@ -245,6 +246,67 @@ impl MeshOptions {
             .types(&self.types);
         let params = self.level_min.into_iter().fold(params, ParticleMeshParams::level_min);
         self.side.into_iter().fold(params, ParticleMeshParams::side)
+    }
+}
+
+/// The graph of particles and their nearest neighbours.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct GraphOptions {
+    neighbours: usize,
+    types: Vec<u8>,
+    side: Option<f64>,
+}
+
+impl GraphOptions {
+    pub fn params(&self) -> ParticleGraphParams {
+        let params = ParticleGraphParams::default().neighbours(self.neighbours).types(&self.types);
+        self.side.into_iter().fold(params, ParticleGraphParams::side)
+    }
+}
+
+/// Which voids are found.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct VoidOptions {
+    density: Option<f64>,
+    relevance: f64,
+    wall: Option<f64>,
+    min_radius: f64,
+    min_particles: u64,
+    with_particles: bool,
+}
+
+impl VoidOptions {
+    pub fn params(&self) -> VoidParams {
+        let mut params = VoidParams::default()
+            .relevance(self.relevance)
+            .radius(self.min_radius)
+            .min_particles(self.min_particles);
+        (params.density, params.wall) = (self.density, self.wall);
+        params.with_particles = self.with_particles;
+        params
+    }
+}
+
+/// New thresholds for voids.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct VoidCutOptions {
+    relevance: Option<f64>,
+    wall: Option<f64>,
+    min_radius: Option<f64>,
+    min_particles: Option<u64>,
+}
+
+impl VoidCutOptions {
+    pub fn thresholds(&self) -> NewVoidThresholds {
+        NewVoidThresholds {
+            relevance: self.relevance,
+            wall: self.wall,
+            radius: self.min_radius,
+            min_particles: self.min_particles,
+        }
     }
 }
 

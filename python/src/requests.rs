@@ -5,12 +5,15 @@ use crate::arrays::{NumPyArray, Scalars, Vectors};
 use crate::cells::{CellValues, NativeCells};
 use crate::engine::SharedEngine;
 use crate::errors;
-use crate::options::{BoxOptions, FofOptions, MeshOptions, PhewOptions, TypeOptions, field_choice};
-use crate::results::{NativeClumps, NativeGroups};
+use crate::options::{
+    BoxOptions, FofOptions, GraphOptions, MeshOptions, PhewOptions, TypeOptions, VoidOptions, field_choice,
+};
+use crate::results::{NativeClumps, NativeGroups, NativeVoids};
 use crate::snapshots::{NativeParticles, NativeSnapshot};
 use crate::trees::{FoundObjects, NativeTree, ObjectArrays, TreeOptions};
 use inselberg::{
     CellFields, Clumps, Engine, Error, FofGroups, MergerTree, OpenParticles, OpenSnapshot, ParticleColumns,
+    Voids,
 };
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -21,6 +24,7 @@ use std::sync::Arc;
 pub enum RequestAnswer {
     Clumps(Clumps),
     Groups(FofGroups),
+    Voids(Voids),
     Snapshot(OpenSnapshot),
     Particles(OpenParticles),
     Tree(MergerTree),
@@ -37,6 +41,7 @@ impl RequestAnswer {
         Ok(match self {
             Self::Clumps(clumps) => Bound::new(py, NativeClumps::new(clumps, engine))?.into_any(),
             Self::Groups(groups) => Bound::new(py, NativeGroups::new(groups, engine))?.into_any(),
+            Self::Voids(voids) => Bound::new(py, NativeVoids::new(voids, engine))?.into_any(),
             Self::Snapshot(snapshot) => Bound::new(py, NativeSnapshot(Arc::new(snapshot)))?.into_any(),
             Self::Particles(particles) => Bound::new(py, NativeParticles(Arc::new(particles)))?.into_any(),
             Self::Tree(tree) => Bound::new(py, NativeTree::new(tree, engine))?.into_any(),
@@ -129,6 +134,27 @@ impl NativeRequest {
         Ok(Self::new(move |engine| {
             engine.phew_particles(&particles, &mesh, &params).map(RequestAnswer::Clumps)
         }))
+    }
+
+    /// PHEW on the graph of particles of an output.
+    #[staticmethod]
+    fn phew_graph(
+        py: Python<'_>,
+        particles: &NativeParticles,
+        graph: GraphOptions,
+        options: PhewOptions,
+    ) -> PyResult<Self> {
+        let (params, graph) = (errors::raised(py, Some(options.params()))?, graph.params());
+        let particles = Arc::clone(&particles.0);
+        Ok(Self::new(move |engine| engine.phew_graph(&particles, &graph, &params).map(RequestAnswer::Clumps)))
+    }
+
+    /// Voids of the particles of an output.
+    #[staticmethod]
+    fn voids(particles: &NativeParticles, graph: GraphOptions, options: VoidOptions) -> Self {
+        let (params, graph) = (options.params(), graph.params());
+        let particles = Arc::clone(&particles.0);
+        Self::new(move |engine| engine.voids(&particles, &graph, &params).map(RequestAnswer::Voids))
     }
 
     /// Friends-of-friends of the particles of an output.

@@ -5,9 +5,10 @@ use crate::cells::on_threads;
 use crate::columns;
 use crate::engine::SharedEngine;
 use crate::errors;
-use crate::options::CutOptions;
+use crate::options::{CutOptions, VoidCutOptions};
 use crate::snapshots::NativeParticles;
-use inselberg::{Catalogue, Clumps, Error, FofGroups, OpenParticles, Table};
+use inselberg::voids::{is_void_catalogue, recut_voids};
+use inselberg::{Catalogue, Clumps, Error, FofGroups, OpenParticles, Table, Voids};
 use inselberg_io::catalogue::{self, SoapPlace};
 use numpy::PyArray1;
 use pyo3::exceptions::PyIndexError;
@@ -179,6 +180,46 @@ impl NativeGroups {
     }
 }
 
+/// Voids that a call found.
+#[pyclass(frozen, name = "Voids", module = "inselberg._native")]
+pub struct NativeVoids {
+    voids: Arc<Voids>,
+    engine: Arc<SharedEngine>,
+}
+
+impl NativeVoids {
+    pub fn new(voids: Voids, engine: Arc<SharedEngine>) -> Self {
+        Self { voids: Arc::new(voids), engine }
+    }
+}
+
+#[pymethods]
+impl NativeVoids {
+    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(columns::layout(self.voids.tables(), self.voids.attributes()).into_pyobject(py)?.into_any())
+    }
+
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::attributes(py, self.voids.attributes())
+    }
+
+    fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        column(py, self.voids.tables().nth(table).map(|(table, _)| table), number)
+    }
+
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let voids = Arc::clone(&self.voids);
+        self.engine.run(py, None, move |_| voids.write(path))
+    }
+
+    /// Over ranks collective: the whole catalogue on one rank, none on the others.
+    fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
+        let voids = Arc::clone(&self.voids);
+        let gathered = self.engine.run(py, None, move |_| voids.gather(rank))?;
+        Ok(gathered.map(NativeStored::new))
+    }
+}
+
 /// A catalogue from a file, or a new cut of one.
 #[pyclass(frozen, name = "Stored", module = "inselberg._native")]
 pub struct NativeStored(Arc<Catalogue>);
@@ -239,6 +280,15 @@ impl NativeStored {
             return Err(errors::invalid_argument("a catalogue without a tree; expected one of PHEW"));
         }
         let cut = Self::run(py, move || Ok(inselberg::phew::recut::recut(&stored, &thresholds)?))?;
+        Ok(Self::new(cut))
+    }
+
+    fn recut_voids(&self, py: Python<'_>, options: VoidCutOptions) -> PyResult<Self> {
+        let (stored, thresholds) = (Arc::clone(&self.0), options.thresholds());
+        if !is_void_catalogue(&stored) {
+            return Err(errors::invalid_argument("a catalogue without voids; expected one of voids"));
+        }
+        let cut = Self::run(py, move || Ok(recut_voids(&stored, &thresholds)?))?;
         Ok(Self::new(cut))
     }
 }

@@ -206,3 +206,30 @@ def test_particles_equal_those_of_the_command(output, tmp_path):
     command("phew", output, *flags, *FLAGS, "-o", tmp_path / "mesh.hdf5")
     mesh = ib.open_particles(output).mesh(m_refine=4, level_min=3, level_max=12)
     assert same_catalogues(ib.phew(mesh, **THRESHOLDS), ib.read_catalogue(tmp_path / "mesh.hdf5"))
+    command("phew", output, "--particle-graph", "--neighbours", "20", *FLAGS, "-o", tmp_path / "graph.hdf5")
+    graph = ib.open_particles(output).graph(neighbours=20)
+    assert same_catalogues(ib.phew(graph, **THRESHOLDS), ib.read_catalogue(tmp_path / "graph.hdf5"))
+    flags = ["--relevance-threshold", "1.2", "--wall-threshold", "0.3", "--neighbours", "20", "--with-particles"]
+    command("voids", output, *flags, "-o", tmp_path / "voids.hdf5")
+    voids = ib.voids(graph, relevance=1.2, wall=0.3, with_particles=True)
+    assert same_catalogues(voids, ib.read_catalogue(tmp_path / "voids.hdf5"))
+
+
+def test_voids_have_zones_and_new_cuts(output, tmp_path):
+    particles = ib.open_particles(output)
+    cat = ib.voids(particles, relevance=1.2, wall=0.3)
+    voids, zones = cat.voids, cat.zones
+    assert len(voids) > 1 and voids["n_zones"].sum() == len(zones)
+    assert voids["n_particles"].sum() == cat.attributes["n_test_particles"]
+    np.testing.assert_allclose(4 / 3 * np.pi * voids["radius"] ** 3, voids["volume"])
+    cat.save(tmp_path / "voids.hdf5")
+    fresh = ib.voids(particles, relevance=1.5, wall=0.5, min_radius=1e-3)
+    for cut in (cat, ib.read_catalogue(tmp_path / "voids.hdf5")):
+        cut = cut.recut(relevance=1.5, wall=0.5, min_radius=1e-3)
+        assert isinstance(cut, ib.VoidCatalogue) and len(cut.voids) == len(fresh.voids)
+        for column in cut.voids.columns:
+            np.testing.assert_array_equal(cut.voids[column], fresh.voids[column])
+    with pytest.raises(ib.InvalidArgumentError, match="wall threshold 2 is above the density threshold 1"):
+        ib.voids(particles, wall=2, density=1)
+    with pytest.raises(ib.InvalidArgumentError, match="expected opened particles or their graph"):
+        ib.voids(str(output))

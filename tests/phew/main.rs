@@ -33,3 +33,4 @@ mod recut;
 mod refined;
 mod spanning;
 mod synth;
+mod voids;

@@ -23,7 +23,7 @@ use inselberg_kernels::phew::hierarchy::{Cut, cut};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn graph_config(neighbours: usize) -> ParticleGraphConfig {
+pub fn graph_config(neighbours: usize) -> ParticleGraphConfig {
     ParticleGraphConfig { neighbours, mesh: mesh_config(8, 2..10) }
 }
 
@@ -42,7 +42,7 @@ fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> P
     }
 }
 
-fn snapshot(input: &Given, graph: &ParticleGraphConfig) -> ParticleSnapshot {
+pub fn snapshot(input: &Given, graph: &ParticleGraphConfig) -> ParticleSnapshot {
     ParticleSnapshot::new(Box::new(input.clone()), &graph.mesh).expect("particles")
 }
 
@@ -55,18 +55,35 @@ fn on(input: &Given, graph: &ParticleGraphConfig, config: &PhewConfig, ranks: Ve
 }
 
 /// The whole procedure, particle by particle and pair by pair. Particles are in the order of their keys and identities.
-struct Plain {
-    id: Vec<u64>,
-    rho: Vec<f64>,
-    mass: Vec<f64>,
+pub struct Plain {
+    pub id: Vec<u64>,
+    /// Density, or specific volume for voids.
+    pub rho: Vec<f64>,
+    pub mass: Vec<f64>,
+    /// In units of the box.
+    position: Vec<[f64; 3]>,
+    is_periodic: bool,
+    /// The neighbours of each particle.
+    near: Vec<Vec<usize>>,
+    threshold: f64,
     /// The patch of each particle; `None` at or below the threshold.
     patch: Vec<Option<usize>>,
     peaks: Vec<usize>,
-    graph: Graph,
+    pub graph: Graph,
 }
 
 impl Plain {
     fn new(input: &Given, k: usize, threshold: f64) -> Self {
+        Self::of_field(input, k, threshold, |density| density)
+    }
+
+    /// The same on the specific volume.
+    pub fn of_voids(input: &Given, k: usize, threshold: f64) -> Self {
+        let mean = input.mean();
+        Self::of_field(input, k, threshold, |density| mean / density)
+    }
+
+    fn of_field(input: &Given, k: usize, threshold: f64, field: impl Fn(f64) -> f64) -> Self {
         let unit = |x: f64| x.rem_euclid(SIDE) / SIDE;
         let mut all: Vec<([f64; 3], f64, u64)> = (0..input.position.len())
             .map(|i| (input.position[i].map(unit), input.mass[i], 1000 + i as u64))
@@ -93,7 +110,7 @@ impl Plain {
             let list: Vec<Neighbour> =
                 near[i].iter().map(|(square, j)| Neighbour { square: *square, index: *j as u32 }).collect();
             let sum = SplineSum::new(&list, mass(i as u32), mass).density().expect("not all at one place");
-            sum * (heaviest / SIDE.powi(3))
+            field(sum * (heaviest / SIDE.powi(3)))
         };
         let rho: Vec<f64> = (0..n).map(density).collect();
         let is_test = |i: usize| rho[i] > threshold;
@@ -128,7 +145,36 @@ impl Plain {
             saddles: saddles.into_iter().map(|(peaks, density)| (density, peaks)).collect(),
         };
         let (id, mass) = all.iter().map(|(_, mass, id)| (*id, *mass)).unzip();
-        Self { id, rho, mass, patch, peaks, graph }
+        let position = all.iter().map(|(x, ..)| *x).collect();
+        let near = near.into_iter().map(|list| list.into_iter().map(|(_, j)| j).collect()).collect();
+        Self {
+            id,
+            rho,
+            mass,
+            position,
+            is_periodic: input.is_periodic(),
+            near,
+            threshold,
+            patch,
+            peaks,
+            graph,
+        }
+    }
+
+    /// Whether two test particles are linked.
+    pub fn linked(&self, i: usize, j: usize) -> bool {
+        let is_test = |i: usize| self.rho[i] > self.threshold;
+        i != j && is_test(i) && is_test(j) && (self.near[i].contains(&j) || self.near[j].contains(&i))
+    }
+
+    /// The distance of a particle from a place, in code units.
+    pub fn distance(&self, from: [f64; 3], i: usize) -> f64 {
+        let apart = |a: usize| {
+            let d = (from[a] / SIDE - self.position[i][a]).abs();
+            if self.is_periodic { d.min(1.0 - d) } else { d }
+        };
+        let [x, y, z] = [0, 1, 2].map(apart);
+        SIDE * (x * x + y * y + z * z).sqrt()
     }
 
     /// Compares everything that a run found.
@@ -167,7 +213,7 @@ impl Plain {
     }
 
     /// The particles of each clump, clumps by falling density of their peaks.
-    fn clumps(&self, outcome: &Outcome) -> Vec<Vec<usize>> {
+    pub fn clumps(&self, outcome: &Outcome) -> Vec<Vec<usize>> {
         let mut heads: Vec<usize> = (0..self.peaks.len()).filter(|p| outcome.clump[*p] == Some(*p)).collect();
         heads.sort_by(|a, b| self.graph.rho[*b].total_cmp(&self.graph.rho[*a]).then(a.cmp(b)));
         let of_head = |head: &usize| {
@@ -179,7 +225,7 @@ impl Plain {
 }
 
 /// Particles of one mass on a lattice, whose densities are often equal, or of several masses anywhere.
-fn particles() -> impl Strategy<Value = Given> {
+pub fn particles() -> impl Strategy<Value = Given> {
     let on_lattice = prop::collection::btree_set((0..6u32, 0..6u32, 0..6u32), 10..80);
     let on_lattice = on_lattice.prop_map(|set| {
         let place = |(x, y, z): (u32, u32, u32)| [x, y, z].map(|x| f64::from(x) * SIDE / 8.0);
@@ -241,7 +287,7 @@ fn ranks_and_threads_change_no_bit() {
 }
 
 /// The positions, moved a little where many share a place.
-fn distinct(position: &[[f64; 3]]) -> Vec<[f64; 3]> {
+pub fn distinct(position: &[[f64; 3]]) -> Vec<[f64; 3]> {
     let mut random = Random(3);
     position.iter().map(|x| x.map(|x| (x + 1e-4 * random.real()).rem_euclid(SIDE))).collect()
 }

@@ -40,5 +40,6 @@ mod tree;
 #[cfg(feature = "hdf5")]
 mod trees_truth;
 mod view;
+mod voids;
 #[cfg(not(feature = "numa"))]
 mod without_numa;

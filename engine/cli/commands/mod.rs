@@ -52,6 +52,7 @@ mod version;
 mod view;
 mod view_track;
 mod viewers;
+mod voids;
 
 use crate::config::{CommandJob, Job};
 use fault::CommandError;
@@ -81,6 +82,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
     match &job.work {
         CommandJob::Phew(work) => return series::search(work, job.common, world),
         CommandJob::Fof(work) => return series::search(work, job.common, world),
+        CommandJob::Voids(work) => return series::search(work, job.common, world),
         CommandJob::Tree(work) => return tree::tree(work, job.common, world),
         CommandJob::Topology(work) => return topology::topology(*work, job.common, world),
         CommandJob::SynthParticles(work) => return synth::particles(work, job.common, world),
@@ -92,6 +94,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
     match &job.work {
         CommandJob::Phew(_)
         | CommandJob::Fof(_)
+        | CommandJob::Voids(_)
         | CommandJob::Tree(_)
         | CommandJob::Topology(_)
         | CommandJob::SynthParticles(_)

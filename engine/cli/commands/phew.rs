@@ -11,6 +11,7 @@ use crate::config::{Common, Launch, PhewJob, RecutJob};
 use crate::report::node_loads;
 use inselberg::Engine;
 use inselberg::stage::Stage;
+use inselberg::voids::{is_void_catalogue, recut_voids};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
@@ -235,14 +236,28 @@ fn left_out(stored: &Catalogue, cut: &Catalogue) -> Vec<String> {
     names
 }
 
+/// A stored catalogue of clumps or voids under new thresholds.
+fn new_cut(job: &RecutJob, stored: &Catalogue) -> Result<Catalogue, CommandError> {
+    let has_voids = is_void_catalogue(stored);
+    let (other, of) = if has_voids { (job.for_clumps, "voids") } else { (job.for_voids, "clumps") };
+    if let Some(option) = other {
+        let problem = format!("--{option} for a catalogue of {of}; expected a threshold of {of}");
+        return Err(CommandError::about(&job.input, problem));
+    }
+    let cut = match has_voids {
+        true => recut_voids(stored, &job.of_voids),
+        false => inselberg::phew::recut::recut(stored, &job.thresholds),
+    };
+    cut.map_err(|error| CommandError::about(&job.input, error))
+}
+
 /// Applies new thresholds to a stored tree.
 pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
     preflight::distinct(&[("input", &job.input), ("output", &job.output)])?;
     let stored = catalogue::read(&job.input)?;
     catalogue::check_output(&job.output)?;
     interrupt::guard()?;
-    let cut = inselberg::phew::recut::recut(&stored, &job.thresholds)
-        .map_err(|error| CommandError::about(&job.input, error))?;
+    let cut = new_cut(job, &stored)?;
     let staged = catalogue::stage(&job.output, &cut)?;
     let left_out = left_out(&stored, &cut);
     if !left_out.is_empty() && !common.quiet {

@@ -9,14 +9,15 @@ use super::values::CheckedValues;
 use super::view_options::view;
 use super::viewer_options::{convert, vtk_of_phew};
 use super::{
-    Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, fof, options_of,
-    study,
+    Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, VoidsJob, fof,
+    options_of, study, voids,
 };
 use crate::report::UnitChoice;
 use crate::synth::{FieldKind, FieldParams, ParticleParams, SeriesParams, SeriesRules};
 use crate::topology::Pin;
 use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
+use inselberg::voids::NewVoidThresholds;
 use inselberg::{
     BoundRequest, FieldChoice, ParticleGraphParams, ParticleMeshParams, Persistence, PhewParams,
     PotentialChoice, Region, Rules, Selection, SofteningLengths, Weights, source_types,
@@ -63,6 +64,8 @@ pub enum CommandJob {
     Phew(Series<PhewJob>),
     /// Find groups of particles.
     Fof(Series<FofJob>),
+    /// Find voids among particles.
+    Voids(Series<VoidsJob>),
     /// New thresholds on a catalogue.
     Recut(RecutJob),
     /// Link the objects of catalogues.
@@ -136,8 +139,14 @@ pub struct RecutJob {
     pub input: PathBuf,
     /// The new catalogue.
     pub output: PathBuf,
-    /// The new thresholds.
+    /// The new thresholds of a catalogue of clumps.
     pub thresholds: NewThresholds,
+    /// The new thresholds of a catalogue of voids.
+    pub of_voids: NewVoidThresholds,
+    /// An option given that catalogues of clumps do not have.
+    pub for_voids: Option<&'static str>,
+    /// An option given that catalogues of voids do not have.
+    pub for_clumps: Option<&'static str>,
 }
 
 /// `inselberg info`, checked.
@@ -203,6 +212,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
     let work = match raw.raw.command() {
         Command::Phew => CommandJob::Phew(phew(&raw)?),
         Command::Fof => CommandJob::Fof(fof::fof(&raw)?),
+        Command::Voids => CommandJob::Voids(voids::voids(&raw)?),
         Command::Recut => CommandJob::Recut(recut(&raw)?),
         Command::Tree => CommandJob::Tree(tree(&raw)?),
         Command::Convert => CommandJob::Convert(convert(&raw)?),
@@ -531,6 +541,8 @@ fn persistence(raw: &CheckedValues<'_>) -> Result<Option<Persistence>, ConfigErr
     }
 }
 
+/// Of radii.
+pub(super) const RADIUS: &str = "a finite radius, 0 or more";
 const MASS: &str = "a finite mass, 0 or more";
 const CELLS: &str = "a number of cells up to 1e18";
 
@@ -541,15 +553,25 @@ const SADDLE: &str = "a finite number above 0, or to leave it out for no halo pa
 
 fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
     let saddle = "a finite number above 0, or to leave it out for the catalogue's own";
+    let persistence = persistence(raw)?;
+    let given = |names: &[&'static str]| names.iter().find(|name| raw.is_written(name)).copied();
     Ok(RecutJob {
         input: raw.needed_path("catalogue")?,
         output: raw.needed_path("output")?,
         thresholds: NewThresholds {
-            persistence: persistence(raw)?,
+            persistence,
             saddle: raw.real("saddle-threshold", |x| x > 0.0, saddle)?,
             mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
             min_cells: raw.count("min-cells", is_number_of_cells, CELLS)?,
         },
+        of_voids: NewVoidThresholds {
+            relevance: persistence.filter(|of| !of.is_difference()).map(Persistence::threshold),
+            wall: raw.real("wall-threshold", |x| x > 0.0, saddle)?,
+            radius: raw.real("min-radius", |x| x >= 0.0, RADIUS)?,
+            min_particles: raw.count("min-particles", |_| true, "a number of particles")?,
+        },
+        for_voids: given(&["wall-threshold", "min-radius", "min-particles"]),
+        for_clumps: given(&["relevance-difference", "saddle-threshold", "mass-threshold", "min-cells"]),
     })
 }
 

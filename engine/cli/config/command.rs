@@ -2,7 +2,7 @@
 
 use Command::{
     Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, SynthSeries,
-    Topology, Tree, View,
+    Topology, Tree, View, Voids,
 };
 
 /// A command of the program.
@@ -12,6 +12,8 @@ pub enum Command {
     Phew,
     /// Find friends-of-friends groups of particles.
     Fof,
+    /// Find voids among particles.
+    Voids,
     /// Apply new thresholds to a stored merge tree.
     Recut,
     /// Link objects of consecutive catalogues.
@@ -64,6 +66,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["fof"],
         table: "fof",
         help: "Find friends-of-friends groups of particles",
+        runs: None,
+    },
+    CommandInfo {
+        command: Voids,
+        words: &["voids"],
+        table: "voids",
+        help: "Find voids among particles, their zones and their hierarchy",
         runs: None,
     },
     CommandInfo {

@@ -32,6 +32,8 @@ mod tree_options;
 mod values;
 mod view_options;
 mod viewer_options;
+mod void_options;
+mod voids;
 
 pub use checked::{
     CommandJob, Common, FieldJob, FromParticles, InfoJob, Job, ParticleJob, PhewJob, RecutJob, SeriesJob,
@@ -54,3 +56,4 @@ pub use study::{Passed, StudyJob};
 pub use tree_options::TreeJob;
 pub use view_options::{ViewJob, ViewedKind};
 pub use viewer_options::{ConvertFormat, ConvertJob, DendrogramRequest};
+pub use voids::VoidsJob;

@@ -1,7 +1,7 @@
 //! The table of all options.
 
 use super::Command::{
-    Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, Tree, View,
+    Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, Topology, Tree, View, Voids,
 };
 use super::Heading::{Diagnostics, General, Input, Launch, Particles, Pictures, Results};
 use super::bound_options::BOUND;
@@ -14,6 +14,7 @@ use super::synth_options::SYNTH;
 use super::tree_options::TREE;
 use super::view_options::VIEW;
 use super::viewer_options::VIEWERS;
+use super::void_options::VOIDS;
 use super::{COMMANDS, Command};
 
 /// Every option, in the order of the help and of the reference file.
@@ -39,8 +40,8 @@ const N_OPTIONS: usize = {
     n
 };
 
-const PARTS: [&[Opt]; 12] =
-    [STUDY, WORK, GRID, TREE, BOUND, VIEWERS, VIEW, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
+const PARTS: [&[Opt]; 13] =
+    [STUDY, WORK, VOIDS, GRID, TREE, BOUND, VIEWERS, VIEW, REPORTS, RUN, PARTICLES, SYNTH, COMMON];
 
 /// What `phew`, `fof`, `recut`, `info` and `topology` read, find and write.
 const WORK: &[Opt] = &[
@@ -236,7 +237,7 @@ const WORK: &[Opt] = &[
         heading: Input,
         kind: OptionKind::Real,
         example: "100",
-        commands: &[Fof, Phew],
+        commands: &[Fof, Phew, Voids],
         help: "Side of the periodic box of a plain array, in the units of the positions",
         ..ROW
     },
@@ -592,7 +593,7 @@ const RUN: &[Opt] = &[
         name: "force",
         key: "force",
         heading: Results,
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Voids],
         help: "Compute snapshots again whose catalogues are complete",
         doc: "With {number} in --output, a complete catalogue of the same input and the same options is otherwise kept.",
         ..ROW
@@ -601,7 +602,7 @@ const RUN: &[Opt] = &[
         name: "dry-run",
         key: "dry_run",
         heading: General,
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Voids],
         help: "Check input, options, memory and results, say what would be done, and write nothing",
         doc: "Headers are read, cells and particles are not. Of several snapshots each is told: computed or kept.",
         ..ROW
@@ -612,7 +613,7 @@ const RUN: &[Opt] = &[
         heading: Pictures,
         kind: OptionKind::Path,
         example: "picture.png",
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Voids],
         help: "Also draw the projected density, the objects and their mass function (.png or .svg)",
         ..ROW
     },
@@ -633,7 +634,7 @@ const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Count,
         default: "1",
-        commands: &[Phew, Fof, Topology, SynthParticles, Tree],
+        commands: &[Phew, Fof, Topology, SynthParticles, Tree, Voids],
         help: "Divide the work among this many ranks, each a thread of this process",
         doc: "Never changes the result. On one node a single rank with all threads is faster; this option tests how a run \
               divides. On a cluster, start one process per rank with mpirun or srun instead.",
@@ -645,7 +646,7 @@ const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Choice(&["none", "cores", "numa"]),
         default: "none",
-        commands: &[Phew, Fof, Topology, Tree],
+        commands: &[Phew, Fof, Topology, Tree, Voids],
         help: "Pin threads to processors, so that memory stays local to them",
         doc: "cores: each thread on its own core, or its own hardware thread if there are more threads than cores. numa: the \
               ranks of a host on its NUMA nodes in turn, and their threads on cores there, or on the whole node if there \
@@ -659,7 +660,7 @@ const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Real,
         default: "600",
-        commands: &[Phew, Fof, Tree],
+        commands: &[Phew, Fof, Tree, Voids],
         help: "Seconds without progress after which the run ends; 0: never",
         doc: "The message names the stage of each waiting rank. A rank that computes may take ten times as long.",
         ..ROW
@@ -680,7 +681,7 @@ const RUN: &[Opt] = &[
         name: "diagnostics",
         key: "diagnostics",
         heading: Diagnostics,
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Voids],
         help: "Also print the load of ranks and threads, the messages, and the place of memory",
         doc: "phew always prints the load of several ranks. With this option no output file is required.",
         ..ROW
@@ -691,7 +692,7 @@ const RUN: &[Opt] = &[
         heading: Diagnostics,
         kind: OptionKind::Path,
         example: "run.log",
-        commands: &[Phew, Fof, Tree],
+        commands: &[Phew, Fof, Tree, Voids],
         help: "Also write what happens when into this file: stages, warnings, errors, the summary",
         doc: "Each line is written at once. A log that exists is continued. The stages are those of the first rank; the summary has \
               the load of all ranks.",
@@ -702,7 +703,7 @@ const RUN: &[Opt] = &[
         key: "verbose",
         heading: General,
         short: Some('v'),
-        commands: &[Phew, Fof, Tree],
+        commands: &[Phew, Fof, Tree, Voids],
         help: "Print each stage on standard error as it begins and ends",
         ..ROW
     },
@@ -710,7 +711,7 @@ const RUN: &[Opt] = &[
         name: "count-work",
         key: "count_work",
         heading: Diagnostics,
-        commands: &[Phew, Fof],
+        commands: &[Phew, Fof, Voids],
         help: "Run each rank in one thread and measure its processor time for the diagnostics",
         doc: "Waiting does not count. So many ranks in one process show the work of each rank alone, as `inselberg scaling \
               --simulate` needs. --threads has no effect.",

@@ -1,10 +1,10 @@
 //! Options for what an input of particles leaves open.
 
-use super::Command::{Fof, Phew};
+use super::Command::{Fof, Phew, Voids};
 use super::Heading::Particles;
 use super::opt::{Opt, OptionKind, ROW};
 
-/// Options of `phew` and `fof`.
+/// Options of `phew`, `fof` and `voids`.
 pub(super) const PARTICLES: &[Opt] = &[
     Opt {
         name: "particle-mass",
@@ -12,7 +12,7 @@ pub(super) const PARTICLES: &[Opt] = &[
         heading: Particles,
         kind: OptionKind::Real,
         example: "0.01",
-        commands: &[Fof, Phew],
+        commands: &[Fof, Phew, Voids],
         help: "Mass per particle (code units) where the snapshot has none",
         doc: "Required for such a snapshot. In a plain array, which has no units, the default is 1.",
         ..ROW
@@ -23,7 +23,7 @@ pub(super) const PARTICLES: &[Opt] = &[
         heading: Particles,
         kind: OptionKind::Real,
         example: "3.085678e24",
-        commands: &[Fof, Phew],
+        commands: &[Fof, Phew, Voids],
         help: "Unit of length in cm, for a Gadget snapshot that does not state it",
         doc: "As its UnitLength_in_cm; factors of h and a from the snapshot apply as well. The default is Gadget's own, \
               3.085678e21. The summary and the catalogue attribute assumed_units name the assumed units.",
@@ -35,7 +35,7 @@ pub(super) const PARTICLES: &[Opt] = &[
         heading: Particles,
         kind: OptionKind::Real,
         example: "1.989e43",
-        commands: &[Fof, Phew],
+        commands: &[Fof, Phew, Voids],
         help: "Unit of mass in g, for a Gadget snapshot that does not state it",
         doc: "As its UnitMass_in_g. The default is Gadget's own, 1.989e43.",
         ..ROW
@@ -46,7 +46,7 @@ pub(super) const PARTICLES: &[Opt] = &[
         heading: Particles,
         kind: OptionKind::Real,
         example: "1e5",
-        commands: &[Fof, Phew],
+        commands: &[Fof, Phew, Voids],
         help: "Unit of velocity in cm/s, for a Gadget snapshot that does not state it",
         doc: "As its UnitVelocity_in_cm_per_s. The default is Gadget's own, 1e5.",
         ..ROW

@@ -1,6 +1,6 @@
 //! What people look at: pictures, reports and their units.
 
-use super::Command::{Fof, Info, Phew, Tree, View};
+use super::Command::{Fof, Info, Phew, Tree, View, Voids};
 use super::ConfigError;
 use super::Heading::{Pictures, Results};
 use super::opt::{Opt, OptionKind, ROW};
@@ -29,7 +29,7 @@ pub(super) const REPORTS: &[Opt] = &[
         heading: Pictures,
         kind: OptionKind::Choice(&["physical", "code"]),
         example: "physical",
-        commands: &[Phew, Fof, Tree, View],
+        commands: &[Phew, Fof, Tree, View, Voids],
         help: "Units of picture and report: Mpc, Msun, km/s and g/cm3, or those of the snapshot",
         doc: "Default: physical. A snapshot without units is shown in code units, and the report says so. Summaries and catalogues are \
               always in code units.",
@@ -52,7 +52,7 @@ pub(super) const REPORTS: &[Opt] = &[
         heading: Pictures,
         kind: OptionKind::Choice(&["x", "y", "z", "all"]),
         default: "z",
-        commands: &[Phew, Fof, View],
+        commands: &[Phew, Fof, View, Voids],
         help: "The line of sight of the maps in picture and report; all: three maps",
         ..ROW
     },
@@ -62,7 +62,7 @@ pub(super) const REPORTS: &[Opt] = &[
         heading: Pictures,
         kind: OptionKind::Text("X,Y,Z,SIDE"),
         example: "0.5,0.5,0.5,0.2",
-        commands: &[Phew, Fof, View],
+        commands: &[Phew, Fof, View, Voids],
         help: "Maps of a cube alone: its centre and its side, in the units of the positions",
         doc: "Objects outside of it are not drawn; mass functions and tables still have all.",
         ..ROW
@@ -130,7 +130,7 @@ pub(super) const OF_MAPS: [&str; 4] = ["plot-axis", "plot-region", "plot-min-cel
 pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, ConfigError> {
     let shown = ShownResults {
         plot: raw.plot()?,
-        report: raw.path("report"),
+        report: has_option(raw, "report").then(|| raw.path("report")).flatten(),
         units: units(raw),
         axes: axes(raw),
         region: region(raw)?,
@@ -162,7 +162,7 @@ pub(super) fn axes(raw: &CheckedValues<'_>) -> Vec<usize> {
     }
 }
 
-/// Whether the command has an option: `fof` has no cells.
+/// Whether the command has an option: `fof` has no cells, `voids` no report.
 fn has_option(raw: &CheckedValues<'_>, name: &str) -> bool {
     options_of(raw.raw.command()).any(|opt| opt.name == name)
 }

@@ -167,7 +167,11 @@ fn check_distinct(
 /// See [`Series::options`].
 fn options(raw: &CheckedValues<'_>) -> String {
     let command = raw.raw.command();
-    let word = if command == Command::Fof { "fof" } else { "phew" };
+    let word = match command {
+        Command::Fof => "fof",
+        Command::Voids => "voids",
+        _ => "phew",
+    };
     let mut line = format!("inselberg {} {word}", env!("CARGO_PKG_VERSION"));
     // Options of every command are no options of the search.
     let decide = |o: &&'static Opt| !o.positional && !o.commands.is_empty() && !OF_THE_RUN.contains(&o.name);

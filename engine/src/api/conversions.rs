@@ -52,6 +52,8 @@ from_errors! {
         | RunError::Grow(_)
         | RunError::Graph(_)
         | RunError::NegativeThreshold(_)
+        | RunError::VoidThreshold { .. }
+        | RunError::WallAboveDensity { .. }
         | RunError::RegionOutside { .. }
         | RunError::NoUnits
         | RunError::NoVelocities { .. }

@@ -25,3 +25,4 @@ mod session;
 mod snapshots;
 pub mod tree_objects;
 pub mod trees;
+pub mod voids;

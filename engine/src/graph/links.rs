@@ -3,6 +3,7 @@
 //! An own particle knows which particles are its neighbours, but not whose neighbour it is. So each rank tells the owners of
 //! its ghosts about its links to them, and both have ghosts of each other's ends.
 
+use super::GraphField;
 use super::ghosts::NearParticles;
 use super::neighbours::{DenseParticles, NeighbourRun};
 use super::particles::{GraphParticle, OwnParticles};
@@ -17,11 +18,13 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// The test particles known on a rank, own ones and ghosts, in their order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LinkGraph {
     /// The particles.
     pub particles: Vec<GraphParticle>,
-    /// Their densities in code units.
+    /// The field.
+    pub field: GraphField,
+    /// The value of each.
     pub rho: Vec<f64>,
     /// Which of them other ranks own, and which own ones are ghosts there.
     pub shared: Ghosts,
@@ -94,7 +97,7 @@ pub fn find(
     comm: &Comm,
 ) -> Result<LinkGraph, CommError> {
     let rank = comm.rank().0;
-    let DenseParticles { rho, runs, threshold, .. } = dense;
+    let DenseParticles { rho, runs, field, threshold, .. } = dense;
     let is_test = |i: u32| rho[i as usize] > threshold;
     let test = |i: &u32| (near.particles[*i as usize], rho[*i as usize], near.origin(*i as usize));
     let mut known: Vec<KnownTest> = runs.iter().flat_map(|run| &run.of).map(test).collect();
@@ -125,6 +128,7 @@ pub fn find(
         shared: Ghosts::new(shared.into_iter().map(of_shared).collect()),
         from_ghosts: remote.iter().map(link).collect(),
         k,
+        field,
         runs: runs.into_par_iter().map(run).collect(),
         particles: known.iter().map(|(particle, ..)| *particle).collect(),
         rho: known.iter().map(|(_, rho, _)| *rho).collect(),

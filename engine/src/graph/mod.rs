@@ -30,6 +30,39 @@ use inselberg_comm::{Comm, Reduce};
 use inselberg_io::particles::ParticleInput;
 use inselberg_kernels::graph::MOST_NEIGHBOURS;
 
+/// The quantity whose peaks are found, and the least value of a test particle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GraphField {
+    /// Density in code units. The threshold is in units of the mean density. Peaks are the densest places.
+    Density {
+        /// Denser particles are test particles.
+        threshold: f64,
+    },
+    /// Mean density over density: volume per mass, where 1 is the mean. Peaks are the emptiest places.
+    SpecificVolume {
+        /// Particles with more are test particles. 0: all are.
+        threshold: f64,
+    },
+}
+
+impl GraphField {
+    /// The value of a particle with this density.
+    pub fn value(self, density: f64, mean_density: f64) -> f64 {
+        match self {
+            Self::Density { .. } => density,
+            Self::SpecificVolume { .. } => mean_density / density,
+        }
+    }
+
+    /// The threshold as a value.
+    pub fn threshold(self, mean_density: f64) -> f64 {
+        match self {
+            Self::Density { threshold } => threshold * mean_density,
+            Self::SpecificVolume { threshold } => threshold,
+        }
+    }
+}
+
 /// Which particles make the graph, and how many neighbours each has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ParticleGraphConfig {
@@ -48,24 +81,24 @@ pub struct ParticleGraph {
     pub tests: LinkGraph,
     /// Number of particles on all ranks.
     pub n: u64,
-    /// The greatest density of any particle.
-    pub densest: f64,
-    /// The mean density in the box: the unit of the threshold.
+    /// The greatest value of any particle.
+    pub greatest: f64,
+    /// The mean density in the box.
     pub mean_density: f64,
 }
 
-/// Collective: the graph of the particles of an input, of those denser than `threshold` mean densities.
+/// Collective: the graph of the particles of an input, of those whose value of `field` is above its threshold.
 ///
 /// Each rank reads a range of every species. Links and densities are the same bit for bit for any number of ranks and threads. Costs
 /// about 100 bytes per particle, and 4 bytes per neighbour of each test particle.
 ///
 /// # Errors
 /// When the input cannot be read, has positions or masses that are not valid, or does not suit `config`; when as many particles
-/// as a particle has neighbours share its place; when another rank fails.
+/// as a particle has neighbours share its place; when a particle without density has no specific volume; when another rank fails.
 pub fn build(
     input: &dyn ParticleInput,
     config: &ParticleGraphConfig,
-    threshold: f64,
+    field: GraphField,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<ParticleGraph, RunError> {
@@ -87,18 +120,18 @@ pub fn build(
         return Err(crate::error::ParticleMeshError::NoMass { n }.into());
     }
     let mean_density = mass.all / plan.side.powi(3);
-    let units = GraphUnits { side: plan.side, heaviest: mass.heaviest };
+    let units = GraphUnits { side: plan.side, heaviest: mass.heaviest, mean_density };
     let own = Stage::run("particles", n_read as u64, comm, observer, || {
         OwnParticles::new(loaded, units, plan.periodic, comm)
     })?;
     let n_own = own.particles.len() as u64;
     let near = Stage::run("ghosts", n_own, comm, observer, || ghosts::find(&own, k, comm, executor))?;
     let dense = Stage::run("neighbours", n_own, comm, observer, || {
-        neighbours::find(&own, &near, k, threshold * mean_density, comm, executor)
+        neighbours::find(&own, &near, k, field, comm, executor)
     })?;
-    let densest = comm.all_max(&[dense.densest])?[0];
+    let greatest = comm.all_max(&[dense.greatest])?[0];
     let tests = Stage::run("links", n_own, comm, observer, || links::find(&own, &near, dense, k, comm))?;
-    Ok(ParticleGraph { own, tests, n, densest, mean_density })
+    Ok(ParticleGraph { own, tests, n, greatest, mean_density })
 }
 
 /// Units of the graph: positions are in sides of the box, masses in those of the heaviest particle.
@@ -108,6 +141,8 @@ pub struct GraphUnits {
     pub side: f64,
     /// Mass of the heaviest particle in code units.
     pub heaviest: f64,
+    /// Mean density in code units.
+    pub mean_density: f64,
 }
 
 impl GraphUnits {

@@ -1,5 +1,6 @@
-//! Neighbours and densities of the own particles.
+//! Neighbours of the own particles, and their densities or specific volumes.
 
+use super::GraphField;
 use super::ghosts::{GROUPS_AT_ONCE, NearParticles};
 use super::particles::OwnParticles;
 use crate::chunks::chunks;
@@ -9,69 +10,86 @@ use inselberg_comm::{Comm, Rank};
 use inselberg_kernels::graph::{GroupTree, NearestScratch, NearestSearch, SplineSum};
 use std::ops::Range;
 
-/// Densities, and the neighbours of the own particles that are denser than the threshold.
+/// Values of the field, and the neighbours of the own particles above the threshold.
 #[derive(Debug)]
 pub struct DenseParticles {
-    /// The density of each particle, own or ghost, in code units.
+    /// The value of each particle, own or ghost.
     pub rho: Vec<f64>,
     /// Lists of neighbours.
     pub runs: Vec<NeighbourRun>,
-    /// The threshold in code units.
+    /// The field.
+    pub field: GraphField,
+    /// The threshold as a value.
     pub threshold: f64,
-    /// The greatest density of an own particle.
-    pub densest: f64,
+    /// The greatest value of an own particle.
+    pub greatest: f64,
 }
 
-/// Dense particles and their neighbours, `k` of each, one after the other.
+/// Test particles and their neighbours, `k` of each, one after the other.
 #[derive(Debug, Default)]
 pub struct NeighbourRun {
     /// The particles, ascending.
     pub of: Vec<u32>,
     /// The neighbours.
     pub list: Vec<u32>,
-    /// Density of each own particle of the groups.
+    /// Value of each own particle of the groups.
     rho: Vec<(u32, f64)>,
     /// A particle whose neighbours are all at its place.
     crowded: Option<u32>,
+    /// A particle without mass around it, whose specific volume would be infinite.
+    without_mass: Option<u32>,
 }
 
-/// Collective: neighbours and densities. One exchange; none on a rank alone.
+/// Collective: neighbours and values. One exchange; none on a rank alone.
 ///
 /// # Errors
-/// When all neighbours of a particle are at its place, or another rank fails.
+/// When all neighbours of a particle are at its place, when a specific volume is infinite, or another rank fails.
 pub fn find(
     own: &OwnParticles,
     near: &NearParticles,
     k: usize,
-    threshold: f64,
+    field: GraphField,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<DenseParticles, RunError> {
-    let unit = own.units.density();
+    let threshold = field.threshold(own.units.mean_density);
+    let values =
+        GraphValues { unit: own.units.density(), mean_density: own.units.mean_density, field, threshold };
     let mut runs = Vec::new();
     if !own.particles.is_empty() {
         let tree = GroupTree::new(&near.points);
         let search = NearestSearch { points: &near.points, tree: &tree, k };
         let scratches = ScratchPool::<NearestScratch>::default();
-        let of_run = |run: Range<usize>| {
-            scratches.with(|scratch| of_groups(near, &search, run, threshold, unit, scratch))
-        };
+        let of_run =
+            |run: Range<usize>| scratches.with(|scratch| of_groups(near, &search, run, &values, scratch));
         let size = |run: &Range<usize>| tree.particles(run.end - 1).end - tree.particles(run.start).start;
         runs = executor.map("neighbours", chunks(tree.n_groups(), GROUPS_AT_ONCE), size, of_run);
     }
     if let Some(crowded) = runs.iter().find_map(|run| run.crowded) {
         return Err(ParticleGraphError::Crowded { id: near.particles[crowded as usize].id, k }.into());
     }
+    if let Some(empty) = runs.iter().find_map(|run| run.without_mass) {
+        return Err(ParticleGraphError::WithoutMass { id: near.particles[empty as usize].id, k }.into());
+    }
     let mut rho = vec![0.0; near.particles.len()];
-    let mut densest = 0.0f64;
+    let mut greatest = 0.0f64;
     for run in &mut runs {
-        for (i, density) in std::mem::take(&mut run.rho) {
-            rho[i as usize] = density;
-            densest = densest.max(density);
+        for (i, value) in std::mem::take(&mut run.rho) {
+            rho[i as usize] = value;
+            greatest = greatest.max(value);
         }
     }
     push(near, &mut rho, comm)?;
-    Ok(DenseParticles { rho, runs, threshold, densest })
+    Ok(DenseParticles { rho, runs, field, threshold, greatest })
+}
+
+/// From sums over neighbours to values of the field.
+struct GraphValues {
+    /// Density in code units per unit of the graph.
+    unit: f64,
+    mean_density: f64,
+    field: GraphField,
+    threshold: f64,
 }
 
 /// Local: the particles of some groups.
@@ -79,8 +97,7 @@ fn of_groups(
     near: &NearParticles,
     search: &NearestSearch,
     groups: Range<usize>,
-    threshold: f64,
-    unit: f64,
+    values: &GraphValues,
     scratch: &mut NearestScratch,
 ) -> NeighbourRun {
     let mut found = NeighbourRun::default();
@@ -98,9 +115,12 @@ fn of_groups(
                 found.crowded.get_or_insert(particle);
                 return;
             };
-            let density = density * unit;
-            found.rho.push((particle, density));
-            if density > threshold {
+            let value = values.field.value(density * values.unit, values.mean_density);
+            if value.is_infinite() {
+                found.without_mass.get_or_insert(particle);
+            }
+            found.rho.push((particle, value));
+            if value > values.threshold {
                 found.of.push(particle);
                 found.list.extend(neighbours.iter().map(|n| n.index));
             }
@@ -109,7 +129,7 @@ fn of_groups(
     found
 }
 
-/// Collective: gives ghosts the densities of their owners.
+/// Collective: gives ghosts the values of their owners.
 fn push(near: &NearParticles, rho: &mut [f64], comm: &Comm) -> Result<(), RunError> {
     if comm.n_ranks() == 1 {
         return Ok(());
@@ -132,9 +152,9 @@ fn push(near: &NearParticles, rho: &mut [f64], comm: &Comm) -> Result<(), RunErr
         .filter(|(_, list): &(_, Vec<f64>)| !list.is_empty())
         .collect();
     let received = comm.exchange(parts)?;
-    let densities = received.into_iter().flat_map(|(_, list)| list);
-    for ((_, ghost), density) in ghosts.iter().zip(densities) {
-        rho[*ghost] = density;
+    let values = received.into_iter().flat_map(|(_, list)| list);
+    for ((_, ghost), value) in ghosts.iter().zip(values) {
+        rho[*ghost] = value;
     }
     Ok(())
 }

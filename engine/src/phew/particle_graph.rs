@@ -5,7 +5,7 @@
 
 use crate::error::{ParticleGraphError, RunError};
 use crate::executor::{Executor, ScratchPool};
-use crate::graph::{LinkGraph, LinkRun, OwnParticles, ParticleGraph, ParticleGraphConfig, build};
+use crate::graph::{GraphField, LinkGraph, LinkRun, OwnParticles, ParticleGraph, ParticleGraphConfig, build};
 use crate::particle_mesh::{MeshUse, ParticleSnapshot, grow};
 use crate::phew::balance::Balance;
 use crate::phew::bound::{self, BoundInput};
@@ -177,9 +177,15 @@ impl ParticleSums<'_> {
     fn view(&self, particle: TestIdx) -> CellView {
         let (of, rho) = (&self.tests.particles[particle.at()], self.tests.rho[particle.at()]);
         let peak = &self.known.known[self.labels[particle.at()].at()];
+        let mass = of.mass * self.own.units.density();
+        // The sums know a field and a measure. The specific volume is volume per mass, so both change places.
+        let (volume, mass) = match self.tests.field {
+            GraphField::Density { .. } => (self.own.volume(of.mass, rho), mass),
+            GraphField::SpecificVolume { .. } => (mass, mass * rho / self.own.units.mean_density),
+        };
         CellView {
-            volume: self.own.volume(of.mass, rho),
-            mass: of.mass * self.own.units.density(),
+            volume,
+            mass,
             from_peak: self.own.domain.displacement(cell_centre(KEY_LEVEL, peak.ijk), of.position),
             velocity: [0.0; 3],
         }
@@ -239,8 +245,9 @@ pub fn run_on_graph(
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
     check(snapshot, config)?;
-    let ParticleGraph { own, tests, n, densest, mean_density } =
-        build(snapshot.input(), graph, config.thresholds.density, comm, executor)?;
+    let field = GraphField::Density { threshold: config.thresholds.density };
+    let ParticleGraph { own, tests, n, greatest, mean_density } =
+        build(snapshot.input(), graph, field, comm, executor)?;
     let units = ThresholdUnits { density: mean_density, mass: 1.0 };
     let thresholds = config.thresholds.in_code_units(units);
     let GraphSegmentation { labels, known, peaks, balance } =
@@ -258,7 +265,7 @@ pub fn run_on_graph(
         field: &field.field.name,
         mass_unit: units.mass,
         n_leaves: n,
-        densest,
+        densest: greatest,
         attributes: &attributes(snapshot, graph, mean_density),
         image: Vec::new(),
     };
@@ -288,7 +295,7 @@ pub fn run_on_graph(
         }
         false => (None, None),
     };
-    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units, leaves })
+    Ok(PhewOutcome { catalogue, part, balance, densest: greatest, field, structures, peaks, units, leaves })
 }
 
 /// Local: checks what a graph cannot do, before anything is read.

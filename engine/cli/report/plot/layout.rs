@@ -57,7 +57,21 @@ struct Style {
     line: (RGBColor, u32),
     /// The column of radii; `None`: true sizes.
     radius: Option<&'static str>,
+    /// What objects are counted by.
+    counted: &'static CountedBy,
 }
+
+/// What objects are counted by: their masses or their radii.
+struct CountedBy {
+    dimension: Dimension,
+    across: &'static str,
+    up: &'static str,
+}
+
+const BY_MASS: CountedBy =
+    CountedBy { dimension: Dimension::MASS, across: "mass m", up: "number with mass ≥ m" };
+const BY_RADIUS: CountedBy =
+    CountedBy { dimension: Dimension::LENGTH, across: "radius r", up: "number with radius ≥ r" };
 
 const PEAKS: [&str; 2] = ["peak_position", "mass"];
 
@@ -70,6 +84,7 @@ const CLUMPS: Style = Style {
     wider: 0.0,
     line: (BLUE, 4),
     radius: None,
+    counted: &BY_MASS,
 };
 const HALOES: Style =
     Style { table: "haloes", name: "haloes", circle: (SKY, 2), wider: 2.0, line: (VERMILION, 2), ..CLUMPS };
@@ -90,6 +105,9 @@ const GROUPS: Style = Style {
     wider: 0.0,
     ..HALOES
 };
+
+const VOIDS: Style =
+    Style { table: "voids", name: "voids", columns: ["centre", "radius"], counted: &BY_RADIUS, ..GROUPS };
 
 /// A list and how it is shown.
 struct Shown {
@@ -136,6 +154,7 @@ impl<'a> PictureLayout<'a> {
             data.catalogue.table(BOUND.table).is_some_and(|clumps| clumps.column(BOUND.columns[1]).is_some());
         let styles: &[&Style] = match data.catalogue.table(GROUPS.table) {
             Some(_) => &[&GROUPS],
+            None if data.catalogue.table(VOIDS.table).is_some() => &[&VOIDS],
             None if is_unbound => &[&CLUMPS, &HALOES, &BOUND],
             None => &[&CLUMPS, &HALOES],
         };
@@ -294,7 +313,8 @@ impl<'a> PictureLayout<'a> {
     }
 
     fn draw_mass_functions<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let unit = self.data.units.unit(Dimension::MASS);
+        let counted = self.lists.first().map_or(&BY_MASS, |list| list.style.counted);
+        let unit = self.data.units.unit(counted.dimension);
         let frame = self.masses;
         let (x, y) = self.mass_axes();
         let shown = x.scaled(unit.factor);
@@ -306,8 +326,8 @@ impl<'a> PictureLayout<'a> {
             }
         }
         draw_axes(canvas, frame, shown, y)?;
-        let name = format!("mass m [{}]", unit.name);
-        draw_names(canvas, frame, &name, "number with mass ≥ m", 76.0)?;
+        let name = format!("{} [{}]", counted.across, unit.name);
+        draw_names(canvas, frame, &name, counted.up, 76.0)?;
         for (i, Shown { style, objects, .. }) in self.lists.iter().enumerate() {
             let n = if style.radius.is_some() { objects.masses.len() } else { objects.n_rows };
             let key = format!("{} ({n})", style.name);

@@ -11,11 +11,13 @@ mod cut_tree;
 mod rows;
 mod ties;
 
+pub use chains::is_clump_peak;
+
 use crate::partition::ranking::places;
 use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use crate::stage::Stage;
-use inselberg_comm::{Comm, CommError};
+use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::ClumpSlot;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::props::Structure;
@@ -38,6 +40,15 @@ pub struct Structures {
     pub peak_rank: Vec<u64>,
     /// Highest level of a saddle that merged clumps.
     pub max_level: u64,
+    /// Number of clumps on all ranks, those of small haloes among them.
+    pub n_cut: usize,
+}
+
+impl Structures {
+    /// The rank that holds the row of an identifier, if that is listed.
+    pub fn holder(&self, id: u64, comm: &Comm) -> Rank {
+        clumps::row_holder(id, self.n_cut, comm)
+    }
 }
 
 /// Collective: cuts the tree. Clumps of small haloes are not listed: the last two of the thresholds say which.
@@ -59,7 +70,15 @@ pub fn structures(
         cut.of_peak.par_iter().map(id).collect()
     };
     let (clump_of_patch, halo_of_patch) = (of_patch(0), of_patch(1));
-    Ok(Structures { clumps, haloes, clump_of_patch, halo_of_patch, peak_rank, max_level: cut.max_level })
+    Ok(Structures {
+        clumps,
+        haloes,
+        clump_of_patch,
+        halo_of_patch,
+        peak_rank,
+        max_level: cut.max_level,
+        n_cut: cut.n_clumps,
+    })
 }
 
 /// Collective: the place of each own peak by falling density among the peaks of all ranks, from 1.

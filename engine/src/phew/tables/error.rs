@@ -53,6 +53,16 @@ pub enum RecutError {
         /// Whether the catalogue measures differences.
         is_difference: bool,
     },
+    /// A wall that is denser than all members of voids.
+    #[error(
+        "wall threshold {wall} is above the catalogue's density threshold {density}; expected at most that"
+    )]
+    WallAboveDensity {
+        /// The wall threshold.
+        wall: f64,
+        /// The density threshold.
+        density: f64,
+    },
     /// A saddle threshold below the density threshold.
     #[error(
         "saddle threshold {saddle} is below the catalogue's density threshold {density}; expected at least that"

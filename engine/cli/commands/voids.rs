@@ -1,0 +1,252 @@
+//! `inselberg voids`.
+
+use super::driver::{
+    AssumedUnits, ProcessSetup, RankTask, RunCosts, RunSummary, SnapshotJob, check_shown, recorder,
+};
+use super::estimate::Estimate;
+use super::fault::CommandError;
+use super::flags::NamesFlags;
+use super::fof_run::read_headers;
+use super::grouped::grouped;
+#[cfg(feature = "plot")]
+use super::pictures;
+use super::{memory, preflight};
+use crate::config::{Launch, VoidsJob};
+use crate::report::{Count, RankReport, StageTime, table_json, table_text};
+use inselberg::stage::Stage;
+use inselberg::{Engine, OpenParticles, Voids};
+use inselberg_comm::{Comm, Rank};
+use inselberg_io::InputFacts;
+use inselberg_io::catalogue;
+use inselberg_io::catalogue::Attribute;
+use inselberg_io::particles::{ParticleHeader, file_of};
+use inselberg_io::staging::Staged;
+use inselberg_tasks::ThreadPool;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl SnapshotJob for VoidsJob {
+    type Input = OpenParticles;
+
+    fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    fn is_traced(&self) -> bool {
+        false
+    }
+
+    fn inputs(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
+    fn catalogue(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    fn other_results(&self) -> Vec<(&'static str, &Path)> {
+        self.shown.plot.as_deref().map(|path| ("--plot", path)).into_iter().collect()
+    }
+
+    fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
+        read_headers(&self.inputs, &self.defaults, comm)
+    }
+
+    fn open(&self, facts: &InputFacts, process: &ProcessSetup) -> Result<OpenParticles, CommandError> {
+        let input = OpenParticles::from_headers(facts.clone());
+        check(self, &input)?;
+        let of_process = n_particles(self, &input) / process.ranks.process().1 as u64;
+        memory::check_mesh(self.inputs[0].display(), least_memory(of_process, self.graph.neighbours))?;
+        // Only the first process makes files.
+        if process.is_first {
+            check_outputs(self)?;
+        }
+        Ok(input)
+    }
+
+    fn estimate(&self, input: &OpenParticles) -> Result<Estimate, CommandError> {
+        let n = n_particles(self, input);
+        let input = format!("{}, {} particles take part", input.format(), grouped(n));
+        Ok(Estimate { input, least: least_memory(n, self.graph.neighbours), most: None })
+    }
+
+    fn work(
+        &self,
+        task: &RankTask<'_>,
+        input: &OpenParticles,
+        pool: ThreadPool,
+        comm: &Comm,
+    ) -> Result<(), CommandError> {
+        on_rank(self, task, input, pool, comm)
+    }
+}
+
+/// Whether the input has what the job needs.
+fn check(job: &VoidsJob, input: &OpenParticles) -> Result<(), CommandError> {
+    let graph = job.graph.config().map_err(|error| CommandError::of_call(&job.inputs[0], &error))?;
+    let found = input.on_mesh(&graph.mesh).map(drop);
+    found.map_err(|error| CommandError::about(&job.inputs[0], error.with_flags()))
+}
+
+/// How many particles take part. A plain array has no types.
+fn n_particles(job: &VoidsJob, input: &OpenParticles) -> u64 {
+    let species = &input.reader().about().species;
+    let takes_part = |kind: Option<u8>| kind.is_none_or(|kind| job.graph.types.contains(&kind));
+    species.iter().filter(|species| takes_part(species.kind)).map(|species| species.n).sum()
+}
+
+/// Bytes of particles, densities and links. All particles take part, unless a threshold leaves some out.
+fn least_memory(n: u64, neighbours: usize) -> u64 {
+    n * (150 + 4 * neighbours as u64)
+}
+
+fn check_outputs(job: &VoidsJob) -> Result<(), CommandError> {
+    let named = [("catalogue", &job.output), ("plot", &job.shown.plot)];
+    let places: Vec<_> = named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))).collect();
+    for input in &job.inputs {
+        preflight::distinct(&[&[("input", file_of(input))], places.as_slice()].concat())?;
+    }
+    job.output.as_deref().map_or(Ok(()), catalogue::check_output)?;
+    check_shown(&job.shown)
+}
+
+/// Collective: the work of one rank.
+fn on_rank(
+    job: &VoidsJob,
+    task: &RankTask<'_>,
+    input: &OpenParticles,
+    pool: ThreadPool,
+    comm: &Comm,
+) -> Result<(), CommandError> {
+    let is_first = comm.rank() == Rank(0);
+    let recorder = Arc::new(recorder(task.common, comm));
+    let mut engine = Engine::of_program(comm.clone(), pool, recorder.clone());
+    let failed = |error| CommandError::of_call(&job.inputs[0], &error);
+    let mut voids = engine.voids(input, &job.graph, &job.voids).map_err(failed)?;
+    voids.add_attributes(task.attributes.clone());
+    #[cfg(feature = "plot")]
+    let maps = job.shown.has_maps().then(|| maps(job, &mut voids, comm)).transpose()?;
+    let mut of_voids = Staged::default();
+    if let Some(path) = &job.output {
+        of_voids = voids.stage(path).map_err(failed)?;
+    }
+    let about = input.reader().about();
+    let summary = VoidSummary::new(about, &voids, recorder.stages(), job.launch.diagnostics, comm)?;
+    let mut staged = Staged::default();
+    #[cfg(feature = "plot")]
+    if let Some(maps) = maps {
+        let _picture = Stage::within("picture", comm);
+        let catalogue = voids.gather(0).map_err(failed)?;
+        let about = picture_about(job, about, &summary);
+        staged.extend(pictures::stage(&job.shown, maps, catalogue.as_ref(), about, comm)?);
+    }
+    // The catalogue stands for all results, so it gets its name last.
+    staged.extend(of_voids);
+    if is_first { (task.hand_in)(staged, &summary) } else { Ok(()) }
+}
+
+/// Collective: the maps of a search. The density is then freed.
+#[cfg(feature = "plot")]
+fn maps(job: &VoidsJob, voids: &mut Voids, comm: &Comm) -> Result<pictures::ShownMaps, CommandError> {
+    let _maps = Stage::within("picture", comm);
+    let failed = |error| CommandError::of_call(&job.inputs[0], &error);
+    let (space, finest) = voids.map_box().map_err(failed)?;
+    let (views, rows) = pictures::views(&job.shown, None, (&space, finest), comm)?;
+    let maps = voids.maps(&views).map_err(failed)?;
+    voids.forget_density();
+    Ok(pictures::ShownMaps::new(space, maps, rows))
+}
+
+/// What a search says of itself in a picture.
+#[cfg(feature = "plot")]
+fn picture_about<'a>(
+    job: &VoidsJob,
+    about: &ParticleHeader,
+    summary: &'a VoidSummary,
+) -> pictures::RunAbout<'a> {
+    let inputs: Vec<_> = job.inputs.iter().map(|path| path.display().to_string()).collect();
+    let mut title = format!("{},  {} neighbours", about.format, job.graph.neighbours);
+    title += &format!(",  relevance {}", job.voids.relevance);
+    if let Some(wall) = job.voids.wall {
+        title += &format!(",  walls > {wall} of the mean");
+    }
+    pictures::RunAbout {
+        title,
+        subtitle: String::new(),
+        facts: vec![("Input", inputs.join(" "))],
+        warnings: summary.warnings.clone(),
+        counts: summary.counts.clone(),
+        code_density: None,
+        things: "particles",
+        costs: &summary.costs,
+    }
+}
+
+/// The summary of a search.
+struct VoidSummary {
+    counts: Vec<Count>,
+    costs: RunCosts,
+    assumed: AssumedUnits,
+    n_ranks: usize,
+    warnings: Vec<String>,
+}
+
+impl VoidSummary {
+    /// Collective: over all ranks.
+    fn new(
+        about: &ParticleHeader,
+        voids: &Voids,
+        stages: Vec<StageTime>,
+        diagnostics: bool,
+        comm: &Comm,
+    ) -> Result<Self, CommandError> {
+        let assumed = AssumedUnits::new(Some(about));
+        Ok(Self {
+            costs: RunCosts::new(stages, None, diagnostics, comm)?,
+            counts: counts(voids.attributes()),
+            warnings: assumed.sentence().into_iter().collect(),
+            assumed,
+            n_ranks: comm.n_ranks(),
+        })
+    }
+}
+
+/// The counts of a search, from the attributes of its catalogue.
+fn counts(attributes: &[(String, Attribute)]) -> Vec<Count> {
+    let names = ["particles", "test particles", "minima", "zones", "voids", "levels"];
+    let count = |name: &'static str| {
+        let key = format!("n_{}", name.replace(' ', "_"));
+        let value = attributes.iter().find(|(known, _)| *known == key).map(|(_, value)| value);
+        (name, if let Some(Attribute::Int(n)) = value { Some(*n) } else { None })
+    };
+    names.into_iter().map(count).collect()
+}
+
+impl RunSummary for VoidSummary {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn brief(&self) -> String {
+        let shown = self.counts.iter().filter(|(name, _)| ["zones", "voids"].contains(name));
+        let text = |(name, n): &Count| n.map(|n| format!("{} {name}", grouped(n.cast_unsigned())));
+        shown.filter_map(text).collect::<Vec<_>>().join(", ")
+    }
+
+    fn text(&self) -> String {
+        let RunCosts { stages, ranks, peak_memory } = &self.costs;
+        let table = table_text(&self.counts, "particles", stages, *peak_memory);
+        let ranks = ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
+        format!("{}{table}{ranks}", self.assumed.text())
+    }
+
+    fn json(&self) -> Value {
+        let RunCosts { stages, ranks, peak_memory } = &self.costs;
+        let mut summary = table_json(&self.counts, "particles", stages, *peak_memory);
+        summary["assumed_units"] = self.assumed.json();
+        summary["n_ranks"] = json!(self.n_ranks);
+        summary["ranks"] = ranks.as_ref().map_or(Value::Null, RankReport::json);
+        summary
+    }
+}

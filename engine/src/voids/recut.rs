@@ -1,0 +1,134 @@
+//! New thresholds for a stored catalogue of voids, from its tree alone.
+
+use super::config::{VoidConfig, volume_of};
+use super::rows::rows;
+use super::tables::{
+    DENSITY, FIELD, MIN_PARTICLES, RADIUS, RELEVANCE, VoidTables, WALL, as_tree_of_peaks, integers,
+};
+use crate::phew::Rules;
+use crate::phew::hierarchy::structures;
+use crate::phew::tables::{RecutError, RecutHeader, read_tree};
+use inselberg_comm::Comm;
+use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
+use inselberg_kernels::geom::Domain;
+use inselberg_kernels::phew::persistence::Persistence;
+use inselberg_kernels::props::combine::SizedBox;
+
+/// Thresholds that may change after the fact; `None` leaves the catalogue's own.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NewVoidThresholds {
+    /// Least ratio of the density of the wall over which a zone overflows to its least density.
+    pub relevance: Option<f64>,
+    /// Zones that meet below this density, in mean densities, are one void.
+    pub wall: Option<f64>,
+    /// Voids up to this radius, in code units, are not listed.
+    pub radius: Option<f64>,
+    /// Voids of fewer particles are not listed.
+    pub min_particles: Option<u64>,
+}
+
+/// Whether a catalogue has voids.
+pub fn is_void_catalogue(catalogue: &Catalogue) -> bool {
+    matches!(catalogue.attribute(FIELD.0), Some(Attribute::Text(field)) if field == FIELD.1)
+}
+
+/// The catalogue that a run with these thresholds writes, bit for bit, without the table of particles and without densities of
+/// cores and walls. Costs a sort of the zones.
+///
+/// # Errors
+/// When the catalogue's tree is missing or broken, or a threshold does not fit it.
+pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalogue, RecutError> {
+    let old = stored_config(stored)?;
+    let config = VoidConfig {
+        relevance: new.relevance.unwrap_or(old.relevance),
+        wall: new.wall.or(old.wall),
+        radius: new.radius.unwrap_or(old.radius),
+        min_particles: new.min_particles.unwrap_or(old.min_particles),
+        ..old
+    };
+    if let (Some(wall), Some(density)) = (config.wall, config.density)
+        && wall > density
+    {
+        return Err(RecutError::WallAboveDensity { wall, density });
+    }
+    let mean_density = positive(stored, "mean_density")?;
+    let thresholds = config.thresholds();
+    let header = RecutHeader {
+        space: space(stored)?,
+        density_threshold: thresholds.density,
+        unit: 1.0,
+        persistence: Persistence::Ratio(config.relevance),
+        saddle_threshold: thresholds.saddle,
+        mass_threshold: volume_of(config.radius),
+        min_cells: config.min_particles,
+        mass_unit: None,
+        rules: Rules::Paper,
+    };
+    let tree = stored.table("tree").ok_or(RecutError::NoTable("tree"))?;
+    let peaks_alone = Catalogue { attributes: Vec::new(), tables: vec![as_tree_of_peaks(tree)] };
+    let peaks = read_tree(&peaks_alone, &header)?;
+    let comm = Comm::solo();
+    let found = structures(&peaks, &thresholds, Rules::Paper, &comm)?;
+    let rows = rows(&peaks, &found, thresholds.persistence, &comm)?;
+    let tables = VoidTables { peaks: &peaks, found: &found, rows: &rows, walls: None, mean_density };
+    let mut attributes = stored.attributes.clone();
+    attributes.retain(|(name, _)| !RUN_ATTRIBUTES.contains(&name.as_str()));
+    let counts = [
+        ("n_zones", rows.zones.len() as u64),
+        ("n_voids", rows.voids.len() as u64),
+        ("n_levels", found.max_level),
+        (MIN_PARTICLES, config.min_particles),
+    ];
+    let reals = [(RELEVANCE, config.relevance), (WALL, config.wall.unwrap_or(0.0)), (RADIUS, config.radius)];
+    let reals = reals.into_iter().map(|(name, value)| (name.to_string(), Attribute::Real(value)));
+    for (name, value) in integers(counts).chain(reals) {
+        if let Some(attribute) = attributes.iter_mut().find(|(old, _)| *old == name) {
+            attribute.1 = value;
+        }
+    }
+    Ok(Catalogue { attributes, tables: vec![tables.voids(), tables.zones(), tables.tree()] })
+}
+
+/// The parameters of the run that wrote a catalogue.
+fn stored_config(stored: &Catalogue) -> Result<VoidConfig, RecutError> {
+    let min_particles = match stored.attribute(MIN_PARTICLES) {
+        Some(Attribute::Int(n)) => u64::try_from(*n).map_err(|_| RecutError::NoAttribute(MIN_PARTICLES))?,
+        _ => return Err(RecutError::NoAttribute(MIN_PARTICLES)),
+    };
+    let density = stored.attribute(DENSITY).map(|_| positive(stored, DENSITY)).transpose()?;
+    Ok(VoidConfig {
+        density,
+        relevance: not_negative(stored, RELEVANCE)?,
+        wall: Some(not_negative(stored, WALL)?).filter(|wall| *wall > 0.0),
+        radius: not_negative(stored, RADIUS)?,
+        min_particles,
+        with_particles: false,
+        keep_density: false,
+    })
+}
+
+fn not_negative(stored: &Catalogue, name: &'static str) -> Result<f64, RecutError> {
+    match stored.attribute(name) {
+        Some(Attribute::Real(value)) if value.is_finite() && *value >= 0.0 => Ok(*value),
+        _ => Err(RecutError::NoAttribute(name)),
+    }
+}
+
+fn positive(stored: &Catalogue, name: &'static str) -> Result<f64, RecutError> {
+    not_negative(stored, name).and_then(|value| match value > 0.0 {
+        true => Ok(value),
+        false => Err(RecutError::NoAttribute(name)),
+    })
+}
+
+/// The box of the graph, as one cell.
+fn space(stored: &Catalogue) -> Result<SizedBox, RecutError> {
+    let periodic = match stored.attribute("periodic") {
+        Some(Attribute::Reals(v)) => {
+            <[f64; 3]>::try_from(v.as_slice()).map_err(|_| RecutError::NoAttribute("periodic"))?
+        }
+        _ => return Err(RecutError::NoAttribute("periodic")),
+    };
+    let domain = Domain { coarse: [1; 3], periodic: periodic.map(|p| p != 0.0) };
+    Ok(SizedBox { domain, side: positive(stored, "boxlen")?, origin: [0.0; 3] })
+}

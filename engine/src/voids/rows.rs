@@ -1,0 +1,94 @@
+//! Over which wall does each zone overflow, and of how many zones is a void?
+//!
+//! A zone overflows where its emptiest particle dies in the merge tree: at the lowest point of the walls around everything that is
+//! reached before a deeper place. The owner of that particle knows it, and tells the rank that holds the row.
+
+use crate::exchange::bundle::SendBuffers;
+use crate::phew::hierarchy::{Structures, is_clump_peak};
+use crate::phew::peaks::Peaks;
+use bytemuck::{Pod, Zeroable};
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::ids::PeakIdx;
+use inselberg_kernels::phew::persistence::Persistence;
+use inselberg_kernels::props::Structure;
+use rustc_hash::FxHashMap;
+
+/// The wall over which a zone overflows.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Overflow {
+    /// The zone.
+    pub zone: u64,
+    /// Specific volume at the lowest point of the wall; 0 for the emptiest zone of all, which never overflows.
+    pub value: f64,
+    /// That point, in code units; NaN without one.
+    pub position: [f64; 3],
+}
+
+/// A row of the table of zones or voids, beside its sums.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VoidRow {
+    /// The sums: volume and mass have changed places, and densities are specific volumes.
+    pub of: Structure,
+    /// The wall of its emptiest zone.
+    pub overflow: Overflow,
+    /// Zones of the void; 1 for a zone.
+    pub n_zones: u64,
+}
+
+/// Zones and voids of this rank.
+pub struct VoidRows {
+    /// Every listed zone by identifier.
+    pub zones: Vec<VoidRow>,
+    /// Every listed void by identifier.
+    pub voids: Vec<VoidRow>,
+}
+
+const OVERFLOWS: usize = 0;
+const ZONES: usize = 1;
+
+/// Collective: the rows of this rank. One exchange.
+///
+/// # Errors
+/// When another rank fails.
+pub fn rows(
+    peaks: &Peaks,
+    structures: &Structures,
+    persistence: Persistence,
+    comm: &Comm,
+) -> Result<VoidRows, CommError> {
+    let mut buffers = SendBuffers::<2>::default();
+    for overflow in own_overflows(peaks, structures, persistence) {
+        buffers.put(structures.holder(overflow.zone, comm), OVERFLOWS, &[overflow]);
+    }
+    for zone in &structures.clumps {
+        buffers.put(structures.holder(zone.halo, comm), ZONES, &[zone.halo]);
+    }
+    let mut overflow: FxHashMap<u64, Overflow> = FxHashMap::default();
+    let mut n_zones: FxHashMap<u64, u64> = FxHashMap::default();
+    for bundle in buffers.exchange(comm)? {
+        overflow.extend(bundle.records::<Overflow>(OVERFLOWS).into_iter().map(|of| (of.zone, of)));
+        bundle.records::<u64>(ZONES).into_iter().for_each(|of| *n_zones.entry(of).or_default() += 1);
+    }
+    let row = |of: &Structure, n_zones: u64| VoidRow { of: *of, overflow: overflow[&of.id], n_zones };
+    Ok(VoidRows {
+        zones: structures.clumps.iter().map(|zone| row(zone, 1)).collect(),
+        voids: structures.haloes.iter().map(|void| row(void, n_zones[&void.id])).collect(),
+    })
+}
+
+/// The walls of the zones whose emptiest particle this rank owns. The other peaks of a zone are noise and die in it.
+fn own_overflows(
+    peaks: &Peaks,
+    structures: &Structures,
+    persistence: Persistence,
+) -> impl Iterator<Item = Overflow> {
+    let is_head = move |i: &usize| {
+        is_clump_peak(peaks, PeakIdx::new(*i), persistence) && structures.clump_of_patch[*i] > 0
+    };
+    (0..peaks.len()).filter(is_head).map(move |i| Overflow {
+        zone: structures.clump_of_patch[i],
+        value: peaks.tree.death[i].saddle,
+        position: peaks.saddle_position[i],
+    })
+}
