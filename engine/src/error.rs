@@ -284,6 +284,22 @@ pub enum ParticleGraphError {
         /// Neighbours of each particle.
         k: usize,
     },
+    /// Densities of the input are wanted, and particles have none.
+    #[error(
+        "{species} of the input have no densities; expected gas of an SPH code, or densities from neighbours"
+    )]
+    NoDensities {
+        /// The species.
+        species: String,
+    },
+    /// A density of the input that is not positive.
+    #[error("particle {id}: its density in the input is {density}; expected a positive number")]
+    BadDensity {
+        /// Its identity.
+        id: u64,
+        /// The density.
+        density: f64,
+    },
     /// What needs cells.
     #[error("{what} needs cells, which a graph of particles does not have; expected a mesh")]
     NeedsCells {

@@ -212,14 +212,20 @@ class Particles:
         return ParticleMesh(self, options)
 
     def graph(
-        self, *, neighbours: int = 32, types: Sequence[int] = (1,), box: Optional[float] = None
+        self,
+        *,
+        neighbours: int = 32,
+        given_density: bool = False,
+        types: Sequence[int] = (1,),
+        box: Optional[float] = None,
     ) -> ParticleGraph:
         """The graph for :func:`phew` and :func:`voids`: each particle with its nearest neighbours, 1 to 254.
 
-        ``types`` and ``box`` as in :meth:`mesh`.
+        ``given_density``: densities are those of the input, as SPH codes store them for gas. ``types`` and ``box`` as in :meth:`mesh`.
         """
         side = None if box is None else float(box)
-        return ParticleGraph(self, dict(neighbours=neighbours, types=list(types), side=side))
+        options = dict(neighbours=neighbours, given_density=given_density, types=list(types), side=side)
+        return ParticleGraph(self, options)
 
     def __repr__(self) -> str:
         species = ", ".join(f"{n} {name}" for name, n in self.species.items())

@@ -254,13 +254,15 @@ impl MeshOptions {
 #[pyo3(from_item_all)]
 pub struct GraphOptions {
     neighbours: usize,
+    given_density: bool,
     types: Vec<u8>,
     side: Option<f64>,
 }
 
 impl GraphOptions {
     pub fn params(&self) -> ParticleGraphParams {
-        let params = ParticleGraphParams::default().neighbours(self.neighbours).types(&self.types);
+        let mut params = ParticleGraphParams::default().neighbours(self.neighbours).types(&self.types);
+        params.given_density = self.given_density;
         self.side.into_iter().fold(params, ParticleGraphParams::side)
     }
 }

@@ -9,7 +9,7 @@ use crate::verify::paper::{self, Graph, Outcome};
 use crate::verify::random::Random;
 use inselberg::error::RunError;
 use inselberg::executor::Executor;
-use inselberg::graph::ParticleGraphConfig;
+use inselberg::graph::{GraphDensity, ParticleGraphConfig};
 use inselberg::particle_mesh::ParticleSnapshot;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, PotentialChoice, Thresholds};
@@ -24,7 +24,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 pub fn graph_config(neighbours: usize) -> ParticleGraphConfig {
-    ParticleGraphConfig { neighbours, mesh: mesh_config(8, 2..10) }
+    ParticleGraphConfig { neighbours, density: GraphDensity::Neighbours, mesh: mesh_config(8, 2..10) }
 }
 
 fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> PhewConfig {
@@ -107,6 +107,9 @@ impl Plain {
         let heaviest = input.mass.iter().copied().fold(0.0, f64::max);
         let mass = |i: u32| all[i as usize].1 / heaviest;
         let density = |i: usize| {
+            if let Some(given) = &input.density {
+                return field(f64::from(given[all[i].2 as usize - 1000]));
+            }
             let list: Vec<Neighbour> =
                 near[i].iter().map(|(square, j)| Neighbour { square: *square, index: *j as u32 }).collect();
             let sum = SplineSum::new(&list, mass(i as u32), mass).density().expect("not all at one place");
@@ -256,6 +259,22 @@ proptest! {
         plain.check(&found.expect("clumps"), &config, input.mean());
     }
 
+    #[test]
+    fn densities_may_be_given(
+        input in particles(), k in 1..9usize, threshold in 0.0..2.0f64, salt in any::<u64>(), n_ranks in 1..4usize,
+    ) {
+        let mut random = Random(salt);
+        let density = input.position.iter().map(|_| (1 + random.below(9)) as f32 * 0.5).collect();
+        let input = input.densities(density);
+        let graph = ParticleGraphConfig { density: GraphDensity::Given, ..graph_config(k) };
+        let config = phew_config(threshold, Persistence::Ratio(1.3), Some(2.0));
+        let plain = Plain::new(&input, k, threshold * input.mean());
+        let found = run_on_graph(&snapshot(&input, &graph), &graph, &config, &Comm::solo(), &Executor::default());
+        plain.check(&found.expect("clumps"), &config, input.mean());
+        let alone = on(&input, &graph, &config, Comm::threads(1));
+        assert_same(&alone, &on(&input, &graph, &config, Comm::threads(n_ranks)), &format!("{n_ranks} ranks"));
+    }
+
     /// Few particles on many ranks: some have fewer than they have neighbours, some none.
     #[test]
     fn few_particles_on_many_ranks(input in particles(), k in 1..9usize, n_ranks in 2..8usize, salt in any::<u64>()) {
@@ -347,6 +366,26 @@ fn refused(input: &Given, k: usize, config: &PhewConfig) -> String {
         run_on_graph(&snapshot(input, &graph), &graph, config, &Comm::solo(), &Executor::default())
             .expect_err("refused");
     error.to_string()
+}
+
+#[test]
+fn given_densities_are_checked() {
+    let config = phew_config(1.0, Persistence::Ratio(2.0), None);
+    let graph = ParticleGraphConfig { density: GraphDensity::Given, ..graph_config(2) };
+    let refused = |input: &Given| {
+        let found =
+            run_on_graph(&snapshot(input, &graph), &graph, &config, &Comm::solo(), &Executor::default());
+        found.expect_err("refused").to_string()
+    };
+    let position: Vec<[f64; 3]> = (0..5).map(|i| [f64::from(i); 3]).collect();
+    let input = Given::new(position, vec![1.0; 5], true);
+    assert!(refused(&input).starts_with("PartType1 of the input have no densities; expected gas"));
+    for wrong in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        let mut density = vec![1.0; 5];
+        density[3] = wrong;
+        let said = refused(&input.clone().densities(density));
+        assert!(said.starts_with("particle 1003: its density in the input is"), "{said}");
+    }
 }
 
 #[test]

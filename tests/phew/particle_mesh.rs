@@ -38,6 +38,8 @@ pub struct Given {
     about: ParticleHeader,
     pub position: Vec<[f64; 3]>,
     pub mass: Vec<f64>,
+    /// Densities that the input has.
+    pub density: Option<Vec<f32>>,
 }
 
 impl Given {
@@ -64,7 +66,13 @@ impl Given {
             softening: [None; N_KINDS],
             species: vec![species],
         };
-        Self { about, position, mass }
+        Self { about, position, mass, density: None }
+    }
+
+    /// The same particles with densities.
+    pub fn densities(mut self, density: Vec<f32>) -> Self {
+        self.about.species[0].has_densities = true;
+        Self { density: Some(density), ..self }
     }
 
     pub fn is_periodic(&self) -> bool {
@@ -86,6 +94,9 @@ impl ParticleInput for Given {
         into.position.extend_from_doubles(&self.position[rows.clone()]);
         if let Some(mass) = &mut into.mass {
             mass.extend_from_slice(&self.mass[rows.clone()]);
+        }
+        if let (Some(to), Some(given)) = (&mut into.density, &self.density) {
+            to.extend_from_slice(&given[rows.clone()]);
         }
         if let Some(id) = &mut into.id {
             id.extend(rows.map(|row| 1000 + row as u64));

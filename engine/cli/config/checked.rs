@@ -374,6 +374,7 @@ fn from_particles(
     raw: &CheckedValues<'_>,
     field: &FieldChoice,
 ) -> Result<Option<FromParticles>, ConfigError> {
+    const OF_GRAPH: [&str; 2] = ["neighbours", "given-density"];
     const OF_MESH: [&str; 3] = ["m-refine", "level-min", "level-max"];
     const OF_PARTICLES: [&str; 6] =
         ["particle-types", "box", "particle-mass", "unit-length", "unit-mass", "unit-velocity"];
@@ -400,10 +401,10 @@ fn from_particles(
             let expected = "it without --mesh-from-particles: a graph has no mesh";
             return Err(raw.unfit("particle-graph", "true", expected));
         }
-        (true, false) => misplaced(&["neighbours"], "it with --particle-graph alone")?,
+        (true, false) => misplaced(&OF_GRAPH, "it with --particle-graph alone")?,
         (false, true) => misplaced(&OF_MESH, "it with --mesh-from-particles alone")?,
         (false, false) => {
-            misplaced(&["neighbours"], "it with --particle-graph alone")?;
+            misplaced(&OF_GRAPH, "it with --particle-graph alone")?;
             misplaced(&OF_MESH, "it with --mesh-from-particles alone")?;
             misplaced(&OF_PARTICLES, "it with --mesh-from-particles or --particle-graph")?;
             return Ok(None);
@@ -431,7 +432,7 @@ fn from_particles(
     let types = fof::types(&kinds);
     if is_graph {
         let mut graph = ParticleGraphParams::default().neighbours(neighbours as usize).types(&types);
-        graph.side = side;
+        (graph.side, graph.given_density) = (side, raw.switch("given-density"));
         return Ok(Some(FromParticles::Graph(graph)));
     }
     let mut mesh = ParticleMeshParams::default().m_refine(m_refine).level_max(level_max).types(&types);

@@ -506,6 +506,15 @@ const WORK: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "given-density",
+        key: "given_density",
+        heading: Particles,
+        commands: &[Phew, Voids],
+        help: "Take densities of the particle graph from the input, as SPH codes store them",
+        doc: "For gas: --particle-types 1,0,0,0,0,0,0. Otherwise densities are sums over the neighbours.",
+        ..ROW
+    },
+    Opt {
         name: "m-refine",
         key: "m_refine",
         heading: Particles,

@@ -82,6 +82,7 @@ fn graph(raw: &CheckedValues<'_>) -> Result<ParticleGraphParams, ConfigError> {
     let neighbours =
         raw.count_or_default("neighbours", |n| (1..=most).contains(&n), &format!("1 to {most}"))?;
     let mut graph = ParticleGraphParams::default().neighbours(neighbours as usize).types(&types(&kinds));
+    graph.given_density = raw.switch("given-density");
     graph.side = raw.real("box", |x| x > 0.0, "a finite side above 0")?;
     Ok(graph)
 }

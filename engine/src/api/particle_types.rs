@@ -4,7 +4,7 @@
 use crate::api::params::FofParams;
 use crate::error::{Error, ErrorKind};
 use crate::fof::FofConfig;
-use crate::graph::ParticleGraphConfig;
+use crate::graph::{GraphDensity, ParticleGraphConfig};
 use crate::particle_mesh::ParticleMeshConfig;
 use inselberg_io::particles::{DARK_MATTER, N_KINDS};
 use inselberg_kernels::graph::MOST_NEIGHBOURS;
@@ -176,6 +176,8 @@ impl ParticleMeshParams {
 pub struct ParticleGraphParams {
     /// Number of neighbours of each particle: 1 to 254.
     pub neighbours: usize,
+    /// Whether densities are those of the input, as SPH codes store them for gas, instead of sums over neighbours.
+    pub given_density: bool,
     /// The particle types that are used.
     pub types: Vec<u8>,
     /// The side of the box, for inputs that state none.
@@ -185,7 +187,7 @@ pub struct ParticleGraphParams {
 impl Default for ParticleGraphParams {
     /// Dark matter, with 32 neighbours each.
     fn default() -> Self {
-        Self { neighbours: 32, types: vec![DARK_MATTER], side: None }
+        Self { neighbours: 32, given_density: false, types: vec![DARK_MATTER], side: None }
     }
 }
 
@@ -194,6 +196,12 @@ impl ParticleGraphParams {
     #[must_use]
     pub fn neighbours(self, neighbours: usize) -> Self {
         Self { neighbours, ..self }
+    }
+
+    /// With the densities of the input. Gas of SPH codes has them.
+    #[must_use]
+    pub fn given_density(self) -> Self {
+        Self { given_density: true, ..self }
     }
 
     /// These types are used.
@@ -220,7 +228,8 @@ impl ParticleGraphParams {
         }
         let of_pictures = ParticleMeshParams { side: self.side, ..ParticleMeshParams::default() };
         let mesh = of_pictures.types(&self.types).config()?;
-        Ok(ParticleGraphConfig { neighbours: self.neighbours, mesh })
+        let density = if self.given_density { GraphDensity::Given } else { GraphDensity::Neighbours };
+        Ok(ParticleGraphConfig { neighbours: self.neighbours, density, mesh })
     }
 }
 

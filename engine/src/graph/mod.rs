@@ -24,10 +24,10 @@ pub use particles::{GraphParticle, OwnParticles, below_one};
 
 use crate::error::{ParticleGraphError, RunError};
 use crate::executor::Executor;
-use crate::particle_mesh::{MeshPlan, ParticleMeshConfig, load, mass_range, no_particles};
+use crate::particle_mesh::{FurtherColumns, MeshPlan, ParticleMeshConfig, load, mass_range, no_particles};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Reduce};
-use inselberg_io::particles::ParticleInput;
+use inselberg_io::particles::{ParticleHeader, ParticleInput};
 use inselberg_kernels::graph::MOST_NEIGHBOURS;
 
 /// The quantity whose peaks are found, and the least value of a test particle.
@@ -63,13 +63,35 @@ impl GraphField {
     }
 }
 
+/// Where the densities of particles come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GraphDensity {
+    /// From the masses of the neighbours.
+    #[default]
+    Neighbours,
+    /// From the input, as codes of SPH store them for gas.
+    Given,
+}
+
 /// Which particles make the graph, and how many neighbours each has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ParticleGraphConfig {
     /// Number of neighbours of each particle: 1 to [`MOST_NEIGHBOURS`].
     pub neighbours: usize,
+    /// Where densities come from.
+    pub density: GraphDensity,
     /// Which particles of an input are used, and the mesh that pictures are drawn on.
     pub mesh: ParticleMeshConfig,
+}
+
+impl ParticleGraphConfig {
+    /// What catalogues say of the densities.
+    pub(crate) fn kernel(&self) -> &'static str {
+        match self.density {
+            GraphDensity::Neighbours => "cubic spline",
+            GraphDensity::Given => "given by the input",
+        }
+    }
 }
 
 /// The particles of a rank and their links.
@@ -104,7 +126,9 @@ pub fn build(
 ) -> Result<ParticleGraph, RunError> {
     let observer = executor.observer();
     let plan = MeshPlan::new(input.about(), &config.mesh)?;
-    let loaded = load(input, &plan, true, comm, observer)?;
+    let is_given = config.density == GraphDensity::Given;
+    check_densities(input.about(), &plan, is_given)?;
+    let loaded = load(input, &plan, FurtherColumns { ids: true, densities: is_given }, comm, observer)?;
     let n_read = loaded.position.len();
     let n = comm.all_reduce_counts(&[n_read as u64], Reduce::Sum)?[0];
     let k = config.neighbours;
@@ -127,11 +151,24 @@ pub fn build(
     let n_own = own.particles.len() as u64;
     let near = Stage::run("ghosts", n_own, comm, observer, || ghosts::find(&own, k, comm, executor))?;
     let dense = Stage::run("neighbours", n_own, comm, observer, || {
-        neighbours::find(&own, &near, k, field, comm, executor)
+        neighbours::find(&own, &near, k, config.density, field, comm, executor)
     })?;
     let greatest = comm.all_max(&[dense.greatest])?[0];
     let tests = Stage::run("links", n_own, comm, observer, || links::find(&own, &near, dense, k, comm))?;
     Ok(ParticleGraph { own, tests, n, greatest, mean_density })
+}
+
+/// Checks that all species that take part have densities, if these are wanted.
+fn check_densities(
+    about: &ParticleHeader,
+    plan: &MeshPlan,
+    is_wanted: bool,
+) -> Result<(), ParticleGraphError> {
+    let used = plan.species.iter().map(|species| &about.species[*species]);
+    match used.filter(|species| species.n > 0).find(|species| is_wanted && !species.has_densities) {
+        Some(species) => Err(ParticleGraphError::NoDensities { species: species.name.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// Units of the graph: positions are in sides of the box, masses in those of the heaviest particle.

@@ -1,13 +1,13 @@
 //! Neighbours of the own particles, and their densities or specific volumes.
 
-use super::GraphField;
 use super::ghosts::{GROUPS_AT_ONCE, NearParticles};
 use super::particles::OwnParticles;
+use super::{GraphDensity, GraphField};
 use crate::chunks::chunks;
 use crate::error::{ParticleGraphError, RunError};
 use crate::executor::{Executor, ScratchPool};
 use inselberg_comm::{Comm, Rank};
-use inselberg_kernels::graph::{GroupTree, NearestScratch, NearestSearch, SplineSum};
+use inselberg_kernels::graph::{GroupTree, NearestScratch, NearestSearch, Neighbour, SplineSum};
 use std::ops::Range;
 
 /// Values of the field, and the neighbours of the own particles above the threshold.
@@ -48,13 +48,19 @@ pub fn find(
     own: &OwnParticles,
     near: &NearParticles,
     k: usize,
+    density: GraphDensity,
     field: GraphField,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<DenseParticles, RunError> {
     let threshold = field.threshold(own.units.mean_density);
-    let values =
-        GraphValues { unit: own.units.density(), mean_density: own.units.mean_density, field, threshold };
+    let values = GraphValues {
+        density,
+        unit: own.units.density(),
+        mean_density: own.units.mean_density,
+        field,
+        threshold,
+    };
     let mut runs = Vec::new();
     if !own.particles.is_empty() {
         let tree = GroupTree::new(&near.points);
@@ -83,13 +89,28 @@ pub fn find(
     Ok(DenseParticles { rho, runs, field, threshold, greatest })
 }
 
-/// From sums over neighbours to values of the field.
+/// From particles and their neighbours to values of the field.
 struct GraphValues {
+    density: GraphDensity,
     /// Density in code units per unit of the graph.
     unit: f64,
     mean_density: f64,
     field: GraphField,
     threshold: f64,
+}
+
+impl GraphValues {
+    /// The density of a particle in code units; `None` where all neighbours are at its place.
+    fn density(&self, near: &NearParticles, particle: u32, neighbours: &[Neighbour]) -> Option<f64> {
+        let mass = |i: u32| near.particles[i as usize].mass;
+        match self.density {
+            GraphDensity::Neighbours => {
+                let sum = SplineSum::new(neighbours, mass(particle), mass);
+                sum.density().map(|density| density * self.unit)
+            }
+            GraphDensity::Given => Some(near.particles[particle as usize].given_density),
+        }
+    }
 }
 
 /// Local: the particles of some groups.
@@ -101,7 +122,6 @@ fn of_groups(
     scratch: &mut NearestScratch,
 ) -> NeighbourRun {
     let mut found = NeighbourRun::default();
-    let mass = |i: u32| near.particles[i as usize].mass;
     for group in groups {
         if !search.tree.particles(group).any(|i| near.own(i).is_some()) {
             continue;
@@ -111,11 +131,11 @@ fn of_groups(
                 return;
             }
             let particle = i as u32;
-            let Some(density) = SplineSum::new(neighbours, mass(particle), mass).density() else {
+            let Some(density) = values.density(near, particle, neighbours) else {
                 found.crowded.get_or_insert(particle);
                 return;
             };
-            let value = values.field.value(density * values.unit, values.mean_density);
+            let value = values.field.value(density, values.mean_density);
             if value.is_infinite() {
                 found.without_mass.get_or_insert(particle);
             }

@@ -2,8 +2,7 @@
 
 use super::GraphUnits;
 use crate::argsort::sorted;
-use crate::error::ParticleMeshError;
-use crate::error::RunError;
+use crate::error::{ParticleGraphError, ParticleMeshError, RunError};
 use crate::particle_mesh::BoxParticles;
 use crate::partition::{Splits, deliver};
 use bytemuck::{Pod, Zeroable};
@@ -23,6 +22,8 @@ pub struct GraphParticle {
     pub mass: f64,
     /// Identity.
     pub id: u64,
+    /// Density in code units that the input gives; 0 where neighbours make it.
+    pub given_density: f64,
 }
 
 impl GraphParticle {
@@ -50,22 +51,24 @@ impl OwnParticles {
     /// Collective: the particles that this rank owns, of those that all ranks have read.
     ///
     /// # Errors
-    /// When there are too many for one rank; when another rank fails.
+    /// When there are too many for one rank, or a given density is not a positive number; when another rank fails.
     pub fn new(
         loaded: BoxParticles,
         units: GraphUnits,
         periodic: bool,
         comm: &Comm,
     ) -> Result<Self, RunError> {
-        let BoxParticles { position, mass, id } = loaded;
+        let BoxParticles { position, mass, id, density } = loaded;
         let id = id.expect("identities were asked for");
         let particle = |i: usize| GraphParticle {
             position: position.get(i).map(|x| in_unit_box(x, units.side)),
             mass: mass.get(i) / units.heaviest,
             id: id[i],
+            given_density: density.as_ref().map_or(0.0, |density| f64::from(density[i])),
         };
         let all: Vec<GraphParticle> = (0..position.len()).into_par_iter().map(particle).collect();
-        drop((position, mass, id));
+        check_given(&all, density.is_some())?;
+        drop((position, mass, id, density));
         let mut particles = in_order(all);
         let mut splits = Splits::one();
         if comm.n_ranks() > 1 {
@@ -82,7 +85,7 @@ impl OwnParticles {
 
     /// The place of the particle with this identity at a position in units of the box, if this rank has it.
     pub fn find(&self, position: [f64; 3], id: u64) -> Option<usize> {
-        let wanted = GraphParticle { position, mass: 0.0, id };
+        let wanted = GraphParticle { position, mass: 0.0, id, given_density: 0.0 };
         self.particles.binary_search_by(|particle| particle.order(&wanted)).ok()
     }
 
@@ -94,6 +97,15 @@ impl OwnParticles {
     /// The owner of a position in units of the box.
     pub fn owner_of(&self, position: [f64; 3]) -> Rank {
         owner(&self.splits, position)
+    }
+}
+
+/// Checks that given densities are positive numbers.
+fn check_given(particles: &[GraphParticle], are_given: bool) -> Result<(), ParticleGraphError> {
+    let is_wrong = |p: &&GraphParticle| !(p.given_density.is_finite() && p.given_density > 0.0);
+    match particles.iter().find(is_wrong).filter(|_| are_given) {
+        Some(wrong) => Err(ParticleGraphError::BadDensity { id: wrong.id, density: wrong.given_density }),
+        None => Ok(()),
     }
 }
 

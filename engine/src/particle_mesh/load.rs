@@ -22,16 +22,27 @@ pub struct BoxParticles {
     pub mass: Masses,
     /// Identities, where they were asked for: those of the input, or the number of the row over all species.
     pub id: Option<Vec<u64>>,
+    /// Densities of the input in code units, where they were asked for; NaN for particles without one.
+    pub density: Option<Vec<f32>>,
 }
 
-/// Local: reads the rows of this rank, with identities if they are wanted, and checks each.
+/// What is read of particles beside positions and masses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FurtherColumns {
+    /// Identities.
+    pub ids: bool,
+    /// Densities of gas.
+    pub densities: bool,
+}
+
+/// Local: reads the rows of this rank, with the further columns that are wanted, and checks each.
 ///
 /// # Errors
 /// When a file contradicts its header, a value is not finite, a particle is outside the box, or memory does not suffice.
 pub fn load(
     input: &dyn ParticleInput,
     plan: &MeshPlan,
-    with_ids: bool,
+    further: FurtherColumns,
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<BoxParticles, RunError> {
@@ -44,10 +55,10 @@ pub fn load(
     let mut columns = Columns {
         position: Positions::with_capacity(plan.double, 0),
         mass: plan.mass.is_none().then(Vec::new),
-        id: with_ids.then(Vec::new),
+        id: further.ids.then(Vec::new),
         kind: plan.mixed.then(Vec::new),
         velocity: None,
-        density: None,
+        density: further.densities.then(Vec::new),
     };
     reserve(input, &ranges, &mut columns)?;
     let mut before = 0;
@@ -68,7 +79,7 @@ pub fn load(
         Some(masses) => Masses::Each(masses),
         None => Masses::Same(plan.mass.expect("masses are read unless they are all equal")),
     };
-    Ok(BoxParticles { position: columns.position, mass, id: columns.id })
+    Ok(BoxParticles { position: columns.position, mass, id: columns.id, density: columns.density })
 }
 
 fn check(
@@ -106,6 +117,9 @@ fn choose(columns: &mut Columns, plan: &MeshPlan) {
     }
     if let Some(id) = &mut columns.id {
         keep(id, kinds, is_wanted);
+    }
+    if let Some(density) = &mut columns.density {
+        keep(density, kinds, is_wanted);
     }
 }
 

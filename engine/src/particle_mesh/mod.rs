@@ -29,7 +29,7 @@ mod split;
 
 use crate::error::ParticleMeshError;
 use crate::partition::Weights;
-pub(crate) use load::{BoxParticles, load, mass_range};
+pub(crate) use load::{BoxParticles, FurtherColumns, load, mass_range};
 pub use plan::ParticleMeshConfig;
 pub(crate) use plan::{MeshPlan, no_particles};
 pub use snapshot::ParticleSnapshot;
@@ -92,7 +92,7 @@ pub fn grow(
 ) -> Result<ParticleMesh, RunError> {
     let MeshUse { threshold, weights, keep_leaves } = purpose;
     let plan = MeshPlan::new(input.about(), config)?;
-    let loaded = load(input, &plan, false, comm, executor.observer())?;
+    let loaded = load(input, &plan, FurtherColumns::default(), comm, executor.observer())?;
     let n = comm.all_reduce_counts(&[loaded.position.len() as u64], Reduce::Sum)?[0];
     if n == 0 {
         return Err(no_particles(input.about()).into());

@@ -323,7 +323,7 @@ fn attributes(
     let mut list = vec![
         ("mean_density", Attribute::Real(mean_density)),
         ("graph_neighbours", Attribute::Int(graph.neighbours as i64)),
-        ("graph_kernel", Attribute::Text("cubic spline".into())),
+        ("graph_kernel", Attribute::Text(graph.kernel().into())),
     ];
     list.extend(snapshot.assumed_units());
     list

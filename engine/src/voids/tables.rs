@@ -257,7 +257,7 @@ pub(super) fn attributes(
     list.int("layout", LAYOUT);
     list.input(snapshot.header(), snapshot.has_units());
     list.text(FIELD.0, FIELD.1);
-    list.text("graph_kernel", "cubic spline");
+    list.text("graph_kernel", graph.kernel());
     list.int("graph_neighbours", graph.neighbours as i64);
     list.real("mean_density", mean_density);
     if let Some(density) = config.density {

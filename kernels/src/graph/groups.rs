@@ -8,8 +8,10 @@
 //!     nodes    0 | 1 2 3 | 4 5 6 7 | ...       0 is the root, 1 to 3 its children, 4 and 5 those of 1, ...
 //! ```
 
+use super::box_row::BoxRow;
 use super::points::{GraphPoints, KEY_LEVEL, LANES};
 use crate::sfc::morton63;
+use crate::simd::wide;
 use std::ops::Range;
 
 /// Cubes with so many particles or fewer are groups.
@@ -53,14 +55,6 @@ impl PointBox {
         let [x, y, z] = [apart(0), apart(1), apart(2)];
         (x * x + y * y + z * z).sqrt()
     }
-
-    /// The squared distance of two boxes; 0 if they touch.
-    #[inline]
-    fn square_distance(&self, other: &Self) -> f64 {
-        let apart = |a: usize| (self.low[a] - other.high[a]).max(other.low[a] - self.high[a]).max(0.0);
-        let [x, y, z] = [apart(0), apart(1), apart(2)];
-        x * x + y * y + z * z
-    }
 }
 
 /// A run of particles.
@@ -72,6 +66,8 @@ struct GroupNode {
     /// 0 for a group.
     n_children: u32,
     parent: u32,
+    /// The row with the boxes of the children.
+    row: u32,
 }
 
 /// The octree over particles.
@@ -79,6 +75,8 @@ struct GroupNode {
 pub struct GroupTree {
     nodes: Vec<GroupNode>,
     bounds: Vec<PointBox>,
+    /// The boxes of the children of each node that has any.
+    rows: Vec<BoxRow>,
     /// The nodes that are groups, in the order of their particles.
     groups: Vec<u32>,
     /// The box of each block of particles.
@@ -106,11 +104,25 @@ impl GroupTree {
             }
             tree.bounds[at] = bounds;
         }
+        tree.rows = tree.child_rows();
         tree.block_bounds = (0..points.len().div_ceil(LANES)).map(|block| block_box(points, block)).collect();
         tree.groups =
             (0..tree.nodes.len() as u32).filter(|n| tree.nodes[*n as usize].n_children == 0).collect();
         tree.groups.sort_unstable_by_key(|n| tree.nodes[*n as usize].first);
         tree
+    }
+
+    /// The boxes of the children of each node, and in the nodes where these are.
+    fn child_rows(&mut self) -> Vec<BoxRow> {
+        let mut rows = Vec::new();
+        for node in self.nodes.iter_mut().filter(|node| node.n_children > 0) {
+            node.row = rows.len() as u32;
+            let mut row = BoxRow::NONE;
+            let children = &self.bounds[node.child as usize..(node.child + node.n_children) as usize];
+            children.iter().enumerate().for_each(|(lane, bounds)| row.set(lane, bounds));
+            rows.push(row);
+        }
+        rows
     }
 
     /// Number of groups.
@@ -169,32 +181,50 @@ impl GroupTree {
         &self.bounds[at]
     }
 
-    /// Calls `found` with the runs of all groups within `reach` of a box. A run comes once.
+    /// Calls `found` with the runs of all groups within `reach` of a box. A run comes once. A tree of one group always has it.
     pub fn runs_within(
         &self,
         of: &PointBox,
         reach: f64,
         periodic: bool,
         stack: &mut Vec<u32>,
-        mut found: impl FnMut(Range<usize>),
+        found: impl FnMut(Range<usize>),
     ) {
         // Distances of boxes and of particles are rounded in different ways.
         let reach = reach + ROUNDING;
-        let limit = reach * reach;
-        stack.clear();
-        stack.extend((!self.nodes.is_empty()).then_some(0));
         let [low, high] = [of.low.map(|x| x - reach), of.high.map(|x| x + reach)];
         let wraps = periodic && (0..3).any(|a| low[a] < 0.0 || high[a] >= 1.0);
+        wide(
+            #[inline(always)]
+            || match wraps {
+                true => self.walk::<true>(of, reach * reach, stack, found),
+                false => self.walk::<false>(of, reach * reach, stack, found),
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn walk<const PERIODIC: bool>(
+        &self,
+        of: &PointBox,
+        limit: f64,
+        stack: &mut Vec<u32>,
+        mut found: impl FnMut(Range<usize>),
+    ) {
+        stack.clear();
+        stack.extend((!self.nodes.is_empty()).then_some(0));
         while let Some(at) = stack.pop() {
-            let bounds = &self.bounds[at as usize];
-            let distance = if wraps { periodic_distance(of, bounds) } else { of.square_distance(bounds) };
-            if distance > limit {
+            let GroupNode { first, end, child, n_children, row, .. } = self.nodes[at as usize];
+            if n_children == 0 {
+                found(first as usize..end as usize);
                 continue;
             }
-            let GroupNode { first, end, child, n_children, .. } = self.nodes[at as usize];
-            match n_children {
-                0 => found(first as usize..end as usize),
-                n => stack.extend((child..child + n).rev()),
+            let squares = self.rows[row as usize].squares::<PERIODIC>(of);
+            // The last one first, so that runs ascend.
+            for lane in (0..n_children).rev() {
+                if squares[lane as usize] <= limit {
+                    stack.push(child + lane);
+                }
             }
         }
     }
@@ -212,16 +242,4 @@ fn block_box(points: &GraphPoints, block: usize) -> PointBox {
 fn keys(points: &GraphPoints) -> Vec<u64> {
     let cell = |i: usize| super::cell_of(points.position(i)).map(|x| x >> (KEY_LEVEL - LEVELS));
     (0..points.len()).map(|i| morton63(cell(i))).collect()
-}
-
-/// A lower bound of the squared distance of two boxes over all periodic images: axis by axis, the nearest image.
-#[inline]
-fn periodic_distance(a: &PointBox, b: &PointBox) -> f64 {
-    let apart = |axis: usize| {
-        let of_image =
-            |by: f64| (a.low[axis] - b.high[axis] - by).max(b.low[axis] + by - a.high[axis]).max(0.0);
-        of_image(0.0).min(of_image(1.0)).min(of_image(-1.0))
-    };
-    let [x, y, z] = [apart(0), apart(1), apart(2)];
-    x * x + y * y + z * z
 }

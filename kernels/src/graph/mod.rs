@@ -6,7 +6,7 @@
 //! | file | question |
 //! |---|---|
 //! | `points` | which particles are there, and how far apart are two of them? |
-//! | `groups` | which particles lie together? |
+//! | `groups`, `box_row` | which particles lie together, and how far are eight boxes? |
 //! | `nearest` | which are the k nearest of each particle? |
 //! | `density` | how dense is a particle with these neighbours? |
 //! | `links` | which particles are linked, which is the densest neighbour, and where do patches touch? |
@@ -21,6 +21,7 @@
 //!
 //! No result depends on the tree of groups: the set of the k nearest is unique, and sums over neighbours are exact.
 
+mod box_row;
 mod density;
 mod groups;
 mod links;

@@ -13,9 +13,10 @@
 //!
 //! The order in which they are found depends on the tree, the set of the k nearest does not: (distance, index) is a total order.
 
+use super::box_row::BoxRow;
 use super::groups::{GroupTree, PointBox, ROUNDING};
-use super::points::{GraphPoints, LANES, PointBlock, square};
-use crate::simd::{larger, wide};
+use super::points::{GraphPoints, LANES, square};
+use crate::simd::wide;
 
 /// The k-th neighbour of a particle is often within so many times the distance of that of the last one.
 const GUESS: f64 = 1.2;
@@ -63,42 +64,11 @@ pub struct NearestScratch {
     last: Option<([f64; 3], f64)>,
 }
 
-/// Blocks of particles and their boxes, eight to a row. Places past the last box are infinitely far.
+/// Blocks of particles and their boxes, eight to a row.
 #[derive(Debug, Clone, Default)]
 struct BlockBoxes {
     block: Vec<u32>,
     rows: Vec<BoxRow>,
-}
-
-/// Eight boxes, axis by axis.
-#[derive(Debug, Clone, Copy)]
-struct BoxRow {
-    low: PointBlock,
-    high: PointBlock,
-}
-
-impl BoxRow {
-    /// Boxes that are infinitely far.
-    const NONE: Self = Self { low: [[f64::INFINITY; LANES]; 3], high: [[f64::INFINITY; LANES]; 3] };
-
-    /// The squared distances from a position.
-    #[inline(always)]
-    fn squares<const PERIODIC: bool>(&self, position: [f64; 3]) -> [f64; LANES] {
-        let mut squares = [0.0; LANES];
-        for (a, x) in position.into_iter().enumerate() {
-            for (lane, square) in squares.iter_mut().enumerate() {
-                let (low, high) = (self.low[a][lane], self.high[a][lane]);
-                let near = larger(larger(low - x, x - high), 0.0);
-                let apart = match PERIODIC {
-                    // The farthest point of the box has the nearest image. A box around the position has no distance.
-                    true => smaller(near, larger(1.0 - larger(x - low, high - x), 0.0)),
-                    false => near,
-                };
-                *square += apart * apart;
-            }
-        }
-        squares
-    }
 }
 
 impl BlockBoxes {
@@ -112,8 +82,7 @@ impl BlockBoxes {
         if lane == 0 {
             self.rows.push(BoxRow::NONE);
         }
-        let row = self.rows.last_mut().expect("a row was begun");
-        (0..3).for_each(|a| (row.low[a][lane], row.high[a][lane]) = (bounds.low[a], bounds.high[a]));
+        self.rows.last_mut().expect("a row was begun").set(lane, bounds);
         self.block.push(block);
     }
 
@@ -127,7 +96,7 @@ impl BlockBoxes {
         }
         let mut n = 0;
         for (row, blocks) in self.rows.iter().zip(self.block.chunks(LANES)) {
-            let squares = row.squares::<PERIODIC>(position);
+            let squares = row.squares::<PERIODIC>(&PointBox { low: position, high: position });
             for (block, square) in blocks.iter().zip(squares) {
                 found[n] = *block;
                 n += usize::from(square <= bound);
@@ -135,11 +104,6 @@ impl BlockBoxes {
         }
         n
     }
-}
-
-#[inline(always)]
-fn smaller(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
 }
 
 impl NearestSearch<'_> {
