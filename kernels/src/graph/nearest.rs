@@ -19,7 +19,7 @@ use super::points::{GraphPoints, LANES, square};
 use crate::simd::wide;
 
 /// The k-th neighbour of a particle is often within so many times the distance of that of the last one.
-const GUESS: f64 = 1.2;
+const GUESS: f64 = 1.12;
 /// More is gathered than needed if the distance of the k-th neighbour is so many times smaller.
 const LOOSE: f64 = 1.8;
 
