@@ -8,6 +8,7 @@ use super::tree_options::{TreeJob, tree};
 use super::values::CheckedValues;
 use super::view_options::view;
 use super::viewer_options::{convert, vtk_of_phew};
+use super::void_options::RADIUS;
 use super::{
     Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, VoidsJob, fof,
     options_of, study, voids,
@@ -542,8 +543,6 @@ fn persistence(raw: &CheckedValues<'_>) -> Result<Option<Persistence>, ConfigErr
     }
 }
 
-/// Of radii.
-pub(super) const RADIUS: &str = "a finite radius, 0 or more";
 const MASS: &str = "a finite mass, 0 or more";
 const CELLS: &str = "a number of cells up to 1e18";
 

@@ -4,6 +4,9 @@ use super::Command::{Recut, Voids};
 use super::Heading::{Particles, Results};
 use super::opt::{Opt, OptionKind, ROW};
 
+/// What is expected of radii.
+pub(super) const RADIUS: &str = "a finite radius, 0 or more";
+
 /// What `voids` reads, finds and writes.
 pub(super) const VOIDS: &[Opt] = &[
     Opt {

@@ -1,12 +1,12 @@
 //! `inselberg voids`, checked.
 
 use super::ConfigError;
-use super::checked::RADIUS;
 use super::fof::{input_defaults, types};
 use super::launch::{Launch, launch};
 use super::report_options::{ShownResults, shown_results};
 use super::series::{Series, SnapshotPaths, grouped, has_number, series};
 use super::values::CheckedValues;
+use super::void_options::RADIUS;
 use inselberg::{ParticleGraphParams, VoidParams};
 use inselberg_io::particles::{InputDefaults, N_KINDS};
 use inselberg_kernels::graph::MOST_NEIGHBOURS;

@@ -6,7 +6,7 @@
 //! | file | question |
 //! |---|---|
 //! | `points` | which particles are there, and how far apart are two of them? |
-//! | `groups`, `box_row` | which particles lie together, and how far are eight boxes? |
+//! | `groups`, `boxes` | which particles lie together, and how far are eight boxes? |
 //! | `nearest` | which are the k nearest of each particle? |
 //! | `density` | how dense is a particle with these neighbours? |
 //! | `links` | which particles are linked, which is the densest neighbour, and where do patches touch? |
@@ -21,7 +21,7 @@
 //!
 //! No result depends on the tree of groups: the set of the k nearest is unique, and sums over neighbours are exact.
 
-mod box_row;
+mod boxes;
 mod density;
 mod groups;
 mod links;
@@ -30,8 +30,9 @@ mod points;
 #[cfg(test)]
 mod tests;
 
+pub use boxes::PointBox;
 pub use density::{MOST_NEIGHBOURS, SplineSum};
-pub use groups::{GroupTree, PointBox};
+pub use groups::GroupTree;
 pub use links::{Neighbours, contacts, raise_neighbours};
 pub use nearest::{NearestScratch, NearestSearch, Neighbour};
 pub use points::{GraphPoints, KEY_LEVEL, cell_of, key_of};

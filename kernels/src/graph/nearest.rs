@@ -13,8 +13,8 @@
 //!
 //! The order in which they are found depends on the tree, the set of the k nearest does not: (distance, index) is a total order.
 
-use super::box_row::BoxRow;
-use super::groups::{GroupTree, PointBox, ROUNDING};
+use super::boxes::{BoxRow, PointBox};
+use super::groups::{GroupTree, ROUNDING};
 use super::points::{GraphPoints, LANES, square};
 use crate::simd::wide;
 

@@ -1,8 +1,43 @@
-//! Eight boxes at once.
+//! Boxes around particles: one, and eight at once.
 
-use super::groups::PointBox;
 use super::points::{LANES, PointBlock};
 use crate::simd::larger;
+
+/// The least box around some particles, in units of the box.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct PointBox {
+    /// Lower corner.
+    pub low: [f64; 3],
+    /// Upper corner.
+    pub high: [f64; 3],
+}
+
+impl PointBox {
+    /// The box around nothing.
+    pub const EMPTY: Self = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
+
+    /// The box made larger to hold `position`.
+    #[inline]
+    pub(super) fn add(&mut self, position: [f64; 3]) {
+        for (a, x) in position.into_iter().enumerate() {
+            self.low[a] = self.low[a].min(x);
+            self.high[a] = self.high[a].max(x);
+        }
+    }
+
+    /// The box made larger by `reach` on all sides.
+    pub fn around(&self, reach: f64) -> Self {
+        Self { low: self.low.map(|x| x - reach), high: self.high.map(|x| x + reach) }
+    }
+
+    /// The largest distance between a point of this box and one of `other`, across no border of the box.
+    pub(super) fn farthest(&self, other: &Self) -> f64 {
+        let apart = |a: usize| (self.high[a] - other.low[a]).max(other.high[a] - self.low[a]);
+        let [x, y, z] = [apart(0), apart(1), apart(2)];
+        (x * x + y * y + z * z).sqrt()
+    }
+}
 
 /// Eight boxes, axis by axis. Distances of places without a box mean nothing.
 #[derive(Debug, Clone, Copy)]
