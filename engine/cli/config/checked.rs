@@ -153,6 +153,8 @@ pub struct InfoJob {
     pub plot: Option<PathBuf>,
     /// The units of a catalogue, if chosen.
     pub units: Option<UnitChoice>,
+    /// What the cells of a snapshot leave open.
+    pub grid: FieldDefaults,
 }
 
 /// `inselberg topology`, checked.
@@ -335,7 +337,7 @@ const REGION: &str = "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,
 
 /// What the cells of an input leave open.
 fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
-    let given = ["periodic", "spacing", "origin"].into_iter().find(|name| raw.is_flag(name));
+    let given = ["periodic", "spacing", "origin", "image"].into_iter().find(|name| raw.is_flag(name));
     let of_particles = ["mesh-from-particles", "particle-graph"].into_iter().find(|name| raw.switch(name));
     if let (Some(name), Some(made)) = (given, of_particles) {
         return Err(raw.unfit(name, &raw.shown(name), &format!("it for cells, without --{made}")));
@@ -356,7 +358,7 @@ fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
     };
     let periodic = raw.text("periodic").map(axes).transpose()?;
     let origin = raw.text("origin").map(corner).transpose()?;
-    Ok(FieldDefaults { periodic, spacing, origin })
+    Ok(FieldDefaults { periodic, spacing, origin, is_image: raw.switch("image") })
 }
 
 /// What to make from particles, if anything is requested.
@@ -560,7 +562,8 @@ fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
         return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot beside it"));
     }
     let field = field_choice(&raw.text_or_default("field"));
-    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot, units: units(raw) })
+    let grid = FieldDefaults { is_image: raw.switch("image"), ..FieldDefaults::default() };
+    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot, units: units(raw), grid })
 }
 
 fn field_choice(text: &str) -> FieldChoice {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub const ATHENA: Reader = Reader {
     name: athena::NAME,
     looks: "an .athdf file",
-    recognises: athena::recognises,
+    recognises: |path, _| athena::recognises(path),
     read_headers: |path, defaults| Ok(facts::encode(&athena::open(path, defaults)?)),
     open: |known| Box::new(facts::decode::<BlockFile>(known)),
 };
@@ -29,7 +29,7 @@ pub const ATHENA: Reader = Reader {
 pub const PARTHENON: Reader = Reader {
     name: parthenon::NAME,
     looks: "a .phdf file",
-    recognises: parthenon::recognises,
+    recognises: |path, _| parthenon::recognises(path),
     read_headers: |path, defaults| Ok(facts::encode(&parthenon::open(path, defaults)?)),
     open: |known| Box::new(facts::decode::<BlockFile>(known)),
 };

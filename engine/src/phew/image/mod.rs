@@ -8,6 +8,7 @@ mod flat;
 mod sky;
 
 pub use cards::ImageSky;
+pub use flat::is_flat;
 
 use crate::tables::AttributeList;
 use inselberg_io::Header;
