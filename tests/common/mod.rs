@@ -9,6 +9,7 @@ pub mod friends;
 pub mod gadget;
 pub mod host_octs;
 pub mod merger_tree;
+pub mod npy;
 pub mod plotfile;
 pub mod python;
 pub mod ramses_catalogue;

@@ -245,17 +245,22 @@ fn images_have_eight_neighbours_and_areas() {
             if ranks != "1" {
                 continue;
             }
-            let peaks = ascents(size, &values, 2.0);
-            let clumps = clumps_of_pixels(&found, size);
-            let pairs: BTreeMap<usize, u64> = peaks.iter().copied().zip(clumps.iter().copied()).collect();
-            assert!(peaks.iter().zip(&clumps).all(|(peak, clump)| pairs[peak] == *clump), "{size:?}");
-            let mut seen: Vec<_> = pairs.into_values().collect();
-            seen.sort_unstable();
-            seen.dedup();
-            assert_eq!(seen.len(), 1 + peaks.iter().max().map_or(0, |_| count_of(&peaks)), "{size:?}");
-            check_areas(&found, &clumps, &values);
+            check_image(&found, size, &values, 2.0);
         }
     }
+}
+
+/// Holds a catalogue of an image, in which every peak is a clump, against the definitions.
+pub fn check_image(found: &Catalogue, size: [usize; 2], values: &[f64], threshold: f64) {
+    let peaks = ascents(size, values, threshold);
+    let clumps = clumps_of_pixels(found, size);
+    let pairs: BTreeMap<usize, u64> = peaks.iter().copied().zip(clumps.iter().copied()).collect();
+    assert!(peaks.iter().zip(&clumps).all(|(peak, clump)| pairs[peak] == *clump), "{size:?}");
+    let mut seen: Vec<_> = pairs.into_values().collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), 1 + peaks.iter().max().map_or(0, |_| count_of(&peaks)), "{size:?}");
+    check_areas(found, &clumps, values);
 }
 
 /// Number of different peaks.

@@ -11,6 +11,7 @@ mod fields;
 mod fits;
 mod gadget_binary;
 mod hostile_input;
+mod images;
 #[cfg(feature = "hdf5")]
 mod merger_trees;
 #[cfg(feature = "plot")]

@@ -103,8 +103,7 @@ impl PhewInput {
             read_particle_headers(std::slice::from_ref(&path.to_path_buf()))?;
             let is_array = inselberg_io::recognises(path, &FieldDefaults { is_image: true, ..*grid });
             let image = if is_array { ", or --image for pixels" } else { "" };
-            let expected =
-                format!("a snapshot with cells, --mesh-from-particles or --particle-graph{image}");
+            let expected = format!("a snapshot with cells, --mesh-from-particles or --particle-graph{image}");
             return Err(CommandError::about(path, format!("particles without a mesh; expected {expected}")));
         }
         Ok(inselberg_io::read_headers_with(path, grid)?)

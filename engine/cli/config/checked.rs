@@ -246,11 +246,9 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
     if is_nothing && no_diagnostics {
         return Err(raw.missing("output"));
     }
-    let density = raw
-        .real("density-threshold", |x| x > 0.0, "a finite number above 0")?
-        .ok_or_else(|| raw.missing("density-threshold"))?;
     let is_ramses = raw.text("compat").as_deref() == Some("ramses");
     let persistence = persistence(raw)?.expect("the option relevance-threshold has a default");
+    let density = density_threshold(raw, persistence)?;
     if is_ramses && let Persistence::Difference(difference) = persistence {
         let expected = "--relevance-threshold with --compat ramses";
         return Err(raw.unfit("relevance-difference", &difference.to_string(), expected));
@@ -517,6 +515,22 @@ pub(super) fn weights(word: &str) -> Weights {
         "work" => Weights::Work,
         _ => Weights::TestCells,
     }
+}
+
+/// Only where persistence is a difference may it be below 0.
+fn density_threshold(raw: &CheckedValues<'_>, persistence: Persistence) -> Result<f64, ConfigError> {
+    let of_particles = raw.switch("mesh-from-particles") || raw.switch("particle-graph");
+    let density = match persistence {
+        Persistence::Difference(_) if !of_particles => {
+            raw.real("density-threshold", |_| true, "a finite number")?
+        }
+        _ => {
+            let expected =
+                "a finite number above 0 (any number with --relevance-difference in a field of cells)";
+            raw.real("density-threshold", |x| x > 0.0, expected)?
+        }
+    };
+    density.ok_or_else(|| raw.missing("density-threshold"))
 }
 
 /// The ratio or difference that a peak needs, as far as options or defaults say.

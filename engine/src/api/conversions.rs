@@ -52,6 +52,7 @@ from_errors! {
         | RunError::Grow(_)
         | RunError::Graph(_)
         | RunError::NegativeThreshold(_)
+        | RunError::MassesBelowZero(_)
         | RunError::RegionOutside { .. }
         | RunError::NoUnits
         | RunError::NoVelocities { .. }

@@ -5,7 +5,9 @@ use super::{
     Columns, DARK_MATTER, GAS, InputDefaults, MassOf, Matter, N_KINDS, ParticleHeader, ParticleInput,
     ParticleReader, SINK, STAR, Species,
 };
-use crate::{Family, FieldDefaults, Header, InputFacts, ParticleBlock, ReadError, ReadResult, Snapshot, facts, ramses};
+use crate::{
+    Family, FieldDefaults, Header, InputFacts, ParticleBlock, ReadError, ReadResult, Snapshot, facts, ramses,
+};
 use std::ops::Range;
 use std::path::PathBuf;
 

@@ -140,17 +140,7 @@ impl Uniform {
         let planes = planes.next_multiple_of(chunk.max(1)).next_multiple_of(2);
         header.n_pieces = size[order[2]].div_ceil(planes) as usize;
         let fields = vec![FieldInfo { family: "cells", name: name.into() }];
-        Ok(Self {
-            path: path.into(),
-            header,
-            fields,
-            size,
-            order,
-            planes,
-            values,
-            is_flat,
-            kept: Vec::new(),
-        })
+        Ok(Self { path: path.into(), header, fields, size, order, planes, values, is_flat, kept: Vec::new() })
     }
 
     /// The cells of a piece.
