@@ -15,6 +15,7 @@ pub mod python;
 pub mod ramses_catalogue;
 pub mod room;
 pub mod tiny;
+pub mod zip;
 
 use inselberg_io::ramses::write::{Dialect, Output, Split, write};
 use inselberg_io::{Family, FieldInfo, Header, MONATOMIC, OctBlock, ParticleBlock, Snapshot};

@@ -14,6 +14,7 @@ mod hostile_input;
 mod images;
 #[cfg(feature = "hdf5")]
 mod merger_trees;
+mod npz;
 #[cfg(feature = "plot")]
 mod picture;
 mod ramses_reader;

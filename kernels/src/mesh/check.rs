@@ -337,6 +337,7 @@ mod tests {
             let all = leaves(&of.mesh);
             prop_assert_eq!(of.mesh.check_leaves(0..of.mesh.supers().len()), Ok(()));
             let (level, at, _) = *which.get(&all);
+            prop_assume!(level > 0);
             let outer = (level - up.min(level), at.map(|x| x >> up.min(level)));
             let mesh = of.with(outer);
             let is_inside = |leaf: &&(u8, [u32; 3], _)| {

@@ -1,8 +1,8 @@
 //! NumPy arrays of three axes, x, y and z, or of two if they are said to be images, in C or Fortran order.
 
 use super::{ArrayShape, ArrayValues, Uniform};
-use crate::npy_header::{NpyText, bad, value_of};
-use crate::stored_array::{NumberKind, RealFormat, StoredArray};
+use crate::npy_header::{NpyText, bad, is_fortran, number_format, shape_of};
+use crate::stored_array::{RealFormat, StoredArray};
 use crate::{FieldDefaults, ReadError, ReadResult, Reader, facts};
 use std::path::Path;
 
@@ -35,48 +35,12 @@ fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
     Uniform::new(path, READER.name, "density", shape, ArrayValues::Stored(array), defaults)
 }
 
-fn shape_of(text: &str) -> Option<Vec<u64>> {
-    let shape = value_of(text, "shape")?;
-    let words = shape.trim_matches(['(', ')']).split(',').map(str::trim).filter(|word| !word.is_empty());
-    words.map(|word| word.parse().ok()).collect()
-}
-
 fn parse(path: &Path, text: &str, defaults: &FieldDefaults) -> ReadResult<(ArrayShape, RealFormat)> {
     let shape = shape_of(text).ok_or_else(|| bad(path, "no sound shape", "three axes: x, y and z"))?;
-    let descr = value_of(text, "descr").map(|v| v.trim_matches(['\'', '"']).to_string()).unwrap_or_default();
-    let order = value_of(text, "fortran_order").unwrap_or_default();
-    let is_fortran = match order.as_str() {
-        "False" => false,
-        "True" => true,
-        _ => return Err(bad(path, format!("fortran_order `{order}`"), "True or False")),
-    };
-    let real = real(&descr).ok_or_else(|| {
-        bad(path, format!("elements of type {descr:?}"), "reals of 4 or 8 bytes, or integers")
-    })?;
+    let (is_fortran, real) = (is_fortran(path, text)?, number_format(path, text)?);
     // They may also be positions of particles, though not of three numbers each.
     if shape.len() == 2 && !defaults.is_image {
         return Err(ReadError::TwoAxes { path: path.into(), shape });
     }
     Ok((ArrayShape::new(path, &shape, is_fortran, defaults)?, real))
-}
-
-/// `<f4`, `>i2`, `|u1`, ...
-fn real(descr: &str) -> Option<RealFormat> {
-    let (order, kind) = descr.split_at_checked(1)?;
-    let integer = |signed| Some(NumberKind::Integer { bytes: kind[1..].parse().ok()?, signed });
-    let kind = match kind {
-        "f4" => NumberKind::F32,
-        "f8" => NumberKind::F64,
-        "i1" | "i2" | "i4" | "i8" => integer(true)?,
-        "u1" | "u2" | "u4" | "u8" => integer(false)?,
-        _ => return None,
-    };
-    let big_endian = match order {
-        "<" => false,
-        ">" => true,
-        "=" => cfg!(target_endian = "big"),
-        "|" if kind.bytes() == 1 => false,
-        _ => return None,
-    };
-    Some(RealFormat { kind, big_endian })
 }
