@@ -9,6 +9,8 @@ pub mod friends;
 pub mod gadget;
 pub mod host_octs;
 pub mod merger_tree;
+#[cfg(feature = "hdf5")]
+pub mod mesh_blocks;
 pub mod npy;
 pub mod plotfile;
 pub mod python;

@@ -385,6 +385,44 @@ fn unknown_coordinates_are_said() {
     assert!(found.table("clumps").expect("clumps").column("peak_ra").is_none());
 }
 
+/// Clumps of values below 0 may have no centre, and then no coordinates of one. Columns have the units of the header.
+#[test]
+fn centres_that_are_none_have_no_coordinates() {
+    let room = Room::new();
+    let [path, to, tables] = ["cube.fits", "c.csv", "t.ecsv"].map(|name| room.path(name));
+    let sizes = [12, 9, 10];
+    let data = encoded(-32, (0..sizes.iter().product()).map(|i| wave(i) - 90.0));
+    fs::write(&path, FitsFile::default().image(-32, &sizes, &CUBE_CARDS, &data).bytes).expect("writing");
+    let search = ["phew", &path, "-o", &to, "--density-threshold=-30", "--relevance-difference", "8"];
+    done(&[&search[..], &["--quiet"]].concat());
+    let found = read(Path::new(&to)).expect("a catalogue");
+    let clumps = found.table("clumps").expect("clumps");
+    let real = |name: &str| clumps.reals(name).expect("a column");
+    let centres = clumps.vectors("centre_of_mass").expect("centres");
+    let mut counts = [0; 2];
+    for (row, centre) in centres.iter().enumerate() {
+        let is_none = centre.iter().all(|x| x.is_nan());
+        counts[usize::from(is_none)] += 1;
+        for name in ["centre_glon", "centre_glat", "centre_velocity"] {
+            assert_eq!(real(name)[row].is_nan(), is_none, "{name} of {centre:?}");
+        }
+        assert!(is_none || real("mass")[row] > 0.0);
+        assert!(["peak_glon", "peak_glat", "peak_velocity"].iter().all(|name| real(name)[row].is_finite()));
+    }
+    assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
+    done(&["convert", &to, "--to", "ecsv", "-o", &tables, "--quiet"]);
+    let names = room.names();
+    let name = names.iter().find(|name| name.contains("clumps") && name.ends_with(".ecsv")).expect("a table");
+    let text = fs::read_to_string(room.path(name)).expect("a text");
+    for (column, unit) in [("peak_glon", "deg"), ("centre_velocity", "km/s"), ("density_peak", "K")] {
+        let line = text.lines().find(|line| line.contains(&format!("name: {column},"))).expect("a column");
+        assert!(
+            line.contains(&format!("unit: {unit}")) || line.contains(&format!("unit: \"{unit}\"")),
+            "{line}"
+        );
+    }
+}
+
 /// What astropy reads of files that astropy writes: every cell, and sky coordinates.
 #[test]
 #[cfg(feature = "hdf5")]

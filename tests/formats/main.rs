@@ -14,6 +14,8 @@ mod hostile_input;
 mod images;
 #[cfg(feature = "hdf5")]
 mod merger_trees;
+#[cfg(feature = "hdf5")]
+mod mesh_blocks;
 mod npz;
 #[cfg(feature = "plot")]
 mod picture;

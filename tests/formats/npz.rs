@@ -100,7 +100,7 @@ fn groups_are_those_of_plain_arrays_on_any_ranks() {
     fs::write(&packed, zip_file(&[member("pos.npy", positions(N, false, "<f4"), true)])).expect("writing");
     let found = |input: &str, more: &[&str]| {
         let to = room.path("groups.csv");
-        let search = ["fof", input, "-o", &to, "--box", "1", "--linking-length", "0.4", "--min-members", "2"];
+        let search = ["fof", input, "-o", &to, "--box", "1", "--linking-length", "0.4", "--min-size", "2"];
         let out = crate::common::program().args(search).args(more).output().expect("the program");
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         format!("{:?}", read(Path::new(&to)).expect("a catalogue").tables)

@@ -7,7 +7,7 @@ use super::series::{Series, SnapshotPaths, series};
 use super::tree_options::{TreeJob, tree};
 use super::values::CheckedValues;
 use super::view_options::view;
-use super::viewer_options::{convert, vtk_of_phew};
+use super::viewer_options::{convert, dendrogram_of_phew, vtk_of_phew};
 use super::{
     Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, fof, options_of,
     study,
@@ -110,6 +110,8 @@ pub struct PhewJob {
     pub yt: Option<PathBuf>,
     /// The folder for VTK, and the cells that it gets.
     pub vtk: Option<(PathBuf, VtkCells)>,
+    /// The dendrogram of the cells.
+    pub dendrogram: Option<PathBuf>,
     /// What people look at.
     pub shown: ShownResults,
     /// Ranks and threads.
@@ -240,9 +242,11 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
     let (output, ramses_text, shown) = (raw.path("output"), raw.path("ramses-text"), shown_results(raw)?);
     let no_diagnostics = !raw.switch("diagnostics");
     let (soap, yt, vtk) = (raw.path("soap"), raw.path("yt"), vtk_of_phew(raw)?);
-    let is_nothing =
-        [&output, &ramses_text, &shown.plot, &shown.report, &soap, &yt].iter().all(|path| path.is_none())
-            && vtk.is_none();
+    let dendrogram = dendrogram_of_phew(raw)?;
+    let is_nothing = [&output, &ramses_text, &shown.plot, &shown.report, &soap, &yt, &dendrogram]
+        .iter()
+        .all(|path| path.is_none())
+        && vtk.is_none();
     if is_nothing && no_diagnostics {
         return Err(raw.missing("output"));
     }
@@ -266,7 +270,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
     let mut phew = PhewParams::new(density).persistence(persistence).mass(mass).rules(rules);
     (phew.saddle, phew.min_cells, phew.min_particles) = (saddle, min_cells, min_particles);
     let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
-    phew.with_cells = raw.switch("with-cells") || needs_cells;
+    phew.with_cells = raw.switch("with-cells") || needs_cells || dendrogram.is_some();
     phew.with_particles = raw.switch("with-particles");
     phew.selection = selection(raw)?;
     phew.bound = bound_request(raw, is_ramses)?;
@@ -284,6 +288,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
         soap,
         yt,
         vtk,
+        dendrogram,
         shown,
         launch: launch(raw)?,
         trace: raw.path("trace"),
@@ -303,6 +308,7 @@ impl SnapshotPaths for PhewJob {
             ("ramses-text", &mut self.ramses_text),
             ("soap", &mut self.soap),
             ("yt", &mut self.yt),
+            ("dendrogram", &mut self.dendrogram),
             ("plot", &mut self.shown.plot),
             ("report", &mut self.shown.report),
             ("trace", &mut self.trace),
