@@ -104,7 +104,7 @@ impl BlockMesh {
         scalar(&info, "Time", 0.25);
         scalar(&info, "NumMeshBlocks", self.leaves.len() as i32);
         scalar(&info, "IncludesGhost", i32::from(ghosts > 0));
-        scalar(&info, "NGhost", ghosts.max(2) as i32);
+        scalar(&info, "NGhost", if ghosts > 0 { ghosts } else { 2 } as i32);
         info.new_attr::<VarLenUnicode>()
             .create("Coordinates")
             .and_then(|a| a.write_scalar(&unicode("UniformCartesian")))

@@ -391,7 +391,7 @@ fn centres_that_are_none_have_no_coordinates() {
     let room = Room::new();
     let [path, to, tables] = ["cube.fits", "c.csv", "t.ecsv"].map(|name| room.path(name));
     let sizes = [12, 9, 10];
-    let data = encoded(-32, (0..sizes.iter().product()).map(|i| wave(i) - 90.0));
+    let data = encoded(-32, (0..sizes.iter().product()).map(|i| wave(i) - 60.0));
     fs::write(&path, FitsFile::default().image(-32, &sizes, &CUBE_CARDS, &data).bytes).expect("writing");
     let search = ["phew", &path, "-o", &to, "--density-threshold=-30", "--relevance-difference", "8"];
     done(&[&search[..], &["--quiet"]].concat());

@@ -37,7 +37,7 @@ fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
         source.find(&place)?.ok_or_else(|| source.bad(&place, "no such dataset", "one of three axes"))?;
     source.check_numbers(&found)?;
     let shape: Vec<u64> = found.shape.iter().map(|n| *n as u64).collect();
-    let array = ArrayShape::new(file, &shape, false, defaults)?;
+    let array = ArrayShape::new(path, &shape, false, defaults)?;
     let size = array.size;
     let chunk = found.chunk_planes().and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
     let planes = MOST_KEPT as u64 / (u64::from(size[1]) * u64::from(size[2])).max(1);
