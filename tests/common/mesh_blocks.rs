@@ -65,7 +65,7 @@ impl BlockMesh {
 
     /// Writes an `.athdf` file with cells of side 0.5 from the corner (-1, 0, 2) on.
     pub fn write_athdf<T: H5Type + Copy>(&self, path: &str, real: impl Fn(f64) -> T) {
-        let file = File::create(path).expect("a file");
+        let file = patiently(|| File::create(path));
         for (axis, low) in [-1.0, 0.0, 2.0].into_iter().enumerate() {
             let ends = [low, low + 0.5 * self.root[axis] as f64, 1.0].map(&real);
             numbers(&file, &format!("RootGridX{}", axis + 1), &ends);
@@ -98,7 +98,7 @@ impl BlockMesh {
 
     /// Writes a `.phdf` file with the same grid; z is periodic.
     pub fn write_phdf(&self, path: &str, version: i32, ghosts: usize) {
-        let file = File::create(path).expect("a file");
+        let file = patiently(|| File::create(path));
         let info = file.create_group("Info").expect("a group");
         scalar(&info, "OutputFormatVersion", version);
         scalar(&info, "Time", 0.25);
@@ -142,6 +142,17 @@ impl BlockMesh {
         let places = self.leaves.iter().flat_map(|(_, place)| place.map(|x| x as i64)).collect();
         array(file, "LogicalLocations", &[n, 3], places);
     }
+}
+
+/// Opens a file. Programs that other tests start inherit files and locks, until they run.
+pub fn patiently(open: impl Fn() -> hdf5::Result<File>) -> File {
+    for _ in 0..200 {
+        if let Ok(file) = open() {
+            return file;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    open().expect("a file")
 }
 
 fn ascii(text: &str) -> FixedAscii<21> {

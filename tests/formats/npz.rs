@@ -201,9 +201,10 @@ fn damaged_files_are_errors_or_columns() {
                 Err(error) => assert_eq!(error.to_string().lines().count(), 1, "{error}"),
             }
         };
-        (0..sound.len()).for_each(|n| check(&sound[..n]));
-        for at in 0..sound.len() {
-            for change in [0, 1, 8, 0xff, b'9', sound[at] ^ 0x80, sound[at].wrapping_add(1)] {
+        (0..sound.len()).step_by(5).for_each(|n| check(&sound[..n]));
+        // All numbers of the zip file are near the names of its members; the values may be anything.
+        for at in (0..sound.len()).filter(|at| at % 7 == 0 || sound[*at] != 0) {
+            for change in [0, 0xff, sound[at].wrapping_add(1)] {
                 let mut bytes = sound.clone();
                 bytes[at] = change;
                 check(&bytes);
