@@ -4,7 +4,6 @@ pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, SofteningL
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
-use crate::phew::below_zero::ValueLift;
 use crate::phew::selection::Selection;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
@@ -24,6 +23,9 @@ pub enum FieldChoice {
     /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them, and gas where there is any.
     CicRamses,
 }
+
+/// No density threshold is lower.
+pub(crate) const LEAST_THRESHOLD: f64 = -1e300;
 
 /// The thresholds of PHEW, densities in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,7 +120,7 @@ impl PhewConfig {
         let Thresholds { density, persistence, .. } = self.thresholds;
         let is_ramses = self.rules == Rules::Ramses;
         match persistence {
-            _ if density.is_nan() || density < -ValueLift::LARGEST => {
+            _ if density.is_nan() || density < LEAST_THRESHOLD => {
                 Err(RunError::NegativeThreshold(density))
             }
             Persistence::Ratio(_) if density < 0.0 => Err(RunError::NegativeThreshold(density)),

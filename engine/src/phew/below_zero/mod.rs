@@ -26,9 +26,6 @@ use inselberg_kernels::props::Structure;
 pub struct ValueLift(f64);
 
 impl ValueLift {
-    /// The largest magnitude of a threshold below 0.
-    pub const LARGEST: f64 = 1e300;
-
     /// For this density threshold; `None` if it is not below 0.
     pub fn for_threshold(density: f64) -> Option<Self> {
         const FRACTION: u64 = (1 << 52) - 1;

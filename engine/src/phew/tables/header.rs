@@ -1,7 +1,6 @@
 //! The attributes of a catalogue: its origin, its thresholds and its units.
 
-use crate::phew::below_zero::ValueLift;
-use crate::phew::params::Thresholds;
+use crate::phew::params::{LEAST_THRESHOLD, Thresholds};
 use crate::phew::tables::error::RecutError;
 use crate::tables::AttributeList;
 use inselberg_io::Header;
@@ -139,7 +138,7 @@ impl RecutHeader {
         };
         let threshold = |density: f64| match persistence(0.0)? {
             Persistence::Ratio(_) if density < 0.0 => Err(RecutError::NoAttribute("density_threshold")),
-            _ if density < -ValueLift::LARGEST => Err(RecutError::NoAttribute("density_threshold")),
+            _ if density < LEAST_THRESHOLD => Err(RecutError::NoAttribute("density_threshold")),
             _ => Ok(density),
         };
         let domain = Domain {
