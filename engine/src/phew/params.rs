@@ -120,9 +120,7 @@ impl PhewConfig {
         let Thresholds { density, persistence, .. } = self.thresholds;
         let is_ramses = self.rules == Rules::Ramses;
         match persistence {
-            _ if density.is_nan() || density < LEAST_THRESHOLD => {
-                Err(RunError::NegativeThreshold(density))
-            }
+            _ if density.is_nan() || density < LEAST_THRESHOLD => Err(RunError::NegativeThreshold(density)),
             Persistence::Ratio(_) if density < 0.0 => Err(RunError::NegativeThreshold(density)),
             _ if density < 0.0 && self.bound.needs_members() => Err(RunError::MassesBelowZero(density)),
             Persistence::Difference(_) if is_ramses => Err(RunError::RatioOnly),

@@ -126,9 +126,12 @@ fn plain_fits(file: &[u8]) -> Option<Cells> {
     Some(cells)
 }
 
+/// Files and what they hold.
+type SoundFiles = Vec<(PathBuf, Vec<u8>)>;
+
 /// One file of an AMReX plotfile.
 pub fn amrex(bytes: &[u8]) {
-    static BASE: OnceLock<(PathBuf, Vec<(PathBuf, Vec<u8>)>)> = OnceLock::new();
+    static BASE: OnceLock<(PathBuf, SoundFiles)> = OnceLock::new();
     let (root, files) = BASE.get_or_init(|| {
         let root = crate::folder().join("plt00001");
         Plotfile::sample().write(&root);

@@ -176,7 +176,7 @@ impl MapStyle<'_> {
                 y + 4.5
             );
         }
-        let name = escaped(&unit.label(&self.quantity));
+        let name = escaped(&unit.label(self.quantity));
         let _ = writeln!(
             text,
             "<text font-size=\"14\" text-anchor=\"middle\" transform=\"translate({:.1} {:.1}) rotate(-90)\">{name}</text>",
