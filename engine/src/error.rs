@@ -130,8 +130,8 @@ pub enum RunError {
     /// The input does not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// A density threshold below 0: test cells must be positive.
-    #[error("density threshold {0}: expected 0 or more")]
+    /// A density threshold below 0 where there is no difference, or no field of cells.
+    #[error("density threshold {0}: expected 0 or more, or a relevance by difference in a field of cells")]
     NegativeThreshold(f64),
     /// A threshold of voids that is no density, ratio or length.
     #[error("{name} {value}: expected a finite number, above 0 for a density")]
@@ -149,6 +149,9 @@ pub enum RunError {
         /// The density threshold.
         density: f64,
     },
+    /// What is bound is asked for of a field that is no density.
+    #[error("density threshold {0}: properties of particles and gas need densities; expected 0 or more")]
+    MassesBelowZero(f64),
     /// A region elsewhere.
     #[error(
         "region {region}: its middle is not in the box from {low:?} to {high:?} in code units; expected a region around a point \

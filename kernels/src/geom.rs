@@ -46,6 +46,14 @@ impl Domain {
         }
     }
 
+    /// Whether blocks of `side` cells of `level` along each axis, from the lower corner on, wrap around as cells do: along each
+    /// periodic axis the box is a whole number of them wide. Beyond open walls there is nothing to wrap.
+    #[inline]
+    pub fn wraps_blocks(&self, level: u8, side: i64) -> bool {
+        let extent = self.extent(level);
+        (0..3).all(|a| !self.periodic[a] || extent[a] % side == 0)
+    }
+
     /// `step` along an axis, in cells of `level`, or the step to the nearest periodic image where that is shorter.
     pub fn shortest_step(&self, level: u8, axis: usize, step: i64) -> i64 {
         let extent = i64::from(self.coarse[axis]) << level;

@@ -9,11 +9,15 @@ pub mod friends;
 pub mod gadget;
 pub mod host_octs;
 pub mod merger_tree;
+#[cfg(feature = "hdf5")]
+pub mod mesh_blocks;
+pub mod npy;
 pub mod plotfile;
 pub mod python;
 pub mod ramses_catalogue;
 pub mod room;
 pub mod tiny;
+pub mod zip;
 
 use inselberg_io::ramses::write::{Dialect, Output, Split, write};
 use inselberg_io::{Family, FieldInfo, Header, MONATOMIC, OctBlock, ParticleBlock, Snapshot};

@@ -1,5 +1,6 @@
 //! Dendrograms: against the definition, cell by cell, and against astrodendro.
 
+use crate::common::npy::npy_file;
 use crate::common::python::python;
 use crate::common::room::{Room, done};
 use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values, stage};
@@ -162,9 +163,11 @@ fn cells_that_are_no_array_are_refused() {
     refuses(&Catalogue { tables: vec![], ..sound.clone() }, &[], &["no table cells", "--with-cells"]);
     refuses(
         &catalogue(4, 3, &values),
-        &[],
-        &["64 cells in a box of 8 x 8 x 8", "expected cells that fill it"],
+        &["--min-value", "0.1"],
+        &["cells are missing", "the density threshold"],
     );
+    let crowded = catalogue(4, 1, &values);
+    refuses(&crowded, &[], &["64 cells in a box of 2 x 2 x 2", "as many or fewer"]);
     let mut two = sound.clone();
     if let Values::U8(levels) = &mut two.tables[0].columns[0].values {
         levels[5] = 3;
@@ -186,4 +189,45 @@ fn cells_that_are_no_array_are_refused() {
         &["convert", &path, "--to", "ecsv", "-o", &room.path("c.ecsv"), "--min-delta", "1"],
         &["--to dendrogram alone"],
     );
+}
+
+/// A search writes the dendrogram of its own cells, also of a cube with pixels that have no value.
+#[test]
+fn a_search_writes_the_dendrogram_of_its_cells() {
+    let room = Room::new();
+    let [cube, found, own, converted] =
+        ["cube.npy", "c.hdf5", "own.hdf5", "d.hdf5"].map(|name| room.path(name));
+    let values = densities([6, 5, 7], 11);
+    let value = |at: &[usize]| match at {
+        [0, 0, _] => f64::NAN,
+        at => values[(at[0] * 5 + at[1]) * 7 + at[2]],
+    };
+    std::fs::write(&cube, npy_file(&[6, 5, 7], false, "<f8", value)).expect("writing");
+    let search =
+        ["phew", &cube, "-o", &found, "--density-threshold", "0.45", "--relevance-difference", "0.01"];
+    done(&[&search[..], &["--dendrogram", &own, "--quiet"]].concat());
+    let limits = ["--min-delta", "0.01"];
+    done(&[&["convert", &found, "--to", "dendrogram", "-o", &converted], &limits[..]].concat());
+    let index_map = |path: &str| {
+        let file = hdf5::File::open(path).expect("a file");
+        let map = file.dataset("index_map").and_then(|map| map.read_dyn::<i32>()).expect("numbers");
+        assert_eq!(map.shape(), [6, 5, 7]);
+        map.into_raw_vec_and_offset().0
+    };
+    let map = index_map(&own);
+    assert_eq!(map, index_map(&converted));
+    let limits = DendrogramLimits { value: 0.45, delta: 0.01, cells: 0 };
+    let all: Vec<f64> = (0..6 * 5 * 7).map(|i| value(&[i / 35, i / 7 % 5, i % 7])).collect();
+    let expected = dendrogram(&all, &limits, |i, to| face_neighbours(&[6, 5, 7], i, to));
+    let number = |of: &u32| if *of == NO_STRUCTURE { -1 } else { *of as i32 };
+    assert_eq!(map, expected.of_cell.iter().map(number).collect::<Vec<_>>());
+    assert!(map.iter().any(|structure| *structure > 0));
+    room.refuses(
+        &["phew", &cube, "--density-threshold", "0.45", "--dendrogram", &room.path("d.txt")],
+        &["--dendrogram", ".hdf5"],
+    );
+    let plot = room.path("plt00001");
+    crate::common::plotfile::Plotfile::sample().write(Path::new(&plot));
+    let search = ["phew", &plot, "--field", "density", "--density-threshold", "2", "--dendrogram"];
+    room.refuses(&[&search[..], &[&room.path("e.hdf5")]].concat(), &["cells of levels", "cells of one size"]);
 }

@@ -1,5 +1,6 @@
 //! Fields of other codes and plain arrays: every leaf, the same clumps on any ranks and threads, refusals, and damage.
 
+use crate::common::npy::npy_file;
 use crate::common::plotfile::Plotfile;
 use crate::common::python::python;
 use crate::common::room::{Room, command, done, done_json};
@@ -64,26 +65,8 @@ fn plotfiles_of_all_kinds_give_their_leaves() {
 
 /// Cells by index, as numbers of any type, in C order unless `fortran`.
 fn npy(path: &Path, shape: [usize; 3], fortran: bool, descr: &str, value: impl Fn([usize; 3]) -> f64) {
-    let [nx, ny, nz] = shape;
-    let order = if fortran { "True" } else { "False" };
-    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({nx}, {ny}, {nz}), }}\n");
-    let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend((header.len() as u16).to_le_bytes());
-    file.extend(header.bytes());
-    for i in 0..nx * ny * nz {
-        let at = match fortran {
-            true => [i % nx, i / nx % ny, i / (nx * ny)],
-            false => [i / (ny * nz), i / nz % ny, i % nz],
-        };
-        let number = value(at);
-        match descr {
-            "<f8" => file.extend(number.to_le_bytes()),
-            ">f4" => file.extend((number as f32).to_be_bytes()),
-            "<i2" => file.extend((number as i16).to_le_bytes()),
-            other => panic!("{other}"),
-        }
-    }
-    fs::write(path, file).expect("writing");
+    let value = |at: &[usize]| value(at.try_into().expect("three indices"));
+    fs::write(path, npy_file(&shape, fortran, descr, value)).expect("writing");
 }
 
 fn wave([x, y, z]: [usize; 3]) -> f64 {

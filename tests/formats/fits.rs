@@ -245,17 +245,22 @@ fn images_have_eight_neighbours_and_areas() {
             if ranks != "1" {
                 continue;
             }
-            let peaks = ascents(size, &values, 2.0);
-            let clumps = clumps_of_pixels(&found, size);
-            let pairs: BTreeMap<usize, u64> = peaks.iter().copied().zip(clumps.iter().copied()).collect();
-            assert!(peaks.iter().zip(&clumps).all(|(peak, clump)| pairs[peak] == *clump), "{size:?}");
-            let mut seen: Vec<_> = pairs.into_values().collect();
-            seen.sort_unstable();
-            seen.dedup();
-            assert_eq!(seen.len(), 1 + peaks.iter().max().map_or(0, |_| count_of(&peaks)), "{size:?}");
-            check_areas(&found, &clumps, &values);
+            check_image(&found, size, &values, 2.0);
         }
     }
+}
+
+/// Holds a catalogue of an image, in which every peak is a clump, against the definitions.
+pub fn check_image(found: &Catalogue, size: [usize; 2], values: &[f64], threshold: f64) {
+    let peaks = ascents(size, values, threshold);
+    let clumps = clumps_of_pixels(found, size);
+    let pairs: BTreeMap<usize, u64> = peaks.iter().copied().zip(clumps.iter().copied()).collect();
+    assert!(peaks.iter().zip(&clumps).all(|(peak, clump)| pairs[peak] == *clump), "{size:?}");
+    let mut seen: Vec<_> = pairs.into_values().collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), 1 + peaks.iter().max().map_or(0, |_| count_of(&peaks)), "{size:?}");
+    check_areas(found, &clumps, values);
 }
 
 /// Number of different peaks.
@@ -378,6 +383,42 @@ fn unknown_coordinates_are_said() {
     assert!(said.lines().any(|line| line.starts_with("sky") && line.ends_with(none)), "{said}");
     assert_eq!(found.attribute("sky"), Some(&Attribute::Text(none.into())));
     assert!(found.table("clumps").expect("clumps").column("peak_ra").is_none());
+}
+
+/// Clumps of values below 0 may have no centre, and then no coordinates of one. Columns have the units of the header.
+#[test]
+fn centres_that_are_none_have_no_coordinates() {
+    let room = Room::new();
+    let [path, to, tables] = ["cube.fits", "c.csv", "t.ecsv"].map(|name| room.path(name));
+    let sizes = [12, 9, 10];
+    let data = encoded(-32, (0..sizes.iter().product()).map(|i| wave(i) - 70.0));
+    fs::write(&path, FitsFile::default().image(-32, &sizes, &CUBE_CARDS, &data).bytes).expect("writing");
+    let search = ["phew", &path, "-o", &to, "--density-threshold=-30", "--relevance-difference", "8"];
+    done(&[&search[..], &["--quiet"]].concat());
+    let found = read(Path::new(&to)).expect("a catalogue");
+    let clumps = found.table("clumps").expect("clumps");
+    let real = |name: &str| clumps.reals(name).expect("a column");
+    let centres = clumps.vectors("centre_of_mass").expect("centres");
+    let mut counts = [0; 2];
+    for (row, centre) in centres.iter().enumerate() {
+        let is_none = centre.iter().all(|x| x.is_nan());
+        counts[usize::from(is_none)] += 1;
+        for name in ["centre_glon", "centre_glat", "centre_velocity"] {
+            assert_eq!(real(name)[row].is_nan(), is_none, "{name} of {centre:?}");
+        }
+        assert!(is_none || real("mass")[row] > 0.0);
+        assert!(["peak_glon", "peak_glat", "peak_velocity"].iter().all(|name| real(name)[row].is_finite()));
+    }
+    assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
+    done(&["convert", &to, "--to", "ecsv", "-o", &tables, "--quiet"]);
+    let text = fs::read_to_string(&tables).expect("a text");
+    for (column, unit) in [("peak_glon", "deg"), ("centre_velocity", "km/s"), ("density_peak", "K")] {
+        let line = text.lines().find(|line| line.contains(&format!("name: {column},"))).expect("a column");
+        assert!(
+            line.contains(&format!("unit: {unit}")) || line.contains(&format!("unit: \"{unit}\"")),
+            "{line}"
+        );
+    }
 }
 
 /// What astropy reads of files that astropy writes: every cell, and sky coordinates.

@@ -11,8 +11,12 @@ mod fields;
 mod fits;
 mod gadget_binary;
 mod hostile_input;
+mod images;
 #[cfg(feature = "hdf5")]
 mod merger_trees;
+#[cfg(feature = "hdf5")]
+mod mesh_blocks;
+mod npz;
 #[cfg(feature = "plot")]
 mod picture;
 mod ramses_reader;

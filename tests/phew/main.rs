@@ -5,6 +5,7 @@ mod common;
 #[path = "../verify/mod.rs"]
 mod verify;
 
+mod below_zero;
 mod bound;
 mod bound_gas;
 mod brute_force;

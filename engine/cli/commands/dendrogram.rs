@@ -1,18 +1,20 @@
 //! The dendrogram of the cells of a catalogue, for astrodendro.
 
 use super::fault::CommandError;
-use crate::config::{ConvertJob, DendrogramRequest};
+use crate::config::DendrogramRequest;
 use inselberg_io::catalogue::{Attribute, Catalogue, DendrogramFile, Table, Values, stage_dendrogram};
 use inselberg_io::staging::Staged;
 use inselberg_kernels::dendrogram::{DendrogramLimits, NO_STRUCTURE, dendrogram, face_neighbours};
+use std::path::Path;
 
-/// Stages the file.
+/// Stages the file at `output`. `input`: what the cells are from, for messages.
 pub fn stage(
-    job: &ConvertJob,
+    input: &Path,
+    output: &Path,
     request: &DendrogramRequest,
     whole: &Catalogue,
 ) -> Result<Staged, CommandError> {
-    let wrong = |problem: String| CommandError::about(&job.input, problem);
+    let wrong = |problem: String| CommandError::about(input, problem);
     let cube = Cube::new(whole).map_err(wrong)?;
     let threshold = match whole.attribute("density_threshold") {
         Some(Attribute::Real(threshold)) => Some(*threshold),
@@ -21,6 +23,13 @@ pub fn stage(
     let value = request.value.or(threshold).ok_or_else(|| {
         wrong("no attribute density_threshold; expected one, or a least density (--min-value)".into())
     })?;
+    // A mesh from particles lists only cells denser than the threshold.
+    if cube.has_gaps && threshold.is_some_and(|threshold| value < threshold) {
+        let expected = "cells that fill the box, or a least density above the threshold";
+        return Err(wrong(format!(
+            "cells are missing, perhaps those below the density threshold; expected {expected}"
+        )));
+    }
     let limits = DendrogramLimits { value, delta: request.delta, cells: request.cells };
     let found = dendrogram(&cube.density, &limits, |i, to| face_neighbours(&cube.shape, i, to));
     // No array of the file has more structures than cells.
@@ -35,13 +44,18 @@ pub fn stage(
         newick: &found.newick(),
         limits: (limits.value, limits.delta, limits.cells),
     };
-    Ok(stage_dendrogram(&job.output, &content)?)
+    Ok(stage_dendrogram(output, &content)?)
 }
 
-/// The density of cells of one size, as an array whose last axis is z.
+/// The most cells of the box.
+const MOST_CELLS: usize = i32::MAX as usize;
+
+/// The density of cells of one size, as an array whose last axis is z. NaN where there is no cell.
 struct Cube {
     shape: [usize; 3],
     density: Vec<f64>,
+    /// Whether cells of the box are missing.
+    has_gaps: bool,
 }
 
 impl Cube {
@@ -68,13 +82,14 @@ impl Cube {
         let [Some(nx), Some(ny), Some(nz)] = shape else {
             return Err("the shape of the box is too large; expected cells that fill it".into());
         };
-        if n != Some(levels.len()) {
-            return Err(format!(
-                "{} cells in a box of {nx} x {ny} x {nz}; expected cells that fill it",
-                levels.len()
-            ));
-        }
-        let mut array = vec![f64::NAN; levels.len()];
+        // Pixels without a value are absent.
+        let n = n.filter(|n| (levels.len()..=MOST_CELLS).contains(n)).ok_or_else(|| {
+            let n = levels.len();
+            format!("{n} cells in a box of {nx} x {ny} x {nz}; expected as many or fewer, in a box of at most 2^31")
+        })?;
+        let mut array = Vec::new();
+        array.try_reserve_exact(n).map_err(|_| format!("no memory for {n} cells; expected more memory"))?;
+        array.resize(n, f64::NAN);
         for (place, density) in places.iter().zip(density) {
             let [x, y, z] = place.map(|i| i as usize);
             if x >= nx || y >= ny || z >= nz {
@@ -82,7 +97,7 @@ impl Cube {
             }
             array[(x * ny + y) * nz + z] = *density;
         }
-        Ok(Self { shape: [nx, ny, nz], density: array })
+        Ok(Self { shape: [nx, ny, nz], density: array, has_gaps: n > levels.len() })
     }
 }
 

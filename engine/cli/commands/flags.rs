@@ -26,6 +26,7 @@ impl NamesFlags for ReadError {
             Self::UnusedDefault { name: "unit length", .. } => "--unit-length",
             Self::UnusedDefault { name: "unit mass", .. } => "--unit-mass",
             Self::UnusedDefault { name: "unit velocity", .. } => "--unit-velocity",
+            Self::TwoAxes { .. } => "--image",
             _ => "",
         }
     }

@@ -19,7 +19,7 @@ use inselberg_io::catalogue::Catalogue;
 use inselberg_io::catalogue::info::{describe, describe_in};
 use inselberg_io::particles::{file_of, open_particles};
 use inselberg_io::staging::Staged;
-use inselberg_io::{Family, Header, READERS, ReadResult, Snapshot};
+use inselberg_io::{Family, Header, ReadResult, Snapshot, open_from, read_headers_with, recognises};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use std::fmt::Write;
 
 /// Describes a file without changing anything.
 pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
-    let is_snapshot = READERS.iter().any(|r| (r.recognises)(&job.input));
+    let is_snapshot = recognises(&job.input, &job.grid);
     if !is_snapshot && job.input.is_file() {
         let catalogue = match inselberg_io::catalogue::read(&job.input) {
             Ok(catalogue) => catalogue,
@@ -93,7 +93,7 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         preflight::distinct(&[("input", &job.input), ("plot", plot)])?;
         check_picture(plot)?;
     }
-    let snapshot = inselberg_io::open(&job.input)?;
+    let snapshot = open_from(&read_headers_with(&job.input, &job.grid)?);
     let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
     let octs = content.levels.octs();
     let thresholds =

@@ -19,6 +19,10 @@ pub fn lines(snapshot: &dyn Snapshot) -> Vec<(&'static str, String)> {
         _ => Vec::new(),
     };
     let mut lines = Vec::new();
+    if image::is_flat(&attributes) && text("fits_shape").is_none() {
+        let [nx, ny, _] = snapshot.header().coarse;
+        lines.push(("image", format!("{nx} x {ny} pixels; the axes are x and y")));
+    }
     let shape: Vec<String> = numbers("fits_shape");
     if !shape.is_empty() {
         let axes: Vec<String> = numbers("fits_axes");

@@ -47,6 +47,7 @@ impl SnapshotJob for PhewJob {
             ("--ramses-text", &self.ramses_text),
             ("--soap", &self.soap),
             ("--yt", &self.yt),
+            ("--dendrogram", &self.dendrogram),
             ("--plot", &self.shown.plot),
             ("--report", &self.shown.report),
             ("--trace", &self.trace),
@@ -155,7 +156,7 @@ fn on_rank(
     if let (Some(path), Some(lists)) = (&job.soap, &lists) {
         staged.extend(catalogue::stage_soap(&SoapPlace::new(path), lists, input.particles())?);
     }
-    if job.yt.is_some() || job.vtk.is_some() {
+    if job.yt.is_some() || job.vtk.is_some() || job.dendrogram.is_some() {
         let _viewers = Stage::within("viewers", comm);
         staged.extend(viewers::stage_of_phew(job, &clumps)?);
     }
@@ -187,6 +188,7 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
         ("catalogue", &job.output),
         ("RAMSES text", &job.ramses_text),
         ("SOAP", &job.soap),
+        ("dendrogram", &job.dendrogram),
         ("plot", &job.shown.plot),
         ("report", &job.shown.report),
         ("trace", &job.trace),
@@ -206,7 +208,8 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
     if let Some(path) = &job.output {
         catalogue::check_output(path)?;
     }
-    for path in [&job.trace, &job.task_graph].into_iter().flatten() {
+    job.dendrogram.as_deref().map_or(Ok(()), catalogue::check_viewer)?;
+    for path in [&job.trace, &job.task_graph, &job.dendrogram].into_iter().flatten() {
         staging::check_writable(path)?;
     }
     job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;

@@ -27,7 +27,7 @@ use inselberg_io::particles::{
     read_particle_headers_with,
 };
 use inselberg_io::staging::{Staged, stage_file};
-use inselberg_io::{FieldDefaults, FieldInfo, InputFacts, READERS, ReadResult, Snapshot};
+use inselberg_io::{FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -97,11 +97,13 @@ impl PhewInput {
     }
 
     fn read_cell_headers(path: &Path, grid: &FieldDefaults) -> Result<InputFacts, CommandError> {
-        let is_cells = READERS.iter().any(|reader| (reader.recognises)(path));
+        let is_cells = inselberg_io::recognises(path, grid);
         let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
         if !is_cells && file_of(path).exists() && is_particles() {
             read_particle_headers(std::slice::from_ref(&path.to_path_buf()))?;
-            let expected = "a snapshot with cells, --mesh-from-particles or --particle-graph";
+            let is_array = inselberg_io::recognises(path, &FieldDefaults { is_image: true, ..*grid });
+            let image = if is_array { ", or --image for pixels" } else { "" };
+            let expected = format!("a snapshot with cells, --mesh-from-particles or --particle-graph{image}");
             return Err(CommandError::about(path, format!("particles without a mesh; expected {expected}")));
         }
         Ok(inselberg_io::read_headers_with(path, grid)?)

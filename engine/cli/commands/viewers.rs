@@ -5,8 +5,8 @@ use super::fault::CommandError;
 use super::grouped::grouped;
 use super::info::describe_json;
 use super::{interrupt, out, preflight};
-use crate::config::{Common, ConvertFormat, ConvertJob, PhewJob};
-use inselberg::Clumps;
+use crate::config::{Common, ConvertFormat, ConvertJob, DendrogramRequest, PhewJob};
+use inselberg::{Clumps, Persistence};
 use inselberg_io::catalogue::{self, Catalogue, VtkCells};
 use inselberg_io::staging::{self, Staged};
 use std::path::Path;
@@ -70,6 +70,16 @@ pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps) -> Result<Staged, CommandEr
     {
         staged.extend(ViewerFolders { yt: None, ..folders }.stage(&lists, cells)?);
     }
+    if let Some(path) = &job.dendrogram
+        && let Some(lists) = gather(&["cells"])?
+    {
+        let delta = match job.phew.persistence {
+            Persistence::Difference(difference) => difference,
+            Persistence::Ratio(_) => 0.0,
+        };
+        let request = DendrogramRequest { value: None, delta, cells: 0 };
+        staged.extend(dendrogram::stage(&job.input, path, &request, &lists)?);
+    }
     Ok(staged)
 }
 
@@ -94,7 +104,7 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
         ConvertFormat::Vtk(cells) => catalogue::stage_vtk(output, &whole, cells)?,
         ConvertFormat::Fits => catalogue::stage_fits(output, &whole)?,
         ConvertFormat::Ecsv => catalogue::stage_ecsv(output, &whole)?,
-        ConvertFormat::Dendrogram(request) => dendrogram::stage(job, &request, &whole)?,
+        ConvertFormat::Dendrogram(request) => dendrogram::stage(&job.input, output, &request, &whole)?,
         ConvertFormat::Ytree => catalogue::stage_ytree(output, &whole)?,
         ConvertFormat::ConsistentTrees => catalogue::stage_consistent_trees(output, &whole)?,
     };

@@ -7,7 +7,7 @@ use super::series::{Series, SnapshotPaths, series};
 use super::tree_options::{TreeJob, tree};
 use super::values::CheckedValues;
 use super::view_options::view;
-use super::viewer_options::{convert, vtk_of_phew};
+use super::viewer_options::{convert, dendrogram_of_phew, vtk_of_phew};
 use super::void_options::RADIUS;
 use super::{
     Command, ConfigError, ConvertJob, FofJob, RawConfig, ShownResults, StudyJob, ViewJob, VoidsJob, fof,
@@ -114,6 +114,8 @@ pub struct PhewJob {
     pub yt: Option<PathBuf>,
     /// The folder for VTK, and the cells that it gets.
     pub vtk: Option<(PathBuf, VtkCells)>,
+    /// The dendrogram of the cells.
+    pub dendrogram: Option<PathBuf>,
     /// What people look at.
     pub shown: ShownResults,
     /// Ranks and threads.
@@ -163,6 +165,8 @@ pub struct InfoJob {
     pub plot: Option<PathBuf>,
     /// The units of a catalogue, if chosen.
     pub units: Option<UnitChoice>,
+    /// What the cells of a snapshot leave open.
+    pub grid: FieldDefaults,
 }
 
 /// `inselberg topology`, checked.
@@ -249,17 +253,17 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
     let (output, ramses_text, shown) = (raw.path("output"), raw.path("ramses-text"), shown_results(raw)?);
     let no_diagnostics = !raw.switch("diagnostics");
     let (soap, yt, vtk) = (raw.path("soap"), raw.path("yt"), vtk_of_phew(raw)?);
-    let is_nothing =
-        [&output, &ramses_text, &shown.plot, &shown.report, &soap, &yt].iter().all(|path| path.is_none())
-            && vtk.is_none();
+    let dendrogram = dendrogram_of_phew(raw)?;
+    let is_nothing = [&output, &ramses_text, &shown.plot, &shown.report, &soap, &yt, &dendrogram]
+        .iter()
+        .all(|path| path.is_none())
+        && vtk.is_none();
     if is_nothing && no_diagnostics {
         return Err(raw.missing("output"));
     }
-    let density = raw
-        .real("density-threshold", |x| x > 0.0, "a finite number above 0")?
-        .ok_or_else(|| raw.missing("density-threshold"))?;
     let is_ramses = raw.text("compat").as_deref() == Some("ramses");
     let persistence = persistence(raw)?.expect("the option relevance-threshold has a default");
+    let density = density_threshold(raw, persistence)?;
     if is_ramses && let Persistence::Difference(difference) = persistence {
         let expected = "--relevance-threshold with --compat ramses";
         return Err(raw.unfit("relevance-difference", &difference.to_string(), expected));
@@ -277,7 +281,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
     let mut phew = PhewParams::new(density).persistence(persistence).mass(mass).rules(rules);
     (phew.saddle, phew.min_cells, phew.min_particles) = (saddle, min_cells, min_particles);
     let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
-    phew.with_cells = raw.switch("with-cells") || needs_cells;
+    phew.with_cells = raw.switch("with-cells") || needs_cells || dendrogram.is_some();
     phew.with_particles = raw.switch("with-particles");
     phew.selection = selection(raw)?;
     phew.bound = bound_request(raw, is_ramses)?;
@@ -295,6 +299,7 @@ fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigError> {
         soap,
         yt,
         vtk,
+        dendrogram,
         shown,
         launch: launch(raw)?,
         trace: raw.path("trace"),
@@ -314,6 +319,7 @@ impl SnapshotPaths for PhewJob {
             ("ramses-text", &mut self.ramses_text),
             ("soap", &mut self.soap),
             ("yt", &mut self.yt),
+            ("dendrogram", &mut self.dendrogram),
             ("plot", &mut self.shown.plot),
             ("report", &mut self.shown.report),
             ("trace", &mut self.trace),
@@ -346,7 +352,7 @@ const REGION: &str = "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,
 
 /// What the cells of an input leave open.
 fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
-    let given = ["periodic", "spacing", "origin"].into_iter().find(|name| raw.is_flag(name));
+    let given = ["periodic", "spacing", "origin", "image"].into_iter().find(|name| raw.is_flag(name));
     let of_particles = ["mesh-from-particles", "particle-graph"].into_iter().find(|name| raw.switch(name));
     if let (Some(name), Some(made)) = (given, of_particles) {
         return Err(raw.unfit(name, &raw.shown(name), &format!("it for cells, without --{made}")));
@@ -367,7 +373,7 @@ fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
     };
     let periodic = raw.text("periodic").map(axes).transpose()?;
     let origin = raw.text("origin").map(corner).transpose()?;
-    Ok(FieldDefaults { periodic, spacing, origin })
+    Ok(FieldDefaults { periodic, spacing, origin, is_image: raw.switch("image") })
 }
 
 /// What to make from particles, if anything is requested.
@@ -529,6 +535,22 @@ pub(super) fn weights(word: &str) -> Weights {
     }
 }
 
+/// Only where persistence is a difference may it be below 0.
+fn density_threshold(raw: &CheckedValues<'_>, persistence: Persistence) -> Result<f64, ConfigError> {
+    let of_particles = raw.switch("mesh-from-particles") || raw.switch("particle-graph");
+    let density = match persistence {
+        Persistence::Difference(_) if !of_particles => {
+            raw.real("density-threshold", |_| true, "a finite number")?
+        }
+        _ => {
+            let expected =
+                "a finite number above 0 (any number with --relevance-difference in a field of cells)";
+            raw.real("density-threshold", |x| x > 0.0, expected)?
+        }
+    };
+    density.ok_or_else(|| raw.missing("density-threshold"))
+}
+
 /// The ratio or difference that a peak needs, as far as options or defaults say.
 fn persistence(raw: &CheckedValues<'_>) -> Result<Option<Persistence>, ConfigError> {
     let ratio = raw.real("relevance-threshold", |x| x >= 0.0, "a finite ratio, 0 or more")?;
@@ -582,7 +604,8 @@ fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
         return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot beside it"));
     }
     let field = field_choice(&raw.text_or_default("field"));
-    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot, units: units(raw) })
+    let grid = FieldDefaults { is_image: raw.switch("image"), ..FieldDefaults::default() };
+    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot, units: units(raw), grid })
 }
 
 fn field_choice(text: &str) -> FieldChoice {

@@ -1,10 +1,10 @@
 //! Options for what an input of cells leaves open.
 
-use super::Command::Phew;
+use super::Command::{Info, Phew};
 use super::Heading::Cells;
 use super::opt::{Opt, OptionKind, ROW};
 
-/// Options of `phew`.
+/// Options of `phew`, and of `info` for one of them.
 pub(super) const GRID: &[Opt] = &[
     Opt {
         name: "periodic",
@@ -37,6 +37,15 @@ pub(super) const GRID: &[Opt] = &[
         commands: &[Phew],
         help: "Lower corner of a plain array of cells",
         doc: "The default is 0,0,0.",
+        ..ROW
+    },
+    Opt {
+        name: "image",
+        key: "image",
+        heading: Cells,
+        commands: &[Info, Phew],
+        help: "A plain array of two axes is an image, not positions of particles",
+        doc: "Its pixels have 8 neighbours and an area.",
         ..ROW
     },
 ];

@@ -281,7 +281,7 @@ const WORK: &[Opt] = &[
         example: "80",
         commands: &[Phew],
         help: "Density above which cells are segmented (code units)",
-        doc: "Required, as an option or in the file. A positive number; RAMSES's density_threshold. In a cosmological run the \
+        doc: "Required, as an option or in the file. A positive number, or any with --relevance-difference in a field of cells; RAMSES's density_threshold. In a cosmological run the \
               code unit of density is the mean matter density of the box, so 80 means 80 times the mean. With \
               --mesh-from-particles the unit is always the mean density of the particles on the mesh.",
         ..ROW
@@ -308,7 +308,7 @@ const WORK: &[Opt] = &[
         commands: &[Phew],
         help: "Instead of a ratio: smallest peak-to-saddle density difference (code units)",
         doc: "A peak is noise if its density minus its highest saddle is smaller. For fields such as overdensities: leaf cells \
-              may then be negative, below a density threshold that is positive. Not with --compat ramses. With \
+              may then be negative, and so may the density threshold. Not with --compat ramses. With \
               --mesh-from-particles the unit is the mean density.",
         ..ROW
     },

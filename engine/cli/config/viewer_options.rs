@@ -109,6 +109,18 @@ pub(super) const VIEWERS: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "dendrogram",
+        key: "dendrogram",
+        heading: Viewers,
+        kind: OptionKind::Path,
+        example: "dendrogram.hdf5",
+        commands: &[Phew],
+        help: "Also write the dendrogram of the cells for astrodendro: a .hdf5 file",
+        doc: "Of cells of one size. Its least value is the density threshold, its least height the relevance difference, if there is one. \
+              `convert --to dendrogram` takes other limits.",
+        ..ROW
+    },
+    Opt {
         name: "vtk-cells",
         key: "vtk_cells",
         heading: Viewers,
@@ -209,6 +221,18 @@ fn cells(raw: &CheckedValues<'_>) -> VtkCells {
         "voxels" => VtkCells::Voxels,
         "none" => VtkCells::None,
         _ => VtkCells::Tree,
+    }
+}
+
+/// The file of the dendrogram of cells.
+pub(super) fn dendrogram_of_phew(raw: &CheckedValues<'_>) -> Result<Option<PathBuf>, ConfigError> {
+    let path = raw.path("dendrogram");
+    match path.as_ref().filter(|path| !ends_in(path, "hdf5") && !ends_in(path, "h5")) {
+        None => Ok(path),
+        Some(other) => {
+            let expected = "a name that ends in .hdf5 or .h5";
+            Err(raw.unfit("dendrogram", &other.display().to_string(), expected))
+        }
     }
 }
 

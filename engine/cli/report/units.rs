@@ -1,6 +1,8 @@
 //! The units in which people see results.
 
-use inselberg_io::catalogue::units::{KILOMETRE, MEGAPARSEC, SOLAR_MASS, cgs_factor, cgs_name, unit_name};
+use inselberg_io::catalogue::units::{
+    KILOMETRE, MEGAPARSEC, SOLAR_MASS, cgs_factor, cgs_name, unit_name, value_unit,
+};
 use inselberg_io::catalogue::{Attribute, Dimension};
 
 /// The units that a person asks for.
@@ -17,8 +19,8 @@ pub enum UnitChoice {
 pub struct DisplayUnits {
     /// The attributes that hold the units of the snapshot; `None` for code units.
     physical: Option<Vec<(String, Attribute)>>,
-    /// Another name of the code unit of density.
-    code_density: Option<String>,
+    /// Other names of code units, by dimension; empty for no unit.
+    named: Vec<(Dimension, String)>,
 }
 
 /// A unit: its name, and how many of it are in one code unit.
@@ -32,17 +34,18 @@ pub struct DisplayUnit {
 
 impl DisplayUnits {
     /// Code units.
-    pub const CODE: Self = Self { physical: None, code_density: None };
+    pub const CODE: Self = Self { physical: None, named: Vec::new() };
 
     /// As chosen, for a catalogue with these attributes. Without units of the snapshot, code units.
     pub fn new(choice: UnitChoice, attributes: &[(String, Attribute)]) -> Self {
         let is_physical = choice == UnitChoice::Physical && has_units(attributes);
-        Self { physical: is_physical.then(|| attributes.to_vec()), code_density: None }
+        Self { physical: is_physical.then(|| attributes.to_vec()), named: image_units(attributes) }
     }
 
     /// The same; the code unit of density has this name.
-    pub fn with_code_density(self, name: &str) -> Self {
-        Self { code_density: Some(name.into()), ..self }
+    pub fn with_code_density(mut self, name: &str) -> Self {
+        self.named.push((Dimension::DENSITY, name.into()));
+        self
     }
 
     /// Whether these are physical units.
@@ -56,10 +59,8 @@ impl DisplayUnits {
             return DisplayUnit { name: String::new(), factor: 1.0 };
         }
         let Some(attributes) = &self.physical else {
-            let name = match &self.code_density {
-                Some(name) if dimension == Dimension::DENSITY => name.clone(),
-                _ => unit_name(dimension),
-            };
+            let named = self.named.iter().find(|(of, _)| *of == dimension);
+            let name = named.map_or_else(|| unit_name(dimension), |(_, name)| name.clone());
             return DisplayUnit { name, factor: 1.0 };
         };
         let cgs = cgs_factor(attributes, dimension).expect("physical units have all three scales");
@@ -75,9 +76,51 @@ impl DisplayUnits {
                     .into()
             }
             (false, true) => "Values are in the code units of the input.".into(),
+            (false, false) if !self.named.is_empty() => match value_unit(attributes) {
+                Some(unit) => format!("Lengths are in pixels, and values in the unit of the image: {unit}."),
+                None => "Lengths are in pixels. The image states no unit of its values.".into(),
+            },
             (false, false) => "The input has no units, so values are in its code units.".into(),
         }
     }
+}
+
+impl DisplayUnit {
+    /// A quantity with its unit: `x [pixels]`, or the quantity alone.
+    pub fn label(&self, quantity: &str) -> String {
+        match self.name.as_str() {
+            "" => quantity.into(),
+            name => format!("{quantity} [{name}]"),
+        }
+    }
+}
+
+/// The names of the code units of images: pixels, and the unit of their values. Empty for other inputs, and for cubes whose
+/// pixels have other sides than 1.
+fn image_units(attributes: &[(String, Attribute)]) -> Vec<(Dimension, String)> {
+    let value = |name: &str| attributes.iter().find(|(other, _)| other == name).map(|(_, value)| value);
+    let is_flat = value("dimensions") == Some(&Attribute::Int(2));
+    let side = || {
+        let (Attribute::Reals(shape), Attribute::Reals(axes)) = (value("fits_shape")?, value("fits_axes")?)
+        else {
+            return None;
+        };
+        let (Attribute::Reals(coarse), Attribute::Real(boxlen)) = (value("coarse_cells")?, value("boxlen")?)
+        else {
+            return None;
+        };
+        let along_x = shape.get((*axes.first()? as usize).checked_sub(1)?)?;
+        Some(boxlen * coarse.first()? / along_x)
+    };
+    if !is_flat && side() != Some(1.0) {
+        return Vec::new();
+    }
+    let of_value = value_unit(attributes).unwrap_or_default();
+    let summed = format!("{of_value} pixels").trim_start().to_string();
+    let (area, per_area) = (Dimension::new(2, 0, 0), Dimension::new(-2, 1, 0));
+    let pixels = [Dimension::LENGTH, area, Dimension::VOLUME].map(|dimension| (dimension, "pixels".into()));
+    let values = [Dimension::DENSITY, per_area].map(|dimension| (dimension, of_value.into()));
+    pixels.into_iter().chain(values).chain([(Dimension::MASS, summed)]).collect()
 }
 
 /// Whether a catalogue with these attributes knows the units of its snapshot. Units that are all 1 are those that a code writes where
@@ -151,6 +194,29 @@ mod tests {
             assert_eq!((unit.name.as_str(), unit.factor), ("code_length", 1.0));
         }
         assert!(DisplayUnits::CODE.sentence(&[]).contains("no units"));
+    }
+
+    #[test]
+    fn images_have_pixels_and_their_own_unit() {
+        let reals = |all: &[f64]| Attribute::Reals(all.to_vec());
+        let mut cube = vec![
+            ("fits_shape".to_string(), reals(&[12.0, 1.0, 8.0, 4.0])),
+            ("fits_axes".to_string(), reals(&[1.0, 3.0, 4.0])),
+            ("coarse_cells".to_string(), reals(&[3.0, 2.0, 1.0])),
+            ("boxlen".to_string(), Attribute::Real(4.0)),
+            ("fits_BUNIT".to_string(), Attribute::Text("Jy/beam".into())),
+        ];
+        let label = |of: &[(String, Attribute)], dimension| {
+            DisplayUnits::new(UnitChoice::Physical, of).unit(dimension).label("it")
+        };
+        assert_eq!(label(&cube, Dimension::LENGTH), "it [pixels]");
+        assert_eq!(label(&cube, Dimension::DENSITY), "it [Jy/beam]");
+        assert_eq!(label(&cube, Dimension::MASS), "it [Jy/beam pixels]");
+        cube[3].1 = Attribute::Real(2.0);
+        assert_eq!(label(&cube, Dimension::LENGTH), "it [code_length]");
+        let flat = [("dimensions".to_string(), Attribute::Int(2))];
+        assert_eq!(label(&flat, Dimension::new(-2, 1, 0)), "it");
+        assert_eq!(label(&flat, Dimension::MASS), "it [pixels]");
     }
 
     #[test]

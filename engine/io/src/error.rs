@@ -73,6 +73,14 @@ pub enum ReadError {
         /// Its size.
         bytes: usize,
     },
+    /// A plain array of two axes that is not said to be an image.
+    #[error("{}: shape {shape:?}: two axes; expected three, positions of shape (N, 3), or pixels of an image", path.display())]
+    TwoAxes {
+        /// The file.
+        path: PathBuf,
+        /// Values along both.
+        shape: Vec<u64>,
+    },
     /// A default for something that the input states, or that its format fixes.
     #[error("{}: {name} {value}: {problem}; expected no {name}", path.display())]
     UnusedDefault {

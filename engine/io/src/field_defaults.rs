@@ -12,6 +12,8 @@ pub struct FieldDefaults {
     pub spacing: Option<f64>,
     /// Lower corner of a plain array; `None`: 0.
     pub origin: Option<[f64; 3]>,
+    /// Whether a plain array of two axes is an image. Without it, arrays of shape (N, 3) are positions of particles.
+    pub is_image: bool,
 }
 
 impl FieldDefaults {
@@ -35,16 +37,28 @@ impl FieldDefaults {
         }
     }
 
-    /// Checks that neither spacing nor origin are given.
+    /// Checks that neither spacing nor origin nor an image are given.
     ///
     /// # Errors
     /// One is.
     pub fn refuse_grid(&self, path: &Path, format: &str) -> ReadResult<()> {
         match (self.spacing, self.origin) {
-            (None, None) => Ok(()),
+            (None, None) => self.refuse_image(path, format),
             (Some(_), _) => Err(stated(path, "spacing", format)),
             (None, Some(_)) => Err(stated(path, "origin", format)),
         }
+    }
+
+    /// Checks that the input is not said to be an image.
+    ///
+    /// # Errors
+    /// It is.
+    pub fn refuse_image(&self, path: &Path, format: &str) -> ReadResult<()> {
+        if !self.is_image {
+            return Ok(());
+        }
+        let problem = format!("an image is wanted of an input of {format}");
+        Err(ReadError::absent(path, format!("{problem}; expected a plain array of two axes, x and y")))
     }
 
     /// Checks that nothing is given that an image of two axes lacks.

@@ -46,7 +46,7 @@ pub use facts::{InputFacts, StaticName};
 pub use field_defaults::FieldDefaults;
 pub use identity::{base_of, input_identity};
 pub use leaf_block::{LeafBlock, oct_of_block, value_of_block};
-pub use readers::{READERS, open, open_from, read_headers, read_headers_with};
+pub use readers::{READERS, open, open_from, read_headers, read_headers_with, recognises};
 pub use snapshot::{
     Cosmology, Counted, Every, Family, FieldInfo, HUBBLE_100, Header, MONATOMIC, NEWTON, OctBlock,
     ParticleBlock, Reader, Snapshot, Units,

@@ -49,9 +49,14 @@ pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<In
         let what = format!("there is no such file or folder; expected {}", known_formats());
         return Err(ReadError::absent(path, what));
     }
-    let reader = READERS.iter().position(|r| (r.recognises)(path));
+    let reader = READERS.iter().position(|r| (r.recognises)(path, defaults));
     let reader = reader.ok_or_else(|| unknown_format(path))?;
     Ok(InputFacts { reader, known: (READERS[reader].read_headers)(path, defaults)? })
+}
+
+/// Whether a reader of cells recognises `path`, with these values for what it does not state.
+pub fn recognises(path: &Path, defaults: &FieldDefaults) -> bool {
+    READERS.iter().any(|reader| (reader.recognises)(path, defaults))
 }
 
 /// Opens the snapshot from the result of [`read_headers`], here or on another rank. Reads nothing.

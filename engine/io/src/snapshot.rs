@@ -336,8 +336,8 @@ pub struct Reader {
     pub name: &'static str,
     /// A description of its paths for messages.
     pub looks: &'static str,
-    /// Whether `path` looks like this format; must be cheap and must not fail.
-    pub recognises: fn(&Path) -> bool,
+    /// Whether `path` looks like this format, with these values for what it does not state; must be cheap and must not fail.
+    pub recognises: fn(&Path, &FieldDefaults) -> bool,
     /// Reads and checks the headers that opening needs.
     pub read_headers: fn(&Path, &FieldDefaults) -> ReadResult<Vec<u8>>,
     /// Opens the output from these headers. Reads nothing.

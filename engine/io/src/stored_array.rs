@@ -50,7 +50,7 @@ impl RealFormat {
 
 impl RealFormat {
     /// Appends the numbers of some bytes.
-    fn decode(self, bytes: &[u8], to: &mut Vec<f64>) {
+    pub fn decode(self, bytes: &[u8], to: &mut Vec<f64>) {
         macro_rules! append {
             ($kind:ty) => {{
                 let parts = bytes.as_chunks::<{ size_of::<$kind>() }>().0;

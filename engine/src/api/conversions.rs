@@ -54,6 +54,7 @@ from_errors! {
         | RunError::NegativeThreshold(_)
         | RunError::VoidThreshold { .. }
         | RunError::WallAboveDensity { .. }
+        | RunError::MassesBelowZero(_)
         | RunError::RegionOutside { .. }
         | RunError::NoUnits
         | RunError::NoVelocities { .. }

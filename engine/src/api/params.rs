@@ -163,6 +163,23 @@ impl PhewParams {
         }
     }
 
+    /// For a field of an output: as [`Self::check`], but the density threshold may be below 0 where persistence is a difference.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] with the first parameter that is out of range.
+    pub(crate) fn check_on_output(&self) -> Result<(), Error> {
+        let is_difference = matches!(self.persistence, Persistence::Difference(_));
+        if !(is_difference && self.density < 0.0 && self.density.is_finite()) {
+            return self.check();
+        }
+        // 0 in a catalogue says that there is no saddle threshold.
+        if let Some(saddle) = self.saddle.filter(|saddle| *saddle <= 0.0) {
+            let message = format!("the saddle threshold is {saddle}; expected a number above 0");
+            return Err(Error::new(ErrorKind::InvalidArgument, message));
+        }
+        Self { density: 0.0, ..self.clone() }.check()
+    }
+
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] with the first parameter that is out of range.
     pub(crate) fn check(&self) -> Result<(), Error> {

@@ -42,7 +42,11 @@ pub(super) fn assemble(
 ) -> Result<LocalField, RunError> {
     let n_own: usize = own.iter().map(OwnLevel::n_cells).sum();
     check_count(n_own)?;
-    let needed = needed_by(&own, &splits, &domain, comm.rank());
+    // A rank alone need not look for the border of its region.
+    let needed = match comm.n_ranks() {
+        1 => OctMessages::new(),
+        _ => needed_by(&own, &splits, &domain, comm.rank()),
+    };
     let received = fetch(&own, &needed, comm)?;
     check_count(n_own + received.iter().flat_map(|(_, octs)| octs).map(OctRecord::n_cells).sum::<usize>())?;
     let extra = columns(&own, n_extra);

@@ -6,16 +6,18 @@ use crate::error::RunError;
 use crate::executor::Executor;
 use crate::particle_mesh::{MeshUse, ParticleMeshConfig, ParticleSnapshot, grow};
 use crate::partition::{LoadRequest, LocalField, load};
+use crate::phew::below_zero::ValueLift;
 use crate::phew::bound::{GasCells, TestField};
+use crate::phew::changed_snapshot::ChangedSnapshot;
 use crate::phew::params::{FieldChoice, PhewConfig, ThresholdUnits, Thresholds};
 use crate::phew::properties::TestFields;
-use crate::phew::selection::{Selected, SelectedSnapshot};
+use crate::phew::selection::Selected;
 use crate::phew::test_links::TestLinks;
 use crate::projection::RootLeaves;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::{FieldInfo, Snapshot};
+use inselberg_io::{FieldInfo, OctBlock, Snapshot};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::test_cells::TestCells;
 
@@ -39,6 +41,8 @@ pub struct Input<'a> {
     pub densest: f64,
     /// The leaves that take part; `None` if all do.
     pub selected: Option<Selected>,
+    /// Where the density threshold is below 0: by how much values are lifted, and the thresholds without that.
+    pub lift: Option<(ValueLift, Thresholds)>,
     /// Attributes of a mesh that was built here, and of its particles.
     pub mesh_attributes: Vec<(&'static str, Attribute)>,
     /// All leaves of a mesh that was built here, where they are kept.
@@ -66,15 +70,20 @@ impl<'a> Input<'a> {
         }
         let source = choose_source(snapshot, &config.field, config.rules)?;
         let units = ThresholdUnits { density: 1.0, mass: mass_unit(snapshot, config.rules, comm)? };
-        let thresholds = config.thresholds.in_code_units(units);
-        let columns = ExtraColumns::new(snapshot, source);
+        let mut thresholds = config.thresholds.in_code_units(units);
+        let lift = ValueLift::for_threshold(thresholds.density).map(|lift| (lift, thresholds));
+        let mut columns = ExtraColumns::new(snapshot, source);
+        if let Some((lift, given)) = &lift {
+            columns.keep_masses(source).ok_or(RunError::NegativeThreshold(given.density))?;
+            thresholds = lift.thresholds(given);
+        }
         let extra_fields = &columns.names();
         let (threshold, weights) = (thresholds.density, config.weights);
         let request = LoadRequest { source, values: config.leaf_values(), threshold, extra_fields, weights };
         let selected = selected(snapshot, config)?;
-        let part = match &selected {
-            None => load(snapshot, &request, comm, executor)?,
-            Some(selected) => load_selected(snapshot, selected, &request, comm, executor)?,
+        let part = match &lift {
+            None => load_leaves(snapshot, selected.as_ref(), &request, comm, executor)?,
+            Some((lift, _)) => load_lifted(snapshot, *lift, selected.as_ref(), &request, comm, executor)?,
         };
         let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
         let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
@@ -90,6 +99,7 @@ impl<'a> Input<'a> {
             n_leaves,
             densest,
             selected,
+            lift,
             mesh_attributes: Vec::new(),
             leaves: None,
         })
@@ -114,6 +124,9 @@ impl<'a> Input<'a> {
         executor: &Executor,
     ) -> Result<Self, RunError> {
         config.check()?;
+        if config.thresholds.density < 0.0 {
+            return Err(RunError::NegativeThreshold(config.thresholds.density));
+        }
         let (threshold, weights) = (config.thresholds.density, config.weights);
         let purpose = MeshUse { threshold, weights, keep_leaves: config.keep_leaves };
         let grown = grow(snapshot.input(), mesh, purpose, comm, executor)?;
@@ -141,6 +154,7 @@ impl<'a> Input<'a> {
             n_leaves: grown.n_leaves,
             densest: grown.densest,
             selected,
+            lift: None,
             mesh_attributes,
             leaves: grown.leaves,
         })
@@ -153,19 +167,42 @@ fn selected(snapshot: &dyn Snapshot, config: &PhewConfig) -> Result<Option<Selec
     selection.map(|selection| selection.in_box(snapshot.header())).transpose()
 }
 
-/// Collective: as [`load`]; leaves that do not take part have at most the density threshold.
-fn load_selected(
+/// Collective: as [`load_leaves`] with lifted values, except those of [`GIVEN`].
+fn load_lifted(
     snapshot: &dyn Snapshot,
-    selected: &Selected,
+    lift: ValueLift,
+    selected: Option<&Selected>,
     request: &LoadRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
+    let field = request.source.field().expect("only fields of cells are lifted");
+    let change = |column: usize, block: &mut OctBlock| {
+        block.values[column].iter_mut().flatten().for_each(|value| *value = lift.up(*value));
+    };
+    let (change, beyond) = (&change, &|value| lift.up(value));
+    let lifted = ChangedSnapshot { inner: snapshot, field, unchanged: Some(GIVEN), change, beyond };
+    load_leaves(&lifted, selected, request, comm, executor)
+}
+
+/// Collective: as [`load`]; leaves that do not take part have at most the density threshold.
+fn load_leaves(
+    snapshot: &dyn Snapshot,
+    selected: Option<&Selected>,
+    request: &LoadRequest,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<LocalField, RunError> {
+    let Some(selected) = selected else { return load(snapshot, request, comm, executor) };
     let most = request.threshold;
     match request.source {
         // Lowered as they are read: ranks then share the leaves that take part.
         DensitySource::Cells(field) => {
-            load(&SelectedSnapshot { inner: snapshot, selected, field, most }, request, comm, executor)
+            let change = |column: usize, block: &mut OctBlock| selected.lower_in_block(column, block, most);
+            let (change, beyond) = (&change, &|value| value);
+            let inner = snapshot;
+            let lowered = ChangedSnapshot { inner, field, unchanged: None, change, beyond };
+            load(&lowered, request, comm, executor)
         }
         DensitySource::Particles(_) | DensitySource::Matter(_) => {
             let mut part = load(snapshot, request, comm, executor)?;
@@ -288,11 +325,15 @@ fn from_particles(source: DensitySource) -> FieldInfo {
 /// variable.
 pub struct ExtraColumns {
     has_velocity: bool,
-    has_mass_density: bool,
+    /// The field of which masses are sums, if it is not the segmented one.
+    mass_density: Option<&'static str>,
 }
 
+/// The name of the segmented field in which its values are not lifted.
+const GIVEN: &str = "the segmented field as it is in the input";
+
 impl ExtraColumns {
-    const NONE: Self = Self { has_velocity: false, has_mass_density: false };
+    const NONE: Self = Self { has_velocity: false, mass_density: None };
     const VELOCITY: [&'static str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
 
     fn new(snapshot: &dyn Snapshot, source: DensitySource) -> Self {
@@ -300,13 +341,19 @@ impl ExtraColumns {
         let DensitySource::Cells(name) = source else { return Self::NONE };
         Self {
             has_velocity: is_hydro(name) && Self::VELOCITY.iter().all(|v| is_hydro(v)),
-            has_mass_density: is_hydro(name) && name != "density" && is_hydro("density"),
+            mass_density: (is_hydro(name) && name != "density" && is_hydro("density")).then_some("density"),
         }
+    }
+
+    /// Asks for the values of the input, where the segmented ones are lifted. `None` if they are of no field of cells.
+    fn keep_masses(&mut self, source: DensitySource) -> Option<()> {
+        self.mass_density = self.mass_density.or(Some(GIVEN));
+        matches!(source, DensitySource::Cells(_)).then_some(())
     }
 
     fn names(&self) -> Vec<&'static str> {
         let velocity = Self::VELOCITY.into_iter().filter(|_| self.has_velocity);
-        velocity.chain(self.has_mass_density.then_some("density")).collect()
+        velocity.chain(self.mass_density).collect()
     }
 
     /// The columns of a part, which list own test cells, for all test cells.
@@ -314,7 +361,7 @@ impl ExtraColumns {
         let mut columns = part.extra.iter().map(|own| links.spread(part, test_cells, own));
         let mut next = || columns.next().expect("a column per name");
         let velocity = self.has_velocity.then(|| std::array::from_fn(|_| next()));
-        TestFields { velocity, mass_density: self.has_mass_density.then(&mut next) }
+        TestFields { velocity, mass_density: self.mass_density.map(|_| next()) }
     }
 }
 

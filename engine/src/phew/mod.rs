@@ -7,6 +7,7 @@
 //! | | `run`, `segment` | the whole procedure: from a snapshot to a catalogue, and from test cells to peaks |
 //! | | `particle_graph` | the same on particles and their neighbours, without cells |
 //! | density | `input` | which density is segmented, by which thresholds? |
+//! | | `below_zero` | which cells are denser than a threshold below 0? |
 //! | | `selection`, `contamination` | which leaves take part, and are heavy particles among those of their region? |
 //! | ascent | `ascent` | which neighbour of a test cell is densest? |
 //! | labels | `label`, `ghost_labels` | at which root does each ascent end, and which peak is it, here or on another rank? |
@@ -20,7 +21,7 @@
 //!
 //! Shared by the steps: `region` and `pass` cut the test cells into tasks, `test_links` has the ghosts among them,
 //! `known_peaks`, `peak_comm` and `to_owners` carry peaks over ranks, `peaks` has the results without the mesh. `member_places` finds the
-//! patch of a particle.
+//! patch of a particle. `changed_snapshot` changes a field as it is read.
 //!
 //! A peak has three indices ([`inselberg_kernels::ids`]): a root until labels are known on all ranks, then a slot on this
 //! rank, and its number over all ranks.
@@ -29,7 +30,9 @@
 
 pub mod ascent;
 pub mod balance;
+mod below_zero;
 mod bound;
+mod changed_snapshot;
 mod contacts;
 mod contamination;
 pub mod distribution;

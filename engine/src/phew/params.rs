@@ -24,10 +24,13 @@ pub enum FieldChoice {
     CicRamses,
 }
 
+/// No density threshold is lower.
+pub(crate) const LEAST_THRESHOLD: f64 = -1e300;
+
 /// The thresholds of PHEW, densities in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Cells above it are test cells. 0 or more, so that test cells are positive.
+    /// Cells above it are test cells. Below 0 only for fields of cells, where persistence is a difference.
     pub density: f64,
     /// Peaks of lower persistence are noise. A difference lets cells of the snapshot be negative.
     pub persistence: Persistence,
@@ -111,13 +114,15 @@ impl PhewConfig {
     /// Checks the thresholds against each other and against the rules.
     ///
     /// # Errors
-    /// When the density threshold is negative, RAMSES's rules meet a persistence that is no ratio, or its unbinding meets the rules of the
-    /// paper.
+    /// When the density threshold is negative without a difference or beside what needs masses, RAMSES's rules meet a persistence that is
+    /// no ratio, or its unbinding meets the rules of the paper.
     pub fn check(&self) -> Result<(), RunError> {
         let Thresholds { density, persistence, .. } = self.thresholds;
         let is_ramses = self.rules == Rules::Ramses;
         match persistence {
-            _ if density.is_nan() || density < 0.0 => Err(RunError::NegativeThreshold(density)),
+            _ if density.is_nan() || density < LEAST_THRESHOLD => Err(RunError::NegativeThreshold(density)),
+            Persistence::Ratio(_) if density < 0.0 => Err(RunError::NegativeThreshold(density)),
+            _ if density < 0.0 && self.bound.needs_members() => Err(RunError::MassesBelowZero(density)),
             Persistence::Difference(_) if is_ramses => Err(RunError::RatioOnly),
             _ if !is_ramses && self.bound.unbind == Some(PotentialChoice::Ramses) => {
                 Err(RunError::PotentialOfRamses)

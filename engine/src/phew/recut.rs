@@ -1,5 +1,6 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
+use crate::phew::below_zero::ValueLift;
 use crate::phew::hierarchy::structures;
 use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
@@ -46,16 +47,20 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         Some(0.0) => 0.0,
         Some(mass) => mass * header.mass_unit.ok_or(RecutError::NoMassUnit)?,
     };
-    if let Some(saddle) = saddle.filter(|s| *s < header.density_threshold) {
+    if let Some(saddle) = saddle.filter(|s| *s < header.density_threshold || *s <= 0.0) {
         let density = header.density_threshold / header.unit;
         return Err(RecutError::SaddleBelowDensity { saddle: saddle / header.unit, density });
     }
-    let peaks = read_tree(stored, &header)?;
     let min_cells = thresholds.min_cells.unwrap_or(header.min_cells);
-    let thresholds = Thresholds { density: header.density_threshold, persistence, saddle, mass, min_cells };
+    let given = Thresholds { density: header.density_threshold, persistence, saddle, mass, min_cells };
+    let lift = ValueLift::for_threshold(given.density);
+    let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));
+    let lifted = lift.map(|lift| lift.lifted_tree(stored));
+    let header = RecutHeader { density_threshold: thresholds.density, ..header };
+    let peaks = read_tree(lifted.as_ref().unwrap_or(stored), &header)?;
     let found = structures(&peaks, &thresholds, header.rules, &Comm::solo())?;
     let totals = [found.clumps.len() as u64, found.haloes.len() as u64, found.max_level];
-    let attributes = cut_attributes(&stored.attributes, &thresholds, totals);
+    let attributes = cut_attributes(&stored.attributes, &given, totals);
     let mut tables = vec![
         clumps_table(&found.clumps, persistence, peaks.momenta.is_some()),
         haloes_table(&found.haloes, persistence, peaks.momenta.is_some()),
@@ -65,6 +70,9 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         tables.push(ties_table(&peaks.ties));
     }
     image::complete(&attributes, tables.iter_mut());
+    if let Some(lift) = lift {
+        tables.iter_mut().for_each(|table| lift.lower_table(table));
+    }
     Ok(Catalogue { attributes, tables })
 }
 

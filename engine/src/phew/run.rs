@@ -7,6 +7,7 @@ use crate::field::test_cells;
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use crate::partition::LocalField;
 use crate::phew::balance::Balance;
+use crate::phew::below_zero::state_thresholds;
 use crate::phew::bound;
 use crate::phew::contamination;
 use crate::phew::hierarchy::{Structures, structures};
@@ -35,6 +36,7 @@ use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::test_cells::TestCells;
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::MASS;
+use rayon::prelude::*;
 
 /// The results of a run.
 #[derive(Debug)]
@@ -52,7 +54,7 @@ pub struct PhewOutcome {
     pub field: ChosenField,
     /// Clumps and haloes of this rank.
     pub structures: Structures,
-    /// The peaks of this rank, from which other thresholds cut other clumps.
+    /// The peaks of this rank, from which other thresholds cut other clumps. Lifted where the density threshold is below 0.
     pub peaks: Peaks,
     /// The units in which the thresholds were given.
     pub units: ThresholdUnits,
@@ -144,6 +146,10 @@ fn run_on(
     let mut labels = label_tables(&input, &found, &ids, config, comm)?;
     image::complete(&catalogue.attributes, labels.iter_mut().map(|part| &mut part.table));
     catalogue.tables.extend(labels);
+    if let Some((lift, given)) = &input.lift {
+        state_thresholds(&mut catalogue.attributes, given);
+        catalogue.tables.iter_mut().for_each(|part| lift.lower_table(&mut part.table));
+    }
     drop(stage);
     let (snapshot, part) = (input.snapshot, &input.part);
     let FoundStructures { segmentation, structures, .. } = &found;
@@ -158,9 +164,14 @@ fn run_on(
     let of_bound = bound::BoundInput { snapshot, test_field, places, ids: &ids, structures };
     bound::add_to(&mut catalogue, &of_bound, &config.bound, comm, executor)?;
 
-    let FoundStructures { segmentation, structures, .. } = found;
+    let FoundStructures { segmentation, mut structures, .. } = found;
     let Segmentation { balance, peaks, .. } = segmentation;
-    let Input { part, densest, field, units, leaves, .. } = input;
+    let Input { mut part, mut densest, field, units, leaves, lift, .. } = input;
+    if let Some((lift, _)) = lift {
+        [&mut structures.clumps, &mut structures.haloes].into_iter().for_each(|list| lift.lower(list));
+        part.field.rho.par_iter_mut().for_each(|value| *value = lift.down(*value));
+        densest = lift.down(densest);
+    }
     let part = Some(part);
     Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units, leaves })
 }

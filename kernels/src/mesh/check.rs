@@ -164,11 +164,15 @@ impl Mesh {
     /// The places of a brick of `level` that are inside coarser cells. A look-up per coarser level.
     fn inside_coarser(&self, level: u8, brick: [u32; 3]) -> u64 {
         // A cell that is coarser by two levels or more contains the whole brick.
-        let contains = |up: u8| self.find(level - up, brick.map(|x| x >> (up - 2))).is_some();
+        let contains = |up: u8| {
+            let is_empty = self.supers_of(level - up).is_empty();
+            !is_empty && self.find(level - up, brick.map(|x| x >> (up - 2))).is_some()
+        };
         if (2..=level).any(contains) {
             return u64::MAX;
         }
-        let coarser = level.checked_sub(1).and_then(|up| self.brick_at(up, brick.map(|x| x >> 1)));
+        let coarser = level.checked_sub(1).filter(|coarser| !self.supers_of(*coarser).is_empty());
+        let coarser = coarser.and_then(|coarser| self.brick_at(coarser, brick.map(|x| x >> 1)));
         let Some(coarser) = coarser else { return 0 };
         let cells = self.bricks[coarser.at()].exists;
         let is_inside = |oct: &u32| {
@@ -337,6 +341,7 @@ mod tests {
             let all = leaves(&of.mesh);
             prop_assert_eq!(of.mesh.check_leaves(0..of.mesh.supers().len()), Ok(()));
             let (level, at, _) = *which.get(&all);
+            prop_assume!(level > 0);
             let outer = (level - up.min(level), at.map(|x| x >> up.min(level)));
             let mesh = of.with(outer);
             let is_inside = |leaf: &&(u8, [u32; 3], _)| {

@@ -12,7 +12,8 @@
 //!     for_each_coarser:  a super-brick is 2 coarser bricks wide; with one on either side, places 0 to 3
 //! ```
 //!
-//! Boxes narrower than a super-brick wrap inside one, so there every brick is looked up by its position.
+//! A box wraps inside a super-brick if it is no whole number of them wide along a periodic axis. There every brick is looked up
+//! by its position. Beyond open walls there is nothing, so these may cut super-bricks and bricks anywhere.
 
 use super::{Mesh, local};
 use crate::ids::BrickIdx;
@@ -48,7 +49,7 @@ pub struct Neighbourhood {
     level: u8,
     position: [u32; 3],
     supers: Beside,
-    /// Whether the box is a whole number of super-bricks wide, so that wrapping super-bricks wraps cells.
+    /// Whether the box is a whole number of super-bricks wide along periodic axes, so that wrapping super-bricks wraps cells.
     regular: bool,
 }
 
@@ -78,8 +79,8 @@ impl Neighbourhood {
         (self.level, self.position) == (level, position)
     }
 
-    /// The brick at `position` (slot 13) and the 26 around it, x fastest; `NONE` where there is none. Only for levels whose
-    /// extent is a multiple of four cells.
+    /// The brick at `position` (slot 13) and the 26 around it, x fastest; `NONE` where there is none. Only for levels that are
+    /// whole bricks wide along periodic axes.
     #[inline]
     pub fn bricks(&self, mesh: &Mesh, position: [u32; 3]) -> [BrickIdx; 27] {
         let local: [i32; 3] = std::array::from_fn(|a| (position[a] - (self.position[a] << 2)) as i32);
@@ -199,9 +200,9 @@ fn for_each_coarser_in_small_box(
     }
 }
 
-/// Whether the box is a whole number of super-bricks of a level wide.
+/// Whether the box is a whole number of super-bricks of a level wide along periodic axes.
 fn is_regular(mesh: &Mesh, level: u8) -> bool {
-    mesh.domain.extent(level).iter().all(|n| n % 16 == 0)
+    mesh.domain.wraps_blocks(level, 16)
 }
 
 /// The super-bricks around one that does not exist.
@@ -241,4 +242,47 @@ const NEAR: [u64; 27] = {
 #[inline(always)]
 const fn step(slot: usize, a: usize) -> i64 {
     [slot % 3, slot / 3 % 3, slot / 9][a] as i64 - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::random::random_mesh;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+        /// Bricks around super-bricks, from the links between these, are those that are looked up by their position.
+        #[test]
+        fn linked_bricks_are_those_at_their_positions(of in random_mesh()) {
+            let mesh = &of.mesh;
+            for s in 0..mesh.supers().len() {
+                let (level, position) = (mesh.level_of_super(s), mesh.supers()[s].position);
+                let around = Neighbourhood::of_super(mesh, level, s);
+                let first = position.map(|x| x << 2);
+                let mut near = vec![BrickIdx::NONE; 216];
+                around.for_each_near(mesh, |[x, y, z], brick| near[x + 6 * y + 36 * z] = brick);
+                for i in 0..12 * 12 * 12 {
+                    let local = [i % 12, i / 12 % 12, i / 144].map(|x| x - 4);
+                    let expected = brick_in_small_box(mesh, level, first, local);
+                    prop_assert_eq!(around.brick(mesh, local), expected, "{:?} {:?}", local, mesh.domain);
+                    if local.iter().all(|x| (-1..=4).contains(x)) {
+                        let place = local.map(|x| (x + 1) as usize);
+                        prop_assert_eq!(near[place[0] + 6 * place[1] + 36 * place[2]], expected);
+                    }
+                }
+                if level == 0 {
+                    continue;
+                }
+                let mut coarser = vec![BrickIdx::NONE; 64];
+                for_each_coarser(mesh, level - 1, position, |near, brick| coarser[place_of(near)] = brick);
+                let mut expected = vec![BrickIdx::NONE; 64];
+                for_each_coarser_in_small_box(mesh, level - 1, position, &mut |near, brick| {
+                    expected[place_of(near)] = brick;
+                });
+                prop_assert_eq!(coarser, expected);
+            }
+        }
+    }
 }

@@ -75,27 +75,33 @@ pub fn mesh_of(domain: Domain, cells: Vec<(u8, [u32; 3])>) -> Mesh {
     Mesh::from_leaf_bricks(domain, &slices).expect("few leaves")
 }
 
-/// Boxes of level-0 extents 1 to 3, wrapping or not, refined at random from level 2 down to level 5. Densities have few
-/// values, so that many are equal.
+/// Boxes of level-0 extents 1 to 3, wrapping or not, refined at random from level 2 down to level 5; or boxes that are no whole
+/// number of bricks wide, refined from level 0 down to level 3. Densities have few values, so that many are equal.
 pub fn random_mesh() -> impl Strategy<Value = RandomMesh> {
-    let extents = prop_oneof![Just([1u32, 1, 1]), Just([2, 1, 1]), Just([1, 3, 2])];
+    let any_extents = (1..=18_u32, 1..=9_u32, 1..=6_u32).prop_map(|(x, y, z)| ([x, y, z], 0));
+    let extents = prop_oneof![
+        1 => Just(([1_u32, 1, 1], 2_u8)),
+        1 => Just(([2, 1, 1], 2)),
+        1 => Just(([1, 3, 2], 2)),
+        2 => any_extents,
+    ];
     let periodic = prop::array::uniform3(any::<bool>());
     let split = prop::array::uniform3(0..=4u64);
     (extents, periodic, split, 0..5u32, 1..30u64, any::<u64>()).prop_map(
-        |(coarse, periodic, split, threshold, n_values, seed)| {
+        |((coarse, first), periodic, split, threshold, n_values, seed)| {
             let domain = Domain { coarse, periodic };
             let mut random = Random(seed);
             // Half of the cells of a level that are asked are split in octs of their own.
             let mut open: Vec<[u32; 3]> = Vec::new();
-            let n = coarse.map(|n| 4 * n);
+            let n = coarse.map(|n| n << first);
             for i in 0..n[0] * n[1] * n[2] {
                 open.push([i % n[0], i / n[0] % n[1], i / n[0] / n[1]]);
             }
             let mut cells = Vec::new();
-            for level in 2..6u8 {
+            for level in first..first + 4 {
                 let mut next = Vec::new();
                 for at in open.drain(..) {
-                    if level < 5 && random.below(10) < split[usize::from(level) - 2] {
+                    if level < first + 3 && random.below(10) < split[usize::from(level - first)] {
                         next.extend((0..8).map(|i| [0, 1, 2].map(|a| 2 * at[a] + (i >> a & 1))));
                     } else {
                         cells.push((level, at));

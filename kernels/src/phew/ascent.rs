@@ -141,7 +141,7 @@ pub(super) fn for_each_block<I: Index>(
         if test_cells.of_bricks(bricks.clone()).is_empty() {
             continue;
         }
-        let full_bricks = mesh.domain().extent(level).iter().all(|n| n % 4 == 0);
+        let full_bricks = mesh.domain().wraps_blocks(level, 4);
         let mut coarser = false;
         if full_bricks {
             let bricks = test_cells.bricks_in(super_brick);

@@ -213,7 +213,7 @@ impl<I: Index> GhostBlock<I> {
         if of.level == 0 {
             return false;
         }
-        let full_bricks = of.mesh.domain().extent(of.level - 1).iter().all(|n| n % 4 == 0);
+        let full_bricks = of.mesh.domain().wraps_blocks(of.level - 1, 4);
         let mut found = if full_bricks { self.put_next_coarser(of) } else { self.put_much_coarser(of, 1) };
         if !of.mesh.is_graded() {
             for up in 2..=of.level {
@@ -401,7 +401,7 @@ mod tests {
             (GhostBlock::<I>::default(), Block::<I>::default(), Block::default());
         for super_brick in 0..mesh.supers().len() {
             let level = mesh.level_of_super(super_brick);
-            if mesh.domain().extent(level).iter().any(|n| n % 4 != 0) {
+            if !mesh.domain().wraps_blocks(level, 4) {
                 continue;
             }
             let bricks = test_cells.bricks_in(&mesh.supers()[super_brick]);

@@ -197,7 +197,7 @@ pub struct Structure {
     pub peak: [f64; 3],
     /// Refined position of the peak.
     pub peak_refined: [f64; 3],
-    /// Centre of mass, within the box.
+    /// Centre of mass, within the box; NaN where cells below 0 leave no mass, or move it out of the box.
     pub centre_of_mass: [f64; 3],
     /// Mass-weighted velocity.
     pub velocity: [f64; 3],
@@ -218,7 +218,7 @@ pub struct GroupTotals {
     pub volume: f64,
     /// Mass.
     pub mass: f64,
-    /// Centre of mass, within the box.
+    /// Centre of mass, within the box; NaN where cells below 0 leave no mass, or move it out of the box.
     pub centre_of_mass: [f64; 3],
     /// Mass-weighted velocity.
     pub velocity: [f64; 3],
@@ -234,9 +234,19 @@ impl GroupValues {
     /// The results of the sums.
     pub fn totals(&self, space: &SizedBox) -> GroupTotals {
         let [volume, mass, x, y, z] = self.patch.sums;
-        let mean = |sums: [f64; 3]| sums.map(|sum| if mass > 0.0 { sum / mass } else { 0.0 });
+        // Cells below 0 may outweigh the others: then there is no centre. Without any mass it is the peak.
+        let mean = |sums: [f64; 3]| match mass {
+            _ if mass > 0.0 => sums.map(|sum| sum / mass),
+            0.0 if sums == [0.0; 3] => sums,
+            _ => [f64::NAN; 3],
+        };
         let shift = mean([x, y, z]);
-        let centre = space.domain.fold(std::array::from_fn(|a| self.head[a] + shift[a] / space.side));
-        GroupTotals { volume, mass, centre_of_mass: space.place(centre), velocity: mean(self.momentum) }
+        let place: [f64; 3] = std::array::from_fn(|a| self.head[a] + shift[a] / space.side);
+        let is_inside = |a: usize| {
+            space.domain.periodic[a] || (0.0..=f64::from(space.domain.coarse[a])).contains(&place[a])
+        };
+        let is_place = place.iter().all(|x| x.is_finite()) && (0..3).all(is_inside);
+        let centre = if is_place { space.place(space.domain.fold(place)) } else { [f64::NAN; 3] };
+        GroupTotals { volume, mass, centre_of_mass: centre, velocity: mean(self.momentum) }
     }
 }

@@ -111,7 +111,7 @@ impl<'a> Refiner<'a> {
         let mesh = self.mesh;
         let first = position.map(|x| (i64::from(x) - 1) >> up >> 2);
         let mut near = Near::empty(position, up);
-        if level < up || mesh.domain().extent(level - up).iter().any(|n| n % 4 != 0) {
+        if level < up || !mesh.domain().wraps_blocks(level - up, 4) {
             return near;
         }
         let super_brick = position.map(|x| x >> up >> 4);
@@ -250,7 +250,7 @@ fn value_beside(
     threshold: f64,
 ) -> f64 {
     // On levels that are whole bricks wide, the caller has found no cell of the level itself.
-    let nearest = u8::from(mesh.domain().extent(level).iter().all(|n| n % 4 == 0));
+    let nearest = u8::from(mesh.domain().wraps_blocks(level, 4));
     let farthest = if mesh.is_graded() { level.min(1) } else { level };
     let around = (nearest..=farthest).find_map(|up| mesh.find(level - up, position.map(|x| x >> up)));
     match around {
@@ -339,7 +339,7 @@ mod tests {
                         assert_eq!(found, plain.refined(block.level, at));
                     }
                     let near = plain.bricks(block.level, at, 0);
-                    if mesh.domain().extent(block.level).iter().all(|n| n % 4 == 0) {
+                    if mesh.domain().wraps_blocks(block.level, 4) {
                         for place in PLACES {
                             let wrapped = plain.wrapped(block.level, at, place);
                             assert_eq!(near.cell(place), wrapped.and_then(|at| mesh.find(block.level, at)));

@@ -105,6 +105,8 @@ pub struct WorldAxis {
     pub name: String,
     /// What it is, with its unit.
     pub description: String,
+    /// Its unit as FITS writes it; empty for none.
+    pub unit: String,
 }
 
 /// The celestial axes of an image.
@@ -182,7 +184,7 @@ impl SkyGrid {
             for (axis, what) in celestial.axes.iter().zip(["longitude", "latitude"]) {
                 let kind = celestial_name(&self.cards.axes[*axis].kind).expect("it was found by its name");
                 let description = format!("{} in degrees", spoken(kind, what));
-                named.push(WorldAxis { name: kind.to_lowercase(), description });
+                named.push(WorldAxis { name: kind.to_lowercase(), description, unit: "deg".into() });
             }
         }
         named.extend(self.spectral.as_ref().map(Spectral::named));
@@ -193,7 +195,8 @@ impl SkyGrid {
             let is_taken = name.is_empty() || named.iter().any(|other| other.name == name);
             let name = if is_taken { format!("axis{}", i + 1) } else { name };
             let unit = if axis.unit.is_empty() { String::new() } else { format!(" in {}", axis.unit) };
-            named.push(WorldAxis { name, description: format!("coordinate {}{unit}", axis.kind) });
+            let description = format!("coordinate {}{unit}", axis.kind);
+            named.push(WorldAxis { name, description, unit: axis.unit.clone() });
         }
         named
     }

@@ -76,7 +76,12 @@ impl Spectral {
             Quantity::Frequency(None) => ("frequency", "frequency in Hz".into()),
             Quantity::Wavelength(None) => ("wavelength", "wavelength in metres".into()),
         };
-        WorldAxis { name: name.into(), description }
+        let unit = match self.quantity {
+            Quantity::Frequency(None) => "Hz",
+            Quantity::Wavelength(None) => "m",
+            _ => "km/s",
+        };
+        WorldAxis { name: name.into(), description, unit: unit.into() }
     }
 }
 

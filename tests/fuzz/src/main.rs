@@ -11,8 +11,10 @@ mod bases;
 mod catalogue;
 mod changes;
 mod config;
+mod fields;
 mod hdf5_particles;
 mod npy;
+mod npz;
 mod plain;
 mod ramses;
 mod runs;
@@ -36,6 +38,9 @@ const TARGETS: &[(&str, Target)] = &[
     ("header", |bytes| ramses::target("header", bytes)),
     ("descriptor", |bytes| ramses::target("descriptor", bytes)),
     ("npy", npy::target),
+    ("npz", npz::target),
+    ("fits", fields::fits),
+    ("amrex", fields::amrex),
     ("hdf5", hdf5_particles::target),
     ("catalogue-hdf5", catalogue::hdf5),
     ("catalogue-csv", catalogue::csv),

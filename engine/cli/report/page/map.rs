@@ -138,7 +138,7 @@ impl MapStyle<'_> {
                 y + 4.5
             );
         }
-        let name = |a: usize| escaped(&format!("{} [{}]", ["x", "y", "z"][a], unit.name));
+        let name = |a: usize| escaped(&unit.label(["x", "y", "z"][a]));
         let (middle, centre) = (LEFT + SIDE / 2.0, TOP + height / 2.0);
         let _ = writeln!(
             text,
@@ -176,7 +176,7 @@ impl MapStyle<'_> {
                 y + 4.5
             );
         }
-        let name = escaped(&format!("{} [{}]", self.quantity, unit.name));
+        let name = escaped(&unit.label(self.quantity));
         let _ = writeln!(
             text,
             "<text font-size=\"14\" text-anchor=\"middle\" transform=\"translate({:.1} {:.1}) rotate(-90)\">{name}</text>",

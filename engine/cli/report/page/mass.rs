@@ -65,13 +65,13 @@ pub fn figure(lists: &[(&str, &[f64])], units: &DisplayUnits) -> String {
     let _ = writeln!(
         text,
         "<rect class=\"axis\" x=\"{left}\" y=\"{}\" width=\"{width}\" height=\"{height}\"/>\n\
-         <text font-size=\"15\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">mass m [{}]</text>\
+         <text font-size=\"15\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\
          <text font-size=\"15\" text-anchor=\"middle\" transform=\"translate(20 {:.1}) rotate(-90)\">number with mass ≥ m\
          </text>",
         FRAME.top,
         left + width / 2.0,
         bottom + 44.0,
-        escaped(&unit.name),
+        escaped(&unit.label("mass m")),
         FRAME.top + height / 2.0
     );
     text + "</svg>\n<figcaption>Cumulative mass functions of all objects</figcaption>\n</figure>\n"

@@ -71,10 +71,7 @@ fn listing(
     let has_zoom = |row: usize| data.zooms.iter().any(|zoom| zoom.row == row);
     let ids = numbers(rows, kind.id).expect("every list has identifiers");
     let positions = rows.vectors(kind.position).expect("objects have positions");
-    let with_unit = |name: &str, dimension: Dimension| match data.units.unit(dimension).name {
-        unit if unit.is_empty() => name.to_string(),
-        unit => format!("{name} [{unit}]"),
-    };
+    let with_unit = |name: &str, dimension: Dimension| data.units.unit(dimension).label(name);
     let mut header = vec![kind.id.to_string()];
     let mut columns: Vec<(Vec<f64>, f64, bool)> = Vec::new();
     for name in [&[kind.mass], kind.further].concat() {

@@ -233,7 +233,7 @@ impl<'a> PictureLayout<'a> {
         };
         let [across, up] = view.axes();
         draw_axes(canvas, panel.frame, axis(across), axis(up))?;
-        let name = |axis: usize| format!("{} [{}]", ["x", "y", "z"][axis], unit.name);
+        let name = |axis: usize| unit.label(["x", "y", "z"][axis]);
         draw_names(canvas, panel.frame, &name(across), &name(up), 70.0)
     }
 
@@ -308,7 +308,7 @@ impl<'a> PictureLayout<'a> {
                 canvas.text(&label, (bar.right + 10.0, y), LABEL, Anchor::Left)?;
             }
         }
-        let name = format!("{} [{}]", self.data.quantity, unit.name);
+        let name = unit.label(&self.data.quantity);
         canvas.text(&name, (bar.right + 88.0, (bar.top + bar.bottom) / 2.0), LABEL, Anchor::Upward)
     }
 
@@ -326,7 +326,7 @@ impl<'a> PictureLayout<'a> {
             }
         }
         draw_axes(canvas, frame, shown, y)?;
-        let name = format!("{} [{}]", counted.across, unit.name);
+        let name = unit.label(counted.across);
         draw_names(canvas, frame, &name, counted.up, 76.0)?;
         for (i, Shown { style, objects, .. }) in self.lists.iter().enumerate() {
             let n = if style.radius.is_some() { objects.masses.len() } else { objects.n_rows };

@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 pub const READER: Reader = Reader {
     name: "AMReX",
     looks: "a plotfile: a folder such as plt00100 with its Header",
-    recognises: |path| path.is_dir() && header::looks_like_header(&path.join("Header")),
+    recognises: |path, _| path.is_dir() && header::looks_like_header(&path.join("Header")),
     read_headers: |path, defaults| Ok(facts::encode(&Plotfile::find(path, defaults)?)),
     open: |known| Box::new(facts::decode::<Plotfile>(known)),
 };

@@ -1,6 +1,6 @@
 //! Columns in cgs, for formats whose readers know physical units but no code units.
 
-use super::units::{cgs_factor, cgs_name};
+use super::units::{cgs_factor, cgs_name, image_unit};
 use super::{Attribute, TableColumn, Values};
 use std::borrow::Cow;
 
@@ -11,18 +11,26 @@ pub struct CgsColumn<'a> {
     pub column: &'a TableColumn,
     /// `None` for pure numbers, and where the catalogue has no units: then the values are in code units.
     factor: Option<f64>,
+    /// The unit that an image states; the values are in it as they are.
+    of_image: Option<&'a str>,
 }
 
 impl<'a> CgsColumn<'a> {
     /// A column of a catalogue with these attributes.
-    pub fn new(attributes: &[(String, Attribute)], column: &'a TableColumn) -> Self {
+    pub fn new(attributes: &'a [(String, Attribute)], column: &'a TableColumn) -> Self {
         let is_number = column.dimension == super::Dimension::NONE;
-        Self { column, factor: cgs_factor(attributes, column.dimension).filter(|_| !is_number) }
+        let of_image = image_unit(attributes, column);
+        let factor = cgs_factor(attributes, column.dimension).filter(|_| !is_number && of_image.is_none());
+        Self { column, factor, of_image }
     }
 
-    /// The name of its unit, as [`cgs_name`] writes it; empty for pure numbers and code units.
+    /// The name of its unit: that of an image, else as [`cgs_name`] writes it; empty for pure numbers and code units.
     pub fn unit(&self, times: &str, power: &str) -> String {
-        self.factor.map_or(String::new(), |_| cgs_name(self.column.dimension, times, power))
+        match (self.of_image, self.factor) {
+            (Some(unit), _) => unit.into(),
+            (None, Some(_)) => cgs_name(self.column.dimension, times, power),
+            (None, None) => String::new(),
+        }
     }
 
     /// The values in that unit. Reals in single precision become double where they are multiplied.

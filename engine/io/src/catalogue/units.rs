@@ -1,6 +1,6 @@
 //! Names of units in the files, and their values in cgs.
 
-use super::{Attribute, Dimension};
+use super::{Attribute, Dimension, TableColumn};
 
 /// Centimetres in a megaparsec (IAU 2015).
 pub const MEGAPARSEC: f64 = 3.085_677_581e24;
@@ -8,6 +8,11 @@ pub const MEGAPARSEC: f64 = 3.085_677_581e24;
 pub const SOLAR_MASS: f64 = 1.988_41e33;
 /// Centimetres per second in a kilometre per second.
 pub const KILOMETRE: f64 = 1e5;
+
+/// The attribute with the units of sky coordinates: `ra [deg], velocity [km/s]`.
+pub const SKY_UNITS: &str = "sky_units";
+/// The attribute with the unit of the values of an image.
+const VALUE_UNIT: &str = "fits_BUNIT";
 
 const NAMES: [&str; 3] = ["code_length", "code_mass", "code_time"];
 
@@ -66,6 +71,30 @@ pub fn cgs_factor(attributes: &[(String, Attribute)], dimension: Dimension) -> O
     let time = unit("unit_time", dimension.time != 0)?;
     let (l, m, t) = (i32::from(dimension.length), i32::from(dimension.mass), i32::from(dimension.time));
     Some(density.powi(m) * length.powi(l + 3 * m) * time.powi(t))
+}
+
+/// The unit of the values of a FITS image that a catalogue is of, where its header states one.
+pub fn value_unit(attributes: &[(String, Attribute)]) -> Option<&str> {
+    text(attributes, VALUE_UNIT).map(str::trim).filter(|unit| !unit.is_empty())
+}
+
+/// The unit of a column of a catalogue of a FITS image, as FITS writes it: of sky coordinates, and of values of pixels.
+pub fn image_unit<'a>(attributes: &'a [(String, Attribute)], column: &TableColumn) -> Option<&'a str> {
+    if [Dimension::DENSITY, Dimension::new(-2, 1, 0)].contains(&column.dimension) {
+        return value_unit(attributes);
+    }
+    let place = ["peak_", "centre_"].iter().find_map(|beginning| column.name.strip_prefix(beginning))?;
+    let axis = place.strip_suffix("_sky").unwrap_or(place);
+    let mut units = text(attributes, SKY_UNITS)?.split(", ").filter_map(|unit| unit.split_once(" ["));
+    let (_, unit) = units.find(|(name, _)| *name == axis && column.dimension == Dimension::NONE)?;
+    unit.strip_suffix(']')
+}
+
+fn text<'a>(attributes: &'a [(String, Attribute)], name: &str) -> Option<&'a str> {
+    attributes.iter().find_map(|(other, value)| match value {
+        Attribute::Text(text) if other == name => Some(text.as_str()),
+        _ => None,
+    })
 }
 
 fn real(attributes: &[(String, Attribute)], name: &str) -> Option<f64> {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub const ATHENA: Reader = Reader {
     name: athena::NAME,
     looks: "an .athdf file",
-    recognises: athena::recognises,
+    recognises: |path, _| athena::recognises(path),
     read_headers: |path, defaults| Ok(facts::encode(&athena::open(path, defaults)?)),
     open: |known| Box::new(facts::decode::<BlockFile>(known)),
 };
@@ -29,7 +29,7 @@ pub const ATHENA: Reader = Reader {
 pub const PARTHENON: Reader = Reader {
     name: parthenon::NAME,
     looks: "a .phdf file",
-    recognises: parthenon::recognises,
+    recognises: |path, _| parthenon::recognises(path),
     read_headers: |path, defaults| Ok(facts::encode(&parthenon::open(path, defaults)?)),
     open: |known| Box::new(facts::decode::<BlockFile>(known)),
 };
@@ -307,15 +307,21 @@ fn sizes(file: &Hdf5File, place: &str, name: &str) -> ReadResult<[u32; 3]> {
     let is_size = |x: &f64| (1.0..=2_147_483_648.0).contains(x) && x.fract() == 0.0;
     match all[..] {
         [x, y, z] if [x, y, z].iter().all(is_size) => Ok([x, y, z].map(|x| x as u32)),
-        _ => Err(file.bad(&format!("{place}/{name}"), format!("{all:?}"), "three whole numbers from 1")),
+        _ => Err(file.bad(&attribute(place, name), format!("{all:?}"), "three whole numbers from 1")),
     }
+}
+
+/// The place of an attribute in messages.
+fn attribute(place: &str, name: &str) -> String {
+    format!("{}/{name}", place.trim_end_matches('/'))
 }
 
 /// A count in an attribute.
 fn count(file: &Hdf5File, place: &str, name: &str) -> ReadResult<u64> {
     match file.number(place, name)? {
         Some(n) if (0.0..1e15).contains(&n) && n.fract() == 0.0 => Ok(n as u64),
-        other => Err(file.bad(&format!("{place}/{name}"), format!("{other:?}"), "a count")),
+        Some(other) => Err(file.bad(&attribute(place, name), format!("{other}"), "a count")),
+        None => Err(file.bad(&attribute(place, name), "no such attribute", "a count")),
     }
 }
 

@@ -51,7 +51,7 @@ impl<A: Array> ParticleInput for Arrays<A> {
 }
 
 /// The header of `n` positions.
-fn about(format: &'static str, n: u64, is_double: bool) -> ParticleHeader {
+pub(super) fn about(format: &'static str, n: u64, is_double: bool) -> ParticleHeader {
     let species = Species {
         name: "Particles".into(),
         kind: Some(DARK_MATTER),

@@ -16,6 +16,7 @@ mod gadget_units;
 mod hdf5;
 mod masses;
 mod npy;
+mod npz;
 mod positions;
 mod ramses;
 mod write_npy;
@@ -171,6 +172,7 @@ pub struct ParticleReader {
 pub const PARTICLE_READERS: &[ParticleReader] = &[
     ramses::READER,
     npy::READER,
+    npz::READER,
     #[cfg(feature = "hdf5")]
     hdf5::ARRAY_READER,
     #[cfg(feature = "hdf5")]

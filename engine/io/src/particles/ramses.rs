@@ -5,7 +5,9 @@ use super::{
     Columns, DARK_MATTER, GAS, InputDefaults, MassOf, Matter, N_KINDS, ParticleHeader, ParticleInput,
     ParticleReader, SINK, STAR, Species,
 };
-use crate::{Family, Header, InputFacts, ParticleBlock, ReadError, ReadResult, Snapshot, facts, ramses};
+use crate::{
+    Family, FieldDefaults, Header, InputFacts, ParticleBlock, ReadError, ReadResult, Snapshot, facts, ramses,
+};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -13,7 +15,7 @@ use std::path::PathBuf;
 pub const READER: ParticleReader = ParticleReader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
-    recognises: ramses::READER.recognises,
+    recognises: |path| (ramses::READER.recognises)(path, &FieldDefaults::default()),
     read_headers,
     open,
 };

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 pub const READER: Reader = Reader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
-    recognises: locate::looks_like_output,
+    recognises: |path, _| locate::looks_like_output(path),
     read_headers: |path, defaults| {
         defaults.refuse_all(path, READER.name)?;
         Ok(facts::encode(&Ramses::find(path)?))

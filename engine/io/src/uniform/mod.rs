@@ -1,4 +1,5 @@
 //! Plain arrays of cells: one number per cell of a grid, which fills the box. A cell whose value is not a number is absent.
+//! An array of two axes is an image: one plane of pixels.
 //!
 //! A format is a file here that makes a [`Uniform`] from a header: numbers at regular places of a file
 //! ([`ArrayValues::Stored`]), or a dataset. A piece is a slab of cells.
@@ -65,16 +66,57 @@ enum ArrayValues {
     Dataset(String),
 }
 
+/// How many cells an array has, and how they lie in the file.
+#[derive(Debug, Clone, Copy)]
+struct ArrayShape {
+    /// Cells along each axis; 1 along z for an image.
+    size: [u32; 3],
+    /// The axes by the distance of neighbours in the file, the least first.
+    order: [usize; 3],
+    /// Planes across the axis `order[2]` that are best read together.
+    chunk: u32,
+    /// Whether it has two axes.
+    is_flat: bool,
+}
+
+impl ArrayShape {
+    /// Of an array of two or three axes: x, y and z. Along the last one numbers are contiguous, or along the first one in
+    /// Fortran order.
+    ///
+    /// # Errors
+    /// It has other axes, or is no image though said to be one.
+    fn new(path: &Path, shape: &[u64], is_fortran: bool, defaults: &FieldDefaults) -> ReadResult<Self> {
+        let sizes: Option<Vec<u32>> = shape.iter().map(|n| u32::try_from(*n).ok()).collect();
+        // Images are read in parts along their slow axis. So z is never the slowest.
+        let (size, order) = match (sizes.as_deref(), is_fortran) {
+            (Some(&[x, y]), false) => ([x, y, 1], [1, 2, 0]),
+            (Some(&[x, y]), true) => ([x, y, 1], [0, 2, 1]),
+            (Some(&[x, y, z]), false) if !defaults.is_image => ([x, y, z], [2, 1, 0]),
+            (Some(&[x, y, z]), true) if !defaults.is_image => ([x, y, z], [0, 1, 2]),
+            _ => {
+                let expected = if defaults.is_image { "two axes: x and y" } else { "three axes: x, y and z" };
+                let problem = format!("{shape:?}: {}-D", shape.len());
+                return Err(ReadError::content(path, "shape", problem, expected));
+            }
+        };
+        Ok(Self { size, order, chunk: 1, is_flat: shape.len() == 2 })
+    }
+}
+
 impl Uniform {
-    /// An array of so many cells. `chunk`: planes that are best read together.
+    /// An array of this shape.
     fn new(
         path: &Path,
         format: StaticName,
         name: &str,
-        (size, order, chunk): ([u32; 3], [usize; 3], u32),
+        shape: ArrayShape,
         values: ArrayValues,
         defaults: &FieldDefaults,
     ) -> ReadResult<Self> {
+        let ArrayShape { size, order, chunk, is_flat } = shape;
+        if is_flat {
+            defaults.refuse_flat(path)?;
+        }
         let n_cells = size.iter().try_fold(1_u64, |n, side| n.checked_mul(u64::from(*side)));
         let Some(n_cells) =
             n_cells.filter(|n| (1..1 << 48).contains(n) && size.iter().all(|n| *n <= 1 << 31))
@@ -98,17 +140,7 @@ impl Uniform {
         let planes = planes.next_multiple_of(chunk.max(1)).next_multiple_of(2);
         header.n_pieces = size[order[2]].div_ceil(planes) as usize;
         let fields = vec![FieldInfo { family: "cells", name: name.into() }];
-        Ok(Self {
-            path: path.into(),
-            header,
-            fields,
-            size,
-            order,
-            planes,
-            values,
-            is_flat: false,
-            kept: Vec::new(),
-        })
+        Ok(Self { path: path.into(), header, fields, size, order, planes, values, is_flat, kept: Vec::new() })
     }
 
     /// The cells of a piece.
@@ -250,17 +282,5 @@ impl Snapshot for Uniform {
         _sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         Ok(())
-    }
-}
-
-/// Cells along x, y and z from the shape of an array, in three dimensions.
-fn three_sizes(path: &Path, shape: &[u64]) -> ReadResult<[u32; 3]> {
-    let sizes: Option<Vec<u32>> = shape.iter().map(|n| u32::try_from(*n).ok()).collect();
-    match sizes.as_deref() {
-        Some(&[x, y, z]) => Ok([x, y, z]),
-        _ => {
-            let expected = "three axes: x, y and z";
-            Err(ReadError::content(path, "shape", format!("{shape:?}: {}-D", shape.len()), expected))
-        }
     }
 }

@@ -8,9 +8,11 @@ mod flat;
 mod sky;
 
 pub use cards::ImageSky;
+pub use flat::is_flat;
 
 use crate::tables::AttributeList;
 use inselberg_io::Header;
+use inselberg_io::catalogue::units::SKY_UNITS;
 use inselberg_io::catalogue::{Attribute, Table};
 use inselberg_kernels::sky::SkyError;
 
@@ -26,12 +28,15 @@ pub fn box_attributes(header: &Header) -> Vec<(String, Attribute)> {
 
 /// Adds to the attributes of an image what its cards mean. Others stay as they are.
 pub fn add_attributes(attributes: &mut Vec<(String, Attribute)>) {
-    let sentence = match ImageSky::from_attributes(attributes) {
+    let (sentence, units) = match ImageSky::from_attributes(attributes) {
         None => return,
-        Some(Ok(sky)) => sky.sentence(),
-        Some(Err(problem)) => format!("none: {problem}"),
+        Some(Ok(sky)) => (sky.sentence(), sky.units()),
+        Some(Err(problem)) => (format!("none: {problem}"), String::new()),
     };
     attributes.push((SKY.into(), Attribute::Text(sentence)));
+    if !units.is_empty() {
+        attributes.push((SKY_UNITS.into(), Attribute::Text(units)));
+    }
 }
 
 /// The coordinates of the columns of a catalogue, or why it has none. `None` for inputs that are no images.

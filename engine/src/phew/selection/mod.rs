@@ -6,14 +6,12 @@
 //! This folder knows neither clumps nor ranks.
 
 mod region;
-mod snapshot;
 
 pub use region::Region;
-pub use snapshot::SelectedSnapshot;
 
 use crate::error::RunError;
 use crate::field::AmrField;
-use inselberg_io::Header;
+use inselberg_io::{Header, OctBlock};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::mesh::local;
 use rayon::prelude::*;
@@ -96,6 +94,20 @@ impl Selected {
     pub fn has_point(&self, x: [f64; 3]) -> bool {
         self.regions.is_empty()
             || self.regions.iter().any(|region| region.has_point(x, self.sides, self.periodic))
+    }
+
+    /// Lowers the density of the leaves of a block that do not take part to at most `most`. A value that is no number stays,
+    /// so that its check finds it.
+    pub fn lower_in_block(&self, column: usize, block: &mut OctBlock, most: f64) {
+        for (oct, position) in block.position.iter().enumerate() {
+            for cell in local::bits(u64::from(!block.split[oct])) {
+                let value = &mut block.values[column][oct][cell as usize];
+                let at = std::array::from_fn(|a| 2 * position[a] + (cell >> a & 1));
+                if *value > most && !self.has_leaf(block.level, at) {
+                    *value = most;
+                }
+            }
+        }
     }
 
     /// Lowers the density of the leaves of a mesh that do not take part to at most `most`.

@@ -1,6 +1,6 @@
 //! The attributes of a catalogue: its origin, its thresholds and its units.
 
-use crate::phew::params::Thresholds;
+use crate::phew::params::{LEAST_THRESHOLD, Thresholds};
 use crate::phew::tables::error::RecutError;
 use crate::tables::AttributeList;
 use inselberg_io::Header;
@@ -136,6 +136,11 @@ impl RecutHeader {
             }
             Some(_) => Err(RecutError::NoAttribute(PERSISTENCE)),
         };
+        let threshold = |density: f64| match persistence(0.0)? {
+            Persistence::Ratio(_) if density < 0.0 => Err(RecutError::NoAttribute("density_threshold")),
+            _ if density < LEAST_THRESHOLD => Err(RecutError::NoAttribute("density_threshold")),
+            _ => Ok(density),
+        };
         let domain = Domain {
             coarse: three("coarse_cells")?.map(|n| n as u32),
             periodic: three("periodic")?.map(|p| p != 0.0),
@@ -158,7 +163,7 @@ impl RecutHeader {
         }
         Ok(Self {
             space,
-            density_threshold: real("density_threshold")?,
+            density_threshold: threshold(real("density_threshold")?)?,
             // Only meshes from particles have a mean density; all others use code units.
             unit: positive("mean_density")?.unwrap_or(1.0),
             persistence: persistence(real("relevance_threshold")?)?,

@@ -11,7 +11,7 @@ mod parts;
 pub(super) use image::Scaling;
 pub(super) use kept::KeptCard;
 
-use super::{ArrayValues, Uniform};
+use super::{ArrayShape, ArrayValues, Uniform};
 use crate::dataset_path::{file_of, split_part};
 use crate::source_file::SourceFile;
 use crate::{FieldDefaults, ReadError, ReadResult, Reader, facts, input_file};
@@ -23,7 +23,7 @@ use std::path::Path;
 pub const READER: Reader = Reader {
     name: "FITS",
     looks: "a FITS file with a cube or an image",
-    recognises,
+    recognises: |path, _| recognises(path),
     read_headers: |path, defaults| Ok(facts::encode(&open(path, defaults)?)),
     open: |known| Box::new(facts::decode::<Uniform>(known)),
 };
@@ -58,16 +58,16 @@ fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
     let kept = kept::kept_cards(&file, &part.cards, &part.axes, &cells.axes)?;
     let name = part.cards.text(&file, "EXTNAME")?.or(part.cards.text(&file, "BTYPE")?);
     let name = name.unwrap_or_else(|| "image".into());
-    let shape = (cells.array.size, cells.array.order, 1);
+    let (size, order) = (cells.array.size, cells.array.order);
+    let shape = ArrayShape { size, order, chunk: 1, is_flat: cells.axes.len() == 2 };
     let values = match cells.scaling {
         None => ArrayValues::Stored(cells.array),
         Some(scaling) => ArrayValues::Scaled(cells.array, scaling),
     };
-    let is_flat = cells.axes.len() == 2;
-    if is_flat {
-        defaults.refuse_flat(whole)?;
+    if !shape.is_flat {
+        defaults.refuse_image(whole, "FITS with three axes")?;
     }
     let mut array = Uniform::new(whole, READER.name, &name, shape, values, defaults)?;
-    (array.is_flat, array.kept) = (is_flat, kept);
+    array.kept = kept;
     Ok(array)
 }

@@ -1,41 +1,40 @@
-//! A snapshot in which leaves that do not take part have at most the density threshold.
+//! A snapshot of which the values of one field are changed as they are read.
 
-use super::Selected;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::{Every, Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot};
-use inselberg_kernels::mesh::local;
 use std::path::PathBuf;
 
-/// Another snapshot, of which `field` is lowered in leaves that do not take part.
-pub struct SelectedSnapshot<'a> {
+/// Another snapshot, of which `field` is changed.
+pub struct ChangedSnapshot<'a> {
     /// The other snapshot.
     pub inner: &'a dyn Snapshot,
-    /// The leaves that take part.
-    pub selected: &'a Selected,
-    /// The density.
+    /// The field.
     pub field: &'a str,
-    /// The greatest value of the others.
-    pub most: f64,
+    /// A further name, under which the field is as in the other snapshot; `None` for none.
+    pub unchanged: Option<&'a str>,
+    /// Changes the values in this column of a block.
+    pub change: &'a (dyn Fn(usize, &mut OctBlock) + Sync),
+    /// Changes a value beyond the walls.
+    pub beyond: &'a (dyn Fn(f64) -> f64 + Sync),
 }
 
-impl SelectedSnapshot<'_> {
-    /// Lowers the values of a block. A value that is no number stays, so that its check finds it.
-    fn lowered(&self, column: usize, block: &OctBlock) -> OctBlock {
-        let mut block = block.clone();
-        for (oct, position) in block.position.iter().enumerate() {
-            for cell in local::bits(u64::from(!block.split[oct])) {
-                let value = &mut block.values[column][oct][cell as usize];
-                let at = std::array::from_fn(|a| 2 * position[a] + (cell >> a & 1));
-                if *value > self.most && !self.selected.has_leaf(block.level, at) {
-                    *value = self.most;
-                }
+impl ChangedSnapshot<'_> {
+    /// The fields to read, each once, and the place of each requested field among them.
+    fn to_read<'f>(&'f self, fields: &[&'f str]) -> (Vec<&'f str>, Vec<usize>) {
+        let (mut read, mut places) = (Vec::new(), Vec::new());
+        for name in fields {
+            let name = if self.unchanged == Some(*name) { self.field } else { *name };
+            let place = read.iter().position(|other| *other == name);
+            places.push(place.unwrap_or(read.len()));
+            if place.is_none() {
+                read.push(name);
             }
         }
-        block
+        (read, places)
     }
 }
 
-impl Snapshot for SelectedSnapshot<'_> {
+impl Snapshot for ChangedSnapshot<'_> {
     fn header(&self) -> &Header {
         self.inner.header()
     }
@@ -100,16 +99,24 @@ impl Snapshot for SelectedSnapshot<'_> {
         fields: &[&str],
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
-        match fields.iter().position(|name| *name == self.field) {
-            Some(column) => {
-                self.inner.octs_of(piece, blocks, fields, &mut |block| sink(&self.lowered(column, block)))
-            }
-            None => self.inner.octs_of(piece, blocks, fields, sink),
-        }
+        let (read, places) = self.to_read(fields);
+        let Some(column) = fields.iter().position(|name| *name == self.field) else {
+            return self.inner.octs_of(piece, blocks, &read, sink);
+        };
+        self.inner.octs_of(piece, blocks, &read, &mut |block| {
+            let values = places.iter().map(|place| block.values[*place].clone()).collect();
+            let (position, split) = (block.position.clone(), block.split.clone());
+            let mut block = OctBlock { level: block.level, position, split, values };
+            (self.change)(column, &mut block);
+            sink(&block)
+        })
     }
 
     fn beyond_walls(&self, piece: usize, field: &str, sink: &mut dyn FnMut([i8; 3], f64)) -> ReadResult<()> {
-        self.inner.beyond_walls(piece, field, sink)
+        let is_changed = field == self.field;
+        let mut sink =
+            |side: [i8; 3], value: f64| sink(side, if is_changed { (self.beyond)(value) } else { value });
+        self.inner.beyond_walls(piece, field, &mut sink)
     }
 
     fn particles(
