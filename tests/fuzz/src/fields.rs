@@ -85,7 +85,7 @@ fn plain_fits(file: &[u8]) -> Option<Cells> {
     for card in file[..BLOCK].as_chunks::<CARD>().0 {
         let card = std::str::from_utf8(card).ok()?;
         let keyword = card[..8].trim_end();
-        if keyword == "END" {
+        if card.trim_end() == "END" {
             break;
         }
         let is_used =
