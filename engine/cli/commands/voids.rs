@@ -13,6 +13,7 @@ use super::pictures;
 use super::{memory, preflight};
 use crate::config::{Launch, VoidsJob};
 use crate::report::{Count, RankReport, StageTime, table_json, table_text};
+#[cfg(feature = "plot")]
 use inselberg::stage::Stage;
 use inselberg::{Engine, OpenParticles, Voids};
 use inselberg_comm::{Comm, Rank};
