@@ -70,7 +70,7 @@ impl OwnParticles {
         check_given(&all, density.is_some())?;
         drop((position, mass, id, density));
         let mut particles = in_order(all);
-        let mut splits = Splits::one();
+        let mut splits = Splits::one(KEY_LEVEL);
         if comm.n_ranks() > 1 {
             let keys: Vec<u128> = particles.par_iter().map(|p| key_of(p.position)).collect();
             splits = Splits::balanced(KEY_LEVEL, keys, comm)?;

@@ -13,7 +13,8 @@ const WORK: [u32; 2] = [1, 2];
 const SLACK: f64 = 0.1;
 
 /// Collective: splits of the leaves that ranks hold. `levels` has bit l set where any rank has cells of level l; leaves
-/// denser than `threshold` are test cells. Costs what [`Splits::balanced`] or [`Splits::compact`] does.
+/// denser than `threshold` are test cells. Costs what [`Splits::balanced`] or [`Splits::compact`] does,
+/// and nothing on a rank alone.
 ///
 /// # Errors
 /// When another rank fails.
@@ -26,6 +27,9 @@ pub(super) fn balance(
 ) -> Result<Splits, CommError> {
     // Without any cell, any grid will do.
     let deepest = levels.checked_ilog2().unwrap_or(0) as u8;
+    if comm.n_ranks() == 1 {
+        return Ok(Splits::one(deepest));
+    }
     let test_cells = |oct: &OctRecord| oct.test_cells(threshold);
     match weights {
         Weights::Leaves => Splits::balanced(deepest, held.keys(deepest, |oct| oct.leaf), comm),

@@ -33,7 +33,7 @@ impl LocalField {
     /// A whole field on one rank. Linear in the bricks.
     pub fn whole(field: AmrField) -> Self {
         let own = field.mesh.bricks().iter().map(|brick| brick.exists).collect();
-        Self { field, own, ghosts: Ghosts::default(), splits: Splits::one(), extra: Vec::new() }
+        Self { field, own, ghosts: Ghosts::default(), splits: Splits::one(0), extra: Vec::new() }
     }
 
     /// Number of own cells, leaves and split cells. Linear in the bricks.

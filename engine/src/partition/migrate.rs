@@ -20,7 +20,7 @@ pub(super) struct OwnLevel {
 }
 
 /// Collective: brings cells to their owners, with `n_extra` values of further fields per test cell. Returns the own cells
-/// by level, sorted by Morton key. Frees `held` as it goes. One or two exchanges per round.
+/// by level, sorted by Morton key. Frees `held` as it goes. One or two exchanges per round; none on a rank alone.
 ///
 /// # Errors
 /// When another rank fails.
@@ -33,6 +33,11 @@ pub(super) fn migrate(
 ) -> Result<Vec<OwnLevel>, CommError> {
     let mut levels = Vec::new();
     levels.resize_with(usize::from(splits.deepest()) + 1, OwnLevel::default);
+    if comm.n_ranks() == 1 {
+        while let Some(Chunk { octs, extra }) = held.chunks.pop() {
+            append(&mut levels, &octs, &extra, threshold, n_extra);
+        }
+    }
     for _ in 0..rounds(held.chunks.len(), comm)? {
         // A rank that has sent everything takes part with an empty chunk.
         let chunk = held.chunks.pop().unwrap_or_default();

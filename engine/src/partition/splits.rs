@@ -104,9 +104,9 @@ pub(super) fn key(deepest: u8, level: u8, position: [u32; 3]) -> u128 {
 }
 
 impl Splits {
-    /// One rank that owns everything.
-    pub fn one() -> Self {
-        Self { deepest: 0, first: Keys::Short(Vec::new()) }
+    /// One rank that owns everything, of cells down to level `deepest`.
+    pub fn one(deepest: u8) -> Self {
+        Self { deepest, first: Keys::Short(Vec::new()) }
     }
 
     /// Collective: splits that give all ranks the same number of `keys`, to within one. `keys` are the sorted keys of the
