@@ -149,7 +149,7 @@ pub use api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshPar
 pub use api::particles::ParticleColumns;
 pub use api::tree_objects::{TreeColumns, TreeObject};
 pub use api::trees::{MergerTree, TreeParams};
-pub use api::voids::{VoidParams, Voids};
+pub use api::voids::Voids;
 pub use bound::{
     BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
 };
@@ -170,3 +170,4 @@ pub use phew::params::FieldChoice;
 pub use phew::selection::{Region, Selection};
 pub use projection::{DensityMap, MapBox, Projection, View};
 pub use trees::series::SeriesOrder;
+pub use voids::VoidParams;

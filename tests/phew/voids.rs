@@ -10,7 +10,7 @@ use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::phew::Rules;
 use inselberg::phew::params::Persistence;
-use inselberg::voids::{NewVoidThresholds, VoidConfig, VoidOutcome, recut_voids, run_voids};
+use inselberg::voids::{NewVoidThresholds, VoidOutcome, VoidParams, recut_voids, run_voids};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_kernels::phew::hierarchy::{Cut, cut};
@@ -18,17 +18,14 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-const ALL: VoidConfig = VoidConfig {
-    density: None,
-    relevance: 1.5,
-    wall: Some(0.5),
-    radius: 0.0,
-    min_particles: 0,
-    with_particles: true,
-    keep_density: false,
-};
+/// All zones of some relevance, walls below half of the mean density, and particles, but for what `change` sets.
+fn params(change: impl FnOnce(&mut VoidParams)) -> VoidParams {
+    let mut params = VoidParams::default().relevance(1.5).wall(0.5).with_particles();
+    change(&mut params);
+    params
+}
 
-fn on(input: &Given, k: usize, config: &VoidConfig, ranks: Vec<CommBuilder>) -> Catalogue {
+fn on(input: &Given, k: usize, config: &VoidParams, ranks: Vec<CommBuilder>) -> Catalogue {
     let graph = graph_config(k);
     let parts = run_ranks(ranks, |comm| {
         let outcome = run_voids(&snapshot(input, &graph), &graph, config, comm, &Executor::default());
@@ -38,7 +35,7 @@ fn on(input: &Given, k: usize, config: &VoidConfig, ranks: Vec<CommBuilder>) -> 
 }
 
 /// Compares zones and voids with those of the rounds of the paper on specific volumes, and their sums with sums over particles.
-fn check(plain: &Plain, found: &VoidOutcome, config: &VoidConfig, input: &Given) {
+fn check(plain: &Plain, found: &VoidOutcome, config: &VoidParams, input: &Given) {
     check_tree(&plain.graph, &found.peaks.tree);
     let at = Cut {
         density: config.density.map_or(0.0, f64::recip),
@@ -127,7 +124,7 @@ proptest! {
     ) {
         let graph = graph_config(k);
         let wall = Some(density.map_or(wall, |density| wall.min(density)));
-        let config = VoidConfig { density, relevance, wall, ..ALL };
+        let config = params(|of| (of.density, of.relevance, of.wall) = (density, relevance, wall));
         let plain = Plain::of_voids(&input, k, density.map_or(0.0, f64::recip));
         let found = run_voids(&snapshot(&input, &graph), &graph, &config, &Comm::solo(), &Executor::default());
         check(&plain, &found.expect("voids"), &config, &input);
@@ -135,22 +132,25 @@ proptest! {
 
     #[test]
     fn few_particles_on_many_ranks(input in particles(), k in 1..9usize, n_ranks in 2..8usize, salt in any::<u64>()) {
-        let alone = on(&input, k, &ALL, Comm::threads(1));
+        let alone = on(&input, k, &params(|_| ()), Comm::threads(1));
         let late = Comm::threads(n_ranks).into_iter().zip(0..).map(|(rank, i)| rank.chaos(salt << 8 | i));
-        assert_same(&alone, &on(&input, k, &ALL, late.collect()), &format!("{n_ranks} ranks"));
+        assert_same(&alone, &on(&input, k, &params(|_| ()), late.collect()), &format!("{n_ranks} ranks"));
     }
 
     #[test]
     fn a_recut_is_a_new_run(
         input in particles(), relevance in 1.0..3.0f64, wall in 0.1..2.0f64, radius in 0.0..3.0f64, min_particles in 0..9u64,
     ) {
-        let first = VoidConfig { with_particles: false, ..ALL };
+        let first = params(|of| of.with_particles = false);
         let stored = on(&input, 6, &first, Comm::threads(1));
         let new = NewVoidThresholds {
             relevance: Some(relevance), wall: Some(wall), radius: Some(radius), min_particles: Some(min_particles),
         };
         let cut = recut_voids(&stored, &new).expect("a cut");
-        let config = VoidConfig { relevance, wall: Some(wall), radius, min_particles, ..first };
+        let config = params(|of| {
+            (of.relevance, of.wall, of.with_particles) = (relevance, Some(wall), false);
+            (of.radius, of.min_particles) = (radius, min_particles);
+        });
         let mut fresh = on(&input, 6, &config, Comm::threads(1));
         for table in &mut fresh.tables {
             table.columns.retain(|column| !["core_density", "wall_density"].contains(&column.name.as_str()));
@@ -166,7 +166,7 @@ fn ranks_and_threads_change_no_bit() {
     let mass: Vec<f64> = position.iter().map(|_| [1.0, 1.0, 3.5][random.below(3)]).collect();
     for (periodic, k, density) in [(true, 32, None), (false, 12, Some(2.0))] {
         let input = Given::new(distinct(&position), mass.clone(), periodic);
-        let config = VoidConfig { density, relevance: 1.1, wall: Some(0.1), ..ALL };
+        let config = params(|of| (of.density, of.relevance, of.wall) = (density, 1.1, Some(0.1)));
         let alone = on(&input, k, &config, Comm::threads(1));
         let n = ["voids", "zones"].map(|name| table(&alone, name).n_rows());
         assert!(2 < n[0] && n[0] <= n[1], "several voids: {n:?}");
@@ -212,7 +212,7 @@ fn lattice_of_voids() -> Given {
 #[test]
 fn a_lattice_of_empty_spheres_is_recovered() {
     let input = lattice_of_voids();
-    let config = VoidConfig { relevance: 2.0, density: Some(0.7), wall: None, ..ALL };
+    let config = params(|of| (of.relevance, of.density, of.wall) = (2.0, Some(0.7), None));
     let found = on(&input, 32, &config, Comm::threads(1));
     let voids = table(&found, "voids");
     let outside = (ACROSS as f64 / SIDE).powi(3);
@@ -235,29 +235,29 @@ fn a_lattice_of_empty_spheres_is_recovered() {
 #[test]
 fn what_is_refused_says_why() {
     let input = Given::new(clumped(50, 3), vec![1.0; 50], true);
-    let refused = |input: &Given, config: &VoidConfig| {
+    let refused = |input: &Given, config: &VoidParams| {
         let graph = graph_config(4);
         let found = run_voids(&snapshot(input, &graph), &graph, config, &Comm::solo(), &Executor::default());
         found.expect_err("refused").to_string()
     };
-    let wall = VoidConfig { wall: Some(2.0), density: Some(1.0), ..ALL };
+    let wall = params(|of| (of.wall, of.density) = (Some(2.0), Some(1.0)));
     assert_eq!(
         refused(&input, &wall),
         "wall threshold 2 is above the density threshold 1; expected at most that"
     );
-    let ratio = VoidConfig { relevance: f64::NAN, ..ALL };
+    let ratio = params(|of| of.relevance = f64::NAN);
     assert!(refused(&input, &ratio).starts_with("relevance threshold NaN: expected a finite number"));
     let position: Vec<[f64; 3]> = (0..9).map(|i| [f64::from(i) * SIDE / 10.0; 3]).collect();
     let mut mass = vec![0.0; 9];
     mass[0] = 1.0;
     let empty = Given::new(position, mass, false);
-    assert!(refused(&empty, &ALL).contains("have no mass, so its specific volume is infinite"));
+    assert!(refused(&empty, &params(|_| ())).contains("have no mass, so its specific volume is infinite"));
 }
 
 #[test]
 fn a_broken_catalogue_is_not_cut() {
     let input = Given::new(distinct(&clumped(200, 3)), vec![1.0; 200], true);
-    let stored = on(&input, 8, &ALL, Comm::threads(1));
+    let stored = on(&input, 8, &params(|_| ()), Comm::threads(1));
     let cut = |stored: &Catalogue| recut_voids(stored, &NewVoidThresholds::default()).map(drop);
     assert!(cut(&stored).is_ok());
     for name in ["mean_density", "wall_threshold", "min_particles", "periodic", "boxlen"] {

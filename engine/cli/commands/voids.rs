@@ -12,14 +12,13 @@ use super::grouped::grouped;
 use super::pictures;
 use super::{memory, preflight};
 use crate::config::{Launch, VoidsJob};
-use crate::report::{Count, RankReport, StageTime, table_json, table_text};
+use crate::report::{Count, RankReport, StageTime, counts_of, table_json, table_text};
 #[cfg(feature = "plot")]
 use inselberg::stage::Stage;
 use inselberg::{Engine, OpenParticles, Voids};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{ParticleHeader, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
@@ -205,7 +204,7 @@ impl VoidSummary {
         let assumed = AssumedUnits::new(Some(about));
         Ok(Self {
             costs: RunCosts::new(stages, None, diagnostics, comm)?,
-            counts: counts(voids.attributes()),
+            counts: counts_of(voids.attributes(), &COUNTS),
             warnings: assumed.sentence().into_iter().collect(),
             assumed,
             n_ranks: comm.n_ranks(),
@@ -213,16 +212,15 @@ impl VoidSummary {
     }
 }
 
-/// The counts of a search, from the attributes of its catalogue.
-fn counts(attributes: &[(String, Attribute)]) -> Vec<Count> {
-    let names = ["particles", "test particles", "minima", "zones", "voids", "levels"];
-    let count = |name: &'static str| {
-        let key = format!("n_{}", name.replace(' ', "_"));
-        let value = attributes.iter().find(|(known, _)| *known == key).map(|(_, value)| value);
-        (name, if let Some(Attribute::Int(n)) = value { Some(*n) } else { None })
-    };
-    names.into_iter().map(count).collect()
-}
+/// Counts of the summary, and their attributes.
+const COUNTS: [(&str, &str); 6] = [
+    ("particles", "n_particles"),
+    ("test particles", "n_test_particles"),
+    ("minima", "n_minima"),
+    ("zones", "n_zones"),
+    ("voids", "n_voids"),
+    ("levels", "n_levels"),
+];
 
 impl RunSummary for VoidSummary {
     fn warnings(&self) -> &[String] {

@@ -26,7 +26,9 @@ pub use places::{RankPlaces, machine_json, machine_text, places_json, places_tex
 pub use progress::ProgressBars;
 pub use ranks::{MostTraffic, RankReport, StageLoad, StageTotals, load_table, traffic_table};
 pub use recorder::{RecordedGraph, Recorder, StageEvent, StageTime, peak_memory};
-pub use summary::{CatalogueTotals, Count, group_counts, summary_json, summary_text, table_json, table_text};
+pub use summary::{
+    CatalogueTotals, Count, counts_of, group_counts, summary_json, summary_text, table_json, table_text,
+};
 pub use trace::trace;
 pub use units::{DisplayUnit, DisplayUnits, UnitChoice, four_digits, has_units};
 pub use workers::{NodeLoad, node_loads, workers_json, workers_text};

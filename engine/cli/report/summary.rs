@@ -58,20 +58,24 @@ pub type Count = (&'static str, Option<i64>);
 
 /// The counts of a search for groups, from the attributes of its catalogue.
 pub fn group_counts(attributes: &[(String, Attribute)]) -> Vec<Count> {
-    let names = ["particles", "linkable", "attachable", "groups", "in groups", "largest group"];
-    let int = |name: &str| attributes.iter().find(|(n, _)| n == name).map(|(_, value)| value);
-    let count = |name: &'static str| {
-        let key = if name == "largest group" {
-            "largest_group".into()
-        } else {
-            format!("n_{}", name.replace(' ', "_"))
-        };
-        match int(&key) {
-            Some(Attribute::Int(value)) => (name, Some(*value)),
-            _ => (name, None),
-        }
+    let rows = [
+        ("particles", "n_particles"),
+        ("linkable", "n_linkable"),
+        ("attachable", "n_attachable"),
+        ("groups", "n_groups"),
+        ("in groups", "n_in_groups"),
+        ("largest group", "largest_group"),
+    ];
+    counts_of(attributes, &rows)
+}
+
+/// Counts by their names in summaries and as attributes.
+pub fn counts_of(attributes: &[(String, Attribute)], rows: &[(&'static str, &str)]) -> Vec<Count> {
+    let count = |(name, attribute): &(&'static str, &str)| {
+        let value = attributes.iter().find(|(known, _)| known == attribute).map(|(_, value)| value);
+        (*name, if let Some(Attribute::Int(n)) = value { Some(*n) } else { None })
     };
-    names.into_iter().map(count).collect()
+    rows.iter().map(count).collect()
 }
 
 /// The summary as text: counts, stages with seconds and cells per second, peak memory in bytes.

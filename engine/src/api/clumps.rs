@@ -13,7 +13,7 @@ use crate::phew::peaks::Peaks;
 use crate::phew::recut::cut_attributes;
 use crate::phew::run::{ChosenField, structure_tables};
 use crate::phew::tables::PatchIds;
-use crate::projection::{DensityMap, KeptLeaves, MapBox, Projection, View, check_views, maps};
+use crate::projection::{DensityMap, KeptLeaves, MapBox, Projection, View};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
 use inselberg_io::staging::Staged;
@@ -209,8 +209,7 @@ impl Clumps {
     /// Adds texts to the attributes, the same on all ranks: which command made the catalogue. For the command line.
     #[doc(hidden)]
     pub fn add_attributes(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) {
-        let texts = texts.into_iter().map(|(name, text)| (name.into(), Attribute::Text(text)));
-        self.found.catalogue.attributes.extend(texts);
+        self.found.catalogue.add_texts(texts);
     }
 
     /// What the catalogue says of its input, its parameters and its totals.
@@ -270,11 +269,7 @@ impl Clumps {
     /// cannot be made. When a rank fails.
     pub fn maps(&self, views: &[View]) -> Result<Option<Vec<DensityMap>>, Error> {
         let kept = self.kept()?;
-        check_views(views, kept.space())?;
-        self.shared.call(|session| {
-            session.check_same("views", &views)?;
-            Ok(maps(&**kept, kept.space(), views, session.comm)?)
-        })
+        self.shared.maps(&**kept, kept.space(), views)
     }
 
     /// The box of [`Self::maps`], and the side of the smallest leaf.

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fof::picture;
 use crate::fof::run::{CatalogueRequest, catalogue};
 use crate::fof::{FofOutcome, Groups, KeptParticles, LinkingRules, ParticleCounts, Role, find_groups};
-use crate::projection::{DensityMap, MapBox, Projection, View, check_views, maps};
+use crate::projection::{DensityMap, MapBox, Projection, View};
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
 use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
@@ -221,8 +221,7 @@ impl FofGroups {
     /// Adds texts to the attributes, as [`crate::Clumps::add_attributes`].
     #[doc(hidden)]
     pub fn add_attributes(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) {
-        let texts = texts.into_iter().map(|(name, text)| (name.into(), Attribute::Text(text)));
-        self.found.catalogue.attributes.extend(texts);
+        self.found.catalogue.add_texts(texts);
     }
 
     /// What the catalogue says of its input, its parameters and its totals.
@@ -281,11 +280,7 @@ impl FofGroups {
     /// cannot be made. When a rank fails.
     pub fn maps(&self, views: &[View]) -> Result<Option<Vec<DensityMap>>, Error> {
         let kept = self.kept()?;
-        check_views(views, kept.space())?;
-        self.shared.call(|session| {
-            session.check_same("views", &views)?;
-            Ok(maps(kept, kept.space(), views, session.comm)?)
-        })
+        self.shared.maps(kept, kept.space(), views)
     }
 
     /// The box of [`Self::maps`], and the side of the cube of a particle. An open box is the cube around all particles.

@@ -6,6 +6,7 @@ use crate::api::meshes::MeshCache;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::progress::Observer;
+use crate::projection::{DensityMap, MapBox, Mappable, View, check_views, maps};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
@@ -181,6 +182,20 @@ impl Shared {
             let bytes = bytes_of_first(path, part, comm.n_ranks());
             let _write = Stage::begin("write", bytes, comm, observer);
             Ok(stage_part(path, part, comm, &|bytes| observer.advance(bytes))?)
+        })
+    }
+
+    /// Collective: one map for each view on rank 0, `None` on the others.
+    pub fn maps(
+        &self,
+        kept: &dyn Mappable,
+        space: &MapBox,
+        views: &[View],
+    ) -> Result<Option<Vec<DensityMap>>, Error> {
+        check_views(views, space)?;
+        self.call(|session| {
+            session.check_same("views", &views)?;
+            Ok(maps(kept, space, views, session.comm)?)
         })
     }
 

@@ -4,117 +4,17 @@ use crate::api::opened::OpenParticles;
 use crate::api::particle_types::ParticleGraphParams;
 use crate::api::session::{Session, Shared};
 use crate::error::{Error, ErrorKind};
-use crate::phew::balance::Balance;
-use crate::projection::{DensityMap, KeptLeaves, MapBox, View, check_views, maps};
-use crate::voids::{VoidConfig, VoidOutcome, run_voids};
+use crate::projection::{DensityMap, KeptLeaves, MapBox, View};
+use crate::voids::{VoidOutcome, VoidParams, run_voids};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
 use inselberg_io::staging::Staged;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which walls divide voids, and which voids are listed. Densities are in units of the mean density.
-///
-/// ```
-/// use inselberg::VoidParams;
-///
-/// let params = VoidParams::default().wall(0.3).radius(2.5);
-/// assert_eq!((params.relevance, params.wall, params.radius), (2.0, Some(0.3), 2.5));
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct VoidParams {
-    /// Only particles less dense than this take part; `None`: all do.
-    pub density: Option<f64>,
-    /// A zone with a smaller ratio of the density of the wall over which it overflows to its least density is noise.
-    pub relevance: f64,
-    /// Zones that meet below this density are one void; `None`: every zone is a void.
-    pub wall: Option<f64>,
-    /// Voids up to this effective radius, in units of the positions, are not listed.
-    pub radius: f64,
-    /// Voids of fewer particles are not listed.
-    pub min_particles: u64,
-    /// Whether the catalogue lists every particle with its zone and void.
-    pub with_particles: bool,
-    /// Also keeps the density for [`Voids::maps`].
-    pub keep_density: bool,
-}
-
-impl Default for VoidParams {
-    /// All particles, a ratio of at least 2, and walls of 0.2 mean densities.
-    fn default() -> Self {
-        Self {
-            density: None,
-            relevance: 2.0,
-            wall: Some(0.2),
-            radius: 0.0,
-            min_particles: 0,
-            with_particles: false,
-            keep_density: false,
-        }
-    }
-}
-
-impl VoidParams {
-    /// Only particles less dense than this take part.
-    #[must_use]
-    pub fn density(self, density: f64) -> Self {
-        Self { density: Some(density), ..self }
-    }
-
-    /// Zones with a smaller ratio of wall to least density are noise.
-    #[must_use]
-    pub fn relevance(self, relevance: f64) -> Self {
-        Self { relevance, ..self }
-    }
-
-    /// Zones that meet below this density are one void.
-    #[must_use]
-    pub fn wall(self, wall: f64) -> Self {
-        Self { wall: Some(wall), ..self }
-    }
-
-    /// Voids up to this radius are not listed.
-    #[must_use]
-    pub fn radius(self, radius: f64) -> Self {
-        Self { radius, ..self }
-    }
-
-    /// Voids of fewer particles are not listed.
-    #[must_use]
-    pub fn min_particles(self, min_particles: u64) -> Self {
-        Self { min_particles, ..self }
-    }
-
-    /// The catalogue lists every particle with its zone and void.
-    #[must_use]
-    pub fn with_particles(self) -> Self {
-        Self { with_particles: true, ..self }
-    }
-
-    /// Keeps the density for [`Voids::maps`].
-    #[must_use]
-    pub fn keep_density(self) -> Self {
-        Self { keep_density: true, ..self }
-    }
-
-    fn config(&self) -> VoidConfig {
-        VoidConfig {
-            density: self.density,
-            relevance: self.relevance,
-            wall: self.wall,
-            radius: self.radius,
-            min_particles: self.min_particles,
-            with_particles: self.with_particles,
-            keep_density: self.keep_density,
-        }
-    }
-}
-
 /// What a call finds.
 pub(crate) struct VoidResult {
     catalogue: CataloguePart,
-    balance: Balance,
     kept: Option<KeptLeaves>,
 }
 
@@ -128,11 +28,11 @@ pub(crate) fn find(
     session.check_same("graph and parameters", &(graph, params))?;
     let graph = graph.config()?;
     let snapshot = particles.on_mesh(&graph.mesh)?;
-    let found = run_voids(&snapshot, &graph, &params.config(), session.comm, session.executor)?;
-    let VoidOutcome { catalogue, balance, leaves, .. } = found;
+    let found = run_voids(&snapshot, &graph, params, session.comm, session.executor)?;
+    let VoidOutcome { catalogue, leaves, .. } = found;
     let (side, origin) = (snapshot.header().boxlen, snapshot.header().origin);
     let kept = leaves.map(|leaves| KeptLeaves::of_roots(leaves, side, session.comm)).transpose()?;
-    Ok(VoidResult { catalogue, balance, kept: kept.map(|kept| kept.at_origin(origin)) })
+    Ok(VoidResult { catalogue, kept: kept.map(|kept| kept.at_origin(origin)) })
 }
 
 /// Voids of particles and their zones.
@@ -182,8 +82,7 @@ impl Voids {
     /// Adds texts to the attributes, as [`crate::Clumps::add_attributes`].
     #[doc(hidden)]
     pub fn add_attributes(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) {
-        let texts = texts.into_iter().map(|(name, text)| (name.into(), Attribute::Text(text)));
-        self.found.catalogue.attributes.extend(texts);
+        self.found.catalogue.add_texts(texts);
     }
 
     /// What the catalogue says of its input, its parameters and its totals.
@@ -220,11 +119,7 @@ impl Voids {
     /// a rank fails.
     pub fn maps(&self, views: &[View]) -> Result<Option<Vec<DensityMap>>, Error> {
         let kept = self.kept()?;
-        check_views(views, kept.space())?;
-        self.shared.call(|session| {
-            session.check_same("views", &views)?;
-            Ok(maps(kept, kept.space(), views, session.comm)?)
-        })
+        self.shared.maps(kept, kept.space(), views)
     }
 
     /// The box of [`Self::maps`], and the side of the smallest leaf.
@@ -247,11 +142,5 @@ impl Voids {
     #[doc(hidden)]
     pub fn forget_density(&mut self) {
         self.found.kept = None;
-    }
-
-    /// The distribution of the work over the ranks.
-    #[doc(hidden)]
-    pub fn balance(&self) -> Balance {
-        self.found.balance
     }
 }

@@ -105,8 +105,6 @@ pub struct ParticleGraph {
     pub n: u64,
     /// The greatest value of any particle.
     pub greatest: f64,
-    /// The mean density in the box.
-    pub mean_density: f64,
 }
 
 /// Collective: the graph of the particles of an input, of those whose value of `field` is above its threshold.
@@ -155,7 +153,7 @@ pub fn build(
     })?;
     let greatest = comm.all_max(&[dense.greatest])?[0];
     let tests = Stage::run("links", n_own, comm, observer, || links::find(&own, &near, dense, k, comm))?;
-    Ok(ParticleGraph { own, tests, n, greatest, mean_density })
+    Ok(ParticleGraph { own, tests, n, greatest })
 }
 
 /// Checks that all species that take part have densities, if these are wanted.

@@ -19,8 +19,6 @@ pub struct DenseParticles {
     pub runs: Vec<NeighbourRun>,
     /// The field.
     pub field: GraphField,
-    /// The threshold as a value.
-    pub threshold: f64,
     /// The greatest value of an own particle.
     pub greatest: f64,
 }
@@ -86,7 +84,7 @@ pub fn find(
         }
     }
     push(near, &mut rho, comm)?;
-    Ok(DenseParticles { rho, runs, field, threshold, greatest })
+    Ok(DenseParticles { rho, runs, field, greatest })
 }
 
 /// From particles and their neighbours to values of the field.

@@ -71,7 +71,6 @@ impl CellPlaces for LinkGraph {
 pub fn segment(
     own: &OwnParticles,
     tests: &LinkGraph,
-    density_threshold: f64,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<GraphSegmentation, CommError> {
@@ -110,7 +109,7 @@ pub fn segment(
         number: known.own_peaks().map(|peak| peak.number).collect(),
         n_global: known.n_global,
         space,
-        density_threshold,
+        density_threshold: tests.field.threshold(own.units.mean_density),
         level: known.own_peaks().map(|peak| peak.level as u8).collect(),
         ijk: known.own_peaks().map(|peak| peak.ijk).collect(),
         tree: tree.tree,
@@ -246,12 +245,11 @@ pub fn run_on_graph(
 ) -> Result<PhewOutcome, RunError> {
     check(snapshot, config)?;
     let field = GraphField::Density { threshold: config.thresholds.density };
-    let ParticleGraph { own, tests, n, greatest, mean_density } =
-        build(snapshot.input(), graph, field, comm, executor)?;
+    let ParticleGraph { own, tests, n, greatest } = build(snapshot.input(), graph, field, comm, executor)?;
+    let mean_density = own.units.mean_density;
     let units = ThresholdUnits { density: mean_density, mass: 1.0 };
     let thresholds = config.thresholds.in_code_units(units);
-    let GraphSegmentation { labels, known, peaks, balance } =
-        segment(&own, &tests, thresholds.density, comm, executor)?;
+    let GraphSegmentation { labels, known, peaks, balance } = segment(&own, &tests, comm, executor)?;
     let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
     let mut structures = Stage::run("hierarchy", n_tests, comm, executor.observer(), || {
         structures(&peaks, &thresholds, config.rules, comm)

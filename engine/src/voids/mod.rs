@@ -29,6 +29,6 @@ mod run;
 mod tables;
 mod walls;
 
-pub use config::VoidConfig;
+pub use config::VoidParams;
 pub use recut::{NewVoidThresholds, is_void_catalogue, recut_voids};
 pub use run::{VoidOutcome, run_voids};

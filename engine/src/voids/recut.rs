@@ -1,6 +1,6 @@
 //! New thresholds for a stored catalogue of voids, from its tree alone.
 
-use super::config::{VoidConfig, volume_of};
+use super::config::{VoidParams, volume_of};
 use super::rows::rows;
 use super::tables::{
     DENSITY, FIELD, MIN_PARTICLES, RADIUS, RELEVANCE, VoidTables, WALL, as_tree_of_peaks, integers,
@@ -39,7 +39,7 @@ pub fn is_void_catalogue(catalogue: &Catalogue) -> bool {
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalogue, RecutError> {
     let old = stored_config(stored)?;
-    let config = VoidConfig {
+    let config = VoidParams {
         relevance: new.relevance.unwrap_or(old.relevance),
         wall: new.wall.or(old.wall),
         radius: new.radius.unwrap_or(old.radius),
@@ -90,13 +90,13 @@ pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalo
 }
 
 /// The parameters of the run that wrote a catalogue.
-fn stored_config(stored: &Catalogue) -> Result<VoidConfig, RecutError> {
+fn stored_config(stored: &Catalogue) -> Result<VoidParams, RecutError> {
     let min_particles = match stored.attribute(MIN_PARTICLES) {
         Some(Attribute::Int(n)) => u64::try_from(*n).map_err(|_| RecutError::NoAttribute(MIN_PARTICLES))?,
         _ => return Err(RecutError::NoAttribute(MIN_PARTICLES)),
     };
     let density = stored.attribute(DENSITY).map(|_| positive(stored, DENSITY)).transpose()?;
-    Ok(VoidConfig {
+    Ok(VoidParams {
         density,
         relevance: not_negative(stored, RELEVANCE)?,
         wall: Some(not_negative(stored, WALL)?).filter(|wall| *wall > 0.0),

@@ -1,6 +1,6 @@
 //! The whole procedure: from particles to a catalogue of voids.
 
-use super::config::VoidConfig;
+use super::config::VoidParams;
 use super::rows::rows;
 use super::tables::{VoidTables, attributes, name_labels};
 use super::walls::{WallInput, densities};
@@ -9,7 +9,6 @@ use crate::executor::Executor;
 use crate::graph::{ParticleGraph, ParticleGraphConfig, build};
 use crate::particle_mesh::{MeshUse, ParticleSnapshot, grow};
 use crate::phew::Rules;
-use crate::phew::balance::Balance;
 use crate::phew::hierarchy::structures;
 use crate::phew::member_places::{GraphPlaces, MemberPlaces};
 use crate::phew::particle_graph::{GraphSegmentation, segment};
@@ -27,8 +26,6 @@ pub struct VoidOutcome {
     pub catalogue: CataloguePart,
     /// The zones before noise is removed, with their merge tree.
     pub peaks: Peaks,
-    /// The distribution of the work over the ranks.
-    pub balance: Balance,
     /// All leaves of a mesh of the particles, where they are kept.
     pub leaves: Option<RootLeaves>,
 }
@@ -43,16 +40,14 @@ pub struct VoidOutcome {
 pub fn run_voids(
     snapshot: &ParticleSnapshot,
     graph: &ParticleGraphConfig,
-    config: &VoidConfig,
+    params: &VoidParams,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<VoidOutcome, RunError> {
-    config.check()?;
-    let ParticleGraph { own, tests, n, mean_density, .. } =
-        build(snapshot.input(), graph, config.field(), comm, executor)?;
-    let thresholds = config.thresholds();
-    let GraphSegmentation { labels, known, peaks, balance } =
-        segment(&own, &tests, thresholds.density, comm, executor)?;
+    params.check()?;
+    let ParticleGraph { own, tests, n, .. } = build(snapshot.input(), graph, params.field(), comm, executor)?;
+    let (thresholds, mean_density) = (params.thresholds(), own.units.mean_density);
+    let GraphSegmentation { labels, known, peaks, .. } = segment(&own, &tests, comm, executor)?;
     let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
     let observer = executor.observer();
     let found = Stage::run("hierarchy", n_tests, comm, observer, || {
@@ -70,7 +65,7 @@ pub fn run_voids(
     let counts = [n_tests, rows.zones.len() as u64, rows.voids.len() as u64];
     let sums = comm.all_reduce_counts(&counts, Reduce::Sum)?;
     let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
-    catalogue.attributes = attributes(snapshot, graph, config, mean_density);
+    catalogue.attributes = attributes(snapshot, graph, params, mean_density);
     catalogue.attributes.extend(super::tables::totals(
         n,
         [sums[0], sums[1], sums[2]],
@@ -79,18 +74,18 @@ pub fn run_voids(
     ));
     let run = [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)];
     catalogue.attributes.extend(super::tables::integers(run));
-    if config.with_particles {
+    if params.with_particles {
         let places = MemberPlaces::Graph(GraphPlaces { own: &own, tests: &tests, labels: &labels });
         let mut particles = particles_table(snapshot, &places, &ids, comm)?;
         name_labels(&mut particles.table);
         catalogue.tables.push(particles);
     }
-    let leaves = match config.keep_density {
+    let leaves = match params.keep_density {
         true => {
             let purpose = MeshUse { keep_leaves: true, ..MeshUse::default() };
             grow(snapshot.input(), &graph.mesh, purpose, comm, executor)?.leaves
         }
         false => None,
     };
-    Ok(VoidOutcome { catalogue, peaks, balance, leaves })
+    Ok(VoidOutcome { catalogue, peaks, leaves })
 }

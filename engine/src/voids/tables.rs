@@ -1,6 +1,6 @@
 //! The tables of a catalogue of voids: `voids`, `zones`, `tree`, and the attributes.
 
-use super::config::{VoidConfig, radius_of};
+use super::config::{VoidParams, radius_of};
 use super::rows::{VoidRow, VoidRows};
 use super::walls::{DensitiesByKind, WallDensities};
 use crate::graph::ParticleGraphConfig;
@@ -248,7 +248,7 @@ fn vectors(
 pub(super) fn attributes(
     snapshot: &ParticleSnapshot,
     graph: &ParticleGraphConfig,
-    config: &VoidConfig,
+    params: &VoidParams,
     mean_density: f64,
 ) -> Vec<(String, Attribute)> {
     let mut list = AttributeList::new();
@@ -260,13 +260,13 @@ pub(super) fn attributes(
     list.text("graph_kernel", graph.kernel());
     list.int("graph_neighbours", graph.neighbours as i64);
     list.real("mean_density", mean_density);
-    if let Some(density) = config.density {
+    if let Some(density) = params.density {
         list.real(DENSITY, density);
     }
-    list.real(RELEVANCE, config.relevance);
-    list.real(WALL, config.wall.unwrap_or(0.0));
-    list.real(RADIUS, config.radius);
-    list.int(MIN_PARTICLES, config.min_particles.cast_signed());
+    list.real(RELEVANCE, params.relevance);
+    list.real(WALL, params.wall.unwrap_or(0.0));
+    list.real(RADIUS, params.radius);
+    list.int(MIN_PARTICLES, params.min_particles.cast_signed());
     let mut list = list.into_attributes();
     list.extend(snapshot.assumed_units().into_iter().map(|(name, value)| (name.to_string(), value)));
     list

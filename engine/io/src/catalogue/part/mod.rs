@@ -68,6 +68,12 @@ impl CataloguePart {
         Self { attributes: catalogue.attributes, tables }
     }
 
+    /// Adds texts to the attributes, the same on all ranks.
+    pub fn add_texts(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) {
+        let texts = texts.into_iter().map(|(name, text)| (name.into(), Attribute::Text(text)));
+        self.attributes.extend(texts);
+    }
+
     /// The part of the table called `name`.
     pub fn table(&self, name: &str) -> Option<&PartTable> {
         self.tables.iter().find(|t| t.table.name == name)
