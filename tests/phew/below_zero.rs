@@ -2,11 +2,13 @@
 
 use crate::common::npy::npy_file;
 use crate::common::room::{Room, done};
+use crate::facade::{check_tables, over_ranks};
 use crate::verify::brute::{Brute, Leaf};
 use crate::verify::expect::graph_of;
 use crate::verify::paper::{Outcome, Thresholds, run};
 use crate::verify::random::Random;
 use inselberg::phew::params::Persistence;
+use inselberg::{Cells, Comm, Geometry, PhewParams};
 use inselberg_io::catalogue::{Attribute, Catalogue, Values, read};
 use inselberg_kernels::geom::Domain;
 use std::fs;
@@ -174,6 +176,77 @@ fn thresholds_below_zero_are_those_of_brute_force() {
         }
     }
     assert!(n_without_mass > 10, "{n_without_mass}");
+}
+
+/// Every mean along z is in a picture.
+fn check_picture(pixels: &[f32], noise: &Noise) {
+    let [nx, ny, nz] = noise.size;
+    for (x, y) in (0..nx).flat_map(|x| (0..ny).map(move |y| (x, y))) {
+        let mean = (0..nz).map(|z| noise.value([x, y, z])).sum::<f64>() / nz as f64;
+        assert!(pixels.iter().any(|pixel| (f64::from(*pixel) - mean).abs() < 1e-6), "{mean}");
+    }
+}
+
+/// Cells of a program in memory: tables, new cuts and the picture are those of the command.
+#[test]
+fn cells_in_memory_give_what_an_array_gives_below_zero() {
+    let (room, mut random) = (Room::new(), Random(11));
+    let [path, to, cut] = ["noise.npy", "c.hdf5", "cut.hdf5"].map(|name| room.path(name));
+    let noise = Noise::new([8, 12, 4], [true, false, true], 0.0, &mut random);
+    noise.write(&path);
+    let search = ["phew", &path, "-o", &to, "--with-cells", "--periodic", "xz", "--quiet"];
+    let thresholds = ["--density-threshold=-1.125", "--relevance-difference", "0.75"];
+    done(&[&search[..], &thresholds].concat());
+    done(&[
+        "recut",
+        &to,
+        "-o",
+        &cut,
+        "--relevance-difference",
+        "1.5",
+        "--saddle-threshold",
+        "0.5",
+        "--quiet",
+    ]);
+    let [expected, of_cut] = [&to, &cut].map(|name| read(Path::new(name)).expect("a catalogue"));
+    let params = PhewParams::new(-1.125).persistence(Persistence::Difference(0.75)).with_cells();
+    let other = params.clone().persistence(Persistence::Difference(1.5)).saddle(0.5);
+    let [nx, ny, nz] = noise.size;
+    let all: Vec<[usize; 3]> = (0..nx * ny * nz).map(|i| [i / (ny * nz), i / nz % ny, i % nz]).collect();
+    for n_ranks in [1, 2, 3] {
+        over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
+            let own: Vec<[usize; 3]> = all.iter().skip(rank).step_by(n_ranks).copied().collect();
+            let position: Vec<[u32; 3]> = own.iter().map(|at| at.map(|x| x as u32)).collect();
+            let values: Vec<f64> = own.iter().map(|at| noise.value(*at)).collect();
+            let level = vec![noise.level(); own.len()];
+            let side = f64::from(1_u32 << noise.level());
+            let coarse = noise.size.map(|n| (n >> noise.level()) as u32);
+            let geometry = Geometry::cube(side).coarse(coarse).periodic(noise.periodic);
+            let cells = Cells::from_leaves(geometry, &level, &position).expect("cells");
+            // The second call has the mesh of the first one.
+            for _ in 0..2 {
+                let params = params.clone().with_projection(noise.level());
+                let found = engine.phew(&cells, &values, &params).expect("clumps");
+                if let Some(all) = found.gather(0).expect("all ranks") {
+                    check_tables(&all, &expected, &format!("{n_ranks} ranks"));
+                    assert_eq!(all.attribute("density_threshold"), Some(&Attribute::Real(-1.125)));
+                }
+                let greatest = noise.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                assert_eq!(found.densest(), greatest);
+                if let Some(picture) = found.projection() {
+                    check_picture(&picture.values, &noise);
+                }
+                let again = found.recut(&other).expect("a new cut");
+                if let Some(all) = again.gather(0).expect("all ranks") {
+                    check_tables(&all, &of_cut, &format!("a cut on {n_ranks} ranks"));
+                    assert_eq!(all.attribute("density_threshold"), Some(&Attribute::Real(-1.125)));
+                }
+            }
+            let ratio = params.clone().persistence(Persistence::Ratio(2.0));
+            let refused = engine.phew(&cells, &values, &ratio).expect_err("a ratio").to_string();
+            assert!(refused.contains("the density threshold is -1.125; expected 0 or more"), "{refused}");
+        });
+    }
 }
 
 #[test]

@@ -387,6 +387,11 @@ impl<'a> CellFields<'a> {
         Self { name, ..self }
     }
 
+    /// With densities that are lifted ([`crate::phew::below_zero`]). Masses stay those of the given ones.
+    pub(crate) fn with_lifted(self, lifted: &'a Vec<f64>) -> Self {
+        Self { mass_density: self.mass_density.or(Some(self.density)), density: lifted.into(), ..self }
+    }
+
     /// Which fields there are, the same on all ranks.
     pub(crate) fn kinds(&self) -> (&str, bool, bool) {
         (self.name, self.velocity.is_some(), self.mass_density.is_some())

@@ -6,6 +6,7 @@ use crate::api::params::PhewParams;
 use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
 use crate::phew::balance::Balance;
+use crate::phew::below_zero::ValueLift;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::image;
 use crate::phew::params::ThresholdUnits;
@@ -345,27 +346,34 @@ impl Clumps {
 
 impl CutResult {
     fn recut(&self, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {
-        params.check()?;
+        params.check_on_cells()?;
         let fixed = |p: &PhewParams| (p.density, p.rules, p.persistence.is_difference());
         if fixed(params) != fixed(&self.params) {
             let message = "a new cut changes the density threshold, the rules or the kind of persistence; \
                            expected those by which the cells were segmented";
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
-        let (thresholds, rules) = (params.thresholds().in_code_units(self.units), params.rules);
-        let found = structures(&self.peaks, &thresholds, rules, comm)?;
+        let (given, rules) = (params.thresholds().in_code_units(self.units), params.rules);
+        let lift = ValueLift::for_threshold(given.density);
+        let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));
+        let mut found = structures(&self.peaks, &thresholds, rules, comm)?;
         let mut tables = structure_tables(&self.peaks, &found, rules, thresholds.persistence, comm)?;
         let local = [found.clumps.len() as u64, found.haloes.len() as u64];
         let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;
         let totals = [totals[0], totals[1], found.max_level];
-        let attributes = cut_attributes(&self.catalogue.attributes, &thresholds, totals);
+        let attributes = cut_attributes(&self.catalogue.attributes, &given, totals);
         image::complete(&attributes, tables.iter_mut().map(|part| &mut part.table));
         let labels = match &self.patches {
             Some(patches) => ClumpLabels::new(patches, PatchIds::new(&patches.known, &found, comm)?, comm)?,
             None => ClumpLabels::default(),
         };
+        let mut catalogue = CataloguePart { attributes, tables };
+        if let Some(lift) = lift {
+            lift.lower_catalogue(&mut catalogue, &given);
+            lift.lower_structures(&mut found);
+        }
         Ok(Self {
-            catalogue: CataloguePart { attributes, tables },
+            catalogue,
             structures: found,
             peaks: Arc::clone(&self.peaks),
             patches: self.patches.clone(),

@@ -1,7 +1,6 @@
 //! The mesh of the cells of a program: built at the first call with them, and filled with new values at the next ones.
 
 use crate::api::cells::{CellFields, Cells, Geometry};
-use crate::api::params::PhewParams;
 use crate::chunks::{carve, chunks};
 use crate::column::{Column, VectorColumn};
 use crate::error::Error;
@@ -42,25 +41,23 @@ impl KeptMesh {
 }
 
 impl MeshCache {
-    /// Collective: the mesh of `cells` with these densities. Two exchanges if it is kept.
+    /// Collective: the mesh of `cells` with these densities. Two exchanges if it is kept, and then it stays divided as it is.
     ///
     /// # Errors
     /// When cells overlap or are no octree, and when another rank fails.
     pub fn with_density(
         &mut self,
         cells: &Cells,
-        density: Column,
-        params: &PhewParams,
+        division: Division,
         comm: &Comm,
         executor: &Executor,
-    ) -> Result<&KeptMesh, Error> {
+    ) -> Result<&mut KeptMesh, Error> {
         let is_kept = self.0.as_ref().is_some_and(|kept| kept.is_of(cells));
         // If the mesh is new on one rank, it is new on all.
         let is_kept = comm.all_reduce_counts(&[is_kept.into()], Reduce::Min)?[0] == 1;
         if !is_kept {
             // The old mesh makes room first.
             self.0 = None;
-            let division = Division { rho: density, threshold: params.density, weights: params.weights };
             let domain = cells.geometry.domain();
             let placed = Stage::run("mesh", cells.len() as u64, comm, executor.observer(), || {
                 place(domain, &cells.given, &division, comm, executor.observer())
@@ -70,7 +67,7 @@ impl MeshCache {
             return Ok(self.0.insert(KeptMesh { of, part, routes: Arc::new(routes) }));
         }
         let kept = self.0.as_mut().expect("all ranks have kept the mesh");
-        kept.put_density(&density, params.density, comm)?;
+        kept.put_density(&division.rho, division.threshold, comm)?;
         Ok(kept)
     }
 }

@@ -163,11 +163,11 @@ impl PhewParams {
         }
     }
 
-    /// For a field of an output: as [`Self::check`], but the density threshold may be below 0 where persistence is a difference.
+    /// For a field of cells: as [`Self::check`], but the density threshold may be below 0 where persistence is a difference.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] with the first parameter that is out of range.
-    pub(crate) fn check_on_output(&self) -> Result<(), Error> {
+    pub(crate) fn check_on_cells(&self) -> Result<(), Error> {
         let is_difference = matches!(self.persistence, Persistence::Difference(_));
         if !(is_difference && self.density < 0.0 && self.density.is_finite()) {
             return self.check();

@@ -6,13 +6,15 @@ use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
 use crate::api::session::Session;
 use crate::error::{Error, ErrorKind};
-use crate::partition::LocalField;
+use crate::partition::{Division, LocalField};
+use crate::phew::below_zero::ValueLift;
 use crate::phew::params::ThresholdUnits;
-use crate::phew::run::{FieldRun, FieldSource};
+use crate::phew::run::{FieldRun, FieldSource, FoundStructures};
 use crate::phew::tables::{PatchIds, cells_table};
 use crate::projection::{Projection, project};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_io::Header;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -23,44 +25,51 @@ pub(crate) fn find(
     fields: &CellFields,
     params: &PhewParams,
 ) -> Result<CutResult, Error> {
-    params.check()?;
+    params.check_on_cells()?;
     check_needs_no_output(params)?;
     session.check_same("geometry and parameters", &(&*cells.geometry, params, fields.kinds()))?;
     let Session { comm, executor, meshes } = session;
     check_fields(cells, fields, params)?;
-    let kept = meshes.with_density(cells, fields.density, params, comm, executor)?;
-    let (part, thresholds, side) = (&kept.part, params.thresholds(), cells.geometry.side);
+    let given = params.thresholds();
+    let lift = ValueLift::for_threshold(given.density);
+    let (thresholds, lifted) = match lift {
+        None => (given, None),
+        Some(lift) => (lift.thresholds(&given), Some(lift.column(&fields.density))),
+    };
+    let fields = &match &lifted {
+        None => *fields,
+        Some(lifted) => fields.with_lifted(lifted),
+    };
+    let division = Division { rho: fields.density, threshold: thresholds.density, weights: params.weights };
+    let kept = meshes.with_density(cells, division, comm, executor)?;
+    let (part, side) = (&kept.part, cells.geometry.side);
     let run = FieldRun { part, side, origin: [0.0; 3], thresholds: &thresholds, rules: params.rules };
     let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let _tables = Stage::begin("tables", 0, comm, executor.observer());
     let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);
-    let densest = comm.all_max(&[densest])?[0];
+    let mut densest = comm.all_max(&[densest])?[0];
     let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
-    let projection = project_if(params, part, comm)?;
     let header = cells.geometry.header();
-    let source = FieldSource {
-        header: &header,
-        has_units: cells.geometry.units.is_some(),
-        field: fields.name,
-        mass_unit: 1.0,
-        n_leaves: leaves.iter().sum(),
-        densest,
-        attributes: &[],
-        image: Vec::new(),
-    };
+    let source = source(&header, cells, fields.name, leaves.iter().sum(), densest);
     let mut catalogue = run.catalogue(&source, &found, comm)?;
     let ids = PatchIds::new(&found.segmentation.known, &found.structures, comm)?;
     if params.with_cells {
         let field = &part.field;
         catalogue.tables.push(cells_table(field, &found.links.own, &found.segmentation, &ids, comm)?);
     }
-    let balance = found.segmentation.balance;
-    let (patches, peaks) = CellPatches::new(kept, cells.len(), found.segmentation);
+    let FoundStructures { segmentation, mut structures, .. } = found;
+    let balance = segmentation.balance;
+    let (patches, peaks) = CellPatches::new(kept, cells.len(), segmentation);
+    if let Some(lift) = lift {
+        lift.lower_catalogue(&mut catalogue, &given);
+        lift.lower_found(&mut structures, &mut kept.part.field.rho, &mut densest);
+    }
+    let projection = project_if(params, &kept.part, comm)?;
     let patches = Arc::new(patches);
     let labels = ClumpLabels::new(&patches, ids, comm)?;
     Ok(CutResult {
         catalogue,
-        structures: found.structures,
+        structures,
         peaks: Arc::new(peaks),
         patches: Some(patches),
         units: ThresholdUnits::CODE,
@@ -73,6 +82,26 @@ pub(crate) fn find(
         balance,
         kept: None,
     })
+}
+
+/// What a catalogue says about the field.
+fn source<'a>(
+    header: &'a Header,
+    cells: &Cells,
+    field: &'a str,
+    n_leaves: u64,
+    densest: f64,
+) -> FieldSource<'a> {
+    FieldSource {
+        header,
+        has_units: cells.geometry.units.is_some(),
+        field,
+        mass_unit: 1.0,
+        n_leaves,
+        densest,
+        attributes: &[],
+        image: Vec::new(),
+    }
 }
 
 /// Checks that nothing is asked for that only outputs on disk have.

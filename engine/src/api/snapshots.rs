@@ -25,7 +25,7 @@ pub(crate) fn phew(
     params: &PhewParams,
 ) -> Result<CutResult, Error> {
     session.check_same("field and parameters", &(field, params))?;
-    params.check_on_output()?;
+    params.check_on_cells()?;
     let config = params.config(field.clone());
     let found = run(snapshot.reader(), &config, session.comm, session.executor)?;
     CutResult::of_output(found, params, snapshot.reader().header(), session.comm)

@@ -30,7 +30,7 @@
 
 pub mod ascent;
 pub mod balance;
-mod below_zero;
+pub(crate) mod below_zero;
 mod bound;
 mod changed_snapshot;
 mod contacts;

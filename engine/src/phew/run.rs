@@ -7,7 +7,6 @@ use crate::field::test_cells;
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use crate::partition::LocalField;
 use crate::phew::balance::Balance;
-use crate::phew::below_zero::state_thresholds;
 use crate::phew::bound;
 use crate::phew::contamination;
 use crate::phew::hierarchy::{Structures, structures};
@@ -36,7 +35,6 @@ use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::test_cells::TestCells;
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::MASS;
-use rayon::prelude::*;
 
 /// The results of a run.
 #[derive(Debug)]
@@ -147,8 +145,7 @@ fn run_on(
     image::complete(&catalogue.attributes, labels.iter_mut().map(|part| &mut part.table));
     catalogue.tables.extend(labels);
     if let Some((lift, given)) = &input.lift {
-        state_thresholds(&mut catalogue.attributes, given);
-        catalogue.tables.iter_mut().for_each(|part| lift.lower_table(&mut part.table));
+        lift.lower_catalogue(&mut catalogue, given);
     }
     drop(stage);
     let (snapshot, part) = (input.snapshot, &input.part);
@@ -168,9 +165,7 @@ fn run_on(
     let Segmentation { balance, peaks, .. } = segmentation;
     let Input { mut part, mut densest, field, units, leaves, lift, .. } = input;
     if let Some((lift, _)) = lift {
-        [&mut structures.clumps, &mut structures.haloes].into_iter().for_each(|list| lift.lower(list));
-        part.field.rho.par_iter_mut().for_each(|value| *value = lift.down(*value));
-        densest = lift.down(densest);
+        lift.lower_found(&mut structures, &mut part.field.rho, &mut densest);
     }
     let part = Some(part);
     Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units, leaves })

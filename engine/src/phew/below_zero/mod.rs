@@ -16,10 +16,10 @@
 
 mod tables;
 
-pub use tables::state_thresholds;
-
+use crate::column::Column;
+use crate::phew::hierarchy::Structures;
 use crate::phew::params::Thresholds;
-use inselberg_kernels::props::Structure;
+use rayon::prelude::*;
 
 /// The power of two by which values are lifted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,9 +54,21 @@ impl ValueLift {
         }
     }
 
-    /// Lowers the densities of clumps or haloes. A saddle that there is not becomes NaN.
-    pub fn lower(self, structures: &mut [Structure]) {
-        for structure in structures {
+    /// Values, lifted.
+    pub fn column(self, values: &Column) -> Vec<f64> {
+        (0..values.len()).into_par_iter().map(|i| self.up(values.real(i))).collect()
+    }
+
+    /// Lowers what a run found: densities of clumps and haloes, values of cells and the greatest of them.
+    pub fn lower_found(self, found: &mut Structures, rho: &mut [f64], densest: &mut f64) {
+        self.lower_structures(found);
+        rho.par_iter_mut().for_each(|value| *value = self.down(*value));
+        *densest = self.down(*densest);
+    }
+
+    /// Lowers the densities of clumps and haloes. A saddle that there is not becomes NaN.
+    pub fn lower_structures(self, found: &mut Structures) {
+        for structure in found.clumps.iter_mut().chain(&mut found.haloes) {
             structure.rho_peak = self.down(structure.rho_peak);
             structure.rho_min = self.down(structure.rho_min);
             structure.saddle = tables::lowered_saddle(self, structure.saddle);

@@ -2,7 +2,7 @@
 
 use super::ValueLift;
 use crate::phew::params::Thresholds;
-use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};
+use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table, Values};
 
 /// The columns with densities of cells.
 const OF_CELLS: [(&str, &[&str]); 4] = [
@@ -24,6 +24,12 @@ pub(super) fn lowered_saddle(lift: ValueLift, saddle: f64) -> f64 {
 }
 
 impl ValueLift {
+    /// Lowers the densities of a catalogue. Its attributes state the given thresholds.
+    pub fn lower_catalogue(self, catalogue: &mut CataloguePart, given: &Thresholds) {
+        state_thresholds(&mut catalogue.attributes, given);
+        catalogue.tables.iter_mut().for_each(|part| self.lower_table(&mut part.table));
+    }
+
     /// Lowers the densities of a table.
     pub fn lower_table(self, table: &mut Table) {
         change(table, |cell| self.down(cell), |saddle| lowered_saddle(self, saddle));
@@ -62,7 +68,7 @@ fn change(table: &mut Table, cell: impl Fn(f64) -> f64, saddle: impl Fn(f64) -> 
 }
 
 /// The thresholds in the attributes of a catalogue, as they were given.
-pub fn state_thresholds(attributes: &mut [(String, Attribute)], given: &Thresholds) {
+fn state_thresholds(attributes: &mut [(String, Attribute)], given: &Thresholds) {
     let all = [
         ("density_threshold", given.density),
         ("saddle_threshold", given.saddle.unwrap_or(0.0)),

@@ -5,6 +5,7 @@
 
 use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult, input_file};
+use flate2::CrcReader;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,8 @@ pub(super) struct ZipMember {
     pub size: u64,
     /// Whether it is packed by deflate; else its bytes are in the file as they are.
     pub is_deflated: bool,
+    /// The sum of its bytes (CRC-32).
+    sum: u32,
 }
 
 /// The members of the zip file at `path`.
@@ -63,6 +66,7 @@ pub(super) fn members(path: &Path) -> ReadResult<Vec<ZipMember>> {
             return Err(wrong("an encrypted member".into(), "one that is not"));
         }
         let size = entry.uncompressed_size_hint();
+        let sum = entry.crc32();
         let (at, end) = archive.get_entry(entry.wayfinder()).map_err(bad)?.compressed_data_range();
         let packed = end.saturating_sub(at);
         if at > end || end > length {
@@ -75,18 +79,19 @@ pub(super) fn members(path: &Path) -> ReadResult<Vec<ZipMember>> {
         if members.len() == MOST_MEMBERS {
             return Err(wrong(format!("more than {MOST_MEMBERS} members"), "fewer"));
         }
-        members.push(ZipMember { name, at, packed, size, is_deflated });
+        members.push(ZipMember { name, at, packed, size, is_deflated, sum });
     }
     Ok(members)
 }
 
-/// The unpacked bytes of a member, read from low to high offsets.
+/// The unpacked bytes of a member, read from low to high offsets. Whoever reads the last byte of a deflated member has unpacked all
+/// of it, and checks its sum. Stored members are read at any place, as .npy files are, which have no sums.
 pub(super) struct MemberBytes<'a> {
     file: &'a SourceFile,
     member: &'a ZipMember,
     /// Where the next byte of the unpacker is.
     next: u64,
-    unpacker: Option<DeflateDecoder<BufReader<PackedBytes<'a>>>>,
+    unpacker: Option<CrcReader<DeflateDecoder<BufReader<PackedBytes<'a>>>>>,
 }
 
 impl<'a> MemberBytes<'a> {
@@ -109,19 +114,25 @@ impl<'a> MemberBytes<'a> {
         }
         if self.unpacker.is_none() || at < self.next {
             let packed = PackedBytes { file: self.file, at: self.member.at, left: self.member.packed };
-            self.unpacker = Some(DeflateDecoder::new(BufReader::with_capacity(1 << 16, packed)));
+            let packed = BufReader::with_capacity(1 << 16, packed);
+            self.unpacker = Some(CrcReader::new(DeflateDecoder::new(packed)));
             self.next = 0;
         }
         let unpacker = self.unpacker.as_mut().expect("it was made");
         let before = at - self.next;
-        let skipped = io::copy(&mut unpacker.take(before), &mut io::sink());
+        let skipped = io::copy(&mut unpacker.by_ref().take(before), &mut io::sink());
         let filled = match skipped {
             Ok(n) if n == before => unpacker.read_exact(bytes),
             Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(error) => Err(error),
         };
         self.next = at + bytes.len() as u64;
-        filled.map_err(|e| self.wrong(format!("unpacking fails: {e}"), "a sound deflated member"))
+        let is_damaged = self.next == self.member.size && unpacker.crc().sum() != self.member.sum;
+        filled.map_err(|e| self.wrong(format!("unpacking fails: {e}"), "a sound deflated member"))?;
+        if is_damaged {
+            return Err(self.wrong("bytes that do not add up to its CRC-32".into(), "an undamaged file"));
+        }
+        Ok(())
     }
 
     fn wrong(&self, problem: String, expected: &str) -> ReadError {
