@@ -34,6 +34,18 @@ def test_difference_and_saddle():
     assert len(apart.clumps) == len(apart.haloes) == 2
 
 
+def test_values_below_zero():
+    levels, positions, density = line()
+    cat = ib.phew_cells(levels, positions, density - 5.0, density=-4.0, difference=1.4)
+    np.testing.assert_array_equal(cat.labels, [1, 1, 1, 2, 2, 0])
+    np.testing.assert_array_equal(cat.clumps["density_peak"], [4.0, 2.0])
+    np.testing.assert_allclose(cat.clumps["mass"], np.array([0.0, 0.0]), atol=1e-12)
+    assert cat.clumps[1].saddle_density == 0.5 and np.isnan(cat.clumps[0].saddle_density)
+    np.testing.assert_array_equal(cat.recut(difference=1.6).labels, [1, 1, 1, 1, 1, 0])
+    with pytest.raises(ib.InvalidArgumentError, match="the density threshold is -4; expected 0 or more"):
+        ib.phew_cells(levels, positions, density, density=-4.0, relevance=2.0)
+
+
 def ascent(field):
     """For each cell of a periodic grid above 0 the place of the peak that steepest ascent ends at."""
     steps = [np.array(s) - 1 for s in np.ndindex(3, 3, 3)]

@@ -20,8 +20,10 @@ use crate::simd::wide;
 
 /// The k-th neighbour of a particle is often within so many times the distance of that of the last one.
 const GUESS: f64 = 1.12;
+/// Blocks are gathered so many times farther than the first particle that needs them asks for, so that the next ones need no more.
+const SLACK: f64 = 1.25;
 /// More is gathered than needed if the distance of the k-th neighbour is so many times smaller.
-const LOOSE: f64 = 1.8;
+const LOOSE: f64 = 2.5;
 
 /// A neighbour of a particle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -126,7 +128,7 @@ impl NearestSearch<'_> {
             found(particle, &mut scratch.near[..self.k]);
             // The distances fell: as at the edge of a dense region.
             if LOOSE * reached < gathered {
-                gathered = GUESS * reached;
+                gathered = SLACK * GUESS * reached;
                 self.gather(&bounds, gathered, scratch);
             }
         }
@@ -165,8 +167,8 @@ impl NearestSearch<'_> {
         sure += ROUNDING;
         let n = loop {
             if guess > *gathered {
-                *gathered = guess;
-                self.gather(bounds, guess, scratch);
+                *gathered = SLACK * guess;
+                self.gather(bounds, *gathered, scratch);
             }
             let n = self.within(particle, guess, scratch);
             if n >= self.k {
