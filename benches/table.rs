@@ -1,26 +1,24 @@
 //! Medians of repeated whole runs, stage by stage, as a table for benches/results.
 //!
-//!     cargo bench --bench table -- [test cells, 2e6] [threads, 1] [repeats, 5]
+//!     cargo bench --bench table -- [field, synthetic] [test cells, 2e6] [threads, 1] [repeats, 5]
 //!
-//! The input is the synthetic field of that size (15 test cells a patch), made in memory before the
-//! clock starts; `mesh` is the sorting of octs into a mesh, everything after it is PHEW. What the
-//! machine gives at the moment is measured between the repeats: a copy in memory, and a chain of
-//! multiplications that needs no memory at all.
+//! The fields are those of [`fields`], made in memory before the clock starts. `mesh` is the sorting of octs into a mesh (of
+//! `particles` a copy of the mesh), everything after it is PHEW. What the machine gives at the moment is measured between the
+//! repeats: a copy in memory, and a chain of multiplications that needs no memory at all.
 
 mod common;
+mod fields;
 
-use common::{CUT, collect, median, task_of};
-use inselberg::density::domain;
+use common::{median, task_of};
+use fields::{BenchField, FieldStatistics, NAMES};
 use inselberg::executor::Executor;
 use inselberg::field::test_cells;
-use inselberg::field::{AmrField, LevelOcts};
 use inselberg::phew::Rules;
 use inselberg::phew::hierarchy::structures;
 use inselberg::phew::properties::TestFields;
-use inselberg::phew::segment::segment;
+use inselberg::phew::segment::{Task, segment};
 use inselberg::progress::Observer;
 use inselberg_cli::report::{Recorder, peak_memory};
-use inselberg_cli::synth::{FieldParams, SynthField, THRESHOLD};
 use inselberg_comm::Comm;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -32,30 +30,34 @@ use std::time::Instant;
 static ALLOCATOR: inselberg_cli::huge_pages::HugePages = inselberg_cli::huge_pages::HugePages;
 
 fn main() {
-    let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let arguments = || std::env::args().skip(1).filter(|a| !a.starts_with("--"));
+    let numbers: Vec<f64> = arguments().filter_map(|a| a.parse().ok()).collect();
+    let name = arguments().find(|a| a.parse::<f64>().is_err()).unwrap_or_else(|| NAMES[0].into());
     let number = |i: usize, default: f64| numbers.get(i).copied().unwrap_or(default);
     let (cells, threads, repeats) = (number(0, 2e6), number(1, 1.0) as usize, number(2, 5.0) as usize);
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("a thread pool");
-    let params = FieldParams { test_cells: cells as u64, ..FieldParams::default() };
-    let snapshot = SynthField::new(&params).expect("a field");
-    let levels = collect(&snapshot);
+    let Some(field) = BenchField::new(&name, cells) else {
+        eprintln!("no field `{name}`; expected one of {}", NAMES.join(", "));
+        std::process::exit(2);
+    };
     let made = peak_memory();
     let mut stages: BTreeMap<usize, (&'static str, Vec<f64>)> = BTreeMap::new();
-    let mut counts = [0; 3];
+    let mut found = None;
     let mut limits = [Vec::new(), Vec::new()];
     for _ in 0..repeats {
         let recorder = Recorder::new(None);
-        counts = once(&snapshot, levels.clone(), &recorder);
+        found = Some(once(&field, &recorder));
         for (i, stage) in recorder.stages().iter().enumerate() {
             stages.entry(i).or_insert((stage.name, Vec::new())).1.push(stage.seconds);
         }
         limits[0].push(copied_bytes_a_second());
         limits[1].push(nanoseconds_a_multiplication());
     }
-    let [leaves, test_cells, peaks] = counts;
+    let Some(RunCounts { leaves, test_cells, peaks, clumps }) = found else { return };
     println!(
-        "{leaves} leaf cells, {test_cells} test cells, {peaks} peaks, {threads} threads, {repeats} repeats"
+        "{name}: {leaves} leaf cells, {test_cells} test cells, {peaks} peaks, {threads} threads, {repeats} repeats"
     );
+    println!("{}", FieldStatistics::new(&field.field(), field.cut.density, [test_cells, peaks, clumps]));
     println!("| stage | median s | least | most | ns a test cell and core |\n|---|---|---|---|---|");
     let mut total = Vec::new();
     for (name, seconds) in stages.values_mut() {
@@ -94,22 +96,34 @@ fn nanoseconds_a_multiplication() -> f64 {
     start.elapsed().as_secs_f64() * 1e9 / f64::from(N)
 }
 
-fn once(snapshot: &SynthField, levels: Vec<LevelOcts>, recorder: &Recorder) -> [usize; 3] {
+struct RunCounts {
+    leaves: usize,
+    test_cells: usize,
+    peaks: usize,
+    clumps: usize,
+}
+
+fn once(of: &BenchField, recorder: &Recorder) -> RunCounts {
     recorder.begin("mesh", 0);
-    let field = AmrField::from_octs(domain(snapshot), levels).expect("a mesh");
+    let field = of.field();
     recorder.end("mesh", 0);
     recorder.begin("test cells", 0);
-    let found = test_cells::find(&field, THRESHOLD);
+    let found = test_cells::find(&field, of.cut.density);
     recorder.end("test cells", 0);
     let extra = TestFields::default();
-    let task = task_of(&field, &extra);
+    let task = Task { density_threshold: of.cut.density, ..task_of(&field, &extra) };
     let n_tests = found.len();
     let done = segment(&task, found, &Comm::solo(), &Executor::with_observer(recorder)).expect("one rank");
     recorder.begin("hierarchy", 0);
-    let list = structures(&done.peaks, &CUT.into(), Rules::Paper, &Comm::solo()).expect("one rank");
+    let list = structures(&done.peaks, &of.cut.into(), Rules::Paper, &Comm::solo()).expect("one rank");
     recorder.end("hierarchy", 0);
     assert!(!list.haloes.is_empty());
-    [field.mesh.n_leaves(), n_tests, done.peaks.len()]
+    RunCounts {
+        leaves: field.mesh.n_leaves(),
+        test_cells: n_tests,
+        peaks: done.peaks.len(),
+        clumps: list.clumps.len(),
+    }
 }
 
 fn row(name: &str, seconds: &mut [f64], cells: usize, threads: usize) {

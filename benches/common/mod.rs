@@ -27,6 +27,11 @@ pub fn synthetic(test_cells: f64) -> SynthField {
 
 /// Every oct of a snapshot with its density.
 pub fn collect(snapshot: &dyn Snapshot) -> Vec<LevelOcts> {
+    collect_field(snapshot, "density")
+}
+
+/// Every oct of a snapshot with a field.
+pub fn collect_field(snapshot: &dyn Snapshot, field: &str) -> Vec<LevelOcts> {
     let mut levels: Vec<LevelOcts> = Vec::new();
     for piece in 0..snapshot.header().n_pieces {
         let mut append = |block: &OctBlock| {
@@ -37,7 +42,7 @@ pub fn collect(snapshot: &dyn Snapshot) -> Vec<LevelOcts> {
             octs.values.extend_from_slice(&block.values[0]);
             Ok(())
         };
-        snapshot.octs(piece, &["density"], &mut append).expect("octs");
+        snapshot.octs(piece, &[field], &mut append).expect("octs");
     }
     levels
 }

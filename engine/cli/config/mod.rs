@@ -3,7 +3,7 @@
 //! [`OPTIONS`] is one ordered table. The command line, the keys of the configuration file, `--help` and `configs/reference.toml`
 //! all come from it. Given values are a [`RawConfig`]; checked ones are a [`Job`], which only [`check`] makes.
 //!
-//! To add an option: a row in [`OPTIONS`] (`options.rs`), a field of the checked type and the line in `checked.rs`
+//! To add an option: a row in a table of [`OPTIONS`] (`*_options.rs`), a field of the checked type and the line in the file of its command
 //! that fills it; then `inselberg options --reference > configs/reference.toml`.
 //!
 //! Only [`config_text`] reads a file, and nothing here uses the command-line parser.
@@ -13,21 +13,31 @@ mod checked;
 mod command;
 mod error;
 mod fof;
+mod fof_options;
+mod from_particles;
 mod grid_options;
 mod heading;
+mod input_options;
 mod launch;
 mod nearest;
 mod opt;
 mod options;
 mod origin;
 mod particle_options;
+mod phew;
+mod phew_options;
 mod raw;
+mod recut;
 mod reference;
 mod report_options;
+mod run_options;
 mod series;
 mod study;
 mod study_options;
+mod synth;
 mod synth_options;
+mod threshold_options;
+mod thresholds;
 mod tree_options;
 mod values;
 mod view_options;
@@ -35,24 +45,25 @@ mod viewer_options;
 mod void_options;
 mod voids;
 
-pub use checked::{
-    CommandJob, Common, FieldJob, FromParticles, InfoJob, Job, ParticleJob, PhewJob, RecutJob, SeriesJob,
-    TopologyJob, check,
-};
+pub use checked::{CommandJob, Common, InfoJob, Job, TopologyJob, check};
 pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;
 pub use fof::FofJob;
+pub use from_particles::FromParticles;
 pub use heading::Heading;
 pub use launch::Launch;
 pub use nearest::nearest;
 pub use opt::{Opt, OptionKind};
 pub use options::{OPTIONS, options_of, passed_on};
 pub use origin::Origin;
+pub use phew::PhewJob;
 pub use raw::{FIXED_DENSITY_THRESHOLD, RawConfig, RawValue, config_text};
+pub use recut::RecutJob;
 pub use reference::reference_toml;
 pub use report_options::{CubeRegion, ShownResults};
 pub use series::Series;
 pub use study::{Passed, StudyJob};
+pub use synth::{FieldJob, ParticleJob, SeriesJob};
 pub use tree_options::TreeJob;
 pub use view_options::{ViewJob, ViewedKind};
 pub use viewer_options::{ConvertFormat, ConvertJob, DendrogramRequest};

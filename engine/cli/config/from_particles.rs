@@ -1,0 +1,88 @@
+//! What `inselberg phew` makes from particles, checked.
+
+use super::values::CheckedValues;
+use super::{ConfigError, fof};
+use inselberg::{FieldChoice, ParticleGraphParams, ParticleMeshParams};
+use inselberg_io::particles::N_KINDS;
+use inselberg_kernels::graph::MOST_NEIGHBOURS;
+use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
+
+/// What is made from particles and segmented.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FromParticles {
+    /// A mesh.
+    Mesh(ParticleMeshParams),
+    /// The graph of nearest neighbours.
+    Graph(ParticleGraphParams),
+}
+
+/// What to make from particles, if anything is requested.
+pub(super) fn from_particles(
+    raw: &CheckedValues<'_>,
+    field: &FieldChoice,
+) -> Result<Option<FromParticles>, ConfigError> {
+    const OF_GRAPH: [&str; 2] = ["neighbours", "given-density"];
+    const OF_MESH: [&str; 3] = ["m-refine", "level-min", "level-max"];
+    const OF_PARTICLES: [&str; 6] =
+        ["particle-types", "box", "particle-mass", "unit-length", "unit-mass", "unit-velocity"];
+    let level = |name, most: u8| {
+        let level =
+            raw.count(name, |n| (2..=u64::from(most)).contains(&n), &format!("a level from 2 to {most}"))?;
+        Ok(level.map(|level| level as u8))
+    };
+    let m_refine = raw.count_or_default("m-refine", |n| (1..=1 << 40).contains(&n), "1 or more particles")?;
+    let (level_min, level_max) =
+        (level("level-min", DEEPEST_COARSE)?, level("level-max", DEEPEST)?.expect("level-max has a default"));
+    let (kinds, _) = raw.kinds("particle-types");
+    let side = raw.real("box", |x| x > 0.0, "a finite side above 0")?;
+    let most = format!("1 to {MOST_NEIGHBOURS} neighbours");
+    let neighbours =
+        raw.count_or_default("neighbours", |n| (1..=MOST_NEIGHBOURS as u64).contains(&n), &most)?;
+    let (is_mesh, is_graph) = (raw.switch("mesh-from-particles"), raw.switch("particle-graph"));
+    let misplaced = |names: &[&str], expected: &str| match names.iter().find(|name| raw.is_flag(name)) {
+        Some(name) => Err(raw.unfit(name, &raw.shown(name), expected)),
+        None => Ok(()),
+    };
+    match (is_mesh, is_graph) {
+        (true, true) => {
+            let expected = "it without --mesh-from-particles: a graph has no mesh";
+            return Err(raw.unfit("particle-graph", "true", expected));
+        }
+        (true, false) => misplaced(&OF_GRAPH, "it with --particle-graph alone")?,
+        (false, true) => misplaced(&OF_MESH, "it with --mesh-from-particles alone")?,
+        (false, false) => {
+            misplaced(&OF_GRAPH, "it with --particle-graph alone")?;
+            misplaced(&OF_MESH, "it with --mesh-from-particles alone")?;
+            misplaced(&OF_PARTICLES, "it with --mesh-from-particles or --particle-graph")?;
+            return Ok(None);
+        }
+    }
+    if is_graph && *field != FieldChoice::Auto {
+        let given = raw.text_or_default("field");
+        return Err(raw.unfit("field", &given, "auto with --particle-graph, whose density is its own"));
+    }
+    if !matches!(field, FieldChoice::Auto | FieldChoice::Cic) {
+        let given = raw.text_or_default("field");
+        return Err(raw.unfit("field", &given, "auto or cic with --mesh-from-particles"));
+    }
+    if kinds == [false; N_KINDS] {
+        return Err(raw.unfit(
+            "particle-types",
+            &raw.shown("particle-types"),
+            "at least one kind of particles",
+        ));
+    }
+    if let Some(least) = level_min.filter(|least| *least > level_max) {
+        let expected = format!("at most --level-max {level_max}");
+        return Err(raw.unfit("level-min", &least.to_string(), &expected));
+    }
+    let types = fof::types(&kinds);
+    if is_graph {
+        let mut graph = ParticleGraphParams::default().neighbours(neighbours as usize).types(&types);
+        (graph.side, graph.given_density) = (side, raw.switch("given-density"));
+        return Ok(Some(FromParticles::Graph(graph)));
+    }
+    let mut mesh = ParticleMeshParams::default().m_refine(m_refine).level_max(level_max).types(&types);
+    (mesh.level_min, mesh.side) = (level_min, side);
+    Ok(Some(FromParticles::Mesh(mesh)))
+}

@@ -1,0 +1,198 @@
+//! How commands run.
+
+use super::Command::{Fof, Phew, ScalingFof, ScalingPhew, SynthParticles, Topology, Tree, View, Voids};
+use super::Heading::{Diagnostics, General, Launch, Pictures, Results};
+use super::opt::{Opt, OptionKind, ROW};
+
+/// How they run, and pictures.
+pub(super) const RUN: &[Opt] = &[
+    Opt {
+        name: "force",
+        key: "force",
+        heading: Results,
+        commands: &[Phew, Fof, Voids],
+        help: "Compute snapshots again whose catalogues are complete",
+        doc: "With {number} in --output, a complete catalogue of the same input and the same options is otherwise kept.",
+        ..ROW
+    },
+    Opt {
+        name: "dry-run",
+        key: "dry_run",
+        heading: General,
+        commands: &[Phew, Fof, Voids],
+        help: "Check input, options, memory and results, say what would be done, and write nothing",
+        doc: "Headers are read, cells and particles are not. Of several snapshots each is told: computed or kept.",
+        ..ROW
+    },
+    Opt {
+        name: "plot",
+        key: "plot",
+        heading: Pictures,
+        kind: OptionKind::Path,
+        example: "picture.png",
+        commands: &[Phew, Fof, Voids],
+        help: "Also draw the projected density, the objects and their mass function (.png or .svg)",
+        ..ROW
+    },
+    Opt {
+        name: "plot",
+        key: "plot",
+        heading: Pictures,
+        kind: OptionKind::Path,
+        example: "clump17.png",
+        commands: &[View],
+        help: "Also draw the density around the object, with what is in it (.png or .svg)",
+        doc: "Needs the cells of a catalogue of `inselberg phew --with-cells`.",
+        ..ROW
+    },
+    Opt {
+        name: "ranks",
+        key: "ranks",
+        heading: Launch,
+        kind: OptionKind::Count,
+        default: "1",
+        commands: &[Phew, Fof, Topology, SynthParticles, Tree, Voids],
+        help: "Divide the work among this many ranks, each a thread of this process",
+        doc: "Never changes the result. On one node a single rank with all threads is faster; this option tests how a run \
+              divides. On a cluster, start one process per rank with mpirun or srun instead.",
+        ..ROW
+    },
+    Opt {
+        name: "pin",
+        key: "pin",
+        heading: Launch,
+        kind: OptionKind::Choice(&["none", "cores", "numa"]),
+        default: "none",
+        commands: &[Phew, Fof, Topology, Tree, Voids],
+        help: "Pin threads to processors, so that memory stays local to them",
+        doc: "cores: each thread on its own core, or its own hardware thread if there are more threads than cores. numa: the \
+              ranks of a host on its NUMA nodes in turn, and their threads on cores there, or on the whole node if there \
+              are more threads than cores. Bindings by the launcher stay in force. The default is one thread per core. \
+              Never changes the result.",
+        ..ROW
+    },
+    Opt {
+        name: "stall-timeout",
+        key: "stall_timeout",
+        heading: Launch,
+        kind: OptionKind::Real,
+        default: "600",
+        commands: &[Phew, Fof, Tree, Voids],
+        help: "Seconds without progress after which the run ends; 0: never",
+        doc: "The message names the stage of each waiting rank. A rank that computes may take ten times as long.",
+        ..ROW
+    },
+    Opt {
+        name: "balance",
+        key: "balance",
+        heading: Launch,
+        kind: OptionKind::Choice(&["work", "test-cells", "leaves"]),
+        default: "test-cells",
+        commands: &[Phew],
+        help: "What is divided equally among ranks",
+        doc: "test-cells: cells above the density threshold. work: these, with an extra cost for cells beside other ranks. \
+              leaves: all leaf cells, as in most simulations. Never changes the result.",
+        ..ROW
+    },
+    Opt {
+        name: "diagnostics",
+        key: "diagnostics",
+        heading: Diagnostics,
+        commands: &[Phew, Fof, Voids],
+        help: "Also print the load of ranks and threads, the messages, and the place of memory",
+        doc: "phew always prints the load of several ranks. With this option no output file is required.",
+        ..ROW
+    },
+    Opt {
+        name: "log",
+        key: "log",
+        heading: Diagnostics,
+        kind: OptionKind::Path,
+        example: "run.log",
+        commands: &[Phew, Fof, Tree, Voids],
+        help: "Also write what happens when into this file: stages, warnings, errors, the summary",
+        doc: "Each line is written at once. A log that exists is continued. The stages are those of the first rank; the summary has \
+              the load of all ranks.",
+        ..ROW
+    },
+    Opt {
+        name: "verbose",
+        key: "verbose",
+        heading: General,
+        short: Some('v'),
+        commands: &[Phew, Fof, Tree, Voids],
+        help: "Print each stage on standard error as it begins and ends",
+        ..ROW
+    },
+    Opt {
+        name: "count-work",
+        key: "count_work",
+        heading: Diagnostics,
+        commands: &[Phew, Fof, Voids],
+        help: "Run each rank in one thread and measure its processor time for the diagnostics",
+        doc: "Waiting does not count. So many ranks in one process show the work of each rank alone, as `inselberg scaling \
+              --simulate` needs. --threads has no effect.",
+        ..ROW
+    },
+    Opt {
+        name: "trace",
+        key: "trace",
+        heading: Diagnostics,
+        kind: OptionKind::Path,
+        example: "run.json",
+        commands: &[Phew],
+        help: "Also write a trace of all tasks and messages for ui.perfetto.dev",
+        ..ROW
+    },
+    Opt {
+        name: "task-graph",
+        key: "task_graph",
+        heading: Diagnostics,
+        kind: OptionKind::Path,
+        example: "graph.dot",
+        commands: &[Phew],
+        help: "Also write the task graphs of the first rank for Graphviz",
+        ..ROW
+    },
+];
+
+/// Options of every command.
+pub(super) const COMMON: &[Opt] = &[
+    Opt {
+        name: "config",
+        heading: General,
+        kind: OptionKind::Path,
+        help: "Read options from this TOML file; options on the command line override it",
+        ..ROW
+    },
+    Opt {
+        name: "threads",
+        key: "threads",
+        heading: Launch,
+        kind: OptionKind::Count,
+        example: "4",
+        but: &[ScalingPhew, ScalingFof],
+        help: "Number of threads; default: all cores. Never changes the result",
+        doc: "Under Slurm the default is SLURM_CPUS_PER_TASK, but not more than the processors that the process may use. Without --pin at most four threads per processor start, or 16 if that is more.",
+        ..ROW
+    },
+    Opt {
+        name: "no-mpi",
+        key: "no_mpi",
+        heading: Launch,
+        help: "Run in this process alone, even under a launcher",
+        doc: "For jobs with one independent run per process, such as srun with one snapshot per task. Otherwise all processes \
+              of a launcher share one run if MPI confirms their number. On the command line this option avoids MPI \
+              altogether; in the file it takes effect after MPI has started.",
+        ..ROW
+    },
+    Opt { name: "quiet", key: "quiet", heading: General, short: Some('q'), help: "Print errors only", ..ROW },
+    Opt {
+        name: "json",
+        key: "json",
+        heading: General,
+        help: "Print the summary as JSON",
+        doc: "One object on standard output, and no progress.",
+        ..ROW
+    },
+];

@@ -1,0 +1,139 @@
+//! Thresholds of clumps and haloes.
+
+use super::Command::{Phew, Recut};
+use super::opt::{Opt, OptionKind, ROW};
+
+/// In the order of the help.
+pub(super) const THRESHOLDS: &[Opt] = &[
+    Opt {
+        name: "density-threshold",
+        key: "density_threshold",
+        kind: OptionKind::Real,
+        example: "80",
+        commands: &[Phew],
+        help: "Density above which cells are segmented (code units)",
+        doc: "Required, as an option or in the file. A positive number, or any with --relevance-difference in a field of cells; RAMSES's density_threshold. In a cosmological run the \
+              code unit of density is the mean matter density of the box, so 80 means 80 times the mean. With \
+              --mesh-from-particles the unit is always the mean density of the particles on the mesh.",
+        ..ROW
+    },
+    Opt {
+        name: "relevance-threshold",
+        key: "relevance_threshold",
+        instead_of: "relevance-difference",
+        kind: OptionKind::Real,
+        default: "3",
+        commands: &[Phew],
+        help: "Smallest peak-to-saddle density ratio of a peak that is not noise",
+        doc: "A peak with a smaller ratio to its highest saddle is merged through that saddle. 3 suits densities from \
+              particles. RAMSES's relevance_threshold is 2 by default; the PHEW paper uses 1.5 for gas. 1 or less keeps \
+              every peak.",
+        ..ROW
+    },
+    Opt {
+        name: "relevance-difference",
+        key: "relevance_difference",
+        instead_of: "relevance-threshold",
+        kind: OptionKind::Real,
+        example: "1.5",
+        commands: &[Phew],
+        help: "Instead of a ratio: smallest peak-to-saddle density difference (code units)",
+        doc: "A peak is noise if its density minus its highest saddle is smaller. For fields such as overdensities: leaf cells \
+              may then be negative, and so may the density threshold. Not with --compat ramses. With \
+              --mesh-from-particles the unit is the mean density.",
+        ..ROW
+    },
+    Opt {
+        name: "relevance-threshold",
+        key: "relevance_threshold",
+        instead_of: "relevance-difference",
+        kind: OptionKind::Real,
+        example: "5",
+        commands: &[Recut],
+        help: "New relevance threshold; default: that of the catalogue",
+        ..ROW
+    },
+    Opt {
+        name: "relevance-difference",
+        key: "relevance_difference",
+        instead_of: "relevance-threshold",
+        kind: OptionKind::Real,
+        example: "2",
+        commands: &[Recut],
+        help: "The same for a catalogue of `phew --relevance-difference` (code units)",
+        doc: "For a mesh from particles the unit is the mean density, as in the first run.",
+        ..ROW
+    },
+    Opt {
+        name: "saddle-threshold",
+        key: "saddle_threshold",
+        kind: OptionKind::Real,
+        example: "200",
+        commands: &[Phew],
+        help: "Saddle density above which clumps merge into one halo (code units)",
+        doc: "At least the density threshold, in the same units; RAMSES's saddle_threshold. Without it every clump is its own \
+              halo.",
+        ..ROW
+    },
+    Opt {
+        name: "saddle-threshold",
+        key: "saddle_threshold",
+        kind: OptionKind::Real,
+        example: "150",
+        commands: &[Recut],
+        help: "New saddle threshold (code units); default: that of the catalogue",
+        doc: "For a mesh from particles the unit is the mean density, as in the first run.",
+        ..ROW
+    },
+    Opt {
+        name: "mass-threshold",
+        key: "mass_threshold",
+        kind: OptionKind::Real,
+        default: "0",
+        commands: &[Phew],
+        help: "Largest halo mass whose clumps are not listed (code units)",
+        doc: "With --compat ramses the unit is the mass of the lightest particle, as for RAMSES's mass_threshold.",
+        ..ROW
+    },
+    Opt {
+        name: "mass-threshold",
+        key: "mass_threshold",
+        kind: OptionKind::Real,
+        example: "0",
+        commands: &[Recut],
+        help: "New mass threshold (code units); default: that of the catalogue",
+        doc: "After --compat ramses the unit is the mass of the lightest particle, as in the first run.",
+        ..ROW
+    },
+    Opt {
+        name: "min-cells",
+        key: "min_cells",
+        kind: OptionKind::Count,
+        default: "0",
+        commands: &[Phew],
+        help: "Least number of leaf cells of a halo whose clumps are listed",
+        doc: "Every clump of such a halo is listed, however small, so that every parent is. Labels of cells and particles stay. \
+              For pictures there is --plot-min-cells.",
+        ..ROW
+    },
+    Opt {
+        name: "min-particles",
+        key: "min_particles",
+        kind: OptionKind::Count,
+        default: "0",
+        commands: &[Phew],
+        help: "Least number of particles, of any type, of a halo whose clumps are listed",
+        doc: "The particles in the patches of the halo count, bound or not. They are read once more. As for --min-cells, every clump \
+              of such a halo is listed. recut cannot apply it: the tree has no numbers of particles.",
+        ..ROW
+    },
+    Opt {
+        name: "min-cells",
+        key: "min_cells",
+        kind: OptionKind::Count,
+        example: "20",
+        commands: &[Recut],
+        help: "New least number of leaf cells of a listed halo; default: that of the catalogue",
+        ..ROW
+    },
+];
