@@ -26,7 +26,7 @@ use std::thread::ThreadId;
 /// What an engine and its results share.
 pub(crate) struct Shared {
     owner: ProcessOwner,
-    state: Mutex<State>,
+    state: Mutex<CallState>,
 }
 
 /// Who owns the process. It decides about threads, and about what follows a failure.
@@ -87,7 +87,7 @@ impl CallThreads {
 }
 
 /// What a call changes.
-struct State {
+struct CallState {
     /// `None` once the engine is closed.
     comm: Option<Comm>,
     plans: Arc<Plans>,
@@ -122,7 +122,7 @@ impl Session<'_> {
 
 impl Shared {
     pub fn new(owner: ProcessOwner, comm: Comm) -> Arc<Self> {
-        let state = State { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default() };
+        let state = CallState { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default() };
         Arc::new(Self { owner, state: Mutex::new(state) })
     }
 
@@ -137,7 +137,7 @@ impl Shared {
         work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send,
     ) -> Result<T, Error> {
         let mut state = self.state.lock();
-        let State { comm, plans, meshes } = &mut *state;
+        let CallState { comm, plans, meshes } = &mut *state;
         let Some(comm) = comm else {
             return Err(Error::new(ErrorKind::InvalidArgument, "the engine is closed; expected an open one"));
         };

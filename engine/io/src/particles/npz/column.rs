@@ -32,7 +32,7 @@ impl MemberArray {
     pub fn open(file: &SourceFile, member: &ZipMember) -> ReadResult<Self> {
         // Messages name the member behind the file.
         let place = PathBuf::from(format!("{}[{}]", file.path().display(), member.name));
-        let mut bytes = HeaderBytes { bytes: MemberBytes::new(file, member), at: 0, left: member.size };
+        let mut bytes = MemberHeader { bytes: MemberBytes::new(file, member), at: 0, left: member.size };
         let NpyText { text, data, .. } = NpyText::read_from(&place, &mut bytes, member.size)?;
         let shape = shape_of(&text).filter(|shape| shape.len() <= 2);
         let shape = shape.ok_or_else(|| bad(&place, "no sound shape", "(N, 3), (N,) or ()"))?;
@@ -123,13 +123,13 @@ fn whole(bytes: &[u8], big_endian: bool, signed: bool) -> u64 {
 }
 
 /// The beginning of a member, as a reader of headers takes it.
-struct HeaderBytes<'a> {
+struct MemberHeader<'a> {
     bytes: MemberBytes<'a>,
     at: u64,
     left: u64,
 }
 
-impl Read for HeaderBytes<'_> {
+impl Read for MemberHeader<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let n = to.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.bytes.read_at(&mut to[..n], self.at).map_err(io::Error::other)?;
