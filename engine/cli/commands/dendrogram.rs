@@ -62,8 +62,8 @@ impl Cube {
     fn new(whole: &Catalogue) -> Result<Self, String> {
         let expected = "a catalogue of `inselberg phew --with-cells`";
         let cells = whole.table("cells").ok_or_else(|| format!("no table cells; expected {expected}"))?;
-        let CellColumns { levels, places, density } =
-            CellColumns::new(cells).ok_or_else(|| format!("no density of cells; expected {expected}"))?;
+        let ImageCells { levels, places, density } =
+            ImageCells::new(cells).ok_or_else(|| format!("no density of cells; expected {expected}"))?;
         let Some(Attribute::Reals(coarse)) = whole.attribute("coarse_cells") else {
             return Err("no attribute coarse_cells; expected the shape of the box".into());
         };
@@ -102,13 +102,13 @@ impl Cube {
 }
 
 /// The columns of cells that an array needs.
-struct CellColumns<'a> {
+struct ImageCells<'a> {
     levels: &'a [u8],
     places: &'a [[u32; 3]],
     density: &'a [f64],
 }
 
-impl<'a> CellColumns<'a> {
+impl<'a> ImageCells<'a> {
     fn new(cells: &'a Table) -> Option<Self> {
         let density = cells.reals("density")?;
         match (&cells.column("level")?.values, &cells.column("ijk")?.values) {

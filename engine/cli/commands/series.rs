@@ -93,7 +93,7 @@ struct SeriesRun<'a, J> {
 }
 
 /// What became of a snapshot.
-enum Fate {
+enum SnapshotFate {
     /// It was searched. Only the first process has its summary.
     Computed(Option<Done>),
     /// Its results were complete.
@@ -149,7 +149,7 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
     }
 
     /// Collective over processes. An error ends the series.
-    fn fate_of(&self, job: &J) -> Result<Fate, CommandError> {
+    fn fate_of(&self, job: &J) -> Result<SnapshotFate, CommandError> {
         let Series { force, options, .. } = self.series;
         let plan = Plan::agreed(&self.ranks, || {
             let identity = identity(job);
@@ -157,7 +157,7 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
             Plan { identity, is_complete }
         })?;
         if plan.is_complete {
-            return Ok(Fate::Kept);
+            return Ok(SnapshotFate::Kept);
         }
         let attributes = attributes(job, plan.identity, options);
         let (begin, done) = (Instant::now(), Mutex::new(None));
@@ -176,8 +176,8 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
         // Ranks that do not come back are lost for the next snapshot as well.
         handle.map_or(Ok(()), Comm::close).map_err(|error| self.ranks.end(CommandError::ranks(error)))?;
         match self.failure(ran)? {
-            Some(failure) => Ok(Fate::Failed(failure)),
-            None => Ok(Fate::Computed(done.into_inner().unwrap_or_else(PoisonError::into_inner))),
+            Some(failure) => Ok(SnapshotFate::Failed(failure)),
+            None => Ok(SnapshotFate::Computed(done.into_inner().unwrap_or_else(PoisonError::into_inner))),
         }
     }
 
@@ -209,11 +209,11 @@ struct SeriesReport {
 }
 
 impl SeriesReport {
-    fn count(&mut self, fate: &Fate) {
+    fn count(&mut self, fate: &SnapshotFate) {
         match fate {
-            Fate::Computed(_) => self.n_computed += 1,
-            Fate::Kept => self.n_kept += 1,
-            Fate::Failed(failure) => {
+            SnapshotFate::Computed(_) => self.n_computed += 1,
+            SnapshotFate::Kept => self.n_kept += 1,
+            SnapshotFate::Failed(failure) => {
                 self.failed.push(failure.reason.clone());
                 self.has_fault |= failure.is_fault;
             }
@@ -221,12 +221,17 @@ impl SeriesReport {
     }
 
     /// Keeps what is said of a snapshot, and prints a line about it.
-    fn add<J: SnapshotJob>(&mut self, job: &J, fate: Fate, common: Common) -> Result<(), CommandError> {
+    fn add<J: SnapshotJob>(
+        &mut self,
+        job: &J,
+        fate: SnapshotFate,
+        common: Common,
+    ) -> Result<(), CommandError> {
         let input = job.inputs()[0].display().to_string();
         let output = job.catalogue().map(|path| path.display().to_string());
         let mut entry = json!({ "input": input, "output": output, "error": null, "summary": null });
         let line = match fate {
-            Fate::Computed(done) => {
+            SnapshotFate::Computed(done) => {
                 let Done { text, json, brief, seconds } = done.expect("the first process has the summary");
                 entry["status"] = "computed".into();
                 entry["summary"] = json;
@@ -234,11 +239,11 @@ impl SeriesReport {
                 let details = if job.launch().diagnostics { format!("\n{text}") } else { String::new() };
                 format!("{input}: {brief}{to} ({seconds:.1} s){details}")
             }
-            Fate::Kept => {
+            SnapshotFate::Kept => {
                 entry["status"] = "kept".into();
                 format!("{input}: complete in {}", output.unwrap_or_default())
             }
-            Fate::Failed(failure) => {
+            SnapshotFate::Failed(failure) => {
                 entry["status"] = "failed".into();
                 let line = tell(&input, &failure.reason);
                 entry["error"] = line.clone().into();

@@ -24,7 +24,7 @@ impl ProgressBars {
         let bar = if work > 0 { ProgressBar::new(work) } else { ProgressBar::new_spinner() };
         set_style(&bar, TIME);
         bar.enable_steady_tick(TICK);
-        let bar = StageBar { bar, stage, n_ranks: self.n_ranks, work, done: 0, counted: Counted::Nothing };
+        let bar = StageBar { bar, stage, n_ranks: self.n_ranks, work, done: 0, counted: BarUnit::Nothing };
         bar.name("");
         bar
     }
@@ -32,7 +32,7 @@ impl ProgressBars {
 
 /// What a bar counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Counted {
+enum BarUnit {
     /// Nothing so far.
     Nothing,
     /// The items of the stage.
@@ -50,7 +50,7 @@ pub struct StageBar {
     /// The items of the stage, and how many of them are finished.
     work: u64,
     done: u64,
-    counted: Counted,
+    counted: BarUnit,
 }
 
 impl StageBar {
@@ -60,8 +60,8 @@ impl StageBar {
         if self.work == 0 {
             return;
         }
-        if self.counted != Counted::Items {
-            self.counted = Counted::Items;
+        if self.counted != BarUnit::Items {
+            self.counted = BarUnit::Items;
             self.name("");
             self.restart(self.work);
         }
@@ -70,10 +70,10 @@ impl StageBar {
 
     /// A graph of tasks begins, whose costs add up to `cost`. Returns whether the bar shows its tasks.
     pub fn begin_tasks(&mut self, graph: &'static str, cost: u64) -> bool {
-        if self.counted == Counted::Items || cost == 0 {
+        if self.counted == BarUnit::Items || cost == 0 {
             return false;
         }
-        self.counted = Counted::Tasks;
+        self.counted = BarUnit::Tasks;
         self.name(if graph == self.stage { "" } else { graph });
         self.restart(cost);
         true
@@ -81,7 +81,7 @@ impl StageBar {
 
     /// Tasks of this cost are finished.
     pub fn advance_tasks(&self, cost: u64) {
-        if self.counted == Counted::Tasks {
+        if self.counted == BarUnit::Tasks {
             self.bar.inc(cost);
         }
     }

@@ -36,7 +36,7 @@ pub use page::page;
 pub use plots::plots;
 pub use sample::{Load, Sample, SampleError, SampleTraffic};
 pub use study::{Check, Study, StudyProvenance, check};
-pub use table::{Cell, StudyTable};
+pub use table::{StudyTable, TableCell};
 pub use tables::{markdown, tables};
 
 /// A plot of a study.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// A cell of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum TableCell {
     /// A word.
     Text(String),
     /// A count.
@@ -28,40 +28,40 @@ pub struct StudyTable {
     /// Names of the columns; the first column labels the rows.
     pub header: Vec<String>,
     /// Its rows, each as long as the header.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<TableCell>>,
 }
 
-impl From<u64> for Cell {
+impl From<u64> for TableCell {
     fn from(n: u64) -> Self {
         Self::Count(n)
     }
 }
 
-impl From<usize> for Cell {
+impl From<usize> for TableCell {
     fn from(n: usize) -> Self {
         Self::Count(n as u64)
     }
 }
 
-impl From<f64> for Cell {
+impl From<f64> for TableCell {
     fn from(x: f64) -> Self {
         Self::Real(x)
     }
 }
 
-impl From<Option<f64>> for Cell {
+impl From<Option<f64>> for TableCell {
     fn from(x: Option<f64>) -> Self {
         x.map_or(Self::Empty, Self::Real)
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for TableCell {
     fn from(text: &str) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl Cell {
+impl TableCell {
     /// For reading: numbers with four digits.
     fn shown(&self) -> String {
         match self {
@@ -111,7 +111,7 @@ impl StudyTable {
         let line = |cells: Vec<String>| cells.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",") + "\n";
         let mut text = line(self.header.clone());
         for row in &self.rows {
-            text += &line(row.iter().map(Cell::exact).collect());
+            text += &line(row.iter().map(TableCell::exact).collect());
         }
         text
     }
@@ -132,8 +132,8 @@ impl StudyTable {
             for (i, cell) in row.iter().enumerate() {
                 let shown = escaped(&cell.shown());
                 let inner = match cell {
-                    Cell::Real(x) => format!("<data value=\"{x}\">{shown}</data>"),
-                    Cell::Count(n) => format!("<data value=\"{n}\">{shown}</data>"),
+                    TableCell::Real(x) => format!("<data value=\"{x}\">{shown}</data>"),
+                    TableCell::Count(n) => format!("<data value=\"{n}\">{shown}</data>"),
                     _ => shown,
                 };
                 let _ = match i {
@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn numbers_are_short_for_people_and_exact_for_programs() {
-        let row = vec![Cell::from(3_usize), Cell::from(0.123_456), "a<b, \"c\"".into(), Cell::Empty];
+        let row =
+            vec![TableCell::from(3_usize), TableCell::from(0.123_456), "a<b, \"c\"".into(), TableCell::Empty];
         let header = ["n", "x", "word", "none"].map(String::from).to_vec();
         let table =
             StudyTable { name: "t", title: "T & U".into(), about: String::new(), header, rows: vec![row] };

@@ -4,11 +4,11 @@ use super::limits::limits;
 use super::measured::Configuration;
 use super::model::Modelled;
 use super::study::{Check, Study};
-use super::table::{Cell, StudyTable};
+use super::table::{StudyTable, TableCell};
 use std::fmt::Write;
 
 /// A column: its name and its values.
-type StudyColumn<'a, T> = (&'a str, Box<dyn Fn(&T) -> Cell + 'a>);
+type StudyColumn<'a, T> = (&'a str, Box<dyn Fn(&T) -> TableCell + 'a>);
 
 /// Every table of a study that has rows; the first is the main one.
 pub fn tables(study: &Study) -> Vec<StudyTable> {
@@ -103,10 +103,10 @@ fn stages(study: &Study) -> StudyTable {
             names.push(&stage.stage);
         }
     }
-    let row = |name: &str, of: &Configuration| -> Option<Vec<Cell>> {
+    let row = |name: &str, of: &Configuration| -> Option<Vec<TableCell>> {
         let stage = of.stages.iter().find(|stage| stage.stage == name)?;
         let seconds = stage.seconds;
-        let numbers = [seconds.median, seconds.least, seconds.most, stage.imbalance].map(Cell::from);
+        let numbers = [seconds.median, seconds.least, seconds.most, stage.imbalance].map(TableCell::from);
         Some([vec![name.into(), of.ranks.into(), of.threads.into()], numbers.to_vec()].concat())
     };
     let rows =
@@ -193,8 +193,9 @@ fn modelled_stages(study: &Study) -> StudyTable {
     for of in &study.modelled {
         for s in &of.stages {
             let head = vec![s.stage.as_str().into(), of.ranks.into(), of.balance.as_str().into()];
-            let times = [s.seconds, s.work, s.mean_work, s.overhead, s.transfer, s.latency].map(Cell::from);
-            let counts = [s.exchanges, s.messages, s.bytes, s.other_calls].map(Cell::from);
+            let times =
+                [s.seconds, s.work, s.mean_work, s.overhead, s.transfer, s.latency].map(TableCell::from);
+            let counts = [s.exchanges, s.messages, s.bytes, s.other_calls].map(TableCell::from);
             rows.push([head, times.to_vec(), counts.to_vec()].concat());
         }
     }
@@ -225,7 +226,9 @@ fn paper(study: &Study) -> StudyTable {
     let header = ["ranks", "load imbalance", "surface effect", "connectivity", "most ghosts/active"];
     let has_peaks = study.modelled.iter().any(|m| !m.quantities.is_empty());
     let row = |(ranks, numbers): &PaperRow| {
-        std::iter::once(Cell::Count(*ranks)).chain(numbers.map(Cell::from)).collect::<Vec<Cell>>()
+        std::iter::once(TableCell::Count(*ranks))
+            .chain(numbers.map(TableCell::from))
+            .collect::<Vec<TableCell>>()
     };
     StudyTable {
         name: "paper",

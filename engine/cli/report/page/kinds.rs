@@ -4,7 +4,7 @@ use inselberg_io::catalogue::{Catalogue, Table, Values};
 
 /// A kind of object, and the columns of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ObjectKind {
+pub struct PageKind {
     /// Its table.
     pub table: &'static str,
     /// One of them.
@@ -22,7 +22,7 @@ pub struct ObjectKind {
 }
 
 /// Of `inselberg phew`.
-const HALOES: ObjectKind = ObjectKind {
+const HALOES: PageKind = PageKind {
     table: "haloes",
     one: "halo",
     many: "haloes",
@@ -33,7 +33,7 @@ const HALOES: ObjectKind = ObjectKind {
 };
 
 /// Of `inselberg fof`.
-const GROUPS: ObjectKind = ObjectKind {
+const GROUPS: PageKind = PageKind {
     table: "Groups",
     one: "group",
     many: "groups",
@@ -43,7 +43,7 @@ const GROUPS: ObjectKind = ObjectKind {
     further: &["Sizes", "LinkedSizes", "Radii", "VelocityDispersions"],
 };
 
-impl ObjectKind {
+impl PageKind {
     /// What a catalogue lists.
     pub fn of(catalogue: &Catalogue) -> Self {
         if catalogue.table(GROUPS.table).is_some() { GROUPS } else { HALOES }

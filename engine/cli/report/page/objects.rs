@@ -1,8 +1,8 @@
 //! The largest objects: as a table, and each with a zoomed map and its substructure.
 
-use super::kinds::{ObjectKind, numbers};
+use super::kinds::{PageKind, numbers};
 use super::map::{MapCircle, MapStyle};
-use super::tree::{Clumps, tree};
+use super::tree::{ListedClumps, tree};
 use super::{ReportData, Zoom};
 use crate::report::html::{HtmlCell, escaped, table};
 use crate::report::plot::colour::colour_axis;
@@ -19,7 +19,7 @@ const CIRCLES: (usize, usize) = (60, 8);
 
 /// The section of the largest objects.
 pub fn section(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, String> {
-    let kind = ObjectKind::of(data.catalogue);
+    let kind = PageKind::of(data.catalogue);
     let objects = Objects::new(data.catalogue, kind.table, kind.position, kind.mass);
     let mut text = format!("<h2 id=\"objects\">The largest {}</h2>\n", kind.many);
     let Some(rows) = data.catalogue.table(kind.table).filter(|_| !objects.rows.is_empty()) else {
@@ -36,7 +36,7 @@ pub fn section(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, St
             kind.many
         ),
     };
-    let clumps = Clumps::new(data.catalogue);
+    let clumps = ListedClumps::new(data.catalogue);
     text += &listing(data, kind, rows, listed, clumps.as_ref());
     for Zoom { row, map } in &data.zooms {
         let id = numbers(rows, kind.id).expect("every list has identifiers")[*row];
@@ -63,10 +63,10 @@ pub fn section(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, St
 /// The table of the listed rows.
 fn listing(
     data: &ReportData<'_>,
-    kind: ObjectKind,
+    kind: PageKind,
     rows: &Table,
     listed: &[usize],
-    clumps: Option<&Clumps>,
+    clumps: Option<&ListedClumps>,
 ) -> String {
     let has_zoom = |row: usize| data.zooms.iter().any(|zoom| zoom.row == row);
     let ids = numbers(rows, kind.id).expect("every list has identifiers");
@@ -109,10 +109,10 @@ fn listing(
 
 /// The object and the clumps in it.
 fn circles(
-    kind: ObjectKind,
+    kind: PageKind,
     rows: &Table,
     row: usize,
-    clumps: Option<&Clumps>,
+    clumps: Option<&ListedClumps>,
     least_cells: u64,
 ) -> Vec<MapCircle> {
     let position = rows.vectors(kind.position).expect("objects have positions")[row];

@@ -13,14 +13,14 @@ use std::fmt::Write;
 const N_LISTED: usize = 40;
 
 /// All clumps, by halo.
-pub struct Clumps {
+pub struct ListedClumps {
     /// By falling mass within each halo.
-    of_halo: HashMap<u64, Vec<Clump>>,
+    of_halo: HashMap<u64, Vec<ListedClump>>,
 }
 
 /// A clump.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Clump {
+pub struct ListedClump {
     /// Its identifier.
     pub id: u64,
     /// The clump that it merges into; itself for a main clump.
@@ -37,7 +37,7 @@ pub struct Clump {
     pub radius: f64,
 }
 
-impl Clumps {
+impl ListedClumps {
     /// Those of a catalogue; `None` without clumps.
     pub fn new(catalogue: &Catalogue) -> Option<Self> {
         let table = catalogue.table("clumps")?;
@@ -45,9 +45,9 @@ impl Clumps {
         let (masses, positions) = (table.reals("mass")?, table.vectors("peak_position")?);
         let (cells, relevances) = (table.counts("n_cells")?, numbers(table, "relevance")?);
         let radii = radii(table);
-        let mut of_halo: HashMap<u64, Vec<Clump>> = HashMap::new();
+        let mut of_halo: HashMap<u64, Vec<ListedClump>> = HashMap::new();
         for row in 0..ids.len() {
-            of_halo.entry(haloes[row]).or_default().push(Clump {
+            of_halo.entry(haloes[row]).or_default().push(ListedClump {
                 id: ids[row],
                 parent: parents[row],
                 mass: masses[row],
@@ -57,7 +57,7 @@ impl Clumps {
                 radius: radii.as_ref().map_or(f64::NAN, |radii| radii[row]),
             });
         }
-        let order = |a: &Clump, b: &Clump| b.mass.total_cmp(&a.mass).then(a.id.cmp(&b.id));
+        let order = |a: &ListedClump, b: &ListedClump| b.mass.total_cmp(&a.mass).then(a.id.cmp(&b.id));
         of_halo.values_mut().for_each(|clumps| clumps.sort_by(order));
         Some(Self { of_halo })
     }
@@ -68,22 +68,22 @@ impl Clumps {
     }
 
     /// The clumps of a halo, by falling mass.
-    pub fn largest_of(&self, halo: u64) -> impl Iterator<Item = &Clump> {
+    pub fn largest_of(&self, halo: u64) -> impl Iterator<Item = &ListedClump> {
         self.of_halo.get(&halo).into_iter().flatten()
     }
 }
 
 /// The substructure of a halo: its main clump, and its most massive other ones below the nearest listed clump that they
 /// merge into.
-pub fn tree(clumps: &Clumps, halo: u64, units: &DisplayUnits) -> String {
+pub fn tree(clumps: &ListedClumps, halo: u64, units: &DisplayUnits) -> String {
     let parents: HashMap<u64, u64> = clumps.largest_of(halo).map(|clump| (clump.id, clump.parent)).collect();
-    let mut listed: Vec<&Clump> = clumps.largest_of(halo).take(N_LISTED).collect();
+    let mut listed: Vec<&ListedClump> = clumps.largest_of(halo).take(N_LISTED).collect();
     if let Some(main) = clumps.largest_of(halo).find(|clump| clump.id == halo)
         && !listed.contains(&main)
     {
         listed.push(main);
     }
-    let mut children: BTreeMap<u64, Vec<&Clump>> = BTreeMap::new();
+    let mut children: BTreeMap<u64, Vec<&ListedClump>> = BTreeMap::new();
     for clump in &listed {
         if clump.id != halo {
             let parent = listed_parent(clump, &listed, &parents, halo);
@@ -104,7 +104,12 @@ pub fn tree(clumps: &Clumps, halo: u64, units: &DisplayUnits) -> String {
 }
 
 /// The nearest listed clump that a clump merges into.
-fn listed_parent(clump: &Clump, listed: &[&Clump], parents: &HashMap<u64, u64>, halo: u64) -> u64 {
+fn listed_parent(
+    clump: &ListedClump,
+    listed: &[&ListedClump],
+    parents: &HashMap<u64, u64>,
+    halo: u64,
+) -> u64 {
     let mut at = clump.parent;
     while !listed.iter().any(|other| other.id == at) {
         match parents.get(&at) {
@@ -115,7 +120,12 @@ fn listed_parent(clump: &Clump, listed: &[&Clump], parents: &HashMap<u64, u64>, 
     at
 }
 
-fn add(text: &mut String, clump: &Clump, children: &BTreeMap<u64, Vec<&Clump>>, units: &DisplayUnits) {
+fn add(
+    text: &mut String,
+    clump: &ListedClump,
+    children: &BTreeMap<u64, Vec<&ListedClump>>,
+    units: &DisplayUnits,
+) {
     let unit = units.unit(Dimension::MASS);
     let mass = format!("{} {}", four_digits(clump.mass * unit.factor), unit.name);
     let relevance = match clump.relevance.is_finite() {

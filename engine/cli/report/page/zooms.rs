@@ -1,6 +1,6 @@
 //! Which regions does a report show?
 
-use super::kinds::ObjectKind;
+use super::kinds::PageKind;
 use crate::report::plot::objects::Objects;
 use inselberg::{MapBox, View};
 use inselberg_io::catalogue::Catalogue;
@@ -15,7 +15,7 @@ const ZOOMED: (usize, usize) = (48, 320);
 
 /// The regions of the most massive objects of a catalogue, with their rows.
 pub fn zoom_views(catalogue: &Catalogue, space: &MapBox, finest: f64) -> Vec<(usize, View)> {
-    let kind = ObjectKind::of(catalogue);
+    let kind = PageKind::of(catalogue);
     let objects = Objects::new(catalogue, kind.table, kind.position, kind.mass);
     let largest = objects.rows.iter().zip(&objects.positions).take(N_ZOOMS).enumerate();
     let view = |(i, (row, position)): (usize, (&usize, &[f64; 3]))| {

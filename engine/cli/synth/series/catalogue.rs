@@ -19,7 +19,7 @@ const OMEGAS: [f64; 4] = [0.3089, 0.6911, 0.0, 0.0486];
 const IN_HALOES: f64 = 0.25;
 
 /// An output of a series.
-pub(super) struct Output {
+pub(super) struct SeriesOutput {
     pub params: SeriesParams,
     /// Its place in the series, from 0.
     pub index: u32,
@@ -48,7 +48,7 @@ pub(super) struct Scales {
     pub time: f64,
 }
 
-impl Output {
+impl SeriesOutput {
     /// Its number.
     pub fn number(&self) -> i64 {
         i64::from(self.index) + 1

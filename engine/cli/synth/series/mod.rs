@@ -21,7 +21,7 @@ use super::stream::{Permutation, Purpose};
 pub use encounters::SeriesRules;
 use inselberg_io::catalogue::Catalogue;
 use rules::Haloes;
-use sight::Sight;
+use sight::FinderSight;
 use truth::Truth;
 
 /// The parameters of a series.
@@ -68,8 +68,8 @@ impl SynthSeries {
         if self.n_made > 0 {
             self.haloes.step(self.n_made);
         }
-        let seen = Sight { seed: self.params.seed, output: self.n_made }.look(&self.haloes);
-        let output = catalogue::Output { params: self.params, index: self.n_made };
+        let seen = FinderSight { seed: self.params.seed, output: self.n_made }.look(&self.haloes);
+        let output = catalogue::SeriesOutput { params: self.params, index: self.n_made };
         let listed = output.rows(&self.haloes, &seen);
         let identity = |counter| self.identities.image(counter).cast_signed();
         self.truth.add(&output, &listed, identity);

@@ -17,7 +17,7 @@ const RANK_SCATTER: f64 = 0.5;
 const MISSED: (usize, f64) = (60, 0.05);
 
 /// The sight of a finder on an output.
-pub(super) struct Sight {
+pub(super) struct FinderSight {
     pub seed: u64,
     pub output: u32,
 }
@@ -35,7 +35,7 @@ pub(super) struct SeenHalo {
 /// A particle with the logarithm of its rank.
 type Ranked = (f64, u64);
 
-impl Sight {
+impl FinderSight {
     /// The listed haloes, in the order of their birth.
     pub fn look(&self, haloes: &Haloes) -> Vec<SeenHalo> {
         let is_seen: Vec<bool> = (0..haloes.all.len()).map(|halo| self.sees(haloes, halo)).collect();

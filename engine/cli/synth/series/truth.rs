@@ -1,7 +1,7 @@
 //! The true links of what was listed, as a catalogue of a merger tree.
 
 use super::SeriesParams;
-use super::catalogue::{ListedHalo, Output, column};
+use super::catalogue::{ListedHalo, SeriesOutput, column};
 use super::rules::{End, Haloes};
 use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, Values};
 
@@ -51,7 +51,7 @@ struct Links {
 
 impl Truth {
     /// Adds an output.
-    pub fn add(&mut self, output: &Output, rows: &[ListedHalo], identity: impl Fn(u64) -> i64) {
+    pub fn add(&mut self, output: &SeriesOutput, rows: &[ListedHalo], identity: impl Fn(u64) -> i64) {
         let scales = output.scales();
         let (snapshot, first) = (self.snapshots.len(), self.nodes.len());
         let mass = scales.density * scales.length.powi(3);
@@ -78,7 +78,7 @@ impl Truth {
 
     /// The tree of all outputs that were added.
     pub fn catalogue(&self, haloes: &Haloes, params: SeriesParams) -> Catalogue {
-        let last = Output { params, index: (self.snapshots.len() as u32).saturating_sub(1) };
+        let last = SeriesOutput { params, index: (self.snapshots.len() as u32).saturating_sub(1) };
         let mut attributes = last.attributes();
         attributes.push(("kind".into(), Attribute::Text("tree".into())));
         let links = self.links(haloes);
