@@ -13,6 +13,7 @@
 //! | the same of large haloes, by all ranks together | `spanning` ([protocol](spanning/README.md)) |
 //! | properties, each one column | `columns`, `chosen_columns`, `type_columns` |
 //! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid`, `leaf_grid` |
+//! | what joins the slices of large haloes and spheres | `rank_slices` |
 //! | columns of clumps and haloes, and the table of members | `tables`, `member_rows` |
 //!
 //! Four exchanges in all, beside those of large haloes. A halo is whole on one rank, at 200 bytes per particle, unless it has more
@@ -32,6 +33,7 @@ mod member_rows;
 mod member_type;
 mod method;
 mod point_grid;
+mod rank_slices;
 mod request;
 mod rows;
 mod spanning;
@@ -112,7 +114,7 @@ impl BoundTask<'_> {
             Some(densities) => {
                 let _spheres = Stage::begin("spheres", 0, comm, observer);
                 let surroundings = Surroundings::new(all, leaves, &unbinder.space);
-                Some(surroundings.spheres(&bound.centres(), densities, comm)?)
+                Some(surroundings.spheres(&bound.centres(), densities, &unbinder.spanning, comm)?)
             }
         };
         let request = TableRequest { columns: unbinder.columns, spheres, with_members: self.with_members };

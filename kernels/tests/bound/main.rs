@@ -5,4 +5,6 @@ mod properties;
 mod ramses;
 mod samples;
 mod slices;
+mod spheres;
+mod thread_slices;
 mod unbinding;

@@ -1,8 +1,8 @@
 //! Small clumps of a halo in slices: each goes whole to one rank, and its losers come back.
 
 use super::members::{SlicedHalo, SlicedMember, columns};
-use super::ranks::RankSlices;
 use super::{ClumpPiece, SpanningClumps, SpanningRow};
+use crate::bound::rank_slices::RankSlices;
 use crate::bound::unbind::BoundParticle;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::CommError;
