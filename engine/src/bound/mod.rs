@@ -51,6 +51,7 @@ pub use gravity::gravity;
 pub use member_type::{MemberType, source_types, text_of};
 pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
+pub use rank_slices::RankSlices;
 pub use request::{
     BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, SofteningLengths, SourceTypes, SpanRules,
 };
@@ -58,7 +59,7 @@ pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
 pub use tables::{BoundTables, MemberNames, sphere_columns};
 pub use unbind::{ShellCentre, Unbinder};
-pub use workers::{HaloWork, to_workers};
+pub use workers::{HaloWork, SpanningHalo, even_workers, to_workers};
 
 use crate::bound::tables::TableRequest;
 use crate::executor::Executor;
@@ -92,7 +93,7 @@ impl BoundTask<'_> {
         let CandidateParticles { in_haloes, all, leaves } = candidates;
         let rules = unbinder.method.may_span().then_some(&unbinder.spanning);
         let (work, spanning) = Stage::run("haloes to ranks", 0, comm, observer, || {
-            workers::to_workers_or_all(in_haloes, self.rows, rules, comm)
+            workers::to_workers(in_haloes, self.rows, rules, comm)
         })?;
         if !unbinder.allow_duplicate_ids {
             work.check_ids()?;

@@ -21,9 +21,8 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::Cosmology;
 use inselberg_kernels::bound::Gravity;
-use inselberg_kernels::bound::properties::spherical_overdensity::{
-    MassProfile, ProfilePoint, SphereSearch, bryan_norman,
-};
+use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
+use inselberg_kernels::bound::properties::spherical_overdensity::{SphereSearch, bryan_norman};
 use inselberg_kernels::bound::slices::{Slices, Whole};
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;

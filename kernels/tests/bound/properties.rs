@@ -1,9 +1,10 @@
 //! Properties of ideal systems.
 
 use super::samples::{Random, columns, members, nfw_radius};
+use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
 use inselberg_kernels::bound::properties::concentration::{InsideSums, concentration};
 use inselberg_kernels::bound::properties::spherical_overdensity::{
-    MassProfile, ProfilePoint, SphereSearch, SphericalOverdensity, bryan_norman,
+    SphereSearch, SphericalOverdensity, bryan_norman,
 };
 use inselberg_kernels::bound::properties::spin::{inside, spin_bullock};
 use inselberg_kernels::bound::properties::symmetric::principal_axes;

@@ -1,8 +1,9 @@
 //! Spheres of given mean density: the definition, point by point, and the same bits from points in slices.
 
 use super::thread_slices::on_slices;
+use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
 use inselberg_kernels::bound::properties::concentration::InsideSums;
-use inselberg_kernels::bound::properties::spherical_overdensity::{MassProfile, ProfilePoint, SphereSearch};
+use inselberg_kernels::bound::properties::spherical_overdensity::SphereSearch;
 use inselberg_kernels::bound::slices::{Slices, Whole};
 use proptest::prelude::*;
 use std::f64::consts::PI;
@@ -33,7 +34,7 @@ fn whole(points: &[ProfilePoint], block: u64, core: f64) -> Found {
 /// The place in the sorted points at which each sphere ends, by the definition.
 fn ends(points: &[ProfilePoint], core: f64) -> [Option<usize>; 4] {
     let mut sorted = points.to_vec();
-    sorted.sort_by(|a, b| a.radius.total_cmp(&b.radius));
+    sorted.sort_by(|a, b| a.radius.total_cmp(&b.radius).then(a.mass.total_cmp(&b.mass)));
     let enclosed: Vec<f64> = sorted
         .iter()
         .scan(0.0, |sum, point| {

@@ -9,27 +9,16 @@
 //!     (4π/3) density R³ = M_inner + (M_outer - M_inner) (R - r_inner) / (r_outer - r_inner)
 //! ```
 //!
-//! The mass of the sphere is (4π/3) density R³ by definition, which differs from the sum over particles. The mass within a point is
-//! that of the blocks before it, as an order-free sum, and a plain sum within its block.
+//! The mass of the sphere is (4π/3) density R³ by definition, which differs from the sum over particles. Points may be in slices: they
+//! come as a [`MassProfile`].
 
 use super::Component;
 use super::concentration::{InsideSums, concentration};
-use crate::bound::slices::{BlockSums, HaloBounds, Slices, SortOrder, block_starts};
+use crate::bound::mass_profile::{MassProfile, ProfilePoint};
+use crate::bound::slices::{BlockSums, HaloBounds, Slices};
 use bytemuck::{Pod, Zeroable};
 use std::f64::consts::PI;
 use std::ops::Range;
-
-/// A particle, or a part of a gas cell, at its distance from a centre.
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub struct ProfilePoint {
-    /// Distance from the centre.
-    pub radius: f64,
-    /// Mass.
-    pub mass: f64,
-    /// Type, below 256.
-    pub particle_type: u64,
-}
 
 /// The components whose masses in spheres are known.
 const OF_TYPE: [Component; 3] = [Component::Gas, Component::DarkMatter, Component::Stars];
@@ -63,21 +52,6 @@ pub enum SphereSearch {
     Empty,
 }
 
-/// Points by rising radius, some in each slice, and the mass within each.
-pub struct MassProfile<'a, S> {
-    points: Vec<ProfilePoint>,
-    /// The mass within each point.
-    enclosed: Vec<f64>,
-    /// The first point of each block.
-    blocks: Vec<u32>,
-    bounds: HaloBounds,
-    /// The place of the first point among those of all slices.
-    first: u64,
-    /// The radius of the last point of the slices before this one, and the mass within; 0 if there is none.
-    before: [f64; 2],
-    slices: &'a S,
-}
-
 /// The end of a sphere, and the place of the point at which the interval ends.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -89,66 +63,7 @@ struct SphereEnd {
 /// In place of an end.
 const NO_END: SphereEnd = SphereEnd { place: u64::MAX, radius: 0.0 };
 
-impl<'a, S: Slices> MassProfile<'a, S> {
-    /// Of the points of all slices in any order, with blocks of so many points for their sums. Costs one sort.
-    ///
-    /// # Errors
-    /// Those of the slices.
-    pub fn new(points: Vec<ProfilePoint>, block: u64, slices: &'a S) -> Result<Self, S::Error> {
-        let order = SortOrder {
-            primary: &|point: &ProfilePoint| [point.radius.to_bits(), 0],
-            // Points that agree in all are the same to a profile.
-            order: &|a, b| {
-                let by_mass = || a.mass.total_cmp(&b.mass).then(a.particle_type.cmp(&b.particle_type));
-                a.radius.total_cmp(&b.radius).then_with(by_mass)
-            },
-            block,
-        };
-        let sorted = order.sort(slices, points)?;
-        let (points, first) = (sorted.records, sorted.first);
-        let most =
-            |of: fn(&ProfilePoint) -> f64| points.iter().fold(0.0f64, |most, point| most.max(of(point)));
-        let (mass, reach) = (most(|point| point.mass), most(|point| point.radius));
-        let bounds =
-            HaloBounds { number: points.len() as u64, mass, reach, speed: 0.0, block }.over(slices)?;
-        let blocks = block_starts(points.len(), |i| points[i].radius.to_bits(), first, block);
-        let mut profile =
-            Self { points, enclosed: Vec::new(), blocks, bounds, first, before: [0.0; 2], slices };
-        profile.add_up()?;
-        Ok(profile)
-    }
-
-    /// Finds the mass within each point.
-    fn add_up(&mut self) -> Result<(), S::Error> {
-        let mut own = BlockSums::new(&self.bounds, [self.bounds.mass]);
-        if self.slices.number() > 1 {
-            self.runs().for_each(|run| own.add([self.points[run].iter().map(|point| point.mass).sum()]));
-        }
-        let (mut before, _) = own.before_and_all(self.slices)?;
-        let mut enclosed = Vec::with_capacity(self.points.len());
-        for run in self.runs() {
-            let ([base], mut block) = (before.values(), 0.0);
-            for point in &self.points[run] {
-                block += point.mass;
-                enclosed.push(base + block);
-            }
-            before.add([block]);
-        }
-        self.enclosed = enclosed;
-        let last = self.points.last().zip(self.enclosed.last());
-        let last: Vec<[f64; 2]> = last.map(|(point, mass)| [point.radius, *mass]).into_iter().collect();
-        let all = self.slices.gather(&last)?;
-        let of_slices = all[..self.slices.here()].iter().flatten();
-        self.before = of_slices.last().copied().unwrap_or([0.0; 2]);
-        Ok(())
-    }
-
-    /// The points of each block.
-    fn runs(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        let end = |i: usize| self.blocks.get(i + 1).map_or(self.points.len(), |next| *next as usize);
-        (0..self.blocks.len()).map(move |i| self.blocks[i] as usize..end(i))
-    }
-
+impl<S: Slices> MassProfile<'_, S> {
     /// The spheres of these mean densities, in units of mass per length³.
     ///
     /// The centre may be sampled by few particles and many light gas cells, so that the first end may be in the gas between
@@ -212,12 +127,6 @@ impl<'a, S: Slices> MassProfile<'a, S> {
         Ok(std::array::from_fn(|i| first(i).expect("a slice")))
     }
 
-    /// The points of this slice with these places among those of all slices.
-    fn here(&self, places: Range<u64>) -> Range<usize> {
-        let at = |place: u64| place.saturating_sub(self.first).min(self.points.len() as u64) as usize;
-        at(places.start)..at(places.end)
-    }
-
     /// The radius of a sphere in the interval that ends at a point, from 0 on for the first one.
     fn radius_of_end(&self, at: usize, is_first: bool, per_volume: f64) -> f64 {
         let outer = [self.points[at].radius, self.enclosed[at]];
@@ -225,11 +134,7 @@ impl<'a, S: Slices> MassProfile<'a, S> {
             // All is below the density: the mass is linear from 0 at the centre.
             return (outer[1] / (outer[0] * per_volume)).sqrt();
         }
-        let inner = match at {
-            0 => self.before,
-            _ => [self.points[at - 1].radius, self.enclosed[at - 1]],
-        };
-        radius_in_interval(inner, outer, per_volume)
+        radius_in_interval(self.inner(at), outer, per_volume)
     }
 
     /// Sums over the points within each radius.
