@@ -1,12 +1,14 @@
 //! Memory and time of one group that has half of all particles, on one rank and on several.
 //!
-//!     cargo bench -p inselberg --features mpi --bench spanning -- [particles, 2e6] [members | so]
-//!     mpirun --oversubscribe -n 8 target/release/deps/spanning-* [particles] [members | so]
+//!     cargo bench -p inselberg --features mpi --bench spanning -- [particles, 2e6] [members | so | spheres] [whole]
+//!     mpirun --oversubscribe -n 8 target/release/deps/spanning-* [particles] [members | so | spheres] [whole]
 //!
 //! The group is a Hernquist sphere; the other particles are spread over the box. Each rank reads its share. Printed are the peak of
 //! memory of each process, as Linux counts it, the particles that are bound, and the seconds of all. `members` (the default) finds all
-//! properties of bound particles and lists these; `so` finds spheres of given mean density as well.
+//! properties of bound particles and lists these; `so` finds spheres of given mean density as well; `spheres` finds only these, and
+//! nothing is unbound. With `whole` every group and its spheres are on one rank.
 
+use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
 use inselberg::fof::{FofConfig, LinkingLength, run_fof};
 use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, Units};
@@ -132,17 +134,20 @@ fn peak() -> u64 {
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let n = args.first().map_or(2e6, |n| n.parse::<f64>().expect("a number of particles")) as u64;
-    let properties = match args.get(1).map(String::as_str) {
-        Some("so") => PropertyChoice::All,
-        _ => PropertyChoice::Bound,
+    let (unbind, properties) = match args.get(1).map(String::as_str) {
+        Some("so") => (Some(PotentialChoice::Tree), PropertyChoice::All),
+        Some("spheres") => (None, PropertyChoice::Spheres),
+        _ => (Some(PotentialChoice::Tree), PropertyChoice::Bound),
     };
+    let fewest = args.get(2).filter(|word| *word == "whole").map(|_| u64::MAX);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
     pool.expect("the first pool");
     let comm = Comm::mpi().build().expect("MPI");
     let bound = BoundRequest {
-        unbind: Some(PotentialChoice::Tree),
+        unbind,
         properties,
-        with_members: true,
+        with_members: unbind.is_some(),
+        spanning: SpanRules { fewest, ..SpanRules::default() },
         ..BoundRequest::default()
     };
     // Where the group is dilute, its particles are 0.1 apart or less.
@@ -157,7 +162,7 @@ fn main() {
     let seconds = start.elapsed().as_secs_f64();
     let of_rank = comm.all_gather(&[peak()]).expect("all ranks");
     let groups = outcome.catalogue.tables.iter().find(|part| part.table.name == "Groups").expect("groups");
-    let own: u64 = groups.table.counts("n_bound").expect("bound particles").iter().sum();
+    let own: u64 = groups.table.counts("n_bound").map_or(0, |counts| counts.iter().sum());
     let n_bound = comm.all_reduce_counts(&[own], Reduce::Sum).expect("all ranks")[0];
     if comm.rank().0 == 0 {
         let mb = |kb: &u64| (kb / 1000).to_string();

@@ -526,20 +526,24 @@ fn ranks_and_the_order_of_messages_change_no_bit() {
     }
 }
 
-/// Every dataset of groups that span ranks has the bits that it has with whole groups.
+/// Every dataset of groups that span ranks has the bits that it has with whole groups; spheres alone as well.
 #[test]
 fn groups_that_span_ranks_have_the_bits_of_whole_ones() {
     let input = PlantedBox::cube();
-    let found = |method, fewest: u64, ranks| {
+    let of_spheres = BoundRequest { properties: PropertyChoice::Spheres, ..BoundRequest::default() };
+    let found = |request, fewest: u64, ranks| {
         let spanning = SpanRules { fewest: Some(fewest), block: 16 };
-        search(&input, &config(BoundRequest { spanning, ..request(method) }), ranks)
+        search(&input, &config(BoundRequest { spanning, ..request }), ranks)
     };
-    for method in [PotentialChoice::Tree, PotentialChoice::Spherical] {
-        let whole = found(method, u64::MAX, Comm::threads(1));
+    for request in [request(PotentialChoice::Tree), request(PotentialChoice::Spherical), of_spheres] {
+        let whole = found(request, u64::MAX, Comm::threads(1));
+        let radii = groups(&whole).reals("radius_200_crit").expect("spheres");
+        assert!(radii.iter().any(|radius| *radius > 0.0));
+        let method = request.unbind;
         for (n, n_threads) in [(1, 1), (2, 2), (3, 1), (5, 2), (8, 1), (8, 2)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
             for fewest in [0, 200] {
-                let spanning = pool.install(|| found(method, fewest, Comm::threads(n)));
+                let spanning = pool.install(|| found(request, fewest, Comm::threads(n)));
                 let what = format!("{method:?}, from {fewest} members, {n} ranks, {n_threads} threads");
                 assert_same(&whole, &spanning, &what);
             }
@@ -547,7 +551,7 @@ fn groups_that_span_ranks_have_the_bits_of_whole_ones() {
         for seed in 0..2 {
             let ranks = Comm::threads(3).into_iter().zip(0..);
             let ranks = ranks.map(|(rank, i)| rank.chaos(seed << 8 | i)).collect();
-            assert_same(&whole, &found(method, 0, ranks), &format!("{method:?}, chaos {seed}"));
+            assert_same(&whole, &found(request, 0, ranks), &format!("{method:?}, chaos {seed}"));
         }
     }
 }

@@ -21,7 +21,7 @@ const NEW: [&str; 6] = ["B_x_left", "B_y_left", "B_z_left", "B_x_right", "B_y_ri
 const OLD: [&str; 6] = ["B_left_x", "B_left_y", "B_left_z", "B_right_x", "B_right_y", "B_right_z"];
 
 /// Thresholds that give clumps in clumps.
-const NESTED: Case = Case { field: "density", thresholds: [2.0, 1.1, 2.5] };
+pub const NESTED: Case = Case { field: "density", thresholds: [2.0, 1.1, 2.5] };
 
 /// What the file states.
 const GAMMA: f64 = 1.666_666_7;

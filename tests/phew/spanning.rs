@@ -1,6 +1,7 @@
 //! Haloes that span ranks: every dataset has the bits that it has with whole haloes, for any ranks and threads.
 
 use super::bound::{bound_config, counts, table};
+use super::gas_clumps::NESTED;
 use crate::common::case::{DARK, GAS, config};
 use crate::common::compare::assert_same;
 use crate::common::{open, output, swift_fixture};
@@ -67,6 +68,23 @@ fn gas_and_particles_of_an_output() {
     let snapshot = open(&output("gas_2ranks"));
     let whole = check(&*snapshot, &config(&*snapshot, GAS, Rules::Paper), &[1, 2, 3, 5, 8]);
     assert!(counts(table(&whole, "haloes"), "n_bound").iter().any(|n| *n > 100));
+}
+
+/// Of clumps with few cells, and with many.
+#[test]
+fn gas_clumps_of_an_output() {
+    let snapshot = open(&output("gas_2ranks"));
+    let bound = BoundRequest { gas: true, ..BoundRequest::default() };
+    let whole = check(
+        &*snapshot,
+        &PhewConfig { bound, ..config(&*snapshot, NESTED, Rules::Paper) },
+        &[1, 2, 3, 5, 8],
+    );
+    let clumps = table(&whole, "clumps");
+    let (own, inclusive) = (counts(clumps, "gas_n_cells"), counts(clumps, "gas_n_cells_inclusive"));
+    assert!(own.iter().zip(&inclusive).any(|(own, inclusive)| own < inclusive && *inclusive > 100));
+    assert!(inclusive.iter().any(|n| (1..100).contains(n)));
+    assert!(clumps.reals("gas_potential_energy").expect("energies").iter().all(|energy| *energy < 0.0));
 }
 
 #[test]

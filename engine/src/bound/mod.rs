@@ -13,6 +13,7 @@
 //! | the same of large haloes, by all ranks together | `spanning` ([protocol](spanning/README.md)) |
 //! | properties, each one column | `columns`, `chosen_columns`, `type_columns` |
 //! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid`, `leaf_grid` |
+//! | what joins the slices of large haloes and spheres | `rank_slices` |
 //! | columns of clumps and haloes, and the table of members | `tables`, `member_rows` |
 //!
 //! Four exchanges in all, beside those of large haloes. A halo is whole on one rank, at 200 bytes per particle, unless it has more
@@ -32,6 +33,7 @@ mod member_rows;
 mod member_type;
 mod method;
 mod point_grid;
+mod rank_slices;
 mod request;
 mod rows;
 mod spanning;
@@ -49,6 +51,7 @@ pub use gravity::gravity;
 pub use member_type::{MemberType, source_types, text_of};
 pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
+pub use rank_slices::RankSlices;
 pub use request::{
     BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, SofteningLengths, SourceTypes, SpanRules,
 };
@@ -56,7 +59,7 @@ pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
 pub use tables::{BoundTables, MemberNames, sphere_columns};
 pub use unbind::{ShellCentre, Unbinder};
-pub use workers::{HaloWork, to_workers};
+pub use workers::{HaloWork, SpanningHalo, even_workers, to_workers};
 
 use crate::bound::tables::TableRequest;
 use crate::executor::Executor;
@@ -90,7 +93,7 @@ impl BoundTask<'_> {
         let CandidateParticles { in_haloes, all, leaves } = candidates;
         let rules = unbinder.method.may_span().then_some(&unbinder.spanning);
         let (work, spanning) = Stage::run("haloes to ranks", 0, comm, observer, || {
-            workers::to_workers_or_all(in_haloes, self.rows, rules, comm)
+            workers::to_workers(in_haloes, self.rows, rules, comm)
         })?;
         if !unbinder.allow_duplicate_ids {
             work.check_ids()?;
@@ -112,7 +115,7 @@ impl BoundTask<'_> {
             Some(densities) => {
                 let _spheres = Stage::begin("spheres", 0, comm, observer);
                 let surroundings = Surroundings::new(all, leaves, &unbinder.space);
-                Some(surroundings.spheres(&bound.centres(), densities, comm)?)
+                Some(surroundings.spheres(&bound.centres(), densities, &unbinder.spanning, comm)?)
             }
         };
         let request = TableRequest { columns: unbinder.columns, spheres, with_members: self.with_members };

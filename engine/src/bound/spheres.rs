@@ -8,24 +8,27 @@
 //!                      mean density of 940 particles still too high
 //!                      within 0.2?  ->  ...                      the sphere ends at 0.13
 //! ```
+//!
+//! The points of a halo come to its rank. If they are too many for that, all ranks sort them together by radius, one slice per
+//! rank. The bits are the same.
 
 use crate::bound::leaf_grid::{LeafGrid, length};
 use crate::bound::member_type::MemberType;
 use crate::bound::point_grid::{PointGrid, PointMass};
+use crate::bound::rank_slices::RankSlices;
+use crate::bound::request::SpanRules;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::Cosmology;
 use inselberg_kernels::bound::Gravity;
-use inselberg_kernels::bound::properties::concentration::concentration;
-use inselberg_kernels::bound::properties::spherical_overdensity::{EnclosedMass, SphereSearch, bryan_norman};
+use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
+use inselberg_kernels::bound::properties::spherical_overdensity::{SphereSearch, bryan_norman};
+use inselberg_kernels::bound::slices::{Slices, Whole};
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
 /// The mean densities that end spheres.
 pub const N_DENSITIES: usize = 4;
-
-/// The types whose masses in spheres are known.
-const SPHERE_TYPES: [MemberType; 3] = [MemberType::Gas, MemberType::DarkMatter, MemberType::Stars];
 
 /// How far the first radius lies beyond that of the bound mass.
 const FIRST_REACH: f64 = 1.5;
@@ -74,23 +77,36 @@ pub struct Surroundings<'a> {
     pub space: &'a SizedBox,
 }
 
-/// A question of a halo, in units of the level-0 cell.
+/// A question of a halo. Lengths are in units of the level-0 cell.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct SphereQuery {
+    /// Its place among the haloes of its rank.
     halo: u64,
     centre: [f64; 3],
     radius: f64,
+    /// Within the radius of this mass the outermost end of a sphere counts.
+    core: f64,
 }
 
-/// A particle, or a part of a gas cell, within the radius.
+/// The spheres of a halo; `None` where the points do not reach far enough.
+type FoundSpheres = [Option<Sphere>; N_DENSITIES];
+
+/// Queries of all ranks in one round.
+struct SphereRound<'a> {
+    /// The queries of each rank.
+    asked: Vec<Vec<SphereQuery>>,
+    densities: &'a [f64; N_DENSITIES],
+    rules: &'a SpanRules,
+    comm: &'a Comm,
+}
+
+/// The number of points for a halo in a list of points.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct SpherePoint {
+struct PointCount {
     halo: u64,
-    radius: f64,
-    mass: f64,
-    particle_type: u64,
+    number: u64,
 }
 
 impl<'a> Surroundings<'a> {
@@ -101,7 +117,8 @@ impl<'a> Surroundings<'a> {
         Self { points: PointGrid::new(particles, space.domain), leaves, space }
     }
 
-    /// Collective: the spheres of the haloes of this rank. Two exchanges per round, two rounds as a rule.
+    /// Collective: the spheres of the haloes of this rank. By the rules the points of some haloes are in slices. Two exchanges per
+    /// round, two rounds as a rule, and two more exchanges per halo with points in slices.
     ///
     /// # Errors
     /// When another rank fails.
@@ -109,6 +126,7 @@ impl<'a> Surroundings<'a> {
         &self,
         haloes: &[SphereCentre],
         densities: &[f64; N_DENSITIES],
+        rules: &SpanRules,
         comm: &Comm,
     ) -> Result<Vec<[Sphere; N_DENSITIES]>, CommError> {
         let side = self.space.side;
@@ -123,20 +141,22 @@ impl<'a> Surroundings<'a> {
         let mut open: Vec<usize> = (0..haloes.len()).filter(|i| haloes[*i].mass > 0.0).collect();
         while comm.all_reduce_counts(&[open.len() as u64], Reduce::Sum)?[0] > 0 {
             let query = |i: &usize| {
-                let centre = haloes[*i].centre.map(|x| x / side);
-                SphereQuery { halo: *i as u64, centre, radius: radius[*i] }
+                let SphereCentre { centre, mass } = haloes[*i];
+                let centre = centre.map(|x| x / side);
+                SphereQuery { halo: *i as u64, centre, radius: radius[*i], core: CORE * mass }
             };
-            let profiles = self.ask(&open.iter().map(query).collect::<Vec<_>>(), haloes.len(), comm)?;
-            open.retain(|i| {
-                let profile = RadialProfile::new(&profiles[*i], side);
-                let spheres = densities.map(|density| profile.sphere(density, CORE * haloes[*i].mass));
-                let is_done = spheres.iter().all(Option::is_some) || radius[*i] >= most;
-                if is_done {
-                    found[*i] = spheres.map(Option::unwrap_or_default);
+            let asked = comm.all_gather_lists(&open.iter().map(query).collect::<Vec<_>>())?;
+            let answers = SphereRound { asked, densities, rules, comm }.answers(self)?;
+            open.clear();
+            for (query, spheres) in answers {
+                let i = query.halo as usize;
+                if spheres.iter().all(Option::is_some) || radius[i] >= most {
+                    found[i] = spheres.map(Option::unwrap_or_default);
+                } else {
+                    radius[i] = (2.0 * radius[i]).min(most);
+                    open.push(i);
                 }
-                radius[*i] = (2.0 * radius[*i]).min(most);
-                !is_done
-            });
+            }
         }
         Ok(found)
     }
@@ -149,82 +169,109 @@ impl<'a> Surroundings<'a> {
         periodic.fold(open, f64::min)
     }
 
-    /// Collective: the points within the radii of the queries, by halo.
-    fn ask(
-        &self,
-        queries: &[SphereQuery],
-        n_haloes: usize,
-        comm: &Comm,
-    ) -> Result<Vec<Vec<SpherePoint>>, CommError> {
-        let asked = comm.all_gather_lists(queries)?;
-        let answer = |(rank, queries): (usize, Vec<SphereQuery>)| {
-            let near = |query: &SphereQuery| {
-                let mut near = Vec::new();
-                let mut push = |radius, mass, particle_type| {
-                    near.push(SpherePoint { halo: query.halo, radius, mass, particle_type });
-                };
-                self.points.visit(query.centre, query.radius, |point, offset| {
-                    push(length(offset), point.mass, point.particle_type);
-                });
-                let mut push_gas = |radius, mass| push(radius, mass, MemberType::Gas as u64);
-                self.leaves.iter().for_each(|leaves| leaves.visit(query.centre, query.radius, &mut push_gas));
-                near
-            };
-            (Rank(rank as u32), queries.par_iter().flat_map_iter(near).collect::<Vec<_>>())
+    /// Local: the points within the radius of a query, in code units.
+    fn near(&self, query: &SphereQuery) -> Vec<ProfilePoint> {
+        let side = self.space.side;
+        let mut near = Vec::new();
+        let mut push = |radius: f64, mass, particle_type| {
+            near.push(ProfilePoint { radius: radius * side, mass, particle_type })
         };
-        let answers = asked.into_iter().enumerate().map(answer).filter(|(_, points)| !points.is_empty());
-        let mut profiles = vec![Vec::new(); n_haloes];
-        for (_, points) in comm.exchange(answers.collect())? {
-            points.into_iter().for_each(|point| profiles[point.halo as usize].push(point));
-        }
-        profiles.par_iter_mut().for_each(|points| {
-            // Points that agree in all are the same to a profile.
-            points.sort_unstable_by(|a, b| {
-                let by_mass = || a.mass.total_cmp(&b.mass).then(a.particle_type.cmp(&b.particle_type));
-                a.radius.total_cmp(&b.radius).then_with(by_mass)
-            });
+        self.points.visit(query.centre, query.radius, |point, offset| {
+            push(length(offset), point.mass, point.particle_type);
         });
+        let mut push_gas = |radius, mass| push(radius, mass, MemberType::Gas as u64);
+        self.leaves.iter().for_each(|leaves| leaves.visit(query.centre, query.radius, &mut push_gas));
+        near
+    }
+}
+
+impl SphereRound<'_> {
+    /// Collective: the spheres of the queries of this rank, in their order.
+    fn answers(&self, of: &Surroundings) -> Result<Vec<(SphereQuery, FoundSpheres)>, CommError> {
+        let all: Vec<&SphereQuery> = self.asked.iter().flatten().collect();
+        let near: Vec<Vec<ProfilePoint>> =
+            all.par_iter().with_max_len(1).map(|query| of.near(query)).collect();
+        let counts: Vec<u64> = near.iter().map(|points| points.len() as u64).collect();
+        let counts = self.comm.all_reduce_counts(&counts, Reduce::Sum)?;
+        let limit = self.rules.limit(counts.iter().sum(), self.comm.n_ranks());
+        let spans = |query: usize| counts[query] >= limit;
+        let here = self.comm.rank().at();
+        let first: usize = self.asked[..here].iter().map(Vec::len).sum();
+        let own = first..first + self.asked[here].len();
+        let (mut whole, mut sliced) = (Vec::new(), Vec::new());
+        for (query, points) in near.into_iter().enumerate() {
+            match spans(query) {
+                true => {
+                    whole.push(Vec::new());
+                    sliced.push((query, points));
+                }
+                false => whole.push(points),
+            }
+        }
+        let profiles = self.bring_home(whole)?;
+        let of_profile = |(query, points): (&SphereQuery, Vec<ProfilePoint>)| {
+            let Ok(found) = self.found(query, points, &Whole);
+            found
+        };
+        let work = self.asked[here].par_iter().zip(profiles).with_max_len(1);
+        let mut found: Vec<FoundSpheres> = work.map(of_profile).collect();
+        let slices = RankSlices { comm: self.comm };
+        for (query, points) in sliced {
+            let of_all = self.found(all[query], points, &slices)?;
+            if own.contains(&query) {
+                found[query - first] = of_all;
+            }
+        }
+        Ok(self.asked[here].iter().copied().zip(found).collect())
+    }
+
+    /// Collective: the points for each query of this rank, from the points here for each query of all ranks. Two exchanges.
+    fn bring_home(&self, near: Vec<Vec<ProfilePoint>>) -> Result<Vec<Vec<ProfilePoint>>, CommError> {
+        let mut near = near.into_iter();
+        let (mut counts, mut points) = (Vec::new(), Vec::new());
+        for (rank, queries) in (0..).map(Rank).zip(&self.asked) {
+            let (mut to, mut joined) = (Vec::new(), Vec::new());
+            for (place, mut points) in (0..).zip(near.by_ref().take(queries.len())) {
+                if !points.is_empty() {
+                    to.push(PointCount { halo: place, number: points.len() as u64 });
+                    joined.append(&mut points);
+                }
+            }
+            if !to.is_empty() {
+                counts.push((rank, to));
+                points.push((rank, joined));
+            }
+        }
+        let (counts, points) = (self.comm.exchange(counts)?, self.comm.exchange(points)?);
+        let mut profiles = vec![Vec::new(); self.asked[self.comm.rank().at()].len()];
+        for ((_, counts), (_, points)) in counts.into_iter().zip(points) {
+            let mut rest = points.as_slice();
+            for PointCount { halo, number } in counts {
+                let (of_halo, others) = rest.split_at(number as usize);
+                profiles[halo as usize].extend_from_slice(of_halo);
+                rest = others;
+            }
+        }
         Ok(profiles)
     }
-}
 
-/// The points around a centre by rising radius, in code units.
-struct RadialProfile {
-    radius: Vec<f64>,
-    mass: Vec<f64>,
-    particle_type: Vec<u64>,
-    enclosed: EnclosedMass,
-}
-
-impl RadialProfile {
-    fn new(points: &[SpherePoint], side: f64) -> Self {
-        let radius: Vec<f64> = points.iter().map(|point| point.radius * side).collect();
-        let mass: Vec<f64> = points.iter().map(|point| point.mass).collect();
-        let enclosed = EnclosedMass::new(radius.clone(), &mass);
-        let particle_type = points.iter().map(|point| point.particle_type).collect();
-        Self { radius, mass, particle_type, enclosed }
-    }
-
-    /// `None` if the points do not reach far enough.
-    fn sphere(&self, density: f64, core: f64) -> Option<Sphere> {
-        let SphereSearch::Found(sphere) = self.enclosed.sphere_around(density, core) else { return None };
-        let inside = 0..sphere.number;
-        let of_profile =
-            concentration(&self.radius[inside.clone()], &self.mass[inside], sphere.mass, sphere.radius);
-        Some(Sphere {
-            mass: sphere.mass,
-            radius: sphere.radius,
-            concentration: of_profile.unwrap_or(0.0),
-            mass_of_type: self.mass_of_type(sphere.radius),
-        })
-    }
-
-    /// The masses of gas, dark matter and stars within a radius.
-    fn mass_of_type(&self, radius: f64) -> [f64; 3] {
-        let n = self.radius.partition_point(|r| *r <= radius);
-        SPHERE_TYPES.map(|of_type| {
-            let of_type = |i: &usize| self.particle_type[*i] == of_type as u64;
-            (0..n).filter(of_type).map(|i| self.mass[i]).sum::<f64>() + 0.0
-        })
+    /// The spheres of a query from the points of all slices.
+    fn found<S: Slices>(
+        &self,
+        query: &SphereQuery,
+        points: Vec<ProfilePoint>,
+        slices: &S,
+    ) -> Result<FoundSpheres, S::Error> {
+        let profile = MassProfile::new(points, self.rules.block, slices)?;
+        let found = profile.spheres(*self.densities, query.core)?;
+        Ok(found.map(|search| match search {
+            SphereSearch::Found(sphere) => Some(Sphere {
+                mass: sphere.mass,
+                radius: sphere.radius,
+                concentration: sphere.concentration().unwrap_or(0.0),
+                mass_of_type: sphere.inside.of_type,
+            }),
+            SphereSearch::BeyondPoints | SphereSearch::Empty => None,
+        }))
     }
 }

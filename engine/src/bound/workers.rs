@@ -96,24 +96,12 @@ pub struct SpanningHalo<M> {
 /// In place of a rank that works on a halo: it spans ranks.
 const SPANS: u64 = u64::MAX;
 
-/// Collective: sends members and clumps to the ranks that work on their haloes. Members of haloes that are not listed are left
-/// out. Three exchanges.
+/// Collective: sends members and clumps to the ranks that work on their haloes. By some rules haloes span ranks: their members
+/// stay. Members of haloes that are not listed are left out. Three exchanges, and two gatherings with rules.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn to_workers<M: HaloMember>(
-    members: Vec<M>,
-    rows: &HaloRows,
-    comm: &Comm,
-) -> Result<HaloWork<M>, CommError> {
-    Ok(to_workers_or_all(members, rows, None, comm)?.0)
-}
-
-/// Collective: the same, but by some rules haloes span ranks. Two gatherings more.
-///
-/// # Errors
-/// When another rank fails.
-pub fn to_workers_or_all<M: HaloMember>(
     mut members: Vec<M>,
     rows: &HaloRows,
     rules: Option<&SpanRules>,
@@ -242,4 +230,17 @@ fn share(n_particles: &[u64], comm: &Comm) -> Result<Vec<Rank>, CommError> {
         Rank(rank as u32)
     };
     Ok(n_particles.iter().map(worker).collect())
+}
+
+/// The rank that works on each clump, from the number of members of each: in ranges of clumps, with nearly equal work.
+pub fn even_workers(clumps: &[(u32, u64)], n_ranks: usize) -> Vec<(u32, usize)> {
+    let work = |n: u64| 1 + n * u64::from(u64::BITS - n.leading_zeros());
+    let total: u64 = clumps.iter().map(|(_, n)| work(*n)).sum();
+    let mut before = 0;
+    let worker = |(clump, n): &(u32, u64)| {
+        let rank = u128::from(before) * n_ranks as u128 / u128::from(total);
+        before += work(*n);
+        (*clump, rank as usize)
+    };
+    clumps.iter().map(worker).collect()
 }

@@ -183,7 +183,7 @@ impl HaloMembers {
     }
 
     /// The places of a list of members, which ascends, block by block.
-    pub(super) fn runs<'a>(&'a self, list: &'a [u32]) -> impl Iterator<Item = Range<usize>> + Clone + 'a {
+    pub(crate) fn runs<'a>(&'a self, list: &'a [u32]) -> impl Iterator<Item = Range<usize>> + Clone + 'a {
         runs_in_blocks(&self.blocks, list)
     }
 

@@ -10,6 +10,7 @@
 //! | potential of each member | [`potential`] |
 //! | a centre of shells, where no density peak is known | [`shrinking_sphere`] |
 //! | members with too much energy removed, clump by clump up the hierarchy | [`unbind`] |
+//! | the mass within each point around a centre | [`mass_profile`] |
 //! | properties of what is bound, and of spheres around it | [`properties`] |
 //!
 //! What it does not know: ranks, files, periodic boxes, cosmologies, particle data that no property needs. Units are the
@@ -19,6 +20,7 @@
 //! [`slices`]: what joins them is the caller's, and the bits are those of the whole halo.
 
 pub(crate) mod elementary;
+pub mod mass_profile;
 pub mod members;
 pub mod potential;
 pub mod properties;

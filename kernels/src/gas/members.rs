@@ -1,14 +1,60 @@
 //! Cells of one halo in one order, and which of them belong to each of its clumps.
 
 use super::GasCell;
+use crate::bound::slices::{BLOCK, BlockSums, Slices, greatest};
 use crate::bound::unbind::hierarchy::{ClumpTree, ClumpTreeError, NO_CLUMP};
-use crate::bound::{HaloMembers, MemberColumns, MemberError};
+use crate::bound::{HaloBounds, HaloMembers, MemberColumns, MemberError};
 
-/// The cells of one halo, in the order of (Morton key, place in the caller's order). A member is named by its number in it.
+/// The cells of one halo, or those of a slice of it, in the order of (Morton key, place in the caller's order). A member is named
+/// by its number in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GasMembers {
     order: HaloMembers,
     cells: Vec<GasCell>,
+    bounds: GasBounds,
+}
+
+/// What sums over some cells need to know of the whole halo.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GasBounds {
+    /// The same of any members.
+    pub members: HaloBounds,
+    /// The greatest side.
+    pub side: f64,
+    /// The greatest pressure.
+    pub pressure: f64,
+    /// The greatest magnetic energy per volume.
+    pub magnetic: f64,
+}
+
+impl GasBounds {
+    /// Of these cells, with blocks of so many for their sums.
+    pub fn new<'a>(cells: impl Iterator<Item = &'a GasCell>, block: u64) -> Self {
+        let members = HaloBounds { number: 0, mass: 0.0, reach: 0.0, speed: 0.0, block };
+        let none = Self { members, side: 0.0, pressure: 0.0, magnetic: 0.0 };
+        let longest = |most: f64, x: &[f64; 3]| x.iter().fold(most, |most, x| most.max(x.abs()));
+        cells.fold(none, |Self { members, side, pressure, magnetic }, cell| Self {
+            members: HaloBounds {
+                number: members.number + 1,
+                mass: members.mass.max(cell.mass),
+                reach: longest(members.reach, &cell.position),
+                speed: longest(members.speed, &cell.velocity),
+                block,
+            },
+            side: side.max(cell.side),
+            pressure: pressure.max(cell.pressure),
+            magnetic: magnetic.max(cell.magnetic),
+        })
+    }
+
+    /// Of the halo with these bounds in its slices.
+    ///
+    /// # Errors
+    /// Those of the slices.
+    pub fn over<S: Slices>(&self, slices: &S) -> Result<Self, S::Error> {
+        let [side, pressure, magnetic] = greatest(slices, [self.side, self.pressure, self.magnetic])?;
+        Ok(Self { members: self.members.over(slices)?, side, pressure, magnetic })
+    }
 }
 
 impl GasMembers {
@@ -17,19 +63,34 @@ impl GasMembers {
     /// # Errors
     /// When a position, velocity or mass is not valid.
     pub fn new(cells: &[GasCell]) -> Result<Self, MemberError> {
-        let n = cells.len();
-        let order = HaloMembers::new(MemberColumns {
-            position: cells.iter().map(|cell| cell.position).collect(),
-            velocity: cells.iter().map(|cell| cell.velocity).collect(),
-            mass: cells.iter().map(|cell| cell.mass).collect(),
-            // Cells act on each other as points.
-            softening: vec![0.0; n],
-            particle_type: vec![0; n],
-            internal_energy: Vec::new(),
-            id: (0..n as u64).collect(),
-        })?;
-        let cells = order.entries().iter().map(|entry| cells[*entry as usize]).collect();
-        Ok(Self { order, cells })
+        Self::in_blocks(cells, BLOCK)
+    }
+
+    /// The same, with so many cells per block of sums.
+    ///
+    /// # Errors
+    /// When a position, velocity or mass is not valid.
+    pub fn in_blocks(cells: &[GasCell], block: u64) -> Result<Self, MemberError> {
+        let order = HaloMembers::in_blocks(columns(cells, (0..cells.len() as u64).collect()), block)?;
+        let cells: Vec<GasCell> = order.entries().iter().map(|entry| cells[*entry as usize]).collect();
+        let bounds = GasBounds::new(cells.iter(), block);
+        Ok(Self { order, cells, bounds })
+    }
+
+    /// Some cells of a halo: in the order of (key, identifier), with the bounds of the whole halo. `blocks` has the first cell of
+    /// each block.
+    ///
+    /// # Errors
+    /// When a position, velocity or mass is not valid.
+    pub fn of_slice(
+        cells: Vec<GasCell>,
+        id: Vec<u64>,
+        bounds: GasBounds,
+        blocks: Vec<u32>,
+    ) -> Result<Self, MemberError> {
+        let columns = columns(&cells, id);
+        columns.check()?;
+        Ok(Self { order: HaloMembers::of_slice(columns, bounds.members, blocks), cells, bounds })
     }
 
     /// The place of each member in the caller's order.
@@ -43,8 +104,61 @@ impl GasMembers {
         &self.cells[member as usize]
     }
 
+    /// What sums need to know of the whole halo.
+    pub fn bounds(&self) -> &GasBounds {
+        &self.bounds
+    }
+
     pub(super) fn order(&self) -> &HaloMembers {
         &self.order
+    }
+}
+
+fn columns(cells: &[GasCell], id: Vec<u64>) -> MemberColumns {
+    MemberColumns {
+        position: cells.iter().map(|cell| cell.position).collect(),
+        velocity: cells.iter().map(|cell| cell.velocity).collect(),
+        mass: cells.iter().map(|cell| cell.mass).collect(),
+        // Cells act on each other as points.
+        softening: vec![0.0; cells.len()],
+        particle_type: vec![0; cells.len()],
+        internal_energy: Vec::new(),
+        id,
+    }
+}
+
+/// Some cells of a slice, by rising number.
+#[derive(Debug, Clone, Copy)]
+pub struct ListedCells<'a, S> {
+    /// All cells of the slice.
+    pub members: &'a GasMembers,
+    /// Those of the list.
+    pub list: &'a [u32],
+    /// What joins the slices.
+    pub slices: &'a S,
+}
+
+impl<'a, S: Slices> ListedCells<'a, S> {
+    /// The cells of this slice.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a GasCell> + use<'a, S> {
+        let members = self.members;
+        self.list.iter().map(move |member| members.cell(*member))
+    }
+
+    /// Sums over the cells of all slices, of terms no greater than `most`. The closure gets the place of a cell in the list.
+    pub(super) fn sums<const N: usize>(
+        &self,
+        most: [f64; N],
+        terms: impl Fn(usize, &GasCell) -> [f64; N],
+    ) -> Result<[f64; N], S::Error> {
+        let mut sums = BlockSums::new(&self.members.bounds.members, most);
+        for run in self.members.order.runs(self.list) {
+            sums.add(run.fold([0.0; N], |block, place| {
+                let terms = terms(place, self.members.cell(self.list[place]));
+                std::array::from_fn(|i| block[i] + terms[i])
+            }));
+        }
+        sums.over(self.slices)
     }
 }
 

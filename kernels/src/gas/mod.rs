@@ -29,7 +29,7 @@
 //!
 //! Cells act on each other as points, on themselves as homogeneous cubes. Nothing expands: velocities have no Hubble flow.
 //! It does not know ranks, files, periodic boxes or units. Sums run in the order of members, so no result depends on the
-//! order in which cells arrive.
+//! order in which cells arrive. Cells may be in slices, with the same bits ([`crate::bound::slices`]).
 
 pub mod cube;
 pub mod members;
@@ -38,18 +38,17 @@ mod tests;
 
 use crate::bound::elementary::power;
 use crate::bound::potential::FEWEST_OF_TREE;
-use crate::bound::potential::direct::direct;
-use crate::bound::potential::octree::Octree;
-use crate::bound::potential::points::Points;
-use crate::bound::potential::tree::{Rooted, TreeScratch, tree};
+use crate::bound::potential::listed::{ListedPoints, PotentialScratch};
 use crate::bound::properties::symmetric::principal_axes;
-use crate::bound::{Gravity, SourceTypes};
+use crate::bound::slices::{Slices, Whole, greatest, total};
+use crate::bound::{Gravity, HaloBounds, SourceTypes};
 use cube::{SELF_ENERGY, half_mass_radius};
-pub use members::{GasMembers, NestedLists};
+pub use members::{GasBounds, GasMembers, ListedCells, NestedLists};
 use std::f64::consts::PI;
 
 /// A cell with gas. Units are the caller's, with one constant of gravity for all.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub struct GasCell {
     /// Its centre relative to a point that all cells of the halo share. Periodic images are already resolved.
     pub position: [f64; 3],
@@ -121,9 +120,7 @@ pub struct GasProperties {
 /// Working memory, kept between clumps.
 #[derive(Debug, Clone, Default)]
 pub struct GasScratch {
-    points: Points,
-    octree: Octree,
-    walk: TreeScratch,
+    listed: PotentialScratch,
     potential: Vec<f64>,
 }
 
@@ -134,22 +131,36 @@ pub fn gas_properties(
     rules: &GasRules,
     scratch: &mut GasScratch,
 ) -> GasProperties {
-    if list.is_empty() {
-        return GasProperties::default();
+    let Ok(found) = gas_properties_of_slices(&ListedCells { members, list, slices: &Whole }, rules, scratch);
+    found
+}
+
+/// The same of cells in slices.
+///
+/// # Errors
+/// Those of the slices.
+pub fn gas_properties_of_slices<S: Slices>(
+    cells: &ListedCells<S>,
+    rules: &GasRules,
+    scratch: &mut GasScratch,
+) -> Result<GasProperties, S::Error> {
+    let number = total(cells.slices, cells.list.len())?;
+    if number == 0 {
+        return Ok(GasProperties::default());
     }
-    let sums = GasSums::new(members, list);
+    let sums = GasSums::new(cells)?;
     let (mass, volume) = (sums.mass, sums.volume);
-    let spread = Spread::new(members, list, &sums);
+    let spread = Spread::new(cells, &sums)?;
     let radius = power(3.0 * volume / (4.0 * PI), 1.0 / 3.0);
     let turbulent_energy = 0.5 * spread.velocity2;
     let dispersion2 = spread.velocity2 / (3.0 * mass);
     let axes = principal_axes(spread.second.map(|sum| sum / mass)).value;
     let found = GasProperties {
-        number: list.len() as u64,
+        number,
         mass,
         volume,
         radius,
-        half_mass_radius: half_mass_radius(members, list, sums.centre()),
+        half_mass_radius: half_mass_radius(cells, number, sums.centre())?,
         centre_of_mass: sums.centre(),
         velocity: sums.velocity(),
         velocity_dispersion: dispersion2.sqrt(),
@@ -162,10 +173,10 @@ pub fn gas_properties(
         ..GasProperties::default()
     };
     if rules.newton <= 0.0 {
-        return found;
+        return Ok(found);
     }
-    let potential_energy = potential_energy(members, list, rules.newton, scratch);
-    GasProperties {
+    let potential_energy = potential_energy(cells, number, rules.newton, scratch)?;
+    Ok(GasProperties {
         potential_energy,
         virial_parameter: 5.0 * dispersion2 * radius / (rules.newton * mass),
         virial_ratio: 2.0 * turbulent_energy / -potential_energy,
@@ -173,7 +184,7 @@ pub fn gas_properties(
             / -potential_energy,
         free_fall_time: (3.0 * PI * volume / (32.0 * rules.newton * mass)).sqrt(),
         ..found
-    }
+    })
 }
 
 /// Sums over cells.
@@ -190,17 +201,18 @@ struct GasSums {
 }
 
 impl GasSums {
-    fn new(members: &GasMembers, list: &[u32]) -> Self {
-        list.iter().map(|member| members.cell(*member)).fold(Self::default(), |mut sums, cell| {
+    fn new<S: Slices>(cells: &ListedCells<S>) -> Result<Self, S::Error> {
+        let GasBounds { members: HaloBounds { mass, reach, speed, .. }, side, pressure, magnetic } =
+            *cells.members.bounds();
+        let (volume, [x, v]) = (side * side * side, [reach, speed].map(|most| mass * most));
+        let most = [mass, volume, x, x, x, v, v, v, pressure * volume, magnetic * volume];
+        let [mass, volume, x, y, z, vx, vy, vz, pressure, magnetic] = cells.sums(most, |_, cell| {
             let volume = cell.side * cell.side * cell.side;
-            sums.mass += cell.mass;
-            sums.volume += volume;
-            (0..3).for_each(|a| sums.position[a] += cell.mass * cell.position[a]);
-            (0..3).for_each(|a| sums.momentum[a] += cell.mass * cell.velocity[a]);
-            sums.pressure += cell.pressure * volume;
-            sums.magnetic += cell.magnetic * volume;
-            sums
-        })
+            let ([x, y, z], [vx, vy, vz]) =
+                (cell.position.map(|x| cell.mass * x), cell.velocity.map(|v| cell.mass * v));
+            [cell.mass, volume, x, y, z, vx, vy, vz, cell.pressure * volume, cell.magnetic * volume]
+        })?;
+        Ok(Self { mass, volume, position: [x, y, z], momentum: [vx, vy, vz], pressure, magnetic })
     }
 
     fn centre(&self) -> [f64; 3] {
@@ -222,35 +234,44 @@ struct Spread {
 }
 
 impl Spread {
-    fn new(members: &GasMembers, list: &[u32], sums: &GasSums) -> Self {
+    fn new<S: Slices>(cells: &ListedCells<S>, sums: &GasSums) -> Result<Self, S::Error> {
         let (centre, mean) = (sums.centre(), sums.velocity());
-        list.iter().map(|member| members.cell(*member)).fold(Self::default(), |mut spread, cell| {
+        let GasBounds { members: HaloBounds { mass, reach, speed, .. }, side, .. } = *cells.members.bounds();
+        // A deviation is at most twice the greatest magnitude along each axis.
+        let (velocity2, second) = (mass * 16.0 * speed * speed, mass * (8.0 * reach * reach + side * side));
+        let most = [velocity2, second, second, second, second, second, second];
+        let [velocity2, second @ ..] = cells.sums(most, |_, cell| {
             let x: [f64; 3] = std::array::from_fn(|a| cell.position[a] - centre[a]);
             let v: [f64; 3] = std::array::from_fn(|a| cell.velocity[a] - mean[a]);
             let own = cell.side * cell.side / 12.0;
-            let products = [x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]];
-            spread.velocity2 += cell.mass * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-            for (i, product) in products.into_iter().enumerate() {
-                spread.second[i] += cell.mass * if i < 3 { product + own } else { product };
-            }
-            spread
-        })
+            let m = cell.mass;
+            let square = |a: usize| m * (x[a] * x[a] + own);
+            let product = |a: usize, b: usize| m * (x[a] * x[b]);
+            let velocity2 = m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+            [velocity2, square(0), square(1), square(2), product(0, 1), product(0, 2), product(1, 2)]
+        })?;
+        Ok(Self { velocity2, second })
     }
 }
 
-/// The potential energy of listed cells: that of points at their centres, and of each cell in its own field.
-fn potential_energy(members: &GasMembers, list: &[u32], newton: f64, scratch: &mut GasScratch) -> f64 {
-    let gravity = Gravity { g: newton, hubble_flow: 0.0 };
-    let GasScratch { points, octree, walk, potential } = scratch;
-    points.gather(members.order(), list, SourceTypes::ALL);
-    if list.len() >= FEWEST_OF_TREE {
-        octree.build(points);
-        tree(Rooted { points, tree: octree }, &gravity, walk, potential);
-    } else {
-        direct(points, &gravity, potential);
-    }
-    let cells = list.iter().map(|member| members.cell(*member));
-    cells.zip(&*potential).fold(0.0, |energy, (cell, phi)| {
-        energy + 0.5 * cell.mass * phi - SELF_ENERGY * newton * cell.mass * cell.mass / cell.side
-    })
+/// The potential energy of listed cells, `number` of them in all slices: that of points at their centres, and of each cell in its
+/// own field.
+fn potential_energy<S: Slices>(
+    cells: &ListedCells<S>,
+    number: u64,
+    newton: f64,
+    scratch: &mut GasScratch,
+) -> Result<f64, S::Error> {
+    let gravity = &Gravity { g: newton, hubble_flow: 0.0 };
+    let ListedCells { members, list, slices } = *cells;
+    let GasScratch { listed, potential } = scratch;
+    let points = ListedPoints { members: members.order(), list, sources: SourceTypes::ALL, gravity, slices };
+    points.potential(number >= FEWEST_OF_TREE as u64, listed, potential)?;
+    let energy = |place: usize, cell: &GasCell| {
+        0.5 * cell.mass * potential[place] - SELF_ENERGY * newton * cell.mass * cell.mass / cell.side
+    };
+    let deepest = cells.iter().enumerate().fold(0.0f64, |most, (at, cell)| most.max(energy(at, cell).abs()));
+    let most = greatest(slices, [deepest])?;
+    let [sum] = cells.sums(most, |place, cell| [energy(place, cell)])?;
+    Ok(sum)
 }

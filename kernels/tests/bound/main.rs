@@ -1,8 +1,11 @@
 //! Bound haloes against what is known of ideal ones.
 
+mod gas;
 mod potential;
 mod properties;
 mod ramses;
 mod samples;
 mod slices;
+mod spheres;
+mod thread_slices;
 mod unbinding;

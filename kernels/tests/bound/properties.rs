@@ -1,9 +1,10 @@
 //! Properties of ideal systems.
 
 use super::samples::{Random, columns, members, nfw_radius};
-use inselberg_kernels::bound::properties::concentration::concentration;
+use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
+use inselberg_kernels::bound::properties::concentration::{InsideSums, concentration};
 use inselberg_kernels::bound::properties::spherical_overdensity::{
-    EnclosedMass, SphereSearch, SphericalOverdensity, bryan_norman,
+    SphereSearch, SphericalOverdensity, bryan_norman,
 };
 use inselberg_kernels::bound::properties::spin::{inside, spin_bullock};
 use inselberg_kernels::bound::properties::symmetric::principal_axes;
@@ -23,8 +24,20 @@ fn is_near(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found / expected - 1.0).abs() <= tolerance, "{what}: {found}, expected {expected}");
 }
 
-fn found(search: SphereSearch) -> SphericalOverdensity {
-    match search {
+fn profile(radius: &[f64], mass: &[f64]) -> MassProfile<'static, Whole> {
+    let point =
+        |(radius, mass): (&f64, &f64)| ProfilePoint { radius: *radius, mass: *mass, particle_type: 1 };
+    let Ok(profile) = MassProfile::new(radius.iter().zip(mass).map(point).collect(), 4096, &Whole);
+    profile
+}
+
+fn search(profile: &MassProfile<Whole>, density: f64) -> SphereSearch {
+    let Ok([found]) = profile.spheres([density], 0.0);
+    found
+}
+
+fn found(profile: &MassProfile<Whole>, density: f64) -> SphericalOverdensity {
+    match search(profile, density) {
         SphereSearch::Found(sphere) => sphere,
         other => panic!("no sphere: {other:?}"),
     }
@@ -49,9 +62,9 @@ fn check_nfw(members: &HaloMembers) {
     let all = members.all();
     let order = RadialMembers::new(members, &all, [0.0; 3]);
     let masses: Vec<f64> = order.place.iter().map(|place| members.columns().mass[*place as usize]).collect();
-    let enclosed = EnclosedMass::new(order.radius.clone(), &masses);
+    let enclosed = profile(&order.radius, &masses);
     let density200 = 3.0 / (4.0 * PI);
-    let sphere = |factor: f64| found(enclosed.sphere(density200 * factor));
+    let sphere = |factor: f64| found(&enclosed, density200 * factor);
     let (c200, c500) = (sphere(1.0), sphere(2.5));
     is_near(c200.mass, 1.0, 0.005, "M200c");
     is_near(c500.mass / c200.mass, 0.7964, 0.01, "M500c/M200c");
@@ -64,9 +77,9 @@ fn check_nfw(members: &HaloMembers) {
         let density = if sphere == c200 { density200 } else { 2.5 * density200 };
         is_near(sphere.mass, 4.0 / 3.0 * PI * density * sphere.radius.powi(3), 1e-12, "M of R");
     }
-    let c = concentration(&order.radius[..c200.number], &masses[..c200.number], c200.mass, c200.radius);
-    is_near(c.expect("enough members"), 10.10, 0.03, "concentration");
-    let mut within: Vec<u32> = order.place[..c200.number].to_vec();
+    is_near(c200.concentration().expect("enough members"), 10.10, 0.03, "concentration");
+    is_near(c200.inside.of_type[1], c200.inside.mass, 1e-12, "mass of dark matter");
+    let mut within: Vec<u32> = order.place[..c200.inside.number as usize].to_vec();
     within.sort_unstable();
     let order = RadialMembers::new(members, &within, [0.0; 3]);
     let Ok(half) = half_mass::half_mass_radii(&order, &Whole);
@@ -91,17 +104,17 @@ fn a_random_nfw_halo_has_its_known_masses() {
 
 #[test]
 fn spheres_at_the_ends_of_the_profile() {
-    let enclosed = EnclosedMass::new(vec![0.0, 0.0, 2.0, 3.0], &[1.0; 4]);
+    let all = profile(&[0.0, 0.0, 2.0, 3.0], &[1.0; 4]);
     // All below: M1 = 3 at 2, and 3 r / 2 = (4π/3) density r³.
-    let sphere = found(enclosed.sphere(3.0 / (4.0 * PI)));
+    let sphere = found(&all, 3.0 / (4.0 * PI));
     is_near(sphere.radius, 1.5f64.sqrt(), 1e-14, "first interval");
-    assert_eq!(sphere.number, 2);
+    assert_eq!(sphere.inside.number, 2);
     // Between 2 and 3 the mass is 1 + r.
-    let sphere = found(enclosed.sphere(3.0 / (4.0 * PI) * 0.2));
+    let sphere = found(&all, 3.0 / (4.0 * PI) * 0.2);
     is_near(0.2 * sphere.radius.powi(3), 1.0 + sphere.radius, 1e-14, "interval");
-    assert_eq!(enclosed.sphere(1e-3), SphereSearch::BeyondParticles);
-    assert_eq!(EnclosedMass::new(vec![0.0, 0.0], &[1.0; 2]).sphere(1.0), SphereSearch::Empty);
-    assert_eq!(EnclosedMass::default().sphere(1.0), SphereSearch::Empty);
+    assert_eq!(search(&all, 1e-3), SphereSearch::BeyondPoints);
+    assert_eq!(search(&profile(&[0.0, 0.0], &[1.0; 2]), 1.0), SphereSearch::Empty);
+    assert_eq!(search(&profile(&[], &[]), 1.0), SphereSearch::Empty);
 }
 
 /// The published arithmetic: NFW concentrations and what the fit makes of them.
@@ -109,12 +122,13 @@ fn spheres_at_the_ends_of_the_profile() {
 fn concentrations_are_those_of_the_fit() {
     for (c, expected) in [(5.0, 5.06), (10.0, 10.10), (20.0, 20.02)] {
         let n = 20_000;
-        let radii: Vec<f64> =
-            (0..n).map(|i| nfw_radius(c, (f64::from(i) + 0.5) / f64::from(n)) / c).collect();
-        let masses = vec![1.0 / f64::from(n); n as usize];
-        is_near(concentration(&radii, &masses, 1.0, 1.0).expect("enough"), expected, 0.002, "concentration");
+        let radii = (0..n).map(|i| nfw_radius(c, (f64::from(i) + 0.5) / f64::from(n)) / c);
+        let moment = radii.sum::<f64>() / f64::from(n);
+        let inside = InsideSums { number: n as u64, mass: 1.0, moment, ..InsideSums::default() };
+        is_near(concentration(&inside, 1.0, 1.0).expect("enough"), expected, 0.002, "concentration");
     }
-    assert_eq!(concentration(&[0.5; 9], &[0.1; 9], 1.0, 1.0), None);
+    let few = InsideSums { number: 9, mass: 0.9, moment: 0.45, ..InsideSums::default() };
+    assert_eq!(concentration(&few, 1.0, 1.0), None);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The members of a halo to slices: by name, for their places, and then by key.
 
-use super::ranks::RankSlices;
 use crate::bound::candidates::{ClumpParticle, HaloMember};
 use crate::bound::error::BoundError;
 use crate::bound::frame::HaloFrame;
 use crate::bound::member_type::MemberType;
+use crate::bound::rank_slices::RankSlices;
 use crate::bound::unbind::Unbinder;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::slices::{SortOrder, block_starts};

@@ -3,20 +3,19 @@
 //! | step | file |
 //! |---|---|
 //! | members to slices, one per rank, in the order of keys | `members` |
-//! | what joins slices | `ranks` |
 //! | clump by clump from the deepest up: large ones by all ranks | this one |
 //! | small ones whole on one rank | `whole_clumps` |
 //!
 //! The numerical part is in `inselberg_kernels::bound`: it does the same for a slice as for a whole halo, with the same bits.
 
 mod members;
-mod ranks;
 mod whole_clumps;
 
 use crate::bound::candidates::ClumpParticle;
 use crate::bound::error::BoundError;
 use crate::bound::frame::HaloFrame;
 use crate::bound::method::UnbindMethod;
+use crate::bound::rank_slices::RankSlices;
 use crate::bound::rows::HaloClump;
 use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle, BoundPiece, ShellCentre, Unbinder};
 use crate::bound::workers::SpanningHalo;
@@ -31,7 +30,6 @@ use inselberg_kernels::bound::unbind::{
     BoundMembers, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, unbind_slices,
 };
 use members::SlicedHalo;
-use ranks::RankSlices;
 
 /// What is found about a clump, for the rank that has the rows of its halo.
 struct SpanningRow {

@@ -1,9 +1,10 @@
 //! Small clumps of a halo in slices: each goes whole to one rank, and its losers come back.
 
 use super::members::{SlicedHalo, SlicedMember, columns};
-use super::ranks::RankSlices;
 use super::{ClumpPiece, SpanningClumps, SpanningRow};
+use crate::bound::rank_slices::RankSlices;
 use crate::bound::unbind::BoundParticle;
+use crate::bound::workers::even_workers;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::CommError;
 use inselberg_kernels::bound::slices::{SlicePart, Slices, Whole};
@@ -51,7 +52,7 @@ impl SpanningClumps<'_> {
         slices: &RankSlices,
     ) -> Result<Vec<(u32, u32)>, CommError> {
         let mut parts: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
-        for (clump, worker) in workers(clumps, slices.number()) {
+        for (clump, worker) in even_workers(clumps, slices.number()) {
             let candidate =
                 |at: &u32| Candidate { member: halo.member(*at), block: halo.block_of(*at), clump, at: *at };
             parts.entry(worker).or_default().extend(candidates[clump as usize].iter().map(candidate));
@@ -123,17 +124,4 @@ impl SpanningClumps<'_> {
         let losers = found.unbound.iter().map(loser).collect();
         WholeClump { row, piece: ClumpPiece { clump, first: 0, particles }, losers }
     }
-}
-
-/// The slice that works on each clump: in ranges of clumps, with nearly equal work.
-fn workers(clumps: &[(u32, u64)], n_slices: usize) -> Vec<(u32, usize)> {
-    let work = |n: u64| 1 + n * u64::from(u64::BITS - n.leading_zeros());
-    let total: u64 = clumps.iter().map(|(_, n)| work(*n)).sum();
-    let mut before = 0;
-    let worker = |(clump, n): &(u32, u64)| {
-        let slice = u128::from(before) * n_slices as u128 / u128::from(total);
-        before += work(*n);
-        (*clump, slice as usize)
-    };
-    clumps.iter().map(worker).collect()
 }

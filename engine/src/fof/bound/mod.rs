@@ -110,7 +110,7 @@ pub fn add_to(
     let members = match config.bound.unbind {
         Some(_) => physics.unbind(groups, particles, of, comm, executor)?,
         None => {
-            physics.add_spheres(groups, particles, &of.found.groups, comm, executor)?;
+            physics.add_spheres(groups, particles, of, comm, executor)?;
             None
         }
     };
@@ -161,10 +161,11 @@ impl GroupPhysics {
         &self,
         table: &mut Table,
         particles: GroupParticles,
-        groups: &Groups,
+        of: &SearchedInput,
         comm: &Comm,
         executor: &Executor,
     ) -> Result<(), FofRunError> {
+        let groups = &of.found.groups;
         let Some(densities) = &self.densities else { return Ok(()) };
         let _spheres = Stage::begin("spheres", 0, comm, executor.observer());
         let GroupParticles { candidates, space } = particles;
@@ -175,7 +176,7 @@ impl GroupPhysics {
             .map(|(centre, mass)| SphereCentre { centre: *centre, mass: *mass })
             .collect();
         let surroundings = Surroundings::new(candidates.all, candidates.leaves, &space);
-        let found = surroundings.spheres(&centres, densities, comm)?;
+        let found = surroundings.spheres(&centres, densities, &of.config.bound.spanning, comm)?;
         table.columns.extend(sphere_columns(&found, "its centre of mass"));
         Ok(())
     }

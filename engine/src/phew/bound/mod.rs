@@ -91,7 +91,8 @@ pub(crate) fn add_to(
     }
     if let (true, Some(gas)) = (request.gas, &gas) {
         let (snapshot, space) = (input.snapshot, work.space());
-        GasTask { gas, snapshot, space, rows: &work.rows }.add_to(catalogue, cells, comm, executor)?;
+        let task = GasTask { gas, snapshot, space, rows: &work.rows, spanning: request.spanning };
+        task.add_to(catalogue, cells, comm, executor)?;
     }
     Ok(())
 }

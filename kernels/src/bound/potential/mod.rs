@@ -8,11 +8,12 @@
 //! | shells about a centre | [`spherical`] | of the assumption | n log n |
 //! | 50 bins about a centre | [`ramses`] | of RAMSES | n |
 //!
-//! All but the last leave out what a member would add to its own potential. [`softening`] tells what close members do.
+//! [`listed`] chooses between the first three. All but the last leave out what a member would add to its own potential. [`softening`] tells what close members do.
 
 pub mod direct;
 mod essential_tree;
 mod group_cuts;
+pub mod listed;
 mod lists;
 pub mod octree;
 pub mod points;

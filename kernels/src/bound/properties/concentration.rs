@@ -7,24 +7,32 @@
 use super::super::elementary::{exp, ln};
 use std::f64::consts::LN_10;
 
-/// Fewest members for a concentration.
-pub const FEWEST: usize = 10;
+/// Fewest points for a concentration.
+pub const FEWEST: u64 = 10;
 
 /// The coefficients by rising power.
 const FIT: [f64; 6] = [-5.07, -43.59, -140.17, -250.14, -222.46, -79.71];
 
-/// The concentration of a sphere of this mass and radius. `radii` and `masses` are those of the members inside. Mass that
-/// is missing in their sum is put at the radius. `None` for fewer than [`FEWEST`] members or without mass.
-pub fn concentration(radii: &[f64], masses: &[f64], mass: f64, radius: f64) -> Option<f64> {
-    if radii.len() < FEWEST || mass <= 0.0 || radius <= 0.0 {
+/// Sums over the points within a radius.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct InsideSums {
+    /// Number of points.
+    pub number: u64,
+    /// Of mass.
+    pub mass: f64,
+    /// Of mass times radius.
+    pub moment: f64,
+    /// Of the masses of gas, dark matter and stars.
+    pub of_type: [f64; 3],
+}
+
+/// The concentration of a sphere of this mass and radius, from sums over the points inside. Mass that is missing in their sum is
+/// put at the radius. `None` for fewer than [`FEWEST`] points or without mass.
+pub fn concentration(inside: &InsideSums, mass: f64, radius: f64) -> Option<f64> {
+    if inside.number < FEWEST || mass <= 0.0 || radius <= 0.0 {
         return None;
     }
-    let (mut sum, mut moment) = (0.0, 0.0);
-    for (r, m) in radii.iter().zip(masses) {
-        sum += m;
-        moment += m * r;
-    }
-    let first = (moment + (mass - sum) * radius) / (mass * radius);
+    let first = (inside.moment + (mass - inside.mass) * radius) / (mass * radius);
     if first <= 0.0 {
         return Some(1000.0);
     }

@@ -1,23 +1,27 @@
-//! Spherical overdensity: how large is the sphere whose mean density is a given one? Any number of them from one sort.
+//! Spherical overdensity: how large is the sphere whose mean density is a given one, and what is in it? Any number of them from
+//! one sort, also of points in slices.
 //!
-//! All particles of all types count, bound or not. The first member and all at the centre are skipped as ends of the sphere,
-//! not as mass. The sphere ends in the first interval between members at whose outer end the mean density is no longer above
+//! All particles of all types count, bound or not. The first point and all at the centre are skipped as ends of the sphere,
+//! not as mass. The sphere ends in the first interval between points at whose outer end the mean density is no longer above
 //! the given one. Within it the enclosed mass is linear in radius:
 //!
 //! ```text
 //!     (4π/3) density R³ = M_inner + (M_outer - M_inner) (R - r_inner) / (r_outer - r_inner)
 //! ```
 //!
-//! The mass of the sphere is (4π/3) density R³ by definition, which differs from the sum over particles.
+//! The mass of the sphere is (4π/3) density R³ by definition, which differs from the sum over particles. Points may be in slices: they
+//! come as a [`MassProfile`].
 
+use super::Component;
+use super::concentration::{InsideSums, concentration};
+use crate::bound::mass_profile::{MassProfile, ProfilePoint};
+use crate::bound::slices::{BlockSums, HaloBounds, Slices};
+use bytemuck::{Pod, Zeroable};
 use std::f64::consts::PI;
+use std::ops::Range;
 
-/// The mass within each radius.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct EnclosedMass {
-    radius: Vec<f64>,
-    mass: Vec<f64>,
-}
+/// The components whose masses in spheres are known.
+const OF_TYPE: [Component; 3] = [Component::Gas, Component::DarkMatter, Component::Stars];
 
 /// A sphere of given mean density.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,8 +30,15 @@ pub struct SphericalOverdensity {
     pub radius: f64,
     /// Its mass, by definition.
     pub mass: f64,
-    /// Number of particles inside.
-    pub number: usize,
+    /// The points inside.
+    pub inside: InsideSums,
+}
+
+impl SphericalOverdensity {
+    /// Its concentration; `None` where it has too few points.
+    pub fn concentration(&self) -> Option<f64> {
+        concentration(&self.inside, self.mass, self.radius)
+    }
 }
 
 /// Where a sphere of given mean density ends.
@@ -35,80 +46,145 @@ pub struct SphericalOverdensity {
 pub enum SphereSearch {
     /// There it is.
     Found(SphericalOverdensity),
-    /// The density is above the given one out to the last particle: more particles are needed.
-    BeyondParticles,
-    /// There are no two particles, or none with mass outside the centre.
+    /// The density is above the given one out to the last point: more points are needed.
+    BeyondPoints,
+    /// There are no two points, or none with mass outside the centre.
     Empty,
 }
 
-impl EnclosedMass {
-    /// From particles by rising radius; equals in the order of their identifiers. `mass` has one entry per radius.
-    pub fn new(radius: Vec<f64>, mass: &[f64]) -> Self {
-        assert_eq!(radius.len(), mass.len(), "one mass per radius");
-        debug_assert!(radius.is_sorted());
-        let mut sum = 0.0;
-        let enclosed = mass.iter().map(|mass| {
-            sum += mass;
-            sum
-        });
-        Self { mass: enclosed.collect(), radius }
-    }
+/// The end of a sphere, and the place of the point at which the interval ends.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct SphereEnd {
+    place: u64,
+    radius: f64,
+}
 
-    /// The sphere of this mean density, in units of mass per length³.
-    pub fn sphere(&self, density: f64) -> SphereSearch {
-        self.sphere_around(density, 0.0)
-    }
+/// In place of an end.
+const NO_END: SphereEnd = SphereEnd { place: u64::MAX, radius: 0.0 };
 
-    /// The same where the centre is sampled by few particles and many light gas cells, so that the first end may be in the gas
-    /// between particles. Within the radius of this `core` mass the outermost end counts, or the first one beyond.
-    pub fn sphere_around(&self, density: f64, core: f64) -> SphereSearch {
-        let n_central = self.radius.partition_point(|r| *r == 0.0).max(1);
-        if self.radius.len() <= n_central {
-            return SphereSearch::Empty;
-        }
-        let per_volume = 4.0 / 3.0 * PI * density;
-        let is_end = |at: &usize| self.mass[*at] <= per_volume * cube(self.radius[*at]);
-        let of_core = self.mass.partition_point(|mass| *mass < core);
-        let within_core = n_central..(of_core + 1).min(self.radius.len());
-        let start = within_core.rev().find(|at| !is_end(at)).unwrap_or(n_central);
-        let Some(end) = (start..self.radius.len()).find(is_end) else {
-            return SphereSearch::BeyondParticles;
+impl<S: Slices> MassProfile<'_, S> {
+    /// The spheres of these mean densities, in units of mass per length³.
+    ///
+    /// The centre may be sampled by few particles and many light gas cells, so that the first end may be in the gas between
+    /// particles. Within the radius of this `core` mass the outermost end counts, or the first one beyond. A core of 0 has no
+    /// radius. Four gatherings and two sums over slices.
+    ///
+    /// # Errors
+    /// Those of the slices.
+    pub fn spheres<const N: usize>(
+        &self,
+        densities: [f64; N],
+        core: f64,
+    ) -> Result<[SphereSearch; N], S::Error> {
+        let per_volume = densities.map(|density| 4.0 / 3.0 * PI * density);
+        let n_within = |is_within: &dyn Fn(usize) -> bool| {
+            (0..self.points.len()).filter(|at| is_within(*at)).count() as u64
         };
-        let radius = match end == n_central {
-            true => self.first_interval(end, per_volume),
-            false => self.in_interval(end, per_volume),
-        };
-        if radius == 0.0 {
-            return SphereSearch::Empty;
+        let own = [n_within(&|at| self.points[at].radius == 0.0), n_within(&|at| self.enclosed[at] < core)];
+        let all = self.slices.add(&own)?;
+        let n_central = all[0].max(1);
+        if self.bounds.number <= n_central {
+            return Ok([SphereSearch::Empty; N]);
         }
-        let number = self.radius.partition_point(|r| *r <= radius);
-        SphereSearch::Found(SphericalOverdensity { radius, mass: per_volume * cube(radius), number })
-    }
-
-    /// All is below the density: the mass is linear from 0 at the centre to the first end.
-    fn first_interval(&self, end: usize, per_volume: f64) -> f64 {
-        (self.mass[end] / (self.radius[end] * per_volume)).sqrt()
-    }
-
-    /// Newton's method from the outer end. The cubic less a line is convex, and positive there, so it falls to the root.
-    fn in_interval(&self, end: usize, per_volume: f64) -> f64 {
-        let (inner, outer) = (self.radius[end - 1], self.radius[end]);
-        let (mass, gain) = (self.mass[end - 1], self.mass[end] - self.mass[end - 1]);
-        if outer <= inner {
-            return outer;
-        }
-        let slope = gain / (outer - inner);
-        let mut r = outer;
-        for _ in 0..60 {
-            let excess = per_volume * cube(r) - mass - slope * (r - inner);
-            let next = r - excess / (3.0 * per_volume * r * r - slope);
-            if next >= r || next < inner {
-                break;
+        let within_core = n_central..(all[1] + 1).max(n_central);
+        let ends = self.ends(per_volume, n_central, within_core)?;
+        let inside = self.inside(ends.map(|end| end.radius))?;
+        Ok(std::array::from_fn(|i| match ends[i] {
+            SphereEnd { place: u64::MAX, .. } => SphereSearch::BeyondPoints,
+            SphereEnd { radius: 0.0, .. } => SphereSearch::Empty,
+            SphereEnd { radius, .. } => {
+                let mass = per_volume[i] * cube(radius);
+                SphereSearch::Found(SphericalOverdensity { radius, mass, inside: inside[i] })
             }
-            r = next;
-        }
-        r
+        }))
     }
+
+    /// The end of each sphere; [`NO_END`] for one beyond the last point.
+    fn ends<const N: usize>(
+        &self,
+        per_volume: [f64; N],
+        n_central: u64,
+        within_core: Range<u64>,
+    ) -> Result<[SphereEnd; N], S::Error> {
+        let is_end =
+            |at: usize, per_volume: f64| self.enclosed[at] <= per_volume * cube(self.points[at].radius);
+        let start = per_volume.map(|per_volume| {
+            let last = self.here(within_core.clone()).rev().find(|at| !is_end(*at, per_volume));
+            last.map_or(n_central, |at| self.first + at as u64)
+        });
+        let of_slices = self.slices.gather(&start)?;
+        let end = |i: usize| {
+            let start = of_slices.iter().fold(n_central, |most, of| most.max(of[i]));
+            let at = self.here(start..u64::MAX).find(|at| is_end(*at, per_volume[i]));
+            at.map_or(NO_END, |at| {
+                let place = self.first + at as u64;
+                SphereEnd { place, radius: self.radius_of_end(at, place == n_central, per_volume[i]) }
+            })
+        };
+        let of_slices = self.slices.gather(&std::array::from_fn::<_, N, _>(end))?;
+        let first = |i: usize| of_slices.iter().map(|of| of[i]).min_by_key(|end| end.place);
+        Ok(std::array::from_fn(|i| first(i).expect("a slice")))
+    }
+
+    /// The radius of a sphere in the interval that ends at a point, from 0 on for the first one.
+    fn radius_of_end(&self, at: usize, is_first: bool, per_volume: f64) -> f64 {
+        let outer = [self.points[at].radius, self.enclosed[at]];
+        if is_first {
+            // All is below the density: the mass is linear from 0 at the centre.
+            return (outer[1] / (outer[0] * per_volume)).sqrt();
+        }
+        radius_in_interval(self.inner(at), outer, per_volume)
+    }
+
+    /// Sums over the points within each radius.
+    fn inside<const N: usize>(&self, radii: [f64; N]) -> Result<[InsideSums; N], S::Error> {
+        let HaloBounds { mass, reach, .. } = self.bounds;
+        let within = radii.map(|radius| self.points.partition_point(|point| point.radius <= radius));
+        let sums = |n: usize| {
+            let mut sums = BlockSums::new(&self.bounds, [mass, mass * reach, mass, mass, mass]);
+            let runs = self.runs().take_while(|run| run.start < n);
+            runs.for_each(|run| sums.add(block_sums(&self.points[run.start..run.end.min(n)])));
+            sums
+        };
+        let sums = BlockSums::over_all(&within.map(sums), self.slices)?;
+        let numbers = self.slices.add(&within.map(|n| n as u64))?;
+        Ok(std::array::from_fn(|i| {
+            let [mass, moment, gas, dark_matter, stars] = sums[i];
+            InsideSums { number: numbers[i], mass, moment, of_type: [gas, dark_matter, stars] }
+        }))
+    }
+}
+
+/// Plain sums of mass, of mass times radius, and of the masses of gas, dark matter and stars.
+fn block_sums(points: &[ProfilePoint]) -> [f64; 5] {
+    points.iter().fold([0.0; 5], |mut sums, point| {
+        sums[0] += point.mass;
+        sums[1] += point.mass * point.radius;
+        for (component, sum) in OF_TYPE.into_iter().zip(&mut sums[2..]) {
+            *sum += if component.holds(point.particle_type as u8) { point.mass } else { 0.0 };
+        }
+        sums
+    })
+}
+
+/// The radius between two points, each with the mass within, by Newton's method from the outer end. The cubic less a line is
+/// convex, and positive there, so it falls to the root.
+fn radius_in_interval(inner: [f64; 2], outer: [f64; 2], per_volume: f64) -> f64 {
+    if outer[0] <= inner[0] {
+        return outer[0];
+    }
+    let slope = (outer[1] - inner[1]) / (outer[0] - inner[0]);
+    let mut r = outer[0];
+    for _ in 0..60 {
+        let excess = per_volume * cube(r) - inner[1] - slope * (r - inner[0]);
+        let next = r - excess / (3.0 * per_volume * r * r - slope);
+        if next >= r || next < inner[0] {
+            break;
+        }
+        r = next;
+    }
+    r
 }
 
 /// The virial density over the critical one (Bryan & Norman 1998), from the matter density over the critical one at the
@@ -125,26 +201,35 @@ fn cube(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::slices::Whole;
+
+    fn profile(points: impl Iterator<Item = (f64, f64)>) -> MassProfile<'static, Whole> {
+        let points = points.map(|(radius, mass)| ProfilePoint { radius, mass, particle_type: 1 });
+        let Ok(profile) = MassProfile::new(points.collect(), 16, &Whole);
+        profile
+    }
+
+    fn sphere(of: &MassProfile<Whole>, density: f64, core: f64) -> SphericalOverdensity {
+        match of.spheres([density], core) {
+            Ok([SphereSearch::Found(sphere)]) => sphere,
+            Ok([other]) => panic!("{other:?}"),
+        }
+    }
 
     /// A singular isothermal sphere of 100 heavy particles, and light gas inside the first of them.
     #[test]
     fn light_points_at_the_centre_do_not_end_the_sphere_around_a_core() {
         let gas = (1..=20).map(|i| (0.0004 * f64::from(i), 1e-9));
         let particles = (1..=100).map(|i| (0.01 * f64::from(i), 0.01));
-        let (radius, mass): (Vec<f64>, Vec<f64>) = gas.chain(particles).unzip();
-        let enclosed = EnclosedMass::new(radius, &mass);
+        let all = profile(gas.chain(particles));
         let density = 1.0 / (4.0 / 3.0 * PI * 0.25);
-        let radius_of = |found: SphereSearch| match found {
-            SphereSearch::Found(sphere) => sphere.radius,
-            other => panic!("{other:?}"),
-        };
-        assert!(radius_of(enclosed.sphere(density)) < 0.01);
-        assert!((radius_of(enclosed.sphere_around(density, 0.1)) - 0.5).abs() < 1e-3);
-        assert!((radius_of(enclosed.sphere_around(4.0 * density, 0.5)) - 0.25).abs() < 1e-3);
+        assert!(sphere(&all, density, 0.0).radius < 0.01);
+        assert!((sphere(&all, density, 0.1).radius - 0.5).abs() < 1e-3);
+        assert!((sphere(&all, 4.0 * density, 0.5).radius - 0.25).abs() < 1e-3);
         let dilute = 4000.0 * density;
-        assert_eq!(enclosed.sphere_around(dilute, 0.9), enclosed.sphere(dilute));
-        let light = EnclosedMass::new(vec![0.0, 0.1, 0.2, 0.9], &[1e-6, 1e-6, 0.5, 1e-6]);
-        assert!(radius_of(light.sphere(1.0)) < 0.1);
-        assert!(radius_of(light.sphere_around(1.0, 0.25)) > 0.2);
+        assert_eq!(all.spheres([dilute], 0.9), all.spheres([dilute], 0.0));
+        let light = profile([(0.0, 1e-6), (0.1, 1e-6), (0.2, 0.5), (0.9, 1e-6)].into_iter());
+        assert!(sphere(&light, 1.0, 0.0).radius < 0.1);
+        assert!(sphere(&light, 1.0, 0.25).radius > 0.2);
     }
 }

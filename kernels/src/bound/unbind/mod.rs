@@ -26,12 +26,12 @@ pub mod ramses;
 
 use super::members::HaloMembers;
 use super::potential::FEWEST_OF_TREE;
-use super::potential::direct::direct;
+use super::potential::listed::{ListedPoints, PotentialScratch};
 use super::potential::octree::Octree;
 use super::potential::points::Points;
-use super::potential::sliced_tree::{sliced_direct, sliced_potential, sliced_potential_of};
+use super::potential::sliced_tree::sliced_potential_of;
 use super::potential::spherical::SlicedShells;
-use super::potential::tree::{Rooted, TreeScratch, subtract, tree};
+use super::potential::tree::{Rooted, subtract};
 use super::slices::{BlockSums, Slices, Whole, ordered_bits, smallest_key, total};
 use super::{Gravity, SourceTypes};
 use bytemuck::{Pod, Zeroable};
@@ -113,11 +113,9 @@ pub struct Unbinding {
 /// Working memory, in proportion to the candidates. One value serves any number of clumps in turn.
 #[derive(Debug, Clone, Default)]
 pub struct UnbindScratch {
-    points: Points,
-    octree: Octree,
+    listed: PotentialScratch,
     removed_points: Points,
     removed_tree: Octree,
-    walk: TreeScratch,
 }
 
 /// The most bound member of a slice.
@@ -322,29 +320,15 @@ impl<S: Slices> Passes<'_, S> {
         let BoundMembers { member, potential, .. } = &mut clump.bound;
         let UnbindCall { gravity, rules, slices } = *self.call;
         let (members, sources, centre) = (self.members, rules.sources, self.centre);
-        let UnbindScratch { points, octree, walk, .. } = self.scratch;
-        let has_tree = self.number >= FEWEST_OF_TREE as u64;
         match rules.method {
             PotentialMethod::Spherical => {
                 let shells = SlicedShells { members, list: member, centre, sources, gravity, slices };
                 shells.potential(potential)?;
             }
-            PotentialMethod::Tree if has_tree => {
-                points.gather_slice(members, member, sources, slices)?;
-                match slices.number() {
-                    1 => {
-                        octree.build(points);
-                        tree(Rooted { points, tree: octree }, gravity, walk, potential);
-                    }
-                    _ => *potential = sliced_potential(std::mem::take(points), gravity, slices)?,
-                }
-            }
             PotentialMethod::Tree | PotentialMethod::Direct => {
-                points.gather_slice(members, member, sources, slices)?;
-                match slices.number() {
-                    1 => direct(points, gravity, potential),
-                    _ => *potential = sliced_direct(points, gravity, slices)?,
-                }
+                let by_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
+                let listed = ListedPoints { members, list: member, sources, gravity, slices };
+                listed.potential(by_tree, &mut self.scratch.listed, potential)?;
             }
         }
         clump.report.full += 1;
@@ -360,7 +344,8 @@ impl<S: Slices> Passes<'_, S> {
         if !has_tree || self.left * 5 >= self.number {
             return self.compute(clump);
         }
-        let UnbindScratch { points, octree, removed_points, removed_tree, walk, .. } = self.scratch;
+        let UnbindScratch { listed, removed_points, removed_tree } = &mut *self.scratch;
+        let PotentialScratch { points, octree, walk } = listed;
         points.gather_slice(self.members, &clump.bound.member, rules.sources, slices)?;
         removed_points.gather_slice(self.members, removed, rules.sources, slices)?;
         let potential = &mut clump.bound.potential;

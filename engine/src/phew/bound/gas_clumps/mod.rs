@@ -5,34 +5,37 @@
 //! | step | file |
 //! |---|---|
 //! | the constant of gravity, as far as the input says | `newton` |
-//! | whole haloes to ranks, one task per clump | here |
+//! | haloes to ranks | here |
+//! | the clumps of a halo, one task per clump | `clumps` |
+//! | the same of large haloes, by all ranks together | `spanning` |
 //! | properties, each one column, and which of them are not computed | `columns` |
 //! | values to the ranks with rows | `rows` |
 //! | attributes | here |
 //!
-//! Four exchanges. The numerical part is in `inselberg_kernels::gas`, which has the definitions.
+//! Four exchanges, beside those of large haloes. The numerical part is in `inselberg_kernels::gas`, which has the definitions.
 
+mod clumps;
 mod columns;
 mod newton;
 mod rows;
+mod spanning;
 
-use crate::bound::{HaloClump, HaloFrame, HaloRows, HaloWork, to_workers};
+use crate::bound::{HaloClump, HaloRows, HaloWork, SpanRules, to_workers};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::phew::bound::gas::{ClumpCell, GasCells};
+use crate::phew::bound::gas_clumps::clumps::GasMeasure;
 use crate::phew::bound::gas_clumps::columns::{GasColumn, Missing};
 use crate::phew::bound::gas_clumps::newton::Newton;
 use crate::phew::bound::gas_clumps::rows::{GasOfClump, GasTables};
+use crate::phew::bound::gas_clumps::spanning::measure_spanning;
 use crate::stage::Stage;
 use crate::tables::AttributeList;
 use inselberg_comm::Comm;
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::CataloguePart;
 use inselberg_kernels::bound::MemberError;
-use inselberg_kernels::gas::{
-    GasCell, GasMembers, GasProperties, GasRules, GasScratch, NestedLists, gas_properties,
-};
-use inselberg_kernels::geom::{cell_centre, cell_side};
+use inselberg_kernels::gas::GasRules;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
@@ -46,6 +49,8 @@ pub struct GasTask<'a> {
     pub space: SizedBox,
     /// The rows of this rank.
     pub rows: &'a HaloRows,
+    /// Which haloes span ranks.
+    pub spanning: SpanRules,
 }
 
 impl GasTask<'_> {
@@ -66,8 +71,13 @@ impl GasTask<'_> {
             newton: newton.as_ref().map_or(0.0, |newton| newton.value),
             adiabatic_index: self.gas.adiabatic_index,
         };
-        let work = to_workers(cells, self.rows, comm)?;
-        let found = self.measure(&work, &rules)?;
+        let measure = GasMeasure { space: self.space, rules, block: self.spanning.block };
+        let (work, spanning) = to_workers(cells, self.rows, Some(&self.spanning), comm)?;
+        let mut found = whole_haloes(&work, &measure)?;
+        drop(work);
+        for halo in spanning.haloes {
+            found.extend(measure_spanning(halo, spanning.limit, &measure, comm)?);
+        }
         let missing = Missing {
             pressure: !self.gas.has_pressure(),
             magnetic_field: !self.gas.has_magnetic_field(),
@@ -83,59 +93,6 @@ impl GasTask<'_> {
         }
         catalogue.attributes.extend(self.attributes(newton.as_ref(), missing).into_attributes());
         Ok(())
-    }
-
-    /// Local: measures the clumps of all haloes that this rank works on, in the order of the haloes.
-    fn measure(&self, work: &HaloWork<ClumpCell>, rules: &GasRules) -> Result<Vec<GasOfClump>, MemberError> {
-        let of_halo = |clumps: &[HaloClump]| self.of_halo(clumps, work.members_of(clumps[0].halo), rules);
-        let found: Vec<Vec<GasOfClump>> =
-            work.haloes().into_par_iter().with_max_len(1).map(of_halo).collect::<Result<_, _>>()?;
-        Ok(found.concat())
-    }
-
-    /// The clumps of one halo, the main one first.
-    fn of_halo(
-        &self,
-        clumps: &[HaloClump],
-        cells: &[ClumpCell],
-        rules: &GasRules,
-    ) -> Result<Vec<GasOfClump>, MemberError> {
-        let frame = HaloFrame { space: self.space, peak: clumps[0].peak };
-        let relative: Vec<GasCell> = cells.iter().map(|cell| self.relative(cell, &frame)).collect();
-        let members = GasMembers::new(&relative)?;
-        let place = |id: u64| clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0) as u32;
-        // The cells of a clump that is not listed belong to the main clump.
-        let clump_of: Vec<u32> =
-            members.entries().iter().map(|entry| place(cells[*entry as usize].clump)).collect();
-        let parent: Vec<Option<u32>> =
-            clumps.iter().map(|clump| (clump.id != clump.halo).then(|| place(clump.parent))).collect();
-        let lists = NestedLists::new(&members, &clump_of, &parent).expect("a tree of its own clumps");
-        let measure = |scratch: &mut GasScratch, clump: usize| {
-            let of = |list: &[u32], scratch: &mut GasScratch| {
-                let found = gas_properties(&members, list, rules, scratch);
-                GasProperties { centre_of_mass: in_box(&found, &frame), ..found }
-            };
-            let own = of(&lists.own[clump], scratch);
-            let inclusive = lists.inclusive[clump].as_ref().map_or(own, |list| of(list, scratch));
-            let HaloClump { id, halo, .. } = clumps[clump];
-            GasOfClump { id, halo, own, inclusive }
-        };
-        // Clumps differ in size by orders of magnitude, so each is a task.
-        let each = (0..clumps.len()).into_par_iter().with_max_len(1);
-        Ok(each.map_init(GasScratch::default, measure).collect())
-    }
-
-    /// A cell about the main peak.
-    fn relative(&self, cell: &ClumpCell, frame: &HaloFrame) -> GasCell {
-        let (leaf, level, side) = (&cell.leaf, cell.leaf.level as u8, self.space.side);
-        GasCell {
-            position: frame.relative(cell_centre(level, leaf.ijk).map(|x| x * side)),
-            side: cell_side(level) * side,
-            velocity: leaf.velocity,
-            mass: leaf.mass,
-            pressure: leaf.pressure,
-            magnetic: leaf.magnetic,
-        }
     }
 
     /// Attributes begin with `gas_`, by which a new cut drops them.
@@ -155,7 +112,10 @@ impl GasTask<'_> {
     }
 }
 
-/// The centre of mass in the box; 0 without gas.
-fn in_box(found: &GasProperties, frame: &HaloFrame) -> [f64; 3] {
-    if found.number == 0 { [0.0; 3] } else { frame.in_box(found.centre_of_mass) }
+/// Local: measures the clumps of all haloes that are whole here, in the order of the haloes.
+fn whole_haloes(work: &HaloWork<ClumpCell>, measure: &GasMeasure) -> Result<Vec<GasOfClump>, MemberError> {
+    let of_halo = |clumps: &[HaloClump]| measure.halo(clumps, work.members_of(clumps[0].halo));
+    let found: Vec<Vec<GasOfClump>> =
+        work.haloes().into_par_iter().with_max_len(1).map(of_halo).collect::<Result<_, _>>()?;
+    Ok(found.concat())
 }

@@ -6,7 +6,7 @@ use inselberg_kernels::bound::slices::{SlicePart, Slices};
 use rayon::prelude::*;
 
 /// One slice per rank.
-pub(super) struct RankSlices<'a> {
+pub struct RankSlices<'a> {
     /// The ranks.
     pub comm: &'a Comm,
 }
