@@ -11,12 +11,14 @@ use inselberg::executor::Executor;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{Persistence, PhewConfig, Thresholds};
 use inselberg::phew::run::run;
+use inselberg::progress::Silent;
 use inselberg::projection::project;
 use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::Catalogue;
 use inselberg_kernels::geom::Domain;
+use inselberg_tasks::ThreadPool;
 use proptest::prelude::*;
 
 /// The catalogue of all `ranks`.
@@ -217,6 +219,28 @@ fn few_exchanges() {
     assert!(rounds.iter().all(|n| (5..=18).contains(n)), "{rounds:?}");
 }
 
+/// Haloes are cut by the ranks of their highest peaks: no rank gets most of what all ranks send for that.
+#[test]
+fn haloes_are_cut_on_many_ranks() {
+    let field = synth(FieldKind::Clumps, 100_000);
+    let config = config(&field, Case { thresholds: [80.0, 1.1, 200.0], ..SYNTH }, Rules::Paper);
+    let received = |comm: &Comm| {
+        let outcome = run(&field, &config, comm, &Executor::default()).expect("a run");
+        let of_stage = comm.traffic().into_iter().find(|t| t.stage == "hierarchy").expect("the stage");
+        (of_stage.received_bytes, outcome.structures.n_cut)
+    };
+    let received = run_ranks(Comm::threads(32), received).expect("no panic");
+    let (all, most) = (received.iter().map(|r| r.0).sum::<u64>(), received.iter().map(|r| r.0).max());
+    assert!(received[0].1 > 32, "{} clumps", received[0].1);
+    assert!(most.is_some_and(|most| 6 * most < all), "{most:?} of {all} bytes");
+}
+
+/// So many ranks exchange the places of peaks over relays.
+#[test]
+fn more_ranks_than_send_straight() {
+    check(&synth(FieldKind::Lattice, 2_000), SYNTH, Rules::Paper, &[300]);
+}
+
 /// The catalogues compared are the ones of whole runs: another field has another one.
 #[test]
 fn different_fields_differ() {
@@ -262,5 +286,28 @@ proptest! {
             check(&octs, Case { field: "other", thresholds }, rules, &[n_ranks]);
         }
         check(&octs, Case { field: "cic", thresholds: [1.0, 2.0, 5.0] }, rules, &[n_ranks]);
+    }
+    /// Few different densities, so peaks and saddles tie; late messages; one or two threads per rank.
+    #[test]
+    fn equal_densities_under_disorder(densities in prop::collection::vec(1..5u32, 512), cut in 0..4usize, seed: u64) {
+        let octs = uniform(|[x, y, z]| f64::from(densities[(x + 8 * y + 64 * z) as usize]));
+        let thresholds = [[0.5, 1.2, 2.0], [0.5, 1.2, 3.2], [1.5, 1.0, 2.2], [0.5, 3.0, 1.0]][cut];
+        let case = Case { field: "density", thresholds };
+        let one = over(&octs, case, Rules::Paper, Comm::threads(1));
+        for n_ranks in [1, 2, 3, 5, 8] {
+            let ranks = Comm::threads(n_ranks).into_iter().zip(0..).map(|(b, rank)| b.chaos(seed ^ rank));
+            let config = config(&octs, case, Rules::Paper);
+            let n_threads = 1 + (seed as usize + n_ranks) % 2;
+            let work = |comm: &Comm| {
+                let executor = Executor::new(ThreadPool::with_threads(n_threads), &Silent);
+                match run(&octs, &config, comm, &executor) {
+                    Ok(outcome) => outcome.catalogue.gather(comm),
+                    Err(error) => Err(comm.abort(error.to_string())),
+                }
+            };
+            let parts = run_ranks(ranks.collect(), work).expect("no panic");
+            let many = parts.into_iter().next().expect("rank 0").expect("no failure").expect("rank 0 has it");
+            assert_same(&one, &many, &format!("{n_ranks} ranks with {n_threads} threads"));
+        }
     }
 }

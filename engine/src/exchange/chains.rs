@@ -25,6 +25,11 @@ pub trait Lead: Pod {
     fn target(&self) -> RemoteIndex;
     /// Whether the chain ends there.
     fn is_end(&self) -> bool;
+    /// This part of a chain, continued by `next`, which begins at its target. Leads may keep something of the way.
+    #[must_use]
+    fn then(self, next: Self) -> Self {
+        next
+    }
 }
 
 /// A lead without further data.
@@ -64,6 +69,8 @@ pub enum ChainStep<L> {
     End(L),
     /// At the exit with this index.
     Exit(usize),
+    /// At the exit with this index, after a way of which the lead keeps something.
+    Through(L, usize),
 }
 
 /// The known part of a chain whose local part ends at `step`.
@@ -71,6 +78,7 @@ pub fn lead_of<L: Lead>(step: ChainStep<L>, exits: &[L]) -> L {
     match step {
         ChainStep::End(lead) => lead,
         ChainStep::Exit(exit) => exits[exit],
+        ChainStep::Through(lead, exit) => lead.then(exits[exit]),
     }
 }
 
@@ -95,7 +103,7 @@ pub fn resolve<L: Lead>(
         let leads = ask(comm, &open, exits, &follow)?;
         for exit in exits.iter_mut().filter(|e| !e.is_end()) {
             let place = open.binary_search(&exit.target()).expect("every open exit is asked for");
-            *exit = leads[place];
+            *exit = exit.then(leads[place]);
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Messages that the stages share: bundles of records, chains that cross ranks, and sums over ranks.
+//! Messages that the stages share: bundles of records, chains that cross ranks, questions over relays, and sums over ranks.
 //!
 //! This folder knows neither cells nor particles.
 
 pub mod bundle;
 pub mod chains;
+pub mod relay;
 
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sum::{FixedSum, Quantum};

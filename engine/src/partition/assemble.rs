@@ -1,5 +1,6 @@
 //! From the own cells of a rank to its part: ghosts received, mesh built and checked.
 
+use super::covered_levels::drop_covered;
 use super::ghost_search::{Needed, needed_by};
 use super::ghosts::{GhostLink, Ghosts};
 use super::local_field::LocalField;
@@ -19,12 +20,20 @@ use std::collections::BTreeMap;
 /// What the cells of all ranks form.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum CellSet {
-    /// A whole octree, which is checked.
+    /// A whole octree, which is checked. Coarse levels that nobody needs are dropped.
     Octree,
+    /// The same with all its levels, for callers that need split cells.
+    WholeOctree,
     /// Leaves alone, with all that are denser than this. They are checked, and may differ by any number of levels.
     Leaves(f64),
     /// The same, of an octree that is known to be sound and graded. Nothing is checked.
     GradedLeaves(f64),
+}
+
+impl CellSet {
+    fn is_octree(self) -> bool {
+        matches!(self, Self::Octree | Self::WholeOctree)
+    }
 }
 
 /// Collective: the part of a rank from its own cells, sorted by level and Morton key. Bit l of `levels` is set if any
@@ -34,12 +43,15 @@ pub(super) enum CellSet {
 /// When the cells are not an octree, or overlap, on the rank that finds it, or another rank fails.
 pub(super) fn assemble(
     domain: Domain,
-    own: Vec<OwnLevel>,
+    mut own: Vec<OwnLevel>,
     splits: Splits,
-    (levels, cells): (u32, CellSet),
+    (mut levels, cells): (u32, CellSet),
     n_extra: usize,
     comm: &Comm,
 ) -> Result<LocalField, RunError> {
+    if cells == CellSet::Octree && comm.n_ranks() > 1 {
+        levels = drop_covered(&domain, &mut own, levels, comm)?;
+    }
     let n_own: usize = own.iter().map(OwnLevel::n_cells).sum();
     check_count(n_own)?;
     // A rank alone need not look for the border of its region.
@@ -53,11 +65,10 @@ pub(super) fn assemble(
     let merged = merge(own, &received);
     let ghosts = links(needed, received, &merged);
     let mesh = Mesh::from_sorted(domain, &merged.levels);
-    let mut mesh =
-        mesh.map_err(|problem| if cells == CellSet::Octree { of_oct(problem) } else { problem })?;
+    let mut mesh = mesh.map_err(|problem| if cells.is_octree() { of_oct(problem) } else { problem })?;
     let own = masks(mesh.bricks(), &merged.octs);
     match cells {
-        CellSet::Octree => mesh.set_graded(check_octree(&mesh, &own, levels, comm)?),
+        CellSet::Octree | CellSet::WholeOctree => mesh.set_graded(check_octree(&mesh, &own, levels, comm)?),
         CellSet::Leaves(threshold) => {
             mesh.set_graded(check_leaves(&mesh, &own, comm)?);
             mesh.set_leaves_above(threshold);

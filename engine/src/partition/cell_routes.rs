@@ -135,7 +135,8 @@ fn place_shared(
     }
     let cells = match given {
         GivenCells::Leaves { .. } | GivenCells::Blocks { .. } => CellSet::Leaves(division.threshold),
-        GivenCells::Octs { .. } => CellSet::Octree,
+        // Split cells are given as well, and have routes.
+        GivenCells::Octs { .. } => CellSet::WholeOctree,
     };
     let request = Request { field: None, values: LeafValues::Any, threshold: division.threshold, extra: &[] };
     let part = decompose(domain, held, &request, (cells, division.weights), comm, observer)?;

@@ -15,6 +15,7 @@ mod assemble;
 mod balance;
 mod bounds;
 mod cell_routes;
+mod covered_levels;
 mod deposit;
 mod ghost_search;
 mod ghosts;
@@ -124,7 +125,7 @@ fn load_shared(
             };
             let of_leaves = Request { field: source.field(), ..of_leaves };
             let held = read_held(snapshot, &of_leaves, comm, observer)?;
-            let by_leaves = (CellSet::Octree, Weights::Leaves);
+            let by_leaves = (CellSet::WholeOctree, Weights::Leaves);
             let mut part = decompose(domain(snapshot), held, &of_leaves, by_leaves, comm, observer)?;
             let stage = Stage::begin("particles", snapshot.header().n_pieces as u64, comm, observer);
             let particles = read_particles(snapshot, comm, observer)?;

@@ -2,8 +2,9 @@
 
 use crate::argsort::sorted;
 use crate::exchange;
+use crate::exchange::relay::ask;
 use crate::partition::bounds_of_moving;
-use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
 /// Collective: sorts records over all ranks by `key`. Returns an even part of them, sorted, each with the rank that it came
 /// from; parts ascend with the ranks. One exchange, and what [`bounds_of_moving`] costs.
@@ -26,29 +27,117 @@ pub fn sort<T: bytemuck::Pod>(
     Ok(sorted)
 }
 
-/// Collective: the place of each of `n` keys among those of all ranks, from 0. No key may be on two ranks. Two exchanges,
-/// and what [`bounds_of_moving`] costs.
+/// The places of keys among those of all ranks, from 0.
+#[derive(Debug, Default, PartialEq)]
+pub struct Places {
+    /// Of each key.
+    pub of_keys: Vec<u64>,
+    /// Of each marked key: among all keys, and among the marked ones.
+    pub of_marked: Vec<[u64; 2]>,
+}
+
+/// Collective: the place of each of `n` keys, and of `marked` keys: each of these is the key of any rank. No key may be on two
+/// ranks or be marked twice, and all are below 2^127.
+///
+/// Keys move into at most [`MOST_PARTS`] parts, which a sample divides. Two exchanges, on more than 256 ranks four.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn places(comm: &Comm, n: usize, key: impl Fn(usize) -> u128 + Sync) -> Result<Vec<u64>, CommError> {
-    let order = sorted(n, &key, |a, b| key(a).cmp(&key(b)));
-    let mut places = vec![0; n];
+pub fn places(
+    comm: &Comm,
+    n: usize,
+    key: impl Fn(usize) -> u128 + Sync,
+    marked: &[u128],
+) -> Result<Places, CommError> {
     if comm.n_ranks() == 1 {
-        order.iter().enumerate().for_each(|(place, i)| places[*i] = place as u64);
-        return Ok(places);
+        return Ok(places_alone(n, key, marked));
     }
-    let records = order.iter().map(|i| key(*i)).collect();
-    let sorted = sort(comm, records, |k: &u128| *k)?;
-    let before = comm.sum_before(sorted.len() as u64)?;
-    let mut answers: Vec<(Rank, u64)> =
-        sorted.iter().enumerate().map(|(i, (from, _))| (*from, before + i as u64)).collect();
-    answers.sort_by_key(|a| a.0);
-    // Each rank sent its keys in ascending order, and the answers arrive by ascending rank: the same order.
-    let received = comm.exchange(exchange::grouped(&answers, |a| *a))?;
-    let answers = received.into_iter().flat_map(|(_, part)| part);
-    order.iter().zip(answers).for_each(|(i, place)| places[*i] = place);
+    // A marked key follows the same key without a mark.
+    let keys = (0..n).map(|i| key(i) << 1).chain(marked.iter().map(|key| key << 1 | 1));
+    let keys: Vec<u128> = keys.collect();
+    let parts = Parts::new(comm, &keys)?;
+    let placed = ask(comm, &keys, |key| parts.holder(*key), |part| places_in_part(comm, &part))?;
+    let of_keys = placed[..n].iter().map(|places| places[0]).collect();
+    Ok(Places { of_keys, of_marked: placed[n..].to_vec() })
+}
+
+fn places_alone(n: usize, key: impl Fn(usize) -> u128 + Sync, marked: &[u128]) -> Places {
+    let order = sorted(n, &key, |a, b| key(a).cmp(&key(b)));
+    let mut of_keys = vec![0; n];
+    order.iter().enumerate().for_each(|(place, i)| of_keys[*i] = place as u64);
+    let mut of_marked = vec![[0; 2]; marked.len()];
+    for (among_marked, i) in
+        sorted(marked.len(), |i| marked[i], |a, b| marked[a].cmp(&marked[b])).into_iter().enumerate()
+    {
+        let place = order.partition_point(|of| key(*of) < marked[i]);
+        of_marked[i] = [place as u64, among_marked as u64];
+    }
+    Places { of_keys, of_marked }
+}
+
+/// Collective: the places of the keys of this part among those of all parts, which ascend with the ranks.
+fn places_in_part(comm: &Comm, part: &[u128]) -> Result<Vec<[u64; 2]>, CommError> {
+    let mut order: Vec<(u128, u32)> = part.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    let n_marked = part.iter().filter(|key| **key & 1 == 1).count() as u64;
+    let before = comm.sums_before(&[part.len() as u64 - n_marked, n_marked])?;
+    let [mut plain, mut marked] = [before[0], before[1]];
+    let mut places = vec![[0; 2]; part.len()];
+    for (key, i) in order {
+        places[i as usize] = match key & 1 {
+            0 => {
+                plain += 1;
+                [plain - 1, 0]
+            }
+            _ => {
+                marked += 1;
+                [plain - 1, marked - 1]
+            }
+        };
+    }
     Ok(places)
+}
+
+/// Parts into which keys are divided. More would be more even, but every rank holds the first key of each.
+const MOST_PARTS: usize = 512;
+/// Keys per part in the sample.
+const SAMPLE: u64 = 4;
+
+/// The parts of the keys of all ranks.
+struct Parts {
+    /// First key of each part, ascending. Lower keys belong to the first part.
+    starts: Vec<u128>,
+    n_ranks: usize,
+}
+
+impl Parts {
+    /// Collective: the sample has about the same share of the keys of every rank, so that parts are about equal.
+    fn new(comm: &Comm, keys: &[u128]) -> Result<Self, CommError> {
+        let n_ranks = comm.n_ranks();
+        let n_parts = n_ranks.min(MOST_PARTS);
+        let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
+        let every = (n / (SAMPLE * n_parts as u64)).max(1);
+        let is_sampled = |key: &&u128| mixed(**key) % every == 0;
+        let mut sample = comm.all_gather(&keys.iter().filter(is_sampled).copied().collect::<Vec<_>>())?;
+        sample.sort_unstable();
+        let n_parts = n_parts.min(sample.len());
+        let starts = (0..n_parts).map(|part| sample[part * sample.len() / n_parts]).collect();
+        Ok(Self { starts, n_ranks })
+    }
+
+    /// The rank that has the part of a key. Parts are spread over all ranks.
+    fn holder(&self, key: u128) -> Rank {
+        let part = self.starts.partition_point(|start| *start <= key).saturating_sub(1);
+        Rank((part * self.n_ranks / self.starts.len().max(1)) as u32)
+    }
+}
+
+/// All bits of a key mixed, so that every residue has a fair share of the keys.
+fn mixed(key: u128) -> u64 {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let folded = (key >> 64) as u64 ^ (key as u64).wrapping_mul(GOLDEN);
+    let folded = (folded ^ folded >> 32).wrapping_mul(GOLDEN);
+    folded ^ folded >> 32
 }
 
 #[cfg(test)]
@@ -68,20 +157,44 @@ mod tests {
 
     #[test]
     fn places_are_those_of_one_sorted_list() {
-        for (n_ranks, n) in [(1, 50), (2, 0), (3, 40), (8, 100), (5, 1), (80, 0), (90, 30)] {
-            let mut all: Vec<u128> = (0..n_ranks).flat_map(|rank| keys(rank, n + rank)).collect();
+        for (n_ranks, n) in [(1, 50), (2, 0), (3, 40), (8, 100), (5, 1), (80, 0), (90, 30), (300, 3)] {
+            let of = |rank: u32| keys(rank, n + rank % 50);
+            let mut all: Vec<u128> = (0..n_ranks).flat_map(of).collect();
             all.sort_unstable();
+            // Each rank marks keys of the next one.
+            let marked = |rank: u32| of((rank + 1) % n_ranks).into_iter().filter(|key| key % 3 == 0);
+            let mut all_marked: Vec<u128> = (0..n_ranks).flat_map(marked).collect();
+            all_marked.sort_unstable();
             let found = run_threads(n_ranks as usize, |comm| {
-                let rank = comm.rank().0;
-                let keys = keys(rank, n + rank);
-                places(comm, keys.len(), |i| keys[i]).expect("places")
+                let keys = of(comm.rank().0);
+                let marked: Vec<u128> = marked(comm.rank().0).collect();
+                places(comm, keys.len(), |i| keys[i], &marked).expect("places")
             });
-            for (rank, places) in (0..).zip(found.expect("no panic")) {
-                let keys = keys(rank, n + rank);
-                let expected = keys.iter().map(|k| all.partition_point(|a| a < k) as u64);
-                assert_eq!(places, expected.collect::<Vec<_>>(), "rank {rank} of {n_ranks}");
+            let place = |all: &[u128], key: u128| all.partition_point(|other| *other < key) as u64;
+            for (rank, found) in (0..).zip(found.expect("no panic")) {
+                let of_keys = of(rank).into_iter().map(|key| place(&all, key)).collect();
+                let of_marked = marked(rank).map(|key| [place(&all, key), place(&all_marked, key)]).collect();
+                assert_eq!(found, Places { of_keys, of_marked }, "rank {rank} of {n_ranks}");
             }
         }
+    }
+
+    /// Equal high bits, as peaks of equal densities have, divide as evenly as others.
+    #[test]
+    fn parts_of_equal_densities_are_even() {
+        let n_ranks = 40;
+        let sizes = run_threads(n_ranks, |comm| {
+            let keys: Vec<u128> =
+                (0..2000u32).map(|i| 5 << 40 | u128::from(comm.rank().0 + 40 * i) << 1).collect();
+            let parts = Parts::new(comm, &keys).expect("parts");
+            let mut sizes = vec![0; n_ranks];
+            keys.iter().for_each(|key| sizes[parts.holder(*key).at()] += 1);
+            sizes
+        });
+        let sizes =
+            sizes.expect("no panic").into_iter().reduce(|a, b| a.iter().zip(b).map(|(a, b)| a + b).collect());
+        let most = sizes.expect("a rank").into_iter().max();
+        assert!(most < Some(4 * 2000), "a part has {most:?} keys of 2000 on average");
     }
 
     #[test]

@@ -109,3 +109,10 @@ impl OwnTree {
         MergeTree { rho: self.rho.clone(), death: bytemuck::cast_slice(&self.death).to_vec() }
     }
 }
+
+/// A key of a peak: keys ascend from the greatest peak to the lowest. Densities are above 0, so their bits ascend as they do;
+/// of equal densities the smaller number is the greater peak. Below 2^96.
+#[inline]
+pub fn density_key(rho: f64, number: PeakNumber) -> u128 {
+    u128::from(!rho.to_bits()) << 32 | u128::from(number.0)
+}

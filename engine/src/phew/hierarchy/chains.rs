@@ -1,25 +1,45 @@
-//! The chains of noise peaks, followed over the ranks to their clumps.
+//! The chains of peaks, followed over the ranks to their clumps and on to their haloes.
 //!
 //! A noise peak points to the patch at which it ends. The chain of these pointers ends at a peak that is not noise: the
-//! peak of a clump.
+//! peak of a clump. A clump whose saddle exceeds the saddle threshold merges, and its peak points to the patch at the other
+//! end of that saddle. The chain through both kinds of pointers ends at the highest peak of the halo
+//! ([why](../README.md)). One rank cuts a halo: the owner of that peak.
 
-use crate::exchange::chains::{Bare, ChainStep, Lead, RemoteIndex, lead_of, resolve};
+use crate::exchange::chains::{ChainStep, Lead, RemoteIndex, lead_of, resolve};
 use crate::phew::peaks::Peaks;
+use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakNumber};
+use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::AtomicU32;
 
-/// The clumps of the peaks of a rank. A clump is known by the number of its peak.
+/// A clump and where it is cut. In the order of the cutting ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClumpAt {
+    /// The rank that cuts its halo.
+    pub cutter: u32,
+    /// The number of its peak.
+    pub clump: PeakNumber,
+}
+
+impl ClumpAt {
+    /// No clump: an end of a peak that never dies.
+    pub const NONE: Self = Self { cutter: u32::MAX, clump: PeakNumber::NONE };
+}
+
+/// The clumps of the peaks of a rank.
 pub struct Followed {
     /// The own peaks that are not noise: one per clump.
     pub clump_peaks: Vec<PeakIdx>,
+    /// For each of these the rank that cuts its halo.
+    pub cutters: Vec<u32>,
     /// For each of these the clumps of the two patches at whose contact it dies; `NONE` if it never does.
-    pub end_clumps: Vec<[PeakNumber; 2]>,
-    /// The clumps that own patches are in or end at, ascending.
-    pub clumps: Vec<PeakNumber>,
+    pub ends: Vec<[ClumpAt; 2]>,
+    /// The clumps that own patches are in, ascending.
+    pub clumps: Vec<ClumpAt>,
     /// The clump of each own patch, by its place in `clumps`.
     pub of_peak: Vec<ClumpSlot>,
 }
@@ -30,142 +50,231 @@ pub fn is_clump_peak(peaks: &Peaks, peak: PeakIdx, persistence: Persistence) -> 
     death.is_never() || !persistence.is_noise(peaks.tree.rho[peak.at()], death.saddle)
 }
 
-/// Collective: follows the chains of all peaks that are noise by `persistence`. Two exchanges per doubling of the ranks that
-/// the longest chain passes through.
+/// Collective: follows the chains of all peaks through noise and through saddles above the threshold. Two exchanges per
+/// doubling of the ranks that the longest chain passes through.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn follow(peaks: &Peaks, persistence: Persistence, comm: &Comm) -> Result<Followed, CommError> {
-    let mut chains = Chains::new(peaks, persistence, comm.rank().0);
+pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<Followed, CommError> {
+    let mut chains = Chains::new(peaks, cut, comm.rank().0);
     let ends = chains.follow_ends();
     resolve(comm, &mut chains.exits, |number| chains.local.step(PeakNumber(number)))?;
+    let cutters = chains.own_clumps().map(|at| at.cutter).collect();
     let clumps = chains.clumps();
-    let slots = SlotsOfClumps::new(&clumps, peaks);
-    let slot = |i: usize| slots.find(chains.clump(chains.local.chain_end(PeakIdx::new(i))));
-    let of_peak = (0..peaks.len()).into_par_iter().map(slot).collect();
-    let end_clumps = ends.into_iter().map(|ends| ends.map(|end| chains.clump(end))).collect();
-    Ok(Followed { end_clumps, of_peak, clump_peaks: chains.clump_peaks, clumps })
+    let of_peak = chains.slots(&clumps);
+    let end_clump = |end: Option<_>| end.map_or(ClumpAt::NONE, |end| chains.clump(end));
+    let ends = ends.into_iter().map(|ends| ends.map(end_clump)).collect();
+    Ok(Followed { cutters, ends, of_peak, clumps, clump_peaks: chains.local.clump_peaks })
 }
 
-/// Finds clumps in an ascending list.
-struct SlotsOfClumps<'a> {
-    clumps: &'a [PeakNumber],
-    peaks: &'a Peaks,
-    /// For each own peak the slot of the clump that is known by it; `NONE` for noise.
-    of_own: Vec<ClumpSlot>,
+/// The known part of a chain: how far it leads towards its halo, and the first clump on the way.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct ClumpLead {
+    /// Items are peak numbers.
+    target: RemoteIndex,
+    /// `NONE` before the first clump.
+    clump: PeakNumber,
+    is_end: u32,
 }
 
-impl<'a> SlotsOfClumps<'a> {
-    fn new(clumps: &'a [PeakNumber], peaks: &'a Peaks) -> Self {
-        let mut of_own = vec![ClumpSlot::NONE; peaks.len()];
-        for (slot, clump) in clumps.iter().enumerate() {
-            if let Some(own) = peaks.own(*clump) {
-                of_own[own.at()] = ClumpSlot::new(slot);
-            }
-        }
-        Self { clumps, peaks, of_own }
-    }
-
-    fn find(&self, clump: PeakNumber) -> ClumpSlot {
-        match self.peaks.own(clump) {
-            Some(own) => self.of_own[own.at()],
-            None => {
-                ClumpSlot::new(self.clumps.binary_search(&clump).expect("every end of a chain is listed"))
-            }
-        }
+impl ClumpLead {
+    /// A chain that continues at a patch of another rank.
+    fn onward(rank: u32, patch: PeakNumber, clump: PeakNumber) -> Self {
+        Self { target: RemoteIndex { rank, index: patch.0 }, clump, is_end: 0 }
     }
 }
 
-/// The chains from the peaks of a rank to their clumps. Over ranks, items are peak numbers.
+impl Lead for ClumpLead {
+    fn target(&self) -> RemoteIndex {
+        self.target
+    }
+
+    fn is_end(&self) -> bool {
+        self.is_end == 1
+    }
+
+    fn then(self, next: Self) -> Self {
+        Self { clump: if self.clump.is_none() { next.clump } else { self.clump }, ..next }
+    }
+}
+
+/// The chains from the peaks of a rank.
 struct Chains<'a> {
     local: LocalChains<'a>,
-    /// Chains that leave this rank, and chains from the ends of clump peaks on other ranks.
-    exits: Vec<Bare>,
-    /// The own peaks that are not noise.
-    clump_peaks: Vec<PeakIdx>,
+    /// Chains that leave this rank: through noise, then through merging clumps. Then the chains from the ends of clump peaks
+    /// on other ranks.
+    exits: Vec<ClumpLead>,
+    /// Number of those through noise.
+    n_noise: usize,
 }
 
 /// The chains within this rank.
 struct LocalChains<'a> {
     peaks: &'a Peaks,
     rank: u32,
-    /// For each own peak the next peak of its chain, by its index, or the number of own peaks plus that of an exit.
-    /// Where a chain ends, its own index.
+    /// The own peaks that are not noise, ascending.
+    clump_peaks: Vec<PeakIdx>,
+    /// For each own peak the next peak of its chain through noise, by its index, or the number of own peaks plus that of
+    /// an exit. Where the chain ends, its own index.
     up: Vec<AtomicU32>,
+    /// The same for the clump peaks, by their places, and the saddles above the threshold.
+    merging: Vec<AtomicU32>,
+}
+
+/// Where a chain through noise ends on a rank.
+enum NoiseEnd {
+    /// At an own clump peak.
+    Own(PeakIdx),
+    /// At the exit with this index.
+    Exit(usize),
 }
 
 impl LocalChains<'_> {
-    fn chain_end(&self, peak: PeakIdx) -> ChainStep<Bare> {
+    /// Where the chain through noise from an own peak ends.
+    fn noise_end(&self, peak: PeakIdx) -> NoiseEnd {
         let end = root(&self.up, peak.0) as usize;
         match end.checked_sub(self.peaks.len()) {
-            Some(exit) => ChainStep::Exit(exit),
-            None => ChainStep::End(Bare::end(remote(self.rank, self.peaks.number[end]))),
+            Some(exit) => NoiseEnd::Exit(exit),
+            None => NoiseEnd::Own(PeakIdx::new(end)),
+        }
+    }
+
+    fn place(&self, clump_peak: PeakIdx) -> usize {
+        self.clump_peaks.binary_search(&clump_peak).expect("a chain through noise ends at a clump peak")
+    }
+
+    fn number(&self, place: usize) -> PeakNumber {
+        self.peaks.number[self.clump_peaks[place].at()]
+    }
+
+    fn step_of(&self, peak: PeakIdx) -> ChainStep<ClumpLead> {
+        let place = match self.noise_end(peak) {
+            NoiseEnd::Own(end) => self.place(end),
+            NoiseEnd::Exit(exit) => return ChainStep::Exit(exit),
+        };
+        let clump = self.number(place);
+        let end = root(&self.merging, place as u32) as usize;
+        match end.checked_sub(self.clump_peaks.len()) {
+            Some(exit) => ChainStep::Through(ClumpLead::onward(self.rank, clump, clump), exit),
+            None => {
+                let target = RemoteIndex { rank: self.rank, index: self.number(end).0 };
+                ChainStep::End(ClumpLead { target, clump, is_end: 1 })
+            }
         }
     }
 
     /// From a peak of this rank.
-    fn step(&self, number: PeakNumber) -> ChainStep<Bare> {
-        self.chain_end(self.peaks.own(number).expect("a chain continues on the owner of its next peak"))
+    fn step(&self, number: PeakNumber) -> ChainStep<ClumpLead> {
+        self.step_of(self.peaks.own(number).expect("a chain continues on the owner of its next peak"))
     }
-}
-
-fn remote(rank: u32, number: PeakNumber) -> RemoteIndex {
-    RemoteIndex { rank, index: number.0 }
 }
 
 impl<'a> Chains<'a> {
-    fn new(peaks: &'a Peaks, persistence: Persistence, rank: u32) -> Self {
+    fn new(peaks: &'a Peaks, cut: &Cut, rank: u32) -> Self {
         let n = peaks.len();
         let (death, owners) = (&peaks.tree.death, &peaks.tree.owners);
-        let is_clump_peak = |i: usize| is_clump_peak(peaks, PeakIdx::new(i), persistence);
+        let is_clump_peak = |i: usize| is_clump_peak(peaks, PeakIdx::new(i), cut.persistence);
         let leaves = |i: &usize| owners[*i][1] != rank && !is_clump_peak(*i);
         let clump_peaks = (0..n).into_par_iter().filter(|i| is_clump_peak(*i)).map(PeakIdx::new).collect();
         let leaving: Vec<usize> = (0..n).into_par_iter().filter(leaves).collect();
-        let next = |i: usize| match i < n && owners[i][1] == rank && !is_clump_peak(i) {
+        let next = |i: usize| match owners[i][1] == rank && !is_clump_peak(i) {
             true => peaks.own(death[i].endpoint).expect("the owner of a patch has its peak").at(),
-            // An end, an exit, or a peak whose exit follows.
+            // An end, or a peak whose exit follows.
             false => i,
         };
-        let up: Vec<AtomicU32> =
-            (0..n + leaving.len()).into_par_iter().map(|i| AtomicU32::new(next(i) as u32)).collect();
-        leaving.iter().enumerate().for_each(|(exit, &i)| up[i].store((n + exit) as u32, Relaxed));
-        let exit = |&i: &usize| Bare::onward(remote(owners[i][1], death[i].endpoint));
+        let mut up: Vec<AtomicU32> = (0..n).into_par_iter().map(|i| AtomicU32::new(next(i) as u32)).collect();
+        let ids = (n..n + leaving.len()).map(|i| i as u32);
+        leaving.iter().zip(ids.clone()).for_each(|(&i, exit)| up[i] = AtomicU32::new(exit));
+        up.extend(ids.map(AtomicU32::new));
+        let exit = |&i: &usize| ClumpLead::onward(owners[i][1], death[i].endpoint, PeakNumber::NONE);
         let exits = leaving.iter().map(exit).collect();
-        Self { local: LocalChains { peaks, rank, up }, exits, clump_peaks }
+        let local = LocalChains { peaks, rank, clump_peaks, up, merging: Vec::new() };
+        let mut chains = Self { local, exits, n_noise: leaving.len() };
+        chains.merge(cut);
+        chains
     }
 
-    /// The chains from the two patches at whose contact each clump peak dies.
-    fn follow_ends(&mut self) -> Vec<[ChainStep<Bare>; 2]> {
-        let never = ChainStep::End(Bare::end(remote(0, PeakNumber::NONE)));
+    /// Lets each clump that merges point to the clump at the other end of its saddle, or to an exit.
+    fn merge(&mut self, cut: &Cut) {
+        let LocalChains { peaks, rank, ref clump_peaks, .. } = self.local;
+        let n = clump_peaks.len();
+        let mut next: Vec<usize> = (0..n).collect();
+        for (place, peak) in clump_peaks.iter().enumerate() {
+            let (death, owner) = (&peaks.tree.death[peak.at()], peaks.tree.owners[peak.at()][1]);
+            if death.is_never() || cut.saddle.is_none_or(|threshold| death.saddle <= threshold) {
+                continue;
+            }
+            next[place] = if owner == rank {
+                let endpoint = peaks.own(death.endpoint).expect("the owner of a patch has its peak");
+                match self.local.noise_end(endpoint) {
+                    NoiseEnd::Own(end) => self.local.place(end),
+                    NoiseEnd::Exit(exit) => n + exit,
+                }
+            } else {
+                self.exits.push(ClumpLead::onward(owner, death.endpoint, PeakNumber::NONE));
+                n + self.exits.len() - 1
+            };
+        }
+        next.extend(n..n + self.exits.len());
+        self.local.merging = next.into_iter().map(|next| AtomicU32::new(next as u32)).collect();
+    }
+
+    /// The chains from the two patches at whose contact each clump peak dies; `None` if it never does.
+    fn follow_ends(&mut self) -> Vec<[Option<ChainStep<ClumpLead>>; 2]> {
         let LocalChains { peaks, rank, .. } = self.local;
-        let mut all = Vec::with_capacity(self.clump_peaks.len());
-        for &peak in &self.clump_peaks {
+        let mut all = Vec::with_capacity(self.local.clump_peaks.len());
+        for &peak in &self.local.clump_peaks {
             let (death, owners) = (&peaks.tree.death[peak.at()], peaks.tree.owners[peak.at()]);
             let patches = [death.near, death.endpoint];
             all.push([0, 1].map(|side| match (patches[side], owners[side]) {
-                (PeakNumber::NONE, _) => never,
-                (patch, owner) if owner == rank => self.local.step(patch),
+                (PeakNumber::NONE, _) => None,
+                (patch, owner) if owner == rank => Some(self.local.step(patch)),
                 (patch, owner) => {
-                    self.exits.push(Bare::onward(remote(owner, patch)));
-                    ChainStep::Exit(self.exits.len() - 1)
+                    self.exits.push(ClumpLead::onward(owner, patch, PeakNumber::NONE));
+                    Some(ChainStep::Exit(self.exits.len() - 1))
                 }
             }));
         }
         all
     }
 
-    /// The clumps at which chains of this rank end, ascending. The exits must be resolved.
-    fn clumps(&self) -> Vec<PeakNumber> {
-        let own = self.clump_peaks.iter().map(|peak| self.local.peaks.number[peak.at()]);
-        let others = self.exits.iter().map(|exit| PeakNumber(exit.target().index));
-        let mut clumps: Vec<PeakNumber> = own.chain(others).collect();
+    /// The clump of each own clump peak. The exits must be resolved.
+    fn own_clumps(&self) -> impl Iterator<Item = ClumpAt> + '_ {
+        self.local.clump_peaks.iter().map(|peak| self.clump(self.local.step_of(*peak)))
+    }
+
+    /// The clump of each chain that leaves through noise. The exits must be resolved.
+    fn left_clumps(&self) -> impl Iterator<Item = ClumpAt> + '_ {
+        (0..self.n_noise).map(|exit| self.clump(ChainStep::Exit(exit)))
+    }
+
+    /// The clumps of own patches, ascending. The exits must be resolved.
+    fn clumps(&self) -> Vec<ClumpAt> {
+        let mut clumps: Vec<ClumpAt> = self.own_clumps().chain(self.left_clumps()).collect();
         clumps.sort_unstable();
         clumps.dedup();
         clumps
     }
 
-    /// The clump at which a chain ends. The exits must be resolved.
-    fn clump(&self, step: ChainStep<Bare>) -> PeakNumber {
-        PeakNumber(lead_of(step, &self.exits).target().index)
+    /// The place of the clump of each own patch among these clumps of own patches.
+    fn slots(&self, clumps: &[ClumpAt]) -> Vec<ClumpSlot> {
+        let find = |at| ClumpSlot::new(clumps.binary_search(&at).expect("every end of a chain is listed"));
+        let n = self.local.peaks.len();
+        let mut of_own = vec![ClumpSlot::NONE; n];
+        let own = self.local.clump_peaks.iter().zip(self.own_clumps());
+        own.for_each(|(peak, at)| of_own[peak.at()] = find(at));
+        let of_exit: Vec<ClumpSlot> = self.left_clumps().map(find).collect();
+        let slot = |i: usize| match self.local.noise_end(PeakIdx::new(i)) {
+            NoiseEnd::Own(end) => of_own[end.at()],
+            NoiseEnd::Exit(exit) => of_exit[exit],
+        };
+        (0..n).into_par_iter().map(slot).collect()
+    }
+
+    /// The clump of a chain. The exits must be resolved.
+    fn clump(&self, step: ChainStep<ClumpLead>) -> ClumpAt {
+        let lead = lead_of(step, &self.exits);
+        ClumpAt { cutter: lead.target.rank, clump: lead.clump }
     }
 }

@@ -1,9 +1,11 @@
-//! The tree of the clumps of all ranks, and its cut.
+//! The tree of the clumps whose haloes this rank cuts, and its cut.
 //!
-//! Of each clump it has the peak that is not noise. A [`PeakIdx`] here is the place of a clump among them, in the order of
-//! their numbers.
+//! Of each clump it has the peak that is not noise. Where such a clump touches one of a halo that another rank cuts, it has
+//! that clump as well, as far as the contact tells. A [`PeakIdx`] here is the place of a clump among all of these, in the
+//! order of their numbers.
 
-use crate::phew::peaks::Peaks;
+use crate::phew::hierarchy::chains::ClumpAt;
+use crate::phew::peaks::{Peaks, density_key};
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::ids::{PeakIdx, PeakNumber};
 use inselberg_kernels::phew::Rules;
@@ -23,17 +25,18 @@ pub struct ClumpPeak {
     pub refined: [f64; 3],
     /// Position of the saddle in code units; NaN if it never dies.
     pub saddle_position: [f64; 3],
-    /// Its place by falling density among the peaks of all ranks, from 1.
-    pub peak_rank: u64,
     /// Its cell.
     pub cell: PeakCell,
     /// Its number.
     pub number: PeakNumber,
+    /// The rank that cuts its halo.
+    pub cutter: u32,
     /// The two patches at whose contact it dies, near side first.
     pub ends: [PeakNumber; 2],
     /// The clumps of these patches, by the numbers of their peaks.
     pub end_clumps: [PeakNumber; 2],
-    unused: u32,
+    /// The ranks that cut the haloes of these.
+    pub end_cutters: [u32; 2],
 }
 
 /// The cell of a peak.
@@ -88,7 +91,7 @@ pub struct ClumpRow {
 
 impl ClumpPeak {
     /// An own peak.
-    pub fn new(peaks: &Peaks, peak: PeakIdx, end_clumps: [PeakNumber; 2], peak_rank: u64) -> Self {
+    pub fn new(peaks: &Peaks, peak: PeakIdx, cutter: u32, ends: [ClumpAt; 2]) -> Self {
         let i = peak.at();
         let death = &peaks.tree.death[i];
         Self {
@@ -96,33 +99,60 @@ impl ClumpPeak {
             saddle: death.saddle,
             refined: peaks.refined[i],
             saddle_position: peaks.saddle_position[i],
-            peak_rank,
             cell: PeakCell { level: u32::from(peaks.level[i]), ijk: peaks.ijk[i] },
             number: peaks.number[i],
+            cutter,
             ends: [death.near, death.endpoint],
-            end_clumps,
-            unused: 0,
+            end_clumps: ends.map(|end| end.clump),
+            end_cutters: ends.map(|end| end.cutter),
         }
+    }
+
+    /// A clump of which only its number is known here.
+    fn only_number(number: PeakNumber, cutter: u32) -> Self {
+        let never = [PeakNumber::NONE; 2];
+        Self { number, cutter, ends: never, end_clumps: never, ..Self::zeroed() }
+    }
+
+    /// Whether it dies.
+    pub fn dies(&self) -> bool {
+        !self.ends[1].is_none()
     }
 }
 
-/// The tree of the clumps of all ranks, cut.
+/// The clumps whose haloes a rank cuts, and their neighbours.
 pub struct CutTree {
-    /// The peak of each clump, discarded ones too, by number.
+    /// The peaks of clumps, discarded ones too, by number.
     peaks: Vec<ClumpPeak>,
     /// The ties between clumps.
     ties: Vec<Tie>,
     hierarchy: Hierarchy,
-    /// The clumps by identifier. Discarded ones have none.
-    by_id: Vec<PeakIdx>,
-    /// Identifier of each clump; 0 for discarded ones.
-    ids: Vec<u64>,
+    /// The clumps that this rank cuts and does not discard, by number.
+    kept: Vec<PeakIdx>,
+    /// Place by falling density and identifier of each clump, from 1; 0 for discarded ones, and until they are known.
+    ranks: Vec<ClumpRanks>,
+}
+
+/// What a clump is called.
+#[derive(Debug, Clone, Copy, Default)]
+struct ClumpRanks {
+    /// Place of its peak by falling density.
+    peak_rank: u64,
+    /// Its identifier.
+    id: u64,
 }
 
 impl CutTree {
-    /// From the clump peaks of all ranks. `ties` name clumps by their peaks in the tree of all ranks.
-    pub fn new(mut peaks: Vec<ClumpPeak>, mut ties: Vec<Tie>, thresholds: &Cut, rules: Rules) -> Self {
-        peaks.sort_unstable_by_key(|peak| peak.number);
+    /// From the peaks of the clumps that the rank `cutter` cuts, and of all clumps that die at a contact with one of these,
+    /// each of them once. `ties` name clumps by their peaks in the tree of all ranks.
+    pub fn new(
+        mut peaks: Vec<ClumpPeak>,
+        mut ties: Vec<Tie>,
+        thresholds: &Cut,
+        rules: Rules,
+        cutter: u32,
+    ) -> Self {
+        add_neighbours(&mut peaks);
         let tree = tree_of(&peaks);
         for tie in &mut ties {
             tie.patches = tie.patches.map(|clump| index(&peaks, clump.to_number()));
@@ -131,13 +161,46 @@ impl CutTree {
             true => cut_in_order(&tree, by_death(&peaks), thresholds, rules),
             false => cut_with_ties(&tree, &ties, thresholds),
         };
-        let (by_id, ids) = identify(&tree, &hierarchy);
-        Self { peaks, ties, hierarchy, by_id, ids }
+        let is_kept = |p: &PeakIdx| peaks[p.at()].cutter == cutter && hierarchy.clump[p.at()] == *p;
+        let kept = (0..peaks.len()).map(PeakIdx::new).filter(is_kept).collect();
+        let ranks = vec![ClumpRanks::default(); peaks.len()];
+        Self { peaks, ties, hierarchy, kept, ranks }
     }
 
-    /// Number of clumps, discarded ones left out.
-    pub fn n_clumps(&self) -> usize {
-        self.by_id.len()
+    /// Number of clumps that this rank cuts and does not discard.
+    pub fn n_kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Keys of the clumps that this rank cuts and does not discard: they ascend from the greatest peak to the lowest.
+    pub fn density_keys(&self) -> Vec<u128> {
+        let key = |p: &PeakIdx| density_key(self.peaks[p.at()].rho, self.peaks[p.at()].number);
+        self.kept.iter().map(key).collect()
+    }
+
+    /// Sets the places of these clumps from 0: among all peaks by falling density, and among the clumps that are not discarded.
+    pub fn set_places(&mut self, places: &[[u64; 2]]) {
+        for (clump, [among_peaks, among_clumps]) in self.kept.iter().zip(places) {
+            self.ranks[clump.at()] = ClumpRanks { peak_rank: among_peaks + 1, id: among_clumps + 1 };
+        }
+    }
+
+    /// The contacts of clumps that this rank cuts with clumps that others cut: the other rank, the clump here and its identifier.
+    pub fn across(&self, cutter: u32) -> impl Iterator<Item = (u32, PeakNumber, u64)> + '_ {
+        let dying = self.peaks.iter().filter(|peak| peak.dies());
+        dying.flat_map(|peak| [(0, 1), (1, 0)].map(|(here, there)| (peak, here, there))).filter_map(
+            move |(peak, here, there)| {
+                let cutters = peak.end_cutters;
+                let clump = peak.end_clumps[here];
+                let is_across = cutters[here] == cutter && cutters[there] != cutter;
+                is_across.then(|| (cutters[there], clump, self.id(index(&self.peaks, clump))))
+            },
+        )
+    }
+
+    /// Sets the identifier of a clump that another rank cuts.
+    pub fn set_neighbour(&mut self, clump: PeakNumber, id: u64) {
+        self.ranks[index(&self.peaks, clump).at()].id = id;
     }
 
     /// The clump that a clump of this number has become by the cut; zeros where it was discarded.
@@ -152,13 +215,13 @@ impl CutTree {
 
     /// 0 for no clump.
     fn id(&self, clump: PeakIdx) -> u64 {
-        if clump.is_none() { 0 } else { self.ids[clump.at()] }
+        if clump.is_none() { 0 } else { self.ranks[clump.at()].id }
     }
 
-    /// The rows of the clumps, by identifier.
+    /// The rows of the clumps that this rank cuts and does not discard.
     pub fn rows(&self, rules: Rules) -> impl Iterator<Item = ClumpRow> + '_ {
         let h = &self.hierarchy;
-        self.by_id.iter().map(move |&clump| {
+        self.kept.iter().map(move |&clump| {
             let (peak, key) = (&self.peaks[clump.at()], &h.key_saddle[clump.at()]);
             let saddle_position = match key.of {
                 SaddleOf::Nothing => [f64::NAN; 3],
@@ -167,7 +230,7 @@ impl CutTree {
             };
             ClumpRow {
                 id: self.id(clump),
-                peak_rank: peak.peak_rank,
+                peak_rank: self.ranks[clump.at()].peak_rank,
                 halo: self.id(h.halo[clump.at()]),
                 parent: self.id(h.parent[clump.at()]),
                 level: level(h.level[clump.at()], rules),
@@ -182,9 +245,9 @@ impl CutTree {
         })
     }
 
-    /// Highest level of a saddle that merged clumps; 0 without clumps.
+    /// Highest level of a saddle that merged clumps here; 0 without clumps.
     pub fn max_level(&self, rules: Rules) -> u64 {
-        self.by_id.iter().map(|c| level(self.hierarchy.level[c.at()], rules)).max().unwrap_or(0)
+        self.kept.iter().map(|c| level(self.hierarchy.level[c.at()], rules)).max().unwrap_or(0)
     }
 }
 
@@ -194,16 +257,30 @@ fn level(level: u32, rules: Rules) -> u64 {
     u64::from(if rules == Rules::Ramses { level.saturating_sub(1) } else { level })
 }
 
+/// Adds the clumps that contacts name and that are not among the peaks. Sorts by number.
+fn add_neighbours(peaks: &mut Vec<ClumpPeak>) {
+    peaks.sort_unstable_by_key(|peak| peak.number);
+    let dying = peaks.iter().filter(|peak| peak.dies());
+    let ends = dying.flat_map(|peak| [0, 1].map(|side| (peak.end_clumps[side], peak.end_cutters[side])));
+    let is_missing =
+        |end: &(PeakNumber, u32)| peaks.binary_search_by_key(&end.0, |peak| peak.number).is_err();
+    let mut missing: Vec<(PeakNumber, u32)> = ends.filter(is_missing).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    peaks.extend(missing.into_iter().map(|(number, cutter)| ClumpPeak::only_number(number, cutter)));
+    peaks.sort_by_key(|peak| peak.number);
+}
+
 fn index(peaks: &[ClumpPeak], number: PeakNumber) -> PeakIdx {
     let place = peaks.binary_search_by_key(&number, |peak| peak.number);
-    PeakIdx::new(place.expect("the peak of a clump is not noise, so its rank has sent it"))
+    PeakIdx::new(place.expect("all clumps that contacts name are listed"))
 }
 
 /// The tree of the clump peaks alone.
 fn tree_of(peaks: &[ClumpPeak]) -> MergeTree {
-    let death = |peak: &ClumpPeak| match peak.ends[1].is_none() {
-        true => Death::NEVER,
-        false => {
+    let death = |peak: &ClumpPeak| match peak.dies() {
+        false => Death::NEVER,
+        true => {
             let [near, endpoint] = peak.end_clumps.map(|clump| index(peaks, clump));
             Death { saddle: peak.saddle, near, endpoint }
         }
@@ -213,23 +290,11 @@ fn tree_of(peaks: &[ClumpPeak]) -> MergeTree {
 
 /// The peaks that die, in the order in which they do: that of the edges between the patches.
 fn by_death(peaks: &[ClumpPeak]) -> Vec<PeakIdx> {
-    let mut dying: Vec<_> =
-        (0..peaks.len()).map(PeakIdx::new).filter(|p| !peaks[p.at()].ends[1].is_none()).collect();
+    let mut dying: Vec<_> = (0..peaks.len()).map(PeakIdx::new).filter(|p| peaks[p.at()].dies()).collect();
     let edge = |peak: &ClumpPeak| (peak.ends[0].min(peak.ends[1]), peak.ends[0].max(peak.ends[1]));
     dying.sort_unstable_by(|a, b| {
         let (a, b) = (&peaks[a.at()], &peaks[b.at()]);
         b.saddle.total_cmp(&a.saddle).then_with(|| edge(a).cmp(&edge(b)))
     });
     dying
-}
-
-/// Identifiers from 1 by falling density of the clumps that are not discarded.
-fn identify(tree: &MergeTree, hierarchy: &Hierarchy) -> (Vec<PeakIdx>, Vec<u64>) {
-    let is_kept = |p: &PeakIdx| hierarchy.clump[p.at()] == *p;
-    let by_id: Vec<PeakIdx> = tree.by_falling_density().into_iter().filter(is_kept).collect();
-    let mut ids = vec![0; tree.len()];
-    for (i, p) in by_id.iter().enumerate() {
-        ids[p.at()] = i as u64 + 1;
-    }
-    (by_id, ids)
 }

@@ -1,9 +1,10 @@
 //! Hierarchy: the clumps and haloes of given thresholds, from the peaks alone.
 //!
 //! Most peaks are noise. Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
-//! number of ranks, to its clump (`chains`, or `ties` under RAMSES's rules). The other peaks, one per clump, are few: one
-//! rank gets all of them (`clumps`), cuts their tree (`cut_tree`), and answers each rank. The sums over patches are added
-//! up on the ranks that hold the rows of the clumps (`rows`).
+//! number of ranks, to its clump and on to the highest peak of its halo (`chains`). The owner of that peak gets the clumps
+//! of the halo (`clumps`), cuts their tree (`cut_tree`), and answers each rank. Under RAMSES's rules, where saddles are
+//! equal, one rank cuts all haloes (`ties`). The sums over patches are added up on the ranks that hold the rows of the
+//! clumps (`rows`).
 
 mod chains;
 mod clumps;
@@ -13,10 +14,8 @@ mod ties;
 
 pub use chains::is_clump_peak;
 
-use crate::partition::ranking::places;
 use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
-use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::ClumpSlot;
 use inselberg_kernels::phew::Rules;
@@ -61,9 +60,8 @@ pub fn structures(
     rules: Rules,
     comm: &Comm,
 ) -> Result<Structures, CommError> {
-    let peak_rank = peak_ranks(peaks, comm)?;
-    let cut = clumps::cut(peaks, &peak_rank, &thresholds.cut(), rules, comm)?;
-    let rows = rows::RowTotals::sum(peaks, &cut, comm)?;
+    let cut = clumps::cut(peaks, &thresholds.cut(), rules, comm)?;
+    let rows = rows::RowTotals::sum(peaks, &cut, rules, comm)?;
     let (clumps, haloes) = rows.list(peaks, thresholds, rules);
     let of_patch = |kind: usize| {
         let id = |clump: &ClumpSlot| cut.identities[clump.at()].ids[kind];
@@ -75,22 +73,8 @@ pub fn structures(
         haloes,
         clump_of_patch,
         halo_of_patch,
-        peak_rank,
+        peak_rank: cut.peak_rank,
         max_level: cut.max_level,
         n_cut: cut.n_clumps,
     })
-}
-
-/// Collective: the place of each own peak by falling density among the peaks of all ranks, from 1.
-fn peak_ranks(peaks: &Peaks, comm: &Comm) -> Result<Vec<u64>, CommError> {
-    let _ranking = Stage::within("ranking", comm);
-    let mut ranks = places(comm, peaks.len(), by_falling_density(peaks))?;
-    ranks.par_iter_mut().for_each(|rank| *rank += 1);
-    Ok(ranks)
-}
-
-/// Keys that ascend from the greatest peak to the lowest. Densities are above 0, so their bits ascend as
-/// they do; of equal densities the smaller number is the greater peak.
-fn by_falling_density(peaks: &Peaks) -> impl Fn(usize) -> u128 + Sync + '_ {
-    |i| u128::from(!peaks.tree.rho[i].to_bits()) << 32 | u128::from(peaks.number[i].0)
 }

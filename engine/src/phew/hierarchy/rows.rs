@@ -1,13 +1,14 @@
 //! The rows of clumps and haloes: sums over their patches, and the properties that follow from these.
 
 use crate::chunks::chunks;
+use crate::exchange::bundle::SendBuffers;
 use crate::exchange::grouped;
-use crate::phew::hierarchy::clumps::{CutClumps, Member, row_holder};
+use crate::phew::hierarchy::clumps::{CutClumps, row_holder};
 use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpRow, PeakCell};
 use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
-use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::props::Structure;
@@ -32,9 +33,20 @@ struct SizeOfClump {
     halo: HaloSize,
 }
 
+/// A clump of a halo, for the rank that holds the row of the halo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Member {
+    /// Identifier of the clump.
+    clump: u64,
+    /// Identifier of the halo.
+    halo: u64,
+}
+
 /// The totals of the clumps whose rows are on this rank.
-pub struct RowTotals<'a> {
-    rows: &'a [ClumpRow],
+pub struct RowTotals {
+    /// By identifier.
+    rows: Vec<ClumpRow>,
     /// Totals over each clump.
     as_clumps: Vec<GroupValues>,
     /// Totals over each halo, in the row of its main clump; nothing in other rows.
@@ -104,47 +116,74 @@ impl LocalStructures {
     }
 }
 
-impl CutClumps {
+/// The rows of this rank without their properties.
+struct BareRows<'a> {
+    comm: &'a Comm,
+    /// Number of rows on all ranks.
+    n_all: usize,
+    /// By identifier.
+    rows: Vec<ClumpRow>,
+    /// The clumps of the haloes among these rows, by identifier.
+    members: Vec<Member>,
+    /// The sums of each row, as a clump and as a halo.
+    sums: [Vec<GroupSums>; 2],
+}
+
+/// Rows.
+const ROWS: usize = 0;
+/// Clumps of haloes.
+const MEMBERS: usize = 1;
+/// Sums over the patches of a rank.
+const SUMS: usize = 2;
+
+impl<'a> BareRows<'a> {
+    /// Collective: sends the rows of the clumps that this rank cuts, and the sums over own patches, to the ranks that hold the rows.
+    /// Returns those of this rank, with complete sums.
+    fn collect(
+        clumps: &CutClumps,
+        rules: Rules,
+        totals: [Vec<GroupSums>; 2],
+        here: &[LocalStructures; 2],
+        comm: &'a Comm,
+    ) -> Result<Self, CommError> {
+        let holder = |id: u64| row_holder(id, clumps.n_clumps, comm);
+        let mut buffers = SendBuffers::<3>::default();
+        for row in clumps.tree.rows(rules) {
+            buffers.put(holder(row.id), ROWS, &[row]);
+            buffers.put(holder(row.halo), MEMBERS, &[Member { clump: row.id, halo: row.halo }]);
+        }
+        for (kind, (totals, here)) in totals.into_iter().zip(here).enumerate() {
+            for (&id, sums) in here.ids.iter().zip(totals) {
+                buffers.put(holder(id), SUMS, &[PartialSum { sums, id, kind: kind as u64 }]);
+            }
+        }
+        let received = buffers.exchange(comm)?;
+        let mut rows: Vec<ClumpRow> = received.iter().flat_map(|bundle| bundle.records(ROWS)).collect();
+        rows.sort_unstable_by_key(|row| row.id);
+        let mut members: Vec<Member> = received.iter().flat_map(|bundle| bundle.records(MEMBERS)).collect();
+        members.sort_unstable();
+        let sums = [0, 1].map(|_| vec![GroupSums::default(); rows.len()]);
+        let mut bare = Self { comm, n_all: clumps.n_clumps, rows, members, sums };
+        for part in received.iter().flat_map(|bundle| bundle.records::<PartialSum>(SUMS)) {
+            let place = bare.place(part.id);
+            bare.sums[part.kind as usize][place].merge(&part.sums);
+        }
+        Ok(bare)
+    }
+
     /// The place of the row of an identifier among those of this rank.
     fn place(&self, id: u64) -> usize {
         (id - self.rows[0].id) as usize
     }
 
-    fn holder(&self, id: u64, comm: &Comm) -> Rank {
-        row_holder(id, self.n_clumps, comm)
-    }
-
-    /// Collective: sends the sums over own patches to the rows of their structures. Returns the complete sums of each row
-    /// on this rank, as a clump and as a halo.
-    fn complete(
-        &self,
-        totals: [Vec<GroupSums>; 2],
-        here: &[LocalStructures; 2],
-        comm: &Comm,
-    ) -> Result<[Vec<GroupSums>; 2], CommError> {
-        let mut parts = Vec::new();
-        for (kind, (totals, here)) in totals.into_iter().zip(here).enumerate() {
-            let totals = here.ids.iter().zip(totals);
-            parts.extend(totals.map(|(&id, sums)| PartialSum { sums, id, kind: kind as u64 }));
-        }
-        parts.sort_unstable_by_key(|s| (s.id, s.kind));
-        let mut all = [0, 1].map(|_| vec![GroupSums::default(); self.rows.len()]);
-        for (_, received) in comm.exchange(grouped(&parts, |s| (self.holder(s.id, comm), *s)))? {
-            for part in received {
-                all[part.kind as usize][self.place(part.id)].merge(&part.sums);
-            }
-        }
-        Ok(all)
-    }
-
     /// Collective: the size of the halo of each row on this rank. `size` is that of a halo by the place of its row here.
-    fn halo_sizes(&self, size: impl Fn(usize) -> HaloSize, comm: &Comm) -> Result<Vec<HaloSize>, CommError> {
+    fn halo_sizes(&self, size: impl Fn(usize) -> HaloSize) -> Result<Vec<HaloSize>, CommError> {
         let to_member = |m: &Member| {
             let halo = size(self.place(m.halo));
-            (self.holder(m.clump, comm), SizeOfClump { clump: m.clump, halo })
+            (row_holder(m.clump, self.n_all, self.comm), SizeOfClump { clump: m.clump, halo })
         };
         let mut sizes = vec![HaloSize { mass: f64::NAN, n_cells: 0 }; self.rows.len()];
-        for (_, received) in comm.exchange(grouped(&self.members, to_member))? {
+        for (_, received) in self.comm.exchange(grouped(&self.members, to_member))? {
             received.iter().for_each(|of| sizes[self.place(of.clump)] = of.halo);
         }
         debug_assert!(sizes.iter().all(|of| !of.mass.is_nan()), "each row is a member of one halo");
@@ -152,30 +191,30 @@ impl CutClumps {
     }
 }
 
-impl<'a> RowTotals<'a> {
+impl RowTotals {
     /// Collective: adds up the patches of each clump and of each halo. Two exchanges.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn sum(peaks: &Peaks, clumps: &'a CutClumps, comm: &Comm) -> Result<Self, CommError> {
+    pub fn sum(peaks: &Peaks, clumps: &CutClumps, rules: Rules, comm: &Comm) -> Result<Self, CommError> {
         let here = [0, 1].map(|kind| LocalStructures::new(clumps, kind));
         let bounds = here.each_ref().map(|here| bounds(&here.groups(peaks))).concat();
         let bounds = comm.all_max(&bounds)?;
         let quanta = [0, 1].map(|kind| -> [Quantum; N_SUMS] {
             std::array::from_fn(|i| Quantum::for_terms(bounds[kind * N_SUMS + i], peaks.n_global))
         });
-        let totals =
-            clumps.complete([0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind])), &here, comm)?;
+        let totals = [0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind]));
+        let bare = BareRows::collect(clumps, rules, totals, &here, comm)?;
         let [as_clumps, as_haloes] = [0, 1].map(|kind| -> Vec<GroupValues> {
-            let rows = totals[kind].iter().zip(&clumps.rows);
-            rows.map(|(t, row)| GroupValues::new(t, &quanta[kind], centre(&row.cell))).collect()
+            let rows = bare.sums[kind].iter().zip(&bare.rows);
+            rows.map(|(sums, row)| GroupValues::new(sums, &quanta[kind], centre(&row.cell))).collect()
         });
         let size = |place: usize| {
             let halo = &as_haloes[place];
             HaloSize { mass: halo.totals(&peaks.space).mass, n_cells: halo.patch.n_cells }
         };
-        let halo = clumps.halo_sizes(size, comm)?;
-        Ok(Self { rows: &clumps.rows, as_clumps, as_haloes, halo })
+        let halo = bare.halo_sizes(size)?;
+        Ok(Self { rows: bare.rows, as_clumps, as_haloes, halo })
     }
 
     /// The listed rows of this rank: clumps and haloes.

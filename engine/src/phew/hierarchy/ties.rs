@@ -1,7 +1,7 @@
 //! The clumps of patches under RAMSES's rules where saddles are exactly equal: one rank goes through the rounds for all.
 
 use crate::exchange::bundle::{Bundle, SendBuffers};
-use crate::phew::hierarchy::chains::{Followed, is_clump_peak};
+use crate::phew::hierarchy::chains::{ClumpAt, Followed, is_clump_peak};
 use crate::phew::peaks::Peaks;
 use crate::phew::ties::{HOLDER, whole_tree};
 use bytemuck::{Pod, Zeroable};
@@ -21,8 +21,8 @@ struct TiedClumps {
     ends: [PeakNumber; 2],
 }
 
-/// Collective: the result of [`chains::follow`](super::chains::follow) where saddles tie. On the holder of the ties also
-/// those between clumps, which name clumps by their peaks in the tree of all ranks.
+/// Collective: the result of [`chains::follow`](super::chains::follow) where saddles tie. The holder of the ties cuts all
+/// haloes. It also gets the ties between clumps, which name clumps by their peaks in the tree of all ranks.
 ///
 /// # Errors
 /// When another rank fails.
@@ -58,14 +58,17 @@ fn clumps_of(tree: &MergeTree, clump: &[PeakIdx], peak: PeakIdx) -> TiedClumps {
 fn followed(peaks: &Peaks, persistence: Persistence, answers: &[TiedClumps]) -> Followed {
     let all = (0..peaks.len()).map(PeakIdx::new);
     let clump_peaks: Vec<PeakIdx> = all.filter(|peak| is_clump_peak(peaks, *peak, persistence)).collect();
-    let end_clumps: Vec<[PeakNumber; 2]> = clump_peaks.iter().map(|peak| answers[peak.at()].ends).collect();
-    let named = answers.iter().map(|of| of.own).chain(end_clumps.iter().flatten().copied());
-    // Peaks that never die end at no clump.
-    let mut clumps: Vec<PeakNumber> = named.filter(|clump| !clump.is_none()).collect();
+    let held = |clump: PeakNumber| match clump.is_none() {
+        true => ClumpAt::NONE,
+        false => ClumpAt { cutter: HOLDER.0, clump },
+    };
+    let ends = clump_peaks.iter().map(|peak| answers[peak.at()].ends.map(held)).collect();
+    let mut clumps: Vec<ClumpAt> = answers.iter().map(|of| held(of.own)).collect();
     clumps.sort_unstable();
     clumps.dedup();
-    let slot =
-        |of: &TiedClumps| ClumpSlot::new(clumps.binary_search(&of.own).expect("all clumps are listed"));
+    let slot = |of: &TiedClumps| {
+        ClumpSlot::new(clumps.binary_search(&held(of.own)).expect("the clumps of all patches are listed"))
+    };
     let of_peak = answers.iter().map(slot).collect();
-    Followed { clump_peaks, end_clumps, clumps, of_peak }
+    Followed { cutters: vec![HOLDER.0; clump_peaks.len()], clump_peaks, ends, clumps, of_peak }
 }
