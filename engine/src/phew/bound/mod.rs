@@ -81,11 +81,15 @@ pub(crate) fn add_to(
         false => None,
     };
     let work = MemberWork { input, request, gas: gas.as_ref(), unbinds_gas, rows: rows_of(input.structures) };
-    let own_gas = match gas {
+    let mut own_gas = match gas {
         Some(_) => Stage::run("gas cells", 0, comm, executor.observer(), || work.read_gas(comm))?,
         None => OwnGas::default(),
     };
-    let cells = if request.gas { own_gas.in_haloes.clone() } else { Vec::new() };
+    let cells = match (request.gas, request.unbind) {
+        (true, Some(_)) => own_gas.in_haloes.clone(),
+        (true, None) => std::mem::take(&mut own_gas.in_haloes),
+        (false, _) => Vec::new(),
+    };
     if let Some(potential) = request.unbind {
         work.unbind(catalogue, potential, own_gas, comm, executor)?;
     }

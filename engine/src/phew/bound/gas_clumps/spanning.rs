@@ -43,17 +43,24 @@ struct SlicedCell {
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FewCell {
-    cell: SlicedCell,
+    cell: GasCell,
+    /// Row in the table of cells.
+    row: u64,
     /// Number of its block among those of all slices.
     block: u64,
+    /// Place of its clump.
+    clump: u32,
     /// Place of the outermost clump with few cells around it.
-    root: u64,
+    root: u32,
 }
 
 /// The cells of a halo in this slice.
 struct SlicedGas {
-    cells: Vec<SlicedCell>,
     members: GasMembers,
+    /// The row of each in the table of cells.
+    row: Vec<u64>,
+    /// The place of the clump of each.
+    clump: Vec<u32>,
     /// The first cell of each block.
     starts: Vec<u32>,
     /// The place of the first cell among those of all slices.
@@ -74,8 +81,7 @@ pub fn measure_spanning(
     let slices = RankSlices { comm };
     let of = GasClumps::of_halo(&halo.clumps, &measure.space);
     let gas = SlicedGas::new(halo.members, &of, measure.block, &slices)?;
-    let clump_of: Vec<u32> = gas.cells.iter().map(|cell| cell.clump as u32).collect();
-    let lists = NestedLists::new(&gas.members, &clump_of, &of.parent).expect("a tree of its own clumps");
+    let lists = NestedLists::new(&gas.members, &gas.clump, &of.parent).expect("a tree of its own clumps");
     let own: Vec<u64> = (0..halo.clumps.len()).map(|clump| lists.inclusive(clump).len() as u64).collect();
     let number = slices.add(&own)?;
     let few = FewCells::new(&of, &number, limit);
@@ -118,8 +124,12 @@ impl SlicedGas {
         let sorted = order.sort(slices, own)?;
         let (cells, first) = (sorted.records, sorted.first);
         let starts = block_starts(cells.len(), |i| cells[i].key, first, block);
-        let members = members_of(&cells, bounds, starts.clone())?;
-        Ok(Self { cells, members, starts, first })
+        let of_slice = cells.iter().map(|cell| cell.cell).collect();
+        let row: Vec<u64> = cells.iter().map(|cell| cell.row).collect();
+        let clump = cells.iter().map(|cell| cell.clump as u32).collect();
+        drop(cells);
+        let members = GasMembers::of_slice(of_slice, row.clone(), bounds, starts.clone())?;
+        Ok(Self { members, row, clump, starts, first })
     }
 
     /// The number of the block of a cell among those of all slices.
@@ -127,12 +137,6 @@ impl SlicedGas {
         let block = self.starts.partition_point(|start| *start <= member) - 1;
         (self.first + u64::from(self.starts[block])) / self.members.bounds().members.block
     }
-}
-
-/// Cells in their order as members.
-fn members_of(cells: &[SlicedCell], bounds: GasBounds, starts: Vec<u32>) -> Result<GasMembers, RunError> {
-    let row = cells.iter().map(|cell| cell.row).collect();
-    Ok(GasMembers::of_slice(cells.iter().map(|cell| cell.cell).collect(), row, bounds, starts)?)
 }
 
 /// The clumps with few cells, by the outermost one around them.
@@ -168,15 +172,15 @@ impl<'a> FewCells<'a> {
         rules: &GasRules,
         slices: &RankSlices,
     ) -> Result<Vec<GasOfClump>, RunError> {
-        let mut work: BTreeMap<u64, Vec<FewCell>> = BTreeMap::new();
+        let mut work: BTreeMap<u32, Vec<FewCell>> = BTreeMap::new();
         for (_, cells) in self.to_workers(gas, lists, slices, &mut work)? {
             for cell in cells {
                 work.entry(cell.root).or_default().push(cell);
             }
         }
-        let work: Vec<(u64, Vec<FewCell>)> = work.into_iter().collect();
-        let one = |(root, cells): &(u64, Vec<FewCell>)| {
-            self.measure_one(&self.clumps[&(*root as u32)], cells, gas.members.bounds(), rules)
+        let work: Vec<(u32, Vec<FewCell>)> = work.into_iter().collect();
+        let one = |(root, cells): &(u32, Vec<FewCell>)| {
+            self.measure_one(&self.clumps[root], cells, gas.members.bounds(), rules)
         };
         let found: Vec<Vec<GasOfClump>> =
             work.par_iter().with_max_len(1).map(one).collect::<Result<_, _>>()?;
@@ -189,16 +193,22 @@ impl<'a> FewCells<'a> {
         gas: &SlicedGas,
         lists: &NestedLists,
         slices: &RankSlices,
-        work: &mut BTreeMap<u64, Vec<FewCell>>,
+        work: &mut BTreeMap<u32, Vec<FewCell>>,
     ) -> Result<Vec<(usize, Vec<FewCell>)>, CommError> {
         let mut parts: BTreeMap<usize, Vec<FewCell>> = BTreeMap::new();
         for (root, worker) in even_workers(&self.number, slices.number()) {
             if worker == slices.here() {
-                work.insert(root.into(), Vec::new());
+                work.insert(root, Vec::new());
             }
             let cell = |member: &u32| {
-                let (cell, block) = (gas.cells[*member as usize], gas.block_of(*member));
-                FewCell { cell, block, root: root.into() }
+                let (at, block) = (*member as usize, gas.block_of(*member));
+                FewCell {
+                    cell: *gas.members.cell(*member),
+                    row: gas.row[at],
+                    block,
+                    clump: gas.clump[at],
+                    root,
+                }
             };
             parts.entry(worker).or_default().extend(lists.inclusive(root as usize).iter().map(cell));
         }
@@ -222,10 +232,10 @@ impl<'a> FewCells<'a> {
             at == 0 || cells[at].block != cells[at - 1].block
         };
         let starts = (0..cells.len() as u32).filter(is_first).collect();
-        let sliced: Vec<SlicedCell> = cells.iter().map(|cell| cell.cell).collect();
-        let members = members_of(&sliced, *bounds, starts)?;
-        let clump_of =
-            |cell: &FewCell| place(cell.cell.clump as u32).expect("a clump within its outermost one");
+        let row = cells.iter().map(|cell| cell.row).collect();
+        let of_slice = cells.iter().map(|cell| cell.cell).collect();
+        let members = GasMembers::of_slice(of_slice, row, *bounds, starts)?;
+        let clump_of = |cell: &FewCell| place(cell.clump).expect("a clump within its outermost one");
         let clump_of: Vec<u32> = cells.iter().map(clump_of).collect();
         Ok(of.measure(&members, &clump_of, rules))
     }
