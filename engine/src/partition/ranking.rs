@@ -108,7 +108,7 @@ impl Parts {
         let n_parts = n_ranks.min(MOST_PARTS);
         let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
         let every = (n / (SAMPLE * n_parts as u64)).max(1);
-        let is_sampled = |key: &&u128| mixed(**key) % every == 0;
+        let is_sampled = |key: &&u128| mixed(**key).is_multiple_of(every);
         let mut sample = comm.all_gather(&keys.iter().filter(is_sampled).copied().collect::<Vec<_>>())?;
         sample.sort_unstable();
         let n_parts = n_parts.min(sample.len());
