@@ -46,12 +46,9 @@ pub struct Places {
 pub fn places(
     comm: &Comm,
     n: usize,
-    key: impl Fn(usize) -> u128 + Sync,
+    key: impl Fn(usize) -> u128,
     marked: &[u128],
 ) -> Result<Places, CommError> {
-    if comm.n_ranks() == 1 {
-        return Ok(places_alone(n, key, marked));
-    }
     // A marked key follows the same key without a mark.
     let keys = (0..n).map(|i| key(i) << 1).chain(marked.iter().map(|key| key << 1 | 1));
     let keys: Vec<u128> = keys.collect();
@@ -61,18 +58,12 @@ pub fn places(
     Ok(Places { of_keys, of_marked: placed[n..].to_vec() })
 }
 
-fn places_alone(n: usize, key: impl Fn(usize) -> u128 + Sync, marked: &[u128]) -> Places {
+/// The place of each of `n` keys, which differ, among these. Local.
+pub fn places_alone(n: usize, key: impl Fn(usize) -> u128 + Sync) -> Vec<u64> {
     let order = sorted(n, &key, |a, b| key(a).cmp(&key(b)));
-    let mut of_keys = vec![0; n];
-    order.iter().enumerate().for_each(|(place, i)| of_keys[*i] = place as u64);
-    let mut of_marked = vec![[0; 2]; marked.len()];
-    for (among_marked, i) in
-        sorted(marked.len(), |i| marked[i], |a, b| marked[a].cmp(&marked[b])).into_iter().enumerate()
-    {
-        let place = order.partition_point(|of| key(*of) < marked[i]);
-        of_marked[i] = [place as u64, among_marked as u64];
-    }
-    Places { of_keys, of_marked }
+    let mut places = vec![0; n];
+    order.iter().enumerate().for_each(|(place, i)| places[*i] = place as u64);
+    places
 }
 
 /// Collective: the places of the keys of this part among those of all parts, which ascend with the ranks.
@@ -117,7 +108,7 @@ impl Parts {
         let n_parts = n_ranks.min(MOST_PARTS);
         let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
         let every = (n / (SAMPLE * n_parts as u64)).max(1);
-        let is_sampled = |key: &&u128| mixed(**key) % every == 0;
+        let is_sampled = |key: &&u128| mixed(**key).is_multiple_of(every);
         let mut sample = comm.all_gather(&keys.iter().filter(is_sampled).copied().collect::<Vec<_>>())?;
         sample.sort_unstable();
         let n_parts = n_parts.min(sample.len());
@@ -168,6 +159,13 @@ mod tests {
             let found = run_threads(n_ranks as usize, |comm| {
                 let keys = of(comm.rank().0);
                 let marked: Vec<u128> = marked(comm.rank().0).collect();
+                if n_ranks == 1 {
+                    let alone = places_alone(keys.len(), |i| keys[i]);
+                    assert_eq!(
+                        Ok(alone),
+                        places(comm, keys.len(), |i| keys[i], &[]).map(|found| found.of_keys)
+                    );
+                }
                 places(comm, keys.len(), |i| keys[i], &marked).expect("places")
             });
             let place = |all: &[u128], key: u128| all.partition_point(|other| *other < key) as u64;

@@ -59,9 +59,13 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<Followed, CommErr
     let mut chains = Chains::new(peaks, cut, comm.rank().0);
     let ends = chains.follow_ends();
     resolve(comm, &mut chains.exits, |number| chains.local.step(PeakNumber(number)))?;
-    let cutters = chains.own_clumps().map(|at| at.cutter).collect();
-    let clumps = chains.clumps();
-    let of_peak = chains.slots(&clumps);
+    let own: Vec<ClumpAt> = chains.own_clumps().collect();
+    let left: Vec<ClumpAt> = chains.left_clumps().collect();
+    let mut clumps = [own.as_slice(), &left].concat();
+    clumps.sort_unstable();
+    clumps.dedup();
+    let of_peak = chains.slots(&clumps, &own, &left);
+    let cutters = own.iter().map(|at| at.cutter).collect();
     let end_clump = |end: Option<_>| end.map_or(ClumpAt::NONE, |end| chains.clump(end));
     let ends = ends.into_iter().map(|ends| ends.map(end_clump)).collect();
     Ok(Followed { cutters, ends, of_peak, clumps, clump_peaks: chains.local.clump_peaks })
@@ -115,6 +119,8 @@ struct LocalChains<'a> {
     rank: u32,
     /// The own peaks that are not noise, ascending.
     clump_peaks: Vec<PeakIdx>,
+    /// The place of each own peak among these; 0 for noise.
+    place: Vec<u32>,
     /// For each own peak the next peak of its chain through noise, by its index, or the number of own peaks plus that of
     /// an exit. Where the chain ends, its own index.
     up: Vec<AtomicU32>,
@@ -141,7 +147,7 @@ impl LocalChains<'_> {
     }
 
     fn place(&self, clump_peak: PeakIdx) -> usize {
-        self.clump_peaks.binary_search(&clump_peak).expect("a chain through noise ends at a clump peak")
+        self.place[clump_peak.at()] as usize
     }
 
     fn number(&self, place: usize) -> PeakNumber {
@@ -176,7 +182,10 @@ impl<'a> Chains<'a> {
         let (death, owners) = (&peaks.tree.death, &peaks.tree.owners);
         let is_clump_peak = |i: usize| is_clump_peak(peaks, PeakIdx::new(i), cut.persistence);
         let leaves = |i: &usize| owners[*i][1] != rank && !is_clump_peak(*i);
-        let clump_peaks = (0..n).into_par_iter().filter(|i| is_clump_peak(*i)).map(PeakIdx::new).collect();
+        let clump_peaks: Vec<PeakIdx> =
+            (0..n).into_par_iter().filter(|i| is_clump_peak(*i)).map(PeakIdx::new).collect();
+        let mut place = vec![0; n];
+        clump_peaks.iter().zip(0..).for_each(|(peak, at)| place[peak.at()] = at);
         let leaving: Vec<usize> = (0..n).into_par_iter().filter(leaves).collect();
         let next = |i: usize| match owners[i][1] == rank && !is_clump_peak(i) {
             true => peaks.own(death[i].endpoint).expect("the owner of a patch has its peak").at(),
@@ -189,7 +198,7 @@ impl<'a> Chains<'a> {
         up.extend(ids.map(AtomicU32::new));
         let exit = |&i: &usize| ClumpLead::onward(owners[i][1], death[i].endpoint, PeakNumber::NONE);
         let exits = leaving.iter().map(exit).collect();
-        let local = LocalChains { peaks, rank, clump_peaks, up, merging: Vec::new() };
+        let local = LocalChains { peaks, rank, clump_peaks, place, up, merging: Vec::new() };
         let mut chains = Self { local, exits, n_noise: leaving.len() };
         chains.merge(cut);
         chains
@@ -249,27 +258,17 @@ impl<'a> Chains<'a> {
         (0..self.n_noise).map(|exit| self.clump(ChainStep::Exit(exit)))
     }
 
-    /// The clumps of own patches, ascending. The exits must be resolved.
-    fn clumps(&self) -> Vec<ClumpAt> {
-        let mut clumps: Vec<ClumpAt> = self.own_clumps().chain(self.left_clumps()).collect();
-        clumps.sort_unstable();
-        clumps.dedup();
-        clumps
-    }
-
-    /// The place of the clump of each own patch among these clumps of own patches.
-    fn slots(&self, clumps: &[ClumpAt]) -> Vec<ClumpSlot> {
-        let find = |at| ClumpSlot::new(clumps.binary_search(&at).expect("every end of a chain is listed"));
-        let n = self.local.peaks.len();
-        let mut of_own = vec![ClumpSlot::NONE; n];
-        let own = self.local.clump_peaks.iter().zip(self.own_clumps());
-        own.for_each(|(peak, at)| of_own[peak.at()] = find(at));
-        let of_exit: Vec<ClumpSlot> = self.left_clumps().map(find).collect();
+    /// The place of the clump of each own patch in `clumps`. `own` are the clumps of own clump peaks, `left` those of the chains
+    /// that leave through noise.
+    fn slots(&self, clumps: &[ClumpAt], own: &[ClumpAt], left: &[ClumpAt]) -> Vec<ClumpSlot> {
+        let find = |at| ClumpSlot::new(clumps.binary_search(at).expect("every end of a chain is listed"));
+        let of_own: Vec<ClumpSlot> = own.par_iter().map(find).collect();
+        let of_exit: Vec<ClumpSlot> = left.par_iter().map(find).collect();
         let slot = |i: usize| match self.local.noise_end(PeakIdx::new(i)) {
-            NoiseEnd::Own(end) => of_own[end.at()],
+            NoiseEnd::Own(end) => of_own[self.local.place(end)],
             NoiseEnd::Exit(exit) => of_exit[exit],
         };
-        (0..n).into_par_iter().map(slot).collect()
+        (0..self.local.peaks.len()).into_par_iter().map(slot).collect()
     }
 
     /// The clump of a chain. The exits must be resolved.

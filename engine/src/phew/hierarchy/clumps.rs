@@ -4,7 +4,7 @@
 //! with clumps of other haloes. That is all that the rounds and the key saddles of these clumps depend on.
 
 use crate::exchange::bundle::{Bundle, SendBuffers};
-use crate::partition::ranking::places;
+use crate::partition::ranking::{Places, places, places_alone};
 use crate::phew::hierarchy::chains::{self, ClumpAt, Followed};
 use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpPeak, CutTree};
 use crate::phew::hierarchy::ties;
@@ -94,9 +94,25 @@ fn send_to_cutters(peaks: &Peaks, followed: &Followed, comm: &Comm) -> Result<Ve
 fn rank_peaks(peaks: &Peaks, tree: &mut CutTree, comm: &Comm) -> Result<Vec<u64>, CommError> {
     let _ranking = Stage::within("ranking", comm);
     let key = |i: usize| density_key(peaks.tree.rho[i], peaks.number[i]);
-    let places = places(comm, peaks.len(), key, &tree.density_keys())?;
+    let places = match comm.n_ranks() {
+        1 => rank_alone(peaks, tree, key),
+        _ => {
+            let clumps: Vec<u128> = tree.kept().map(|(rho, number)| density_key(rho, number)).collect();
+            places(comm, peaks.len(), key, &clumps)?
+        }
+    };
     tree.set_places(&places.of_marked);
     Ok(places.of_keys.into_iter().map(|place| place + 1).collect())
+}
+
+/// The places of peaks and of the clumps of the tree on a rank alone, which owns them all.
+fn rank_alone(peaks: &Peaks, tree: &CutTree, key: impl Fn(usize) -> u128 + Sync) -> Places {
+    let of_keys = places_alone(peaks.len(), key);
+    let place = |number| of_keys[peaks.own(number).expect("all peaks are own").at()];
+    let of_clumps: Vec<u64> = tree.kept().map(|(_, number)| place(number)).collect();
+    let among_clumps = places_alone(of_clumps.len(), |clump| u128::from(of_clumps[clump]));
+    let of_marked = of_clumps.iter().zip(among_clumps).map(|(place, among)| [*place, among]).collect();
+    Places { of_keys, of_marked }
 }
 
 /// The identifier of a clump, for a rank that cuts the halo of a neighbour.

@@ -5,7 +5,7 @@
 //! order of their numbers.
 
 use crate::phew::hierarchy::chains::ClumpAt;
-use crate::phew::peaks::{Peaks, density_key};
+use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::ids::{PeakIdx, PeakNumber};
 use inselberg_kernels::phew::Rules;
@@ -172,10 +172,9 @@ impl CutTree {
         self.kept.len()
     }
 
-    /// Keys of the clumps that this rank cuts and does not discard: they ascend from the greatest peak to the lowest.
-    pub fn density_keys(&self) -> Vec<u128> {
-        let key = |p: &PeakIdx| density_key(self.peaks[p.at()].rho, self.peaks[p.at()].number);
-        self.kept.iter().map(key).collect()
+    /// Density and number of the peaks of these clumps.
+    pub fn kept(&self) -> impl Iterator<Item = (f64, PeakNumber)> + '_ {
+        self.kept.iter().map(|p| (self.peaks[p.at()].rho, self.peaks[p.at()].number))
     }
 
     /// Sets the places of these clumps from 0: among all peaks by falling density, and among the clumps that are not discarded.
