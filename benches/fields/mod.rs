@@ -36,7 +36,7 @@ enum BenchCells {
     /// Octs in any order, which become a mesh within the time that is measured.
     Octs(Domain, Vec<LevelOcts>),
     /// A mesh that was made before.
-    Mesh(AmrField),
+    Mesh(Box<AmrField>),
 }
 
 impl BenchField {
@@ -61,7 +61,7 @@ impl BenchField {
             BenchCells::Octs(domain, levels) => {
                 AmrField::from_octs(*domain, levels.clone()).expect("an octree")
             }
-            BenchCells::Mesh(field) => field.clone(),
+            BenchCells::Mesh(field) => AmrField::clone(field),
         }
     }
 }

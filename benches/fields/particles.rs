@@ -37,7 +37,7 @@ pub fn mesh(size: f64) -> BenchField {
     let unit = grown.mean_density;
     let (density, saddle) = (DENSITY * unit, Some(SADDLE * unit));
     let cut = Cut { density, persistence: Persistence::Ratio(3.0), saddle };
-    BenchField { cells: BenchCells::Mesh(grown.part.field), cut }
+    BenchField { cells: BenchCells::Mesh(Box::new(grown.part.field)), cut }
 }
 
 struct InMemory {
