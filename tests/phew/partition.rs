@@ -94,6 +94,23 @@ fn cells(part: &LocalField) -> BTreeMap<Place, (bool, bool, u64)> {
     cells
 }
 
+/// The cells that several ranks have of a whole octree: all but those of the coarsest levels, as long as such a level has no leaf,
+/// and it and the next one cover the box.
+fn kept(whole: &LocalField) -> BTreeMap<Place, (bool, bool, u64)> {
+    let (domain, mut all) = (whole.field.mesh.domain(), cells(whole));
+    while let Some(level) = all.keys().next().map(|place| place.0) {
+        let of_level = |level: u8| all.range((level, [0; 3])..=(level, [u32::MAX; 3]));
+        let covers =
+            |level: u8| of_level(level).count() as i64 == domain.extent(level).iter().product::<i64>();
+        let has_leaf = of_level(level).any(|(_, (is_leaf, ..))| *is_leaf);
+        if has_leaf || !covers(level) || !covers(level + 1) {
+            break;
+        }
+        all.retain(|place, _| place.0 > level);
+    }
+    all
+}
+
 /// Further values by own test cell.
 fn extras(part: &LocalField, threshold: f64) -> BTreeMap<Place, Vec<u64>> {
     let (mesh, test_cells) = (&part.field.mesh, test_cells::find(&part.field, threshold));
@@ -109,7 +126,7 @@ fn extras(part: &LocalField, threshold: f64) -> BTreeMap<Place, Vec<u64>> {
 }
 
 fn check_parts(whole: &LocalField, parts: &[LocalField], threshold: f64) {
-    let all = cells(whole);
+    let all = kept(whole);
     let (mut owned, mut values) = (BTreeSet::new(), BTreeMap::new());
     for (rank, part) in parts.iter().enumerate() {
         assert_eq!(part.field.rho.len(), part.field.mesh.n_cells());
@@ -136,7 +153,7 @@ fn check_loads(parts: &[LocalField], threshold: f64) {
 /// Every cell that touches an own leaf, or an ancestor of an own cell that is no coarser, is there.
 fn check_ghosts(whole: &LocalField, parts: &[LocalField]) {
     let domain = whole.field.mesh.domain();
-    let all: Vec<(Leaf, bool)> = cells(whole).into_iter().map(|(p, (l, ..))| (cell(p), l)).collect();
+    let all: Vec<(Leaf, bool)> = kept(whole).into_iter().map(|(p, (l, ..))| (cell(p), l)).collect();
     for (rank, part) in parts.iter().enumerate() {
         let here = cells(part);
         let mut needing: BTreeMap<Place, bool> = BTreeMap::new();
