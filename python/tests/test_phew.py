@@ -40,7 +40,9 @@ def test_values_below_zero():
     np.testing.assert_array_equal(cat.labels, [1, 1, 1, 2, 2, 0])
     np.testing.assert_array_equal(cat.clumps["density_peak"], [4.0, 2.0])
     np.testing.assert_allclose(cat.clumps["mass"], np.array([0.0, 0.0]), atol=1e-12)
-    assert cat.clumps[1].saddle_density == 0.5 and np.isnan(cat.clumps[0].saddle_density)
+    np.testing.assert_array_equal(cat.clumps["saddle_density"], [0.5, 0.5])
+    alone = ib.phew_cells(levels, positions, density - 5.0, density=-4.0, difference=1.6)
+    assert np.isnan(alone.clumps[0].saddle_density)
     np.testing.assert_array_equal(cat.recut(difference=1.6).labels, [1, 1, 1, 1, 1, 0])
     with pytest.raises(ib.InvalidArgumentError, match="the density threshold is -4; expected 0 or more"):
         ib.phew_cells(levels, positions, density, density=-4.0, relevance=2.0)
