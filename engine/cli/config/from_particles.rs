@@ -21,10 +21,6 @@ pub(super) fn from_particles(
     raw: &CheckedValues<'_>,
     field: &FieldChoice,
 ) -> Result<Option<FromParticles>, ConfigError> {
-    const OF_GRAPH: [&str; 2] = ["neighbours", "given-density"];
-    const OF_MESH: [&str; 3] = ["m-refine", "level-min", "level-max"];
-    const OF_PARTICLES: [&str; 6] =
-        ["particle-types", "box", "particle-mass", "unit-length", "unit-mass", "unit-velocity"];
     let level = |name, most: u8| {
         let level =
             raw.count(name, |n| (2..=u64::from(most)).contains(&n), &format!("a level from 2 to {most}"))?;
@@ -39,23 +35,9 @@ pub(super) fn from_particles(
     let neighbours =
         raw.count_or_default("neighbours", |n| (1..=MOST_NEIGHBOURS as u64).contains(&n), &most)?;
     let (is_mesh, is_graph) = (raw.switch("mesh-from-particles"), raw.switch("particle-graph"));
-    let misplaced = |names: &[&str], expected: &str| match names.iter().find(|name| raw.is_flag(name)) {
-        Some(name) => Err(raw.unfit(name, &raw.shown(name), expected)),
-        None => Ok(()),
-    };
-    match (is_mesh, is_graph) {
-        (true, true) => {
-            let expected = "it without --mesh-from-particles: a graph has no mesh";
-            return Err(raw.unfit("particle-graph", "true", expected));
-        }
-        (true, false) => misplaced(&OF_GRAPH, "it with --particle-graph alone")?,
-        (false, true) => misplaced(&OF_MESH, "it with --mesh-from-particles alone")?,
-        (false, false) => {
-            misplaced(&OF_GRAPH, "it with --particle-graph alone")?;
-            misplaced(&OF_MESH, "it with --mesh-from-particles alone")?;
-            misplaced(&OF_PARTICLES, "it with --mesh-from-particles or --particle-graph")?;
-            return Ok(None);
-        }
+    check_placed(raw, is_mesh, is_graph)?;
+    if !(is_mesh || is_graph) {
+        return Ok(None);
     }
     if is_graph && *field != FieldChoice::Auto {
         let given = raw.text_or_default("field");
@@ -85,4 +67,26 @@ pub(super) fn from_particles(
     let mut mesh = ParticleMeshParams::default().m_refine(m_refine).level_max(level_max).types(&types);
     (mesh.level_min, mesh.side) = (level_min, side);
     Ok(Some(FromParticles::Mesh(mesh)))
+}
+
+/// Checks that options of meshes, graphs and particles are given where there are such.
+fn check_placed(raw: &CheckedValues<'_>, is_mesh: bool, is_graph: bool) -> Result<(), ConfigError> {
+    const OF_GRAPH: [&str; 2] = ["neighbours", "given-density"];
+    const OF_MESH: [&str; 3] = ["m-refine", "level-min", "level-max"];
+    const OF_PARTICLES: [&str; 6] =
+        ["particle-types", "box", "particle-mass", "unit-length", "unit-mass", "unit-velocity"];
+    if is_mesh && is_graph {
+        let expected = "it without --mesh-from-particles: a graph has no mesh";
+        return Err(raw.unfit("particle-graph", "true", expected));
+    }
+    for (names, is_placed, expected) in [
+        (&OF_GRAPH[..], is_graph, "it with --particle-graph alone"),
+        (&OF_MESH, is_mesh, "it with --mesh-from-particles alone"),
+        (&OF_PARTICLES, is_mesh || is_graph, "it with --mesh-from-particles or --particle-graph"),
+    ] {
+        if let Some(name) = names.iter().find(|name| !is_placed && raw.is_flag(name)) {
+            return Err(raw.unfit(name, &raw.shown(name), expected));
+        }
+    }
+    Ok(())
 }

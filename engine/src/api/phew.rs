@@ -32,14 +32,9 @@ pub(crate) fn find(
     check_fields(cells, fields, params)?;
     let given = params.thresholds();
     let lift = ValueLift::for_threshold(given.density);
-    let (thresholds, lifted) = match lift {
-        None => (given, None),
-        Some(lift) => (lift.thresholds(&given), Some(lift.column(&fields.density))),
-    };
-    let fields = &match &lifted {
-        None => *fields,
-        Some(lifted) => fields.with_lifted(lifted),
-    };
+    let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));
+    let lifted = lift.map(|lift| lift.column(&fields.density));
+    let fields = &lifted.as_ref().map_or(*fields, |lifted| fields.with_lifted(lifted));
     let division = Division { rho: fields.density, threshold: thresholds.density, weights: params.weights };
     let kept = meshes.with_density(cells, division, comm, executor)?;
     let (part, side) = (&kept.part, cells.geometry.side);

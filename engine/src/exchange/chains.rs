@@ -5,7 +5,7 @@
 //! each rank asks those ranks where their part of the chain leads. The answers use the current state of their own exits, so
 //! the known part of every chain doubles per round.
 
-use crate::exchange::grouped;
+use crate::exchange::relay::ask_straight;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
@@ -115,16 +115,9 @@ fn ask<L: Lead>(
     exits: &[L],
     follow: &impl Fn(u32) -> ChainStep<L>,
 ) -> Result<Vec<L>, CommError> {
-    let asked = comm.exchange(grouped(items, |t| (Rank(t.rank), t.index)))?;
-    let answer = |i: &u32| lead_of(follow(*i), exits);
-    let answers = asked.into_iter().map(|(from, items)| (from, items.iter().map(answer).collect())).collect();
-    // Answers are by ascending rank, and within a rank in the order of the questions. That is the order of the items.
-    let answers: Vec<(Rank, Vec<L>)> = comm.exchange(answers)?;
-    let leads: Vec<L> = answers.into_iter().flat_map(|(_, leads)| leads).collect();
-    match leads.len() == items.len() {
-        true => Ok(leads),
-        false => Err(comm.abort(format!("{} answers to {} questions", leads.len(), items.len()))),
-    }
+    let indices: Vec<u32> = items.iter().map(|item| item.index).collect();
+    let answer = |asked: Vec<u32>| Ok(asked.into_iter().map(|i| lead_of(follow(i), exits)).collect());
+    ask_straight(comm, &indices, |i| Rank(items[i].rank), answer)
 }
 
 #[cfg(test)]

@@ -42,21 +42,24 @@ fn ask_over<Q: Pod, A: Pod>(
     few: usize,
 ) -> Result<Vec<A>, CommError> {
     if comm.n_ranks() <= few {
-        return ask_straight(comm, questions, to, answer);
+        return ask_straight(comm, questions, |i| to(&questions[i]), answer);
     }
     let relays = Relays::new(comm);
-    let relay = |question: &Q| relays.relay(to(question));
-    ask_straight(comm, questions, relay, |passed| ask_straight(comm, &passed, &to, answer))
+    let relay = |i: usize| relays.relay(to(&questions[i]));
+    ask_straight(comm, questions, relay, |passed| ask_straight(comm, &passed, |i| to(&passed[i]), answer))
 }
 
-/// Collective: [`ask`] without relays.
-fn ask_straight<Q: Pod, A: Pod>(
+/// Collective: [`ask`] without relays. Question i goes to the rank `to(i)`. Two exchanges.
+///
+/// # Errors
+/// When another rank fails.
+pub fn ask_straight<Q: Pod, A: Pod>(
     comm: &Comm,
     questions: &[Q],
-    to: impl Fn(&Q) -> Rank,
+    to: impl Fn(usize) -> Rank,
     answer: impl FnOnce(Vec<Q>) -> Result<Vec<A>, CommError>,
 ) -> Result<Vec<A>, CommError> {
-    let mut order: Vec<(Rank, u32)> = questions.iter().map(&to).zip(0..).collect();
+    let mut order: Vec<(Rank, u32)> = (0..questions.len()).map(to).zip(0..).collect();
     order.sort_unstable();
     let asked = comm.exchange(grouped(&order, |&(rank, i)| (rank, questions[i as usize])))?;
     let lengths: Vec<(Rank, usize)> = asked.iter().map(|(from, part)| (*from, part.len())).collect();

@@ -52,7 +52,7 @@ pub fn places(
     // A marked key follows the same key without a mark.
     let keys = (0..n).map(|i| key(i) << 1).chain(marked.iter().map(|key| key << 1 | 1));
     let keys: Vec<u128> = keys.collect();
-    let parts = Parts::new(comm, &keys)?;
+    let parts = RankedParts::new(comm, &keys)?;
     let placed = ask(comm, &keys, |key| parts.holder(*key), |part| places_in_part(comm, &part))?;
     let of_keys = placed[..n].iter().map(|places| places[0]).collect();
     Ok(Places { of_keys, of_marked: placed[n..].to_vec() })
@@ -95,13 +95,13 @@ const MOST_PARTS: usize = 512;
 const SAMPLE: u64 = 4;
 
 /// The parts of the keys of all ranks.
-struct Parts {
+struct RankedParts {
     /// First key of each part, ascending. Lower keys belong to the first part.
     starts: Vec<u128>,
     n_ranks: usize,
 }
 
-impl Parts {
+impl RankedParts {
     /// Collective: the sample has about the same share of the keys of every rank, so that parts are about equal.
     fn new(comm: &Comm, keys: &[u128]) -> Result<Self, CommError> {
         let n_ranks = comm.n_ranks();
@@ -184,7 +184,7 @@ mod tests {
         let sizes = run_threads(n_ranks, |comm| {
             let keys: Vec<u128> =
                 (0..2000u32).map(|i| 5 << 40 | u128::from(comm.rank().0 + 40 * i) << 1).collect();
-            let parts = Parts::new(comm, &keys).expect("parts");
+            let parts = RankedParts::new(comm, &keys).expect("parts");
             let mut sizes = vec![0; n_ranks];
             keys.iter().for_each(|key| sizes[parts.holder(*key).at()] += 1);
             sizes
