@@ -22,7 +22,7 @@ use inselberg::phew::forest;
 use inselberg::phew::hierarchy::structures;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
 use inselberg::phew::peak_comm::RootSlots;
-use inselberg::phew::properties::{TestFields, refine};
+use inselberg::phew::properties::TestFields;
 use inselberg::phew::region::cut_tasks;
 use inselberg::phew::run::run;
 use inselberg::phew::segment::segment;
@@ -136,10 +136,6 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let quanta = patches.quanta(&extra, &comm).expect("one rank");
     let summation = PatchSummation { patches, peaks: &known.known, fields: &extra, quanta: &quanta };
     group.bench_function("sums", |b| b.iter(|| summation.run::<PatchSums, _>(executor)));
-    let rest = |refined| refine(&field, rules, known, refined);
-    group.bench_function("positions", |b| {
-        b.iter_batched(|| met.refined.clone(), rest, BatchSize::PerIteration);
-    });
     group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT.into(), rules, &comm)));
     group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT.into(), rules, &comm)));
 }

@@ -135,9 +135,9 @@ fn rayon_saddles(pass: PassContext, labels: &[RootIdx]) -> Vec<ContactEdge> {
         let Range { start, end } = roots.indices(run);
         PeakIdx::from_root(start)..PeakIdx::from_root(end)
     };
-    let refiner = PatchRefiner { mesh, test_cells, peaks: roots, rules };
     let local = |room: &mut (ContactDedup, ForestScratch), task: &TaskRegion| {
         let mut refined = Vec::new();
+        let mut refiner = PatchRefiner::new(mesh, test_cells, roots, rules);
         let refine = |brick: usize, patch: &Block<CellIdx>| {
             refiner.for_each(brick, patch, |place| refined.push(place))
         };

@@ -20,7 +20,7 @@ use inselberg_kernels::phew::forest::ContactEdge;
 pub struct Contacts {
     /// Between slots, in falling order.
     pub edges: Vec<ContactEdge>,
-    /// Refined positions of own peaks; NaN where they are still to be computed.
+    /// Refined positions of own peaks, in units of the level-0 cell.
     pub refined: Vec<[f64; 3]>,
     /// The peaks known on this rank, by slot.
     pub known: PeakComm,

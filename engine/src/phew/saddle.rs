@@ -5,7 +5,7 @@
 //! reduce them to their forest at once. Between slots the forest is the same: own peaks are in the same order in both,
 //! and contacts between roots of one patch drop out.
 //!
-//! The same pass refines the positions of roots, where the cells around a brick suffice for that.
+//! The same pass refines the positions of roots, while the cells around them are in the cache.
 
 use crate::argsort::sorted;
 use crate::chunks::zeros;
@@ -34,7 +34,8 @@ pub struct ContactResults {
     /// Edges between slots, in falling order: the local forests of all tasks, which contain the forest. Under RAMSES's
     /// rules also the edges that tie with those.
     pub edges: Vec<ContactEdge>,
-    /// The refined position of each root in units of the level-0 cell; NaN where it needs cells beyond the block.
+    /// The refined position of each root in units of the level-0 cell, folded into the box. Of ghosts, whose surroundings another
+    /// rank has, it is not the right one.
     pub refined: Vec<[f64; 3]>,
 }
 
@@ -120,35 +121,33 @@ struct SaddleTasks<'a> {
     labels: &'a [RootIdx],
     dedups: ScratchPool<ContactDedup>,
     forests: ScratchPool<ForestScratch>,
-    refiner: PatchRefiner<'a>,
     refined: Vec<Mutex<OfTask<'a, [f64; 3]>>>,
 }
 
 impl<'a> SaddleTasks<'a> {
     /// `refined` has one entry per root.
     fn new(pass: PassContext<'a>, labels: &'a [RootIdx], refined: &'a mut [[f64; 3]]) -> Self {
-        let PassContext { mesh, test_cells, roots, rules, .. } = pass;
         Self {
             pass,
             labels,
             dedups: ScratchPool::default(),
             forests: ScratchPool::default(),
-            refiner: PatchRefiner { mesh, test_cells, peaks: roots, rules },
             refined: pass.by_task(refined, |n_roots| n_roots).into_iter().map(Mutex::new).collect(),
         }
     }
 
     /// Calls `work` with the contacts between roots that the cells of a task have. Refines the roots of the task.
     fn contacts<R>(&self, task: u32, work: impl FnOnce(&[ContactEdge]) -> R) -> R {
-        let PassContext { mesh, test_cells, tasks, .. } = self.pass;
+        let PassContext { mesh, test_cells, tasks, roots, rules, .. } = self.pass;
         let labels: &[PeakIdx] = bytemuck::cast_slice(self.labels);
         let mut refined = self.refined[task as usize].lock();
         let mut positions = refined.in_order();
-        let mut put = |position: Option<[f64; 3]>| {
+        let mut put = |position| {
             let place = positions.next().expect("a task has a position per root");
-            *place = position.unwrap_or([f64::NAN; 3]);
+            *place = mesh.domain().fold(position);
         };
-        let refine = |brick: usize, patch: &Block<CellIdx>| self.refiner.for_each(brick, patch, &mut put);
+        let mut refiner = PatchRefiner::new(mesh, test_cells, roots, rules);
+        let refine = |brick: usize, patch: &Block<CellIdx>| refiner.for_each(brick, patch, &mut put);
         self.dedups.with(|dedup| {
             saddle::contacts(mesh, test_cells, labels, tasks[task as usize].supers(), dedup, refine);
             let result = work(dedup.edges());

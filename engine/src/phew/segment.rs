@@ -10,7 +10,7 @@ use crate::phew::label;
 use crate::phew::pass::PassContext;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::Peaks;
-use crate::phew::properties::{self, TestFields};
+use crate::phew::properties::TestFields;
 use crate::phew::region::cut_tasks;
 use crate::phew::sums::{PatchTotals, Patches};
 use crate::phew::test_links::TestLinks;
@@ -134,7 +134,7 @@ struct GrownPeaks {
 }
 
 impl GrownPeaks {
-    /// Collective: completes sums and positions of the own peaks, and grows their tree. Sums are freed before the tree
+    /// Collective: completes the sums of the own peaks, and grows their tree. Sums are freed before the tree
     /// takes its memory.
     fn grow(
         task: &Task,
@@ -148,17 +148,12 @@ impl GrownPeaks {
         let domain = task.field.mesh.domain();
         if comm.n_ranks() == 1 {
             let (patches, momenta) = totals.values(&known.own, task.side);
-            // One thread grows the tree. The others refine positions meanwhile.
-            let (tree, refined) = rayon::join(
-                || forest::grow_alone(known, edges, locator, domain),
-                || properties::refine(task.field, task.rules, known, refined),
-            );
+            let tree = forest::grow_alone(known, edges, locator, domain);
             return Ok(Self { tree, refined, patches, momenta });
         }
         let edges = send_to_owners(comm, known, edges, &mut totals, locator)?;
         let (patches, momenta) = totals.values(&known.own, task.side);
         let tree = forest::grow(comm, known, edges, domain)?;
-        let refined = properties::refine(task.field, task.rules, known, refined);
         Ok(Self { tree, refined, patches, momenta })
     }
 

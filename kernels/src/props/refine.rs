@@ -1,10 +1,10 @@
 //! Refinement: where in its cell is a peak? One Newton step on a quadratic through the 27 cells around it.
 //!
-//! Two ways to find the 27 densities. [`PatchRefiner`] takes them from the block of a brick, without a look-up, if all
-//! 19 that matter are test cells of the same or a coarser level. [`Refiner`] looks every cell up.
+//! The corners do not matter, so 19 densities are needed. There are two ways to find them. [`PatchRefiner`] takes them from the
+//! block of a brick, without a look-up, if all are of test cells of the same or a coarser level. [`Refiner`] looks every cell up.
 //!
 //! ```text
-//!     the 27 cells and the at most 2x2x2 bricks around them, along one axis (`Near`):
+//!     the cells and the at most 2x2x2 bricks around them, along one axis (`Near`):
 //!
 //!     brick 0            | brick 1           place 0, 1, 2 -> brick 0, 0, 1 and bits 2, 3, 0
 //!     0    1    2    3   | 0    1    2
@@ -12,7 +12,7 @@
 //! ```
 
 use super::newton::peak_of;
-use crate::ids::CellIdx;
+use crate::ids::{BrickIdx, CellIdx};
 use crate::mesh::{Beyond, Brick, Mesh, Neighbourhood, local};
 use crate::phew::Rules;
 use crate::phew::block::{Block, PLACE, neighbour};
@@ -35,26 +35,27 @@ impl<'a> Refiner<'a> {
     }
 
     /// The position of the peak in the cell of `level` at `position`, in units of the level-0 cell. It is not wrapped into the
-    /// box. 27 look-ups.
+    /// box. 19 look-ups.
     ///
     /// A cell of the peak's level gives its own value, split or not; elsewhere the leaf that covers the place gives its value.
     /// Beyond a wall the imposed value holds, else that of the nearest cell in the box. In a mesh of only the leaves above
-    /// a threshold, missing leaves count as at the threshold, and of finer leaves those that touch the peak's cell count. Under RAMSES's rules, terms of the step whose sign opposes it are left out, as RAMSES does.
+    /// a threshold, missing leaves count as at the threshold, and of finer leaves those that touch the peak's cell count. Under
+    /// RAMSES's rules, terms of the step whose sign opposes it are left out, as RAMSES does.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
         let cube = self.sample(level, position);
         peak_of(&cube, self.rules, level, position)
     }
 
-    /// The densities of the 27 cells around a cell, x fastest.
+    /// The densities of the 27 cells around a cell, x fastest; NaN at corners.
     fn sample(&mut self, level: u8, position: [u32; 3]) -> [f64; 27] {
         let own_level = self.bricks(level, position, 0);
+        // All cells are found before the first density is read: the reads then wait for memory together.
+        let found = BESIDE.map(|i| own_level.cell(PLACES[i]));
         let mut cube = [f64::NAN; 27];
         let mut missing = 0u32;
-        for (i, place) in PLACES.iter().enumerate() {
-            match own_level.cell(*place) {
-                Some(cell) => cube[i] = self.rho[cell.at()],
-                None => missing |= 1 << i,
-            }
+        for (i, cell) in BESIDE.into_iter().zip(found) {
+            missing |= u32::from(cell.is_none()) << i;
+            cube[i] = cell.map_or(f64::NAN, |cell| self.rho[cell.at()]);
         }
         if missing == 0 {
             return cube;
@@ -120,48 +121,53 @@ impl<'a> Refiner<'a> {
             around => around.insert(Neighbourhood::around(mesh, level - up, super_brick)),
         };
         let last = position.map(|x| (i64::from(x) + 1) >> up >> 2);
-        for (i, slot) in near.bricks.iter_mut().enumerate() {
-            let place: [i64; 3] = std::array::from_fn(|a| first[a] + (i >> a & 1) as i64);
-            if (0..3).all(|a| place[a] <= last[a]) {
-                let local = std::array::from_fn(|a| (place[a] - i64::from(super_brick[a] << 2)) as i32);
-                let brick = around.brick(mesh, local);
-                if !brick.is_none() {
-                    *slot = mesh.bricks()[brick.at()];
-                }
-            }
-        }
+        let needed: [i64; 3] = std::array::from_fn(|a| last[a] - first[a]);
+        let found: [BrickIdx; 8] = std::array::from_fn(|i| {
+            // Along an axis where one brick is enough, the other half of the eight are the same bricks again.
+            let local = |a: usize| first[a] + (i as i64 >> a & needed[a]) - i64::from(super_brick[a] << 2);
+            around.brick(mesh, std::array::from_fn(|a| local(a) as i32))
+        });
+        near.bricks = found.map(|brick| mesh.bricks().get(brick.at()).copied().unwrap_or_default());
         near
     }
 }
 
-/// Refines the peaks of a brick from its block, where that contains all cells that a [`Refiner`] would look up.
-#[derive(Debug, Clone, Copy)]
+/// Refines the peaks of a brick: from its block, where that contains all cells that a [`Refiner`] would look up.
 pub struct PatchRefiner<'a> {
-    /// The mesh.
-    pub mesh: &'a Mesh,
-    /// Its test cells.
-    pub test_cells: &'a TestCells<'a>,
-    /// The peaks among them.
-    pub peaks: &'a PeakSet,
-    /// The rules of the step.
-    pub rules: Rules,
+    test_cells: &'a TestCells<'a>,
+    peaks: &'a PeakSet,
+    refiner: Refiner<'a>,
 }
 
-impl PatchRefiner<'_> {
-    /// Calls `found` with the result of [`Refiner::refined`] for each peak of a brick, in the order of the cells; `None` where a
-    /// cell at a face or an edge of the peak's cell is not a test cell of the same or a coarser level.
+impl<'a> PatchRefiner<'a> {
+    /// `peaks` are among the test cells of the mesh.
+    pub fn new(mesh: &'a Mesh, test_cells: &'a TestCells<'a>, peaks: &'a PeakSet, rules: Rules) -> Self {
+        Self { test_cells, peaks, refiner: Refiner::new(mesh, test_cells.rho, rules) }
+    }
+
+    /// Calls `found` with the result of [`Refiner::refined`] for each peak of a brick, in the order of the cells. A peak whose
+    /// block lacks a cell is looked up here as well: its surroundings have just been read.
     #[inline(always)]
-    pub fn for_each(&self, brick: usize, block: &Block<CellIdx>, mut found: impl FnMut(Option<[f64; 3]>)) {
+    pub fn for_each(&mut self, brick: usize, block: &Block<CellIdx>, mut found: impl FnMut([f64; 3])) {
         for (_, bit) in self.peaks.of_brick(self.test_cells, brick) {
-            let position = local::position_of(self.mesh.bricks()[brick].position, bit);
-            let cube = self.sample(block, usize::from(PLACE[bit as usize]));
-            found(cube.map(|cube| peak_of(&cube, self.rules, block.level, position)));
+            found(self.refined(brick, bit, block));
         }
     }
 
-    /// The densities around a place, except at corners, which the quadratic does not use. A call of its own: inlined into the
-    /// pass over contacts it costs that pass registers (1 % of the instructions of a segmentation).
+    /// A call of its own: inlined into the pass over contacts it costs that pass registers (1 % of the instructions of a
+    /// segmentation).
     #[inline(never)]
+    fn refined(&mut self, brick: usize, bit: u32, block: &Block<CellIdx>) -> [f64; 3] {
+        let Refiner { mesh, rules, .. } = self.refiner;
+        let position = local::position_of(mesh.bricks()[brick].position, bit);
+        match self.sample(block, usize::from(PLACE[bit as usize])) {
+            Some(cube) => peak_of(&cube, rules, block.level, position),
+            None => self.refiner.refined(block.level, position),
+        }
+    }
+
+    /// The densities around a place, without corners; `None` where a cell at a face or an edge of the peak's cell is not a test
+    /// cell of the same or a coarser level.
     fn sample(&self, block: &Block<CellIdx>, place: usize) -> Option<[f64; 27]> {
         let places = BESIDE.map(|i| neighbour(place, i));
         if !places.iter().fold(true, |all, at| all & (block.rho[*at] > 0.0)) {
@@ -326,7 +332,7 @@ mod tests {
             });
             let peaks = PeakSet::new(words.collect());
             let mut plain = Refiner::new(mesh, rho, Rules::Paper);
-            let block_refiner = PatchRefiner { mesh, test_cells: &test_cells, peaks: &peaks, rules: Rules::Paper };
+            let mut block_refiner = PatchRefiner::new(mesh, &test_cells, &peaks, Rules::Paper);
             let labels = vec![PeakIdx(0); test_cells.len()];
             let n_supers = mesh.supers().len();
             contacts(mesh, &test_cells, &labels, 0..n_supers, &mut ContactDedup::default(), |brick, block| {
@@ -335,9 +341,7 @@ mod tests {
                 block_refiner.for_each(brick, block, |found| {
                     let (_, bit) = of_brick.next().expect("one call per peak");
                     let at = local::position_of(position, bit);
-                    if let Some(found) = found {
-                        assert_eq!(found, plain.refined(block.level, at));
-                    }
+                    assert_eq!(found, plain.refined(block.level, at));
                     let near = plain.bricks(block.level, at, 0);
                     if mesh.domain().wraps_blocks(block.level, 4) {
                         for place in PLACES {
