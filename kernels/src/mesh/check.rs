@@ -1,6 +1,6 @@
 //! Checks: is this set of cells an octree, and is it graded?
 
-use super::{COARSER, Mesh, MeshError, Neighbourhood, for_each_coarser, local, place_of};
+use super::{Brick, COARSER, Mesh, MeshError, Neighbourhood, SuperBrick, for_each_coarser, local, place_of};
 use std::ops::Range;
 
 /// Whether the [coarser cells](Mesh::coarser_cells) include all cells around the octs in `own`, a mask of the brick at `bit`
@@ -45,35 +45,69 @@ impl Mesh {
         has_level: impl Fn(u8) -> bool,
     ) -> Result<(), MeshError> {
         for s in supers {
-            let level = self.level_of_super(s);
-            for b in self.bricks_of(&self.supers[s]) {
-                let (brick, own) = (&self.bricks[b], own(b));
-                for bit in local::bits(own & !brick.leaf) {
-                    let cell = local::position_of(brick.position, bit);
-                    if self.find(level + 1, cell.map(|x| x << 1)).is_none() {
-                        return Err(MeshError::Childless(level, cell));
-                    }
-                }
-                if level == 0 || !has_level(level - 1) {
-                    continue;
-                }
-                for oct in (0..64).step_by(8).filter(|o| own >> o & 0xff != 0) {
-                    self.check_parent(level, local::position_of(brick.position, oct))?;
+            let (level, super_brick) = (self.level_of_super(s), &self.supers[s]);
+            let position = super_brick.position;
+            let finer = std::array::from_fn(|i| {
+                self.super_at(level + 1, local::twice(position, i as u32)).map(|at| &self.supers[at as usize])
+            });
+            let has_coarser = level > 0 && has_level(level - 1);
+            let coarser = if has_coarser { self.super_at(level - 1, position.map(|x| x >> 1)) } else { None };
+            for (b, bit) in self.bricks_of(super_brick).zip(local::bits(super_brick.bricks)) {
+                let own = own(b);
+                self.check_split_cells(level, b, bit, own, &finer)?;
+                if has_coarser {
+                    self.check_parents(level, b, own, coarser.map(|at| &self.supers[at as usize]))?;
                 }
             }
         }
         Ok(())
     }
 
-    fn check_parent(&self, level: u8, cell: [u32; 3]) -> Result<(), MeshError> {
-        let parent = cell.map(|x| x >> 1);
-        match self.find_brick(level - 1, parent) {
-            Some((brick, bit)) if self.bricks[brick.at()].leaf >> bit & 1 == 1 => {
-                Err(MeshError::InsideLeaf(level, cell))
+    /// Checks that the split cells of a brick in `own` have their octs. `bit` is that of the brick, `finer` are the eight
+    /// super-bricks in its super-brick.
+    fn check_split_cells(
+        &self,
+        level: u8,
+        brick: usize,
+        bit: u32,
+        own: u64,
+        finer: &[Option<&SuperBrick>; 8],
+    ) -> Result<(), MeshError> {
+        let brick = &self.bricks[brick];
+        let split = own & !brick.leaf;
+        for oct in (0..8).filter(|oct| split >> (8 * oct) & 0xff != 0) {
+            // The cells of an oct of cells are the octs of one finer brick.
+            let found = finer[bit as usize >> 3].and_then(|finer| finer.brick((bit & 7) << 3 | oct));
+            let exists = found.map_or(0, |finer| self.bricks[finer.at()].exists);
+            if let Some(cell) = local::bits(split >> (8 * oct) & 0xff).find(|i| exists >> (8 * i) & 1 == 0) {
+                return Err(MeshError::Childless(level, local::position_of(brick.position, 8 * oct + cell)));
             }
-            Some((brick, bit)) if self.bricks[brick.at()].exists >> bit & 1 == 1 => Ok(()),
-            _ => Err(MeshError::Orphan(level - 1, parent)),
         }
+        Ok(())
+    }
+
+    /// Checks that the octs of a brick with cells in `own` have split parents, which are one oct of a brick of `coarser`.
+    fn check_parents(
+        &self,
+        level: u8,
+        brick: usize,
+        own: u64,
+        coarser: Option<&SuperBrick>,
+    ) -> Result<(), MeshError> {
+        let position = self.bricks[brick].position;
+        let found = coarser.and_then(|coarser| coarser.brick(local::bit_of(position.map(|x| x >> 1))));
+        let parents = found.map_or(Brick::default(), |coarser| self.bricks[coarser.at()]);
+        let first = 8 * local::bit_of(position.map(|x| x & 1));
+        for oct in (0..8).filter(|oct| own >> (8 * oct) & 0xff != 0) {
+            let cell = local::position_of(position, 8 * oct);
+            if parents.leaf >> (first + oct) & 1 == 1 {
+                return Err(MeshError::InsideLeaf(level, cell));
+            }
+            if parents.exists >> (first + oct) & 1 == 0 {
+                return Err(MeshError::Orphan(level - 1, cell.map(|x| x >> 1)));
+            }
+        }
+        Ok(())
     }
 
     /// Whether every oct in the given super-bricks is surrounded by cells of the next coarser level, so that no leaf there
@@ -111,7 +145,8 @@ impl Mesh {
         if self.domain.extent(level).iter().any(|n| n % 4 != 0) {
             return std::array::from_fn(|place| self.cells_from(level, first(place)));
         }
-        let is_outside = |place| self.domain.wrap(level, first(place)).is_none();
+        let has_walls = self.domain.periodic.contains(&false);
+        let is_outside = |place| has_walls && self.domain.wrap(level, first(place)).is_none();
         let mut cells = std::array::from_fn(|place| if is_outside(place) { u64::MAX } else { 0 });
         for_each_coarser(self, level, finer, |near, brick| {
             cells[place_of(near)] = self.bricks[brick.at()].exists

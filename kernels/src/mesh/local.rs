@@ -31,6 +31,12 @@ pub fn position_of(block: [u32; 3], bit: u32) -> [u32; 3] {
     std::array::from_fn(|a| block[a] << 2 | offset[a])
 }
 
+/// The position on the next finer grid of one of the eight blocks in a block.
+#[inline(always)]
+pub fn twice(block: [u32; 3], octant: u32) -> [u32; 3] {
+    std::array::from_fn(|a| block[a] << 1 | octant >> a & 1)
+}
+
 /// Number of set bits below `bit`.
 #[inline(always)]
 pub const fn rank(mask: u64, bit: u32) -> u32 {
