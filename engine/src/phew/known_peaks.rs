@@ -50,7 +50,7 @@ pub fn at_roots(pass: &PassContext) -> Vec<KnownPeak> {
 fn in_super<'a>(pass: &PassContext<'a>, s: usize) -> impl Iterator<Item = KnownPeak> + 'a {
     let PassContext { mesh, test_cells, roots, .. } = *pass;
     let level = u32::from(mesh.level_of_super(s));
-    mesh.bricks_of(&mesh.supers()[s]).flat_map(move |b| {
+    test_cells.bricks_of(mesh, &mesh.supers()[s]).flat_map(move |b| {
         let brick = &mesh.bricks()[b];
         roots.of_brick(test_cells, b).map(move |(_, bit)| {
             let cell = brick.cell(bit).expect("a root is a cell of its brick");

@@ -119,13 +119,13 @@ impl PatchSummation<'_> {
         own: &mut OfTask<T>,
         SumScratch { cells, terms, ids, sums }: &mut SumScratch<T, N>,
     ) -> Vec<(PeakSlot, T)> {
-        let mesh = self.patches.pass.mesh;
+        let PassContext { mesh, test_cells, .. } = self.patches.pass;
         ids.expect(own.peaks());
         sums.clear();
         sums.resize(ids.count(), T::default());
         for s in task.supers() {
             cells.level = mesh.level_of_super(s);
-            for brick in mesh.bricks_of(&mesh.supers()[s]) {
+            for brick in test_cells.bricks_of(mesh, &mesh.supers()[s]) {
                 self.load(brick, cells);
                 terms.make::<T>(cells, mesh.domain(), self.quanta);
                 let patch_ids = ids.ids(&cells.patch, cells.n);

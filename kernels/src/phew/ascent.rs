@@ -137,8 +137,7 @@ pub(super) fn for_each_block<I: Index>(
     let (mut ghost, mut block) = (GhostBlock::default(), Block::default());
     for s in supers {
         let (level, super_brick) = (mesh.level_of_super(s), &mesh.supers()[s]);
-        let bricks = mesh.bricks_of(super_brick);
-        if test_cells.of_bricks(bricks.clone()).is_empty() {
+        if test_cells.of_bricks(mesh.bricks_of(super_brick)).is_empty() {
             continue;
         }
         let full_bricks = mesh.domain().wraps_blocks(level, 4);
@@ -149,7 +148,7 @@ pub(super) fn for_each_block<I: Index>(
         }
         block.level = level;
         block.first_of_level = I::first_of_level(mesh, test_cells, level);
-        for brick in bricks.filter(|&b| test_cells.mask[b] != 0) {
+        for brick in test_cells.bricks_of(mesh, super_brick) {
             let position = mesh.bricks()[brick].position;
             if full_bricks {
                 block.cut(&ghost, position.map(|x| x & 3), labels.is_some());

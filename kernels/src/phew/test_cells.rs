@@ -184,6 +184,12 @@ impl<'a> TestCells<'a> {
         bits.fold(0, |bricks, (bit, mask)| bricks | u64::from(*mask != 0) << bit)
     }
 
+    /// The bricks of a super-brick that have test cells. In a sparse field these are few of all.
+    #[inline(always)]
+    pub fn bricks_of(&self, mesh: &Mesh, super_brick: &SuperBrick) -> impl Iterator<Item = usize> {
+        mesh.bricks_of(super_brick).filter(|brick| self.mask[*brick] != 0)
+    }
+
     /// The test cells of a range of super-bricks, which must not be empty.
     pub fn of_supers(&self, mesh: &Mesh, supers: Range<usize>) -> Range<usize> {
         let first = mesh.supers()[supers.start].first as usize;
