@@ -1,6 +1,6 @@
 //! What makes one field cost more than another?
 
-use inselberg::field::AmrField;
+use inselberg::field::{AmrField, test_cells};
 use inselberg_kernels::mesh::Mesh;
 use std::fmt;
 
@@ -19,6 +19,10 @@ pub struct FieldStatistics {
     pub beside_another: f64,
     /// Share of the super-bricks that have all their 4096 cells.
     pub full_supers: f64,
+    /// Test cells per brick that has any.
+    pub cells_per_brick: f64,
+    /// Such bricks per super-brick that has any.
+    pub bricks_per_super: f64,
 }
 
 impl FieldStatistics {
@@ -29,7 +33,12 @@ impl FieldStatistics {
             s.bricks == u64::MAX && mesh.bricks()[mesh.bricks_of(s)].iter().all(|b| b.exists == u64::MAX)
         };
         let n_full = mesh.supers().iter().filter(is_full).count();
+        let found = test_cells::find(field, threshold);
+        let bricks = found.mask.iter().filter(|mask| **mask != 0).count() as f64;
+        let supers = mesh.supers().iter().filter(|s| found.bricks_in(s) != 0).count() as f64;
         Self {
+            cells_per_brick: n_tests as f64 / bricks,
+            bricks_per_super: bricks / supers,
             cells_per_patch: n_tests as f64 / n_peaks as f64,
             clumps_per_peak: n_clumps as f64 / n_peaks as f64,
             n_clumps,
@@ -72,11 +81,13 @@ fn has_equal_neighbours(mesh: &Mesh, level: u8, position: [u32; 3]) -> bool {
 
 impl fmt::Display for FieldStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cells_per_patch, clumps_per_peak, n_clumps, beside_another, full_supers } = self;
+        let Self { cells_per_patch, clumps_per_peak, n_clumps, beside_another, full_supers, .. } = self;
+        let Self { cells_per_brick, bricks_per_super, .. } = self;
         write!(
             f,
             "{cells_per_patch:.1} cells per patch, {n_clumps} clumps ({clumps_per_peak:.2e} per peak), {:.1} % of the test cells \
-             beside another level, {:.1} % full super-bricks",
+             beside another level, {:.1} % full super-bricks, {cells_per_brick:.1} test cells per brick, {bricks_per_super:.1} \
+             bricks per super-brick",
             100.0 * beside_another,
             100.0 * full_supers
         )
