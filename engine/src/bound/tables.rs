@@ -5,7 +5,7 @@ use crate::bound::member_rows::MemberRows;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
 use crate::bound::spheres::{N_DENSITIES, Sphere};
 use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle};
-use crate::exchange::bundle::SendBuffers;
+use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::tables::column;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Dimension, PartTable, Table, TableColumn, Values};
@@ -143,11 +143,10 @@ impl FoundRows {
             received.iter().flat_map(|bundle| bundle.records::<BoundClump>(kind)).collect::<Vec<_>>()
         };
         let clumps = clumps_of(CLUMPS);
-        let values: Vec<f64> = received.iter().flat_map(|bundle| bundle.records::<f64>(VALUES)).collect();
+        let values: Vec<f64> = all_records(&received, VALUES);
         let mut order: Vec<usize> = (0..clumps.len()).collect();
         order.sort_unstable_by_key(|i| clumps[*i].id);
-        let spheres: Vec<Sphere> =
-            received.iter().flat_map(|bundle| bundle.records::<Sphere>(SPHERES)).collect();
+        let spheres: Vec<Sphere> = all_records(&received, SPHERES);
         let of_halo = spheres.as_chunks::<N_DENSITIES>().0;
         let mut haloes: Vec<BoundHalo> = clumps_of(HALOES)
             .into_iter()

@@ -14,7 +14,7 @@ use crate::bound::error::BoundError;
 use crate::bound::member_type::MemberType;
 use crate::bound::request::SpanRules;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
-use crate::exchange::bundle::{Bundle, SendBuffers};
+use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::exchange::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
@@ -126,8 +126,7 @@ pub fn to_workers<M: HaloMember>(
     drop(members);
     let mut members: Vec<M> = comm.exchange(parts)?.into_iter().flat_map(|(_, part)| part).collect();
     members.par_sort_unstable_by(M::order);
-    let mut clumps: Vec<HaloClump> =
-        answers.iter().flat_map(|bundle| bundle.records::<HaloClump>(CLUMPS)).collect();
+    let mut clumps: Vec<HaloClump> = all_records(&answers, CLUMPS);
     clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
     let haloes = match limit {
         u64::MAX => Vec::new(),

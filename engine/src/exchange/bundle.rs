@@ -32,22 +32,32 @@ impl<const KINDS: usize> SendBuffers<KINDS> {
         lists[kind].extend_from_slice(bytemuck::cast_slice(records));
     }
 
-    /// Collective: sends one message to each rank with records. Returns the bundles received, by ascending rank.
+    /// Collective: sends one message to each rank with records. Returns the bundles received, by ascending rank. Records for
+    /// this rank are not copied.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn exchange(self, comm: &Comm) -> Result<Vec<Bundle<KINDS>>, CommError> {
-        let pack = |lists: [Vec<u8>; KINDS]| {
-            let mut bytes: Vec<u8> = lists.iter().flat_map(|l| (l.len() as u64).to_ne_bytes()).collect();
-            lists.iter().for_each(|list| bytes.extend_from_slice(list));
-            bytes
-        };
-        let parts = self.0.into_iter().map(|(to, lists)| (to, pack(lists))).collect();
+    pub fn exchange(mut self, comm: &Comm) -> Result<Vec<Bundle<KINDS>>, CommError> {
+        let own = self.0.remove(&comm.rank()).map(|lists| Bundle { from: comm.rank(), lists });
+        let parts = self.0.into_iter().map(|(to, lists)| (to, pack(&lists))).collect();
         let received = comm.exchange(parts)?;
         let bundles: Option<Vec<_>> =
             received.into_iter().map(|(from, bytes)| unpack(from, &bytes)).collect();
-        bundles.ok_or_else(|| comm.abort("a bundle of records is shorter than its header states"))
+        let mut bundles =
+            bundles.ok_or_else(|| comm.abort("a bundle of records is shorter than its header states"))?;
+        if let Some(own) = own {
+            bundles.insert(bundles.partition_point(|bundle| bundle.from < own.from), own);
+        }
+        Ok(bundles)
     }
+}
+
+/// The lengths of the lists, then the lists.
+fn pack<const KINDS: usize>(lists: &[Vec<u8>; KINDS]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(lists.iter().map(|list| size_of::<u64>() + list.len()).sum());
+    lists.iter().for_each(|list| bytes.extend_from_slice(&(list.len() as u64).to_ne_bytes()));
+    lists.iter().for_each(|list| bytes.extend_from_slice(list));
+    bytes
 }
 
 /// `None` if the bytes are fewer than the lengths in front of them add up to.
@@ -64,8 +74,20 @@ fn unpack<const KINDS: usize>(from: Rank, bytes: &[u8]) -> Option<Bundle<KINDS>>
 impl<const KINDS: usize> Bundle<KINDS> {
     /// The records of a kind. Copies them, because bytes of a message need not be aligned.
     pub fn records<T: Pod>(&self, kind: usize) -> Vec<T> {
+        self.each(kind).collect()
+    }
+
+    /// The records of a kind, one after another.
+    pub fn each<T: Pod>(&self, kind: usize) -> impl ExactSizeIterator<Item = T> {
         let records = self.lists[kind].chunks_exact(size_of::<T>());
         assert!(records.remainder().is_empty(), "both sides use one type of record per kind");
-        records.map(bytemuck::pod_read_unaligned).collect()
+        records.map(bytemuck::pod_read_unaligned)
     }
+}
+
+/// The records of a kind in all bundles, in their order.
+pub fn all_records<T: Pod, const KINDS: usize>(bundles: &[Bundle<KINDS>], kind: usize) -> Vec<T> {
+    let mut all = Vec::with_capacity(bundles.iter().map(|bundle| bundle.each::<T>(kind).len()).sum());
+    bundles.iter().for_each(|bundle| all.extend(bundle.each::<T>(kind)));
+    all
 }

@@ -8,11 +8,10 @@
 //! (`kernels/src/phew/pending_merges.rs`).
 
 use crate::exchange;
-use crate::exchange::bundle::{Bundle, SendBuffers};
+use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::phew::known_peaks::KnownPeak;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::{OwnDeath, OwnTree};
-use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::{CellIdx, PeakNumber};
@@ -160,7 +159,7 @@ fn hand_over(
     let mut buffers = SendBuffers::default();
     if next.width < comm.n_ranks() as u32 {
         put_names(&mut buffers, told, now);
-        rename(&mut edges, &records(&buffers.exchange(comm)?, NAMES));
+        rename(&mut edges, &all_records(&buffers.exchange(comm)?, NAMES));
         buffers = SendBuffers::default();
     } else {
         put_names(&mut buffers, told, next);
@@ -171,8 +170,8 @@ fn hand_over(
         groups.for_each(|leader| buffers.put(Rank(leader), EDGES, &[edge]));
     }
     let received = buffers.exchange(comm)?;
-    let mut edges = records(&received, EDGES);
-    rename(&mut edges, &records(&received, NAMES));
+    let mut edges = all_records(&received, EDGES);
+    rename(&mut edges, &all_records(&received, NAMES));
     Ok(edges)
 }
 
@@ -186,11 +185,6 @@ fn put_names(buffers: &mut SendBuffers<2>, mut told: Vec<(u32, NewName)>, groups
     told.sort_unstable_by_key(|(to, name)| (groups.leader(*to), name.old));
     told.dedup_by_key(|(to, name)| (groups.leader(*to), name.old));
     told.iter().for_each(|(to, name)| buffers.put(Rank(groups.leader(*to)), NAMES, &[*name]));
-}
-
-/// All records of a kind.
-fn records<T: Pod>(received: &[Bundle<2>], kind: usize) -> Vec<T> {
-    received.iter().flat_map(|bundle| bundle.records(kind)).collect()
 }
 
 /// Finds the index of a peak among the own peaks by its number. The numbers of one level follow each other.

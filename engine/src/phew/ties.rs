@@ -4,7 +4,7 @@
 //! on any ranks. Without such edges nothing is sent there.
 
 use crate::exchange;
-use crate::exchange::bundle::SendBuffers;
+use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::phew::forest::global_edge;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::OwnTree;
@@ -142,7 +142,7 @@ pub fn whole_tree(
     if comm.rank() != HOLDER {
         return Ok(None);
     }
-    let mut rows: Vec<TreeRow> = received.iter().flat_map(|bundle| bundle.records(0)).collect();
+    let mut rows: Vec<TreeRow> = all_records(&received, 0);
     rows.sort_unstable_by_key(|row| row.number);
     let death = |row: &TreeRow| {
         let [near, endpoint] = row.ends.map(PeakIdx::from_number);

@@ -9,7 +9,7 @@
 
 use crate::bound::{HaloClump, RowDirectory};
 use crate::chunks::chunks;
-use crate::exchange::bundle::{Bundle, SendBuffers};
+use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::phew::bound::input::BoundInput;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
@@ -106,7 +106,7 @@ fn refined_peaks(
         answers.put(bundle.from, 0, &peaks);
     }
     // Identifiers ascend from rank to rank and in each answer.
-    Ok(answers.exchange(comm)?.iter().flat_map(|bundle: &Bundle<1>| bundle.records(0)).collect())
+    Ok(all_records(&answers.exchange(comm)?, 0))
 }
 
 /// Local: the distance of each of these clumps to its nearest border on this rank, in code units.

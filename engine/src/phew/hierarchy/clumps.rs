@@ -3,7 +3,7 @@
 //! A halo is cut by the owner of its highest peak. It gets the peaks of the clumps of the halo, and all contacts of these
 //! with clumps of other haloes. That is all that the rounds and the key saddles of these clumps depend on.
 
-use crate::exchange::bundle::{Bundle, SendBuffers};
+use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::partition::ranking::{Places, places, places_alone};
 use crate::phew::hierarchy::chains::{self, ClumpAt, Followed};
 use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpPeak, CutTree};
@@ -47,7 +47,7 @@ pub fn cut(peaks: &Peaks, thresholds: &Cut, rules: Rules, comm: &Comm) -> Result
         true => ties::follow(peaks, thresholds, comm)?,
     };
     let asked = send_to_cutters(peaks, &followed, comm)?;
-    let clump_peaks = asked.iter().flat_map(|bundle| bundle.records(CLUMP_PEAKS)).collect();
+    let clump_peaks = all_records(&asked, CLUMP_PEAKS);
     let mut tree = CutTree::new(clump_peaks, ties, thresholds, rules, comm.rank().0);
     let peak_rank = rank_peaks(peaks, &mut tree, comm)?;
     let identities = identify(&mut tree, &asked, comm)?;
@@ -139,10 +139,10 @@ fn identify(tree: &mut CutTree, asked: &[Bundle<2>], comm: &Comm) -> Result<Vec<
     told.dedup();
     told.into_iter().for_each(|(to, neighbour)| buffers.put(Rank(to), NEIGHBOURS, &[neighbour]));
     let received = buffers.exchange(comm)?;
-    for NeighbourId { id, clump, .. } in received.iter().flat_map(|bundle| bundle.records(NEIGHBOURS)) {
+    for NeighbourId { id, clump, .. } in all_records(&received, NEIGHBOURS) {
         tree.set_neighbour(clump, id);
     }
-    Ok(received.iter().flat_map(|bundle| bundle.records(IDENTITIES)).collect())
+    Ok(all_records(&received, IDENTITIES))
 }
 
 /// The rank that holds the row of an identifier, of `n` rows in all: ranges of nearly equal length, by ascending rank.

@@ -1,7 +1,7 @@
 //! The rows of clumps and haloes: sums over their patches, and the properties that follow from these.
 
 use crate::chunks::chunks;
-use crate::exchange::bundle::SendBuffers;
+use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::exchange::grouped;
 use crate::phew::hierarchy::clumps::{CutClumps, row_holder};
 use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpRow, PeakCell};
@@ -158,13 +158,13 @@ impl<'a> BareRows<'a> {
             }
         }
         let received = buffers.exchange(comm)?;
-        let mut rows: Vec<ClumpRow> = received.iter().flat_map(|bundle| bundle.records(ROWS)).collect();
+        let mut rows: Vec<ClumpRow> = all_records(&received, ROWS);
         rows.sort_unstable_by_key(|row| row.id);
-        let mut members: Vec<Member> = received.iter().flat_map(|bundle| bundle.records(MEMBERS)).collect();
+        let mut members: Vec<Member> = all_records(&received, MEMBERS);
         members.sort_unstable();
         let sums = [0, 1].map(|_| vec![GroupSums::default(); rows.len()]);
         let mut bare = Self { comm, n_all: clumps.n_clumps, rows, members, sums };
-        for part in received.iter().flat_map(|bundle| bundle.records::<PartialSum>(SUMS)) {
+        for part in received.iter().flat_map(|bundle| bundle.each::<PartialSum>(SUMS)) {
             let place = bare.place(part.id);
             bare.sums[part.kind as usize][place].merge(&part.sums);
         }
@@ -226,13 +226,19 @@ impl RowTotals {
     ) -> (Vec<Structure>, Vec<Structure>) {
         let is_large =
             |i: &usize| self.halo[*i].mass > thresholds.mass && self.halo[*i].n_cells >= thresholds.min_cells;
-        let relevant = |(_, s): &&(usize, Structure)| {
-            rules == Rules::Paper || s.relevance > thresholds.persistence.threshold()
-        };
-        let large = (0..self.rows.len()).filter(is_large);
-        let all: Vec<(usize, Structure)> = large.map(|i| (i, self.structure(peaks, i))).collect();
-        let haloes = all.iter().filter(|(_, s)| s.halo == s.id).map(|(i, s)| self.as_halo(peaks, *i, s));
-        (all.iter().filter(relevant).map(|(_, s)| *s).collect(), haloes.collect())
+        let is_relevant =
+            |clump: &Structure| rules == Rules::Paper || clump.relevance > thresholds.persistence.threshold();
+        let (mut clumps, mut haloes) = (Vec::with_capacity(self.rows.len()), Vec::new());
+        for i in (0..self.rows.len()).filter(is_large) {
+            let clump = self.structure(peaks, i);
+            if clump.halo == clump.id {
+                haloes.push(self.as_halo(peaks, i, &clump));
+            }
+            if is_relevant(&clump) {
+                clumps.push(clump);
+            }
+        }
+        (clumps, haloes)
     }
 
     fn structure(&self, peaks: &Peaks, i: usize) -> Structure {

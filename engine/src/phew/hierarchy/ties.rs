@@ -1,6 +1,6 @@
 //! The clumps of patches under RAMSES's rules where saddles are exactly equal: one rank goes through the rounds for all.
 
-use crate::exchange::bundle::{Bundle, SendBuffers};
+use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::phew::hierarchy::chains::{ClumpAt, Followed, is_clump_peak};
 use crate::phew::peaks::Peaks;
 use crate::phew::ties::{HOLDER, whole_tree};
@@ -44,8 +44,7 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Ti
         let between = |tie: &Tie| Tie { patches: tie.patches.map(|p| clump[p.at()]), ..*tie };
         ties.extend(peaks.ties.iter().map(between).filter(|tie| tie.patches[0] != tie.patches[1]));
     }
-    let answers: Vec<TiedClumps> =
-        answers.exchange(comm)?.iter().flat_map(|bundle| bundle.records(0)).collect();
+    let answers: Vec<TiedClumps> = all_records(&answers.exchange(comm)?, 0);
     Ok((followed(peaks, cut.persistence, &answers), ties))
 }
 
