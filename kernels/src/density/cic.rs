@@ -18,7 +18,7 @@
 use super::Deposit;
 use crate::geom::cell_side;
 use crate::ids::CellIdx;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, local};
 
 /// Deposits particles on every level that has a cell at their position: with the cell size of that level, on the cells of
 /// that level only. Parts outside them are dropped. This is what RAMSES does: leaves do not hold all the mass, and split
@@ -123,7 +123,7 @@ impl CloudShares<'_> {
         }
         if level + 1 < self.mesh.n_levels() {
             cloud.for_each_child(level, at, |child, at, part| {
-                let wrapped = std::array::from_fn(|a| 2 * wrapped[a] + (child >> a & 1));
+                let wrapped = local::child_of(wrapped, child);
                 self.share(level + 1, at, wrapped, mass * part, cloud);
             });
         }

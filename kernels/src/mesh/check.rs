@@ -48,7 +48,8 @@ impl Mesh {
             let (level, super_brick) = (self.level_of_super(s), &self.supers[s]);
             let position = super_brick.position;
             let finer = std::array::from_fn(|i| {
-                self.super_at(level + 1, local::twice(position, i as u32)).map(|at| &self.supers[at as usize])
+                self.super_at(level + 1, local::child_of(position, i as u32))
+                    .map(|at| &self.supers[at as usize])
             });
             let has_coarser = level > 0 && has_level(level - 1);
             let coarser = if has_coarser { self.super_at(level - 1, position.map(|x| x >> 1)) } else { None };

@@ -31,10 +31,10 @@ pub fn position_of(block: [u32; 3], bit: u32) -> [u32; 3] {
     std::array::from_fn(|a| block[a] << 2 | offset[a])
 }
 
-/// The position on the next finer grid of one of the eight blocks in a block.
+/// The position on the next finer grid of one of the eight children of a cell or a block.
 #[inline(always)]
-pub fn twice(block: [u32; 3], octant: u32) -> [u32; 3] {
-    std::array::from_fn(|a| block[a] << 1 | octant >> a & 1)
+pub fn child_of(position: [u32; 3], child: u32) -> [u32; 3] {
+    std::array::from_fn(|a| position[a] << 1 | child >> a & 1)
 }
 
 /// Number of set bits below `bit`.

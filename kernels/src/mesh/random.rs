@@ -102,7 +102,7 @@ pub fn random_mesh() -> impl Strategy<Value = RandomMesh> {
                 let mut next = Vec::new();
                 for at in open.drain(..) {
                     if level < first + 3 && random.below(10) < split[usize::from(level - first)] {
-                        next.extend((0..8).map(|i| [0, 1, 2].map(|a| 2 * at[a] + (i >> a & 1))));
+                        next.extend((0..8).map(|i| local::child_of(at, i)));
                     } else {
                         cells.push((level, at));
                     }

@@ -20,6 +20,7 @@ use super::tree::{NONE, cell_of};
 use super::{RootTree, Shape};
 use crate::density::{Cloud, cloud_cells, whole_quanta};
 use crate::geom::{cell_side, cell_volume};
+use crate::mesh::local;
 use crate::sfc::{morton63, position63};
 use std::ops::Range;
 
@@ -138,7 +139,7 @@ impl<W: Fn(u8, [u32; 3]) -> bool, V: FnMut(Leaf)> LeafWalk<'_, W, V> {
         while start < particles.end {
             let child = (self.keys[start] >> shift & 7) as usize;
             let end = start + run_length(&self.keys[start..particles.end], shift);
-            let position = std::array::from_fn(|a| 2 * position[a] + (child >> a & 1) as u32);
+            let position = local::child_of(position, child as u32);
             let cell = self.tree.child[around[OWN] as usize] + child as u32;
             if (self.is_wanted)(level, position) {
                 if self.tree.is_leaf(cell) {
@@ -417,7 +418,7 @@ mod tests {
                 octs.leaf
                     .push((0..8).filter(|i| tree.is_leaf(cell_of(oct, *i))).fold(0, |mask, i| mask | 1 << i));
                 for i in 0..8u32 {
-                    let at = [0, 1, 2].map(|a| 2 * position[a] + (i >> a & 1));
+                    let at = local::child_of(position, i);
                     cells.insert((level, at), cell_of(oct, i.into()));
                 }
             }

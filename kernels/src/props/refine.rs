@@ -277,7 +277,7 @@ fn mean_of_touching(
     let touches = |child: u32, a: usize| slot[a] == 1 || (child >> a & 1 == 1) == (slot[a] == 0);
     let (mut sum, mut n, mut has_leaves) = (0.0, 0.0, false);
     for child in (0..8).filter(|child| (0..3).all(|a| touches(*child, a))) {
-        let at = std::array::from_fn(|a| 2 * position[a] + (child >> a & 1));
+        let at = local::child_of(position, child);
         let value = match mesh.find(level + 1, at) {
             Some(leaf) => Some(rho[leaf.at()]),
             None if !mesh.is_graded() && mesh.has_finer(level + 1, at) => {
@@ -300,10 +300,9 @@ fn mean_of_leaves(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Op
     if let Some(cell) = mesh.find(level, position) {
         return Some(rho[cell.at()]);
     }
-    let child = |i: u32| [0, 1, 2].map(|a| 2 * position[a] + (i >> a & 1));
     let mut sum = 0.0;
     for i in 0..8 {
-        sum += mean_of_leaves(mesh, rho, level + 1, child(i))?;
+        sum += mean_of_leaves(mesh, rho, level + 1, local::child_of(position, i))?;
     }
     Some(sum / 8.0)
 }

@@ -208,7 +208,7 @@ impl<'a> GasCells<'a> {
         let volume = self.snapshot.header().boxlen.powi(3) * cell_volume(block.level);
         for (oct, position) in block.position.iter().enumerate() {
             for cell in local::bits(u64::from(!block.split[oct])) {
-                let ijk = std::array::from_fn(|a| 2 * position[a] + (cell >> a & 1));
+                let ijk = local::child_of(*position, cell);
                 let values = CellValues { block, oct, cell: cell as usize };
                 self.check(&values).map_err(|(field, value)| {
                     let place = self.snapshot.place_of(piece, Some(field));

@@ -102,7 +102,7 @@ impl Selected {
         for (oct, position) in block.position.iter().enumerate() {
             for cell in local::bits(u64::from(!block.split[oct])) {
                 let value = &mut block.values[column][oct][cell as usize];
-                let at = std::array::from_fn(|a| 2 * position[a] + (cell >> a & 1));
+                let at = local::child_of(*position, cell);
                 if *value > most && !self.has_leaf(block.level, at) {
                     *value = most;
                 }
