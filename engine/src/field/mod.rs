@@ -211,11 +211,10 @@ fn by_morton_key(items: Vec<u32>, position: &[[u32; 3]]) -> Vec<u32> {
     let at = |i: usize| position[items[i] as usize];
     let is_small = items.par_iter().all(|&i| position[i as usize].iter().all(|&x| x < 1 << 21));
     let places = match is_small {
-        true => argsort::sorted(
-            items.len(),
-            |i| morton63(at(i)).into(),
-            |a, b| (morton63(at(a)), a).cmp(&(morton63(at(b)), b)),
-        ),
+        true => {
+            let keys: Vec<u64> = (0..items.len()).into_par_iter().map(|i| morton63(at(i))).collect();
+            argsort::sorted(items.len(), |i| keys[i].into(), |a, b| (keys[a], a).cmp(&(keys[b], b)))
+        }
         false => argsort::sorted(
             items.len(),
             |i| morton(at(i)),

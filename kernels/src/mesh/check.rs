@@ -76,7 +76,7 @@ impl Mesh {
     ) -> Result<(), MeshError> {
         let brick = &self.bricks[brick];
         let split = own & !brick.leaf;
-        for oct in (0..8).filter(|oct| split >> (8 * oct) & 0xff != 0) {
+        for oct in local::bits(local::octs(split)) {
             // The cells of an oct of cells are the octs of one finer brick.
             let found = finer[bit as usize >> 3].and_then(|finer| finer.brick((bit & 7) << 3 | oct));
             let exists = found.map_or(0, |finer| self.bricks[finer.at()].exists);
@@ -99,16 +99,14 @@ impl Mesh {
         let found = coarser.and_then(|coarser| coarser.brick(local::bit_of(position.map(|x| x >> 1))));
         let parents = found.map_or(Brick::default(), |coarser| self.bricks[coarser.at()]);
         let first = 8 * local::bit_of(position.map(|x| x & 1));
-        for oct in (0..8).filter(|oct| own >> (8 * oct) & 0xff != 0) {
-            let cell = local::position_of(position, 8 * oct);
-            if parents.leaf >> (first + oct) & 1 == 1 {
-                return Err(MeshError::InsideLeaf(level, cell));
-            }
-            if parents.exists >> (first + oct) & 1 == 0 {
-                return Err(MeshError::Orphan(level - 1, cell.map(|x| x >> 1)));
-            }
+        let leaves = parents.leaf >> first;
+        let wrong = local::octs(own) & (leaves | !(parents.exists >> first));
+        let Some(oct) = local::bits(wrong).next() else { return Ok(()) };
+        let cell = local::position_of(position, 8 * oct);
+        match leaves >> oct & 1 == 1 {
+            true => Err(MeshError::InsideLeaf(level, cell)),
+            false => Err(MeshError::Orphan(level - 1, cell.map(|x| x >> 1))),
         }
-        Ok(())
     }
 
     /// Whether every oct in the given super-bricks is surrounded by cells of the next coarser level, so that no leaf there

@@ -84,12 +84,29 @@ pub fn pick<T: Copy>(mut from: &[T], has: u64, wanted: u64, to: &mut [T; 64]) {
 /// One bit per flag; flags are 0 or 1.
 #[inline(always)]
 pub fn bits_of(flags: &[u8; 64]) -> u64 {
-    let eight = |flags: &[u8; 8]| {
-        let bytes = u64::from_le_bytes(*flags);
-        // The product gathers the lowest bits of the eight bytes in its highest byte.
-        bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
-    };
+    let eight = |flags: &[u8; 8]| gathered(u64::from_le_bytes(*flags));
     flags.as_chunks().0.iter().map(eight).rev().fold(0, |bits, eight| bits << 8 | eight)
+}
+
+/// One bit for each oct of which any bit is set.
+#[inline(always)]
+pub fn octs(mask: u64) -> u64 {
+    gathered(firsts_of_octs(mask))
+}
+
+/// The first bit of each oct of which any bit is set: bits 0, 8, 16, ... 56.
+#[inline(always)]
+pub fn firsts_of_octs(mask: u64) -> u64 {
+    let pairs = mask | mask >> 1;
+    let fours = pairs | pairs >> 2;
+    (fours | fours >> 4) & 0x0101_0101_0101_0101
+}
+
+/// The lowest bits of the eight bytes of a word in which no other bit is set.
+#[inline(always)]
+const fn gathered(bytes: u64) -> u64 {
+    // The product has them in its highest byte.
+    bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The `n`-th set bit, counted from 0 and below 64; 64 if no more than `n` bits are set.
@@ -248,6 +265,10 @@ mod tests {
                 prop_assert_eq!(nth_set_bit(mask, n), plain.get(n as usize).copied().unwrap_or(64));
                 prop_assert_eq!(rank(mask, n), plain.iter().filter(|bit| **bit < n).count() as u32);
             }
+            let sparse = mask & also & also.rotate_left(17);
+            let has_oct = |oct: &u32| sparse >> (8 * oct) & 0xff != 0;
+            prop_assert!(bits(octs(sparse)).eq((0..8).filter(has_oct)));
+            prop_assert!(bits(firsts_of_octs(sparse)).eq((0..8).filter(has_oct).map(|oct| 8 * oct)));
             let (has, mut picked) = (mask | also, [64; 64]);
             pick(&bits(has).chain([99]).collect::<Vec<_>>(), has, mask, &mut picked);
             prop_assert_eq!(&picked[..plain.len()], &plain);

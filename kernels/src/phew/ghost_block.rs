@@ -114,14 +114,6 @@ const RANKS: [[u8; 8]; 256] = {
     table
 };
 
-/// The first bit of each oct (8 bits) of `mask` that is not empty: bits 0, 8, 16, ... 56.
-#[inline(always)]
-fn octs_in(mask: u64) -> impl Iterator<Item = u32> {
-    let pairs = mask | mask >> 1;
-    let fours = pairs | pairs >> 2;
-    local::bits((fours | fours >> 4) & 0x0101_0101_0101_0101)
-}
-
 /// The cells of a brick that lie in or touch the super-brick. `place` is the position of the brick, 0 to 5 along each
 /// axis: 1 to 4 are in the super-brick, 0 and 5 beside it.
 #[inline(always)]
@@ -230,7 +222,7 @@ impl<I: Index> GhostBlock<I> {
         // The brick's first cell lies at 4 place - 2 along each axis.
         let corner = (place[0] + WIDE * place[1] + WIDE_PLANE * place[2]) * 4;
         let spot = |bit: u32| corner + usize::from(SPOT[bit as usize]) - 2 * (1 + WIDE + WIDE_PLANE);
-        for oct in octs_in(seen) {
+        for oct in local::bits(local::firsts_of_octs(seen)) {
             self.put_oct(of, spot(oct), of.cell(brick, oct), [mask, exists].map(|mask| (mask >> oct) as u8));
         }
     }
@@ -434,14 +426,6 @@ mod tests {
         fn blocks_hold_the_cells_that_are_looked_up(of in random_mesh()) {
             check::<TestIdx>(&of);
             check::<CellIdx>(&of);
-        }
-    }
-
-    #[test]
-    fn octs_of_a_mask_are_those_with_bits() {
-        for mask in [0, 1, 0x8000_0000_0000_0000, 0xff00, 0x0100_0000_0080_0010, u64::MAX] {
-            let expected = (0..64).step_by(8).filter(|oct| mask >> oct & 0xff != 0);
-            assert!(octs_in(mask).eq(expected), "{mask:x}");
         }
     }
 }
