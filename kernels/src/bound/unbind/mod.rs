@@ -20,6 +20,7 @@
 //!
 //! Source: the energy and the core as in HBT-HERONS (Han et al. 2018) and SUBFIND (Springel et al. 2001).
 
+pub mod clump_members;
 mod core_frame;
 pub mod hierarchy;
 pub mod ramses;
@@ -225,13 +226,13 @@ pub fn unbind(
     found
 }
 
-/// How the candidates of slices are unbound.
+/// How the members of slices are unbound, by one kind of rules or the other.
 #[derive(Debug, Clone, Copy)]
-pub struct UnbindCall<'a, S> {
+pub struct UnbindCall<'a, S, R = UnbindRules> {
     /// Gravity.
     pub gravity: &'a Gravity,
     /// The rules.
-    pub rules: &'a UnbindRules,
+    pub rules: &'a R,
     /// What joins the slices.
     pub slices: &'a S,
 }
