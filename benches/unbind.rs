@@ -2,16 +2,19 @@
 //!
 //!     cargo bench -p inselberg-kernels --bench unbind -- [particles, 1e6] [repeats, 5]
 //!     cargo bench -p inselberg-kernels --bench unbind -- write PATH [particles, 1e5]
+//!     cargo bench -p inselberg-kernels --bench unbind -- errors
 //!
 //! The particles are those of haloes from 100 to 300 000 members: Hernquist spheres in equilibrium with three Plummer spheres
 //! of 5 % each and a fast background of 5 %. The second form writes the positions of one halo as little-endian doubles, for
-//! comparison with other codes, and prints time and error of the tree on them. Times are processor seconds of the one
+//! comparison with other codes, and prints time and error of the tree on them. The third form prints errors of the tree on spheres
+//! of 10 000 particles. Times are processor seconds of the one
 //! thread.
 
 #[path = "../kernels/tests/bound/samples.rs"]
 #[allow(dead_code, reason = "the tests use all of it")]
 mod samples;
 
+use inselberg_kernels::bound::potential::direct::direct;
 use inselberg_kernels::bound::potential::octree::Octree;
 use inselberg_kernels::bound::potential::points::Points;
 use inselberg_kernels::bound::potential::spherical::spherical;
@@ -33,6 +36,7 @@ fn main() {
     let number = |i: usize, default: f64| args.get(i).map_or(default, |arg| arg.parse().expect("a number"));
     match args.first().map(String::as_str) {
         Some("write") => write(args.get(1).expect("a path"), number(2, 1e5) as usize),
+        Some("errors") => print_errors(),
         _ => table(number(0, 1e6), number(1, 5.0) as usize),
     }
 }
@@ -183,6 +187,38 @@ fn write(path: &str, n: usize) {
         error.len(),
         error.iter().fold(0.0, |m: f64, e| m.max(e.abs()))
     );
+}
+
+/// Errors against all pairs: the root mean square and the largest one of any of 8 spheres, with their goals.
+fn print_errors() {
+    println!("| sphere | softening | rms error, below 5e-4 | largest error, below 5e-3 |\n|---|---|---|---|");
+    for (name, has_cusp) in [("Plummer", false), ("Hernquist", true)] {
+        for (softening, most) in [(0.0, 1e9), (0.02, 1e9), (0.5, 20.0)] {
+            let errors = (1..=8).map(|seed| {
+                let random = &mut Random::new(seed);
+                let mut columns =
+                    if has_cusp { hernquist(10_000, most, random) } else { plummer(10_000, most, random) };
+                columns.softening.fill(softening);
+                errors_of(columns)
+            });
+            let worst = errors.fold([0.0f64; 2], |most, of| [most[0].max(of[0]), most[1].max(of[1])]);
+            println!("| {name} | {softening} | {:.2e} | {:.2e} |", worst[0], worst[1]);
+        }
+    }
+}
+
+/// The root mean square and the largest error of the tree, relative to all pairs.
+fn errors_of(columns: MemberColumns) -> [f64; 2] {
+    let members = HaloMembers::new(columns).expect("members");
+    let (mut points, mut octree) = (Points::default(), Octree::default());
+    points.gather(&members, &members.all(), SourceTypes::ALL);
+    octree.build(&points);
+    let (mut found, mut exact) = (Vec::new(), Vec::new());
+    tree(Rooted { points: &points, tree: &octree }, &GRAVITY, &mut TreeScratch::default(), &mut found);
+    direct(&points, &GRAVITY, &mut exact);
+    let error = || found.iter().zip(&exact).map(|(found, exact)| (found / exact - 1.0).abs());
+    let square: f64 = error().map(|error| error * error).sum();
+    [(square / found.len() as f64).sqrt(), error().fold(0.0, f64::max)]
 }
 
 /// Adds the processor time of some work.

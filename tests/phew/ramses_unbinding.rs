@@ -17,8 +17,8 @@ use inselberg_io::catalogue::{Catalogue, Values};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A catalogue by RAMSES's rules, with the particles bound to each clump.
-fn unbound(output: &Path, [density, relevance, saddle]: [f64; 3], comm: &Comm) -> Option<Catalogue> {
+/// RAMSES's rules, with the particles bound to each clump.
+pub fn ramses_config([density, relevance, saddle]: [f64; 3]) -> PhewConfig {
     let bound = BoundRequest {
         unbind: Some(PotentialChoice::Ramses),
         properties: PropertyChoice::Basic,
@@ -26,7 +26,7 @@ fn unbound(output: &Path, [density, relevance, saddle]: [f64; 3], comm: &Comm) -
         ..BoundRequest::default()
     };
     let persistence = Persistence::Ratio(relevance);
-    let config = PhewConfig {
+    PhewConfig {
         field: FieldChoice::Named("rho".into()),
         thresholds: Thresholds { density, persistence, saddle: Some(saddle), mass: 0.0, min_cells: 0 },
         rules: Rules::Ramses,
@@ -37,9 +37,13 @@ fn unbound(output: &Path, [density, relevance, saddle]: [f64; 3], comm: &Comm) -
         selection: Default::default(),
         keep_leaves: false,
         min_particles: 0,
-    };
+    }
+}
+
+/// The catalogue of an output.
+fn unbound(output: &Path, thresholds: [f64; 3], comm: &Comm) -> Option<Catalogue> {
     let snapshot = crate::common::open(output);
-    let outcome = run(&*snapshot, &config, comm, &Executor::default()).expect("clumps");
+    let outcome = run(&*snapshot, &ramses_config(thresholds), comm, &Executor::default()).expect("clumps");
     outcome.catalogue.gather(comm).expect("ranks")
 }
 
@@ -113,7 +117,7 @@ fn identities(output: &Path) -> Vec<u64> {
 }
 
 /// Thresholds, and the number of particles that RAMSES binds to clumps below others.
-const RUNS: [(&str, [f64; 3], usize); 3] = [
+pub const RUNS: [(&str, [f64; 3], usize); 3] = [
     ("ub2_80.0_3.0_200.0", [80.0, 3.0, 200.0], 626),
     // Up to 4 and up to 7 levels of clumps in clumps.
     ("ub2_0.3_4_0.9", [0.3, 4.0, 0.9], 4734),

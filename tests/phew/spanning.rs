@@ -2,14 +2,15 @@
 
 use super::bound::{bound_config, counts, table};
 use super::gas_clumps::NESTED;
+use super::ramses_unbinding::{RUNS, ramses_config};
 use crate::common::case::{DARK, GAS, config};
 use crate::common::compare::assert_same;
-use crate::common::{open, output, swift_fixture};
+use crate::common::{open, output, ramses_32, swift_fixture};
 use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::phew::Rules;
-use inselberg::phew::params::{BoundRequest, PhewConfig, PotentialChoice};
+use inselberg::phew::params::{BoundRequest, PhewConfig, PotentialChoice, PropertyChoice};
 use inselberg::phew::run::{run, run_on_particles};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::Snapshot;
@@ -93,16 +94,40 @@ fn shells_about_peaks() {
     check(&*snapshot, &bound_config(&*snapshot, PotentialChoice::Spherical), &[1, 3, 8]);
 }
 
+/// Several levels of clumps in clumps, by RAMSES's rules, with all properties of bound particles.
+fn ramses_levels() -> PhewConfig {
+    let config = ramses_config(RUNS[1].1);
+    PhewConfig { bound: BoundRequest { properties: PropertyChoice::Bound, ..config.bound }, ..config }
+}
+
+/// Clumps of both kinds: worked on by all ranks, and whole on one of them. Some of both hand particles up.
+#[test]
+fn rules_of_ramses() {
+    let snapshot = open(&ramses_32().join("output_00002"));
+    let whole = check(&*snapshot, &ramses_levels(), &[1, 2, 3, 5, 8]);
+    let clumps = table(&whole, "clumps");
+    let (id, parent) = (counts(clumps, "id"), counts(clumps, "parent"));
+    let inclusive = counts(clumps, "n_bound_inclusive");
+    let below = (0..id.len()).filter(|i| id[*i] != parent[*i]).map(|i| inclusive[i]);
+    let below: Vec<u64> = below.collect();
+    assert!(below.iter().any(|n| *n > 100) && below.iter().any(|n| (1..100).contains(n)), "{below:?}");
+}
+
+fn check_late_messages(snapshot: &dyn Snapshot, config: &PhewConfig) {
+    let whole = on(snapshot, &with(config, WHOLE), Comm::threads(1));
+    for seed in 0..4 {
+        let ranks = Comm::threads(5).into_iter().zip(0..).map(|(rank, i)| rank.chaos(seed << 8 | i));
+        let found = on(snapshot, &with(config, spanning(seed * 50)), ranks.collect());
+        assert_same(&whole, &found, &format!("chaos {seed}"));
+    }
+}
+
 #[test]
 fn late_messages_change_no_bit() {
     let snapshot = open(&output("dm_1rank"));
-    let config = config(&*snapshot, DARK, Rules::Paper);
-    let whole = on(&*snapshot, &with(&config, WHOLE), Comm::threads(1));
-    for seed in 0..4 {
-        let ranks = Comm::threads(5).into_iter().zip(0..).map(|(rank, i)| rank.chaos(seed << 8 | i));
-        let found = on(&*snapshot, &with(&config, spanning(seed * 50)), ranks.collect());
-        assert_same(&whole, &found, &format!("chaos {seed}"));
-    }
+    check_late_messages(&*snapshot, &config(&*snapshot, DARK, Rules::Paper));
+    let snapshot = open(&ramses_32().join("output_00002"));
+    check_late_messages(&*snapshot, &ramses_levels());
 }
 
 #[cfg(feature = "hdf5")]

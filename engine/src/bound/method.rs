@@ -2,11 +2,15 @@
 
 use crate::bound::request::{BoundRequest, PotentialChoice};
 use crate::bound::rows::HaloClump;
+use inselberg_kernels::bound::slices::Slices;
+use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
 use inselberg_kernels::bound::unbind::hierarchy::{
-    BoundHierarchy, ClumpTree, ClumpTreeError, unbind_hierarchy,
+    BoundHierarchy, ClumpTree, ClumpTreeError, UnboundClump, unbind_candidates, unbind_hierarchy,
 };
-use inselberg_kernels::bound::unbind::ramses::{RamsesUnbindRules, unbind_ramses};
-use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScratch};
+use inselberg_kernels::bound::unbind::ramses::{
+    RamsesPeak, RamsesUnbindRules, unbind_ramses, unbind_ramses_slices,
+};
+use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindCall, UnbindRules, UnbindScratch};
 use inselberg_kernels::bound::{Gravity, HaloMembers};
 
 /// Passes end when the speed of a clump changes by less than this part: RAMSES's default of `conv_limit`.
@@ -35,6 +39,18 @@ pub struct RamsesUnits {
     pub period: [f64; 3],
 }
 
+/// A clump in the slices of its halo.
+pub struct SlicedClump<'a, S> {
+    /// The clump.
+    pub clump: &'a HaloClump,
+    /// Its centre, relative to the same point as the members.
+    pub centre: [f64; 3],
+    /// Gravity and expansion.
+    pub gravity: &'a Gravity,
+    /// What joins the slices.
+    pub slices: &'a S,
+}
+
 impl UnbindMethod {
     /// By energies, as a request asks for it; `None` for no unbinding and for RAMSES's rules.
     pub fn by_energies(request: &BoundRequest) -> Option<Self> {
@@ -50,11 +66,6 @@ impl UnbindMethod {
     /// Whether the thermal energy of gas counts.
     pub fn is_thermal(&self) -> bool {
         matches!(self, Self::Energies(rules) if rules.thermal)
-    }
-
-    /// Whether large haloes may span ranks.
-    pub fn may_span(&self) -> bool {
-        matches!(self, Self::Energies(_))
     }
 
     /// Whether potentials are those of shells.
@@ -85,17 +96,50 @@ impl UnbindMethod {
         match self {
             Self::Energies(rules) => unbind_hierarchy(members, tree, gravity, rules, scratch),
             Self::Ramses(units) => {
-                let border = |clump: &HaloClump| Some(clump.border).filter(|border| border.is_finite());
                 let border: Vec<Option<f64>> = clumps.iter().map(border).collect();
-                let rules = RamsesUnbindRules {
-                    border: &border,
-                    finest_cell: units.finest_cell,
-                    period: units.period,
-                    speed_change: SPEED_CHANGE,
-                    max_passes: MAX_PASSES,
-                };
-                unbind_ramses(members, tree, &units.gravity, &rules)
+                unbind_ramses(members, tree, &border, &units.gravity, &units.rules())
             }
         }
     }
+
+    /// Unbinds one clump. `list` has its members in this slice, by rising number.
+    ///
+    /// # Errors
+    /// Those of the slices.
+    pub fn unbind_clump<S: Slices>(
+        &self,
+        members: &HaloMembers,
+        list: &[ClumpMember],
+        of: &SlicedClump<S>,
+        scratch: &mut UnbindScratch,
+    ) -> Result<UnboundClump, S::Error> {
+        let SlicedClump { clump, centre, gravity, slices } = *of;
+        match self {
+            Self::Energies(rules) => {
+                let call = UnbindCall { gravity, rules, slices };
+                unbind_candidates(members, list, centre, &call, scratch)
+            }
+            Self::Ramses(units) => {
+                let peak = RamsesPeak { centre, border: border(clump), is_main: clump.id == clump.halo };
+                let call = UnbindCall { gravity: &units.gravity, rules: &units.rules(), slices };
+                unbind_ramses_slices(members, list, &peak, &call)
+            }
+        }
+    }
+}
+
+impl RamsesUnits {
+    fn rules(&self) -> RamsesUnbindRules {
+        RamsesUnbindRules {
+            finest_cell: self.finest_cell,
+            period: self.period,
+            speed_change: SPEED_CHANGE,
+            max_passes: MAX_PASSES,
+        }
+    }
+}
+
+/// The distance from the peak of a clump to its nearest border, if it has one.
+fn border(clump: &HaloClump) -> Option<f64> {
+    Some(clump.border).filter(|border| border.is_finite())
 }

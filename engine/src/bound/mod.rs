@@ -91,9 +91,8 @@ impl BoundTask<'_> {
     ) -> Result<BoundTables<'_>, BoundError> {
         let (observer, unbinder) = (executor.observer(), &self.unbinder);
         let CandidateParticles { in_haloes, all, leaves } = candidates;
-        let rules = unbinder.method.may_span().then_some(&unbinder.spanning);
         let (work, spanning) = Stage::run("haloes to ranks", 0, comm, observer, || {
-            workers::to_workers(in_haloes, self.rows, rules, comm)
+            workers::to_workers(in_haloes, self.rows, &unbinder.spanning, comm)
         })?;
         if !unbinder.allow_duplicate_ids {
             work.check_ids()?;

@@ -96,15 +96,15 @@ pub struct SpanningHalo<M> {
 /// In place of a rank that works on a halo: it spans ranks.
 const SPANS: u64 = u64::MAX;
 
-/// Collective: sends members and clumps to the ranks that work on their haloes. By some rules haloes span ranks: their members
-/// stay. Members of haloes that are not listed are left out. Three exchanges, and two gatherings with rules.
+/// Collective: sends members and clumps to the ranks that work on their haloes. Members of haloes that span ranks stay.
+/// Members of haloes that are not listed are left out. Three exchanges and two gatherings.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn to_workers<M: HaloMember>(
     mut members: Vec<M>,
     rows: &HaloRows,
-    rules: Option<&SpanRules>,
+    rules: &SpanRules,
     comm: &Comm,
 ) -> Result<(HaloWork<M>, SpanningHaloes<M>), CommError> {
     members.par_sort_unstable_by(M::order);
@@ -178,7 +178,7 @@ fn ask<M: HaloMember>(members: &[M], rows: &HaloRows, comm: &Comm) -> Result<Vec
 fn answer(
     asked: &[Bundle<2>],
     haloes: &[HaloClump],
-    rules: Option<&SpanRules>,
+    rules: &SpanRules,
     comm: &Comm,
 ) -> Result<(Vec<Bundle<3>>, u64), CommError> {
     let place = |halo: u64| haloes.binary_search_by_key(&halo, |row| row.id).ok();
@@ -189,7 +189,7 @@ fn answer(
         }
     }
     let n_members = comm.all_reduce_counts(&[n_particles.iter().sum()], Reduce::Sum)?[0];
-    let limit = rules.map_or(u64::MAX, |rules| rules.limit(n_members, comm.n_ranks()));
+    let limit = rules.limit(n_members, comm.n_ranks());
     let spans = |place: usize| n_particles[place] >= limit;
     // What all ranks work on counts for none.
     let work: Vec<u64> = n_particles.iter().map(|n| if *n >= limit { 0 } else { *n }).collect();

@@ -31,7 +31,7 @@ fn by_pairs(members: &HaloMembers) -> Vec<f64> {
 }
 
 /// The root mean square and the largest relative error.
-fn errors(found: &[f64], exact: &[f64]) -> (f64, f64) {
+pub fn errors(found: &[f64], exact: &[f64]) -> (f64, f64) {
     let error = || found.iter().zip(exact).map(|(found, exact)| found / exact - 1.0);
     let square: f64 = error().map(|e| e * e).sum();
     ((square / exact.len() as f64).sqrt(), error().fold(0.0, |most, e| e.abs().max(most)))
@@ -49,7 +49,8 @@ fn the_tree_agrees_with_all_pairs() {
         let members = members(columns);
         let (rms, most) = errors(&by_tree(&members), &by_pairs(&members));
         println!("softening {softening}: rms {rms:.2e}, largest {most:.2e}");
-        assert!(rms < 5e-4 && most < 5e-3, "softening {softening}: rms {rms}, max {most}");
+        // The goals are 5e-4 and 5e-3. Where particles happen to be changes the largest error by half.
+        assert!(rms < 3e-4 && most < 3e-3, "softening {softening}: rms {rms}, max {most}");
     }
 }
 

@@ -7,13 +7,8 @@ use inselberg_kernels::bound::unbind::ramses::{RamsesUnbindRules, unbind_ramses}
 use inselberg_kernels::bound::{HaloMembers, MemberColumns};
 
 /// RAMSES's rules in an open box.
-const OPEN: RamsesUnbindRules = RamsesUnbindRules {
-    border: &[],
-    finest_cell: 1e-3,
-    period: [f64::INFINITY; 3],
-    speed_change: 0.01,
-    max_passes: 100,
-};
+const OPEN: RamsesUnbindRules =
+    RamsesUnbindRules { finest_cell: 1e-3, period: [f64::INFINITY; 3], speed_change: 0.01, max_passes: 100 };
 
 /// By hand: one clump below a main one, the potential by shells nearly that of RAMSES's bins.
 #[test]
@@ -26,8 +21,7 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
     let members = members(columns);
     let clump_of: Vec<u32> = members.entries().iter().map(|entry| u32::from(*entry < 2000)).collect();
     let tree = ClumpTree { clump_of: &clump_of, parent: &[None, Some(0)], centre: &[[0.0; 3]; 2] };
-    let rules = |border| RamsesUnbindRules { border, ..OPEN };
-    let result = unbind_ramses(&members, &tree, &GRAVITY, &rules(&[None, None])).expect("a tree");
+    let result = unbind_ramses(&members, &tree, &[None; 2], &GRAVITY, &OPEN).expect("a tree");
     assert!(result.unbound.is_empty());
     let [main, lower] = &result.clumps[..] else { panic!("two clumps") };
     assert_eq!(main.bound.len() + lower.bound.len(), 4000);
@@ -57,9 +51,9 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
         assert!((phi(r) / exact - 1.0).abs() < 0.05, "{r}: {} {exact}", phi(r));
     }
     // A border at the scale length binds fewer.
-    let bordered = unbind_ramses(&members, &tree, &GRAVITY, &rules(&[None, Some(1.0)])).expect("a tree");
+    let bordered = unbind_ramses(&members, &tree, &[None, Some(1.0)], &GRAVITY, &OPEN).expect("a tree");
     assert!(bordered.clumps[1].bound.len() < lower.bound.len());
-    assert!(unbind_ramses(&members, &tree, &GRAVITY, &rules(&[None])).is_err());
+    assert!(unbind_ramses(&members, &tree, &[None], &GRAVITY, &OPEN).is_err());
 }
 
 /// A clump 2 in a clump 1 in a main clump 0, each with 500 members near the same place. Entries 0 to 499 are those of clump 1, the next
@@ -77,8 +71,7 @@ fn clumps_without_bound_particles_are_silent() {
     let fast = |i: usize| [if i.is_multiple_of(2) { 60.0 } else { -20.0 }, 0.0, 0.0];
     let (members, clump_of) = three_deep(plummer(1500, 2.0, &mut Random::new(4)), fast);
     let tree = ClumpTree { clump_of: &clump_of, parent: &[None, Some(0), Some(1)], centre: &[[0.0; 3]; 3] };
-    let rules = RamsesUnbindRules { border: &[None; 3], ..OPEN };
-    let found = unbind_ramses(&members, &tree, &GRAVITY, &rules).expect("a tree");
+    let found = unbind_ramses(&members, &tree, &[None; 3], &GRAVITY, &OPEN).expect("a tree");
     let n_bound: Vec<usize> = found.clumps.iter().map(|clump| clump.bound.len()).collect();
     assert_eq!(n_bound[2], 0);
     assert!(n_bound[1] > 350, "{n_bound:?}");
@@ -94,8 +87,8 @@ fn silent_particles_count_where_no_others_are() {
     let (members, mut clump_of) = three_deep(columns, |i| velocity[i]);
     clump_of.iter_mut().filter(|clump| **clump == 1).for_each(|clump| *clump = 0);
     let tree = ClumpTree { clump_of: &clump_of, parent: &[None, Some(0), Some(1)], centre: &[[0.0; 3]; 3] };
-    let rules = RamsesUnbindRules { border: &[None, None, Some(0.0)], ..OPEN };
-    let found = unbind_ramses(&members, &tree, &GRAVITY, &rules).expect("a tree");
+    let border = [None, None, Some(0.0)];
+    let found = unbind_ramses(&members, &tree, &border, &GRAVITY, &OPEN).expect("a tree");
     assert_eq!(found.clumps[2].bound.len(), 0);
     assert!(found.clumps[1].bound.len() > 100, "{}", found.clumps[1].bound.len());
 }
@@ -118,8 +111,9 @@ fn ramses_measures_over_periodic_images() {
         });
         let tree =
             ClumpTree { clump_of: &clump_of, parent: &[None, Some(0), Some(1)], centre: &[[0.0; 3]; 3] };
-        let rules = RamsesUnbindRules { border: &[None, Some(1.5), Some(1.0)], period, ..OPEN };
-        let found = unbind_ramses(&members, &tree, &GRAVITY, &rules).expect("a tree");
+        let rules = RamsesUnbindRules { period, ..OPEN };
+        let border = [None, Some(1.5), Some(1.0)];
+        let found = unbind_ramses(&members, &tree, &border, &GRAVITY, &rules).expect("a tree");
         found.clumps.iter().map(|clump| bound_entries(&members, clump)).collect::<Vec<_>>()
     };
     let inside = with(columns.clone(), [f64::INFINITY; 3]);

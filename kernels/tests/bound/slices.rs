@@ -5,7 +5,11 @@ use super::thread_slices::{ThreadSlice, on_slices};
 use inselberg_kernels::bound::potential::FEWEST_OF_TREE;
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties, bound_properties_of_slices};
 use inselberg_kernels::bound::shrinking_sphere::{shrinking_sphere, shrinking_sphere_of_slices};
-use inselberg_kernels::bound::slices::{Slices, SortOrder, block_starts, smallest_of};
+use inselberg_kernels::bound::slices::{Slices, SortOrder, Whole, block_starts, smallest_of};
+use inselberg_kernels::bound::unbind::BoundMembers;
+use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
+use inselberg_kernels::bound::unbind::hierarchy::UnboundClump;
+use inselberg_kernels::bound::unbind::ramses::{RamsesPeak, RamsesUnbindRules, unbind_ramses_slices};
 use inselberg_kernels::bound::unbind::{
     PotentialMethod, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, unbind, unbind_slices,
 };
@@ -41,22 +45,26 @@ fn sliced(columns: &MemberColumns, block: u64, slices: &ThreadSlice) -> HaloMemb
     HaloMembers::of_slice(own, bounds, blocks)
 }
 
-/// Every number of an unbinding, by identifier: energy and potential of bound members.
-type Found = (Vec<(u64, u64, u64)>, UnbindReport, Option<BoundProperties>, [f64; 3]);
+/// Identifier, energy and potential of bound members.
+type BoundBits = Vec<(u64, u64, u64)>;
+
+fn bound_bits(members: &HaloMembers, bound: &BoundMembers) -> BoundBits {
+    let of = |place: usize| {
+        let (energy, potential) = (bound.energy[place].to_bits(), bound.potential[place].to_bits());
+        (members.columns().id[bound.member[place] as usize], energy, potential)
+    };
+    (0..bound.len()).map(of).collect()
+}
+
+/// Every number of an unbinding.
+type Found = (BoundBits, UnbindReport, Option<BoundProperties>, [f64; 3]);
 
 fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[usize]) -> UnbindReport {
     let gravity = &Gravity { g: 43.0, hubble_flow: 0.1 };
     let members = HaloMembers::in_blocks(columns.clone(), block).expect("members");
     let whole = unbind(&members, &members.all(), [0.1; 3], gravity, rules, &mut UnbindScratch::default());
-    let list = |members: &HaloMembers, bound: &inselberg_kernels::bound::unbind::BoundMembers| {
-        let of = |place: usize| {
-            let (energy, potential) = (bound.energy[place].to_bits(), bound.potential[place].to_bits());
-            (members.columns().id[bound.member[place] as usize], energy, potential)
-        };
-        (0..bound.len()).map(of).collect::<Vec<_>>()
-    };
     let expected: Found = (
-        list(&members, &whole.bound),
+        bound_bits(&members, &whole.bound),
         whole.report,
         bound_properties(&members, &whole.bound, gravity),
         shrinking_sphere(&members),
@@ -70,7 +78,7 @@ fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[us
             assert_eq!(found.bound.len() + found.unbound.len(), all.len());
             let Ok(properties) = bound_properties_of_slices(&members, &found.bound, gravity, slices);
             let Ok(centre) = shrinking_sphere_of_slices(&members, slices);
-            (list(&members, &found.bound), found.report, properties, centre)
+            (bound_bits(&members, &found.bound), found.report, properties, centre)
         });
         let bound: Vec<_> = found.iter().flat_map(|of| of.0.clone()).collect();
         assert_eq!(bound.len(), expected.0.len(), "{n} slices");
@@ -174,4 +182,65 @@ fn strange_haloes_in_slices_have_the_bits_of_the_whole() {
 #[ignore = "slow: 1e5 members"]
 fn slices_of_a_large_halo_have_its_bits() {
     check(&halo(100_000, 10), 4096, &UnbindRules::default(), &[2, 8]);
+}
+
+/// What is bound to a clump by RAMSES's rules, how it went, and what is handed up, with roles.
+type RamsesFound = (BoundBits, UnbindReport, Vec<(u64, ClumpMember)>);
+
+/// A clump, the clump that it merges into, and a main clump, about different peaks; all members are in the first.
+fn ramses_levels<S: Slices>(members: &HaloMembers, slices: &S) -> Vec<RamsesFound>
+where
+    S::Error: std::fmt::Debug,
+{
+    let rules = &RamsesUnbindRules {
+        finest_cell: 0.01,
+        period: [40.0, f64::INFINITY, 40.0],
+        speed_change: 0.01,
+        max_passes: 100,
+    };
+    let call = UnbindCall { gravity: &Gravity { g: 43.0, hubble_flow: 0.0 }, rules, slices };
+    let mut list: Vec<ClumpMember> = members.all().into_iter().map(ClumpMember::candidate).collect();
+    let mut levels = Vec::new();
+    for (level, border) in [Some(20.0), Some(0.0), None].into_iter().enumerate() {
+        let peak = RamsesPeak { centre: [0.1 * level as f64, 0.0, 0.0], border, is_main: level == 2 };
+        let UnboundClump { found, handed } =
+            unbind_ramses_slices(members, &list, &peak, &call).expect("slices that do not fail");
+        let by_id =
+            |listed: &ClumpMember| (members.columns().id[listed.member as usize], listed.renumbered(0));
+        let handed_by_id = handed.iter().map(by_id).collect();
+        levels.push((bound_bits(members, &found.bound), found.report, handed_by_id));
+        list = handed;
+    }
+    levels
+}
+
+fn check_ramses(columns: &MemberColumns, block: u64) -> Vec<RamsesFound> {
+    let members = HaloMembers::in_blocks(columns.clone(), block).expect("members");
+    let whole = ramses_levels(&members, &Whole);
+    for n in [1, 2, 3, 8] {
+        let found = on_slices(n, |slices| ramses_levels(&sliced(columns, block, slices), slices));
+        for (level, (bound, report, handed)) in whole.iter().enumerate() {
+            let all: BoundBits = found.iter().flat_map(|of| of[level].0.clone()).collect();
+            assert!(all == *bound, "{n} slices, level {level}: bound members differ");
+            assert!(found.iter().all(|of| of[level].1 == *report), "{n} slices, level {level}: reports");
+            let all: Vec<_> = found.iter().flat_map(|of| of[level].2.clone()).collect();
+            assert!(all == *handed, "{n} slices, level {level}: what is handed up differs");
+        }
+    }
+    whole
+}
+
+/// Nobody is bound to the second level, whose border is at its peak. The main clump keeps all losers.
+#[test]
+fn slices_by_the_rules_of_ramses_have_the_bits_of_the_whole() {
+    let mut columns = halo(3000, 11);
+    let [first, second, main] = &check_ramses(&columns, 32)[..] else { panic!("three levels") };
+    assert!(first.0.len() > 500 && first.1.passes > 2, "{:?}", first.1);
+    assert_eq!((second.0.len(), first.0.len() + main.0.len()), (0, 3000));
+    columns.mass.fill(0.0);
+    check_ramses(&columns, 32);
+    columns.mass.fill(1.0);
+    columns.position.fill([0.1, 0.0, 0.0]);
+    check_ramses(&columns, 32);
+    check_ramses(&halo(5, 12), 4);
 }

@@ -1,9 +1,12 @@
 //! Unbinding of ideal systems.
 
+use super::potential::errors;
 use super::samples::{Random, clump_in_host, columns, hernquist, members, plummer};
+use inselberg_kernels::bound::potential::direct::direct;
+use inselberg_kernels::bound::potential::points::Points;
 use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, NO_CLUMP, unbind_hierarchy};
 use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindRules, UnbindScratch, Unbinding, unbind};
-use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns};
+use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, SourceTypes};
 use std::f64::consts::PI;
 
 pub const GRAVITY: Gravity = Gravity { g: 1.0, hubble_flow: 0.0 };
@@ -358,4 +361,37 @@ fn wrong_trees_are_refused() {
     assert!(refused(&[0, 0, 0], &[Some(1), Some(0)]).contains("own ancestor"));
     let tree = ClumpTree { clump_of: &[0, 1, NO_CLUMP], parent: &[Some(1), None], centre: &centre };
     assert_eq!(tree.children_first(&members), Ok(vec![0, 1]));
+}
+
+/// Each eighth particle is fast and leaves. What it adds is taken off the potential of the others, which is as right as a new one.
+#[test]
+fn potentials_follow_those_that_leave() {
+    for softening in [0.0, 0.05] {
+        let mut random = Random::new(50);
+        let mut columns = plummer(8000, 10.0, &mut random);
+        columns.softening.fill(softening);
+        (0..8000).step_by(8).for_each(|i| columns.velocity[i] = random.normal(10.0));
+        let members = members(columns);
+        let found = unbound_of(&members, &GRAVITY, &UnbindRules::default());
+        assert!(found.report.converged && found.report.full == 1, "{:?}", found.report);
+        assert!(found.unbound.len() > 900, "{}", found.unbound.len());
+        let (mut points, mut exact) = (Points::default(), Vec::new());
+        points.gather(&members, &found.bound.member, SourceTypes::ALL);
+        direct(&points, &GRAVITY, &mut exact);
+        let (rms, most) = errors(&found.bound.potential, &exact);
+        assert!(rms < 3e-4 && most < 3e-3, "softening {softening}: rms {rms}, largest {most}");
+    }
+}
+
+/// One member in eight leaves with most of the mass, so the potential is computed anew.
+#[test]
+fn potentials_are_new_where_much_mass_has_left() {
+    let mut random = Random::new(51);
+    let mut columns = plummer(4000, 10.0, &mut random);
+    for i in (0..4000).step_by(8) {
+        columns.velocity[i] = random.normal(30.0);
+        columns.mass[i] *= 10.0;
+    }
+    let found = unbound_of(&members(columns), &GRAVITY, &UnbindRules::default());
+    assert!(found.report.converged && found.report.full > 1, "{:?}", found.report);
 }

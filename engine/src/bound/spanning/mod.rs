@@ -14,7 +14,7 @@ mod whole_clumps;
 use crate::bound::candidates::ClumpParticle;
 use crate::bound::error::BoundError;
 use crate::bound::frame::HaloFrame;
-use crate::bound::method::UnbindMethod;
+use crate::bound::method::SlicedClump;
 use crate::bound::rank_slices::RankSlices;
 use crate::bound::rows::HaloClump;
 use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle, BoundPiece, ShellCentre, Unbinder};
@@ -22,13 +22,13 @@ use crate::bound::workers::SpanningHalo;
 use crate::exchange::bundle::SendBuffers;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::bound::HaloMembers;
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties_of_slices};
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere_of_slices;
 use inselberg_kernels::bound::slices::{Slices, SortOrder, ordered_bits};
-use inselberg_kernels::bound::unbind::hierarchy::{InclusiveMass, children_first};
-use inselberg_kernels::bound::unbind::{
-    BoundMembers, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, unbind_slices,
-};
+use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
+use inselberg_kernels::bound::unbind::hierarchy::{InclusiveMass, UnboundClump, children_first};
+use inselberg_kernels::bound::unbind::{BoundMembers, UnbindReport, UnbindScratch};
 use members::SlicedHalo;
 
 /// What is found about a clump, for the rank that has the rows of its halo.
@@ -68,14 +68,13 @@ struct RankedMember {
 /// The clumps of a halo while they are unbound.
 struct SpanningClumps<'a> {
     unbinder: &'a Unbinder<'a>,
-    rules: &'a UnbindRules,
     clumps: &'a [HaloClump],
     /// The clump that each merges into.
     parent: Vec<Option<u32>>,
     /// The centre of the shells of each.
     centres: Vec<[f64; 3]>,
     frame: HaloFrame,
-    /// Clumps with fewer candidates go whole to one rank.
+    /// Clumps with shorter lists go whole to one rank.
     limit: u64,
     rows: Vec<SpanningRow>,
     pieces: Vec<ClumpPiece>,
@@ -86,7 +85,7 @@ const ROWS: usize = 1;
 const VALUES: usize = 2;
 
 /// Collective: unbinds a halo by all ranks. The rows of its clumps come to its home rank, its members stay in pieces. Clumps
-/// with fewer than `limit` candidates go whole to one rank.
+/// with fewer than `limit` listed members go whole to one rank.
 ///
 /// # Errors
 /// When a particle has a value that is not allowed, or shares its identity; when another rank fails.
@@ -97,9 +96,6 @@ pub fn unbind_spanning(
     comm: &Comm,
     to: &mut BoundHaloes,
 ) -> Result<(), BoundError> {
-    let UnbindMethod::Energies(rules) = &unbinder.method else {
-        unreachable!("only haloes that are unbound by energies span ranks");
-    };
     let slices = RankSlices { comm };
     let clumps = halo.clumps.as_slice();
     let frame = HaloFrame { space: unbinder.space, peak: clumps[0].peak };
@@ -113,31 +109,30 @@ pub fn unbind_spanning(
         false => clumps.iter().map(|clump| frame.relative(unbinder.method.centre(clump))).collect(),
     };
     let (rows, pieces) = (Vec::new(), Vec::new());
-    let mut work = SpanningClumps { unbinder, rules, clumps, parent, centres, frame, limit, rows, pieces };
+    let mut work = SpanningClumps { unbinder, clumps, parent, centres, frame, limit, rows, pieces };
     // The particles of a clump that is not listed belong to the main clump.
-    let mut candidates: Vec<Vec<u32>> = vec![Vec::new(); clumps.len()];
+    let mut lists: Vec<Vec<ClumpMember>> = vec![Vec::new(); clumps.len()];
     for (member, clump) in (0..).zip(&sliced.clump) {
-        candidates[place(*clump)].push(member);
+        lists[place(*clump)].push(ClumpMember::candidate(member));
     }
-    work.unbind(candidates, &sliced, &slices)?;
+    work.unbind(lists, &sliced, &slices)?;
     drop(sliced);
     work.bring_home(halo.home, comm, to)
 }
 
 impl SpanningClumps<'_> {
-    /// Collective: unbinds all clumps, those without clumps in them first.
+    /// Collective: unbinds all clumps, those without clumps in them first. `lists` has the members of this slice in each.
     fn unbind(
         &mut self,
-        mut candidates: Vec<Vec<u32>>,
+        mut lists: Vec<Vec<ClumpMember>>,
         halo: &SlicedHalo,
         slices: &RankSlices,
     ) -> Result<(), CommError> {
         for wave in self.waves() {
-            let counts: Vec<u64> =
-                wave.iter().map(|clump| candidates[*clump as usize].len() as u64).collect();
+            let counts: Vec<u64> = wave.iter().map(|clump| lists[*clump as usize].len() as u64).collect();
             let counts = slices.add(&counts)?;
             for clump in &wave {
-                candidates[*clump as usize].sort_unstable();
+                lists[*clump as usize].sort_unstable_by_key(|listed| listed.member);
             }
             let of_wave = wave.iter().copied().zip(counts);
             let (some, none): (Vec<_>, Vec<_>) = of_wave.partition(|(_, n)| *n > 0);
@@ -148,21 +143,23 @@ impl SpanningClumps<'_> {
                 self.rows.extend(rows);
             }
             let (large, small): (Vec<_>, Vec<_>) = some.into_iter().partition(|(_, n)| *n >= self.limit);
-            let mut losers = match small.is_empty() {
+            let mut handed = match small.is_empty() {
                 true => Vec::new(),
-                false => self.unbind_whole(&small, &candidates, halo, slices)?,
+                false => self.unbind_whole(&small, &lists, halo, slices)?,
             };
-            for (clump, _) in large {
-                let list = std::mem::take(&mut candidates[clump as usize]);
-                let lost = self.unbind_over(clump, &list, halo, slices)?;
-                losers.extend(lost.into_iter().map(|member| (clump, member)));
+            for (clump, _) in small {
+                lists[clump as usize] = Vec::new();
             }
-            for (clump, member) in losers {
+            for (clump, _) in large {
+                let list = std::mem::take(&mut lists[clump as usize]);
+                let of_clump = self.unbind_over(clump, &list, halo, slices)?;
+                handed.extend(of_clump.into_iter().map(|listed| (clump, listed)));
+            }
+            for (clump, listed) in handed {
                 if let Some(parent) = self.parent[clump as usize] {
-                    candidates[parent as usize].push(member);
+                    lists[parent as usize].push(listed);
                 }
             }
-            wave.iter().for_each(|clump| candidates[*clump as usize] = Vec::new());
         }
         Ok(())
     }
@@ -181,18 +178,31 @@ impl SpanningClumps<'_> {
         waves
     }
 
-    /// Collective: unbinds one clump by all ranks. Gives its losers in this slice.
+    /// Unbinds one clump, whose members are listed, by its rules.
+    fn unbind_clump<S: Slices>(
+        &self,
+        clump: u32,
+        members: &HaloMembers,
+        list: &[ClumpMember],
+        slices: &S,
+        scratch: &mut UnbindScratch,
+    ) -> Result<UnboundClump, S::Error> {
+        let Unbinder { method, gravity, .. } = self.unbinder;
+        let (of, centre) = (&self.clumps[clump as usize], self.centres[clump as usize]);
+        method.unbind_clump(members, list, &SlicedClump { clump: of, centre, gravity, slices }, scratch)
+    }
+
+    /// Collective: unbinds one clump by all ranks. Gives what it hands up in this slice.
     fn unbind_over(
         &mut self,
         clump: u32,
-        list: &[u32],
+        list: &[ClumpMember],
         halo: &SlicedHalo,
         slices: &RankSlices,
-    ) -> Result<Vec<u32>, CommError> {
+    ) -> Result<Vec<ClumpMember>, CommError> {
         let (members, gravity) = (&halo.members, &self.unbinder.gravity);
-        let call = UnbindCall { gravity, rules: self.rules, slices };
-        let centre = self.centres[clump as usize];
-        let found = unbind_slices(members, list, centre, &call, &mut UnbindScratch::default())?;
+        let UnboundClump { found, handed } =
+            self.unbind_clump(clump, members, list, slices, &mut UnbindScratch::default())?;
         let properties = bound_properties_of_slices(members, &found.bound, gravity, slices)?;
         let mass = found.bound.mass(members, slices)?;
         let (piece, n_bound) = self.ranked(clump, &found.bound, halo, slices)?;
@@ -207,7 +217,7 @@ impl SpanningClumps<'_> {
             let row = self.row(clump, n_bound, mass, most_bound, &found.report, properties.as_ref());
             self.rows.push(row);
         }
-        Ok(found.unbound)
+        Ok(handed)
     }
 
     /// Collective: the bound members of a clump by energy, some in each slice, and the number of all.

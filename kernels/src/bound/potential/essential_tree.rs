@@ -13,7 +13,7 @@ use super::super::slices::{SlicePart, Slices};
 use super::octree::{Moments, Node, Octree, PointBounds};
 use super::points::{PointRecord, Points};
 use super::slice_roots::{ELSEWHERE, SliceRoot, nodes_above, root_runs, roots_of};
-use super::tree::{FEW, GROUP, TOLERANCE};
+use super::tree::{EDGE, FEW, GROUP, TOLERANCE};
 use bytemuck::{Pod, Zeroable};
 
 /// Boxes of groups per slice, about.
@@ -229,7 +229,7 @@ impl OpeningRule {
             distance2 += outside * outside;
         }
         let distance2 = distance2 * (1.0 - SPARE);
-        let least = rules.radius[node] + rules.reach[node].max(self.of.reach);
+        let least = EDGE * rules.radius[node] + rules.reach[node].max(self.of.reach);
         distance2 > least * least * (1.0 + SPARE)
             && rules.octupole[node] * (1.0 + SPARE) <= self.tolerated * distance2 * distance2
     }

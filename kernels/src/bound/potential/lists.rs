@@ -78,6 +78,10 @@ impl Lists {
     /// The place of a source outside the group.
     pub const OTHER: u32 = u32::MAX;
 
+    /// A source that does nothing.
+    pub const NO_SOURCE: NearSource =
+        NearSource { x: [FAR as f64; 3], mass: 0.0, inverse_reach: 1.0, place: Self::OTHER };
+
     /// Empties the lists.
     pub fn clear(&mut self) {
         self.nodes.clear();
@@ -140,29 +144,42 @@ impl Lists {
         block.place[lane] = source.place;
     }
 
-    /// The sum of mass over softened distance at a point of the group.
+    /// The sum of mass over softened distance at each of some points of the group. Blocks are loaded once for all of them.
     #[inline(always)]
-    pub fn sum_at(&self, target: &NearSource) -> f64 {
-        let mut sums = [0.0f32; LANES];
-        let x = target.x.map(|x| x as f32);
-        self.nodes.iter().for_each(
-            #[inline(always)]
-            |block| add_nodes(&mut sums, block, x),
-        );
-        self.points.iter().for_each(
-            #[inline(always)]
-            |block| add_points(&mut sums, block, x),
-        );
-        self.soft.iter().for_each(
-            #[inline(always)]
-            |block| add_soft(&mut sums, block, x, target),
-        );
-        self.near.iter().for_each(
-            #[inline(always)]
-            |block| add_near(&mut sums, block, target),
-        );
-        joined(sums)
+    pub fn sums_at<const N: usize>(&self, targets: &[NearSource; N]) -> [f64; N] {
+        let mut sums = [[0.0f32; LANES]; N];
+        for block in &self.nodes {
+            for (sums, target) in sums.iter_mut().zip(targets) {
+                add_nodes(sums, block, single(target));
+            }
+        }
+        for block in &self.points {
+            for (sums, target) in sums.iter_mut().zip(targets) {
+                add_points(sums, block, single(target));
+            }
+        }
+        for block in &self.soft {
+            for (sums, target) in sums.iter_mut().zip(targets) {
+                add_soft(sums, block, single(target), target);
+            }
+        }
+        for block in &self.near {
+            for (sums, target) in sums.iter_mut().zip(targets) {
+                add_near(sums, block, target);
+            }
+        }
+        let mut joint = [0.0; N];
+        for (joint, sums) in joint.iter_mut().zip(sums) {
+            *joint = joined(sums);
+        }
+        joint
     }
+}
+
+/// A position in single precision.
+#[inline(always)]
+fn single(target: &NearSource) -> [f32; 3] {
+    [target.x[0] as f32, target.x[1] as f32, target.x[2] as f32]
 }
 
 /// The place of the next entry of a list of blocks.
@@ -312,12 +329,14 @@ mod tests {
             points.iter().for_each(|point| lists.push_point(point.x, point.mass));
             near[..n_soft].iter().for_each(|source| lists.push_soft(source));
             near[n_soft..].iter().for_each(|source| lists.push_near(source));
-            let found = wide(
+            let other = NearSource { x: target.x.map(|x| 0.5 * x), place: 4, ..target };
+            let [found, of_other] = wide(
                 #[inline(always)]
-                || lists.sum_at(&target),
+                || lists.sums_at(&[target, other]),
             );
             // Outside of `wide` the compiler takes the vectors that every processor has.
-            prop_assert_eq!(found.to_bits(), lists.sum_at(&target).to_bits());
+            prop_assert_eq!(found.to_bits(), lists.sums_at(&[target])[0].to_bits());
+            prop_assert_eq!(of_other.to_bits(), lists.sums_at(&[other])[0].to_bits());
             let exact = plain(&nodes, &points, &near, &target);
             prop_assert!((found - exact).abs() <= 1e-5 * exact.abs() + 1e-6, "{} {}", found, exact);
         }

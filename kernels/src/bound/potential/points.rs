@@ -18,6 +18,7 @@ pub struct Points {
     pub(super) inverse_reach: Vec<f32>,
     length: f64,
     mass_unit: f64,
+    total: f64,
 }
 
 /// A point, as slices exchange it.
@@ -53,7 +54,8 @@ impl Points {
         let mut total = BlockSums::new(members.bounds(), [members.bounds().mass]);
         members.runs(list).for_each(|run| total.add([list[run].iter().map(|i| mass_of(*i)).sum()]));
         self.length = members.scale();
-        self.mass_unit = power_of_two_above(total.over(slices)?[0]);
+        [self.total] = total.over(slices)?;
+        self.mass_unit = power_of_two_above(self.total);
         fill(&mut self.key, list, |i| members.keys()[i as usize]);
         let per_length = 1.0 / self.length;
         fill(&mut self.position, list, |i| columns.position[i as usize].map(|x| x * per_length));
@@ -72,6 +74,11 @@ impl Points {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.key.is_empty()
+    }
+
+    /// The mass of the points of all slices, in the units of the members.
+    pub(in super::super) fn mass(&self) -> f64 {
+        self.total
     }
 
     /// A point, as slices exchange it.
@@ -102,7 +109,7 @@ impl Points {
 
     /// No points, in the same units.
     pub(super) fn without_points(&self) -> Self {
-        Self { length: self.length, mass_unit: self.mass_unit, ..Self::default() }
+        Self { length: self.length, mass_unit: self.mass_unit, total: self.total, ..Self::default() }
     }
 
     /// By what a sum of mass over distance becomes a potential.

@@ -10,6 +10,8 @@
 
 use super::super::Gravity;
 use super::super::elementary::power;
+use super::super::members::HaloMembers;
+use super::super::slices::{BlockSums, Slices, greatest};
 
 /// Number of bins.
 const N_BINS: usize = 50;
@@ -22,18 +24,38 @@ pub struct BinnedPotential {
 }
 
 impl BinnedPotential {
-    /// From the distance and the mass of each member. `least` is the side of a cell of the finest level. `None` if all members are
-    /// at the centre.
-    pub fn new(profile: &[(f64, f64)], least: f64, gravity: &Gravity) -> Option<Self> {
-        let most = profile.iter().map(|(r, _)| *r).fold(0.0, f64::max);
+    /// Of the listed members of all slices, with their distances. `least` is the side of a cell of the finest level. `None` if all
+    /// members are at the centre. Two gatherings.
+    ///
+    /// # Errors
+    /// Those of the slices.
+    pub fn new<S: Slices>(
+        members: &HaloMembers,
+        list: &[u32],
+        distance: &[f64],
+        least: f64,
+        gravity: &Gravity,
+        slices: &S,
+    ) -> Result<Option<Self>, S::Error> {
+        let [most] = greatest(slices, [distance.iter().copied().fold(0.0, f64::max)])?;
         if most == 0.0 {
-            return None;
+            return Ok(None);
         }
         let radius = borders(least, most);
+        let bounds = members.bounds();
+        let mut sums = BlockSums::new(bounds, [bounds.mass; N_BINS]);
+        for run in members.runs(list) {
+            let mut block = [0.0; N_BINS];
+            for place in run {
+                block[bin_of(&radius, distance[place]) - 1] += members.columns().mass[list[place] as usize];
+            }
+            sums.add(block);
+        }
         let mut mass = [0.0; N_BINS + 1];
-        profile.iter().for_each(|(r, m)| mass[bin_of(&radius, *r)] += m);
-        (1..=N_BINS).for_each(|i| mass[i] += mass[i - 1]);
-        Some(Self { radius, value: integral(&radius, &mass, gravity) })
+        for (bin, of_bin) in (1..).zip(sums.over(slices)?) {
+            mass[bin] = mass[bin - 1] + of_bin;
+        }
+        Ok(Some(Self { radius, value: integral(&radius, &mass, gravity) }))
     }
 
     /// The potential at a distance from the centre; beyond the farthest member the last bin goes on.

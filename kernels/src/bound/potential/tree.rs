@@ -10,7 +10,7 @@
 //!
 //! A node of mass m and radius b is far enough at distance d from the box of the group if both hold:
 //!
-//! - d > b + reach, so the series converges and no softening acts between them;
+//! - d > [`EDGE`] b + reach, so the series converges well and no softening acts between them;
 //! - m b³ < [`TOLERANCE`] d⁴ Φ, where Φ = M / sqrt(D² + R²) estimates the potential at the group, from the total mass M, the
 //!   distance D of the group from the centre of mass, and the root mean square radius R of all points. The left side
 //!   over d⁴ bounds the octupole, the first term that is left out.
@@ -31,13 +31,19 @@ use crate::simd::wide;
 pub(super) const GROUP: usize = 128;
 
 /// Largest octupole of a node over the estimated potential.
-pub(super) const TOLERANCE: f64 = 0.03;
+pub(super) const TOLERANCE: f64 = 0.12;
+
+/// Least distance of a node over its radius. At 1, a point at the edge of a node may be next to a point of the group.
+pub(super) const EDGE: f64 = 1.2;
 
 /// Least reach of softening in half-diagonals of a group's box for which single precision is enough.
 const SOFT: f64 = 1.0 / 64.0;
 
 /// Fewer points of a leaf than this act one by one, because that is cheaper than a quadrupole.
 pub(super) const FEW: u32 = 3;
+
+/// Points of a group whose sums are found at once.
+const AT_ONCE: usize = 2;
 
 /// Groups per task.
 const GROUPS_AT_ONCE: usize = 64;
@@ -132,9 +138,20 @@ impl GroupWalk<'_> {
                 if is_same {
                     push_own(&group, sources.points, lists);
                 }
-                for (place, i) in (group.first..group.end).enumerate() {
-                    let target = near_source(targets.points, i, group.middle, place as u32);
-                    put(i, lists.sum_at(&target));
+                let mut at = group.first;
+                while at + AT_ONCE <= group.end {
+                    let mut several = [Lists::NO_SOURCE; AT_ONCE];
+                    for (i, target) in (at..).zip(&mut several) {
+                        *target = near_source(targets.points, i, group.middle, (i - group.first) as u32);
+                    }
+                    for (i, sum) in (at..).zip(lists.sums_at(&several)) {
+                        put(i, sum);
+                    }
+                    at += AT_ONCE;
+                }
+                for i in at..group.end {
+                    let target = near_source(targets.points, i, group.middle, (i - group.first) as u32);
+                    put(i, lists.sums_at(&[target])[0]);
                 }
             },
         );
@@ -259,7 +276,7 @@ fn far_enough(group: &WalkGroup, tree: &Octree, first: u32) -> [bool; 8] {
     std::array::from_fn(
         #[inline(always)]
         |i| {
-            let least = radius[i] + if reach[i] > group.reach { reach[i] } else { group.reach };
+            let least = EDGE * radius[i] + if reach[i] > group.reach { reach[i] } else { group.reach };
             let tolerated = group.tolerated * distance2[i] * distance2[i];
             (distance2[i] > least * least) & (octupole[i] <= tolerated)
         },

@@ -12,8 +12,9 @@
 
 use super::super::Gravity;
 use super::super::members::HaloMembers;
-use super::super::slices::Whole;
-use super::{UnbindRules, UnbindScratch, Unbinding, unbind};
+use super::super::slices::{Slices, Whole};
+use super::clump_members::ClumpMember;
+use super::{UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind_slices};
 use std::fmt;
 
 /// In [`ClumpTree::clump_of`]: a member of no clump.
@@ -83,6 +84,15 @@ pub struct BoundHierarchy {
     pub unbound: Vec<u32>,
 }
 
+/// What is found about a clump.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct UnboundClump {
+    /// Its bound members. Its losers are among what it hands up.
+    pub found: Unbinding,
+    /// What the clump that it merges into gets, by rising number.
+    pub handed: Vec<ClumpMember>,
+}
+
 /// Mass and number of the bound members of a clump and of all clumps below it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct InclusiveMass {
@@ -99,13 +109,13 @@ impl ClumpTree<'_> {
         children_first(self.parent)
     }
 
-    /// The members of each clump, by rising number, and those of none.
-    pub(super) fn own_members(&self) -> (Vec<Vec<u32>>, Vec<u32>) {
+    /// The members of each clump as its candidates, by rising number, and those of none.
+    fn own_members(&self) -> (Vec<Vec<ClumpMember>>, Vec<u32>) {
         let (mut own, mut none) = (vec![Vec::new(); self.parent.len()], Vec::new());
         for (member, clump) in (0..).zip(self.clump_of) {
             match *clump {
                 NO_CLUMP => none.push(member),
-                clump => own[clump as usize].push(member),
+                clump => own[clump as usize].push(ClumpMember::candidate(member)),
             }
         }
         (own, none)
@@ -163,19 +173,48 @@ pub fn unbind_hierarchy(
     rules: &UnbindRules,
     scratch: &mut UnbindScratch,
 ) -> Result<BoundHierarchy, ClumpTreeError> {
+    let call = UnbindCall { gravity, rules, slices: &Whole };
+    unbind_clumps(members, tree, |clump, list| {
+        let Ok(found) = unbind_candidates(members, list, tree.centre[clump], &call, scratch);
+        found
+    })
+}
+
+/// [`unbind_slices`] of the listed members of a clump. Its losers are handed up as candidates.
+///
+/// # Errors
+/// Those of the slices.
+pub fn unbind_candidates<S: Slices>(
+    members: &HaloMembers,
+    list: &[ClumpMember],
+    centre: [f64; 3],
+    call: &UnbindCall<S>,
+    scratch: &mut UnbindScratch,
+) -> Result<UnboundClump, S::Error> {
+    let candidates: Vec<u32> = list.iter().map(|listed| listed.member).collect();
+    let mut found = unbind_slices(members, &candidates, centre, call, scratch)?;
+    let handed = std::mem::take(&mut found.unbound).into_iter().map(ClumpMember::candidate).collect();
+    Ok(UnboundClump { found, handed })
+}
+
+/// Unbinds all clumps of a halo, the deepest first, each by its number and the list of its members.
+pub(super) fn unbind_clumps(
+    members: &HaloMembers,
+    tree: &ClumpTree,
+    mut unbind_one: impl FnMut(usize, &[ClumpMember]) -> UnboundClump,
+) -> Result<BoundHierarchy, ClumpTreeError> {
     let order = tree.children_first(members)?;
-    let (mut candidates, mut unbound) = tree.own_members();
+    let (mut lists, mut unbound) = tree.own_members();
     let mut clumps = vec![Unbinding::default(); tree.parent.len()];
-    for clump in order {
-        let at = clump as usize;
-        let mut list = std::mem::take(&mut candidates[at]);
-        list.sort_unstable();
-        let mut result = unbind(members, &list, tree.centre[at], gravity, rules, scratch);
-        match tree.parent[at] {
-            Some(parent) => candidates[parent as usize].append(&mut result.unbound),
-            None => unbound.append(&mut result.unbound),
+    for clump in order.into_iter().map(|clump| clump as usize) {
+        let mut list = std::mem::take(&mut lists[clump]);
+        list.sort_unstable_by_key(|listed| listed.member);
+        let UnboundClump { found, mut handed } = unbind_one(clump, &list);
+        match tree.parent[clump] {
+            Some(parent) => lists[parent as usize].append(&mut handed),
+            None => unbound.extend(handed.iter().map(|listed| listed.member)),
         }
-        clumps[at] = result;
+        clumps[clump] = found;
     }
     unbound.sort_unstable();
     Ok(BoundHierarchy { clumps, unbound })

@@ -12,14 +12,15 @@
 //!    frame. In the first pass the core is found by trial (`core_frame`). A member with more than half of all mass is the core
 //!    alone.
 //! 2. Energies of all members. Those with e >= 0 leave, but no more than half of the members at once, the least bound first.
-//! 3. Their potential is taken off that of the others. Once a fifth of the members have left since the last full computation,
-//!    the potential is computed anew.
+//! 3. Their potential is taken off that of the others. Once a fifth of the members, or of the mass, has left since the last full
+//!    computation, the potential is computed anew. What is taken off has the error of the tree as well; a fifth of it adds little.
 //!
-//! Done when energies from a full computation let nobody leave. Losers of a clump are candidates of its parent ([`hierarchy`]).
+//! Done when nobody leaves, after two passes at least. Losers of a clump are candidates of its parent ([`hierarchy`]).
 //! [`ramses`] has RAMSES's own rules.
 //!
 //! Source: the energy and the core as in HBT-HERONS (Han et al. 2018) and SUBFIND (Springel et al. 2001).
 
+pub mod clump_members;
 mod core_frame;
 pub mod hierarchy;
 pub mod ramses;
@@ -37,6 +38,9 @@ use super::{Gravity, SourceTypes};
 use bytemuck::{Pod, Zeroable};
 use core_frame::{CoreFrame, ListedMembers};
 use std::cmp::Ordering;
+
+/// The potential is computed anew once one member in so many, or that part of the mass, has left.
+const ANEW: u64 = 5;
 
 /// How potentials are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -95,7 +99,7 @@ pub struct UnbindReport {
     pub passes: u32,
     /// Number of full computations of the potential.
     pub full: u32,
-    /// Whether a full computation let nobody leave. If not, the passes were used up.
+    /// Whether the last pass let nobody leave. If not, the passes were used up.
     pub converged: bool,
 }
 
@@ -225,13 +229,13 @@ pub fn unbind(
     found
 }
 
-/// How the candidates of slices are unbound.
+/// How the members of slices are unbound, by one kind of rules or the other.
 #[derive(Debug, Clone, Copy)]
-pub struct UnbindCall<'a, S> {
+pub struct UnbindCall<'a, S, R = UnbindRules> {
     /// Gravity.
     pub gravity: &'a Gravity,
     /// The rules.
-    pub rules: &'a UnbindRules,
+    pub rules: &'a R,
     /// What joins the slices.
     pub slices: &'a S,
 }
@@ -253,7 +257,7 @@ pub fn unbind_slices<S: Slices>(
         return Ok(Unbinding { unbound: candidates.to_vec(), ..Unbinding::default() });
     }
     let mut passes =
-        Passes { members, centre, call, scratch, number, n_bound: number, left: 0, exact: false };
+        Passes { members, centre, call, scratch, number, n_bound: number, left: 0, mass_left: 0.0 };
     let mut clump = Unbinding {
         bound: BoundMembers {
             member: candidates.to_vec(),
@@ -283,8 +287,8 @@ struct Passes<'a, S> {
     n_bound: u64,
     /// Members of all slices that have left since the last full computation.
     left: u64,
-    /// Whether the potential is that of a full computation for the members that are left.
-    exact: bool,
+    /// The mass that has left since then, of what makes the potential.
+    mass_left: f64,
 }
 
 impl<S: Slices> Passes<'_, S> {
@@ -302,14 +306,14 @@ impl<S: Slices> Passes<'_, S> {
             if self.number < (rules.fewest as u64).max(1) {
                 return Ok(());
             }
-            match (n_removed == 0, self.exact) {
-                (true, true) if !is_first => {
+            match n_removed {
+                // The core of the first pass is a guess.
+                0 if is_first => {}
+                0 => {
                     clump.report.converged = true;
                     return Ok(());
                 }
-                (true, true) => {}
-                (true, false) => self.compute(clump)?,
-                (false, _) => self.renew(clump, &removed, n_removed)?,
+                _ => self.renew(clump, &removed, n_removed)?,
             }
         }
         Ok(())
@@ -332,7 +336,7 @@ impl<S: Slices> Passes<'_, S> {
             }
         }
         clump.report.full += 1;
-        (self.left, self.exact) = (0, true);
+        (self.left, self.mass_left) = (0, 0.0);
         Ok(())
     }
 
@@ -341,13 +345,17 @@ impl<S: Slices> Passes<'_, S> {
         let UnbindCall { gravity, rules, slices } = *self.call;
         self.left += n_removed;
         let has_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
-        if !has_tree || self.left * 5 >= self.number {
+        if !has_tree || self.left * ANEW >= self.number {
             return self.compute(clump);
         }
         let UnbindScratch { listed, removed_points, removed_tree } = &mut *self.scratch;
         let PotentialScratch { points, octree, walk } = listed;
         points.gather_slice(self.members, &clump.bound.member, rules.sources, slices)?;
         removed_points.gather_slice(self.members, removed, rules.sources, slices)?;
+        self.mass_left += removed_points.mass();
+        if self.mass_left * ANEW as f64 >= points.mass() {
+            return self.compute(clump);
+        }
         let potential = &mut clump.bound.potential;
         if slices.number() == 1 {
             octree.build(points);
@@ -359,7 +367,6 @@ impl<S: Slices> Passes<'_, S> {
             let lost = sliced_potential_of(sources, targets, gravity, slices)?;
             potential.iter_mut().zip(lost).for_each(|(potential, lost)| *potential -= lost);
         }
-        self.exact = false;
         Ok(())
     }
 

@@ -20,16 +20,15 @@ use super::super::Gravity;
 use super::super::members::HaloMembers;
 use super::super::potential::ramses::BinnedPotential;
 use super::super::radial::distance;
-use super::super::slices::Whole;
+use super::super::slices::{Slices, Whole, total};
+use super::clump_members::ClumpMember;
 use super::core_frame::{CoreFrame, ListedMembers};
-use super::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError};
-use super::{BoundMembers, UnbindReport, Unbinding};
+use super::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError, UnboundClump, unbind_clumps};
+use super::{BoundMembers, UnbindCall, UnbindReport, Unbinding};
 
 /// The parameters of RAMSES's unbinding.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RamsesUnbindRules<'a> {
-    /// Distance from each peak to the nearest border with another clump; `None` to leave the term out (`saddle_pot`).
-    pub border: &'a [Option<f64>],
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RamsesUnbindRules {
     /// Radius of the innermost bin: the side of a cell of the finest level.
     pub finest_cell: f64,
     /// Length of the box along each periodic axis, infinite along others.
@@ -40,166 +39,186 @@ pub struct RamsesUnbindRules<'a> {
     pub max_passes: u32,
 }
 
-/// One clump while it is unbound.
-struct RamsesClump<'a> {
+/// What the rules need to know of a clump.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RamsesPeak {
+    /// Its density peak, relative to the same point as the members.
+    pub centre: [f64; 3],
+    /// Distance from the peak to the nearest border with another clump; `None` to leave the term out (`saddle_pot`).
+    pub border: Option<f64>,
+    /// Whether it is a main clump.
+    pub is_main: bool,
+}
+
+/// One clump while it is unbound, in a slice.
+struct RamsesClump<'a, S> {
     members: &'a HaloMembers,
-    centre: [f64; 3],
-    period: [f64; 3],
-    /// `None` if all its particles are at the peak, which then has no depth.
-    potential: Option<BinnedPotential>,
+    call: &'a UnbindCall<'a, S, RamsesUnbindRules>,
+    /// Its own candidates, by rising number.
+    own: Vec<u32>,
+    /// The potential of each.
+    depth: Vec<f64>,
+    /// The potential of the border.
     border: f64,
 }
 
-/// What a clump hands to its parent.
-struct ClumpLosers {
-    members: Vec<u32>,
-    /// Whether the whole list of the clump is left out of the first mean of its parent.
+/// How the passes over a clump ended.
+struct LastPass {
+    frame: CoreFrame,
+    report: UnbindReport,
+    /// Whether no candidate contributes to the frame any more.
     is_silent: bool,
 }
 
-/// Unbinds all clumps of a halo by RAMSES's rules.
+/// Unbinds all clumps of a halo by RAMSES's rules. `border` has one entry per clump.
 pub fn unbind_ramses(
     members: &HaloMembers,
     tree: &ClumpTree,
+    border: &[Option<f64>],
     gravity: &Gravity,
     rules: &RamsesUnbindRules,
 ) -> Result<BoundHierarchy, ClumpTreeError> {
-    let order = tree.children_first(members)?;
-    if rules.border.len() != tree.parent.len() {
-        let (found, expected) = (rules.border.len(), tree.parent.len());
+    if border.len() != tree.parent.len() {
+        let (found, expected) = (border.len(), tree.parent.len());
         return Err(ClumpTreeError::Length { column: "border", found, expected });
     }
-    let (mut own, unbound) = tree.own_members();
-    let mut lists = own.clone();
-    let mut silent: Vec<Vec<u32>> = vec![Vec::new(); tree.parent.len()];
-    let mut clumps = vec![Unbinding::default(); tree.parent.len()];
-    for at in order.into_iter().map(|clump| clump as usize) {
-        let mut list = std::mem::take(&mut lists[at]);
-        list.sort_unstable();
-        let mut candidates = std::mem::take(&mut own[at]);
-        candidates.sort_unstable();
-        let clump = RamsesClump::new(members, &list, tree.centre[at], rules.border[at], gravity, rules);
-        match tree.parent[at].map(|parent| parent as usize) {
-            Some(parent) => {
-                let heard = without(&list, std::mem::take(&mut silent[at]));
-                let (result, mut losers) = clump.unbind(heard, &candidates, rules);
-                clumps[at] = result;
-                own[parent].append(&mut losers.members);
-                if losers.is_silent {
-                    silent[parent].extend_from_slice(&list);
-                }
-                lists[parent].append(&mut list);
-            }
-            None => clumps[at] = clump.keep(&list, candidates),
-        }
+    let call = UnbindCall { gravity, rules, slices: &Whole };
+    unbind_clumps(members, tree, |clump, list| {
+        let (centre, border) = (tree.centre[clump], border[clump]);
+        let peak = RamsesPeak { centre, border, is_main: tree.parent[clump].is_none() };
+        let Ok(found) = unbind_ramses_slices(members, list, &peak, &call);
+        found
+    })
+}
+
+/// Unbinds one clump by RAMSES's rules. `list` has the members of this slice in the clump and in the clumps below it, by rising number.
+///
+/// # Errors
+/// Those of the slices.
+pub fn unbind_ramses_slices<S: Slices>(
+    members: &HaloMembers,
+    list: &[ClumpMember],
+    peak: &RamsesPeak,
+    call: &UnbindCall<S, RamsesUnbindRules>,
+) -> Result<UnboundClump, S::Error> {
+    let own: Vec<u32> = chosen(list, ClumpMember::is_candidate);
+    let mut heard = chosen(list, |listed| !listed.is_silent());
+    let numbers = call.slices.add(&[own.len() as u64, heard.len() as u64])?;
+    if numbers[0] == 0 {
+        let handed = if peak.is_main { Vec::new() } else { handed_up(list, |_| false, true) };
+        return Ok(UnboundClump { found: Unbinding::default(), handed });
     }
-    Ok(BoundHierarchy { clumps, unbound })
+    if numbers[1] == 0 || peak.is_main {
+        heard = chosen(list, |_| true);
+    }
+    let clump = RamsesClump::new(members, list, own, peak, call)?;
+    if peak.is_main {
+        let report = UnbindReport { passes: 1, full: 1, converged: true };
+        let bound = clump.bound(&clump.mean(&heard)?, |_| true);
+        let found = Unbinding { bound, unbound: Vec::new(), report };
+        return Ok(UnboundClump { found, handed: Vec::new() });
+    }
+    let LastPass { frame, report, is_silent } = clump.passes(heard)?;
+    let handed = handed_up(list, |place| !clump.is_bound(place, &frame), is_silent);
+    let bound = clump.bound(&frame, |place| clump.is_bound(place, &frame));
+    Ok(UnboundClump { found: Unbinding { bound, unbound: Vec::new(), report }, handed })
 }
 
-/// The members of a list that are not silent; all of them if none is left. The list ascends.
-fn without(list: &[u32], mut silent: Vec<u32>) -> Vec<u32> {
-    silent.sort_unstable();
-    let heard: Vec<u32> =
-        list.iter().copied().filter(|member| silent.binary_search(member).is_err()).collect();
-    if heard.is_empty() { list.to_vec() } else { heard }
+fn chosen(list: &[ClumpMember], is_chosen: impl Fn(ClumpMember) -> bool) -> Vec<u32> {
+    list.iter().filter(|listed| is_chosen(**listed)).map(|listed| listed.member).collect()
 }
 
-impl<'a> RamsesClump<'a> {
+/// What a clump hands up: its whole list. Its losers, told by their places among its own candidates, are candidates there.
+fn handed_up(list: &[ClumpMember], is_lost: impl Fn(usize) -> bool, is_silent: bool) -> Vec<ClumpMember> {
+    let mut places = 0..;
+    let mut hand = |listed: &ClumpMember| {
+        let place = if listed.is_candidate() { places.next() } else { None };
+        ClumpMember::with_roles(listed.member, place.is_some_and(&is_lost), is_silent)
+    };
+    list.iter().map(&mut hand).collect()
+}
+
+impl<'a, S: Slices> RamsesClump<'a, S> {
     fn new(
         members: &'a HaloMembers,
-        list: &[u32],
-        centre: [f64; 3],
-        border: Option<f64>,
-        gravity: &Gravity,
-        rules: &RamsesUnbindRules,
-    ) -> Self {
-        let mut clump = Self { members, centre, period: rules.period, potential: None, border: 0.0 };
-        let mass = &members.columns().mass;
-        let profile: Vec<(f64, f64)> =
-            list.iter().map(|member| (clump.distance(*member), mass[*member as usize])).collect();
-        clump.potential = BinnedPotential::new(&profile, rules.finest_cell, gravity);
-        clump.border = clump.potential.as_ref().map_or(0.0, |potential| potential.at_border(border));
-        clump
+        list: &[ClumpMember],
+        own: Vec<u32>,
+        peak: &RamsesPeak,
+        call: &'a UnbindCall<'a, S, RamsesUnbindRules>,
+    ) -> Result<Self, S::Error> {
+        let UnbindCall { gravity, rules, slices } = *call;
+        let position = &members.columns().position;
+        let distance_of = |member: &u32| distance_over(position[*member as usize], peak.centre, rules.period);
+        let all = chosen(list, |_| true);
+        let distances: Vec<f64> = all.iter().map(distance_of).collect();
+        let potential = BinnedPotential::new(members, &all, &distances, rules.finest_cell, gravity, slices)?;
+        // Where all particles are at the peak, it has no depth.
+        let (depth, border) = match potential {
+            Some(potential) => (
+                own.iter().map(|member| potential.at(distance_of(member))).collect(),
+                potential.at_border(peak.border),
+            ),
+            None => (vec![0.0; own.len()], 0.0),
+        };
+        Ok(Self { members, call, own, depth, border })
     }
 
-    /// Passes over a clump below another: its bound members and its losers. `contributing` sets the first frame.
-    fn unbind(
-        &self,
-        mut contributing: Vec<u32>,
-        own: &[u32],
-        rules: &RamsesUnbindRules,
-    ) -> (Unbinding, ClumpLosers) {
-        if own.is_empty() {
-            return (Unbinding::default(), ClumpLosers { members: Vec::new(), is_silent: true });
-        }
+    /// Collective: passes over a clump below another. `contributing` sets the first frame. A gathering and a reduction each.
+    fn passes(&self, mut contributing: Vec<u32>) -> Result<LastPass, S::Error> {
+        let UnbindCall { rules, slices, .. } = *self.call;
         let mut report = UnbindReport { full: 1, ..UnbindReport::default() };
-        let mut frame = self.mean(&contributing);
+        let mut frame = self.mean(&contributing)?;
         loop {
             report.passes += 1;
             if report.passes > 1 {
-                let next = self.mean(&contributing);
+                let next = self.mean(&contributing)?;
                 let change = (speed2(&frame) / speed2(&next)).sqrt() - 1.0;
                 frame = next;
-                if change.abs() < rules.speed_change {
-                    report.converged = true;
-                    break;
-                }
+                report.converged = change.abs() < rules.speed_change;
             }
-            if report.passes >= rules.max_passes {
-                break;
+            if report.converged || report.passes >= rules.max_passes {
+                return Ok(LastPass { frame, report, is_silent: false });
             }
-            contributing = own.iter().copied().filter(|member| self.energy(*member, &frame) < 0.0).collect();
-            if contributing.is_empty() {
-                break;
+            let bound = (0..self.own.len()).filter(|place| self.is_bound(*place, &frame));
+            contributing = bound.map(|place| self.own[place]).collect();
+            if total(slices, contributing.len())? == 0 {
+                return Ok(LastPass { frame, report, is_silent: true });
             }
         }
-        let (bound, members) = own.iter().partition(|member| self.energy(**member, &frame) < 0.0);
-        let losers = ClumpLosers { members, is_silent: contributing.is_empty() };
-        (Unbinding { bound: self.bound(bound, &frame), unbound: Vec::new(), report }, losers)
     }
 
-    /// A main clump keeps all its particles.
-    fn keep(&self, list: &[u32], own: Vec<u32>) -> Unbinding {
-        if own.is_empty() {
-            return Unbinding::default();
-        }
-        let frame = self.mean(list);
-        let report = UnbindReport { passes: 1, full: 1, converged: true };
-        Unbinding { bound: self.bound(own, &frame), unbound: Vec::new(), report }
-    }
-
-    fn bound(&self, member: Vec<u32>, frame: &CoreFrame) -> BoundMembers {
+    /// The own candidates at some places.
+    fn bound(&self, frame: &CoreFrame, is_bound: impl Fn(usize) -> bool) -> BoundMembers {
+        let places: Vec<usize> = (0..self.own.len()).filter(|place| is_bound(*place)).collect();
         BoundMembers {
-            energy: member.iter().map(|member| self.energy(*member, frame)).collect(),
-            potential: member.iter().map(|member| self.depth(*member)).collect(),
-            member,
+            member: places.iter().map(|place| self.own[*place]).collect(),
+            energy: places.iter().map(|place| self.energy(*place, frame)).collect(),
+            potential: places.iter().map(|place| self.depth[*place]).collect(),
         }
     }
 
-    fn mean(&self, list: &[u32]) -> CoreFrame {
-        let listed = ListedMembers { members: self.members, list, slices: &Whole };
-        let Ok(mean) = CoreFrame::mean(&listed, |_| true);
-        mean
+    /// Collective: the frame of these members.
+    fn mean(&self, list: &[u32]) -> Result<CoreFrame, S::Error> {
+        CoreFrame::mean(&ListedMembers { members: self.members, list, slices: self.call.slices }, |_| true)
+    }
+
+    fn is_bound(&self, place: usize, frame: &CoreFrame) -> bool {
+        self.energy(place, frame) < 0.0
     }
 
     /// The energy per mass beyond that of a member at rest at the border.
-    fn energy(&self, member: u32, frame: &CoreFrame) -> f64 {
-        frame.kinetic(self.members, member, 0.0) + self.depth(member) - self.border
+    fn energy(&self, place: usize, frame: &CoreFrame) -> f64 {
+        frame.kinetic(self.members, self.own[place], 0.0) + self.depth[place] - self.border
     }
+}
 
-    fn depth(&self, member: u32) -> f64 {
-        self.potential.as_ref().map_or(0.0, |potential| potential.at(self.distance(member)))
-    }
-
-    /// The distance of a member from the peak, over the periodic images.
-    fn distance(&self, member: u32) -> f64 {
-        let position = self.members.columns().position[member as usize];
-        let step: [f64; 3] = std::array::from_fn(|a| {
-            let (d, side) = ((position[a] - self.centre[a]).abs(), self.period[a]);
-            if d > 0.5 * side { side - d } else { d }
-        });
-        distance(step, [0.0; 3])
-    }
+/// The distance of two points, over the periodic images.
+fn distance_over(a: [f64; 3], b: [f64; 3], period: [f64; 3]) -> f64 {
+    let step: [f64; 3] = std::array::from_fn(|axis| {
+        let (d, side) = ((a[axis] - b[axis]).abs(), period[axis]);
+        if d > 0.5 * side { side - d } else { d }
+    });
+    distance(step, [0.0; 3])
 }
 
 fn speed2(frame: &CoreFrame) -> f64 {

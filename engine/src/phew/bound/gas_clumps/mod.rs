@@ -72,7 +72,7 @@ impl GasTask<'_> {
             adiabatic_index: self.gas.adiabatic_index,
         };
         let measure = GasMeasure { space: self.space, rules, block: self.spanning.block };
-        let (work, spanning) = to_workers(cells, self.rows, Some(&self.spanning), comm)?;
+        let (work, spanning) = to_workers(cells, self.rows, &self.spanning, comm)?;
         let mut found = whole_haloes(&work, &measure)?;
         drop(work);
         for halo in spanning.haloes {

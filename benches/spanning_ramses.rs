@@ -1,0 +1,150 @@
+//! Memory and time of haloes that span ranks by RAMSES's rules of unbinding, on one rank and on several.
+//!
+//!     cargo bench -p inselberg --features mpi --bench spanning_ramses -- OUTPUT [copies, 64] [whole]
+//!     mpirun --oversubscribe -n 8 target/release/deps/spanning_ramses-* OUTPUT [copies] [whole]
+//!
+//! OUTPUT is an output of RAMSES with `rho` in its files of gravity: `ramses_32/output_00002` of tests/fixtures/ramses_32.tar.xz. Each
+//! of its particles counts as many, at places and velocities about its own. Printed are the peak of memory of each process, as Linux
+//! counts it, the particles of the largest halo and of all, and the seconds. With `whole` every halo is on one rank.
+
+use inselberg::executor::Executor;
+use inselberg::partition::Weights;
+use inselberg::phew::Rules;
+use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::run::run;
+use inselberg::{BoundRequest, PotentialChoice, PropertyChoice, bound::SpanRules};
+use inselberg_comm::{Comm, Reduce};
+use inselberg_io::{FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot};
+use std::path::Path;
+
+/// An output with as many particles for each of its own.
+struct ManyParticles {
+    output: Box<dyn Snapshot>,
+    copies: u64,
+}
+
+impl ManyParticles {
+    fn copy(&self, block: &ParticleBlock, number: u64) -> ParticleBlock {
+        let side = self.output.header().boxlen;
+        let mut copy = block.clone();
+        copy.first += number << 32;
+        for i in 0..copy.id.len() {
+            let mut bits = (copy.id[i].cast_unsigned() << 20) + number;
+            let mut step = || {
+                bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let z = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+                ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+            };
+            copy.position[i].iter_mut().for_each(|x| *x = (*x + 1e-3 * side * step()).rem_euclid(side));
+            copy.velocity[i].iter_mut().for_each(|v| *v *= 1.0 + 0.2 * step());
+            copy.mass[i] /= self.copies as f64;
+            copy.id[i] = copy.id[i] * self.copies.cast_signed() + number.cast_signed();
+        }
+        copy
+    }
+}
+
+impl Snapshot for ManyParticles {
+    fn header(&self) -> &Header {
+        self.output.header()
+    }
+
+    fn fields(&self) -> &[FieldInfo] {
+        self.output.fields()
+    }
+
+    fn has_particles(&self) -> bool {
+        true
+    }
+
+    fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
+        self.output.count_octs(piece)
+    }
+
+    fn count_particles(&self, piece: usize) -> ReadResult<u64> {
+        Ok(self.copies * self.output.count_particles(piece)?)
+    }
+
+    fn octs(
+        &self,
+        piece: usize,
+        fields: &[&str],
+        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        self.output.octs(piece, fields, sink)
+    }
+
+    fn particles(
+        &self,
+        piece: usize,
+        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let mut copies =
+            |block: &ParticleBlock| (0..self.copies).try_for_each(|number| sink(&self.copy(block, number)));
+        self.output.particles(piece, &mut copies)
+    }
+}
+
+/// The peak of memory of this process in MB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
+    let kb: u64 = line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number");
+    kb / 1000
+}
+
+fn config(fewest: Option<u64>) -> PhewConfig {
+    PhewConfig {
+        field: FieldChoice::Named("rho".into()),
+        thresholds: Thresholds {
+            density: 0.3,
+            persistence: Persistence::Ratio(4.0),
+            saddle: Some(0.9),
+            mass: 0.0,
+            min_cells: 0,
+        },
+        rules: Rules::Ramses,
+        with_cells: false,
+        with_particles: false,
+        bound: BoundRequest {
+            unbind: Some(PotentialChoice::Ramses),
+            properties: PropertyChoice::Bound,
+            with_members: true,
+            spanning: SpanRules { fewest, ..SpanRules::default() },
+            ..BoundRequest::default()
+        },
+        weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
+        min_particles: 0,
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let output = inselberg_io::open(Path::new(&args[0])).expect("an output");
+    let copies = args.get(1).map_or(64, |n| n.parse().expect("a number of copies"));
+    let fewest = args.get(2).filter(|word| *word == "whole").map(|_| u64::MAX);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
+    pool.expect("the first pool");
+    let comm = Comm::mpi().build().expect("MPI");
+    let start = std::time::Instant::now();
+    let snapshot = ManyParticles { output, copies };
+    let outcome = run(&snapshot, &config(fewest), &comm, &Executor::default()).expect("clumps");
+    let seconds = start.elapsed().as_secs_f64();
+    let of_rank = comm.all_gather(&[peak()]).expect("all ranks");
+    let haloes = outcome.catalogue.tables.iter().find(|part| part.table.name == "haloes").expect("haloes");
+    let bound = haloes.table.counts("n_bound").expect("bound particles");
+    let own = [bound.iter().max().copied().unwrap_or(0), bound.iter().sum()];
+    let most = comm.all_reduce_counts(&own[..1], Reduce::Max).expect("all ranks")[0];
+    let all = comm.all_reduce_counts(&own[1..], Reduce::Sum).expect("all ranks")[0];
+    if comm.rank().0 == 0 {
+        let peaks: Vec<String> = of_rank.iter().map(u64::to_string).collect();
+        println!(
+            "{} ranks, {all} particles in haloes, {most} in the largest, {seconds:.1} s, peaks in MB: {}",
+            of_rank.len(),
+            peaks.join(" ")
+        );
+    }
+}
