@@ -41,7 +41,7 @@ pub struct BoundClump {
     pub first_member: u64,
     /// Number of passes.
     pub passes: u64,
-    /// 1 if the last pass let nobody leave.
+    /// 1 if a last full computation found all bound.
     pub is_converged: u64,
 }
 

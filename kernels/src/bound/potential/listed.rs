@@ -7,7 +7,7 @@ use super::direct::direct;
 use super::octree::Octree;
 use super::points::Points;
 use super::sliced_tree::{sliced_direct, sliced_potential};
-use super::tree::{Rooted, TreeScratch, tree};
+use super::tree::{Rooted, TreeScratch, tree, tree_at};
 
 /// Working memory, in proportion to the list.
 #[derive(Debug, Clone, Default)]
@@ -55,6 +55,30 @@ impl<S: Slices> ListedPoints<'_, S> {
             (false, 1) => direct(points, gravity, potential),
             (false, _) => *potential = sliced_direct(points, gravity, slices)?,
         }
+        Ok(())
+    }
+
+    /// Gives some members of the list, by place, their potential by a tree of all. That of others stays.
+    ///
+    /// # Errors
+    /// Those of the slices.
+    pub fn potential_at(
+        &self,
+        is_wanted: impl Fn(usize) -> bool,
+        scratch: &mut PotentialScratch,
+        potential: &mut [f64],
+    ) -> Result<(), S::Error> {
+        let Self { members, list, sources, gravity, slices } = *self;
+        let PotentialScratch { points, octree, walk } = scratch;
+        points.gather_slice(members, list, sources, slices)?;
+        if slices.number() == 1 {
+            octree.build(points);
+            tree_at(Rooted { points, tree: octree }, is_wanted, gravity, walk, potential);
+            return Ok(());
+        }
+        let all = sliced_potential(std::mem::take(points), gravity, slices)?;
+        let places = (0..potential.len()).filter(|place| is_wanted(*place));
+        places.for_each(|place| potential[place] = all[place]);
         Ok(())
     }
 }

@@ -54,6 +54,7 @@ pub struct TreeScratch {
     lists: Lists,
     open: Vec<u32>,
     groups: Vec<u32>,
+    wanted: Vec<u32>,
 }
 
 /// Points and their tree.
@@ -82,7 +83,20 @@ struct WalkGroup {
 pub fn tree(all: Rooted, gravity: &Gravity, scratch: &mut TreeScratch, potential: &mut Vec<f64>) {
     potential.clear();
     potential.resize(all.points.len(), 0.0);
-    walk_groups(all, all, true, gravity, scratch, potential, |_, sum| sum);
+    let walk = GroupWalk { sources: all, targets: all, is_same: true };
+    walk.put(|_| true, gravity, scratch, potential, |_, sum| sum);
+}
+
+/// [`tree`], but only for some points. The potential of others stays. Groups without any cost nothing.
+pub fn tree_at(
+    all: Rooted,
+    is_wanted: impl Fn(usize) -> bool,
+    gravity: &Gravity,
+    scratch: &mut TreeScratch,
+    potential: &mut [f64],
+) {
+    let walk = GroupWalk { sources: all, targets: all, is_same: true };
+    walk.put(is_wanted, gravity, scratch, potential, |_, sum| sum);
 }
 
 /// Takes the potential of `sources` off that of `targets`. No source may be a target. Both have the same units.
@@ -93,25 +107,8 @@ pub fn subtract(
     scratch: &mut TreeScratch,
     potential: &mut [f64],
 ) {
-    walk_groups(sources, targets, false, gravity, scratch, potential, |before, sum| before - sum);
-}
-
-fn walk_groups(
-    sources: Rooted,
-    targets: Rooted,
-    is_same: bool,
-    gravity: &Gravity,
-    scratch: &mut TreeScratch,
-    potential: &mut [f64],
-    put: impl Fn(f64, f64) -> f64,
-) {
-    let scale = sources.points.to_potential(gravity);
-    find_groups(targets.tree, 1, &mut scratch.groups, &mut scratch.open);
-    let TreeScratch { lists, open, groups } = scratch;
-    for node in groups.iter() {
-        let walk = GroupWalk { sources, targets, is_same };
-        walk.visit(*node, lists, open, |i, sum| potential[i] = put(potential[i], scale * sum));
-    }
+    let walk = GroupWalk { sources, targets, is_same: false };
+    walk.put(|_| true, gravity, scratch, potential, |before, sum| before - sum);
 }
 
 /// The walks of groups of targets over a tree of sources.
@@ -126,9 +123,40 @@ pub(super) struct GroupWalk<'a> {
 }
 
 impl GroupWalk<'_> {
-    /// Calls `put` with each point of a group and its sum of mass over softened distance.
+    /// Changes the potential of the wanted targets by `put`, from what it was and that of the sources.
+    fn put(
+        &self,
+        is_wanted: impl Fn(usize) -> bool,
+        gravity: &Gravity,
+        scratch: &mut TreeScratch,
+        potential: &mut [f64],
+        put: impl Fn(f64, f64) -> f64,
+    ) {
+        let scale = self.sources.points.to_potential(gravity);
+        find_groups(self.targets.tree, 1, &mut scratch.groups, &mut scratch.open);
+        let TreeScratch { lists, open, groups, wanted } = scratch;
+        for node in groups.iter() {
+            let Node { first, end, .. } = self.targets.tree.nodes[*node as usize];
+            wanted.clear();
+            wanted.extend((first..end).filter(|i| is_wanted(*i as usize)));
+            if !wanted.is_empty() {
+                self.visit(*node, wanted, lists, open, |i, sum| {
+                    potential[i] = put(potential[i], scale * sum)
+                });
+            }
+        }
+    }
+
+    /// Calls `put` with each wanted point of a group and its sum of mass over softened distance.
     #[inline(always)]
-    fn visit(&self, node: u32, lists: &mut Lists, open: &mut Vec<u32>, mut put: impl FnMut(usize, f64)) {
+    fn visit(
+        &self,
+        node: u32,
+        wanted: &[u32],
+        lists: &mut Lists,
+        open: &mut Vec<u32>,
+        mut put: impl FnMut(usize, f64),
+    ) {
         let Self { sources, targets, is_same } = *self;
         let group = WalkGroup::new(node as usize, targets, sources.tree);
         wide(
@@ -138,20 +166,15 @@ impl GroupWalk<'_> {
                 if is_same {
                     push_own(&group, sources.points, lists);
                 }
-                let mut at = group.first;
-                while at + AT_ONCE <= group.end {
-                    let mut several = [Lists::NO_SOURCE; AT_ONCE];
-                    for (i, target) in (at..).zip(&mut several) {
+                for several in wanted.chunks(AT_ONCE) {
+                    let mut sources = [Lists::NO_SOURCE; AT_ONCE];
+                    for (&i, target) in several.iter().zip(&mut sources) {
+                        let i = i as usize;
                         *target = near_source(targets.points, i, group.middle, (i - group.first) as u32);
                     }
-                    for (i, sum) in (at..).zip(lists.sums_at(&several)) {
-                        put(i, sum);
+                    for (&i, sum) in several.iter().zip(lists.sums_at(&sources)) {
+                        put(i as usize, sum);
                     }
-                    at += AT_ONCE;
-                }
-                for i in at..group.end {
-                    let target = near_source(targets.points, i, group.middle, (i - group.first) as u32);
-                    put(i, lists.sums_at(&[target])[0]);
                 }
             },
         );
@@ -173,7 +196,9 @@ impl GroupWalk<'_> {
             let TreeScratch { mut lists, mut open, .. } = TreeScratch::default();
             let mut potential = Vec::new();
             for node in chunks[chunk] {
-                self.visit(*node, &mut lists, &mut open, |_, sum| potential.push(scale * sum));
+                let Node { first, end, .. } = self.targets.tree.nodes[*node as usize];
+                let all: Vec<u32> = (first..end).collect();
+                self.visit(*node, &all, &mut lists, &mut open, |_, sum| potential.push(scale * sum));
             }
             potential
         };

@@ -15,7 +15,8 @@
 //! 3. Their potential is taken off that of the others. Once a fifth of the members, or of the mass, has left since the last full
 //!    computation, the potential is computed anew. What is taken off has the error of the tree as well; a fifth of it adds little.
 //!
-//! Done when nobody leaves, after two passes at least. Losers of a clump are candidates of its parent ([`hierarchy`]).
+//! Done when energies from a full computation let nobody leave. The last one leaves out members whose energy is farther from 0 than a
+//! hundredth of their potential: errors are smaller than that, so it could not unbind them. Losers of a clump are candidates of its parent ([`hierarchy`]).
 //! [`ramses`] has RAMSES's own rules.
 //!
 //! Source: the energy and the core as in HBT-HERONS (Han et al. 2018) and SUBFIND (Springel et al. 2001).
@@ -41,6 +42,9 @@ use std::cmp::Ordering;
 
 /// The potential is computed anew once one member in so many, or that part of the mass, has left.
 const ANEW: u64 = 5;
+
+/// No potential is wrong by this part: it is twice the largest error that tests allow the tree, and four times what they find.
+const DOUBT: f64 = 0.01;
 
 /// How potentials are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,7 +103,7 @@ pub struct UnbindReport {
     pub passes: u32,
     /// Number of full computations of the potential.
     pub full: u32,
-    /// Whether the last pass let nobody leave. If not, the passes were used up.
+    /// Whether a full computation let nobody leave. If not, the passes were used up.
     pub converged: bool,
 }
 
@@ -256,8 +260,17 @@ pub fn unbind_slices<S: Slices>(
     if number < fewest.max(1) {
         return Ok(Unbinding { unbound: candidates.to_vec(), ..Unbinding::default() });
     }
-    let mut passes =
-        Passes { members, centre, call, scratch, number, n_bound: number, left: 0, mass_left: 0.0 };
+    let mut passes = Passes {
+        members,
+        centre,
+        call,
+        scratch,
+        number,
+        n_bound: number,
+        left: 0,
+        mass_left: 0.0,
+        exact: false,
+    };
     let mut clump = Unbinding {
         bound: BoundMembers {
             member: candidates.to_vec(),
@@ -289,6 +302,8 @@ struct Passes<'a, S> {
     left: u64,
     /// The mass that has left since then, of what makes the potential.
     mass_left: f64,
+    /// Whether a full computation of the potential would let the same members leave.
+    exact: bool,
 }
 
 impl<S: Slices> Passes<'_, S> {
@@ -306,14 +321,15 @@ impl<S: Slices> Passes<'_, S> {
             if self.number < (rules.fewest as u64).max(1) {
                 return Ok(());
             }
-            match n_removed {
+            match (n_removed == 0, self.exact) {
                 // The core of the first pass is a guess.
-                0 if is_first => {}
-                0 => {
+                (true, true) if !is_first => {
                     clump.report.converged = true;
                     return Ok(());
                 }
-                _ => self.renew(clump, &removed, n_removed)?,
+                (true, true) => {}
+                (true, false) => self.confirm(&mut clump.bound, &mut clump.report)?,
+                (false, _) => self.renew(clump, &removed, n_removed)?,
             }
         }
         Ok(())
@@ -336,7 +352,21 @@ impl<S: Slices> Passes<'_, S> {
             }
         }
         clump.report.full += 1;
-        (self.left, self.mass_left) = (0, 0.0);
+        (self.left, self.mass_left, self.exact) = (0, 0.0, true);
+        Ok(())
+    }
+
+    /// The potential of all members that are left, from scratch, at those that it may show to be unbound.
+    fn confirm(&mut self, bound: &mut BoundMembers, report: &mut UnbindReport) -> Result<(), S::Error> {
+        let UnbindCall { gravity, rules, slices } = *self.call;
+        let BoundMembers { member, energy, potential } = bound;
+        let is_near_0: Vec<bool> =
+            energy.iter().zip(&*potential).map(|(energy, phi)| energy.abs() <= DOUBT * phi.abs()).collect();
+        let listed =
+            ListedPoints { members: self.members, list: member, sources: rules.sources, gravity, slices };
+        listed.potential_at(|place| is_near_0[place], &mut self.scratch.listed, potential)?;
+        report.full += 1;
+        self.exact = true;
         Ok(())
     }
 
@@ -367,6 +397,7 @@ impl<S: Slices> Passes<'_, S> {
             let lost = sliced_potential_of(sources, targets, gravity, slices)?;
             potential.iter_mut().zip(lost).for_each(|(potential, lost)| *potential -= lost);
         }
+        self.exact = false;
         Ok(())
     }
 
