@@ -8,6 +8,9 @@
 //! properties of bound particles and lists these; `so` finds spheres of given mean density as well; `spheres` finds only these, and
 //! nothing is unbound. With `whole` every group and its spheres are on one rank.
 
+#[path = "common/memory.rs"]
+mod memory;
+
 use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
 use inselberg::fof::{FofConfig, LinkingLength, run_fof};
@@ -17,6 +20,7 @@ use inselberg_io::ReadResult;
 use inselberg_io::particles::{
     Columns, DARK_MATTER, MassOf, N_KINDS, ParticleHeader, ParticleInput, Species,
 };
+use memory::memory;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -124,13 +128,6 @@ impl ParticleInput for HalfInOne {
     }
 }
 
-/// The peak of memory of this process in kB.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
-}
-
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let n = args.first().map_or(2e6, |n| n.parse::<f64>().expect("a number of particles")) as u64;
@@ -160,12 +157,12 @@ fn main() {
     let start = std::time::Instant::now();
     let outcome = run_fof(&HalfInOne::new(n), &config, &comm, &Executor::default()).expect("groups");
     let seconds = start.elapsed().as_secs_f64();
-    let of_rank = comm.all_gather(&[peak()]).expect("all ranks");
+    let of_rank = comm.all_gather(&[memory("VmHWM:").expect("Linux")]).expect("all ranks");
     let groups = outcome.catalogue.tables.iter().find(|part| part.table.name == "Groups").expect("groups");
     let own: u64 = groups.table.counts("n_bound").map_or(0, |counts| counts.iter().sum());
     let n_bound = comm.all_reduce_counts(&[own], Reduce::Sum).expect("all ranks")[0];
     if comm.rank().0 == 0 {
-        let mb = |kb: &u64| (kb / 1000).to_string();
+        let mb = |bytes: &u64| (bytes / 1_000_000).to_string();
         let peaks: Vec<String> = of_rank.iter().map(mb).collect();
         println!(
             "{n} particles, {} ranks, {n_bound} bound, {seconds:.1} s, peaks in MB: {}",

@@ -7,6 +7,9 @@
 //! of its particles counts as many, at places and velocities about its own. Printed are the peak of memory of each process, as Linux
 //! counts it, the particles of the largest halo and of all, and the seconds. With `whole` every halo is on one rank.
 
+#[path = "common/memory.rs"]
+mod memory;
+
 use inselberg::executor::Executor;
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
@@ -15,6 +18,7 @@ use inselberg::phew::run::run;
 use inselberg::{BoundRequest, PotentialChoice, PropertyChoice, bound::SpanRules};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::{FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot};
+use memory::memory;
 use std::path::Path;
 
 /// An output with as many particles for each of its own.
@@ -86,14 +90,6 @@ impl Snapshot for ManyParticles {
     }
 }
 
-/// The peak of memory of this process in MB.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
-    let kb: u64 = line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number");
-    kb / 1000
-}
-
 fn config(fewest: Option<u64>) -> PhewConfig {
     PhewConfig {
         field: FieldChoice::Named("rho".into()),
@@ -123,7 +119,11 @@ fn config(fewest: Option<u64>) -> PhewConfig {
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let output = inselberg_io::open(Path::new(&args[0])).expect("an output");
+    let Some(output) = args.first() else {
+        println!("no output was given");
+        return;
+    };
+    let output = inselberg_io::open(Path::new(output)).expect("an output");
     let copies = args.get(1).map_or(64, |n| n.parse().expect("a number of copies"));
     let fewest = args.get(2).filter(|word| *word == "whole").map(|_| u64::MAX);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
@@ -133,14 +133,14 @@ fn main() {
     let snapshot = ManyParticles { output, copies };
     let outcome = run(&snapshot, &config(fewest), &comm, &Executor::default()).expect("clumps");
     let seconds = start.elapsed().as_secs_f64();
-    let of_rank = comm.all_gather(&[peak()]).expect("all ranks");
+    let of_rank = comm.all_gather(&[memory("VmHWM:").expect("Linux")]).expect("all ranks");
     let haloes = outcome.catalogue.tables.iter().find(|part| part.table.name == "haloes").expect("haloes");
     let bound = haloes.table.counts("n_bound").expect("bound particles");
     let own = [bound.iter().max().copied().unwrap_or(0), bound.iter().sum()];
     let most = comm.all_reduce_counts(&own[..1], Reduce::Max).expect("all ranks")[0];
     let all = comm.all_reduce_counts(&own[1..], Reduce::Sum).expect("all ranks")[0];
     if comm.rank().0 == 0 {
-        let peaks: Vec<String> = of_rank.iter().map(u64::to_string).collect();
+        let peaks: Vec<String> = of_rank.iter().map(|bytes| (bytes / 1_000_000).to_string()).collect();
         println!(
             "{} ranks, {all} particles in haloes, {most} in the largest, {seconds:.1} s, peaks in MB: {}",
             of_rank.len(),

@@ -14,11 +14,15 @@
 //!
 //!     MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=0 MALLOC_TOP_PAD_=0 MALLOC_ARENA_MAX=1
 
+#[path = "common/memory.rs"]
+mod memory;
+
 use inselberg::progress::Observer;
 use inselberg::trees::linker::TreeLinker;
 use inselberg_comm::run_threads;
 use inselberg_io::catalogue::{self, Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 use inselberg_kernels::trees::history::HistoryParams;
+use memory::memory;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -102,12 +106,6 @@ impl Observer for Stages {
 fn reset_memory() -> Option<u64> {
     std::fs::write("/proc/self/clear_refs", "5").ok()?;
     memory("VmRSS:")
-}
-
-fn memory(name: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with(name))?;
-    Some(1024 * line.split_whitespace().nth(1)?.parse::<u64>().ok()?)
 }
 
 /// A number from a seed: any is as good as another.
