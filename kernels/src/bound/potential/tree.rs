@@ -31,7 +31,7 @@ use crate::simd::wide;
 pub(super) const GROUP: usize = 128;
 
 /// Largest octupole of a node over the estimated potential.
-pub(super) const TOLERANCE: f64 = 0.12;
+pub(super) const TOLERANCE: f64 = 0.03;
 
 /// Least distance of a node over its radius. At 1, a point at the edge of a node may be next to a point of the group.
 pub(super) const EDGE: f64 = 1.2;
