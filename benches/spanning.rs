@@ -10,6 +10,8 @@
 
 #[path = "common/memory.rs"]
 mod memory;
+#[path = "common/random.rs"]
+mod random;
 
 use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
@@ -78,12 +80,7 @@ impl HalfInOne {
     /// Position and velocity of a particle. Those with even numbers are in the group.
     fn particle(&self, i: u64) -> ([f64; 3], [f32; 3]) {
         let mut bits = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut unit = || {
-            bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let mut unit = || random::unit(&mut bits);
         if i % 2 == 1 {
             return (std::array::from_fn(|_| SIDE * unit()), [0.0; 3]);
         }

@@ -9,6 +9,8 @@
 
 #[path = "common/memory.rs"]
 mod memory;
+#[path = "common/random.rs"]
+mod random;
 
 use inselberg::executor::Executor;
 use inselberg::partition::Weights;
@@ -34,12 +36,7 @@ impl ManyParticles {
         copy.first += number << 32;
         for i in 0..copy.id.len() {
             let mut bits = (copy.id[i].cast_unsigned() << 20) + number;
-            let mut step = || {
-                bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let z = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-                ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-            };
+            let mut step = || random::unit(&mut bits) - 0.5;
             copy.position[i].iter_mut().for_each(|x| *x = (*x + 1e-3 * side * step()).rem_euclid(side));
             copy.velocity[i].iter_mut().for_each(|v| *v *= 1.0 + 0.2 * step());
             copy.mass[i] /= self.copies as f64;

@@ -4,9 +4,9 @@
 use inselberg::field::{AmrField, LevelOcts};
 use inselberg::phew::Rules;
 use inselberg::phew::pass::PassContext;
-use inselberg::phew::properties::TestFields;
 use inselberg::phew::region::TaskRegion;
 use inselberg::phew::segment::Task;
+use inselberg::phew::test_fields::TestFields;
 use inselberg::phew::test_links::ALONE;
 use inselberg_cli::synth::{FieldParams, SynthField, THRESHOLD};
 use inselberg_io::{OctBlock, Snapshot};

@@ -139,9 +139,7 @@ impl FoundRows {
             );
         }
         let received = buffers.exchange(comm)?;
-        let clumps_of = |kind: usize| {
-            received.iter().flat_map(|bundle| bundle.records::<BoundClump>(kind)).collect::<Vec<_>>()
-        };
+        let clumps_of = |kind: usize| all_records::<BoundClump, _>(&received, kind);
         let clumps = clumps_of(CLUMPS);
         let values: Vec<f64> = all_records(&received, VALUES);
         let mut order: Vec<usize> = (0..clumps.len()).collect();

@@ -142,7 +142,7 @@ fn spanning_haloes<M>(
     mut staying: BTreeMap<u64, Vec<M>>,
     comm: &Comm,
 ) -> Result<Vec<SpanningHalo<M>>, CommError> {
-    let at_home = answers.iter().flat_map(|bundle| bundle.records::<u64>(AT_HOME));
+    let at_home = answers.iter().flat_map(|bundle| bundle.each::<u64>(AT_HOME));
     let at_home: BTreeSet<u64> = at_home.collect();
     let (own, whole): (Vec<_>, Vec<_>) = clumps.iter().partition(|clump| at_home.contains(&clump.halo));
     *clumps = whole;
@@ -183,7 +183,7 @@ fn answer(
 ) -> Result<(Vec<Bundle<3>>, u64), CommError> {
     let place = |halo: u64| haloes.binary_search_by_key(&halo, |row| row.id).ok();
     let mut n_particles = vec![0; haloes.len()];
-    for count in asked.iter().flat_map(|bundle| bundle.records::<OfHalo>(NUMBERS)) {
+    for count in asked.iter().flat_map(|bundle| bundle.each::<OfHalo>(NUMBERS)) {
         if let Some(place) = place(count.halo) {
             n_particles[place] += count.number;
         }

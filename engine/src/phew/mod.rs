@@ -11,10 +11,10 @@
 //! | | `selection`, `contamination` | which leaves take part, and are heavy particles among those of their region? |
 //! | ascent | `ascent` | which neighbour of a test cell is densest? |
 //! | labels | `label`, `ghost_labels` | at which root does each ascent end, and which peak is it, here or on another rank? |
-//! | saddles | `saddle`, `contacts` | which contacts between patches can merge anything? |
+//! | saddles | `saddle`, `contacts` | which contacts between patches can merge anything, and where in their cells are the peaks? |
 //! | forest | `forest`, `ties` | where does each peak merge? |
 //! | hierarchy | `hierarchy` | which clumps and haloes follow from given thresholds? |
-//! | properties | `sums`, `properties` | what do patches sum up to, and where are their peaks? |
+//! | properties | `sums`, `test_fields` | what do patches sum up to? |
 //! | bound particles | `bound` | which particles does gravity hold in each clump? |
 //! | | `image` | where on the sky are the clumps of an image or a cube of observers? |
 //! | tables | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
@@ -51,7 +51,6 @@ pub mod particle_graph;
 pub mod pass;
 pub mod peak_comm;
 pub mod peaks;
-pub mod properties;
 pub mod recut;
 pub mod region;
 pub mod run;
@@ -60,6 +59,7 @@ pub mod segment;
 pub mod selection;
 pub mod sums;
 pub mod tables;
+pub mod test_fields;
 pub mod test_links;
 pub mod ties;
 mod to_owners;

@@ -17,12 +17,12 @@ use crate::phew::member_places::{LeafPlaces, MemberPlaces};
 use crate::phew::min_particles::{MIN_PARTICLES, leave_out_small};
 use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits, Thresholds};
 use crate::phew::peaks::Peaks;
-use crate::phew::properties::TestFields;
 use crate::phew::segment::{Segmentation, Task, segment};
 use crate::phew::tables::{
     PatchIds, PhewProvenance, attributes, cells_table, clumps_table, haloes_table, particles_table,
     ties_table, tree_part, tree_table,
 };
+use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
 use crate::projection::RootLeaves;
 use crate::stage::Stage;

@@ -40,6 +40,6 @@ pub fn send_to_owners(
     if let Some(momenta) = momenta {
         known.merge_received(&received, MOMENTA, momenta, Momentum::merge);
     }
-    edges.extend(received.iter().flat_map(|bundle| bundle.records::<GlobalEdge>(EDGES)));
+    edges.extend(received.iter().flat_map(|bundle| bundle.each::<GlobalEdge>(EDGES)));
     Ok(edges)
 }

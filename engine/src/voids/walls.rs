@@ -152,7 +152,7 @@ fn spheres(
     }
     let received = answers.exchange(comm)?;
     let of_kind = |kind: usize| {
-        let spheres = received.iter().flat_map(|bundle| bundle.records::<CoreSphere>(kind));
+        let spheres = received.iter().flat_map(|bundle| bundle.each::<CoreSphere>(kind));
         spheres.map(|sphere| (sphere.id, sphere)).collect()
     };
     Ok(KINDS.map(of_kind))

@@ -47,17 +47,15 @@ impl Mesh {
         for s in supers {
             let (level, super_brick) = (self.level_of_super(s), &self.supers[s]);
             let position = super_brick.position;
-            let finer = std::array::from_fn(|i| {
-                self.super_at(level + 1, local::child_of(position, i as u32))
-                    .map(|at| &self.supers[at as usize])
-            });
+            let finer =
+                std::array::from_fn(|i| self.super_brick(level + 1, local::child_of(position, i as u32)));
             let has_coarser = level > 0 && has_level(level - 1);
-            let coarser = if has_coarser { self.super_at(level - 1, position.map(|x| x >> 1)) } else { None };
+            let coarser = level.checked_sub(1).and_then(|up| self.super_brick(up, position.map(|x| x >> 1)));
             for (b, bit) in self.bricks_of(super_brick).zip(local::bits(super_brick.bricks)) {
                 let own = own(b);
                 self.check_split_cells(level, b, bit, own, &finer)?;
                 if has_coarser {
-                    self.check_parents(level, b, own, coarser.map(|at| &self.supers[at as usize]))?;
+                    self.check_parents(level, b, own, coarser)?;
                 }
             }
         }

@@ -242,9 +242,9 @@ impl Mesh {
                 .brick_at(finer, position.map(|x| x >> 1))
                 .is_some_and(|brick| self.bricks[brick.at()].exists & oct != 0),
             2 => self.brick_at(finer, position).is_some(),
-            3 => self
-                .super_at(finer, position.map(|x| x >> 1))
-                .is_some_and(|found| self.supers[found as usize].bricks & oct != 0),
+            3 => {
+                self.super_brick(finer, position.map(|x| x >> 1)).is_some_and(|found| found.bricks & oct != 0)
+            }
             4 => self.super_at(finer, position).is_some(),
             down => {
                 let supers = &self.supers[self.supers_of(finer)];
@@ -258,8 +258,13 @@ impl Mesh {
     /// The brick of `level` at a position on the grid of bricks.
     #[inline]
     pub fn brick_at(&self, level: u8, position: [u32; 3]) -> Option<BrickIdx> {
-        let s = self.super_at(level, position.map(|x| x >> 2))?;
-        self.supers[s as usize].brick(bit_of(position))
+        self.super_brick(level, position.map(|x| x >> 2))?.brick(bit_of(position))
+    }
+
+    /// The super-brick of `level` at a position on the grid of super-bricks.
+    #[inline]
+    fn super_brick(&self, level: u8, position: [u32; 3]) -> Option<&SuperBrick> {
+        self.super_at(level, position).map(|found| &self.supers[found as usize])
     }
 
     #[inline]

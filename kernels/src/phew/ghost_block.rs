@@ -401,7 +401,7 @@ mod tests {
             let test_cells = &test_cells;
             ghost.gather(BlockRequest { mesh, test_cells, labels, level, super_brick, bricks });
             (cut.level, plain.level) = (level, level);
-            for brick in mesh.bricks_of(&mesh.supers()[super_brick]).filter(|b| test_cells.mask[*b] != 0) {
+            for brick in test_cells.bricks_of(mesh, &mesh.supers()[super_brick]) {
                 let position = mesh.bricks()[brick].position;
                 cut.cut(&ghost, position.map(|x| x & 3), true);
                 plain.gather_small(mesh, test_cells, labels, position);

@@ -12,7 +12,7 @@
 //! ```
 
 use super::newton::peak_of;
-use crate::ids::{BrickIdx, CellIdx};
+use crate::ids::CellIdx;
 use crate::mesh::{Beyond, Brick, Mesh, Neighbourhood, local};
 use crate::phew::Rules;
 use crate::phew::block::{Block, PLACE, neighbour};
@@ -49,13 +49,13 @@ impl<'a> Refiner<'a> {
     /// The densities of the 27 cells around a cell, x fastest; NaN at corners.
     fn sample(&mut self, level: u8, position: [u32; 3]) -> [f64; 27] {
         let own_level = self.bricks(level, position, 0);
-        // All cells are found before the first density is read: the reads then wait for memory together.
-        let found = BESIDE.map(|i| own_level.cell(PLACES[i]));
         let mut cube = [f64::NAN; 27];
         let mut missing = 0u32;
-        for (i, cell) in BESIDE.into_iter().zip(found) {
-            missing |= u32::from(cell.is_none()) << i;
-            cube[i] = cell.map_or(f64::NAN, |cell| self.rho[cell.at()]);
+        for i in BESIDE {
+            match own_level.cell(PLACES[i]) {
+                Some(cell) => cube[i] = self.rho[cell.at()],
+                None => missing |= 1 << i,
+            }
         }
         if missing == 0 {
             return cube;
@@ -121,13 +121,16 @@ impl<'a> Refiner<'a> {
             around => around.insert(Neighbourhood::around(mesh, level - up, super_brick)),
         };
         let last = position.map(|x| (i64::from(x) + 1) >> up >> 2);
-        let needed: [i64; 3] = std::array::from_fn(|a| last[a] - first[a]);
-        let found: [BrickIdx; 8] = std::array::from_fn(|i| {
-            // Along an axis where one brick is enough, the other half of the eight are the same bricks again.
-            let local = |a: usize| first[a] + (i as i64 >> a & needed[a]) - i64::from(super_brick[a] << 2);
-            around.brick(mesh, std::array::from_fn(|a| local(a) as i32))
-        });
-        near.bricks = found.map(|brick| mesh.bricks().get(brick.at()).copied().unwrap_or_default());
+        for (i, slot) in near.bricks.iter_mut().enumerate() {
+            let place: [i64; 3] = std::array::from_fn(|a| first[a] + (i >> a & 1) as i64);
+            if (0..3).all(|a| place[a] <= last[a]) {
+                let local = std::array::from_fn(|a| (place[a] - i64::from(super_brick[a] << 2)) as i32);
+                let brick = around.brick(mesh, local);
+                if !brick.is_none() {
+                    *slot = mesh.bricks()[brick.at()];
+                }
+            }
+        }
         near
     }
 }

@@ -19,7 +19,7 @@ use crate::bound::rank_slices::RankSlices;
 use crate::bound::rows::HaloClump;
 use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle, BoundPiece, ShellCentre, Unbinder};
 use crate::bound::workers::SpanningHalo;
-use crate::exchange::bundle::SendBuffers;
+use crate::exchange::bundle::{SendBuffers, all_records};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::bound::HaloMembers;
@@ -291,10 +291,10 @@ impl SpanningClumps<'_> {
         for ClumpPiece { clump, first, particles } in self.pieces {
             to.pieces.push(BoundPiece { clump: self.clumps[clump as usize].id, first, particles });
         }
-        let masses = received.iter().flat_map(|bundle| bundle.records::<ClumpMass>(MASSES));
-        let rows = received.iter().flat_map(|bundle| bundle.records::<BoundClump>(ROWS));
+        let masses = received.iter().flat_map(|bundle| bundle.each::<ClumpMass>(MASSES));
+        let rows = received.iter().flat_map(|bundle| bundle.each::<BoundClump>(ROWS));
         let n_values: usize = self.unbinder.columns.iter().map(|column| column.n_parts()).sum();
-        let values: Vec<f64> = received.iter().flat_map(|bundle| bundle.records::<f64>(VALUES)).collect();
+        let values: Vec<f64> = all_records(&received, VALUES);
         let mut all: Vec<(ClumpMass, BoundClump, &[f64])> =
             masses.zip(rows).zip(values.chunks_exact(n_values)).map(|((m, row), v)| (m, row, v)).collect();
         all.sort_unstable_by_key(|(number, ..)| number.clump);

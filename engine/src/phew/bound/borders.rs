@@ -70,7 +70,7 @@ impl ClumpBorders {
             buffers.put(holder, 0, &[BorderDistance { clump: *clump, distance }]);
         }
         let mut of_row = vec![f64::INFINITY; clumps.len()];
-        for found in buffers.exchange(comm)?.iter().flat_map(|bundle| bundle.records::<BorderDistance>(0)) {
+        for found in buffers.exchange(comm)?.iter().flat_map(|bundle| bundle.each::<BorderDistance>(0)) {
             let row = row_of(clumps, found.clump).expect("only a listed clump has a peak");
             of_row[row] = of_row[row].min(found.distance);
         }

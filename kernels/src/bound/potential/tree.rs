@@ -83,8 +83,7 @@ struct WalkGroup {
 pub fn tree(all: Rooted, gravity: &Gravity, scratch: &mut TreeScratch, potential: &mut Vec<f64>) {
     potential.clear();
     potential.resize(all.points.len(), 0.0);
-    let walk = GroupWalk { sources: all, targets: all, is_same: true };
-    walk.put(|_| true, gravity, scratch, potential, |_, sum| sum);
+    tree_at(all, |_| true, gravity, scratch, potential);
 }
 
 /// [`tree`], but only for some points. The potential of others stays. Groups without any cost nothing.
@@ -96,7 +95,7 @@ pub fn tree_at(
     potential: &mut [f64],
 ) {
     let walk = GroupWalk { sources: all, targets: all, is_same: true };
-    walk.put(is_wanted, gravity, scratch, potential, |_, sum| sum);
+    walk.change(is_wanted, gravity, scratch, potential, |_, sum| sum);
 }
 
 /// Takes the potential of `sources` off that of `targets`. No source may be a target. Both have the same units.
@@ -108,7 +107,7 @@ pub fn subtract(
     potential: &mut [f64],
 ) {
     let walk = GroupWalk { sources, targets, is_same: false };
-    walk.put(|_| true, gravity, scratch, potential, |before, sum| before - sum);
+    walk.change(|_| true, gravity, scratch, potential, |before, sum| before - sum);
 }
 
 /// The walks of groups of targets over a tree of sources.
@@ -123,8 +122,8 @@ pub(super) struct GroupWalk<'a> {
 }
 
 impl GroupWalk<'_> {
-    /// Changes the potential of the wanted targets by `put`, from what it was and that of the sources.
-    fn put(
+    /// Changes the potential of the wanted targets: `put` makes the new one of that before and that of the sources.
+    fn change(
         &self,
         is_wanted: impl Fn(usize) -> bool,
         gravity: &Gravity,
