@@ -1,11 +1,22 @@
 //! Chains of pointers through several ranks, followed to their ends.
 //!
 //! Each rank has items. A chain of pointers from an item ends at an item that points to itself, or
-//! leaves the rank at an *exit*. The exit holds the item on another rank at which the chain continues. In a round
-//! each rank asks those ranks where their part of the chain leads. The answers use the current state of their own exits, so
-//! the known part of every chain doubles per round.
+//! leaves the rank at an *exit*. The exit holds the item on another rank at which the chain continues.
+//!
+//! A rank asks each item at which an exit of its own continues, and then only waits. Whoever has the item answers
+//! with the known part of its chain. If that is not the end, the question goes on to the item to which this part leads, in the same
+//! exchange. The known part of every chain doubles per exchange, since answers use the current state of the exits:
+//!
+//! ```text
+//! chain                     a -> b -> c -> d -> e -> f, one item per rank
+//! questions                 a asks b, b asks c, c asks d, d asks e, e asks f
+//! first answers             b tells a: c, and passes the question of a on to c; c tells b: d, ...
+//! second answers            c tells a: e, because d has told it by now; d tells b: f; ...
+//! third answer              e tells a: f, the end
+//! ```
 
-use crate::exchange::relay::ask_straight;
+use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
+use crate::exchange::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
@@ -83,8 +94,8 @@ pub fn lead_of<L: Lead>(step: ChainStep<L>, exits: &[L]) -> L {
 }
 
 /// Collective: makes every exit lead to the end of its chain. `follow` returns where the local part of the chain from an
-/// item of this rank ends. Two exchanges per round. The number of rounds is the logarithm of the number of ranks that
-/// the longest chain passes through.
+/// item of this rank ends. One exchange for the questions, and one per doubling: the logarithm of the number of ranks that the
+/// longest chain passes through. None if all exits lead to ends.
 ///
 /// # Errors
 /// When another rank fails.
@@ -93,31 +104,102 @@ pub fn resolve<L: Lead>(
     exits: &mut [L],
     follow: impl Fn(u32) -> ChainStep<L>,
 ) -> Result<(), CommError> {
+    if !any_open(comm, exits)? {
+        return Ok(());
+    }
+    let targets = open_targets(exits);
+    let asked: Vec<(usize, usize)> = (0..exits.len())
+        .filter(|i| !exits[*i].is_end())
+        .map(|i| {
+            (i, targets.binary_search(&exits[i].target()).expect("the target of every open exit is listed"))
+        })
+        .collect();
+    let mut questions = ask(comm, &targets)?;
     loop {
-        let mut open: Vec<RemoteIndex> = exits.iter().filter(|e| !e.is_end()).map(L::target).collect();
-        if comm.all_reduce_counts(&[open.len() as u64], Reduce::Sum)?[0] == 0 {
-            return Ok(());
+        let received = answer(comm, questions, |item| lead_of(follow(item), exits))?;
+        questions = all_records(&received, QUESTIONS);
+        let mut answers: Vec<Option<L>> = vec![None; targets.len()];
+        for bundle in &received {
+            bundle
+                .each::<u32>(ANSWERED)
+                .zip(bundle.each(ANSWERS))
+                .for_each(|(i, lead)| answers[i as usize] = Some(lead));
         }
-        open.sort_unstable();
-        open.dedup();
-        let leads = ask(comm, &open, exits, &follow)?;
-        for exit in exits.iter_mut().filter(|e| !e.is_end()) {
-            let place = open.binary_search(&exit.target()).expect("every open exit is asked for");
-            *exit = exit.then(leads[place]);
+        for &(exit, target) in &asked {
+            if !exits[exit].is_end() {
+                exits[exit] =
+                    exits[exit].then(answers[target].expect("a question is answered in every exchange"));
+            }
+        }
+        if !any_open(comm, exits)? {
+            return Ok(());
         }
     }
 }
 
-/// Collective: asks the owners of the given items, which ascend and are distinct, for the leads of their chains.
-fn ask<L: Lead>(
+/// A question on its way along a chain.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Question {
+    /// The rank that asks, and the place of the question there.
+    asker: RemoteIndex,
+    /// The item that it has reached, on the rank that gets it.
+    item: u32,
+}
+
+/// Kinds of records in the bundles of [`answer`].
+const QUESTIONS: usize = 0;
+/// Answers, for the rank that has asked.
+const ANSWERS: usize = 1;
+/// The places of the questions that they answer.
+const ANSWERED: usize = 2;
+
+/// Collective: whether any exit of any rank does not lead to an end.
+fn any_open<L: Lead>(comm: &Comm, exits: &[L]) -> Result<bool, CommError> {
+    let open = u64::from(exits.iter().any(|exit| !exit.is_end()));
+    Ok(comm.all_reduce_counts(&[open], Reduce::Max)?[0] > 0)
+}
+
+/// The items at which open exits continue, ascending and distinct.
+fn open_targets<L: Lead>(exits: &[L]) -> Vec<RemoteIndex> {
+    let mut targets: Vec<RemoteIndex> = exits.iter().filter(|e| !e.is_end()).map(L::target).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    targets
+}
+
+/// Collective: asks the owners of the given items, which ascend and are distinct, for the ends of their chains. Returns the questions to
+/// this rank.
+fn ask(comm: &Comm, targets: &[RemoteIndex]) -> Result<Vec<Question>, CommError> {
+    let rank = comm.rank().0;
+    let questions: Vec<(Rank, Question)> = (0..)
+        .zip(targets)
+        .map(|(index, target)| {
+            (Rank(target.rank), Question { asker: RemoteIndex { rank, index }, item: target.index })
+        })
+        .collect();
+    let received = comm.exchange(grouped(&questions, |question| *question))?;
+    Ok(received.into_iter().flat_map(|(_, questions)| questions).collect())
+}
+
+/// Collective: answers the questions by the leads of their items, and passes on those that are not at their ends.
+fn answer<L: Lead>(
     comm: &Comm,
-    items: &[RemoteIndex],
-    exits: &[L],
-    follow: &impl Fn(u32) -> ChainStep<L>,
-) -> Result<Vec<L>, CommError> {
-    let indices: Vec<u32> = items.iter().map(|item| item.index).collect();
-    let answer = |asked: Vec<u32>| Ok(asked.into_iter().map(|i| lead_of(follow(i), exits)).collect());
-    ask_straight(comm, &indices, |i| Rank(items[i].rank), answer)
+    questions: Vec<Question>,
+    lead: impl Fn(u32) -> L,
+) -> Result<Vec<Bundle<3>>, CommError> {
+    let mut buffers = SendBuffers::default();
+    for question in questions {
+        let lead = lead(question.item);
+        let asker = Rank(question.asker.rank);
+        buffers.put(asker, ANSWERED, &[question.asker.index]);
+        buffers.put(asker, ANSWERS, &[lead]);
+        if !lead.is_end() {
+            let RemoteIndex { rank, index: item } = lead.target();
+            buffers.put(Rank(rank), QUESTIONS, &[Question { item, ..question }]);
+        }
+    }
+    buffers.exchange(comm)
 }
 
 #[cfg(test)]
@@ -142,7 +224,7 @@ mod tests {
         for (end, exits, rounds) in ran.expect("no panic") {
             assert_eq!(end, Ok(()));
             assert!(exits.iter().all(|e| e.is_end() && e.target() == RemoteIndex { rank: 36, index: 7 }));
-            assert!(rounds <= 12, "{rounds} exchanges");
+            assert!(rounds <= 7, "{rounds} exchanges");
         }
     }
 }

@@ -101,7 +101,7 @@ impl Nodes {
 
 /// Collective: the root of each component of this rank that has an edge, ascending by its lowest cell. All components that
 /// edges join have the same root. Each edge must be given at both ends. About log2 of the longest chain of nodes rounds, with
-/// two exchanges each, and two more per doubling.
+/// three exchanges each, and one more per doubling.
 ///
 /// # Errors
 /// When another rank fails.

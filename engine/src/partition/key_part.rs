@@ -21,10 +21,9 @@
 //! falls; the last entry of a part equals the first entry of the next. The sample decides how even the parts are, never
 //! the bounds.
 
+use super::key_sample::part_starts;
 use inselberg_comm::{Comm, CommError, Rank};
 
-/// Keys that each rank contributes to the sample.
-const SAMPLE: usize = 4;
 /// The greatest number of parts. On more ranks only some have a part, which bounds the list of starts that all ranks hold.
 const MOST_PARTS: usize = 2048;
 
@@ -39,10 +38,7 @@ pub(super) struct KeyPart {
 
 impl KeyPart {
     /// Collective: brings keys to the ranks whose parts contain them. `keys` are sorted, and the first n of them weigh
-    /// `weight_of(n)`. One exchange of 24 bytes per key, one exchange of the sample, and two further calls.
-    ///
-    /// Each rank samples different quantiles of its keys, so that parts are about equal whether or not the keys of
-    /// different ranks overlap.
+    /// `weight_of(n)`. One exchange of 24 bytes per key, and four further calls.
     ///
     /// # Errors
     /// When another rank fails.
@@ -58,11 +54,8 @@ impl KeyPart {
         most_parts: usize,
     ) -> Result<Self, CommError> {
         let ranks_per_part = comm.n_ranks().div_ceil(most_parts);
-        let sampled = (0..SAMPLE).map(|i| quantile(comm.rank().at() * SAMPLE + i, keys.len()));
-        // A rank without keys contributes none.
-        let sample: Vec<u128> = sampled.filter_map(|i| keys.get(i).copied()).collect();
         let mut parts: Vec<(Rank, Vec<[u64; 3]>)> = Vec::new();
-        let starts = starts(comm, sample, comm.n_ranks().div_ceil(ranks_per_part))?;
+        let starts = part_starts(comm, keys, comm.n_ranks().div_ceil(ranks_per_part))?;
         for (i, key) in keys.iter().enumerate() {
             // Keys below the first start belong to the first part.
             let part = starts.partition_point(|start| start <= key).saturating_sub(1);
@@ -94,21 +87,4 @@ impl KeyPart {
         let key = |weight| self.keys[self.before.partition_point(|before| *before <= weight) - 1];
         in_part.map(|(i, weight)| (i, key(weight))).collect()
     }
-}
-
-/// Collective: the first key of each of `n_parts` parts. Rank 0 gathers the samples of all ranks and divides them evenly.
-/// Empty if there is no key on any rank.
-fn starts(comm: &Comm, sample: Vec<u128>, n_parts: usize) -> Result<Vec<u128>, CommError> {
-    let received = comm.exchange(vec![(Rank(0), sample)])?;
-    let mut all: Vec<u128> = received.into_iter().flat_map(|(_, keys)| keys).collect();
-    all.sort_unstable();
-    let n_parts = if all.is_empty() { 0 } else { n_parts };
-    let starts: Vec<u128> = (0..n_parts).map(|part| all[part * all.len() / n_parts]).collect();
-    comm.broadcast(Rank(0), &starts)
-}
-
-/// An index below `n`; successive `i` spread evenly over `0..n`, however many there are (multiples of the golden ratio).
-fn quantile(i: usize, n: usize) -> usize {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    ((u128::from((i as u64).wrapping_mul(GOLDEN)) * n as u128) >> 64) as usize
 }

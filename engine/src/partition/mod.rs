@@ -22,6 +22,7 @@ mod ghosts;
 mod given_cells;
 mod held_cells;
 mod key_part;
+mod key_sample;
 mod local_field;
 mod migrate;
 mod oct_record;

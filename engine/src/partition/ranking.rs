@@ -4,7 +4,8 @@ use crate::argsort::sorted;
 use crate::exchange;
 use crate::exchange::relay::ask;
 use crate::partition::bounds_of_moving;
-use inselberg_comm::{Comm, CommError, Rank, Reduce};
+use crate::partition::key_sample::part_starts;
+use inselberg_comm::{Comm, CommError, Rank};
 
 /// Collective: sorts records over all ranks by `key`. Returns an even part of them, sorted, each with the rank that it came
 /// from; parts ascend with the ranks. One exchange, and what [`bounds_of_moving`] costs.
@@ -91,8 +92,6 @@ fn places_in_part(comm: &Comm, part: &[u128]) -> Result<Vec<[u64; 2]>, CommError
 
 /// Parts into which keys are divided. More would be more even, but every rank holds the first key of each.
 const MOST_PARTS: usize = 512;
-/// Keys per part in the sample.
-const SAMPLE: u64 = 4;
 
 /// The parts of the keys of all ranks.
 struct RankedParts {
@@ -102,18 +101,10 @@ struct RankedParts {
 }
 
 impl RankedParts {
-    /// Collective: the sample has about the same share of the keys of every rank, so that parts are about equal.
+    /// Collective: see [`part_starts`].
     fn new(comm: &Comm, keys: &[u128]) -> Result<Self, CommError> {
         let n_ranks = comm.n_ranks();
-        let n_parts = n_ranks.min(MOST_PARTS);
-        let n = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
-        let every = (n / (SAMPLE * n_parts as u64)).max(1);
-        let is_sampled = |key: &&u128| mixed(**key).is_multiple_of(every);
-        let mut sample = comm.all_gather(&keys.iter().filter(is_sampled).copied().collect::<Vec<_>>())?;
-        sample.sort_unstable();
-        let n_parts = n_parts.min(sample.len());
-        let starts = (0..n_parts).map(|part| sample[part * sample.len() / n_parts]).collect();
-        Ok(Self { starts, n_ranks })
+        Ok(Self { starts: part_starts(comm, keys, n_ranks.min(MOST_PARTS))?, n_ranks })
     }
 
     /// The rank that has the part of a key. Parts are spread over all ranks.
@@ -121,14 +112,6 @@ impl RankedParts {
         let part = self.starts.partition_point(|start| *start <= key).saturating_sub(1);
         Rank((part * self.n_ranks / self.starts.len().max(1)) as u32)
     }
-}
-
-/// All bits of a key mixed, so that every residue has a fair share of the keys.
-fn mixed(key: u128) -> u64 {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let folded = (key >> 64) as u64 ^ (key as u64).wrapping_mul(GOLDEN);
-    let folded = (folded ^ folded >> 32).wrapping_mul(GOLDEN);
-    folded ^ folded >> 32
 }
 
 #[cfg(test)]

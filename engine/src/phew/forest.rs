@@ -92,8 +92,8 @@ pub fn send_to_owners<const KINDS: usize>(
     own
 }
 
-/// Collective: the merge tree from the edges of the own peaks. Two exchanges for each factor of 8 in
-/// the number of ranks, one for the last factor, and one of deaths.
+/// Collective: the merge tree from the edges of the own peaks. One exchange for each factor of [`RADIX`] in the number of
+/// ranks, and one of deaths.
 ///
 /// # Errors
 /// When another rank fails.
@@ -103,7 +103,7 @@ pub fn grow(
     edges: Vec<GlobalEdge>,
     domain: &Domain,
 ) -> Result<PlacedTree, CommError> {
-    Ok(own_tree(peaks, decide_all(comm, edges)?, domain))
+    Ok(own_tree(peaks, decide_all(comm, edges, RADIX)?, domain))
 }
 
 /// An edge between slots as other ranks know it: by peak numbers and owners.
@@ -116,14 +116,14 @@ fn global_peak(peak: &KnownPeak) -> GlobalPeak {
     GlobalPeak { rho: peak.rho, peak: peak.number, owner: peak.owner }
 }
 
-/// Collective: decides in ever larger groups. Returns the deaths of the own peaks.
-fn decide_all(comm: &Comm, edges: Vec<GlobalEdge>) -> Result<Vec<GlobalDeath>, CommError> {
+/// Collective: decides in groups, each of which unites `radix` of the round before. Returns the deaths of the own peaks.
+fn decide_all(comm: &Comm, edges: Vec<GlobalEdge>, radix: u32) -> Result<Vec<GlobalDeath>, CommError> {
     let rank = comm.rank().0;
     let mut deaths = Vec::new();
     let mut left = decide(edges, |r| r == rank, &mut deaths);
     let mut now = RankGroups { width: 1 };
     while now.width < comm.n_ranks() as u32 {
-        let next = RankGroups { width: now.width * RADIX };
+        let next = RankGroups { width: now.width * radix };
         let edges = hand_over(comm, left, now, next)?;
         left = decide(edges, |r| next.leader(r) == rank, &mut deaths);
         now = next;
@@ -147,26 +147,30 @@ impl RankGroups {
     }
 }
 
-/// Collective: leaders tell each other the new names of nodes and send the edges to the leaders of the next groups. Returns, at a
-/// leader, the edges of its group. Two exchanges; one if the next group has all ranks.
+/// Collective: leaders send undecided edges, and the new names of nodes, to the leaders of the next groups. Returns, at a leader, the
+/// edges of its group with the newest names. One exchange.
+///
+/// An edge comes with the name that its sender knows of the node at its other end. A new name belongs to the same group as the
+/// old one, so the edge reaches the right groups under either. The group of the node tells its name to both of them.
 fn hand_over(
     comm: &Comm,
     left: PendingMerges,
     now: RankGroups,
     next: RankGroups,
 ) -> Result<Vec<GlobalEdge>, CommError> {
-    let PendingMerges { mut edges, told } = left;
-    let mut buffers = SendBuffers::default();
-    if next.width < comm.n_ranks() as u32 {
-        put_names(&mut buffers, told, now);
-        rename(&mut edges, &all_records(&buffers.exchange(comm)?, NAMES));
-        buffers = SendBuffers::default();
-    } else {
-        put_names(&mut buffers, told, next);
-    }
-    for edge in edges {
-        let is_inside = |rank: u32| now.leader(rank) == comm.rank().0;
-        let groups = next_groups(&edge, is_inside, |rank| next.leader(rank));
+    let rank = comm.rank().0;
+    let mut buffers = SendBuffers::<2>::default();
+    let mut names: Vec<(u32, NewName)> = left
+        .told
+        .into_iter()
+        .flat_map(|(other, name)| [other, rank].map(|to| (next.leader(to), name)))
+        .collect();
+    names.sort_unstable_by_key(|(to, name)| (*to, name.old));
+    names.dedup_by_key(|(to, name)| (*to, name.old));
+    names.iter().for_each(|(to, name)| buffers.put(Rank(*to), NAMES, &[*name]));
+    for edge in left.edges {
+        let is_inside = |owner: u32| now.leader(owner) == rank;
+        let groups = next_groups(&edge, is_inside, |owner| next.leader(owner));
         groups.for_each(|leader| buffers.put(Rank(leader), EDGES, &[edge]));
     }
     let received = buffers.exchange(comm)?;
@@ -179,13 +183,6 @@ fn hand_over(
 const EDGES: usize = 0;
 /// Its names.
 const NAMES: usize = 1;
-
-/// Puts each name for the leader of the rank that is told.
-fn put_names(buffers: &mut SendBuffers<2>, mut told: Vec<(u32, NewName)>, groups: RankGroups) {
-    told.sort_unstable_by_key(|(to, name)| (groups.leader(*to), name.old));
-    told.dedup_by_key(|(to, name)| (groups.leader(*to), name.old));
-    told.iter().for_each(|(to, name)| buffers.put(Rank(groups.leader(*to)), NAMES, &[*name]));
-}
 
 /// Finds the index of a peak among the own peaks by its number. The numbers of one level follow each other.
 fn index_by_number(own: &[&KnownPeak]) -> impl Fn(PeakNumber) -> Option<usize> {
@@ -213,4 +210,83 @@ fn own_tree(peaks: &PeakComm, deaths: Vec<GlobalDeath>, domain: &Domain) -> Plac
         saddle_position[i] = d.cells[0].touches(&d.cells[1], domain);
     }
     PlacedTree { tree, saddle_position }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inselberg_comm::{CommBuilder, run_ranks};
+    use inselberg_kernels::ids::PeakIdx;
+    use proptest::prelude::*;
+
+    /// Densities and owners of peaks, and contacts: saddle and two peaks.
+    type Graph = (Vec<(u8, u32)>, Vec<(u8, usize, usize)>);
+
+    /// Peaks and saddles have few values, so that many are equal.
+    fn graph() -> impl Strategy<Value = Graph> {
+        let peaks = prop::collection::vec((10..16u8, 0..40u32), 2..60);
+        peaks.prop_flat_map(|peaks| {
+            let n = peaks.len();
+            (Just(peaks), prop::collection::vec((0..10u8, 0..n, 0..n), 0..200))
+        })
+    }
+
+    /// The deaths of all peaks: peak, saddle, and the peaks of the two patches.
+    type Deaths = Vec<(u32, f64, u32, u32)>;
+
+    fn alone((peaks, contacts): &Graph) -> Deaths {
+        let edge = |(i, &(saddle, a, b)): (usize, &(u8, usize, usize))| {
+            ContactEdge::new(
+                f64::from(saddle),
+                [a, b].map(PeakIdx::new),
+                [0, 1].map(|c| CellIdx((2 * i + c) as u32)),
+            )
+        };
+        let distinct = |(_, (_, a, b)): &(usize, &(u8, usize, usize))| a != b;
+        let mut edges: Vec<ContactEdge> = contacts.iter().enumerate().filter(distinct).map(edge).collect();
+        edges.sort_by(ContactEdge::order);
+        let (tree, _) = MergeTree::grow(peaks.iter().map(|p| f64::from(p.0)).collect(), &edges);
+        let dead = (0..).zip(&tree.death).filter(|(_, death)| !death.is_never());
+        dead.map(|(peak, d)| (peak, d.saddle, d.near.0, d.endpoint.0)).collect()
+    }
+
+    fn over_ranks((peaks, contacts): &Graph, n_ranks: u32, radix: u32) -> Deaths {
+        let owner = |peak: usize| peaks[peak].1 % n_ranks;
+        let node = |peak: usize| GlobalPeak {
+            rho: f64::from(peaks[peak].0),
+            peak: PeakNumber::new(peak),
+            owner: owner(peak),
+        };
+        let cell = |i: usize| CellAt { level: 0, ijk: [i as u32, 0, 0] };
+        let edge = |(i, &(saddle, a, b)): (usize, &(u8, usize, usize))| {
+            GlobalEdge::new(f64::from(saddle), [a, b].map(node), [0, 1].map(|c| cell(2 * i + c)))
+        };
+        let ranks = Comm::threads(n_ranks as usize).into_iter().zip(0..);
+        let ranks: Vec<CommBuilder> = ranks.map(|(builder, seed)| builder.chaos(seed)).collect();
+        let found = run_ranks(ranks, |comm| {
+            let is_own = |&(_, &(_, a, b)): &(usize, &(u8, usize, usize))| {
+                a != b && [owner(a), owner(b)].contains(&comm.rank().0)
+            };
+            let edges = contacts.iter().enumerate().filter(is_own).map(edge).collect();
+            decide_all(comm, edges, radix).expect("no rank fails")
+        });
+        let mut deaths: Deaths = found
+            .expect("no rank fails")
+            .into_iter()
+            .flatten()
+            .map(|d| (d.dying.0, d.saddle, d.near.0, d.endpoint.0))
+            .collect();
+        deaths.sort_by_key(|death| death.0);
+        deaths
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Several rounds, and last groups that are cut.
+        #[test]
+        fn groups_of_ranks_decide_as_one(graph in graph(), n_ranks in 1..30u32, radix in 2..6u32) {
+            prop_assert_eq!(over_ranks(&graph, n_ranks, radix), alone(&graph));
+        }
+    }
 }

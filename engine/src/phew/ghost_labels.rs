@@ -71,7 +71,7 @@ impl Lead for GhostAscent {
     }
 }
 
-/// Collective: the peak of every ghost, in the order of [`TestLinks::ghosts`]. One exchange, and two per doubling.
+/// Collective: the peak of every ghost, in the order of [`TestLinks::ghosts`]. Two exchanges, and one per doubling.
 ///
 /// `classes` has an entry per root, `labels` the root of each test cell. `own` are the own peaks, `origins` the cells of
 /// the ghosts on their owners.

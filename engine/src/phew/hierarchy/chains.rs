@@ -50,8 +50,8 @@ pub fn is_clump_peak(peaks: &Peaks, peak: PeakIdx, persistence: Persistence) -> 
     death.is_never() || !persistence.is_noise(peaks.tree.rho[peak.at()], death.saddle)
 }
 
-/// Collective: follows the chains of all peaks through noise and through saddles above the threshold. Two exchanges per
-/// doubling of the ranks that the longest chain passes through.
+/// Collective: follows the chains of all peaks through noise and through saddles above the threshold. One exchange, and
+/// one per doubling of the ranks that the longest chain passes through.
 ///
 /// # Errors
 /// When another rank fails.
