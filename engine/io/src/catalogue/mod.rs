@@ -52,8 +52,8 @@ pub use viewers::{
     DendrogramFile, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk, stage_yt, stage_ytree,
 };
 pub use writers::{
-    Advance, Attributes, FORMATS, Format, PackedColumns, PackedRows, PartFormat, PartWriter,
-    attributes_if_whole, check_output, outline, read, read_rows, stage, write, writer_for,
+    Advance, Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole,
+    check_output, outline, read, read_rows, stage, write, writer_for,
 };
 
 /// The attributes that say which command made a catalogue: the identity of its input, the options that decide the result, and

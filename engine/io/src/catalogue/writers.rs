@@ -1,7 +1,7 @@
 //! The formats a catalogue can be written in and read from: one row each.
 
 use super::outline::{CatalogueOutline, select};
-use super::{Attribute, Catalogue, Table, WriteError, WriteResult};
+use super::{Attribute, Catalogue, Table, Values, WriteError, WriteResult};
 use crate::staging::{Staged, check_writable};
 use crate::{ReadError, ReadResult};
 use std::ops::Range;
@@ -41,9 +41,6 @@ impl Format {
     }
 }
 
-/// Rows in stored form, by column and chunk.
-pub type PackedColumns = Vec<Vec<PackedRows>>;
-
 /// Hears how many more bytes of values are ready to be written.
 pub type Advance<'a> = &'a (dyn Fn(u64) + Sync);
 
@@ -54,8 +51,8 @@ pub struct PartFormat {
     pub chunk: usize,
     /// Rows per chunk for a table of this many rows; `None` if its rows are written unchanged, all at once.
     pub rows_a_chunk: fn(usize) -> Option<usize>,
-    /// Prepares rows with all threads, by column, in chunks of this many rows.
-    pub pack: fn(&Table, usize, Advance) -> std::io::Result<PackedColumns>,
+    /// Prepares a chunk of a column: its first row, and the rows of a chunk. The column may end before the chunk.
+    pub pack: fn(&Values, usize, usize) -> PackedRows,
     /// Creates the file for these attributes and tables with their total numbers of rows. The first path is the final one,
     /// for messages; the second is the file to write.
     #[allow(clippy::type_complexity, reason = "it is written once")]
@@ -78,7 +75,7 @@ pub struct PackedRows {
 
 /// A file that is being written. Tables and columns are identified by index. Equal content in equal order gives an equal
 /// file.
-pub trait PartWriter {
+pub trait PartWriter: Send {
     /// Writes a table that is not stored in chunks.
     ///
     /// # Errors
@@ -112,7 +109,7 @@ pub const FORMATS: &[Format] = &[
         in_parts: Some(PartFormat {
             chunk: super::hdf5::CHUNK,
             rows_a_chunk: super::hdf5::rows_a_chunk,
-            pack: super::hdf5::packed,
+            pack: super::hdf5::packed_chunk,
             create: super::hdf5::create,
         }),
     },

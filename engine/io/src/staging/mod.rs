@@ -6,9 +6,11 @@
 //!
 //! Files that belong together are [`Staged`] one by one and get their names at the end.
 
+mod background;
 mod error;
 pub mod hidden;
 
+pub(crate) use background::BackgroundSync;
 pub use error::{WriteError, WriteResult};
 
 use crate::staging::hidden::{HiddenFile, NewFolders};

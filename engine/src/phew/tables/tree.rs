@@ -12,6 +12,7 @@ use inselberg_kernels::ids::PeakNumber;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::{MASS, MOMENT, VOLUME};
+use rayon::prelude::*;
 
 /// The table of the peaks.
 pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
@@ -23,32 +24,32 @@ pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
 
 fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<TableColumn> {
     let centre = |(level, ijk): (&u8, &[u32; 3])| peaks.space.place(cell_centre(*level, *ijk));
-    let positions = peaks.level.iter().zip(&peaks.ijk).map(centre).collect();
+    let positions = peaks.level.par_iter().zip(&peaks.ijk).map(centre).collect();
     let (none, length) = (Dimension::NONE, Dimension::LENGTH);
-    let rank = Values::U64(peak_rank.to_vec());
-    let ijk = Values::U32x3(peaks.ijk.clone());
+    let rank = Values::U64(copied(peak_rank));
+    let ijk = Values::U32x3(copied(&peaks.ijk));
     vec![
         column("peak_rank", none, "place of the peak by falling density, from 1", rank),
-        column("level", none, "level of the peak's cell", Values::U8(peaks.level.clone())),
+        column("level", none, "level of the peak's cell", Values::U8(copied(&peaks.level))),
         column("ijk", none, "integer position of the peak's cell on the grid of its level", ijk),
         column("position", length, "centre of the peak's cell", Values::F64x3(positions)),
         column(
             "position_refined",
             length,
             "refined position of the peak",
-            Values::F64x3(peaks.refined.clone()),
+            Values::F64x3(copied(&peaks.refined)),
         ),
-        column("density", Dimension::DENSITY, "density of the peak", Values::F64(peaks.tree.rho.clone())),
+        column("density", Dimension::DENSITY, "density of the peak", Values::F64(copied(&peaks.tree.rho))),
     ]
 }
 
 fn death_columns(peaks: &Peaks) -> Vec<TableColumn> {
     let row = |p: PeakNumber| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
     let deaths = &peaks.tree.death;
-    let saddle = Values::F64(deaths.iter().map(|d| d.saddle).collect());
-    let near = Values::U64(deaths.iter().map(|d| row(d.near)).collect());
-    let endpoint = Values::U64(deaths.iter().map(|d| row(d.endpoint)).collect());
-    let position = Values::F64x3(peaks.saddle_position.clone());
+    let saddle = Values::F64(deaths.par_iter().map(|d| d.saddle).collect());
+    let near = Values::U64(deaths.par_iter().map(|d| row(d.near)).collect());
+    let endpoint = Values::U64(deaths.par_iter().map(|d| row(d.endpoint)).collect());
+    let position = Values::F64x3(copied(&peaks.saddle_position));
     let (none, meets) =
         (Dimension::NONE, "density of the saddle where the peak's component meets a higher peak's");
     vec![
@@ -71,10 +72,10 @@ fn death_columns(peaks: &Peaks) -> Vec<TableColumn> {
 
 fn patch_columns(peaks: &Peaks) -> Vec<TableColumn> {
     let patches = &peaks.patches;
-    let sum = |i: usize| Values::F64(patches.iter().map(|p| p.sums[i]).collect());
-    let moments = Values::F64x3(patches.iter().map(|p| [0, 1, 2].map(|a| p.sums[MOMENT + a])).collect());
-    let cells = Values::U64(patches.iter().map(|p| p.n_cells).collect());
-    let least = Values::F64(patches.iter().map(|p| p.rho_min).collect());
+    let sum = |i: usize| Values::F64(patches.par_iter().map(|p| p.sums[i]).collect());
+    let moments = Values::F64x3(patches.par_iter().map(|p| [0, 1, 2].map(|a| p.sums[MOMENT + a])).collect());
+    let cells = Values::U64(patches.par_iter().map(|p| p.n_cells).collect());
+    let least = Values::F64(patches.par_iter().map(|p| p.rho_min).collect());
     let (moment, momentum) = (Dimension::new(1, 1, 0), Dimension::new(1, 1, -1));
     let mut columns = vec![
         column("n_cells", Dimension::NONE, "leaf cells of the patch", cells),
@@ -88,10 +89,15 @@ fn patch_columns(peaks: &Peaks) -> Vec<TableColumn> {
             "momentum",
             momentum,
             "sum over its cells of mass times velocity",
-            Values::F64x3(momenta.clone()),
+            Values::F64x3(copied(momenta)),
         ));
     }
     columns
+}
+
+/// A copy, made by all threads: new memory takes longer than the copying.
+fn copied<T: Copy + Send + Sync>(values: &[T]) -> Vec<T> {
+    values.par_iter().copied().collect()
 }
 
 /// The peaks of a stored catalogue.

@@ -4,10 +4,10 @@
 //! threads. The library stores them unchanged, so every HDF5 reader can read them.
 
 use crate::catalogue::checksum::{bytes_of, sum_of};
-use crate::catalogue::{Advance, PackedColumns, PackedRows, Table, Values};
+use crate::catalogue::{PackedRows, Values};
 use flate2::{Compression, write::ZlibEncoder};
 use rayon::prelude::*;
-use std::io::{Result, Write};
+use std::io::Write;
 
 /// Rows above which a table is compressed.
 const LARGE: usize = 1 << 14;
@@ -21,28 +21,22 @@ pub fn rows_a_chunk(n_rows: usize) -> Option<usize> {
     (n_rows > LARGE).then(|| CHUNK.min(n_rows))
 }
 
-/// The chunks of each column, `rows` rows each. The rows begin at a chunk and end at a chunk or at the end of the table. `done` hears
-/// the bytes of values of each chunk.
-pub fn packed(table: &Table, rows: usize, done: Advance) -> Result<PackedColumns> {
-    table.columns.par_iter().map(|column| packed_values(&column.values, rows, done)).collect()
+/// The chunks of one column, `rows` rows each.
+pub fn packed(values: &Values, rows: usize) -> Vec<PackedRows> {
+    (0..values.len().div_ceil(rows))
+        .into_par_iter()
+        .map(|chunk| packed_chunk(values, chunk * rows, rows))
+        .collect()
 }
 
-/// The chunks of one column.
-pub fn packed_values(values: &Values, rows: usize, done: Advance) -> Result<Vec<PackedRows>> {
+/// The chunk of `rows` rows of a column that begins at row `first`. The column may end before it.
+pub fn packed_chunk(values: &Values, first: usize, rows: usize) -> PackedRows {
     let (bytes, size, per_row) = bytes_of(values);
-    let length = rows * per_row * size;
-    let chunk = |chunk: &[u8]| {
-        let packed = pack(chunk, size, length)?;
-        done(chunk.len() as u64);
-        Ok(packed)
-    };
-    bytes.par_chunks(length).map(chunk).collect()
-}
-
-fn pack(rows: &[u8], size: usize, length: usize) -> Result<PackedRows> {
-    let bytes = compressed(&shuffled(rows, size, length))?;
+    let row = per_row * size;
+    let plain = &bytes[first * row..bytes.len().min((first + rows) * row)];
+    let bytes = compressed(&shuffled(plain, size, rows * row));
     let sum = sum_of(&bytes).finalize();
-    Ok(PackedRows { bytes, sum, values_sum: sum_of(rows).finalize(), values_bytes: rows.len() as u64 })
+    PackedRows { bytes, sum, values_sum: sum_of(plain).finalize(), values_bytes: plain.len() as u64 }
 }
 
 /// The first bytes of all numbers of `size` bytes, then the second ones, and so on; zeros fill a chunk up to `length`.
@@ -54,8 +48,8 @@ fn shuffled(numbers: &[u8], size: usize, length: usize) -> Vec<u8> {
     shuffled
 }
 
-fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
+fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(GZIP.into()));
-    encoder.write_all(bytes)?;
-    encoder.finish()
+    let all = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    all.expect("a vector takes all bytes")
 }

@@ -18,7 +18,7 @@ mod write;
 mod yt;
 mod ytree;
 
-pub(super) use chunks::{CHUNK, packed, rows_a_chunk};
+pub(super) use chunks::{CHUNK, packed_chunk, rows_a_chunk};
 pub use dendrogram::stage_dendrogram;
 pub use read::{attributes_if_whole, outline, read, read_rows};
 pub use soap::stage_soap;

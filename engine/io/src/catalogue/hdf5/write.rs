@@ -1,6 +1,6 @@
 //! Catalogue to HDF5.
 
-use super::chunks::{GZIP, packed, packed_values, rows_a_chunk};
+use super::chunks::{GZIP, packed, rows_a_chunk};
 use super::raw_chunk::write_chunk;
 use super::seal::{Extent, seal};
 use super::swift;
@@ -35,10 +35,9 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
                 file.put_table(t, table)?;
                 continue;
             };
-            let columns = packed(table, rows, &|_| ()).map_err(WriteError::io(path, "compressing"))?;
-            for (c, chunks) in columns.iter().enumerate() {
-                let begins = (0..).step_by(rows);
-                begins.zip(chunks).try_for_each(|(first, chunk)| file.put_rows(t, c, first, chunk))?;
+            for (c, column) in table.columns.iter().enumerate() {
+                let chunks = (0..).step_by(rows).zip(packed(&column.values, rows));
+                chunks.into_iter().try_for_each(|(first, chunk)| file.put_rows(t, c, first, &chunk))?;
             }
         }
         file.finish()
@@ -221,11 +220,8 @@ impl Hdf5Target<'_> {
 pub fn put_values(group: &Group, name: &str, values: &Values) -> ::hdf5::Result<Dataset> {
     let dataset = new_dataset(group, name, values, values.len())?;
     if let Some(rows) = rows_a_chunk(values.len()) {
-        let chunks = packed_values(values, rows, &|_| ()).map_err(|error| error.to_string())?;
-        let starts = (0..).step_by(rows);
-        starts
-            .zip(&chunks)
-            .try_for_each(|(first, chunk)| write_chunk(&dataset, first, &chunk.bytes).map(drop))?;
+        let mut chunks = (0..).step_by(rows).zip(packed(values, rows));
+        chunks.try_for_each(|(first, chunk)| write_chunk(&dataset, first, &chunk.bytes).map(drop))?;
     } else if !values.is_empty() {
         // The library refuses to write nothing.
         put(&dataset, values)?;

@@ -2,21 +2,24 @@
 
 use super::agree::{agree_on, same_everywhere};
 use super::rows::{check_runs, share};
-use super::stream::{ChunkStream, row_bytes, send};
+use super::stream::{ChunkPosition, ChunkStream, row_bytes};
 use super::{CataloguePart, PartError, PartTable};
 use crate::catalogue::shape::check_tables;
-use crate::catalogue::{Advance, Format, PartFormat, PartWriter, Table, WriteError, WriteResult, writer_for};
-use crate::staging::{Pending, Staged, stage_path};
+use crate::catalogue::{
+    Advance, Format, PackedRows, PartFormat, PartWriter, Table, WriteError, WriteResult, writer_for,
+};
+use crate::staging::{BackgroundSync, Pending, Staged, stage_path};
 use inselberg_comm::agree::agree;
 use inselberg_comm::{Comm, Rank};
+use rayon::prelude::*;
 use std::path::Path;
 
 /// Collective: writes the catalogue of all ranks in the format for the ending of `path`, completely or not at all.
 ///
 /// HDF5: only rank 0 opens a hidden file. Rows first go to the ranks that compress their chunks. Compressed chunks then go to
 /// rank 0 in rounds; it writes them in a fixed order, so the file is equal for any number of ranks. Each rank needs memory for
-/// up to two more copies of its share of the largest table, and rank 0 for one round (64 MB) as well. Rank 0 compresses tables
-/// of up to 65536 rows alone. Other formats are gathered and written on rank 0, which needs memory for the whole catalogue.
+/// one more copy of its share of the largest table, and rank 0 for two rounds (64 MB each) as well. Rank 0 compresses tables
+/// of up to 65536 rows alone. While a round is written and flushed, the next one is compressed. Other formats are gathered and written on rank 0, which needs memory for the whole catalogue.
 ///
 /// # Errors
 /// On any rank the place cannot be written, the catalogue does not fit the format, the parts do not form a whole, or a rank is
@@ -75,10 +78,10 @@ fn through_first(
     let is_first = comm.rank() == Rank(0);
     let mut open = agree(comm, is_first.then(|| OpenPart::new(path, part, format)).transpose())?;
     for (t, table) in part.tables.iter().enumerate() {
-        write_table(path, (t, table), open.as_mut(), comm, format, done)?;
+        write_table((t, table), open.as_mut(), comm, format, done)?;
     }
     // Only rank 0 has the file.
-    Ok(agree(comm, open.map(OpenPart::finish).transpose())?.unwrap_or_default())
+    Ok(agree(comm, open.map(|open| open.finish(path)).transpose())?.unwrap_or_default())
 }
 
 /// The file on rank 0.
@@ -86,6 +89,8 @@ struct OpenPart {
     pending: Pending,
     /// The writer, or its error: then data from other ranks are dropped.
     writer: WriteResult<Box<dyn PartWriter>>,
+    /// Begun with the first round that others follow. `None` where that fails: then all is flushed at the end.
+    flushing: Option<BackgroundSync>,
 }
 
 impl OpenPart {
@@ -96,7 +101,7 @@ impl OpenPart {
             writer = Some((format.create)(path, hidden, &part.attributes, &tables)?);
             Ok(())
         })?;
-        Ok(Self { pending, writer: Ok(writer.expect("it was made")) })
+        Ok(Self { pending, writer: Ok(writer.expect("it was made")), flushing: None })
     }
 
     fn put(&mut self, put: impl FnOnce(&mut dyn PartWriter) -> WriteResult<()>) {
@@ -107,23 +112,33 @@ impl OpenPart {
         }
     }
 
-    fn finish(self) -> WriteResult<Staged> {
+    /// Brings what was written to the disk while more is prepared.
+    fn flush_soon(&mut self) {
+        if self.flushing.is_none() {
+            self.flushing = BackgroundSync::new(self.pending.hidden()).ok();
+        }
+        self.flushing.iter().for_each(BackgroundSync::wake);
+    }
+
+    fn finish(self, path: &Path) -> WriteResult<Staged> {
         self.writer?.finish()?;
+        if let Some(flushing) = self.flushing {
+            flushing.finish().map_err(WriteError::io(path, "flushing to disk"))?;
+        }
         Ok(self.pending.synced()?.into())
     }
 }
 
 /// Collective: writes the rows of a table into the file.
 fn write_table(
-    path: &Path,
     (t, part): (usize, &PartTable),
-    open: Option<&mut OpenPart>,
+    mut open: Option<&mut OpenPart>,
     comm: &Comm,
     format: &PartFormat,
     done: Advance,
 ) -> Result<(), PartError> {
     let rows_each = rows_each(part.n_rows, format.chunk as u64, comm.n_ranks() as u64);
-    let (_, rows) = share(part, rows_each, Rank(0), comm)?;
+    let (start, rows) = share(part, rows_each, Rank(0), comm)?;
     let Some(chunk) = (format.rows_a_chunk)(part.n_rows as usize) else {
         if let Some(open) = open {
             open.put(|writer| writer.put_table(t, &rows));
@@ -131,20 +146,35 @@ fn write_table(
         }
         return Ok(());
     };
-    let packed = (format.pack)(&rows, chunk, done).map_err(WriteError::io(path, "compressing"));
-    drop(rows);
-    let packed = agree(comm, packed)?;
     let stream = ChunkStream::new(&part.table, part.n_rows, chunk as u64, rows_each);
-    match open {
-        None => stream.batches().try_for_each(|batch| send(&stream, &batch, &packed, comm))?,
-        Some(open) => {
-            for batch in stream.batches() {
-                let received = stream.receive(&batch, &packed, comm)?;
-                for (place, rows) in batch.iter().zip(&received) {
-                    open.put(|writer| writer.put_rows(t, place.column, place.chunk * chunk as u64, rows));
-                }
+    let pack = |batch: &[ChunkPosition]| -> Vec<PackedRows> {
+        let own: Vec<_> = batch.iter().filter(|place| stream.owner(place) == comm.rank()).collect();
+        let of_place = |place: &&ChunkPosition| {
+            let first = place.chunk * chunk as u64 - start;
+            let packed = (format.pack)(&rows.columns[place.column].values, first as usize, chunk);
+            done(packed.values_bytes);
+            packed
+        };
+        own.par_iter().map(of_place).collect()
+    };
+    // While a round is written, the next one is compressed.
+    let mut batches = stream.batches();
+    let mut batch = batches.next().unwrap_or_default();
+    let mut packed = pack(&batch);
+    while !batch.is_empty() {
+        let received = stream.to_first(&batch, packed, comm)?;
+        let next = batches.next().unwrap_or_default();
+        let write = || {
+            let Some(open) = &mut open else { return };
+            for (place, rows) in batch.iter().zip(&received) {
+                open.put(|writer| writer.put_rows(t, place.column, place.chunk * chunk as u64, rows));
             }
-        }
+            if !next.is_empty() {
+                open.flush_soon();
+            }
+        };
+        packed = rayon::join(|| pack(&next), write).0;
+        batch = next;
     }
     Ok(())
 }

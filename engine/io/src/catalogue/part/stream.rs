@@ -4,7 +4,6 @@
 use crate::catalogue::checksum::bytes_of;
 use crate::catalogue::{PackedRows, Table};
 use inselberg_comm::{Comm, CommError, Rank};
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Bytes of values per round, the most that rank 0 holds of other ranks.
@@ -38,9 +37,6 @@ pub fn row_bytes(table: &Table) -> Vec<u64> {
     table.columns.iter().map(|column| width(bytes_of(&column.values))).collect()
 }
 
-/// The chunks of a rank, by column.
-type Packed = [Vec<PackedRows>];
-
 impl ChunkStream {
     /// Those of a table with the columns of `table`.
     pub fn new(table: &Table, n_rows: u64, rows_a_chunk: u64, rows_each: u64) -> Self {
@@ -66,56 +62,41 @@ impl ChunkStream {
         })
     }
 
-    fn owner(&self, place: &ChunkPosition) -> Rank {
+    /// The rank that prepares a chunk.
+    pub fn owner(&self, place: &ChunkPosition) -> Rank {
         Rank((place.chunk * self.rows_a_chunk / self.rows_each) as u32)
     }
 
-    fn chunk<'a>(&self, place: &ChunkPosition, packed: &'a Packed) -> &'a PackedRows {
-        let first = self.rows_each / self.rows_a_chunk * u64::from(self.owner(place).0);
-        &packed[place.column][(place.chunk - first) as usize]
-    }
-
-    /// Whether a round needs messages.
-    fn travels(&self, batch: &[ChunkPosition]) -> bool {
-        batch.iter().any(|place| self.owner(place) != Rank(0))
-    }
-
-    /// Collective, on rank 0: all chunks of a round.
-    pub fn receive<'a>(
+    /// Collective: brings the chunks of a round to rank 0. `own` are those of this rank. Returns all chunks on rank 0 and none
+    /// elsewhere, in the order of the round. One exchange if other ranks have any.
+    pub fn to_first(
         &self,
         batch: &[ChunkPosition],
-        packed: &'a Packed,
+        own: Vec<PackedRows>,
         comm: &Comm,
-    ) -> Result<Vec<Cow<'a, PackedRows>>, CommError> {
-        let received = if self.travels(batch) { comm.exchange::<u8>(Vec::new())? } else { Vec::new() };
+    ) -> Result<Vec<PackedRows>, CommError> {
+        if batch.iter().all(|place| self.owner(place) == Rank(0)) {
+            return Ok(own);
+        }
+        if comm.rank() != Rank(0) {
+            let mut message = Vec::new();
+            own.iter().for_each(|rows| put(&mut message, rows));
+            return comm.exchange(vec![(Rank(0), message)]).map(|_| Vec::new());
+        }
+        let received = comm.exchange::<u8>(Vec::new())?;
         let mut received: HashMap<Rank, &[u8]> =
             received.iter().map(|(from, bytes)| (*from, bytes.as_slice())).collect();
-        let next = |place: &ChunkPosition| match self.owner(place) {
-            Rank(0) => Ok(Cow::Borrowed(self.chunk(place, packed))),
-            owner => match received.get_mut(&owner).and_then(take) {
-                Some(rows) => Ok(Cow::Owned(rows)),
-                None => Err(CommError::Mismatch { what: format!("a chunk of {owner} did not come") }),
-            },
+        let mut own = own.into_iter();
+        let next = |place: &ChunkPosition| {
+            let owner = self.owner(place);
+            let chunk = match owner {
+                Rank(0) => own.next(),
+                _ => received.get_mut(&owner).and_then(take),
+            };
+            chunk.ok_or_else(|| CommError::Mismatch { what: format!("a chunk of {owner} did not come") })
         };
         batch.iter().map(next).collect()
     }
-}
-
-/// Collective, on all ranks but rank 0: sends the chunks of this rank in a round.
-pub fn send(
-    stream: &ChunkStream,
-    batch: &[ChunkPosition],
-    packed: &Packed,
-    comm: &Comm,
-) -> Result<(), CommError> {
-    if !stream.travels(batch) {
-        return Ok(());
-    }
-    let mut message = Vec::new();
-    for place in batch.iter().filter(|place| stream.owner(place) == comm.rank()) {
-        put(&mut message, stream.chunk(place, packed));
-    }
-    comm.exchange(vec![(Rank(0), message)]).map(|_| ())
 }
 
 fn put(message: &mut Vec<u8>, rows: &PackedRows) {
