@@ -21,16 +21,19 @@ pub fn start_threads(common: Common) -> Result<(), CommandError> {
     ThreadPoolBuilder::new().num_threads(n_threads(common)).build_global().map_err(too_few_threads)
 }
 
-/// Threads that end with the value.
+/// Up to `n` threads, as many as are of use, that end with the value.
 pub fn some_threads(n: usize) -> Result<rayon::ThreadPool, CommandError> {
-    ThreadPoolBuilder::new().num_threads(n).build().map_err(too_few_threads)
+    ThreadPoolBuilder::new().num_threads(n.min(most_threads())).build().map_err(too_few_threads)
 }
 
 /// The threads of this process: as many as asked for and of use.
 fn n_threads(common: Common) -> usize {
-    let allowed = n_allowed();
-    let most = (PER_PROCESSOR * allowed).max(ALWAYS);
-    common.threads.map_or(DefaultThreads::here().n(), |n| n.get().min(most))
+    common.threads.map_or(DefaultThreads::here().n(), |n| n.get().min(most_threads()))
+}
+
+/// The greatest number of threads that is of use.
+fn most_threads() -> usize {
+    (PER_PROCESSOR * n_allowed()).max(ALWAYS)
 }
 
 /// The system refused to start threads.

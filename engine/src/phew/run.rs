@@ -140,6 +140,9 @@ fn run_on(
         let (structures, least) = (&mut found.structures, config.min_particles);
         leave_out_small(structures, least, input.snapshot, &places, &ids, comm)?;
     }
+    if !config.needs_patch_ids() && !is_counted {
+        found.segmentation.forget_cells();
+    }
     let mut catalogue = run.catalogue(&source, &found, comm)?;
     let mut labels = label_tables(&input, &found, &ids, config, comm)?;
     image::complete(&catalogue.attributes, labels.iter_mut().map(|part| &mut part.table));

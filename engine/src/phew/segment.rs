@@ -46,6 +46,13 @@ pub struct Segmentation<'a> {
     pub balance: Balance,
 }
 
+impl Segmentation<'_> {
+    /// Frees what tells the patches of cells, to make room for tables that need none of it. The peaks and their tree stay.
+    pub fn forget_cells(&mut self) {
+        (self.labels, self.roots, self.known) = Default::default();
+    }
+}
+
 /// The input of [`segment`].
 #[derive(Debug)]
 pub struct Task<'a> {

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn noise_is_stored_and_all_else_is_compressed() {
-        let numbers: Vec<u64> = (0..1u64 << 16).map(|i| 0x4000_0000_0000_0000 | i * i * i << 20).collect();
+        let numbers: Vec<u64> = (0..1u64 << 16).map(|i| 0x4000_0000_0000_0000 | (i * i * i) << 20).collect();
         let planes = shuffled(bytemuck::cast_slice(&numbers), 8, 8 << 16);
         let packed = compressed(&planes, 8);
         let mut all = Compress::new(Compression::new(GZIP.into()), false);
