@@ -19,7 +19,9 @@ use std::path::Path;
 /// HDF5: only rank 0 opens a hidden file. Rows first go to the ranks that compress their chunks. Compressed chunks then go to
 /// rank 0 in rounds; it writes them in a fixed order, so the file is equal for any number of ranks. Each rank needs memory for
 /// one more copy of its share of the largest table, and rank 0 for two rounds (64 MB each) as well. Rank 0 compresses tables
-/// of up to 65536 rows alone. While a round is written and flushed, the next one is compressed. Other formats are gathered and written on rank 0, which needs memory for the whole catalogue.
+/// of up to 65536 rows alone. While a round is written and flushed, the next one is compressed.
+///
+/// Other formats are gathered and written on rank 0, which needs memory for the whole catalogue.
 ///
 /// # Errors
 /// On any rank the place cannot be written, the catalogue does not fit the format, the parts do not form a whole, or a rank is
