@@ -36,6 +36,10 @@ const KNOWN: &[&str] = &[
     "Memory: exit code 255 is no way to end",
     // Memory may end between making a hidden file and noting its name.
     "Memory: exit code 2: it left .",
+    // The C library or Rust's runtime ends the process itself where a thread that begins gets no memory.
+    "failed to register TLS destructor: out of memory",
+    "Memory: exit code 1, and it said more than one line: fatal runtime error: failed to initiate panic, error 5",
+    "Memory: exit code 2, and it said more than one line: fatal runtime error: failed to initiate panic, error 5",
     // Open MPI says in lines of its own that it got no shared memory; the ranks then end by their watch.
     "A system call failed during shared memory initialization",
 ];
