@@ -176,8 +176,8 @@ pub trait RunSummary {
 }
 
 impl ProcessSetup<'_> {
-    /// Does `work` on about as many threads as the ranks of this process will have. Before they start, a parallel loop would start a
-    /// thread per processor in every process.
+    /// Does `work` on as many threads as the ranks of this process will have, up to the number that is of use. Before they start, a
+    /// parallel loop would start a thread per processor in every process.
     pub fn in_parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, CommandError> {
         Ok(seating::some_threads(self.n_workers)?.install(work))
     }

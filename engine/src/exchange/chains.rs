@@ -108,12 +108,10 @@ pub fn resolve<L: Lead>(
         return Ok(());
     }
     let targets = open_targets(exits);
-    let asked: Vec<(usize, usize)> = (0..exits.len())
-        .filter(|i| !exits[*i].is_end())
-        .map(|i| {
-            (i, targets.binary_search(&exits[i].target()).expect("the target of every open exit is listed"))
-        })
-        .collect();
+    let place =
+        |exit: &L| targets.binary_search(&exit.target()).expect("the target of every open exit is listed");
+    let open = exits.iter().enumerate().filter(|(_, exit)| !exit.is_end());
+    let asked: Vec<(usize, usize)> = open.map(|(i, exit)| (i, place(exit))).collect();
     let mut questions = ask(comm, &targets)?;
     loop {
         let received = answer(comm, questions, |item| lead_of(follow(item), exits))?;

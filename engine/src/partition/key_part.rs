@@ -21,7 +21,7 @@
 //! falls; the last entry of a part equals the first entry of the next. The sample decides how even the parts are, never
 //! the bounds.
 
-use super::key_sample::part_starts;
+use super::key_sample::{part_of, part_starts};
 use inselberg_comm::{Comm, CommError, Rank};
 
 /// The greatest number of parts. On more ranks only some have a part, which bounds the list of starts that all ranks hold.
@@ -57,9 +57,7 @@ impl KeyPart {
         let mut parts: Vec<(Rank, Vec<[u64; 3]>)> = Vec::new();
         let starts = part_starts(comm, keys, comm.n_ranks().div_ceil(ranks_per_part))?;
         for (i, key) in keys.iter().enumerate() {
-            // Keys below the first start belong to the first part.
-            let part = starts.partition_point(|start| start <= key).saturating_sub(1);
-            let rank = Rank((part * ranks_per_part) as u32);
+            let rank = Rank((part_of(&starts, *key) * ranks_per_part) as u32);
             let record = [(key >> 64) as u64, *key as u64, weight_of(i + 1) - weight_of(i)];
             match parts.last_mut().filter(|part| part.0 == rank) {
                 Some((_, records)) => records.push(record),

@@ -5,8 +5,8 @@ use inselberg_comm::{Comm, CommError, Reduce};
 /// Keys per part in the sample.
 const PER_PART: u64 = 4;
 
-/// Collective: the first key of each of at most `n_parts` parts of the keys of all ranks, ascending. Lower keys belong to the first
-/// part. Empty if there is no key on any rank.
+/// Collective: the first key of each of at most `n_parts` parts of the keys of all ranks, ascending. Empty if there is no key on any
+/// rank.
 ///
 /// The sample has about the same share of the keys of every rank, whether or not the keys of different ranks overlap. Two calls, no
 /// exchange; every rank gets about 64 bytes per part.
@@ -21,6 +21,11 @@ pub(super) fn part_starts(comm: &Comm, keys: &[u128], n_parts: usize) -> Result<
     sample.sort_unstable();
     let n_parts = n_parts.min(sample.len());
     Ok((0..n_parts).map(|part| sample[part * sample.len() / n_parts]).collect())
+}
+
+/// The part of a key, by the first keys of the parts. Keys below all of them belong to the first part.
+pub(super) fn part_of(starts: &[u128], key: u128) -> usize {
+    starts.partition_point(|start| *start <= key).saturating_sub(1)
 }
 
 /// All bits of a key mixed, so that every residue has a fair share of the keys.

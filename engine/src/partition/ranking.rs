@@ -4,7 +4,7 @@ use crate::argsort::sorted;
 use crate::exchange;
 use crate::exchange::relay::ask;
 use crate::partition::bounds_of_moving;
-use crate::partition::key_sample::part_starts;
+use crate::partition::key_sample::{part_of, part_starts};
 use inselberg_comm::{Comm, CommError, Rank};
 
 /// Collective: sorts records over all ranks by `key`. Returns an even part of them, sorted, each with the rank that it came
@@ -109,8 +109,7 @@ impl RankedParts {
 
     /// The rank that has the part of a key. Parts are spread over all ranks.
     fn holder(&self, key: u128) -> Rank {
-        let part = self.starts.partition_point(|start| *start <= key).saturating_sub(1);
-        Rank((part * self.n_ranks / self.starts.len().max(1)) as u32)
+        Rank((part_of(&self.starts, key) * self.n_ranks / self.starts.len().max(1)) as u32)
     }
 }
 
