@@ -80,9 +80,11 @@ impl<'a> Case<'a> {
                 break status;
             }
             if start.elapsed() > SOON {
+                let alone = self.mode == Mode::Mpi && processes_in(room.path()).is_empty();
+                let who = if alone { "mpirun alone is" } else { "it is" };
                 let states = states(&self.processes(&child, room.path()));
                 let _ = child.kill();
-                return Err(format!("still there after {SOON:?}: {states}"));
+                return Err(format!("{who} still there after {SOON:?}: {states}"));
             }
             std::thread::sleep(Duration::from_millis(2));
         };

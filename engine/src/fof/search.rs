@@ -12,7 +12,7 @@ use inselberg_kernels::fof::grid::SearchGrid;
 use inselberg_kernels::fof::link::Linker;
 use inselberg_kernels::fof::record::{Real, Record};
 use inselberg_kernels::fof::slabs::{self, Chosen, Slabs, count};
-use inselberg_kernels::fof::sorted_slab::{SlabScratch, SortedSlab, sort_slab};
+use inselberg_kernels::fof::sorted_slab::{SlabCounts, SlabLists, SlabScratch, sort_slab};
 use inselberg_kernels::sync::AtomicU32;
 use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
@@ -81,16 +81,56 @@ pub fn scatter<T: Real>(
 impl<R: Record> SlabRecords<R> {
     /// Sorts each slab by cell. Linear in the particles.
     pub fn sort(mut self, frame: &SearchSpace, executor: &Executor) -> Sorted<R> {
-        let grid = (&frame.grid, &self.slabs, &frame.reach);
+        let (grid, divided) = (&frame.grid, &self.slabs);
         let rooms = ScratchPool::<SlabScratch<R>>::default();
         let slabs = carve(&mut self.records, self.sizes.iter().copied());
-        let shelves: Vec<SortedSlab> = executor.map(
+        let counts = executor.map(
             "sorting",
             slabs,
             |slab| slab.len(),
-            |slab| rooms.with(|scratch| sort_slab(grid, &frame.metric, slab, scratch)),
+            |slab| rooms.with(|scratch| sort_slab(grid, divided, slab, scratch)),
         );
-        let (blocks, up) = stack(shelves, self.records.len());
+        self.list(frame, executor, &counts)
+    }
+
+    /// Lists rows, blocks and cells of all slabs, which are sorted and have as many as `counts` says, and joins the cells
+    /// of each block. Linear in the particles.
+    fn list(self, frame: &SearchSpace, executor: &Executor, counts: &[SlabCounts]) -> Sorted<R> {
+        let numbers = |of: fn(&SlabCounts) -> usize| counts.iter().map(of).collect::<Vec<usize>>();
+        let [n_rows, n_blocks, n_cells] =
+            [numbers(|c| c.n_rows), numbers(|c| c.n_blocks), numbers(|c| c.n_cells)];
+        let [first_block, first_cell, first_particle] =
+            [starts(&n_blocks), starts(&n_cells), starts(&self.sizes)];
+        let (mut rows, mut blocks) = (room(&n_rows), room(&n_blocks));
+        let (mut cells, mut up) = (room(&n_cells), room(&n_cells));
+        let mut rows_of = carve(&mut rows, n_rows.into_iter()).into_iter();
+        let mut blocks_of = carve(&mut blocks, n_blocks.into_iter()).into_iter();
+        let mut cells_of = carve(&mut cells, n_cells.iter().copied()).into_iter();
+        let mut up_of = carve(&mut up, n_cells.iter().copied()).into_iter();
+        let mut rest = self.records.as_slice();
+        let one = "one piece per slab";
+        let list_of = |slab: usize| {
+            let records = rest.split_off(..self.sizes[slab]).expect(one);
+            let lists = SlabLists {
+                rows: rows_of.next().expect(one),
+                blocks: blocks_of.next().expect(one),
+                cells: cells_of.next().expect(one),
+                up: up_of.next().expect(one),
+                first_block: first_block[slab],
+                first_cell: first_cell[slab],
+                first_particle: first_particle[slab],
+            };
+            (lists, records)
+        };
+        let lists: Vec<(SlabLists, &[R])> = (0..counts.len()).map(list_of).collect();
+        executor.map(
+            "cells",
+            lists,
+            |(_, records)| records.len(),
+            |(mut lists, records)| lists.fill(&frame.grid, &frame.reach, &frame.metric, records),
+        );
+        let mut blocks = FofBlocks { rows, blocks, cells, layers: Vec::new() };
+        blocks.seal(self.records.len());
         Sorted { records: self.records, blocks, up }
     }
 }
@@ -130,31 +170,6 @@ fn distribute<T: Real>(
     (records, sizes)
 }
 
-/// Concatenates all sorted slabs.
-fn stack(shelves: Vec<SortedSlab>, n_particles: usize) -> (FofBlocks, Vec<AtomicU32>) {
-    let lengths = |of: fn(&SortedSlab) -> usize| shelves.iter().map(of).collect::<Vec<usize>>();
-    let [n_rows, n_blocks, n_cells] =
-        [lengths(|s| s.rows.len()), lengths(|s| s.blocks.len()), lengths(|s| s.cells.len())];
-    let mut all =
-        FofBlocks { rows: room(&n_rows), blocks: room(&n_blocks), cells: room(&n_cells), layers: Vec::new() };
-    let mut up: Vec<AtomicU32> = room(&n_cells);
-    let particles = starts(shelves.iter().map(|s| s.n_particles as usize));
-    let (block, cell) = (starts(n_blocks.iter().copied()), starts(n_cells.iter().copied()));
-    let rows = carve(&mut all.rows, n_rows.into_iter()).into_par_iter();
-    let blocks = carve(&mut all.blocks, n_blocks.into_iter());
-    let cells = carve(&mut all.cells, n_cells.iter().copied());
-    let parents = carve(&mut up, n_cells.into_iter());
-    let places = rows.zip(blocks).zip(cells).zip(parents).zip(shelves).enumerate();
-    places.for_each(|(i, ((((rows, blocks), cells), parents), shelf))| {
-        rows.iter_mut().zip(&shelf.rows).for_each(|(to, row)| *to = row.after(block[i]));
-        blocks.iter_mut().zip(&shelf.blocks).for_each(|(to, b)| *to = b.after(cell[i]));
-        cells.iter_mut().zip(&shelf.cells).for_each(|(to, first)| *to = first + particles[i]);
-        parents.iter_mut().zip(&shelf.up).for_each(|(to, above)| *to = AtomicU32::new(above + cell[i]));
-    });
-    all.seal(n_particles);
-    (all, up)
-}
-
 /// A list of zeros with capacity for one more. The thread that fills it in touches its memory first.
 fn room<T: Zeroable>(lengths: &[usize]) -> Vec<T> {
     let mut list = bytemuck::zeroed_vec(lengths.iter().sum::<usize>() + 1);
@@ -163,9 +178,9 @@ fn room<T: Zeroable>(lengths: &[usize]) -> Vec<T> {
 }
 
 /// The sums before each length.
-fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
-    let sum = |before: &mut usize, length: usize| Some(std::mem::replace(before, *before + length) as u32);
-    lengths.scan(0, sum).collect()
+fn starts(lengths: &[usize]) -> Vec<u32> {
+    let sum = |before: &mut usize, length: &usize| Some(std::mem::replace(before, *before + length) as u32);
+    lengths.iter().scan(0, sum).collect()
 }
 
 impl<R: Record> Sorted<R> {

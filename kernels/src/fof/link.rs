@@ -6,6 +6,7 @@ use super::blocks::{BlockContact, ContactVisitor, FORWARD, FofBlock, FofBlocks};
 use super::grid::SearchGrid;
 use super::pair::touch;
 use super::record::Record;
+use super::row_words::RowWalk;
 use super::union::union;
 use crate::mesh::local::bits;
 use crate::simd::wide;
@@ -19,15 +20,15 @@ pub fn near_in_block(reach: &BlockReach) -> [u64; 64] {
     std::array::from_fn(|cell| x.of[cell & 3] & yz.of[cell >> 2])
 }
 
-/// Makes every cell of a block point to the lowest cell that links within the block connect it to. A search from cell to
-/// cell that reaches each cell once, so a dense block takes about one test per cell.
+/// Calls `hook` with every cell of a block that links within the block connect to a lower one, and the lowest of these. A
+/// search from cell to cell that reaches each cell once, so a dense block takes about one test per cell.
 #[inline(always)]
 pub fn join_within<'a, R: Record>(
     block: &FofBlock,
     near: &[u64; 64],
-    particles: impl Fn(usize) -> &'a [R],
+    particles: impl Fn(u32) -> &'a [R],
     metric: &Metric,
-    up: &mut [u32],
+    mut hook: impl FnMut(u32, u32),
 ) {
     let mut free = block.mask;
     while free != 0 {
@@ -38,11 +39,11 @@ pub fn join_within<'a, R: Record>(
         while open != 0 && free != 0 {
             let at = open.trailing_zeros();
             open &= open - 1;
-            let here = particles(block.cell(at) as usize);
+            let here = particles(block.cell(at));
             for other in bits(near[at as usize] & free) {
                 let cell = block.cell(other);
-                if touch(metric, here, particles(cell as usize)) {
-                    up[cell as usize] = root;
+                if touch(metric, here, particles(cell)) {
+                    hook(cell, root);
                     free &= !(1 << other);
                     open |= 1 << other;
                 }
@@ -80,11 +81,11 @@ impl<R: Record> Linker<'_, R> {
 
     #[inline(always)]
     fn link_rows(&self, rows: Range<usize>) {
-        let mut visit = self;
+        let (mut visit, mut walk) = (self, RowWalk::new(self.grid, self.reach));
         for row in rows {
             let of = (self.blocks.rows[row], self.blocks.row(row));
-            self.blocks.touching_in_row(self.grid, self.reach, row, &mut visit);
-            self.blocks.touching(self.grid, self.reach, of, &FORWARD, &mut visit);
+            self.blocks.touching_in_row(&walk, row, &mut visit);
+            self.blocks.touching(&mut walk, of, &FORWARD, &mut visit);
         }
     }
 
@@ -143,15 +144,14 @@ mod tests {
         #[test]
         fn components_are_those_of_all_pairs(particles in particles()) {
             let sorted = particles.sorted();
-            let up: Vec<AtomicU32> = sorted.up.iter().map(|up| AtomicU32::new(*up)).collect();
             let (grid, reach, metric) = (&sorted.grid, &sorted.reach, &particles.metric);
-            let (blocks, records) = (&sorted.blocks, sorted.records.as_slice());
-            Linker { grid, reach, metric, blocks, records, up: &up }.link(0..blocks.n_rows());
+            let (blocks, records, up) = (&sorted.blocks, sorted.records.as_slice(), sorted.up.as_slice());
+            Linker { grid, reach, metric, blocks, records, up }.link(0..blocks.n_rows());
             let mut of_root = vec![usize::MAX; up.len()];
             let mut of_particle = vec![0; records.len()];
             for cell in 0..blocks.n_cells() as u32 {
                 for record in &records[blocks.particles(cell)] {
-                    let (root, i) = (root(&up, cell) as usize, record.index() as usize);
+                    let (root, i) = (root(up, cell) as usize, record.index() as usize);
                     of_root[root] = of_root[root].min(i);
                     of_particle[i] = root;
                 }

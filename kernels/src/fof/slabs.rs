@@ -57,9 +57,20 @@ impl Slabs {
         (z * self.per_layer + y) as usize
     }
 
-    /// Number of bits of a [`key`](Self::key), and of its part below (z, y).
-    pub fn key_bits(&self) -> (u32, u32) {
-        (self.z_shift + self.y_shift + self.x_bits + 6, self.x_bits + 6)
+    /// Number of bits of a [`key`](Self::key).
+    pub fn key_bits(&self) -> u32 {
+        self.row_bits() + self.x_bits + 6
+    }
+
+    /// Number of highest bits of a key that tell the row.
+    pub fn row_bits(&self) -> u32 {
+        self.z_shift + self.y_shift
+    }
+
+    /// The `bits` highest bits of a key: the part of the slab, a run of rows.
+    #[inline(always)]
+    pub fn part_of(&self, spot: Spot, bits: u32) -> usize {
+        (self.high(spot) >> (self.row_bits() - bits)) as usize
     }
 
     /// The key of a place within its slab: in the order of (z, y, x) of blocks, then of cells.

@@ -1,4 +1,5 @@
-//! Sorted slab: the particles of one slab, sorted by block and cell, with the cells of each block joined.
+//! Sorted slab: the particles of one slab, sorted by block and cell; then its rows, blocks and cells, with the cells of each
+//! block joined.
 //!
 //! ```text
 //!     key of a particle, highest bits first
@@ -11,31 +12,49 @@
 //!     cells               0                     2          3          4          (first particle of each)
 //! ```
 //!
-//! Keys of at most 32 bits are packed into words with the number of the particle and sorted by a radix sort, longer ones by
-//! comparing.
+//! A large slab is first cut into parts, which are runs of rows. A part stays in the second cache while it is sorted. Keys of at
+//! most 32 bits are packed into words with the number of the particle and sorted by a radix sort, longer ones by comparing.
+//!
+//! Sorting counts rows, blocks and cells. The lists of all slabs can then be made at once, and each slab fills its part of them.
 
 use super::Metric;
 use super::block_reach::BlockReach;
 use super::blocks::{BlockRow, FofBlock};
-use super::grid::SearchGrid;
+use super::grid::{SearchGrid, Spot};
 use super::link::{join_within, near_in_block};
 use super::record::Record;
 use super::slabs::Slabs;
 use crate::simd::wide;
+use crate::sync::AtomicU32;
 
-/// A slab after sorting. Blocks, cells and particles are numbered from the first of the slab.
-#[derive(Debug, Default, Clone)]
-pub struct SortedSlab {
-    /// Number of particles.
-    pub n_particles: u32,
+/// Numbers of rows, blocks and cells that have particles.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct SlabCounts {
+    /// Rows of blocks.
+    pub n_rows: usize,
+    /// Blocks.
+    pub n_blocks: usize,
+    /// Cells.
+    pub n_cells: usize,
+}
+
+/// The part of a slab in the lists of all slabs, which [`SlabCounts`] tells the lengths of.
+#[derive(Debug)]
+pub struct SlabLists<'a> {
     /// Rows of blocks by (z, y).
-    pub rows: Vec<BlockRow>,
+    pub rows: &'a mut [BlockRow],
     /// Their blocks by x.
-    pub blocks: Vec<FofBlock>,
+    pub blocks: &'a mut [FofBlock],
     /// The first particle of each cell.
-    pub cells: Vec<u32>,
+    pub cells: &'a mut [u32],
     /// For each cell the lowest cell of its block that links within the block connect it to.
-    pub up: Vec<u32>,
+    pub up: &'a mut [AtomicU32],
+    /// The number of its first block among those of all slabs.
+    pub first_block: u32,
+    /// The number of its first cell.
+    pub first_cell: u32,
+    /// The number of its first particle.
+    pub first_particle: u32,
 }
 
 /// Memory for sorting, kept from slab to slab.
@@ -52,26 +71,26 @@ impl<R> Default for SlabScratch<R> {
     }
 }
 
+/// Particles per part, so that sorting a part stays in the second cache. Few in tests, so that these have parts.
+const PART: usize = if cfg!(test) { 8 } else { 8192 };
+/// The most parts of a slab, in bits of their number: scattering to more of them is slow.
+const MOST_PART_BITS: u32 = 8;
 /// Fewer keys are sorted by comparing.
 const FEW: usize = 256;
 /// The most bits per pass of the radix sort.
-const DIGIT: u32 = 11;
+const DIGIT: u32 = 12;
 
-/// Sorts the particles of a slab and joins the cells of each of its blocks. Linear in the particles for keys of at most 32
-/// bits, else n log n.
+/// Sorts the particles of a slab, and counts its rows, blocks and cells. Linear in the particles for keys of at most 32 bits,
+/// else n log n.
 pub fn sort_slab<R: Record>(
-    grid: (&SearchGrid, &Slabs, &BlockReach),
-    metric: &Metric,
+    grid: &SearchGrid,
+    slabs: &Slabs,
     records: &mut [R],
     scratch: &mut SlabScratch<R>,
-) -> SortedSlab {
+) -> SlabCounts {
     wide(
         #[inline(always)]
-        || {
-            let mut slab = sort(grid.0, grid.1, records, scratch);
-            slab.join(grid.2, metric, records);
-            slab
-        },
+        || sort(grid, slabs, records, scratch),
     )
 }
 
@@ -81,36 +100,72 @@ fn sort<R: Record>(
     slabs: &Slabs,
     records: &mut [R],
     scratch: &mut SlabScratch<R>,
-) -> SortedSlab {
-    let (n_bits, row_bits) = slabs.key_bits();
-    let mut slab = SortedSlab { n_particles: records.len() as u32, ..SortedSlab::default() };
-    if n_bits <= 32 {
-        scratch.keys[0].resize(records.len(), 0);
-        for (i, (key, record)) in scratch.keys[0].iter_mut().zip(records.iter()).enumerate() {
-            *key = u64::from(slabs.short_key(grid.spot(record.position()))) << 32 | i as u64;
-        }
-        sort_keys(&mut scratch.keys, n_bits);
-        take(records, &mut scratch.records, &scratch.keys[0]);
-        slab.fill(&scratch.keys[0], row_bits, grid, records);
-    } else {
-        scratch.long.clear();
-        for (i, record) in records.iter().enumerate() {
-            scratch.long.push((slabs.key(grid.spot(record.position())), i as u32));
-        }
-        scratch.long.sort_unstable();
-        take(records, &mut scratch.records, &scratch.long);
-        slab.fill(&scratch.long, row_bits, grid, records);
+) -> SlabCounts {
+    let n_parts = records.len().div_ceil(PART).next_power_of_two();
+    let part_bits = n_parts.trailing_zeros().min(MOST_PART_BITS).min(slabs.row_bits());
+    scratch.records.clear();
+    scratch.records.extend_from_slice(records);
+    let ends = match part_bits {
+        0 => vec![records.len()],
+        _ => distribute(grid, slabs, part_bits, records, &mut scratch.records),
+    };
+    let (mut counts, mut start) = (SlabCounts::default(), 0);
+    for end in ends {
+        let (part, sorted) = (&scratch.records[start..end], &mut records[start..end]);
+        start = end;
+        let keys = (&mut scratch.keys, &mut scratch.long);
+        counts.add(sort_part(grid, slabs, part_bits, part, sorted, keys));
     }
-    slab
+    counts
 }
 
-/// Permutes records into the order of `order`.
+/// Copies records part by part, in their order within each part. The end of each part is returned.
 #[inline(always)]
-fn take<R: Record, E: SortKey>(records: &mut [R], copy: &mut Vec<R>, order: &[E]) {
-    copy.clear();
-    copy.extend_from_slice(records);
-    for (record, entry) in records.iter_mut().zip(order) {
-        *record = copy[entry.index()];
+fn distribute<R: Record>(
+    grid: &SearchGrid,
+    slabs: &Slabs,
+    part_bits: u32,
+    records: &[R],
+    by_part: &mut [R],
+) -> Vec<usize> {
+    let part_of = |record: &R| slabs.part_of(grid.spot(record.position()), part_bits);
+    let mut ends = vec![0; 1 << part_bits];
+    records.iter().for_each(|record| ends[part_of(record)] += 1);
+    let mut before = 0;
+    for end in &mut ends {
+        before += std::mem::replace(end, before);
+    }
+    for record in records {
+        let place = &mut ends[part_of(record)];
+        by_part[*place] = *record;
+        *place += 1;
+    }
+    ends
+}
+
+/// Copies the records of a part in the order of their keys, of which the `part_bits` highest bits are equal.
+#[inline(always)]
+fn sort_part<R: Record>(
+    grid: &SearchGrid,
+    slabs: &Slabs,
+    part_bits: u32,
+    part: &[R],
+    sorted: &mut [R],
+    (keys, long): (&mut [Vec<u64>; 2], &mut Vec<(u128, u32)>),
+) -> SlabCounts {
+    let spots = part.iter().map(|record| grid.spot(record.position())).zip(0u32..);
+    if slabs.key_bits() <= 32 {
+        keys[0].clear();
+        keys[0].extend(spots.map(|(spot, i)| u64::from(slabs.short_key(spot)) << 32 | u64::from(i)));
+        sort_keys(keys, slabs.key_bits() - part_bits);
+        sorted.iter_mut().zip(&keys[0]).for_each(|(to, key)| *to = part[*key as u32 as usize]);
+        SlabCounts::new(&keys[0], |key| u128::from(key >> 32), slabs)
+    } else {
+        long.clear();
+        long.extend(spots.map(|(spot, i)| (slabs.key(spot), i)));
+        long.sort_unstable();
+        sorted.iter_mut().zip(&*long).for_each(|(to, key)| *to = part[key.1 as usize]);
+        SlabCounts::new(long, |key| key.0, slabs)
     }
 }
 
@@ -143,103 +198,88 @@ fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
     }
 }
 
-/// A key with the number of a particle. Cells of one block differ only in the lowest six bits.
-trait SortKey: Copy {
-    /// Whether both keys are equal above the `bits` lowest bits.
-    fn same_above(self, other: Self, bits: u32) -> bool;
-    /// The cell in its block.
-    fn cell(self) -> u32;
-    /// The number of the particle.
-    fn index(self) -> usize;
-}
-
-impl SortKey for u64 {
+impl SlabCounts {
+    /// Of ascending entries, each with a key.
     #[inline(always)]
-    /// Whether both keys are equal above the `bits` lowest bits.
-    fn same_above(self, other: Self, bits: u32) -> bool {
-        (self ^ other) >> 32 >> bits == 0
+    fn new<E: Copy>(entries: &[E], key: impl Fn(E) -> u128, slabs: &Slabs) -> Self {
+        let first = usize::from(!entries.is_empty());
+        let mut counts = Self { n_rows: first, n_blocks: first, n_cells: first };
+        for pair in entries.windows(2) {
+            let differ = key(pair[0]) ^ key(pair[1]);
+            counts.n_cells += usize::from(differ != 0);
+            counts.n_blocks += usize::from(differ >> 6 != 0);
+            counts.n_rows += usize::from(differ >> (slabs.key_bits() - slabs.row_bits()) != 0);
+        }
+        counts
     }
 
-    #[inline(always)]
-    fn cell(self) -> u32 {
-        (self >> 32) as u32 & 63
-    }
-
-    #[inline(always)]
-    fn index(self) -> usize {
-        self as u32 as usize
+    fn add(&mut self, other: Self) {
+        self.n_rows += other.n_rows;
+        self.n_blocks += other.n_blocks;
+        self.n_cells += other.n_cells;
     }
 }
 
-impl SortKey for (u128, u32) {
-    #[inline(always)]
-    /// Whether both keys are equal above the `bits` lowest bits.
-    fn same_above(self, other: Self, bits: u32) -> bool {
-        (self.0 ^ other.0) >> bits == 0
+impl SlabLists<'_> {
+    /// Makes rows, blocks and cells from the sorted records of the slab, and joins the cells of each block. Linear in the
+    /// particles.
+    ///
+    /// # Panics
+    /// If the lists do not have the lengths that [`sort_slab`] counted.
+    pub fn fill<R: Record>(&mut self, grid: &SearchGrid, reach: &BlockReach, metric: &Metric, records: &[R]) {
+        wide(
+            #[inline(always)]
+            || {
+                self.make(grid, records);
+                self.join(reach, metric, records);
+            },
+        );
     }
 
     #[inline(always)]
-    fn cell(self) -> u32 {
-        self.0 as u32 & 63
-    }
-
-    #[inline(always)]
-    fn index(self) -> usize {
-        self.1 as usize
-    }
-}
-
-impl SortedSlab {
-    /// Makes cells, blocks and rows from ascending keys and the particles in the same order.
-    #[inline(always)]
-    fn fill<R: Record, E: SortKey>(&mut self, keys: &[E], row_bits: u32, grid: &SearchGrid, records: &[R]) {
-        self.reserve(keys, row_bits);
-        for (i, key) in keys.iter().enumerate() {
-            let last = keys[i.saturating_sub(1)];
-            if i > 0 && key.same_above(last, 0) {
+    fn make<R: Record>(&mut self, grid: &SearchGrid, records: &[R]) {
+        let mut at = SlabCounts::default();
+        let mut last: Option<Spot> = None;
+        for (particle, record) in (self.first_particle..).zip(records) {
+            let spot = grid.spot(record.position());
+            let before = last.replace(spot);
+            if before == Some(spot) {
                 continue;
             }
-            if i == 0 || !key.same_above(last, 6) {
-                let [x, y, z] = grid.spot(records[i].position()).block;
-                if i == 0 || !key.same_above(last, row_bits) {
-                    self.rows.push(BlockRow { z, y, first: self.blocks.len() as u32 });
+            let block = before.map(|spot| spot.block);
+            if block != Some(spot.block) {
+                let [x, y, z] = spot.block;
+                if block.is_none_or(|before| before[1..] != [y, z]) {
+                    self.rows[at.n_rows] = BlockRow { z, y, first: self.first_block + at.n_blocks as u32 };
+                    at.n_rows += 1;
                 }
-                self.blocks.push(FofBlock { mask: 0, first: self.cells.len() as u32, x });
+                self.blocks[at.n_blocks] =
+                    FofBlock { mask: 0, first: self.first_cell + at.n_cells as u32, x };
+                at.n_blocks += 1;
             }
-            let block = self.blocks.last_mut().expect("the first key begins a block");
-            block.mask |= 1 << key.cell();
-            self.cells.push(i as u32);
+            self.blocks[at.n_blocks - 1].mask |= 1 << spot.cell;
+            self.cells[at.n_cells] = particle;
+            at.n_cells += 1;
         }
-    }
-
-    /// Reserves exactly what the lists need: they live as long as all slabs.
-    #[inline(always)]
-    fn reserve<E: SortKey>(&mut self, keys: &[E], row_bits: u32) {
-        let first = usize::from(!keys.is_empty());
-        let (mut n_rows, mut n_blocks, mut n_cells) = (first, first, first);
-        for i in 1..keys.len() {
-            let (last, key) = (keys[i - 1], keys[i]);
-            n_cells += usize::from(!key.same_above(last, 0));
-            n_blocks += usize::from(!key.same_above(last, 6));
-            n_rows += usize::from(!key.same_above(last, row_bits));
-        }
-        self.rows.reserve_exact(n_rows);
-        self.blocks.reserve_exact(n_blocks);
-        self.cells.reserve_exact(n_cells);
-        self.up.reserve_exact(n_cells);
+        let counted = [self.rows.len(), self.blocks.len(), self.cells.len()];
+        assert_eq!([at.n_rows, at.n_blocks, at.n_cells], counted, "the slab is sorted as it was counted");
     }
 
     /// Joins the cells of each block.
     #[inline(always)]
     fn join<R: Record>(&mut self, reach: &BlockReach, metric: &Metric, records: &[R]) {
-        self.up.extend(0..self.cells.len() as u32);
+        self.up.iter_mut().zip(self.first_cell..).for_each(|(up, cell)| *up = AtomicU32::new(cell));
         let near = near_in_block(reach);
+        let (first_cell, first_particle) = (self.first_cell, self.first_particle);
         for block in self.blocks.iter().filter(|b| b.mask & (b.mask - 1) != 0) {
-            let of = |cell: usize| {
-                let end = self.cells.get(cell + 1).map_or(records.len(), |end| *end as usize);
-                &records[self.cells[cell] as usize..end]
+            let of = |cell: u32| {
+                let cell = (cell - first_cell) as usize;
+                let end =
+                    self.cells.get(cell + 1).map_or(records.len(), |end| (end - first_particle) as usize);
+                &records[(self.cells[cell] - first_particle) as usize..end]
             };
-            join_within(block, &near, of, metric, &mut self.up);
+            let hook = |cell: u32, root: u32| self.up[(cell - first_cell) as usize] = AtomicU32::new(root);
+            join_within(block, &near, of, metric, hook);
         }
     }
 }

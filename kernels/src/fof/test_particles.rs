@@ -2,11 +2,12 @@
 
 use super::Metric;
 use super::block_reach::BlockReach;
-use super::blocks::FofBlocks;
+use super::blocks::{BlockRow, FofBlock, FofBlocks};
 use super::grid::SearchGrid;
 use super::record::{Double, Record};
 use super::slabs::Slabs;
-use super::sorted_slab::{SlabScratch, SortedSlab, sort_slab};
+use super::sorted_slab::{SlabLists, SlabScratch, sort_slab};
+use crate::sync::AtomicU32;
 use proptest::prelude::*;
 
 /// Particles in a box.
@@ -23,7 +24,7 @@ pub struct SortedParticles {
     pub blocks: FofBlocks,
     pub records: Vec<Double>,
     /// The root of each cell within its block.
-    pub up: Vec<u32>,
+    pub up: Vec<AtomicU32>,
 }
 
 /// Up to 150 particles, some of them at the same place or on the sides of the box, in boxes that are periodic or open and
@@ -61,11 +62,23 @@ impl TestParticles {
         let (slabs, reach) = (Slabs::new(&grid, 1), BlockReach::new(&grid));
         let mut records: Vec<Double> =
             self.positions.iter().zip(0..).map(|(x, i)| Double::new(*x, i)).collect();
-        let slab =
-            sort_slab((&grid, &slabs, &reach), &self.metric, &mut records, &mut SlabScratch::default());
-        let SortedSlab { n_particles, rows, blocks, cells, up } = slab;
-        let mut blocks = FofBlocks { rows, blocks, cells, layers: Vec::new() };
-        blocks.seal(n_particles as usize);
+        let counts = sort_slab(&grid, &slabs, &mut records, &mut SlabScratch::default());
+        let mut rows = vec![BlockRow::default(); counts.n_rows];
+        let mut list = vec![FofBlock::default(); counts.n_blocks];
+        let mut cells = vec![0; counts.n_cells];
+        let mut up: Vec<AtomicU32> = cells.iter().map(|i| AtomicU32::new(*i)).collect();
+        let mut lists = SlabLists {
+            rows: &mut rows,
+            blocks: &mut list,
+            cells: &mut cells,
+            up: &mut up,
+            first_block: 0,
+            first_cell: 0,
+            first_particle: 0,
+        };
+        lists.fill(&grid, &reach, &self.metric, &records);
+        let mut blocks = FofBlocks { rows, blocks: list, cells, layers: Vec::new() };
+        blocks.seal(records.len());
         SortedParticles { grid, reach, blocks, records, up }
     }
 }
