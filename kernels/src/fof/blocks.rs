@@ -1,19 +1,23 @@
 //! Blocks of cells in rows, and all pairs of blocks that touch.
 //!
 //! Blocks are sorted by (z, y, x). Blocks with the same y and z are a row. Of the 26 blocks around a block, 13 come later:
-//! one in the same row and three in each of four other rows. [`row_words`](super::row_words) walks two rows in step.
+//! one in the same row and three in each of four other rows.
 //!
 //! ```text
-//!     rows around row r, seen along x
+//!     rows around row r, seen along x            two rows are walked once, in step:
 //!
-//!       y - 1   y   y + 1
-//!         .     r     F       z          F: looked for (FORWARD)
-//!         F     F     F       z + 1      .: found from there
+//!       y - 1   y   y + 1                        row      . a . . b c . .
+//!         .     r     F       z                  other    d . e . . f g .
+//!         F     F     F       z + 1
+//!                                                a meets d (x - 1) and e (x + 1); b meets f (x + 1);
+//!     F: looked for (FORWARD)                    c meets f and g; across the ends of a periodic row
+//!     .: found from there                        the last block meets the first
 //! ```
+//!
+//! Both rows ascend, so the first candidate of the next block is never before that of the last one.
 
-use super::block_reach::Within;
-use super::grid::Spot;
-use super::row_words::RowWalk;
+use super::block_reach::{BlockReach, Within};
+use super::grid::{SearchGrid, Spot};
 use bytemuck::Zeroable;
 
 /// A row of blocks: all blocks with the same y and z.
@@ -179,36 +183,85 @@ impl FofBlocks {
     #[inline(always)]
     pub fn touching(
         &self,
-        walk: &mut RowWalk,
+        grid: &SearchGrid,
+        reach: &BlockReach,
         (row, blocks): (BlockRow, &[FofBlock]),
         offsets: &[(i32, i32)],
         visit: &mut impl ContactVisitor,
     ) {
-        walk.start(blocks);
         for &(dy, dz) in offsets {
-            let Some((y, offset_y)) = walk.grid.axes[1].block_at(row.y, dy) else { continue };
-            let Some((z, offset_z)) = walk.grid.axes[2].block_at(row.z, dz) else { continue };
+            let Some((y, offset_y)) = grid.axes[1].block_at(row.y, dy) else { continue };
+            let Some((z, offset_z)) = grid.axes[2].block_at(row.z, dz) else { continue };
             let Some(other) = self.find(z, y) else { continue };
-            let yz = walk.reach.along_yz([offset_y, offset_z]);
-            walk.meet(blocks, self.row(other), yz, visit);
+            let yz = reach.along_yz([offset_y, offset_z]);
+            sweep(grid, reach, blocks, self.row(other), yz, visit);
         }
     }
 
     /// Visits every pair of touching blocks in one row.
     #[inline(always)]
-    pub fn touching_in_row(&self, walk: &RowWalk, row: usize, visit: &mut impl ContactVisitor) {
-        let (blocks, yz, x) = (self.row(row), walk.reach.along_yz([0, 0]), walk.reach.along_x(4));
+    pub fn touching_in_row(
+        &self,
+        grid: &SearchGrid,
+        reach: &BlockReach,
+        row: usize,
+        visit: &mut impl ContactVisitor,
+    ) {
+        let (blocks, yz, x) = (self.row(row), reach.along_yz([0, 0]), reach.along_x(4));
         for pair in blocks.windows(2).filter(|pair| pair[1].x == pair[0].x + 1) {
             visit.pair(&pair[0], &pair[1], BlockContact { x, yz });
         }
         let (first, last) = (&blocks[0], &blocks[blocks.len() - 1]);
-        walk.across_end((last, first), 1, yz, visit);
+        across_end(grid, reach, (last, first), 1, yz, visit);
     }
+}
+
+/// Visits block `a` with block `b`, if `b` is next to it across the end of a periodic row; `offset` (1 or -1) is the
+/// direction.
+#[inline(always)]
+fn across_end(
+    grid: &SearchGrid,
+    reach: &BlockReach,
+    (a, b): (&FofBlock, &FofBlock),
+    offset: i32,
+    yz: &Within<16>,
+    visit: &mut impl ContactVisitor,
+) {
+    let axis = &grid.axes[0];
+    let ends = if offset == 1 { [axis.n_blocks() - 1, 0] } else { [0, axis.n_blocks() - 1] };
+    if axis.is_periodic() && [a.x, b.x] == ends {
+        let x = reach.along_x(i64::from(offset) * axis.in_last() as i64);
+        visit.pair(a, b, BlockContact { x, yz });
+    }
+}
+
+/// Visits all touching pairs of blocks of two rows. Linear in both.
+#[inline(always)]
+fn sweep(
+    grid: &SearchGrid,
+    reach: &BlockReach,
+    row: &[FofBlock],
+    other: &[FofBlock],
+    yz: &Within<16>,
+    visit: &mut impl ContactVisitor,
+) {
+    let along = [reach.along_x(-4), reach.along_x(0), reach.along_x(4)];
+    let mut start = 0;
+    for a in row {
+        while start < other.len() && other[start].x + 1 < a.x {
+            start += 1;
+        }
+        for b in other[start..].iter().take_while(|b| b.x <= a.x + 1) {
+            visit.pair(a, b, BlockContact { x: along[(b.x + 1 - a.x) as usize], yz });
+        }
+    }
+    let (first, last) = (&row[0], &row[row.len() - 1]);
+    across_end(grid, reach, (last, &other[0]), 1, yz, visit);
+    across_end(grid, reach, (first, &other[other.len() - 1]), -1, yz, visit);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::SearchGrid;
     use super::super::record::Record;
     use super::super::test_particles::particles;
     use super::*;
@@ -243,13 +296,12 @@ mod tests {
         #[test]
         fn all_near_cells_of_touching_blocks_are_visited(particles in particles()) {
             let sorted = particles.sorted();
-            let (grid, blocks) = (&sorted.grid, &sorted.blocks);
+            let (grid, reach, blocks) = (&sorted.grid, &sorted.reach, &sorted.blocks);
             let mut visited = Visited(Vec::new());
-            let mut walk = RowWalk::new(grid, &sorted.reach);
             for row in 0..blocks.n_rows() {
-                blocks.touching_in_row(&walk, row, &mut visited);
+                blocks.touching_in_row(grid, reach, row, &mut visited);
                 let of = (blocks.rows[row], blocks.row(row));
-                blocks.touching(&mut walk, of, &FORWARD, &mut visited);
+                blocks.touching(grid, reach, of, &FORWARD, &mut visited);
             }
             visited.0.sort_unstable();
             visited.0.dedup();

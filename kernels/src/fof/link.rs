@@ -6,7 +6,6 @@ use super::blocks::{BlockContact, ContactVisitor, FORWARD, FofBlock, FofBlocks};
 use super::grid::SearchGrid;
 use super::pair::touch;
 use super::record::Record;
-use super::row_words::RowWalk;
 use super::union::union;
 use crate::mesh::local::bits;
 use crate::simd::wide;
@@ -81,11 +80,11 @@ impl<R: Record> Linker<'_, R> {
 
     #[inline(always)]
     fn link_rows(&self, rows: Range<usize>) {
-        let (mut visit, mut walk) = (self, RowWalk::new(self.grid, self.reach));
+        let mut visit = self;
         for row in rows {
             let of = (self.blocks.rows[row], self.blocks.row(row));
-            self.blocks.touching_in_row(&walk, row, &mut visit);
-            self.blocks.touching(&mut walk, of, &FORWARD, &mut visit);
+            self.blocks.touching_in_row(self.grid, self.reach, row, &mut visit);
+            self.blocks.touching(self.grid, self.reach, of, &FORWARD, &mut visit);
         }
     }
 

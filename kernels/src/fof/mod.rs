@@ -8,7 +8,7 @@
 //! | cells so small that all particles of one are linked; blocks of 4x4x4 cells | [`grid`] |
 //! | particles into slabs | [`slabs`], [`record`] |
 //! | each slab sorted by block and cell, and the cells of each block joined | [`sorted_slab`], [`link`] |
-//! | all pairs of blocks that touch, row by row, without a look-up | [`blocks`], [`row_words`], [`block_reach`] |
+//! | all pairs of blocks that touch, row by row, without a look-up | [`blocks`], [`block_reach`] |
 //! | cells of such a pair joined where they are linked | [`link`], [`pair`], [`union`] |
 //! | the nearest linkable particle of those that may only be attached | [`near`] |
 //!
@@ -25,7 +25,6 @@ pub mod link;
 pub mod near;
 pub mod pair;
 pub mod record;
-pub mod row_words;
 pub mod slabs;
 pub mod sorted_slab;
 pub mod union;

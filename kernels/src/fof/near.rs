@@ -5,7 +5,6 @@ use super::block_reach::BlockReach;
 use super::blocks::{AROUND, BlockContact, ContactVisitor, FofBlock, FofBlocks};
 use super::grid::SearchGrid;
 use super::record::Record;
-use super::row_words::RowWalk;
 use crate::mesh::local::bits;
 use crate::simd::wide;
 
@@ -55,7 +54,7 @@ pub fn nearest<R: Record>(
         #[inline(always)]
         || {
             let of = (others.blocks.rows[row], blocks);
-            linkable.blocks.touching(&mut RowWalk::new(grid, reach), of, &AROUND, &mut search);
+            linkable.blocks.touching(grid, reach, of, &AROUND, &mut search);
         },
     );
     search.best
