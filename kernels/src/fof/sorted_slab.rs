@@ -26,6 +26,7 @@ use super::record::Record;
 use super::slabs::Slabs;
 use crate::simd::wide;
 use crate::sync::AtomicU32;
+use std::ops::{BitXor, Shr};
 
 /// Numbers of rows, blocks and cells that have particles.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -61,13 +62,19 @@ pub struct SlabLists<'a> {
 #[derive(Debug)]
 pub struct SlabScratch<R> {
     records: Vec<R>,
-    keys: [Vec<u64>; 2],
+    keys: KeyScratch,
+}
+
+/// Keys, each with the number of its particle.
+#[derive(Debug, Default)]
+struct KeyScratch {
+    short: [Vec<u64>; 2],
     long: Vec<(u128, u32)>,
 }
 
 impl<R> Default for SlabScratch<R> {
     fn default() -> Self {
-        Self { records: Vec::new(), keys: [Vec::new(), Vec::new()], long: Vec::new() }
+        Self { records: Vec::new(), keys: KeyScratch::default() }
     }
 }
 
@@ -103,18 +110,13 @@ fn sort<R: Record>(
 ) -> SlabCounts {
     let n_parts = records.len().div_ceil(PART).next_power_of_two();
     let part_bits = n_parts.trailing_zeros().min(MOST_PART_BITS).min(slabs.row_bits());
-    scratch.records.clear();
-    scratch.records.extend_from_slice(records);
-    let ends = match part_bits {
-        0 => vec![records.len()],
-        _ => distribute(grid, slabs, part_bits, records, &mut scratch.records),
-    };
+    let SlabScratch { records: by_part, keys } = scratch;
+    by_part.resize(records.len(), R::zeroed());
+    let ends = distribute(grid, slabs, part_bits, records, by_part);
     let (mut counts, mut start) = (SlabCounts::default(), 0);
     for end in ends {
-        let (part, sorted) = (&scratch.records[start..end], &mut records[start..end]);
+        counts.add(sort_part(grid, slabs, part_bits, &by_part[start..end], &mut records[start..end], keys));
         start = end;
-        let keys = (&mut scratch.keys, &mut scratch.long);
-        counts.add(sort_part(grid, slabs, part_bits, part, sorted, keys));
     }
     counts
 }
@@ -128,6 +130,10 @@ fn distribute<R: Record>(
     records: &[R],
     by_part: &mut [R],
 ) -> Vec<usize> {
+    if part_bits == 0 {
+        by_part.copy_from_slice(records);
+        return vec![records.len()];
+    }
     let part_of = |record: &R| slabs.part_of(grid.spot(record.position()), part_bits);
     let mut ends = vec![0; 1 << part_bits];
     records.iter().for_each(|record| ends[part_of(record)] += 1);
@@ -151,15 +157,16 @@ fn sort_part<R: Record>(
     part_bits: u32,
     part: &[R],
     sorted: &mut [R],
-    (keys, long): (&mut [Vec<u64>; 2], &mut Vec<(u128, u32)>),
+    keys: &mut KeyScratch,
 ) -> SlabCounts {
     let spots = part.iter().map(|record| grid.spot(record.position())).zip(0u32..);
+    let KeyScratch { short, long } = keys;
     if slabs.key_bits() <= 32 {
-        keys[0].clear();
-        keys[0].extend(spots.map(|(spot, i)| u64::from(slabs.short_key(spot)) << 32 | u64::from(i)));
-        sort_keys(keys, slabs.key_bits() - part_bits);
-        sorted.iter_mut().zip(&keys[0]).for_each(|(to, key)| *to = part[*key as u32 as usize]);
-        SlabCounts::new(&keys[0], |key| u128::from(key >> 32), slabs)
+        short[0].clear();
+        short[0].extend(spots.map(|(spot, i)| u64::from(slabs.short_key(spot)) << 32 | u64::from(i)));
+        sort_keys(short, slabs.key_bits() - part_bits);
+        sorted.iter_mut().zip(&short[0]).for_each(|(to, key)| *to = part[*key as u32 as usize]);
+        SlabCounts::new(&short[0], |key| key >> 32, slabs)
     } else {
         long.clear();
         long.extend(spots.map(|(spot, i)| (slabs.key(spot), i)));
@@ -201,14 +208,19 @@ fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
 impl SlabCounts {
     /// Of ascending entries, each with a key.
     #[inline(always)]
-    fn new<E: Copy>(entries: &[E], key: impl Fn(E) -> u128, slabs: &Slabs) -> Self {
+    fn new<E: Copy, K>(entries: &[E], key: impl Fn(E) -> K, slabs: &Slabs) -> Self
+    where
+        K: BitXor<Output = K> + Shr<u32, Output = K> + PartialEq + From<u8> + Copy,
+    {
+        let differ = |bits: K| usize::from(bits != K::from(0));
+        let below_row = slabs.key_bits() - slabs.row_bits();
         let first = usize::from(!entries.is_empty());
         let mut counts = Self { n_rows: first, n_blocks: first, n_cells: first };
         for pair in entries.windows(2) {
-            let differ = key(pair[0]) ^ key(pair[1]);
-            counts.n_cells += usize::from(differ != 0);
-            counts.n_blocks += usize::from(differ >> 6 != 0);
-            counts.n_rows += usize::from(differ >> (slabs.key_bits() - slabs.row_bits()) != 0);
+            let bits = key(pair[0]) ^ key(pair[1]);
+            counts.n_cells += differ(bits);
+            counts.n_blocks += differ(bits >> 6);
+            counts.n_rows += differ(bits >> below_row);
         }
         counts
     }
@@ -286,7 +298,7 @@ impl SlabLists<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_particles::particles;
+    use super::super::test_particles::{TestParticles, particles};
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -306,9 +318,16 @@ mod tests {
             prop_assert_eq!(&lists[0], &sorted);
         }
 
-        /// Reference: a map from (z, y), x and cell to the particles there.
+        /// Reference: a map from (z, y), x and cell to the particles there. In a box a million times as wide keys are long.
         #[test]
-        fn rows_blocks_and_cells_are_those_of_a_map(particles in particles()) {
+        fn rows_blocks_and_cells_are_those_of_a_map(
+            particles in particles(),
+            scale in prop_oneof![Just(1.0), Just(1e6)],
+        ) {
+            let TestParticles { positions, metric } = &particles;
+            let sides = metric.sides.map(|side| side * scale);
+            let positions = positions.iter().map(|x| x.map(|x| x * scale)).collect();
+            let particles = TestParticles { positions, metric: Metric { sides, ..*metric } };
             let sorted = particles.sorted();
             type Blocks = BTreeMap<u32, BTreeMap<u32, Vec<u32>>>;
             let mut map: BTreeMap<[u32; 2], Blocks> = BTreeMap::new();
