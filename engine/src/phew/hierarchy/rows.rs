@@ -136,6 +136,24 @@ const MEMBERS: usize = 1;
 /// Sums over the patches of a rank.
 const SUMS: usize = 2;
 
+/// Records for the ranks that hold rows. Those for this rank are not copied.
+struct ToHolders<'a> {
+    comm: &'a Comm,
+    /// Number of rows on all ranks.
+    n_all: usize,
+    buffers: SendBuffers<3>,
+}
+
+impl ToHolders<'_> {
+    /// Sends a record to the rank that holds the row of an identifier. `keep` is called instead if that is this rank.
+    fn send<T: Pod>(&mut self, id: u64, kind: usize, record: T, keep: impl FnOnce(T)) {
+        match row_holder(id, self.n_all, self.comm) {
+            holder if holder == self.comm.rank() => keep(record),
+            holder => self.buffers.put(holder, kind, &[record]),
+        }
+    }
+}
+
 impl<'a> BareRows<'a> {
     /// Collective: sends the rows of the clumps that this rank cuts, and the sums over own patches, to the ranks that hold the rows.
     /// Returns those of this rank, with complete sums.
@@ -146,24 +164,32 @@ impl<'a> BareRows<'a> {
         here: &[LocalStructures; 2],
         comm: &'a Comm,
     ) -> Result<Self, CommError> {
-        let holder = |id: u64| row_holder(id, clumps.n_clumps, comm);
-        let mut buffers = SendBuffers::<3>::default();
+        let mut to = ToHolders { comm, n_all: clumps.n_clumps, buffers: SendBuffers::default() };
+        let mut rows: Vec<ClumpRow> = Vec::with_capacity(clumps.tree.n_kept());
+        let mut members: Vec<Member> = Vec::with_capacity(clumps.tree.n_kept());
         for row in clumps.tree.rows(rules) {
-            buffers.put(holder(row.id), ROWS, &[row]);
-            buffers.put(holder(row.halo), MEMBERS, &[Member { clump: row.id, halo: row.halo }]);
+            to.send(row.id, ROWS, row, |row| rows.push(row));
+            let member = Member { clump: row.id, halo: row.halo };
+            to.send(row.halo, MEMBERS, member, |member| members.push(member));
         }
-        for (kind, (totals, here)) in totals.into_iter().zip(here).enumerate() {
+        let mut own: Vec<(usize, u64, &GroupSums)> = Vec::new();
+        for (kind, (totals, here)) in totals.iter().zip(here).enumerate() {
             for (&id, sums) in here.ids.iter().zip(totals) {
-                buffers.put(holder(id), SUMS, &[PartialSum { sums, id, kind: kind as u64 }]);
+                let part = PartialSum { sums: *sums, id, kind: kind as u64 };
+                to.send(id, SUMS, part, |_| own.push((kind, id, sums)));
             }
         }
-        let received = buffers.exchange(comm)?;
-        let mut rows: Vec<ClumpRow> = all_records(&received, ROWS);
+        let received = to.buffers.exchange(comm)?;
+        rows.extend(all_records::<ClumpRow, 3>(&received, ROWS));
         rows.sort_unstable_by_key(|row| row.id);
-        let mut members: Vec<Member> = all_records(&received, MEMBERS);
+        members.extend(all_records::<Member, 3>(&received, MEMBERS));
         members.sort_unstable();
         let sums = [0, 1].map(|_| vec![GroupSums::default(); rows.len()]);
         let mut bare = Self { comm, n_all: clumps.n_clumps, rows, members, sums };
+        for (kind, id, sums) in own {
+            let place = bare.place(id);
+            bare.sums[kind][place].merge(sums);
+        }
         for part in received.iter().flat_map(|bundle| bundle.each::<PartialSum>(SUMS)) {
             let place = bare.place(part.id);
             bare.sums[part.kind as usize][place].merge(&part.sums);
@@ -206,7 +232,7 @@ impl RowTotals {
         let totals = [0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind]));
         let bare = BareRows::collect(clumps, rules, totals, &here, comm)?;
         let [as_clumps, as_haloes] = [0, 1].map(|kind| -> Vec<GroupValues> {
-            let rows = bare.sums[kind].iter().zip(&bare.rows);
+            let rows = bare.sums[kind].par_iter().zip(&bare.rows);
             rows.map(|(sums, row)| GroupValues::new(sums, &quanta[kind], centre(&row.cell))).collect()
         });
         let size = |place: usize| {
