@@ -42,19 +42,7 @@ pub struct FofBlock {
     pub x: u32,
 }
 
-impl BlockRow {
-    /// The same row after `n` other blocks.
-    pub fn after(self, n: u32) -> Self {
-        Self { first: self.first + n, ..self }
-    }
-}
-
 impl FofBlock {
-    /// The same block after `n` other cells.
-    pub fn after(self, n: u32) -> Self {
-        Self { first: self.first + n, ..self }
-    }
-
     /// The number of the cell at a bit of the mask.
     #[inline(always)]
     pub fn cell(&self, local: u32) -> u32 {

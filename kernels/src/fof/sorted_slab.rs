@@ -12,7 +12,7 @@
 //!     cells               0                     2          3          4          (first particle of each)
 //! ```
 //!
-//! A large slab is first cut into parts, which are runs of rows. A part stays in the second cache while it is sorted. Keys of at
+//! A large slab is first cut into parts, which are runs of rows. A part stays in the second-level cache while it is sorted. Keys of at
 //! most 32 bits are packed into words with the number of the particle and sorted by a radix sort, longer ones by comparing.
 //!
 //! Sorting counts rows, blocks and cells. The lists of all slabs can then be made at once, and each slab fills its part of them.
@@ -78,7 +78,7 @@ impl<R> Default for SlabScratch<R> {
     }
 }
 
-/// Particles per part, so that sorting a part stays in the second cache. Few in tests, so that these have parts.
+/// Particles per part, so that sorting a part stays in the second-level cache. Few in tests, so that these have parts.
 const PART: usize = if cfg!(test) { 8 } else { 8192 };
 /// The most parts of a slab, in bits of their number: scattering to more of them is slow.
 const MOST_PART_BITS: u32 = 8;
