@@ -81,55 +81,38 @@ pub fn scatter<T: Real>(
 impl<R: Record> SlabRecords<R> {
     /// Sorts each slab by cell. Linear in the particles.
     pub fn sort(mut self, frame: &SearchSpace, executor: &Executor) -> Sorted<R> {
-        let (grid, divided) = (&frame.grid, &self.slabs);
         let rooms = ScratchPool::<SlabScratch<R>>::default();
-        let slabs = carve(&mut self.records, self.sizes.iter().copied());
+        let pieces = carve(&mut self.records, self.sizes.iter().copied());
         let counts = executor.map(
             "sorting",
-            slabs,
-            |slab| slab.len(),
-            |slab| rooms.with(|scratch| sort_slab(grid, divided, slab, scratch)),
+            pieces,
+            |piece| piece.len(),
+            |piece| rooms.with(|scratch| sort_slab(&frame.grid, &self.slabs, piece, scratch)),
         );
         self.list(frame, executor, &counts)
     }
 
-    /// Lists rows, blocks and cells of all slabs, which are sorted and have as many as `counts` says, and joins the cells
-    /// of each block. Linear in the particles.
+    /// Lists rows, blocks and cells of all slabs, and joins the cells of each block. The slabs are sorted and have as many of
+    /// these as `counts` says. Linear in the particles.
     fn list(self, frame: &SearchSpace, executor: &Executor, counts: &[SlabCounts]) -> Sorted<R> {
-        let numbers = |of: fn(&SlabCounts) -> usize| counts.iter().map(of).collect::<Vec<usize>>();
-        let [n_rows, n_blocks, n_cells] =
-            [numbers(|c| c.n_rows), numbers(|c| c.n_blocks), numbers(|c| c.n_cells)];
-        let [first_block, first_cell, first_particle] =
-            [starts(&n_blocks), starts(&n_cells), starts(&self.sizes)];
-        let (mut rows, mut blocks) = (room(&n_rows), room(&n_blocks));
-        let (mut cells, mut up) = (room(&n_cells), room(&n_cells));
-        let mut rows_of = carve(&mut rows, n_rows.into_iter()).into_iter();
-        let mut blocks_of = carve(&mut blocks, n_blocks.into_iter()).into_iter();
-        let mut cells_of = carve(&mut cells, n_cells.iter().copied()).into_iter();
-        let mut up_of = carve(&mut up, n_cells.iter().copied()).into_iter();
-        let mut rest = self.records.as_slice();
-        let one = "one piece per slab";
-        let list_of = |slab: usize| {
-            let records = rest.split_off(..self.sizes[slab]).expect(one);
-            let lists = SlabLists {
-                rows: rows_of.next().expect(one),
-                blocks: blocks_of.next().expect(one),
-                cells: cells_of.next().expect(one),
-                up: up_of.next().expect(one),
-                first_block: first_block[slab],
-                first_cell: first_cell[slab],
-                first_particle: first_particle[slab],
-            };
-            (lists, records)
+        let mut all = SlabCounts::default();
+        counts.iter().for_each(|slab| all.add(*slab));
+        let (rows, blocks, cells) = (room(all.n_rows), room(all.n_blocks), room(all.n_cells));
+        let mut blocks = FofBlocks { rows, blocks, cells, layers: Vec::new() };
+        let mut up = room(all.n_cells);
+        let (mut lists, mut records) = (SlabLists::new(&mut blocks, &mut up), self.records.as_slice());
+        let slab = |(counts, n): (&SlabCounts, &usize)| {
+            let (own, rest) = records.split_at(*n);
+            records = rest;
+            (lists.take_slab(*counts, *n), own)
         };
-        let lists: Vec<(SlabLists, &[R])> = (0..counts.len()).map(list_of).collect();
+        let slabs: Vec<(SlabLists, &[R])> = counts.iter().zip(&self.sizes).map(slab).collect();
         executor.map(
             "cells",
-            lists,
+            slabs,
             |(_, records)| records.len(),
             |(mut lists, records)| lists.fill(&frame.grid, &frame.reach, &frame.metric, records),
         );
-        let mut blocks = FofBlocks { rows, blocks, cells, layers: Vec::new() };
         blocks.seal(self.records.len());
         Sorted { records: self.records, blocks, up }
     }
@@ -170,17 +153,11 @@ fn distribute<T: Real>(
     (records, sizes)
 }
 
-/// A list of zeros with capacity for one more. The thread that fills it in touches its memory first.
-fn room<T: Zeroable>(lengths: &[usize]) -> Vec<T> {
-    let mut list = bytemuck::zeroed_vec(lengths.iter().sum::<usize>() + 1);
+/// A list of `n` zeros with capacity for one more. The thread that fills it in touches its memory first.
+fn room<T: Zeroable>(n: usize) -> Vec<T> {
+    let mut list = bytemuck::zeroed_vec(n + 1);
     list.pop();
     list
-}
-
-/// The sums before each length.
-fn starts(lengths: &[usize]) -> Vec<u32> {
-    let sum = |before: &mut usize, length: &usize| Some(std::mem::replace(before, *before + length) as u32);
-    lengths.iter().scan(0, sum).collect()
 }
 
 impl<R: Record> Sorted<R> {

@@ -19,14 +19,13 @@
 
 use super::Metric;
 use super::block_reach::BlockReach;
-use super::blocks::{BlockRow, FofBlock};
+use super::blocks::{BlockRow, FofBlock, FofBlocks};
 use super::grid::{SearchGrid, Spot};
 use super::link::{join_within, near_in_block};
 use super::record::Record;
 use super::slabs::Slabs;
 use crate::simd::wide;
 use crate::sync::AtomicU32;
-use std::ops::{BitXor, Shr};
 
 /// Numbers of rows, blocks and cells that have particles.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +38,7 @@ pub struct SlabCounts {
     pub n_cells: usize,
 }
 
-/// The part of a slab in the lists of all slabs, which [`SlabCounts`] tells the lengths of.
+/// The lists of one or more slabs. [`SlabCounts`] tells their lengths.
 #[derive(Debug)]
 pub struct SlabLists<'a> {
     /// Rows of blocks by (z, y).
@@ -50,11 +49,11 @@ pub struct SlabLists<'a> {
     pub cells: &'a mut [u32],
     /// For each cell the lowest cell of its block that links within the block connect it to.
     pub up: &'a mut [AtomicU32],
-    /// The number of its first block among those of all slabs.
+    /// The number of the first block among those of all slabs.
     pub first_block: u32,
-    /// The number of its first cell.
+    /// The number of the first cell.
     pub first_cell: u32,
-    /// The number of its first particle.
+    /// The number of the first particle.
     pub first_particle: u32,
 }
 
@@ -109,70 +108,76 @@ fn sort<R: Record>(
     scratch: &mut SlabScratch<R>,
 ) -> SlabCounts {
     let n_parts = records.len().div_ceil(PART).next_power_of_two();
-    let part_bits = n_parts.trailing_zeros().min(MOST_PART_BITS).min(slabs.row_bits());
+    let bits = n_parts.trailing_zeros().min(MOST_PART_BITS).min(slabs.row_bits());
+    let parts = SlabParts { grid, slabs, bits };
     let SlabScratch { records: by_part, keys } = scratch;
     by_part.resize(records.len(), R::zeroed());
-    let ends = distribute(grid, slabs, part_bits, records, by_part);
     let (mut counts, mut start) = (SlabCounts::default(), 0);
-    for end in ends {
-        counts.add(sort_part(grid, slabs, part_bits, &by_part[start..end], &mut records[start..end], keys));
-        start = end;
+    for end in parts.distribute(records, by_part) {
+        let part = start..end as usize;
+        start = part.end;
+        counts.add(parts.sort(&by_part[part.clone()], &mut records[part], keys));
     }
     counts
 }
 
-/// Copies records part by part, in their order within each part. The end of each part is returned.
-#[inline(always)]
-fn distribute<R: Record>(
-    grid: &SearchGrid,
-    slabs: &Slabs,
-    part_bits: u32,
-    records: &[R],
-    by_part: &mut [R],
-) -> Vec<usize> {
-    if part_bits == 0 {
-        by_part.copy_from_slice(records);
-        return vec![records.len()];
-    }
-    let part_of = |record: &R| slabs.part_of(grid.spot(record.position()), part_bits);
-    let mut ends = vec![0; 1 << part_bits];
-    records.iter().for_each(|record| ends[part_of(record)] += 1);
-    let mut before = 0;
-    for end in &mut ends {
-        before += std::mem::replace(end, before);
-    }
-    for record in records {
-        let place = &mut ends[part_of(record)];
-        by_part[*place] = *record;
-        *place += 1;
-    }
-    ends
+/// The parts of a slab: the `bits` highest bits of a key tell the part.
+struct SlabParts<'a> {
+    grid: &'a SearchGrid,
+    slabs: &'a Slabs,
+    bits: u32,
 }
 
-/// Copies the records of a part in the order of their keys, of which the `part_bits` highest bits are equal.
+impl SlabParts<'_> {
+    /// Copies records part by part, in their order within each part. The end of each part is returned.
+    #[inline(always)]
+    fn distribute<R: Record>(&self, records: &[R], by_part: &mut [R]) -> Vec<u32> {
+        let mut ends = vec![records.len() as u32; 1 << self.bits];
+        match self.bits {
+            0 => by_part.copy_from_slice(records),
+            bits => {
+                let part = |record: &R| self.slabs.part_of(self.grid.spot(record.position()), bits);
+                counting_sort(records, by_part, &mut ends, part);
+            }
+        }
+        ends
+    }
+
+    /// Copies the records of a part in the order of their keys.
+    #[inline(always)]
+    fn sort<R: Record>(&self, part: &[R], sorted: &mut [R], keys: &mut KeyScratch) -> SlabCounts {
+        let spots = part.iter().map(|record| self.grid.spot(record.position())).zip(0u32..);
+        let (slabs, KeyScratch { short, long }) = (self.slabs, keys);
+        let below_row = slabs.key_bits() - slabs.row_bits();
+        if slabs.key_bits() <= 32 {
+            short[0].clear();
+            short[0].extend(spots.map(|(spot, i)| u64::from(slabs.short_key(spot)) << 32 | u64::from(i)));
+            sort_keys(short, slabs.key_bits() - self.bits);
+            sorted.iter_mut().zip(&short[0]).for_each(|(to, key)| *to = part[*key as u32 as usize]);
+            SlabCounts::new(&short[0], below_row, |a, b, bits| (a ^ b) >> 32 >> bits != 0)
+        } else {
+            long.clear();
+            long.extend(spots.map(|(spot, i)| (slabs.key(spot), i)));
+            long.sort_unstable();
+            sorted.iter_mut().zip(&*long).for_each(|(to, key)| *to = part[key.1 as usize]);
+            SlabCounts::new(long, below_row, |a, b, bits| (a.0 ^ b.0) >> bits != 0)
+        }
+    }
+}
+
+/// Copies `from` in the order of `digit`, and equal ones in their own order. Sets the end of each digit.
 #[inline(always)]
-fn sort_part<R: Record>(
-    grid: &SearchGrid,
-    slabs: &Slabs,
-    part_bits: u32,
-    part: &[R],
-    sorted: &mut [R],
-    keys: &mut KeyScratch,
-) -> SlabCounts {
-    let spots = part.iter().map(|record| grid.spot(record.position())).zip(0u32..);
-    let KeyScratch { short, long } = keys;
-    if slabs.key_bits() <= 32 {
-        short[0].clear();
-        short[0].extend(spots.map(|(spot, i)| u64::from(slabs.short_key(spot)) << 32 | u64::from(i)));
-        sort_keys(short, slabs.key_bits() - part_bits);
-        sorted.iter_mut().zip(&short[0]).for_each(|(to, key)| *to = part[*key as u32 as usize]);
-        SlabCounts::new(&short[0], |key| key >> 32, slabs)
-    } else {
-        long.clear();
-        long.extend(spots.map(|(spot, i)| (slabs.key(spot), i)));
-        long.sort_unstable();
-        sorted.iter_mut().zip(&*long).for_each(|(to, key)| *to = part[key.1 as usize]);
-        SlabCounts::new(long, |key| key.0, slabs)
+fn counting_sort<T: Copy>(from: &[T], to: &mut [T], ends: &mut [u32], digit: impl Fn(&T) -> usize) {
+    ends.fill(0);
+    from.iter().for_each(|item| ends[digit(item)] += 1);
+    let mut before = 0;
+    for end in ends.iter_mut() {
+        before += std::mem::replace(end, before);
+    }
+    for item in from {
+        let place = &mut ends[digit(item)];
+        to[*place as usize] = *item;
+        *place += 1;
     }
 }
 
@@ -187,52 +192,66 @@ fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
     let n_passes = n_bits.div_ceil(DIGIT);
     let width = n_bits.div_ceil(n_passes);
     other.resize(keys.len(), 0);
-    let mut counts = vec![0u32; 1 << width];
+    let mut ends = vec![0; 1 << width];
     for pass in 0..n_passes {
-        let digit = |key: u64| (key >> (32 + pass * width)) as usize & ((1 << width) - 1);
-        counts.fill(0);
-        keys.iter().for_each(|k| counts[digit(*k)] += 1);
-        let mut before = 0;
-        for count in &mut counts {
-            before += std::mem::replace(count, before);
-        }
-        for key in keys.iter() {
-            let place = &mut counts[digit(*key)];
-            other[*place as usize] = *key;
-            *place += 1;
-        }
+        let digit = |key: &u64| (key >> (32 + pass * width)) as usize & ((1 << width) - 1);
+        counting_sort(keys, other, &mut ends, digit);
         std::mem::swap(keys, other);
     }
 }
 
 impl SlabCounts {
-    /// Of ascending entries, each with a key.
+    /// Of entries in the order of their keys. `differ` tells whether two keys differ above so many lowest bits; rows differ
+    /// above `below_row`.
     #[inline(always)]
-    fn new<E: Copy, K>(entries: &[E], key: impl Fn(E) -> K, slabs: &Slabs) -> Self
-    where
-        K: BitXor<Output = K> + Shr<u32, Output = K> + PartialEq + From<u8> + Copy,
-    {
-        let differ = |bits: K| usize::from(bits != K::from(0));
-        let below_row = slabs.key_bits() - slabs.row_bits();
+    fn new<E: Copy>(entries: &[E], below_row: u32, differ: impl Fn(E, E, u32) -> bool) -> Self {
         let first = usize::from(!entries.is_empty());
         let mut counts = Self { n_rows: first, n_blocks: first, n_cells: first };
         for pair in entries.windows(2) {
-            let bits = key(pair[0]) ^ key(pair[1]);
-            counts.n_cells += differ(bits);
-            counts.n_blocks += differ(bits >> 6);
-            counts.n_rows += differ(bits >> below_row);
+            let differ = |bits| usize::from(differ(pair[0], pair[1], bits));
+            counts.n_cells += differ(0);
+            counts.n_blocks += differ(6);
+            counts.n_rows += differ(below_row);
         }
         counts
     }
 
-    fn add(&mut self, other: Self) {
+    /// Adds the numbers of other rows.
+    pub fn add(&mut self, other: Self) {
         self.n_rows += other.n_rows;
         self.n_blocks += other.n_blocks;
         self.n_cells += other.n_cells;
     }
 }
 
-impl SlabLists<'_> {
+impl<'a> SlabLists<'a> {
+    /// The lists of all slabs, of the lengths that these have together.
+    pub fn new(blocks: &'a mut FofBlocks, up: &'a mut [AtomicU32]) -> Self {
+        let FofBlocks { rows, blocks, cells, .. } = blocks;
+        Self { rows, blocks, cells, up, first_block: 0, first_cell: 0, first_particle: 0 }
+    }
+
+    /// Takes the lists of the first slab off, which has `n_particles`.
+    ///
+    /// # Panics
+    /// If the lists are shorter.
+    pub fn take_slab(&mut self, counts: SlabCounts, n_particles: usize) -> Self {
+        fn front<'a, T>(list: &mut &'a mut [T], n: usize) -> &'a mut [T] {
+            list.split_off_mut(..n).expect("the lists have the lengths of all slabs")
+        }
+        let slab = Self {
+            rows: front(&mut self.rows, counts.n_rows),
+            blocks: front(&mut self.blocks, counts.n_blocks),
+            cells: front(&mut self.cells, counts.n_cells),
+            up: front(&mut self.up, counts.n_cells),
+            ..*self
+        };
+        self.first_block += counts.n_blocks as u32;
+        self.first_cell += counts.n_cells as u32;
+        self.first_particle += n_particles as u32;
+        slab
+    }
+
     /// Makes rows, blocks and cells from the sorted records of the slab, and joins the cells of each block. Linear in the
     /// particles.
     ///

@@ -63,21 +63,14 @@ impl TestParticles {
         let mut records: Vec<Double> =
             self.positions.iter().zip(0..).map(|(x, i)| Double::new(*x, i)).collect();
         let counts = sort_slab(&grid, &slabs, &mut records, &mut SlabScratch::default());
-        let mut rows = vec![BlockRow::default(); counts.n_rows];
-        let mut list = vec![FofBlock::default(); counts.n_blocks];
-        let mut cells = vec![0; counts.n_cells];
-        let mut up: Vec<AtomicU32> = cells.iter().map(|i| AtomicU32::new(*i)).collect();
-        let mut lists = SlabLists {
-            rows: &mut rows,
-            blocks: &mut list,
-            cells: &mut cells,
-            up: &mut up,
-            first_block: 0,
-            first_cell: 0,
-            first_particle: 0,
+        let mut blocks = FofBlocks {
+            rows: vec![BlockRow::default(); counts.n_rows],
+            blocks: vec![FofBlock::default(); counts.n_blocks],
+            cells: vec![0; counts.n_cells],
+            layers: Vec::new(),
         };
-        lists.fill(&grid, &reach, &self.metric, &records);
-        let mut blocks = FofBlocks { rows, blocks: list, cells, layers: Vec::new() };
+        let mut up: Vec<AtomicU32> = blocks.cells.iter().map(|zero| AtomicU32::new(*zero)).collect();
+        SlabLists::new(&mut blocks, &mut up).fill(&grid, &reach, &self.metric, &records);
         blocks.seal(records.len());
         SortedParticles { grid, reach, blocks, records, up }
     }

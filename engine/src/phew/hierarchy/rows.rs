@@ -172,12 +172,13 @@ impl<'a> BareRows<'a> {
             let member = Member { clump: row.id, halo: row.halo };
             to.send(row.halo, MEMBERS, member, |member| members.push(member));
         }
-        let mut own: Vec<(usize, u64, &GroupSums)> = Vec::new();
-        for (kind, (totals, here)) in totals.iter().zip(here).enumerate() {
-            for (&id, sums) in here.ids.iter().zip(totals) {
-                let part = PartialSum { sums: *sums, id, kind: kind as u64 };
-                to.send(id, SUMS, part, |_| own.push((kind, id, sums)));
-            }
+        let part = |kind: usize, i: usize| {
+            let (sums, id) = (totals[kind][i], here[kind].ids[i]);
+            PartialSum { sums, id, kind: kind as u64 }
+        };
+        let mut own: Vec<(usize, usize)> = Vec::new();
+        for (kind, i) in [0, 1].into_iter().flat_map(|kind| (0..totals[kind].len()).map(move |i| (kind, i))) {
+            to.send(here[kind].ids[i], SUMS, part(kind, i), |_| own.push((kind, i)));
         }
         let received = to.buffers.exchange(comm)?;
         rows.extend(all_records::<ClumpRow, 3>(&received, ROWS));
@@ -186,11 +187,8 @@ impl<'a> BareRows<'a> {
         members.sort_unstable();
         let sums = [0, 1].map(|_| vec![GroupSums::default(); rows.len()]);
         let mut bare = Self { comm, n_all: clumps.n_clumps, rows, members, sums };
-        for (kind, id, sums) in own {
-            let place = bare.place(id);
-            bare.sums[kind][place].merge(sums);
-        }
-        for part in received.iter().flat_map(|bundle| bundle.each::<PartialSum>(SUMS)) {
+        let own = own.into_iter().map(|(kind, i)| part(kind, i));
+        for part in own.chain(received.iter().flat_map(|bundle| bundle.each(SUMS))) {
             let place = bare.place(part.id);
             bare.sums[part.kind as usize][place].merge(&part.sums);
         }
