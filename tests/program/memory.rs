@@ -31,6 +31,10 @@ fn stderr(out: &Output) -> String {
     String::from_utf8_lossy(&out.stderr).into_owned()
 }
 
+/// Rust's runtime ends the process itself where a thread that begins gets no memory for its signal stack. The panic comes before
+/// anything can catch it. One run of sixty ends so where memory just suffices for the threads, with other ranks already at work.
+const NO_SIGNAL_STACK: &str = "failed to initiate panic, error 5";
+
 /// With less and less memory a job is done or refused in one line; what it is refused with, without repeats.
 fn refusals(room: &Room, args: &[&str], result: &str, mib: impl Iterator<Item = u64>) -> Vec<String> {
     let (before, mut lines) = (room.names(), Vec::new());
@@ -43,9 +47,12 @@ fn refusals(room: &Room, args: &[&str], result: &str, mib: impl Iterator<Item = 
             std::fs::remove_file(result).expect("a result");
             continue;
         }
+        assert_eq!(room.names(), before, "{mib} MiB, {args:?} left something: {said}");
+        if said.contains(NO_SIGNAL_STACK) {
+            continue;
+        }
         assert_eq!(out.status.code(), Some(2), "{mib} MiB, {args:?}: {said}");
         assert!(said.starts_with("inselberg: error: ") && said.lines().count() == 1, "{mib} MiB: {said}");
-        assert_eq!(room.names(), before, "{mib} MiB, {args:?} left something: {said}");
         lines.push(said);
     }
     assert!(n_done > 0, "{args:?}: the most memory suffices; {lines:?}");
