@@ -20,8 +20,10 @@ use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::forest;
 use inselberg::phew::hierarchy::structures;
+use inselberg::phew::known_peaks::PeakColumns;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
 use inselberg::phew::peak_comm::RootSlots;
+use inselberg::phew::peaks::Peaks;
 use inselberg::phew::region::cut_tasks;
 use inselberg::phew::run::run;
 use inselberg::phew::segment::segment;
@@ -128,13 +130,16 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
             .expect("one rank")
     };
     let done = segmented();
-    let known = &done.known;
+    let Peaks { tree, level, ijk, name, .. } = &done.peaks;
     group.bench_function("forest", |b| {
-        b.iter(|| forest::grow_alone(known, &met.edges, &locator, field.mesh.domain()));
+        let grow = |rho| forest::grow_alone(rho, &met.edges, &locator, field.mesh.domain());
+        b.iter_batched(|| tree.rho.clone(), grow, BatchSize::PerIteration);
     });
     let patches = Patches { pass, slots: &RootSlots::SAME, labels: &done.labels };
     let quanta = patches.quanta(&extra, &comm).expect("one rank");
-    let summation = PatchSummation { patches, peaks: &known.known, fields: &extra, quanta: &quanta };
+    let peaks =
+        PeakColumns { rho: tree.rho.clone(), level: level.clone(), ijk: ijk.clone(), name: name.clone() };
+    let summation = PatchSummation { patches, peaks: &peaks, fields: &extra, quanta: &quanta };
     group.bench_function("sums", |b| b.iter(|| summation.run::<PatchSums, _>(executor)));
     group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT.into(), rules, &comm)));
     group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT.into(), rules, &comm)));

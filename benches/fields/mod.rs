@@ -32,7 +32,9 @@ pub struct BenchField {
     pub cut: Cut,
 }
 
-enum BenchCells {
+/// The cells of a field.
+#[derive(Clone)]
+pub enum BenchCells {
     /// Octs in any order, which become a mesh within the time that is measured.
     Octs(Domain, Vec<LevelOcts>),
     /// A mesh that was made before.
@@ -55,13 +57,18 @@ impl BenchField {
         })
     }
 
+    /// A copy of the cells.
+    pub fn cells(&self) -> BenchCells {
+        self.cells.clone()
+    }
+}
+
+impl BenchCells {
     /// The mesh and the densities. Of octs this sorts them.
-    pub fn field(&self) -> AmrField {
-        match &self.cells {
-            BenchCells::Octs(domain, levels) => {
-                AmrField::from_octs(*domain, levels.clone()).expect("an octree")
-            }
-            BenchCells::Mesh(field) => AmrField::clone(field),
+    pub fn into_field(self) -> AmrField {
+        match self {
+            Self::Octs(domain, levels) => AmrField::from_octs(domain, levels).expect("an octree"),
+            Self::Mesh(field) => *field,
         }
     }
 }
