@@ -4,7 +4,7 @@ use inselberg::phew::hierarchy::{Structures, structures};
 use inselberg::phew::peaks::{OwnTree, Peaks};
 use inselberg_comm::Comm;
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::{PeakIdx, PeakNumber};
+use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
@@ -33,7 +33,7 @@ fn death(i: usize, jump: usize) -> Death {
 fn peaks(jump: usize) -> Peaks {
     let patch = PatchValues { n_cells: 1, rho_min: 1.0, sums: [1.0; 5] };
     Peaks {
-        number: (0..PEAKS).map(PeakNumber::new).collect(),
+        name: (0..PEAKS).map(|i| PeakName::new(i as u64, 0)).collect(),
         n_global: PEAKS as u64,
         space: SizedBox { domain: Domain::CUBE, side: 1.0, origin: [0.0; 3] },
         density_threshold: 0.5,

@@ -47,9 +47,9 @@ fn part_of(
 #[derive(Debug, PartialEq)]
 struct Found {
     is_graded: bool,
-    peaks: BTreeMap<u32, Vec<u64>>,
-    patch_of: BTreeMap<Place, u32>,
-    clump_of_patch: BTreeMap<u32, [u64; 2]>,
+    peaks: BTreeMap<u64, Vec<u64>>,
+    patch_of: BTreeMap<Place, u64>,
+    clump_of_patch: BTreeMap<u64, [u64; 2]>,
     /// Rows of clumps and of haloes. The digits of a row tell all bits of its reals.
     rows: [Vec<String>; 2],
 }
@@ -76,15 +76,18 @@ fn found_here(part: &LocalField, cut: &Cut, rules: Rules, comm: &Comm) -> Found 
         let reals = reals.into_iter().chain(peaks.refined[i]).chain(peaks.saddle_position[i]);
         let reals = reals.chain(peaks.patches[i].sums).map(f64::to_bits);
         let whole = [u64::from(peaks.level[i]), peaks.patches[i].n_cells, all.peak_rank[i]];
-        let ends = [death.near.0, death.endpoint.0].map(u64::from);
+        let ends = [death.near, death.endpoint].map(|patch| peaks.name_of(patch).number());
         reals.chain(whole).chain(ends).chain(peaks.ijk[i].map(u64::from)).collect()
     };
-    let numbers = || peaks.number.iter().map(|n| n.0);
-    let of_patch = |(i, n): (usize, u32)| (n, [all.clump_of_patch[i], all.halo_of_patch[i]]);
+    let numbers = || peaks.name.iter().map(|name| name.number());
+    let mut of_slot = vec![0; found.known.n_slots()];
+    found.known.own.iter().zip(numbers()).for_each(|(slot, number)| of_slot[slot.at()] = number);
+    found.known.push(comm, &mut of_slot).expect("no rank fails");
+    let of_patch = |(i, n): (usize, u64)| (n, [all.clump_of_patch[i], all.halo_of_patch[i]]);
     let patch_of = (0..found.test_cells.len()).filter_map(|t| {
         let (level, ijk) = found.test_cells.locate(mesh, TestIdx(t as u32));
         let cell = mesh.find(level, ijk).expect("a test cell");
-        part.is_own(cell).then(|| ((level, ijk), found.known.known[found.labels[t].at()].number.0))
+        part.is_own(cell).then(|| ((level, ijk), of_slot[found.labels[t].at()]))
     });
     Found {
         is_graded: mesh.is_graded(),

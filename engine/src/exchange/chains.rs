@@ -30,10 +30,25 @@ pub struct RemoteIndex {
     pub index: u32,
 }
 
+/// Where a chain leads: an item of a rank, by what that rank calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// The rank.
+    pub rank: u32,
+    /// The item there.
+    pub item: u64,
+}
+
+impl From<RemoteIndex> for Target {
+    fn from(RemoteIndex { rank, index }: RemoteIndex) -> Self {
+        Self { rank, item: index.into() }
+    }
+}
+
 /// The known part of a chain: where it leads.
 pub trait Lead: Pod {
     /// The item at which the chain ends or continues.
-    fn target(&self) -> RemoteIndex;
+    fn target(&self) -> Target;
     /// Whether the chain ends there.
     fn is_end(&self) -> bool;
     /// This part of a chain, continued by `next`, which begins at its target. Leads may keep something of the way.
@@ -47,25 +62,30 @@ pub trait Lead: Pod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Bare {
-    target: RemoteIndex,
+    to: RemoteIndex,
     is_end: u32,
 }
 
 impl Bare {
     /// The end of a chain.
-    pub fn end(target: RemoteIndex) -> Self {
-        Self { target, is_end: 1 }
+    pub fn end(to: RemoteIndex) -> Self {
+        Self { to, is_end: 1 }
     }
 
-    /// A chain that continues at `target`.
-    pub fn onward(target: RemoteIndex) -> Self {
-        Self { target, is_end: 0 }
+    /// A chain that continues at `to`.
+    pub fn onward(to: RemoteIndex) -> Self {
+        Self { to, is_end: 0 }
+    }
+
+    /// The item at which the chain ends or continues.
+    pub fn to(&self) -> RemoteIndex {
+        self.to
     }
 }
 
 impl Lead for Bare {
-    fn target(&self) -> RemoteIndex {
-        self.target
+    fn target(&self) -> Target {
+        self.to.into()
     }
 
     fn is_end(&self) -> bool {
@@ -102,7 +122,7 @@ pub fn lead_of<L: Lead>(step: ChainStep<L>, exits: &[L]) -> L {
 pub fn resolve<L: Lead>(
     comm: &Comm,
     exits: &mut [L],
-    follow: impl Fn(u32) -> ChainStep<L>,
+    follow: impl Fn(u64) -> ChainStep<L>,
 ) -> Result<(), CommError> {
     if !any_open(comm, exits)? {
         return Ok(());
@@ -142,7 +162,7 @@ struct Question {
     /// The rank that asks, and the place of the question there.
     asker: RemoteIndex,
     /// The item that it has reached, on the rank that gets it.
-    item: u32,
+    item: u64,
 }
 
 /// Kinds of records in the bundles of [`answer`].
@@ -159,8 +179,8 @@ fn any_open<L: Lead>(comm: &Comm, exits: &[L]) -> Result<bool, CommError> {
 }
 
 /// The items at which open exits continue, ascending and distinct.
-fn open_targets<L: Lead>(exits: &[L]) -> Vec<RemoteIndex> {
-    let mut targets: Vec<RemoteIndex> = exits.iter().filter(|e| !e.is_end()).map(L::target).collect();
+fn open_targets<L: Lead>(exits: &[L]) -> Vec<Target> {
+    let mut targets: Vec<Target> = exits.iter().filter(|e| !e.is_end()).map(L::target).collect();
     targets.sort_unstable();
     targets.dedup();
     targets
@@ -168,12 +188,12 @@ fn open_targets<L: Lead>(exits: &[L]) -> Vec<RemoteIndex> {
 
 /// Collective: asks the owners of the given items, which ascend and are distinct, for the ends of their chains. Returns the questions to
 /// this rank.
-fn ask(comm: &Comm, targets: &[RemoteIndex]) -> Result<Vec<Question>, CommError> {
+fn ask(comm: &Comm, targets: &[Target]) -> Result<Vec<Question>, CommError> {
     let rank = comm.rank().0;
     let questions: Vec<(Rank, Question)> = (0..)
         .zip(targets)
         .map(|(index, target)| {
-            (Rank(target.rank), Question { asker: RemoteIndex { rank, index }, item: target.index })
+            (Rank(target.rank), Question { asker: RemoteIndex { rank, index }, item: target.item })
         })
         .collect();
     let received = comm.exchange(grouped(&questions, |question| *question))?;
@@ -184,7 +204,7 @@ fn ask(comm: &Comm, targets: &[RemoteIndex]) -> Result<Vec<Question>, CommError>
 fn answer<L: Lead>(
     comm: &Comm,
     questions: Vec<Question>,
-    lead: impl Fn(u32) -> L,
+    lead: impl Fn(u64) -> L,
 ) -> Result<Vec<Bundle<3>>, CommError> {
     let mut buffers = SendBuffers::default();
     for question in questions {
@@ -193,7 +213,7 @@ fn answer<L: Lead>(
         buffers.put(asker, ANSWERED, &[question.asker.index]);
         buffers.put(asker, ANSWERS, &[lead]);
         if !lead.is_end() {
-            let RemoteIndex { rank, index: item } = lead.target();
+            let Target { rank, item } = lead.target();
             buffers.put(Rank(rank), QUESTIONS, &[Question { item, ..question }]);
         }
     }
@@ -221,7 +241,7 @@ mod tests {
         });
         for (end, exits, rounds) in ran.expect("no panic") {
             assert_eq!(end, Ok(()));
-            assert!(exits.iter().all(|e| e.is_end() && e.target() == RemoteIndex { rank: 36, index: 7 }));
+            assert!(exits.iter().all(|e| e.is_end() && e.to() == RemoteIndex { rank: 36, index: 7 }));
             assert!(rounds <= 7, "{rounds} exchanges");
         }
     }

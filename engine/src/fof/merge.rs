@@ -20,7 +20,7 @@
 //!
 //! Invariants: each edge is known at both ends; the ends of all edges are nodes of their ranks; pointers descend.
 
-use crate::exchange::chains::{Bare, ChainStep, Lead, RemoteIndex, resolve};
+use crate::exchange::chains::{Bare, ChainStep, RemoteIndex, resolve};
 use crate::exchange::grouped;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
@@ -72,14 +72,14 @@ impl Nodes {
 
     /// The end of the chain of a node, as far as it was followed.
     fn end(&self, cell: u32) -> RemoteIndex {
-        self.leads[self.at(cell)].target()
+        self.leads[self.at(cell)].to()
     }
 
     /// Lets each node with a lower neighbour point to the lowest one.
     fn hook(&mut self, edges: &[ComponentEdge]) {
         for edge in edges {
             let at = self.at(edge.from);
-            if edge.to < self.leads[at].target() {
+            if edge.to < self.leads[at].to() {
                 self.leads[at] = Bare::onward(edge.to);
             }
         }
@@ -89,9 +89,12 @@ impl Nodes {
     fn follow(&mut self, comm: &Comm) -> Result<(), CommError> {
         let mut leads = std::mem::take(&mut self.leads);
         let before = leads.clone();
-        let step = |cell: u32| match self.at(cell) {
-            at if before[at].target() != self.name(cell) => ChainStep::Exit(at),
-            _ => ChainStep::End(Bare::end(self.name(cell))),
+        let step = |cell: u64| {
+            let name = self.name(cell as u32);
+            match self.at(name.index) {
+                at if before[at].to() != name => ChainStep::Exit(at),
+                _ => ChainStep::End(Bare::end(name)),
+            }
         };
         resolve(comm, &mut leads, step)?;
         self.leads = leads;
@@ -119,11 +122,11 @@ pub fn merge(comm: &Comm, mut edges: Vec<ComponentEdge>) -> Result<Vec<(u32, Rem
     }
     // Ends of early rounds have hooked in later ones: follow the chains once more.
     for at in 0..nodes.leads.len() {
-        let (target, own) = (nodes.leads[at].target(), nodes.name(nodes.cells[at]));
-        nodes.leads[at] = if target == own { Bare::end(own) } else { Bare::onward(target) };
+        let (to, own) = (nodes.leads[at].to(), nodes.name(nodes.cells[at]));
+        nodes.leads[at] = if to == own { Bare::end(own) } else { Bare::onward(to) };
     }
     nodes.follow(comm)?;
-    Ok(nodes.cells.iter().copied().zip(nodes.leads.iter().map(Bare::target)).collect())
+    Ok(nodes.cells.iter().copied().zip(nodes.leads.iter().map(Bare::to)).collect())
 }
 
 /// Collective: moves edges to the ends of their nodes, known at both ends again.

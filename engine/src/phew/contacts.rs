@@ -6,7 +6,7 @@
 use crate::exchange::chains::RemoteIndex;
 use crate::executor::Executor;
 use crate::phew::ghost_labels::{self, Root};
-use crate::phew::known_peaks::{at_roots, number};
+use crate::phew::known_peaks::{PeakColumns, at_roots, retain_places};
 use crate::phew::pass::PassContext;
 use crate::phew::peak_comm::{PeakComm, RootSlots};
 use crate::phew::saddle::{self, ContactResults};
@@ -22,8 +22,10 @@ pub struct Contacts {
     pub edges: Vec<ContactEdge>,
     /// Refined positions of own peaks, in units of the level-0 cell.
     pub refined: Vec<[f64; 3]>,
-    /// The peaks known on this rank, by slot.
+    /// The peaks known on this rank.
     pub known: PeakComm,
+    /// What is known of each, by slot.
+    pub peaks: PeakColumns,
     /// The slots of the roots.
     pub slots: RootSlots,
 }
@@ -55,10 +57,10 @@ impl Contacts {
         executor: &Executor,
     ) -> Result<Self, CommError> {
         let mut own = at_roots(&pass);
-        let n_global = number(comm, &mut own)?;
-        let known = PeakComm::new(comm.rank(), own, n_global, &[]);
+        let n_global = own.name(comm)?;
+        let (known, peaks) = PeakComm::new(comm.rank(), own, n_global, &[]);
         let ContactResults { edges, refined } = saddle::run(pass, labels, executor);
-        Ok(Self { edges, refined, known, slots: RootSlots::SAME })
+        Ok(Self { edges, refined, known, peaks, slots: RootSlots::SAME })
     }
 
     fn find_shared(
@@ -70,27 +72,21 @@ impl Contacts {
         executor: &Executor,
     ) -> Result<Self, CommError> {
         let classes = ghost_labels::classify(links, pass.roots);
-        let is_own = |root: RootIdx| matches!(classes[root.at()], Root::Own(_));
-        let mut known = PeakComm::default();
+        let is_own = |root: usize| matches!(classes[root], Root::Own(_));
+        let (mut known, mut peaks) = (PeakComm::default(), PeakColumns::default());
         let find_slots = || {
             let _labels = Stage::within("labels", comm);
             let mut own = at_roots(&pass);
-            retain_own(&mut own, &classes);
-            let n_global = number(comm, &mut own)?;
+            own.retain(is_own);
+            let n_global = own.name(comm)?;
             let ghosts = ghost_labels::follow(comm, links, origins, &classes, labels, &own)?;
-            known = PeakComm::new(comm.rank(), own, n_global, &ghosts);
-            Ok(known.slots_of(&classes, &ghosts))
+            (known, peaks) = PeakComm::new(comm.rank(), own, n_global, &ghosts);
+            Ok(known.slots_of(&classes, &ghosts, &peaks.name))
         };
         let (ContactResults { edges, mut refined }, slots) =
-            saddle::run_shared(pass, labels, is_own, Box::new(find_slots), executor)?;
-        retain_own(&mut refined, &classes);
+            saddle::run_shared(pass, labels, |root| is_own(root.at()), Box::new(find_slots), executor)?;
+        retain_places(&mut refined, is_own);
         let slots = RootSlots::new(slots, &classes, &known);
-        Ok(Self { edges, refined, known, slots })
+        Ok(Self { edges, refined, known, peaks, slots })
     }
-}
-
-/// Of a list with one entry per root, keeps the entries of own peaks.
-fn retain_own<T>(of_roots: &mut Vec<T>, classes: &[Root]) {
-    let mut classes = classes.iter();
-    of_roots.retain(|_| matches!(classes.next().expect("a class per root"), Root::Own(_)));
 }

@@ -9,17 +9,16 @@
 
 use crate::exchange;
 use crate::exchange::bundle::{SendBuffers, all_records};
-use crate::phew::known_peaks::KnownPeak;
-use crate::phew::peak_comm::PeakComm;
-use crate::phew::peaks::{OwnDeath, OwnTree};
+use crate::phew::known_peaks::PeakColumns;
+use crate::phew::peaks::OwnTree;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::{CellIdx, PeakNumber};
+use inselberg_kernels::ids::{CellIdx, PeakIdx, PeakName};
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
 use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak, NewName};
 use inselberg_kernels::phew::pending_merges::{PendingMerges, decide, next_groups, rename};
-use inselberg_kernels::phew::tree::MergeTree;
+use inselberg_kernels::phew::tree::{Death, MergeTree};
 use rayon::prelude::*;
 
 /// Groups that join into one per round. A larger radix means fewer rounds, but more work for a leader while all
@@ -35,14 +34,14 @@ pub struct PlacedTree {
     pub saddle_position: Vec<[f64; 3]>,
 }
 
-/// The merge tree of a rank alone, from its contacts.
+/// The merge tree of a rank alone, from the densities of its peaks and its contacts.
 pub fn grow_alone(
-    peaks: &PeakComm,
+    rho: Vec<f64>,
     edges: &[ContactEdge],
     cells: &impl CellPlaces,
     domain: &Domain,
 ) -> PlacedTree {
-    let (tree, contacts) = MergeTree::grow(peaks.known.par_iter().map(|p| p.rho).collect(), edges);
+    let (tree, contacts) = MergeTree::grow(rho, edges);
     let place = |pair: &[CellIdx; 2]| match pair[0].is_none() {
         true => NOWHERE,
         false => cells.cell_at(pair[0]).touches(&cells.cell_at(pair[1]), domain),
@@ -73,14 +72,14 @@ pub fn send_to_owners<const KINDS: usize>(
     buffers: &mut SendBuffers<KINDS>,
     kind: usize,
     rank: Rank,
-    peaks: &PeakComm,
+    peaks: &PeakColumns,
     edges: &[ContactEdge],
     cells: &impl CellPlaces,
 ) -> Vec<GlobalEdge> {
     let kept = reduce(edges, &mut ForestScratch::default());
     let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| global_edge(edge, peaks, cells)).collect();
     own.retain(|edge| {
-        let owners = edge.owners.map(Rank);
+        let owners = edge.peaks.map(|peak| Rank(peak.owner()));
         if owners[0] != rank {
             buffers.put(owners[0], kind, &[*edge]);
         }
@@ -92,28 +91,26 @@ pub fn send_to_owners<const KINDS: usize>(
     own
 }
 
-/// Collective: the merge tree from the edges of the own peaks. One exchange for each factor of [`RADIX`] in the number of
-/// ranks, and one of deaths.
+/// Collective: the merge tree from densities, names and edges of the own peaks. One exchange for each factor of [`RADIX`] in
+/// the number of ranks, and one of deaths.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn grow(
     comm: &Comm,
-    peaks: &PeakComm,
+    rho: Vec<f64>,
+    names: &[PeakName],
     edges: Vec<GlobalEdge>,
     domain: &Domain,
 ) -> Result<PlacedTree, CommError> {
-    Ok(own_tree(peaks, decide_all(comm, edges, RADIX)?, domain))
+    Ok(own_tree(rho, names, decide_all(comm, edges, RADIX)?, domain))
 }
 
-/// An edge between slots as other ranks know it: by peak numbers and owners.
-pub(super) fn global_edge(edge: &ContactEdge, peaks: &PeakComm, cells: &impl CellPlaces) -> GlobalEdge {
-    let peaks = edge.peaks.map(|peak| global_peak(&peaks.known[peak.to_slot().at()]));
+/// An edge between slots as other ranks know it: by the names of the peaks.
+pub(super) fn global_edge(edge: &ContactEdge, peaks: &PeakColumns, cells: &impl CellPlaces) -> GlobalEdge {
+    let peak = |slot: usize| GlobalPeak { rho: peaks.rho[slot], peak: peaks.name[slot] };
+    let peaks = edge.peaks.map(|of| peak(of.to_slot().at()));
     GlobalEdge::new(edge.saddle, peaks, edge.cells.map(|cell| cells.cell_at(cell)))
-}
-
-fn global_peak(peak: &KnownPeak) -> GlobalPeak {
-    GlobalPeak { rho: peak.rho, peak: peak.number, owner: peak.owner }
 }
 
 /// Collective: decides in groups, each of which unites `radix` of the round before. Returns the deaths of the own peaks.
@@ -128,9 +125,9 @@ fn decide_all(comm: &Comm, edges: Vec<GlobalEdge>, radix: u32) -> Result<Vec<Glo
         left = decide(edges, |r| next.leader(r) == rank, &mut deaths);
         now = next;
     }
-    let mut others: Vec<GlobalDeath> = deaths.extract_if(.., |d| d.dying_owner != rank).collect();
-    others.sort_unstable_by_key(|d| d.dying_owner);
-    let parts = exchange::grouped(&others, |d| (Rank(d.dying_owner), *d));
+    let mut others: Vec<GlobalDeath> = deaths.extract_if(.., |d| d.dying.owner() != rank).collect();
+    others.sort_unstable_by_key(|d| d.dying.owner());
+    let parts = exchange::grouped(&others, |d| (Rank(d.dying.owner()), *d));
     deaths.extend(comm.exchange(parts)?.into_iter().flat_map(|(_, deaths)| deaths));
     Ok(deaths)
 }
@@ -184,29 +181,34 @@ const EDGES: usize = 0;
 /// Its names.
 const NAMES: usize = 1;
 
-/// Finds the index of a peak among the own peaks by its number. The numbers of one level follow each other.
-fn index_by_number(own: &[&KnownPeak]) -> impl Fn(PeakNumber) -> Option<usize> {
-    let follows = |i: &usize| *i > 0 && own[*i].number.0 == own[*i - 1].number.0 + 1;
+/// Finds the index of a peak among the own peaks by its name. The numbers of one level follow each other.
+fn index_by_name(own: &[PeakName]) -> impl Fn(PeakName) -> Option<usize> {
+    let follows = |i: &usize| *i > 0 && own[*i].number() == own[*i - 1].number() + 1;
     let runs: Vec<usize> = (0..own.len()).filter(|i| !follows(i)).collect();
-    move |number| {
-        let run = runs[runs.partition_point(|i| own[*i].number <= number).checked_sub(1)?];
-        let index = run + (number.0 - own[run].number.0) as usize;
-        own.get(index).filter(|p| p.number == number).map(|_| index)
+    move |name| {
+        let run = runs[runs.partition_point(|i| own[*i] <= name).checked_sub(1)?];
+        let index = run + (name.number() - own[run].number()) as usize;
+        own.get(index).filter(|found| **found == name).map(|_| index)
     }
 }
 
 /// Lists the deaths in the order of the own peaks. Peaks without a death never die.
-fn own_tree(peaks: &PeakComm, deaths: Vec<GlobalDeath>, domain: &Domain) -> PlacedTree {
-    let own: Vec<&KnownPeak> = peaks.own_peaks().collect();
-    let n = own.len();
-    let index = index_by_number(&own);
-    let rho = own.iter().map(|p| p.rho).collect();
-    let mut tree = OwnTree { rho, death: vec![OwnDeath::NEVER; n], owners: vec![[0; 2]; n] };
+fn own_tree(rho: Vec<f64>, names: &[PeakName], deaths: Vec<GlobalDeath>, domain: &Domain) -> PlacedTree {
+    let n = rho.len();
+    let index = index_by_name(names);
+    let mut tree = OwnTree { rho, death: vec![Death::NEVER; n], foreign: Vec::new() };
     let mut saddle_position = vec![NOWHERE; n];
     for d in deaths {
         let i = index(d.dying).expect("a death goes to the owner of the dying peak");
-        tree.death[i] = OwnDeath { saddle: d.saddle, near: d.near, endpoint: d.endpoint };
-        tree.owners[i] = [d.near_owner, d.endpoint_owner];
+        let mut patch = |name: PeakName| {
+            let place = index(name).unwrap_or_else(|| {
+                tree.foreign.push(name);
+                n + tree.foreign.len() - 1
+            });
+            PeakIdx::new(place)
+        };
+        let (near, endpoint) = (patch(d.near), patch(d.endpoint));
+        tree.death[i] = Death { saddle: d.saddle, near, endpoint };
         saddle_position[i] = d.cells[0].touches(&d.cells[1], domain);
     }
     PlacedTree { tree, saddle_position }
@@ -216,7 +218,6 @@ fn own_tree(peaks: &PeakComm, deaths: Vec<GlobalDeath>, domain: &Domain) -> Plac
 mod tests {
     use super::*;
     use inselberg_comm::{CommBuilder, run_ranks};
-    use inselberg_kernels::ids::PeakIdx;
     use proptest::prelude::*;
 
     /// Densities and owners of peaks, and contacts: saddle and two peaks.
@@ -230,6 +231,9 @@ mod tests {
             (Just(peaks), prop::collection::vec((0..10u8, 0..n, 0..n), 0..200))
         })
     }
+
+    /// The number of the first peak over several ranks: more than 32 bits.
+    const FIRST: u64 = (1 << 36) - 20;
 
     /// The deaths of all peaks: peak, saddle, and the peaks of the two patches.
     type Deaths = Vec<(u32, f64, u32, u32)>;
@@ -251,11 +255,11 @@ mod tests {
     }
 
     fn over_ranks((peaks, contacts): &Graph, n_ranks: u32, radix: u32) -> Deaths {
+        let number = |name: PeakName| (name.number() - FIRST) as u32;
         let owner = |peak: usize| peaks[peak].1 % n_ranks;
         let node = |peak: usize| GlobalPeak {
             rho: f64::from(peaks[peak].0),
-            peak: PeakNumber::new(peak),
-            owner: owner(peak),
+            peak: PeakName::new(FIRST + peak as u64, owner(peak)),
         };
         let cell = |i: usize| CellAt { level: 0, ijk: [i as u32, 0, 0] };
         let edge = |(i, &(saddle, a, b)): (usize, &(u8, usize, usize))| {
@@ -274,7 +278,7 @@ mod tests {
             .expect("no rank fails")
             .into_iter()
             .flatten()
-            .map(|d| (d.dying.0, d.saddle, d.near.0, d.endpoint.0))
+            .map(|d| (number(d.dying), d.saddle, number(d.near), number(d.endpoint)))
             .collect();
         deaths.sort_by_key(|death| death.0);
         deaths

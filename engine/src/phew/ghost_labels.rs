@@ -4,12 +4,12 @@
 //! [`crate::exchange::chains`]: their owners first answer where each of their mirrors leads, then chains
 //! through several ranks are followed by doubling. The answer for a ghost is its peak.
 
-use crate::exchange::chains::{ChainStep, Lead, RemoteIndex, lead_of, resolve};
-use crate::phew::known_peaks::KnownPeak;
+use crate::exchange::chains::{ChainStep, Lead, RemoteIndex, Target, lead_of, resolve};
+use crate::phew::known_peaks::{KnownPeak, PeakColumns};
 use crate::phew::test_links::TestLinks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::{PeakIdx, RootIdx};
+use inselberg_kernels::ids::{PeakIdx, PeakName, RootIdx};
 use inselberg_kernels::phew::label::PeakSet;
 
 /// What a root is.
@@ -41,9 +41,9 @@ pub fn classify(links: &TestLinks, roots: &PeakSet) -> Vec<Root> {
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct GhostAscent {
-    /// The peak. Before the end only its owner is set.
+    /// The peak. Before the end its name tells only the rank of the test cell.
     pub peak: KnownPeak,
-    /// On the owner: the index of the peak among its own peaks, or of the test cell.
+    /// On that rank: the index of the peak among its own peaks, or of the test cell.
     pub index: u32,
     is_end: u32,
 }
@@ -56,14 +56,14 @@ impl GhostAscent {
 
     /// The ascent goes on at a cell of another rank.
     fn onward(cell: RemoteIndex) -> Self {
-        let peak = KnownPeak { owner: cell.rank, ..KnownPeak::default() };
+        let peak = KnownPeak { name: PeakName::new(0, cell.rank), ..KnownPeak::default() };
         Self { peak, index: cell.index, is_end: 0 }
     }
 }
 
 impl Lead for GhostAscent {
-    fn target(&self) -> RemoteIndex {
-        RemoteIndex { rank: self.peak.owner, index: self.index }
+    fn target(&self) -> Target {
+        Target { rank: self.peak.name.owner(), item: self.index.into() }
     }
 
     fn is_end(&self) -> bool {
@@ -84,17 +84,17 @@ pub fn follow(
     origins: &[RemoteIndex],
     classes: &[Root],
     labels: &[RootIdx],
-    own: &[KnownPeak],
+    own: &PeakColumns,
 ) -> Result<Vec<GhostAscent>, CommError> {
     if comm.n_ranks() == 1 {
         return Ok(Vec::new());
     }
-    let step = |cell: u32| match classes[labels[cell as usize].at()] {
-        Root::Own(peak) => ChainStep::End(GhostAscent::end(own[peak.at()], peak)),
+    let step = |cell: u64| match classes[labels[cell as usize].at()] {
+        Root::Own(peak) => ChainStep::End(GhostAscent::end(own.get(peak.at()), peak)),
         Root::Ghost(ghost) => ChainStep::Exit(ghost as usize),
     };
     let onward: Vec<GhostAscent> = origins.iter().copied().map(GhostAscent::onward).collect();
-    let mut ghosts = links.shared.collect(comm, |cell| lead_of(step(cell), &onward))?;
+    let mut ghosts = links.shared.collect(comm, |cell| lead_of(step(cell.into()), &onward))?;
     resolve(comm, &mut ghosts, step)?;
     Ok(ghosts)
 }

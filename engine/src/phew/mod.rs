@@ -12,7 +12,7 @@
 //! | ascent | `ascent` | which neighbour of a test cell is densest? |
 //! | labels | `label`, `ghost_labels` | at which root does each ascent end, and which peak is it, here or on another rank? |
 //! | saddles | `saddle`, `contacts` | which contacts between patches can merge anything, and where in their cells are the peaks? |
-//! | forest | `forest`, `ties` | where does each peak merge? |
+//! | forest | `forest`, `grown_peaks`, `ties` | where does each peak merge? |
 //! | hierarchy | `hierarchy` | which clumps and haloes follow from given thresholds? |
 //! | properties | `sums`, `test_fields` | what do patches sum up to? |
 //! | bound particles | `bound` | which particles does gravity hold in each clump? |
@@ -24,7 +24,7 @@
 //! patch of a particle. `changed_snapshot` changes a field as it is read.
 //!
 //! A peak has three indices ([`inselberg_kernels::ids`]): a root until labels are known on all ranks, then a slot on this
-//! rank, and its number over all ranks.
+//! rank, and its name over all ranks.
 //!
 //! Results never depend on how tasks are cut: they are maxima in total orders, unique forests or exact sums.
 
@@ -38,6 +38,7 @@ mod contamination;
 pub mod distribution;
 pub mod forest;
 pub mod ghost_labels;
+pub mod grown_peaks;
 pub mod hierarchy;
 pub mod image;
 mod input;

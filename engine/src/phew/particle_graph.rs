@@ -9,10 +9,11 @@ use crate::graph::{GraphField, LinkGraph, LinkRun, OwnParticles, ParticleGraph, 
 use crate::particle_mesh::{MeshUse, ParticleSnapshot, grow};
 use crate::phew::balance::Balance;
 use crate::phew::bound::{self, BoundInput};
-use crate::phew::forest::{self, CellPlaces};
+use crate::phew::forest::CellPlaces;
 use crate::phew::ghost_labels::{self, Root};
+use crate::phew::grown_peaks::{GrownPeaks, PeaksOfAll, PlacedContacts};
 use crate::phew::hierarchy::structures;
-use crate::phew::known_peaks::{KnownPeak, number};
+use crate::phew::known_peaks::PeakColumns;
 use crate::phew::label;
 use crate::phew::member_places::{GraphPlaces, MemberPlaces};
 use crate::phew::min_particles::leave_out_small;
@@ -23,7 +24,6 @@ use crate::phew::run::{ChosenField, CutPeaks, FieldSource, PhewOutcome, listing_
 use crate::phew::sums::PatchTotals;
 use crate::phew::tables::{PatchIds, particles_table};
 use crate::phew::test_links::TestLinks;
-use crate::phew::to_owners::send_to_owners;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::Snapshot;
@@ -78,47 +78,31 @@ pub fn segment(
     let links = TestLinks { shared: tests.shared.clone(), own: Vec::new() };
     let up = Stage::run("ascent", n, comm, observer, || ascend(tests, &links, executor));
     let (roots, labels) = Stage::run("labels", n, comm, observer, || label::run(up, executor));
-    let (mut known, labels, positions) = Stage::run("labels", n, comm, observer, || {
+    let (mut known, peaks, labels, positions) = Stage::run("labels", n, comm, observer, || {
         let classes = ghost_labels::classify(&links, &roots);
         let particles = own_roots(tests, &roots, &classes);
-        let mut peaks: Vec<KnownPeak> = particles.iter().map(|particle| peak_at(tests, *particle)).collect();
-        let n_global = number(comm, &mut peaks)?;
+        let mut peaks = peaks_at(tests, &particles);
+        let n_global = peaks.name(comm)?;
         let origins = links.origins(comm)?;
         let ghosts = ghost_labels::follow(comm, &links, &origins, &classes, &labels, &peaks)?;
-        let known = PeakComm::new(comm.rank(), peaks, n_global, &ghosts);
-        let slots = RootSlots::new(known.slots_of(&classes, &ghosts), &classes, &known);
-        let labels = slots.relabel(labels);
+        let (known, peaks) = PeakComm::new(comm.rank(), peaks, n_global, &ghosts);
+        let slots = known.slots_of(&classes, &ghosts, &peaks.name);
+        let labels = RootSlots::new(slots, &classes, &known).relabel(labels);
         let positions: Vec<[f64; 3]> = particles.iter().map(|p| tests.particles[p.at()].position).collect();
-        Ok::<_, CommError>((known, labels, positions))
+        Ok::<_, CommError>((known, peaks, labels, positions))
     })?;
     let edges = Stage::run("saddles", n, comm, observer, || find_contacts(tests, &labels, executor));
     let balance = Balance::new(&links, tests.rho.len(), &known, edges.len(), comm)?;
-    let sums = ParticleSums { own, tests, labels: &labels, known: &known };
-    let mut totals = Stage::run("sums", n, comm, observer, || sums.totals(comm))?;
+    let sums = ParticleSums { own, tests, labels: &labels, peaks: &peaks };
+    let totals = Stage::run("sums", n, comm, observer, || sums.totals(comm))?;
     let space = SizedBox { domain: own.domain, side: own.units.side, origin: [0.0; 3] };
-    let tree = Stage::run("forest", n, comm, observer, || match comm.n_ranks() {
-        1 => Ok(forest::grow_alone(&known, &edges, tests, &own.domain)),
-        _ => {
-            let edges = send_to_owners(comm, &mut known, &edges, &mut totals, tests)?;
-            forest::grow(comm, &known, edges, &own.domain)
-        }
+    let grown = Stage::run("forest", n, comm, observer, || {
+        let contacts = PlacedContacts { edges: &edges, cells: tests };
+        GrownPeaks::grow(peaks, &mut known, contacts, totals, &space, comm)
     })?;
-    let (patches, momenta) = totals.values(&known.own, space.side);
-    let in_code_units = |x: [f64; 3]| x.map(|x| x * space.side);
-    let peaks = Peaks {
-        number: known.own_peaks().map(|peak| peak.number).collect(),
-        n_global: known.n_global,
-        space,
-        density_threshold: tests.field.threshold(own.units.mean_density),
-        level: known.own_peaks().map(|peak| peak.level as u8).collect(),
-        ijk: known.own_peaks().map(|peak| peak.ijk).collect(),
-        tree: tree.tree,
-        ties: Vec::new(),
-        refined: positions.into_iter().map(in_code_units).collect(),
-        saddle_position: tree.saddle_position.into_iter().map(in_code_units).collect(),
-        patches,
-        momenta,
-    };
+    let density_threshold = tests.field.threshold(own.units.mean_density);
+    let of_all = PeaksOfAll { n_global: known.n_global, density_threshold, ties: Vec::new() };
+    let peaks = grown.into_peaks(positions, &space, of_all);
     Ok(GraphSegmentation { labels, known, peaks, balance })
 }
 
@@ -145,10 +129,14 @@ fn own_roots(tests: &LinkGraph, roots: &PeakSet, classes: &[Root]) -> Vec<TestId
     own.map(|(particle, _)| particle).collect()
 }
 
-/// A peak at a particle. Number and owner are still to come.
-fn peak_at(tests: &LinkGraph, particle: TestIdx) -> KnownPeak {
-    let ijk = cell_of(tests.particles[particle.at()].position);
-    KnownPeak { rho: tests.rho[particle.at()], level: KEY_LEVEL.into(), ijk, ..KnownPeak::default() }
+/// The peaks at these particles. They have no names yet.
+fn peaks_at(tests: &LinkGraph, particles: &[TestIdx]) -> PeakColumns {
+    PeakColumns {
+        rho: particles.iter().map(|particle| tests.rho[particle.at()]).collect(),
+        level: vec![KEY_LEVEL; particles.len()],
+        ijk: particles.iter().map(|particle| cell_of(tests.particles[particle.at()].position)).collect(),
+        name: Vec::new(),
+    }
 }
 
 /// The contacts between patches: their maximum spanning forest, in falling order.
@@ -168,14 +156,15 @@ struct ParticleSums<'a> {
     own: &'a OwnParticles,
     tests: &'a LinkGraph,
     labels: &'a [PeakSlot],
-    known: &'a PeakComm,
+    /// By slot.
+    peaks: &'a PeakColumns,
 }
 
 impl ParticleSums<'_> {
     /// What a test particle adds to its patch.
     fn view(&self, particle: TestIdx) -> CellView {
         let (of, rho) = (&self.tests.particles[particle.at()], self.tests.rho[particle.at()]);
-        let peak = &self.known.known[self.labels[particle.at()].at()];
+        let peak = self.peaks.ijk[self.labels[particle.at()].at()];
         let mass = of.mass * self.own.units.density();
         // The sums know a field and a measure. The specific volume is volume per mass, so both change places.
         let (volume, mass) = match self.tests.field {
@@ -185,7 +174,7 @@ impl ParticleSums<'_> {
         CellView {
             volume,
             mass,
-            from_peak: self.own.domain.displacement(cell_centre(KEY_LEVEL, peak.ijk), of.position),
+            from_peak: self.own.domain.displacement(cell_centre(KEY_LEVEL, peak), of.position),
             velocity: [0.0; 3],
         }
     }
@@ -204,7 +193,7 @@ impl ParticleSums<'_> {
         let quanta = SumScales { volume: most[0], mass: most[1], length: 1.0, velocity: 0.0 }.quanta(n);
         let parts: Vec<FxHashMap<PeakSlot, PatchSums>> =
             own.par_chunks(PARTICLES_AT_ONCE).map(|run| self.of_run(run, &quanta)).collect();
-        let mut sums: Vec<PatchSums> = vec![PatchSums::default(); self.known.n_slots()];
+        let mut sums: Vec<PatchSums> = vec![PatchSums::default(); self.peaks.len()];
         for (slot, part) in parts.into_iter().flatten() {
             sums[slot.at()].merge(&part);
         }

@@ -2,30 +2,29 @@
 //! ghost peaks and back?
 //!
 //! A rank knows its own peaks and its *ghost peaks*: those on other ranks to which its test cells or their neighbours
-//! ascend. Each has a *slot* here. Slots are in the order of the peak numbers, so comparing slots gives the result of
-//! comparing numbers. The communicator is built once the labels are known, and holds as long as the set of ghost
+//! ascend. Each has a *slot* here. Slots are in the order of the names, so comparing slots gives the result of
+//! comparing names. The communicator is built once the labels are known, and holds as long as the set of ghost
 //! peaks does. It keeps lists only for pairs of ranks that share a peak.
 
 use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::exchange::grouped;
 use crate::phew::ghost_labels::{GhostAscent, Root};
-use crate::phew::known_peaks::KnownPeak;
+use crate::phew::known_peaks::PeakColumns;
 use bytemuck::Pod;
 use dashmap::DashMap;
 use inselberg_comm::{Comm, CommError, Rank};
-use inselberg_kernels::ids::{PeakIdx, PeakNumber, PeakSlot, RootIdx};
+use inselberg_kernels::ids::{PeakIdx, PeakName, PeakSlot, RootIdx};
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct PeakComm {
-    /// Every peak known here, by slot.
-    pub known: Vec<KnownPeak>,
     /// The slot of each own peak.
     pub own: Vec<PeakSlot>,
     /// Number of peaks on all ranks.
     pub n_global: u64,
+    n_slots: usize,
     /// Slots of ghost peaks, by owner.
     ghosts: Vec<(Rank, Vec<PeakSlot>)>,
     /// The indices of the ghost peaks among the own peaks of their owners.
@@ -35,48 +34,49 @@ pub struct PeakComm {
 }
 
 impl PeakComm {
-    /// From the own peaks of `rank`, numbered, of `n_global` on all ranks, and the peaks of all ghosts. Local.
+    /// From the own peaks of `rank`, which have names, of `n_global` on all ranks, and the peaks of all ghosts. Also returns all
+    /// known peaks, by slot. Local.
     ///
     /// Owners learn about ghosts of their peaks from the first [`Self::announce`].
-    pub fn new(rank: Rank, own: Vec<KnownPeak>, n_global: u64, ghosts: &[GhostAscent]) -> Self {
+    pub fn new(rank: Rank, own: PeakColumns, n_global: u64, ghosts: &[GhostAscent]) -> (Self, PeakColumns) {
         let foreign = distinct(ghosts, rank.0);
-        let mut known = own;
-        let n_own = known.len();
+        let n_own = own.len();
         if foreign.is_empty() {
-            let own = (0..n_own).into_par_iter().map(PeakSlot::new).collect();
-            return Self { known, own, n_global, ..Self::default() };
+            let slots = (0..n_own).into_par_iter().map(PeakSlot::new).collect();
+            return (Self { own: slots, n_global, n_slots: n_own, ..Self::default() }, own);
         }
-        known.extend(foreign.iter().map(|f| f.peak));
-        let mut order: Vec<u32> = (0..known.len() as u32).collect();
-        order.par_sort_unstable_by_key(|&i| known[i as usize].number);
-        known = order.par_iter().map(|&i| known[i as usize]).collect();
+        let mut known = own;
+        foreign.iter().for_each(|f| known.push(&f.peak));
+        let mut order: Vec<PeakSlot> = (0..known.len()).map(PeakSlot::new).collect();
+        order.par_sort_unstable_by_key(|i| known.name[i.at()]);
+        let known = known.at(&order);
         let mut slots = vec![PeakSlot::NONE; order.len()];
-        order.iter().enumerate().for_each(|(slot, &i)| slots[i as usize] = PeakSlot::new(slot));
+        order.iter().enumerate().for_each(|(slot, i)| slots[i.at()] = PeakSlot::new(slot));
         let of_foreign: Vec<(&GhostAscent, PeakSlot)> =
             foreign.iter().zip(slots[n_own..].iter().copied()).collect();
-        let ghosts = grouped(&of_foreign, |(f, slot)| (Rank(f.peak.owner), *slot));
-        let indices = grouped(&of_foreign, |(f, _)| (Rank(f.peak.owner), PeakIdx(f.index)));
+        let ghosts = grouped(&of_foreign, |(f, slot)| (Rank(f.peak.name.owner()), *slot));
+        let indices = grouped(&of_foreign, |(f, _)| (Rank(f.peak.name.owner()), PeakIdx(f.index)));
         slots.truncate(n_own);
         let indices = indices.into_iter().map(|(_, list)| list).collect();
-        Self { known, own: slots, n_global, ghosts, indices, mirrors: Vec::new() }
+        (Self { own: slots, n_global, n_slots: known.len(), ghosts, indices, mirrors: Vec::new() }, known)
     }
 
     /// Number of slots.
     pub fn n_slots(&self) -> usize {
-        self.known.len()
+        self.n_slots
     }
 
-    /// The known peaks that are own, in the order of their cells.
-    pub fn own_peaks(&self) -> impl IndexedParallelIterator<Item = &KnownPeak> {
-        self.own.par_iter().map(|slot| &self.known[slot.at()])
+    /// Of the known peaks those that are own, in the order of their cells. Not copied if all are.
+    pub fn own_of(&self, known: PeakColumns) -> PeakColumns {
+        if self.own.len() == known.len() { known } else { known.at(&self.own) }
     }
 
-    /// The slot of each of the roots of these `classes`, where `ghosts` are the peaks of the ghosts.
-    pub fn slots_of(&self, classes: &[Root], ghosts: &[GhostAscent]) -> Vec<PeakSlot> {
-        let slots = SlotMap::new(&self.known);
+    /// The slot of each of the roots of these `classes`, where `ghosts` are the peaks of the ghosts and `names` those of the slots.
+    pub fn slots_of(&self, classes: &[Root], ghosts: &[GhostAscent], names: &[PeakName]) -> Vec<PeakSlot> {
+        let slots = SlotMap::new(names);
         let slot = |root: &Root| match root {
             Root::Own(index) => self.own[index.at()],
-            Root::Ghost(ghost) => slots.find(ghosts[*ghost as usize].peak.number),
+            Root::Ghost(ghost) => slots.find(ghosts[*ghost as usize].peak.name),
         };
         classes.par_iter().map(slot).collect()
     }
@@ -194,25 +194,25 @@ impl RootSlots {
 
 /// The peaks of other ranks, by owner and index there, each once.
 fn distinct(ghosts: &[GhostAscent], rank: u32) -> Vec<GhostAscent> {
-    let mut all: Vec<GhostAscent> = ghosts.iter().filter(|g| g.peak.owner != rank).copied().collect();
-    all.par_sort_unstable_by_key(|g| (g.peak.owner, g.index));
-    all.dedup_by_key(|g| (g.peak.owner, g.index));
+    let mut all: Vec<GhostAscent> = ghosts.iter().filter(|g| g.peak.name.owner() != rank).copied().collect();
+    all.par_sort_unstable_by_key(|g| (g.peak.name.owner(), g.index));
+    all.dedup_by_key(|g| (g.peak.name.owner(), g.index));
     all
 }
 
-/// Peak numbers to slots; filled and read by all threads.
-struct SlotMap(DashMap<PeakNumber, PeakSlot, FxBuildHasher>);
+/// Names to slots; filled and read by all threads.
+struct SlotMap(DashMap<PeakName, PeakSlot, FxBuildHasher>);
 
 impl SlotMap {
-    fn new(known: &[KnownPeak]) -> Self {
-        let map = DashMap::with_capacity_and_hasher(known.len(), FxBuildHasher);
-        known.par_iter().enumerate().for_each(|(slot, peak)| {
-            map.insert(peak.number, PeakSlot::new(slot));
+    fn new(names: &[PeakName]) -> Self {
+        let map = DashMap::with_capacity_and_hasher(names.len(), FxBuildHasher);
+        names.par_iter().enumerate().for_each(|(slot, name)| {
+            map.insert(*name, PeakSlot::new(slot));
         });
         Self(map)
     }
 
-    fn find(&self, number: PeakNumber) -> PeakSlot {
-        *self.0.get(&number).expect("the peak of a ghost is known here")
+    fn find(&self, name: PeakName) -> PeakSlot {
+        *self.0.get(&name).expect("the peak of a ghost is known here")
     }
 }

@@ -3,8 +3,7 @@
 //! Any thresholds can be answered from it ([`crate::phew::hierarchy`]); a catalogue stores it as its
 //! `tree` table.
 
-use bytemuck::{Pod, Zeroable};
-use inselberg_kernels::ids::{PeakIdx, PeakNumber};
+use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::ties::Tie;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use inselberg_kernels::props::PatchValues;
@@ -13,8 +12,8 @@ use inselberg_kernels::props::combine::SizedBox;
 /// The peaks of a field that this rank owns, in the order of their cells: (level, Morton key).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Peaks {
-    /// The number of each peak among those of all ranks; ascending.
-    pub number: Vec<PeakNumber>,
+    /// The name of each peak; ascending.
+    pub name: Vec<PeakName>,
     /// Number of peaks on all ranks.
     pub n_global: u64,
     /// The box.
@@ -51,68 +50,89 @@ impl Peaks {
         self.tree.rho.is_empty()
     }
 
-    /// The index here of the peak with this number, if this rank owns it.
+    /// The index here of the peak with this name, if this rank owns it.
     ///
     /// One look-up on a rank alone, where each number is its own index; otherwise a binary search.
     #[inline]
-    pub fn own(&self, number: PeakNumber) -> Option<PeakIdx> {
-        if self.number.get(number.at()) == Some(&number) {
-            return Some(PeakIdx::from_number(number));
+    pub fn own(&self, name: PeakName) -> Option<PeakIdx> {
+        if self.name.get(name.number() as usize) == Some(&name) {
+            return Some(PeakIdx::from_name(name));
         }
-        self.number.binary_search(&number).ok().map(PeakIdx::new)
+        self.name.binary_search(&name).ok().map(PeakIdx::new)
+    }
+
+    /// The name of a patch of the tree; `NONE` for none.
+    #[inline]
+    pub fn name_of(&self, patch: PeakIdx) -> PeakName {
+        self.tree.name_of(patch, &self.name)
     }
 }
 
-/// The merge tree of the peaks of one rank. Its deaths name patches of any rank.
+/// The merge tree of the peaks of one rank. Its deaths name patches of any rank: an index below the number of own peaks is
+/// that of an own patch, and the ones after these are places in `foreign`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnTree {
     /// Density of each peak.
     pub rho: Vec<f64>,
     /// Death of each peak.
-    pub death: Vec<OwnDeath>,
-    /// The ranks that own the two patches at whose contact each peak dies, near side first.
-    pub owners: Vec<[u32; 2]>,
-}
-
-/// Where a peak dies. As [`Death`], between patches of any rank.
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub struct OwnDeath {
-    /// Density of the saddle; 0 for a peak that never dies.
-    pub saddle: f64,
-    /// The patch on the side of the dying peak that the edge starts from.
-    pub near: PeakNumber,
-    /// The patch on the other side that it leads to.
-    pub endpoint: PeakNumber,
-}
-
-impl OwnDeath {
-    /// Of a peak that never dies.
-    pub const NEVER: Self = Self { saddle: 0.0, near: PeakNumber::NONE, endpoint: PeakNumber::NONE };
-
-    /// Whether the peak never dies.
-    #[inline]
-    pub fn is_never(&self) -> bool {
-        self.endpoint.is_none()
-    }
+    pub death: Vec<Death>,
+    /// Patches of other ranks at whose contact with an own component a peak dies. A patch may be there several times.
+    pub foreign: Vec<PeakName>,
 }
 
 impl OwnTree {
     /// From the tree of the peaks of all ranks, in its memory. On a rank alone the index of a peak is its number.
     pub fn from_whole(tree: MergeTree) -> Self {
-        let owners = vec![[0; 2]; tree.len()];
-        Self { rho: tree.rho, death: bytemuck::cast_vec::<Death, OwnDeath>(tree.death), owners }
+        Self { rho: tree.rho, death: tree.death, foreign: Vec::new() }
     }
 
     /// A copy as the tree of the peaks of all ranks, which this rank must own.
     pub fn to_whole(&self) -> MergeTree {
-        MergeTree { rho: self.rho.clone(), death: bytemuck::cast_slice(&self.death).to_vec() }
+        debug_assert!(self.foreign.is_empty(), "a rank alone knows no foreign patches");
+        MergeTree { rho: self.rho.clone(), death: self.death.clone() }
+    }
+
+    /// Whether a patch that a death names belongs to this rank. `NONE` does not.
+    #[inline]
+    pub fn is_own(&self, patch: PeakIdx) -> bool {
+        patch.at() < self.rho.len()
+    }
+
+    /// The name of a patch that a death names, where the own peaks have the names `own`; `NONE` for none.
+    #[inline]
+    pub fn name_of(&self, patch: PeakIdx, own: &[PeakName]) -> PeakName {
+        match patch {
+            PeakIdx::NONE => PeakName::NONE,
+            patch => own.get(patch.at()).copied().unwrap_or_else(|| self.foreign[patch.at() - own.len()]),
+        }
     }
 }
 
 /// A key of a peak: keys ascend from the greatest peak to the lowest. Densities are above 0, so their bits ascend as they do;
-/// of equal densities the smaller number is the greater peak. Below 2^96.
+/// of equal densities the smaller name is the greater peak. Below 2^127.
 #[inline]
-pub fn density_key(rho: f64, number: PeakNumber) -> u128 {
-    u128::from(!rho.to_bits()) << 32 | u128::from(number.0)
+pub fn density_key(rho: f64, name: PeakName) -> u128 {
+    u128::from(!rho.to_bits() & !(1 << 63)) << 64 | u128::from(name.word())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Densities of which many are equal, and numbers of any size.
+    fn peak() -> impl Strategy<Value = (f64, u64)> {
+        let rho = prop_oneof![Just(f64::MIN_POSITIVE), Just(1.0), Just(f64::MAX), 1e-300..1e300];
+        (rho, prop_oneof![0..3u64, 0..PeakName::MOST_PEAKS, Just(PeakName::MOST_PEAKS - 1)])
+    }
+
+    proptest! {
+        #[test]
+        fn keys_ascend_from_the_greatest_peak(a in peak(), b in peak(), owner in 0..PeakName::MOST_RANKS) {
+            let key = |(rho, number)| density_key(rho, PeakName::new(number, owner));
+            let greater = |a: (f64, u64), b: (f64, u64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            prop_assert_eq!(key(a).cmp(&key(b)), greater(a, b));
+            prop_assert!(key(a) < 1 << 127);
+        }
+    }
 }

@@ -355,7 +355,7 @@ pub(crate) fn structure_tables(
     let mut tables = vec![
         in_order(clumps_table(&found.clumps, persistence, peaks.momenta.is_some()), comm)?,
         in_order(haloes_table(&found.haloes, persistence, peaks.momenta.is_some()), comm)?,
-        tree_part(tree_table(peaks, &found.peak_rank), &peaks.number, peaks.n_global),
+        tree_part(tree_table(peaks, &found.peak_rank), &peaks.name, peaks.n_global),
     ];
     if rules == Rules::Ramses {
         let ties = in_order(ties_table(&peaks.ties), comm)?;

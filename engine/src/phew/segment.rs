@@ -5,7 +5,7 @@ use crate::field::AmrField;
 use crate::phew::ascent::{self, Ascents};
 use crate::phew::balance::Balance;
 use crate::phew::contacts::Contacts;
-use crate::phew::forest::{self, PlacedTree};
+use crate::phew::grown_peaks::{GrownPeaks, PeaksOfAll, PlacedContacts};
 use crate::phew::label;
 use crate::phew::pass::PassContext;
 use crate::phew::peak_comm::PeakComm;
@@ -15,19 +15,14 @@ use crate::phew::sums::{PatchTotals, Patches};
 use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
 use crate::phew::ties;
-use crate::phew::to_owners::send_to_owners;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::{PeakNumber, PeakSlot};
+use inselberg_kernels::ids::PeakSlot;
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::forest::ContactEdge;
 use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::test_cells::TestCells;
-use inselberg_kernels::phew::ties::Tie;
-use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
-use rayon::prelude::*;
 
 /// A segmented field: the patch of every test cell, and the peaks.
 #[derive(Debug)]
@@ -97,94 +92,41 @@ pub fn segment<'a>(
     let own = &task.links.own;
     let pass = PassContext { mesh, test_cells: &test_cells, roots: &roots, tasks: &tasks, own, rules };
 
-    let Contacts { edges, refined, mut known, slots } = Stage::run("saddles", n, comm, observer, || {
-        Contacts::find(pass, &labels, task.links, &origins, comm, executor)
-    })?;
+    let Contacts { edges, refined, mut known, peaks, slots } =
+        Stage::run("saddles", n, comm, observer, || {
+            Contacts::find(pass, &labels, task.links, &origins, comm, executor)
+        })?;
     let labels = slots.relabel(labels);
     let balance = Balance::new(task.links, test_cells.len(), &known, edges.len(), comm)?;
 
     let patches = Patches { pass, slots: &slots, labels: &labels };
     let totals = Stage::run("sums", n, comm, observer, || {
-        PatchTotals::new(patches, &known.known, task.extra, comm, executor)
+        PatchTotals::new(patches, &peaks, task.extra, comm, executor)
     })?;
 
     let locator = Locator::new(mesh);
+    let space = SizedBox { domain: *mesh.domain(), side: task.side, origin: task.origin };
+    let candidates = match rules {
+        Rules::Paper => Vec::new(),
+        Rules::Ramses => {
+            Stage::run("forest", n, comm, observer, || ties::candidates(comm, &peaks, &edges, &locator))?
+        }
+    };
     let grown = Stage::run("forest", n, comm, observer, || {
-        GrownPeaks::grow(task, &mut known, &edges, totals, refined, &locator, comm)
+        let contacts = PlacedContacts { edges: &edges, cells: &locator };
+        GrownPeaks::grow(peaks, &mut known, contacts, totals, &space, comm)
     })?;
-    let number: Vec<PeakNumber> = known.own_peaks().map(|peak| peak.number).collect();
     let ties = match rules {
         Rules::Paper => Vec::new(),
         Rules::Ramses => Stage::run("forest", n, comm, observer, || {
-            let candidates = ties::candidates(comm, &known, &edges, &locator)?;
-            ties::beside(comm, candidates, &number, &grown.tree.tree, &task.space())
+            ties::beside(comm, candidates, &grown.name, grown.tree(), &space)
         })?,
     };
     drop((edges, locator));
 
-    let peaks = Stage::run("positions", n, comm, observer, || grown.into_peaks(task, &known, number, ties));
+    let peaks = Stage::run("positions", n, comm, observer, || {
+        let of_all = PeaksOfAll { n_global: known.n_global, density_threshold: task.density_threshold, ties };
+        grown.into_peaks(refined, &space, of_all)
+    });
     Ok(Segmentation { test_cells, roots, labels, known, peaks, balance })
-}
-
-impl Task<'_> {
-    fn space(&self) -> SizedBox {
-        SizedBox { domain: *self.field.mesh.domain(), side: self.side, origin: self.origin }
-    }
-}
-
-/// The own peaks once their tree is grown. Positions are in units of the level-0 cell.
-struct GrownPeaks {
-    tree: PlacedTree,
-    refined: Vec<[f64; 3]>,
-    patches: Vec<PatchValues>,
-    momenta: Option<Vec<[f64; 3]>>,
-}
-
-impl GrownPeaks {
-    /// Collective: completes the sums of the own peaks, and grows their tree. Sums are freed before the tree
-    /// takes its memory.
-    fn grow(
-        task: &Task,
-        known: &mut PeakComm,
-        edges: &[ContactEdge],
-        mut totals: PatchTotals,
-        refined: Vec<[f64; 3]>,
-        locator: &Locator,
-        comm: &Comm,
-    ) -> Result<Self, CommError> {
-        let domain = task.field.mesh.domain();
-        if comm.n_ranks() == 1 {
-            let (patches, momenta) = totals.values(&known.own, task.side);
-            let tree = forest::grow_alone(known, edges, locator, domain);
-            return Ok(Self { tree, refined, patches, momenta });
-        }
-        let edges = send_to_owners(comm, known, edges, &mut totals, locator)?;
-        let (patches, momenta) = totals.values(&known.own, task.side);
-        let tree = forest::grow(comm, known, edges, domain)?;
-        Ok(Self { tree, refined, patches, momenta })
-    }
-
-    /// The own peaks in code units.
-    fn into_peaks(self, task: &Task, known: &PeakComm, number: Vec<PeakNumber>, ties: Vec<Tie>) -> Peaks {
-        Peaks {
-            number,
-            n_global: known.n_global,
-            space: task.space(),
-            density_threshold: task.density_threshold,
-            level: known.own_peaks().map(|peak| peak.level as u8).collect(),
-            ijk: known.own_peaks().map(|peak| peak.ijk).collect(),
-            tree: self.tree.tree,
-            ties,
-            refined: placed(self.refined, &task.space()),
-            saddle_position: placed(self.tree.saddle_position, &task.space()),
-            patches: self.patches,
-            momenta: self.momenta,
-        }
-    }
-}
-
-/// Positions in units of the level-0 cell, in code units.
-fn placed(mut positions: Vec<[f64; 3]>, space: &SizedBox) -> Vec<[f64; 3]> {
-    positions.par_iter_mut().for_each(|x| *x = space.place(*x));
-    positions
 }

@@ -2,7 +2,7 @@
 
 use crate::chunks::zeros;
 use crate::executor::{Executor, ScratchPool};
-use crate::phew::known_peaks::KnownPeak;
+use crate::phew::known_peaks::PeakColumns;
 use crate::phew::pass::{OfTask, PassContext};
 use crate::phew::peak_comm::RootSlots;
 use crate::phew::region::TaskRegion;
@@ -88,7 +88,7 @@ pub struct PatchSummation<'a> {
     /// The patches.
     pub patches: Patches<'a>,
     /// Their peaks, by slot.
-    pub peaks: &'a [KnownPeak],
+    pub peaks: &'a PeakColumns,
     /// Further values of the test cells.
     pub fields: &'a TestFields,
     /// The quanta of the sums, the same on every rank.
@@ -160,8 +160,8 @@ impl PatchSummation<'_> {
             (0..3).for_each(|a| pick(&velocity[a][first_test..], mask, own, &mut cells.velocity[a]));
         }
         for n in 0..cells.n {
-            let peak = &self.peaks[cells.patch[n].to_slot().at()];
-            cells.set_peak(n, peak.level, peak.ijk);
+            let peak = cells.patch[n].to_slot().at();
+            cells.set_peak(n, self.peaks.level[peak].into(), self.peaks.ijk[peak]);
         }
     }
 }
@@ -188,7 +188,7 @@ impl PatchTotals {
     /// When another rank fails.
     pub fn new(
         patches: Patches,
-        peaks: &[KnownPeak],
+        peaks: &PeakColumns,
         fields: &TestFields,
         comm: &Comm,
         executor: &Executor,

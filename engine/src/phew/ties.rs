@@ -6,11 +6,11 @@
 use crate::exchange;
 use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::phew::forest::global_edge;
-use crate::phew::peak_comm::PeakComm;
+use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peaks::OwnTree;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
-use inselberg_kernels::ids::{PeakIdx, PeakNumber};
+use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::forest::ContactEdge;
 use inselberg_kernels::phew::global::GlobalEdge;
@@ -28,7 +28,7 @@ pub const HOLDER: Rank = Rank(0);
 /// When another rank fails.
 pub fn candidates(
     comm: &Comm,
-    peaks: &PeakComm,
+    peaks: &PeakColumns,
     edges: &[ContactEdge],
     locator: &Locator,
 ) -> Result<Vec<GlobalEdge>, CommError> {
@@ -40,7 +40,7 @@ pub fn candidates(
     by_judge.sort_unstable_by_key(|edge| (judge(edge.saddle, comm), edge.saddle.to_bits()));
     let record = |edge: &ContactEdge| SaddleRecord {
         saddle: edge.saddle,
-        peaks: edge.peaks.map(|peak| peaks.known[peak.to_slot().at()].number),
+        peaks: edge.peaks.map(|peak| peaks.name[peak.to_slot().at()]),
     };
     let parts = exchange::grouped(&by_judge, |edge| (judge(edge.saddle, comm), record(edge)));
     let received = comm.exchange(parts)?;
@@ -62,7 +62,7 @@ pub fn candidates(
 #[repr(C)]
 struct SaddleRecord {
     saddle: f64,
-    peaks: [PeakNumber; 2],
+    peaks: [PeakName; 2],
 }
 
 /// The rank that compares all edges with this saddle.
@@ -89,23 +89,23 @@ fn shared_saddles(received: &[(Rank, Vec<SaddleRecord>)]) -> Vec<u64> {
 pub fn beside(
     comm: &Comm,
     mut candidates: Vec<GlobalEdge>,
-    number: &[PeakNumber],
+    names: &[PeakName],
     tree: &OwnTree,
     space: &SizedBox,
 ) -> Result<Vec<Tie>, CommError> {
     if comm.all_reduce_counts(&[candidates.len() as u64], Reduce::Max)?[0] == 0 {
         return Ok(Vec::new());
     }
-    let Some(whole) = whole_tree(comm, number, tree)? else { return Ok(Vec::new()) };
+    let Some((whole, _)) = whole_tree(comm, names, tree)? else { return Ok(Vec::new()) };
     let tie = |edge: GlobalEdge| Tie {
         saddle: edge.saddle,
         position: space.place(edge.cells[0].touches(&edge.cells[1], &space.domain)),
-        patches: edge.peaks.map(PeakIdx::from_number),
+        patches: edge.peaks.map(PeakIdx::from_name),
     };
     candidates.sort_unstable_by(GlobalEdge::order);
     candidates.dedup_by_key(|edge| (edge.saddle.to_bits(), edge.peaks));
     let edges: Vec<_> =
-        candidates.iter().map(|edge| (edge.saddle, edge.peaks.map(PeakIdx::from_number))).collect();
+        candidates.iter().map(|edge| (edge.saddle, edge.peaks.map(PeakIdx::from_name))).collect();
     let is_tie = stand_beside(&whole, &edges);
     Ok(candidates.into_iter().zip(is_tie).filter(|(_, is_tie)| *is_tie).map(|(edge, _)| tie(edge)).collect())
 }
@@ -116,38 +116,45 @@ pub fn beside(
 struct TreeRow {
     rho: f64,
     saddle: f64,
-    number: PeakNumber,
+    name: PeakName,
     /// The two patches at whose contact it dies, near side first.
-    ends: [PeakNumber; 2],
-    unused: u32,
+    ends: [PeakName; 2],
 }
 
-/// Collective: the tree of the peaks of all ranks, on the holder; `None` elsewhere.
+/// Collective: the tree of the peaks of all ranks and their names, on the holder; `None` elsewhere.
 ///
 /// # Errors
-/// When another rank fails.
+/// When another rank fails, or there are more peaks than one rank can hold.
 pub fn whole_tree(
     comm: &Comm,
-    number: &[PeakNumber],
+    names: &[PeakName],
     tree: &OwnTree,
-) -> Result<Option<MergeTree>, CommError> {
+) -> Result<Option<(MergeTree, Vec<PeakName>)>, CommError> {
+    let n = comm.all_reduce_counts(&[names.len() as u64], Reduce::Sum)?[0];
+    if n >= u64::from(u32::MAX) {
+        let most = u32::MAX - 1;
+        return Err(comm.abort(format!(
+            "saddles are equal, so one rank needs the tree of all {n} peaks; it can hold {most}"
+        )));
+    }
     let row = |i: usize| {
         let death = &tree.death[i];
-        let ends = [death.near, death.endpoint];
-        TreeRow { rho: tree.rho[i], saddle: death.saddle, number: number[i], ends, unused: 0 }
+        let ends = [death.near, death.endpoint].map(|patch| tree.name_of(patch, names));
+        TreeRow { rho: tree.rho[i], saddle: death.saddle, name: names[i], ends }
     };
     let mut buffers = SendBuffers::<1>::default();
-    buffers.put(HOLDER, 0, &(0..number.len()).map(row).collect::<Vec<_>>());
+    buffers.put(HOLDER, 0, &(0..names.len()).map(row).collect::<Vec<_>>());
     let received = buffers.exchange(comm)?;
     if comm.rank() != HOLDER {
         return Ok(None);
     }
     let mut rows: Vec<TreeRow> = all_records(&received, 0);
-    rows.sort_unstable_by_key(|row| row.number);
+    rows.sort_unstable_by_key(|row| row.name);
     let death = |row: &TreeRow| {
-        let [near, endpoint] = row.ends.map(PeakIdx::from_number);
+        let [near, endpoint] = row.ends.map(PeakIdx::from_name);
         Death { saddle: row.saddle, near, endpoint }
     };
     let rho = rows.iter().map(|row| row.rho).collect();
-    Ok(Some(MergeTree { rho, death: rows.iter().map(death).collect() }))
+    let tree = MergeTree { rho, death: rows.iter().map(death).collect() };
+    Ok(Some((tree, rows.iter().map(|row| row.name).collect())))
 }

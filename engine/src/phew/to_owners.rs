@@ -2,6 +2,7 @@
 
 use crate::exchange::bundle::SendBuffers;
 use crate::phew::forest::{self, CellPlaces};
+use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::sums::PatchTotals;
 use inselberg_comm::{Comm, CommError};
@@ -22,13 +23,14 @@ const MOMENTA: usize = 3;
 pub fn send_to_owners(
     comm: &Comm,
     known: &mut PeakComm,
+    peaks: &PeakColumns,
     edges: &[ContactEdge],
     totals: &mut PatchTotals,
     cells: &impl CellPlaces,
 ) -> Result<Vec<GlobalEdge>, CommError> {
     let PatchTotals { patches, momenta, .. } = totals;
     let mut buffers = SendBuffers::<4>::default();
-    let mut edges = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), known, edges, cells);
+    let mut edges = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), peaks, edges, cells);
     known.announce(&mut buffers, PEAKS);
     known.send(&mut buffers, SUMS, patches);
     if let Some(momenta) = momenta {

@@ -49,7 +49,7 @@ impl VoidTables<'_> {
         Ok(vec![
             in_order(self.voids(), comm)?,
             in_order(self.zones(), comm)?,
-            tree_part(self.tree(), &self.peaks.number, self.peaks.n_global),
+            tree_part(self.tree(), &self.peaks.name, self.peaks.n_global),
         ])
     }
 

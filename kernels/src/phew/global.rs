@@ -1,11 +1,11 @@
 //! Global records: peaks, edges and deaths that other ranks must know.
 //!
-//! Place in the flow: [`super::pending_merges`] works on them, and the engine sends them as bytes. Peaks have global
-//! numbers, in the order of the cells of the whole mesh, and one rank owns each. Nothing here communicates.
+//! Place in the flow: [`super::pending_merges`] works on them, and the engine sends them as bytes. The name of a peak tells its
+//! number, in the order of the cells of the whole mesh, and the rank that owns it. Nothing here communicates.
 
 use super::forest::low_first;
 use crate::geom::{Domain, cell_centre, cell_side};
-use crate::ids::PeakNumber;
+use crate::ids::PeakName;
 use crate::sfc::morton;
 use bytemuck::{Pod, Zeroable};
 use std::cmp::Ordering;
@@ -50,20 +50,18 @@ impl PartialOrd for CellAt {
     }
 }
 
-/// A peak with its density and owner.
+/// A peak with its density.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GlobalPeak {
     /// Its density.
     pub rho: f64,
-    /// Its number.
-    pub peak: PeakNumber,
-    /// The rank that owns it.
-    pub owner: u32,
+    /// Its name.
+    pub peak: PeakName,
 }
 
 impl GlobalPeak {
-    /// Whether it is greater in the total order: denser, or equally dense with a smaller index.
+    /// Whether it is greater in the total order: denser, or equally dense with a smaller name.
     #[inline]
     pub fn exceeds(&self, other: &Self) -> bool {
         self.rho > other.rho || self.rho == other.rho && self.peak < other.peak
@@ -76,10 +74,8 @@ impl GlobalPeak {
 pub struct GlobalEdge {
     /// Mean density of the two cells.
     pub saddle: f64,
-    /// The two peaks, smaller index first.
-    pub peaks: [PeakNumber; 2],
-    /// The ranks that own them.
-    pub owners: [u32; 2],
+    /// The two peaks, smaller name first.
+    pub peaks: [PeakName; 2],
     /// The node that represents each peak: the peak itself, or one that absorbed it.
     pub nodes: [GlobalPeak; 2],
     /// The two cells, each in the patch of the peak at the same place.
@@ -92,7 +88,7 @@ impl GlobalEdge {
         let first = usize::from(peaks[0].peak > peaks[1].peak);
         let nodes = [peaks[first], peaks[1 - first]];
         let cells = [cells[first], cells[1 - first]];
-        Self { saddle, peaks: nodes.map(|p| p.peak), owners: nodes.map(|p| p.owner), nodes, cells }
+        Self { saddle, peaks: nodes.map(|p| p.peak), nodes, cells }
     }
 
     /// The total order of edges, the same as [`ContactEdge::order`](super::forest::ContactEdge::order): the greatest saddle
@@ -112,17 +108,11 @@ pub struct GlobalDeath {
     /// Density of the saddle.
     pub saddle: f64,
     /// The peak that dies.
-    pub dying: PeakNumber,
-    /// The rank that owns it.
-    pub dying_owner: u32,
+    pub dying: PeakName,
     /// The patch at the end of the edge that is in the component of the dying peak.
-    pub near: PeakNumber,
-    /// The rank that owns its peak.
-    pub near_owner: u32,
+    pub near: PeakName,
     /// The patch at the other end of the edge.
-    pub endpoint: PeakNumber,
-    /// The rank that owns its peak.
-    pub endpoint_owner: u32,
+    pub endpoint: PeakName,
     /// The two cells of the edge, that of the dying component first.
     pub cells: [CellAt; 2],
 }
@@ -134,11 +124,8 @@ impl GlobalDeath {
         Self {
             saddle: edge.saddle,
             dying: dying.peak,
-            dying_owner: dying.owner,
             near: edge.peaks[near],
-            near_owner: edge.owners[near],
             endpoint: edge.peaks[other],
-            endpoint_owner: edge.owners[other],
             cells: [edge.cells[near], edge.cells[other]],
         }
     }
@@ -149,9 +136,7 @@ impl GlobalDeath {
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct NewName {
     /// The node as it was known.
-    pub old: PeakNumber,
-    /// Always 0.
-    pub unused: u32,
+    pub old: PeakName,
     /// The node that represents it.
     pub node: GlobalPeak,
 }

@@ -1,7 +1,7 @@
 //! Local ids: consecutive small numbers for the peaks that edges name.
 //!
-//! Place in the flow: the union-find arrays of [`super::forest`] and [`super::pending_merges`] are indexed by them, so
-//! they are as long as the number of peaks named, not as the largest peak number. It knows numbers only.
+//! Place in the flow: the union-find arrays of [`super::forest`] are indexed by them, so they are as long as the number of
+//! peaks named, not as the largest index. It knows indices only.
 //!
 //! # Worked example
 //!
@@ -51,13 +51,6 @@ impl Dense {
 }
 
 impl LocalIds {
-    /// Expects one range.
-    pub fn from_range(range: Range<PeakIdx>) -> Self {
-        let mut ids = Self::default();
-        ids.expect(std::iter::once(range));
-        ids
-    }
-
     /// Expects `ranges`, which must be few and not overlap. Forgets all other peaks.
     pub fn expect(&mut self, ranges: impl Iterator<Item = Range<PeakIdx>>) {
         self.forget();

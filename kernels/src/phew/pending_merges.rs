@@ -36,12 +36,10 @@
 //! Nothing is left. B, C, D and E have died, A survives.
 
 use super::global::{GlobalDeath, GlobalEdge, GlobalPeak, NewName};
-use super::local_ids::LocalIds;
-use crate::ids::{PeakIdx, PeakNumber};
+use crate::ids::PeakName;
 use crate::union_find::{Parents, find};
 use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 
 /// What a group of ranks has not decided.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -60,7 +58,7 @@ fn sort(edges: &mut [GlobalEdge]) {
 
 /// Puts the new names of nodes in place of the old ones.
 pub fn rename(edges: &mut [GlobalEdge], names: &[NewName]) {
-    let names: FxHashMap<PeakNumber, GlobalPeak> = names.iter().map(|name| (name.old, name.node)).collect();
+    let names: FxHashMap<PeakName, GlobalPeak> = names.iter().map(|name| (name.old, name.node)).collect();
     for node in edges.iter_mut().flat_map(|edge| &mut edge.nodes) {
         *node = names.get(&node.peak).copied().unwrap_or(*node);
     }
@@ -73,8 +71,8 @@ pub fn next_groups(
     is_inside: impl Fn(u32) -> bool,
     next: impl Fn(u32) -> u32,
 ) -> impl Iterator<Item = u32> {
-    let passes_on = is_inside(edge.nodes[0].owner);
-    let [first, second] = edge.nodes.map(|node| next(node.owner));
+    let passes_on = is_inside(edge.nodes[0].peak.owner());
+    let [first, second] = edge.nodes.map(|node| next(node.peak.owner()));
     [Some(first), (second != first).then_some(second)].into_iter().flatten().filter(move |_| passes_on)
 }
 
@@ -104,7 +102,7 @@ pub fn decide(
 /// The peaks that the edges of a group name, by local index.
 struct PendingPeaks<F> {
     is_inside: F,
-    ids: LocalIds,
+    ids: NodeIds,
     /// Union-find of the decided merges: the root of a peak is the *node* that represents it.
     node_parents: Vec<u32>,
     /// Union-find of all merges, the pending ones too, between nodes: the root of a node is the top of its component.
@@ -145,7 +143,7 @@ enum NodeState {
 
 impl<F: Fn(u32) -> bool> PendingPeaks<F> {
     fn new(edges: &[GlobalEdge], is_inside: F) -> Self {
-        let ids = LocalIds::from_range(dense_range(edges));
+        let ids = NodeIds::new(edges);
         let mut group = Self { is_inside, ids, node_parents: Vec::new(), components: Vec::new() };
         group.grow();
         group
@@ -164,8 +162,8 @@ impl<F: Fn(u32) -> bool> PendingPeaks<F> {
     }
 
     #[inline]
-    fn id(&mut self, peak: PeakNumber) -> u32 {
-        let id = self.ids.id(PeakIdx::from_number(peak));
+    fn id(&mut self, peak: PeakName) -> u32 {
+        let id = self.ids.id(peak);
         if id as usize == self.node_parents.len() {
             self.grow();
         }
@@ -178,7 +176,8 @@ impl<F: Fn(u32) -> bool> PendingPeaks<F> {
         let component = &mut self.components[node as usize];
         if component.state == NodeState::Unseen {
             component.peak = *peak;
-            component.state = if (self.is_inside)(peak.owner) { NodeState::Closed } else { NodeState::Open };
+            component.state =
+                if (self.is_inside)(peak.peak.owner()) { NodeState::Closed } else { NodeState::Open };
         }
     }
 
@@ -195,7 +194,7 @@ impl<F: Fn(u32) -> bool> PendingPeaks<F> {
         // The lower top decides. An open component may be greater than what is known of it, so it cannot die yet. Into a node
         // outside nothing dies: the names of that node are told by its own group.
         let is_open = self.components[tops[near] as usize].state == NodeState::Open;
-        if is_open || !(self.is_inside)(self.peak(nodes[other]).owner) {
+        if is_open || !(self.is_inside)(self.peak(nodes[other]).peak.owner()) {
             edge.nodes = nodes.map(|node| *self.peak(node));
             self.components[tops[near] as usize].parent = tops[other];
             self.components[tops[other] as usize].state = NodeState::Open;
@@ -232,23 +231,50 @@ impl<F: Fn(u32) -> bool> PendingPeaks<F> {
     /// The new name of the node inside, if an edge has one end inside and one outside, and the rank that owns the one outside.
     /// Local to the group: the other end has its old name.
     fn new_name(&mut self, nodes: &[GlobalPeak; 2]) -> Option<(u32, NewName)> {
-        let inside = nodes.each_ref().map(|node| (self.is_inside)(node.owner));
+        let inside = nodes.each_ref().map(|node| (self.is_inside)(node.peak.owner()));
         let side = usize::from(!inside[0]);
         if inside[0] == inside[1] {
             return None;
         }
         let node = self.node(&nodes[side]);
         let (old, node) = (nodes[side].peak, *self.peak(node));
-        (old != node.peak).then(|| (nodes[1 - side].owner, NewName { old, unused: 0, node }))
+        (old != node.peak).then(|| (nodes[1 - side].peak.owner(), NewName { old, node }))
     }
 }
 
-/// The range of the peaks that edges name, if it is not much wider than their number; else an empty one.
-fn dense_range(edges: &[GlobalEdge]) -> Range<PeakIdx> {
-    let peaks = || edges.iter().flat_map(|edge| edge.nodes.map(|n| n.peak.0));
-    match (peaks().min(), peaks().max()) {
-        (Some(min), Some(max)) if ((max - min) as usize) < 4 * edges.len() => PeakIdx(min)..PeakIdx(max + 1),
-        _ => PeakIdx(0)..PeakIdx(0),
+/// Consecutive small numbers for the peaks that edges name. Most are in one range of the numbers of all ranks.
+struct NodeIds {
+    /// First number of the range.
+    first: u64,
+    /// Numbers in the range.
+    n: u32,
+    /// Those outside, numbered as they come up.
+    others: FxHashMap<PeakName, u32>,
+}
+
+impl NodeIds {
+    /// The range is that of the nodes of the edges, if it is not much wider than their number; else there is none.
+    fn new(edges: &[GlobalEdge]) -> Self {
+        let numbers = || edges.iter().flat_map(|edge| edge.nodes.map(|node| node.peak.number()));
+        let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
+        let is_dense = last - first < 4 * edges.len() as u64;
+        let n = if is_dense { (last - first) as u32 + 1 } else { 0 };
+        Self { first, n, others: FxHashMap::default() }
+    }
+
+    #[inline]
+    fn id(&mut self, peak: PeakName) -> u32 {
+        let place = peak.number().wrapping_sub(self.first);
+        if place < u64::from(self.n) {
+            return place as u32;
+        }
+        let next = self.count() as u32;
+        *self.others.entry(peak).or_insert(next)
+    }
+
+    /// Number of ids; those of the whole range count.
+    fn count(&self) -> usize {
+        self.n as usize + self.others.len()
     }
 }
 

@@ -5,11 +5,11 @@
 //! end of that saddle. The chain through both kinds of pointers ends at the highest peak of the halo
 //! ([why](../README.md)). One rank cuts a halo: the owner of that peak.
 
-use crate::exchange::chains::{ChainStep, Lead, RemoteIndex, lead_of, resolve};
+use crate::exchange::chains::{ChainStep, Lead, Target, lead_of, resolve};
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakNumber};
+use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakName};
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::union_find::root;
@@ -21,13 +21,13 @@ use std::sync::atomic::AtomicU32;
 pub struct ClumpAt {
     /// The rank that cuts its halo.
     pub cutter: u32,
-    /// The number of its peak.
-    pub clump: PeakNumber,
+    /// The name of its peak.
+    pub clump: PeakName,
 }
 
 impl ClumpAt {
     /// No clump: an end of a peak that never dies.
-    pub const NONE: Self = Self { cutter: u32::MAX, clump: PeakNumber::NONE };
+    pub const NONE: Self = Self { cutter: u32::MAX, clump: PeakName::NONE };
 }
 
 /// The clumps of the peaks of a rank.
@@ -56,9 +56,9 @@ pub fn is_clump_peak(peaks: &Peaks, peak: PeakIdx, persistence: Persistence) -> 
 /// # Errors
 /// When another rank fails.
 pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<Followed, CommError> {
-    let mut chains = Chains::new(peaks, cut, comm.rank().0);
+    let mut chains = Chains::new(peaks, cut);
     let ends = chains.follow_ends();
-    resolve(comm, &mut chains.exits, |number| chains.local.step(PeakNumber(number)))?;
+    resolve(comm, &mut chains.exits, |name| chains.local.step(PeakName::from_word(name)))?;
     let own: Vec<ClumpAt> = chains.own_clumps().collect();
     let left: Vec<ClumpAt> = chains.left_clumps().collect();
     let mut clumps = [own.as_slice(), &left].concat();
@@ -75,23 +75,24 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<Followed, CommErr
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct ClumpLead {
-    /// Items are peak numbers.
-    target: RemoteIndex,
+    /// The peak to which it leads.
+    to: PeakName,
     /// `NONE` before the first clump.
-    clump: PeakNumber,
-    is_end: u32,
+    clump: PeakName,
+    is_end: u64,
 }
 
 impl ClumpLead {
     /// A chain that continues at a patch of another rank.
-    fn onward(rank: u32, patch: PeakNumber, clump: PeakNumber) -> Self {
-        Self { target: RemoteIndex { rank, index: patch.0 }, clump, is_end: 0 }
+    fn onward(to: PeakName, clump: PeakName) -> Self {
+        Self { to, clump, is_end: 0 }
     }
 }
 
 impl Lead for ClumpLead {
-    fn target(&self) -> RemoteIndex {
-        self.target
+    /// Items are the words of names.
+    fn target(&self) -> Target {
+        Target { rank: self.to.owner(), item: self.to.word() }
     }
 
     fn is_end(&self) -> bool {
@@ -116,7 +117,6 @@ struct Chains<'a> {
 /// The chains within this rank.
 struct LocalChains<'a> {
     peaks: &'a Peaks,
-    rank: u32,
     /// The own peaks that are not noise, ascending.
     clump_peaks: Vec<PeakIdx>,
     /// The place of each own peak among these; 0 for noise.
@@ -150,8 +150,8 @@ impl LocalChains<'_> {
         self.place[clump_peak.at()] as usize
     }
 
-    fn number(&self, place: usize) -> PeakNumber {
-        self.peaks.number[self.clump_peaks[place].at()]
+    fn name(&self, place: usize) -> PeakName {
+        self.peaks.name[self.clump_peaks[place].at()]
     }
 
     fn step_of(&self, peak: PeakIdx) -> ChainStep<ClumpLead> {
@@ -159,36 +159,33 @@ impl LocalChains<'_> {
             NoiseEnd::Own(end) => self.place(end),
             NoiseEnd::Exit(exit) => return ChainStep::Exit(exit),
         };
-        let clump = self.number(place);
+        let clump = self.name(place);
         let end = root(&self.merging, place as u32) as usize;
         match end.checked_sub(self.clump_peaks.len()) {
-            Some(exit) => ChainStep::Through(ClumpLead::onward(self.rank, clump, clump), exit),
-            None => {
-                let target = RemoteIndex { rank: self.rank, index: self.number(end).0 };
-                ChainStep::End(ClumpLead { target, clump, is_end: 1 })
-            }
+            Some(exit) => ChainStep::Through(ClumpLead::onward(clump, clump), exit),
+            None => ChainStep::End(ClumpLead { to: self.name(end), clump, is_end: 1 }),
         }
     }
 
     /// From a peak of this rank.
-    fn step(&self, number: PeakNumber) -> ChainStep<ClumpLead> {
-        self.step_of(self.peaks.own(number).expect("a chain continues on the owner of its next peak"))
+    fn step(&self, name: PeakName) -> ChainStep<ClumpLead> {
+        self.step_of(self.peaks.own(name).expect("a chain continues on the owner of its next peak"))
     }
 }
 
 impl<'a> Chains<'a> {
-    fn new(peaks: &'a Peaks, cut: &Cut, rank: u32) -> Self {
+    fn new(peaks: &'a Peaks, cut: &Cut) -> Self {
         let n = peaks.len();
-        let (death, owners) = (&peaks.tree.death, &peaks.tree.owners);
+        let endpoint = |i: usize| peaks.tree.death[i].endpoint;
         let is_clump_peak = |i: usize| is_clump_peak(peaks, PeakIdx::new(i), cut.persistence);
-        let leaves = |i: &usize| owners[*i][1] != rank && !is_clump_peak(*i);
+        let leaves = |i: &usize| !peaks.tree.is_own(endpoint(*i)) && !is_clump_peak(*i);
         let clump_peaks: Vec<PeakIdx> =
             (0..n).into_par_iter().filter(|i| is_clump_peak(*i)).map(PeakIdx::new).collect();
         let mut place = vec![0; n];
         clump_peaks.iter().zip(0..).for_each(|(peak, at)| place[peak.at()] = at);
         let leaving: Vec<usize> = (0..n).into_par_iter().filter(leaves).collect();
-        let next = |i: usize| match owners[i][1] == rank && !is_clump_peak(i) {
-            true => peaks.own(death[i].endpoint).expect("the owner of a patch has its peak").at(),
+        let next = |i: usize| match peaks.tree.is_own(endpoint(i)) && !is_clump_peak(i) {
+            true => endpoint(i).at(),
             // An end, or a peak whose exit follows.
             false => i,
         };
@@ -196,9 +193,9 @@ impl<'a> Chains<'a> {
         let ids = (n..n + leaving.len()).map(|i| i as u32);
         leaving.iter().zip(ids.clone()).for_each(|(&i, exit)| up[i] = AtomicU32::new(exit));
         up.extend(ids.map(AtomicU32::new));
-        let exit = |&i: &usize| ClumpLead::onward(owners[i][1], death[i].endpoint, PeakNumber::NONE);
+        let exit = |&i: &usize| ClumpLead::onward(peaks.name_of(endpoint(i)), PeakName::NONE);
         let exits = leaving.iter().map(exit).collect();
-        let local = LocalChains { peaks, rank, clump_peaks, place, up, merging: Vec::new() };
+        let local = LocalChains { peaks, clump_peaks, place, up, merging: Vec::new() };
         let mut chains = Self { local, exits, n_noise: leaving.len() };
         chains.merge(cut);
         chains
@@ -206,22 +203,21 @@ impl<'a> Chains<'a> {
 
     /// Lets each clump that merges point to the clump at the other end of its saddle, or to an exit.
     fn merge(&mut self, cut: &Cut) {
-        let LocalChains { peaks, rank, ref clump_peaks, .. } = self.local;
+        let LocalChains { peaks, ref clump_peaks, .. } = self.local;
         let n = clump_peaks.len();
         let mut next: Vec<usize> = (0..n).collect();
         for (place, peak) in clump_peaks.iter().enumerate() {
-            let (death, owner) = (&peaks.tree.death[peak.at()], peaks.tree.owners[peak.at()][1]);
+            let death = &peaks.tree.death[peak.at()];
             if death.is_never() || cut.saddle.is_none_or(|threshold| death.saddle <= threshold) {
                 continue;
             }
-            next[place] = if owner == rank {
-                let endpoint = peaks.own(death.endpoint).expect("the owner of a patch has its peak");
-                match self.local.noise_end(endpoint) {
+            next[place] = if peaks.tree.is_own(death.endpoint) {
+                match self.local.noise_end(death.endpoint) {
                     NoiseEnd::Own(end) => self.local.place(end),
                     NoiseEnd::Exit(exit) => n + exit,
                 }
             } else {
-                self.exits.push(ClumpLead::onward(owner, death.endpoint, PeakNumber::NONE));
+                self.exits.push(ClumpLead::onward(peaks.name_of(death.endpoint), PeakName::NONE));
                 n + self.exits.len() - 1
             };
         }
@@ -231,16 +227,15 @@ impl<'a> Chains<'a> {
 
     /// The chains from the two patches at whose contact each clump peak dies; `None` if it never does.
     fn follow_ends(&mut self) -> Vec<[Option<ChainStep<ClumpLead>>; 2]> {
-        let LocalChains { peaks, rank, .. } = self.local;
+        let peaks = self.local.peaks;
         let mut all = Vec::with_capacity(self.local.clump_peaks.len());
         for &peak in &self.local.clump_peaks {
-            let (death, owners) = (&peaks.tree.death[peak.at()], peaks.tree.owners[peak.at()]);
-            let patches = [death.near, death.endpoint];
-            all.push([0, 1].map(|side| match (patches[side], owners[side]) {
-                (PeakNumber::NONE, _) => None,
-                (patch, owner) if owner == rank => Some(self.local.step(patch)),
-                (patch, owner) => {
-                    self.exits.push(ClumpLead::onward(owner, patch, PeakNumber::NONE));
+            let death = &peaks.tree.death[peak.at()];
+            all.push([death.near, death.endpoint].map(|patch| match patch {
+                PeakIdx::NONE => None,
+                patch if peaks.tree.is_own(patch) => Some(self.local.step_of(patch)),
+                patch => {
+                    self.exits.push(ClumpLead::onward(peaks.name_of(patch), PeakName::NONE));
                     Some(ChainStep::Exit(self.exits.len() - 1))
                 }
             }));
@@ -274,6 +269,6 @@ impl<'a> Chains<'a> {
     /// The clump of a chain. The exits must be resolved.
     fn clump(&self, step: ChainStep<ClumpLead>) -> ClumpAt {
         let lead = lead_of(step, &self.exits);
-        ClumpAt { cutter: lead.target.rank, clump: lead.clump }
+        ClumpAt { cutter: lead.to.owner(), clump: lead.clump }
     }
 }

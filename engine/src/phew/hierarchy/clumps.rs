@@ -12,7 +12,7 @@ use crate::phew::peaks::{Peaks, density_key};
 use crate::stage::Stage;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
-use inselberg_kernels::ids::{ClumpSlot, PeakNumber};
+use inselberg_kernels::ids::{ClumpSlot, PeakName};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 
@@ -83,7 +83,7 @@ fn send_to_cutters(peaks: &Peaks, followed: &Followed, comm: &Comm) -> Result<Ve
         to.into_iter().for_each(|to| buffers.put(Rank(to), CLUMP_PEAKS, &[record]));
     }
     for of_cutter in followed.clumps.chunk_by(|a, b| a.cutter == b.cutter) {
-        let clumps: Vec<PeakNumber> = of_cutter.iter().map(|at| at.clump).collect();
+        let clumps: Vec<PeakName> = of_cutter.iter().map(|at| at.clump).collect();
         buffers.put(Rank(of_cutter[0].cutter), CLUMPS, &clumps);
     }
     buffers.exchange(comm)
@@ -93,11 +93,11 @@ fn send_to_cutters(peaks: &Peaks, followed: &Followed, comm: &Comm) -> Result<Ve
 /// the tree their places and identifiers.
 fn rank_peaks(peaks: &Peaks, tree: &mut CutTree, comm: &Comm) -> Result<Vec<u64>, CommError> {
     let _ranking = Stage::within("ranking", comm);
-    let key = |i: usize| density_key(peaks.tree.rho[i], peaks.number[i]);
+    let key = |i: usize| density_key(peaks.tree.rho[i], peaks.name[i]);
     let places = match comm.n_ranks() {
         1 => rank_alone(peaks, tree, key),
         _ => {
-            let clumps: Vec<u128> = tree.kept().map(|(rho, number)| density_key(rho, number)).collect();
+            let clumps: Vec<u128> = tree.kept().map(|(rho, name)| density_key(rho, name)).collect();
             places(comm, peaks.len(), key, &clumps)?
         }
     };
@@ -108,8 +108,8 @@ fn rank_peaks(peaks: &Peaks, tree: &mut CutTree, comm: &Comm) -> Result<Vec<u64>
 /// The places of peaks and of the clumps of the tree on a rank alone, which owns them all.
 fn rank_alone(peaks: &Peaks, tree: &CutTree, key: impl Fn(usize) -> u128 + Sync) -> Places {
     let of_keys = places_alone(peaks.len(), key);
-    let place = |number| of_keys[peaks.own(number).expect("all peaks are own").at()];
-    let of_clumps: Vec<u64> = tree.kept().map(|(_, number)| place(number)).collect();
+    let place = |name| of_keys[peaks.own(name).expect("all peaks are own").at()];
+    let of_clumps: Vec<u64> = tree.kept().map(|(_, name)| place(name)).collect();
     let among_clumps = places_alone(of_clumps.len(), |clump| u128::from(of_clumps[clump]));
     let of_marked = of_clumps.iter().zip(among_clumps).map(|(place, among)| [*place, among]).collect();
     Places { of_keys, of_marked }
@@ -120,8 +120,7 @@ fn rank_alone(peaks: &Peaks, tree: &CutTree, key: impl Fn(usize) -> u128 + Sync)
 #[repr(C)]
 struct NeighbourId {
     id: u64,
-    clump: PeakNumber,
-    unused: u32,
+    clump: PeakName,
 }
 
 /// Collective: tells other cutters the identifiers of clumps that touch theirs, and sends identities to the ranks that asked.
@@ -129,17 +128,17 @@ struct NeighbourId {
 fn identify(tree: &mut CutTree, asked: &[Bundle<2>], comm: &Comm) -> Result<Vec<ClumpIdentity>, CommError> {
     let mut buffers = SendBuffers::<2>::default();
     for bundle in asked {
-        let clumps: Vec<PeakNumber> = bundle.records(CLUMPS);
+        let clumps: Vec<PeakName> = bundle.records(CLUMPS);
         let identities = clumps.into_iter().map(|clump| tree.identity(clump));
         buffers.put(bundle.from, IDENTITIES, &identities.collect::<Vec<_>>());
     }
     let across = tree.across(comm.rank().0);
-    let mut told: Vec<_> = across.map(|(to, clump, id)| (to, NeighbourId { id, clump, unused: 0 })).collect();
+    let mut told: Vec<_> = across.map(|(to, clump, id)| (to, NeighbourId { id, clump })).collect();
     told.sort_unstable();
     told.dedup();
     told.into_iter().for_each(|(to, neighbour)| buffers.put(Rank(to), NEIGHBOURS, &[neighbour]));
     let received = buffers.exchange(comm)?;
-    for NeighbourId { id, clump, .. } in all_records(&received, NEIGHBOURS) {
+    for NeighbourId { id, clump } in all_records(&received, NEIGHBOURS) {
         tree.set_neighbour(clump, id);
     }
     Ok(all_records(&received, IDENTITIES))

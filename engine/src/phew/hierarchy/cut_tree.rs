@@ -7,7 +7,7 @@
 use crate::phew::hierarchy::chains::ClumpAt;
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
-use inselberg_kernels::ids::{PeakIdx, PeakNumber};
+use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, SaddleOf, cut_in_order};
 use inselberg_kernels::phew::ties::{Tie, cut_with_ties};
@@ -27,16 +27,18 @@ pub struct ClumpPeak {
     pub saddle_position: [f64; 3],
     /// Its cell.
     pub cell: PeakCell,
-    /// Its number.
-    pub number: PeakNumber,
-    /// The rank that cuts its halo.
-    pub cutter: u32,
+    /// Its name.
+    pub name: PeakName,
     /// The two patches at whose contact it dies, near side first.
-    pub ends: [PeakNumber; 2],
-    /// The clumps of these patches, by the numbers of their peaks.
-    pub end_clumps: [PeakNumber; 2],
+    pub ends: [PeakName; 2],
+    /// The clumps of these patches, by the names of their peaks.
+    pub end_clumps: [PeakName; 2],
     /// The ranks that cut the haloes of these.
     pub end_cutters: [u32; 2],
+    /// The rank that cuts its halo.
+    pub cutter: u32,
+    /// Always 0.
+    pub unused: u32,
 }
 
 /// The cell of a peak.
@@ -100,18 +102,19 @@ impl ClumpPeak {
             refined: peaks.refined[i],
             saddle_position: peaks.saddle_position[i],
             cell: PeakCell { level: u32::from(peaks.level[i]), ijk: peaks.ijk[i] },
-            number: peaks.number[i],
-            cutter,
-            ends: [death.near, death.endpoint],
+            name: peaks.name[i],
+            ends: [death.near, death.endpoint].map(|patch| peaks.name_of(patch)),
             end_clumps: ends.map(|end| end.clump),
             end_cutters: ends.map(|end| end.cutter),
+            cutter,
+            unused: 0,
         }
     }
 
-    /// A clump of which only its number is known here.
-    fn only_number(number: PeakNumber, cutter: u32) -> Self {
-        let never = [PeakNumber::NONE; 2];
-        Self { number, cutter, ends: never, end_clumps: never, ..Self::zeroed() }
+    /// A clump of which only its name is known here.
+    fn only_name(name: PeakName, cutter: u32) -> Self {
+        let never = [PeakName::NONE; 2];
+        Self { name, cutter, ends: never, end_clumps: never, ..Self::zeroed() }
     }
 
     /// Whether it dies.
@@ -122,12 +125,12 @@ impl ClumpPeak {
 
 /// The clumps whose haloes a rank cuts, and their neighbours.
 pub struct CutTree {
-    /// The peaks of clumps, discarded ones too, by number.
+    /// The peaks of clumps, discarded ones too, by name.
     peaks: Vec<ClumpPeak>,
     /// The ties between clumps.
     ties: Vec<Tie>,
     hierarchy: Hierarchy,
-    /// The clumps that this rank cuts and does not discard, by number.
+    /// The clumps that this rank cuts and does not discard, by name.
     kept: Vec<PeakIdx>,
     /// Place by falling density and identifier of each clump, from 1; 0 for discarded ones, and until they are known.
     ranks: Vec<ClumpRanks>,
@@ -155,7 +158,7 @@ impl CutTree {
         add_neighbours(&mut peaks);
         let tree = tree_of(&peaks);
         for tie in &mut ties {
-            tie.patches = tie.patches.map(|clump| index(&peaks, clump.to_number()));
+            tie.patches = tie.patches.map(|clump| index_of_number(&peaks, clump.at() as u64));
         }
         let hierarchy = match ties.is_empty() {
             true => cut_in_order(&tree, by_death(&peaks), thresholds, rules),
@@ -172,9 +175,9 @@ impl CutTree {
         self.kept.len()
     }
 
-    /// Density and number of the peaks of these clumps.
-    pub fn kept(&self) -> impl Iterator<Item = (f64, PeakNumber)> + '_ {
-        self.kept.iter().map(|p| (self.peaks[p.at()].rho, self.peaks[p.at()].number))
+    /// Density and name of the peaks of these clumps.
+    pub fn kept(&self) -> impl Iterator<Item = (f64, PeakName)> + '_ {
+        self.kept.iter().map(|p| (self.peaks[p.at()].rho, self.peaks[p.at()].name))
     }
 
     /// Sets the places of these clumps from 0: among all peaks by falling density, and among the clumps that are not discarded.
@@ -185,7 +188,7 @@ impl CutTree {
     }
 
     /// The contacts of clumps that this rank cuts with clumps that others cut: the other rank, the clump here and its identifier.
-    pub fn across(&self, cutter: u32) -> impl Iterator<Item = (u32, PeakNumber, u64)> + '_ {
+    pub fn across(&self, cutter: u32) -> impl Iterator<Item = (u32, PeakName, u64)> + '_ {
         let dying = self.peaks.iter().filter(|peak| peak.dies());
         dying.flat_map(|peak| [(0, 1), (1, 0)].map(|(here, there)| (peak, here, there))).filter_map(
             move |(peak, here, there)| {
@@ -198,13 +201,13 @@ impl CutTree {
     }
 
     /// Sets the identifier of a clump that another rank cuts.
-    pub fn set_neighbour(&mut self, clump: PeakNumber, id: u64) {
+    pub fn set_neighbour(&mut self, clump: PeakName, id: u64) {
         self.ranks[index(&self.peaks, clump).at()].id = id;
     }
 
-    /// The clump that a clump of this number has become by the cut; zeros where it was discarded.
-    pub fn identity(&self, number: PeakNumber) -> ClumpIdentity {
-        let clump = self.hierarchy.clump[index(&self.peaks, number).at()];
+    /// The clump that a clump of this name has become by the cut; zeros where it was discarded.
+    pub fn identity(&self, name: PeakName) -> ClumpIdentity {
+        let clump = self.hierarchy.clump[index(&self.peaks, name).at()];
         if clump.is_none() {
             return ClumpIdentity::zeroed();
         }
@@ -256,23 +259,27 @@ fn level(level: u32, rules: Rules) -> u64 {
     u64::from(if rules == Rules::Ramses { level.saturating_sub(1) } else { level })
 }
 
-/// Adds the clumps that contacts name and that are not among the peaks. Sorts by number.
+/// Adds the clumps that contacts name and that are not among the peaks. Sorts by name.
 fn add_neighbours(peaks: &mut Vec<ClumpPeak>) {
-    peaks.sort_unstable_by_key(|peak| peak.number);
+    peaks.sort_unstable_by_key(|peak| peak.name);
     let dying = peaks.iter().filter(|peak| peak.dies());
     let ends = dying.flat_map(|peak| [0, 1].map(|side| (peak.end_clumps[side], peak.end_cutters[side])));
-    let is_missing =
-        |end: &(PeakNumber, u32)| peaks.binary_search_by_key(&end.0, |peak| peak.number).is_err();
-    let mut missing: Vec<(PeakNumber, u32)> = ends.filter(is_missing).collect();
+    let is_missing = |end: &(PeakName, u32)| peaks.binary_search_by_key(&end.0, |peak| peak.name).is_err();
+    let mut missing: Vec<(PeakName, u32)> = ends.filter(is_missing).collect();
     missing.sort_unstable();
     missing.dedup();
-    peaks.extend(missing.into_iter().map(|(number, cutter)| ClumpPeak::only_number(number, cutter)));
-    peaks.sort_by_key(|peak| peak.number);
+    peaks.extend(missing.into_iter().map(|(name, cutter)| ClumpPeak::only_name(name, cutter)));
+    peaks.sort_by_key(|peak| peak.name);
 }
 
-fn index(peaks: &[ClumpPeak], number: PeakNumber) -> PeakIdx {
-    let place = peaks.binary_search_by_key(&number, |peak| peak.number);
+fn index(peaks: &[ClumpPeak], name: PeakName) -> PeakIdx {
+    let place = peaks.binary_search_by_key(&name, |peak| peak.name);
     PeakIdx::new(place.expect("all clumps that contacts name are listed"))
+}
+
+fn index_of_number(peaks: &[ClumpPeak], number: u64) -> PeakIdx {
+    let place = peaks.binary_search_by_key(&number, |peak| peak.name.number());
+    PeakIdx::new(place.expect("all clumps that ties name are listed"))
 }
 
 /// The tree of the clump peaks alone.

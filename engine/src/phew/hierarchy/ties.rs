@@ -6,7 +6,7 @@ use crate::phew::peaks::Peaks;
 use crate::phew::ties::{HOLDER, whole_tree};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakNumber};
+use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakName};
 use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::ties::{Tie, cut_with_ties};
@@ -16,9 +16,9 @@ use inselberg_kernels::phew::tree::MergeTree;
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct TiedClumps {
-    own: PeakNumber,
+    own: PeakName,
     /// `NONE` if it never dies.
-    ends: [PeakNumber; 2],
+    ends: [PeakName; 2],
 }
 
 /// Collective: the result of [`chains::follow`](super::chains::follow) where saddles tie. The holder of the ties cuts all
@@ -27,18 +27,19 @@ struct TiedClumps {
 /// # Errors
 /// When another rank fails.
 pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Tie>), CommError> {
-    let whole = whole_tree(comm, &peaks.number, &peaks.tree)?;
+    let whole = whole_tree(comm, &peaks.name, &peaks.tree)?;
     let mut buffers = SendBuffers::<1>::default();
-    buffers.put(HOLDER, 0, &peaks.number);
+    buffers.put(HOLDER, 0, &peaks.name);
     let asked: Vec<Bundle<1>> = buffers.exchange(comm)?;
     let mut answers = SendBuffers::<1>::default();
     let mut ties = Vec::new();
-    if let Some(tree) = whole {
+    if let Some((tree, names)) = whole {
         let noise_alone = Cut { saddle: None, ..*cut };
         let clump = cut_with_ties(&tree, &peaks.ties, &noise_alone).clump;
         for bundle in &asked {
-            let numbers: Vec<PeakNumber> = bundle.records(0);
-            let clumps = numbers.into_iter().map(|peak| clumps_of(&tree, &clump, PeakIdx::from_number(peak)));
+            let asked: Vec<PeakName> = bundle.records(0);
+            let name = |patch: PeakIdx| names[clump[patch.at()].at()];
+            let clumps = asked.into_iter().map(|peak| clumps_of(&tree, name, PeakIdx::from_name(peak)));
             answers.put(bundle.from, 0, &clumps.collect::<Vec<_>>());
         }
         let between = |tie: &Tie| Tie { patches: tie.patches.map(|p| clump[p.at()]), ..*tie };
@@ -48,16 +49,17 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Ti
     Ok((followed(peaks, cut.persistence, &answers), ties))
 }
 
-fn clumps_of(tree: &MergeTree, clump: &[PeakIdx], peak: PeakIdx) -> TiedClumps {
+/// The clumps of a peak. `name` tells that of a patch.
+fn clumps_of(tree: &MergeTree, name: impl Fn(PeakIdx) -> PeakName, peak: PeakIdx) -> TiedClumps {
     let death = &tree.death[peak.at()];
-    let of = |p: PeakIdx| if p.is_none() { PeakNumber::NONE } else { clump[p.at()].to_number() };
+    let of = |patch: PeakIdx| if patch.is_none() { PeakName::NONE } else { name(patch) };
     TiedClumps { own: of(peak), ends: [of(death.near), of(death.endpoint)] }
 }
 
 fn followed(peaks: &Peaks, persistence: Persistence, answers: &[TiedClumps]) -> Followed {
     let all = (0..peaks.len()).map(PeakIdx::new);
     let clump_peaks: Vec<PeakIdx> = all.filter(|peak| is_clump_peak(peaks, *peak, persistence)).collect();
-    let held = |clump: PeakNumber| match clump.is_none() {
+    let held = |clump: PeakName| match clump.is_none() {
         true => ClumpAt::NONE,
         false => ClumpAt { cutter: HOLDER.0, clump },
     };

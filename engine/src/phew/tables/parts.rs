@@ -5,7 +5,7 @@ use crate::phew::hierarchy::Structures;
 use crate::phew::peak_comm::PeakComm;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{PartTable, RowRun, Table};
-use inselberg_kernels::ids::PeakNumber;
+use inselberg_kernels::ids::PeakName;
 
 /// The clump and the halo of every patch known on this rank, by slot; 0 for none.
 #[derive(Debug, Clone, Default)]
@@ -43,9 +43,9 @@ pub fn level_runs(comm: &Comm, counts: &[u64]) -> Result<(Vec<RowRun>, u64), Com
 }
 
 /// The rows of own peaks, each at its number.
-pub fn tree_part(table: Table, number: &[PeakNumber], n_rows: u64) -> PartTable {
+pub fn tree_part(table: Table, names: &[PeakName], n_rows: u64) -> PartTable {
     let mut runs: Vec<RowRun> = Vec::new();
-    for row in number.iter().map(|p| u64::from(p.0)) {
+    for row in names.iter().map(|name| name.number()) {
         match runs.last_mut() {
             Some(run) if run.first + run.n as u64 == row => run.n += 1,
             _ => runs.push(RowRun { first: row, n: 1 }),

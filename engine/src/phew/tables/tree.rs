@@ -8,7 +8,7 @@ use crate::phew::tables::ties::read_ties;
 use crate::tables::column;
 use inselberg_io::catalogue::{Catalogue, Dimension, Table, TableColumn, Values};
 use inselberg_kernels::geom::cell_centre;
-use inselberg_kernels::ids::PeakNumber;
+use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::{MASS, MOMENT, VOLUME};
@@ -44,7 +44,7 @@ fn place_columns(peaks: &Peaks, peak_rank: &[u64]) -> Vec<TableColumn> {
 }
 
 fn death_columns(peaks: &Peaks) -> Vec<TableColumn> {
-    let row = |p: PeakNumber| if p.is_none() { 0 } else { u64::from(p.0) + 1 };
+    let row = |p: PeakIdx| if p.is_none() { 0 } else { peaks.name_of(p).number() + 1 };
     let deaths = &peaks.tree.death;
     let saddle = Values::F64(deaths.par_iter().map(|d| d.saddle).collect());
     let near = Values::U64(deaths.par_iter().map(|d| row(d.near)).collect());
@@ -128,7 +128,7 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
     };
     let patches = (0..n).map(patch).collect();
     let peaks = Peaks {
-        number: (0..n).map(PeakNumber::new).collect(),
+        name: (0..n).map(|row| PeakName::new(row as u64, 0)).collect(),
         n_global: n as u64,
         space: header.space,
         density_threshold: header.density_threshold,

@@ -5,11 +5,12 @@ use super::super::forest::ContactEdge;
 use super::super::global::CellAt;
 use super::super::tree::MergeTree;
 use super::*;
-use crate::ids::{CellIdx, PeakIdx, PeakNumber};
+use crate::ids::{CellIdx, PeakIdx};
 use crate::mesh::random::Random;
 use proptest::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Peaks, their owners, and their contacts.
 #[derive(Debug, Clone)]
@@ -27,14 +28,23 @@ struct Contact {
     cells: [u32; 2],
 }
 
+/// The place of a peak among all.
+fn at(peak: PeakName) -> usize {
+    peak.number() as usize
+}
+
 /// Cell `i` of a mesh of levels of eight cells each.
 fn cell(i: u32) -> CellAt {
     CellAt { level: i / 8, ijk: [i % 2, i / 2 % 2, i / 4 % 2] }
 }
 
 impl Graph {
+    fn name(&self, p: usize) -> PeakName {
+        PeakName::new(p as u64, self.owners[p])
+    }
+
     fn peak(&self, p: usize) -> GlobalPeak {
-        GlobalPeak { rho: self.rho[p], peak: PeakNumber::new(p), owner: self.owners[p] }
+        GlobalPeak { rho: self.rho[p], peak: self.name(p) }
     }
 
     /// The input of a rank. Odd ranks leave out lower contacts between the same patches; even ranks keep them.
@@ -67,15 +77,11 @@ impl Graph {
         let (tree, cells) = MergeTree::grow(self.rho.clone(), &self.local_edges());
         let death = |p: usize| {
             let death = tree.death[p];
-            let owner = |p: PeakIdx| self.owners[p.at()];
             (!death.is_never()).then(|| GlobalDeath {
                 saddle: death.saddle,
-                dying: PeakNumber::new(p),
-                dying_owner: self.owners[p],
-                near: death.near.to_number(),
-                near_owner: owner(death.near),
-                endpoint: death.endpoint.to_number(),
-                endpoint_owner: owner(death.endpoint),
+                dying: self.name(p),
+                near: self.name(death.near.at()),
+                endpoint: self.name(death.endpoint.at()),
                 cells: cells[p].map(|c| cell(c.0)),
             })
         };
@@ -144,18 +150,18 @@ fn check(
     expected: &[Option<GlobalDeath>],
 ) {
     for death in deaths {
-        assert!(is_inside(death.dying_owner), "{death:?}");
-        assert_eq!(Some(*death), expected[death.dying.at()]);
+        assert!(is_inside(death.dying.owner()), "{death:?}");
+        assert_eq!(Some(*death), expected[at(death.dying)]);
     }
     assert!(rest.edges.is_sorted_by(|a, b| a.order(b) != Ordering::Greater));
-    assert!(rest.told.iter().all(|(to, name)| !is_inside(*to) && is_inside(name.node.owner)));
+    assert!(rest.told.iter().all(|(to, name)| !is_inside(*to) && is_inside(name.node.peak.owner())));
 }
 
 /// The deaths found, by peak, and none twice.
 fn by_peak(n: usize, deaths: &[GlobalDeath]) -> Vec<Option<GlobalDeath>> {
     let mut found = vec![None; n];
     for death in deaths {
-        assert!(found[death.dying.at()].replace(*death).is_none(), "twice: {death:?}");
+        assert!(found[at(death.dying)].replace(*death).is_none(), "twice: {death:?}");
     }
     found
 }
@@ -264,10 +270,10 @@ fn peaks_inside_are_decided_inside() {
     deaths.clear();
     let rest = graph.of_group(0..1, &mut deaths);
     assert_eq!((rest.edges.len(), deaths.len()), (1, 63));
-    let top = *rest.edges[0].nodes.iter().find(|node| node.owner == 0).expect("an own node");
+    let top = *rest.edges[0].nodes.iter().find(|node| node.peak.owner() == 0).expect("an own node");
     assert!((0..64).all(|p| !graph.peak(p).exceeds(&top)));
-    let name = NewName { old: PeakNumber::new(5), unused: 0, node: top };
-    assert_eq!(rest.told, if top.peak.at() == 5 { vec![] } else { vec![(1, name)] });
+    let name = NewName { old: graph.name(5), node: top };
+    assert_eq!(rest.told, if at(top.peak) == 5 { vec![] } else { vec![(1, name)] });
 }
 
 /// The number of edges that the middle one of three strips leaves pending.
@@ -310,11 +316,11 @@ fn the_worked_example() {
     let contact = |saddle: f64, peaks: [usize; 2]| Contact { saddle, peaks, cells: peaks.map(|p| p as u32) };
     let edges = vec![contact(4.0, [a, b]), contact(3.0, [b, c]), contact(2.0, [c, d]), contact(1.0, [d, e])];
     let graph = Graph { rho: vec![10.0, 6.0, 8.0, 9.0, 5.0], owners: vec![0, 0, 0, 1, 1], ranks: 2, edges };
-    let dying = |deaths: &[GlobalDeath]| deaths.iter().map(|d| d.dying.at()).collect::<Vec<_>>();
+    let dying = |deaths: &[GlobalDeath]| deaths.iter().map(|d| at(d.dying)).collect::<Vec<_>>();
     let edges =
-        |rest: &PendingMerges| rest.edges.iter().map(|e| e.nodes.map(|n| n.peak.at())).collect::<Vec<_>>();
+        |rest: &PendingMerges| rest.edges.iter().map(|e| e.nodes.map(|n| at(n.peak))).collect::<Vec<_>>();
     let told = |rest: &PendingMerges| {
-        let name = |(to, name): &(u32, NewName)| [*to as usize, name.old.at(), name.node.peak.at()];
+        let name = |(to, name): &(u32, NewName)| [*to as usize, at(name.old), at(name.node.peak)];
         rest.told.iter().map(name).collect::<Vec<_>>()
     };
     let mut left = BTreeMap::new();

@@ -1,0 +1,102 @@
+//! The own peaks once their tree is grown: from what a rank knows of its peaks, their contacts and their sums to [`Peaks`].
+
+use crate::phew::forest::{self, CellPlaces, PlacedTree};
+use crate::phew::known_peaks::PeakColumns;
+use crate::phew::peak_comm::PeakComm;
+use crate::phew::peaks::{OwnTree, Peaks};
+use crate::phew::sums::PatchTotals;
+use crate::phew::to_owners::send_to_owners;
+use inselberg_comm::{Comm, CommError};
+use inselberg_kernels::ids::PeakName;
+use inselberg_kernels::phew::forest::ContactEdge;
+use inselberg_kernels::phew::ties::Tie;
+use inselberg_kernels::props::PatchValues;
+use inselberg_kernels::props::combine::SizedBox;
+use rayon::prelude::*;
+
+/// The contacts of a rank between slots, in falling order, and where their cells are.
+pub struct PlacedContacts<'a, C> {
+    /// The contacts.
+    pub edges: &'a [ContactEdge],
+    /// The places of the cells.
+    pub cells: &'a C,
+}
+
+/// The own peaks with their tree and their sums. Positions are in units of the level-0 cell.
+pub struct GrownPeaks {
+    /// Their names.
+    pub name: Vec<PeakName>,
+    level: Vec<u8>,
+    ijk: Vec<[u32; 3]>,
+    tree: PlacedTree,
+    patches: Vec<PatchValues>,
+    momenta: Option<Vec<[f64; 3]>>,
+}
+
+/// What the peaks of all ranks have in common.
+pub struct PeaksOfAll {
+    /// Their number.
+    pub n_global: u64,
+    /// Threshold of the test cells.
+    pub density_threshold: f64,
+    /// Ties, in code units.
+    pub ties: Vec<Tie>,
+}
+
+impl GrownPeaks {
+    /// Collective: completes the sums of the own peaks, and grows their tree. Sums are freed before the tree
+    /// takes its memory. `peaks` are the peaks of `known`, by slot.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn grow(
+        peaks: PeakColumns,
+        known: &mut PeakComm,
+        contacts: PlacedContacts<'_, impl CellPlaces>,
+        mut totals: PatchTotals,
+        space: &SizedBox,
+        comm: &Comm,
+    ) -> Result<Self, CommError> {
+        let PlacedContacts { edges, cells } = contacts;
+        let sent = match comm.n_ranks() {
+            1 => None,
+            _ => Some(send_to_owners(comm, known, &peaks, edges, &mut totals, cells)?),
+        };
+        let (patches, momenta) = totals.values(&known.own, space.side);
+        let PeakColumns { rho, level, ijk, name } = known.own_of(peaks);
+        let tree = match sent {
+            None => forest::grow_alone(rho, edges, cells, &space.domain),
+            Some(edges) => forest::grow(comm, rho, &name, edges, &space.domain)?,
+        };
+        Ok(Self { name, level, ijk, tree, patches, momenta })
+    }
+
+    /// Their tree.
+    pub fn tree(&self) -> &OwnTree {
+        &self.tree.tree
+    }
+
+    /// The own peaks in code units. `refined` are their refined positions in units of the level-0 cell.
+    pub fn into_peaks(self, refined: Vec<[f64; 3]>, space: &SizedBox, of_all: PeaksOfAll) -> Peaks {
+        Peaks {
+            name: self.name,
+            n_global: of_all.n_global,
+            space: *space,
+            density_threshold: of_all.density_threshold,
+            level: self.level,
+            ijk: self.ijk,
+            tree: self.tree.tree,
+            ties: of_all.ties,
+            refined: placed(refined, space),
+            saddle_position: placed(self.tree.saddle_position, space),
+            patches: self.patches,
+            momenta: self.momenta,
+        }
+    }
+}
+
+/// Positions in units of the level-0 cell, in code units.
+fn placed(mut positions: Vec<[f64; 3]>, space: &SizedBox) -> Vec<[f64; 3]> {
+    positions.par_iter_mut().for_each(|x| *x = space.place(*x));
+    positions
+}
