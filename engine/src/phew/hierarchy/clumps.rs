@@ -15,6 +15,7 @@ use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::ids::{ClumpSlot, PeakName};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
+use rayon::prelude::*;
 
 /// The clumps after the cut, as far as they concern this rank.
 pub struct CutClumps {
@@ -46,8 +47,7 @@ pub fn cut(peaks: &Peaks, thresholds: &Cut, rules: Rules, comm: &Comm) -> Result
         false => (chains::follow(peaks, thresholds, comm)?, Vec::new()),
         true => ties::follow(peaks, thresholds, comm)?,
     };
-    let asked = send_to_cutters(peaks, &followed, comm)?;
-    let clump_peaks = all_records(&asked, CLUMP_PEAKS);
+    let (clump_peaks, asked) = send_to_cutters(peaks, &followed, comm)?;
     let mut tree = CutTree::new(clump_peaks, ties, thresholds, rules, comm.rank().0);
     let peak_rank = rank_peaks(peaks, &mut tree, comm)?;
     let identities = identify(&mut tree, &asked, comm)?;
@@ -70,23 +70,37 @@ const IDENTITIES: usize = 0;
 const NEIGHBOURS: usize = 1;
 
 /// Collective: sends the own clump peaks to the ranks that cut their haloes or those of the clumps at whose contact they die, and asks
-/// for the identities of clumps.
-fn send_to_cutters(peaks: &Peaks, followed: &Followed, comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
+/// for the identities of clumps. Returns the clump peaks that this rank cuts, and the questions to it.
+fn send_to_cutters(
+    peaks: &Peaks,
+    followed: &Followed,
+    comm: &Comm,
+) -> Result<(Vec<ClumpPeak>, Vec<Bundle<2>>), CommError> {
+    let own = comm.rank().0;
+    let to = |i: usize| {
+        let cutter = followed.cutters[i];
+        let [near, far] = followed.ends[i].map(|end| if end == ClumpAt::NONE { cutter } else { end.cutter });
+        [cutter, near, far]
+    };
+    let record =
+        |i: usize| ClumpPeak::new(peaks, followed.clump_peaks[i], followed.cutters[i], followed.ends[i]);
+    let all = 0..followed.clump_peaks.len();
+    // Those for this rank are not copied.
+    let here: Vec<usize> = all.clone().filter(|i| to(*i).contains(&own)).collect();
+    let mut clump_peaks: Vec<ClumpPeak> = here.into_par_iter().map(record).collect();
     let mut buffers = SendBuffers::default();
-    let cutters = followed.clump_peaks.iter().zip(&followed.cutters);
-    for ((&peak, &cutter), ends) in cutters.zip(&followed.ends) {
-        let record = ClumpPeak::new(peaks, peak, cutter, *ends);
-        let of_ends = ends.iter().filter(|end| **end != ClumpAt::NONE).map(|end| end.cutter);
-        let mut to: Vec<u32> = of_ends.chain([cutter]).collect();
-        to.sort_unstable();
-        to.dedup();
-        to.into_iter().for_each(|to| buffers.put(Rank(to), CLUMP_PEAKS, &[record]));
+    for i in all {
+        let to = to(i);
+        let others = to.iter().enumerate().filter(|(k, rank)| **rank != own && !to[..*k].contains(*rank));
+        others.for_each(|(_, rank)| buffers.put(Rank(*rank), CLUMP_PEAKS, &[record(i)]));
     }
     for of_cutter in followed.clumps.chunk_by(|a, b| a.cutter == b.cutter) {
         let clumps: Vec<PeakName> = of_cutter.iter().map(|at| at.clump).collect();
         buffers.put(Rank(of_cutter[0].cutter), CLUMPS, &clumps);
     }
-    buffers.exchange(comm)
+    let received = buffers.exchange(comm)?;
+    clump_peaks.extend(all_records::<ClumpPeak, 2>(&received, CLUMP_PEAKS));
+    Ok((clump_peaks, received))
 }
 
 /// Collective: the place of each own peak by falling density among the peaks of all ranks, from 1. Gives the clumps of
@@ -127,10 +141,14 @@ struct NeighbourId {
 /// Returns the identities that this rank asked for, in the order of its questions.
 fn identify(tree: &mut CutTree, asked: &[Bundle<2>], comm: &Comm) -> Result<Vec<ClumpIdentity>, CommError> {
     let mut buffers = SendBuffers::<2>::default();
+    let mut own: Vec<ClumpIdentity> = Vec::new();
     for bundle in asked {
         let clumps: Vec<PeakName> = bundle.records(CLUMPS);
-        let identities = clumps.into_iter().map(|clump| tree.identity(clump));
-        buffers.put(bundle.from, IDENTITIES, &identities.collect::<Vec<_>>());
+        let identities = clumps.into_par_iter().map(|clump| tree.identity(clump)).collect();
+        match bundle.from == comm.rank() {
+            true => own = identities,
+            false => buffers.put(bundle.from, IDENTITIES, &identities),
+        }
     }
     let across = tree.across(comm.rank().0);
     let mut told: Vec<_> = across.map(|(to, clump, id)| (to, NeighbourId { id, clump })).collect();
@@ -141,7 +159,9 @@ fn identify(tree: &mut CutTree, asked: &[Bundle<2>], comm: &Comm) -> Result<Vec<
     for NeighbourId { id, clump } in all_records(&received, NEIGHBOURS) {
         tree.set_neighbour(clump, id);
     }
-    Ok(all_records(&received, IDENTITIES))
+    let (lower, higher) = received.split_at(received.partition_point(|bundle| bundle.from < comm.rank()));
+    let [lower, higher] = [lower, higher].map(|bundles| all_records(bundles, IDENTITIES));
+    Ok(if lower.is_empty() && higher.is_empty() { own } else { [lower, own, higher].concat() })
 }
 
 /// The rank that holds the row of an identifier, of `n` rows in all: ranges of nearly equal length, by ascending rank.

@@ -12,6 +12,7 @@ use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, SaddleOf, cut_in_order};
 use inselberg_kernels::phew::ties::{Tie, cut_with_ties};
 use inselberg_kernels::phew::tree::{Death, MergeTree};
+use rayon::prelude::*;
 
 /// A peak that is not noise, with the properties that its clump takes from it.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -127,6 +128,8 @@ impl ClumpPeak {
 pub struct CutTree {
     /// The peaks of clumps, discarded ones too, by name.
     peaks: Vec<ClumpPeak>,
+    /// Their names, for look-ups.
+    names: Vec<PeakName>,
     /// The ties between clumps.
     ties: Vec<Tie>,
     hierarchy: Hierarchy,
@@ -155,10 +158,10 @@ impl CutTree {
         rules: Rules,
         cutter: u32,
     ) -> Self {
-        add_neighbours(&mut peaks);
-        let tree = tree_of(&peaks);
+        let names = add_neighbours(&mut peaks);
+        let tree = tree_of(&peaks, &names);
         for tie in &mut ties {
-            tie.patches = tie.patches.map(|clump| index_of_number(&peaks, clump.at() as u64));
+            tie.patches = tie.patches.map(|clump| index_of_number(&names, clump.at() as u64));
         }
         let hierarchy = match ties.is_empty() {
             true => cut_in_order(&tree, by_death(&peaks), thresholds, rules),
@@ -167,7 +170,7 @@ impl CutTree {
         let is_kept = |p: &PeakIdx| peaks[p.at()].cutter == cutter && hierarchy.clump[p.at()] == *p;
         let kept = (0..peaks.len()).map(PeakIdx::new).filter(is_kept).collect();
         let ranks = vec![ClumpRanks::default(); peaks.len()];
-        Self { peaks, ties, hierarchy, kept, ranks }
+        Self { peaks, names, ties, hierarchy, kept, ranks }
     }
 
     /// Number of clumps that this rank cuts and does not discard.
@@ -195,19 +198,19 @@ impl CutTree {
                 let cutters = peak.end_cutters;
                 let clump = peak.end_clumps[here];
                 let is_across = cutters[here] == cutter && cutters[there] != cutter;
-                is_across.then(|| (cutters[there], clump, self.id(index(&self.peaks, clump))))
+                is_across.then(|| (cutters[there], clump, self.id(index(&self.names, clump))))
             },
         )
     }
 
     /// Sets the identifier of a clump that another rank cuts.
     pub fn set_neighbour(&mut self, clump: PeakName, id: u64) {
-        self.ranks[index(&self.peaks, clump).at()].id = id;
+        self.ranks[index(&self.names, clump).at()].id = id;
     }
 
     /// The clump that a clump of this name has become by the cut; zeros where it was discarded.
     pub fn identity(&self, name: PeakName) -> ClumpIdentity {
-        let clump = self.hierarchy.clump[index(&self.peaks, name).at()];
+        let clump = self.hierarchy.clump[index(&self.names, name).at()];
         if clump.is_none() {
             return ClumpIdentity::zeroed();
         }
@@ -259,46 +262,51 @@ fn level(level: u32, rules: Rules) -> u64 {
     u64::from(if rules == Rules::Ramses { level.saturating_sub(1) } else { level })
 }
 
-/// Adds the clumps that contacts name and that are not among the peaks. Sorts by name.
-fn add_neighbours(peaks: &mut Vec<ClumpPeak>) {
-    peaks.sort_unstable_by_key(|peak| peak.name);
-    let dying = peaks.iter().filter(|peak| peak.dies());
-    let ends = dying.flat_map(|peak| [0, 1].map(|side| (peak.end_clumps[side], peak.end_cutters[side])));
-    let is_missing = |end: &(PeakName, u32)| peaks.binary_search_by_key(&end.0, |peak| peak.name).is_err();
-    let mut missing: Vec<(PeakName, u32)> = ends.filter(is_missing).collect();
+/// Adds the clumps that contacts name and that are not among the peaks. Sorts by name. Returns the names.
+fn add_neighbours(peaks: &mut Vec<ClumpPeak>) -> Vec<PeakName> {
+    let sorted_names = |peaks: &mut Vec<ClumpPeak>| -> Vec<PeakName> {
+        peaks.par_sort_unstable_by_key(|peak| peak.name);
+        peaks.iter().map(|peak| peak.name).collect()
+    };
+    let known = sorted_names(peaks);
+    let dying = peaks.par_iter().filter(|peak| peak.dies());
+    let ends = dying.flat_map_iter(|peak| peak.end_clumps.into_iter().zip(peak.end_cutters));
+    let mut missing: Vec<(PeakName, u32)> = ends.filter(|end| known.binary_search(&end.0).is_err()).collect();
+    if missing.is_empty() {
+        return known;
+    }
     missing.sort_unstable();
     missing.dedup();
     peaks.extend(missing.into_iter().map(|(name, cutter)| ClumpPeak::only_name(name, cutter)));
-    peaks.sort_by_key(|peak| peak.name);
+    sorted_names(peaks)
 }
 
-fn index(peaks: &[ClumpPeak], name: PeakName) -> PeakIdx {
-    let place = peaks.binary_search_by_key(&name, |peak| peak.name);
-    PeakIdx::new(place.expect("all clumps that contacts name are listed"))
+fn index(names: &[PeakName], name: PeakName) -> PeakIdx {
+    PeakIdx::new(names.binary_search(&name).expect("all clumps that contacts name are listed"))
 }
 
-fn index_of_number(peaks: &[ClumpPeak], number: u64) -> PeakIdx {
-    let place = peaks.binary_search_by_key(&number, |peak| peak.name.number());
+fn index_of_number(names: &[PeakName], number: u64) -> PeakIdx {
+    let place = names.binary_search_by_key(&number, |name| name.number());
     PeakIdx::new(place.expect("all clumps that ties name are listed"))
 }
 
 /// The tree of the clump peaks alone.
-fn tree_of(peaks: &[ClumpPeak]) -> MergeTree {
+fn tree_of(peaks: &[ClumpPeak], names: &[PeakName]) -> MergeTree {
     let death = |peak: &ClumpPeak| match peak.dies() {
         false => Death::NEVER,
         true => {
-            let [near, endpoint] = peak.end_clumps.map(|clump| index(peaks, clump));
+            let [near, endpoint] = peak.end_clumps.map(|clump| index(names, clump));
             Death { saddle: peak.saddle, near, endpoint }
         }
     };
-    MergeTree { rho: peaks.iter().map(|p| p.rho).collect(), death: peaks.iter().map(death).collect() }
+    MergeTree { rho: peaks.iter().map(|p| p.rho).collect(), death: peaks.par_iter().map(death).collect() }
 }
 
 /// The peaks that die, in the order in which they do: that of the edges between the patches.
 fn by_death(peaks: &[ClumpPeak]) -> Vec<PeakIdx> {
     let mut dying: Vec<_> = (0..peaks.len()).map(PeakIdx::new).filter(|p| peaks[p.at()].dies()).collect();
     let edge = |peak: &ClumpPeak| (peak.ends[0].min(peak.ends[1]), peak.ends[0].max(peak.ends[1]));
-    dying.sort_unstable_by(|a, b| {
+    dying.par_sort_unstable_by(|a, b| {
         let (a, b) = (&peaks[a.at()], &peaks[b.at()]);
         b.saddle.total_cmp(&a.saddle).then_with(|| edge(a).cmp(&edge(b)))
     });

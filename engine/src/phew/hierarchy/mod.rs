@@ -62,7 +62,7 @@ pub fn structures(
 ) -> Result<Structures, CommError> {
     let cut = clumps::cut(peaks, &thresholds.cut(), rules, comm)?;
     let rows = rows::RowTotals::sum(peaks, &cut, rules, comm)?;
-    let (clumps, haloes) = rows.list(peaks, thresholds, rules);
+    let (clumps, haloes) = rows.list(thresholds, rules);
     let of_patch = |kind: usize| {
         let id = |clump: &ClumpSlot| cut.identities[clump.at()].ids[kind];
         cut.of_peak.par_iter().map(id).collect()

@@ -8,11 +8,11 @@ use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpRow, PeakCell};
 use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
-use inselberg_comm::{Comm, CommError};
+use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::props::Structure;
-use inselberg_kernels::props::combine::{GroupSums, GroupValues, PatchGroups};
+use inselberg_kernels::props::combine::{GroupSums, GroupValues, PatchGroups, SizedBox};
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
@@ -44,13 +44,11 @@ struct Member {
 }
 
 /// The totals of the clumps whose rows are on this rank.
-pub struct RowTotals {
-    /// By identifier.
-    rows: Vec<ClumpRow>,
-    /// Totals over each clump.
-    as_clumps: Vec<GroupValues>,
-    /// Totals over each halo, in the row of its main clump; nothing in other rows.
-    as_haloes: Vec<GroupValues>,
+pub struct RowTotals<'a> {
+    space: &'a SizedBox,
+    rows: SummedRows,
+    /// The quanta of the sums of clumps, and of those of haloes.
+    quanta: [[Quantum; N_SUMS]; 2],
     /// The halo of each clump.
     halo: Vec<HaloSize>,
 }
@@ -116,16 +114,17 @@ impl LocalStructures {
     }
 }
 
-/// The rows of this rank without their properties.
-struct BareRows<'a> {
-    comm: &'a Comm,
+/// The rows of this rank, with the sums of their clumps and haloes.
+struct SummedRows {
     /// Number of rows on all ranks.
     n_all: usize,
     /// By identifier.
     rows: Vec<ClumpRow>,
     /// The clumps of the haloes among these rows, by identifier.
     members: Vec<Member>,
-    /// The sums of each row, as a clump and as a halo.
+    /// Identifiers of the clumps and of the haloes among these rows, ascending.
+    ids: [Vec<u64>; 2],
+    /// The sums of each of these.
     sums: [Vec<GroupSums>; 2],
 }
 
@@ -154,7 +153,7 @@ impl ToHolders<'_> {
     }
 }
 
-impl<'a> BareRows<'a> {
+impl SummedRows {
     /// Collective: sends the rows of the clumps that this rank cuts, and the sums over own patches, to the ranks that hold the rows.
     /// Returns those of this rank, with complete sums.
     fn collect(
@@ -162,7 +161,7 @@ impl<'a> BareRows<'a> {
         rules: Rules,
         totals: [Vec<GroupSums>; 2],
         here: &[LocalStructures; 2],
-        comm: &'a Comm,
+        comm: &Comm,
     ) -> Result<Self, CommError> {
         let mut to = ToHolders { comm, n_all: clumps.n_clumps, buffers: SendBuffers::default() };
         let mut rows: Vec<ClumpRow> = Vec::with_capacity(clumps.tree.n_kept());
@@ -172,55 +171,74 @@ impl<'a> BareRows<'a> {
             let member = Member { clump: row.id, halo: row.halo };
             to.send(row.halo, MEMBERS, member, |member| members.push(member));
         }
-        let part = |kind: usize, i: usize| {
-            let (sums, id) = (totals[kind][i], here[kind].ids[i]);
-            PartialSum { sums, id, kind: kind as u64 }
-        };
-        let mut own: Vec<(usize, usize)> = Vec::new();
-        for (kind, i) in [0, 1].into_iter().flat_map(|kind| (0..totals[kind].len()).map(move |i| (kind, i))) {
-            to.send(here[kind].ids[i], SUMS, part(kind, i), |_| own.push((kind, i)));
+        let is_here = |id: u64| row_holder(id, clumps.n_clumps, comm) == comm.rank();
+        for kind in [0, 1] {
+            let parts = here[kind].ids.iter().zip(&totals[kind]).filter(|(id, _)| !is_here(**id));
+            for (&id, &sums) in parts {
+                to.send(id, SUMS, PartialSum { sums, id, kind: kind as u64 }, |_| ());
+            }
         }
         let received = to.buffers.exchange(comm)?;
         rows.extend(all_records::<ClumpRow, 3>(&received, ROWS));
-        rows.sort_unstable_by_key(|row| row.id);
+        rows.par_sort_unstable_by_key(|row| row.id);
         members.extend(all_records::<Member, 3>(&received, MEMBERS));
-        members.sort_unstable();
-        let sums = [0, 1].map(|_| vec![GroupSums::default(); rows.len()]);
-        let mut bare = Self { comm, n_all: clumps.n_clumps, rows, members, sums };
-        let own = own.into_iter().map(|(kind, i)| part(kind, i));
-        for part in own.chain(received.iter().flat_map(|bundle| bundle.each(SUMS))) {
-            let place = bare.place(part.id);
-            bare.sums[part.kind as usize][place].merge(&part.sums);
+        members.par_sort_unstable();
+        let haloes = rows.iter().filter(|row| row.halo == row.id);
+        let ids = [rows.iter().map(|row| row.id).collect(), haloes.map(|row| row.id).collect()];
+        let mut all = Self { n_all: clumps.n_clumps, rows, members, ids, sums: Default::default() };
+        for (kind, totals) in totals.into_iter().enumerate() {
+            if here[kind].ids == all.ids[kind] {
+                all.sums[kind] = totals;
+                continue;
+            }
+            all.sums[kind] = vec![GroupSums::default(); all.ids[kind].len()];
+            let own = here[kind].ids.iter().zip(&totals).filter(|(id, _)| is_here(**id));
+            own.for_each(|(id, sums)| all.merge(kind, *id, sums));
         }
-        Ok(bare)
+        for part in received.iter().flat_map(|bundle| bundle.each::<PartialSum>(SUMS)) {
+            all.merge(part.kind as usize, part.id, &part.sums);
+        }
+        Ok(all)
     }
 
-    /// The place of the row of an identifier among those of this rank.
-    fn place(&self, id: u64) -> usize {
-        (id - self.rows[0].id) as usize
+    fn merge(&mut self, kind: usize, id: u64, sums: &GroupSums) {
+        let place = self.place(kind, id);
+        self.sums[kind][place].merge(sums);
     }
 
-    /// Collective: the size of the halo of each row on this rank. `size` is that of a halo by the place of its row here.
-    fn halo_sizes(&self, size: impl Fn(usize) -> HaloSize) -> Result<Vec<HaloSize>, CommError> {
-        let to_member = |m: &Member| {
-            let halo = size(self.place(m.halo));
-            (row_holder(m.clump, self.n_all, self.comm), SizeOfClump { clump: m.clump, halo })
-        };
-        let mut sizes = vec![HaloSize { mass: f64::NAN, n_cells: 0 }; self.rows.len()];
-        for (_, received) in self.comm.exchange(grouped(&self.members, to_member))? {
-            received.iter().for_each(|of| sizes[self.place(of.clump)] = of.halo);
+    /// The place of a clump (kind 0) or halo (kind 1) among those of this rank.
+    fn place(&self, kind: usize, id: u64) -> usize {
+        match kind {
+            0 => (id - self.ids[0][0]) as usize,
+            _ => self.ids[1].binary_search(&id).expect("the sums of a halo go to the rank of its row"),
         }
-        debug_assert!(sizes.iter().all(|of| !of.mass.is_nan()), "each row is a member of one halo");
-        Ok(sizes)
+    }
+
+    /// Collective: the size of the halo of each row on this rank. `sizes` are those of the haloes among the rows.
+    fn halo_sizes(&self, sizes: &[HaloSize], comm: &Comm) -> Result<Vec<HaloSize>, CommError> {
+        let mut of_rows = vec![HaloSize { mass: f64::NAN, n_cells: 0 }; self.rows.len()];
+        let mut others: Vec<(Rank, SizeOfClump)> = Vec::new();
+        for &Member { clump, halo } in &self.members {
+            let halo = sizes[self.place(1, halo)];
+            match row_holder(clump, self.n_all, comm) {
+                holder if holder == comm.rank() => of_rows[self.place(0, clump)] = halo,
+                holder => others.push((holder, SizeOfClump { clump, halo })),
+            }
+        }
+        for (_, received) in comm.exchange(grouped(&others, |other| *other))? {
+            received.iter().for_each(|of| of_rows[self.place(0, of.clump)] = of.halo);
+        }
+        debug_assert!(of_rows.iter().all(|of| !of.mass.is_nan()), "each row is a member of one halo");
+        Ok(of_rows)
     }
 }
 
-impl RowTotals {
+impl<'a> RowTotals<'a> {
     /// Collective: adds up the patches of each clump and of each halo. Two exchanges.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn sum(peaks: &Peaks, clumps: &CutClumps, rules: Rules, comm: &Comm) -> Result<Self, CommError> {
+    pub fn sum(peaks: &'a Peaks, clumps: &CutClumps, rules: Rules, comm: &Comm) -> Result<Self, CommError> {
         let here = [0, 1].map(|kind| LocalStructures::new(clumps, kind));
         let bounds = here.each_ref().map(|here| bounds(&here.groups(peaks))).concat();
         let bounds = comm.all_max(&bounds)?;
@@ -228,46 +246,47 @@ impl RowTotals {
             std::array::from_fn(|i| Quantum::for_terms(bounds[kind * N_SUMS + i], peaks.n_global))
         });
         let totals = [0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind]));
-        let bare = BareRows::collect(clumps, rules, totals, &here, comm)?;
-        let [as_clumps, as_haloes] = [0, 1].map(|kind| -> Vec<GroupValues> {
-            let rows = bare.sums[kind].par_iter().zip(&bare.rows);
-            rows.map(|(sums, row)| GroupValues::new(sums, &quanta[kind], centre(&row.cell))).collect()
-        });
-        let size = |place: usize| {
-            let halo = &as_haloes[place];
-            HaloSize { mass: halo.totals(&peaks.space).mass, n_cells: halo.patch.n_cells }
-        };
-        let halo = bare.halo_sizes(size)?;
-        Ok(Self { rows: bare.rows, as_clumps, as_haloes, halo })
+        let rows = SummedRows::collect(clumps, rules, totals, &here, comm)?;
+        let mut totals = Self { space: &peaks.space, rows, quanta, halo: Vec::new() };
+        let n_haloes = totals.rows.ids[1].len();
+        let sizes: Vec<HaloSize> =
+            (0..n_haloes).into_par_iter().map(|place| totals.size_of_halo(place)).collect();
+        totals.halo = totals.rows.halo_sizes(&sizes, comm)?;
+        Ok(totals)
+    }
+
+    /// The values of the clump (kind 0) or halo (kind 1) at this place.
+    fn values(&self, kind: usize, place: usize) -> GroupValues {
+        let row = self.rows.place(0, self.rows.ids[kind][place]);
+        let head = centre(&self.rows.rows[row].cell);
+        GroupValues::new(&self.rows.sums[kind][place], &self.quanta[kind], head)
+    }
+
+    fn size_of_halo(&self, place: usize) -> HaloSize {
+        let halo = self.values(1, place);
+        HaloSize { mass: halo.totals(self.space).mass, n_cells: halo.patch.n_cells }
     }
 
     /// The listed rows of this rank: clumps and haloes.
-    pub fn list(
-        &self,
-        peaks: &Peaks,
-        thresholds: &Thresholds,
-        rules: Rules,
-    ) -> (Vec<Structure>, Vec<Structure>) {
+    pub fn list(&self, thresholds: &Thresholds, rules: Rules) -> (Vec<Structure>, Vec<Structure>) {
+        let SummedRows { rows, ids, .. } = &self.rows;
         let is_large =
-            |i: &usize| self.halo[*i].mass > thresholds.mass && self.halo[*i].n_cells >= thresholds.min_cells;
+            |i: usize| self.halo[i].mass > thresholds.mass && self.halo[i].n_cells >= thresholds.min_cells;
         let is_relevant =
-            |clump: &Structure| rules == Rules::Paper || clump.relevance > thresholds.persistence.threshold();
-        let (mut clumps, mut haloes) = (Vec::with_capacity(self.rows.len()), Vec::new());
-        for i in (0..self.rows.len()).filter(is_large) {
-            let clump = self.structure(peaks, i);
-            if clump.halo == clump.id {
-                haloes.push(self.as_halo(peaks, i, &clump));
-            }
-            if is_relevant(&clump) {
-                clumps.push(clump);
-            }
-        }
-        (clumps, haloes)
+            |i: usize| rules == Rules::Paper || rows[i].relevance > thresholds.persistence.threshold();
+        let clumps: Vec<usize> = (0..rows.len()).filter(|i| is_large(*i) && is_relevant(*i)).collect();
+        let is_large_halo = |place: &usize| is_large(self.rows.place(0, ids[1][*place]));
+        let haloes: Vec<usize> = (0..ids[1].len()).filter(is_large_halo).collect();
+        (
+            clumps.into_par_iter().map(|i| self.structure(i)).collect(),
+            haloes.into_par_iter().map(|place| self.as_halo(place)).collect(),
+        )
     }
 
-    fn structure(&self, peaks: &Peaks, i: usize) -> Structure {
-        let (row, own) = (&self.rows[i], &self.as_clumps[i]);
-        let totals = own.totals(&peaks.space);
+    /// The clump of a row.
+    fn structure(&self, i: usize) -> Structure {
+        let (row, own) = (&self.rows.rows[i], self.values(0, i));
+        let totals = own.totals(self.space);
         Structure {
             id: row.id,
             peak_rank: row.peak_rank,
@@ -280,7 +299,7 @@ impl RowTotals {
             mass: totals.mass,
             rho_peak: row.rho_peak,
             rho_min: own.patch.rho_min,
-            peak: peaks.space.place(own.head),
+            peak: self.space.place(own.head),
             peak_refined: row.refined,
             centre_of_mass: totals.centre_of_mass,
             velocity: totals.velocity,
@@ -291,10 +310,11 @@ impl RowTotals {
         }
     }
 
-    /// The whole halo under the identifier of its main clump.
-    fn as_halo(&self, peaks: &Peaks, i: usize, main: &Structure) -> Structure {
-        let all = &self.as_haloes[i];
-        let totals = all.totals(&peaks.space);
+    /// The whole halo at this place, under the identifier of its main clump.
+    fn as_halo(&self, place: usize) -> Structure {
+        let main = self.structure(self.rows.place(0, self.rows.ids[1][place]));
+        let all = self.values(1, place);
+        let totals = all.totals(self.space);
         Structure {
             n_cells: all.patch.n_cells,
             rho_min: all.patch.rho_min,
@@ -302,7 +322,7 @@ impl RowTotals {
             mass: totals.mass,
             centre_of_mass: totals.centre_of_mass,
             velocity: totals.velocity,
-            ..*main
+            ..main
         }
     }
 }
