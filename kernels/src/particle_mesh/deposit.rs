@@ -281,7 +281,7 @@ impl LevelDeposit {
     }
 
     /// Adds `mass` to `cell`, which is the cell of `level` at `at` or the leaf that covers it, or to the leaves in it.
-    #[inline]
+    #[inline(always)]
     fn share(&mut self, tree: &RootTree, (level, at, cell): (u8, [i64; 3], u32), mass: f64, cloud: &Cloud) {
         if mass == 0.0 {
             return;
@@ -292,6 +292,8 @@ impl LevelDeposit {
         }
     }
 
+    /// Adds `mass` to the leaves in a split cell, the first of whose children is `first`.
+    #[inline(never)]
     fn share_among(
         &mut self,
         tree: &RootTree,
