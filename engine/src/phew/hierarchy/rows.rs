@@ -171,10 +171,9 @@ impl SummedRows {
             let member = Member { clump: row.id, halo: row.halo };
             to.send(row.halo, MEMBERS, member, |member| members.push(member));
         }
-        let is_here = |id: u64| row_holder(id, clumps.n_clumps, comm) == comm.rank();
         for kind in [0, 1] {
-            let parts = here[kind].ids.iter().zip(&totals[kind]).filter(|(id, _)| !is_here(**id));
-            for (&id, &sums) in parts {
+            for (&id, &sums) in here[kind].ids.iter().zip(&totals[kind]) {
+                // Those of rows on this rank are added below.
                 to.send(id, SUMS, PartialSum { sums, id, kind: kind as u64 }, |_| ());
             }
         }
@@ -187,10 +186,12 @@ impl SummedRows {
         let ids = [rows.iter().map(|row| row.id).collect(), haloes.map(|row| row.id).collect()];
         let mut all = Self { n_all: clumps.n_clumps, rows, members, ids, sums: Default::default() };
         for (kind, totals) in totals.into_iter().enumerate() {
+            // On a rank alone, and wherever the own patches are those of the rows, nothing is copied.
             if here[kind].ids == all.ids[kind] {
                 all.sums[kind] = totals;
                 continue;
             }
+            let is_here = |id: u64| row_holder(id, clumps.n_clumps, comm) == comm.rank();
             all.sums[kind] = vec![GroupSums::default(); all.ids[kind].len()];
             let own = here[kind].ids.iter().zip(&totals).filter(|(id, _)| is_here(**id));
             own.for_each(|(id, sums)| all.merge(kind, *id, sums));
