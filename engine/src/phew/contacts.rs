@@ -57,7 +57,7 @@ impl Contacts {
         executor: &Executor,
     ) -> Result<Self, CommError> {
         let mut own = at_roots(&pass);
-        let n_global = own.name(comm)?;
+        let n_global = own.give_names(comm)?;
         let (known, peaks) = PeakComm::new(comm.rank(), own, n_global, &[]);
         let ContactResults { edges, refined } = saddle::run(pass, labels, executor);
         Ok(Self { edges, refined, known, peaks, slots: RootSlots::SAME })
@@ -78,7 +78,7 @@ impl Contacts {
             let _labels = Stage::within("labels", comm);
             let mut own = at_roots(&pass);
             own.retain(is_own);
-            let n_global = own.name(comm)?;
+            let n_global = own.give_names(comm)?;
             let ghosts = ghost_labels::follow(comm, links, origins, &classes, labels, &own)?;
             (known, peaks) = PeakComm::new(comm.rank(), own, n_global, &ghosts);
             Ok(known.slots_of(&classes, &ghosts, &peaks.name))

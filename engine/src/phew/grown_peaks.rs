@@ -14,18 +14,14 @@ use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
-/// The contacts of a rank between slots, in falling order, and where their cells are.
-pub struct PlacedContacts<'a, C> {
-    /// The contacts.
-    pub edges: &'a [ContactEdge],
-    /// The places of the cells.
-    pub cells: &'a C,
-}
-
 /// The own peaks with their tree and their sums. Positions are in units of the level-0 cell.
 pub struct GrownPeaks {
     /// Their names.
     pub name: Vec<PeakName>,
+    /// Number of peaks on all ranks.
+    pub n_global: u64,
+    /// The box.
+    pub space: SizedBox,
     level: Vec<u8>,
     ijk: Vec<[u32; 3]>,
     tree: PlacedTree,
@@ -33,31 +29,21 @@ pub struct GrownPeaks {
     momenta: Option<Vec<[f64; 3]>>,
 }
 
-/// What the peaks of all ranks have in common.
-pub struct PeaksOfAll {
-    /// Their number.
-    pub n_global: u64,
-    /// Threshold of the test cells.
-    pub density_threshold: f64,
-    /// Ties, in code units.
-    pub ties: Vec<Tie>,
-}
-
 impl GrownPeaks {
     /// Collective: completes the sums of the own peaks, and grows their tree. Sums are freed before the tree
-    /// takes its memory. `peaks` are the peaks of `known`, by slot.
+    /// takes its memory. `peaks` are the peaks of `known`, by slot. The contacts `edges` are between slots, in falling order.
     ///
     /// # Errors
     /// When another rank fails.
     pub fn grow(
         peaks: PeakColumns,
         known: &mut PeakComm,
-        contacts: PlacedContacts<'_, impl CellPlaces>,
+        edges: &[ContactEdge],
+        cells: &impl CellPlaces,
         mut totals: PatchTotals,
         space: &SizedBox,
         comm: &Comm,
     ) -> Result<Self, CommError> {
-        let PlacedContacts { edges, cells } = contacts;
         let sent = match comm.n_ranks() {
             1 => None,
             _ => Some(send_to_owners(comm, known, &peaks, edges, &mut totals, cells)?),
@@ -68,7 +54,7 @@ impl GrownPeaks {
             None => forest::grow_alone(rho, edges, cells, &space.domain),
             Some(edges) => forest::grow(comm, rho, &name, edges, &space.domain)?,
         };
-        Ok(Self { name, level, ijk, tree, patches, momenta })
+        Ok(Self { name, n_global: known.n_global, space: *space, level, ijk, tree, patches, momenta })
     }
 
     /// Their tree.
@@ -76,19 +62,21 @@ impl GrownPeaks {
         &self.tree.tree
     }
 
-    /// The own peaks in code units. `refined` are their refined positions in units of the level-0 cell.
-    pub fn into_peaks(self, refined: Vec<[f64; 3]>, space: &SizedBox, of_all: PeaksOfAll) -> Peaks {
+    /// The own peaks in code units. `refined` are their refined positions in units of the level-0 cell, `ties` are in code
+    /// units already.
+    pub fn into_peaks(self, refined: Vec<[f64; 3]>, density_threshold: f64, ties: Vec<Tie>) -> Peaks {
+        let space = self.space;
         Peaks {
             name: self.name,
-            n_global: of_all.n_global,
-            space: *space,
-            density_threshold: of_all.density_threshold,
+            n_global: self.n_global,
+            space,
+            density_threshold,
             level: self.level,
             ijk: self.ijk,
             tree: self.tree.tree,
-            ties: of_all.ties,
-            refined: placed(refined, space),
-            saddle_position: placed(self.tree.saddle_position, space),
+            ties,
+            refined: placed(refined, &space),
+            saddle_position: placed(self.tree.saddle_position, &space),
             patches: self.patches,
             momenta: self.momenta,
         }

@@ -34,7 +34,7 @@ pub struct PeakColumns {
     pub level: Vec<u8>,
     /// Positions of their cells on the grids of these levels.
     pub ijk: Vec<[u32; 3]>,
-    /// Their names; empty until they are [named](Self::name).
+    /// Their names; empty until they are [given](Self::give_names).
     pub name: Vec<PeakName>,
 }
 
@@ -86,7 +86,7 @@ impl PeakColumns {
     ///
     /// # Errors
     /// When another rank fails, or there are more peaks or ranks than there are names for.
-    pub fn name(&mut self, comm: &Comm) -> Result<u64, CommError> {
+    pub fn give_names(&mut self, comm: &Comm) -> Result<u64, CommError> {
         let n_levels = self.level.last().map_or(0, |level| usize::from(*level) + 1);
         let start = |level: usize| self.level.partition_point(|of| usize::from(*of) < level);
         let starts: Vec<usize> = (0..=n_levels).map(start).collect();

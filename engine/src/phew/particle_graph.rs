@@ -11,7 +11,7 @@ use crate::phew::balance::Balance;
 use crate::phew::bound::{self, BoundInput};
 use crate::phew::forest::CellPlaces;
 use crate::phew::ghost_labels::{self, Root};
-use crate::phew::grown_peaks::{GrownPeaks, PeaksOfAll, PlacedContacts};
+use crate::phew::grown_peaks::GrownPeaks;
 use crate::phew::hierarchy::structures;
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::label;
@@ -82,7 +82,7 @@ pub fn segment(
         let classes = ghost_labels::classify(&links, &roots);
         let particles = own_roots(tests, &roots, &classes);
         let mut peaks = peaks_at(tests, &particles);
-        let n_global = peaks.name(comm)?;
+        let n_global = peaks.give_names(comm)?;
         let origins = links.origins(comm)?;
         let ghosts = ghost_labels::follow(comm, &links, &origins, &classes, &labels, &peaks)?;
         let (known, peaks) = PeakComm::new(comm.rank(), peaks, n_global, &ghosts);
@@ -97,12 +97,10 @@ pub fn segment(
     let totals = Stage::run("sums", n, comm, observer, || sums.totals(comm))?;
     let space = SizedBox { domain: own.domain, side: own.units.side, origin: [0.0; 3] };
     let grown = Stage::run("forest", n, comm, observer, || {
-        let contacts = PlacedContacts { edges: &edges, cells: tests };
-        GrownPeaks::grow(peaks, &mut known, contacts, totals, &space, comm)
+        GrownPeaks::grow(peaks, &mut known, &edges, tests, totals, &space, comm)
     })?;
     let density_threshold = tests.field.threshold(own.units.mean_density);
-    let of_all = PeaksOfAll { n_global: known.n_global, density_threshold, ties: Vec::new() };
-    let peaks = grown.into_peaks(positions, &space, of_all);
+    let peaks = grown.into_peaks(positions, density_threshold, Vec::new());
     Ok(GraphSegmentation { labels, known, peaks, balance })
 }
 

@@ -5,7 +5,7 @@ use crate::field::AmrField;
 use crate::phew::ascent::{self, Ascents};
 use crate::phew::balance::Balance;
 use crate::phew::contacts::Contacts;
-use crate::phew::grown_peaks::{GrownPeaks, PeaksOfAll, PlacedContacts};
+use crate::phew::grown_peaks::GrownPeaks;
 use crate::phew::label;
 use crate::phew::pass::PassContext;
 use crate::phew::peak_comm::PeakComm;
@@ -113,20 +113,16 @@ pub fn segment<'a>(
         }
     };
     let grown = Stage::run("forest", n, comm, observer, || {
-        let contacts = PlacedContacts { edges: &edges, cells: &locator };
-        GrownPeaks::grow(peaks, &mut known, contacts, totals, &space, comm)
+        GrownPeaks::grow(peaks, &mut known, &edges, &locator, totals, &space, comm)
     })?;
     let ties = match rules {
         Rules::Paper => Vec::new(),
-        Rules::Ramses => Stage::run("forest", n, comm, observer, || {
-            ties::beside(comm, candidates, &grown.name, grown.tree(), &space)
-        })?,
+        Rules::Ramses => Stage::run("forest", n, comm, observer, || ties::beside(comm, candidates, &grown))?,
     };
     drop((edges, locator));
 
     let peaks = Stage::run("positions", n, comm, observer, || {
-        let of_all = PeaksOfAll { n_global: known.n_global, density_threshold: task.density_threshold, ties };
-        grown.into_peaks(refined, &space, of_all)
+        grown.into_peaks(refined, task.density_threshold, ties)
     });
     Ok(Segmentation { test_cells, roots, labels, known, peaks, balance })
 }

@@ -6,6 +6,7 @@
 use crate::exchange;
 use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::phew::forest::global_edge;
+use crate::phew::grown_peaks::GrownPeaks;
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peaks::OwnTree;
 use bytemuck::{Pod, Zeroable};
@@ -16,7 +17,6 @@ use inselberg_kernels::phew::forest::ContactEdge;
 use inselberg_kernels::phew::global::GlobalEdge;
 use inselberg_kernels::phew::ties::{Tie, stand_beside};
 use inselberg_kernels::phew::tree::{Death, MergeTree};
-use inselberg_kernels::props::combine::SizedBox;
 
 /// The rank that finds all ties and keeps them.
 pub const HOLDER: Rank = Rank(0);
@@ -81,22 +81,20 @@ fn shared_saddles(received: &[(Rank, Vec<SaddleRecord>)]) -> Vec<u64> {
     equal.map(|equal| equal[0].0).collect()
 }
 
-/// Collective: the ties beside the tree of all ranks, on the holder; none elsewhere. `number` and `tree` are those of the
-/// own peaks.
+/// Collective: the ties beside the tree of all ranks, on the holder; none elsewhere. `grown` are the own peaks.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn beside(
     comm: &Comm,
     mut candidates: Vec<GlobalEdge>,
-    names: &[PeakName],
-    tree: &OwnTree,
-    space: &SizedBox,
+    grown: &GrownPeaks,
 ) -> Result<Vec<Tie>, CommError> {
     if comm.all_reduce_counts(&[candidates.len() as u64], Reduce::Max)?[0] == 0 {
         return Ok(Vec::new());
     }
-    let Some((whole, _)) = whole_tree(comm, names, tree)? else { return Ok(Vec::new()) };
+    let GrownPeaks { name, n_global, space, .. } = grown;
+    let Some((whole, _)) = whole_tree(comm, name, grown.tree(), *n_global)? else { return Ok(Vec::new()) };
     let tie = |edge: GlobalEdge| Tie {
         saddle: edge.saddle,
         position: space.place(edge.cells[0].touches(&edge.cells[1], &space.domain)),
@@ -121,7 +119,7 @@ struct TreeRow {
     ends: [PeakName; 2],
 }
 
-/// Collective: the tree of the peaks of all ranks and their names, on the holder; `None` elsewhere.
+/// Collective: the tree of the `n_global` peaks of all ranks and their names, on the holder; `None` elsewhere.
 ///
 /// # Errors
 /// When another rank fails, or there are more peaks than one rank can hold.
@@ -129,12 +127,12 @@ pub fn whole_tree(
     comm: &Comm,
     names: &[PeakName],
     tree: &OwnTree,
+    n_global: u64,
 ) -> Result<Option<(MergeTree, Vec<PeakName>)>, CommError> {
-    let n = comm.all_reduce_counts(&[names.len() as u64], Reduce::Sum)?[0];
-    if n >= u64::from(u32::MAX) {
+    if n_global >= u64::from(u32::MAX) {
         let most = u32::MAX - 1;
         return Err(comm.abort(format!(
-            "saddles are equal, so one rank needs the tree of all {n} peaks; it can hold {most}"
+            "saddles are equal, so one rank needs the tree of all {n_global} peaks; it can hold {most}"
         )));
     }
     let row = |i: usize| {

@@ -77,22 +77,23 @@ fn send_to_cutters(
     comm: &Comm,
 ) -> Result<(Vec<ClumpPeak>, Vec<Bundle<2>>), CommError> {
     let own = comm.rank().0;
+    // Each rank once.
     let to = |i: usize| {
         let cutter = followed.cutters[i];
         let [near, far] = followed.ends[i].map(|end| if end == ClumpAt::NONE { cutter } else { end.cutter });
-        [cutter, near, far]
+        let all = [cutter, near, far];
+        (0..3).filter(move |k| !all[..*k].contains(&all[*k])).map(move |k| all[k])
     };
     let record =
         |i: usize| ClumpPeak::new(peaks, followed.clump_peaks[i], followed.cutters[i], followed.ends[i]);
     let all = 0..followed.clump_peaks.len();
     // Those for this rank are not copied.
-    let here: Vec<usize> = all.clone().filter(|i| to(*i).contains(&own)).collect();
+    let here: Vec<usize> = all.clone().filter(|i| to(*i).any(|rank| rank == own)).collect();
     let mut clump_peaks: Vec<ClumpPeak> = here.into_par_iter().map(record).collect();
     let mut buffers = SendBuffers::default();
     for i in all {
-        let to = to(i);
-        let others = to.iter().enumerate().filter(|(k, rank)| **rank != own && !to[..*k].contains(*rank));
-        others.for_each(|(_, rank)| buffers.put(Rank(*rank), CLUMP_PEAKS, &[record(i)]));
+        let others = to(i).filter(|rank| *rank != own);
+        others.for_each(|rank| buffers.put(Rank(rank), CLUMP_PEAKS, &[record(i)]));
     }
     for of_cutter in followed.clumps.chunk_by(|a, b| a.cutter == b.cutter) {
         let clumps: Vec<PeakName> = of_cutter.iter().map(|at| at.clump).collect();

@@ -27,7 +27,7 @@ struct TiedClumps {
 /// # Errors
 /// When another rank fails.
 pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Tie>), CommError> {
-    let whole = whole_tree(comm, &peaks.name, &peaks.tree)?;
+    let whole = whole_tree(comm, &peaks.name, &peaks.tree, peaks.n_global)?;
     let mut buffers = SendBuffers::<1>::default();
     buffers.put(HOLDER, 0, &peaks.name);
     let asked: Vec<Bundle<1>> = buffers.exchange(comm)?;
