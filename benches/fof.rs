@@ -81,16 +81,16 @@ fn print(
         );
     }
     println!("{threads} threads, {} repeats", whole.len());
-    println!("| stage | median s | least | most | ns a particle and core |\n|---|---|---|---|---|");
+    println!("| stage | median s | least | most | ns per particle and core |\n|---|---|---|---|---|");
     for (name, seconds) in stages.values_mut() {
         row(name, seconds, n, threads);
     }
     row("whole", whole, n, threads);
     row("cpu", cpu, n, 1);
-    println!("{:.3} M particles a second", n as f64 / median(whole) / 1e6);
-    println!("{:.3} M particles a CPU second", n as f64 / median(cpu) / 1e6);
+    println!("{:.3} M particles per second", n as f64 / median(whole) / 1e6);
+    println!("{:.3} M particles per CPU second", n as f64 / median(cpu) / 1e6);
     let bytes = peak_memory().unwrap_or(0) as f64 / n as f64;
-    println!("peak memory {bytes:.1} bytes a particle, 12 of them input; with repeats another 12");
+    println!("peak memory {bytes:.1} bytes per particle, 12 of them input; with repeats another 12");
 }
 
 fn row(name: &str, seconds: &mut [f64], n: usize, threads: usize) {

@@ -3,8 +3,8 @@
 //!     cargo bench --bench table -- [field, synthetic] [test cells, 2e6] [threads, 1] [repeats, 5]
 //!
 //! The fields are those of [`fields`], made in memory and copied before the clock starts. `mesh` is the sorting of octs into a
-//! mesh (nothing for `particles`, which come as a mesh), everything after it is PHEW. What the machine gives at the moment is measured between the
-//! repeats: a copy in memory, and a chain of multiplications that needs no memory at all.
+//! mesh (nothing for `particles`, which come as a mesh). Everything after it is PHEW. The speed of the machine is measured
+//! between the repeats: a copy in memory, and a chain of multiplications that needs no memory at all.
 
 mod common;
 mod fields;
@@ -61,7 +61,7 @@ fn main() {
         "{}",
         FieldStatistics::new(&field.cells().into_field(), field.cut.density, [test_cells, peaks, clumps])
     );
-    println!("| stage | median s | least | most | ns a test cell and core |\n|---|---|---|---|---|");
+    println!("| stage | median s | least | most | ns per test cell and core |\n|---|---|---|---|---|");
     let mut total = Vec::new();
     for (name, seconds) in stages.values_mut() {
         total.resize(seconds.len(), 0.0);
@@ -69,7 +69,7 @@ fn main() {
         row(name, seconds, test_cells, threads);
     }
     row("whole", &mut total, test_cells, threads);
-    println!("{:.3} M test cells a second", test_cells as f64 / median(&mut total) / 1e6);
+    println!("{:.3} M test cells per second", test_cells as f64 / median(&mut total) / 1e6);
     println!("memory copied at {:.2} GB/s, read and written", median(&mut limits[0]) / 1e9);
     println!("a dependent multiplication takes {:.3} ns", median(&mut limits[1]));
     println!("peak memory {:?} bytes, {:?} of it with the input and its copy alone", peak_memory(), made);

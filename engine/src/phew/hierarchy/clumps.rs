@@ -77,7 +77,7 @@ fn send_to_cutters(
     comm: &Comm,
 ) -> Result<(Vec<ClumpPeak>, Vec<Bundle<2>>), CommError> {
     let own = comm.rank().0;
-    // Each rank once.
+    // The ranks that need a clump peak, each once.
     let to = |i: usize| {
         let cutter = followed.cutters[i];
         let [near, far] = followed.ends[i].map(|end| if end == ClumpAt::NONE { cutter } else { end.cutter });
