@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const STEPS: usize = 5;
-/// Further steps whose memory is watched, and by how many kilobytes it may grow in one of four windows after the tenth. A step
-/// that kept the labels of its cells would keep 7 kB on one rank, 330 kB per window of the long run and 63 kB of one under MPI.
-const LONG_RUN: usize = 200;
+/// Further steps whose memory is watched, and by how many kilobytes it may grow in one of four windows of their second half.
+/// A step that kept the labels of its cells would keep 3 kB on one rank, 150 kB per window.
+const LONG_RUN: usize = 400;
 const MOST_GROWTH: i64 = 50;
 
 /// What the Rust library finds: clump and halo of each cell and step, group of each particle. The catalogue of the first step is
@@ -152,6 +152,6 @@ fn a_program_under_mpi_finds_what_the_library_finds() {
     let _alone = crate::build::alone();
     for n_ranks in [1, 2, 4] {
         let Some(mut command) = crate::build::mpirun(n_ranks, std::path::Path::new(&program)) else { return };
-        host.run(&mut command, n_ranks, LONG_RUN / 4);
+        host.run(&mut command, n_ranks, LONG_RUN);
     }
 }

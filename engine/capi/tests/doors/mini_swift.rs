@@ -11,9 +11,9 @@ use std::process::Command;
 const STEPS: usize = 5;
 const SIDE: f64 = 20.0;
 const N_PARTICLES: usize = 12000;
-/// Steps of the host whose memory is watched, and by how many kilobytes it may grow in one of four windows after the tenth. A
-/// step that kept one number per particle would keep 96 kB on one rank, 860 kB per window.
-const LONG_RUN: usize = 50;
+/// Steps of the host whose memory is watched, and by how many kilobytes it may grow in one of four windows of their second
+/// half. A step that kept one number per particle would keep 96 kB on one rank, 1 MB per window.
+const LONG_RUN: usize = 100;
 const MOST_GROWTH: i64 = 400;
 
 /// A particle, and the group that the host got for it.

@@ -17,25 +17,27 @@ static long resident_kilobytes(void) {
   return kilobytes;
 }
 
-/* The steps after the first WARM_STEPS are divided into so many windows. */
-enum { WARM_STEPS = 10, WINDOWS = 4 };
+/* The second half of the steps is divided into so many windows. In the first half a leak may fill memory that the heap
+   has already. */
+enum { WINDOWS = 4 };
 
-/* Growth of memory. A leak grows in every window; a page that some thread touches late grows in one. */
+/* Growth of memory. A leak grows in every window. Threads and MPI touch some pages late, for 200 steps on a busy machine,
+   but not in every window. */
 struct growth {
   long kilobytes, windows, least;
 };
 
 /* After each step of many. */
 static void watch_growth(struct growth *growth, long step, long n_steps) {
-  long length = (n_steps - 1 - WARM_STEPS) / WINDOWS;
-  if (length < 1 || step < WARM_STEPS || (step - WARM_STEPS) % length != 0) {
+  long first = n_steps / 2, length = (n_steps - 1 - first) / WINDOWS;
+  if (length < 1 || step < first || (step - first) % length != 0) {
     return;
   }
   long now = resident_kilobytes(), grown = now - growth->kilobytes;
-  if (step > WARM_STEPS && (growth->windows == 0 || grown < growth->least)) {
+  if (step > first && (growth->windows == 0 || grown < growth->least)) {
     growth->least = grown;
   }
-  growth->windows += step > WARM_STEPS;
+  growth->windows += step > first;
   growth->kilobytes = now;
 }
 
