@@ -43,8 +43,6 @@ const KNOWN: &[&str] = &[
     // mpirun, stopped and ended while it starts ranks, may wait for itself forever. No rank of ours is left then. Seen once,
     // with Open MPI 4.1.
     "mpirun alone is still there",
-    // Open MPI says in lines of its own that it got no shared memory; the ranks then end by their watch.
-    "A system call failed during shared memory initialization",
 ];
 
 fn number(name: &str, default: u64) -> u64 {
