@@ -17,6 +17,9 @@ pub enum Mode {
     Mpi,
 }
 
+/// Ranks of a run that has several, as threads or under mpirun.
+pub const N_RANKS: usize = 3;
+
 /// Longer than any undisturbed run by far; what is still there then hangs.
 const SOON: Duration = Duration::from_secs(180);
 
@@ -122,11 +125,12 @@ impl<'a> Case<'a> {
     fn start(&self, room: &Path, input: &Path) -> Child {
         let mut args = self.plan.args(input, if self.mode == Mode::Threads { "2" } else { "1" });
         if self.mode == Mode::Ranks {
-            args.extend(["--ranks".into(), "3".into()]);
+            args.extend(["--ranks".into(), N_RANKS.to_string()]);
         }
         let program = env!("CARGO_BIN_EXE_inselberg");
         let mut command = if self.mode == Mode::Mpi {
-            let launch = ["--oversubscribe", "--bind-to", "none", "-n", "3"].map(String::from);
+            let n_ranks = N_RANKS.to_string();
+            let launch = ["--oversubscribe", "--bind-to", "none", "-n", &n_ranks].map(String::from);
             // The limits are for the ranks, and not for mpirun.
             let ranks = self.fault.command(program, &args);
             let mut words: Vec<_> = launch.into_iter().collect();
