@@ -78,6 +78,7 @@ impl Mesh {
             levels: Vec::new(),
             supers: Vec::new(),
             beside: Vec::new(),
+            coarser: Vec::new(),
             bricks: Vec::new(),
             n_cells: 0,
             graded: false,

@@ -125,27 +125,28 @@ impl Mesh {
             if self.supers_of(level).start == 0 {
                 return true;
             }
-            let coarser = self.coarser_cells(level - 1, super_brick.position);
+            let coarser = self.coarser_cells(level, s);
             self.bricks_of(super_brick)
                 .zip(local::bits(super_brick.bricks))
                 .all(|(b, bit)| are_covered(&coarser, bit, own(b)))
         })
     }
 
-    /// The existing cells of each of the 4x4x4 bricks of `level` in and around a super-brick of the next finer level. Cells
-    /// outside the box count as existing.
-    fn coarser_cells(&self, level: u8, finer: [u32; 3]) -> [u64; 64] {
+    /// The existing cells of each of the 4x4x4 coarser bricks in and around a super-brick of `level`. Cells outside the box
+    /// count as existing.
+    fn coarser_cells(&self, level: u8, s: usize) -> [u64; 64] {
+        let (coarser, finer) = (level - 1, self.supers[s].position);
         let first = |place: usize| {
             let near = [place & 3, place >> 2 & 3, place >> 4];
             std::array::from_fn(|a| 4 * (2 * i64::from(finer[a]) + near[a] as i64 - 1))
         };
-        if self.domain.extent(level).iter().any(|n| n % 4 != 0) {
-            return std::array::from_fn(|place| self.cells_from(level, first(place)));
+        if self.domain.extent(coarser).iter().any(|n| n % 4 != 0) {
+            return std::array::from_fn(|place| self.cells_from(coarser, first(place)));
         }
         let has_walls = self.domain.periodic.contains(&false);
-        let is_outside = |place| has_walls && self.domain.wrap(level, first(place)).is_none();
+        let is_outside = |place| has_walls && self.domain.wrap(coarser, first(place)).is_none();
         let mut cells = std::array::from_fn(|place| if is_outside(place) { u64::MAX } else { 0 });
-        for_each_coarser(self, level, finer, |near, brick| {
+        for_each_coarser(self, level, s, |near, brick| {
             cells[place_of(near)] = self.bricks[brick.at()].exists
         });
         cells

@@ -68,6 +68,7 @@ pub struct Mesh {
     levels: Vec<Level>,
     supers: Vec<SuperBrick>,
     beside: Vec<neighbours::Beside>,
+    coarser: Vec<neighbours::Coarser>,
     bricks: Vec<Brick>,
     n_cells: usize,
     graded: bool,

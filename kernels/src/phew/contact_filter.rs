@@ -82,6 +82,11 @@ pub struct CellBits {
 }
 
 impl CellBits {
+    #[inline(always)]
+    fn none() -> Self {
+        Self { same: [0; SPAN], coarser: [0; SPAN], cells: 0 }
+    }
+
     /// The directions of the contacts left at a place: bits 0 to 12, and 13 to 25 for the opposite ones.
     #[inline(always)]
     pub fn at(&self, place: usize) -> u32 {
@@ -248,7 +253,9 @@ impl ContactFilter {
     /// The contacts of the cells of the brick in the middle of `block` that may be in the forest.
     #[inline(always)]
     pub fn filter(&mut self, block: &Block<CellIdx>) -> CellBits {
-        self.quantized.fill_in(block);
+        if !self.quantized.fill_in(block) {
+            return CellBits::none();
+        }
         match self.quantized.labels_are_short {
             true => self.filter_all::<true>(block),
             false => self.filter_all::<false>(block),
@@ -259,7 +266,7 @@ impl ContactFilter {
     fn filter_all<const SHORT: bool>(&mut self, block: &Block<CellIdx>) -> CellBits {
         self.box_maxima.fill_in(&self.quantized.rho);
         self.find_steps::<SHORT>();
-        let mut kept = CellBits { same: [0; SPAN], coarser: [0; SPAN], cells: 0 };
+        let mut kept = CellBits::none();
         if block.has_coarser {
             for i in WHOLE {
                 let coarser = u16::from(block.index[i] < block.first_of_level).wrapping_neg();

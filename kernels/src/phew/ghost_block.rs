@@ -134,6 +134,31 @@ fn needed(bricks: u64) -> [u64; 64] {
     needed
 }
 
+/// Up to so many bricks, it takes less time to clear their blocks than the whole arrays.
+const FEW_BRICKS: u32 = 12;
+
+/// Bricks in and beside a super-brick: one bit per place, 0 to 5 along each axis, x fastest, one word per z.
+struct BrickSet([u64; 6]);
+
+impl BrickSet {
+    /// The given bricks of the super-brick, and those that touch any of them.
+    #[inline(always)]
+    fn in_or_beside(bricks: u64) -> Self {
+        let mut planes = [0; 6];
+        for [x, y, z] in local::bits(bricks).map(local::offset_of) {
+            for plane in &mut planes[z as usize..][..3] {
+                *plane |= 0b111_000111_000111 << (x + 6 * y);
+            }
+        }
+        Self(planes)
+    }
+
+    #[inline(always)]
+    fn contains(&self, [x, y, z]: [usize; 3]) -> bool {
+        self.0[z] >> (x + 6 * y) & 1 == 1
+    }
+}
+
 /// The input of [`GhostBlock::gather`].
 #[derive(Clone, Copy)]
 pub struct BlockRequest<'a> {
@@ -186,18 +211,19 @@ impl<I: Index> GhostBlock<I> {
         (z0 + z) * WIDE_PLANE + y0 * WIDE + x0
     }
 
-    /// Fills the arrays for a super-brick. Returns whether any cell is coarser.
+    /// Fills the places in the blocks of the bricks with test cells. Returns whether any cell is coarser.
     ///
     /// Linear in the test cells in and beside its bricks.
     #[inline(always)]
     pub fn gather(&mut self, of: BlockRequest) -> bool {
-        self.rho.fill(0.0);
+        self.clear(of.bricks);
+        let beside = BrickSet::in_or_beside(of.bricks);
         let around = Neighbourhood::of_super(of.mesh, of.level, of.super_brick);
         around.for_each_near(
             of.mesh,
             #[inline(always)]
             |place, brick| {
-                if of.test_cells.mask[brick.at()] != 0 {
+                if of.test_cells.mask[brick.at()] != 0 && beside.contains(place) {
                     self.put_brick(of, brick.at(), place);
                 }
             },
@@ -213,6 +239,21 @@ impl<I: Index> GhostBlock<I> {
             }
         }
         found
+    }
+
+    /// Sets the densities in the blocks of the given bricks to 0; in all of the arrays if there are many bricks.
+    #[inline(always)]
+    fn clear(&mut self, bricks: u64) {
+        if bricks.count_ones() > FEW_BRICKS {
+            return self.rho.fill(0.0);
+        }
+        for first in local::bits(bricks).map(local::offset_of) {
+            for z in 0..6 {
+                let rows = &mut self.rho[Self::plane_of(first, z)..][..5 * WIDE + 8];
+                // Six places and two beyond: a whole vector.
+                (0..6).for_each(|y| rows[y * WIDE..][..8].fill(0.0));
+            }
+        }
     }
 
     #[inline(always)]
@@ -283,8 +324,8 @@ impl<I: Index> GhostBlock<I> {
         let mut found = false;
         for_each_coarser(
             of.mesh,
-            of.level - 1,
-            of.position(),
+            of.level,
+            of.super_brick,
             #[inline(always)]
             |near, brick| {
                 let needed = needed[place_of(near)];

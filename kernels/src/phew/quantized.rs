@@ -62,9 +62,14 @@ impl Default for QuantizedBlock {
 }
 
 impl QuantizedBlock {
-    /// Makes the numbers of a block with at least one cell.
+    /// Makes the numbers of a block with at least one cell. Returns whether there are several labels; if not, there is no
+    /// contact, and no number is made.
     #[inline(always)]
-    pub fn fill_in(&mut self, block: &Block<CellIdx>) {
+    pub fn fill_in(&mut self, block: &Block<CellIdx>) -> bool {
+        let [first, last] = range(block, |i| block.label[i]);
+        if first == last {
+            return false;
+        }
         let [low, high] = range(block, |i| block.rho[i].to_bits());
         self.tells_sums_apart = f32::from_bits(high) <= WIDEST * f32::from_bits(low);
         let shift = (u32::BITS - (high - low).leading_zeros()).saturating_sub(u16::BITS).max(LEAST_SHIFT);
@@ -75,7 +80,6 @@ impl QuantizedBlock {
             self.rho[i] = if block.rho[i] > 0.0 { number } else { 0 };
             self.above[i] = self.rho[i].saturating_add(1);
         }
-        let [first, last] = range(block, |i| block.label[i]);
         self.labels_are_short = last - first <= u32::from(u16::MAX);
         for i in WHOLE {
             self.label[i] = block.label[i].wrapping_sub(first) as u16;
@@ -85,6 +89,7 @@ impl QuantizedBlock {
                 self.label_high[i] = (block.label[i].wrapping_sub(first) >> u16::BITS) as u16;
             }
         }
+        true
     }
 }
 
@@ -108,12 +113,14 @@ mod tests {
     /// The places with cells: all but the first.
     const CELLS: std::ops::Range<usize> = WHOLE.start + 1..WHOLE.end;
 
-    /// A block whose densities are up to `powers` powers of two apart, some of them nearly equal, and one place empty.
+    /// A block whose densities are up to `powers` powers of two apart, some of them nearly equal, with two labels, and one
+    /// place empty.
     fn block_of(powers: f32) -> Block<CellIdx> {
         let mut block = Block::<CellIdx>::default();
         for i in CELLS {
             let exponent = powers * ((i * 89 % LEN) / 2 * 2) as f32 / LEN as f32;
             block.rho[i] = 1e-20 * exponent.exp2() * (1.0 + (i % 5) as f32 * f32::EPSILON);
+            block.label[i] = (i % 2) as u32;
         }
         block
     }
@@ -123,7 +130,7 @@ mod tests {
         for powers in [0.0, 1e-5, 0.01, 1.0, 10.0, 29.0, 120.0] {
             let block = block_of(powers);
             let mut quantized = QuantizedBlock::default();
-            quantized.fill_in(&block);
+            assert!(quantized.fill_in(&block));
             assert_eq!((quantized.rho[WHOLE.start], quantized.tells_sums_apart), (0, powers < 30.0));
             for (a, b) in CELLS.flat_map(|a| CELLS.map(move |b| (a, b))) {
                 let (rho_a, rho_b) = (block.rho[a], block.rho[b]);
@@ -136,12 +143,23 @@ mod tests {
     }
 
     #[test]
+    fn a_block_of_one_label_has_no_numbers() {
+        let mut block = block_of(1.0);
+        block.label = [7; LEN];
+        // Where there is no cell, the label does not count.
+        block.label[WHOLE.start] = 8;
+        assert!(!QuantizedBlock::default().fill_in(&block));
+        block.label[WHOLE.start + 1] = 8;
+        assert!(QuantizedBlock::default().fill_in(&block));
+    }
+
+    #[test]
     fn labels_are_short_where_they_lie_close() {
         for (stride, are_short) in [(1, true), (300, false), (1 << 16, false)] {
             let mut block = block_of(1.0);
             block.label = std::array::from_fn(|i| 7_000_000 + stride * i as u32);
             let mut quantized = QuantizedBlock::default();
-            quantized.fill_in(&block);
+            assert!(quantized.fill_in(&block));
             assert_eq!(quantized.labels_are_short, are_short);
             for (a, b) in CELLS.flat_map(|a| CELLS.map(move |b| (a, b))) {
                 let low = quantized.label[a] == quantized.label[b];

@@ -24,14 +24,15 @@ pub struct Refiner<'a> {
     mesh: &'a Mesh,
     rho: &'a [f64],
     rules: Rules,
-    /// The neighbourhoods of the super-brick of the last peak, on its level and on the next coarser one.
-    around: [Option<Neighbourhood>; 2],
+    /// The neighbourhood of the super-brick of the last peak, and that on the next coarser level once it was needed.
+    around: Option<Neighbourhood>,
+    coarser: Option<Neighbourhood>,
 }
 
 impl<'a> Refiner<'a> {
     /// `rho` has one density per cell of the mesh.
     pub fn new(mesh: &'a Mesh, rho: &'a [f64], rules: Rules) -> Self {
-        Self { mesh, rho, rules, around: [None, None] }
+        Self { mesh, rho, rules, around: None, coarser: None }
     }
 
     /// The position of the peak in the cell of `level` at `position`, in units of the level-0 cell. It is not wrapped into the
@@ -48,6 +49,7 @@ impl<'a> Refiner<'a> {
 
     /// The densities of the 27 cells around a cell, x fastest; NaN at corners.
     fn sample(&mut self, level: u8, position: [u32; 3]) -> [f64; 27] {
+        self.look_around(level, position.map(|x| x >> 4));
         let own_level = self.bricks(level, position, 0);
         let mut cube = [f64::NAN; 27];
         let mut missing = 0u32;
@@ -107,6 +109,14 @@ impl<'a> Refiner<'a> {
         self.mesh.beyond().imposed[Beyond::side(side)].unwrap_or(inside)
     }
 
+    /// Looks up the neighbourhood of the super-brick at `position` of `level`, if it is not that of the last peak.
+    fn look_around(&mut self, level: u8, position: [u32; 3]) {
+        if !self.around.as_ref().is_some_and(|around| around.is_around(level, position)) {
+            self.around = Some(Neighbourhood::around(self.mesh, level, position));
+            self.coarser = None;
+        }
+    }
+
     /// The bricks `up` levels above that contain the 27 cells around a cell, or the cells that cover them.
     fn bricks(&mut self, level: u8, position: [u32; 3], up: u8) -> Near {
         let mesh = self.mesh;
@@ -115,11 +125,9 @@ impl<'a> Refiner<'a> {
         if level < up || !mesh.domain().wraps_blocks(level - up, 4) {
             return near;
         }
+        let Some(around) = &self.around else { return near };
+        let around = if up == 0 { around } else { self.coarser.get_or_insert_with(|| around.coarser(mesh)) };
         let super_brick = position.map(|x| x >> up >> 4);
-        let around = match &mut self.around[usize::from(up)] {
-            Some(around) if around.is_around(level - up, super_brick) => around,
-            around => around.insert(Neighbourhood::around(mesh, level - up, super_brick)),
-        };
         let last = position.map(|x| (i64::from(x) + 1) >> up >> 2);
         for (i, slot) in near.bricks.iter_mut().enumerate() {
             let place: [i64; 3] = std::array::from_fn(|a| first[a] + (i >> a & 1) as i64);
