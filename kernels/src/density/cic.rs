@@ -47,8 +47,7 @@ fn find_at(mesh: &Mesh, level: u8, x: [f64; 3]) -> Option<CellIdx> {
 
 fn deposit_on_level(mesh: &Mesh, level: u8, x: [f64; 3], mass: f64, out: &Deposit) {
     let cloud = Cloud::new(level, x);
-    for corner in 0..8 {
-        let (at, weight) = cloud.corner(corner);
+    for (at, weight) in cloud.corners() {
         let cell = mesh.domain().wrap(level, at).and_then(|p| mesh.find(level, p));
         if let Some(cell) = cell {
             out.add(cell, mass * weight);
@@ -78,8 +77,7 @@ pub fn deposit_conserving_part(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64],
 fn deposit_cloud(to: &CloudShares, x: [f64; 3], mass: f64) {
     let Some((level, own)) = leaf_at(to.mesh, x) else { return };
     let cloud = Cloud::new(level, x);
-    for corner in 0..8 {
-        let (at, weight) = cloud.corner(corner);
+    for (at, weight) in cloud.corners() {
         match to.mesh.domain().wrap(level, at) {
             None => to.out.add(own, mass * weight),
             Some(p) => to.share(level, at, p, mass * weight, &cloud),
@@ -98,7 +96,7 @@ pub fn leaf_at(mesh: &Mesh, x: [f64; 3]) -> Option<(u8, CellIdx)> {
 /// The positions of the eight cells of `level` that a cloud around a point touches; they may be outside the box.
 pub fn cloud_cells(level: u8, x: [f64; 3]) -> [[i64; 3]; 8] {
     let cloud = Cloud::new(level, x);
-    std::array::from_fn(|corner| cloud.corner(corner).0)
+    std::array::from_fn(|corner| cloud.cell(corner))
 }
 
 /// The target of [`deposit_conserving`].
@@ -122,10 +120,10 @@ impl CloudShares<'_> {
             return;
         }
         if level + 1 < self.mesh.n_levels() {
-            cloud.for_each_child(level, at, |child, at, part| {
+            for (child, part) in (0..).zip(cloud.parts(level, at)).filter(|(_, part)| *part > 0.0) {
                 let wrapped = local::child_of(wrapped, child);
-                self.share(level + 1, at, wrapped, mass * part, cloud);
-            });
+                self.share(level + 1, child_at(at, child), wrapped, mass * part, cloud);
+            }
         }
     }
 }
@@ -133,7 +131,7 @@ impl CloudShares<'_> {
 /// A cube of the size of a cell of some level around a particle.
 pub(crate) struct Cloud {
     /// The lower of the two cells it touches along each axis.
-    low: [i64; 3],
+    pub low: [i64; 3],
     /// The fraction of the cloud in the higher one.
     high_part: [f64; 3],
     /// Lower and upper corner in units of the level-0 cell.
@@ -142,49 +140,62 @@ pub(crate) struct Cloud {
 
 impl Cloud {
     /// The cloud of a particle at `x` (in level-0 cells), of the size of a cell of `level`.
-    #[inline]
+    #[inline(always)]
     pub fn new(level: u8, x: [f64; 3]) -> Self {
         let side = cell_side(level);
-        let centre = x.map(|x| x / side + 0.5);
+        // The side is a power of two, so this is a division.
+        let of_one = 1.0 / side;
+        let centre = x.map(|x| x * of_one + 0.5);
         let floor = centre.map(floor);
         let low = floor.map(|f| f as i64 - 1);
         let high_part = std::array::from_fn(|a| centre[a] - floor[a]);
         Self { low, high_part, bounds: [x.map(|x| x - 0.5 * side), x.map(|x| x + 0.5 * side)] }
     }
 
-    /// One of the eight cells that it touches (0 to 7, x fastest), and the fraction of the cloud in it.
-    #[inline]
-    pub fn corner(&self, corner: usize) -> ([i64; 3], f64) {
-        let bit = |a: usize| corner >> a & 1;
-        let part = |a: usize| if bit(a) == 1 { self.high_part[a] } else { 1.0 - self.high_part[a] };
-        (std::array::from_fn(|a| self.low[a] + bit(a) as i64), part(0) * part(1) * part(2))
+    /// The fraction of the cloud in each of the eight cells that it touches, x fastest.
+    #[inline(always)]
+    pub fn weights(&self) -> [f64; 8] {
+        let parts = self.high_part.map(|high| [1.0 - high, high]);
+        std::array::from_fn(|corner| {
+            let part = |a: usize| parts[a][corner >> a & 1];
+            part(0) * part(1) * part(2)
+        })
     }
 
-    /// Calls `visit(child, position, part)` for each child of the cell of `level` at `at` that the cloud overlaps. `part` is
-    /// the fraction of the overlap with the cell that is in the child.
-    #[inline]
-    pub fn for_each_child(&self, level: u8, at: [i64; 3], mut visit: impl FnMut(u32, [i64; 3], f64)) {
+    /// The position of one of the eight cells that it touches.
+    #[inline(always)]
+    pub fn cell(&self, corner: usize) -> [i64; 3] {
+        std::array::from_fn(|a| self.low[a] + (corner >> a & 1) as i64)
+    }
+
+    /// The eight cells that it touches, and the fraction of the cloud in each.
+    pub fn corners(&self) -> impl Iterator<Item = ([i64; 3], f64)> {
+        self.weights().into_iter().enumerate().map(|(corner, weight)| (self.cell(corner), weight))
+    }
+
+    /// For each child of the cell of `level` at `at`, the fraction of the overlap with the cell that is in the child.
+    #[inline(always)]
+    pub fn parts(&self, level: u8, at: [i64; 3]) -> [f64; 8] {
         let whole = self.overlap(level, at);
         let half = |a: usize| [0, 1].map(|bit| self.overlap_along(level + 1, a, 2 * at[a] + bit));
         let halves = [half(0), half(1), half(2)];
-        for child in 0..8 {
-            let bit = |a: usize| (child >> a & 1) as usize;
-            let part = halves[0][bit(0)] * halves[1][bit(1)] * halves[2][bit(2)] / whole;
-            if part > 0.0 {
-                visit(child, std::array::from_fn(|a| 2 * at[a] + bit(a) as i64), part);
-            }
-        }
+        std::array::from_fn(|child| {
+            let half = |a: usize| halves[a][child >> a & 1];
+            let part = half(0) * half(1) * half(2) / whole;
+            // Without an overlap it is not a number.
+            if part > 0.0 { part } else { 0.0 }
+        })
     }
 
     /// The volume of the overlap with a cell.
-    #[inline]
+    #[inline(always)]
     fn overlap(&self, level: u8, at: [i64; 3]) -> f64 {
         let along = |a: usize| self.overlap_along(level, a, at[a]);
         along(0) * along(1) * along(2)
     }
 
     /// The length of the overlap with a cell along an axis.
-    #[inline]
+    #[inline(always)]
     fn overlap_along(&self, level: u8, a: usize, at: i64) -> f64 {
         let side = cell_side(level);
         let low = (at as f64 * side).max(self.bounds[0][a]);
@@ -193,8 +204,14 @@ impl Cloud {
     }
 }
 
+/// The position of child `child` of the cell at `at`, on the grid of the next finer level.
+#[inline(always)]
+pub(crate) fn child_at(at: [i64; 3], child: u32) -> [i64; 3] {
+    std::array::from_fn(|a| 2 * at[a] + i64::from(child >> a & 1))
+}
+
 /// The floor of a number far from the limits of 64 bits. Unlike `f64::floor`, it is never a call of a library.
-#[inline]
+#[inline(always)]
 fn floor(x: f64) -> f64 {
     let toward_zero = x as i64 as f64;
     if toward_zero > x { toward_zero - 1.0 } else { toward_zero }

@@ -10,7 +10,7 @@
 mod cic;
 mod gas;
 
-pub(crate) use cic::Cloud;
+pub(crate) use cic::{Cloud, child_at};
 pub use cic::{cloud_cells, deposit_conserving, deposit_conserving_part, deposit_ramses, leaf_at};
 pub use gas::{Body, deposit_bodies, gather_bodies, leaf_bodies};
 
@@ -23,7 +23,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 /// The masses of all cells while particles are deposited.
 #[derive(Debug)]
 pub struct Deposit {
+    /// The unit of mass, and how many of it a mass of 1 is.
     quantum: f64,
+    of_one: f64,
     quanta: Vec<AtomicU64>,
     overflow: AtomicBool,
 }
@@ -31,12 +33,13 @@ pub struct Deposit {
 impl Deposit {
     /// No mass in any cell. `quantum` is the unit of mass, a power of two.
     pub fn new(n_cells: usize, quantum: f64) -> Self {
-        Self { quantum, quanta: (0..n_cells).map(|_| AtomicU64::new(0)).collect(), overflow: false.into() }
+        let quanta = (0..n_cells).map(|_| AtomicU64::new(0)).collect();
+        Self { quantum, of_one: 1.0 / quantum, quanta, overflow: false.into() }
     }
 
     #[inline]
     fn add(&self, cell: CellIdx, mass: f64) {
-        let n = whole_quanta(mass, self.quantum);
+        let n = whole_quanta(mass, self.of_one);
         // A mass beyond the counter is an overflow too, which is reported below.
         let before = self.quanta[cell.at()].fetch_add(n.unwrap_or(0), Relaxed);
         if n.and_then(|n| before.checked_add(n)).is_none() {
@@ -57,10 +60,10 @@ impl Deposit {
     }
 }
 
-/// A mass in quanta, rounded to nearest; `None` if it exceeds a counter.
-#[inline]
-pub(crate) fn whole_quanta(mass: f64, quantum: f64) -> Option<u64> {
-    let quanta = mass / quantum + 0.5;
+/// A mass in quanta, rounded to nearest; `None` if it exceeds a counter. A mass of 1 is `of_one` quanta, a power of two.
+#[inline(always)]
+pub(crate) fn whole_quanta(mass: f64, of_one: f64) -> Option<u64> {
+    let quanta = mass * of_one + 0.5;
     // The conversion saturates at the largest u64, and the nearest double exceeds that number.
     (quanta < u64::MAX as f64).then_some(quanta as u64)
 }

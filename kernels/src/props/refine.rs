@@ -266,8 +266,9 @@ fn value_beside(
     slot: [usize; 3],
     threshold: f64,
 ) -> f64 {
-    // On levels that are whole bricks wide, the caller has found no cell of the level itself.
-    let nearest = u8::from(mesh.domain().wraps_blocks(level, 4));
+    // On levels that are whole bricks wide, the caller has found no cell of the level itself, nor of the next coarser one.
+    let is_whole = |up: &u8| mesh.domain().wraps_blocks(level - up, 4);
+    let nearest = (0..=level.min(1)).take_while(is_whole).count() as u8;
     let farthest = if mesh.is_graded() { level.min(1) } else { level };
     let around = (nearest..=farthest).find_map(|up| mesh.find(level - up, position.map(|x| x >> up)));
     match around {
@@ -286,10 +287,13 @@ fn mean_of_touching(
 ) -> (f64, bool) {
     // Of two finer cells along an axis, only the one on the side of the cell touches it.
     let touches = |child: u32, a: usize| slot[a] == 1 || (child >> a & 1 == 1) == (slot[a] == 0);
+    // The eight children are one oct of a brick.
+    let brick = mesh.brick_at(level + 1, position.map(|x| x >> 1)).map(|brick| &mesh.bricks()[brick.at()]);
+    let first = local::bit_of(position.map(|x| x << 1));
     let (mut sum, mut n, mut has_leaves) = (0.0, 0.0, false);
     for child in (0..8).filter(|child| (0..3).all(|a| touches(*child, a))) {
         let at = local::child_of(position, child);
-        let value = match mesh.find(level + 1, at) {
+        let value = match brick.and_then(|brick| brick.cell(first + child)) {
             Some(leaf) => Some(rho[leaf.at()]),
             None if !mesh.is_graded() && mesh.has_finer(level + 1, at) => {
                 let (mean, has_leaves) = mean_of_touching(mesh, rho, (level + 1, at), slot, threshold);
@@ -420,7 +424,10 @@ mod tests {
                 for slot in PLACES {
                     let place = std::array::from_fn(|a| i64::from(at[a]) + slot[a] as i64 - 1);
                     let Some(place) = mesh.domain().wrap(level, place) else { continue };
-                    if all.contains_key(&(level, place)) {
+                    // Where a caller finds a cell by its neighbourhood, it does not ask.
+                    let coarser = level.checked_sub(1).filter(|coarser| mesh.domain().wraps_blocks(*coarser, 4));
+                    let is_found = |up: u8| all.contains_key(&(level - up, place.map(|x| x >> up)));
+                    if is_found(0) || coarser.is_some() && is_found(1) {
                         continue;
                     }
                     let found = value_beside(&mesh, &of.rho, (level, place), slot, threshold);
