@@ -13,7 +13,7 @@ pub fn morton(position: [u32; 3]) -> u128 {
 }
 
 /// [`morton`] for coordinates below 2²¹, in 63 bits. Faster.
-#[inline]
+#[inline(always)]
 pub fn morton63(position: [u32; 3]) -> u64 {
     spread21(u64::from(position[0]))
         | spread21(u64::from(position[1])) << 1
@@ -21,7 +21,7 @@ pub fn morton63(position: [u32; 3]) -> u64 {
 }
 
 /// Moves bit i of the 21 lowest bits to bit 3 i.
-#[inline]
+#[inline(always)]
 fn spread21(x: u64) -> u64 {
     let x = (x | x << 32) & 0x001f_0000_0000_ffff;
     let x = (x | x << 16) & 0x001f_0000_ff00_00ff;

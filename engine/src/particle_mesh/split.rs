@@ -8,6 +8,7 @@ use crate::partition::deliver;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::fof::record::Real;
+use inselberg_kernels::packed_key::{place_of, settle, word};
 use inselberg_kernels::particle_mesh::{
     RootMasses, RootTree, Shape, SplitBrick, SplitLevels, crowded, for_each_border, grade, unite,
 };
@@ -62,7 +63,7 @@ struct Spill {
 /// Keys and positions of the particles of a root, and its tree: scratch of a worker.
 #[derive(Debug, Default)]
 pub struct RootParticles {
-    /// Keys, ascending.
+    /// Keys.
     pub key: Vec<u64>,
     /// Positions in units of the box.
     pub position: Vec<[f64; 3]>,
@@ -71,12 +72,11 @@ pub struct RootParticles {
 }
 
 impl RootParticles {
-    /// Fills in keys and positions of sorted particles.
+    /// Fills in keys and positions of particles, in the order in which they are given.
     pub fn fill<T: Real>(&mut self, shape: &Shape, side: f64, position: &[[T; 3]]) {
         self.position.clear();
         self.position.extend(position.iter().map(|x| unit(side, *x)));
-        self.key.clear();
-        self.key.extend(self.position.iter().map(|x| shape.key(*x)));
+        shape.keys(&self.position, &mut self.key);
     }
 }
 
@@ -121,15 +121,15 @@ fn sort<T: Real>(shape: &Shape, roots: &mut Roots<T>, executor: &Executor) -> (V
         Masses::Each(list) => carve(list, sizes.iter().copied()),
     };
     let items: Vec<_> = roots.keys.clone().zip(positions).zip(masses).collect();
-    let scratch = ScratchPool::<Vec<(u64, u32)>>::default();
+    let scratch = ScratchPool::<(RootParticles, Vec<u64>)>::default();
     let work = |((root, position), mass): ((u64, &mut [[T; 3]]), &mut [f64])| {
-        let keys = scratch.with(|order| {
-            order.clear();
-            order.extend((0..).zip(position.iter()).map(|(i, x)| (shape.key(unit(side, *x)), i)));
-            order.sort_unstable();
+        let keys = scratch.with(|(particles, order)| {
+            particles.fill(shape, side, position);
+            let key = &particles.key;
+            find_order(shape, key, order);
             arrange(position, order);
             arrange(mass, order);
-            order.iter().map(|(key, _)| *key).collect::<Vec<u64>>()
+            order.iter().map(|word| key[place_of(*word)]).collect::<Vec<u64>>()
         });
         let mut levels = crowded(shape, &keys);
         grade(shape, &mut levels);
@@ -141,10 +141,20 @@ fn sort<T: Real>(shape: &Shape, roots: &mut Roots<T>, executor: &Executor) -> (V
     (levels, spills.concat())
 }
 
+/// Puts one [`word`] per key of a root into `order`, in the order of the keys, then of their places.
+fn find_order(shape: &Shape, keys: &[u64], order: &mut Vec<u64>) {
+    // All keys begin with that of the root, so the 32 bits after it come first.
+    let n_shared = u64::BITS - 3 * u32::from(shape.level_max - shape.root_level);
+    order.clear();
+    order.extend((0..).zip(keys).map(|(place, key)| word((key << n_shared >> 32) as u32, place)));
+    order.sort_unstable();
+    settle(order, |a, b| (keys[a], a).cmp(&(keys[b], b)));
+}
+
 /// Sorts values by an order. Masses that are all equal are not stored: nothing to sort.
-fn arrange<V: Copy>(values: &mut [V], order: &[(u64, u32)]) {
+fn arrange<V: Copy>(values: &mut [V], order: &[u64]) {
     if !values.is_empty() {
-        let sorted: Vec<V> = order.iter().map(|(_, i)| values[*i as usize]).collect();
+        let sorted: Vec<V> = order.iter().map(|word| values[place_of(*word)]).collect();
         values.copy_from_slice(&sorted);
     }
 }

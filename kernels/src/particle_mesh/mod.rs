@@ -25,6 +25,7 @@ pub use tree::RootTree;
 
 use crate::geom::{Domain, cell_side};
 use crate::sfc::morton63;
+use crate::simd::wide;
 
 /// Deepest level of cells: coordinates take 20 bits.
 pub const DEEPEST: u8 = 20;
@@ -49,10 +50,24 @@ pub struct Shape {
 
 impl Shape {
     /// The Morton key of the cell of level `level_max` that contains a point, given in units of the side of the box.
-    #[inline]
+    #[inline(always)]
     pub fn key(&self, x: [f64; 3]) -> u64 {
         let side = cell_side(self.level_max);
         morton63(x.map(|x| (x / side) as u32))
+    }
+
+    /// The [keys](Self::key) of some points, in vector code.
+    pub fn keys(&self, points: &[[f64; 3]], into: &mut Vec<u64>) {
+        into.clear();
+        into.resize(points.len(), 0);
+        wide(
+            #[inline(always)]
+            || {
+                for (key, x) in into.iter_mut().zip(points) {
+                    *key = self.key(*x);
+                }
+            },
+        );
     }
 
     /// The Morton key of the root that contains the cell of `level` with this key.
