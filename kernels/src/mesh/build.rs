@@ -1,8 +1,9 @@
 //! Building: from sorted octs or leaf bricks to a mesh.
 
-use super::{Beyond, Brick, Level, Mesh, SuperBrick, local};
+use super::{Beyond, Brick, Level, Mesh, SuperBlock, SuperBrick, local};
 use crate::geom::{Domain, MAX_LEVEL};
 use crate::sfc::{morton, position63};
+use rustc_hash::FxHashMap;
 
 /// The reason why a set of cells is not a mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,8 +143,14 @@ impl Mesh {
 
     fn end_level(&mut self, first_super: u32) {
         let supers = first_super..self.supers.len() as u32;
-        let by_position = supers.clone().map(|s| (self.supers[s as usize].position, s)).collect();
-        self.levels.push(Level { supers: supers.clone(), by_position });
+        let (mut blocks, mut first) = (FxHashMap::default(), first_super);
+        let block_of = |s: &SuperBrick| s.position.map(|x| x >> 2);
+        for of_block in self.supers[first as usize..].chunk_by(|a, b| block_of(a) == block_of(b)) {
+            let bits = of_block.iter().map(|s| 1 << local::bit_of(s.position));
+            blocks.insert(block_of(&of_block[0]), SuperBlock { first, supers: bits.sum() });
+            first += of_block.len() as u32;
+        }
+        self.levels.push(Level { supers: supers.clone(), blocks });
         self.link_supers(self.levels.len() as u8 - 1, supers.start as usize..supers.end as usize);
     }
 

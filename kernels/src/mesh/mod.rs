@@ -5,9 +5,9 @@
 //!
 //! Cells of one level are in bricks of 4x4x4, each with one 64-bit mask of the cells that exist and one of those that are
 //! leaves. Bricks are in super-bricks of 4x4x4 in the same way. In both, the order is Morton's, so over the whole mesh
-//! the cell index is in the order of (level, Morton key). A look-up costs one hash of a super-brick and two popcounts. The
-//! 27 bricks around a brick follow from the 27 super-bricks around its super-brick without a hash (the design follows
-//! VDB).
+//! the cell index is in the order of (level, Morton key). A look-up costs one hash of a 4x4x4 block of super-bricks and three
+//! popcounts. The 27 bricks around a brick follow from the 27 super-bricks around its super-brick without a hash, and so do the
+//! coarser ones (the design follows VDB).
 //!
 //! A mesh contains either a whole octree (split cells and leaves) or leaves alone.
 
@@ -54,11 +54,21 @@ pub struct SuperBrick {
     pub bricks: u64,
 }
 
-/// The super-bricks of one level.
+/// The super-bricks of one level. Those of a 4x4x4 block follow each other too, so only blocks are hashed: there are few, and
+/// neighbours mostly lie in one.
 #[derive(Debug, Clone, Default)]
 struct Level {
     supers: Range<u32>,
-    by_position: FxHashMap<[u32; 3], u32>,
+    blocks: FxHashMap<[u32; 3], SuperBlock>,
+}
+
+/// A 4x4x4 block of super-bricks.
+#[derive(Debug, Clone, Copy)]
+struct SuperBlock {
+    /// Its first super-brick; the others follow in the order of the bits of `supers`.
+    first: u32,
+    /// The super-bricks that exist.
+    supers: u64,
 }
 
 /// A set of cells of any number of levels. Takes about 1.5 bytes per cell.
@@ -270,7 +280,9 @@ impl Mesh {
 
     #[inline]
     fn super_at(&self, level: u8, position: [u32; 3]) -> Option<u32> {
-        self.levels.get(usize::from(level))?.by_position.get(&position).copied()
+        let block = self.levels.get(usize::from(level))?.blocks.get(&position.map(|x| x >> 2))?;
+        let bit = bit_of(position);
+        (block.supers >> bit & 1 == 1).then(|| block.first + local::rank(block.supers, bit))
     }
 
     /// Calls `visit(level, position, cell, is_leaf)` for every cell of the given super-bricks, in order.
