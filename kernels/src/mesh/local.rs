@@ -18,6 +18,12 @@ pub const fn bit_of(position: [u32; 3]) -> u32 {
     BIT[((x & 3) | (y & 3) << 2 | (z & 3) << 4) as usize] as u32
 }
 
+/// What the coordinate along axis `a` contributes to [`bit_of`].
+#[inline(always)]
+pub const fn bit_along(a: usize, x: u32) -> u32 {
+    (x & 1 | (x & 2) << 2) << a
+}
+
 /// The position within the block of a bit.
 #[inline(always)]
 pub const fn offset_of(bit: u32) -> [u32; 3] {
@@ -279,6 +285,8 @@ mod tests {
     fn bits_and_offsets_agree() {
         for bit in 0..64 {
             assert_eq!(bit_of(offset_of(bit)), bit);
+            let along = |a: usize| bit_along(a, offset_of(bit)[a] + 4);
+            assert_eq!(along(0) | along(1) | along(2), bit);
             assert_eq!(position_of([1, 0, 2], bit).map(|x| x & 3), offset_of(bit));
             let o = offset_of(bit);
             assert_eq!(box_mask(o, o.map(|x| x + 1)), 1 << bit);

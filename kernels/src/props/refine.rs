@@ -217,11 +217,10 @@ struct Near {
 impl Near {
     fn empty(position: [u32; 3], up: u8) -> Self {
         let part = std::array::from_fn(|a| {
-            let at = |step: i64| (i64::from(position[a]) + step) >> up;
-            [-1, 0, 1].map(|step| {
-                let mut along = [0; 3];
-                along[a] = at(step) as u32;
-                ((((at(step) >> 2) - (at(-1) >> 2)) as u8) << a, local::bit_of(along) as u8)
+            let at = |place: usize| (i64::from(position[a]) + place as i64 - 1) >> up;
+            std::array::from_fn(|place| {
+                let brick = ((at(place) >> 2) - (at(0) >> 2)) as u8;
+                (brick << a, local::bit_along(a, at(place) as u32) as u8)
             })
         });
         Self { bricks: [Brick::default(); 8], part }
