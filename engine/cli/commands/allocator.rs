@@ -51,6 +51,8 @@ fn or_end(start: *mut u8, size: usize) -> *mut u8 {
 thread_local! {
     /// Whether this thread ends the program.
     static ENDS: Cell<bool> = const { Cell::new(false) };
+    /// The number of bytes that this thread is about to report.
+    static MISSING: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 /// Returns in one thread only, which reports the end of the program. Other threads wait here until the program ends.
@@ -68,8 +70,16 @@ pub fn be_the_one_that_ends(code: i32) {
 /// Reports that `size` more bytes are not available, and ends the program.
 #[cold]
 fn end(size: usize) -> ! {
-    be_the_one_that_ends(2);
-    memory::give_up_reserve();
+    let limit = if MISSING.get().is_none() {
+        be_the_one_that_ends(2);
+        memory::give_up_reserve();
+        MISSING.set(Some(size));
+        memory::narrowest()
+    } else {
+        // Memory ran out again while the limits were read.
+        None
+    };
+    let size = MISSING.take().unwrap_or(size);
     let mut line = FixedText { text: [0; 256], len: 0 };
     // Text beyond the buffer is left out.
     let _ = write!(
@@ -77,7 +87,7 @@ fn end(size: usize) -> ! {
         "inselberg: error: out of memory: {} more are not available",
         memory::Bytes(size as u64)
     );
-    if let Some(limit) = memory::narrowest() {
+    if let Some(limit) = limit {
         let _ = write!(line, " ({limit})");
     }
     let _ = writeln!(line, "; expected more memory, ranks on more hosts or a smaller input");
