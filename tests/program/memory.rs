@@ -10,8 +10,13 @@ fn limited(mib: u64, args: &[&str]) -> Command {
 
 /// The program with an option of `ulimit` and so many MiB.
 fn limited_by((option, mib): (&str, u64), args: &[&str]) -> Command {
+    limited_to(&format!("{option} {}", mib << 10), args)
+}
+
+/// The program with an option of `ulimit` and its value.
+fn limited_to(limit: &str, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    let script = format!("ulimit -c 0; ulimit {option} {} && exec \"$0\" \"$@\"", mib << 10);
+    let script = format!("ulimit -c 0; ulimit {limit} && exec \"$0\" \"$@\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_inselberg")]);
     // Other arenas of the C library take addresses that they may never use.
     command.args(args).env("MALLOC_ARENA_MAX", "1").stdin(Stdio::null());
@@ -78,6 +83,26 @@ fn out_of_memory_is_one_line_on_threads_and_ranks() {
     }
     let n_ended = lines.iter().filter(|line| line.starts_with("inselberg: error: out of memory: ")).count();
     assert!(n_ended > 2, "{lines:#?}");
+}
+
+/// Memory may end before the line that says so is made: then it must not need any.
+#[test]
+fn a_program_that_is_just_loaded_says_why_it_ends() {
+    let run = |kib: u64| limited_to(&format!("-v {kib}"), &["phew"]).output().expect("a shell");
+    // Before, the loader ends with 127 or by a signal. The program ends with 2: it is given no input.
+    let is_loaded = |out: &Output| out.status.code() == Some(2);
+    let enough = (8..4096).map(|mib| mib << 10).find(|kib| is_loaded(&run(*kib))).expect("4 GiB");
+    let mut n_out_of_memory = 0;
+    for kib in (enough - 1024..enough + 2048).step_by(64) {
+        let out = run(kib);
+        let said = stderr(&out);
+        if is_loaded(&out) && !said.contains(NO_SIGNAL_STACK) {
+            // Libraries may say something of their own before.
+            assert!(said.contains("inselberg: error: "), "{kib} KiB, {}: {said}", out.status);
+            n_out_of_memory += u32::from(said.contains("inselberg: error: out of memory: "));
+        }
+    }
+    assert!(n_out_of_memory > 0, "memory ends in the program at one of these limits");
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl CloudShares<'_> {
 /// A cube of the size of a cell of some level around a particle.
 pub(crate) struct Cloud {
     /// The lower of the two cells it touches along each axis.
-    pub low: [i64; 3],
+    low: [i64; 3],
     /// The fraction of the cloud in the higher one.
     high_part: [f64; 3],
     /// Lower and upper corner in units of the level-0 cell.
@@ -143,9 +143,9 @@ impl Cloud {
     #[inline(always)]
     pub fn new(level: u8, x: [f64; 3]) -> Self {
         let side = cell_side(level);
-        // The side is a power of two, so this is a division.
-        let of_one = 1.0 / side;
-        let centre = x.map(|x| x * of_one + 0.5);
+        // The side is a power of two, so its inverse is exact.
+        let per_unit = 1.0 / side;
+        let centre = x.map(|x| x * per_unit + 0.5);
         let floor = centre.map(floor);
         let low = floor.map(|f| f as i64 - 1);
         let high_part = std::array::from_fn(|a| centre[a] - floor[a]);

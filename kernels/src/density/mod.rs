@@ -23,9 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 /// The masses of all cells while particles are deposited.
 #[derive(Debug)]
 pub struct Deposit {
-    /// The unit of mass, and how many of it a mass of 1 is.
-    quantum: f64,
-    of_one: f64,
+    /// Quanta per unit of mass, a power of two.
+    per_mass: f64,
     quanta: Vec<AtomicU64>,
     overflow: AtomicBool,
 }
@@ -34,12 +33,12 @@ impl Deposit {
     /// No mass in any cell. `quantum` is the unit of mass, a power of two.
     pub fn new(n_cells: usize, quantum: f64) -> Self {
         let quanta = (0..n_cells).map(|_| AtomicU64::new(0)).collect();
-        Self { quantum, of_one: 1.0 / quantum, quanta, overflow: false.into() }
+        Self { per_mass: 1.0 / quantum, quanta, overflow: false.into() }
     }
 
     #[inline]
     fn add(&self, cell: CellIdx, mass: f64) {
-        let n = whole_quanta(mass, self.of_one);
+        let n = whole_quanta(mass, self.per_mass);
         // A mass beyond the counter is an overflow too, which is reported below.
         let before = self.quanta[cell.at()].fetch_add(n.unwrap_or(0), Relaxed);
         if n.and_then(|n| before.checked_add(n)).is_none() {
@@ -49,7 +48,7 @@ impl Deposit {
 
     /// The mass of every cell; `None` if a counter has overflowed.
     pub fn masses(self) -> Option<Vec<f64>> {
-        let quantum = self.quantum;
+        let quantum = 1.0 / self.per_mass;
         self.quanta().map(|quanta| quanta.into_iter().map(|n| n as f64 * quantum).collect())
     }
 
@@ -60,10 +59,10 @@ impl Deposit {
     }
 }
 
-/// A mass in quanta, rounded to nearest; `None` if it exceeds a counter. A mass of 1 is `of_one` quanta, a power of two.
+/// A mass in quanta, of which there are `per_mass` per unit, rounded to nearest; `None` if it exceeds a counter.
 #[inline(always)]
-pub(crate) fn whole_quanta(mass: f64, of_one: f64) -> Option<u64> {
-    let quanta = mass * of_one + 0.5;
+pub(crate) fn whole_quanta(mass: f64, per_mass: f64) -> Option<u64> {
+    let quanta = mass * per_mass + 0.5;
     // The conversion saturates at the largest u64, and the nearest double exceeds that number.
     (quanta < u64::MAX as f64).then_some(quanta as u64)
 }

@@ -1,27 +1,14 @@
 //! Deposit: the masses of particles on the leaves of one root, as [`crate::density::deposit_conserving`] computes them on a
-//! whole mesh.
-//!
-//! Particles are sorted by key, so one walk down the tree and up again meets them all. It keeps the 27 cells around each cell
-//! of its path, so no neighbour is searched for. Those around a child follow from those around its parent:
-//!
-//! ```text
-//!     along one axis                         27 cells = 3 x 3 x 3 slots, x fastest; slot 13 is the cell itself
-//!
-//!     around the parent   |   0   |   1   |   2   |
-//!     their children      | 0   1 | 0   1 | 0   1 |
-//!     around child 0          | x | c | x |           slots 0 1 2: child 1 of 0, child 0 of 1, child 1 of 1
-//!     around child 1              | x | c | x |       slots 0 1 2: child 0 of 1, child 1 of 1, child 0 of 2
-//! ```
-//!
-//! [`BESIDE`] is that table for all three axes. If a cell around the parent is a leaf, it covers the slot itself.
+//! whole mesh. [`super::walk`] finds the leaf of each particle and the cells around it.
 
-use super::tree::{NONE, cell_of};
+use super::tree::NONE;
+use super::walk::{Leaf, for_each_particle};
 use super::{RootTree, Shape};
 use crate::density::{Cloud, child_at, cloud_cells, whole_quanta};
 use crate::geom::{cell_side, cell_volume};
 use crate::mesh::local;
 use crate::sfc::{morton63, position63};
-use crate::simd::{eight, larger, wide};
+use crate::simd::{larger, wide};
 
 /// Particles of one root, in the order of their keys.
 #[derive(Debug, Clone, Copy)]
@@ -44,9 +31,8 @@ const SPLIT: u64 = u64::MAX;
 pub struct LevelDeposit {
     /// By cell, the mass of a leaf in quanta; [`SPLIT`] for split cells.
     quanta: Vec<u64>,
-    /// The unit of mass, and how many of it a mass of 1 is.
-    quantum: f64,
-    of_one: f64,
+    /// Quanta per unit of mass, a power of two.
+    per_mass: f64,
     is_full: bool,
 }
 
@@ -60,154 +46,6 @@ pub struct TestLevel {
     pub mask: Vec<u64>,
     /// The densities of all these leaves.
     pub rho: Vec<f64>,
-}
-
-/// For each child of a cell and each slot around the child: the slot around the cell that contains it, and the number of the
-/// child there.
-const BESIDE: [[(u8, u8); 27]; 8] = {
-    let mut table = [[(0, 0); 27]; 8];
-    let mut i = 0;
-    while i < 8 * 27 {
-        let (cell, slot) = (i / 27, i % 27);
-        let (mut of_parent, mut child, mut a, mut three) = (0, 0, 0, 1);
-        while a < 3 {
-            // In children, counted from the first child of slot 0.
-            let at = 2 + (cell >> a & 1) + slot / three % 3 - 1;
-            of_parent += at / 2 * three;
-            child |= (at % 2) << a;
-            a += 1;
-            three *= 3;
-        }
-        table[cell][slot] = (of_parent as u8, child as u8);
-        i += 1;
-    }
-    table
-};
-
-/// For each child of a cell and each octant of that child: the eight cells that the cloud of a particle there touches, as in
-/// [`BESIDE`].
-const TOUCHED: [[[(u8, u8); 8]; 8]; 8] = {
-    let mut table = [[[(0, 0); 8]; 8]; 8];
-    let mut i = 0;
-    while i < 8 * 64 {
-        let (cell, octant, corner) = (i / 64, i / 8 % 8, i % 8);
-        let (mut slot, mut a, mut three) = (0, 0, 1);
-        while a < 3 {
-            // In its lower half the cloud begins in the cell before, in its upper half in the child itself.
-            slot += ((octant >> a & 1) + (corner >> a & 1)) * three;
-            a += 1;
-            three *= 3;
-        }
-        table[cell][octant][corner] = BESIDE[cell][slot];
-        i += 1;
-    }
-    table
-};
-
-/// The slot of the cell itself.
-const OWN: usize = 13;
-
-/// The 27 cells around a split cell, of its level or leaves that cover those, and where their children are.
-///
-/// Child i of the cell in a slot is the cell `first + (i & mask)`. So a leaf, whose mask is 0, stands for all of its children,
-/// and a slot outside the root has [`NONE`] for its children.
-#[derive(Clone, Copy)]
-struct Around {
-    first: [u32; 27],
-    mask: [u32; 27],
-}
-
-impl Around {
-    /// Around the root itself: nothing.
-    fn root(tree: &RootTree) -> Self {
-        let mut around = Self { first: [NONE; 27], mask: [0; 27] };
-        (around.first[OWN], around.mask[OWN]) = (tree.child[0], 7);
-        around
-    }
-
-    /// The cell around a child of the cell itself that an entry of [`BESIDE`] names; [`NONE`] outside the root.
-    #[inline(always)]
-    fn beside(&self, (slot, child): (u8, u8)) -> u32 {
-        self.first[usize::from(slot)] + (u32::from(child) & self.mask[usize::from(slot)])
-    }
-
-    /// The cells around child `i` of the cell itself.
-    #[inline(always)]
-    fn of_child(&self, tree: &RootTree, i: usize) -> Self {
-        let mut around = Self { first: [NONE; 27], mask: [0; 27] };
-        for (slot, entry) in BESIDE[i].iter().enumerate() {
-            let cell = self.beside(*entry);
-            (around.first[slot], around.mask[slot]) = match tree.child.get(cell as usize) {
-                Some(&first) if first != NONE => (first, 7),
-                _ => (cell, 0),
-            };
-        }
-        around
-    }
-}
-
-/// The leaf that holds a particle.
-struct Leaf<'a> {
-    level: u8,
-    position: [u32; 3],
-    /// The cells around its parent.
-    around: &'a Around,
-    /// Its number among the children of the parent.
-    child: usize,
-}
-
-/// A split cell that holds particles.
-struct Split {
-    position: [u32; 3],
-    around: Around,
-}
-
-/// Calls `visit` for each particle of a root with its leaf. `root` is the key of the root, `keys` are those of its particles.
-/// Enters only cells for whose level and position `is_wanted` holds.
-///
-/// ```text
-///     keys in digits of 8, from the root down      2 5 1      2 5 6      3 1 1
-///     last digits that may differ from before          0          1          3
-///     split cells kept of the path                  root   root 2 25      root
-///     and entered                                   2 25                     3     (31 is a leaf)
-/// ```
-#[inline(always)]
-fn for_each_particle(
-    tree: &RootTree,
-    shape: &Shape,
-    root: u64,
-    keys: &[u64],
-    is_wanted: impl Fn(u8, [u32; 3]) -> bool,
-    mut visit: impl FnMut(usize, Leaf),
-) {
-    let depth = usize::from(shape.level_max - shape.root_level);
-    let mut path = Vec::with_capacity(depth);
-    path.push(Split { position: position63(root), around: Around::root(tree) });
-    let (mut i, mut before) = (0, keys.first().copied().unwrap_or(0));
-    while i < keys.len() {
-        let key = keys[i];
-        let n_changed = (u64::BITS - (key ^ before).leading_zeros()).div_ceil(3) as usize;
-        path.truncate(depth + 1 - n_changed);
-        before = key;
-        loop {
-            let parent = path.last().expect("the root stays");
-            let level = shape.root_level + path.len() as u8;
-            let shift = 3 * u32::from(shape.level_max - level);
-            let child = (key >> shift & 7) as usize;
-            let position = local::child_of(parent.position, child as u32);
-            if !is_wanted(level, position) {
-                i += keys[i..].iter().take_while(|other| *other >> shift == key >> shift).count();
-                break;
-            }
-            if tree.is_leaf(parent.around.beside((OWN as u8, child as u8))) {
-                visit(i, Leaf { level, position, around: &parent.around, child });
-                i += 1;
-                break;
-            }
-            let around = parent.around.of_child(tree, child);
-            path.push(Split { position, around });
-        }
-    }
 }
 
 /// Called with the number of a particle, the level of its leaf, and the key of another root.
@@ -253,7 +91,7 @@ impl LevelDeposit {
     pub fn clear(&mut self, tree: &RootTree, quantum: f64) {
         self.quanta.clear();
         self.quanta.extend(tree.child.iter().map(|first| if *first == NONE { 0 } else { SPLIT }));
-        (self.quantum, self.of_one, self.is_full) = (quantum, 1.0 / quantum, false);
+        (self.per_mass, self.is_full) = (1.0 / quantum, false);
     }
 
     /// Whether a counter has overflowed. If so, the masses are invalid.
@@ -264,7 +102,7 @@ impl LevelDeposit {
     #[inline(always)]
     fn add(&mut self, cell: u32, mass: f64) {
         let sum = &mut self.quanta[cell as usize];
-        match whole_quanta(mass, self.of_one).and_then(|n| sum.checked_add(n)) {
+        match whole_quanta(mass, self.per_mass).and_then(|n| sum.checked_add(n)) {
             Some(more) if more != SPLIT => *sum = more,
             _ => self.is_full = true,
         }
@@ -295,16 +133,13 @@ impl LevelDeposit {
     #[inline(always)]
     fn deposit_one(&mut self, tree: &RootTree, shape: &Shape, leaf: &Leaf, x: [f64; 3], mass: f64) {
         let cloud = Cloud::new(leaf.level, x);
-        let half = |a: usize| (cloud.low[a] + 1 - i64::from(leaf.position[a])) as usize & 1;
-        let touched = &TOUCHED[leaf.child][half(0) | half(1) << 1 | half(2) << 2];
-        let masses = cloud.weights().map(|weight| mass * weight);
-        for corner in 0..8 {
-            let (cell, mass) = (leaf.around.beside(touched[corner]), masses[corner]);
+        let touched = leaf.touched(cloud.cell(0));
+        for (corner, weight) in cloud.weights().into_iter().enumerate() {
+            let (cell, mass) = (touched(corner), mass * weight);
             if cell != NONE {
                 self.share(tree, (leaf.level, cloud.cell(corner), cell), mass, &cloud);
             } else if shape.domain.wrap(leaf.level, cloud.cell(corner)).is_none() {
-                let own = leaf.around.beside((OWN as u8, leaf.child as u8));
-                self.add(own, mass);
+                self.add(leaf.cell(), mass);
             }
         }
     }
@@ -364,6 +199,7 @@ impl LevelDeposit {
         }
     }
 
+    /// [`Self::share`] as a call of its own, which ends the inlining of the two into each other.
     #[cold]
     #[inline(never)]
     fn share_deeper(
@@ -386,13 +222,16 @@ impl LevelDeposit {
         threshold: f64,
         into: &mut TestLevel,
     ) -> (u64, f64) {
-        let (volume, mut n_leaves, mut densest) = (cell_volume(level), 0, [0.0; 8]);
+        let (quantum, volume) = (1.0 / self.per_mass, cell_volume(level));
+        // Cell 0 is the root.
+        let octs = self.quanta[1..].as_chunks::<8>().0;
+        let (mut n_leaves, mut densest) = (0, [0.0; 8]);
         wide(
             #[inline(always)]
             || {
                 for oct in tree.octs_of(level) {
-                    let quanta: [u64; 8] = eight(&self.quanta, cell_of(oct, 0), SPLIT);
-                    let rho = quanta.map(|n| n as f64 * self.quantum / volume / unit);
+                    let quanta = octs[oct];
+                    let rho = quanta.map(|n| n as f64 * quantum / volume / unit);
                     let (mut leaves, mut dense) = (0, 0);
                     for i in 0..8 {
                         let is_leaf = quanta[i] != SPLIT;
@@ -450,6 +289,7 @@ impl TestLevel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tree::cell_of;
     use super::*;
     use crate::density::{Deposit, deposit_conserving};
     use crate::geom::Domain;
@@ -459,17 +299,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     const QUANTUM: f64 = 1.0 / (1u64 << 40) as f64;
-
-    #[test]
-    fn slots_around_a_child_are_those_of_its_coordinates() {
-        for (child, slot) in (0..8).flat_map(|child| (0..27).map(move |slot| (child, slot))) {
-            let steps = [slot % 3, slot / 3 % 3, slot / 9];
-            let at = [0, 1, 2].map(|a| 2 + (child >> a & 1) + steps[a] - 1);
-            let of_parent = at[0] / 2 + 3 * (at[1] / 2) + 9 * (at[2] / 2);
-            let expected = (of_parent as u8, (at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2)) as u8);
-            assert_eq!(BESIDE[child][slot], expected);
-        }
-    }
 
     /// The tree of a box that is a single root, and the keys of the particles, which are put in the order of these.
     fn tree_of(shape: &Shape, positions: &mut [[f64; 3]]) -> (RootTree, Vec<u64>) {

@@ -18,6 +18,7 @@
 mod deposit;
 mod split;
 mod tree;
+mod walk;
 
 pub use deposit::{Borders, LevelDeposit, RootMasses, TestLevel, for_each_border};
 pub use split::{SplitBrick, SplitLevels, crowded, grade, unite};

@@ -125,7 +125,7 @@ impl<'a> Refiner<'a> {
         if level < up || !mesh.domain().wraps_blocks(level - up, 4) {
             return near;
         }
-        let Some(around) = &self.around else { return near };
+        let around = self.around.as_ref().expect("the neighbourhood is looked up first");
         let around = if up == 0 { around } else { self.coarser.get_or_insert_with(|| around.coarser(mesh)) };
         let super_brick = position.map(|x| x >> up >> 4);
         let last = position.map(|x| (i64::from(x) + 1) >> up >> 2);
