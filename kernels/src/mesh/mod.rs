@@ -18,10 +18,12 @@ mod lookup;
 mod neighbours;
 #[cfg(test)]
 pub(crate) mod random;
+mod recent;
 
 pub use build::{MeshError, SortedOcts};
 pub use lookup::{Locator, Lookup};
 pub use neighbours::{COARSER, Neighbourhood, for_each_coarser, place_of};
+pub use recent::RecentBlocks;
 
 use crate::geom::Domain;
 use crate::ids::{BrickIdx, CellIdx};
@@ -280,9 +282,13 @@ impl Mesh {
 
     #[inline]
     fn super_at(&self, level: u8, position: [u32; 3]) -> Option<u32> {
-        let block = self.levels.get(usize::from(level))?.blocks.get(&position.map(|x| x >> 2))?;
-        let bit = bit_of(position);
-        (block.supers >> bit & 1 == 1).then(|| block.first + local::rank(block.supers, bit))
+        self.super_block(level, position.map(|x| x >> 2))?.super_at(bit_of(position))
+    }
+
+    /// The block of super-bricks of `level` at a position on the grid of these blocks.
+    #[inline]
+    fn super_block(&self, level: u8, position: [u32; 3]) -> Option<SuperBlock> {
+        self.levels.get(usize::from(level))?.blocks.get(&position).copied()
     }
 
     /// Calls `visit(level, position, cell, is_leaf)` for every cell of the given super-bricks, in order.
@@ -296,6 +302,14 @@ impl Mesh {
                 }
             }
         }
+    }
+}
+
+impl SuperBlock {
+    /// The super-brick at `bit`, if it exists.
+    #[inline(always)]
+    fn super_at(&self, bit: u32) -> Option<u32> {
+        (self.supers >> bit & 1 == 1).then(|| self.first + local::rank(self.supers, bit))
     }
 }
 

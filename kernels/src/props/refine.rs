@@ -1,7 +1,7 @@
 //! Refinement: where in its cell is a peak? One Newton step on a quadratic through the 27 cells around it.
 //!
 //! The corners do not matter, so 19 densities are needed. There are two ways to find them. [`PatchRefiner`] takes them from the
-//! block of a brick, without a look-up, if all are of test cells of the same or a coarser level. [`Refiner`] looks every cell up.
+//! block of a brick, without a look-up, where they are those of test cells of the same or a coarser level. [`Refiner`] looks cells up.
 //!
 //! ```text
 //!     the cells and the at most 2x2x2 bricks around them, along one axis (`Near`):
@@ -13,7 +13,7 @@
 
 use super::newton::peak_of;
 use crate::ids::CellIdx;
-use crate::mesh::{Beyond, Brick, Mesh, Neighbourhood, local};
+use crate::mesh::{Beyond, Brick, Mesh, Neighbourhood, RecentBlocks, local};
 use crate::phew::Rules;
 use crate::phew::block::{Block, PLACE, neighbour};
 use crate::phew::label::PeakSet;
@@ -27,12 +27,50 @@ pub struct Refiner<'a> {
     /// The neighbourhood of the super-brick of the last peak, and that on the next coarser level once it was needed.
     around: Option<Neighbourhood>,
     coarser: Option<Neighbourhood>,
+    /// Where the finer super-bricks beside the last peaks are.
+    finer: RecentBlocks,
+}
+
+/// The densities of the 27 cells around a cell, x fastest. Corners do not matter: they are 0.
+struct Cube {
+    rho: [f64; 27],
+    /// The cells whose densities are still to be found, one bit each.
+    missing: u32,
+}
+
+impl Cube {
+    /// From the density of each cell of [`BESIDE`], if it is known.
+    #[inline(always)]
+    fn of_known(known: impl Fn(usize) -> Option<f64>) -> Self {
+        let mut cube = Self { rho: [0.0; 27], missing: 0 };
+        for i in BESIDE {
+            match known(i) {
+                Some(rho) => cube.rho[i] = rho,
+                None => cube.missing |= 1 << i,
+            }
+        }
+        cube
+    }
+
+    /// Puts in the missing densities that `find` returns. It may take those that are there, in particular that of the cell
+    /// itself: this comes first.
+    #[inline(always)]
+    fn complete(&mut self, mut find: impl FnMut(usize, &Self) -> Option<f64>) {
+        let itself = self.missing & 1 << 13;
+        let of_mask = |mask: u32| local::bits(u64::from(mask)).map(|i| i as usize);
+        for i in of_mask(itself).chain(of_mask(self.missing & !itself)) {
+            if let Some(rho) = find(i, self) {
+                self.rho[i] = rho;
+                self.missing &= !(1 << i);
+            }
+        }
+    }
 }
 
 impl<'a> Refiner<'a> {
     /// `rho` has one density per cell of the mesh.
     pub fn new(mesh: &'a Mesh, rho: &'a [f64], rules: Rules) -> Self {
-        Self { mesh, rho, rules, around: None, coarser: None }
+        Self { mesh, rho, rules, around: None, coarser: None, finer: RecentBlocks::default() }
     }
 
     /// The position of the peak in the cell of `level` at `position`, in units of the level-0 cell. It is not wrapped into the
@@ -43,43 +81,30 @@ impl<'a> Refiner<'a> {
     /// a threshold, missing leaves count as at the threshold, and of finer leaves those that touch the peak's cell count. Under
     /// RAMSES's rules, terms of the step whose sign opposes it are left out, as RAMSES does.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
-        let cube = self.sample(level, position);
-        peak_of(&cube, self.rules, level, position)
+        let mut cube = Cube::of_known(|_| None);
+        self.find_in_bricks(level, position, &mut cube);
+        self.find_elsewhere(level, position, &mut cube);
+        peak_of(&cube.rho, self.rules, level, position)
     }
 
-    /// The densities of the 27 cells around a cell, x fastest; NaN at corners.
-    fn sample(&mut self, level: u8, position: [u32; 3]) -> [f64; 27] {
+    /// Puts in the cells of the own level and of the next coarser one.
+    fn find_in_bricks(&mut self, level: u8, position: [u32; 3], cube: &mut Cube) {
         self.look_around(level, position.map(|x| x >> 4));
-        let own_level = self.bricks(level, position, 0);
-        let mut cube = [f64::NAN; 27];
-        let mut missing = 0u32;
-        for i in BESIDE {
-            match own_level.cell(PLACES[i]) {
-                Some(cell) => cube[i] = self.rho[cell.at()],
-                None => missing |= 1 << i,
+        for up in [0, 1] {
+            if cube.missing != 0 {
+                let near = self.bricks(level, position, up);
+                cube.complete(|i, _| near.cell(PLACES[i]).map(|cell| self.rho[cell.at()]));
             }
         }
-        if missing == 0 {
-            return cube;
-        }
-        let coarser = self.bricks(level, position, 1);
-        let mut beyond = 0u32;
-        // The cell itself first, because its value is taken where no other is known.
-        for i in std::iter::once(13).chain(0..27).filter(|i| missing >> i & 1 == 1) {
-            let place = PLACES[i];
-            cube[i] = match (coarser.cell(place), self.wrapped(level, position, place)) {
-                (Some(cell), _) => self.rho[cell.at()],
-                (None, Some(at)) => self.far_value(level, at, place).unwrap_or(cube[13]),
-                (None, None) => {
-                    beyond |= 1 << i;
-                    f64::NAN
-                }
-            };
-        }
-        for i in (0..27).filter(|i| beyond >> i & 1 == 1) {
-            cube[i] = self.value_beyond(level, position, PLACES[i], &cube);
-        }
-        cube
+    }
+
+    /// Puts in what is neither on the own level nor on the next coarser one.
+    fn find_elsewhere(&mut self, level: u8, position: [u32; 3], cube: &mut Cube) {
+        cube.complete(|i, cube| {
+            let at = self.wrapped(level, position, PLACES[i])?;
+            Some(self.far_value(level, at, PLACES[i]).unwrap_or(cube.rho[13]))
+        });
+        cube.complete(|i, cube| Some(self.value_beyond(level, position, PLACES[i], &cube.rho)));
     }
 
     /// The position of a place around a cell, wrapped into the box; `None` beyond a wall.
@@ -89,9 +114,11 @@ impl<'a> Refiner<'a> {
     }
 
     #[cold]
-    fn far_value(&self, level: u8, at: [u32; 3], place: [usize; 3]) -> Option<f64> {
+    fn far_value(&mut self, level: u8, at: [u32; 3], place: [usize; 3]) -> Option<f64> {
         match self.mesh.leaves_above() {
-            Some(threshold) => Some(value_beside(self.mesh, self.rho, (level, at), place, threshold)),
+            Some(threshold) => {
+                Some(value_beside(self.mesh, self.rho, &mut self.finer, (level, at), place, threshold))
+            }
             None => value_at(self.mesh, self.rho, level, at),
         }
     }
@@ -143,21 +170,24 @@ impl<'a> Refiner<'a> {
     }
 }
 
-/// Refines the peaks of a brick: from its block, where that contains all cells that a [`Refiner`] would look up.
+/// Refines the peaks of a brick: from its block, and what that lacks by a [`Refiner`].
 pub struct PatchRefiner<'a> {
     test_cells: &'a TestCells<'a>,
     peaks: &'a PeakSet,
     refiner: Refiner<'a>,
+    /// Whether all cells of the mesh are test cells. Then no brick of the own level or a coarser one has what a block lacks.
+    is_whole: bool,
 }
 
 impl<'a> PatchRefiner<'a> {
     /// `peaks` are among the test cells of the mesh.
     pub fn new(mesh: &'a Mesh, test_cells: &'a TestCells<'a>, peaks: &'a PeakSet, rules: Rules) -> Self {
-        Self { test_cells, peaks, refiner: Refiner::new(mesh, test_cells.rho, rules) }
+        let is_whole = test_cells.len() == mesh.n_cells();
+        Self { test_cells, peaks, refiner: Refiner::new(mesh, test_cells.rho, rules), is_whole }
     }
 
-    /// Calls `found` with the result of [`Refiner::refined`] for each peak of a brick, in the order of the cells. A peak whose
-    /// block lacks a cell is looked up here as well: its surroundings have just been read.
+    /// Calls `found` with the result of [`Refiner::refined`] for each peak of a brick, in the order of the cells. What a block
+    /// lacks is looked up here as well: the surroundings of the peak have just been read.
     #[inline(always)]
     pub fn for_each(&mut self, brick: usize, block: &Block<CellIdx>, mut found: impl FnMut([f64; 3])) {
         for (_, bit) in self.peaks.of_brick(self.test_cells, brick) {
@@ -169,26 +199,20 @@ impl<'a> PatchRefiner<'a> {
     /// segmentation).
     #[inline(never)]
     fn refined(&mut self, brick: usize, bit: u32, block: &Block<CellIdx>) -> [f64; 3] {
-        let Refiner { mesh, rules, .. } = self.refiner;
+        let Refiner { mesh, rho, rules, .. } = self.refiner;
         let position = local::position_of(mesh.bricks()[brick].position, bit);
-        match self.sample(block, usize::from(PLACE[bit as usize])) {
-            Some(cube) => peak_of(&cube, rules, block.level, position),
-            None => self.refiner.refined(block.level, position),
+        let place = usize::from(PLACE[bit as usize]);
+        let mut cube = Cube::of_known(|i| {
+            let at = neighbour(place, i);
+            (block.rho[at] > 0.0).then(|| rho[block.at(at).at()])
+        });
+        if cube.missing != 0 {
+            if !self.is_whole {
+                self.refiner.find_in_bricks(block.level, position, &mut cube);
+            }
+            self.refiner.find_elsewhere(block.level, position, &mut cube);
         }
-    }
-
-    /// The densities around a place, without corners; `None` where a cell at a face or an edge of the peak's cell is not a test
-    /// cell of the same or a coarser level.
-    fn sample(&self, block: &Block<CellIdx>, place: usize) -> Option<[f64; 27]> {
-        let places = BESIDE.map(|i| neighbour(place, i));
-        if !places.iter().fold(true, |all, at| all & (block.rho[*at] > 0.0)) {
-            return None;
-        }
-        let mut cube = [0.0; 27];
-        for (i, at) in BESIDE.into_iter().zip(places) {
-            cube[i] = self.test_cells.rho[block.at(at).at()];
-        }
-        Some(cube)
+        peak_of(&cube.rho, rules, block.level, position)
     }
 }
 
@@ -261,6 +285,7 @@ fn value_at(mesh: &Mesh, rho: &[f64], level: u8, position: [u32; 3]) -> Option<f
 fn value_beside(
     mesh: &Mesh,
     rho: &[f64],
+    finer: &mut RecentBlocks,
     (level, position): (u8, [u32; 3]),
     slot: [usize; 3],
     threshold: f64,
@@ -272,7 +297,7 @@ fn value_beside(
     let around = (nearest..=farthest).find_map(|up| mesh.find(level - up, position.map(|x| x >> up)));
     match around {
         Some(leaf) => rho[leaf.at()],
-        None => mean_of_touching(mesh, rho, (level, position), slot, threshold).0,
+        None => mean_of_touching(mesh, rho, finer, (level, position), slot, threshold).0,
     }
 }
 
@@ -280,6 +305,7 @@ fn value_beside(
 fn mean_of_touching(
     mesh: &Mesh,
     rho: &[f64],
+    finer: &mut RecentBlocks,
     (level, position): (u8, [u32; 3]),
     slot: [usize; 3],
     threshold: f64,
@@ -287,7 +313,11 @@ fn mean_of_touching(
     // Of two finer cells along an axis, only the one on the side of the cell touches it.
     let touches = |child: u32, a: usize| slot[a] == 1 || (child >> a & 1 == 1) == (slot[a] == 0);
     // The eight children are one oct of a brick.
-    let brick = mesh.brick_at(level + 1, position.map(|x| x >> 1)).map(|brick| &mesh.bricks()[brick.at()]);
+    let brick = mesh.brick_near(finer, level + 1, position.map(|x| x >> 1));
+    let brick = match brick {
+        None if mesh.is_graded() => return (threshold, false),
+        found => found.map(|brick| &mesh.bricks()[brick.at()]),
+    };
     let first = local::bit_of(position.map(|x| x << 1));
     let (mut sum, mut n, mut has_leaves) = (0.0, 0.0, false);
     for child in (0..8).filter(|child| (0..3).all(|a| touches(*child, a))) {
@@ -295,7 +325,7 @@ fn mean_of_touching(
         let value = match brick.and_then(|brick| brick.cell(first + child)) {
             Some(leaf) => Some(rho[leaf.at()]),
             None if !mesh.is_graded() && mesh.has_finer(level + 1, at) => {
-                let (mean, has_leaves) = mean_of_touching(mesh, rho, (level + 1, at), slot, threshold);
+                let (mean, has_leaves) = mean_of_touching(mesh, rho, finer, (level + 1, at), slot, threshold);
                 has_leaves.then_some(mean)
             }
             None => None,
@@ -334,9 +364,23 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-        /// References: the cells that are looked up by position, and the positions that [`Refiner`] finds.
+        /// References: the cells that are looked up by position, and the positions that [`Refiner`] finds. Some or all cells
+        /// are test cells, in a mesh of all leaves or of some. Positions do not depend on the unit of density.
         #[test]
-        fn positions_are_those_of_cells_looked_up(of in random_mesh(), seed in any::<u64>()) {
+        fn positions_are_those_of_cells_looked_up(
+            all in random_mesh(),
+            threshold in prop::option::of(0.7..1.5f64),
+            scale in prop_oneof![Just(2.0f64.powi(-700)), Just(2.0f64.powi(700))],
+            seed in any::<u64>(),
+        ) {
+            let of = match threshold {
+                None => all,
+                Some(threshold) => {
+                    let mut some = all.thinned(seed);
+                    some.mesh.set_leaves_above(threshold);
+                    some
+                }
+            };
             let (mesh, rho) = (&of.mesh, &of.rho);
             let test_cells = of.test_cells(rho);
             let words = (0..test_cells.len().div_ceil(64)).map(|i| {
@@ -345,6 +389,10 @@ mod tests {
             });
             let peaks = PeakSet::new(words.collect());
             let mut plain = Refiner::new(mesh, rho, Rules::Paper);
+            let scaled: Vec<f64> = rho.iter().map(|rho| rho * scale).collect();
+            let mut scaled_mesh = mesh.clone();
+            threshold.into_iter().for_each(|threshold| scaled_mesh.set_leaves_above(threshold * scale));
+            let mut in_other_unit = Refiner::new(&scaled_mesh, &scaled, Rules::Paper);
             let mut block_refiner = PatchRefiner::new(mesh, &test_cells, &peaks, Rules::Paper);
             let labels = vec![PeakIdx(0); test_cells.len()];
             let n_supers = mesh.supers().len();
@@ -355,6 +403,7 @@ mod tests {
                     let (_, bit) = of_brick.next().expect("one call per peak");
                     let at = local::position_of(position, bit);
                     assert_eq!(found, plain.refined(block.level, at));
+                    assert_eq!(found, in_other_unit.refined(block.level, at));
                     let near = plain.bricks(block.level, at, 0);
                     if mesh.domain().wraps_blocks(block.level, 4) {
                         for place in PLACES {
@@ -429,7 +478,7 @@ mod tests {
                     if is_found(0) || coarser.is_some() && is_found(1) {
                         continue;
                     }
-                    let found = value_beside(&mesh, &of.rho, (level, place), slot, threshold);
+                    let found = value_beside(&mesh, &of.rho, &mut RecentBlocks::default(), (level, place), slot, threshold);
                     let expected = mean_of_the_finest(&all, (level, place), slot, threshold);
                     prop_assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
                     let is_finer = mesh.has_finer(level, place);
@@ -437,7 +486,7 @@ mod tests {
                     prop_assert_eq!(is_finer, all.keys().any(inside));
                     if !all.keys().any(|leaf| leaf.0 > level + 1 && inside(leaf)) {
                         mesh.set_graded(true);
-                        let graded = value_beside(&mesh, &of.rho, (level, place), slot, threshold);
+                        let graded = value_beside(&mesh, &of.rho, &mut RecentBlocks::default(), (level, place), slot, threshold);
                         mesh.set_graded(false);
                         let has_far = (2..=level).any(|up| all.contains_key(&(level - up, place.map(|x| x >> up))));
                         prop_assert!(has_far || graded.to_bits() == found.to_bits());
