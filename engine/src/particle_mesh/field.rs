@@ -56,8 +56,10 @@ fn on_one_rank(deposits: &RootDeposits, roots: Vec<Vec<TestLevel>>) -> Result<Am
         let parts: Vec<&[u64]> = roots.iter().map(|root| of(&root[level]).as_slice()).collect();
         parts.concat()
     };
-    let keys: Vec<_> = (0..n_levels).map(|level| column(|test_cells| &test_cells.key, level)).collect();
-    let masks: Vec<_> = (0..n_levels).map(|level| column(|test_cells| &test_cells.mask, level)).collect();
+    let of_levels = (0..n_levels).into_par_iter();
+    let (keys, masks): (Vec<_>, Vec<_>) = of_levels
+        .map(|level| (column(|cells| &cells.key, level), column(|cells| &cells.mask, level)))
+        .unzip();
     let coarser = (0..deposits.shape.level_min).map(|_| (&[][..], &[][..]));
     let levels: Vec<(&[u64], &[u64])> =
         coarser.chain(keys.iter().zip(&masks).map(|(k, m)| (k.as_slice(), m.as_slice()))).collect();

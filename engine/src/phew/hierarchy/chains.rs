@@ -59,7 +59,7 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<Followed, CommErr
     let mut chains = Chains::new(peaks, cut);
     let ends = chains.follow_ends();
     resolve(comm, &mut chains.exits, |name| chains.local.step(PeakName::from_word(name)))?;
-    let own: Vec<ClumpAt> = chains.own_clumps().collect();
+    let own = chains.own_clumps();
     let left: Vec<ClumpAt> = chains.left_clumps().collect();
     let mut clumps = [own.as_slice(), &left].concat();
     clumps.sort_unstable();
@@ -67,7 +67,7 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<Followed, CommErr
     let of_peak = chains.slots(&clumps, &own, &left);
     let cutters = own.iter().map(|at| at.cutter).collect();
     let end_clump = |end: Option<_>| end.map_or(ClumpAt::NONE, |end| chains.clump(end));
-    let ends = ends.into_iter().map(|ends| ends.map(end_clump)).collect();
+    let ends = ends.into_par_iter().map(|ends| ends.map(end_clump)).collect();
     Ok(Followed { cutters, ends, of_peak, clumps, clump_peaks: chains.local.clump_peaks })
 }
 
@@ -205,47 +205,59 @@ impl<'a> Chains<'a> {
     fn merge(&mut self, cut: &Cut) {
         let LocalChains { peaks, ref clump_peaks, .. } = self.local;
         let n = clump_peaks.len();
-        let mut next: Vec<usize> = (0..n).collect();
-        for (place, peak) in clump_peaks.iter().enumerate() {
+        // The patch at the other end, if the clump merges.
+        let endpoint = |peak: &PeakIdx| {
             let death = &peaks.tree.death[peak.at()];
-            if death.is_never() || cut.saddle.is_none_or(|threshold| death.saddle <= threshold) {
-                continue;
-            }
-            next[place] = if peaks.tree.is_own(death.endpoint) {
-                match self.local.noise_end(death.endpoint) {
-                    NoiseEnd::Own(end) => self.local.place(end),
-                    NoiseEnd::Exit(exit) => n + exit,
-                }
-            } else {
-                self.exits.push(ClumpLead::onward(peaks.name_of(death.endpoint), PeakName::NONE));
-                n + self.exits.len() - 1
-            };
+            let merges = !death.is_never() && cut.saddle.is_some_and(|threshold| death.saddle > threshold);
+            merges.then_some(death.endpoint)
+        };
+        let next = |place: usize| match endpoint(&clump_peaks[place]) {
+            Some(patch) if peaks.tree.is_own(patch) => match self.local.noise_end(patch) {
+                NoiseEnd::Own(end) => self.local.place(end),
+                NoiseEnd::Exit(exit) => n + exit,
+            },
+            // An end, or a clump whose exit follows.
+            _ => place,
+        };
+        let mut next: Vec<usize> = (0..n).into_par_iter().map(next).collect();
+        let leaves = |patch: &PeakIdx| !peaks.tree.is_own(*patch);
+        let leaving = clump_peaks.par_iter().enumerate();
+        let leaving: Vec<(usize, PeakIdx)> =
+            leaving.filter_map(|(place, peak)| Some((place, endpoint(peak).filter(leaves)?))).collect();
+        for (place, patch) in leaving {
+            next[place] = n + self.exits.len();
+            self.exits.push(ClumpLead::onward(peaks.name_of(patch), PeakName::NONE));
         }
         next.extend(n..n + self.exits.len());
-        self.local.merging = next.into_iter().map(|next| AtomicU32::new(next as u32)).collect();
+        self.local.merging = next.into_par_iter().map(|next| AtomicU32::new(next as u32)).collect();
     }
 
     /// The chains from the two patches at whose contact each clump peak dies; `None` if it never does.
     fn follow_ends(&mut self) -> Vec<[Option<ChainStep<ClumpLead>>; 2]> {
-        let peaks = self.local.peaks;
-        let mut all = Vec::with_capacity(self.local.clump_peaks.len());
-        for &peak in &self.local.clump_peaks {
+        let LocalChains { peaks, ref clump_peaks, .. } = self.local;
+        let patches = |peak: &PeakIdx| {
             let death = &peaks.tree.death[peak.at()];
-            all.push([death.near, death.endpoint].map(|patch| match patch {
-                PeakIdx::NONE => None,
-                patch if peaks.tree.is_own(patch) => Some(self.local.step_of(patch)),
-                patch => {
+            [death.near, death.endpoint]
+        };
+        let within = |patch| peaks.tree.is_own(patch).then(|| self.local.step_of(patch));
+        let mut all: Vec<_> = clump_peaks.par_iter().map(|peak| patches(peak).map(within)).collect();
+        if peaks.tree.foreign.is_empty() {
+            return all;
+        }
+        for (ends, peak) in all.iter_mut().zip(clump_peaks) {
+            for (end, patch) in ends.iter_mut().zip(patches(peak)) {
+                if end.is_none() && !patch.is_none() {
+                    *end = Some(ChainStep::Exit(self.exits.len()));
                     self.exits.push(ClumpLead::onward(peaks.name_of(patch), PeakName::NONE));
-                    Some(ChainStep::Exit(self.exits.len() - 1))
                 }
-            }));
+            }
         }
         all
     }
 
     /// The clump of each own clump peak. The exits must be resolved.
-    fn own_clumps(&self) -> impl Iterator<Item = ClumpAt> + '_ {
-        self.local.clump_peaks.iter().map(|peak| self.clump(self.local.step_of(*peak)))
+    fn own_clumps(&self) -> Vec<ClumpAt> {
+        self.local.clump_peaks.par_iter().map(|peak| self.clump(self.local.step_of(*peak))).collect()
     }
 
     /// The clump of each chain that leaves through noise. The exits must be resolved.

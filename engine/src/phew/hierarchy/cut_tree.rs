@@ -168,7 +168,7 @@ impl CutTree {
             false => cut_with_ties(&tree, &ties, thresholds),
         };
         let is_kept = |p: &PeakIdx| peaks[p.at()].cutter == cutter && hierarchy.clump[p.at()] == *p;
-        let kept = (0..peaks.len()).map(PeakIdx::new).filter(is_kept).collect();
+        let kept = (0..peaks.len()).into_par_iter().map(PeakIdx::new).filter(is_kept).collect();
         let ranks = vec![ClumpRanks::default(); peaks.len()];
         Self { peaks, names, ties, hierarchy, kept, ranks }
     }
@@ -179,8 +179,8 @@ impl CutTree {
     }
 
     /// Density and name of the peaks of these clumps.
-    pub fn kept(&self) -> impl Iterator<Item = (f64, PeakName)> + '_ {
-        self.kept.iter().map(|p| (self.peaks[p.at()].rho, self.peaks[p.at()].name))
+    pub fn kept(&self) -> impl IndexedParallelIterator<Item = (f64, PeakName)> + '_ {
+        self.kept.par_iter().map(|p| (self.peaks[p.at()].rho, self.peaks[p.at()].name))
     }
 
     /// Sets the places of these clumps from 0: among all peaks by falling density, and among the clumps that are not discarded.
@@ -191,9 +191,9 @@ impl CutTree {
     }
 
     /// The contacts of clumps that this rank cuts with clumps that others cut: the other rank, the clump here and its identifier.
-    pub fn across(&self, cutter: u32) -> impl Iterator<Item = (u32, PeakName, u64)> + '_ {
-        let dying = self.peaks.iter().filter(|peak| peak.dies());
-        dying.flat_map(|peak| [(0, 1), (1, 0)].map(|(here, there)| (peak, here, there))).filter_map(
+    pub fn across(&self, cutter: u32) -> impl ParallelIterator<Item = (u32, PeakName, u64)> + '_ {
+        let dying = self.peaks.par_iter().filter(|peak| peak.dies());
+        dying.flat_map_iter(|peak| [(0, 1), (1, 0)].map(|(here, there)| (peak, here, there))).filter_map(
             move |(peak, here, there)| {
                 let cutters = peak.end_cutters;
                 let clump = peak.end_clumps[here];
@@ -224,9 +224,9 @@ impl CutTree {
     }
 
     /// The rows of the clumps that this rank cuts and does not discard.
-    pub fn rows(&self, rules: Rules) -> impl Iterator<Item = ClumpRow> + '_ {
+    pub fn rows(&self, rules: Rules) -> Vec<ClumpRow> {
         let h = &self.hierarchy;
-        self.kept.iter().map(move |&clump| {
+        let row = |&clump: &PeakIdx| {
             let (peak, key) = (&self.peaks[clump.at()], &h.key_saddle[clump.at()]);
             let saddle_position = match key.of {
                 SaddleOf::Nothing => [f64::NAN; 3],
@@ -247,7 +247,8 @@ impl CutTree {
                 refined: peak.refined,
                 cell: peak.cell,
             }
-        })
+        };
+        self.kept.par_iter().map(row).collect()
     }
 
     /// Highest level of a saddle that merged clumps here; 0 without clumps.
@@ -266,7 +267,7 @@ fn level(level: u32, rules: Rules) -> u64 {
 fn add_neighbours(peaks: &mut Vec<ClumpPeak>) -> Vec<PeakName> {
     let sorted_names = |peaks: &mut Vec<ClumpPeak>| -> Vec<PeakName> {
         peaks.par_sort_unstable_by_key(|peak| peak.name);
-        peaks.iter().map(|peak| peak.name).collect()
+        peaks.par_iter().map(|peak| peak.name).collect()
     };
     let known = sorted_names(peaks);
     let dying = peaks.par_iter().filter(|peak| peak.dies());
@@ -299,12 +300,16 @@ fn tree_of(peaks: &[ClumpPeak], names: &[PeakName]) -> MergeTree {
             Death { saddle: peak.saddle, near, endpoint }
         }
     };
-    MergeTree { rho: peaks.iter().map(|p| p.rho).collect(), death: peaks.par_iter().map(death).collect() }
+    MergeTree {
+        rho: peaks.par_iter().map(|peak| peak.rho).collect(),
+        death: peaks.par_iter().map(death).collect(),
+    }
 }
 
 /// The peaks that die, in the order in which they do: that of the edges between the patches.
 fn by_death(peaks: &[ClumpPeak]) -> Vec<PeakIdx> {
-    let mut dying: Vec<_> = (0..peaks.len()).map(PeakIdx::new).filter(|p| peaks[p.at()].dies()).collect();
+    let all = (0..peaks.len()).into_par_iter().map(PeakIdx::new);
+    let mut dying: Vec<_> = all.filter(|p| peaks[p.at()].dies()).collect();
     let edge = |peak: &ClumpPeak| (peak.ends[0].min(peak.ends[1]), peak.ends[0].max(peak.ends[1]));
     dying.par_sort_unstable_by(|a, b| {
         let (a, b) = (&peaks[a.at()], &peaks[b.at()]);

@@ -78,16 +78,16 @@ struct LocalStructures {
 
 impl LocalStructures {
     fn new(clumps: &CutClumps, kind: usize) -> Self {
-        let kept = clumps.identities.iter().filter(|identity| identity.ids[kind] > 0);
+        let kept = clumps.identities.par_iter().filter(|identity| identity.ids[kind] > 0);
         let mut heads: Vec<(u64, PeakCell)> = kept.map(|it| (it.ids[kind], it.heads[kind])).collect();
-        heads.sort_unstable_by_key(|head| head.0);
+        heads.par_sort_unstable_by_key(|head| head.0);
         heads.dedup_by_key(|head| head.0);
         let (ids, heads): (Vec<u64>, Vec<_>) =
             heads.into_iter().map(|(id, cell)| (id, centre(&cell))).unzip();
         // Only the identifier 0 of discarded clumps is not listed.
         let place =
             |it: &ClumpIdentity| ids.binary_search(&it.ids[kind]).map_or(u32::MAX, |place| place as u32);
-        let of_clump: Vec<u32> = clumps.identities.iter().map(place).collect();
+        let of_clump: Vec<u32> = clumps.identities.par_iter().map(place).collect();
         let of_patch = clumps.of_peak.par_iter().map(|clump| of_clump[clump.at()]).collect();
         Self { ids, heads, of_patch }
     }
@@ -144,11 +144,20 @@ struct ToHolders<'a> {
 }
 
 impl ToHolders<'_> {
-    /// Sends a record to the rank that holds the row of an identifier. `keep` is called instead if that is this rank.
-    fn send<T: Pod>(&mut self, id: u64, kind: usize, record: T, keep: impl FnOnce(T)) {
-        match row_holder(id, self.n_all, self.comm) {
-            holder if holder == self.comm.rank() => keep(record),
-            holder => self.buffers.put(holder, kind, &[record]),
+    /// Sends a record to the rank that holds the row of an identifier, unless that is this rank. Returns whether it is sent.
+    fn send_one<T: Pod>(&mut self, id: u64, kind: usize, record: &T) -> bool {
+        let holder = row_holder(id, self.n_all, self.comm);
+        let is_other = holder != self.comm.rank();
+        if is_other {
+            self.buffers.put(holder, kind, &[*record]);
+        }
+        is_other
+    }
+
+    /// Sends the records of the rows that other ranks hold, and leaves the others. `id` is the identifier of a row.
+    fn send<T: Pod>(&mut self, records: &mut Vec<T>, kind: usize, id: impl Fn(&T) -> u64) {
+        if self.comm.n_ranks() > 1 {
+            records.retain(|record| !self.send_one(id(record), kind, record));
         }
     }
 }
@@ -164,17 +173,15 @@ impl SummedRows {
         comm: &Comm,
     ) -> Result<Self, CommError> {
         let mut to = ToHolders { comm, n_all: clumps.n_clumps, buffers: SendBuffers::default() };
-        let mut rows: Vec<ClumpRow> = Vec::with_capacity(clumps.tree.n_kept());
-        let mut members: Vec<Member> = Vec::with_capacity(clumps.tree.n_kept());
-        for row in clumps.tree.rows(rules) {
-            to.send(row.id, ROWS, row, |row| rows.push(row));
-            let member = Member { clump: row.id, halo: row.halo };
-            to.send(row.halo, MEMBERS, member, |member| members.push(member));
-        }
+        let mut rows = clumps.tree.rows(rules);
+        let mut members: Vec<Member> =
+            rows.par_iter().map(|row| Member { clump: row.id, halo: row.halo }).collect();
+        to.send(&mut rows, ROWS, |row| row.id);
+        to.send(&mut members, MEMBERS, |member| member.halo);
         for kind in [0, 1] {
             for (&id, &sums) in here[kind].ids.iter().zip(&totals[kind]) {
                 // Those of rows on this rank are added below.
-                to.send(id, SUMS, PartialSum { sums, id, kind: kind as u64 }, |_| ());
+                to.send_one(id, SUMS, &PartialSum { sums, id, kind: kind as u64 });
             }
         }
         let received = to.buffers.exchange(comm)?;
@@ -219,8 +226,9 @@ impl SummedRows {
     fn halo_sizes(&self, sizes: &[HaloSize], comm: &Comm) -> Result<Vec<HaloSize>, CommError> {
         let mut of_rows = vec![HaloSize { mass: f64::NAN, n_cells: 0 }; self.rows.len()];
         let mut others: Vec<(Rank, SizeOfClump)> = Vec::new();
-        for &Member { clump, halo } in &self.members {
-            let halo = sizes[self.place(1, halo)];
+        let of_members: Vec<HaloSize> =
+            self.members.par_iter().map(|member| sizes[self.place(1, member.halo)]).collect();
+        for (&Member { clump, .. }, halo) in self.members.iter().zip(of_members) {
             match row_holder(clump, self.n_all, comm) {
                 holder if holder == comm.rank() => of_rows[self.place(0, clump)] = halo,
                 holder => others.push((holder, SizeOfClump { clump, halo })),
