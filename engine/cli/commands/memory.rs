@@ -122,7 +122,10 @@ impl Display for Bytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
         let power = self.0.max(1).ilog2() / 10;
-        write!(f, "{:.1} {}", self.0 as f64 / (1u64 << (10 * power)) as f64, units[power as usize])
+        match power {
+            0 => write!(f, "{} B", self.0),
+            _ => write!(f, "{:.1} {}", self.0 as f64 / (1u64 << (10 * power)) as f64, units[power as usize]),
+        }
     }
 }
 
