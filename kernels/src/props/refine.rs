@@ -18,6 +18,7 @@ use crate::phew::Rules;
 use crate::phew::block::{Block, PLACE, neighbour};
 use crate::phew::label::PeakSet;
 use crate::phew::test_cells::TestCells;
+use std::hint::select_unpredictable;
 
 /// Refines peaks one by one. Cheapest in the order of the cells: the neighbourhood of a super-brick is looked up once.
 pub struct Refiner<'a> {
@@ -39,15 +40,22 @@ struct Cube {
 }
 
 impl Cube {
-    /// From the density of each cell of [`BESIDE`], if it is known.
+    /// No density is known yet.
+    fn unknown() -> Self {
+        Self { rho: [0.0; 27], missing: BESIDE.iter().fold(0, |mask, i| mask | 1 << i) }
+    }
+
+    /// Of the cells around a place of a block, which has a cell itself. `rho` are the densities of all cells. No branch depends
+    /// on which cells are there, because it could not be predicted.
     #[inline(always)]
-    fn of_known(known: impl Fn(usize) -> Option<f64>) -> Self {
+    fn in_block(block: &Block<CellIdx>, place: usize, rho: &[f64]) -> Self {
         let mut cube = Self { rho: [0.0; 27], missing: 0 };
         for i in BESIDE {
-            match known(i) {
-                Some(rho) => cube.rho[i] = rho,
-                None => cube.missing |= 1 << i,
-            }
+            let at = neighbour(place, i);
+            let is_missing = block.rho[at] == 0.0;
+            let known = select_unpredictable(is_missing, block.at(place), block.at(at));
+            cube.rho[i] = rho[known.at()];
+            cube.missing |= u32::from(is_missing) << i;
         }
         cube
     }
@@ -81,7 +89,7 @@ impl<'a> Refiner<'a> {
     /// a threshold, missing leaves count as at the threshold, and of finer leaves those that touch the peak's cell count. Under
     /// RAMSES's rules, terms of the step whose sign opposes it are left out, as RAMSES does.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
-        let mut cube = Cube::of_known(|_| None);
+        let mut cube = Cube::unknown();
         self.find_in_bricks(level, position, &mut cube);
         self.find_elsewhere(level, position, &mut cube);
         peak_of(&cube.rho, self.rules, level, position)
@@ -201,11 +209,7 @@ impl<'a> PatchRefiner<'a> {
     fn refined(&mut self, brick: usize, bit: u32, block: &Block<CellIdx>) -> [f64; 3] {
         let Refiner { mesh, rho, rules, .. } = self.refiner;
         let position = local::position_of(mesh.bricks()[brick].position, bit);
-        let place = usize::from(PLACE[bit as usize]);
-        let mut cube = Cube::of_known(|i| {
-            let at = neighbour(place, i);
-            (block.rho[at] > 0.0).then(|| rho[block.at(at).at()])
-        });
+        let mut cube = Cube::in_block(block, usize::from(PLACE[bit as usize]), rho);
         if cube.missing != 0 {
             if !self.is_whole {
                 self.refiner.find_in_bricks(block.level, position, &mut cube);
