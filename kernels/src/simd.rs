@@ -2,6 +2,8 @@
 //!
 //! It knows nothing of what is computed.
 
+use std::ops::Range;
+
 /// Runs `work`, compiled for the widest vectors of this processor. That holds only for code that is inlined into `work`, so
 /// all functions and closures in it are marked `inline(always)`.
 #[inline(always)]
@@ -29,6 +31,30 @@ pub fn largest(numbers: &[f64]) -> f64 {
         },
     )
 }
+
+/// Whether all numbers are in their ranges, `ranges[a]` for number `a` of each row. NaN is in no range. `D` is 1 or 3.
+pub fn are_within<T: Copy + Into<f64>, const D: usize>(rows: &[[T; D]], ranges: &[Range<f64>; D]) -> bool {
+    const { assert!(LANES.is_multiple_of(D), "each lane has one range") };
+    let ranges: [&Range<f64>; LANES] = std::array::from_fn(|lane| &ranges[lane % D]);
+    let (low, high) = (ranges.map(|range| range.start), ranges.map(|range| range.end));
+    let (whole, rest) = rows.as_flattened().as_chunks::<LANES>();
+    let mut outside = [0; LANES];
+    wide(
+        #[inline(always)]
+        || {
+            for numbers in whole {
+                for i in 0..LANES {
+                    let number: f64 = numbers[i].into();
+                    outside[i] |= u64::from(!((number >= low[i]) & (number < high[i])));
+                }
+            }
+        },
+    );
+    outside == [0; LANES] && rest.iter().zip(ranges).all(|(number, range)| range.contains(&(*number).into()))
+}
+
+/// Numbers that [`are_within`] takes at a time.
+const LANES: usize = 24;
 
 /// Eight values from `first` on, with `none` past the last one. `first` is at most the number of values.
 #[inline(always)]
@@ -60,6 +86,29 @@ mod tests {
         ) {
             let plain = numbers.iter().fold(0.0f64, |largest, number| largest.max(number.abs()));
             prop_assert_eq!(largest(&numbers), plain);
+        }
+
+        /// Reference: one number at a time. Few numbers are outside, so that none is as frequent as some.
+        #[test]
+        fn numbers_within_are_those_of_a_plain_loop(
+            mut rows in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 0..60),
+            special in prop::collection::vec((any::<prop::sample::Index>(), 0..3usize, 0..7usize), 0..3),
+        ) {
+            for (row, a, which) in special {
+                if !rows.is_empty() {
+                    let n = rows.len();
+                    rows[row.index(n)][a] = [f64::NAN, f64::INFINITY, -f64::INFINITY, -1.0, 1.0, 2.0, -2.0][which];
+                }
+            }
+            let ranges = [-1.0..1.0, -1.0..2.5, f64::MIN..f64::INFINITY];
+            let plain = rows.iter().all(|row| row.iter().zip(&ranges).all(|(x, range)| range.contains(x)));
+            prop_assert_eq!(are_within(&rows, &ranges), plain);
+            let single: Vec<[f32; 3]> = rows.iter().map(|row| row.map(|x| x as f32)).collect();
+            let plain = single.iter().all(|row| row.iter().zip(&ranges).all(|(x, range)| range.contains(&f64::from(*x))));
+            prop_assert_eq!(are_within(&single, &ranges), plain);
+            let numbers = rows.as_flattened();
+            let plain = numbers.iter().all(|x| ranges[0].contains(x));
+            prop_assert_eq!(are_within(numbers.as_chunks::<1>().0, &[-1.0..1.0]), plain);
         }
 
         #[test]

@@ -3,7 +3,9 @@
 use crate::fof::types::RowRange;
 use inselberg_io::particles::{Columns, ParticleInput, Positions};
 use inselberg_io::{ReadError, ReadResult};
+use inselberg_kernels::simd::are_within;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Checks that all values are finite, no mass is negative, and every particle is in the box or at most one side outside.
 ///
@@ -15,7 +17,32 @@ pub fn check(
     ranges: &[RowRange],
     sides: Option<[f64; 3]>,
 ) -> ReadResult<()> {
+    if are_valid(columns, sides) {
+        return Ok(());
+    }
     check_each(input, ranges, |i| problem(columns, i, sides))
+}
+
+/// Finite numbers.
+const FINITE: Range<f64> = f64::MIN..f64::INFINITY;
+
+/// Whether no particle has a [`problem`].
+fn are_valid(columns: &Columns, sides: Option<[f64; 3]>) -> bool {
+    let place = sides.map_or([FINITE; 3], |sides| sides.map(|side| -side..2.0 * side));
+    let has_places = match &columns.position {
+        Positions::Single(list) => all_within(list, &place),
+        Positions::Double(list) => all_within(list, &place),
+    };
+    let masses = columns.mass.as_deref().map_or(&[][..], |mass| mass.as_chunks().0);
+    let velocities = columns.velocity.as_deref().unwrap_or(&[]);
+    has_places && all_within(masses, &[0.0..f64::INFINITY]) && all_within(velocities, &[FINITE; 3])
+}
+
+/// Rows of one task.
+const RUN: usize = 1 << 16;
+
+fn all_within<T: Copy + Into<f64> + Sync, const D: usize>(rows: &[[T; D]], ranges: &[Range<f64>; D]) -> bool {
+    rows.par_chunks(RUN).all(|run| are_within(run, ranges))
 }
 
 /// Checks each particle of consecutive ranges. `problem(i)` returns what is wrong with particle i, and what was expected.
@@ -82,5 +109,37 @@ pub fn wrap(position: &mut Positions, sides: [f64; 3]) {
                 if f64::from(wrapped) > sides[a] { 0.0 } else { wrapped }
             });
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is not valid has a problem, and the other way round.
+    #[test]
+    fn rows_are_valid_if_none_has_a_problem() {
+        let special =
+            [0.0, -0.0, 1.0, 9.9, 10.0, 20.0, -10.0, -10.1, f64::NAN, f64::INFINITY, -f64::INFINITY];
+        for (x, sides) in special.into_iter().flat_map(|x| [None, Some([10.0; 3])].map(|sides| (x, sides))) {
+            for column in 0..4 {
+                let mut columns = Columns {
+                    position: Positions::Double(vec![[5.0; 3]; 100]),
+                    mass: Some(vec![1.0; 100]),
+                    id: None,
+                    kind: None,
+                    velocity: Some(vec![[-1.0; 3]; 100]),
+                    density: None,
+                };
+                match column {
+                    0 => columns.position = Positions::Double(vec![[5.0, x, 5.0]; 100]),
+                    1 => columns.position = Positions::Single(vec![[5.0, 5.0, x as f32]; 100]),
+                    2 => columns.mass = Some(vec![x; 100]),
+                    _ => columns.velocity = Some(vec![[x as f32, 0.0, 0.0]; 100]),
+                }
+                let has_none = (0..100).all(|i| problem(&columns, i, sides).is_none());
+                assert_eq!(are_valid(&columns, sides), has_none, "{x} in column {column}, {sides:?}");
+            }
+        }
     }
 }
