@@ -32,7 +32,7 @@ pub fn largest(numbers: &[f64]) -> f64 {
     )
 }
 
-/// Whether all numbers are in their ranges, `ranges[a]` for number `a` of each row. NaN is in no range. `D` is 1 or 3.
+/// Whether all numbers are in their ranges, `ranges[a]` for number `a` of each row. NaN is in no range. `D` divides 24.
 pub fn are_within<T: Copy + Into<f64>, const D: usize>(rows: &[[T; D]], ranges: &[Range<f64>; D]) -> bool {
     const { assert!(LANES.is_multiple_of(D), "each lane has one range") };
     let ranges: [&Range<f64>; LANES] = std::array::from_fn(|lane| &ranges[lane % D]);
@@ -96,15 +96,16 @@ mod tests {
         ) {
             for (row, a, which) in special {
                 if !rows.is_empty() {
-                    let n = rows.len();
-                    rows[row.index(n)][a] = [f64::NAN, f64::INFINITY, -f64::INFINITY, -1.0, 1.0, 2.0, -2.0][which];
+                    let row = row.index(rows.len());
+                    let numbers = [f64::NAN, f64::INFINITY, -f64::INFINITY, -1.0, 1.0, 2.0, -2.0];
+                    rows[row][a] = numbers[which];
                 }
             }
             let ranges = [-1.0..1.0, -1.0..2.5, f64::MIN..f64::INFINITY];
-            let plain = rows.iter().all(|row| row.iter().zip(&ranges).all(|(x, range)| range.contains(x)));
-            prop_assert_eq!(are_within(&rows, &ranges), plain);
+            let is_within = |row: &[f64; 3]| (0..3).all(|a| ranges[a].contains(&row[a]));
+            prop_assert_eq!(are_within(&rows, &ranges), rows.iter().all(is_within));
             let single: Vec<[f32; 3]> = rows.iter().map(|row| row.map(|x| x as f32)).collect();
-            let plain = single.iter().all(|row| row.iter().zip(&ranges).all(|(x, range)| range.contains(&f64::from(*x))));
+            let plain = single.iter().all(|row| is_within(&row.map(f64::from)));
             prop_assert_eq!(are_within(&single, &ranges), plain);
             let numbers = rows.as_flattened();
             let plain = numbers.iter().all(|x| ranges[0].contains(x));

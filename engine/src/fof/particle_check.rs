@@ -26,16 +26,29 @@ pub fn check(
 /// Finite numbers.
 const FINITE: Range<f64> = f64::MIN..f64::INFINITY;
 
+/// Masses that a particle may have.
+const MASSES: Range<f64> = 0.0..f64::INFINITY;
+
+/// Where a particle may be along an axis: in the box or at most one side outside.
+fn around_box(side: f64) -> Range<f64> {
+    -side..2.0 * side
+}
+
 /// Whether no particle has a [`problem`].
 fn are_valid(columns: &Columns, sides: Option<[f64; 3]>) -> bool {
-    let place = sides.map_or([FINITE; 3], |sides| sides.map(|side| -side..2.0 * side));
-    let has_places = match &columns.position {
-        Positions::Single(list) => all_within(list, &place),
-        Positions::Double(list) => all_within(list, &place),
-    };
     let masses = columns.mass.as_deref().map_or(&[][..], |mass| mass.as_chunks().0);
     let velocities = columns.velocity.as_deref().unwrap_or(&[]);
-    has_places && all_within(masses, &[0.0..f64::INFINITY]) && all_within(velocities, &[FINITE; 3])
+    are_at(&columns.position, &sides.map_or([FINITE; 3], |sides| sides.map(around_box)))
+        && all_within(masses, &[MASSES])
+        && all_within(velocities, &[FINITE; 3])
+}
+
+/// Whether the coordinates of all positions are in the ranges of their axes.
+pub fn are_at(positions: &Positions, ranges: &[Range<f64>; 3]) -> bool {
+    match positions {
+        Positions::Single(list) => all_within(list, ranges),
+        Positions::Double(list) => all_within(list, ranges),
+    }
 }
 
 /// Rows of one task.
@@ -75,12 +88,12 @@ fn problem(columns: &Columns, i: usize, sides: Option<[f64; 3]>) -> Option<(Stri
         return Some((format!("position {at:?}"), "finite numbers".into()));
     }
     if let Some(sides) = sides
-        && (0..3).any(|a| at[a] < -sides[a] || at[a] >= 2.0 * sides[a])
+        && !(0..3).all(|a| around_box(sides[a]).contains(&at[a]))
     {
         return Some((format!("position {at:?} is far outside the box"), format!("a box of {sides:?}")));
     }
     if let Some(mass) = columns.mass.as_ref().map(|mass| mass[i])
-        && !(mass.is_finite() && mass >= 0.0)
+        && !MASSES.contains(&mass)
     {
         return Some((format!("mass {mass}"), "a finite mass, 0 or more".into()));
     }

@@ -89,12 +89,13 @@ fn check(
     plan: &MeshPlan,
 ) -> ReadResult<()> {
     particle_check::check(input, columns, ranges, Some([plan.side; 3]))?;
-    if plan.periodic {
+    let inside = 0.0..plan.side;
+    if plan.periodic || particle_check::are_at(&columns.position, &std::array::from_fn(|_| inside.clone())) {
         return Ok(());
     }
     particle_check::check_each(input, ranges, |i| {
         let at = columns.position.get(i);
-        let is_inside = at.iter().all(|x| (0.0..plan.side).contains(x));
+        let is_inside = at.iter().all(|x| inside.contains(x));
         let expected = || format!("0 to less than {} in a box that does not wrap around", plan.side);
         (!is_inside).then(|| (format!("position {at:?} is outside the box"), expected()))
     })

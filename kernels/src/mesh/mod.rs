@@ -23,7 +23,7 @@ mod recent;
 pub use build::{MeshError, SortedOcts};
 pub use lookup::{Locator, Lookup};
 pub use neighbours::{COARSER, Neighbourhood, for_each_coarser, place_of};
-pub use recent::RecentBlocks;
+pub(crate) use recent::RecentBlocks;
 
 use crate::geom::Domain;
 use crate::ids::{BrickIdx, CellIdx};

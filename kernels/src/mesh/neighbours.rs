@@ -82,22 +82,6 @@ impl Neighbourhood {
         Self { level, position, supers, regular: is_regular(mesh, level) }
     }
 
-    /// Around an existing super-brick: the super-bricks of the next coarser level that it lies in or may touch. No look-up.
-    #[inline]
-    pub fn coarser(&self, mesh: &Mesh) -> Self {
-        let (level, octant) = (self.level - 1, octant_of(self.position));
-        let mut supers = [NO_SUPER; 27];
-        for (corner, found) in mesh.coarser[self.supers[13] as usize].into_iter().enumerate() {
-            supers[slot_beside(octant, corner)] = found;
-        }
-        Self { level, position: self.position.map(|x| x >> 1), supers, regular: is_regular(mesh, level) }
-    }
-
-    /// Whether this is the neighbourhood of the super-brick at `position` of `level`.
-    pub fn is_around(&self, level: u8, position: [u32; 3]) -> bool {
-        (self.level, self.position) == (level, position)
-    }
-
     /// The brick at `position` (slot 13) and the 26 around it, x fastest; `NONE` where there is none. Only for levels that are
     /// whole bricks wide along periodic axes.
     #[inline]
@@ -320,13 +304,6 @@ mod tests {
                     expected[place_of(near)] = brick;
                 });
                 prop_assert_eq!(&coarser, &expected);
-                let around = around.coarser(mesh);
-                for (place, expected) in expected.into_iter().enumerate() {
-                    // Places are counted from the brick before those that the super-brick lies in.
-                    let near = [place % 4, place / 4 % 4, place / 16];
-                    let local = std::array::from_fn(|a| near[a] as i32 - 1 + 2 * (position[a] & 1) as i32);
-                    prop_assert_eq!(around.brick(mesh, local), expected);
-                }
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::ids::BrickIdx;
 
 /// The last block of 4x4x4 super-bricks that was looked up, for each [`local::bit_of`] its position.
 #[derive(Debug, Clone)]
-pub struct RecentBlocks([Recent; 64]);
+pub(crate) struct RecentBlocks([Recent; 64]);
 
 #[derive(Debug, Clone, Copy)]
 struct Recent {
@@ -27,7 +27,12 @@ impl Default for RecentBlocks {
 impl Mesh {
     /// [`Mesh::brick_at`] without a hash if `recent` knows the block. All look-ups with one `recent` are in one mesh.
     #[inline]
-    pub fn brick_near(&self, recent: &mut RecentBlocks, level: u8, position: [u32; 3]) -> Option<BrickIdx> {
+    pub(crate) fn brick_near(
+        &self,
+        recent: &mut RecentBlocks,
+        level: u8,
+        position: [u32; 3],
+    ) -> Option<BrickIdx> {
         let super_brick = position.map(|x| x >> 2);
         let block = super_brick.map(|x| x >> 2);
         let last = &mut recent.0[local::bit_of(block) as usize];

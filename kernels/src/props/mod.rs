@@ -18,6 +18,7 @@ mod position;
 pub mod refine;
 mod saddle;
 pub mod sums;
+mod surroundings;
 pub mod terms;
 mod velocity;
 

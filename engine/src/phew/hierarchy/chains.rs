@@ -220,13 +220,13 @@ impl<'a> Chains<'a> {
             _ => place,
         };
         let mut next: Vec<usize> = (0..n).into_par_iter().map(next).collect();
-        let leaves = |patch: &PeakIdx| !peaks.tree.is_own(*patch);
-        let leaving = clump_peaks.par_iter().enumerate();
-        let leaving: Vec<(usize, PeakIdx)> =
-            leaving.filter_map(|(place, peak)| Some((place, endpoint(peak).filter(leaves)?))).collect();
-        for (place, patch) in leaving {
-            next[place] = n + self.exits.len();
-            self.exits.push(ClumpLead::onward(peaks.name_of(patch), PeakName::NONE));
+        if !peaks.tree.foreign.is_empty() {
+            for (next, peak) in next.iter_mut().zip(clump_peaks) {
+                if let Some(patch) = endpoint(peak).filter(|patch| !peaks.tree.is_own(*patch)) {
+                    *next = n + self.exits.len();
+                    self.exits.push(ClumpLead::onward(peaks.name_of(patch), PeakName::NONE));
+                }
+            }
         }
         next.extend(n..n + self.exits.len());
         self.local.merging = next.into_par_iter().map(|next| AtomicU32::new(next as u32)).collect();
