@@ -10,6 +10,7 @@
 
 pub mod combine;
 mod density;
+mod density_lookup;
 mod extent;
 mod mass;
 mod membership;
@@ -18,7 +19,6 @@ mod position;
 pub mod refine;
 mod saddle;
 pub mod sums;
-mod surroundings;
 pub mod terms;
 mod velocity;
 

@@ -3,8 +3,8 @@
 //! The corners do not matter, so 19 densities are needed. [`PatchRefiner`] takes them from the block of a brick, without a
 //! look-up, where they are those of test cells of the same or a coarser level. [`Refiner`] looks cells up.
 
+use super::density_lookup::{DensityLookup, PLACES};
 use super::newton::peak_of;
-use super::surroundings::{PLACES, Surroundings};
 use crate::ids::CellIdx;
 use crate::mesh::{Beyond, Mesh, local};
 use crate::phew::Rules;
@@ -48,14 +48,14 @@ impl Cube {
 
 /// Refines peaks one by one. Cheapest in the order of the cells: look-ups near each other share their hashes.
 pub struct Refiner<'a> {
-    surroundings: Surroundings<'a>,
+    densities: DensityLookup<'a>,
     rules: Rules,
 }
 
 impl<'a> Refiner<'a> {
     /// `rho` has one density per cell of the mesh.
     pub fn new(mesh: &'a Mesh, rho: &'a [f64], rules: Rules) -> Self {
-        Self { surroundings: Surroundings::new(mesh, rho), rules }
+        Self { densities: DensityLookup::new(mesh, rho), rules }
     }
 
     /// The position of the peak in the cell of `level` at `position`, in units of the level-0 cell. It is not wrapped into the
@@ -69,7 +69,7 @@ impl<'a> Refiner<'a> {
     /// # Panics
     /// When the mesh has no such cell.
     pub fn refined(&mut self, level: u8, position: [u32; 3]) -> [f64; 3] {
-        let itself = self.surroundings.cell(level, position).expect("a peak is a cell of the mesh");
+        let itself = self.densities.cell(level, position).expect("a peak is a cell of the mesh");
         self.peak(level, position, Cube::of_cell(itself))
     }
 
@@ -84,14 +84,14 @@ impl<'a> Refiner<'a> {
 
     /// Puts in the missing densities. Those beyond walls come last, because they may be those of cells in the box.
     fn complete(&mut self, level: u8, position: [u32; 3], cube: &mut Cube) {
-        let domain = self.surroundings.mesh().domain();
+        let domain = self.densities.mesh().domain();
         let mut beyond = 0;
         for i in local::bits(cube.missing.into()) {
             let place = PLACES[i as usize];
             let at = std::array::from_fn(|a| i64::from(position[a]) + place[a] as i64 - 1);
             match domain.wrap(level, at) {
                 Some(at) => {
-                    if let Some(rho) = self.surroundings.beside(level, at, place) {
+                    if let Some(rho) = self.densities.beside(level, at, place) {
                         cube.rho[i as usize] = rho;
                     }
                 }
@@ -107,7 +107,7 @@ impl<'a> Refiner<'a> {
     /// image.
     #[cold]
     fn value_beyond(&self, level: u8, position: [u32; 3], place: [usize; 3], cube: &[f64; 27]) -> f64 {
-        let mesh = self.surroundings.mesh();
+        let mesh = self.densities.mesh();
         let at = |a: usize| i64::from(position[a]) + place[a] as i64 - 1;
         let is_beyond = |a: usize| mesh.domain().wrap_along(level, a, at(a)).is_none();
         let side = std::array::from_fn(|a| if is_beyond(a) { place[a] as i8 - 1 } else { 0 });
@@ -143,7 +143,7 @@ impl<'a> PatchRefiner<'a> {
     /// segmentation).
     #[inline(never)]
     fn refined(&mut self, brick: usize, bit: u32, block: &Block<CellIdx>) -> [f64; 3] {
-        let brick = &self.refiner.surroundings.mesh().bricks()[brick];
+        let brick = &self.refiner.densities.mesh().bricks()[brick];
         let position = local::position_of(brick.position, bit);
         let cube = Cube::in_block(block, usize::from(PLACE[bit as usize]), self.test_cells.rho);
         self.refiner.peak(block.level, position, cube)

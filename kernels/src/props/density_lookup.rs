@@ -1,4 +1,4 @@
-//! Surroundings: what is the density at a place beside a cell?
+//! Density lookup: what is the density at a place beside a cell?
 //!
 //! A place is as large as the cell: it holds a cell of the same level, lies in a coarser leaf, or contains finer ones. It has three
 //! coordinates from 0 to 2, along each axis before, at and after the cell.
@@ -7,7 +7,7 @@ use crate::ids::CellIdx;
 use crate::mesh::{Mesh, RecentBlocks, local};
 
 /// Looks up densities. Places near the last ones need no hash.
-pub(super) struct Surroundings<'a> {
+pub(super) struct DensityLookup<'a> {
     mesh: &'a Mesh,
     rho: &'a [f64],
     recent: RecentBlocks,
@@ -24,7 +24,7 @@ pub(super) const PLACES: [[usize; 3]; 27] = {
     places
 };
 
-impl<'a> Surroundings<'a> {
+impl<'a> DensityLookup<'a> {
     /// `rho` has one density per cell of the mesh.
     pub fn new(mesh: &'a Mesh, rho: &'a [f64]) -> Self {
         Self { mesh, rho, recent: RecentBlocks::default() }
@@ -45,9 +45,9 @@ impl<'a> Surroundings<'a> {
 
     /// The density at a place beside a cell of `level`. `position` is where the place is, in cells of that level.
     ///
-    /// That of the cell there or of the leaf around it; where finer leaves are, in a mesh without split cells, a mean of
-    /// these. Where leaves up to a threshold may be missing, the mean is [`Self::mean_of_touching`]; else `None` says
-    /// that not all of the leaves are there.
+    /// It is that of the cell there, or of the leaf around it. Where finer leaves are, in a mesh without split cells, it is a
+    /// mean of these. Where leaves up to a threshold may be missing, this is [`Self::mean_of_touching`]. Elsewhere all leaves
+    /// count, and `None` says that one of them is missing.
     pub fn beside(&mut self, level: u8, position: [u32; 3], place: [usize; 3]) -> Option<f64> {
         let farthest = if self.mesh.is_graded() { level.min(1) } else { level };
         let around = (0..=farthest).find_map(|up| self.cell(level - up, position.map(|x| x >> up)));
@@ -141,11 +141,11 @@ mod tests {
         all
     }
 
-    /// The value of the leaf around a place, or the mean over all cells of level 5 in the place that touch the cell.
+    /// The value of the leaf around a place, or the mean over all cells of level 5 in it that touch the cell. The place is at `at`.
     fn mean_of_the_finest(
         leaves: &BTreeMap<(u8, [u32; 3]), f64>,
         (level, at): (u8, [u32; 3]),
-        slot: [usize; 3],
+        place: [usize; 3],
         threshold: f64,
     ) -> f64 {
         let covering = |level: u8, at: [u32; 3]| {
@@ -155,7 +155,7 @@ mod tests {
             return value;
         }
         let side = 1u32 << (5 - level);
-        let along = |a: usize| match slot[a] {
+        let along = |a: usize| match place[a] {
             0 => side - 1..side,
             1 => 0..side,
             _ => 0..1,
@@ -183,24 +183,24 @@ mod tests {
             let (mut mesh, threshold) = (of.mesh.clone(), 0.7);
             mesh.set_leaves_above(threshold);
             let all = leaves(&mesh, &of.rho);
-            let density = |mesh: &Mesh, level, place, slot| {
-                Surroundings::new(mesh, &of.rho).beside(level, place, slot).expect("the threshold at least")
+            let density = |mesh: &Mesh, level, position, place| {
+                DensityLookup::new(mesh, &of.rho).beside(level, position, place).expect("the threshold at least")
             };
             for &(level, at) in all.keys().step_by(7) {
-                for slot in PLACES {
-                    let place = std::array::from_fn(|a| i64::from(at[a]) + slot[a] as i64 - 1);
-                    let Some(place) = mesh.domain().wrap(level, place) else { continue };
-                    let found = density(&mesh, level, place, slot);
-                    let expected = mean_of_the_finest(&all, (level, place), slot, threshold);
+                for place in PLACES {
+                    let position = std::array::from_fn(|a| i64::from(at[a]) + place[a] as i64 - 1);
+                    let Some(position) = mesh.domain().wrap(level, position) else { continue };
+                    let found = density(&mesh, level, position, place);
+                    let expected = mean_of_the_finest(&all, (level, position), place, threshold);
                     prop_assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
-                    let is_finer = mesh.has_finer(level, place);
-                    let inside = |(l, p): &(u8, [u32; 3])| *l > level && p.map(|x| x >> (l - level)) == place;
+                    let is_finer = mesh.has_finer(level, position);
+                    let inside = |(l, p): &(u8, [u32; 3])| *l > level && p.map(|x| x >> (l - level)) == position;
                     prop_assert_eq!(is_finer, all.keys().any(inside));
                     if !all.keys().any(|leaf| leaf.0 > level + 1 && inside(leaf)) {
                         mesh.set_graded(true);
-                        let graded = density(&mesh, level, place, slot);
+                        let graded = density(&mesh, level, position, place);
                         mesh.set_graded(false);
-                        let has_far = (2..=level).any(|up| all.contains_key(&(level - up, place.map(|x| x >> up))));
+                        let has_far = (2..=level).any(|up| all.contains_key(&(level - up, position.map(|x| x >> up))));
                         prop_assert!(has_far || graded.to_bits() == found.to_bits());
                     }
                 }
