@@ -19,6 +19,7 @@ fn main() -> Result<(), CommError> {
     let last = comm.rank().at() + 1 == comm.n_ranks();
     match what.as_str() {
         "abort" if last => return Err(comm.abort("the disk is full")),
+        "abort all" => return Err(abort_alike(&comm)),
         "panic" if last => std::thread::spawn(|| panic!("on purpose")).join().expect("no return"),
         "leave" if last => return Ok(()),
         "stall" if last => std::thread::sleep(Duration::from_secs(60)),
@@ -32,6 +33,17 @@ fn main() -> Result<(), CommError> {
         _ => exchange(&comm)?,
     }
     Ok(())
+}
+
+/// All ranks abort. Rank 0 comes so late that rank 1 has said why just before.
+fn abort_alike(comm: &Comm) -> CommError {
+    if let Err(error) = comm.barrier() {
+        return error;
+    }
+    if comm.rank() == Rank(0) {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    comm.abort("no such file")
 }
 
 fn exchange(comm: &Comm) -> Result<(), CommError> {

@@ -78,6 +78,14 @@ fn an_abort_ends_the_job() {
 }
 
 #[test]
+fn what_all_ranks_see_alike_is_said_once() {
+    let Some(output) = mpirun(4, "mpi_ranks", &["abort all"]) else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert_eq!(errors.matches("no such file").count(), 1, "{errors}");
+}
+
+#[test]
 fn a_panic_of_any_thread_ends_the_job() {
     fails("panic", "rank 3 panicked in all: on purpose");
 }

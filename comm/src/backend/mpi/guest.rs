@@ -7,7 +7,7 @@
 use super::link::Link;
 use super::recover::discard_all;
 use super::{ControlTag, Lifecycle, Mpi, check};
-use crate::{CommError, Rank, Result, ThreadLevel};
+use crate::{CommError, Result, ThreadLevel};
 use mpi::ffi;
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
@@ -166,14 +166,6 @@ impl Mpi<Guest> {
         };
         self.lifecycle.must_tell = false;
         self.send_to_all_others(ControlTag::Failed, &text);
-    }
-
-    fn send_to_all_others(&mut self, tag: ControlTag, bytes: &[u8]) {
-        let (own, n_ranks) = (self.link.rank(), self.link.n_ranks() as u32);
-        for to in (0..n_ranks).map(Rank).filter(|to| *to != own) {
-            // The library refuses, and there is no other way to reach that rank.
-            let _ = self.link.start_send(to, tag as c_int, bytes.to_vec(), false);
-        }
     }
 
     /// Notes the failures of other ranks.

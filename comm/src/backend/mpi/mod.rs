@@ -40,7 +40,7 @@ enum ControlTag {
     Answer,
     /// A rank of a program ends.
     Exit,
-    /// A guest has failed.
+    /// A guest has failed, or a rank of a program ends the job.
     Failed,
     /// A guest has waited for too long in `recover` or `close`, and has failed for good.
     GaveUp,
@@ -132,6 +132,14 @@ impl<L: Lifecycle> Mpi<L> {
     fn serve(&mut self) -> Result<()> {
         self.serve_watch()?;
         L::serve(self)
+    }
+
+    fn send_to_all_others(&mut self, tag: ControlTag, bytes: &[u8]) {
+        let (own, n_ranks) = (self.link.rank(), self.link.n_ranks() as u32);
+        for to in (0..n_ranks).map(Rank).filter(|to| *to != own) {
+            // The library refuses, and there is no other way to reach that rank.
+            let _ = self.link.start_send(to, tag as c_int, bytes.to_vec(), false);
+        }
     }
 
     /// An error where the library allows no call from this thread.

@@ -17,11 +17,16 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How much later than the rank before it a rank says that it aborts, up to some rank: what all see
-/// alike is said once.
+/// How long rank 0, before it says why it aborts, listens for a rank that aborts as well, and how much longer each rank
+/// after it, up to some rank: what all see alike is said once.
+const SHORTEST_DEFERENCE: Duration = Duration::from_millis(10);
 const DEFERENCE: Duration = Duration::from_millis(150);
+/// How long a rank that aborts waits until the others can know, and then until the launcher has passed on what it says.
+const MOMENT: Duration = Duration::from_millis(100);
+/// How long a rank waits for the end by another that has announced it.
+const END: Duration = Duration::from_secs(10);
 
 /// How long the ranks may take for their first exchange once MPI has started in all of them.
 const FIRST_EXCHANGE: Duration = Duration::from_secs(120);
@@ -98,6 +103,26 @@ impl Mpi<Program> {
         self.place.finished + u64::from(!self.place.call.is_empty())
     }
 
+    /// Whether a rank says, within this time, that it ends the job.
+    fn hears_of_an_end(&mut self, within: Duration) -> bool {
+        let start = Instant::now();
+        loop {
+            match self.link.take(ControlTag::Failed as c_int) {
+                Ok(None) if start.elapsed() < within => std::thread::sleep(Duration::from_millis(1)),
+                heard => return heard.is_ok_and(|message| message.is_some()),
+            }
+        }
+    }
+
+    /// Tells all other ranks that this one ends the job.
+    fn announce_the_end(&mut self) {
+        self.send_to_all_others(ControlTag::Failed, &[]);
+        let start = Instant::now();
+        while start.elapsed() < MOMENT && self.link.pending().is_ok_and(|n| n > 0) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// Tells rank 0 that this rank ends (rank 0 tells all), and waits until it knows the same of them.
     fn exchange_exits(&mut self) -> Result<()> {
         self.check_level()?;
@@ -140,7 +165,14 @@ impl Lifecycle for Program {
 
     fn abort(mpi: &mut Mpi<Self>, error: CommError) -> CommError {
         let (rank, n_ranks) = (mpi.link.rank(), mpi.link.n_ranks());
-        std::thread::sleep(DEFERENCE * rank.0.min(8));
+        // Elsewhere MPI allows no message, and the rank ends the job unheard.
+        if mpi.check_level().is_ok() {
+            if mpi.hears_of_an_end(SHORTEST_DEFERENCE + DEFERENCE * rank.0.min(8)) {
+                clean_up();
+                std::thread::sleep(END);
+            }
+            mpi.announce_the_end();
+        }
         let place = match error {
             // Has rank and stage in it.
             CommError::Aborted { .. } | CommError::Panicked { .. } => String::new(),
@@ -181,15 +213,20 @@ pub(crate) fn write_line(error: &CommError, place: &str) {
     let _ = std::io::stderr().write_all(format!("{error}{place}\n").as_bytes());
 }
 
-/// Says why, leaves the launcher a moment to pass it on, and ends every process.
-#[allow(clippy::exit)]
-fn end_job(say_why: impl FnOnce()) -> ! {
+/// Does once what is to be done before this process ends.
+fn clean_up() {
     let clean = CLEAN.try_lock().map_or(None, |mut clean| clean.take());
     if let Some(clean) = clean {
         clean();
     }
+}
+
+/// Says why, leaves the launcher a moment to pass it on, and ends every process.
+#[allow(clippy::exit)]
+fn end_job(say_why: impl FnOnce()) -> ! {
+    clean_up();
     say_why();
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(MOMENT);
     // SAFETY: MPI runs; the library allows no way back from this call, and where it comes back all the
     // same the process ends here.
     unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
