@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The records for each rank: one list of bytes per kind of record.
 #[derive(Debug)]
@@ -19,7 +20,16 @@ impl<const KINDS: usize> Default for SendBuffers<KINDS> {
 pub struct Bundle<const KINDS: usize> {
     /// The rank.
     pub from: Rank,
-    lists: [Vec<u8>; KINDS],
+    lists: BundleLists<KINDS>,
+}
+
+/// The bytes of the records of each kind, as they came.
+#[derive(Debug)]
+enum BundleLists<const KINDS: usize> {
+    /// From this rank.
+    Own([Vec<u8>; KINDS]),
+    /// In a message, and where in it each list is.
+    Packed(Vec<u8>, [Range<usize>; KINDS]),
 }
 
 impl<const KINDS: usize> SendBuffers<KINDS> {
@@ -38,14 +48,14 @@ impl<const KINDS: usize> SendBuffers<KINDS> {
     /// # Errors
     /// When another rank fails.
     pub fn exchange(mut self, comm: &Comm) -> Result<Vec<Bundle<KINDS>>, CommError> {
-        let own = self.0.remove(&comm.rank()).map(|lists| Bundle { from: comm.rank(), lists });
+        let own = self.0.remove(&comm.rank());
         let parts = self.0.into_iter().map(|(to, lists)| (to, pack(&lists))).collect();
         let received = comm.exchange(parts)?;
-        let bundles: Option<Vec<_>> =
-            received.into_iter().map(|(from, bytes)| unpack(from, &bytes)).collect();
+        let bundles: Option<Vec<_>> = received.into_iter().map(|(from, bytes)| unpack(from, bytes)).collect();
         let mut bundles =
             bundles.ok_or_else(|| comm.abort("a bundle of records is shorter than its header states"))?;
-        if let Some(own) = own {
+        if let Some(lists) = own {
+            let own = Bundle { from: comm.rank(), lists: BundleLists::Own(lists) };
             bundles.insert(bundles.partition_point(|bundle| bundle.from < own.from), own);
         }
         Ok(bundles)
@@ -61,14 +71,15 @@ fn pack<const KINDS: usize>(lists: &[Vec<u8>; KINDS]) -> Vec<u8> {
 }
 
 /// `None` if the bytes are fewer than the lengths in front of them add up to.
-fn unpack<const KINDS: usize>(from: Rank, bytes: &[u8]) -> Option<Bundle<KINDS>> {
-    let (lengths, mut rest) = bytes.split_at_checked(8 * KINDS)?;
-    let mut lists = [const { Vec::new() }; KINDS];
-    for (list, length) in lists.iter_mut().zip(lengths.chunks_exact(8)) {
-        let (own, others) = rest.split_at_checked(u64::from_ne_bytes(length.try_into().ok()?) as usize)?;
-        (*list, rest) = (own.to_vec(), others);
+fn unpack<const KINDS: usize>(from: Rank, bytes: Vec<u8>) -> Option<Bundle<KINDS>> {
+    let mut end = size_of::<u64>() * KINDS;
+    let mut lists = [const { 0..0 }; KINDS];
+    for (list, length) in lists.iter_mut().zip(bytes.get(..end)?.chunks_exact(size_of::<u64>())) {
+        let start = end;
+        end = start.checked_add(u64::from_ne_bytes(length.try_into().ok()?) as usize)?;
+        *list = start..end;
     }
-    Some(Bundle { from, lists })
+    (end <= bytes.len()).then_some(Bundle { from, lists: BundleLists::Packed(bytes, lists) })
 }
 
 impl<const KINDS: usize> Bundle<KINDS> {
@@ -79,7 +90,11 @@ impl<const KINDS: usize> Bundle<KINDS> {
 
     /// The records of a kind, one after another.
     pub fn each<T: Pod>(&self, kind: usize) -> impl ExactSizeIterator<Item = T> {
-        let records = self.lists[kind].chunks_exact(size_of::<T>());
+        let list = match &self.lists {
+            BundleLists::Own(lists) => &lists[kind],
+            BundleLists::Packed(bytes, lists) => &bytes[lists[kind].clone()],
+        };
+        let records = list.chunks_exact(size_of::<T>());
         assert!(records.remainder().is_empty(), "both sides use one type of record per kind");
         records.map(bytemuck::pod_read_unaligned)
     }

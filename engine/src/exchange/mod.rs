@@ -30,15 +30,8 @@ pub fn firsts_by_level(comm: &Comm, counts: &[u64]) -> Result<(Vec<u64>, u64), C
 
 /// Records by destination. `of` returns destination and record of an item. Items of one destination must be adjacent.
 pub(crate) fn grouped<A, T>(items: &[A], of: impl Fn(&A) -> (Rank, T)) -> Vec<(Rank, Vec<T>)> {
-    let mut parts: Vec<(Rank, Vec<T>)> = Vec::new();
-    for item in items {
-        let (to, record) = of(item);
-        match parts.last_mut() {
-            Some(last) if last.0 == to => last.1.push(record),
-            _ => parts.push((to, vec![record])),
-        }
-    }
-    parts
+    let groups = items.chunk_by(|a, b| of(a).0 == of(b).0);
+    groups.map(|group| (of(&group[0]).0, group.iter().map(|item| of(item).1).collect())).collect()
 }
 
 /// Collective: the sum of the terms of all ranks, none of which exceeds `bound`. It does not depend on which rank holds

@@ -125,7 +125,9 @@ fn decide_all(comm: &Comm, edges: Vec<GlobalEdge>, radix: u32) -> Result<Vec<Glo
         left = decide(edges, |r| next.leader(r) == rank, &mut deaths);
         now = next;
     }
-    let mut others: Vec<GlobalDeath> = deaths.extract_if(.., |d| d.dying.owner() != rank).collect();
+    let is_foreign = |death: &GlobalDeath| death.dying.owner() != rank;
+    let mut others = Vec::with_capacity(deaths.iter().filter(|death| is_foreign(death)).count());
+    others.extend(deaths.extract_if(.., |death| is_foreign(death)));
     others.sort_unstable_by_key(|d| d.dying.owner());
     let parts = exchange::grouped(&others, |d| (Rank(d.dying.owner()), *d));
     deaths.extend(comm.exchange(parts)?.into_iter().flat_map(|(_, deaths)| deaths));
