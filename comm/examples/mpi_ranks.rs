@@ -19,7 +19,6 @@ fn main() -> Result<(), CommError> {
     let last = comm.rank().at() + 1 == comm.n_ranks();
     match what.as_str() {
         "abort" if last => return Err(comm.abort("the disk is full")),
-        "abort all" => return Err(abort_alike(&comm)),
         "panic" if last => std::thread::spawn(|| panic!("on purpose")).join().expect("no return"),
         "leave" if last => return Ok(()),
         "stall" if last => std::thread::sleep(Duration::from_secs(60)),
@@ -27,6 +26,7 @@ fn main() -> Result<(), CommError> {
             comm.barrier()?;
             comm.barrier()?;
         }
+        "abort all" => abort_alike(&comm)?,
         "long" => long(&comm)?,
         "watch" => watch(&comm)?,
         "time" => time(&comm)?,
@@ -36,14 +36,12 @@ fn main() -> Result<(), CommError> {
 }
 
 /// All ranks abort. Rank 0 comes so late that rank 1 has said why just before.
-fn abort_alike(comm: &Comm) -> CommError {
-    if let Err(error) = comm.barrier() {
-        return error;
-    }
+fn abort_alike(comm: &Comm) -> Result<(), CommError> {
+    comm.barrier()?;
     if comm.rank() == Rank(0) {
         std::thread::sleep(Duration::from_millis(200));
     }
-    comm.abort("no such file")
+    Err(comm.abort("no such file"))
 }
 
 fn exchange(comm: &Comm) -> Result<(), CommError> {

@@ -28,7 +28,8 @@ pub fn firsts_by_level(comm: &Comm, counts: &[u64]) -> Result<(Vec<u64>, u64), C
     Ok((firsts, coarser))
 }
 
-/// Records by destination. `of` returns destination and record of an item. Items of one destination must be adjacent.
+/// Records by destination. `of` returns destination and record of an item, and is called several times per item. Items of one
+/// destination must be adjacent.
 pub(crate) fn grouped<A, T>(items: &[A], of: impl Fn(&A) -> (Rank, T)) -> Vec<(Rank, Vec<T>)> {
     let groups = items.chunk_by(|a, b| of(a).0 == of(b).0);
     groups.map(|group| (of(&group[0]).0, group.iter().map(|item| of(item).1).collect())).collect()

@@ -19,14 +19,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long rank 0, before it says why it aborts, listens for a rank that aborts as well, and how much longer each rank
-/// after it, up to some rank: what all see alike is said once.
+/// How long rank 0 listens for other ranks that abort before it says why it does: what all see alike is said once.
 const SHORTEST_DEFERENCE: Duration = Duration::from_millis(10);
+/// How much longer than the rank before it a rank listens, up to some rank.
 const DEFERENCE: Duration = Duration::from_millis(150);
-/// How long a rank that aborts waits until the others can know, and then until the launcher has passed on what it says.
+/// How long a rank that aborts gives the others to hear of it, and then the launcher to pass on what it says.
 const MOMENT: Duration = Duration::from_millis(100);
-/// How long a rank waits for the end by another that has announced it.
-const END: Duration = Duration::from_secs(10);
+/// How long a rank waits for the end that another one has announced.
+const ANNOUNCED_END: Duration = Duration::from_secs(10);
 
 /// How long the ranks may take for their first exchange once MPI has started in all of them.
 const FIRST_EXCHANGE: Duration = Duration::from_secs(120);
@@ -114,8 +114,14 @@ impl Mpi<Program> {
         }
     }
 
-    /// Tells all other ranks that this one ends the job.
-    fn announce_the_end(&mut self) {
+    /// Listens for a rank that ends the job, and waits for that end. If there is none, tells all other ranks that this one ends
+    /// the job.
+    fn settle_who_ends(&mut self, deference: Duration) {
+        if self.hears_of_an_end(deference) {
+            clean_up();
+            // If the end has not come after that, this rank brings it.
+            std::thread::sleep(ANNOUNCED_END);
+        }
         self.send_to_all_others(ControlTag::Failed, &[]);
         let start = Instant::now();
         while start.elapsed() < MOMENT && self.link.pending().is_ok_and(|n| n > 0) {
@@ -165,13 +171,11 @@ impl Lifecycle for Program {
 
     fn abort(mpi: &mut Mpi<Self>, error: CommError) -> CommError {
         let (rank, n_ranks) = (mpi.link.rank(), mpi.link.n_ranks());
-        // Elsewhere MPI allows no message, and the rank ends the job unheard.
-        if mpi.check_level().is_ok() {
-            if mpi.hears_of_an_end(SHORTEST_DEFERENCE + DEFERENCE * rank.0.min(8)) {
-                clean_up();
-                std::thread::sleep(END);
-            }
-            mpi.announce_the_end();
+        let deference = SHORTEST_DEFERENCE + DEFERENCE * rank.0.min(8);
+        match mpi.check_level() {
+            Ok(()) => mpi.settle_who_ends(deference),
+            // Another thread may not call MPI.
+            Err(_) => std::thread::sleep(deference),
         }
         let place = match error {
             // Has rank and stage in it.
