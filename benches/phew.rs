@@ -18,7 +18,7 @@ use inselberg::field::AmrField;
 use inselberg::field::test_cells;
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
-use inselberg::phew::forest;
+use inselberg::phew::forest::{self, PlacedContacts};
 use inselberg::phew::hierarchy::structures;
 use inselberg::phew::known_peaks::PeakColumns;
 use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
@@ -132,7 +132,9 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let done = segmented();
     let Peaks { tree, level, ijk, name, .. } = &done.peaks;
     group.bench_function("forest", |b| {
-        let grow = |rho| forest::grow_alone(rho, &met.edges, &locator, field.mesh.domain());
+        let regions = pass.peak_regions();
+        let contacts = PlacedContacts { edges: &met.edges, cells: &locator, regions: &regions };
+        let grow = |rho| forest::grow_alone(rho, &contacts, field.mesh.domain());
         b.iter_batched(|| tree.rho.clone(), grow, BatchSize::PerIteration);
     });
     let patches = Patches { pass, slots: &RootSlots::SAME, labels: &done.labels };

@@ -10,7 +10,7 @@ use inselberg_kernels::fof::union::union;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::graph::{Neighbours, raise_neighbours};
 use inselberg_kernels::ids::TestIdx;
-use inselberg_kernels::mesh::{Mesh, SortedOcts};
+use inselberg_kernels::mesh::{Mesh, SortedOcts, UnlinkedMesh};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::label::{compress, peak_word};
 use inselberg_kernels::phew::raise::{Rise, raise};
@@ -93,7 +93,7 @@ fn row(rho: &'static [f64]) -> (Mesh, TestCells<'static>) {
     let exists: Vec<u8> = octs.iter().map(|x| if 2 * x + 1 < n { 3 } else { 1 }).collect();
     let position = octs.iter().map(|x| [*x, 0, 0]).collect();
     let octs = SortedOcts { position, leaf: exists.clone(), exists };
-    let mesh = Mesh::from_sorted(domain, &[octs]).expect("a row of cells");
+    let mesh = UnlinkedMesh::from_sorted(domain, &[octs]).expect("a row of cells").linked();
     let mask = mesh.bricks().iter().map(|b| b.leaf).collect();
     let greatest = rho.iter().copied().fold(0.0, f64::max);
     (mesh, TestCells::new(mask, rho, vec![greatest]))

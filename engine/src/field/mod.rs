@@ -6,10 +6,10 @@
 pub mod test_cells;
 
 use crate::argsort;
-use crate::chunks::chunks;
+use crate::chunks::{chunks, zeros};
 use inselberg_io::reserve;
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::mesh::{Mesh, MeshError, SortedOcts, local};
+use inselberg_kernels::mesh::{Mesh, MeshError, SortedOcts, SuperLinks, UnlinkedMesh, local};
 use inselberg_kernels::sfc::{morton, morton63};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -89,7 +89,7 @@ pub(crate) fn octree(
         .zip(&orders)
         .map(|((position, split), order)| sorted(position, split, order))
         .collect();
-    let mut mesh = Mesh::from_sorted(domain, &octs)?;
+    let mut mesh = linked(UnlinkedMesh::from_sorted(domain, &octs)?);
     drop(octs);
     let runs = chunks(mesh.supers().len(), 64);
     runs.par_iter().try_for_each(|supers| mesh.check_octree(supers.clone()))?;
@@ -108,7 +108,7 @@ pub(crate) fn leaf_mesh(
 ) -> Result<(Mesh, Vec<u32>), MeshError> {
     let orders = orders_by_level(level, ijk);
     let levels: Vec<_> = orders.par_iter().map(|order| octs_of_leaves(order, ijk)).collect();
-    Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, orders.concat()))
+    Ok((checked_leaves(linked(UnlinkedMesh::from_sorted(domain, &levels)?))?, orders.concat()))
 }
 
 /// Leaves of one task.
@@ -165,7 +165,7 @@ pub(crate) fn mesh_of_leaf_octs(
         SortedOcts { position, exists: all.clone(), leaf: all }
     };
     let levels: Vec<_> = orders.par_iter().map(of_level).collect();
-    Ok((checked_leaves(Mesh::from_sorted(domain, &levels)?)?, orders.concat()))
+    Ok((checked_leaves(linked(UnlinkedMesh::from_sorted(domain, &levels)?))?, orders.concat()))
 }
 
 /// The indices of the items of each level, from level 0 on, by the Morton keys of their positions.
@@ -182,6 +182,16 @@ pub(crate) fn items_by_level(level: &[u8]) -> Vec<Vec<u32>> {
         items[usize::from(*l)].push(i);
     }
     items
+}
+
+/// A mesh with the links of its super-bricks, which all threads find.
+pub(crate) fn linked(mesh: UnlinkedMesh) -> Mesh {
+    /// Super-bricks of one task: enough that most look-ups are near the last ones.
+    const RUN: usize = 1024;
+    let mut links: Vec<SuperLinks> = zeros(mesh.n_supers());
+    let runs = links.par_chunks_mut(RUN).enumerate();
+    runs.for_each(|(run, links)| mesh.link(run * RUN, links));
+    mesh.with_links(links)
 }
 
 /// A mesh of leaves, of which none overlap, and which knows whether it is graded.

@@ -5,11 +5,11 @@ use super::plan::RootDeposits;
 use crate::chunks::carve;
 use crate::error::RunError;
 use crate::executor::Executor;
-use crate::field::AmrField;
+use crate::field::{AmrField, linked};
 use crate::partition::{LeafSet, LocalField, Weights, partition_leaf_set};
 use crate::stage::Stage;
 use inselberg_comm::Comm;
-use inselberg_kernels::mesh::{Mesh, local};
+use inselberg_kernels::mesh::{LeafBricks, UnlinkedMesh, local};
 use inselberg_kernels::particle_mesh::TestLevel;
 use inselberg_kernels::sfc::position63;
 use rayon::prelude::*;
@@ -52,18 +52,13 @@ fn cells(test_cells: TestLevel) -> impl Iterator<Item = ([u32; 3], f64)> {
 /// The test cells of all roots as one field, on one rank.
 fn on_one_rank(deposits: &RootDeposits, roots: Vec<Vec<TestLevel>>) -> Result<AmrField, RunError> {
     let n_levels = usize::from(deposits.shape.level_max - deposits.shape.level_min) + 1;
-    let column = |of: fn(&TestLevel) -> &Vec<u64>, level: usize| -> Vec<u64> {
-        let parts: Vec<&[u64]> = roots.iter().map(|root| of(&root[level]).as_slice()).collect();
-        parts.concat()
-    };
-    let of_levels = (0..n_levels).into_par_iter();
-    let (keys, masks): (Vec<_>, Vec<_>) = of_levels
-        .map(|level| (column(|cells| &cells.key, level), column(|cells| &cells.mask, level)))
-        .unzip();
-    let coarser = (0..deposits.shape.level_min).map(|_| (&[][..], &[][..]));
-    let levels: Vec<(&[u64], &[u64])> =
-        coarser.chain(keys.iter().zip(&masks).map(|(k, m)| (k.as_slice(), m.as_slice()))).collect();
-    let mut mesh = Mesh::from_leaf_bricks(deposits.shape.domain, &levels)?;
+    fn bricks(cells: &TestLevel) -> LeafBricks<'_> {
+        LeafBricks { key: &cells.key, mask: &cells.mask }
+    }
+    let of_level = |level| roots.iter().map(|root| bricks(&root[level])).collect();
+    let coarser = (0..deposits.shape.level_min).map(|_| Vec::new());
+    let levels: Vec<Vec<LeafBricks>> = coarser.chain((0..n_levels).map(of_level)).collect();
+    let mut mesh = linked(UnlinkedMesh::from_leaf_bricks(deposits.shape.domain, &levels)?);
     // A mesh of particles is graded by construction.
     mesh.set_graded(true);
     mesh.set_leaves_above(deposits.threshold);

@@ -9,10 +9,10 @@ use super::oct_record::OctRecord;
 use super::splits::Splits;
 use crate::chunks::chunks;
 use crate::error::RunError;
-use crate::field::{AmrField, morton_order};
+use crate::field::{AmrField, linked, morton_order};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::mesh::{Brick, Mesh, MeshError, SortedOcts, local};
+use inselberg_kernels::mesh::{Brick, Mesh, MeshError, SortedOcts, UnlinkedMesh, local};
 use inselberg_kernels::sfc::morton;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -64,8 +64,9 @@ pub(super) fn assemble(
     let extra = columns(&own, n_extra);
     let merged = merge(own, &received);
     let ghosts = links(needed, received, &merged);
-    let mesh = Mesh::from_sorted(domain, &merged.levels);
-    let mut mesh = mesh.map_err(|problem| if cells.is_octree() { of_oct(problem) } else { problem })?;
+    let mesh = UnlinkedMesh::from_sorted(domain, &merged.levels);
+    let mesh = mesh.map_err(|problem| if cells.is_octree() { of_oct(problem) } else { problem })?;
+    let mut mesh = linked(mesh);
     let own = masks(mesh.bricks(), &merged.octs);
     match cells {
         CellSet::Octree | CellSet::WholeOctree => mesh.set_graded(check_octree(&mesh, &own, levels, comm)?),

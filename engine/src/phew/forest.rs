@@ -11,6 +11,7 @@ use crate::exchange;
 use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peaks::OwnTree;
+use crate::phew::region_trees::{self, PeakRegions};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::{CellIdx, PeakIdx, PeakName};
@@ -34,20 +35,28 @@ pub struct PlacedTree {
     pub saddle_position: Vec<[f64; 3]>,
 }
 
+/// Contacts, and where their cells are.
+pub struct PlacedContacts<'a, C> {
+    /// Edges in falling order.
+    pub edges: &'a [ContactEdge],
+    /// Where the cells are that they name.
+    pub cells: &'a C,
+    /// On a rank alone, its peaks in regions of space.
+    pub regions: &'a PeakRegions,
+}
+
 /// The merge tree of a rank alone, from the densities of its peaks and its contacts.
-pub fn grow_alone(
-    rho: Vec<f64>,
-    edges: &[ContactEdge],
-    cells: &impl CellPlaces,
-    domain: &Domain,
-) -> PlacedTree {
-    let (tree, contacts) = MergeTree::grow(rho, edges);
+pub fn grow_alone<C: CellPlaces>(rho: Vec<f64>, contacts: &PlacedContacts<C>, domain: &Domain) -> PlacedTree {
+    let PlacedContacts { edges, cells, regions } = contacts;
+    let (mut death, mut met) = (Vec::new(), Vec::new());
+    let deaths = region_trees::deaths(&rho, edges, regions);
+    deaths.into_par_iter().map(|found| found.death(edges)).unzip_into_vecs(&mut death, &mut met);
     let place = |pair: &[CellIdx; 2]| match pair[0].is_none() {
         true => NOWHERE,
         false => cells.cell_at(pair[0]).touches(&cells.cell_at(pair[1]), domain),
     };
-    let saddle_position = contacts.par_iter().map(place).collect();
-    PlacedTree { tree: OwnTree::from_whole(tree), saddle_position }
+    let saddle_position = met.par_iter().map(place).collect();
+    PlacedTree { tree: OwnTree::from_whole(MergeTree { rho, death }), saddle_position }
 }
 
 /// The saddle of a peak that never dies.
@@ -67,17 +76,16 @@ impl CellPlaces for Locator<'_> {
 }
 
 /// Thins the edges of this rank to their forest and writes each for the other owners of its two peaks. Returns the edges
-/// of own peaks, in falling order. `edges` are between slots of `peaks`.
+/// of own peaks, in falling order. The contacts are between slots of `peaks`.
 pub fn send_to_owners<const KINDS: usize>(
     buffers: &mut SendBuffers<KINDS>,
     kind: usize,
     rank: Rank,
     peaks: &PeakColumns,
-    edges: &[ContactEdge],
-    cells: &impl CellPlaces,
+    PlacedContacts { edges, cells, .. }: &PlacedContacts<impl CellPlaces>,
 ) -> Vec<GlobalEdge> {
     let kept = reduce(edges, &mut ForestScratch::default());
-    let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| global_edge(edge, peaks, cells)).collect();
+    let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| global_edge(edge, peaks, *cells)).collect();
     own.retain(|edge| {
         let owners = edge.peaks.map(|peak| Rank(peak.owner()));
         if owners[0] != rank {

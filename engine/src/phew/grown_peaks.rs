@@ -1,6 +1,6 @@
 //! The own peaks once their tree is grown: from what a rank knows of its peaks, their contacts and their sums to [`Peaks`].
 
-use crate::phew::forest::{self, CellPlaces, PlacedTree};
+use crate::phew::forest::{self, CellPlaces, PlacedContacts, PlacedTree};
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::{OwnTree, Peaks};
@@ -8,7 +8,6 @@ use crate::phew::sums::PatchTotals;
 use crate::phew::to_owners::send_to_owners;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakName;
-use inselberg_kernels::phew::forest::ContactEdge;
 use inselberg_kernels::phew::ties::Tie;
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
@@ -31,27 +30,26 @@ pub struct GrownPeaks {
 
 impl GrownPeaks {
     /// Collective: completes the sums of the own peaks, and grows their tree. Sums are freed before the tree
-    /// takes its memory. `peaks` are the peaks of `known`, by slot. The contacts `edges` are between slots, in falling order.
+    /// takes its memory. `peaks` are the peaks of `known`, by slot. The contacts are between slots.
     ///
     /// # Errors
     /// When another rank fails.
     pub fn grow(
         peaks: PeakColumns,
         known: &mut PeakComm,
-        edges: &[ContactEdge],
-        cells: &impl CellPlaces,
+        contacts: &PlacedContacts<impl CellPlaces>,
         mut totals: PatchTotals,
         space: &SizedBox,
         comm: &Comm,
     ) -> Result<Self, CommError> {
         let sent = match comm.n_ranks() {
             1 => None,
-            _ => Some(send_to_owners(comm, known, &peaks, edges, &mut totals, cells)?),
+            _ => Some(send_to_owners(comm, known, &peaks, contacts, &mut totals)?),
         };
         let (patches, momenta) = totals.values(&known.own, space.side);
         let PeakColumns { rho, level, ijk, name } = known.own_of(peaks);
         let tree = match sent {
-            None => forest::grow_alone(rho, edges, cells, &space.domain),
+            None => forest::grow_alone(rho, contacts, &space.domain),
             Some(edges) => forest::grow(comm, rho, &name, edges, &space.domain)?,
         };
         Ok(Self { name, n_global: known.n_global, space: *space, level, ijk, tree, patches, momenta })

@@ -9,7 +9,7 @@ use crate::graph::{GraphField, LinkGraph, LinkRun, OwnParticles, ParticleGraph, 
 use crate::particle_mesh::{MeshUse, ParticleSnapshot, grow};
 use crate::phew::balance::Balance;
 use crate::phew::bound::{self, BoundInput};
-use crate::phew::forest::CellPlaces;
+use crate::phew::forest::{CellPlaces, PlacedContacts};
 use crate::phew::ghost_labels::{self, Root};
 use crate::phew::grown_peaks::GrownPeaks;
 use crate::phew::hierarchy::structures;
@@ -20,6 +20,7 @@ use crate::phew::min_particles::leave_out_small;
 use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits};
 use crate::phew::peak_comm::{PeakComm, RootSlots};
 use crate::phew::peaks::Peaks;
+use crate::phew::region_trees::PeakRegions;
 use crate::phew::run::{ChosenField, CutPeaks, FieldSource, PhewOutcome, listing_attributes};
 use crate::phew::sums::PatchTotals;
 use crate::phew::tables::{PatchIds, particles_table};
@@ -97,7 +98,9 @@ pub fn segment(
     let totals = Stage::run("sums", n, comm, observer, || sums.totals(comm))?;
     let space = SizedBox { domain: own.domain, side: own.units.side, origin: [0.0; 3] };
     let grown = Stage::run("forest", n, comm, observer, || {
-        GrownPeaks::grow(peaks, &mut known, &edges, tests, totals, &space, comm)
+        let regions = &PeakRegions::of_list(peaks.len());
+        let contacts = PlacedContacts { edges: &edges, cells: tests, regions };
+        GrownPeaks::grow(peaks, &mut known, &contacts, totals, &space, comm)
     })?;
     let density_threshold = tests.field.threshold(own.units.mean_density);
     let peaks = grown.into_peaks(positions, density_threshold, Vec::new());

@@ -2,6 +2,7 @@
 
 use crate::chunks::carve;
 use crate::phew::region::TaskRegion;
+use crate::phew::region_trees::PeakRegions;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::Rules;
@@ -30,6 +31,16 @@ impl PassContext<'_> {
     /// Number of test cells in each task.
     pub fn n_cells(&self) -> Vec<usize> {
         self.tasks.iter().map(|task| task.n_cells(self.mesh, self.test_cells)).collect()
+    }
+
+    /// The roots in regions of space, for a rank alone: there each root is a peak, and each is in one task.
+    pub fn peak_regions(&self) -> PeakRegions {
+        let of_run = |run| {
+            let Range { start, end } = self.roots.indices(run);
+            PeakIdx::from_root(start)..PeakIdx::from_root(end)
+        };
+        let of_task = |task: &TaskRegion| task.cells(self.mesh, self.test_cells).map(of_run).collect();
+        PeakRegions::of_parts(self.tasks.iter().map(of_task))
     }
 
     /// Cuts a list of peaks, which is in the order of the cells, into one part per task: the peaks in its cells.

@@ -5,6 +5,7 @@ use crate::field::AmrField;
 use crate::phew::ascent::{self, Ascents};
 use crate::phew::balance::Balance;
 use crate::phew::contacts::Contacts;
+use crate::phew::forest::PlacedContacts;
 use crate::phew::grown_peaks::GrownPeaks;
 use crate::phew::label;
 use crate::phew::pass::PassContext;
@@ -113,7 +114,8 @@ pub fn segment<'a>(
         }
     };
     let grown = Stage::run("forest", n, comm, observer, || {
-        GrownPeaks::grow(peaks, &mut known, &edges, &locator, totals, &space, comm)
+        let contacts = PlacedContacts { edges: &edges, cells: &locator, regions: &pass.peak_regions() };
+        GrownPeaks::grow(peaks, &mut known, &contacts, totals, &space, comm)
     })?;
     let ties = match rules {
         Rules::Paper => Vec::new(),

@@ -1,12 +1,11 @@
 //! The one exchange that brings contacts and sums to the owners of the peaks.
 
 use crate::exchange::bundle::SendBuffers;
-use crate::phew::forest::{self, CellPlaces};
+use crate::phew::forest::{self, CellPlaces, PlacedContacts};
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::sums::PatchTotals;
 use inselberg_comm::{Comm, CommError};
-use inselberg_kernels::phew::forest::ContactEdge;
 use inselberg_kernels::phew::global::GlobalEdge;
 use inselberg_kernels::props::{Gathered, Momentum, PatchSums};
 
@@ -24,13 +23,12 @@ pub fn send_to_owners(
     comm: &Comm,
     known: &mut PeakComm,
     peaks: &PeakColumns,
-    edges: &[ContactEdge],
+    contacts: &PlacedContacts<impl CellPlaces>,
     totals: &mut PatchTotals,
-    cells: &impl CellPlaces,
 ) -> Result<Vec<GlobalEdge>, CommError> {
     let PatchTotals { patches, momenta, .. } = totals;
     let mut buffers = SendBuffers::<4>::default();
-    let mut edges = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), peaks, edges, cells);
+    let mut edges = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), peaks, contacts);
     known.announce(&mut buffers, PEAKS);
     known.send(&mut buffers, SUMS, patches);
     if let Some(momenta) = momenta {

@@ -1,9 +1,11 @@
 //! Building: from sorted octs or leaf bricks to a mesh.
 
-use super::{Beyond, Brick, Level, Mesh, SuperBlock, SuperBrick, local};
+use super::neighbours::SuperLinks;
+use super::{Beyond, Brick, Level, Mesh, RecentBlocks, SuperBlock, SuperBrick, local};
 use crate::geom::{Domain, MAX_LEVEL};
 use crate::sfc::{morton, position63};
-use rustc_hash::FxHashMap;
+use bytemuck::Zeroable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The reason why a set of cells is not a mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +65,22 @@ pub struct SortedOcts {
     pub leaf: Vec<u8>,
 }
 
-impl Mesh {
+/// A mesh whose super-bricks do not know yet what is around them.
+///
+/// [`Self::link`] finds that for any run of super-bricks, so threads can share the work; [`Self::linked`] makes the mesh.
+#[derive(Debug)]
+pub struct UnlinkedMesh(Mesh);
+
+/// Bricks of leaves of one level: ascending keys on the grid of bricks ([`crate::sfc::morton63`]), and masks of leaves.
+#[derive(Debug, Clone, Copy)]
+pub struct LeafBricks<'a> {
+    /// Keys of the bricks.
+    pub key: &'a [u64],
+    /// The leaves of each, at least one.
+    pub mask: &'a [u64],
+}
+
+impl UnlinkedMesh {
     /// A mesh of octs, one entry of `levels` per level from level 0 on.
     ///
     /// Linear; up to 8 octs make a brick.
@@ -74,18 +91,7 @@ impl Mesh {
     /// # Panics
     /// In debug builds when octs are not sorted.
     pub fn from_sorted(domain: Domain, levels: &[SortedOcts]) -> Result<Self, MeshError> {
-        let mut mesh = Self {
-            domain,
-            levels: Vec::new(),
-            supers: Vec::new(),
-            beside: Vec::new(),
-            coarser: Vec::new(),
-            bricks: Vec::new(),
-            n_cells: 0,
-            graded: false,
-            above: None,
-            beyond: Beyond::default(),
-        };
+        let mut mesh = Mesh::without_cells(domain);
         let reserved = mesh.bricks.try_reserve_exact(levels.iter().map(n_bricks).sum());
         let n_cells = || levels.iter().map(|level| 8 * level.position.len() as u64).sum();
         reserved.map_err(|_| MeshError::OutOfMemory(n_cells()))?;
@@ -95,29 +101,79 @@ impl Mesh {
         while mesh.levels.last().is_some_and(|l| l.supers.is_empty()) {
             mesh.levels.pop();
         }
-        Ok(mesh)
+        Ok(Self(mesh))
     }
 
-    /// A mesh of leaves alone. Each entry of `levels`, from level 0 on, lists the bricks with leaves: ascending keys on the
-    /// grid of bricks ([`crate::sfc::morton63`]), and masks. Linear in the bricks.
+    /// A mesh of leaves alone. Each entry of `levels`, from level 0 on, has the bricks with leaves in runs, which follow each
+    /// other. Linear in the bricks.
     ///
     /// # Errors
     /// [`MeshError::TooManyCells`] if there are more leaves than indices.
-    pub fn from_leaf_bricks(domain: Domain, levels: &[(&[u64], &[u64])]) -> Result<Self, MeshError> {
-        let mut mesh = Self::from_sorted(domain, &[])?;
-        for (keys, masks) in levels {
+    pub fn from_leaf_bricks(domain: Domain, levels: &[Vec<LeafBricks>]) -> Result<Self, MeshError> {
+        let mut mesh = Mesh::without_cells(domain);
+        let runs = || levels.iter().flatten();
+        let n_cells: u64 = runs().flat_map(|run| run.mask).map(|mask| u64::from(mask.count_ones())).sum();
+        if n_cells >= u64::from(u32::MAX) {
+            return Err(MeshError::TooManyCells(n_cells));
+        }
+        let reserved = mesh.bricks.try_reserve_exact(runs().map(|run| run.key.len()).sum());
+        reserved.map_err(|_| MeshError::OutOfMemory(n_cells))?;
+        for runs in levels {
             let first_super = mesh.supers.len() as u32;
-            for (key, mask) in keys.iter().zip(*masks) {
+            for (key, mask) in runs.iter().flat_map(|run| run.key.iter().zip(run.mask)) {
                 let brick = mesh.brick_for(first_super, position63(*key));
                 (brick.exists, brick.leaf) = (*mask, *mask);
                 mesh.n_cells += mask.count_ones() as usize;
-                if mesh.n_cells >= u32::MAX as usize {
-                    return Err(MeshError::TooManyCells(mesh.n_cells as u64));
-                }
             }
             mesh.end_level(first_super);
         }
-        Ok(mesh)
+        Ok(Self(mesh))
+    }
+
+    /// Number of super-bricks.
+    pub fn n_supers(&self) -> usize {
+        self.0.supers.len()
+    }
+
+    /// Fills in the links of the super-bricks from `first` on, one per entry of `links`. About four hash look-ups each, fewer where
+    /// super-bricks are beside each other.
+    pub fn link(&self, first: usize, links: &mut [SuperLinks]) {
+        let mut recent = RecentBlocks::default();
+        for (s, links) in (first..).zip(links) {
+            *links = self.0.links_of(s, &mut recent);
+        }
+    }
+
+    /// The mesh, with the links of all its super-bricks.
+    ///
+    /// # Panics
+    /// When there is not one entry per super-brick.
+    pub fn with_links(self, links: Vec<SuperLinks>) -> Mesh {
+        assert_eq!(links.len(), self.n_supers(), "one entry per super-brick");
+        Mesh { links, ..self.0 }
+    }
+
+    /// The mesh, linked by this thread alone.
+    pub fn linked(self) -> Mesh {
+        let mut links = vec![SuperLinks::zeroed(); self.n_supers()];
+        self.link(0, &mut links);
+        self.with_links(links)
+    }
+}
+
+impl Mesh {
+    fn without_cells(domain: Domain) -> Self {
+        Self {
+            domain,
+            levels: Vec::new(),
+            supers: Vec::new(),
+            links: Vec::new(),
+            bricks: Vec::new(),
+            n_cells: 0,
+            graded: false,
+            above: None,
+            beyond: Beyond::default(),
+        }
     }
 
     fn push_level(&mut self, level: u8, octs: &SortedOcts) -> Result<(), MeshError> {
@@ -143,15 +199,16 @@ impl Mesh {
 
     fn end_level(&mut self, first_super: u32) {
         let supers = first_super..self.supers.len() as u32;
-        let (mut blocks, mut first) = (FxHashMap::default(), first_super);
         let block_of = |s: &SuperBrick| s.position.map(|x| x >> 2);
-        for of_block in self.supers[first as usize..].chunk_by(|a, b| block_of(a) == block_of(b)) {
+        let of_blocks = || self.supers[first_super as usize..].chunk_by(|a, b| block_of(a) == block_of(b));
+        let mut blocks = FxHashMap::with_capacity_and_hasher(of_blocks().count(), FxBuildHasher);
+        let mut first = first_super;
+        for of_block in of_blocks() {
             let bits = of_block.iter().map(|s| 1 << local::bit_of(s.position));
             blocks.insert(block_of(&of_block[0]), SuperBlock { first, supers: bits.sum() });
             first += of_block.len() as u32;
         }
-        self.levels.push(Level { supers: supers.clone(), blocks });
-        self.link_supers(self.levels.len() as u8 - 1, supers.start as usize..supers.end as usize);
+        self.levels.push(Level { supers, blocks });
     }
 
     fn push_oct(

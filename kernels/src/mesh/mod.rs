@@ -20,9 +20,9 @@ mod neighbours;
 pub(crate) mod random;
 mod recent;
 
-pub use build::{MeshError, SortedOcts};
+pub use build::{LeafBricks, MeshError, SortedOcts, UnlinkedMesh};
 pub use lookup::{Locator, Lookup};
-pub use neighbours::{COARSER, Neighbourhood, for_each_coarser, place_of};
+pub use neighbours::{COARSER, Neighbourhood, SuperLinks, for_each_coarser, place_of};
 pub(crate) use recent::RecentBlocks;
 
 use crate::geom::Domain;
@@ -79,8 +79,7 @@ pub struct Mesh {
     domain: Domain,
     levels: Vec<Level>,
     supers: Vec<SuperBrick>,
-    beside: Vec<neighbours::Beside>,
-    coarser: Vec<neighbours::Coarser>,
+    links: Vec<SuperLinks>,
     bricks: Vec<Brick>,
     n_cells: usize,
     graded: bool,

@@ -16,37 +16,35 @@
 //! A box wraps inside a super-brick if it is no whole number of them wide along a periodic axis. There every brick is looked up
 //! by its position. Beyond open walls there is nothing, so these may cut super-bricks and bricks anywhere.
 
-use super::{Mesh, local};
+use super::{Mesh, RecentBlocks, local};
 use crate::ids::BrickIdx;
-use std::ops::Range;
+use bytemuck::{Pod, Zeroable};
 
 /// A super-brick (slot 13) and the 26 around it, x fastest; [`NO_SUPER`] where there is none.
-pub(super) type Beside = [u32; 27];
+type Beside = [u32; 27];
 
 /// The super-bricks of the next coarser level that a super-brick lies in or may touch, by the corners of
 /// [`local::AROUND_OCTANT`]; [`NO_SUPER`] where there is none.
-pub(super) type Coarser = [u32; 8];
+type Coarser = [u32; 8];
+
+/// What is around a super-brick.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct SuperLinks {
+    beside: Beside,
+    coarser: Coarser,
+}
 
 /// No super-brick.
 const NO_SUPER: u32 = u32::MAX;
 
 impl Mesh {
-    /// Finds the super-bricks around each super-brick of `level`, the last level so far, and those of the next coarser level.
-    /// 14 hash look-ups each, or 22 if it lies in no coarser super-brick.
-    pub(super) fn link_supers(&mut self, level: u8, supers: Range<usize>) {
-        self.beside.resize(supers.end, [NO_SUPER; 27]);
-        for s in supers {
-            let coarser = coarser_around(self, level, self.supers[s].position);
-            self.coarser.push(coarser);
-            self.beside[s][13] = s as u32;
-            for slot in 0..13 {
-                let found = is_regular(self, level)
-                    .then(|| super_in_slot(self, level, self.supers[s].position, slot));
-                if let Some(beside) = found.flatten() {
-                    self.beside[s][slot] = beside;
-                    self.beside[beside as usize][26 - slot] = s as u32;
-                }
-            }
+    /// The links of a super-brick, from the blocks of all levels.
+    pub(super) fn links_of(&self, s: usize, recent: &mut RecentBlocks) -> SuperLinks {
+        let (level, position) = (self.level_of_super(s), self.supers[s].position);
+        SuperLinks {
+            beside: supers_around(self, recent, level, position, std::array::from_fn(|slot| slot)),
+            coarser: coarser_around(self, recent, level, position),
         }
     }
 }
@@ -69,7 +67,8 @@ impl Neighbourhood {
         match mesh.super_at(level, position) {
             Some(found) => Self::of_super(mesh, level, found as usize),
             None => {
-                let supers = beside_none(mesh, level, position);
+                let slots = std::array::from_fn(|slot| slot);
+                let supers = supers_around(mesh, &mut RecentBlocks::default(), level, position, slots);
                 Self { level, position, supers, regular: is_regular(mesh, level) }
             }
         }
@@ -78,7 +77,7 @@ impl Neighbourhood {
     /// The neighbourhood of an existing super-brick of `level`.
     #[inline]
     pub fn of_super(mesh: &Mesh, level: u8, s: usize) -> Self {
-        let (position, supers) = (mesh.supers[s].position, mesh.beside[s]);
+        let (position, supers) = (mesh.supers[s].position, mesh.links[s].beside);
         Self { level, position, supers, regular: is_regular(mesh, level) }
     }
 
@@ -144,7 +143,7 @@ pub fn for_each_coarser(mesh: &Mesh, level: u8, s: usize, mut visit: impl FnMut(
         return for_each_coarser_in_small_box(mesh, level - 1, finer, &mut visit);
     }
     let octant = octant_of(finer);
-    let coarser = mesh.coarser[s].iter().zip(&local::AROUND_OCTANT[octant]).enumerate();
+    let coarser = mesh.links[s].coarser.iter().zip(&local::AROUND_OCTANT[octant]).enumerate();
     for (corner, (found, around)) in coarser.filter(|(_, (found, _))| **found != NO_SUPER) {
         let steps = local::step_beside(octant, corner);
         let found = &mesh.supers[*found as usize];
@@ -159,17 +158,11 @@ pub fn for_each_coarser(mesh: &Mesh, level: u8, s: usize, mut visit: impl FnMut(
 }
 
 /// The super-bricks of the next coarser level that the super-brick at `finer` of `level` lies in or may touch.
-fn coarser_around(mesh: &Mesh, level: u8, finer: [u32; 3]) -> Coarser {
-    let Some(coarser) = level.checked_sub(1).filter(|coarser| is_regular(mesh, *coarser)) else {
-        return [NO_SUPER; 8];
-    };
-    let (position, octant) = (finer.map(|x| x >> 1), octant_of(finer));
-    match mesh.super_at(coarser, position) {
-        Some(found) => std::array::from_fn(|corner| mesh.beside[found as usize][slot_beside(octant, corner)]),
-        None => std::array::from_fn(|corner| {
-            super_in_slot(mesh, coarser, position, slot_beside(octant, corner)).unwrap_or(NO_SUPER)
-        }),
-    }
+fn coarser_around(mesh: &Mesh, recent: &mut RecentBlocks, level: u8, finer: [u32; 3]) -> Coarser {
+    let Some(coarser) = level.checked_sub(1) else { return [NO_SUPER; 8] };
+    let octant = octant_of(finer);
+    let slots = std::array::from_fn(|corner| slot_beside(octant, corner));
+    supers_around(mesh, recent, coarser, finer.map(|x| x >> 1), slots)
 }
 
 /// The octant of its parent that the block at `position` is.
@@ -227,19 +220,28 @@ fn is_regular(mesh: &Mesh, level: u8) -> bool {
     mesh.domain.wraps_blocks(level, 16)
 }
 
-/// The super-bricks around one that does not exist.
-#[cold]
-fn beside_none(mesh: &Mesh, level: u8, position: [u32; 3]) -> Beside {
-    let regular = is_regular(mesh, level);
-    let beside = |slot| regular.then(|| super_in_slot(mesh, level, position, slot)).flatten();
-    std::array::from_fn(|slot| beside(slot).unwrap_or(NO_SUPER))
-}
-
-/// The super-brick in a slot around another one. For [regular](is_regular) levels.
-#[inline]
-fn super_in_slot(mesh: &Mesh, level: u8, position: [u32; 3], slot: usize) -> Option<u32> {
-    let at = std::array::from_fn(|a| (i64::from(position[a]) + step(slot, a)) << 4);
-    mesh.super_at(level, mesh.domain.wrap(level, at)?.map(|x| x >> 4))
+/// The super-bricks of `level` in some slots around a position. None on levels that are not [regular](is_regular).
+fn supers_around<const N: usize>(
+    mesh: &Mesh,
+    recent: &mut RecentBlocks,
+    level: u8,
+    position: [u32; 3],
+    slots: [usize; N],
+) -> [u32; N] {
+    if !is_regular(mesh, level) {
+        return [NO_SUPER; N];
+    }
+    let along = |a: usize, step: i64| {
+        let x = mesh.domain.wrap_along(level, a, (i64::from(position[a]) + step) << 4);
+        x.map(|x| x >> 4)
+    };
+    // Each axis is wrapped once, not once per slot.
+    let at: [[Option<u32>; 3]; 3] = std::array::from_fn(|a| [-1, 0, 1].map(|step| along(a, step)));
+    slots.map(|slot| {
+        let [x, y, z] = std::array::from_fn(|a| at[a][(step(slot, a) + 1) as usize]);
+        let (Some(x), Some(y), Some(z)) = (x, y, z) else { return NO_SUPER };
+        mesh.super_near(recent, level, [x, y, z]).unwrap_or(NO_SUPER)
+    })
 }
 
 /// The brick at `local` bricks from the one at `first`, by position.

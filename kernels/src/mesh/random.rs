@@ -1,6 +1,6 @@
 //! Random meshes of leaves for the property tests of kernels that work on a mesh.
 
-use super::{Mesh, local};
+use super::{LeafBricks, Mesh, UnlinkedMesh, local};
 use crate::geom::Domain;
 use crate::phew::test_cells::{TestCells, test_masks};
 use crate::sfc::morton63;
@@ -71,8 +71,8 @@ pub fn mesh_of(domain: Domain, cells: Vec<(u8, [u32; 3])>) -> Mesh {
     }
     let lists: Vec<(Vec<u64>, Vec<u64>)> =
         levels.into_iter().map(|level| level.into_iter().unzip()).collect();
-    let slices: Vec<(&[u64], &[u64])> = lists.iter().map(|(keys, masks)| (&keys[..], &masks[..])).collect();
-    Mesh::from_leaf_bricks(domain, &slices).expect("few leaves")
+    let levels: Vec<_> = lists.iter().map(|(key, mask)| vec![LeafBricks { key, mask }]).collect();
+    UnlinkedMesh::from_leaf_bricks(domain, &levels).expect("few leaves").linked()
 }
 
 /// Boxes of level-0 extents 1 to 3, wrapping or not, refined at random from level 2 down to level 5; or boxes that are no whole

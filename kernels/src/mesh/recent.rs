@@ -33,14 +33,19 @@ impl Mesh {
         level: u8,
         position: [u32; 3],
     ) -> Option<BrickIdx> {
-        let super_brick = position.map(|x| x >> 2);
-        let block = super_brick.map(|x| x >> 2);
+        let found = self.super_near(recent, level, position.map(|x| x >> 2))?;
+        self.supers[found as usize].brick(local::bit_of(position))
+    }
+
+    /// [`Mesh::super_at`], in the same way.
+    #[inline]
+    pub(super) fn super_near(&self, recent: &mut RecentBlocks, level: u8, position: [u32; 3]) -> Option<u32> {
+        let block = position.map(|x| x >> 2);
         let last = &mut recent.0[local::bit_of(block) as usize];
         if (last.level, last.position) != (level, block) {
             *last = Recent { level, position: block, found: self.super_block(level, block) };
         }
-        let found = last.found?.super_at(local::bit_of(super_brick))?;
-        self.supers[found as usize].brick(local::bit_of(position))
+        last.found?.super_at(local::bit_of(position))
     }
 }
 

@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use crate::density::{Deposit, deposit_conserving};
     use crate::geom::Domain;
-    use crate::mesh::{Mesh, SortedOcts};
+    use crate::mesh::{Mesh, SortedOcts, UnlinkedMesh};
     use crate::particle_mesh::{crowded, grade};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -330,7 +330,7 @@ mod tests {
             }
             levels.push(octs);
         }
-        (Mesh::from_sorted(shape.domain, &levels).expect("an octree"), cells)
+        (UnlinkedMesh::from_sorted(shape.domain, &levels).expect("an octree").linked(), cells)
     }
 
     proptest! {

@@ -9,7 +9,7 @@
 //! | peak of each | [`label`] | patches |
 //! | where patches touch | [`saddle`] | contacts |
 //! | which contacts can merge anything | [`forest`] | edges |
-//! | which peak dies where | [`tree`]; over ranks [`pending_merges`], [`global`] | merge tree |
+//! | which peak dies where | [`region_tree`], [`tree`]; over ranks [`pending_merges`], [`global`] | merge tree |
 //! | clumps and haloes under given thresholds | [`hierarchy`], [`persistence`]; with RAMSES's tie rule [`ties`] | hierarchy |
 //! | where clumps meet, for RAMSES's unbinding | [`border`] | distances |
 //!
@@ -35,6 +35,7 @@ pub mod pending_merges;
 pub mod persistence;
 mod quantized;
 pub mod raise;
+pub mod region_tree;
 mod rounds;
 pub mod saddle;
 #[cfg(test)]

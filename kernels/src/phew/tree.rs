@@ -8,6 +8,7 @@
 //! dies there (the elder rule).
 
 use super::forest::ContactEdge;
+use super::region_tree::{DeathEdge, PeakRegion, RegionEdge};
 use crate::ids::{CellIdx, PeakIdx};
 use crate::union_find::find;
 use bytemuck::{Pod, Zeroable};
@@ -48,25 +49,17 @@ impl MergeTree {
     /// Grows the tree from edges in falling order; edges outside the forest are skipped. Also returns the two cells of the
     /// edge at which each peak dies, that of the dying component first. Almost linear in the edges.
     pub fn grow(rho: Vec<f64>, edges: &[ContactEdge]) -> (Self, Vec<[CellIdx; 2]>) {
-        let mut tree = Self { death: vec![Death::NEVER; rho.len()], rho };
-        let mut cells = vec![[CellIdx::NONE; 2]; tree.rho.len()];
-        let mut components = PeakUnionFind::new(tree.rho.len());
-        for (i, edge) in edges.iter().enumerate() {
-            if let Some(ahead) = edges.get(i + AHEAD) {
-                ahead.peaks.into_iter().for_each(|p| components.shorten(p));
-            }
-            let roots = edge.peaks.map(|p| components.root(p));
-            if roots[0] == roots[1] {
-                continue;
-            }
-            let near = usize::from(tree.exceeds(roots[0], roots[1]));
-            let dying = roots[near];
-            tree.death[dying.at()] =
-                Death { saddle: edge.saddle, near: edge.peaks[near], endpoint: edge.peaks[1 - near] };
-            cells[dying.at()] = [edge.cells[near], edge.cells[1 - near]];
-            components.end(dying, roots[1 - near]);
-        }
-        (tree, cells)
+        let peaks: Vec<PeakIdx> = (0..rho.len()).map(PeakIdx::new).collect();
+        let mut parents: Vec<u32> = (0..rho.len() as u32).collect();
+        let mut deaths = vec![DeathEdge::NEVER; rho.len()];
+        let all: Vec<RegionEdge> =
+            (0..).zip(edges).map(|(i, e)| RegionEdge { edge: i, places: e.peaks.map(|p| p.0) }).collect();
+        let region =
+            PeakRegion { first: 0, peaks: &peaks, rho: &rho, parents: &mut parents, deaths: &mut deaths };
+        let left = region.decide([all.as_slice()].into_iter());
+        debug_assert!(left.is_empty(), "a region of all peaks decides everything");
+        let (death, cells) = deaths.into_iter().map(|death| death.death(edges)).unzip();
+        (Self { rho, death }, cells)
     }
 
     /// The first peak that makes the tree invalid, if any. In a valid tree each death, in falling order, ends the component
@@ -139,9 +132,6 @@ impl MergeTree {
     }
 }
 
-/// Paths are shortened so many edges ahead, so that they are in the cache when the edge is processed.
-const AHEAD: usize = 16;
-
 /// Union-find of peaks. The root of a component is its greatest peak, because callers end lower roots in higher ones.
 #[derive(Debug, Clone)]
 pub(super) struct PeakUnionFind(Vec<u32>);
@@ -154,13 +144,6 @@ impl PeakUnionFind {
     #[inline]
     pub fn root(&mut self, peak: PeakIdx) -> PeakIdx {
         PeakIdx(find(self.0.as_mut_slice(), peak.0))
-    }
-
-    /// Makes `peak` point to its grandparent.
-    #[inline]
-    fn shorten(&mut self, peak: PeakIdx) {
-        let parent = self.0[peak.at()];
-        self.0[peak.at()] = self.0[parent as usize];
     }
 
     /// Joins the component of the root `dying` to that of `elder`.

@@ -87,9 +87,9 @@ fn send_to_cutters(
     let record =
         |i: usize| ClumpPeak::new(peaks, followed.clump_peaks[i], followed.cutters[i], followed.ends[i]);
     let all = 0..followed.clump_peaks.len();
-    // Those for this rank are not copied.
-    let here = all.clone().into_par_iter().filter(|i| to(*i).any(|rank| rank == own));
-    let mut clump_peaks: Vec<ClumpPeak> = here.map(record).collect();
+    // Those for this rank are not copied. Once they are counted, all threads write them to their places.
+    let here: Vec<usize> = all.clone().into_par_iter().filter(|i| to(*i).any(|rank| rank == own)).collect();
+    let mut clump_peaks: Vec<ClumpPeak> = here.into_par_iter().map(record).collect();
     let mut buffers = SendBuffers::default();
     for i in all {
         let others = to(i).filter(|rank| *rank != own);

@@ -3,6 +3,7 @@
 use inselberg_io::catalogue::{Dimension, Table, TableColumn, Values};
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::{Property, Structure, Value, properties};
+use rayon::prelude::*;
 
 /// The clumps, one row each.
 pub fn clumps_table(clumps: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
@@ -35,7 +36,7 @@ fn values(property: &Property, rows: &[Structure]) -> Values {
     macro_rules! collect {
         ($variant:ident) => {
             Values::$variant(
-                rows.iter()
+                rows.par_iter()
                     .map(|row| match value(row) {
                         Value::$variant(v) => v,
                         other => unreachable!("`{}` has values of two kinds: {other:?}", property.name),
