@@ -5,9 +5,10 @@
 //! the next level does not.
 
 use super::migrate::OwnLevel;
+use super::oct_record::OctRecord;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::mesh::local;
+use rayon::prelude::*;
 
 /// Bits of a set of levels.
 const N_LEVELS: usize = 32;
@@ -56,16 +57,16 @@ pub(super) fn drop_covered(
 fn own_counts(own: &[OwnLevel]) -> [[u64; 3]; N_LEVELS] {
     let mut counts = [[0; 3]; N_LEVELS];
     for (of_level, OwnLevel { octs, .. }) in counts.iter_mut().zip(own) {
-        of_level[CELLS] = octs.iter().map(|oct| oct.n_cells() as u64).sum();
-        of_level[LEAVES] = octs.iter().map(|oct| local::bits(oct.leaf.into()).count() as u64).sum();
-        of_level[TWICE] = octs.windows(2).filter(|pair| pair[0].position == pair[1].position).count() as u64;
+        of_level[CELLS] = octs.par_iter().map(|oct| oct.n_cells() as u64).sum();
+        of_level[LEAVES] = octs.par_iter().map(|oct| u64::from(oct.leaf.count_ones())).sum();
+        let is_twice = |pair: &&[OctRecord]| pair[0].position == pair[1].position;
+        of_level[TWICE] = octs.par_windows(2).filter(is_twice).count() as u64;
     }
     counts
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::oct_record::OctRecord;
     use super::*;
     use inselberg_comm::run_threads;
 

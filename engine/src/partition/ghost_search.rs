@@ -3,9 +3,11 @@
 use super::migrate::{OctMessages, OwnLevel};
 use super::oct_record::OctRecord;
 use super::splits::Splits;
+use crate::chunks::chunks;
 use inselberg_comm::Rank;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::local;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// log2 of the sides, in cells, of the blocks that are tested before single octs.
@@ -33,15 +35,32 @@ pub(super) fn needed_by(
     let mut before = 0;
     for (level, own) in levels.iter().enumerate() {
         let octs = own.octs.as_slice();
-        let mut search = GhostSearch { splits, domain, rank, level: level as u8, octs, before, needed };
         // On the coarsest levels no block fits: all octs are tested.
         let first = BLOCKS.iter().position(|b| *b <= level as u8).unwrap_or(BLOCKS.len());
-        search.walk(0..octs.len(), &BLOCKS[first..]);
-        needed = search.needed;
+        let of_run = |run| {
+            let mut search = GhostSearch {
+                splits,
+                domain,
+                rank,
+                level: level as u8,
+                octs,
+                before,
+                needed: OctMessages::new(),
+            };
+            search.walk(run, &BLOCKS[first..]);
+            search.needed
+        };
+        let found: Vec<_> = chunks(octs.len(), RUN).into_par_iter().map(of_run).collect();
+        for (rank, more) in found.into_iter().flatten() {
+            needed.entry(rank).or_insert_with(Vec::new).extend(more);
+        }
         before += octs.len() as u32;
     }
     needed
 }
+
+/// Octs of one task. It cuts few blocks, and a block that is cut is only tested twice.
+const RUN: usize = 1 << 14;
 
 struct GhostSearch<'a> {
     splits: &'a Splits,

@@ -60,12 +60,17 @@ impl HeldCells {
 
     /// Number of cells.
     pub fn n_cells(&self) -> u64 {
-        self.octs().map(OctRecord::n_cells).sum::<usize>() as u64
+        self.chunks_of_octs().flatten().map(OctRecord::n_cells).sum::<usize>() as u64
     }
 
     /// Every oct.
     fn octs(&self) -> impl Iterator<Item = &OctRecord> + '_ {
         self.chunks.iter().flat_map(|chunk| &chunk.octs)
+    }
+
+    /// The octs of each chunk.
+    fn chunks_of_octs(&self) -> impl ParallelIterator<Item = &[OctRecord]> + '_ {
+        self.chunks.par_iter().map(|chunk| chunk.octs.as_slice())
     }
 
     /// Keys of the leaves in the mask `chosen(oct)` of each oct, ascending. Sorts runs of leaves rather than single keys.
@@ -89,11 +94,10 @@ impl HeldCells {
 
     /// Collective: the levels that have cells on any rank; bit l stands for level l.
     pub fn levels(&self, comm: &Comm) -> Result<u32, CommError> {
-        let mut counts = [0; 32];
-        for oct in self.octs() {
-            counts[usize::from(oct.level) & 31] += 1;
-        }
-        let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
+        let of_chunk = |octs: &[OctRecord]| octs.iter().fold(0, |levels, oct| levels | 1 << (oct.level & 31));
+        let own = self.chunks_of_octs().map(of_chunk).reduce(|| 0, |a: u32, b| a | b);
+        let counts: [u64; 32] = std::array::from_fn(|level| u64::from(own >> level & 1));
+        let counts = comm.all_reduce_counts(&counts, Reduce::Max)?;
         Ok(counts.iter().enumerate().fold(0, |mask, (l, n)| mask | u32::from(*n > 0) << l))
     }
 }

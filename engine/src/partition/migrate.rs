@@ -7,6 +7,7 @@ use super::splits::Splits;
 use crate::field::morton_order;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -105,17 +106,12 @@ impl OwnLevel {
     }
 
     fn sort(&mut self, threshold: f64, n_extra: usize) {
-        let order = morton_order(&self.octs.iter().map(|oct| oct.position).collect::<Vec<_>>());
+        let order = morton_order(&self.octs.par_iter().map(|oct| oct.position).collect::<Vec<_>>());
         if n_extra > 0 {
             self.extra = self.sorted_extra(&order, threshold, n_extra);
         }
-        let mut sorted: Vec<OctRecord> = Vec::with_capacity(order.len());
-        for oct in order.iter().map(|i| self.octs[*i as usize]) {
-            if !sorted.last_mut().is_some_and(|last| last.join(&oct)) {
-                sorted.push(oct);
-            }
-        }
-        self.octs = sorted;
+        self.octs = order.par_iter().map(|i| self.octs[*i as usize]).collect();
+        self.octs.dedup_by(|oct, last| last.join(oct));
     }
 
     fn sorted_extra(&self, order: &[u32], threshold: f64, n_extra: usize) -> Vec<f64> {

@@ -27,6 +27,7 @@ use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::sfc::morton;
+use rayon::prelude::*;
 
 /// Which rank owns which part of the box.
 ///
@@ -134,7 +135,7 @@ impl Splits {
         slack: f64,
         comm: &Comm,
     ) -> Result<Self, CommError> {
-        octs.sort_unstable();
+        octs.par_sort_unstable();
         let mut before = vec![0];
         before.extend(octs.iter().scan(0, |sum, (_, weight)| {
             *sum += u64::from(*weight);

@@ -50,7 +50,7 @@ pub fn grow_alone<C: CellPlaces>(rho: Vec<f64>, contacts: &PlacedContacts<C>, do
     let PlacedContacts { edges, cells, regions } = contacts;
     let (mut death, mut met) = (Vec::new(), Vec::new());
     let deaths = region_trees::deaths(&rho, edges, regions);
-    deaths.into_par_iter().map(|found| found.death(edges)).unzip_into_vecs(&mut death, &mut met);
+    deaths.into_par_iter().map(|found| Death::at(found, edges)).unzip_into_vecs(&mut death, &mut met);
     let place = |pair: &[CellIdx; 2]| match pair[0].is_none() {
         true => NOWHERE,
         false => cells.cell_at(pair[0]).touches(&cells.cell_at(pair[1]), domain),
@@ -84,7 +84,9 @@ pub fn send_to_owners<const KINDS: usize>(
     peaks: &PeakColumns,
     PlacedContacts { edges, cells, .. }: &PlacedContacts<impl CellPlaces>,
 ) -> Vec<GlobalEdge> {
-    let kept = reduce(edges, &mut ForestScratch::default());
+    let mut scratch = ForestScratch::default();
+    scratch.expect(std::iter::once(PeakIdx(0)..PeakIdx::new(peaks.len())));
+    let kept = reduce(edges, &mut scratch);
     let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| global_edge(edge, peaks, *cells)).collect();
     own.retain(|edge| {
         let owners = edge.peaks.map(|peak| Rank(peak.owner()));

@@ -195,7 +195,7 @@ mod tests {
             let parts = ranges.into_iter().map(|(start, end)| vec![PeakIdx::new(start)..PeakIdx::new(end)]);
             let regions = PeakRegions::of_at_least(least, parts);
             let found: Vec<(Death, [CellIdx; 2])> =
-                deaths(&rho, &edges, &regions).into_iter().map(|death| death.death(&edges)).collect();
+                deaths(&rho, &edges, &regions).into_iter().map(|found| Death::at(found, &edges)).collect();
             let (tree, cells) = MergeTree::grow(rho, &edges);
             prop_assert_eq!(found, tree.death.into_iter().zip(cells).collect::<Vec<_>>());
         }

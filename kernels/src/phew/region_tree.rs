@@ -17,9 +17,7 @@
 //!     all peaks           c-d: d dies     d-e: e dies     b-c: c dies
 //! ```
 
-use super::forest::ContactEdge;
-use super::tree::Death;
-use crate::ids::{CellIdx, PeakIdx};
+use crate::ids::PeakIdx;
 use crate::union_find::{Parents, find};
 use bytemuck::{Pod, Zeroable};
 
@@ -46,14 +44,10 @@ impl DeathEdge {
     /// That of a peak that never dies.
     pub const NEVER: Self = Self { edge: u32::MAX, near: 0 };
 
-    /// The death at this edge of a list, and the two cells of the edge, that of the dying component first.
-    pub fn death(self, edges: &[ContactEdge]) -> (Death, [CellIdx; 2]) {
-        if self == Self::NEVER {
-            return (Death::NEVER, [CellIdx::NONE; 2]);
-        }
-        let (edge, near) = (&edges[self.edge as usize], self.near as usize);
-        let death = Death { saddle: edge.saddle, near: edge.peaks[near], endpoint: edge.peaks[1 - near] };
-        (death, [edge.cells[near], edge.cells[1 - near]])
+    /// The number of the edge, and which of its two peaks is in the dying component; `None` if the peak never dies.
+    #[inline]
+    pub fn edge(self) -> Option<(usize, usize)> {
+        (self != Self::NEVER).then_some((self.edge as usize, self.near as usize))
     }
 }
 

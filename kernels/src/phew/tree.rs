@@ -29,6 +29,14 @@ impl Death {
     /// The death of a peak that never dies.
     pub const NEVER: Self = Self { saddle: 0.0, near: PeakIdx::NONE, endpoint: PeakIdx::NONE };
 
+    /// The death at an edge of `edges`, and the two cells of this edge, that of the dying component first.
+    pub fn at(found: DeathEdge, edges: &[ContactEdge]) -> (Self, [CellIdx; 2]) {
+        let Some((edge, near)) = found.edge() else { return (Self::NEVER, [CellIdx::NONE; 2]) };
+        let edge = &edges[edge];
+        let death = Self { saddle: edge.saddle, near: edge.peaks[near], endpoint: edge.peaks[1 - near] };
+        (death, [edge.cells[near], edge.cells[1 - near]])
+    }
+
     /// Whether the peak never dies.
     #[inline]
     pub fn is_never(&self) -> bool {
@@ -58,7 +66,7 @@ impl MergeTree {
             PeakRegion { first: 0, peaks: &peaks, rho: &rho, parents: &mut parents, deaths: &mut deaths };
         let left = region.decide([all.as_slice()].into_iter());
         debug_assert!(left.is_empty(), "a region of all peaks decides everything");
-        let (death, cells) = deaths.into_iter().map(|death| death.death(edges)).unzip();
+        let (death, cells) = deaths.into_iter().map(|found| Death::at(found, edges)).unzip();
         (Self { rho, death }, cells)
     }
 
