@@ -60,7 +60,7 @@ pub(super) fn needed_by(
 }
 
 /// Octs of one task. It cuts few blocks, and a block that is cut is only tested twice.
-const RUN: usize = 1 << 14;
+const RUN: usize = 1 << 12;
 
 struct GhostSearch<'a> {
     splits: &'a Splits,

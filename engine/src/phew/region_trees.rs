@@ -96,13 +96,18 @@ impl PeakPlaces {
 /// # Panics
 /// When a peak is in no region.
 pub fn deaths(rho: &[f64], edges: &[ContactEdge], regions: &PeakRegions) -> Vec<DeathEdge> {
+    deaths_by_runs(RUN, rho, edges, regions)
+}
+
+/// [`deaths`], with so many edges per task.
+fn deaths_by_runs(run: usize, rho: &[f64], edges: &[ContactEdge], regions: &PeakRegions) -> Vec<DeathEdge> {
     let at = PeakPlaces::new(regions);
     assert_eq!(at.peaks.len(), rho.len(), "each peak is in one region");
     let rho: Vec<f64> = at.peaks.par_iter().map(|peak| rho[peak.at()]).collect();
     let mut parents: Vec<u32> = (0..rho.len() as u32).into_par_iter().collect();
     let mut deaths: Vec<DeathEdge> = rayon::iter::repeat_n(DeathEdge::NEVER, rho.len()).collect();
 
-    let runs = edges_by_region(edges, &at);
+    let runs = edges_by_region(edges, &at, run);
     let parts = carve(&mut parents, regions.sizes()).into_iter().zip(carve(&mut deaths, regions.sizes()));
     let of_regions: Vec<PeakRegion> = parts
         .zip(&at.ends)
@@ -135,11 +140,11 @@ const RUN: usize = 1 << 16;
 /// Edges whose places are looked up together, so that the look-ups do not wait for each other.
 const TOGETHER: usize = 64;
 
-/// For each run of edges, and for each region, the edges of the run that have a peak in the region.
-fn edges_by_region(edges: &[ContactEdge], at: &PeakPlaces) -> Vec<Vec<Vec<RegionEdge>>> {
+/// For each run of edges of this length, and for each region, the edges of the run that have a peak in the region.
+fn edges_by_region(edges: &[ContactEdge], at: &PeakPlaces, length: usize) -> Vec<Vec<Vec<RegionEdge>>> {
     let of_run = |(run, edges): (usize, &[ContactEdge])| {
         let mut by_region = vec![Vec::new(); at.ends.len()];
-        let (mut numbers, mut places) = (run * RUN.., Vec::with_capacity(TOGETHER));
+        let (mut numbers, mut places) = (run * length.., Vec::with_capacity(TOGETHER));
         for some in edges.chunks(TOGETHER) {
             places.clear();
             places.extend(some.iter().map(|edge| edge.peaks.map(|peak| at.places[peak.at()])));
@@ -154,7 +159,7 @@ fn edges_by_region(edges: &[ContactEdge], at: &PeakPlaces) -> Vec<Vec<Vec<Region
         }
         by_region
     };
-    edges.par_chunks(RUN).enumerate().map(of_run).collect()
+    edges.par_chunks(length).enumerate().map(of_run).collect()
 }
 
 #[cfg(test)]
@@ -174,6 +179,7 @@ mod tests {
             contacts in prop::collection::vec((0..10u8, any::<u32>(), any::<u32>()), 0..200),
             lengths in prop::collection::vec(0..8usize, 1..40),
             least in 1..30usize,
+            run in 1..150usize,
             order in any::<u64>(),
         ) {
             let n = rho.len();
@@ -195,7 +201,7 @@ mod tests {
             let parts = ranges.into_iter().map(|(start, end)| vec![PeakIdx::new(start)..PeakIdx::new(end)]);
             let regions = PeakRegions::of_at_least(least, parts);
             let found: Vec<(Death, [CellIdx; 2])> =
-                deaths(&rho, &edges, &regions).into_iter().map(|found| Death::at(found, &edges)).collect();
+                deaths_by_runs(run, &rho, &edges, &regions).into_iter().map(|found| Death::at(found, &edges)).collect();
             let (tree, cells) = MergeTree::grow(rho, &edges);
             prop_assert_eq!(found, tree.death.into_iter().zip(cells).collect::<Vec<_>>());
         }

@@ -1,9 +1,10 @@
 //! Random meshes of leaves for the property tests of kernels that work on a mesh.
 
-use super::{LeafBricks, Mesh, UnlinkedMesh, local};
+use super::{LeafBricks, Mesh, SuperLinks, UnlinkedMesh, local};
 use crate::geom::Domain;
 use crate::phew::test_cells::{TestCells, test_masks};
 use crate::sfc::morton63;
+use bytemuck::Zeroable;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -72,7 +73,11 @@ pub fn mesh_of(domain: Domain, cells: Vec<(u8, [u32; 3])>) -> Mesh {
     let lists: Vec<(Vec<u64>, Vec<u64>)> =
         levels.into_iter().map(|level| level.into_iter().unzip()).collect();
     let levels: Vec<_> = lists.iter().map(|(key, mask)| vec![LeafBricks { key, mask }]).collect();
-    UnlinkedMesh::from_leaf_bricks(domain, &levels).expect("few leaves").linked()
+    let mesh = UnlinkedMesh::from_leaf_bricks(domain, &levels).expect("few leaves");
+    // As threads do it, run by run.
+    let mut links = vec![SuperLinks::zeroed(); mesh.n_supers()];
+    links.chunks_mut(3).enumerate().for_each(|(run, links)| mesh.link(3 * run, links));
+    mesh.with_links(links)
 }
 
 /// Boxes of level-0 extents 1 to 3, wrapping or not, refined at random from level 2 down to level 5; or boxes that are no whole
