@@ -106,7 +106,7 @@ impl LocalStructures {
 
     /// The sums over the own patches of each.
     fn totals(&self, peaks: &Peaks, quanta: &[Quantum; N_SUMS]) -> Vec<GroupSums> {
-        let mut totals = vec![GroupSums::default(); self.ids.len()];
+        let mut totals = empty_sums(self.ids.len());
         let run = totals.len().div_ceil(RUNS_PER_THREAD * rayon::current_num_threads()).max(1);
         let parts = totals.par_chunks_mut(run).enumerate();
         parts.for_each(|(i, part)| self.groups(peaks).add(quanta, i * run, part));
@@ -126,6 +126,11 @@ struct SummedRows {
     ids: [Vec<u64>; 2],
     /// The sums of each of these.
     sums: [Vec<GroupSums>; 2],
+}
+
+/// Sums of nothing for so many structures. All threads write them, since new memory takes longer than the values.
+fn empty_sums(n: usize) -> Vec<GroupSums> {
+    rayon::iter::repeat_n(GroupSums::default(), n).collect()
 }
 
 /// Rows.
@@ -199,7 +204,7 @@ impl SummedRows {
                 continue;
             }
             let is_here = |id: u64| row_holder(id, clumps.n_clumps, comm) == comm.rank();
-            all.sums[kind] = vec![GroupSums::default(); all.ids[kind].len()];
+            all.sums[kind] = empty_sums(all.ids[kind].len());
             let own = here[kind].ids.iter().zip(&totals).filter(|(id, _)| is_here(**id));
             own.for_each(|(id, sums)| all.merge(kind, *id, sums));
         }
