@@ -4,7 +4,6 @@
 
 use crate::input_file;
 use crate::{ReadError, ReadResult};
-use rayon::prelude::*;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -51,17 +50,6 @@ impl SourceFile {
             }
             _ => ReadError::io(&self.path, "reading", error),
         })
-    }
-
-    /// [`Self::read_at`] by all threads: each copies runs of bytes.
-    ///
-    /// # Errors
-    /// As [`Self::read_at`].
-    pub(crate) fn read_at_in_parallel(&self, bytes: &mut [u8], at: usize) -> ReadResult<()> {
-        /// Bytes that a thread reads at a time.
-        const RUN: usize = 1 << 20;
-        let runs = bytes.par_chunks_mut(RUN).enumerate();
-        runs.try_for_each(|(run, bytes)| self.read_at(bytes, at + run * RUN))
     }
 }
 

@@ -108,7 +108,7 @@ impl UnlinkedMesh {
     /// other. Linear in the bricks.
     ///
     /// # Errors
-    /// [`MeshError::TooManyCells`] if there are more leaves than indices.
+    /// [`MeshError::TooManyCells`] if there are more leaves than indices, [`MeshError::OutOfMemory`] if memory does not suffice.
     pub fn from_leaf_bricks(domain: Domain, levels: &[Vec<LeafBricks>]) -> Result<Self, MeshError> {
         let mut mesh = Mesh::without_cells(domain);
         let runs = || levels.iter().flatten();

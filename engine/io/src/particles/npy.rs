@@ -6,13 +6,14 @@
 use super::array;
 use super::array::Array;
 use super::{InputDefaults, ParticleReader, Positions};
+use crate::input_file;
 use crate::npy_header::{NpyText, bad, value_of};
 use crate::open_files;
-use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult, facts, reserve};
 use bytemuck::Pod;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -86,30 +87,24 @@ impl Array for Npy {
 
 impl Npy {
     /// Appends `rows`, whose coordinates are of type `T`.
-    fn append<T: Pod + Send>(
-        &self,
-        rows: Range<u64>,
-        to: &mut Vec<[T; 3]>,
-        swap: fn(T) -> T,
-    ) -> ReadResult<()> {
+    fn append<T: Pod>(&self, rows: Range<u64>, to: &mut Vec<[T; 3]>, swap: fn(T) -> T) -> ReadResult<()> {
         let (size, n) = (size_of::<T>() as u64, (rows.end - rows.start) as usize);
         let before = to.len();
         let _pass = open_files::pass();
-        let file = SourceFile::open(&self.path)?;
+        let mut file = input_file::open(&self.path).map_err(|e| ReadError::io(&self.path, "opening", e))?;
         reserve(to, n, &self.path, "rows")?;
-        // All threads clear memory that is new.
-        to.par_extend(rayon::iter::repeat_n([T::zeroed(); 3], n));
+        to.resize(before + n, [T::zeroed(); 3]);
         let new = &mut to[before..];
         if self.layout.by_columns {
             let mut column = Vec::new();
             reserve(&mut column, n, &self.path, "rows")?;
             column.resize(n, T::zeroed());
             for axis in 0..3 {
-                self.fill(&file, (axis as u64 * self.layout.n + rows.start) * size, &mut column)?;
+                self.fill(&mut file, (axis as u64 * self.layout.n + rows.start) * size, &mut column)?;
                 new.iter_mut().zip(&column).for_each(|(row, x)| row[axis] = *x);
             }
         } else {
-            self.fill(&file, rows.start * 3 * size, new)?;
+            self.fill(&mut file, rows.start * 3 * size, new)?;
         }
         if self.layout.swapped {
             new.iter_mut().for_each(|row| *row = row.map(swap));
@@ -118,8 +113,10 @@ impl Npy {
     }
 
     /// Reads values from `offset` bytes after the header.
-    fn fill<T: Pod>(&self, file: &SourceFile, offset: u64, to: &mut [T]) -> ReadResult<()> {
-        file.read_at_in_parallel(bytemuck::cast_slice_mut(to), (self.layout.data + offset) as usize)
+    fn fill<T: Pod>(&self, file: &mut File, offset: u64, to: &mut [T]) -> ReadResult<()> {
+        let failed = |doing| move |e| ReadError::io(&self.path, doing, e);
+        file.seek(SeekFrom::Start(self.layout.data + offset)).map_err(failed("seeking"))?;
+        file.read_exact(bytemuck::cast_slice_mut(to)).map_err(failed("reading"))
     }
 }
 
