@@ -23,11 +23,13 @@ const REGION_PEAKS: usize = 1 << 16;
 impl PeakRegions {
     /// Unites consecutive parts of space, given by their ranges of peaks, into regions of at least `least` peaks.
     fn of_at_least(least: usize, parts: impl Iterator<Item = Vec<Range<PeakIdx>>>) -> Self {
-        let (mut regions, mut region) = (Vec::new(), Vec::new());
+        let (mut regions, mut region, mut n) = (Vec::new(), Vec::new(), 0);
         for part in parts {
+            n += n_peaks(&part);
             region.extend(part);
-            if n_peaks(&region) >= least {
+            if n >= least {
                 regions.push(std::mem::take(&mut region));
+                n = 0;
             }
         }
         regions.push(region);
