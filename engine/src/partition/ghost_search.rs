@@ -31,7 +31,7 @@ pub(super) fn needed_by(
     domain: &Domain,
     rank: Rank,
 ) -> OctMessages<Needed> {
-    let mut needed = OctMessages::new();
+    let mut needed = OctMessages::<Needed>::new();
     let mut before = 0;
     for (level, own) in levels.iter().enumerate() {
         let octs = own.octs.as_slice();
@@ -52,7 +52,7 @@ pub(super) fn needed_by(
         };
         let found: Vec<_> = chunks(octs.len(), RUN).into_par_iter().map(of_run).collect();
         for (rank, more) in found.into_iter().flatten() {
-            needed.entry(rank).or_insert_with(Vec::new).extend(more);
+            needed.entry(rank).or_default().extend(more);
         }
         before += octs.len() as u32;
     }

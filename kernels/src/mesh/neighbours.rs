@@ -35,6 +35,16 @@ pub struct SuperLinks {
     coarser: Coarser,
 }
 
+/// The slots of a 3x3x3 neighbourhood.
+const ALL_SLOTS: [usize; 27] = {
+    let (mut slots, mut slot) = ([0; 27], 0);
+    while slot < 27 {
+        slots[slot] = slot;
+        slot += 1;
+    }
+    slots
+};
+
 /// No super-brick.
 const NO_SUPER: u32 = u32::MAX;
 
@@ -43,7 +53,7 @@ impl Mesh {
     pub(super) fn links_of(&self, s: usize, recent: &mut RecentBlocks) -> SuperLinks {
         let (level, position) = (self.level_of_super(s), self.supers[s].position);
         SuperLinks {
-            beside: supers_around(self, recent, level, position, std::array::from_fn(|slot| slot)),
+            beside: supers_around(self, recent, level, position, ALL_SLOTS),
             coarser: coarser_around(self, recent, level, position),
         }
     }
@@ -67,8 +77,8 @@ impl Neighbourhood {
         match mesh.super_at(level, position) {
             Some(found) => Self::of_super(mesh, level, found as usize),
             None => {
-                let slots = std::array::from_fn(|slot| slot);
-                let supers = supers_around(mesh, &mut RecentBlocks::default(), level, position, slots);
+                let recent = &mut RecentBlocks::default();
+                let supers = supers_around(mesh, recent, level, position, ALL_SLOTS);
                 Self { level, position, supers, regular: is_regular(mesh, level) }
             }
         }

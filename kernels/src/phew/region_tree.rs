@@ -71,8 +71,8 @@ const AHEAD: usize = 16;
 
 impl PeakRegion<'_> {
     /// Decides the deaths that the edges of the region suffice for. These come in `runs`, in falling order; each has a peak in
-    /// the region. Returns the edges that are left, in falling order. An edge between two regions is left by that of its first
-    /// place. Almost linear in the edges.
+    /// the region. Returns the edges that it leaves, in falling order. Of an edge between two regions, the region of the first
+    /// place leaves it. Almost linear in the edges.
     pub fn decide<'e>(mut self, runs: impl Iterator<Item = &'e [RegionEdge]>) -> Vec<RegionEdge> {
         let (mut left, mut is_open) = (Vec::new(), vec![false; self.rho.len()]);
         for run in runs {
@@ -80,7 +80,7 @@ impl PeakRegion<'_> {
                 if let Some(ahead) = run.get(i + AHEAD) {
                     ahead.places.into_iter().for_each(|place| self.shorten(place));
                 }
-                if !self.decide_one(edge, &mut is_open) {
+                if self.leaves(edge, &mut is_open) {
                     left.push(*edge);
                 }
             }
@@ -88,30 +88,30 @@ impl PeakRegion<'_> {
         left
     }
 
-    /// Whether an edge needs nobody else: it is decided, or the region of its first place leaves it.
-    fn decide_one(&mut self, edge: &RegionEdge, is_open: &mut [bool]) -> bool {
+    /// Decides an edge, or opens its components. Whether this region leaves it.
+    fn leaves(&mut self, edge: &RegionEdge, is_open: &mut [bool]) -> bool {
         let inside = edge.places.map(|place| self.has(place));
         if inside != [true; 2] {
             let own = usize::from(inside[1]);
             let root = self.root(edge.places[own]);
             is_open[self.at(root)] = true;
-            return own == 1;
+            return own == 0;
         }
         let roots = edge.places.map(|place| self.root(place));
         if roots[0] == roots[1] {
-            return true;
+            return false;
         }
         let [a, b] = roots.map(|root| self.at(root));
         if is_open[a] || is_open[b] {
             (is_open[a], is_open[b]) = (true, true);
-            return false;
+            return true;
         }
         let near = usize::from(self.exceeds(a, b));
         let dying = roots[near];
         let at = self.at(dying);
         self.deaths[at] = DeathEdge { edge: edge.edge, near: near as u32 };
         self.parents[at] = roots[1 - near];
-        true
+        false
     }
 
     fn has(&self, place: u32) -> bool {
